@@ -1,0 +1,239 @@
+//! Strings that have been checked once and need no second look.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// An agent's id, such as `reviewer`: kebab-case, the seeds' own names letter for letter.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct AgentId(String);
+
+/// A step of a workflow, such as `review`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct StepId(String);
+
+/// The name of a workflow, such as `story-pipeline`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct WorkflowName(String);
+
+/// What people call a story, such as `v0.1:1.1.1` or `owner/repo#123`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct StoryKey(String);
+
+/// Why something was done, in words meant for the other side.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reason(String);
+
+/// Who asked: a person, an agent or a program, as the face that took the command knows them.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Principal(String);
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NameError {
+    #[error(
+        "`{name}` is not {what}: use 1 to {MOST_KEBAB_BYTES} lower-case letters and digits, joined by `-`"
+    )]
+    NotKebab { what: &'static str, name: String },
+    #[error("{what} cannot be empty")]
+    Empty { what: &'static str },
+    #[error("{what} has {n_bytes} bytes; the most is {most}")]
+    TooLong { what: &'static str, n_bytes: usize, most: usize },
+    #[error("{what} cannot hold the invisible character U+{code:04X}")]
+    Invisible { what: &'static str, code: u32 },
+}
+
+const MOST_KEBAB_BYTES: usize = 64;
+const MOST_KEY_BYTES: usize = 200;
+const MOST_REASON_CHARS: usize = 1000;
+
+impl AgentId {
+    /// The agent that is every person: a handoff to it waits in the inbox.
+    pub const HUMAN: &'static str = "human";
+    /// The agent that is Baton itself: it starts runs and takes them back.
+    pub const ORCHESTRATOR: &'static str = "orchestrator";
+
+    pub fn parse(name: &str) -> Result<Self, NameError> {
+        kebab("an agent id", name).map(Self)
+    }
+
+    pub fn human() -> Self {
+        Self(Self::HUMAN.to_owned())
+    }
+
+    pub fn orchestrator() -> Self {
+        Self(Self::ORCHESTRATOR.to_owned())
+    }
+
+    pub fn is_human(&self) -> bool {
+        self.0 == Self::HUMAN
+    }
+
+    pub fn is_orchestrator(&self) -> bool {
+        self.0 == Self::ORCHESTRATOR
+    }
+}
+
+impl StepId {
+    pub fn parse(name: &str) -> Result<Self, NameError> {
+        kebab("a step name", name).map(Self)
+    }
+}
+
+impl WorkflowName {
+    pub fn parse(name: &str) -> Result<Self, NameError> {
+        kebab("a workflow name", name).map(Self)
+    }
+}
+
+impl StoryKey {
+    pub fn parse(key: &str) -> Result<Self, NameError> {
+        visible("a story key", key).map(Self)
+    }
+}
+
+impl Principal {
+    pub fn parse(name: &str) -> Result<Self, NameError> {
+        visible("a principal", name).map(Self)
+    }
+}
+
+impl Reason {
+    pub fn parse(reason: &str) -> Result<Self, NameError> {
+        let what = "a reason";
+        let reason = reason.trim();
+        if reason.is_empty() {
+            return Err(NameError::Empty { what });
+        }
+        if let Some(code) = reason.chars().find(|it| *it == '\0') {
+            return Err(NameError::Invisible { what, code: code as u32 });
+        }
+        if reason.chars().count() > MOST_REASON_CHARS {
+            return Err(NameError::TooLong {
+                what,
+                n_bytes: reason.len(),
+                most: MOST_REASON_CHARS,
+            });
+        }
+        Ok(Self(reason.to_owned()))
+    }
+
+    /// As [`Reason::parse`], for text that Baton took out of a package: cut rather than refused.
+    pub fn shortened(text: &str) -> Option<Self> {
+        let cut: String =
+            text.trim().chars().filter(|it| *it != '\0').take(MOST_REASON_CHARS).collect();
+        if cut.is_empty() { None } else { Some(Self(cut)) }
+    }
+}
+
+/// Characters that show nothing, or that turn the text around them: never in a name.
+pub fn is_invisible(it: char) -> bool {
+    it.is_control()
+        || matches!(it, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}')
+        || matches!(it, '\u{FEFF}' | '\u{061C}' | '\u{180E}' | '\u{E0000}'..='\u{E007F}')
+}
+
+fn kebab(what: &'static str, name: &str) -> Result<String, NameError> {
+    let allowed = |it: char| it.is_ascii_lowercase() || it.is_ascii_digit();
+    let is_word = |word: &str| !word.is_empty() && word.chars().all(allowed);
+    if name.len() > MOST_KEBAB_BYTES || !name.split('-').all(is_word) {
+        let name = name.chars().filter(|it| !is_invisible(*it)).take(MOST_KEBAB_BYTES).collect();
+        return Err(NameError::NotKebab { what, name });
+    }
+    Ok(name.to_owned())
+}
+
+fn visible(what: &'static str, name: &str) -> Result<String, NameError> {
+    if name.trim().is_empty() {
+        return Err(NameError::Empty { what });
+    }
+    if name.len() > MOST_KEY_BYTES {
+        return Err(NameError::TooLong { what, n_bytes: name.len(), most: MOST_KEY_BYTES });
+    }
+    if let Some(code) = name.chars().find(|it| is_invisible(*it)) {
+        return Err(NameError::Invisible { what, code: code as u32 });
+    }
+    Ok(name.to_owned())
+}
+
+macro_rules! text {
+    ($($name:ident)+) => { $(
+        impl $name {
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    )+ };
+}
+
+macro_rules! stored_text {
+    ($($name:ident)+) => { $(
+        impl TryFrom<String> for $name {
+            type Error = NameError;
+
+            fn try_from(text: String) -> Result<Self, NameError> {
+                Self::parse(&text)
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(name: $name) -> String {
+                name.0
+            }
+        }
+    )+ };
+}
+
+text! { AgentId StepId WorkflowName StoryKey Principal Reason }
+stored_text! { AgentId StepId WorkflowName StoryKey Principal }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agent_id_is_kebab_case() {
+        for good in ["human", "implementer-agent", "a", "qa2"] {
+            assert_eq!(AgentId::parse(good).unwrap().as_str(), good);
+        }
+        for bad in ["", "-", "a-", "-a", "a--b", "Analyst", "a b", "ä", "a_b", &"x".repeat(65)] {
+            assert!(AgentId::parse(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn a_story_key_is_what_people_choose() {
+        for good in ["v0.1:1.1.1", "owner/repo#123", "Straße 🚀", &"x".repeat(200)] {
+            assert_eq!(StoryKey::parse(good).unwrap().as_str(), good);
+        }
+        for bad in ["", "  ", "a\nb", "a\0", "\u{202E}gpj.exe", "a\u{200B}b", &"x".repeat(201)] {
+            assert!(StoryKey::parse(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn a_reason_is_trimmed_and_bounded() {
+        assert_eq!(Reason::parse("  tests fail\n").unwrap().as_str(), "tests fail");
+        assert!(Reason::parse(" \n").is_err());
+        assert!(Reason::parse(&"é".repeat(1000)).is_ok());
+        assert!(Reason::parse(&"é".repeat(1001)).is_err());
+        assert!(Reason::parse("a\0b").is_err());
+        assert_eq!(Reason::shortened(&"é".repeat(1001)).unwrap().as_str(), "é".repeat(1000));
+    }
+
+    #[test]
+    fn an_error_shows_no_invisible_text() {
+        let error = AgentId::parse("\u{202E}evil").unwrap_err();
+        assert!(!error.to_string().contains('\u{202E}'), "{error}");
+    }
+}

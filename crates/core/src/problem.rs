@@ -1,0 +1,29 @@
+//! One thing that is wrong with a document or a file, told so that it can be mended.
+
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Problem {
+    /// Where, as a dotted path from the top of the document: `context.artifacts[2].path`.
+    pub path: String,
+    /// Which rule, in one stable word.
+    pub rule: String,
+    /// What is wrong and what to do, as a sentence fragment.
+    pub message: String,
+}
+
+impl Problem {
+    pub fn new(
+        path: impl Into<String>,
+        rule: impl Into<String>,
+        message: impl Into<String>,
+    ) -> Self {
+        Self { path: path.into(), rule: rule.into(), message: message.into() }
+    }
+}
+
+impl std::fmt::Display for Problem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {} [{}]", self.path, self.message, self.rule)
+    }
+}

@@ -1,0 +1,282 @@
+//! A declared state machine: steps, edges, contracts and limits. What a file may say wrongly
+//! is found here ([`Workflow::problems`]); where in the file it stands is `baton-wire`'s business.
+
+use std::collections::BTreeSet;
+
+use jiff::SignedDuration;
+use serde::{Deserialize, Serialize};
+
+use crate::contract::{Contract, Profile};
+use crate::hash::Hash;
+use crate::names::{AgentId, Reason, StepId, WorkflowName};
+use crate::outcome::Outcome;
+use crate::problem::Problem;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Workflow {
+    pub name: WorkflowName,
+    pub title: String,
+    pub description: String,
+    /// Of the file's text. A run is pinned to it: later edits do not reach runs under way.
+    pub hash: Hash,
+    /// Where set, it wins over what the face that took the command says.
+    pub profile: Option<Profile>,
+    /// How the orchestrator hands a story in. Its target is a step.
+    pub start: Edge,
+    /// In the order of the file, which is the order of the pipeline that people see.
+    pub steps: Vec<Step>,
+    pub contracts: Vec<Contract>,
+    pub limits: Limits,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    pub id: StepId,
+    pub title: String,
+    /// Who may do it. With several, whoever hands off says which.
+    pub agents: Vec<AgentId>,
+    /// What people call the work there: `implementing`.
+    pub phase: String,
+    /// Why work comes here, where the sender gives no reason of its own.
+    pub reason: Option<Reason>,
+    /// May be skipped.
+    pub is_optional: bool,
+    /// After this long a holder without a lease is shown as stale.
+    pub work_within: SignedDuration,
+    pub reject: RejectRule,
+    pub edges: Vec<Edge>,
+}
+
+/// Where a rejected handoff goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RejectRule {
+    ToSender,
+    To(StepId),
+    Never,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edge {
+    pub on: Outcome,
+    pub to: Target,
+    /// A move back: the same as a reject, whoever says it.
+    pub is_back: bool,
+    /// The name of a contract of the same workflow.
+    pub contract: Option<String>,
+    pub profile: Option<Profile>,
+    /// How many rejects this edge takes before a person is asked.
+    pub rounds: Option<u32>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    Step(StepId),
+    /// The end of the run; the orchestrator takes the baton back.
+    Complete,
+}
+
+/// Where a party of a handoff stands.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Place {
+    Orchestrator,
+    Human,
+    Step(StepId),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// Rejects on one edge before a person is asked.
+    pub rounds: u32,
+    /// How often a failed step without a failure edge is tried again.
+    pub retries: u32,
+    /// After this long an unanswered handoff is shown as stale.
+    pub stale_after: SignedDuration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { rounds: 3, retries: 2, stale_after: SignedDuration::from_mins(30) }
+    }
+}
+
+impl Workflow {
+    pub fn step(&self, id: &StepId) -> Option<&Step> {
+        self.steps.iter().find(|it| it.id == *id)
+    }
+
+    pub fn contract(&self, name: &str) -> Option<&Contract> {
+        self.contracts.iter().find(|it| it.name == name)
+    }
+
+    /// Every edge with the place it starts from.
+    pub fn edges(&self) -> impl Iterator<Item = (Place, &Edge)> {
+        let from_steps = self
+            .steps
+            .iter()
+            .flat_map(|step| step.edges.iter().map(|it| (Place::Step(step.id.clone()), it)));
+        std::iter::once((Place::Orchestrator, &self.start)).chain(from_steps)
+    }
+
+    /// The edges out of `place`.
+    pub fn edges_from(&self, place: &Place) -> &[Edge] {
+        match place {
+            Place::Orchestrator => std::slice::from_ref(&self.start),
+            Place::Human => &[],
+            Place::Step(id) => self.step(id).map_or(&[], |it| &it.edges),
+        }
+    }
+
+    /// Who may be at `place`.
+    pub fn agents_at(&self, place: &Place) -> Vec<AgentId> {
+        match place {
+            Place::Orchestrator => vec![AgentId::orchestrator()],
+            Place::Human => vec![AgentId::human()],
+            Place::Step(id) => self.step(id).map_or_else(Vec::new, |it| it.agents.clone()),
+        }
+    }
+
+    pub fn target_place(target: &Target) -> Place {
+        match target {
+            Target::Step(id) => Place::Step(id.clone()),
+            Target::Complete => Place::Orchestrator,
+        }
+    }
+
+    /// True where some edge leads from an agent `from` to an agent `to`.
+    pub fn has_edge(&self, from: &AgentId, to: &AgentId) -> bool {
+        self.edges().any(|(place, edge)| {
+            self.agents_at(&place).contains(from)
+                && self.agents_at(&Self::target_place(&edge.to)).contains(to)
+        })
+    }
+
+    /// The rejects that the edge between two places takes before a person is asked.
+    pub fn rounds_of(&self, from: &Place, to: &Place) -> u32 {
+        self.edges_from(from)
+            .iter()
+            .find(|it| Self::target_place(&it.to) == *to)
+            .and_then(|it| it.rounds)
+            .unwrap_or(self.limits.rounds)
+    }
+
+    /// Everything that is wrong with the workflow as a machine, all at once.
+    pub fn problems(&self) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        if self.steps.is_empty() {
+            problems.push(Problem::new("steps", "no_steps", "a workflow needs at least one step"));
+            return problems;
+        }
+        self.edge_problems("start", &self.start, &mut problems);
+        if self.start.to == Target::Complete {
+            problems.push(Problem::new("start.to", "no_such_step", "must name a step"));
+        }
+        for step in &self.steps {
+            self.step_problems(step, &mut problems);
+        }
+        // Reachability says nothing new where edges lead nowhere.
+        if problems.is_empty() {
+            self.reach_problems(&mut problems);
+        }
+        problems
+    }
+
+    fn step_problems(&self, step: &Step, problems: &mut Vec<Problem>) {
+        let path = format!("steps.{}", step.id);
+        if step.agents.is_empty() {
+            problems.push(Problem::new(format!("{path}.agent"), "no_agent", "names no agent"));
+        }
+        for agent in step.agents.iter().filter(|it| it.is_human() || it.is_orchestrator()) {
+            let message = format!("`{agent}` is reserved and cannot do a step");
+            problems.push(Problem::new(format!("{path}.agent"), "reserved_agent", message));
+        }
+        if let RejectRule::To(id) = &step.reject
+            && self.step(id).is_none()
+        {
+            problems.push(self.no_such_step(&format!("{path}.reject_to"), id));
+        }
+        for edge in &step.edges {
+            self.edge_problems(&format!("{path}.on.{}", edge.on.name()), edge, problems);
+        }
+        for (index, edge) in step.edges.iter().enumerate() {
+            let is_twin = |it: &Edge| it.on == edge.on && it.to == edge.to;
+            if step.edges[..index].iter().any(is_twin) {
+                let path = format!("{path}.on.{}", edge.on.name());
+                problems.push(Problem::new(path, "twice", "says the same edge twice"));
+            }
+        }
+    }
+
+    fn edge_problems(&self, path: &str, edge: &Edge, problems: &mut Vec<Problem>) {
+        if let Target::Step(id) = &edge.to
+            && self.step(id).is_none()
+        {
+            problems.push(self.no_such_step(&format!("{path}.to"), id));
+        }
+        if edge.is_back && edge.to == Target::Complete {
+            let message = "a back edge leads to a step, not to the end";
+            problems.push(Problem::new(format!("{path}.back"), "back_to_end", message));
+        }
+        if let Some(name) = &edge.contract
+            && self.contract(name).is_none()
+        {
+            let known: Vec<&str> = self.contracts.iter().map(|it| it.name.as_str()).collect();
+            let message = format!("there is no contract `{name}`; known: {}", known.join(", "));
+            problems.push(Problem::new(format!("{path}.contract"), "no_such_contract", message));
+        }
+    }
+
+    fn no_such_step(&self, path: &str, id: &StepId) -> Problem {
+        let known: Vec<&str> = self.steps.iter().map(|it| it.id.as_str()).collect();
+        let message = format!("there is no step `{id}`; known: {}", known.join(", "));
+        Problem::new(path, "no_such_step", message)
+    }
+
+    fn reach_problems(&self, problems: &mut Vec<Problem>) {
+        let mut reached: BTreeSet<Place> = BTreeSet::from([Place::Orchestrator]);
+        let mut ahead = vec![Place::Orchestrator];
+        while let Some(place) = ahead.pop() {
+            for edge in self.edges_from(&place) {
+                // The end is the orchestrator too, and it has been seen.
+                let to = Self::target_place(&edge.to);
+                if reached.insert(to.clone()) {
+                    ahead.push(to);
+                }
+            }
+        }
+        for step in &self.steps {
+            if !reached.contains(&Place::Step(step.id.clone())) {
+                let message = "no edge leads here from the start";
+                problems.push(Problem::new(format!("steps.{}", step.id), "unreachable", message));
+            }
+        }
+        if !self.edges().any(|(_, it)| it.to == Target::Complete && it.on == Outcome::Success) {
+            let message = "no step has `success: complete`, so no run could ever end";
+            problems.push(Problem::new("steps", "no_end", message));
+        }
+        for step in &self.steps {
+            if !step.edges.iter().any(|it| it.on == Outcome::Success) {
+                let message = "has no edge on success, so good work would have nowhere to go";
+                let path = format!("steps.{}.on", step.id);
+                problems.push(Problem::new(path, "no_success", message));
+            }
+        }
+    }
+}
+
+impl Step {
+    /// The edges for an outcome, in the order of the file.
+    pub fn edges_on(&self, outcome: Outcome) -> impl Iterator<Item = &Edge> {
+        self.edges.iter().filter(move |it| it.on == outcome)
+    }
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Place::Orchestrator => f.write_str(AgentId::ORCHESTRATOR),
+            Place::Human => f.write_str(AgentId::HUMAN),
+            Place::Step(id) => write!(f, "{id}"),
+        }
+    }
+}
