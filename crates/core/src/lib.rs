@@ -1,12 +1,24 @@
 //! What a handoff is and how it may move. No I/O, no clock, no async.
+//!
+//! Read [`run`] for what a run knows, [`command`] for what may be asked, [`event`] for what may
+//! happen, and [`decide`] for what leads from one to the other.
 
 pub mod agent;
 pub mod canonical;
+pub mod command;
+pub mod content;
 pub mod contract;
+pub mod decide;
 pub mod document;
+pub mod event;
+pub mod gate;
 pub mod hash;
 pub mod names;
 pub mod outcome;
+pub mod package;
 pub mod problem;
+pub mod refusal;
+pub mod registry;
+pub mod run;
 pub mod story;
 pub mod workflow;

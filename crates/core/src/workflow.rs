@@ -271,6 +271,15 @@ impl Step {
     }
 }
 
+impl Place {
+    pub fn is_step(&self) -> bool {
+        match self {
+            Place::Step(_) => true,
+            Place::Orchestrator | Place::Human => false,
+        }
+    }
+}
+
 impl std::fmt::Display for Place {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {

@@ -1,1 +1,118 @@
-//! Not written yet.
+//! Where runs are kept: one trait, its rows, and a backend that forgets.
+//!
+//! A store decides nothing: every rule is in `baton_core`, so that two backends cannot disagree
+//! about one. What it promises is in `baton-store-tests`, which every backend passes.
+
+mod append;
+mod memory;
+mod rows;
+
+use async_trait::async_trait;
+use baton_core::content::{Content, ContentId};
+use baton_core::hash::Hash;
+use baton_core::names::StoryKey;
+use baton_core::run::RunId;
+use baton_core::story::Story;
+use jiff::Timestamp;
+
+pub use append::{Answered, Append, Appended, Definition, EventRecord, HandoffChange, HandoffMove};
+pub use memory::MemoryStore;
+pub use rows::{
+    EventFilter, HandoffFilter, HandoffRef, HandoffRow, HandoffState, OutboxRow, Position,
+    RunFilter, RunRef, RunRow, StoredEvent, StoryFilter, StoryRow, Version,
+};
+
+/// Keeps runs, and what belongs to them. The run is the unit of consistency.
+#[async_trait]
+pub trait Store: Send + Sync {
+    /// Adds to a run if it is still at the version that the decision was made on: all of
+    /// `append`, or nothing. Once this returns, it is on disk.
+    async fn append(&self, append: Append) -> Result<Appended, AppendError>;
+
+    async fn run(&self, which: &RunRef) -> Result<Option<RunRow>, StoreError>;
+
+    /// By number, ascending.
+    async fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError>;
+
+    async fn handoff(&self, which: &HandoffRef) -> Result<Option<HandoffRow>, StoreError>;
+
+    /// By number, ascending.
+    async fn handoffs(&self, filter: &HandoffFilter) -> Result<Vec<HandoffRow>, StoreError>;
+
+    /// The texts that are there, in no particular order.
+    async fn contents(&self, run: RunId, ids: &[ContentId]) -> Result<Vec<Content>, StoreError>;
+
+    /// By position, ascending. A position once seen never gets a neighbour below it later.
+    async fn events(&self, filter: &EventFilter) -> Result<Vec<StoredEvent>, StoreError>;
+
+    /// The position of the newest event.
+    async fn last_position(&self) -> Result<Position, StoreError>;
+
+    /// Adds a story; false where one of that key is there already, which is left as it is.
+    async fn add_story(&self, story: &Story, now: Timestamp) -> Result<bool, StoreError>;
+
+    /// Writes a story over the one of that key, or adds it.
+    async fn save_story(&self, story: &Story, now: Timestamp) -> Result<(), StoreError>;
+
+    async fn story(&self, key: &StoryKey) -> Result<Option<StoryRow>, StoreError>;
+
+    /// By key, ascending.
+    async fn stories(&self, filter: &StoryFilter) -> Result<Vec<StoryRow>, StoreError>;
+
+    /// A workflow file as it was when a run began.
+    async fn definition(&self, hash: &Hash) -> Result<Option<Definition>, StoreError>;
+
+    /// What a command with this key was answered, if it took effect.
+    async fn answered(&self, scope: &str, key: &str) -> Result<Option<Answered>, StoreError>;
+
+    /// Drops answers given before `before`; returns how many.
+    async fn forget_answered(&self, before: Timestamp) -> Result<u64, StoreError>;
+
+    /// How far a projector has read; the beginning, where it never has.
+    async fn cursor(&self, projector: &str) -> Result<Position, StoreError>;
+
+    /// Moves a projector's cursor if it is still at `from`; false where it is not.
+    async fn advance(
+        &self,
+        projector: &str,
+        from: Position,
+        to: Position,
+    ) -> Result<bool, StoreError>;
+
+    /// What waits to be told to the world outside, by id, ascending.
+    async fn outbox(&self, after: u64, limit: u32) -> Result<Vec<OutboxRow>, StoreError>;
+
+    /// Takes one out; false where somebody else has.
+    async fn settle(&self, outbox_id: u64) -> Result<bool, StoreError>;
+
+    /// What is wrong with the store itself; nothing, if all is well.
+    async fn check(&self) -> Result<Vec<String>, StoreError>;
+
+    /// Finishes what is under way and takes no more.
+    async fn close(&self);
+}
+
+/// Why nothing was added. Only the last is anybody's fault.
+#[derive(Debug, thiserror::Error)]
+pub enum AppendError {
+    #[error("the run has moved on since it was read; read it again")]
+    Conflict,
+    #[error("the story `{0}` has an open run already")]
+    OpenRunExists(StoryKey),
+    #[error("a command with this key has been carried out already")]
+    Repeated(Box<Answered>),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    #[error("the store is unavailable")]
+    Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
+    #[error("the store is closed")]
+    Closed,
+    #[error("what is stored cannot be read: {what}")]
+    Damaged { what: String },
+    #[error("text with the character U+0000 cannot be stored")]
+    Nul,
+}

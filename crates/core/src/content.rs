@@ -1,0 +1,49 @@
+//! Free text, kept beside the log and not in it.
+//!
+//! An event names text by a hash over a nonce and the bytes. Redaction drops both, and the
+//! chain of events still verifies; without the nonce a short text could be guessed from its hash.
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use crate::hash::Hash;
+use crate::package::Format;
+
+/// Names one text of one run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct ContentId(pub Hash);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Content {
+    pub id: ContentId,
+    pub nonce: [u8; 16],
+    pub kind: ContentKind,
+    pub text: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ContentKind {
+    /// A package, with the hash that is its identity.
+    Package { format: Format, hash: Hash },
+    /// A reason, a comment, a question: what somebody wrote.
+    Words,
+}
+
+impl Content {
+    pub fn new(nonce: [u8; 16], kind: ContentKind, text: &str) -> Self {
+        let id = content_id(&nonce, text);
+        Self { id, nonce, kind, text: text.to_owned() }
+    }
+
+    /// False where the text is not the one that the log names.
+    pub fn is_intact(&self) -> bool {
+        content_id(&self.nonce, &self.text) == self.id
+    }
+}
+
+fn content_id(nonce: &[u8; 16], text: &str) -> ContentId {
+    let mut digest = Sha256::new();
+    digest.update(nonce);
+    digest.update(text);
+    ContentId(Hash(digest.finalize().into()))
+}

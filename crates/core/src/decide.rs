@@ -1,0 +1,144 @@
+//! What a command does to a run: the one place where the rules are.
+//!
+//! Pure: the run, the workflow, the time and fresh ids come in as values; what happened goes out
+//! as events. One file for each family of commands. Each matches every [`State`] of an open
+//! handoff by name, so that a new state or command does not compile until somebody has said
+//! what it means.
+
+mod accept;
+mod answer;
+mod clock;
+mod complete;
+mod control;
+mod create;
+mod draft;
+mod end;
+mod offer;
+mod reject;
+
+#[cfg(test)]
+mod fixture;
+#[cfg(test)]
+mod scenarios;
+#[cfg(test)]
+mod tables;
+
+use jiff::Timestamp;
+use uuid::Uuid;
+
+pub use clock::stale_at;
+pub use draft::Decision;
+use draft::Draft;
+
+use crate::command::{Command, Create};
+use crate::event::Event;
+use crate::names::{Principal, StoryKey};
+use crate::problem::Problem;
+use crate::refusal::Refusal;
+use crate::registry::Agents;
+use crate::run::{HandoffNo, Run, RunId};
+use crate::workflow::{Place, Workflow};
+
+/// What a decision stands on besides the run: all of it values.
+#[derive(Clone, Copy)]
+pub struct Ground<'a> {
+    /// The one that the run is pinned to.
+    pub workflow: &'a Workflow,
+    pub agents: &'a Agents,
+    pub now: Timestamp,
+    pub fresh: &'a dyn Fresh,
+}
+
+/// Ids and nonces that nobody has used.
+pub trait Fresh: Send + Sync {
+    fn id(&self) -> Uuid;
+    fn nonce(&self) -> [u8; 16];
+}
+
+/// What the caller is told, beside what happened.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Done {
+    /// The handoff that the command was about, or that it made.
+    pub handoff: Option<HandoffNo>,
+    /// The handoff that takes rejected work back.
+    pub returned: Option<HandoffNo>,
+    /// The handoff that asks a person.
+    pub gate: Option<HandoffNo>,
+    pub cancelled: Vec<HandoffNo>,
+    /// What a clean-up leaves alone.
+    pub kept: Vec<HandoffNo>,
+    /// What the contract would like to see.
+    pub warnings: Vec<Problem>,
+}
+
+/// Who and what a new run is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Start {
+    pub run: RunId,
+    pub story: StoryKey,
+    pub owner: Principal,
+    /// The first handoff. From the orchestrator it starts the run; from an agent it adopts it.
+    pub first: Create,
+}
+
+/// Decides what `command` does to `run`.
+pub fn decide(run: &Run, command: &Command, ground: Ground<'_>) -> Result<Decision, Refusal> {
+    if run.is_finished() {
+        return Err(Refusal::RunFinished { status: run.status.name() });
+    }
+    let mut draft = Draft::new(run.clone(), ground);
+    match command {
+        Command::Create(create) => create::decide(&mut draft, create)?,
+        Command::Accept(accept) => accept::decide(&mut draft, accept)?,
+        Command::Reject(reject) => reject::decide(&mut draft, reject)?,
+        Command::Complete(complete) => complete::decide(&mut draft, complete)?,
+        Command::Cancel { handoff, by, reason } => {
+            end::cancel(&mut draft, *handoff, by.as_ref(), reason.as_ref())?;
+        }
+        Command::TimeOut { handoff, reason } => {
+            end::time_out(&mut draft, *handoff, reason.as_ref())?;
+        }
+        Command::MarkStale { handoff } => clock::mark_stale(&mut draft, *handoff)?,
+        Command::CleanUp { reason } => end::clean_up(&mut draft, reason.as_ref())?,
+        Command::Answer(answer) => answer::decide(&mut draft, answer)?,
+        Command::Pause { reason } => control::pause(&mut draft, reason.as_ref())?,
+        Command::Resume => control::resume(&mut draft)?,
+        Command::CancelRun { reason } => control::cancel(&mut draft, reason.as_ref()),
+        Command::Goto { step, reason } => control::goto(&mut draft, step, reason)?,
+        Command::Skip { reason } => control::skip(&mut draft, reason)?,
+    }
+    Ok(draft.finish())
+}
+
+/// Decides how a run begins.
+pub fn start(start: &Start, ground: Ground<'_>) -> Result<Decision, Refusal> {
+    let workflow = ground.workflow;
+    let entry = Workflow::target_place(&workflow.start.to);
+    let run = Run::new(
+        start.run,
+        start.story.clone(),
+        workflow.name.clone(),
+        workflow.hash,
+        start.owner.clone(),
+        entry.clone(),
+        ground.now,
+    );
+    let mut draft = Draft::new(run, ground);
+    draft.emit(Event::RunStarted {
+        story: start.story.clone(),
+        workflow: workflow.name.clone(),
+        pin: workflow.hash,
+        owner: start.owner.clone(),
+        start: entry,
+    });
+    create::take_up(&mut draft, &start.first, &Place::Orchestrator)?;
+    Ok(draft.finish())
+}
+
+/// True where a create from this sender begins the workflow: such a one may begin it again.
+pub fn is_first_edge(workflow: &Workflow, create: &Create) -> bool {
+    create.from.is_orchestrator()
+        && workflow
+            .agents_at(&Workflow::target_place(&workflow.start.to))
+            .contains(&create.to)
+}

@@ -1,0 +1,201 @@
+//! Create: somebody hands off. By the holder it completes what they hold; on a loose baton it
+//! takes it up; by anybody else it is refused with where the baton is.
+
+use super::complete;
+use super::draft::Draft;
+use super::offer::{AtOrchestrator, Offer, check_contract, edge_to, hand_over, offer};
+use crate::command::Create;
+use crate::contract::Profile;
+use crate::event::Event;
+use crate::names::AgentId;
+use crate::refusal::Refusal;
+use crate::run::{Baton, Handoff, Kind, Party, State};
+use crate::workflow::{Edge, Place, Workflow};
+
+pub(super) fn decide(draft: &mut Draft<'_>, create: &Create) -> Result<(), Refusal> {
+    match draft.run.baton().clone() {
+        Baton::Loose { at, other } => {
+            let profile = draft.workflow().profile.unwrap_or(create.profile);
+            match profile {
+                Profile::Lenient => {}
+                Profile::Strict => may_take_up(draft, create, [&at, &other])?,
+            }
+            take_up(draft, create, &at)
+        }
+        Baton::Held { handoff } => {
+            let held = draft.open(handoff)?;
+            if held.to.agent != create.from {
+                return Err(not_holder(draft, &create.from));
+            }
+            complete::by_create(draft, &held, create)
+        }
+        Baton::Offered { handoff } => {
+            let offered = draft.open(handoff)?;
+            if create.supersedes == Some(handoff) {
+                return supersede(draft, &offered, create);
+            }
+            if offered.from.agent == create.from && offered.to.agent == create.to {
+                return Err(Refusal::Duplicate {
+                    handoff,
+                    from: offered.from.agent,
+                    to: offered.to.agent,
+                });
+            }
+            if offered.to.agent == create.from && offered.state == State::Pending {
+                return complete::by_create(draft, &offered, create);
+            }
+            Err(not_holder(draft, &create.from))
+        }
+        Baton::Parked { handoff, .. } => {
+            // Says what it waits for, and with a gate what may be answered.
+            draft.open_work(handoff)?;
+            Err(not_holder(draft, &create.from))
+        }
+        Baton::Done => Err(Refusal::RunFinished { status: draft.run.status.name() }),
+    }
+}
+
+/// Takes up a baton that lies at `at`, along any edge that the workflow declares.
+pub(super) fn take_up(
+    draft: &mut Draft<'_>,
+    create: &Create,
+    at: &Place,
+) -> Result<(), Refusal> {
+    if create.from.is_orchestrator() && again(draft, create, at) {
+        return Ok(());
+    }
+    let (from, edge) = declared_edge(draft.workflow(), create, at)?;
+    let warnings = check_contract(draft.workflow(), edge, &create.package, create.profile)?;
+    let from = Party { agent: create.from.clone(), place: from };
+    if !create.from.is_orchestrator() {
+        draft.emit(Event::RunAdopted { by: from.clone() });
+    }
+    let package = draft.keep_package(&create.package);
+    let reason = draft.keep_some(create.reason.as_ref());
+    let to = Party { agent: create.to.clone(), place: Workflow::target_place(&edge.to) };
+    let offer = Offer {
+        kind: if edge.is_back { Kind::Return } else { Kind::Sequential },
+        reason,
+        warnings,
+        ..Offer::new(from, to, Some(package))
+    };
+    draft.done.handoff = Some(hand_over(draft, offer, AtOrchestrator::of(&edge.to)));
+    Ok(())
+}
+
+/// The orchestrator offers the baton again where it lies, or where it was going. No contract:
+/// what the run had already is handed on with what the orchestrator adds.
+fn again(draft: &mut Draft<'_>, create: &Create, at: &Place) -> bool {
+    let other = match draft.run.baton() {
+        Baton::Loose { other, .. } => other.clone(),
+        Baton::Offered { .. } | Baton::Held { .. } | Baton::Parked { .. } | Baton::Done => {
+            return false;
+        }
+    };
+    // A fresh run lies between the orchestrator and the first step: that is a start, by contract.
+    if draft.run.n_handoffs == 0 {
+        return false;
+    }
+    let places = [at.clone(), other];
+    let workflow = draft.workflow();
+    let is_there =
+        |place: &&Place| place.is_step() && workflow.agents_at(place).contains(&create.to);
+    let Some(place) = places.iter().find(is_there) else { return false };
+    let package = if create.package.document.is_blank() {
+        draft.run.package
+    } else {
+        Some(draft.keep_package(&create.package))
+    };
+    let from = Party { agent: AgentId::orchestrator(), place: Place::Orchestrator };
+    let to = Party { agent: create.to.clone(), place: place.clone() };
+    let reason = draft.keep_some(create.reason.as_ref());
+    let again = Offer { reason, ..Offer::new(from, to, package) };
+    draft.done.handoff = Some(offer(draft, again));
+    true
+}
+
+/// Replaces a pending handoff by a newer one of the same sender.
+fn supersede(draft: &mut Draft<'_>, old: &Handoff, create: &Create) -> Result<(), Refusal> {
+    super::draft::only(&old.from.agent, Some(&create.from), "supersede", old.no)?;
+    let workflow = draft.workflow();
+    let is_same_way = old.to.agent == create.to;
+    let edge = match edge_to(workflow, &old.from.place, &create.to, create.outcome) {
+        Ok(edge) => Some(edge),
+        // What came back by a reject goes along no edge; it may still be said better.
+        Err(_) if is_same_way => None,
+        Err(refusal) => return Err(refusal),
+    };
+    let warnings = match edge {
+        Some(edge) => check_contract(workflow, edge, &create.package, create.profile)?,
+        None => Vec::new(),
+    };
+    let place = match edge {
+        Some(edge) if !is_same_way => Workflow::target_place(&edge.to),
+        Some(_) | None => old.to.place.clone(),
+    };
+    let reason = draft.keep_some(create.reason.as_ref());
+    draft.emit(Event::HandoffSuperseded { handoff: old.no, reason: None });
+    let package = draft.keep_package(&create.package);
+    let to = Party { agent: create.to.clone(), place };
+    let offer = Offer {
+        kind: old.kind,
+        reason,
+        forward: if is_same_way {
+            old.forward.clone()
+        } else {
+            Offer::new(old.from.clone(), to.clone(), None).forward
+        },
+        attempt: old.attempt,
+        follows: Some(old.no),
+        warnings,
+        ..Offer::new(old.from.clone(), to, Some(package))
+    };
+    let then = edge.map_or(AtOrchestrator::LiesLoose, |it| AtOrchestrator::of(&it.to));
+    draft.done.handoff = Some(hand_over(draft, offer, then));
+    Ok(())
+}
+
+/// In strict, only those whom the loose baton concerns.
+fn may_take_up(
+    draft: &Draft<'_>,
+    create: &Create,
+    places: [&Place; 2],
+) -> Result<(), Refusal> {
+    let concerns = |place: &&Place| draft.workflow().agents_at(place).contains(&create.from);
+    if create.from.is_orchestrator() || places.iter().any(concerns) {
+        return Ok(());
+    }
+    Err(not_holder(draft, &create.from))
+}
+
+/// The edge between two agents, from where the baton lies if it can be.
+fn declared_edge<'a>(
+    workflow: &'a Workflow,
+    create: &Create,
+    at: &Place,
+) -> Result<(Place, &'a Edge), Refusal> {
+    if workflow.agents_at(at).contains(&create.from)
+        && let Ok(edge) = edge_to(workflow, at, &create.to, create.outcome)
+    {
+        return Ok((at.clone(), edge));
+    }
+    let places = std::iter::once(Place::Orchestrator)
+        .chain(workflow.steps.iter().map(|it| Place::Step(it.id.clone())))
+        .filter(|place| workflow.agents_at(place).contains(&create.from));
+    let mut refusal = None;
+    for place in places {
+        match edge_to(workflow, &place, &create.to, create.outcome) {
+            Ok(edge) => return Ok((place, edge)),
+            Err(it) => refusal = refusal.or(Some(it)),
+        }
+    }
+    Err(refusal.unwrap_or_else(|| Refusal::NotAnEdge {
+        from: create.from.to_string(),
+        to: create.to.clone(),
+        known: format!("`{}` does no step of `{}`", create.from, workflow.name),
+    }))
+}
+
+fn not_holder(draft: &Draft<'_>, by: &AgentId) -> Refusal {
+    Refusal::NotHolder { by: by.clone(), whereabouts: draft.whereabouts() }
+}

@@ -1,0 +1,158 @@
+//! Reject: the work goes back, with the reason. How often is counted on the edge it came by,
+//! and a person is asked before it goes in circles.
+
+use super::draft::{Draft, only};
+use super::offer::{AtOrchestrator, Offer, give_back, hand_over, open_gate, stuck};
+use crate::command::Reject;
+use crate::content::ContentId;
+use crate::event::Event;
+use crate::gate::{Gate, GateCause};
+use crate::hash::Hash;
+use crate::names::{AgentId, Reason};
+use crate::outcome::Outcome;
+use crate::package::{Package, findings_hash};
+use crate::problem::Problem;
+use crate::refusal::Refusal;
+use crate::run::{Handoff, Kind, Party, State};
+use crate::workflow::{Edge, Place, RejectRule, Workflow};
+
+pub(super) fn decide(draft: &mut Draft<'_>, reject: &Reject) -> Result<(), Refusal> {
+    let handoff = draft.open_work(reject.handoff)?;
+    only(&handoff.to.agent, reject.by.as_ref(), "reject", handoff.no)?;
+    match handoff.state {
+        // Rejecting late is welcome: it says more than silence does.
+        State::Pending | State::Clarification | State::Accepted | State::Parked => {}
+    }
+    let to = return_to(draft, &handoff)?;
+    let reason = draft.keep(reject.reason.as_str());
+    draft.done.handoff = Some(handoff.no);
+    match send_back(draft, &handoff, &to, reason, None) {
+        Some(cause) => {
+            let gate = round_gate(cause, &handoff, to, handoff.package, reason);
+            open_gate(draft, gate, handoff.no);
+        }
+        // What a person sent cannot go back to them as work: they are asked instead.
+        None if to.place == Place::Human => {
+            let package = handoff.package;
+            open_gate(draft, stuck(GateCause::Blocked, &handoff, package, Some(reason)), handoff.no);
+        }
+        None => {
+            let from = handoff.to.clone();
+            let forward = handoff.forward.clone();
+            let package = handoff.package;
+            let returned = give_back(draft, from, to, package, reason, forward, handoff.no);
+            draft.done.returned = Some(returned);
+        }
+    }
+    Ok(())
+}
+
+/// What a reviewer sends along a back edge.
+pub(super) struct Feedback<'a> {
+    pub(super) package: &'a Package,
+    pub(super) reason: Option<&'a Reason>,
+    pub(super) warnings: Vec<Problem>,
+}
+
+/// A create along a back edge: the same move in other words, and with the sender's own package.
+pub(super) fn by_back_edge(
+    draft: &mut Draft<'_>,
+    handoff: &Handoff,
+    edge: &Edge,
+    agent: AgentId,
+    feedback: &Feedback<'_>,
+) -> Result<(), Refusal> {
+    let words = feedback.reason.cloned();
+    let from_package = || feedback.package.stated_reason().and_then(Reason::shortened);
+    let words = words.or_else(from_package);
+    let reason = match &words {
+        Some(words) => draft.keep(words.as_str()),
+        None => draft.keep("sent back without a reason"),
+    };
+    let package = draft.keep_package(feedback.package);
+    let findings = findings_hash(&feedback.package.findings());
+    let to = Party { agent, place: Workflow::target_place(&edge.to) };
+    match send_back(draft, handoff, &to, reason, findings) {
+        Some(cause) => {
+            let gate = round_gate(cause, handoff, to, Some(package), reason);
+            draft.done.handoff = Some(open_gate(draft, gate, handoff.no));
+        }
+        None => {
+            let offer = Offer {
+                kind: Kind::Return,
+                reason: Some(reason),
+                forward: handoff.forward.clone(),
+                follows: Some(handoff.no),
+                warnings: feedback.warnings.clone(),
+                ..Offer::new(handoff.to.clone(), to, Some(package))
+            };
+            draft.done.handoff = Some(hand_over(draft, offer, AtOrchestrator::of(&edge.to)));
+        }
+    }
+    Ok(())
+}
+
+/// Ends the handoff as rejected and counts the round. Returns why a person has to decide now.
+fn send_back(
+    draft: &mut Draft<'_>,
+    handoff: &Handoff,
+    to: &Party,
+    reason: ContentId,
+    findings: Option<Hash>,
+) -> Option<GateCause> {
+    let forward = handoff.forward.clone();
+    let before = draft.run.rounds(&forward).cloned();
+    draft.emit(Event::HandoffRejected {
+        handoff: handoff.no,
+        by: handoff.to.agent.clone(),
+        reason,
+        forward: forward.clone(),
+        findings,
+    });
+    if let (State::Accepted, Place::Step(step)) = (handoff.state, &handoff.to.place) {
+        let (step, agent) = (step.clone(), handoff.to.agent.clone());
+        draft.emit(Event::StepCompleted { step, agent, outcome: Outcome::Failure });
+    }
+    if to.place == Place::Orchestrator {
+        // There it lies loose, and a person sees it anyway.
+        return None;
+    }
+    let rounds = draft.run.rounds(&forward)?;
+    let most = draft.workflow().rounds_of(&forward.from, &forward.to) + rounds.n_extra;
+    if rounds.n_rejects > most {
+        return Some(GateCause::Rounds);
+    }
+    let is_same = findings.is_some() && before.is_some_and(|it| it.findings == findings);
+    is_same.then_some(GateCause::SameFindings)
+}
+
+fn round_gate(
+    cause: GateCause,
+    rejected: &Handoff,
+    worker: Party,
+    given: Option<ContentId>,
+    reason: ContentId,
+) -> Gate {
+    Gate {
+        cause,
+        asker: rejected.to.clone(),
+        worker,
+        package: rejected.package,
+        given,
+        reason: Some(reason),
+        forward: rejected.forward.clone(),
+    }
+}
+
+fn return_to(draft: &Draft<'_>, handoff: &Handoff) -> Result<Party, Refusal> {
+    let step = draft.step_at(&handoff.to.place);
+    match step.map(|it| (&it.id, &it.reject)) {
+        Some((step, RejectRule::Never)) => Err(Refusal::RejectNever { step: step.clone() }),
+        Some((_, RejectRule::To(target))) => {
+            let place = Place::Step(target.clone());
+            let agent = draft.workflow().agents_at(&place).first().cloned();
+            Ok(agent.map_or_else(|| handoff.from.clone(), |agent| Party { agent, place }))
+        }
+        Some((_, RejectRule::ToSender)) | None => Ok(handoff.from.clone()),
+    }
+}

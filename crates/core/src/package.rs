@@ -1,0 +1,230 @@
+//! What is handed over: the document as its sender wrote it, and what Baton reads in it.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use crate::canonical;
+use crate::document::Node;
+use crate::hash::Hash;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Package {
+    pub format: Format,
+    /// The sender's own text: what is stored, and what comes back.
+    pub text: String,
+    pub document: Node,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Format {
+    Json,
+    Xml,
+    Yaml,
+    Markdown,
+}
+
+/// The typed view: computed, never stored in place of the document.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct View {
+    pub summary: Option<String>,
+    pub decisions: Vec<Decision>,
+    /// Paths of files that the sender made or changed.
+    pub artifacts: Vec<String>,
+    pub open_questions: Vec<String>,
+    pub findings: BTreeSet<Finding>,
+    /// The sender says that something went wrong.
+    pub error: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decision {
+    pub id: Option<String>,
+    pub decision: String,
+    pub rationale: Option<String>,
+}
+
+/// Something a reviewer found. Two reviews found the same if these two fields are the same.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Finding {
+    pub location: String,
+    pub severity: String,
+}
+
+impl Package {
+    /// The package's identity: the same for the same content, however it is written.
+    pub fn hash(&self) -> Hash {
+        canonical::hash(&self.document)
+    }
+
+    pub fn view(&self) -> View {
+        let document = &self.document;
+        View {
+            summary: text_of(document, "summary"),
+            decisions: list_of(document, "decisions").iter().filter_map(decision).collect(),
+            artifacts: ["artifacts", "files_modified", "files_changed"]
+                .iter()
+                .flat_map(|key| list_of(document, key))
+                .filter_map(|it| it.as_text().or_else(|| it.member("path")?.as_text()))
+                .map(str::to_owned)
+                .collect(),
+            open_questions: list_of(document, "open_questions")
+                .iter()
+                .filter_map(|it| it.as_text().or_else(|| it.member("question")?.as_text()))
+                .map(str::to_owned)
+                .collect(),
+            findings: self.findings(),
+            error: document.member("error").filter(|it| !it.is_blank()).map(error_text),
+        }
+    }
+
+    /// What a reviewer found wrong, for telling a review that goes in circles.
+    pub fn findings(&self) -> BTreeSet<Finding> {
+        ["findings", "issues", "blocking_issues", "blocking_issues.issue"]
+            .iter()
+            .filter_map(|path| self.document.at(path)?.as_list())
+            .flatten()
+            .filter_map(finding)
+            .collect()
+    }
+
+    /// Why the work goes back, where the sender gave no reason beside the package.
+    pub fn stated_reason(&self) -> Option<&str> {
+        ["reason", "feedback", "summary"]
+            .iter()
+            .filter_map(|key| text_at(&self.document, key))
+            .find(|it| !it.trim().is_empty())
+    }
+
+    pub fn has_error(&self) -> bool {
+        self.document.member("error").is_some_and(|it| !it.is_blank())
+    }
+}
+
+impl Format {
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Json => "json",
+            Format::Xml => "xml",
+            Format::Yaml => "yaml",
+            Format::Markdown => "markdown",
+        }
+    }
+
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::Json, Self::Xml, Self::Yaml, Self::Markdown].into_iter().find(|it| it.name() == name)
+    }
+}
+
+/// One digest for a set of findings; none where nothing was found.
+pub fn findings_hash(findings: &BTreeSet<Finding>) -> Option<Hash> {
+    if findings.is_empty() {
+        return None;
+    }
+    let mut digest = Sha256::new();
+    for finding in findings {
+        for field in [&finding.location, &finding.severity] {
+            digest.update((field.len() as u64).to_be_bytes());
+            digest.update(field);
+        }
+    }
+    Some(Hash(digest.finalize().into()))
+}
+
+/// Seeds 000 and 002 write at the top, seed 004 under `context`.
+fn text_at<'a>(document: &'a Node, key: &str) -> Option<&'a str> {
+    let nested = || document.member("context").and_then(|it| it.member(key));
+    document.member(key).or_else(nested).and_then(Node::as_text)
+}
+
+fn text_of(document: &Node, key: &str) -> Option<String> {
+    text_at(document, key).map(|it| it.trim().to_owned()).filter(|it| !it.is_empty())
+}
+
+fn list_of<'a>(document: &'a Node, key: &str) -> &'a [Node] {
+    let nested = || document.member("context").and_then(|it| it.member(key));
+    document.member(key).or_else(nested).and_then(Node::as_list).unwrap_or_default()
+}
+
+fn decision(node: &Node) -> Option<Decision> {
+    let text = |key: &str| node.member(key).and_then(Node::as_text).map(str::to_owned);
+    let decision = node.as_text().map(str::to_owned).or_else(|| text("decision"))?;
+    Some(Decision { id: text("id"), decision, rationale: text("rationale") })
+}
+
+fn finding(node: &Node) -> Option<Finding> {
+    let text = |key: &str| {
+        let attribute = || node.member(&format!("@{key}"));
+        node.member(key).or_else(attribute).and_then(Node::scalar_text).map(str::to_owned)
+    };
+    Some(Finding { location: text("location")?, severity: text("severity")? })
+}
+
+fn error_text(node: &Node) -> String {
+    let message = || node.member("message").and_then(Node::scalar_text);
+    node.scalar_text().or_else(message).unwrap_or("an error without a message").to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn package(document: Node) -> Package {
+        Package { format: Format::Json, text: String::new(), document }
+    }
+
+    fn issue(location: &str, severity: &str) -> Node {
+        Node::map([("location", Node::text(location)), ("severity", Node::text(severity))])
+    }
+
+    #[test]
+    fn the_view_reads_the_top_and_the_context() {
+        let decisions = Node::List(vec![Node::map([
+            ("id", Node::text("D-001")),
+            ("decision", Node::text("JWT")),
+            ("rationale", Node::text("stateless")),
+        ])]);
+        let artifact = Node::map([("path", Node::text("docs/a.md"))]);
+        let context = Node::map([
+            ("summary", Node::text(" Did it. ")),
+            ("decisions", decisions),
+            ("artifacts", Node::List(vec![artifact, Node::text("b.rs")])),
+        ]);
+        let view = package(Node::map([("context", context)])).view();
+        let expected = View {
+            summary: Some("Did it.".to_owned()),
+            decisions: vec![Decision {
+                id: Some("D-001".to_owned()),
+                decision: "JWT".to_owned(),
+                rationale: Some("stateless".to_owned()),
+            }],
+            artifacts: vec!["docs/a.md".to_owned(), "b.rs".to_owned()],
+            ..View::default()
+        };
+        assert_eq!(view, expected);
+    }
+
+    #[test]
+    fn the_same_findings_in_another_order_are_the_same() {
+        let list = |issues: Vec<Node>| package(Node::map([("findings", Node::List(issues))]));
+        let one = list(vec![issue("a:1", "critical"), issue("b:2", "important")]).findings();
+        let other = list(vec![issue("b:2", "important"), issue("a:1", "critical")]).findings();
+        assert_eq!(findings_hash(&one), findings_hash(&other));
+        let fewer = list(vec![issue("a:1", "critical")]).findings();
+        assert_ne!(findings_hash(&one), findings_hash(&fewer));
+        assert_eq!(findings_hash(&BTreeSet::new()), None);
+    }
+
+    #[test]
+    fn a_reason_is_found_where_the_sender_put_it() {
+        let sent = package(Node::map([
+            ("summary", Node::text("s")),
+            ("feedback", Node::text("f")),
+            ("reason", Node::text(" ")),
+        ]));
+        assert_eq!(sent.stated_reason(), Some("f"));
+        assert_eq!(package(Node::Null).stated_reason(), None);
+    }
+}

@@ -1,0 +1,137 @@
+//! Why nothing happened. The message says what to do differently; the code is for programs.
+
+use jiff::Timestamp;
+
+use crate::document::Node;
+use crate::names::{AgentId, StepId};
+use crate::problem::Problem;
+use crate::run::HandoffNo;
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    #[error("the run is {status} and takes no more commands; start a new one")]
+    RunFinished { status: &'static str },
+    #[error("{handoff} is finished, and a finished handoff never changes")]
+    Finished { handoff: HandoffNo },
+    #[error("cannot {command} {handoff} while it is {state}; {hint}")]
+    WrongState {
+        command: &'static str,
+        handoff: HandoffNo,
+        state: &'static str,
+        hint: &'static str,
+    },
+    #[error("{handoff} is already accepted by `{holder}`")]
+    AlreadyAccepted { handoff: HandoffNo, holder: AgentId },
+    #[error("only `{allowed}` may {command} {handoff}, not `{by}`")]
+    NotYours { command: &'static str, handoff: HandoffNo, allowed: AgentId, by: AgentId },
+    #[error("`{by}` does not have the baton: {whereabouts}")]
+    NotHolder { by: AgentId, whereabouts: String },
+    #[error("{handoff} is not accepted yet; accept it, then hand on")]
+    AcceptFirst { handoff: HandoffNo },
+    #[error("{handoff} from `{from}` to `{to}` is still pending; answer it, or supersede it")]
+    Duplicate { handoff: HandoffNo, from: AgentId, to: AgentId },
+    #[error("there is no edge from `{from}` to `{to}` here; {known}")]
+    NotAnEdge { from: String, to: AgentId, known: String },
+    #[error("the step `{step}` has nowhere to go on `{outcome}` by itself; say which of {choices}")]
+    ChooseReceiver { step: StepId, outcome: &'static str, choices: String },
+    #[error("the step `{step}` is not optional and cannot be skipped")]
+    NotOptional { step: StepId },
+    #[error("the package does not keep the contract `{contract}` ({} problems)", problems.len())]
+    Contract { contract: String, problems: Vec<Problem>, skeleton: Box<Node> },
+    #[error("{handoff} asks a person, and only an answer ends it: {choices}")]
+    GateOpen { handoff: HandoffNo, choices: String },
+    #[error("{handoff} asks nobody anything; accept or reject it instead")]
+    NotAGate { handoff: HandoffNo },
+    #[error("{handoff} does not take the answer `{answer}`; it takes {choices}")]
+    NotAChoice { handoff: HandoffNo, answer: &'static str, choices: String },
+    #[error("the step `{step}` does not let its work be rejected")]
+    RejectNever { step: StepId },
+    #[error("the run is paused; resume it first")]
+    Paused,
+    #[error("the run is not paused")]
+    NotPaused,
+    #[error("{handoff} is not stale before {due}")]
+    NotDue { handoff: HandoffNo, due: Timestamp },
+    #[error("{handoff} is marked stale already")]
+    AlreadyStale { handoff: HandoffNo },
+    #[error("there is no step `{step}` that the run has been at; it has been at: {visited}")]
+    NotVisited { step: StepId, visited: String },
+    #[error("the baton is at no step that could be skipped: {whereabouts}")]
+    NothingToSkip { whereabouts: String },
+    #[error("there is no agent `{agent}`; add a file for it, or name another")]
+    UnknownAgent { agent: AgentId },
+    #[error("nothing is pending here that could be cleaned up")]
+    NothingPending,
+}
+
+impl Refusal {
+    /// A stable code that callers may match on; the message may change, this may not.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Refusal::RunFinished { .. } => "run_finished",
+            Refusal::Finished { .. } => "finished",
+            Refusal::WrongState { .. } => "wrong_state",
+            Refusal::AlreadyAccepted { .. } => "already_accepted",
+            Refusal::NotYours { .. } => "not_yours",
+            Refusal::NotHolder { .. } => "not_holder",
+            Refusal::AcceptFirst { .. } => "accept_first",
+            Refusal::Duplicate { .. } => "duplicate",
+            Refusal::NotAnEdge { .. } => "not_an_edge",
+            Refusal::ChooseReceiver { .. } => "choose_receiver",
+            Refusal::NotOptional { .. } => "not_optional",
+            Refusal::Contract { .. } => "contract",
+            Refusal::GateOpen { .. } => "gate_open",
+            Refusal::NotAGate { .. } => "not_a_gate",
+            Refusal::NotAChoice { .. } => "not_a_choice",
+            Refusal::RejectNever { .. } => "reject_never",
+            Refusal::Paused => "paused",
+            Refusal::NotPaused => "not_paused",
+            Refusal::NotDue { .. } => "not_due",
+            Refusal::AlreadyStale { .. } => "already_stale",
+            Refusal::NotVisited { .. } => "not_visited",
+            Refusal::NothingToSkip { .. } => "nothing_to_skip",
+            Refusal::UnknownAgent { .. } => "unknown_agent",
+            Refusal::NothingPending => "nothing_pending",
+        }
+    }
+
+    /// What is to be done about it, coarsely: faces turn this into their own terms.
+    pub fn class(&self) -> RefusalClass {
+        match self {
+            Refusal::RunFinished { .. }
+            | Refusal::Finished { .. }
+            | Refusal::WrongState { .. }
+            | Refusal::AlreadyAccepted { .. }
+            | Refusal::NotYours { .. }
+            | Refusal::NotHolder { .. }
+            | Refusal::AcceptFirst { .. }
+            | Refusal::Duplicate { .. }
+            | Refusal::GateOpen { .. }
+            | Refusal::NotAGate { .. }
+            | Refusal::RejectNever { .. }
+            | Refusal::Paused
+            | Refusal::NotPaused
+            | Refusal::NotDue { .. }
+            | Refusal::AlreadyStale { .. }
+            | Refusal::NothingToSkip { .. }
+            | Refusal::NothingPending => RefusalClass::Conflict,
+            Refusal::NotAnEdge { .. }
+            | Refusal::ChooseReceiver { .. }
+            | Refusal::NotOptional { .. }
+            | Refusal::NotAChoice { .. }
+            | Refusal::NotVisited { .. }
+            | Refusal::Contract { .. } => RefusalClass::Unacceptable,
+            Refusal::UnknownAgent { .. } => RefusalClass::Malformed,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RefusalClass {
+    /// The command names something that does not exist.
+    Malformed,
+    /// Well formed, but what it says does not keep the rules.
+    Unacceptable,
+    /// Good in itself, but not now: the run is elsewhere.
+    Conflict,
+}

@@ -1,0 +1,28 @@
+//! The agents that are known, by id.
+
+use std::collections::BTreeMap;
+
+use crate::agent::Agent;
+use crate::names::AgentId;
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Agents(BTreeMap<AgentId, Agent>);
+
+impl Agents {
+    pub fn new(agents: impl IntoIterator<Item = Agent>) -> Self {
+        Self(agents.into_iter().map(|it| (it.id.clone(), it)).collect())
+    }
+
+    pub fn find(&self, id: &AgentId) -> Option<&Agent> {
+        self.0.get(id)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Agent> {
+        self.0.values()
+    }
+
+    /// What people call the agent: its name, or its id where no file gives one.
+    pub fn name_of<'a>(&'a self, id: &'a AgentId) -> &'a str {
+        self.find(id).map_or(id.as_str(), |it| &it.name)
+    }
+}

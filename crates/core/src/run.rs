@@ -1,0 +1,369 @@
+//! One story going through one workflow: what a decision needs to know of it, and no more.
+//!
+//! Everything here is bounded: finished handoffs are in the store, not in the run.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::content::ContentId;
+use crate::gate::Gate;
+use crate::hash::Hash;
+use crate::names::{AgentId, Principal, StepId, StoryKey, WorkflowName};
+use crate::workflow::Place;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Run {
+    pub id: RunId,
+    pub story: StoryKey,
+    pub workflow: WorkflowName,
+    /// The workflow as it was when the run began.
+    pub pin: Hash,
+    pub owner: Principal,
+    pub status: RunStatus,
+    /// One, until a step fans out; each has a baton of its own.
+    pub branches: Vec<Branch>,
+    /// The open handoffs, oldest first.
+    pub handoffs: Vec<Handoff>,
+    /// How often work went back, by forward edge. Survives everything but a person's answer.
+    pub rounds: Vec<Rounds>,
+    /// Steps that somebody has worked at or sent from, in the order of the first time.
+    pub visited: Vec<StepId>,
+    /// The newest package of the run: what a goto or a skip hands on.
+    pub package: Option<ContentId>,
+    /// How many handoffs the run has had.
+    pub n_handoffs: u32,
+    pub started_at: Timestamp,
+    pub moved_at: Timestamp,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct RunId(pub Uuid);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunStatus {
+    Open,
+    /// Held work may finish; nothing may be taken up.
+    Paused,
+    Completed,
+    Cancelled,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Branch {
+    pub no: u16,
+    pub baton: Baton,
+}
+
+/// Where a branch's responsibility sits, and so who must move.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Baton {
+    /// The receiver must answer.
+    Offered { handoff: HandoffNo },
+    /// The agent that accepted must finish.
+    Held { handoff: HandoffNo },
+    /// Whatever it waits for must come.
+    Parked { handoff: HandoffNo, on: Wait },
+    /// The orchestrator, or the agent of either place, must hand off again.
+    Loose { at: Place, other: Place },
+    /// The branch is at its end.
+    Done,
+}
+
+/// What a parked baton waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Wait {
+    Person,
+}
+
+/// Counted within its run, from 1. Shown as `HO-001`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct HandoffNo(pub u32);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct HandoffId(pub Uuid);
+
+/// An open handoff.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Handoff {
+    pub no: HandoffNo,
+    pub id: HandoffId,
+    pub branch: u16,
+    pub kind: Kind,
+    pub from: Party,
+    pub to: Party,
+    pub state: State,
+    pub package: Option<ContentId>,
+    /// The edge on which rounds are counted when this one is rejected.
+    pub forward: EdgeKey,
+    /// 1, and one more for each retry of the same work.
+    pub attempt: u32,
+    /// How often it has been accepted; a holder with an older fence is refused.
+    pub fence: u32,
+    pub created_at: Timestamp,
+    pub accepted_at: Option<Timestamp>,
+    pub is_stale: bool,
+    /// What a person is asked, where the receiver is one.
+    pub gate: Option<Gate>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Along an edge of the workflow.
+    Sequential,
+    /// To a specialist, who gives it back.
+    Delegation,
+    /// To a person.
+    Escalation,
+    /// Back to whoever sent it.
+    Return,
+}
+
+/// One side of a handoff.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Party {
+    pub agent: AgentId,
+    pub place: Place,
+}
+
+/// Where an open handoff stands. How it ended is [`Ended`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// Waits for the receiver.
+    Pending,
+    /// Waits for the sender's answer to a question.
+    Clarification,
+    /// The receiver is working on it.
+    Accepted,
+    /// Accepted, and waiting for a delegate or a person.
+    Parked,
+}
+
+/// How a handoff ended. None of these ever changes again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ended {
+    Completed,
+    Rejected,
+    TimedOut,
+    Cancelled,
+    Superseded,
+}
+
+/// An edge by its ends.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EdgeKey {
+    pub from: Place,
+    pub to: Place,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rounds {
+    pub edge: EdgeKey,
+    pub n_rejects: u32,
+    /// What people have allowed beyond the workflow's limit.
+    pub n_extra: u32,
+    /// Of the last reject; the same twice in a row is a circle.
+    pub findings: Option<Hash>,
+}
+
+impl Run {
+    pub fn new(
+        id: RunId,
+        story: StoryKey,
+        workflow: WorkflowName,
+        pin: Hash,
+        owner: Principal,
+        start: Place,
+        now: Timestamp,
+    ) -> Self {
+        let baton = Baton::Loose { at: Place::Orchestrator, other: start };
+        Self {
+            id,
+            story,
+            workflow,
+            pin,
+            owner,
+            status: RunStatus::Open,
+            branches: vec![Branch { no: 0, baton }],
+            handoffs: Vec::new(),
+            rounds: Vec::new(),
+            visited: Vec::new(),
+            package: None,
+            n_handoffs: 0,
+            started_at: now,
+            moved_at: now,
+        }
+    }
+
+    pub fn handoff(&self, no: HandoffNo) -> Option<&Handoff> {
+        self.handoffs.iter().find(|it| it.no == no)
+    }
+
+    /// The baton of the only branch; fan-out will ask by branch.
+    pub fn baton(&self) -> &Baton {
+        self.branches.first().map_or(&Baton::Done, |it| &it.baton)
+    }
+
+    /// The open handoff that the baton rests on.
+    pub fn current(&self) -> Option<&Handoff> {
+        match self.baton() {
+            Baton::Offered { handoff }
+            | Baton::Held { handoff }
+            | Baton::Parked { handoff, .. } => self.handoff(*handoff),
+            Baton::Loose { .. } | Baton::Done => None,
+        }
+    }
+
+    /// Whom everybody waits for: seed 000's `currentAgent`.
+    pub fn current_agent(&self) -> Option<&AgentId> {
+        let handoff = self.current()?;
+        match handoff.state {
+            State::Pending | State::Accepted | State::Parked => Some(&handoff.to.agent),
+            State::Clarification => Some(&handoff.from.agent),
+        }
+    }
+
+    /// Where the baton is, as a place of the workflow.
+    pub fn current_place(&self) -> Option<&Place> {
+        match self.baton() {
+            Baton::Loose { at, .. } => Some(at),
+            Baton::Offered { .. } | Baton::Held { .. } | Baton::Parked { .. } => {
+                self.current().map(|it| &it.to.place)
+            }
+            Baton::Done => None,
+        }
+    }
+
+    pub fn rounds(&self, edge: &EdgeKey) -> Option<&Rounds> {
+        self.rounds.iter().find(|it| it.edge == *edge)
+    }
+
+    /// The open gate that blocks the run, if there is one.
+    pub fn gate(&self) -> Option<(&Handoff, &Gate)> {
+        self.handoffs.iter().find_map(|it| Some((it, it.gate.as_ref()?)))
+    }
+
+    pub fn is_finished(&self) -> bool {
+        match self.status {
+            RunStatus::Open | RunStatus::Paused => false,
+            RunStatus::Completed | RunStatus::Cancelled => true,
+        }
+    }
+}
+
+impl HandoffNo {
+    pub fn label(self) -> String {
+        format!("HO-{:03}", self.0)
+    }
+
+    /// Reads `HO-001`; the zeros are for people.
+    pub fn parse_label(label: &str) -> Option<Self> {
+        let digits = label.strip_prefix("HO-")?;
+        if !digits.bytes().all(|it| it.is_ascii_digit()) {
+            return None;
+        }
+        digits.parse().ok().filter(|it| *it > 0).map(Self)
+    }
+}
+
+impl RunStatus {
+    pub fn name(self) -> &'static str {
+        match self {
+            RunStatus::Open => "open",
+            RunStatus::Paused => "paused",
+            RunStatus::Completed => "completed",
+            RunStatus::Cancelled => "cancelled",
+        }
+    }
+
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::Open, Self::Paused, Self::Completed, Self::Cancelled]
+            .into_iter()
+            .find(|it| it.name() == name)
+    }
+}
+
+impl Kind {
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Sequential => "sequential",
+            Kind::Delegation => "delegation",
+            Kind::Escalation => "escalation",
+            Kind::Return => "return",
+        }
+    }
+
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::Sequential, Self::Delegation, Self::Escalation, Self::Return]
+            .into_iter()
+            .find(|it| it.name() == name)
+    }
+}
+
+impl State {
+    pub fn name(self) -> &'static str {
+        match self {
+            State::Pending => "pending",
+            State::Clarification => "clarification",
+            State::Accepted => "accepted",
+            State::Parked => "parked",
+        }
+    }
+}
+
+impl Ended {
+    pub fn name(self) -> &'static str {
+        match self {
+            Ended::Completed => "completed",
+            Ended::Rejected => "rejected",
+            Ended::TimedOut => "timed_out",
+            Ended::Cancelled => "cancelled",
+            Ended::Superseded => "superseded",
+        }
+    }
+}
+
+impl Baton {
+    pub fn name(&self) -> &'static str {
+        match self {
+            Baton::Offered { .. } => "offered",
+            Baton::Held { .. } => "held",
+            Baton::Parked { .. } => "parked",
+            Baton::Loose { .. } => "loose",
+            Baton::Done => "done",
+        }
+    }
+}
+
+impl std::fmt::Display for HandoffNo {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.label())
+    }
+}
+
+impl std::fmt::Display for RunId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_label_reads_back() {
+        for no in [1, 12, 999, 1000, 123_456] {
+            assert_eq!(HandoffNo::parse_label(&HandoffNo(no).label()), Some(HandoffNo(no)));
+        }
+        for bad in ["HO-", "HO-0", "HO-x", "ho-1", "1", "HO-+1", "HO-99999999999"] {
+            assert_eq!(HandoffNo::parse_label(bad), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! One addition to one run: events, changed rows, texts and promises, in one transaction.
+
+use baton_core::content::{Content, ContentId};
+use baton_core::event::Created;
+use baton_core::hash::Hash;
+use baton_core::names::{Principal, WorkflowName};
+use baton_core::outcome::Outcome;
+use baton_core::run::{HandoffNo, Run};
+use baton_core::story::Story;
+use jiff::Timestamp;
+
+use crate::rows::{HandoffState, Position, Version};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Append {
+    /// What the decision was made on. [`Version::NONE`] makes the run.
+    pub expected: Version,
+    /// The run as it is then.
+    pub run: Run,
+    /// In order; they make the version.
+    pub events: Vec<EventRecord>,
+    pub handoffs: Vec<HandoffChange>,
+    pub contents: Vec<Content>,
+    /// Made where there is none of that key.
+    pub story: Option<Story>,
+    /// Kept where it is not known yet.
+    pub definition: Option<Definition>,
+    /// What the world outside has to be told, by the name of the event.
+    pub outbox: Vec<String>,
+    pub answered: Option<Answered>,
+    pub at: Timestamp,
+}
+
+/// One event as it is stored: encoded, and chained to the one before it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EventRecord {
+    pub name: &'static str,
+    pub by: Principal,
+    /// The encoded event.
+    pub body: String,
+    /// Over the hash before it, the run, the place in it, the time, who, and the body.
+    pub hash: Hash,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HandoffChange {
+    Opened(Created),
+    Moved(HandoffMove),
+}
+
+/// What an event changes in a handoff's row. What it does not say stays as it was.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HandoffMove {
+    pub no: HandoffNo,
+    pub state: HandoffState,
+    pub is_stale: bool,
+    pub outcome: Option<Outcome>,
+    /// Why it was rejected, cancelled, superseded or timed out.
+    pub ended_reason: Option<ContentId>,
+    pub acknowledgement: Option<ContentId>,
+}
+
+/// A workflow file, by the hash of its text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Definition {
+    pub hash: Hash,
+    pub name: WorkflowName,
+    pub text: String,
+}
+
+/// The answer to a command that may be sent twice.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answered {
+    /// Who asked, and by which way: the same key elsewhere is another key.
+    pub scope: String,
+    pub key: String,
+    /// Of the whole request: the same key with another request is a mistake.
+    pub request: Hash,
+    /// The encoded answer.
+    pub answer: String,
+    pub at: Timestamp,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Appended {
+    pub version: Version,
+    pub run_number: u64,
+    /// Of the last event.
+    pub position: Position,
+    /// The numbers that new handoffs got, in their order.
+    pub numbers: Vec<(HandoffNo, u64)>,
+}

@@ -1,0 +1,194 @@
+//! What comes out of a store, and how it is asked for.
+
+use baton_core::content::ContentId;
+use baton_core::hash::Hash;
+use baton_core::names::{AgentId, Principal, StoryKey};
+use baton_core::outcome::Outcome;
+use baton_core::run::{Ended, HandoffId, HandoffNo, Kind, Party, Run, RunId, RunStatus, State};
+use baton_core::story::Story;
+use jiff::Timestamp;
+
+/// How many events a run has seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Version(pub u64);
+
+impl Version {
+    /// Of a run that is not there yet.
+    pub const NONE: Self = Self(0);
+}
+
+/// Where an event stands in the log of all runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Position(pub u64);
+
+impl Position {
+    /// Before the first event.
+    pub const START: Self = Self(0);
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunRow {
+    /// Counted over the whole store, for people.
+    pub number: u64,
+    pub version: Version,
+    /// Of the last event.
+    pub head: Hash,
+    pub run: Run,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RunRef {
+    Id(RunId),
+    Number(u64),
+    /// The run of a story that is not finished.
+    OpenOf(StoryKey),
+    /// The newest run of a story, finished or not.
+    LatestOf(StoryKey),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RunFilter {
+    pub story: Option<StoryKey>,
+    /// Any of these; none means all.
+    pub statuses: Vec<RunStatus>,
+    /// Only runs with a higher number.
+    pub after: u64,
+    /// 0 means as many as there are.
+    pub limit: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HandoffRow {
+    /// Counted over the whole store: seed 000's `id`.
+    pub number: u64,
+    pub id: HandoffId,
+    pub run: RunId,
+    pub story: StoryKey,
+    pub no: HandoffNo,
+    pub kind: Kind,
+    pub from: Party,
+    pub to: Party,
+    pub state: HandoffState,
+    pub outcome: Option<Outcome>,
+    pub package: Option<ContentId>,
+    pub reason: ContentId,
+    pub ended_reason: Option<ContentId>,
+    pub acknowledgement: Option<ContentId>,
+    pub attempt: u32,
+    pub follows: Option<HandoffNo>,
+    pub approved_by: Option<Principal>,
+    pub warnings: Vec<String>,
+    pub is_stale: bool,
+    pub created_at: Timestamp,
+    pub accepted_at: Option<Timestamp>,
+    pub ended_at: Option<Timestamp>,
+}
+
+/// Where a handoff stands, open or not: one column, one word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HandoffState {
+    Open(State),
+    Ended(Ended),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HandoffRef {
+    Number(u64),
+    Id(HandoffId),
+    InRun(RunId, HandoffNo),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct HandoffFilter {
+    pub run: Option<RunId>,
+    pub story: Option<StoryKey>,
+    pub to: Option<AgentId>,
+    /// Any of these; none means all.
+    pub states: Vec<HandoffState>,
+    pub is_stale: Option<bool>,
+    /// Only those whose last move (accepted, else created) was at or before this.
+    pub unmoved_since: Option<Timestamp>,
+    /// Only handoffs with a higher number.
+    pub after: u64,
+    /// 0 means as many as there are.
+    pub limit: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredEvent {
+    pub position: Position,
+    pub run: RunId,
+    /// Its place in the run, from 1.
+    pub version: Version,
+    pub at: Timestamp,
+    pub name: String,
+    pub by: Principal,
+    pub body: String,
+    pub hash: Hash,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EventFilter {
+    /// Only later ones.
+    pub after: Position,
+    pub run: Option<RunId>,
+    /// 0 means as many as there are.
+    pub limit: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoryRow {
+    pub story: Story,
+    pub created_at: Timestamp,
+    /// Of its newest run.
+    pub latest: Option<(RunId, RunStatus)>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct StoryFilter {
+    /// Only keys that sort later.
+    pub after: Option<StoryKey>,
+    /// 0 means as many as there are.
+    pub limit: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutboxRow {
+    pub id: u64,
+    pub run: RunId,
+    /// The name of the event that put it there.
+    pub about: String,
+    pub at: Timestamp,
+}
+
+impl HandoffState {
+    pub const ALL: [Self; 9] = [
+        Self::Open(State::Pending),
+        Self::Open(State::Clarification),
+        Self::Open(State::Accepted),
+        Self::Open(State::Parked),
+        Self::Ended(Ended::Completed),
+        Self::Ended(Ended::Rejected),
+        Self::Ended(Ended::TimedOut),
+        Self::Ended(Ended::Cancelled),
+        Self::Ended(Ended::Superseded),
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            HandoffState::Open(state) => state.name(),
+            HandoffState::Ended(ended) => ended.name(),
+        }
+    }
+
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.name() == name)
+    }
+
+    pub fn is_open(self) -> bool {
+        match self {
+            HandoffState::Open(_) => true,
+            HandoffState::Ended(_) => false,
+        }
+    }
+}

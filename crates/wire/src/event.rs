@@ -1,0 +1,94 @@
+//! The one encoding of events and of a run's state, and the chain that binds events together.
+//!
+//! An event body is JSON with the version of the encoding first: `{"v":1,"type":...}`.
+
+use baton_core::event::Event;
+use baton_core::hash::Hash;
+use baton_core::names::Principal;
+use baton_core::run::{Run, RunId};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+const VERSION: u32 = 1;
+
+#[derive(Debug, thiserror::Error)]
+pub enum EventError {
+    #[error("the encoding is of version {0}, which this Baton does not know; upgrade it")]
+    UnknownVersion(u32),
+    #[error("it is not what this Baton writes")]
+    Malformed(#[source] serde_json::Error),
+}
+
+#[derive(Serialize)]
+struct Written<'a, T> {
+    v: u32,
+    #[serde(flatten)]
+    body: &'a T,
+}
+
+#[derive(Deserialize)]
+struct Versioned {
+    v: u32,
+}
+
+#[derive(Deserialize)]
+struct Read<T> {
+    #[serde(flatten)]
+    body: T,
+}
+
+pub fn encode(event: &Event) -> String {
+    write(event)
+}
+
+pub fn decode(body: &str) -> Result<Event, EventError> {
+    read(body)
+}
+
+/// A run's state as a store keeps it beside the log, so that a load need not replay.
+pub fn encode_run(run: &Run) -> String {
+    write(run)
+}
+
+pub fn decode_run(body: &str) -> Result<Run, EventError> {
+    read(body)
+}
+
+/// The next link of a run's chain. Every part is in it, each with its length before it, so that
+/// nothing can be changed or moved from one field to the next without breaking the chain.
+pub fn link(
+    head: &Hash,
+    run: RunId,
+    version: u64,
+    at: Timestamp,
+    by: &Principal,
+    body: &str,
+) -> Hash {
+    let mut digest = Sha256::new();
+    digest.update(head.0);
+    digest.update(run.0.as_bytes());
+    digest.update(version.to_be_bytes());
+    digest.update(at.as_nanosecond().to_be_bytes());
+    for part in [by.as_str(), body] {
+        digest.update((part.len() as u64).to_be_bytes());
+        digest.update(part);
+    }
+    Hash(digest.finalize().into())
+}
+
+fn write<T: Serialize>(body: &T) -> String {
+    match serde_json::to_string(&Written { v: VERSION, body }) {
+        Ok(text) => text,
+        Err(error) => unreachable!("our own types always encode: {error}"),
+    }
+}
+
+fn read<T: for<'a> Deserialize<'a>>(body: &str) -> Result<T, EventError> {
+    let Versioned { v } = serde_json::from_str(body).map_err(EventError::Malformed)?;
+    if v != VERSION {
+        return Err(EventError::UnknownVersion(v));
+    }
+    let read: Read<T> = serde_json::from_str(body).map_err(EventError::Malformed)?;
+    Ok(read.body)
+}
