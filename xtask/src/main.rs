@@ -1,4 +1,4 @@
-//! The commands of the repository: `cargo xtask test`, `cargo xtask bench`, and so on.
+//! The commands of the repository: `cargo xtask test`, `cargo xtask tidy`, and so on.
 //! One file a command; this one only reads the command line.
 #![expect(clippy::print_stderr, clippy::print_stdout, reason = "a command line speaks on both")]
 
@@ -6,6 +6,7 @@ mod bench;
 mod cargo;
 mod crash;
 mod test;
+mod tidy;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -14,6 +15,7 @@ const USAGE: &str = "\
 usage: cargo xtask <command>
 
   test               check everything: format, lints, tests, documentation, dependencies
+  tidy               check only the rules of the repository that the compiler cannot see
   bench [engine]     measure how fast Baton is; further arguments go to `baton-load`
   crash [N]          kill Baton N times in the middle of its work (1000 unless told)
   help               print this
@@ -27,6 +29,7 @@ fn main() -> ExitCode {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let result = match args.as_slice() {
         ["test"] => test::run(),
+        ["tidy"] => tidy::run(),
         ["bench", rest @ ..] => bench::run(rest),
         ["crash", rest @ ..] => crash::run(rest),
         ["help" | "--help" | "-h"] => {

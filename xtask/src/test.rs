@@ -10,6 +10,7 @@ use crate::cargo;
 const STAGES: &[Stage] = &[
     Stage { name: "format", run: format },
     Stage { name: "lints", run: lints },
+    // The rules of `tidy` are tests of xtask, so they are in here.
     Stage { name: "tests", run: tests },
     Stage { name: "doc tests", run: doc_tests },
     Stage { name: "documentation", run: documentation },
