@@ -1,1 +1,59 @@
-fn main() {}
+//! The commands of the repository: `cargo xtask test`, `cargo xtask tidy`, and so on.
+//! One file a command; this one only reads the command line.
+#![expect(clippy::print_stderr, clippy::print_stdout, reason = "a command line speaks on both")]
+
+mod bench;
+mod cargo;
+mod crash;
+mod test;
+mod tidy;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: cargo xtask <command>
+
+  test               check everything: format, lints, tests, documentation, dependencies
+  tidy               check only the rules of the repository that the compiler cannot see
+  bench [engine]     measure how fast Baton is; further arguments go to `baton-load`
+  crash [N]          kill Baton N times in the middle of its work (1000 unless told)
+  help               print this
+";
+
+/// What a shell expects of a program that was called wrongly.
+const WRONG_USAGE: u8 = 2;
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let result = match args.as_slice() {
+        ["test"] => test::run(),
+        ["tidy"] => tidy::run(),
+        ["bench", rest @ ..] => bench::run(rest),
+        ["crash", rest @ ..] => crash::run(rest),
+        ["help" | "--help" | "-h"] => {
+            print!("{USAGE}");
+            return ExitCode::SUCCESS;
+        }
+        [] => {
+            eprint!("{USAGE}");
+            return ExitCode::from(WRONG_USAGE);
+        }
+        unknown => {
+            eprint!("there is no `cargo xtask {}`\n\n{USAGE}", unknown.join(" "));
+            return ExitCode::from(WRONG_USAGE);
+        }
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn project_root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}

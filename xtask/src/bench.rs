@@ -1,0 +1,34 @@
+//! `cargo xtask bench [engine]`: measures, in a release build. `baton-load` knows what can be
+//! measured and with which options.
+
+use anyhow::Result;
+
+use crate::cargo;
+
+const DEFAULT: &str = "engine";
+
+pub(crate) fn run(args: &[&str]) -> Result<()> {
+    let mut command = vec!["run", "--release", "--package", "baton-load", "--"];
+    command.extend(load_args(args));
+    cargo::run(&command, &[])
+}
+
+/// The first word says what to measure; without one, or with options alone, it is the engine.
+fn load_args<'a>(args: &[&'a str]) -> Vec<&'a str> {
+    let is_named = args.first().is_some_and(|it| !it.starts_with('-'));
+    let what = if is_named { None } else { Some(DEFAULT) };
+    what.into_iter().chain(args.iter().copied()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_engine_is_measured_unless_something_else_is_named() {
+        assert_eq!(load_args(&[]), ["engine"]);
+        assert_eq!(load_args(&["engine"]), ["engine"]);
+        assert_eq!(load_args(&["--runs", "9"]), ["engine", "--runs", "9"]);
+        assert_eq!(load_args(&["store", "--runs", "9"]), ["store", "--runs", "9"]);
+    }
+}

@@ -1,0 +1,128 @@
+//! Runs cargo, and reads from it which crates there are.
+#![expect(clippy::disallowed_methods, reason = "xtask runs cargo; it starts no agents")]
+
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
+
+use crate::project_root;
+
+/// Runs cargo on our own stdin, stdout and stderr, so that the user sees what it prints as it is.
+/// The environment goes through untouched, with `env` on top.
+pub(crate) fn run(args: &[&str], env: &[(&str, &str)]) -> Result<()> {
+    let status = cargo(args)
+        .envs(env.iter().copied())
+        .status()
+        .with_context(|| format!("`cargo {}` could not be started", args.join(" ")))?;
+    ensure!(status.success(), "`cargo {}` ended with {status}", args.join(" "));
+    Ok(())
+}
+
+/// Whether `cargo <subcommand>` is installed.
+pub(crate) fn has(subcommand: &str) -> bool {
+    cargo(&[subcommand, "--version"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|it| it.success())
+}
+
+/// One of our crates, as its manifest describes it.
+pub(crate) struct Package {
+    pub(crate) name: String,
+    pub(crate) dependencies: Vec<Dependency>,
+}
+
+pub(crate) struct Dependency {
+    pub(crate) name: String,
+    pub(crate) kind: DependencyKind,
+    pub(crate) source: DependencySource,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum DependencyKind {
+    Normal,
+    Build,
+    Dev,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum DependencySource {
+    /// A crate of this repository.
+    Ours,
+    Elsewhere,
+}
+
+/// All crates of the workspace.
+pub(crate) fn packages() -> Result<Vec<Package>> {
+    let args = ["metadata", "--format-version=1", "--no-deps", "--offline"];
+    let output = cargo(&args).stderr(Stdio::inherit()).output()?;
+    ensure!(output.status.success(), "`cargo metadata` ended with {}", output.status);
+    let metadata: Value = serde_json::from_slice(&output.stdout)?;
+    list(&metadata, "packages")?.iter().map(read_package).collect()
+}
+
+fn read_package(package: &Value) -> Result<Package> {
+    let dependencies = list(package, "dependencies")?.iter().map(read_dependency);
+    Ok(Package {
+        name: text(package, "name")?.to_owned(),
+        dependencies: dependencies.collect::<Result<_>>()?,
+    })
+}
+
+fn read_dependency(dependency: &Value) -> Result<Dependency> {
+    let kind = match dependency["kind"].as_str() {
+        None => DependencyKind::Normal,
+        Some("build") => DependencyKind::Build,
+        Some("dev") => DependencyKind::Dev,
+        Some(other) => bail!("`cargo metadata` tells of a kind of dependency `{other}`"),
+    };
+    let is_ours = dependency["path"].is_string();
+    Ok(Dependency {
+        name: text(dependency, "name")?.to_owned(),
+        kind,
+        source: if is_ours { DependencySource::Ours } else { DependencySource::Elsewhere },
+    })
+}
+
+fn list<'a>(value: &'a Value, key: &str) -> Result<&'a Vec<Value>> {
+    value[key].as_array().with_context(|| format!("`cargo metadata` has no list `{key}`"))
+}
+
+fn text<'a>(value: &'a Value, key: &str) -> Result<&'a str> {
+    value[key].as_str().with_context(|| format!("`cargo metadata` has no text `{key}`"))
+}
+
+/// The cargo that built xtask.
+fn cargo(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO"));
+    command.args(args).current_dir(project_root());
+    command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dependency_knows_its_kind_and_whether_it_is_ours() {
+        let metadata = serde_json::json!({
+            "name": "baton-store",
+            "dependencies": [
+                { "name": "baton-core", "kind": null, "path": "crates/core" },
+                { "name": "tokio", "kind": "dev" },
+            ],
+        });
+        let package = read_package(&metadata).unwrap();
+        let dependencies: Vec<_> =
+            package.dependencies.iter().map(|it| (it.name.as_str(), it.kind, it.source)).collect();
+        assert_eq!(
+            dependencies,
+            [
+                ("baton-core", DependencyKind::Normal, DependencySource::Ours),
+                ("tokio", DependencyKind::Dev, DependencySource::Elsewhere),
+            ]
+        );
+    }
+}

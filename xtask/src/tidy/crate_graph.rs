@@ -1,0 +1,101 @@
+//! Arrows between our crates point one way.
+
+use anyhow::Result;
+
+use crate::cargo::{self, DependencyKind, DependencySource, Package};
+
+/// Which of our crates each crate may use. A line here is an architectural decision: a change to
+/// it needs a line in ARCHITECTURE.md too.
+const MAY_USE: &[MayUse] = &[
+    MayUse { name: "baton-core", code: &[], tests: &[] },
+    MayUse { name: "baton-wire", code: &["baton-core"], tests: &[] },
+    MayUse {
+        name: "baton-store",
+        code: &["baton-core", "baton-wire"],
+        tests: &["baton-store-tests"],
+    },
+    MayUse {
+        name: "baton-store-tests",
+        code: &["baton-core", "baton-store", "baton-wire"],
+        tests: &[],
+    },
+    MayUse {
+        name: "baton-store-sqlite",
+        code: &["baton-core", "baton-store", "baton-wire"],
+        tests: &["baton-store-tests"],
+    },
+    MayUse {
+        name: "baton-engine",
+        code: &["baton-core", "baton-store", "baton-wire"],
+        tests: &["baton-store-sqlite"],
+    },
+    MayUse { name: "baton-cli", code: EVERYTHING, tests: &[] },
+    MayUse { name: "baton-load", code: EVERYTHING, tests: &[] },
+    MayUse { name: "xtask", code: &[], tests: &[] },
+];
+
+/// For the crates that put the parts together.
+const EVERYTHING: &[&str] =
+    &["baton-core", "baton-engine", "baton-store", "baton-store-sqlite", "baton-wire"];
+
+struct MayUse {
+    name: &'static str,
+    code: &'static [&'static str],
+    /// What its tests may use besides.
+    tests: &'static [&'static str],
+}
+
+pub(super) fn check() -> Result<Vec<String>> {
+    Ok(cargo::packages()?.iter().flat_map(problems).collect())
+}
+
+fn problems(package: &Package) -> Vec<String> {
+    let name = &package.name;
+    let Some(may_use) = MAY_USE.iter().find(|it| it.name == name) else {
+        return vec![format!("`{name}` is not in MAY_USE of {}: say what it may use", file!())];
+    };
+    let ours = package.dependencies.iter().filter(|it| it.source == DependencySource::Ours);
+    ours.filter(|dependency| {
+        let it = dependency.name.as_str();
+        match dependency.kind {
+            DependencyKind::Normal | DependencyKind::Build => !may_use.code.contains(&it),
+            DependencyKind::Dev => !may_use.code.contains(&it) && !may_use.tests.contains(&it),
+        }
+    })
+    .map(|it| format!("`{name}` must not use `{}`; see MAY_USE in {}", it.name, file!()))
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cargo::Dependency;
+
+    #[test]
+    fn crates_use_only_what_they_may() {
+        crate::tidy::assert_holds(check);
+    }
+
+    #[track_caller]
+    fn check_problems(name: &str, uses: &str, kind: DependencyKind, expected: usize) {
+        let source = DependencySource::Ours;
+        let dependencies = vec![Dependency { name: uses.to_owned(), kind, source }];
+        let package = Package { name: name.to_owned(), dependencies };
+        assert_eq!(problems(&package).len(), expected, "{name} using {uses}");
+    }
+
+    #[test]
+    fn what_tests_may_use_the_code_may_not() {
+        check_problems("baton-store", "baton-core", DependencyKind::Normal, 0);
+        check_problems("baton-store", "baton-core", DependencyKind::Dev, 0);
+        check_problems("baton-store", "baton-store-tests", DependencyKind::Dev, 0);
+        check_problems("baton-store", "baton-store-tests", DependencyKind::Normal, 1);
+        check_problems("baton-store", "baton-store-tests", DependencyKind::Build, 1);
+        check_problems("baton-core", "baton-wire", DependencyKind::Dev, 1);
+    }
+
+    #[test]
+    fn a_crate_that_is_not_in_the_table_is_a_problem() {
+        check_problems("baton-new", "baton-core", DependencyKind::Normal, 1);
+    }
+}
