@@ -99,7 +99,7 @@ pub fn decide(run: &Run, command: &Command, ground: Ground<'_>) -> Result<Decisi
             end::time_out(&mut draft, *handoff, reason.as_ref())?;
         }
         Command::MarkStale { handoff } => clock::mark_stale(&mut draft, *handoff)?,
-        Command::CleanUp { reason } => end::clean_up(&mut draft, reason.as_ref())?,
+        Command::CleanUp { reason } => end::clean_up(&mut draft, reason.as_ref()),
         Command::Answer(answer) => answer::decide(&mut draft, answer)?,
         Command::Pause { reason } => control::pause(&mut draft, reason.as_ref())?,
         Command::Resume => control::resume(&mut draft)?,
@@ -138,7 +138,5 @@ pub fn start(start: &Start, ground: Ground<'_>) -> Result<Decision, Refusal> {
 /// True where a create from this sender begins the workflow: such a one may begin it again.
 pub fn is_first_edge(workflow: &Workflow, create: &Create) -> bool {
     create.from.is_orchestrator()
-        && workflow
-            .agents_at(&Workflow::target_place(&workflow.start.to))
-            .contains(&create.to)
+        && workflow.agents_at(&Workflow::target_place(&workflow.start.to)).contains(&create.to)
 }

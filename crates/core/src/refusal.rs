@@ -60,8 +60,6 @@ pub enum Refusal {
     NothingToSkip { whereabouts: String },
     #[error("there is no agent `{agent}`; add a file for it, or name another")]
     UnknownAgent { agent: AgentId },
-    #[error("nothing is pending here that could be cleaned up")]
-    NothingPending,
 }
 
 impl Refusal {
@@ -91,7 +89,6 @@ impl Refusal {
             Refusal::NotVisited { .. } => "not_visited",
             Refusal::NothingToSkip { .. } => "nothing_to_skip",
             Refusal::UnknownAgent { .. } => "unknown_agent",
-            Refusal::NothingPending => "nothing_pending",
         }
     }
 
@@ -113,8 +110,7 @@ impl Refusal {
             | Refusal::NotPaused
             | Refusal::NotDue { .. }
             | Refusal::AlreadyStale { .. }
-            | Refusal::NothingToSkip { .. }
-            | Refusal::NothingPending => RefusalClass::Conflict,
+            | Refusal::NothingToSkip { .. } => RefusalClass::Conflict,
             Refusal::NotAnEdge { .. }
             | Refusal::ChooseReceiver { .. }
             | Refusal::NotOptional { .. }

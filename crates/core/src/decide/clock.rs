@@ -31,9 +31,7 @@ pub fn stale_at(workflow: &Workflow, handoff: &Handoff) -> Option<Timestamp> {
         return None;
     }
     let (since, within) = match handoff.state {
-        State::Pending | State::Clarification => {
-            (handoff.created_at, workflow.limits.stale_after)
-        }
+        State::Pending | State::Clarification => (handoff.created_at, workflow.limits.stale_after),
         State::Accepted => {
             let within = match &handoff.to.place {
                 Place::Step(step) => workflow.step(step).map(|it| it.work_within),

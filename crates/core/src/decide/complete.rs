@@ -3,7 +3,9 @@
 
 use super::accept;
 use super::draft::{Draft, only};
-use super::offer::{AtOrchestrator, Offer, check_contract, edge_to, hand_over, offer, open_gate, stuck};
+use super::offer::{
+    AtOrchestrator, Offer, check_contract, edge_to, hand_over, offer, open_gate, stuck,
+};
 use super::reject;
 use crate::command::{Complete, Create};
 use crate::content::ContentId;
@@ -67,11 +69,7 @@ fn finish(draft: &mut Draft<'_>, handoff: &Handoff, work: &Work<'_>) -> Result<(
                 handoff,
                 edge,
                 agent,
-                &reject::Feedback {
-                    package: work.package,
-                    reason: work.reason.as_ref(),
-                    warnings,
-                },
+                &reject::Feedback { package: work.package, reason: work.reason.as_ref(), warnings },
             )
         }
         Route::Edge(edge, agent) => {
@@ -114,10 +112,8 @@ fn finish(draft: &mut Draft<'_>, handoff: &Handoff, work: &Work<'_>) -> Result<(
             end_step(draft, handoff, step, Outcome::Skipped, package);
             draft.emit(Event::StepSkipped { step: step.id.clone(), reason });
             let to = Party { agent, place: Workflow::target_place(&edge.to) };
-            let next = Offer {
-                follows: Some(handoff.no),
-                ..Offer::new(handoff.to.clone(), to, package)
-            };
+            let next =
+                Offer { follows: Some(handoff.no), ..Offer::new(handoff.to.clone(), to, package) };
             draft.done.handoff = Some(hand_over(draft, next, AtOrchestrator::of(&edge.to)));
             Ok(())
         }
@@ -143,11 +139,7 @@ enum Route<'a> {
     Ask(GateCause, Outcome),
 }
 
-fn route<'a>(
-    draft: &Draft<'a>,
-    step: &'a Step,
-    work: &Work<'_>,
-) -> Result<Route<'a>, Refusal> {
+fn route<'a>(draft: &Draft<'a>, step: &'a Step, work: &Work<'_>) -> Result<Route<'a>, Refusal> {
     let workflow = draft.workflow();
     let place = Place::Step(step.id.clone());
     // Work that needs a review or was skipped takes the way that good work would take.
@@ -190,9 +182,7 @@ fn route<'a>(
         (None, _) => match outcome {
             Outcome::Failure | Outcome::Unknown => Ok(Route::Retry),
             Outcome::Blocked => Ok(Route::Ask(GateCause::Blocked, outcome)),
-            Outcome::NeedsClarification => {
-                Ok(Route::Ask(GateCause::NeedsClarification, outcome))
-            }
+            Outcome::NeedsClarification => Ok(Route::Ask(GateCause::NeedsClarification, outcome)),
             Outcome::Success | Outcome::NeedsReview | Outcome::Skipped => {
                 Err(choose(workflow, step, outcome))
             }
@@ -314,11 +304,7 @@ fn end_step(
 }
 
 /// Whoever skips may say something; what it says nothing about is handed on as it came.
-fn work_or_given(
-    draft: &mut Draft<'_>,
-    handoff: &Handoff,
-    work: &Work<'_>,
-) -> Option<ContentId> {
+fn work_or_given(draft: &mut Draft<'_>, handoff: &Handoff, work: &Work<'_>) -> Option<ContentId> {
     if work.package.document.is_blank() {
         return handoff.package;
     }

@@ -39,11 +39,7 @@ pub(super) fn cancel(draft: &mut Draft<'_>, reason: Option<&Reason>) {
     draft.emit(Event::RunCancelled { reason });
 }
 
-pub(super) fn goto(
-    draft: &mut Draft<'_>,
-    step: &StepId,
-    reason: &Reason,
-) -> Result<(), Refusal> {
+pub(super) fn goto(draft: &mut Draft<'_>, step: &StepId, reason: &Reason) -> Result<(), Refusal> {
     no_gate(draft)?;
     if !draft.run.visited.contains(step) {
         let visited: Vec<&str> = draft.run.visited.iter().map(StepId::as_str).collect();

@@ -56,11 +56,7 @@ pub(super) fn decide(draft: &mut Draft<'_>, create: &Create) -> Result<(), Refus
 }
 
 /// Takes up a baton that lies at `at`, along any edge that the workflow declares.
-pub(super) fn take_up(
-    draft: &mut Draft<'_>,
-    create: &Create,
-    at: &Place,
-) -> Result<(), Refusal> {
+pub(super) fn take_up(draft: &mut Draft<'_>, create: &Create, at: &Place) -> Result<(), Refusal> {
     if create.from.is_orchestrator() && again(draft, create, at) {
         return Ok(());
     }
@@ -156,11 +152,7 @@ fn supersede(draft: &mut Draft<'_>, old: &Handoff, create: &Create) -> Result<()
 }
 
 /// In strict, only those whom the loose baton concerns.
-fn may_take_up(
-    draft: &Draft<'_>,
-    create: &Create,
-    places: [&Place; 2],
-) -> Result<(), Refusal> {
+fn may_take_up(draft: &Draft<'_>, create: &Create, places: [&Place; 2]) -> Result<(), Refusal> {
     let concerns = |place: &&Place| draft.workflow().agents_at(place).contains(&create.from);
     if create.from.is_orchestrator() || places.iter().any(concerns) {
         return Ok(());

@@ -108,9 +108,8 @@ impl<'a> Draft<'a> {
             }
             (Baton::Loose { at, .. }, _) => {
                 let mut whereabouts = format!("it lies loose at `{at}`");
-                let agents: Vec<String> = (self.workflow().agents_at(at).iter())
-                    .map(|it| format!("`{it}`"))
-                    .collect();
+                let agents: Vec<String> =
+                    (self.workflow().agents_at(at).iter()).map(|it| format!("`{it}`")).collect();
                 // Writing to a string cannot fail.
                 let _ = write!(whereabouts, ", for {} to take up", agents.join(" or "));
                 whereabouts
@@ -129,12 +128,9 @@ pub(super) fn only(
     handoff: HandoffNo,
 ) -> Result<(), Refusal> {
     match by {
-        Some(by) if by != allowed => Err(Refusal::NotYours {
-            command,
-            handoff,
-            allowed: allowed.clone(),
-            by: by.clone(),
-        }),
+        Some(by) if by != allowed => {
+            Err(Refusal::NotYours { command, handoff, allowed: allowed.clone(), by: by.clone() })
+        }
         Some(_) | None => Ok(()),
     }
 }

@@ -21,7 +21,12 @@ pub(super) fn cancel(
         super::draft::only(&handoff.from.agent, Some(by), "cancel", no)?;
     }
     let wrong = |hint| {
-        Err(Refusal::WrongState { command: "cancel", handoff: no, state: handoff.state.name(), hint })
+        Err(Refusal::WrongState {
+            command: "cancel",
+            handoff: no,
+            state: handoff.state.name(),
+            hint,
+        })
     };
     match handoff.state {
         State::Pending | State::Clarification => {}
@@ -63,7 +68,8 @@ pub(super) fn time_out(
     Ok(())
 }
 
-pub(super) fn clean_up(draft: &mut Draft<'_>, reason: Option<&Reason>) -> Result<(), Refusal> {
+/// Nothing pending is no reason to complain: then there is nothing to clean up.
+pub(super) fn clean_up(draft: &mut Draft<'_>, reason: Option<&Reason>) {
     let open = draft.run.handoffs.clone();
     let reason = draft.keep_some(reason);
     for handoff in open {
@@ -79,10 +85,6 @@ pub(super) fn clean_up(draft: &mut Draft<'_>, reason: Option<&Reason>) -> Result
             }
         }
     }
-    if draft.done.cancelled.is_empty() && draft.done.kept.is_empty() {
-        return Err(Refusal::NothingPending);
-    }
-    Ok(())
 }
 
 fn drop_at_sender(draft: &mut Draft<'_>, handoff: &Handoff) {

@@ -1,0 +1,318 @@
+//! A pipeline, a clock and a few words for the tests of the rules.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use jiff::{SignedDuration, Timestamp};
+use uuid::Uuid;
+
+use super::{Decision, Fresh, Ground, Start, decide, start};
+use crate::agent::Agent;
+use crate::command::{Accept, Command, Complete, Create, GateAnswer, Reject};
+use crate::contract::{Check, Contract, Profile, Rule, ValueKind};
+use crate::document::Node;
+use crate::event::{evolve, replay};
+use crate::gate::Answer;
+use crate::hash::Hash;
+use crate::names::{AgentId, Principal, Reason, StepId, StoryKey, WorkflowName};
+use crate::outcome::Outcome;
+use crate::package::{Format, Package};
+use crate::refusal::Refusal;
+use crate::registry::Agents;
+use crate::run::{HandoffNo, Run, RunId};
+use crate::workflow::{Edge, Limits, RejectRule, Step, Target, Workflow};
+
+pub(super) const START: Timestamp = Timestamp::constant(1_000_000, 0);
+
+/// Counts instead of drawing.
+#[derive(Default)]
+pub(super) struct Counter(AtomicU64);
+
+impl Fresh for Counter {
+    fn id(&self) -> Uuid {
+        Uuid::from_u128(self.0.fetch_add(1, Ordering::Relaxed).into())
+    }
+
+    fn nonce(&self) -> [u8; 16] {
+        u128::from(self.0.fetch_add(1, Ordering::Relaxed)).to_be_bytes()
+    }
+}
+
+/// A run under test: every command goes through here and is checked for what must always hold.
+pub(super) struct Tester {
+    pub(super) run: Run,
+    pub(super) now: Timestamp,
+    pub(super) profile: Profile,
+    workflow: Workflow,
+    agents: Agents,
+    fresh: Counter,
+    log: Vec<(crate::event::Event, Timestamp)>,
+}
+
+impl Tester {
+    /// A story that the orchestrator has just handed to the analyst: `HO-001`.
+    pub(super) fn started() -> Self {
+        Self::begun(&create("orchestrator", "analyst", story()))
+    }
+
+    /// A run that `first` begins.
+    pub(super) fn begun(first: &Create) -> Self {
+        Self::begun_in(pipeline(), first).unwrap()
+    }
+
+    pub(super) fn begun_in(workflow: Workflow, first: &Create) -> Result<Self, Refusal> {
+        let agents = agents();
+        let fresh = Counter::default();
+        let start_command = Start {
+            run: RunId(Uuid::from_u128(1)),
+            story: StoryKey::parse("s1").unwrap(),
+            owner: Principal::parse("ada").unwrap(),
+            first: first.clone(),
+        };
+        let ground = Ground { workflow: &workflow, agents: &agents, now: START, fresh: &fresh };
+        let decision = start(&start_command, ground)?;
+        let log = decision.events.iter().cloned().map(|it| (it, START)).collect();
+        let run = decision.run;
+        Ok(Self { run, now: START, profile: Profile::Lenient, workflow, agents, fresh, log })
+    }
+
+    pub(super) fn wait(&mut self, minutes: i64) {
+        self.now += SignedDuration::from_mins(minutes);
+    }
+
+    /// Decides, applies, and checks that the events alone tell the same.
+    #[track_caller]
+    pub(super) fn tries(&mut self, command: &Command) -> Result<Decision, Refusal> {
+        let decision = self.would(command)?;
+        let mut told = self.run.clone();
+        for event in &decision.events {
+            evolve(&mut told, event, self.now);
+            self.log.push((event.clone(), self.now));
+        }
+        assert_eq!(told, decision.run, "{command:?}");
+        assert_eq!(replay(told.id, self.log.iter().cloned()), Some(told), "{command:?}");
+        self.run = decision.run.clone();
+        Ok(decision)
+    }
+
+    /// What a command would do.
+    pub(super) fn would(&self, command: &Command) -> Result<Decision, Refusal> {
+        let ground = Ground {
+            workflow: &self.workflow,
+            agents: &self.agents,
+            now: self.now,
+            fresh: &self.fresh,
+        };
+        decide(&self.run, command, ground)
+    }
+
+    #[track_caller]
+    pub(super) fn does(&mut self, command: &Command) -> Decision {
+        self.tries(command).unwrap()
+    }
+
+    #[track_caller]
+    pub(super) fn accepts(&mut self, no: u32) -> Decision {
+        self.does(&accept(no))
+    }
+
+    #[track_caller]
+    pub(super) fn hands(&mut self, from: &str, to: &str, package: Node) -> Decision {
+        let create = Create { profile: self.profile, ..create(from, to, package) };
+        self.does(&Command::Create(create))
+    }
+
+    #[track_caller]
+    pub(super) fn rejects(&mut self, no: u32, why: &str) -> Decision {
+        self.does(&reject(no, why))
+    }
+
+    #[track_caller]
+    pub(super) fn completes(&mut self, no: u32, outcome: Outcome, package: Node) -> Decision {
+        self.does(&complete(no, outcome, package))
+    }
+
+    #[track_caller]
+    pub(super) fn answers(&mut self, no: u32, answer: Answer) -> Decision {
+        self.does(&answer_gate(no, answer))
+    }
+
+    /// `HO-002 analyst→implementer pending; offered`
+    pub(super) fn shows(&self) -> String {
+        let open: Vec<String> = self
+            .run
+            .handoffs
+            .iter()
+            .map(|it| {
+                let (no, from, to) = (it.no, &it.from.agent, &it.to.agent);
+                format!("{no} {from}→{to} {}", it.state.name())
+            })
+            .collect();
+        let open = if open.is_empty() { "nothing open".to_owned() } else { open.join(", ") };
+        format!("{open}; {}", self.run.baton().name())
+    }
+}
+
+pub(super) fn create(from: &str, to: &str, package: Node) -> Create {
+    Create {
+        from: agent(from),
+        to: agent(to),
+        package: sent(package),
+        outcome: None,
+        reason: None,
+        supersedes: None,
+        profile: Profile::Lenient,
+    }
+}
+
+pub(super) fn accept(no: u32) -> Command {
+    Command::Accept(Accept { handoff: HandoffNo(no), by: None, acknowledgement: None })
+}
+
+pub(super) fn reject(no: u32, why: &str) -> Command {
+    Command::Reject(Reject { handoff: HandoffNo(no), by: None, reason: reason(why) })
+}
+
+pub(super) fn complete(no: u32, outcome: Outcome, package: Node) -> Command {
+    Command::Complete(Complete {
+        handoff: HandoffNo(no),
+        by: None,
+        outcome,
+        package: sent(package),
+        to: None,
+        reason: None,
+        profile: Profile::Lenient,
+    })
+}
+
+pub(super) fn answer_gate(no: u32, answer: Answer) -> Command {
+    let by = Principal::parse("grace").unwrap();
+    Command::Answer(GateAnswer { handoff: HandoffNo(no), answer, by, comment: None })
+}
+
+pub(super) fn cancel(no: u32) -> Command {
+    Command::Cancel { handoff: HandoffNo(no), by: None, reason: None }
+}
+
+pub(super) fn time_out(no: u32) -> Command {
+    Command::TimeOut { handoff: HandoffNo(no), reason: None }
+}
+
+pub(super) fn goto(step: &str) -> Command {
+    Command::Goto { step: StepId::parse(step).unwrap(), reason: reason("again, please") }
+}
+
+pub(super) fn skip() -> Command {
+    Command::Skip { reason: reason("nothing to do") }
+}
+
+pub(super) fn agent(name: &str) -> AgentId {
+    AgentId::parse(name).unwrap()
+}
+
+pub(super) fn reason(words: &str) -> Reason {
+    Reason::parse(words).unwrap()
+}
+
+pub(super) fn sent(document: Node) -> Package {
+    let text = crate::canonical::text(&document);
+    Package { format: Format::Json, text, document }
+}
+
+pub(super) fn nothing() -> Node {
+    Node::map([])
+}
+
+pub(super) fn story() -> Node {
+    Node::map([("story", Node::text("s1"))])
+}
+
+pub(super) fn plan() -> Node {
+    Node::map([("plan", Node::text("write it, then test it"))])
+}
+
+/// A review that found something at each of `locations`.
+pub(super) fn findings(locations: &[&str]) -> Node {
+    let finding = |it: &&str| {
+        Node::map([("location", Node::text(*it)), ("severity", Node::text("critical"))])
+    };
+    let issues = locations.iter().map(finding).collect();
+    Node::map([("feedback", Node::text("see the issues")), ("issues", Node::List(issues))])
+}
+
+/// Seed 000's pipeline, as small as it can be.
+pub(super) fn pipeline() -> Workflow {
+    let steps = vec![
+        step("analyze", "analyst", vec![contract_edge(to("implement"), "plan")]),
+        step("implement", "implementer", vec![to("review")]),
+        step(
+            "review",
+            "reviewer",
+            vec![to("refactor"), Edge { on: Outcome::Failure, is_back: true, ..to("implement") }],
+        ),
+        Step { is_optional: true, ..step("refactor", "refactorer", vec![to("document")]) },
+        step("document", "documenter", vec![Edge { to: Target::Complete, ..to("x") }]),
+    ];
+    let rule = |field: &str, check| Rule {
+        fields: vec![field.to_owned()],
+        about: "for the test".to_owned(),
+        check,
+        when: None,
+    };
+    let contracts = vec![
+        Contract {
+            name: "story".to_owned(),
+            must: vec![rule("story", Check::Present)],
+            should: Vec::new(),
+        },
+        Contract {
+            name: "plan".to_owned(),
+            must: vec![rule("plan", Check::Present)],
+            should: vec![rule("files_to_modify", Check::Kind(ValueKind::List))],
+        },
+    ];
+    Workflow {
+        name: WorkflowName::parse("story-pipeline").unwrap(),
+        title: String::new(),
+        description: String::new(),
+        hash: Hash::ZERO,
+        profile: None,
+        start: contract_edge(to("analyze"), "story"),
+        steps,
+        contracts,
+        limits: Limits::default(),
+    }
+}
+
+fn contract_edge(edge: Edge, contract: &str) -> Edge {
+    Edge { contract: Some(contract.to_owned()), ..edge }
+}
+
+pub(super) fn to(step: &str) -> Edge {
+    Edge {
+        on: Outcome::Success,
+        to: Target::Step(StepId::parse(step).unwrap()),
+        is_back: false,
+        contract: None,
+        profile: None,
+        rounds: None,
+    }
+}
+
+pub(super) fn step(id: &str, agent: &str, edges: Vec<Edge>) -> Step {
+    Step {
+        id: StepId::parse(id).unwrap(),
+        title: id.to_owned(),
+        agents: vec![AgentId::parse(agent).unwrap()],
+        phase: id.to_owned(),
+        reason: None,
+        is_optional: false,
+        work_within: SignedDuration::from_mins(30),
+        reject: RejectRule::ToSender,
+        edges,
+    }
+}
+
+fn agents() -> Agents {
+    let names = ["analyst", "implementer", "reviewer", "refactorer", "documenter", "helper"];
+    Agents::new(names.map(|it| Agent { name: it.to_uppercase(), ..Agent::unknown(agent(it)) }))
+}

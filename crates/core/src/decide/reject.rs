@@ -34,7 +34,11 @@ pub(super) fn decide(draft: &mut Draft<'_>, reject: &Reject) -> Result<(), Refus
         // What a person sent cannot go back to them as work: they are asked instead.
         None if to.place == Place::Human => {
             let package = handoff.package;
-            open_gate(draft, stuck(GateCause::Blocked, &handoff, package, Some(reason)), handoff.no);
+            open_gate(
+                draft,
+                stuck(GateCause::Blocked, &handoff, package, Some(reason)),
+                handoff.no,
+            );
         }
         None => {
             let from = handoff.to.clone();

@@ -1,0 +1,614 @@
+//! Hand-written stories about a run, which read like the rules they show.
+
+use expect_test::{Expect, expect};
+
+use super::fixture::*;
+use crate::command::{Accept, Command, Create, Reject};
+use crate::contract::Profile;
+use crate::document::Node;
+use crate::event::{Created, Event};
+use crate::gate::Answer;
+use crate::names::StepId;
+use crate::outcome::Outcome;
+use crate::refusal::Refusal;
+use crate::run::{HandoffNo, Kind, RunStatus, State};
+use crate::workflow::{Edge, RejectRule, Step, Target};
+
+#[track_caller]
+fn check(tester: &Tester, expected: Expect) {
+    expected.assert_eq(&tester.shows());
+}
+
+#[track_caller]
+fn check_refused(tester: &mut Tester, command: &Command, expected: Expect) {
+    let before = tester.run.clone();
+    let refusal = tester.tries(command).unwrap_err();
+    assert_eq!(tester.run, before, "a refusal changes nothing");
+    expected.assert_eq(&format!("{}: {refusal}", refusal.code()));
+}
+
+#[test]
+fn a_story_passes_through_the_whole_pipeline() {
+    let mut tester = Tester::started();
+    check(&tester, expect!["HO-001 orchestrator→analyst pending; offered"]);
+    tester.accepts(1);
+    check(&tester, expect!["HO-001 orchestrator→analyst accepted; held"]);
+    tester.hands("analyst", "implementer", plan());
+    check(&tester, expect!["HO-002 analyst→implementer pending; offered"]);
+    tester.accepts(2);
+    tester.completes(2, Outcome::Success, nothing());
+    tester.accepts(3);
+    tester.completes(3, Outcome::Success, nothing());
+    tester.accepts(4);
+    tester.completes(4, Outcome::Success, nothing());
+    tester.accepts(5);
+    check(&tester, expect!["HO-005 refactorer→documenter accepted; held"]);
+    tester.completes(5, Outcome::Success, nothing());
+    check(&tester, expect!["nothing open; done"]);
+    assert_eq!(tester.run.status, RunStatus::Completed);
+    let visited: Vec<&str> = tester.run.visited.iter().map(StepId::as_str).collect();
+    assert_eq!(visited, ["analyze", "implement", "review", "refactor", "document"]);
+}
+
+#[test]
+fn the_first_printed_line_of_seed_000_works_on_nothing() {
+    let tester = Tester::begun(&create("analyst", "implementer", plan()));
+    check(&tester, expect!["HO-001 analyst→implementer pending; offered"]);
+    assert_eq!(tester.run.visited, [StepId::parse("analyze").unwrap()]);
+}
+
+#[test]
+fn a_run_begins_only_along_an_edge() {
+    let first = create("analyst", "documenter", plan());
+    let refusal = Tester::begun_in(pipeline(), &first).map(|it| it.run).unwrap_err();
+    expect![[
+        "there is no edge from `analyze` to `documenter` here; from there it may go to `implementer` on success"
+    ]]
+    .assert_eq(&refusal.to_string());
+    let first = create("stranger", "analyst", plan());
+    let refusal = Tester::begun_in(pipeline(), &first).map(|it| it.run).unwrap_err();
+    expect![[
+        "there is no edge from `stranger` to `analyst` here; `stranger` does no step of `story-pipeline`"
+    ]]
+    .assert_eq(&refusal.to_string());
+}
+
+#[test]
+fn a_contract_refuses_with_every_problem_and_a_skeleton() {
+    let mut tester = Tester::started();
+    tester.accepts(1);
+    tester.profile = Profile::Strict;
+    let sent = Create {
+        profile: Profile::Strict,
+        ..create("analyst", "implementer", Node::map([("note", Node::text("mine"))]))
+    };
+    let refusal = tester.tries(&Command::Create(sent)).unwrap_err();
+    let Refusal::Contract { problems, skeleton, .. } = refusal else { panic!("{refusal:?}") };
+    let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        problems,
+        [
+            "plan: is missing: for the test [missing]",
+            "files_to_modify: is missing: for the test [missing]"
+        ]
+    );
+    assert_eq!(
+        crate::canonical::text(&skeleton),
+        r#"{"files_to_modify":["<for the test>"],"note":"mine","plan":"<for the test>"}"#
+    );
+}
+
+#[test]
+fn lenient_takes_what_is_usable_and_warns() {
+    let mut tester = Tester::started();
+    let decision = tester.hands("analyst", "implementer", plan());
+    let warnings: Vec<&str> = decision.done.warnings.iter().map(|it| it.path.as_str()).collect();
+    assert_eq!(warnings, ["files_to_modify"]);
+    check_refused(
+        &mut Tester::started(),
+        &Command::Create(create("analyst", "implementer", nothing())),
+        expect!["contract: the package does not keep the contract `plan` (1 problems)"],
+    );
+}
+
+#[test]
+fn only_the_receiver_answers_and_only_the_holder_hands_on() {
+    let mut tester = Tester::started();
+    let stranger = Some(agent("reviewer"));
+    check_refused(
+        &mut tester,
+        &Command::Accept(Accept {
+            handoff: HandoffNo(1),
+            by: stranger.clone(),
+            acknowledgement: None,
+        }),
+        expect!["not_yours: only `analyst` may accept HO-001, not `reviewer`"],
+    );
+    check_refused(
+        &mut tester,
+        &Command::Reject(Reject { handoff: HandoffNo(1), by: stranger, reason: reason("no") }),
+        expect!["not_yours: only `analyst` may reject HO-001, not `reviewer`"],
+    );
+    tester.accepts(1);
+    check_refused(
+        &mut tester,
+        &accept(1),
+        expect!["already_accepted: HO-001 is already accepted by `analyst`"],
+    );
+    check_refused(
+        &mut tester,
+        &Command::Create(create("implementer", "reviewer", nothing())),
+        expect![
+            "not_holder: `implementer` does not have the baton: `analyst` holds it with HO-001"
+        ],
+    );
+}
+
+#[test]
+fn a_reject_gives_the_package_back_with_the_reason() {
+    let mut tester = at_review();
+    let given = tester.run.current().unwrap().package;
+    let decision = tester.rejects(3, "Tests failing");
+    check(&tester, expect!["HO-004 reviewer→implementer pending; offered"]);
+    assert_eq!(decision.done.returned, Some(HandoffNo(4)));
+    let returned = tester.run.current().unwrap();
+    assert_eq!((returned.kind, returned.package), (Kind::Return, given));
+    tester.accepts(4);
+    tester.completes(4, Outcome::Success, nothing());
+    check(&tester, expect!["HO-005 implementer→reviewer pending; offered"]);
+}
+
+#[test]
+fn a_create_along_a_back_edge_is_a_reject_that_answers_like_a_create() {
+    let mut tester = at_review();
+    let decision = tester.hands("reviewer", "implementer", findings(&["a.rs:1"]));
+    assert_eq!(decision.events[0].name(), "handoff.rejected");
+    assert_eq!(decision.done.handoff, Some(HandoffNo(4)));
+    check(&tester, expect!["HO-004 reviewer→implementer pending; offered"]);
+    assert_eq!(tester.run.rounds[0].n_rejects, 1);
+}
+
+#[test]
+fn the_fourth_reject_asks_a_person_whichever_way_it_is_said() {
+    let mut tester = at_review();
+    for round in 0..3 {
+        let no = tester.run.n_handoffs;
+        if round % 2 == 0 {
+            tester.rejects(no, "not yet");
+        } else {
+            tester.hands("reviewer", "implementer", nothing());
+        }
+        assert_eq!(tester.run.gate(), None, "round {round}");
+        back_to_review(&mut tester);
+    }
+    let no = tester.run.n_handoffs;
+    let decision = tester.rejects(no, "still not");
+    check(&tester, expect!["HO-010 reviewer→human pending; parked"]);
+    assert_eq!((decision.done.returned, decision.done.gate), (None, Some(HandoffNo(10))));
+}
+
+#[test]
+fn the_same_findings_twice_in_a_row_ask_a_person_at_once() {
+    let mut tester = at_review();
+    tester.hands("reviewer", "implementer", findings(&["a.rs:1", "b.rs:2"]));
+    back_to_review(&mut tester);
+    tester.hands("reviewer", "implementer", findings(&["a.rs:1"]));
+    assert_eq!(tester.run.gate(), None, "fewer findings are progress");
+    back_to_review(&mut tester);
+    tester.hands("reviewer", "implementer", findings(&["a.rs:1"]));
+    check(&tester, expect!["HO-008 reviewer→human pending; parked"]);
+    tester.answers(8, Answer::Continue);
+    back_to_review(&mut tester);
+    tester.hands("reviewer", "implementer", findings(&["a.rs:1"]));
+    assert_eq!(tester.run.gate(), None, "a person's answer wipes the slate");
+}
+
+#[test]
+fn a_person_may_allow_three_more_rounds() {
+    let mut tester = at_the_limit();
+    tester.answers(10, Answer::Continue);
+    check(&tester, expect!["HO-011 reviewer→implementer pending; offered"]);
+    // The answer let the fourth reject through; the fifth and sixth go by themselves.
+    for _ in 5..=6 {
+        back_to_review(&mut tester);
+        let no = tester.run.n_handoffs;
+        tester.rejects(no, "no");
+        assert_eq!(tester.run.gate(), None);
+    }
+    back_to_review(&mut tester);
+    let no = tester.run.n_handoffs;
+    tester.rejects(no, "no");
+    assert!(tester.run.gate().is_some(), "the seventh asks again");
+}
+
+#[test]
+fn a_person_may_take_the_work_as_it_is() {
+    let mut tester = at_the_limit();
+    let rejected = tester.run.gate().unwrap().1.package;
+    let decision = tester.answers(10, Answer::Accept);
+    check(&tester, expect!["HO-011 reviewer→refactorer pending; offered"]);
+    let current = tester.run.current().unwrap();
+    assert_eq!(current.package, rejected, "the very package that was rejected");
+    assert_eq!(created(&decision).approved_by.as_ref().unwrap().as_str(), "grace");
+}
+
+#[test]
+fn a_person_may_hand_the_work_to_another_agent() {
+    let mut tester = at_the_limit();
+    check_refused(
+        &mut tester,
+        &answer_gate(10, Answer::HandTo(agent("nobody"))),
+        expect!["unknown_agent: there is no agent `nobody`; add a file for it, or name another"],
+    );
+    tester.answers(10, Answer::HandTo(agent("helper")));
+    check(&tester, expect!["HO-011 reviewer→helper pending; offered"]);
+    tester.accepts(11);
+    tester.hands("helper", "reviewer", nothing());
+    check(&tester, expect!["HO-012 helper→reviewer pending; offered"]);
+}
+
+#[test]
+fn a_person_may_abort() {
+    let mut tester = at_the_limit();
+    tester.answers(10, Answer::Abort);
+    assert_eq!(tester.run.status, RunStatus::Cancelled);
+    check(&tester, expect!["nothing open; done"]);
+}
+
+#[test]
+fn a_gate_takes_only_its_own_answers() {
+    let mut tester = at_the_limit();
+    check_refused(
+        &mut tester,
+        &answer_gate(10, Answer::Approve),
+        expect![
+            "not_a_choice: HO-010 does not take the answer `approve`; it takes continue, accept, hand_to, abort"
+        ],
+    );
+    let mut tester = Tester::started();
+    check_refused(
+        &mut tester,
+        &answer_gate(1, Answer::Abort),
+        expect!["not_a_gate: HO-001 asks nobody anything; accept or reject it instead"],
+    );
+}
+
+#[test]
+fn a_failure_without_an_edge_is_tried_again_and_then_shown_to_a_person() {
+    let mut tester = Tester::started();
+    let given = tester.run.package;
+    for attempt in 1..=3 {
+        let current = tester.run.current().unwrap();
+        assert_eq!((current.attempt, current.package), (attempt, given));
+        tester.accepts(attempt);
+        tester.completes(attempt, Outcome::Failure, nothing());
+    }
+    check(&tester, expect!["HO-004 analyst→human pending; parked"]);
+    tester.answers(4, Answer::Continue);
+    check(&tester, expect!["HO-005 analyst→analyst pending; offered"]);
+    assert_eq!(tester.run.current().unwrap().package, given);
+}
+
+#[test]
+fn blocked_work_waits_for_a_person_and_goes_back_to_the_blocked_agent() {
+    let mut tester = Tester::started();
+    tester.accepts(1);
+    tester.completes(1, Outcome::Blocked, Node::map([("reason", Node::text("no access"))]));
+    check(&tester, expect!["HO-002 analyst→human pending; parked"]);
+    tester.answers(2, Answer::Continue);
+    check(&tester, expect!["HO-003 analyst→analyst pending; offered"]);
+}
+
+#[test]
+fn work_that_needs_a_review_goes_on_only_by_a_persons_word() {
+    let mut tester = Tester::started();
+    tester.accepts(1);
+    tester.completes(1, Outcome::NeedsReview, plan());
+    check(&tester, expect!["HO-002 analyst→human pending; parked"]);
+    let shown = tester.run.package;
+    let mut other = Tester::started();
+    other.accepts(1);
+    other.completes(1, Outcome::NeedsReview, plan());
+    tester.answers(2, Answer::Approve);
+    check(&tester, expect!["HO-003 analyst→implementer pending; offered"]);
+    assert_eq!(tester.run.package, shown, "what goes on is what was approved");
+    other.answers(2, Answer::Reject);
+    check(&other, expect!["HO-003 human→analyst pending; offered"]);
+    other.rejects(3, "I cannot do that");
+    check(&other, expect!["HO-004 analyst→human pending; parked"]);
+}
+
+#[test]
+fn an_error_goes_back_to_the_orchestrator_from_anywhere() {
+    let mut tester = at_review();
+    let error = Node::map([("error", Node::map([("message", Node::text("no disk"))]))]);
+    tester.hands("reviewer", "orchestrator", error);
+    check(&tester, expect!["nothing open; loose"]);
+    tester.hands("orchestrator", "reviewer", nothing());
+    check(&tester, expect!["HO-005 orchestrator→reviewer pending; offered"]);
+    check_refused(
+        &mut at_review(),
+        &Command::Create(create("reviewer", "orchestrator", nothing())),
+        expect![
+            "not_an_edge: there is no edge from `review` to `orchestrator` here; from there it may go to `refactorer` on success, `implementer` on failure"
+        ],
+    );
+}
+
+#[test]
+fn what_comes_back_to_the_orchestrator_lies_loose_there() {
+    let mut tester = Tester::started();
+    tester.rejects(1, "not a story");
+    check(&tester, expect!["nothing open; loose"]);
+    tester.hands("orchestrator", "analyst", story());
+    check(&tester, expect!["HO-003 orchestrator→analyst pending; offered"]);
+}
+
+#[test]
+fn a_loose_baton_lies_at_the_sender_before_it_is_accepted_and_at_the_receiver_after() {
+    let place = |tester: &Tester| tester.run.current_place().unwrap().to_string();
+    let mut tester = at_review();
+    tester.does(&time_out(3));
+    assert_eq!(place(&tester), "review");
+    let mut tester = Tester::started();
+    tester.does(&time_out(1));
+    assert_eq!(place(&tester), "orchestrator");
+    let mut tester = Tester::started();
+    tester.hands("analyst", "implementer", plan());
+    tester.does(&cancel(2));
+    assert_eq!(place(&tester), "analyze");
+}
+
+#[test]
+fn a_duplicate_is_refused_and_may_be_superseded() {
+    let mut tester = Tester::started();
+    tester.hands("analyst", "implementer", plan());
+    let again = create("analyst", "implementer", plan());
+    check_refused(
+        &mut tester,
+        &Command::Create(again.clone()),
+        expect![
+            "duplicate: HO-002 from `analyst` to `implementer` is still pending; answer it, or supersede it"
+        ],
+    );
+    let by_another =
+        Create { supersedes: Some(HandoffNo(2)), ..create("reviewer", "implementer", nothing()) };
+    check_refused(
+        &mut tester,
+        &Command::Create(by_another),
+        expect!["not_yours: only `analyst` may supersede HO-002, not `reviewer`"],
+    );
+    tester.does(&Command::Create(Create { supersedes: Some(HandoffNo(2)), ..again }));
+    check(&tester, expect!["HO-003 analyst→implementer pending; offered"]);
+}
+
+#[test]
+fn a_pause_lets_held_work_finish_and_nothing_begin() {
+    let mut tester = at_review();
+    tester.does(&Command::Pause { reason: None });
+    tester.completes(3, Outcome::Success, nothing());
+    check_refused(&mut tester, &accept(4), expect!["paused: the run is paused; resume it first"]);
+    check_refused(
+        &mut tester,
+        &Command::Create(create("refactorer", "documenter", nothing())),
+        expect!["paused: the run is paused; resume it first"],
+    );
+    tester.does(&Command::Resume);
+    tester.accepts(4);
+}
+
+#[test]
+fn only_an_optional_step_is_skipped() {
+    let mut tester = at_review();
+    check_refused(
+        &mut tester,
+        &complete(3, Outcome::Skipped, nothing()),
+        expect!["not_optional: the step `review` is not optional and cannot be skipped"],
+    );
+    tester.completes(3, Outcome::Success, plan());
+    let given = tester.run.package;
+    let mut other = at_review();
+    other.completes(3, Outcome::Success, nothing());
+    tester.does(&skip());
+    check(&tester, expect!["HO-005 orchestrator→documenter pending; offered"]);
+    assert_eq!(tester.run.current().unwrap().package, given);
+    other.accepts(4);
+    other.completes(4, Outcome::Skipped, nothing());
+    check(&other, expect!["HO-005 refactorer→documenter pending; offered"]);
+}
+
+#[test]
+fn a_run_goes_back_only_to_where_it_has_been() {
+    let mut tester = at_review();
+    check_refused(
+        &mut tester,
+        &goto("document"),
+        expect![
+            "not_visited: there is no step `document` that the run has been at; it has been at: analyze, implement, review"
+        ],
+    );
+    tester.does(&goto("implement"));
+    check(&tester, expect!["HO-004 orchestrator→implementer pending; offered"]);
+}
+
+#[test]
+fn a_question_to_a_person_is_not_walked_around() {
+    let mut tester = at_the_limit();
+    for command in [goto("analyze"), skip(), cancel(10), time_out(10), accept(10)] {
+        let refusal = tester.tries(&command).unwrap_err();
+        assert_eq!(refusal.code(), "gate_open", "{command:?}");
+    }
+    let cleaned = tester.does(&Command::CleanUp { reason: None });
+    assert_eq!(cleaned.done.kept, [HandoffNo(10)]);
+    assert_eq!(cleaned.done.cancelled, []);
+}
+
+#[test]
+fn stale_is_a_mark_and_the_late_may_still_answer() {
+    let mut tester = Tester::started();
+    let mark = Command::MarkStale { handoff: HandoffNo(1) };
+    tester.wait(29);
+    check_refused(
+        &mut tester,
+        &mark,
+        expect!["not_due: HO-001 is not stale before 1970-01-12T14:16:40Z"],
+    );
+    tester.wait(1);
+    tester.does(&mark);
+    check_refused(&mut tester, &mark, expect!["already_stale: HO-001 is marked stale already"]);
+    tester.accepts(1);
+    assert!(!tester.run.current().unwrap().is_stale, "it has moved");
+    tester.wait(30);
+    tester.does(&mark);
+    tester.completes(1, Outcome::Success, plan());
+}
+
+#[test]
+fn a_handoff_has_a_reason_whoever_gives_it() {
+    let created_reason = |decision: &super::Decision| {
+        let id = created(decision).reason;
+        let content = decision.contents.iter().find(|it| it.id == id);
+        content.unwrap().text.clone()
+    };
+    let mut tester = Tester::started();
+    let decision = tester.hands("analyst", "implementer", plan());
+    assert_eq!(created_reason(&decision), "Step requires IMPLEMENTER expertise");
+    let mut tester = at_review();
+    let given = Create {
+        reason: Some(reason("it is good")),
+        ..create("reviewer", "refactorer", nothing())
+    };
+    assert_eq!(created_reason(&tester.does(&Command::Create(given))), "it is good");
+    let mut tester = at_review();
+    let decision = tester.hands("reviewer", "implementer", findings(&["a.rs:1"]));
+    assert_eq!(created_reason(&decision), "see the issues");
+}
+
+#[test]
+fn an_agent_may_hand_off_to_itself() {
+    let mut workflow = pipeline();
+    workflow.steps[1].agents = vec![agent("analyst")];
+    let mut tester =
+        Tester::begun_in(workflow, &create("orchestrator", "analyst", story())).unwrap();
+    tester.accepts(1);
+    tester.hands("analyst", "analyst", plan());
+    check(&tester, expect!["HO-002 analyst→analyst pending; offered"]);
+    tester.accepts(2);
+    tester.hands("analyst", "reviewer", nothing());
+    check(&tester, expect!["HO-003 analyst→reviewer pending; offered"]);
+}
+
+#[test]
+fn with_several_agents_the_sender_says_which() {
+    let mut workflow = pipeline();
+    workflow.steps[1].agents.push(agent("helper"));
+    let mut tester =
+        Tester::begun_in(workflow, &create("orchestrator", "analyst", story())).unwrap();
+    tester.accepts(1);
+    check_refused(
+        &mut tester,
+        &complete(1, Outcome::Success, plan()),
+        expect![
+            "choose_receiver: the step `analyze` has nowhere to go on `success` by itself; say which of `implementer`, `helper`"
+        ],
+    );
+    tester.hands("analyst", "helper", plan());
+    check(&tester, expect!["HO-002 analyst→helper pending; offered"]);
+}
+
+#[test]
+fn a_step_says_where_its_rejects_go() {
+    let mut workflow = pipeline();
+    workflow.steps[2].reject = RejectRule::To(StepId::parse("analyze").unwrap());
+    workflow.steps[1].reject = RejectRule::Never;
+    let mut tester =
+        Tester::begun_in(workflow, &create("orchestrator", "analyst", story())).unwrap();
+    tester.hands("analyst", "implementer", plan());
+    check_refused(
+        &mut tester,
+        &reject(2, "no"),
+        expect!["reject_never: the step `implement` does not let its work be rejected"],
+    );
+    tester.hands("implementer", "reviewer", nothing());
+    tester.rejects(3, "wrong plan");
+    check(&tester, expect!["HO-004 reviewer→analyst pending; offered"]);
+}
+
+#[test]
+fn a_declared_failure_edge_is_taken() {
+    let mut workflow = pipeline();
+    let to_fixer = Edge { on: Outcome::Failure, ..to("fix") };
+    workflow.steps[2].edges[1] = to_fixer;
+    workflow.steps.push(Step { ..step("fix", "helper", vec![to("review")]) });
+    assert_eq!(workflow.problems(), []);
+    let mut tester =
+        Tester::begun_in(workflow, &create("orchestrator", "analyst", story())).unwrap();
+    tester.hands("analyst", "implementer", plan());
+    tester.hands("implementer", "reviewer", nothing());
+    tester.accepts(3);
+    tester.completes(3, Outcome::Failure, nothing());
+    check(&tester, expect!["HO-004 reviewer→helper pending; offered"]);
+}
+
+#[test]
+fn a_workflow_says_everything_that_is_wrong_with_it() {
+    let mut workflow = pipeline();
+    workflow.steps[0].edges[0].contract = Some("plans".to_owned());
+    workflow.steps[1].edges[0] = to("reviwe");
+    workflow.steps[3].agents = vec![agent("human")];
+    workflow.steps[4].edges[0] = Edge { is_back: true, to: Target::Complete, ..to("x") };
+    let problems: Vec<String> = workflow.problems().iter().map(ToString::to_string).collect();
+    expect![[r#"
+        steps.analyze.on.success.contract: there is no contract `plans`; known: story, plan [no_such_contract]
+        steps.implement.on.success.to: there is no step `reviwe`; known: analyze, implement, review, refactor, document [no_such_step]
+        steps.refactor.agent: `human` is reserved and cannot do a step [reserved_agent]
+        steps.document.on.success.back: a back edge leads to a step, not to the end [back_to_end]"#]]
+    .assert_eq(&problems.join("\n"));
+    let mut workflow = pipeline();
+    workflow.steps[1].edges[0] = to("document");
+    let problems: Vec<String> = workflow.problems().iter().map(ToString::to_string).collect();
+    expect![[r#"
+        steps.review: no edge leads here from the start [unreachable]
+        steps.refactor: no edge leads here from the start [unreachable]"#]]
+    .assert_eq(&problems.join("\n"));
+}
+
+/// The first handoff that a decision made.
+fn created(decision: &super::Decision) -> &Created {
+    let made = |it| if let Event::HandoffCreated(created) = it { Some(created) } else { None };
+    decision.events.iter().find_map(made).unwrap()
+}
+
+/// The reviewer holds `HO-003`.
+fn at_review() -> Tester {
+    let mut tester = Tester::started();
+    tester.accepts(1);
+    tester.hands("analyst", "implementer", plan());
+    tester.accepts(2);
+    tester.hands("implementer", "reviewer", nothing());
+    tester.accepts(3);
+    assert_eq!(tester.run.current().unwrap().state, State::Accepted);
+    tester
+}
+
+/// The implementer takes the work back and hands it in again; the reviewer holds it.
+#[track_caller]
+fn back_to_review(tester: &mut Tester) {
+    let no = tester.run.n_handoffs;
+    tester.accepts(no);
+    tester.hands("implementer", "reviewer", nothing());
+    tester.accepts(no + 1);
+}
+
+/// The work went back three times and once more: `HO-010` asks a person.
+fn at_the_limit() -> Tester {
+    let mut tester = at_review();
+    for _ in 0..3 {
+        let no = tester.run.n_handoffs;
+        tester.rejects(no, "not yet");
+        back_to_review(&mut tester);
+    }
+    let no = tester.run.n_handoffs;
+    tester.rejects(no, "still not");
+    tester
+}
