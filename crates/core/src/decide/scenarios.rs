@@ -575,8 +575,12 @@ fn a_workflow_says_everything_that_is_wrong_with_it() {
 
 /// The first handoff that a decision made.
 fn created(decision: &super::Decision) -> &Created {
-    let made = |it| if let Event::HandoffCreated(created) = it { Some(created) } else { None };
-    decision.events.iter().find_map(made).unwrap()
+    for event in &decision.events {
+        if let Event::HandoffCreated(created) = event {
+            return created;
+        }
+    }
+    panic!("it made none")
 }
 
 /// The reviewer holds `HO-003`.
