@@ -1,1 +1,268 @@
-//! Not written yet.
+//! Load, decide, append, announce: how a command becomes a fact.
+//!
+//! Nothing is announced before it is durable; an answer to a caller means: on disk. The rules
+//! are `baton_core`'s, the storage is `baton_store`'s; the engine brings them together with a
+//! clock, and every face of Baton goes through it.
+
+mod append;
+mod cache;
+mod catalog;
+mod clock;
+mod commands;
+mod error;
+mod feed;
+mod outcome;
+mod queries;
+mod stories;
+mod sweeper;
+mod verify;
+
+use std::sync::Arc;
+
+use baton_core::decide::{Decision, Ground};
+use baton_core::hash::Hash;
+use baton_core::refusal::Refusal;
+use baton_core::run::RunId;
+use baton_core::story::Story;
+use baton_core::workflow::Workflow;
+use baton_store::{
+    Answered, Append, AppendError, Definition, Position, RunRef, Store, StoreError, Version,
+};
+use jiff::Timestamp;
+use tokio::sync::{RwLock, watch};
+
+use crate::cache::{Cache, Loaded};
+pub use crate::catalog::{Catalog, Entry};
+pub use crate::clock::{Clock, FixedClock, SystemClock};
+pub use crate::commands::{In, StartRun};
+pub use crate::error::{EngineError, ErrorClass};
+pub use crate::feed::Feed;
+pub use crate::outcome::{Caller, Key, Mode, Outcome};
+pub use crate::queries::Texts;
+pub use crate::stories::story_package;
+pub use crate::sweeper::{Sweeper, Swept};
+pub use crate::verify::{Verified, verify_all, verify_run};
+
+/// How often a decision is made again because somebody else moved the run first.
+const MOST_TRIES: usize = 100;
+
+/// Carries out commands. Cheap to share: faces hold it in an [`Arc`].
+pub struct Engine {
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    catalog: Catalog,
+    cache: Cache,
+    /// The newest position that is known to be on disk.
+    tip: watch::Sender<Position>,
+    /// Held for reading by every command, and for writing by the shutdown: so it waits for them.
+    is_open: RwLock<bool>,
+}
+
+/// Where a run was read from.
+#[derive(Clone, Copy)]
+enum Source {
+    Memory,
+    Store,
+}
+
+/// What goes with the first decision of a run, besides the decision.
+#[derive(Default)]
+struct Birth {
+    story: Option<Story>,
+    definition: Option<Definition>,
+}
+
+impl Engine {
+    pub async fn open(
+        store: Arc<dyn Store>,
+        clock: Arc<dyn Clock>,
+        catalog: Catalog,
+    ) -> Result<Self, EngineError> {
+        let tip = watch::Sender::new(store.last_position().await?);
+        let cache = Cache::default();
+        Ok(Self { store, clock, catalog, cache, tip, is_open: RwLock::new(true) })
+    }
+
+    pub fn catalog(&self) -> &Catalog {
+        &self.catalog
+    }
+
+    pub fn clock(&self) -> &dyn Clock {
+        self.clock.as_ref()
+    }
+
+    pub fn store(&self) -> &dyn Store {
+        self.store.as_ref()
+    }
+
+    /// The events after `cursor`, each once and in order, and then those to come.
+    pub fn feed(&self, cursor: Position, run: Option<RunId>) -> Feed {
+        Feed::new(self.store.clone(), self.tip.subscribe(), cursor, run)
+    }
+
+    /// Takes no more commands, waits for those under way, and closes the store.
+    pub async fn shutdown(&self) {
+        *self.is_open.write().await = false;
+        self.store.close().await;
+    }
+
+    /// Decides on a run as it is, and appends; again, if somebody else was first.
+    async fn carry_out(
+        &self,
+        caller: &Caller,
+        run: RunId,
+        decide: impl Fn(&Loaded, Ground<'_>) -> Result<Decision, Refusal>,
+    ) -> Result<Outcome, EngineError> {
+        let is_open = self.is_open.read().await;
+        if !*is_open {
+            return Err(EngineError::Closing);
+        }
+        if let Some(outcome) = self.repeated(caller).await? {
+            return Ok(outcome);
+        }
+        for _ in 0..MOST_TRIES {
+            let (loaded, source) = self.load(run).await?;
+            let ground = self.ground(&loaded.workflow);
+            let decision = match (decide(&loaded, ground), source) {
+                (Ok(decision), _) => decision,
+                // Another node may have moved the run since: a no is said only on a fresh read.
+                (Err(_), Source::Memory) => {
+                    self.cache.forget(run);
+                    continue;
+                }
+                (Err(refusal), Source::Store) => return self.refuse(caller, refusal).await,
+            };
+            let at = ground.now;
+            match self.commit(caller, &loaded, decision, Birth::default(), at).await {
+                Ok(outcome) => return Ok(outcome),
+                Err(AppendError::Conflict) => self.cache.forget(run),
+                Err(AppendError::OpenRunExists(story)) => {
+                    return Err(EngineError::AlreadyOpen { story, number: loaded.number });
+                }
+                Err(AppendError::Repeated(answered)) => return repeat(caller, &answered),
+                Err(AppendError::Store(error)) => return Err(error.into()),
+            }
+        }
+        Err(EngineError::Contended)
+    }
+
+    /// Writes a decision down and tells whoever listens.
+    async fn commit(
+        &self,
+        caller: &Caller,
+        loaded: &Loaded,
+        decision: Decision,
+        birth: Birth,
+        at: Timestamp,
+    ) -> Result<Outcome, AppendError> {
+        let done = decision.done.clone();
+        let run = decision.run.clone();
+        let append =
+            append::append(decision, loaded.version, loaded.head, &caller.principal, at);
+        let touched = append::touched(&append.handoffs);
+        let version = Version(loaded.version.0 + append.events.len() as u64);
+        let outcome = Outcome { run: run.id, version, done, touched, at, is_repeat: false };
+        if caller.mode == Mode::DryRun || append.events.is_empty() {
+            return Ok(outcome);
+        }
+        let head = append.events.last().map_or(loaded.head, |it| it.hash);
+        let append = Append {
+            story: birth.story,
+            definition: birth.definition,
+            answered: caller.key.as_ref().map(|key| outcome.to_answered(key)),
+            ..append
+        };
+        let appended = self.store.append(append).await?;
+        let workflow = loaded.workflow.clone();
+        let number = appended.run_number;
+        self.cache.remember(Loaded { run, version, head, number, workflow }, &appended.numbers);
+        self.tip.send_if_modified(|tip| {
+            let is_newer = *tip < appended.position;
+            *tip = appended.position.max(*tip);
+            is_newer
+        });
+        Ok(outcome)
+    }
+
+    /// The answer that this key got before, if it did.
+    async fn repeated(&self, caller: &Caller) -> Result<Option<Outcome>, EngineError> {
+        let Some(key) = &caller.key else { return Ok(None) };
+        match self.store.answered(&key.scope, &key.key).await? {
+            Some(answered) => repeat(caller, &answered).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// A refusal, unless the very same request took effect a moment ago.
+    async fn refuse(&self, caller: &Caller, refusal: Refusal) -> Result<Outcome, EngineError> {
+        match self.repeated(caller).await? {
+            Some(outcome) => Ok(outcome),
+            None => Err(EngineError::refused(refusal)),
+        }
+    }
+
+    fn ground<'a>(&'a self, workflow: &'a Workflow) -> Ground<'a> {
+        Ground {
+            workflow,
+            agents: self.catalog.agents(),
+            now: self.clock.now(),
+            fresh: self.clock.as_fresh(),
+        }
+    }
+
+    async fn load(&self, run: RunId) -> Result<(Arc<Loaded>, Source), EngineError> {
+        if let Some(loaded) = self.cache.run(run) {
+            return Ok((loaded, Source::Memory));
+        }
+        let row = self.store.run(&RunRef::Id(run)).await?;
+        let row = row.ok_or_else(|| EngineError::NoSuchRun { which: run.to_string() })?;
+        let workflow = self.pinned(&row.run.pin).await?;
+        let loaded = Loaded {
+            run: row.run,
+            version: row.version,
+            head: row.head,
+            number: row.number,
+            workflow,
+        };
+        Ok((self.cache.remember(loaded, &[]), Source::Store))
+    }
+
+    /// The workflow that a run began with.
+    async fn pinned(
+        &self,
+        pin: &Hash,
+    ) -> Result<Arc<Workflow>, EngineError> {
+        if let Some(workflow) = self.cache.workflow(pin) {
+            return Ok(workflow);
+        }
+        let current = self.catalog.workflows().find(|it| it.workflow.hash == *pin);
+        let workflow = match current {
+            Some(entry) => entry.workflow.clone(),
+            None => Arc::new(self.stored_workflow(pin).await?),
+        };
+        self.cache.remember_workflow(workflow.clone());
+        Ok(workflow)
+    }
+
+    async fn stored_workflow(
+        &self,
+        pin: &Hash,
+    ) -> Result<Workflow, EngineError> {
+        let damaged = |what: &str| StoreError::Damaged { what: what.to_owned() };
+        let definition = self.store.definition(pin).await?;
+        let definition = definition.ok_or_else(|| damaged("a run's workflow is not there"))?;
+        baton_wire::workflow_file::parse(&definition.text)
+            .map_err(|_| damaged("a run's workflow does not read").into())
+    }
+}
+
+fn repeat(caller: &Caller, answered: &Answered) -> Result<Outcome, EngineError> {
+    let is_same = caller.key.as_ref().is_some_and(|it| it.request == answered.request);
+    if !is_same {
+        return Err(EngineError::KeyReused);
+    }
+    Outcome::from_answered(answered).ok_or_else(|| {
+        let what = "an answer that was given before".to_owned();
+        StoreError::Damaged { what }.into()
+    })
+}

@@ -1,0 +1,137 @@
+//! From a decision to what the store is given: encoded and chained events, and the rows that
+//! they change.
+
+use baton_core::decide::Decision;
+use baton_core::event::Event;
+use baton_core::hash::Hash;
+use baton_core::names::Principal;
+use baton_core::run::{Ended, HandoffNo, Run, State};
+use baton_store::{Append, EventRecord, HandoffChange, HandoffMove, HandoffState, Version};
+use baton_wire::event;
+use jiff::Timestamp;
+
+/// Everything but what only the caller knows: story, definition and answer are left out.
+pub(crate) fn append(
+    decision: Decision,
+    expected: Version,
+    head: Hash,
+    by: &Principal,
+    at: Timestamp,
+) -> Append {
+    let Decision { run, events, contents, .. } = decision;
+    let mut head = head;
+    let mut records = Vec::with_capacity(events.len());
+    for (index, it) in events.iter().enumerate() {
+        let body = event::encode(it);
+        let version = expected.0 + index as u64 + 1;
+        head = event::link(&head, run.id, version, at, by, &body);
+        records.push(EventRecord { name: it.name(), by: by.clone(), body, hash: head });
+    }
+    Append {
+        expected,
+        handoffs: events.iter().filter_map(|it| change(it, &run)).collect(),
+        run,
+        outbox: events.iter().filter(|it| is_for_the_world(it)).map(|it| it.name().to_owned()).collect(),
+        events: records,
+        contents,
+        story: None,
+        definition: None,
+        answered: None,
+        at,
+    }
+}
+
+/// How every handoff that `events` touch stands after them.
+pub(crate) fn touched(changes: &[HandoffChange]) -> Vec<(HandoffNo, HandoffState)> {
+    let mut touched: Vec<(HandoffNo, HandoffState)> = Vec::new();
+    for change in changes {
+        let (no, state) = match change {
+            HandoffChange::Opened(created) => {
+                (created.handoff, HandoffState::Open(State::Pending))
+            }
+            HandoffChange::Moved(moved) => (moved.no, moved.state),
+        };
+        match touched.iter_mut().find(|(it, _)| *it == no) {
+            Some((_, it)) => *it = state,
+            None => touched.push((no, state)),
+        }
+    }
+    touched
+}
+
+fn change(event: &Event, run: &Run) -> Option<HandoffChange> {
+    let moved = |no: HandoffNo, state| HandoffMove {
+        no,
+        state,
+        is_stale: false,
+        outcome: None,
+        ended_reason: None,
+        acknowledgement: None,
+    };
+    let ended = |no, how| moved(no, HandoffState::Ended(how));
+    Some(HandoffChange::Moved(match event {
+        Event::HandoffCreated(created) => return Some(HandoffChange::Opened(created.clone())),
+        Event::HandoffAccepted { handoff, acknowledgement, .. } => HandoffMove {
+            acknowledgement: *acknowledgement,
+            ..moved(*handoff, HandoffState::Open(State::Accepted))
+        },
+        Event::HandoffRejected { handoff, reason, .. } => {
+            HandoffMove { ended_reason: Some(*reason), ..ended(*handoff, Ended::Rejected) }
+        }
+        Event::HandoffCompleted { handoff, outcome, .. } => {
+            HandoffMove { outcome: Some(*outcome), ..ended(*handoff, Ended::Completed) }
+        }
+        Event::HandoffTimedOut { handoff, reason } => {
+            HandoffMove { ended_reason: *reason, ..ended(*handoff, Ended::TimedOut) }
+        }
+        Event::HandoffCancelled { handoff, reason } => {
+            HandoffMove { ended_reason: *reason, ..ended(*handoff, Ended::Cancelled) }
+        }
+        Event::HandoffSuperseded { handoff, reason } => {
+            HandoffMove { ended_reason: *reason, ..ended(*handoff, Ended::Superseded) }
+        }
+        Event::HandoffStale { handoff } => {
+            let state = run.handoff(*handoff)?.state;
+            HandoffMove { is_stale: true, ..moved(*handoff, HandoffState::Open(state)) }
+        }
+        Event::RunStarted { .. }
+        | Event::RunAdopted { .. }
+        | Event::RunPaused { .. }
+        | Event::RunResumed
+        | Event::RunCancelled { .. }
+        | Event::RunCompleted
+        | Event::StepStarted { .. }
+        | Event::StepCompleted { .. }
+        | Event::StepSkipped { .. }
+        | Event::GateOpened { .. }
+        | Event::GateAnswered { .. }
+        | Event::BatonLoose { .. } => return None,
+    }))
+}
+
+/// Events that a person or another system may want to be told of: somebody has to do something,
+/// or something is over.
+fn is_for_the_world(event: &Event) -> bool {
+    match event {
+        Event::GateOpened { .. }
+        | Event::BatonLoose { .. }
+        | Event::RunCompleted
+        | Event::RunCancelled { .. } => true,
+        Event::RunStarted { .. }
+        | Event::RunAdopted { .. }
+        | Event::RunPaused { .. }
+        | Event::RunResumed
+        | Event::HandoffCreated(_)
+        | Event::HandoffAccepted { .. }
+        | Event::HandoffRejected { .. }
+        | Event::HandoffCompleted { .. }
+        | Event::HandoffTimedOut { .. }
+        | Event::HandoffCancelled { .. }
+        | Event::HandoffSuperseded { .. }
+        | Event::HandoffStale { .. }
+        | Event::StepStarted { .. }
+        | Event::StepCompleted { .. }
+        | Event::StepSkipped { .. }
+        | Event::GateAnswered { .. } => false,
+    }
+}

@@ -1,0 +1,105 @@
+//! What the engine remembers between commands. All of it may be forgotten at any time: an append
+//! is checked against the version it was decided on, so an old memory is refused, not believed.
+
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use baton_core::hash::Hash;
+use baton_core::names::StoryKey;
+use baton_core::run::{HandoffNo, Run, RunId};
+use baton_core::workflow::Workflow;
+use baton_store::Version;
+use lru::LruCache;
+
+/// A run as it was last seen, with what an append needs.
+pub(crate) struct Loaded {
+    pub(crate) run: Run,
+    pub(crate) version: Version,
+    /// Of the last event.
+    pub(crate) head: Hash,
+    pub(crate) number: u64,
+    pub(crate) workflow: Arc<Workflow>,
+}
+
+pub(crate) struct Cache {
+    runs: Mutex<LruCache<RunId, Arc<Loaded>>>,
+    /// Which open run a story has.
+    stories: Mutex<LruCache<StoryKey, RunId>>,
+    /// Which handoff a number names: once given, for ever.
+    numbers: Mutex<LruCache<u64, (RunId, HandoffNo)>>,
+    workflows: Mutex<LruCache<Hash, Arc<Workflow>>>,
+}
+
+/// A few kilobytes a run: some tens of megabytes when full.
+const MOST_RUNS: NonZeroUsize = NonZeroUsize::new(4096).unwrap();
+const MOST_NUMBERS: NonZeroUsize = NonZeroUsize::new(65_536).unwrap();
+const MOST_WORKFLOWS: NonZeroUsize = NonZeroUsize::new(64).unwrap();
+
+impl Default for Cache {
+    fn default() -> Self {
+        Self {
+            runs: Mutex::new(LruCache::new(MOST_RUNS)),
+            stories: Mutex::new(LruCache::new(MOST_RUNS)),
+            numbers: Mutex::new(LruCache::new(MOST_NUMBERS)),
+            workflows: Mutex::new(LruCache::new(MOST_WORKFLOWS)),
+        }
+    }
+}
+
+impl Cache {
+    pub(crate) fn run(&self, id: RunId) -> Option<Arc<Loaded>> {
+        lock(&self.runs).get(&id).cloned()
+    }
+
+    /// Keeps the newer of two: replies may overtake each other on their way here.
+    pub(crate) fn remember(&self, loaded: Loaded, numbers: &[(HandoffNo, u64)]) -> Arc<Loaded> {
+        let id = loaded.run.id;
+        if !numbers.is_empty() {
+            let mut known = lock(&self.numbers);
+            for (no, number) in numbers {
+                known.put(*number, (id, *no));
+            }
+        }
+        if !loaded.run.is_finished() {
+            lock(&self.stories).put(loaded.run.story.clone(), id);
+        }
+        let mut runs = lock(&self.runs);
+        if let Some(known) = runs.get(&id)
+            && known.version >= loaded.version
+        {
+            return known.clone();
+        }
+        let loaded = Arc::new(loaded);
+        runs.put(id, loaded.clone());
+        loaded
+    }
+
+    pub(crate) fn forget(&self, id: RunId) {
+        lock(&self.runs).pop(&id);
+    }
+
+    pub(crate) fn open_run(&self, story: &StoryKey) -> Option<RunId> {
+        lock(&self.stories).get(story).copied()
+    }
+
+    pub(crate) fn forget_story(&self, story: &StoryKey) {
+        lock(&self.stories).pop(story);
+    }
+
+    pub(crate) fn handoff(&self, number: u64) -> Option<(RunId, HandoffNo)> {
+        lock(&self.numbers).get(&number).copied()
+    }
+
+    pub(crate) fn workflow(&self, pin: &Hash) -> Option<Arc<Workflow>> {
+        lock(&self.workflows).get(pin).cloned()
+    }
+
+    pub(crate) fn remember_workflow(&self, workflow: Arc<Workflow>) {
+        lock(&self.workflows).put(workflow.hash, workflow);
+    }
+}
+
+/// A panic elsewhere leaves the memory whole, so a poisoned lock is still good.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

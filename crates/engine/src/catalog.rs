@@ -1,0 +1,111 @@
+//! The workflows and agents that a project has now. Runs under way keep the workflow they
+//! began with; the catalog is for new ones.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use baton_core::names::{AgentId, WorkflowName};
+use baton_core::registry::Agents;
+use baton_core::workflow::Workflow;
+use baton_store::Definition;
+
+use crate::error::EngineError;
+
+#[derive(Debug, Clone, Default)]
+pub struct Catalog {
+    workflows: BTreeMap<WorkflowName, Entry>,
+    agents: Agents,
+    default: Option<WorkflowName>,
+}
+
+#[derive(Debug, Clone)]
+pub struct Entry {
+    pub workflow: Arc<Workflow>,
+    /// The file's text, which a run keeps.
+    pub text: String,
+}
+
+impl Catalog {
+    pub fn new(
+        workflows: impl IntoIterator<Item = Entry>,
+        agents: Agents,
+        default: Option<WorkflowName>,
+    ) -> Self {
+        let workflows =
+            workflows.into_iter().map(|it| (it.workflow.name.clone(), it)).collect();
+        Self { workflows, agents, default }
+    }
+
+    pub fn agents(&self) -> &Agents {
+        &self.agents
+    }
+
+    pub fn workflows(&self) -> impl Iterator<Item = &Entry> {
+        self.workflows.values()
+    }
+
+    pub fn default_workflow(&self) -> Option<&WorkflowName> {
+        self.default.as_ref()
+    }
+
+    pub fn workflow(&self, name: &WorkflowName) -> Result<&Entry, EngineError> {
+        self.workflows.get(name).ok_or_else(|| EngineError::NoSuchWorkflow {
+            name: name.clone(),
+            known: self.names(),
+        })
+    }
+
+    /// The workflow that a new run takes: the one asked for, else the project's own if it fits,
+    /// else the only one that fits.
+    pub fn choose(
+        &self,
+        asked: Option<&WorkflowName>,
+        fits: impl Fn(&Workflow) -> bool,
+    ) -> Result<&Entry, EngineError> {
+        if let Some(name) = asked {
+            return self.workflow(name);
+        }
+        let own = self.default.as_ref().and_then(|it| self.workflows.get(it));
+        if let Some(own) = own.filter(|it| fits(&it.workflow)) {
+            return Ok(own);
+        }
+        let mut fitting = self.workflows.values().filter(|it| fits(&it.workflow));
+        match (fitting.next(), fitting.next()) {
+            (Some(only), None) => Ok(only),
+            (Some(_), Some(_)) | (None, _) => {
+                Err(EngineError::WorkflowUnclear { known: self.names() })
+            }
+        }
+    }
+
+    /// As [`Catalog::choose`], by the edge that the first handoff takes.
+    pub fn choose_by_edge(
+        &self,
+        asked: Option<&WorkflowName>,
+        from: &AgentId,
+        to: &AgentId,
+    ) -> Result<&Entry, EngineError> {
+        let own = self.default.as_ref().and_then(|it| self.workflows.get(it));
+        match (self.choose(asked, |it| it.has_edge(from, to)), own) {
+            // Nothing fits: the project's own workflow says best what would.
+            (Err(EngineError::WorkflowUnclear { .. }), Some(own))
+                if !self.workflows.values().any(|it| it.workflow.has_edge(from, to)) =>
+            {
+                Ok(own)
+            }
+            (chosen, _) => chosen,
+        }
+    }
+
+    fn names(&self) -> String {
+        let names: Vec<&str> = self.workflows.keys().map(WorkflowName::as_str).collect();
+        names.join(", ")
+    }
+}
+
+impl Entry {
+    pub fn definition(&self) -> Definition {
+        let Workflow { hash, name, .. } = self.workflow.as_ref();
+        Definition { hash: *hash, name: name.clone(), text: self.text.clone() }
+    }
+}

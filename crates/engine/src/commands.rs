@@ -1,0 +1,313 @@
+//! The ways in: begin a run, hand off, answer a handoff, steer a run.
+
+use baton_core::command::{Command, Create};
+use baton_core::decide::{self, Start};
+use baton_core::hash::Hash;
+use baton_core::names::{AgentId, Reason, StoryKey, WorkflowName};
+use baton_core::package::Package;
+use baton_core::refusal::Refusal;
+use baton_core::run::{Baton, HandoffNo, Run, RunId};
+use baton_core::story::Story;
+use baton_core::workflow::Workflow;
+use baton_store::{AppendError, HandoffRef, RunRef, RunRow, Version};
+
+use crate::cache::Loaded;
+use crate::catalog::Entry;
+use crate::{Birth, Caller, Engine, EngineError, Outcome, story_package};
+
+/// A run to begin.
+#[derive(Debug, Clone)]
+pub struct StartRun {
+    pub story: StoryKey,
+    pub workflow: Option<WorkflowName>,
+    /// Where left out, the first agent of the first step.
+    pub to: Option<AgentId>,
+    /// Where left out, the story itself.
+    pub package: Option<Package>,
+    pub reason: Option<Reason>,
+}
+
+/// Which run a handoff is for.
+#[derive(Debug, Clone)]
+pub enum In {
+    Run(RunRef),
+    /// Its open run; where there is none, a new one.
+    Story { key: StoryKey, workflow: Option<WorkflowName> },
+}
+
+impl Engine {
+    /// Hands a story in: the orchestrator's first handoff. On a loose baton it hands in again.
+    pub async fn start(&self, caller: &Caller, start: StartRun) -> Result<Outcome, EngineError> {
+        let story = self.story_or_new(&start.story).await?;
+        let open = self.open_run(&start.story).await?;
+        if let Some(row) = open {
+            return self.start_again(caller, start, row).await;
+        }
+        let fits = |_: &Workflow| true;
+        let entry = self.catalog.choose(start.workflow.as_ref(), fits)?.clone();
+        let first = first_handoff(&entry.workflow, &story, start);
+        self.begin(caller, entry, story, first).await
+    }
+
+    /// Hands off from one agent to another.
+    pub async fn create(
+        &self,
+        caller: &Caller,
+        within: In,
+        create: Create,
+    ) -> Result<Outcome, EngineError> {
+        match within {
+            In::Run(which) => {
+                let run = self.resolve_run(&which).await?;
+                self.on_run(caller, run, Command::Create(create)).await
+            }
+            In::Story { key, workflow } => {
+                if let Some(run) = self.cache.open_run(&key) {
+                    let outcome =
+                        self.on_run(caller, run, Command::Create(create.clone())).await;
+                    match outcome {
+                        Err(EngineError::Refused { refusal: Refusal::RunFinished { .. }, .. }) => {
+                            self.cache.forget_story(&key);
+                        }
+                        outcome => return outcome,
+                    }
+                }
+                self.create_in_story(caller, key, workflow, create).await
+            }
+        }
+    }
+
+    /// Carries out a command on one handoff, whatever it is called by.
+    pub async fn on_handoff(
+        &self,
+        caller: &Caller,
+        which: &HandoffRef,
+        command: impl FnOnce(HandoffNo) -> Command,
+    ) -> Result<Outcome, EngineError> {
+        let (run, no) = self.resolve_handoff(which).await?;
+        let outcome = self.on_run(caller, run, command(no)).await;
+        match outcome {
+            // Whoever is refused wants to know how the handoff stands.
+            Err(EngineError::Refused { refusal, .. }) => {
+                let handoff = self.store.handoff(&HandoffRef::InRun(run, no)).await?;
+                Err(EngineError::Refused { refusal, handoff: handoff.map(Box::new) })
+            }
+            outcome => outcome,
+        }
+    }
+
+    /// Carries out a command on a run.
+    pub async fn on_run(
+        &self,
+        caller: &Caller,
+        run: RunId,
+        command: Command,
+    ) -> Result<Outcome, EngineError> {
+        self.carry_out(caller, run, |loaded, ground| {
+            decide::decide(&loaded.run, &command, ground)
+        })
+        .await
+    }
+
+    pub async fn resolve_run(&self, which: &RunRef) -> Result<RunId, EngineError> {
+        if let RunRef::Id(id) = which {
+            return Ok(*id);
+        }
+        let row = self.store.run(which).await?;
+        row.map(|it| it.run.id).ok_or_else(|| EngineError::NoSuchRun { which: run_name(which) })
+    }
+
+    async fn resolve_handoff(
+        &self,
+        which: &HandoffRef,
+    ) -> Result<(RunId, HandoffNo), EngineError> {
+        let known = match which {
+            HandoffRef::Number(number) => self.cache.handoff(*number),
+            HandoffRef::Id(_) | HandoffRef::InRun(..) => None,
+        };
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let row = self.store.handoff(which).await?;
+        let which = || EngineError::NoSuchHandoff { which: handoff_name(which) };
+        row.map(|it| (it.run, it.no)).ok_or_else(which)
+    }
+
+    async fn create_in_story(
+        &self,
+        caller: &Caller,
+        key: StoryKey,
+        workflow: Option<WorkflowName>,
+        create: Create,
+    ) -> Result<Outcome, EngineError> {
+        let latest = self.store.run(&RunRef::LatestOf(key.clone())).await?;
+        let entry = match latest {
+            Some(row) if !row.run.is_finished() => {
+                return self.on_run(caller, row.run.id, Command::Create(create)).await;
+            }
+            latest => {
+                let entry = self.catalog.choose_by_edge(
+                    workflow.as_ref(),
+                    &create.from,
+                    &create.to,
+                )?;
+                if let Some(row) = latest
+                    && !decide::is_first_edge(&entry.workflow, &create)
+                {
+                    let status = row.run.status.name();
+                    return Err(EngineError::StoryFinished { story: key, status });
+                }
+                entry.clone()
+            }
+        };
+        let story = self.story_or_new(&key).await?;
+        self.begin(caller, entry, story, create).await
+    }
+
+    /// A run that is under way is started again only where its baton lies loose.
+    async fn start_again(
+        &self,
+        caller: &Caller,
+        start: StartRun,
+        row: RunRow,
+    ) -> Result<Outcome, EngineError> {
+        let Baton::Loose { at, other } = row.run.baton().clone() else {
+            let number = row.number;
+            return Err(EngineError::AlreadyOpen { story: start.story, number });
+        };
+        let (loaded, _) = self.load(row.run.id).await?;
+        let places = [at, other];
+        let step = places.iter().find(|it| it.is_step());
+        let agent = step.and_then(|it| loaded.workflow.agents_at(it).into_iter().next());
+        let to = start.to.or(agent).unwrap_or_else(AgentId::orchestrator);
+        let create = Create {
+            from: AgentId::orchestrator(),
+            to,
+            package: start.package.unwrap_or_else(nothing),
+            outcome: None,
+            reason: start.reason,
+            supersedes: None,
+            profile: baton_core::contract::Profile::Lenient,
+        };
+        self.on_run(caller, row.run.id, Command::Create(create)).await
+    }
+
+    async fn begin(
+        &self,
+        caller: &Caller,
+        entry: Entry,
+        story: Story,
+        first: Create,
+    ) -> Result<Outcome, EngineError> {
+        let is_open = self.is_open.read().await;
+        if !*is_open {
+            return Err(EngineError::Closing);
+        }
+        if let Some(outcome) = self.repeated(caller).await? {
+            return Ok(outcome);
+        }
+        let ground = self.ground(&entry.workflow);
+        let start = Start {
+            run: RunId(self.clock.as_fresh().id()),
+            story: story.key.clone(),
+            owner: caller.principal.clone(),
+            first,
+        };
+        let decision = match decide::start(&start, ground) {
+            Ok(decision) => decision,
+            Err(refusal) => return self.refuse(caller, refusal).await,
+        };
+        let loaded = Loaded {
+            run: unborn(&decision.run),
+            version: Version::NONE,
+            head: Hash::ZERO,
+            number: 0,
+            workflow: entry.workflow.clone(),
+        };
+        let definition = Some(entry.definition());
+        let birth = Birth { story: Some(story), definition };
+        match self.commit(caller, &loaded, decision, birth, ground.now).await {
+            Ok(outcome) => Ok(outcome),
+            // Somebody else began it a moment ago: then this is one more command on that run.
+            Err(AppendError::OpenRunExists(story)) => {
+                drop(is_open);
+                self.begun_by_another(caller, story, start.first).await
+            }
+            Err(AppendError::Conflict) => Err(EngineError::Contended),
+            Err(AppendError::Repeated(answered)) => crate::repeat(caller, &answered),
+            Err(AppendError::Store(error)) => Err(error.into()),
+        }
+    }
+
+    async fn begun_by_another(
+        &self,
+        caller: &Caller,
+        story: StoryKey,
+        first: Create,
+    ) -> Result<Outcome, EngineError> {
+        if let Some(outcome) = self.repeated(caller).await? {
+            return Ok(outcome);
+        }
+        match self.open_run(&story).await? {
+            Some(row) if first.from.is_orchestrator() => {
+                Err(EngineError::AlreadyOpen { story, number: row.number })
+            }
+            Some(row) => self.on_run(caller, row.run.id, Command::Create(first)).await,
+            None => Err(EngineError::Contended),
+        }
+    }
+
+    async fn open_run(&self, story: &StoryKey) -> Result<Option<RunRow>, EngineError> {
+        Ok(self.store.run(&RunRef::OpenOf(story.clone())).await?)
+    }
+
+    async fn story_or_new(&self, key: &StoryKey) -> Result<Story, EngineError> {
+        let row = self.store.story(key).await?;
+        Ok(row.map_or_else(|| Story::named(key.clone()), |it| it.story))
+    }
+}
+
+/// The state before the first event: only its id matters.
+fn unborn(run: &Run) -> Run {
+    run.clone()
+}
+
+fn first_handoff(workflow: &Workflow, story: &Story, start: StartRun) -> Create {
+    let entry = Workflow::target_place(&workflow.start.to);
+    let agent = workflow.agents_at(&entry).into_iter().next();
+    Create {
+        from: AgentId::orchestrator(),
+        to: start.to.or(agent).unwrap_or_else(AgentId::orchestrator),
+        package: start.package.unwrap_or_else(|| story_package(story)),
+        outcome: None,
+        reason: start.reason,
+        supersedes: None,
+        // The story is Baton's own document: nobody could mend what is missing in it.
+        profile: baton_core::contract::Profile::Lenient,
+    }
+}
+
+fn nothing() -> Package {
+    let document = baton_core::document::Node::map([]);
+    Package {
+        format: baton_core::package::Format::Json,
+        text: baton_wire::json::print(&document),
+        document,
+    }
+}
+
+fn run_name(which: &RunRef) -> String {
+    match which {
+        RunRef::Id(id) => id.to_string(),
+        RunRef::Number(number) => number.to_string(),
+        RunRef::OpenOf(story) | RunRef::LatestOf(story) => story.to_string(),
+    }
+}
+
+fn handoff_name(which: &HandoffRef) -> String {
+    match which {
+        HandoffRef::Number(number) => number.to_string(),
+        HandoffRef::Id(id) => id.0.to_string(),
+        HandoffRef::InRun(run, no) => format!("{no} of run {run}"),
+    }
+}

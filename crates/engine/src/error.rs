@@ -1,0 +1,98 @@
+//! Why a command was not carried out, with everything that a face needs to say so.
+
+use baton_core::names::{StoryKey, WorkflowName};
+use baton_core::refusal::{Refusal, RefusalClass};
+use baton_store::{HandoffRow, StoreError};
+
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// The rules say no.
+    #[error("{refusal}")]
+    Refused {
+        refusal: Refusal,
+        /// The handoff in question as it stands.
+        handoff: Option<Box<HandoffRow>>,
+    },
+    #[error("there is no handoff `{which}`")]
+    NoSuchHandoff { which: String },
+    #[error("there is no run `{which}`")]
+    NoSuchRun { which: String },
+    #[error("there is no story `{key}`")]
+    NoSuchStory { key: StoryKey },
+    #[error("there is no workflow `{name}`; known: {known}")]
+    NoSuchWorkflow { name: WorkflowName, known: String },
+    #[error("it is not clear which workflow is meant; name one of: {known}")]
+    WorkflowUnclear { known: String },
+    #[error("the story `{story}` is under way as run {number} already")]
+    AlreadyOpen { story: StoryKey, number: u64 },
+    #[error("the last run of `{story}` is {status}; start a new one first")]
+    StoryFinished { story: StoryKey, status: &'static str },
+    #[error("no story is ready: {why}")]
+    NothingReady { why: String },
+    #[error("this key was used for another request; take a new one")]
+    KeyReused,
+    #[error("others keep moving this run first; try again")]
+    Contended,
+    #[error("Baton is shutting down; try again in a moment")]
+    Closing,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// What kind of no it is. Faces turn this into their own terms: a status, an exit code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErrorClass {
+    Malformed,
+    Unacceptable,
+    NotFound,
+    Conflict,
+    Unavailable,
+}
+
+impl EngineError {
+    /// A stable code that callers may match on; the message may change, this may not.
+    pub fn code(&self) -> &'static str {
+        match self {
+            EngineError::Refused { refusal, .. } => refusal.code(),
+            EngineError::NoSuchHandoff { .. } => "no_such_handoff",
+            EngineError::NoSuchRun { .. } => "no_such_run",
+            EngineError::NoSuchStory { .. } => "no_such_story",
+            EngineError::NoSuchWorkflow { .. } => "no_such_workflow",
+            EngineError::WorkflowUnclear { .. } => "workflow_unclear",
+            EngineError::AlreadyOpen { .. } => "already_open",
+            EngineError::StoryFinished { .. } => "story_finished",
+            EngineError::NothingReady { .. } => "nothing_ready",
+            EngineError::KeyReused => "key_reused",
+            EngineError::Contended => "contended",
+            EngineError::Closing => "closing",
+            EngineError::Store(_) => "unavailable",
+        }
+    }
+
+    pub fn class(&self) -> ErrorClass {
+        match self {
+            EngineError::Refused { refusal, .. } => match refusal.class() {
+                RefusalClass::Malformed => ErrorClass::Malformed,
+                RefusalClass::Unacceptable => ErrorClass::Unacceptable,
+                RefusalClass::Conflict => ErrorClass::Conflict,
+            },
+            EngineError::NoSuchHandoff { .. }
+            | EngineError::NoSuchRun { .. }
+            | EngineError::NoSuchStory { .. }
+            | EngineError::NoSuchWorkflow { .. } => ErrorClass::NotFound,
+            EngineError::WorkflowUnclear { .. } | EngineError::KeyReused => {
+                ErrorClass::Unacceptable
+            }
+            EngineError::AlreadyOpen { .. }
+            | EngineError::StoryFinished { .. }
+            | EngineError::NothingReady { .. } => ErrorClass::Conflict,
+            EngineError::Contended | EngineError::Closing | EngineError::Store(_) => {
+                ErrorClass::Unavailable
+            }
+        }
+    }
+
+    pub(crate) fn refused(refusal: Refusal) -> Self {
+        Self::Refused { refusal, handoff: None }
+    }
+}

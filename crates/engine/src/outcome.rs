@@ -1,0 +1,122 @@
+//! What a caller is told once a command is on disk, and how the same is told again.
+
+use baton_core::decide::Done;
+use baton_core::hash::Hash;
+use baton_core::names::Principal;
+use baton_core::problem::Problem;
+use baton_core::run::{HandoffNo, RunId};
+use baton_store::{Answered, HandoffState, Version};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+/// Who asks, and how.
+#[derive(Debug, Clone)]
+pub struct Caller {
+    pub principal: Principal,
+    /// Makes the command safe to send twice.
+    pub key: Option<Key>,
+    pub mode: Mode,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    Commit,
+    /// Decide and tell, but change nothing.
+    DryRun,
+}
+
+/// An idempotency key, in the scope of a caller and a way in.
+#[derive(Debug, Clone)]
+pub struct Key {
+    pub scope: String,
+    pub key: String,
+    /// Of the whole request.
+    pub request: Hash,
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    pub run: RunId,
+    /// Of the run, after the command.
+    pub version: Version,
+    pub done: Done,
+    /// Every handoff that the command touched, and how it stood then.
+    pub touched: Vec<(HandoffNo, HandoffState)>,
+    pub at: Timestamp,
+    /// The command had been carried out before; this is what was answered then.
+    pub is_repeat: bool,
+}
+
+/// The stored form: small, and without any text of a user but the paths of warnings.
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    run: Uuid,
+    version: u64,
+    handoff: Option<u32>,
+    returned: Option<u32>,
+    gate: Option<u32>,
+    cancelled: Vec<u32>,
+    kept: Vec<u32>,
+    warnings: Vec<Problem>,
+    touched: Vec<(u32, String)>,
+}
+
+impl Outcome {
+    pub(crate) fn to_answered(&self, key: &Key) -> Answered {
+        let done = &self.done;
+        let numbers = |nos: &[HandoffNo]| nos.iter().map(|it| it.0).collect();
+        let stored = Stored {
+            run: self.run.0,
+            version: self.version.0,
+            handoff: done.handoff.map(|it| it.0),
+            returned: done.returned.map(|it| it.0),
+            gate: done.gate.map(|it| it.0),
+            cancelled: numbers(&done.cancelled),
+            kept: numbers(&done.kept),
+            warnings: done.warnings.clone(),
+            touched: self.touched.iter().map(|(no, it)| (no.0, it.name().to_owned())).collect(),
+        };
+        Answered {
+            scope: key.scope.clone(),
+            key: key.key.clone(),
+            request: key.request,
+            answer: serde_json::to_string(&stored).unwrap_or_default(),
+            at: self.at,
+        }
+    }
+
+    pub(crate) fn from_answered(answered: &Answered) -> Option<Self> {
+        let stored: Stored = serde_json::from_str(&answered.answer).ok()?;
+        let nos = |nos: Vec<u32>| nos.into_iter().map(HandoffNo).collect();
+        let done = Done {
+            handoff: stored.handoff.map(HandoffNo),
+            returned: stored.returned.map(HandoffNo),
+            gate: stored.gate.map(HandoffNo),
+            cancelled: nos(stored.cancelled),
+            kept: nos(stored.kept),
+            warnings: stored.warnings,
+        };
+        let touched = stored
+            .touched
+            .into_iter()
+            .map(|(no, state)| Some((HandoffNo(no), HandoffState::parse(&state)?)))
+            .collect::<Option<Vec<_>>>()?;
+        Some(Self {
+            run: RunId(stored.run),
+            version: Version(stored.version),
+            done,
+            touched,
+            at: answered.at,
+            is_repeat: true,
+        })
+    }
+}
+
+impl Caller {
+    /// Somebody without a key, who means it.
+    pub fn new(principal: Principal) -> Self {
+        Self { principal, key: None, mode: Mode::Commit }
+    }
+}

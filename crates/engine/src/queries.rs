@@ -1,0 +1,82 @@
+//! Reading: handoffs with their texts, and the rows that an answer speaks of.
+
+use std::collections::HashMap;
+
+use baton_core::content::{Content, ContentId};
+use baton_core::run::{HandoffNo, RunId};
+use baton_store::{HandoffRef, HandoffRow, HandoffState, RunRef, RunRow};
+
+use crate::{Engine, EngineError, Outcome};
+
+/// Texts of one run, by name. A redacted one is not there.
+pub struct Texts(HashMap<ContentId, Content>);
+
+impl Texts {
+    pub fn get(&self, id: ContentId) -> Option<&str> {
+        self.0.get(&id).map(|it| it.text.as_str())
+    }
+
+    pub fn content(&self, id: ContentId) -> Option<&Content> {
+        self.0.get(&id)
+    }
+}
+
+impl Engine {
+    pub async fn run(&self, which: &RunRef) -> Result<RunRow, EngineError> {
+        let row = self.store.run(which).await?;
+        row.ok_or_else(|| EngineError::NoSuchRun { which: crate::commands::run_name(which) })
+    }
+
+    pub async fn handoff(&self, which: &HandoffRef) -> Result<HandoffRow, EngineError> {
+        let row = self.store.handoff(which).await?;
+        let which = || EngineError::NoSuchHandoff { which: crate::commands::handoff_name(which) };
+        row.ok_or_else(which)
+    }
+
+    /// A handoff that an answer speaks of, as it stood when the answer was given.
+    pub async fn row_of(
+        &self,
+        outcome: &Outcome,
+        no: HandoffNo,
+    ) -> Result<HandoffRow, EngineError> {
+        let mut row = self.handoff(&HandoffRef::InRun(outcome.run, no)).await?;
+        let then = outcome.touched.iter().find(|(it, _)| *it == no).map(|(_, state)| *state);
+        let Some(then) = then.filter(|it| *it != row.state) else { return Ok(row) };
+        // It has moved on since: what came later is taken off again.
+        row.state = then;
+        row.accepted_at = row.accepted_at.filter(|it| *it <= outcome.at);
+        row.is_stale = false;
+        match then {
+            HandoffState::Open(_) => {
+                row.ended_at = None;
+                row.outcome = None;
+                row.ended_reason = None;
+            }
+            HandoffState::Ended(_) => {}
+        }
+        Ok(row)
+    }
+
+    /// The texts of a handoff: its package, its reason, why it ended, what its receiver said.
+    pub async fn texts_of(&self, rows: &[HandoffRow]) -> Result<Texts, EngineError> {
+        let mut texts = HashMap::new();
+        let mut by_run: HashMap<RunId, Vec<ContentId>> = HashMap::new();
+        for row in rows {
+            let ids = [Some(row.reason), row.package, row.ended_reason, row.acknowledgement];
+            by_run.entry(row.run).or_default().extend(ids.into_iter().flatten());
+        }
+        for (run, ids) in by_run {
+            let contents = self.store.contents(run, &ids).await?;
+            texts.extend(contents.into_iter().map(|it| (it.id, it)));
+        }
+        Ok(Texts(texts))
+    }
+
+    /// The workflow that a run began with.
+    pub async fn workflow_of(
+        &self,
+        row: &RunRow,
+    ) -> Result<std::sync::Arc<baton_core::workflow::Workflow>, EngineError> {
+        self.pinned(&row.run.pin).await
+    }
+}

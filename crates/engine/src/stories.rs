@@ -1,0 +1,94 @@
+//! Stories: what is waiting, what is ready, and what the first agent is given.
+
+use baton_core::document::{Node, Number};
+use baton_core::names::StoryKey;
+use baton_core::package::{Format, Package};
+use baton_core::run::RunStatus;
+use baton_core::story::Story;
+use baton_store::{StoryFilter, StoryRow};
+
+use crate::{Engine, EngineError};
+
+const PAGE: u32 = 500;
+
+impl Engine {
+    /// Adds a story; false where one of that key is there already.
+    pub async fn add_story(&self, story: &Story) -> Result<bool, EngineError> {
+        Ok(self.store.add_story(story, self.clock.now()).await?)
+    }
+
+    pub async fn save_story(&self, story: &Story) -> Result<(), EngineError> {
+        Ok(self.store.save_story(story, self.clock.now()).await?)
+    }
+
+    pub async fn story(&self, key: &StoryKey) -> Result<StoryRow, EngineError> {
+        let row = self.store.story(key).await?;
+        row.ok_or_else(|| EngineError::NoSuchStory { key: key.clone() })
+    }
+
+    pub async fn stories(&self) -> Result<Vec<StoryRow>, EngineError> {
+        let mut stories: Vec<StoryRow> = Vec::new();
+        loop {
+            let after = stories.last().map(|it| it.story.key.clone());
+            let page = self.store.stories(&StoryFilter { after, limit: PAGE }).await?;
+            let is_last = page.len() < PAGE as usize;
+            stories.extend(page);
+            if is_last {
+                return Ok(stories);
+            }
+        }
+    }
+
+    /// The story to begin next: it has had no run, what it depends on is finished; the highest
+    /// priority first, ties by key.
+    pub async fn next_ready(&self) -> Result<Story, EngineError> {
+        let stories = self.stories().await?;
+        let is_finished = |key: &StoryKey| {
+            let of_key = stories.iter().find(|it| it.story.key == *key);
+            of_key.is_some_and(|it| status(it) == Some(RunStatus::Completed))
+        };
+        let waiting: Vec<&StoryRow> = stories.iter().filter(|it| it.latest.is_none()).collect();
+        let is_ready = |it: &&&StoryRow| it.story.depends_on.iter().all(is_finished);
+        let ready = waiting
+            .iter()
+            .filter(is_ready)
+            .min_by_key(|it| (std::cmp::Reverse(it.story.priority), &it.story.key));
+        let why = || match (stories.is_empty(), waiting.len()) {
+            (true, _) => "there is none; `baton story add` makes one".to_owned(),
+            (false, 0) => "every story is under way or finished".to_owned(),
+            (false, n) => format!("{n} wait for others to be finished"),
+        };
+        ready.map(|it| it.story.clone()).ok_or_else(|| EngineError::NothingReady { why: why() })
+    }
+}
+
+fn status(row: &StoryRow) -> Option<RunStatus> {
+    row.latest.map(|(_, status)| status)
+}
+
+/// A story as the first agent is given it.
+pub fn story_package(story: &Story) -> Package {
+    let text = |it: &Option<String>| it.clone().map_or(Node::Null, Node::Text);
+    let list = |items: Vec<String>| Node::List(items.into_iter().map(Node::Text).collect());
+    let depends_on = story.depends_on.iter().map(ToString::to_string).collect();
+    let mut members = vec![
+        ("id", Node::text(story.key.as_str())),
+        ("title", Node::text(&story.title)),
+        ("description", Node::text(&story.description)),
+        ("acceptance", list(story.acceptance.clone())),
+        ("depends_on", list(depends_on)),
+        ("priority", Node::Number(Number::from(story.priority))),
+    ];
+    if story.pr_url.is_some() {
+        members.push(("pr_url", text(&story.pr_url)));
+    }
+    let mut document = vec![
+        ("story_id", Node::text(story.key.as_str())),
+        ("story", Node::map(members)),
+    ];
+    if story.branch.is_some() {
+        document.push(("branch", text(&story.branch)));
+    }
+    let document = Node::map(document);
+    Package { format: Format::Json, text: baton_wire::json::print(&document), document }
+}
