@@ -1,1 +1,10 @@
-//! Not written yet.
+//! The formats Baton reads and prints: JSON documents, workflow, agent, project and story files.
+//!
+//! Whatever a person or an agent wrote comes in here and leaves as checked values of `baton-core`,
+//! or as every problem it has, each with its place. Nothing here touches a disk or a network.
+
+pub mod json;
+
+pub mod position;
+
+mod shown;
