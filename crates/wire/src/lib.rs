@@ -5,6 +5,12 @@
 
 pub mod json;
 
+pub mod workflow_file;
+
+pub mod file_problem;
+pub mod located;
 pub mod position;
 
+mod fields;
 mod shown;
+mod suggest;
