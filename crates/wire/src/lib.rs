@@ -5,7 +5,10 @@
 
 pub mod json;
 
+pub mod agent_file;
 pub mod workflow_file;
+
+pub mod builtin;
 
 pub mod file_problem;
 pub mod located;

@@ -21,7 +21,6 @@ pub const MOST_BYTES: usize = 256 * 1024;
 
 pub(crate) const KEYS: &[&str] =
     &["name", "title", "description", "profile", "limits", "start", "steps", "contracts"];
-pub(crate) const REQUIRED: &[&str] = &["name", "start", "steps"];
 pub(crate) const LIMIT_KEYS: &[&str] = &["rounds", "retries", "stale_after"];
 pub(crate) const PROFILES: &[(&str, Profile)] =
     &[("lenient", Profile::Lenient), ("strict", Profile::Strict)];

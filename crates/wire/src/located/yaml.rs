@@ -1,6 +1,7 @@
-//! YAML 1.2, the part of it that means the same to everybody: one document, no tags, no anchors,
-//! no aliases, no directives, each key once. `yes`, `on` and `010` are text; a number is what JSON
-//! calls one. Since JSON is YAML, this reads JSON files too, with places.
+//! YAML 1.2, the part of it that means the same to everybody.
+//!
+//! One document, no tags, no anchors, no aliases, no directives, each key once. `yes`, `on` and
+//! `010` are text; a number is what JSON calls one. Since JSON is YAML, this reads JSON files too.
 
 use std::collections::HashSet;
 

@@ -9,7 +9,6 @@ use crate::shown::shown;
 pub(crate) const KEYS: &[&str] = &["must", "should"];
 pub(crate) const RULE_KEYS: &[&str] =
     &["field", "any", "about", "type", "one_of", "none_of", "when"];
-pub(crate) const RULE_REQUIRED: &[&str] = &["about"];
 pub(crate) const WHEN_KEYS: &[&str] = &["field", "is"];
 pub(crate) const KINDS: &[(&str, ValueKind)] = &[
     ("text", ValueKind::Text),
