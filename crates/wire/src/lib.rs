@@ -6,6 +6,7 @@
 pub mod json;
 
 pub mod agent_file;
+pub mod project_file;
 pub mod workflow_file;
 
 pub mod builtin;
