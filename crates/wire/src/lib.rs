@@ -7,6 +7,7 @@ pub mod json;
 
 pub mod agent_file;
 pub mod project_file;
+pub mod story_file;
 pub mod workflow_file;
 
 pub mod builtin;
