@@ -11,6 +11,7 @@ pub mod story_file;
 pub mod workflow_file;
 
 pub mod builtin;
+pub mod schema;
 
 pub mod file_problem;
 pub mod located;
