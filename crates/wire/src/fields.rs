@@ -33,6 +33,9 @@ impl<'a> Fields<'a> {
     pub(crate) fn open(field: &Field<'a>, known: &[&str], problems: &mut Problems) -> Option<Self> {
         let members = field.members(problems)?;
         for member in members.iter().filter(|it| !known.contains(&it.key.as_str())) {
+            if problems.is_full() {
+                break;
+            }
             let message = format!("is not a key here; {}", did_you_mean(&member.key, known));
             problems.add(member.key_at, join(&field.path, &member.key), "unknown_key", message);
         }

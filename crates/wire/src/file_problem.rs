@@ -45,9 +45,14 @@ impl Problems {
     }
 
     pub(crate) fn push(&mut self, at: Position, problem: Problem) {
-        if self.0.len() < MOST_PROBLEMS {
+        if !self.is_full() {
             self.0.push(FileProblem { line: at.line, column: at.column, problem });
         }
+    }
+
+    /// True where looking for more would be in vain.
+    pub(crate) fn is_full(&self) -> bool {
+        self.0.len() >= MOST_PROBLEMS
     }
 
     /// The value, if nothing at all is wrong; else every problem in the order of the file.

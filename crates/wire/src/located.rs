@@ -5,7 +5,7 @@ use baton_core::document::{Node, Number};
 
 use crate::position::Position;
 
-pub mod toml;
+pub(crate) mod toml;
 pub mod yaml;
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -18,11 +18,18 @@ pub(crate) const KINDS: &[(&str, ValueKind)] = &[
     ("map", ValueKind::Map),
 ];
 
+const MOST_CONTRACTS: usize = 100;
+
 /// Every contract that has a name; a rule that cannot be read is a problem and left out.
 pub(super) fn contracts(field: &Field<'_>, problems: &mut Problems) -> Vec<Contract> {
-    field
-        .entries(problems)
+    let entries = field.entries(problems);
+    if entries.len() > MOST_CONTRACTS {
+        let message = format!("has {} contracts; the most is {MOST_CONTRACTS}", entries.len());
+        field.problem("too_many", message, problems);
+    }
+    entries
         .into_iter()
+        .take(MOST_CONTRACTS)
         .map(|(member, field)| {
             if !is_name(&member.key) {
                 let message = format!(

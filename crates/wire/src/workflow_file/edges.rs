@@ -14,6 +14,9 @@ pub(crate) const KEYS: &[&str] = &["to", "back", "contract", "profile", "rounds"
 /// Nothing lies before the start, so it has no `back`.
 pub(crate) const START_KEYS: &[&str] = &["to", "contract", "profile", "rounds"];
 
+/// Of one step, over all outcomes.
+const MOST_EDGES: usize = 100;
+
 pub(super) fn start(field: &Field<'_>, problems: &mut Problems) -> Option<Edge> {
     edge(Outcome::Success, field, START_KEYS, problems)
 }
@@ -36,7 +39,13 @@ pub(super) fn edges(field: &Field<'_>, problems: &mut Problems) -> Option<Vec<Ed
             are_all_read = false;
             continue;
         }
-        for item in field.items() {
+        let items = field.items();
+        if edges.len() + items.len() > MOST_EDGES {
+            let message = format!("a step has at most {MOST_EDGES} edges");
+            field.problem("too_many", message, problems);
+            return None;
+        }
+        for item in items {
             match edge(outcome, &item, KEYS, problems) {
                 Some(edge) => edges.push(edge),
                 None => are_all_read = false,

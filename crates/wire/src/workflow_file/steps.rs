@@ -24,6 +24,9 @@ pub(crate) const KEYS: &[&str] = &[
 /// Words that mean a place of their own wherever a step may be named.
 const RESERVED: [&str; 3] = ["complete", AgentId::HUMAN, AgentId::ORCHESTRATOR];
 
+/// More than people could look at; and what is said about one step names all the others.
+const MOST_STEPS: usize = 100;
+
 const WORK_WITHIN: SignedDuration = SignedDuration::from_mins(30);
 
 /// `None` where a step could not be read: what the others say about it would mislead.
@@ -32,6 +35,11 @@ pub(super) fn steps(field: &Field<'_>, problems: &mut Problems) -> Option<Vec<St
     let entries = field.entries(problems);
     if entries.is_empty() {
         field.problem("no_steps", "a workflow needs at least one step", problems);
+    }
+    if entries.len() > MOST_STEPS {
+        let message = format!("has {} steps; the most is {MOST_STEPS}", entries.len());
+        field.problem("too_many", message, problems);
+        return None;
     }
     let mut steps = Vec::new();
     let mut are_all_read = !entries.is_empty();

@@ -351,6 +351,23 @@ fn what_is_no_workflow_at_all_is_refused() {
     }
 }
 
+#[test]
+fn a_workflow_has_a_hundred_steps_and_a_step_a_hundred_edges_and_no_more() {
+    let file = |n_steps: usize| {
+        let steps = (0..n_steps).map(|it| {
+            format!(
+                "  s{it}: {{ agent: a, on: {{ success: [s{}, complete] }} }}\n",
+                (it + 1) % n_steps
+            )
+        });
+        format!("name: x\nstart: s0\nsteps:\n{}", steps.collect::<String>())
+    };
+    assert_eq!(parse(&file(100)).map(|it| it.steps.len()), Ok(100));
+    assert_eq!(parse(&file(101)).unwrap_err()[0].problem.rule, "too_many");
+    let many = SMALL.replace("success: complete", &format!("success: [{}]", "work, ".repeat(101)));
+    assert_eq!(parse(&many).unwrap_err()[0].problem.rule, "too_many");
+}
+
 proptest! {
     /// Any line of a good file may be lost, doubled or damaged.
     #[test]
