@@ -1,1 +1,23 @@
+//! The formats Baton reads and prints: JSON documents, workflow, agent, project and story files.
+//!
+//! Whatever a person or an agent wrote comes in here and leaves as checked values of `baton-core`,
+//! or as every problem it has, each with its place. Nothing here touches a disk or a network.
+
 pub mod event;
+pub mod json;
+
+pub mod agent_file;
+pub mod project_file;
+pub mod story_file;
+pub mod workflow_file;
+
+pub mod builtin;
+pub mod schema;
+
+pub mod file_problem;
+pub mod located;
+pub mod position;
+
+mod fields;
+mod shown;
+mod suggest;

@@ -1,0 +1,289 @@
+//! Agent files: Markdown with YAML front matter. The front matter says who the agent is, with the
+//! keys that coding agents already use for theirs; the body is the prompt.
+
+use baton_core::agent::Agent;
+use baton_core::names::AgentId;
+use baton_core::outcome::Outcome;
+
+use crate::fields::{Field, Fields};
+use crate::file_problem::{FileProblem, Problems};
+use crate::located::yaml;
+use crate::position::Position;
+use crate::shown::shown;
+use crate::suggest::did_you_mean;
+use crate::workflow_file::as_title;
+
+pub const MOST_BYTES: usize = 256 * 1024;
+const LEAST_PROMPT_CHARS: usize = 10;
+const MOST_PROMPT_CHARS: usize = 40_000;
+
+pub(crate) const KEYS: &[&str] = &[
+    "name",
+    "title",
+    "description",
+    "tools",
+    "model",
+    "color",
+    "avatar",
+    "capabilities",
+    "accepts",
+    "produces",
+];
+pub(crate) const COLORS: &[&str] =
+    &["red", "blue", "green", "yellow", "purple", "orange", "pink", "cyan"];
+
+/// An agent, and what its file says beyond that.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentFile {
+    pub agent: Agent,
+    /// The tools the agent may use, where the file limits them.
+    pub tools: Option<Vec<String>>,
+    pub model: Option<String>,
+    /// The contracts the agent can work from.
+    pub accepts: Vec<String>,
+    /// The contracts it answers with, by how its work ended.
+    pub produces: Vec<(Outcome, Vec<String>)>,
+}
+
+/// Reads an agent file of at most [`MOST_BYTES`].
+pub fn parse(text: &str) -> Result<AgentFile, Vec<FileProblem>> {
+    let mut problems = Problems::default();
+    let file = read(text, &mut problems);
+    problems.into_result(file)
+}
+
+fn read(text: &str, problems: &mut Problems) -> Option<AgentFile> {
+    if text.len() > MOST_BYTES {
+        let message = format!("the file has {} bytes; the most is {MOST_BYTES}", text.len());
+        problems.add(Position::START, "", "too_large", message);
+        return None;
+    }
+    let Some((front_matter, body)) = split(text) else {
+        let message = "must start with its front matter between two lines of `---`";
+        problems.add(Position::START, "", "no_front_matter", message);
+        return None;
+    };
+    let prompt = prompt(text, body, problems);
+    // The empty line stands for the first `---`, so that lines count as in the file.
+    let root = yaml::read(&format!("\n{front_matter}"), MOST_BYTES + 1, problems)?;
+    let fields = Fields::open(&Field::root(&root), KEYS, problems)?;
+    let id = fields.required("name", problems).and_then(|it| agent_id(&it, problems));
+    let title = fields.get("title").and_then(|it| it.line(problems));
+    let description = fields.required("description", problems).and_then(|it| it.prose(problems));
+    let tools = fields.get("tools").map(|it| it.words(problems));
+    let model = fields.get("model").and_then(|it| it.line(problems));
+    let color = fields.get("color").and_then(|it| color(&it, problems));
+    let avatar = fields.get("avatar").and_then(|it| it.line(problems));
+    let capabilities = fields.get("capabilities").map(|it| it.words(problems));
+    let accepts = fields.get("accepts").map(|it| it.words(problems));
+    let produces = fields.get("produces").map(|it| produces(&it, problems));
+    let id = id?;
+    let agent = Agent {
+        name: title.unwrap_or_else(|| as_title(id.as_str())),
+        id,
+        description: description?,
+        capabilities: capabilities.unwrap_or_default(),
+        avatar,
+        color,
+        prompt: prompt?,
+    };
+    let accepts = accepts.unwrap_or_default();
+    Some(AgentFile { agent, tools, model, accepts, produces: produces.unwrap_or_default() })
+}
+
+/// The front matter and the body, without the lines of `---` around the former.
+fn split(text: &str) -> Option<(&str, &str)> {
+    let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
+    let mut lines = text.split_inclusive('\n');
+    let first = lines.next()?;
+    let is_fence = |line: &str| line.trim_end() == "---";
+    if !is_fence(first) {
+        return None;
+    }
+    let mut at = first.len();
+    for line in lines {
+        if is_fence(line) {
+            return Some((&text[first.len()..at], &text[at + line.len()..]));
+        }
+        at += line.len();
+    }
+    None
+}
+
+fn prompt(text: &str, body: &str, problems: &mut Problems) -> Option<String> {
+    let at = Position::of(text, text.len() - body.len());
+    if let Some(offset) = body.find('\0') {
+        let at = Position::of(text, text.len() - body.len() + offset);
+        problems.add(at, "prompt", "nul", "the character U+0000 is refused everywhere");
+        return None;
+    }
+    let prompt = body.trim();
+    let n_chars = prompt.chars().count();
+    if !(LEAST_PROMPT_CHARS..=MOST_PROMPT_CHARS).contains(&n_chars) {
+        let message = format!(
+            "the text below the front matter has {n_chars} characters; it needs \
+             {LEAST_PROMPT_CHARS} to {MOST_PROMPT_CHARS}"
+        );
+        problems.add(at, "prompt", "wrong_length", message);
+        return None;
+    }
+    Some(prompt.to_owned())
+}
+
+fn agent_id(field: &Field<'_>, problems: &mut Problems) -> Option<AgentId> {
+    let id = field.parsed(AgentId::parse, problems)?;
+    if id.is_human() || id.is_orchestrator() {
+        let message = format!("`{id}` is reserved; give the agent another name");
+        field.problem("reserved_agent", message, problems);
+        return None;
+    }
+    Some(id)
+}
+
+fn color(field: &Field<'_>, problems: &mut Problems) -> Option<String> {
+    let color = field.line(problems)?;
+    let is_hex = color
+        .strip_prefix('#')
+        .is_some_and(|it| it.len() == 6 && it.bytes().all(|it| it.is_ascii_hexdigit()));
+    if is_hex || COLORS.contains(&color.as_str()) {
+        return Some(color);
+    }
+    let hint = did_you_mean(&color, COLORS);
+    let message = format!("`{}` is not a colour; {hint} (or `#1a2b3c`)", shown(&color));
+    field.problem("wrong_value", message, problems);
+    None
+}
+
+fn produces(field: &Field<'_>, problems: &mut Problems) -> Vec<(Outcome, Vec<String>)> {
+    let mut produces = Vec::new();
+    for (member, field) in field.entries(problems) {
+        match Outcome::CLAIMABLE.into_iter().find(|it| it.name() == member.key) {
+            Some(outcome) => produces.push((outcome, field.words(problems))),
+            None => {
+                let hint = did_you_mean(&member.key, &Outcome::CLAIMABLE.map(Outcome::name));
+                let message = format!("is not an outcome; {hint}");
+                problems.add(member.key_at, field.path, "unknown_outcome", message);
+            }
+        }
+    }
+    produces
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[track_caller]
+    fn check_bad(text: &str, expected: &Expect) {
+        let lines: Vec<String> = parse(text).unwrap_err().iter().map(ToString::to_string).collect();
+        expected.assert_eq(&lines.join("\n"));
+    }
+
+    const FULL: &str = "\
+---
+name: code-reviewer
+title: The Reviewer
+description: Reviews code
+tools: Read, Grep
+model: some-model
+color: '#1A2b3c'
+avatar: 👁️
+capabilities: [review, testing]
+accepts: implementation
+produces:
+  success: [approval]
+  failure: feedback
+---
+
+# Reviewer
+
+Review the change.
+";
+
+    #[test]
+    fn every_key_is_read() {
+        let words = |words: &[&str]| words.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
+        let expected = AgentFile {
+            agent: Agent {
+                id: AgentId::parse("code-reviewer").unwrap(),
+                name: "The Reviewer".to_owned(),
+                description: "Reviews code".to_owned(),
+                capabilities: words(&["review", "testing"]),
+                avatar: Some("👁️".to_owned()),
+                color: Some("#1A2b3c".to_owned()),
+                prompt: "# Reviewer\n\nReview the change.".to_owned(),
+            },
+            tools: Some(words(&["Read", "Grep"])),
+            model: Some("some-model".to_owned()),
+            accepts: words(&["implementation"]),
+            produces: vec![
+                (Outcome::Success, words(&["approval"])),
+                (Outcome::Failure, words(&["feedback"])),
+            ],
+        };
+        assert_eq!(parse(FULL), Ok(expected.clone()));
+        assert_eq!(parse(&format!("\u{FEFF}{}", FULL.replace("---\n", "--- \r\n"))), Ok(expected));
+    }
+
+    #[test]
+    fn a_name_and_a_description_will_do() {
+        let file =
+            parse("---\nname: code-reviewer\ndescription: d\n---\nReview the change.").unwrap();
+        assert_eq!(file.agent.name, "Code reviewer");
+        assert_eq!((file.tools, file.produces), (None, vec![]));
+    }
+
+    #[test]
+    fn all_problems_come_at_once_with_their_lines() {
+        check_bad(
+            "---\nname: human\ndescripton: d\ncolor: blu\ntools: {}\nproduces:\n  succes: x\n---\nshort\n",
+            &expect![[r#"
+                line 2, column 1: description: is missing [missing]
+                line 2, column 7: name: `human` is reserved; give the agent another name [reserved_agent]
+                line 3, column 1: descripton: is not a key here; did you mean `description`? [unknown_key]
+                line 4, column 8: color: `blu` is not a colour; did you mean `blue`? (or `#1a2b3c`) [wrong_value]
+                line 5, column 8: tools: is a map, not a list or text with commas [wrong_type]
+                line 7, column 3: produces.succes: is not an outcome; did you mean `success`? [unknown_outcome]
+                line 9, column 1: prompt: the text below the front matter has 5 characters; it needs 10 to 40000 [wrong_length]"#]],
+        );
+        check_bad(
+            "---\nname: a\ndescription: d\n---\nlong enough\0\n",
+            &expect!["line 5, column 12: prompt: the character U+0000 is refused everywhere [nul]"],
+        );
+        check_bad(
+            "---\nname: a\ndescription: [d\n---\nlong enough to be one\n",
+            &expect!["line 3, column 14: is not YAML: unclosed bracket '[' [yaml_syntax]"],
+        );
+        check_bad(
+            "---\n---\nlong enough to be one\n",
+            &expect!["line 1, column 1: is empty, not a map [wrong_type]"],
+        );
+    }
+
+    #[test]
+    fn without_front_matter_it_is_no_agent_file() {
+        for text in ["", "# Title\n", "---\nname: a\n", "----\nname: a\n----\n"] {
+            let problems = parse(text).unwrap_err();
+            assert_eq!(problems[0].problem.rule, "no_front_matter", "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_prompt_has_a_least_and_a_most_length() {
+        let file = |prompt: &str| format!("---\nname: a\ndescription: d\n---\n{prompt}\n");
+        for (n_chars, is_good) in [(9, false), (10, true), (40_000, true), (40_001, false)] {
+            assert_eq!(parse(&file(&"é".repeat(n_chars))).is_ok(), is_good, "{n_chars}");
+        }
+        assert!(parse(&file(&"x".repeat(MOST_BYTES))).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_it_panic(text in "(---\n|name: a\n|[a-z]: |\n|\r|\\[|é|\0|&a|\u{FEFF}){0,20}") {
+            let _ = parse(&text);
+        }
+    }
+}

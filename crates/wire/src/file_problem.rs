@@ -1,0 +1,71 @@
+//! What is wrong with a file, with the place a person has to go to.
+
+use std::fmt;
+
+use baton_core::problem::Problem;
+
+use crate::position::Position;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileProblem {
+    /// From 1.
+    pub line: usize,
+    /// From 1, in characters.
+    pub column: usize,
+    pub problem: Problem,
+}
+
+impl fmt::Display for FileProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}, column {}: ", self.line, self.column)?;
+        // A text that is not even YAML has a place but no path.
+        if !self.problem.path.is_empty() {
+            write!(f, "{}: ", self.problem.path)?;
+        }
+        write!(f, "{} [{}]", self.problem.message, self.problem.rule)
+    }
+}
+
+/// Nobody mends more than this in one go, and a hostile file could have millions.
+const MOST_PROBLEMS: usize = 100;
+
+/// The problems found so far. Readers go on after one, so that a person sees all of them.
+#[derive(Debug, Default)]
+pub(crate) struct Problems(Vec<FileProblem>);
+
+impl Problems {
+    pub(crate) fn add(
+        &mut self,
+        at: Position,
+        path: impl Into<String>,
+        rule: &str,
+        message: impl Into<String>,
+    ) {
+        self.push(at, Problem::new(path, rule, message));
+    }
+
+    pub(crate) fn push(&mut self, at: Position, problem: Problem) {
+        if !self.is_full() {
+            self.0.push(FileProblem { line: at.line, column: at.column, problem });
+        }
+    }
+
+    /// True where looking for more would be in vain.
+    pub(crate) fn is_full(&self) -> bool {
+        self.0.len() >= MOST_PROBLEMS
+    }
+
+    /// The value, if nothing at all is wrong; else every problem in the order of the file.
+    pub(crate) fn into_result<T>(mut self, value: Option<T>) -> Result<T, Vec<FileProblem>> {
+        match value {
+            Some(value) if self.0.is_empty() => Ok(value),
+            Some(_) | None => {
+                if self.0.is_empty() {
+                    self.add(Position::START, "", "unreadable", "cannot be read");
+                }
+                self.0.sort_by_key(|it| (it.line, it.column));
+                Err(self.0)
+            }
+        }
+    }
+}

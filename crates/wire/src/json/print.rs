@@ -1,0 +1,115 @@
+//! The printer: an explicit stack, as in the reader.
+
+use std::slice::Iter;
+
+use baton_core::document::Node;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Layout {
+    Compact,
+    Pretty,
+}
+
+/// A list or map of which some values are still to be printed.
+enum Open<'a> {
+    List(Iter<'a, Node>),
+    Map(Iter<'a, (String, Node)>),
+}
+
+pub(super) fn print(root: &Node, layout: Layout) -> String {
+    let mut printer = Printer { out: String::new(), layout };
+    let mut open = Vec::new();
+    let mut next = Some(root);
+    loop {
+        // A value that is just being opened has no comma before its first member.
+        let is_first = match next.take() {
+            Some(node) => printer.begin(node).map(|it| open.push(it)).is_some(),
+            None => false,
+        };
+        let depth = open.len();
+        let Some(top) = open.last_mut() else { return printer.out };
+        let (member, end) = match top {
+            Open::List(nodes) => (nodes.next().map(|it| (None, it)), ']'),
+            Open::Map(members) => (members.next().map(|(key, it)| (Some(key), it)), '}'),
+        };
+        match member {
+            Some((key, node)) => {
+                if !is_first {
+                    printer.out.push(',');
+                }
+                printer.new_line(depth);
+                if let Some(key) = key {
+                    printer.key(key);
+                }
+                next = Some(node);
+            }
+            None => {
+                open.pop();
+                printer.new_line(open.len());
+                printer.out.push(end);
+            }
+        }
+    }
+}
+
+struct Printer {
+    out: String,
+    layout: Layout,
+}
+
+impl Printer {
+    /// Prints a scalar or an empty list or map; of a full one, only the bracket.
+    fn begin<'a>(&mut self, node: &'a Node) -> Option<Open<'a>> {
+        match node {
+            Node::Null => self.out.push_str("null"),
+            Node::Bool(true) => self.out.push_str("true"),
+            Node::Bool(false) => self.out.push_str("false"),
+            Node::Number(number) => self.out.push_str(number.as_str()),
+            Node::Text(text) => self.quoted(text),
+            Node::List(nodes) if nodes.is_empty() => self.out.push_str("[]"),
+            Node::Map(members) if members.is_empty() => self.out.push_str("{}"),
+            Node::List(nodes) => {
+                self.out.push('[');
+                return Some(Open::List(nodes.iter()));
+            }
+            Node::Map(members) => {
+                self.out.push('{');
+                return Some(Open::Map(members.iter()));
+            }
+        }
+        None
+    }
+
+    fn key(&mut self, key: &str) {
+        self.quoted(key);
+        self.out.push_str(match self.layout {
+            Layout::Compact => ":",
+            Layout::Pretty => ": ",
+        });
+    }
+
+    fn new_line(&mut self, depth: usize) {
+        if self.layout == Layout::Pretty {
+            self.out.push('\n');
+            self.out.extend(std::iter::repeat_n("  ", depth));
+        }
+    }
+
+    fn quoted(&mut self, text: &str) {
+        self.out.push('"');
+        for it in text.chars() {
+            match it {
+                '"' => self.out.push_str("\\\""),
+                '\\' => self.out.push_str("\\\\"),
+                '\n' => self.out.push_str("\\n"),
+                '\r' => self.out.push_str("\\r"),
+                '\t' => self.out.push_str("\\t"),
+                '\u{8}' => self.out.push_str("\\b"),
+                '\u{C}' => self.out.push_str("\\f"),
+                '\0'..='\u{1F}' => self.out.push_str(&format!("\\u{:04x}", it as u32)),
+                _ => self.out.push(it),
+            }
+        }
+        self.out.push('"');
+    }
+}

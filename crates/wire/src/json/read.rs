@@ -1,0 +1,306 @@
+//! The reader: one pass, an explicit stack instead of recursion, so that depth is only a number.
+
+use std::collections::HashSet;
+
+use baton_core::document::{Node, Number};
+
+use super::{JsonError, JsonFault, MOST_DEPTH};
+use crate::position::Position;
+use crate::shown::shown;
+
+pub(super) fn read(text: &str, most_bytes: usize) -> Result<Node, JsonError> {
+    let reader = &mut Reader { text, at: 0 };
+    if text.len() > most_bytes {
+        return Err(reader.error(0, JsonFault::TooLarge { n_bytes: text.len(), most: most_bytes }));
+    }
+    if let Some(offset) = text.find('\0') {
+        return Err(reader.error(offset, JsonFault::Nul));
+    }
+    let document = reader.document()?;
+    reader.skip_blanks();
+    if reader.at < text.len() {
+        return Err(reader.unexpected("the end"));
+    }
+    Ok(document)
+}
+
+/// A list or map whose end has not been read yet.
+enum Open {
+    List(Vec<Node>),
+    Map {
+        members: Vec<(String, Node)>,
+        /// Where each key stands, the waiting one included.
+        key_starts: Vec<usize>,
+        /// The key whose value comes next.
+        key: String,
+    },
+}
+
+/// What the start of a value turned out to be.
+enum Begun {
+    Whole(Node),
+    Inner(Open),
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl Reader<'_> {
+    fn document(&mut self) -> Result<Node, JsonError> {
+        let mut open: Vec<Open> = Vec::new();
+        loop {
+            self.skip_blanks();
+            if open.len() == MOST_DEPTH && matches!(self.peek(), Some(b'[' | b'{')) {
+                return Err(self.error(self.at, JsonFault::TooDeep));
+            }
+            let mut whole = match self.value()? {
+                Begun::Whole(node) => node,
+                Begun::Inner(inner) => {
+                    open.push(inner);
+                    continue;
+                }
+            };
+            // A whole value may be the last of its list, which may be the last of its own.
+            loop {
+                let Some(parent) = open.pop() else { return Ok(whole) };
+                match self.add(parent, whole)? {
+                    Begun::Whole(node) => whole = node,
+                    Begun::Inner(parent) => {
+                        open.push(parent);
+                        break;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Reads a scalar, an empty list or map, or up to the first value inside one.
+    fn value(&mut self) -> Result<Begun, JsonError> {
+        let node = match self.peek() {
+            Some(b'{') => {
+                self.at += 1;
+                self.skip_blanks();
+                if !self.take(b'}') {
+                    let start = self.at;
+                    let key = self.key("a key in double quotes or `}`")?;
+                    let members = Vec::new();
+                    return Ok(Begun::Inner(Open::Map { members, key_starts: vec![start], key }));
+                }
+                Node::Map(Vec::new())
+            }
+            Some(b'[') => {
+                self.at += 1;
+                self.skip_blanks();
+                if !self.take(b']') {
+                    return Ok(Begun::Inner(Open::List(Vec::new())));
+                }
+                Node::List(Vec::new())
+            }
+            Some(b'"') => Node::Text(self.quoted()?),
+            Some(b'-' | b'0'..=b'9') => Node::Number(self.number()?),
+            Some(_) if self.take_word("null") => Node::Null,
+            Some(_) if self.take_word("true") => Node::Bool(true),
+            Some(_) if self.take_word("false") => Node::Bool(false),
+            Some(_) | None => return Err(self.unexpected("a value")),
+        };
+        Ok(Begun::Whole(node))
+    }
+
+    /// Puts a value into its list or map and reads on to the next one, or to the end.
+    fn add(&mut self, parent: Open, node: Node) -> Result<Begun, JsonError> {
+        self.skip_blanks();
+        match parent {
+            Open::List(mut nodes) => {
+                nodes.push(node);
+                if self.take(b']') {
+                    return Ok(Begun::Whole(Node::List(nodes)));
+                }
+                if !self.take(b',') {
+                    return Err(self.unexpected("`,` or `]`"));
+                }
+                Ok(Begun::Inner(Open::List(nodes)))
+            }
+            Open::Map { mut members, mut key_starts, key } => {
+                members.push((key, node));
+                if self.take(b'}') {
+                    self.refuse_duplicates(&members, &key_starts)?;
+                    return Ok(Begun::Whole(Node::Map(members)));
+                }
+                if !self.take(b',') {
+                    return Err(self.unexpected("`,` or `}`"));
+                }
+                self.skip_blanks();
+                key_starts.push(self.at);
+                let key = self.key("a key in double quotes")?;
+                Ok(Begun::Inner(Open::Map { members, key_starts, key }))
+            }
+        }
+    }
+
+    fn key(&mut self, expected: &'static str) -> Result<String, JsonError> {
+        if self.peek() != Some(b'"') {
+            return Err(self.unexpected(expected));
+        }
+        let key = self.quoted()?;
+        self.skip_blanks();
+        if !self.take(b':') {
+            return Err(self.unexpected("`:`"));
+        }
+        Ok(key)
+    }
+
+    /// Looked at once per map and not once per key: a map of 100,000 keys stays linear.
+    fn refuse_duplicates(
+        &self,
+        members: &[(String, Node)],
+        key_starts: &[usize],
+    ) -> Result<(), JsonError> {
+        // Comparing a few keys is cheaper than hashing them.
+        let duplicate = if members.len() <= 8 {
+            (1..members.len())
+                .find(|it| members[..*it].iter().any(|(key, _)| *key == members[*it].0))
+        } else {
+            let mut seen = HashSet::with_capacity(members.len());
+            members.iter().position(|(key, _)| !seen.insert(key.as_str()))
+        };
+        match duplicate {
+            Some(index) => {
+                let key = shown(&members[index].0);
+                Err(self.error(key_starts[index], JsonFault::DuplicateKey { key }))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn number(&mut self) -> Result<Number, JsonError> {
+        let start = self.at;
+        while matches!(self.peek(), Some(b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E')) {
+            self.at += 1;
+        }
+        let text = &self.text[start..self.at];
+        Number::parse(text)
+            .ok_or_else(|| self.error(start, JsonFault::BadNumber { found: shown(text) }))
+    }
+
+    fn quoted(&mut self) -> Result<String, JsonError> {
+        let mut text = String::new();
+        self.at += 1;
+        loop {
+            let start = self.at;
+            while self.peek().is_some_and(|it| it != b'"' && it != b'\\' && it >= b' ') {
+                self.at += 1;
+            }
+            // Both ends stand beside ASCII characters, so this never cuts one in two.
+            text.push_str(&self.text[start..self.at]);
+            match self.peek() {
+                Some(b'"') => {
+                    self.at += 1;
+                    return Ok(text);
+                }
+                Some(b'\\') => text.push(self.escape()?),
+                Some(code) => return Err(self.error(self.at, JsonFault::ControlCharacter { code })),
+                None => return Err(self.unexpected("`\"`")),
+            }
+        }
+    }
+
+    fn escape(&mut self) -> Result<char, JsonError> {
+        let start = self.at;
+        self.at += 1;
+        let Some(letter) = self.text[self.at..].chars().next() else {
+            return Err(self.unexpected("the rest of an escape"));
+        };
+        self.at += letter.len_utf8();
+        Ok(match letter {
+            '"' | '\\' | '/' => letter,
+            'b' => '\u{8}',
+            'f' => '\u{C}',
+            'n' => '\n',
+            'r' => '\r',
+            't' => '\t',
+            'u' => return self.unicode_escape(start),
+            other => {
+                let found = shown(&other.to_string());
+                return Err(self.error(start, JsonFault::BadEscape { found }));
+            }
+        })
+    }
+
+    /// The digits behind `\u`, and the second half of a pair where one is needed.
+    fn unicode_escape(&mut self, start: usize) -> Result<char, JsonError> {
+        let first = self.four_digits(start)?;
+        if first == 0 {
+            return Err(self.error(start, JsonFault::Nul));
+        }
+        if let Some(it) = char::from_u32(u32::from(first)) {
+            return Ok(it);
+        }
+        let second_start = self.at;
+        let second = if self.text[self.at..].starts_with("\\u") {
+            self.at += 2;
+            self.four_digits(second_start)?
+        } else {
+            0
+        };
+        let pair = char::decode_utf16([first, second]).next().and_then(Result::ok);
+        // Where an error stands is worked out only once there is one: it walks the whole text.
+        pair.ok_or_else(|| self.error(start, JsonFault::LoneSurrogate { code: first }))
+    }
+
+    fn four_digits(&mut self, start: usize) -> Result<u16, JsonError> {
+        let digits = self.text.get(self.at..self.at + 4).unwrap_or_default();
+        let is_hex = digits.len() == 4 && digits.bytes().all(|it| it.is_ascii_hexdigit());
+        match u16::from_str_radix(digits, 16) {
+            Ok(code) if is_hex => {
+                self.at += 4;
+                Ok(code)
+            }
+            Ok(_) | Err(_) => {
+                let found: String = self.text[start + 1..].chars().take(5).collect();
+                Err(self.error(start, JsonFault::BadEscape { found: shown(&found) }))
+            }
+        }
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn take(&mut self, byte: u8) -> bool {
+        let is_next = self.peek() == Some(byte);
+        self.at += usize::from(is_next);
+        is_next
+    }
+
+    fn take_word(&mut self, word: &str) -> bool {
+        let is_next = self.text.as_bytes()[self.at..].starts_with(word.as_bytes());
+        self.at += if is_next { word.len() } else { 0 };
+        is_next
+    }
+
+    fn skip_blanks(&mut self) {
+        while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
+            self.at += 1;
+        }
+    }
+
+    fn unexpected(&self, expected: &'static str) -> JsonError {
+        let rest = &self.text[self.at..];
+        let is_wordy = |it: &char| it.is_alphanumeric() || *it == '_';
+        let word: String = rest.chars().take_while(is_wordy).take(20).collect();
+        let found = if word.is_empty() { rest.chars().take(1).collect() } else { word };
+        let fault = if found.is_empty() {
+            JsonFault::Ends { expected }
+        } else {
+            JsonFault::Unexpected { found: shown(&found), expected }
+        };
+        self.error(self.at, fault)
+    }
+
+    fn error(&self, offset: usize, fault: JsonFault) -> JsonError {
+        let Position { line, column } = Position::of(self.text, offset);
+        JsonError { line, column, fault }
+    }
+}

@@ -1,0 +1,98 @@
+//! A tree that knows where each of its values stands, so that a problem can name the line.
+//! Files are read into it from YAML and TOML; what their keys mean is said elsewhere.
+
+use baton_core::document::{Node, Number};
+
+use crate::position::Position;
+
+pub(crate) mod toml;
+pub mod yaml;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Located {
+    pub at: Position,
+    pub value: Value,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Value {
+    Null,
+    Bool(bool),
+    Number(Number),
+    Text(String),
+    List(Vec<Located>),
+    /// In the order of the file.
+    Map(Vec<Member>),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Member {
+    pub key: String,
+    pub key_at: Position,
+    pub value: Located,
+}
+
+impl Located {
+    pub fn member(&self, key: &str) -> Option<&Member> {
+        match &self.value {
+            Value::Map(members) => members.iter().find(|it| it.key == key),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Text(_) | Value::List(_) => {
+                None
+            }
+        }
+    }
+
+    /// A scalar as it was written; nothing for null, a list or a map.
+    pub fn scalar_text(&self) -> Option<&str> {
+        match &self.value {
+            Value::Null | Value::List(_) | Value::Map(_) => None,
+            Value::Bool(true) => Some("true"),
+            Value::Bool(false) => Some("false"),
+            Value::Number(number) => Some(number.as_str()),
+            Value::Text(text) => Some(text),
+        }
+    }
+
+    /// The same tree without its places. No deeper than its reader allowed, so recursion is safe.
+    pub fn to_node(&self) -> Node {
+        match &self.value {
+            Value::Null => Node::Null,
+            Value::Bool(it) => Node::Bool(*it),
+            Value::Number(it) => Node::Number(it.clone()),
+            Value::Text(it) => Node::Text(it.clone()),
+            Value::List(items) => Node::List(items.iter().map(Self::to_node).collect()),
+            Value::Map(members) => {
+                let pairs = members.iter().map(|it| (it.key.clone(), it.value.to_node()));
+                Node::Map(pairs.collect())
+            }
+        }
+    }
+
+    /// What the value is, for a sentence such as "is a list, not text".
+    pub(crate) fn kind(&self) -> &'static str {
+        match &self.value {
+            Value::Null => "empty",
+            Value::Bool(_) => "true or false",
+            Value::Number(_) => "a number",
+            Value::Text(_) => "text",
+            Value::List(_) => "a list",
+            Value::Map(_) => "a map",
+        }
+    }
+
+    /// The place of a dotted path such as `steps.review.on`, or of as much of it as is there.
+    pub(crate) fn place_of(&self, path: &str) -> Position {
+        let mut node = self;
+        let mut place = self.at;
+        for key in path.split('.') {
+            let Some(member) = node.member(key) else { return place };
+            node = &member.value;
+            place = match node.value {
+                // The value is what has to change; of a list or map it is the whole of it.
+                Value::Bool(_) | Value::Number(_) | Value::Text(_) => node.at,
+                Value::Null | Value::List(_) | Value::Map(_) => member.key_at,
+            };
+        }
+        place
+    }
+}

@@ -1,0 +1,41 @@
+//! Where in a text something stands, as editors count it.
+
+/// A line and a column, both from 1; columns count characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Position {
+    pub line: usize,
+    pub column: usize,
+}
+
+impl Position {
+    pub const START: Self = Self { line: 1, column: 1 };
+
+    /// The position of a byte offset. Walks the text before it, so it is for errors and small files.
+    pub(crate) fn of(text: &str, offset: usize) -> Self {
+        let before = &text[..text.floor_char_boundary(offset)];
+        let line_start = before.rfind('\n').map_or(0, |it| it + 1);
+        Self {
+            line: 1 + before.bytes().filter(|it| *it == b'\n').count(),
+            column: 1 + before[line_start..].chars().count(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_count_characters_and_lines_start_at_one() {
+        for (text, offset, line, column) in [
+            ("", 0, 1, 1),
+            ("abc", 2, 1, 3),
+            ("ä\nöx", 5, 2, 2),
+            ("a\n", 2, 2, 1),
+            ("ä", 1, 1, 1),
+            ("a", 99, 1, 2),
+        ] {
+            assert_eq!(Position::of(text, offset), Position { line, column }, "{text:?} {offset}");
+        }
+    }
+}

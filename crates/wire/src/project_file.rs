@@ -1,0 +1,141 @@
+//! `baton.toml`: what a project sets for itself.
+
+use baton_core::contract::Profile;
+use baton_core::names::WorkflowName;
+
+use crate::fields::{Field, Fields};
+use crate::file_problem::{FileProblem, Problems};
+use crate::located::toml;
+use crate::shown::shown;
+use crate::workflow_file::PROFILES;
+
+pub const MOST_BYTES: usize = 16 * 1024;
+
+/// The folder inside `.baton` that data goes to where the file names none.
+pub const DEFAULT_DATA: &str = "data";
+
+pub(crate) const KEYS: &[&str] = &["project"];
+pub(crate) const PROJECT_KEYS: &[&str] = &["workflow", "data", "profile"];
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ProjectFile {
+    /// The workflow of a run for which nobody names one.
+    pub default_workflow: Option<WorkflowName>,
+    /// A folder inside `.baton`; see [`DEFAULT_DATA`].
+    pub data: Option<String>,
+    pub profile: Option<Profile>,
+}
+
+/// Reads a `baton.toml` of at most [`MOST_BYTES`]. An empty file is a good one.
+pub fn parse(text: &str) -> Result<ProjectFile, Vec<FileProblem>> {
+    let mut problems = Problems::default();
+    let file = read(text, &mut problems);
+    problems.into_result(file)
+}
+
+fn read(text: &str, problems: &mut Problems) -> Option<ProjectFile> {
+    let root = toml::read(text, MOST_BYTES, problems)?;
+    let top = Fields::open(&Field::root(&root), KEYS, problems)?;
+    let Some(project) = top.get("project") else { return Some(ProjectFile::default()) };
+    let fields = Fields::open(&project, PROJECT_KEYS, problems)?;
+    Some(ProjectFile {
+        default_workflow: fields
+            .get("workflow")
+            .and_then(|it| it.parsed(WorkflowName::parse, problems)),
+        data: fields.get("data").and_then(|it| folder(&it, problems)),
+        profile: fields.get("profile").and_then(|it| it.choice(PROFILES, problems)),
+    })
+}
+
+/// A project file comes with somebody's repository, so it cannot point outside of its folder.
+fn folder(field: &Field<'_>, problems: &mut Problems) -> Option<String> {
+    let folder = field.line(problems)?;
+    let is_plain = |it: &str| !it.is_empty() && it != "." && it != "..";
+    if !folder.split('/').all(is_plain) || folder.contains(['\\', ':']) {
+        let message = format!(
+            "`{}` is not a folder inside `.baton`: use a relative path such as `data`",
+            shown(&folder)
+        );
+        field.problem("bad_folder", message, problems);
+        return None;
+    }
+    Some(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[track_caller]
+    fn check_bad(text: &str, expected: &Expect) {
+        let lines: Vec<String> = parse(text).unwrap_err().iter().map(ToString::to_string).collect();
+        expected.assert_eq(&lines.join("\n"));
+    }
+
+    #[test]
+    fn every_key_is_read_and_none_is_needed() {
+        let text =
+            "[project]\nworkflow = \"story-pipeline\"\ndata = \"my/data\"\nprofile = \"strict\"\n";
+        let expected = ProjectFile {
+            default_workflow: Some(WorkflowName::parse("story-pipeline").unwrap()),
+            data: Some("my/data".to_owned()),
+            profile: Some(Profile::Strict),
+        };
+        assert_eq!(parse(text), Ok(expected));
+        for text in ["", "# nothing yet\n", "[project]\n"] {
+            assert_eq!(parse(text), Ok(ProjectFile::default()));
+        }
+    }
+
+    #[test]
+    fn all_problems_come_at_once_with_their_lines() {
+        check_bad(
+            "projct = 1\n[project]\nworkfow = \"x\"\nworkflow = \"Story Pipeline\"\ndata = \"../..\"\nprofile = \"strickt\"\n",
+            &expect![[r#"
+                line 1, column 1: projct: is not a key here; did you mean `project`? [unknown_key]
+                line 3, column 1: project.workfow: is not a key here; did you mean `workflow`? [unknown_key]
+                line 4, column 12: project.workflow: `Story Pipeline` is not a workflow name: use 1 to 64 lower-case letters and digits, joined by `-` [bad_name]
+                line 5, column 8: project.data: `../..` is not a folder inside `.baton`: use a relative path such as `data` [bad_folder]
+                line 6, column 11: project.profile: cannot be `strickt`; did you mean `strict`? [wrong_value]"#]],
+        );
+        check_bad(
+            "[project]\nworkflow = \"a\"\nworkflow = \"b\"\n",
+            &expect!["line 3, column 1: is not TOML: duplicate key [toml_syntax]"],
+        );
+        check_bad(
+            "[project\nworkflow = a\n",
+            &expect!["line 1, column 9: is not TOML: unclosed table, expected `]` [toml_syntax]"],
+        );
+        check_bad(
+            "project = 3\n",
+            &expect!["line 1, column 11: project: is a number, not a map [wrong_type]"],
+        );
+        check_bad(
+            "[project]\nworkflow = [\"a\"]\n",
+            &expect!["line 2, column 12: project.workflow: is a list, not text [wrong_type]"],
+        );
+    }
+
+    #[test]
+    fn data_stays_inside_the_project() {
+        for bad in ["/etc", "..", "a/../..", "C:/x", "a\\\\b", "", " ", "a//b", "./a"] {
+            assert!(parse(&format!("[project]\ndata = \"{bad}\"\n")).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_huge_or_deep_file_is_refused() {
+        assert!(parse(&"#".repeat(MOST_BYTES + 1)).is_err());
+        assert!(parse(&format!("a = {}", "[".repeat(10_000))).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_it_panic(text in "(\\[project\\]\n|[a-z]+ = |\"x\"\n|\n|1|\\[|\\]|\\{|\\}|\\.|é|\0|\"\"\"|'){0,20}") {
+            let _ = parse(&text);
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Workflow files: YAML in, a checked [`Workflow`] out, or every problem with its line.
+//!
+//! The keys of each map stand in one list beside the function that reads them; the published
+//! schema is compared with those lists.
+
+use baton_core::contract::Profile;
+use baton_core::hash::Hash;
+use baton_core::names::WorkflowName;
+use baton_core::workflow::{Limits, Workflow};
+use sha2::{Digest, Sha256};
+
+use crate::fields::{Field, Fields};
+use crate::file_problem::{FileProblem, Problems};
+use crate::located::{Located, yaml};
+
+pub(crate) mod contracts;
+pub(crate) mod edges;
+pub(crate) mod steps;
+
+pub const MOST_BYTES: usize = 256 * 1024;
+
+pub(crate) const KEYS: &[&str] =
+    &["name", "title", "description", "profile", "limits", "start", "steps", "contracts"];
+pub(crate) const LIMIT_KEYS: &[&str] = &["rounds", "retries", "stale_after"];
+pub(crate) const PROFILES: &[(&str, Profile)] =
+    &[("lenient", Profile::Lenient), ("strict", Profile::Strict)];
+
+/// Reads a workflow file of at most [`MOST_BYTES`].
+pub fn parse(text: &str) -> Result<Workflow, Vec<FileProblem>> {
+    let mut problems = Problems::default();
+    let workflow = yaml::read(text, MOST_BYTES, &mut problems)
+        .and_then(|root| read(&root, text, &mut problems));
+    problems.into_result(workflow)
+}
+
+fn read(root: &Located, text: &str, problems: &mut Problems) -> Option<Workflow> {
+    let fields = Fields::open(&Field::root(root), KEYS, problems)?;
+    let name =
+        fields.required("name", problems).and_then(|it| it.parsed(WorkflowName::parse, problems));
+    let title = fields.get("title").and_then(|it| it.line(problems));
+    let description = fields.get("description").and_then(|it| it.prose(problems));
+    let profile = fields.get("profile").and_then(|it| it.choice(PROFILES, problems));
+    let limits = fields.get("limits").map(|it| limits(&it, problems)).unwrap_or_default();
+    let start = fields.required("start", problems).and_then(|it| edges::start(&it, problems));
+    let steps = fields.required("steps", problems).and_then(|it| steps::steps(&it, problems));
+    let contracts =
+        fields.get("contracts").map(|it| contracts::contracts(&it, problems)).unwrap_or_default();
+
+    let has_name = name.is_some();
+    // Without a name of its own the rest can still be judged as a machine.
+    let name = name.or_else(|| WorkflowName::parse("unnamed").ok())?;
+    let workflow = Workflow {
+        title: title.unwrap_or_else(|| as_title(name.as_str())),
+        name,
+        description: description.unwrap_or_default(),
+        hash: Hash(Sha256::digest(text.as_bytes()).into()),
+        profile,
+        start: start?,
+        steps: steps?,
+        contracts,
+        limits,
+    };
+    for problem in workflow.problems() {
+        problems.push(root.place_of(&problem.path), problem);
+    }
+    has_name.then_some(workflow)
+}
+
+fn limits(field: &Field<'_>, problems: &mut Problems) -> Limits {
+    let mut limits = Limits::default();
+    let Some(fields) = Fields::open(field, LIMIT_KEYS, problems) else { return limits };
+    if let Some(rounds) = fields.get("rounds").and_then(|it| count(&it, 1, problems)) {
+        limits.rounds = rounds;
+    }
+    if let Some(retries) = fields.get("retries").and_then(|it| count(&it, 0, problems)) {
+        limits.retries = retries;
+    }
+    if let Some(span) = fields.get("stale_after").and_then(|it| it.duration(problems)) {
+        limits.stale_after = span;
+    }
+    limits
+}
+
+/// A small number of tries.
+fn count(field: &Field<'_>, least: i64, problems: &mut Problems) -> Option<u32> {
+    field.whole_number(least..=100, problems).and_then(|it| u32::try_from(it).ok())
+}
+
+/// `security-check` as people would write it: `Security check`.
+pub(crate) fn as_title(name: &str) -> String {
+    let mut chars = name.chars();
+    let first = chars.next().map(|it| it.to_ascii_uppercase());
+    first.into_iter().chain(chars).map(|it| if it == '-' { ' ' } else { it }).collect()
+}
+
+#[cfg(test)]
+mod tests;

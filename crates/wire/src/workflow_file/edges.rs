@@ -1,0 +1,86 @@
+//! Where work goes from a step, and where it comes in: `on` and `start`.
+
+use baton_core::names::{NameError, StepId};
+use baton_core::outcome::Outcome;
+use baton_core::workflow::{Edge, Target};
+
+use super::{PROFILES, count};
+use crate::fields::{Field, Fields};
+use crate::file_problem::Problems;
+use crate::located::Value;
+use crate::suggest::did_you_mean;
+
+pub(crate) const KEYS: &[&str] = &["to", "back", "contract", "profile", "rounds"];
+/// Nothing lies before the start, so it has no `back`.
+pub(crate) const START_KEYS: &[&str] = &["to", "contract", "profile", "rounds"];
+
+/// Of one step, over all outcomes.
+const MOST_EDGES: usize = 100;
+
+pub(super) fn start(field: &Field<'_>, problems: &mut Problems) -> Option<Edge> {
+    edge(Outcome::Success, field, START_KEYS, problems)
+}
+
+/// The edges of one step. `None` where one of them could not be read.
+pub(super) fn edges(field: &Field<'_>, problems: &mut Problems) -> Option<Vec<Edge>> {
+    field.members(problems)?;
+    let mut edges = Vec::new();
+    let mut are_all_read = true;
+    for (member, field) in field.entries(problems) {
+        let Some(outcome) = Outcome::CLAIMABLE.into_iter().find(|it| it.name() == member.key)
+        else {
+            let message = format!("is not an outcome; {}", suggestion(&member.key));
+            problems.add(member.key_at, field.path.clone(), "unknown_outcome", message);
+            are_all_read = false;
+            continue;
+        };
+        if field.node.value == Value::Null {
+            problems.add(member.key_at, field.path.clone(), "missing", "leads nowhere");
+            are_all_read = false;
+            continue;
+        }
+        let items = field.items();
+        if edges.len() + items.len() > MOST_EDGES {
+            let message = format!("a step has at most {MOST_EDGES} edges");
+            field.problem("too_many", message, problems);
+            return None;
+        }
+        for item in items {
+            match edge(outcome, &item, KEYS, problems) {
+                Some(edge) => edges.push(edge),
+                None => are_all_read = false,
+            }
+        }
+    }
+    are_all_read.then_some(edges)
+}
+
+/// The seeds have many words for an outcome; a workflow file has one.
+fn suggestion(word: &str) -> String {
+    match Outcome::parse(word) {
+        Some(outcome) => format!("did you mean `{}`?", outcome.name()),
+        None => did_you_mean(word, &Outcome::CLAIMABLE.map(Outcome::name)),
+    }
+}
+
+/// A step's name, or a map with more to say.
+fn edge(on: Outcome, field: &Field<'_>, known: &[&str], problems: &mut Problems) -> Option<Edge> {
+    if field.node.scalar_text().is_some() {
+        let to = field.parsed(target, problems)?;
+        return Some(Edge { on, to, is_back: false, contract: None, profile: None, rounds: None });
+    }
+    let fields = Fields::open(field, known, problems)?;
+    let to = fields.required("to", problems).and_then(|it| it.parsed(target, problems));
+    let is_back = fields.get("back").and_then(|it| it.bool(problems)).unwrap_or(false);
+    let contract = fields.get("contract").and_then(|it| it.line(problems));
+    let profile = fields.get("profile").and_then(|it| it.choice(PROFILES, problems));
+    let rounds = fields.get("rounds").and_then(|it| count(&it, 1, problems));
+    Some(Edge { on, to: to?, is_back, contract, profile, rounds })
+}
+
+fn target(name: &str) -> Result<Target, NameError> {
+    if name == "complete" {
+        return Ok(Target::Complete);
+    }
+    StepId::parse(name).map(Target::Step)
+}
