@@ -31,7 +31,11 @@ pub(crate) fn append(
         expected,
         handoffs: events.iter().filter_map(|it| change(it, &run)).collect(),
         run,
-        outbox: events.iter().filter(|it| is_for_the_world(it)).map(|it| it.name().to_owned()).collect(),
+        outbox: events
+            .iter()
+            .filter(|it| is_for_the_world(it))
+            .map(|it| it.name().to_owned())
+            .collect(),
         events: records,
         contents,
         story: None,
@@ -46,9 +50,7 @@ pub(crate) fn touched(changes: &[HandoffChange]) -> Vec<(HandoffNo, HandoffState
     let mut touched: Vec<(HandoffNo, HandoffState)> = Vec::new();
     for change in changes {
         let (no, state) = match change {
-            HandoffChange::Opened(created) => {
-                (created.handoff, HandoffState::Open(State::Pending))
-            }
+            HandoffChange::Opened(created) => (created.handoff, HandoffState::Open(State::Pending)),
             HandoffChange::Moved(moved) => (moved.no, moved.state),
         };
         match touched.iter_mut().find(|(it, _)| *it == no) {

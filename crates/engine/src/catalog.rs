@@ -31,8 +31,7 @@ impl Catalog {
         agents: Agents,
         default: Option<WorkflowName>,
     ) -> Self {
-        let workflows =
-            workflows.into_iter().map(|it| (it.workflow.name.clone(), it)).collect();
+        let workflows = workflows.into_iter().map(|it| (it.workflow.name.clone(), it)).collect();
         Self { workflows, agents, default }
     }
 
@@ -49,10 +48,9 @@ impl Catalog {
     }
 
     pub fn workflow(&self, name: &WorkflowName) -> Result<&Entry, EngineError> {
-        self.workflows.get(name).ok_or_else(|| EngineError::NoSuchWorkflow {
-            name: name.clone(),
-            known: self.names(),
-        })
+        self.workflows
+            .get(name)
+            .ok_or_else(|| EngineError::NoSuchWorkflow { name: name.clone(), known: self.names() })
     }
 
     /// The workflow that a new run takes: the one asked for, else the project's own if it fits,

@@ -6,7 +6,7 @@ use baton_core::hash::Hash;
 use baton_core::names::{AgentId, Reason, StoryKey, WorkflowName};
 use baton_core::package::Package;
 use baton_core::refusal::Refusal;
-use baton_core::run::{Baton, HandoffNo, Run, RunId};
+use baton_core::run::{Baton, HandoffNo, RunId};
 use baton_core::story::Story;
 use baton_core::workflow::Workflow;
 use baton_store::{AppendError, HandoffRef, RunRef, RunRow, Version};
@@ -32,7 +32,10 @@ pub struct StartRun {
 pub enum In {
     Run(RunRef),
     /// Its open run; where there is none, a new one.
-    Story { key: StoryKey, workflow: Option<WorkflowName> },
+    Story {
+        key: StoryKey,
+        workflow: Option<WorkflowName>,
+    },
 }
 
 impl Engine {
@@ -63,10 +66,11 @@ impl Engine {
             }
             In::Story { key, workflow } => {
                 if let Some(run) = self.cache.open_run(&key) {
-                    let outcome =
-                        self.on_run(caller, run, Command::Create(create.clone())).await;
+                    let outcome = self.on_run(caller, run, Command::Create(create.clone())).await;
                     match outcome {
-                        Err(EngineError::Refused { refusal: Refusal::RunFinished { .. }, .. }) => {
+                        Err(EngineError::Refused {
+                            refusal: Refusal::RunFinished { .. }, ..
+                        }) => {
                             self.cache.forget_story(&key);
                         }
                         outcome => return outcome,
@@ -103,10 +107,8 @@ impl Engine {
         run: RunId,
         command: Command,
     ) -> Result<Outcome, EngineError> {
-        self.carry_out(caller, run, |loaded, ground| {
-            decide::decide(&loaded.run, &command, ground)
-        })
-        .await
+        self.carry_out(caller, run, |loaded, ground| decide::decide(&loaded.run, &command, ground))
+            .await
     }
 
     pub async fn resolve_run(&self, which: &RunRef) -> Result<RunId, EngineError> {
@@ -117,10 +119,7 @@ impl Engine {
         row.map(|it| it.run.id).ok_or_else(|| EngineError::NoSuchRun { which: run_name(which) })
     }
 
-    async fn resolve_handoff(
-        &self,
-        which: &HandoffRef,
-    ) -> Result<(RunId, HandoffNo), EngineError> {
+    async fn resolve_handoff(&self, which: &HandoffRef) -> Result<(RunId, HandoffNo), EngineError> {
         let known = match which {
             HandoffRef::Number(number) => self.cache.handoff(*number),
             HandoffRef::Id(_) | HandoffRef::InRun(..) => None,
@@ -146,11 +145,8 @@ impl Engine {
                 return self.on_run(caller, row.run.id, Command::Create(create)).await;
             }
             latest => {
-                let entry = self.catalog.choose_by_edge(
-                    workflow.as_ref(),
-                    &create.from,
-                    &create.to,
-                )?;
+                let entry =
+                    self.catalog.choose_by_edge(workflow.as_ref(), &create.from, &create.to)?;
                 if let Some(row) = latest
                     && !decide::is_first_edge(&entry.workflow, &create)
                 {
@@ -218,7 +214,7 @@ impl Engine {
             Err(refusal) => return self.refuse(caller, refusal).await,
         };
         let loaded = Loaded {
-            run: unborn(&decision.run),
+            run: decision.run.clone(),
             version: Version::NONE,
             head: Hash::ZERO,
             number: 0,
@@ -267,11 +263,6 @@ impl Engine {
     }
 }
 
-/// The state before the first event: only its id matters.
-fn unborn(run: &Run) -> Run {
-    run.clone()
-}
-
 fn first_handoff(workflow: &Workflow, story: &Story, start: StartRun) -> Create {
     let entry = Workflow::target_place(&workflow.start.to);
     let agent = workflow.agents_at(&entry).into_iter().next();
@@ -296,7 +287,7 @@ fn nothing() -> Package {
     }
 }
 
-fn run_name(which: &RunRef) -> String {
+pub(crate) fn run_name(which: &RunRef) -> String {
     match which {
         RunRef::Id(id) => id.to_string(),
         RunRef::Number(number) => number.to_string(),
@@ -304,7 +295,7 @@ fn run_name(which: &RunRef) -> String {
     }
 }
 
-fn handoff_name(which: &HandoffRef) -> String {
+pub(crate) fn handoff_name(which: &HandoffRef) -> String {
     match which {
         HandoffRef::Number(number) => number.to_string(),
         HandoffRef::Id(id) => id.0.to_string(),

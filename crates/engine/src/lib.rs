@@ -157,8 +157,7 @@ impl Engine {
     ) -> Result<Outcome, AppendError> {
         let done = decision.done.clone();
         let run = decision.run.clone();
-        let append =
-            append::append(decision, loaded.version, loaded.head, &caller.principal, at);
+        let append = append::append(decision, loaded.version, loaded.head, &caller.principal, at);
         let touched = append::touched(&append.handoffs);
         let version = Version(loaded.version.0 + append.events.len() as u64);
         let outcome = Outcome { run: run.id, version, done, touched, at, is_repeat: false };
@@ -228,10 +227,7 @@ impl Engine {
     }
 
     /// The workflow that a run began with.
-    async fn pinned(
-        &self,
-        pin: &Hash,
-    ) -> Result<Arc<Workflow>, EngineError> {
+    async fn pinned(&self, pin: &Hash) -> Result<Arc<Workflow>, EngineError> {
         if let Some(workflow) = self.cache.workflow(pin) {
             return Ok(workflow);
         }
@@ -244,10 +240,7 @@ impl Engine {
         Ok(workflow)
     }
 
-    async fn stored_workflow(
-        &self,
-        pin: &Hash,
-    ) -> Result<Workflow, EngineError> {
+    async fn stored_workflow(&self, pin: &Hash) -> Result<Workflow, EngineError> {
         let damaged = |what: &str| StoreError::Damaged { what: what.to_owned() };
         let definition = self.store.definition(pin).await?;
         let definition = definition.ok_or_else(|| damaged("a run's workflow is not there"))?;

@@ -82,10 +82,8 @@ pub fn story_package(story: &Story) -> Package {
     if story.pr_url.is_some() {
         members.push(("pr_url", text(&story.pr_url)));
     }
-    let mut document = vec![
-        ("story_id", Node::text(story.key.as_str())),
-        ("story", Node::map(members)),
-    ];
+    let mut document =
+        vec![("story_id", Node::text(story.key.as_str())), ("story", Node::map(members))];
     if story.branch.is_some() {
         document.push(("branch", text(&story.branch)));
     }

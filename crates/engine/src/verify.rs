@@ -114,7 +114,11 @@ async fn check_rows(
     }
     let is_done = matches!(row.run.status, RunStatus::Completed | RunStatus::Cancelled);
     if is_done != (row.run.baton() == &baton_core::run::Baton::Done) {
-        problem(format!("it is {} and its baton {}", row.run.status.name(), row.run.baton().name()));
+        problem(format!(
+            "it is {} and its baton {}",
+            row.run.status.name(),
+            row.run.baton().name()
+        ));
     }
     let ids: Vec<_> = rows
         .iter()
