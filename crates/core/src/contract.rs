@@ -22,8 +22,10 @@ pub enum Profile {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
-    /// Dotted paths. With several, any one of them satisfies the rule; the first is the usual one.
-    pub fields: Vec<String>,
+    /// A dotted path: where the value usually stands.
+    pub field: String,
+    /// Other spellings, any of which will do.
+    pub others: Vec<String>,
     /// What belongs there, for problems, skeletons and prompts.
     pub about: String,
     pub check: Check,
@@ -83,7 +85,7 @@ impl Contract {
         };
         for rule in self.must.iter().chain(&self.should) {
             if rule.check(&skeleton).is_some() {
-                set(&mut skeleton, &rule.fields[0], rule.placeholder());
+                set(&mut skeleton, &rule.field, rule.placeholder());
             }
         }
         skeleton
@@ -109,15 +111,18 @@ impl Rule {
                 return None;
             }
         }
-        let found = self.fields.iter().find_map(|it| Some((it, document.at(it)?)));
-        let path = found.map_or(&self.fields[0], |(path, _)| path);
+        if let Check::NoneOf(refused) = &self.check {
+            return self.contradiction(document, refused);
+        }
+        let found = self.spellings().find_map(|it| Some((it, document.at(it)?)));
+        let path = found.map_or(&self.field, |(path, _)| path);
         match (&self.check, found.map(|(_, node)| node)) {
-            (Check::NoneOf(_), None) => None,
+            (Check::NoneOf(_), _) => None,
             (Check::Present | Check::Kind(_) | Check::OneOf(_), None) => Some(self.missing(path)),
             (Check::Present, Some(node)) => {
                 // Another spelling may hold what this one leaves blank.
                 let is_there = |it: &String| document.at(it).is_some_and(|it| !it.is_blank());
-                let is_blank = node.is_blank() && !self.fields.iter().any(is_there);
+                let is_blank = node.is_blank() && !self.spellings().any(is_there);
                 is_blank.then(|| self.missing(path))
             }
             (Check::Kind(kind), Some(node)) => (!kind.holds(node)).then(|| {
@@ -133,21 +138,30 @@ impl Rule {
                     Problem::new(path, "wrong_value", message)
                 })
             }
-            (Check::NoneOf(refused), Some(node)) => {
-                let is_refused =
-                    node.scalar_text().is_some_and(|it| refused.iter().any(|word| word == it));
-                is_refused.then(|| {
-                    let message = format!("cannot be {} here: {}", either(refused), self.about);
-                    Problem::new(path, "contradiction", message)
-                })
-            }
         }
     }
 
+    fn spellings(&self) -> impl Iterator<Item = &String> {
+        std::iter::once(&self.field).chain(&self.others)
+    }
+
+    /// Whichever spelling says it: a contradiction is one wherever it stands.
+    fn contradiction(&self, document: &Node, refused: &[String]) -> Option<Problem> {
+        let says_it = |path: &&String| {
+            let value = document.at(path).and_then(Node::scalar_text);
+            value.is_some_and(|it| refused.iter().any(|word| word == it))
+        };
+        let path = self.spellings().find(says_it)?;
+        let message = format!("cannot be {} here: {}", either(refused), self.about);
+        Some(Problem::new(path, "contradiction", message))
+    }
+
     fn missing(&self, path: &str) -> Problem {
-        let message = match self.fields.as_slice() {
-            [_] => format!("is missing: {}", self.about),
-            several => format!("is missing (one of {}): {}", either(several), self.about),
+        let message = if self.others.is_empty() {
+            format!("is missing: {}", self.about)
+        } else {
+            let spellings: Vec<String> = self.spellings().cloned().collect();
+            format!("is missing (one of {}): {}", either(&spellings), self.about)
         };
         Problem::new(path, "missing", message)
     }
@@ -220,8 +234,10 @@ mod tests {
     use super::*;
 
     fn rule(fields: &[&str], check: Check) -> Rule {
-        let fields = fields.iter().map(|it| (*it).to_owned()).collect();
-        Rule { fields, about: "what it is for".to_owned(), check, when: None }
+        let mut fields = fields.iter().map(|it| (*it).to_owned());
+        let field = fields.next().unwrap();
+        let about = "what it is for".to_owned();
+        Rule { field, others: fields.collect(), about, check, when: None }
     }
 
     fn contract(must: Vec<Rule>) -> Contract {

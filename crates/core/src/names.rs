@@ -41,8 +41,8 @@ pub enum NameError {
     NotKebab { what: &'static str, name: String },
     #[error("{what} cannot be empty")]
     Empty { what: &'static str },
-    #[error("{what} has {n_bytes} bytes; the most is {most}")]
-    TooLong { what: &'static str, n_bytes: usize, most: usize },
+    #[error("{what} has {n} {unit}; the most is {most}")]
+    TooLong { what: &'static str, n: usize, unit: &'static str, most: usize },
     #[error("{what} cannot hold the invisible character U+{code:04X}")]
     Invisible { what: &'static str, code: u32 },
 }
@@ -112,12 +112,10 @@ impl Reason {
         if let Some(code) = reason.chars().find(|it| *it == '\0') {
             return Err(NameError::Invisible { what, code: code as u32 });
         }
-        if reason.chars().count() > MOST_REASON_CHARS {
-            return Err(NameError::TooLong {
-                what,
-                n_bytes: reason.len(),
-                most: MOST_REASON_CHARS,
-            });
+        let n = reason.chars().count();
+        if n > MOST_REASON_CHARS {
+            let (unit, most) = ("characters", MOST_REASON_CHARS);
+            return Err(NameError::TooLong { what, n, unit, most });
         }
         Ok(Self(reason.to_owned()))
     }
@@ -152,7 +150,8 @@ fn visible(what: &'static str, name: &str) -> Result<String, NameError> {
         return Err(NameError::Empty { what });
     }
     if name.len() > MOST_KEY_BYTES {
-        return Err(NameError::TooLong { what, n_bytes: name.len(), most: MOST_KEY_BYTES });
+        let (n, unit, most) = (name.len(), "bytes", MOST_KEY_BYTES);
+        return Err(NameError::TooLong { what, n, unit, most });
     }
     if let Some(code) = name.chars().find(|it| is_invisible(*it)) {
         return Err(NameError::Invisible { what, code: code as u32 });

@@ -221,7 +221,8 @@ impl Workflow {
             && self.contract(name).is_none()
         {
             let known: Vec<&str> = self.contracts.iter().map(|it| it.name.as_str()).collect();
-            let message = format!("there is no contract `{name}`; known: {}", known.join(", "));
+            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            let message = format!("there is no contract `{name}`; known: {known}");
             problems.push(Problem::new(format!("{path}.contract"), "no_such_contract", message));
         }
     }

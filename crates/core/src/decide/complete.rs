@@ -165,6 +165,21 @@ fn route<'a>(draft: &Draft<'a>, step: &'a Step, work: &Work<'_>) -> Result<Route
         if to.is_orchestrator() && is_trouble {
             return Ok(Route::Error);
         }
+        // A person may be asked from anywhere.
+        if to.is_human() {
+            return Ok(match work.outcome {
+                Some(Outcome::NeedsClarification) => {
+                    Route::Ask(GateCause::NeedsClarification, Outcome::NeedsClarification)
+                }
+                Some(Outcome::Failure | Outcome::Unknown) => {
+                    Route::Ask(GateCause::Failure, Outcome::Failure)
+                }
+                Some(
+                    Outcome::Success | Outcome::Blocked | Outcome::NeedsReview | Outcome::Skipped,
+                )
+                | None => Route::Ask(GateCause::Blocked, Outcome::Blocked),
+            });
+        }
         let edge = edge_to(workflow, &place, to, edge_outcome)?;
         return on_edge(step, edge, to.clone(), work.outcome);
     }

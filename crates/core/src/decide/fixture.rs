@@ -253,7 +253,8 @@ pub(super) fn pipeline() -> Workflow {
         step("document", "documenter", vec![Edge { to: Target::Complete, ..to("x") }]),
     ];
     let rule = |field: &str, check| Rule {
-        fields: vec![field.to_owned()],
+        field: field.to_owned(),
+        others: Vec::new(),
         about: "for the test".to_owned(),
         check,
         when: None,

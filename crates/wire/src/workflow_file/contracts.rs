@@ -70,7 +70,9 @@ fn rule(field: &Field<'_>, problems: &mut Problems) -> Option<Rule> {
         Some(it) => Some(when(&it, problems)?),
         None => None,
     };
-    Some(Rule { fields: fields?, about: about?, check: check?, when })
+    let mut fields = fields?.into_iter();
+    let (field, others) = (fields.next()?, fields.collect());
+    Some(Rule { field, others, about: about?, check: check?, when })
 }
 
 fn rule_fields(map: &Fields<'_>, problems: &mut Problems) -> Option<Vec<String>> {

@@ -27,7 +27,8 @@ fn edge(on: Outcome, to: Target) -> Edge {
 }
 
 fn rule(field: &str, check: Check) -> Rule {
-    Rule { fields: vec![field.to_owned()], about: "why".to_owned(), check, when: None }
+    let field = field.to_owned();
+    Rule { field, others: Vec::new(), about: "why".to_owned(), check, when: None }
 }
 
 const SMALL: &str = "\
@@ -151,7 +152,7 @@ fn every_key_is_read() {
     let words = |words: &[&str]| words.iter().map(|it| (*it).to_owned()).collect();
     let contract = Contract {
         name: "in".to_owned(),
-        must: vec![Rule { fields: words(&["story", "story_id"]), ..rule("", Check::Present) }],
+        must: vec![Rule { others: words(&["story_id"]), ..rule("story", Check::Present) }],
         should: vec![
             rule("a.b", Check::Kind(ValueKind::List)),
             rule("c", Check::OneOf(words(&["x", "1", "true"]))),
