@@ -286,7 +286,7 @@ steps:
             line 5, column 12: steps.work.agent: `human` is reserved and cannot do a step [reserved_agent]
             line 6, column 16: steps.work.reject_to: there is no step `chekc`; known: work, check [no_such_step]
             line 9, column 38: steps.work.on.failure.back: a back edge leads to a step, not to the end [back_to_end]
-            line 10, column 7: steps.work.on.blocked.contract: there is no contract `nothing`; known:  [no_such_contract]
+            line 10, column 7: steps.work.on.blocked.contract: there is no contract `nothing`; known: none [no_such_contract]
             line 16, column 7: steps.check.on.success: says the same edge twice [twice]"#]],
     );
     check_bad(
