@@ -1,1 +1,29 @@
-fn main() {}
+//! `baton`: passes work between agents and people. Answers go to stdout, all else to stderr.
+
+mod args;
+mod commands;
+mod failure;
+mod names;
+mod payload;
+mod project;
+mod session;
+mod show;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::args::Cli;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let format = cli.format();
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return failure::report(&failure::Failure::io("start", error), format),
+    };
+    match runtime.block_on(commands::run(cli)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure::report(&failure, format),
+    }
+}

@@ -91,10 +91,10 @@ impl Engine {
         let (run, no) = self.resolve_handoff(which).await?;
         let outcome = self.on_run(caller, run, command(no)).await;
         match outcome {
-            // Whoever is refused wants to know how the handoff stands.
+            // Whoever is refused wants to know how the handoff stands, or that there is none.
             Err(EngineError::Refused { refusal, .. }) => {
-                let handoff = self.store.handoff(&HandoffRef::InRun(run, no)).await?;
-                Err(EngineError::Refused { refusal, handoff: handoff.map(Box::new) })
+                let handoff = self.handoff(&HandoffRef::InRun(run, no)).await?;
+                Err(EngineError::Refused { refusal, handoff: Some(Box::new(handoff)) })
             }
             outcome => outcome,
         }
@@ -122,7 +122,8 @@ impl Engine {
     async fn resolve_handoff(&self, which: &HandoffRef) -> Result<(RunId, HandoffNo), EngineError> {
         let known = match which {
             HandoffRef::Number(number) => self.cache.handoff(*number),
-            HandoffRef::Id(_) | HandoffRef::InRun(..) => None,
+            HandoffRef::InRun(run, no) => Some((*run, *no)),
+            HandoffRef::Id(_) => None,
         };
         if let Some(known) = known {
             return Ok(known);

@@ -1,1 +1,39 @@
-fn main() {}
+//! Puts load on Baton: to measure it (`engine`), and to kill it in the middle (`crash`).
+#![expect(clippy::print_stdout, reason = "its report is its purpose")]
+
+mod bench;
+mod crash;
+mod crew;
+mod history;
+mod raw;
+mod recorder;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Debug, Parser)]
+#[command(name = "baton-load", about = "Puts load on Baton")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Durable transitions per second through the engine, beside a raw SQLite writer
+    Engine(bench::Options),
+    /// Kill a process under load again and again, and look for what was lost
+    Crash(crash::Options),
+    /// What `crash` kills
+    #[command(hide = true)]
+    Victim(crash::VictimOptions),
+}
+
+fn main() -> anyhow::Result<()> {
+    let cli = Cli::parse();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    match cli.command {
+        Command::Engine(options) => runtime.block_on(bench::run(&options)),
+        Command::Crash(options) => runtime.block_on(crash::run(&options)),
+        Command::Victim(options) => runtime.block_on(crash::play_victim(&options)),
+    }
+}

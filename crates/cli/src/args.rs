@@ -1,0 +1,409 @@
+//! What may be typed. One enum a noun; each verb is carried out by the file of its noun.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::show::Format;
+
+/// Pass work between AI agents and people without dropping it.
+#[derive(Debug, Parser)]
+#[command(name = "baton", version, propagate_version = true, arg_required_else_help = true)]
+pub(crate) struct Cli {
+    /// The project's folder; by default the nearest one above that has a `.baton` folder
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) project: Option<PathBuf>,
+    /// Print JSON, for programs
+    #[arg(long, global = true)]
+    json: bool,
+    /// Who is asking, for the record [default: your login name]
+    #[arg(long = "as", global = true, value_name = "NAME")]
+    pub(crate) principal: Option<String>,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+impl Cli {
+    pub(crate) fn format(&self) -> Format {
+        if self.json { Format::Json } else { Format::Table }
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Make this folder a Baton project
+    Init,
+    /// Watch scripted agents pass a story along, in a project of its own
+    Demo(Demo),
+    /// Who has the baton, and what waits for you
+    Status,
+    /// The work that waits or is under way
+    #[command(subcommand)]
+    Story(Story),
+    /// The ways that a story can go
+    #[command(subcommand)]
+    Workflow(Workflow),
+    /// Who can receive a handoff
+    #[command(subcommand)]
+    Agent(Agent),
+    /// Stories on their way
+    #[command(subcommand)]
+    Run(Run),
+    /// Work changing hands
+    #[command(subcommand)]
+    Handoff(Handoff),
+    /// Answer what an agent asks a person
+    Answer(Answer),
+    /// Check that every chain of events and the store itself are sound
+    Verify,
+    /// Print a script that completes `baton` commands in your shell
+    Completions { shell: clap_complete::Shell },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Demo {
+    /// Stop after one story; otherwise stories follow until Ctrl-C
+    #[arg(long)]
+    pub(crate) once: bool,
+    /// How long an agent pretends to work
+    #[arg(long, value_name = "MILLISECONDS", default_value_t = 700)]
+    pub(crate) pace: u64,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Story {
+    /// Add a story
+    Add(StoryAdd),
+    /// List all stories
+    List,
+    /// Show one story and its runs
+    Show { key: String },
+    /// Add or update stories from a YAML or JSON file (`-` for stdin)
+    Import { file: String },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StoryAdd {
+    /// What people call it, such as `v0.1:1.1.1` or `owner/repo#123`
+    pub(crate) key: String,
+    /// [default: the key]
+    #[arg(long)]
+    pub(crate) title: Option<String>,
+    #[arg(long, default_value = "")]
+    pub(crate) description: String,
+    /// An acceptance criterion; give it again for more
+    #[arg(long)]
+    pub(crate) acceptance: Vec<String>,
+    /// A story that has to be finished first; give it again for more
+    #[arg(long, value_name = "KEY")]
+    pub(crate) depends_on: Vec<String>,
+    /// Higher goes first
+    #[arg(long, default_value_t = 0, allow_hyphen_values = true)]
+    pub(crate) priority: i64,
+    #[arg(long)]
+    pub(crate) branch: Option<String>,
+    #[arg(long)]
+    pub(crate) pr_url: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Workflow {
+    /// List the workflows of this project
+    List,
+    /// Show the steps, edges and contracts of one
+    Show { name: String },
+    /// Find everything that is wrong with one, by its name or its file
+    Check { name: String },
+    /// Print one as a Mermaid diagram
+    Graph { name: String },
+    /// Copy a built-in one into the project, to change it
+    Eject { name: String },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Agent {
+    /// List the agents of this project
+    List,
+    /// Show one, with its prompt
+    Show { id: String },
+    /// Write the file of a new one
+    New {
+        id: String,
+        #[arg(long, default_value = "What this agent is for")]
+        description: String,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Run {
+    /// Hand a story in; without a key, the next one that is ready
+    Start {
+        story: Option<String>,
+        #[arg(long, value_name = "NAME")]
+        workflow: Option<String>,
+        /// The agent that gets it, where the first step has several
+        #[arg(long, value_name = "AGENT")]
+        to: Option<String>,
+        #[command(flatten)]
+        write: Write,
+    },
+    /// List runs: the open ones, or all
+    List {
+        #[arg(long)]
+        all: bool,
+    },
+    /// Show one run with its handoffs
+    Show { run: String },
+    /// Let nothing begin; what is held may finish
+    Pause {
+        run: String,
+        #[arg(long)]
+        reason: Option<String>,
+        #[command(flatten)]
+        write: Write,
+    },
+    /// Go on after a pause
+    Resume {
+        run: String,
+        #[command(flatten)]
+        write: Write,
+    },
+    /// End a run and everything open in it
+    Cancel {
+        run: String,
+        #[arg(long)]
+        reason: Option<String>,
+        #[command(flatten)]
+        write: Write,
+    },
+    /// Send a run back to a step that it has been at
+    Goto {
+        run: String,
+        step: String,
+        #[arg(long)]
+        reason: String,
+        #[command(flatten)]
+        write: Write,
+    },
+    /// Pass over the optional step that the baton is at
+    Skip {
+        run: String,
+        #[arg(long)]
+        reason: String,
+        #[command(flatten)]
+        write: Write,
+    },
+    /// Cancel what is pending in a run; questions to people are kept
+    Cleanup {
+        run: String,
+        #[arg(long)]
+        reason: Option<String>,
+        #[command(flatten)]
+        write: Write,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Handoff {
+    /// Hand off from one agent to another
+    Create(HandoffCreate),
+    /// List handoffs: the open ones, or all
+    List(HandoffList),
+    /// Show one handoff with its package
+    Show(Which),
+    /// Take a handoff
+    Accept {
+        #[command(flatten)]
+        which: Which,
+        /// The receiver's restatement of the task: text, `@FILE` or `-`
+        #[arg(long, value_name = "TEXT")]
+        acknowledgement: Option<String>,
+        #[command(flatten)]
+        by: By,
+        #[command(flatten)]
+        write: Write,
+    },
+    /// Give a handoff back, with the reason
+    Reject {
+        #[command(flatten)]
+        which: Which,
+        #[arg(long)]
+        reason: String,
+        #[command(flatten)]
+        by: By,
+        #[command(flatten)]
+        write: Write,
+    },
+    /// Finish the work of a handoff; the workflow says who is next
+    Complete(HandoffComplete),
+    /// Take a pending handoff back
+    Cancel {
+        #[command(flatten)]
+        which: Which,
+        #[arg(long)]
+        reason: Option<String>,
+        #[command(flatten)]
+        by: By,
+        #[command(flatten)]
+        write: Write,
+    },
+    /// Give up on a handoff that nobody answers or finishes
+    Timeout {
+        #[command(flatten)]
+        which: Which,
+        #[arg(long)]
+        reason: Option<String>,
+        #[command(flatten)]
+        write: Write,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct HandoffCreate {
+    /// The story; its open run is meant, or a new one is begun
+    #[arg(long, value_name = "KEY", required_unless_present = "run")]
+    pub(crate) story: Option<String>,
+    /// The run, by number, id or story
+    #[arg(long, conflicts_with = "story")]
+    pub(crate) run: Option<String>,
+    #[arg(long, value_name = "AGENT")]
+    pub(crate) from: String,
+    #[arg(long, value_name = "AGENT")]
+    pub(crate) to: String,
+    /// What is handed over: JSON, `@FILE`, or `-` for stdin
+    #[arg(long, value_name = "JSON")]
+    pub(crate) payload: String,
+    /// How the sender's work ended [default: as the edge says]
+    #[arg(long)]
+    pub(crate) outcome: Option<String>,
+    #[arg(long)]
+    pub(crate) reason: Option<String>,
+    /// A pending handoff of the same sender that this one replaces
+    #[arg(long, value_name = "HANDOFF")]
+    pub(crate) supersedes: Option<String>,
+    /// The workflow of a new run
+    #[arg(long, value_name = "NAME")]
+    pub(crate) workflow: Option<String>,
+    #[command(flatten)]
+    pub(crate) profile: ProfileArg,
+    #[command(flatten)]
+    pub(crate) write: Write,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct HandoffComplete {
+    #[command(flatten)]
+    pub(crate) which: Which,
+    #[arg(long, default_value = "success")]
+    pub(crate) outcome: String,
+    /// The receiver, where the workflow leaves a choice
+    #[arg(long, value_name = "AGENT")]
+    pub(crate) to: Option<String>,
+    /// What is handed on: JSON, `@FILE`, or `-` for stdin
+    #[arg(long, value_name = "JSON", default_value = "{}")]
+    pub(crate) payload: String,
+    #[arg(long)]
+    pub(crate) reason: Option<String>,
+    #[command(flatten)]
+    pub(crate) by: By,
+    #[command(flatten)]
+    pub(crate) profile: ProfileArg,
+    #[command(flatten)]
+    pub(crate) write: Write,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct HandoffList {
+    #[arg(long, value_name = "KEY")]
+    pub(crate) story: Option<String>,
+    #[arg(long)]
+    pub(crate) run: Option<String>,
+    /// Only what this agent is to receive
+    #[arg(long)]
+    pub(crate) agent: Option<String>,
+    /// Only in this state; give it again for more
+    #[arg(long, value_name = "STATE")]
+    pub(crate) state: Vec<String>,
+    /// Only what nobody has answered or finished for long
+    #[arg(long)]
+    pub(crate) stale: bool,
+    /// Finished ones too
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// At most so many
+    #[arg(long, default_value_t = 100)]
+    pub(crate) limit: u32,
+    /// Only handoffs with a higher number
+    #[arg(long, default_value_t = 0, value_name = "NUMBER")]
+    pub(crate) after: u64,
+}
+
+/// A handoff by any of its names.
+#[derive(Debug, Args)]
+pub(crate) struct Which {
+    /// Its number (`12`), its id, or its label (`HO-002`) with `--run` or as `RUN/HO-002`
+    pub(crate) handoff: String,
+    #[arg(long)]
+    pub(crate) run: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct By {
+    /// The agent that does it; checked against who may [default: who may]
+    #[arg(long, value_name = "AGENT")]
+    pub(crate) by: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ProfileArg {
+    /// How severe the contract is taken [default: the project's, else strict]
+    #[arg(long)]
+    pub(crate) profile: Option<ProfileName>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum ProfileName {
+    Lenient,
+    Strict,
+}
+
+/// What every command that changes something takes.
+#[derive(Debug, Args)]
+pub(crate) struct Write {
+    /// Say what would happen, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Makes the command safe to send twice: the same key gives the same answer
+    #[arg(long, value_name = "KEY")]
+    pub(crate) key: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Answer {
+    #[command(flatten)]
+    pub(crate) which: Which,
+    pub(crate) choice: Choice,
+    /// The agent, for `hand-to`
+    #[arg(long, value_name = "AGENT", required_if_eq("choice", "hand-to"))]
+    pub(crate) agent: Option<String>,
+    #[arg(long)]
+    pub(crate) comment: Option<String>,
+    #[command(flatten)]
+    pub(crate) write: Write,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum Choice {
+    /// Let the agent go on, with as many rounds again
+    Continue,
+    /// Take the work as it is
+    Accept,
+    /// Let another agent do it
+    HandTo,
+    /// Cancel the run
+    Abort,
+    /// The work is good
+    Approve,
+    /// The work is not good
+    Reject,
+}

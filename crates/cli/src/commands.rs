@@ -1,0 +1,60 @@
+//! Carries out what was typed: one file a noun.
+
+mod agent;
+mod answer;
+mod demo;
+mod handoff;
+mod init;
+mod outcome;
+mod run;
+mod status;
+mod story;
+mod verify;
+mod workflow;
+
+use clap::CommandFactory as _;
+
+use crate::args::{Cli, Command};
+use crate::failure::Failure;
+use crate::session::Session;
+
+pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
+    match &cli.command {
+        Command::Init => init::run(&cli),
+        Command::Demo(demo) => demo::run(&cli, demo).await,
+        Command::Workflow(verb) => workflow::run(&cli, verb),
+        Command::Agent(verb) => agent::run(&cli, verb),
+        Command::Completions { shell } => {
+            let mut command = Cli::command();
+            clap_complete::generate(*shell, &mut command, "baton", &mut std::io::stdout());
+            Ok(())
+        }
+        Command::Status
+        | Command::Story(_)
+        | Command::Run(_)
+        | Command::Handoff(_)
+        | Command::Answer(_)
+        | Command::Verify => {
+            let session = Session::open(&cli).await?;
+            let result = with_session(&session, &cli.command).await;
+            session.close().await;
+            result
+        }
+    }
+}
+
+async fn with_session(session: &Session, command: &Command) -> Result<(), Failure> {
+    match command {
+        Command::Status => status::run(session).await,
+        Command::Story(verb) => story::run(session, verb).await,
+        Command::Run(verb) => run::run(session, verb).await,
+        Command::Handoff(verb) => handoff::run(session, verb).await,
+        Command::Answer(answer) => answer::run(session, answer).await,
+        Command::Verify => verify::run(session).await,
+        Command::Init
+        | Command::Demo(_)
+        | Command::Workflow(_)
+        | Command::Agent(_)
+        | Command::Completions { .. } => Ok(()),
+    }
+}

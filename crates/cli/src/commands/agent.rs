@@ -1,0 +1,122 @@
+//! `baton agent`: list, show, new.
+
+use baton_core::document::Node;
+use baton_core::names::AgentId;
+use baton_wire::{agent_file, builtin};
+
+use super::init::write_new;
+use crate::args::{Agent, Cli};
+use crate::failure::Failure;
+use crate::project::Project;
+use crate::show::{self, Format};
+
+pub(crate) fn run(cli: &Cli, verb: &Agent) -> Result<(), Failure> {
+    let project = Project::find(cli.project.as_deref())?;
+    match verb {
+        Agent::List => list(cli, &project),
+        Agent::Show { id } => show_one(cli, &project, id),
+        Agent::New { id, description } => new(&project, id, description),
+    }
+}
+
+fn list(cli: &Cli, project: &Project) -> Result<(), Failure> {
+    let agents = project.agent_files()?;
+    let sources = project.agents()?;
+    match cli.format() {
+        Format::Json => {
+            let agents = agents.iter().map(|it| show::agent_json(&it.agent)).collect();
+            show::answer_json(&Node::List(agents));
+        }
+        Format::Table => {
+            let rows = agents.iter().zip(&sources).map(|(it, (_, source))| {
+                let agent = &it.agent;
+                vec![
+                    agent.id.to_string(),
+                    show::visible(&agent.name),
+                    show::shortened(&agent.description, 70),
+                    show::visible(&agent.capabilities.join(", ")),
+                    source.origin.clone(),
+                ]
+            });
+            let headings = ["AGENT", "NAME", "DESCRIPTION", "CAPABILITIES", "FROM"];
+            show::answer(&show::table(&headings, rows.collect()));
+        }
+    }
+    Ok(())
+}
+
+fn show_one(cli: &Cli, project: &Project, id: &str) -> Result<(), Failure> {
+    let id = AgentId::parse(id)?;
+    let agents = project.agent_files()?;
+    let file = agents.iter().find(|it| it.agent.id == id).ok_or_else(|| {
+        let known: Vec<&str> = agents.iter().map(|it| it.agent.id.as_str()).collect();
+        Failure::NotFound(format!("there is no agent `{id}`; known: {}", known.join(", ")))
+    })?;
+    let agent = &file.agent;
+    match cli.format() {
+        Format::Json => show::answer_json(&show::agent_json(agent)),
+        Format::Table => {
+            let fields = show::fields(vec![
+                ("agent", agent.id.to_string()),
+                ("name", show::visible(&agent.name)),
+                ("about", show::visible(&agent.description)),
+                ("can", show::visible(&agent.capabilities.join(", "))),
+                ("works from", file.accepts.join(", ")),
+            ]);
+            show::answer(&format!("{fields}\n\n{}", show::visible(&agent.prompt)));
+        }
+    }
+    Ok(())
+}
+
+fn new(project: &Project, id: &str, description: &str) -> Result<(), Failure> {
+    let id = AgentId::parse(id)?;
+    if id.is_human() || id.is_orchestrator() {
+        return Err(Failure::Usage(format!("`{id}` is reserved: Baton itself plays it")));
+    }
+    if builtin::agents().iter().any(|(name, _)| *name == id.as_str()) {
+        show::note(&format!("`{id}` comes with Baton; your file will be used instead"));
+    }
+    let folder = project.folder().join("agents");
+    std::fs::create_dir_all(&folder)
+        .map_err(|error| Failure::io(format!("make `{}`", folder.display()), error))?;
+    let path = folder.join(format!("{id}.md"));
+    if path.exists() {
+        return Err(Failure::Conflict(format!("`{}` is there already", path.display())));
+    }
+    let text = template(&id, description);
+    // What we write has to read: a description may hold anything.
+    agent_file::parse(&text)
+        .map_err(|problems| Failure::File { file: path.display().to_string(), problems })?;
+    write_new(&path, &text)?;
+    show::answer(&format!(
+        "wrote {}\n\nnext: write its prompt there, then give it a step in a workflow\n  \
+         baton workflow eject story-pipeline   to change the one that comes with Baton",
+        path.display()
+    ));
+    Ok(())
+}
+
+fn template(id: &AgentId, description: &str) -> String {
+    // JSON text is YAML text too, whatever is in it.
+    let quote = |text: &str| baton_wire::json::print(&Node::text(text));
+    let mut title: Vec<String> = Vec::new();
+    for word in id.as_str().split('-') {
+        let (first, rest) = word.split_at(1);
+        title.push(format!("{}{rest}", first.to_uppercase()));
+    }
+    let title = title.join(" ");
+    format!(
+        "---\nname: {id}\ntitle: {}\ndescription: {}\ncapabilities: []\naccepts: []\nproduces:\n  \
+         success: []\n---\n\n# {title}\n\n\
+         > **Context:** Use `DASHBOARD_URL`, `STORY_ID` and `BRANCH` from your execution prompt.\n\n\
+         {description}\n\n\
+         ## Responsibilities\n\n- Say what this agent does, and what it never does.\n\n\
+         ## Task\n\n\
+         1. Get your assignment and accept it before you work.\n\
+         2. Do the work, and verify it.\n\
+         3. Hand off: say what you did, what you decided and why, and what is open.\n",
+        quote(&title),
+        quote(description),
+    )
+}

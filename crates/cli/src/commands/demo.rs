@@ -1,0 +1,135 @@
+//! `baton demo`: scripted agents pass stories along a real pipeline, on a real store, live.
+
+mod cast;
+mod narrator;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use baton_core::names::{Principal, StoryKey};
+use baton_core::run::{RunId, RunStatus};
+use baton_core::story::Story;
+use baton_engine::{Caller, Engine, StartRun, verify_run};
+use baton_store::{Position, RunRef};
+use tokio::task::JoinSet;
+
+use super::init::lay_out;
+use crate::args::{Cli, Demo};
+use crate::failure::Failure;
+use crate::project::Project;
+use crate::session::Session;
+use crate::show;
+
+pub(crate) async fn run(cli: &Cli, demo: &Demo) -> Result<(), Failure> {
+    let root = scene()?;
+    let project = Project::find(Some(&root))?;
+    let you = Principal::parse("you")?;
+    let session = Session::of(project, you.clone(), cli.format()).await?;
+    show::note(&format!(
+        "{} five scripted agents, one pipeline, everything on disk in {}",
+        show::bold("baton demo:"),
+        root.display()
+    ));
+    let pace = Duration::from_millis(demo.pace);
+    let result = tokio::select! {
+        result = play(&session.engine, you, pace, demo.once) => result,
+        () = told_to_stop() => {
+            show::note("\nstopping: what is under way is finished first");
+            Ok(())
+        }
+    };
+    session.close().await;
+    result?;
+    show::answer(&format!(
+        "\nlook around:\n  baton --project {0} run list --all\n  baton --project {0} run show 1\n  \
+         baton --project {0} handoff show 2\n  baton --project {0} verify",
+        root.display()
+    ));
+    Ok(())
+}
+
+/// Plays the stories one after the other: one of them, or until somebody stops it.
+async fn play(
+    engine: &Arc<Engine>,
+    you: Principal,
+    pace: Duration,
+    once: bool,
+) -> Result<(), Failure> {
+    let mut agents = JoinSet::new();
+    for agent in cast::agents()? {
+        let cursor = Position::START;
+        agents.spawn(cast::play(engine.clone(), agent, cursor, pace));
+    }
+    for n in 1.. {
+        let story = cast::story(n)?;
+        engine.add_story(&story).await?;
+        let run = hand_in(engine, &you, &story).await?;
+        narrator::follow(engine, run, &you, pace).await?;
+        let verified = verify_run(engine.store(), run).await?;
+        narrator::curtain(engine, run, &verified).await?;
+        if once {
+            break;
+        }
+        tokio::time::sleep(pace * 3).await;
+    }
+    agents.shutdown().await;
+    Ok(())
+}
+
+async fn hand_in(
+    engine: &Engine,
+    you: &Principal,
+    story: &Story,
+) -> Result<RunId, Failure> {
+    narrator::title(story);
+    let start = StartRun {
+        story: story.key.clone(),
+        workflow: None,
+        to: None,
+        package: None,
+        reason: None,
+    };
+    let outcome = engine.start(&Caller::new(you.clone()), start).await?;
+    Ok(outcome.run)
+}
+
+/// A project of its own, kept so that it can be looked at afterwards.
+fn scene() -> Result<PathBuf, Failure> {
+    let folder = tempfile::Builder::new()
+        .prefix("baton-demo-")
+        .tempdir()
+        .map_err(|error| Failure::io("make a folder for the demo", error))?
+        .keep();
+    lay_out(&folder)?;
+    Ok(folder)
+}
+
+/// Ctrl-C, or what a service manager sends.
+async fn told_to_stop() {
+    let interrupt = tokio::signal::ctrl_c();
+    let Ok(mut terminate) =
+        tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())
+    else {
+        // Without it, Ctrl-C still works.
+        let _ = interrupt.await;
+        return;
+    };
+    tokio::select! {
+        _ = interrupt => {}
+        _ = terminate.recv() => {}
+    }
+}
+
+/// True once a run is at its end.
+async fn is_over(engine: &Engine, run: RunId) -> Result<bool, Failure> {
+    let status = engine.run(&RunRef::Id(run)).await?.run.status;
+    Ok(match status {
+        RunStatus::Completed | RunStatus::Cancelled => true,
+        RunStatus::Open | RunStatus::Paused => false,
+    })
+}
+
+fn key(n: usize) -> Result<StoryKey, Failure> {
+    Ok(StoryKey::parse(&format!("demo:{n}"))?)
+}

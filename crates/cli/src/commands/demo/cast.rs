@@ -1,0 +1,196 @@
+//! The scripted agents: each waits for its handoff, accepts it, works for a moment and hands on.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use baton_core::command::{Accept, Command, Complete, Reject};
+use baton_core::contract::Profile;
+use baton_core::event::{Created, Event};
+use baton_core::names::{AgentId, Principal, Reason};
+use baton_core::outcome::Outcome;
+use baton_core::package::{Format, Package};
+use baton_core::run::{HandoffNo, RunId};
+use baton_core::story::Story;
+use baton_engine::{Caller, Engine, EngineError};
+use baton_store::{HandoffRef, Position, RunRef};
+use baton_wire::{event, json};
+
+use crate::failure::Failure;
+
+/// The stories that the demo tells, over and over. In the second the reviewer goes in circles.
+const STORIES: [(&str, &str); 3] = [
+    ("Users can log in", "A user with an e-mail address and a password gets a session."),
+    ("Sessions expire", "A session ends an hour after its last use, and says so."),
+    ("Passwords can be reset", "A user who forgot the password gets a link by e-mail."),
+];
+
+pub(super) fn story(n: usize) -> Result<Story, Failure> {
+    let (title, description) = STORIES[(n - 1) % STORIES.len()];
+    Ok(Story {
+        title: title.to_owned(),
+        description: description.to_owned(),
+        acceptance: vec!["The tests pass".to_owned(), "The change is documented".to_owned()],
+        branch: Some(format!("feat/demo-{n}")),
+        ..Story::named(super::key(n)?)
+    })
+}
+
+pub(super) fn agents() -> Result<Vec<AgentId>, Failure> {
+    let names = ["analyst", "implementer", "reviewer", "refactorer", "documenter"];
+    Ok(names.iter().map(|it| AgentId::parse(it)).collect::<Result<_, _>>()?)
+}
+
+/// One agent at work, until the engine closes.
+pub(super) async fn play(
+    engine: Arc<Engine>,
+    me: AgentId,
+    cursor: Position,
+    pace: Duration,
+) -> Result<(), Failure> {
+    let mut feed = engine.feed(cursor, None);
+    while let Some(stored) = feed.next().await? {
+        let Ok(Event::HandoffCreated(created)) = event::decode(&stored.body) else { continue };
+        if created.to.agent == me {
+            match work(&engine, stored.run, &created, pace).await {
+                // Somebody closed the curtain, or the run has gone another way.
+                Err(EngineError::Closing | EngineError::Refused { .. }) | Ok(()) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn work(
+    engine: &Engine,
+    run: RunId,
+    created: &Created,
+    pace: Duration,
+) -> Result<(), EngineError> {
+    let me = &created.to.agent;
+    let caller = Caller::new(principal(me));
+    let which = HandoffRef::InRun(run, created.handoff);
+    let acknowledgement = Some(format!("{} here: I have read the package and start now", me));
+    tokio::time::sleep(pace / 3).await;
+    let accept =
+        |handoff| Command::Accept(Accept { handoff, by: Some(me.clone()), acknowledgement });
+    engine.on_handoff(&caller, &which, accept).await?;
+    tokio::time::sleep(pace).await;
+    let n_rejects = n_rejects(engine, run).await?;
+    let story = engine.run(&RunRef::Id(run)).await?.run.story.to_string();
+    let act = act(me.as_str(), &story, n_rejects);
+    engine.on_handoff(&caller, &which, |handoff| command(handoff, me, act)).await?;
+    Ok(())
+}
+
+/// What an agent does with its handoff.
+enum Act {
+    HandOn(&'static str),
+    SendBack(&'static str),
+}
+
+fn act(me: &str, story: &str, n_rejects: u32) -> Act {
+    let goes_in_circles = story.ends_with('2') || story.ends_with('5') || story.ends_with('8');
+    match me {
+        "analyst" => Act::HandOn(PLAN),
+        "implementer" => Act::HandOn(IMPLEMENTATION),
+        "reviewer" if n_rejects == 0 => {
+            Act::SendBack("src/session.rs:42 no test for an expired session; add one")
+        }
+        "reviewer" if goes_in_circles && n_rejects < 4 => {
+            Act::SendBack("src/session.rs:42 still no test for an expired session")
+        }
+        "reviewer" => Act::HandOn(APPROVAL),
+        "refactorer" => Act::HandOn(POLISH),
+        _ => Act::HandOn(WRAP_UP),
+    }
+}
+
+fn command(handoff: HandoffNo, me: &AgentId, act: Act) -> Command {
+    let by = Some(me.clone());
+    match act {
+        Act::SendBack(why) => match Reason::parse(why) {
+            Ok(reason) => Command::Reject(Reject { handoff, by, reason }),
+            Err(error) => unreachable!("a reason of our own is a reason: {error}"),
+        },
+        Act::HandOn(text) => Command::Complete(Complete {
+            handoff,
+            by,
+            outcome: Outcome::Success,
+            package: package(text),
+            to: None,
+            reason: None,
+            profile: Profile::Strict,
+        }),
+    }
+}
+
+fn package(text: &str) -> Package {
+    match json::parse(text) {
+        Ok(document) => Package { format: Format::Json, text: text.to_owned(), document },
+        Err(error) => unreachable!("a package of our own is JSON: {error}"),
+    }
+}
+
+fn principal(agent: &AgentId) -> Principal {
+    match Principal::parse(&format!("agent:{agent}")) {
+        Ok(principal) => principal,
+        Err(error) => unreachable!("an agent's name is a name: {error}"),
+    }
+}
+
+/// How often the work of this run has gone back.
+async fn n_rejects(engine: &Engine, run: RunId) -> Result<u32, EngineError> {
+    let run = engine.run(&RunRef::Id(run)).await?.run;
+    Ok(run.rounds.iter().map(|it| it.n_rejects).sum())
+}
+
+const PLAN: &str = r#"{
+  "plan": "1. Add a session table. 2. Check the password. 3. Issue a token. 4. Test each refusal.",
+  "files_to_modify": ["src/session.rs", "src/login.rs", "tests/login.rs"],
+  "approach": "Tokens in a table rather than signed ones: they can be revoked.",
+  "risks": ["Clock skew between nodes"],
+  "questions_resolved": true
+}"#;
+
+const IMPLEMENTATION: &str = r#"{
+  "files_changed": ["src/session.rs", "src/login.rs", "tests/login.rs"],
+  "summary": "Login issues a token from a table; 9 tests cover success and every refusal.",
+  "tests_added": true,
+  "build_passes": true,
+  "discoveries": {
+    "learnings": ["The test clock can be moved by hand"],
+    "gotchas": ["Tokens are compared in constant time"],
+    "decisions": ["A table instead of signed tokens, so that they can be revoked"]
+  }
+}"#;
+
+const APPROVAL: &str = r#"{
+  "approved": true,
+  "files_changed": ["src/session.rs", "src/login.rs", "tests/login.rs"],
+  "summary": "Login with revocable sessions, fully tested.",
+  "discoveries": {
+    "learnings": ["The test clock can be moved by hand"],
+    "gotchas": ["Tokens are compared in constant time"],
+    "decisions": ["A table instead of signed tokens, so that they can be revoked"]
+  },
+  "review_notes": "Ran the tests, tried an expired and a forged token: both refused."
+}"#;
+
+const POLISH: &str = r#"{
+  "files_changed": ["src/session.rs", "src/login.rs", "tests/login.rs"],
+  "refactored": true,
+  "refactor_summary": "Pulled the token check out of two handlers into one function.",
+  "discoveries": {
+    "learnings": ["The test clock can be moved by hand"],
+    "gotchas": ["Tokens are compared in constant time"],
+    "decisions": ["A table instead of signed tokens, so that they can be revoked"]
+  }
+}"#;
+
+const WRAP_UP: &str = r#"{
+  "learnings_added": 1,
+  "gotchas_added": 1,
+  "docs_updated": true,
+  "notes": "docs/login.md says how sessions are revoked."
+}"#;

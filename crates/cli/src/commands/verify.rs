@@ -1,0 +1,32 @@
+//! `baton verify`: walks every chain and replays every run.
+
+use baton_core::document::Node;
+use baton_engine::verify_all;
+
+use crate::failure::Failure;
+use crate::session::Session;
+use crate::show::{self, Format};
+
+pub(crate) async fn run(session: &Session) -> Result<(), Failure> {
+    let verified = verify_all(session.engine.store()).await?;
+    if !verified.problems.is_empty() {
+        for problem in &verified.problems {
+            show::note(&format!("  - {}", show::visible(problem)));
+        }
+        let n = verified.problems.len();
+        return Err(Failure::Broken { what: format!("the data has {n} problems") });
+    }
+    let count = |n: u64| Node::Number(i64::try_from(n).unwrap_or(i64::MAX).into());
+    match session.format {
+        Format::Json => show::answer_json(&Node::map([
+            ("runs", count(verified.n_runs)),
+            ("events", count(verified.n_events)),
+            ("problems", Node::List(Vec::new())),
+        ])),
+        Format::Table => show::answer(&format!(
+            "{} runs and {} events verified: every chain is whole",
+            verified.n_runs, verified.n_events
+        )),
+    }
+    Ok(())
+}

@@ -1,0 +1,174 @@
+//! `baton workflow`: list, show, check, graph, eject.
+
+use std::path::Path;
+
+use baton_core::document::Node;
+use baton_core::problem::Problem;
+use baton_core::workflow::{Place, Workflow};
+use baton_wire::agent_file::AgentFile;
+use baton_wire::{builtin, workflow_file};
+
+use super::init::write_new;
+use crate::args::{self, Cli};
+use crate::failure::Failure;
+use crate::project::{Project, Source, parsed};
+use crate::show::{self, Format};
+
+pub(crate) fn run(cli: &Cli, verb: &args::Workflow) -> Result<(), Failure> {
+    let project = Project::find(cli.project.as_deref())?;
+    match verb {
+        args::Workflow::List => list(cli, &project),
+        args::Workflow::Show { name } => {
+            let workflow = named(&project, name)?;
+            match cli.format() {
+                Format::Json => show::answer_json(&show::workflow_json(&workflow)),
+                Format::Table => show::answer(&show::workflow_page(&workflow)),
+            }
+            Ok(())
+        }
+        args::Workflow::Check { name } => check(cli, &project, name),
+        args::Workflow::Graph { name } => {
+            show::answer(&show::mermaid(&named(&project, name)?));
+            Ok(())
+        }
+        args::Workflow::Eject { name } => eject(&project, name),
+    }
+}
+
+fn list(cli: &Cli, project: &Project) -> Result<(), Failure> {
+    let catalog = project.catalog()?;
+    let sources = project.workflows()?;
+    match cli.format() {
+        Format::Json => {
+            let workflows = catalog.workflows().map(|it| show::workflow_json(&it.workflow));
+            show::answer_json(&Node::List(workflows.collect()));
+        }
+        Format::Table => {
+            let rows = catalog.workflows().map(|it| {
+                let workflow = &it.workflow;
+                let is_default = catalog.default_workflow() == Some(&workflow.name);
+                let default = if is_default { show::good("default") } else { String::new() };
+                let source = sources.iter().find(|(name, _)| name == workflow.name.as_str());
+                let steps: Vec<&str> = workflow.steps.iter().map(|it| it.id.as_str()).collect();
+                vec![
+                    workflow.name.to_string(),
+                    steps.join(" → "),
+                    default,
+                    source.map_or_else(String::new, |(_, it)| it.origin.clone()),
+                ]
+            });
+            let headings = ["WORKFLOW", "STEPS", "", "FROM"];
+            show::answer(&show::table(&headings, rows.collect()));
+        }
+    }
+    Ok(())
+}
+
+fn check(cli: &Cli, project: &Project, name: &str) -> Result<(), Failure> {
+    let source = source_of(project, name)?;
+    let workflow = parsed(Path::new(&source.origin), workflow_file::parse(&source.text))?;
+    let agents = project.agent_files()?;
+    let problems: Vec<Problem> =
+        workflow.steps.iter().flat_map(|it| agent_problems(&workflow, it, &agents)).collect();
+    if !problems.is_empty() {
+        return Err(Failure::Check { file: source.origin, problems });
+    }
+    match cli.format() {
+        Format::Json => show::answer_json(&Node::map([
+            ("name", Node::text(workflow.name.as_str())),
+            ("problems", Node::List(Vec::new())),
+        ])),
+        Format::Table => {
+            let n_edges = workflow.edges().count();
+            let n_steps = workflow.steps.len();
+            show::answer(&format!(
+                "{} is sound: {n_steps} steps, {n_edges} edges, {} contracts",
+                workflow.name,
+                workflow.contracts.len()
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Whether the agents of a step exist, and say themselves that they can do what is asked.
+fn agent_problems(
+    workflow: &Workflow,
+    step: &baton_core::workflow::Step,
+    agents: &[AgentFile],
+) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for id in &step.agents {
+        let path = format!("steps.{}.agent", step.id);
+        let Some(file) = agents.iter().find(|it| it.agent.id == *id) else {
+            let message = format!("there is no agent `{id}`; `baton agent new {id}` makes one");
+            problems.push(Problem::new(path, "no_such_agent", message));
+            continue;
+        };
+        let place = Place::Step(step.id.clone());
+        for (_, edge) in workflow.edges().filter(|(_, it)| Workflow::target_place(&it.to) == place) {
+            let Some(contract) = &edge.contract else { continue };
+            if !file.accepts.is_empty() && !file.accepts.contains(contract) {
+                let message = format!("`{id}` does not say that it accepts `{contract}`");
+                problems.push(Problem::new(&path, "not_accepted", message));
+            }
+        }
+        for edge in &step.edges {
+            let Some(contract) = &edge.contract else { continue };
+            let produced = file.produces.iter().find(|(outcome, _)| *outcome == edge.on);
+            if let Some((_, produced)) = produced
+                && !produced.contains(contract)
+            {
+                let path = format!("steps.{}.on.{}", step.id, edge.on.name());
+                let message = format!("`{id}` does not say that it produces `{contract}`");
+                problems.push(Problem::new(path, "not_produced", message));
+            }
+        }
+    }
+    problems
+}
+
+fn eject(project: &Project, name: &str) -> Result<(), Failure> {
+    let ours = builtin::workflows().iter().find(|(it, _)| *it == name);
+    let (name, text) = ours.ok_or_else(|| {
+        let known: Vec<&str> = builtin::workflows().iter().map(|(it, _)| *it).collect();
+        let message = format!("no workflow `{name}` comes with Baton; known: {}", known.join(", "));
+        Failure::NotFound(message)
+    })?;
+    let folder = project.folder().join("workflows");
+    std::fs::create_dir_all(&folder)
+        .map_err(|error| Failure::io(format!("make `{}`", folder.display()), error))?;
+    let path = folder.join(format!("{name}.yaml"));
+    if path.exists() {
+        return Err(Failure::Conflict(format!("`{}` is there already", path.display())));
+    }
+    write_new(&path, text)?;
+    show::answer(&format!(
+        "wrote {}\n\nnew runs use it from now on; runs under way keep the one they began with",
+        path.display()
+    ));
+    Ok(())
+}
+
+fn named(project: &Project, name: &str) -> Result<Workflow, Failure> {
+    let source = source_of(project, name)?;
+    parsed(Path::new(&source.origin), workflow_file::parse(&source.text))
+}
+
+/// A workflow by its name, or a file by its path.
+fn source_of(project: &Project, name: &str) -> Result<Source, Failure> {
+    let workflows = project.workflows()?;
+    let known: Vec<String> = workflows.iter().map(|(it, _)| it.clone()).collect();
+    if let Some((_, source)) = workflows.into_iter().find(|(it, _)| it == name) {
+        return Ok(source);
+    }
+    match std::fs::read_to_string(name) {
+        Ok(text) => Ok(Source { origin: name.to_owned(), text }),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            let known = known.join(", ");
+            let message = format!("there is no workflow or file `{name}`; known: {known}");
+            Err(Failure::NotFound(message))
+        }
+        Err(error) => Err(Failure::io(format!("read `{name}`"), error)),
+    }
+}

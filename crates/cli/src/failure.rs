@@ -1,0 +1,173 @@
+//! How a command fails: one type, one place that picks the words and the exit code.
+
+use std::process::ExitCode;
+
+use baton_core::document::Node;
+use baton_core::names::NameError;
+use baton_core::problem::Problem;
+use baton_core::refusal::Refusal;
+use baton_engine::{EngineError, ErrorClass};
+use baton_store::StoreError;
+use baton_store_sqlite::{LockError, OpenError};
+use baton_wire::file_problem::FileProblem;
+use baton_wire::json;
+
+use crate::show::{Format, error_line, problem_lines};
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    #[error(transparent)]
+    Name(#[from] NameError),
+    #[error("{0}")]
+    Usage(String),
+    #[error("{0}")]
+    NotFound(String),
+    #[error("{0}")]
+    Conflict(String),
+    #[error("the payload is not JSON: {0}")]
+    Payload(#[from] json::JsonError),
+    #[error("{file} has {} {}", problems.len(), if problems.len() == 1 { "problem" } else { "problems" })]
+    File { file: String, problems: Vec<FileProblem> },
+    #[error("{file} has {} {}", problems.len(), if problems.len() == 1 { "problem" } else { "problems" })]
+    Check { file: String, problems: Vec<Problem> },
+    #[error("{what}")]
+    Broken { what: String },
+    #[error("cannot {what}: {source}")]
+    Io { what: String, source: std::io::Error },
+    #[error("the data is in use by another Baton ({by}); it did not finish within 5 seconds")]
+    Busy { by: String },
+    #[error("cannot open the data: {}", chain(.0))]
+    Open(#[source] OpenError),
+    #[error("the store failed: {}", chain(.0))]
+    Store(#[from] StoreError),
+}
+
+/// The exit codes, as the manual has them.
+const REFUSED: u8 = 1;
+const USAGE: u8 = 2;
+const NOT_FOUND: u8 = 3;
+const CONFLICT: u8 = 4;
+const UNAVAILABLE: u8 = 5;
+
+impl Failure {
+    pub(crate) fn io(what: impl Into<String>, source: std::io::Error) -> Self {
+        Self::Io { what: what.into(), source }
+    }
+
+    fn exit_code(&self) -> u8 {
+        match self {
+            Failure::Engine(error) => match error.class() {
+                ErrorClass::Malformed => USAGE,
+                ErrorClass::Unacceptable => REFUSED,
+                ErrorClass::NotFound => NOT_FOUND,
+                ErrorClass::Conflict => CONFLICT,
+                ErrorClass::Unavailable => UNAVAILABLE,
+            },
+            Failure::Name(_) | Failure::Usage(_) | Failure::Payload(_) => USAGE,
+            Failure::NotFound(_) => NOT_FOUND,
+            Failure::Conflict(_) => CONFLICT,
+            Failure::File { .. } | Failure::Check { .. } | Failure::Broken { .. } => REFUSED,
+            Failure::Io { .. } | Failure::Busy { .. } | Failure::Open(_) | Failure::Store(_) => {
+                UNAVAILABLE
+            }
+        }
+    }
+
+    fn code(&self) -> &'static str {
+        match self {
+            Failure::Engine(error) => error.code(),
+            Failure::Payload(error) => error.code(),
+            Failure::Name(_) | Failure::Usage(_) => "usage",
+            Failure::NotFound(_) => "not_found",
+            Failure::Conflict(_) => "conflict",
+            Failure::File { .. } | Failure::Check { .. } => "bad_file",
+            Failure::Broken { .. } => "broken",
+            Failure::Io { .. } | Failure::Busy { .. } | Failure::Open(_) | Failure::Store(_) => {
+                "unavailable"
+            }
+        }
+    }
+
+    /// Each problem with a line of its own.
+    fn details(&self) -> Vec<String> {
+        match self {
+            Failure::Engine(EngineError::Refused {
+                refusal: Refusal::Contract { problems, .. },
+                ..
+            })
+            | Failure::Check { problems, .. } => problems.iter().map(ToString::to_string).collect(),
+            Failure::File { problems, .. } => problems.iter().map(ToString::to_string).collect(),
+            Failure::Engine(_)
+            | Failure::Name(_)
+            | Failure::Usage(_)
+            | Failure::NotFound(_)
+            | Failure::Conflict(_)
+            | Failure::Payload(_)
+            | Failure::Broken { .. }
+            | Failure::Io { .. }
+            | Failure::Busy { .. }
+            | Failure::Open(_)
+            | Failure::Store(_) => Vec::new(),
+        }
+    }
+
+    fn skeleton(&self) -> Option<&Node> {
+        match self {
+            Failure::Engine(EngineError::Refused {
+                refusal: Refusal::Contract { skeleton, .. },
+                ..
+            }) => Some(skeleton),
+            _ => None,
+        }
+    }
+}
+
+/// Says what went wrong, on stderr.
+pub(crate) fn report(failure: &Failure, format: Format) -> ExitCode {
+    match format {
+        Format::Table => {
+            error_line(&failure.to_string(), failure.code());
+            problem_lines(&failure.details());
+            if let Some(skeleton) = failure.skeleton() {
+                let skeleton = json::print_pretty(skeleton);
+                anstream::eprintln!("\nwhat would pass, once the marks are filled in:\n{skeleton}");
+            }
+        }
+        Format::Json => {
+            let details = failure.details().into_iter().map(Node::Text).collect();
+            let mut members = vec![
+                ("code", Node::text(failure.code())),
+                ("message", Node::text(failure.to_string())),
+                ("problems", Node::List(details)),
+            ];
+            if let Some(skeleton) = failure.skeleton() {
+                members.push(("skeleton", skeleton.clone()));
+            }
+            let error = Node::map([("error", Node::map(members))]);
+            anstream::eprintln!("{}", json::print_pretty(&error));
+        }
+    }
+    ExitCode::from(failure.exit_code())
+}
+
+impl From<LockError> for Failure {
+    fn from(error: LockError) -> Self {
+        match error {
+            LockError::Held { by } => Failure::Busy { by },
+            LockError::Io(source) => Failure::io("lock the data folder", source),
+        }
+    }
+}
+
+/// An error with all its causes: the person in front of a terminal is the operator too.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    text
+}

@@ -1,0 +1,42 @@
+//! What is handed over on the command line: text, `@FILE`, or `-` for stdin.
+
+use std::io::Read as _;
+
+use baton_core::package::{Format, Package};
+use baton_wire::json;
+
+use crate::failure::Failure;
+
+/// A package of JSON.
+pub(crate) fn package(argument: &str) -> Result<Package, Failure> {
+    let text = text(argument)?;
+    let document = json::parse(&text)?;
+    Ok(Package { format: Format::Json, text, document })
+}
+
+/// Text from wherever the argument says.
+pub(crate) fn text(argument: &str) -> Result<String, Failure> {
+    let bytes = if argument == "-" {
+        read_at_most(&mut std::io::stdin(), "stdin")?
+    } else if let Some(path) = argument.strip_prefix('@') {
+        let mut file = std::fs::File::open(path)
+            .map_err(|error| Failure::io(format!("read `{path}`"), error))?;
+        read_at_most(&mut file, path)?
+    } else {
+        return Ok(argument.to_owned());
+    };
+    String::from_utf8(bytes).map_err(|_| Failure::Usage(format!("`{argument}` is not UTF-8 text")))
+}
+
+/// More than a package may have is not even read.
+fn read_at_most(from: &mut dyn std::io::Read, name: &str) -> Result<Vec<u8>, Failure> {
+    let most = json::MOST_BYTES as u64;
+    let mut bytes = Vec::new();
+    from.take(most + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| Failure::io(format!("read `{name}`"), error))?;
+    if bytes.len() as u64 > most {
+        return Err(Failure::Usage(format!("`{name}` has more than {most} bytes")));
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,33 @@
+//! Tables that fit the terminal and stay plain when piped.
+
+use comfy_table::{ContentArrangement, Table, presets};
+
+use super::style::bold;
+
+/// Rows under headings. Wide cells wrap rather than push the others off the screen.
+pub(crate) fn table(headings: &[&str], rows: Vec<Vec<String>>) -> String {
+    let mut table = plain();
+    table.set_header(headings.iter().map(|it| bold(it)));
+    table.add_rows(rows);
+    aligned(table)
+}
+
+/// One thing: its fields, one a line.
+pub(crate) fn fields(rows: Vec<(&str, String)>) -> String {
+    let mut table = plain();
+    table.add_rows(rows.into_iter().map(|(name, value)| vec![bold(name), value]));
+    aligned(table)
+}
+
+fn plain() -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
+    table
+}
+
+fn aligned(mut table: Table) -> String {
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 2));
+    }
+    table.lines().map(|it| it.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
+}

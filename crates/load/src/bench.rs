@@ -1,0 +1,125 @@
+//! Durable transitions per second through the engine on SQLite, beside a raw writer that is given
+//! the same rows in the same run: the machine's mood cancels out in the ratio.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result};
+use baton_engine::Engine;
+use clap::Args;
+
+use crate::crew::{self, Go, Hand, Keys};
+use crate::{history, raw};
+
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// How many callers at once; several, with commas, for several measurements
+    #[arg(long, value_delimiter = ',', default_values_t = [1, 16, 64])]
+    callers: Vec<usize>,
+    /// How long each measurement lasts
+    #[arg(long, default_value_t = 5)]
+    seconds: u64,
+    /// Store so many handoffs first, and compare the rate with that of an empty store
+    #[arg(long, default_value_t = 0)]
+    history: u64,
+    /// Where the databases go [default: the system's temporary folder]
+    #[arg(long)]
+    dir: Option<std::path::PathBuf>,
+}
+
+/// What one measurement found.
+pub(crate) struct Measured {
+    pub(crate) per_second: f64,
+    pub(crate) p50: Duration,
+    pub(crate) p99: Duration,
+}
+
+pub(crate) async fn run(options: &Options) -> Result<()> {
+    let lasting = Duration::from_secs(options.seconds);
+    println!("durable transitions per second (SQLite, WAL, synchronous=FULL), {lasting:?} each\n");
+    println!("| callers | engine/s | p50 ms | p99 ms | raw writer/s | engine ÷ raw |");
+    println!("|---|---|---|---|---|---|");
+    for &callers in &options.callers {
+        let dir = folder(options)?;
+        let engine = crew::engine_over(crew::sqlite(dir.path())?).await?;
+        let measured = measure(&engine, callers, lasting, "bench").await?;
+        engine.shutdown().await;
+        let raw = raw_rate(options, dir.path(), callers)?;
+        println!(
+            "| {callers} | {:.0} | {:.2} | {:.2} | {raw:.0} | {:.2} |",
+            measured.per_second,
+            milliseconds(measured.p50),
+            milliseconds(measured.p99),
+            measured.per_second / raw,
+        );
+    }
+    if options.history > 0 {
+        let dir = folder(options)?;
+        history::run(dir.path(), options.history, lasting).await?;
+    }
+    Ok(())
+}
+
+/// Lets `callers` work for a while on stories of their own.
+pub(crate) async fn measure(
+    engine: &Arc<Engine>,
+    callers: usize,
+    lasting: Duration,
+    name: &str,
+) -> Result<Measured> {
+    let began = Instant::now();
+    let mut tasks = Vec::new();
+    for n in 0..callers {
+        let mut hand = Hand::new(engine.clone(), format!("{name}-{n}"), Keys::None)?;
+        tasks.push(tokio::spawn(async move {
+            let mut took = Vec::new();
+            loop {
+                let go = hand
+                    .tell_story(|acked| {
+                        took.push(acked.took);
+                        if began.elapsed() < lasting { Go::On } else { Go::Stop }
+                    })
+                    .await?;
+                if go == Go::Stop {
+                    return anyhow::Ok(took);
+                }
+            }
+        }));
+    }
+    let mut took = Vec::new();
+    for task in tasks {
+        took.extend(task.await??);
+    }
+    let lasted = began.elapsed();
+    took.sort_unstable();
+    let at = |share: f64| {
+        let index = (took.len() as f64 * share) as usize;
+        took.get(index.min(took.len().saturating_sub(1))).copied()
+    };
+    Ok(Measured {
+        per_second: took.len() as f64 / lasted.as_secs_f64(),
+        p50: at(0.5).context("nothing was measured")?,
+        p99: at(0.99).context("nothing was measured")?,
+    })
+}
+
+/// The rate of a bare SQLite writer on the rows that the engine wrote into `engine_dir`.
+fn raw_rate(options: &Options, engine_dir: &Path, group: usize) -> Result<f64> {
+    let commands = raw::read(engine_dir)?;
+    let dir = folder(options)?;
+    let began = Instant::now();
+    let n = raw::write(dir.path(), &commands, group)?;
+    Ok(n as f64 / began.elapsed().as_secs_f64())
+}
+
+fn folder(options: &Options) -> Result<tempfile::TempDir> {
+    match &options.dir {
+        Some(dir) => Ok(tempfile::tempdir_in(dir)?),
+        None => Ok(tempfile::tempdir()?),
+    }
+}
+
+pub(crate) fn milliseconds(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1000.0
+}
