@@ -156,7 +156,9 @@ impl From<LockError> for Failure {
     fn from(error: LockError) -> Self {
         match error {
             LockError::Held { by } => Failure::Busy { by },
-            LockError::Io(source) => Failure::io("lock the data folder", source),
+            LockError::File { path, source } => {
+                Failure::io(format!("lock `{}`", path.display()), source)
+            }
         }
     }
 }

@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use baton_engine::verify_all;
-use baton_store::Store;
 use clap::Args;
 
 use crate::crew::{self, Go, Hand, Keys, SCOPE};

@@ -6,7 +6,6 @@ mod crash;
 mod crew;
 mod history;
 mod raw;
-mod recorder;
 
 use clap::{Parser, Subcommand};
 
