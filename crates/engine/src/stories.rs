@@ -90,3 +90,34 @@ pub fn story_package(story: &Story) -> Package {
     let document = Node::map(document);
     Package { format: Format::Json, text: baton_wire::json::print(&document), document }
 }
+
+/// The branch that the work goes to: the story's own, else one after its key, as in
+/// `feat/story-1.1.1` for `v0.1:1.1.1`.
+fn branch_of(story: &Story) -> String {
+    if let Some(branch) = &story.branch {
+        return branch.clone();
+    }
+    let key = story.key.as_str();
+    let name = key.rsplit(':').next().unwrap_or(key);
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || it == '.' || it == '-';
+    let slug: String =
+        name.chars().map(|it| if is_plain(it) { it.to_ascii_lowercase() } else { '-' }).collect();
+    format!("feat/story-{}", slug.trim_matches(['-', '.']))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_story_without_a_branch_gets_one_after_its_key() {
+        for (key, branch) in [
+            ("v0.1:1.1.1", "feat/story-1.1.1"),
+            ("owner/repo#12", "feat/story-owner-repo-12"),
+            ("Log in", "feat/story-log-in"),
+        ] {
+            let story = Story::named(StoryKey::parse(key).unwrap());
+            assert_eq!(branch_of(&story), branch);
+        }
+    }
+}

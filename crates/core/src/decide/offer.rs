@@ -234,9 +234,12 @@ pub(super) fn check_contract(
 }
 
 fn default_reason(draft: &Draft<'_>, to: &Party) -> String {
-    let of_step = draft.step_at(&to.place).and_then(|it| it.reason.as_ref());
-    match of_step {
-        Some(reason) => reason.as_str().to_owned(),
-        None => format!("Step requires {} expertise", draft.ground.agents.name_of(&to.agent)),
+    match &to.place {
+        Place::Orchestrator => "The work comes back to the orchestrator".to_owned(),
+        Place::Human => "A person has to decide".to_owned(),
+        Place::Step(_) => match draft.step_at(&to.place).and_then(|it| it.reason.as_ref()) {
+            Some(reason) => reason.as_str().to_owned(),
+            None => format!("Step requires {} expertise", draft.ground.agents.name_of(&to.agent)),
+        },
     }
 }
