@@ -19,7 +19,8 @@ pub(crate) async fn find_run(engine: &Engine, name: &str) -> Result<RunRow, Fail
     if let Ok(id) = Uuid::parse_str(name) {
         return Ok(engine.run(&RunRef::Id(RunId(id))).await?);
     }
-    let no_such = || Failure::NotFound(format!("there is no run `{name}`; `baton run list --all` has them"));
+    let no_such =
+        || Failure::NotFound(format!("there is no run `{name}`; `baton run list --all` has them"));
     let Ok(story) = StoryKey::parse(name) else { return Err(no_such()) };
     let row = engine.store().run(&RunRef::LatestOf(story)).await?;
     row.ok_or_else(no_such)

@@ -119,10 +119,7 @@ fn nearest() -> Result<PathBuf, Failure> {
 }
 
 /// What a file says, or every problem it has.
-pub(crate) fn parsed<T>(
-    path: &Path,
-    result: Result<T, Vec<FileProblem>>,
-) -> Result<T, Failure> {
+pub(crate) fn parsed<T>(path: &Path, result: Result<T, Vec<FileProblem>>) -> Result<T, Failure> {
     result.map_err(|problems| Failure::File { file: path.display().to_string(), problems })
 }
 

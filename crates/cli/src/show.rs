@@ -42,7 +42,12 @@ pub(crate) fn note(text: &str) {
 }
 
 pub(crate) fn error_line(message: &str, code: &str) {
-    anstream::eprintln!("{} {} {}", style::bad("error:"), visible(message), dim(&format!("[{code}]")));
+    anstream::eprintln!(
+        "{} {} {}",
+        style::bad("error:"),
+        visible(message),
+        dim(&format!("[{code}]"))
+    );
 }
 
 pub(crate) fn problem_lines(problems: &[String]) {

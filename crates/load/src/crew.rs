@@ -87,10 +87,7 @@ impl Hand {
 
     /// Takes one story all the way, telling of every command as it is acknowledged. Stops early
     /// where `ack` says so.
-    pub(crate) async fn tell_story(
-        &mut self,
-        mut ack: impl FnMut(Acked) -> Go,
-    ) -> Result<Go> {
+    pub(crate) async fn tell_story(&mut self, mut ack: impl FnMut(Acked) -> Go) -> Result<Go> {
         self.n_stories += 1;
         let story = StoryKey::parse(&format!("{}:{}", self.name, self.n_stories))?;
         let start = StartRun { story, workflow: None, to: None, package: None, reason: None };

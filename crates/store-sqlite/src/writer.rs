@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use baton_store::StoreError;
 use rusqlite::Connection;
@@ -16,6 +16,8 @@ use crate::error::{GroupFailed, ThreadGone};
 const MOST_IN_A_GROUP: usize = 256;
 /// How many commands may wait. Beyond it their senders wait, without holding up a thread.
 const MOST_WAITING: usize = 1024;
+/// How long a group waits for those who were in the one before and are on their way again.
+const GATHER: Duration = Duration::from_micros(400);
 /// After this long without work the log is moved into the database.
 const IDLE: Duration = Duration::from_millis(500);
 
@@ -88,6 +90,7 @@ async fn write_all(connection: Connection, mut receiver: mpsc::Receiver<Message>
     let mut messages = Vec::with_capacity(MOST_IN_A_GROUP);
     let mut closers = Vec::new();
     let mut is_dirty = false;
+    let mut n_before = 0;
     loop {
         let waiting = receiver.recv_many(&mut messages, MOST_IN_A_GROUP);
         let n_messages = if is_dirty {
@@ -105,7 +108,9 @@ async fn write_all(connection: Connection, mut receiver: mpsc::Receiver<Message>
         if n_messages == 0 {
             break;
         }
-        let mut group = Vec::with_capacity(n_messages);
+        gather(&mut receiver, &mut messages, n_before);
+        n_before = messages.len();
+        let mut group = Vec::with_capacity(n_before);
         for message in messages.drain(..) {
             match message {
                 Message::Work(work) => group.push(work),
@@ -123,6 +128,20 @@ async fn write_all(connection: Connection, mut receiver: mpsc::Receiver<Message>
     for closer in closers {
         // Whoever asked may have gone.
         let _ = closer.send(());
+    }
+}
+
+/// Callers that were answered together come back together, but not at the same instant. Without
+/// a moment's patience the first of them would have a commit of its own, and the others would
+/// wait for that: half the rate. A caller that is alone never waits.
+fn gather(receiver: &mut mpsc::Receiver<Message>, messages: &mut Vec<Message>, n_before: usize) {
+    let began = Instant::now();
+    while messages.len() < n_before && began.elapsed() < GATHER {
+        match receiver.try_recv() {
+            Ok(message) => messages.push(message),
+            Err(mpsc::error::TryRecvError::Empty) => std::thread::yield_now(),
+            Err(mpsc::error::TryRecvError::Disconnected) => return,
+        }
     }
 }
 
@@ -185,10 +204,9 @@ where
     fn reply(self: Box<Self>, group: Result<(), GroupFailed>) {
         let failed = |error: GroupFailed| E::from(StoreError::Unavailable(Box::new(error)));
         let result = match (self.result, group) {
-            // What was refused is refused, whatever became of the others.
-            (Some(Err(error)), _) => Err(error),
-            (Some(Ok(_)) | None, Err(error)) => Err(failed(error)),
-            (Some(Ok(value)), Ok(())) => Ok(value),
+            // Even a refusal may rest on what another command of the group had written.
+            (_, Err(error)) => Err(failed(error)),
+            (Some(result), Ok(())) => result,
             (None, Ok(())) => Err(thread_gone().into()),
         };
         // The sender may have stopped waiting; what it asked for is done all the same.

@@ -77,11 +77,7 @@ async fn play(
     Ok(())
 }
 
-async fn hand_in(
-    engine: &Engine,
-    you: &Principal,
-    story: &Story,
-) -> Result<RunId, Failure> {
+async fn hand_in(engine: &Engine, you: &Principal, story: &Story) -> Result<RunId, Failure> {
     narrator::title(story);
     let start = StartRun {
         story: story.key.clone(),

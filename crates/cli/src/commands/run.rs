@@ -57,12 +57,7 @@ pub(crate) async fn run(session: &Session, verb: &Run) -> Result<(), Failure> {
     }
 }
 
-async fn on(
-    session: &Session,
-    run: &str,
-    write: &Write,
-    command: Command,
-) -> Result<(), Failure> {
+async fn on(session: &Session, run: &str, write: &Write, command: Command) -> Result<(), Failure> {
     let run = find_run(&session.engine, run).await?.run.id;
     let outcome = session.engine.on_run(&session.caller(write), run, command).await?;
     tell(session, write, &outcome).await

@@ -10,10 +10,8 @@ use crate::show::{self, Format};
 
 pub(crate) async fn run(session: &Session) -> Result<(), Failure> {
     let engine = &session.engine;
-    let filter = RunFilter {
-        statuses: vec![RunStatus::Open, RunStatus::Paused],
-        ..RunFilter::default()
-    };
+    let filter =
+        RunFilter { statuses: vec![RunStatus::Open, RunStatus::Paused], ..RunFilter::default() };
     let runs = engine.store().runs(&filter).await?;
     let stories = engine.stories().await?;
     let n_waiting = stories.iter().filter(|it| it.latest.is_none()).count();
@@ -31,7 +29,10 @@ pub(crate) async fn run(session: &Session) -> Result<(), Failure> {
             show::answer_json(&Node::map([
                 ("runs", Node::List(open)),
                 ("waitsForYou", Node::List(for_you)),
-                ("storiesWaiting", Node::Number(i64::try_from(n_waiting).unwrap_or(i64::MAX).into())),
+                (
+                    "storiesWaiting",
+                    Node::Number(i64::try_from(n_waiting).unwrap_or(i64::MAX).into()),
+                ),
             ]));
         }
         Format::Table => show_screen(session, &runs, n_waiting),
@@ -75,9 +76,9 @@ fn what_to_type(row: &RunRow) -> Option<String> {
         return Some(format!("{story}: {why}\n    baton answer {which} {choices}"));
     }
     match row.run.baton() {
-        Baton::Loose { at, .. } => Some(format!(
-            "{story}: the baton lies loose at {at}\n    baton run start {story}"
-        )),
+        Baton::Loose { at, .. } => {
+            Some(format!("{story}: the baton lies loose at {at}\n    baton run start {story}"))
+        }
         Baton::Offered { .. } | Baton::Held { .. } | Baton::Parked { .. } | Baton::Done => None,
     }
 }

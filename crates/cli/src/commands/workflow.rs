@@ -106,7 +106,8 @@ fn agent_problems(
             continue;
         };
         let place = Place::Step(step.id.clone());
-        for (_, edge) in workflow.edges().filter(|(_, it)| Workflow::target_place(&it.to) == place) {
+        for (_, edge) in workflow.edges().filter(|(_, it)| Workflow::target_place(&it.to) == place)
+        {
             let Some(contract) = &edge.contract else { continue };
             if !file.accepts.is_empty() && !file.accepts.contains(contract) {
                 let message = format!("`{id}` does not say that it accepts `{contract}`");

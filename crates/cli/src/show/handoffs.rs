@@ -75,9 +75,10 @@ pub(crate) fn handoff_json(row: &HandoffRow, texts: &Texts) -> Node {
     let some_words = |id: Option<ContentId>| id.map_or(Node::Null, words);
     let time = |at: Timestamp| Node::text(at.to_string());
     let some_time = |at: Option<Timestamp>| at.map_or(Node::Null, time);
-    let package = row.package.and_then(|it| texts.get(it)).map_or(Node::Null, |text| {
-        json::parse(text).unwrap_or_else(|_| Node::text(text))
-    });
+    let package = row
+        .package
+        .and_then(|it| texts.get(it))
+        .map_or(Node::Null, |text| json::parse(text).unwrap_or_else(|_| Node::text(text)));
     Node::map([
         ("number", number(row.number)),
         ("id", Node::text(row.id.0.to_string())),

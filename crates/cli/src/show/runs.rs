@@ -43,9 +43,7 @@ pub(crate) fn whereabouts(run: &Run) -> String {
         }
         (Baton::Loose { at, .. }, _) => format!("{} at {at}", warn("loose")),
         (Baton::Done, _)
-        | (Baton::Offered { .. } | Baton::Held { .. } | Baton::Parked { .. }, None) => {
-            dim("–")
-        }
+        | (Baton::Offered { .. } | Baton::Held { .. } | Baton::Parked { .. }, None) => dim("–"),
     }
 }
 

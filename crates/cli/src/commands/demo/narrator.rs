@@ -100,9 +100,8 @@ async fn answer(
 ) -> Result<(), Failure> {
     let by = you.clone();
     let comment = Some(Reason::parse("Write the test first; then it is good enough")?);
-    let command = |handoff| {
-        Command::Answer(GateAnswer { handoff, answer: Answer::Continue, by, comment })
-    };
+    let command =
+        |handoff| Command::Answer(GateAnswer { handoff, answer: Answer::Continue, by, comment });
     let which = HandoffRef::InRun(run, gate);
     engine.on_handoff(&Caller::new(you.clone()), &which, command).await?;
     Ok(())
