@@ -1,6 +1,7 @@
 -- Everything that a run leaves behind. What grows with every command is keyed by integers that
 -- only grow, so that writing touches the right end of each tree, however long the history is.
 -- Times are nanoseconds since 1970 in UTC; ids are 16 bytes, hashes 32.
+-- The words of a column are checked with `or`: for a longer list, `in` makes a table at every row.
 
 create table runs (
     number integer primary key autoincrement,
@@ -9,8 +10,13 @@ create table runs (
     head blob not null check (length(head) = 32),
     story_key text not null,
     workflow text not null,
-    status text not null check (status in ('open', 'paused', 'completed', 'cancelled')),
-    baton text not null check (baton in ('offered', 'held', 'parked', 'loose', 'done')),
+    status text not null check (
+        status = 'open' or status = 'paused' or status = 'completed' or status = 'cancelled'
+    ),
+    baton text not null check (
+        baton = 'offered' or baton = 'held' or baton = 'parked' or baton = 'loose'
+        or baton = 'done'
+    ),
     current_agent text,
     started_at integer not null,
     moved_at integer not null,
@@ -27,18 +33,23 @@ create table handoffs (
     id blob not null unique check (length(id) = 16),
     run_number integer not null references runs (number),
     no integer not null,
-    kind text not null check (kind in ('sequential', 'delegation', 'escalation', 'return')),
+    kind text not null check (
+        kind = 'sequential' or kind = 'delegation' or kind = 'escalation' or kind = 'return'
+    ),
     from_agent text not null,
     from_place text not null,
     to_agent text not null,
     to_place text not null,
-    state text not null check (state in (
-        'pending', 'clarification', 'accepted', 'parked',
-        'completed', 'rejected', 'timed_out', 'cancelled', 'superseded'
-    )),
-    outcome text check (outcome in (
-        'success', 'failure', 'blocked', 'needs_review', 'needs_clarification', 'skipped', 'unknown'
-    )),
+    state text not null check (
+        state = 'pending' or state = 'clarification' or state = 'accepted' or state = 'parked'
+        or state = 'completed' or state = 'rejected' or state = 'timed_out' or state = 'cancelled'
+        or state = 'superseded'
+    ),
+    outcome text check (
+        outcome = 'success' or outcome = 'failure' or outcome = 'blocked'
+        or outcome = 'needs_review' or outcome = 'needs_clarification' or outcome = 'skipped'
+        or outcome = 'unknown'
+    ),
     package blob check (length(package) = 32),
     reason blob not null check (length(reason) = 32),
     ended_reason blob check (length(ended_reason) = 32),
@@ -79,7 +90,9 @@ create table contents (
     nonce blob not null check (length(nonce) = 16),
     kind text not null check (kind in ('package', 'words')),
     -- Of a package only.
-    format text check (format in ('json', 'xml', 'yaml', 'markdown')),
+    format text check (
+        format = 'json' or format = 'xml' or format = 'yaml' or format = 'markdown'
+    ),
     hash blob check (length(hash) = 32),
     text text not null,
     check ((kind = 'package') = (format is not null and hash is not null))

@@ -53,12 +53,17 @@ fn kind_of<'a>(mounts: &'a str, dir: &Path) -> Option<&'a str> {
 }
 
 #[cfg(unix)]
-fn make_private_dir(dir: &Path) -> io::Result<()> {
+pub(crate) fn make_private_dir(dir: &Path) -> io::Result<()> {
     use std::os::unix::fs::DirBuilderExt as _;
     if dir.is_dir() {
         return Ok(());
     }
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+    // What SQLite puts on disk is found again only if the directory is on disk too.
+    match dir.canonicalize()?.parent() {
+        Some(parent) => fs::File::open(parent)?.sync_all(),
+        None => Ok(()),
+    }
 }
 
 #[cfg(unix)]
@@ -73,7 +78,7 @@ fn make_private_file(path: &Path) -> io::Result<()> {
 }
 
 #[cfg(not(unix))]
-fn make_private_dir(dir: &Path) -> io::Result<()> {
+pub(crate) fn make_private_dir(dir: &Path) -> io::Result<()> {
     fs::create_dir_all(dir)
 }
 

@@ -6,6 +6,8 @@ use std::io::{self, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use crate::filesystem::make_private_dir;
+
 const FILE: &str = "baton.lock";
 const PAUSE: Duration = Duration::from_millis(20);
 
@@ -31,10 +33,12 @@ pub enum LockError {
 }
 
 impl DataLock {
-    /// Takes the lock of `dir`, which is there, and waits for it as long as `wait`.
+    /// Takes the lock of `dir`, which is made where there is none, and waits for it as long as
+    /// `wait`. It blocks the thread.
     pub fn take(dir: &Path, wait: Duration) -> Result<Self, LockError> {
         let path = dir.join(FILE);
         let failed = |source| LockError::File { path: path.clone(), source };
+        make_private_dir(dir).map_err(failed)?;
         let file = open(&path).map_err(failed)?;
         let asked_at = Instant::now();
         loop {
@@ -128,11 +132,20 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_that_is_not_there_cannot_be_locked() {
+    fn a_directory_that_is_not_there_is_made() {
         let dir = tempfile::tempdir().unwrap();
-        let error = DataLock::take(&dir.path().join("none"), LONG).unwrap_err();
+        let data = dir.path().join("new/data");
+        assert_eq!(read_note(&data), None);
+        DataLock::take(&data, Duration::ZERO).unwrap();
+    }
+
+    #[test]
+    fn a_file_in_place_of_the_directory_is_an_error_at_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("file");
+        std::fs::write(&file, "").unwrap();
+        let error = DataLock::take(&file, LONG).unwrap_err();
         assert!(matches!(error, LockError::File { .. }), "{error:?}");
-        assert_eq!(read_note(dir.path()), None);
     }
 
     fn refused(dir: &Path) -> String {

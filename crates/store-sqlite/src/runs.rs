@@ -39,34 +39,43 @@ pub(crate) fn add(connection: &Connection, prepared: &Prepared) -> Result<i64, A
 
 /// Changes a run that is still at the expected version; gives its number.
 pub(crate) fn change(connection: &Connection, prepared: &Prepared) -> Result<i64, AppendError> {
+    let id = prepared.append.run.id;
+    let Some(number) = number_of(connection, id).map_err(to_append)? else {
+        return Err(AppendError::Conflict);
+    };
     // Most moves leave the status alone. To set it, even to what it is, would write the indexes
     // of open runs anew.
     let same_status = "update runs
                        set version = ?3, head = ?4, baton = ?5, current_agent = ?6,
                            moved_at = ?7, state = ?8
-                       where id = ?1 and version = ?2 and status = ?9
-                       returning number";
+                       where number = ?1 and version = ?2 and status = ?9";
     let any_status = "update runs
                       set version = ?3, head = ?4, baton = ?5, current_agent = ?6,
                           moved_at = ?7, state = ?8, status = ?9
-                      where id = ?1 and version = ?2
-                      returning number";
+                      where number = ?1 and version = ?2";
     for sql in [same_status, any_status] {
-        if let Some(number) = run_update(connection, sql, prepared)? {
+        if is_updated(connection, sql, number, prepared)? {
             return Ok(number);
         }
     }
     Err(AppendError::Conflict)
 }
 
-fn run_update(
+/// Cheaper than `returning number`, for which SQLite makes and drops a table each time.
+fn number_of(connection: &Connection, id: RunId) -> rusqlite::Result<Option<i64>> {
+    let sql = "select number from runs where id = ?1";
+    connection.prepare_cached(sql)?.query_row([id.0.as_bytes()], |row| row.get(0)).optional()
+}
+
+fn is_updated(
     connection: &Connection,
     sql: &str,
+    number: i64,
     prepared: &Prepared,
-) -> Result<Option<i64>, AppendError> {
+) -> Result<bool, AppendError> {
     let run = &prepared.append.run;
     let params = params![
-        run.id.0.as_bytes(),
+        number,
         integer(prepared.append.expected.0),
         integer(prepared.version.0),
         prepared.head.0,
@@ -76,9 +85,8 @@ fn run_update(
         prepared.state,
         run.status.name(),
     ];
-    let mut statement = connection.prepare_cached(sql).map_err(to_append)?;
-    match statement.query_row(params, |row| row.get(0)).optional() {
-        Ok(number) => Ok(number),
+    match connection.prepare_cached(sql).and_then(|mut it| it.execute(params)) {
+        Ok(n_rows) => Ok(n_rows > 0),
         Err(error) if is_constraint(&error) => Err(AppendError::OpenRunExists(run.story.clone())),
         Err(error) => Err(to_append(error)),
     }
@@ -86,10 +94,9 @@ fn run_update(
 
 /// Which of the two rules a new run has broken.
 fn why_not(connection: &Connection, id: RunId, story: &StoryKey) -> AppendError {
-    let sql = "select count(*) from runs where id = ?1";
-    match connection.query_row(sql, [id.0.as_bytes()], |row| row.get(0)) {
-        Ok(0) => AppendError::OpenRunExists(story.clone()),
-        Ok(1_i64..) | Ok(i64::MIN..0) => AppendError::Conflict,
+    match number_of(connection, id) {
+        Ok(Some(_)) => AppendError::Conflict,
+        Ok(None) => AppendError::OpenRunExists(story.clone()),
         Err(error) => to_append(error),
     }
 }
