@@ -84,8 +84,11 @@ impl Contract {
             }
         };
         for rule in self.must.iter().chain(&self.should) {
-            if rule.check(&skeleton).is_some() {
-                set(&mut skeleton, &rule.field, rule.placeholder());
+            // Once for each spelling: a contradiction may stand in several.
+            for _ in rule.spellings() {
+                if let Some(problem) = rule.check(&skeleton) {
+                    set(&mut skeleton, &problem.path, rule.placeholder());
+                }
             }
         }
         skeleton
@@ -291,6 +294,16 @@ mod tests {
                 expect!["build_passes: cannot be `false` here: what it is for [contradiction]"],
             );
         }
+    }
+
+    #[test]
+    fn a_contradiction_counts_in_every_spelling() {
+        let rule = rule(&["approved", "ok"], Check::NoneOf(vec!["false".to_owned()]));
+        let contract = contract(vec![rule]);
+        let both = Node::map([("approved", Node::Bool(false)), ("ok", Node::Bool(false))]);
+        assert_eq!(contract.check(&both).must.len(), 1);
+        let skeleton = contract.skeleton(&both);
+        assert_eq!(contract.check(&skeleton), Report::default(), "{skeleton:?}");
     }
 
     #[test]

@@ -152,12 +152,13 @@ impl Workflow {
     }
 
     /// The rejects that the edge between two places takes before a person is asked.
+    /// Either side of the loop may say it: the forward edge, or the back edge that answers it.
     pub fn rounds_of(&self, from: &Place, to: &Place) -> u32 {
-        self.edges_from(from)
-            .iter()
-            .find(|it| Self::target_place(&it.to) == *to)
-            .and_then(|it| it.rounds)
-            .unwrap_or(self.limits.rounds)
+        let leads = |edge: &&Edge, place: &Place| Self::target_place(&edge.to) == *place;
+        let forward = self.edges_from(from).iter().find(|it| leads(it, to));
+        let back = self.edges_from(to).iter().find(|it| it.is_back && leads(it, from));
+        let said = |edge: Option<&Edge>| edge.and_then(|it| it.rounds);
+        said(forward).or(said(back)).unwrap_or(self.limits.rounds)
     }
 
     /// Everything that is wrong with the workflow as a machine, all at once.

@@ -95,6 +95,15 @@ impl Catalog {
         }
     }
 
+    /// True for the reserved two, for everybody with a file, and for whoever does a step.
+    pub fn knows(&self, agent: &AgentId) -> bool {
+        let does_a_step = |it: &Entry| it.workflow.steps.iter().any(|it| it.agents.contains(agent));
+        agent.is_human()
+            || agent.is_orchestrator()
+            || self.agents.find(agent).is_some()
+            || self.workflows.values().any(does_a_step)
+    }
+
     fn names(&self) -> String {
         let names: Vec<&str> = self.workflows.keys().map(WorkflowName::as_str).collect();
         names.join(", ")

@@ -41,6 +41,9 @@ pub enum In {
 impl Engine {
     /// Hands a story in: the orchestrator's first handoff. On a loose baton it hands in again.
     pub async fn start(&self, caller: &Caller, start: StartRun) -> Result<Outcome, EngineError> {
+        if let Some(outcome) = self.repeated(caller).await? {
+            return Ok(outcome);
+        }
         let story = self.story_or_new(&start.story).await?;
         let open = self.open_run(&start.story).await?;
         if let Some(row) = open {
@@ -54,6 +57,30 @@ impl Engine {
 
     /// Hands off from one agent to another.
     pub async fn create(
+        &self,
+        caller: &Caller,
+        within: In,
+        create: Create,
+    ) -> Result<Outcome, EngineError> {
+        let (from, to) = (create.from.clone(), create.to.clone());
+        let outcome = self.create_within(caller, within, create).await;
+        match outcome {
+            // No edge leads to somebody who does not exist: then that is the mistake.
+            Err(EngineError::Refused { refusal: Refusal::NotAnEdge { .. }, .. })
+                if !self.catalog.knows(&to) =>
+            {
+                Err(EngineError::refused(Refusal::UnknownAgent { agent: to }))
+            }
+            Err(EngineError::Refused { refusal: Refusal::NotAnEdge { .. }, .. })
+                if !self.catalog.knows(&from) =>
+            {
+                Err(EngineError::refused(Refusal::UnknownAgent { agent: from }))
+            }
+            outcome => outcome,
+        }
+    }
+
+    async fn create_within(
         &self,
         caller: &Caller,
         within: In,
@@ -140,6 +167,9 @@ impl Engine {
         workflow: Option<WorkflowName>,
         create: Create,
     ) -> Result<Outcome, EngineError> {
+        if let Some(outcome) = self.repeated(caller).await? {
+            return Ok(outcome);
+        }
         let latest = self.store.run(&RunRef::LatestOf(key.clone())).await?;
         let entry = match latest {
             Some(row) if !row.run.is_finished() => {
@@ -151,14 +181,21 @@ impl Engine {
                 if let Some(row) = latest
                     && !decide::is_first_edge(&entry.workflow, &create)
                 {
-                    let status = row.run.status.name();
-                    return Err(EngineError::StoryFinished { story: key, status });
+                    return Err(self.finished(&row).await?);
                 }
                 entry.clone()
             }
         };
         let story = self.story_or_new(&key).await?;
         self.begin(caller, entry, story, create).await
+    }
+
+    /// The refusal of a create for a story whose run is over, with the last handoff of that run.
+    async fn finished(&self, row: &RunRow) -> Result<EngineError, EngineError> {
+        let refusal = Refusal::RunFinished { status: row.run.status.name() };
+        let last = HandoffRef::InRun(row.run.id, HandoffNo(row.run.n_handoffs));
+        let handoff = self.store.handoff(&last).await?.map(Box::new);
+        Ok(EngineError::Refused { refusal, handoff })
     }
 
     /// A run that is under way is started again only where its baton lies loose.

@@ -25,8 +25,6 @@ pub enum EngineError {
     WorkflowUnclear { known: String },
     #[error("the story `{story}` is under way as run {number} already")]
     AlreadyOpen { story: StoryKey, number: u64 },
-    #[error("the last run of `{story}` is {status}; start a new one first")]
-    StoryFinished { story: StoryKey, status: &'static str },
     #[error("no story is ready: {why}")]
     NothingReady { why: String },
     #[error("this key was used for another request; take a new one")]
@@ -60,12 +58,14 @@ impl EngineError {
             EngineError::NoSuchWorkflow { .. } => "no_such_workflow",
             EngineError::WorkflowUnclear { .. } => "workflow_unclear",
             EngineError::AlreadyOpen { .. } => "already_open",
-            EngineError::StoryFinished { .. } => "story_finished",
             EngineError::NothingReady { .. } => "nothing_ready",
             EngineError::KeyReused => "key_reused",
             EngineError::Contended => "contended",
             EngineError::Closing => "closing",
-            EngineError::Store(_) => "unavailable",
+            EngineError::Store(StoreError::Nul) => "nul",
+            EngineError::Store(
+                StoreError::Unavailable(_) | StoreError::Closed | StoreError::Damaged { .. },
+            ) => "unavailable",
         }
     }
 
@@ -84,11 +84,13 @@ impl EngineError {
                 ErrorClass::Unacceptable
             }
             EngineError::AlreadyOpen { .. }
-            | EngineError::StoryFinished { .. }
             | EngineError::NothingReady { .. } => ErrorClass::Conflict,
-            EngineError::Contended | EngineError::Closing | EngineError::Store(_) => {
-                ErrorClass::Unavailable
-            }
+            EngineError::Store(StoreError::Nul) => ErrorClass::Malformed,
+            EngineError::Contended
+            | EngineError::Closing
+            | EngineError::Store(
+                StoreError::Unavailable(_) | StoreError::Closed | StoreError::Damaged { .. },
+            ) => ErrorClass::Unavailable,
         }
     }
 

@@ -68,7 +68,6 @@ fn status(row: &StoryRow) -> Option<RunStatus> {
 
 /// A story as the first agent is given it.
 pub fn story_package(story: &Story) -> Package {
-    let text = |it: &Option<String>| it.clone().map_or(Node::Null, Node::Text);
     let list = |items: Vec<String>| Node::List(items.into_iter().map(Node::Text).collect());
     let depends_on = story.depends_on.iter().map(ToString::to_string).collect();
     let mut members = vec![
@@ -79,15 +78,14 @@ pub fn story_package(story: &Story) -> Package {
         ("depends_on", list(depends_on)),
         ("priority", Node::Number(Number::from(story.priority))),
     ];
-    if story.pr_url.is_some() {
-        members.push(("pr_url", text(&story.pr_url)));
+    if let Some(pr_url) = &story.pr_url {
+        members.push(("pr_url", Node::text(pr_url)));
     }
-    let mut document =
-        vec![("story_id", Node::text(story.key.as_str())), ("story", Node::map(members))];
-    if story.branch.is_some() {
-        document.push(("branch", text(&story.branch)));
-    }
-    let document = Node::map(document);
+    let document = Node::map([
+        ("story_id", Node::text(story.key.as_str())),
+        ("story", Node::map(members)),
+        ("branch", Node::text(branch_of(story))),
+    ]);
     Package { format: Format::Json, text: baton_wire::json::print(&document), document }
 }
 

@@ -75,7 +75,7 @@ fn finish(draft: &mut Draft<'_>, handoff: &Handoff, work: &Work<'_>) -> Result<(
         Route::Edge(edge, agent) => {
             let warnings = check_contract(draft.workflow(), edge, work.package, work.profile)?;
             let package = draft.keep_package(work.package);
-            if work.outcome == Some(Outcome::NeedsReview) {
+            if work.outcome == Some(Outcome::NeedsReview) && edge.on != Outcome::NeedsReview {
                 let to = Party { agent, place: Workflow::target_place(&edge.to) };
                 ask_for_review(draft, handoff, step, package, to, work);
                 return Ok(());
@@ -142,8 +142,10 @@ enum Route<'a> {
 fn route<'a>(draft: &Draft<'a>, step: &'a Step, work: &Work<'_>) -> Result<Route<'a>, Refusal> {
     let workflow = draft.workflow();
     let place = Place::Step(step.id.clone());
-    // Work that needs a review or was skipped takes the way that good work would take.
+    // Work that needs a review or was skipped takes the way that good work would take, unless
+    // the workflow has a way of its own for it.
     let edge_outcome = work.outcome.map(|it| match it {
+        Outcome::NeedsReview | Outcome::Skipped if step.edges_on(it).next().is_some() => it,
         Outcome::NeedsReview | Outcome::Skipped => Outcome::Success,
         Outcome::Success
         | Outcome::Failure

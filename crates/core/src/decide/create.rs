@@ -2,19 +2,25 @@
 //! takes it up; by anybody else it is refused with where the baton is.
 
 use super::complete;
-use super::draft::Draft;
+use super::draft::{Draft, only};
 use super::offer::{AtOrchestrator, Offer, check_contract, edge_to, hand_over, offer};
 use crate::command::Create;
 use crate::contract::Profile;
 use crate::event::Event;
 use crate::names::AgentId;
 use crate::refusal::Refusal;
-use crate::run::{Baton, Handoff, Kind, Party, State};
+use crate::run::{Baton, HandoffNo, Kind, Party, RunStatus, State};
 use crate::workflow::{Edge, Place, Workflow};
 
 pub(super) fn decide(draft: &mut Draft<'_>, create: &Create) -> Result<(), Refusal> {
+    if let Some(no) = create.supersedes {
+        return supersede(draft, no, create);
+    }
     match draft.run.baton().clone() {
         Baton::Loose { at, other } => {
+            if draft.run.status == RunStatus::Paused {
+                return Err(Refusal::Paused);
+            }
             let profile = draft.workflow().profile.unwrap_or(create.profile);
             match profile {
                 Profile::Lenient => {}
@@ -31,9 +37,6 @@ pub(super) fn decide(draft: &mut Draft<'_>, create: &Create) -> Result<(), Refus
         }
         Baton::Offered { handoff } => {
             let offered = draft.open(handoff)?;
-            if create.supersedes == Some(handoff) {
-                return supersede(draft, &offered, create);
-            }
             if offered.from.agent == create.from && offered.to.agent == create.to {
                 return Err(Refusal::Duplicate {
                     handoff,
@@ -111,8 +114,17 @@ fn again(draft: &mut Draft<'_>, create: &Create, at: &Place) -> bool {
 }
 
 /// Replaces a pending handoff by a newer one of the same sender.
-fn supersede(draft: &mut Draft<'_>, old: &Handoff, create: &Create) -> Result<(), Refusal> {
-    super::draft::only(&old.from.agent, Some(&create.from), "supersede", old.no)?;
+fn supersede(draft: &mut Draft<'_>, no: HandoffNo, create: &Create) -> Result<(), Refusal> {
+    let old = draft.open_work(no)?;
+    only(&old.from.agent, Some(&create.from), "supersede", no)?;
+    match old.state {
+        State::Pending | State::Clarification => {}
+        State::Accepted | State::Parked => {
+            let hint = "its receiver works on it already; only they can give it back";
+            let state = old.state.name();
+            return Err(Refusal::WrongState { command: "supersede", handoff: no, state, hint });
+        }
+    }
     let workflow = draft.workflow();
     let is_same_way = old.to.agent == create.to;
     let edge = match edge_to(workflow, &old.from.place, &create.to, create.outcome) {
