@@ -19,6 +19,8 @@ mod reject;
 #[cfg(test)]
 mod fixture;
 #[cfg(test)]
+mod gate_scenarios;
+#[cfg(test)]
 mod scenarios;
 #[cfg(test)]
 mod tables;

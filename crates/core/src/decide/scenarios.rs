@@ -7,20 +7,19 @@ use crate::command::{Accept, Command, Create, Reject};
 use crate::contract::Profile;
 use crate::document::Node;
 use crate::event::{Created, Event};
-use crate::gate::Answer;
 use crate::names::StepId;
 use crate::outcome::Outcome;
 use crate::refusal::Refusal;
-use crate::run::{HandoffNo, Kind, RunStatus, State};
+use crate::run::{HandoffNo, RunStatus, State};
 use crate::workflow::{Edge, RejectRule, Step, Target};
 
 #[track_caller]
-fn check(tester: &Tester, expected: Expect) {
+pub(super) fn check(tester: &Tester, expected: Expect) {
     expected.assert_eq(&tester.shows());
 }
 
 #[track_caller]
-fn check_refused(tester: &mut Tester, command: &Command, expected: Expect) {
+pub(super) fn check_refused(tester: &mut Tester, command: &Command, expected: Expect) {
     let before = tester.run.clone();
     let refusal = tester.tries(command).unwrap_err();
     assert_eq!(tester.run, before, "a refusal changes nothing");
@@ -145,180 +144,6 @@ fn only_the_receiver_answers_and_only_the_holder_hands_on() {
 }
 
 #[test]
-fn a_reject_gives_the_package_back_with_the_reason() {
-    let mut tester = at_review();
-    let given = tester.run.current().unwrap().package;
-    let decision = tester.rejects(3, "Tests failing");
-    check(&tester, expect!["HO-004 reviewer→implementer pending; offered"]);
-    assert_eq!(decision.done.returned, Some(HandoffNo(4)));
-    let returned = tester.run.current().unwrap();
-    assert_eq!((returned.kind, returned.package), (Kind::Return, given));
-    tester.accepts(4);
-    tester.completes(4, Outcome::Success, nothing());
-    check(&tester, expect!["HO-005 implementer→reviewer pending; offered"]);
-}
-
-#[test]
-fn a_create_along_a_back_edge_is_a_reject_that_answers_like_a_create() {
-    let mut tester = at_review();
-    let decision = tester.hands("reviewer", "implementer", findings(&["a.rs:1"]));
-    assert_eq!(decision.events[0].name(), "handoff.rejected");
-    assert_eq!(decision.done.handoff, Some(HandoffNo(4)));
-    check(&tester, expect!["HO-004 reviewer→implementer pending; offered"]);
-    assert_eq!(tester.run.rounds[0].n_rejects, 1);
-}
-
-#[test]
-fn the_fourth_reject_asks_a_person_whichever_way_it_is_said() {
-    let mut tester = at_review();
-    for round in 0..3 {
-        let no = tester.run.n_handoffs;
-        if round % 2 == 0 {
-            tester.rejects(no, "not yet");
-        } else {
-            tester.hands("reviewer", "implementer", nothing());
-        }
-        assert_eq!(tester.run.gate(), None, "round {round}");
-        back_to_review(&mut tester);
-    }
-    let no = tester.run.n_handoffs;
-    let decision = tester.rejects(no, "still not");
-    check(&tester, expect!["HO-010 reviewer→human pending; parked"]);
-    assert_eq!((decision.done.returned, decision.done.gate), (None, Some(HandoffNo(10))));
-}
-
-#[test]
-fn the_same_findings_twice_in_a_row_ask_a_person_at_once() {
-    let mut tester = at_review();
-    tester.hands("reviewer", "implementer", findings(&["a.rs:1", "b.rs:2"]));
-    back_to_review(&mut tester);
-    tester.hands("reviewer", "implementer", findings(&["a.rs:1"]));
-    assert_eq!(tester.run.gate(), None, "fewer findings are progress");
-    back_to_review(&mut tester);
-    tester.hands("reviewer", "implementer", findings(&["a.rs:1"]));
-    check(&tester, expect!["HO-008 reviewer→human pending; parked"]);
-    tester.answers(8, Answer::Continue);
-    back_to_review(&mut tester);
-    tester.hands("reviewer", "implementer", findings(&["a.rs:1"]));
-    assert_eq!(tester.run.gate(), None, "a person's answer wipes the slate");
-}
-
-#[test]
-fn a_person_may_allow_three_more_rounds() {
-    let mut tester = at_the_limit();
-    tester.answers(10, Answer::Continue);
-    check(&tester, expect!["HO-011 reviewer→implementer pending; offered"]);
-    // The answer let the fourth reject through; the fifth and sixth go by themselves.
-    for _ in 5..=6 {
-        back_to_review(&mut tester);
-        let no = tester.run.n_handoffs;
-        tester.rejects(no, "no");
-        assert_eq!(tester.run.gate(), None);
-    }
-    back_to_review(&mut tester);
-    let no = tester.run.n_handoffs;
-    tester.rejects(no, "no");
-    assert!(tester.run.gate().is_some(), "the seventh asks again");
-}
-
-#[test]
-fn a_person_may_take_the_work_as_it_is() {
-    let mut tester = at_the_limit();
-    let rejected = tester.run.gate().unwrap().1.package;
-    let decision = tester.answers(10, Answer::Accept);
-    check(&tester, expect!["HO-011 reviewer→refactorer pending; offered"]);
-    let current = tester.run.current().unwrap();
-    assert_eq!(current.package, rejected, "the very package that was rejected");
-    assert_eq!(created(&decision).approved_by.as_ref().unwrap().as_str(), "grace");
-}
-
-#[test]
-fn a_person_may_hand_the_work_to_another_agent() {
-    let mut tester = at_the_limit();
-    check_refused(
-        &mut tester,
-        &answer_gate(10, Answer::HandTo(agent("nobody"))),
-        expect!["unknown_agent: there is no agent `nobody`; add a file for it, or name another"],
-    );
-    tester.answers(10, Answer::HandTo(agent("helper")));
-    check(&tester, expect!["HO-011 reviewer→helper pending; offered"]);
-    tester.accepts(11);
-    tester.hands("helper", "reviewer", nothing());
-    check(&tester, expect!["HO-012 helper→reviewer pending; offered"]);
-}
-
-#[test]
-fn a_person_may_abort() {
-    let mut tester = at_the_limit();
-    tester.answers(10, Answer::Abort);
-    assert_eq!(tester.run.status, RunStatus::Cancelled);
-    check(&tester, expect!["nothing open; done"]);
-}
-
-#[test]
-fn a_gate_takes_only_its_own_answers() {
-    let mut tester = at_the_limit();
-    check_refused(
-        &mut tester,
-        &answer_gate(10, Answer::Approve),
-        expect![
-            "not_a_choice: HO-010 does not take the answer `approve`; it takes continue, accept, hand_to, abort"
-        ],
-    );
-    let mut tester = Tester::started();
-    check_refused(
-        &mut tester,
-        &answer_gate(1, Answer::Abort),
-        expect!["not_a_gate: HO-001 asks nobody anything; accept or reject it instead"],
-    );
-}
-
-#[test]
-fn a_failure_without_an_edge_is_tried_again_and_then_shown_to_a_person() {
-    let mut tester = Tester::started();
-    let given = tester.run.package;
-    for attempt in 1..=3 {
-        let current = tester.run.current().unwrap();
-        assert_eq!((current.attempt, current.package), (attempt, given));
-        tester.accepts(attempt);
-        tester.completes(attempt, Outcome::Failure, nothing());
-    }
-    check(&tester, expect!["HO-004 analyst→human pending; parked"]);
-    tester.answers(4, Answer::Continue);
-    check(&tester, expect!["HO-005 analyst→analyst pending; offered"]);
-    assert_eq!(tester.run.current().unwrap().package, given);
-}
-
-#[test]
-fn blocked_work_waits_for_a_person_and_goes_back_to_the_blocked_agent() {
-    let mut tester = Tester::started();
-    tester.accepts(1);
-    tester.completes(1, Outcome::Blocked, Node::map([("reason", Node::text("no access"))]));
-    check(&tester, expect!["HO-002 analyst→human pending; parked"]);
-    tester.answers(2, Answer::Continue);
-    check(&tester, expect!["HO-003 analyst→analyst pending; offered"]);
-}
-
-#[test]
-fn work_that_needs_a_review_goes_on_only_by_a_persons_word() {
-    let mut tester = Tester::started();
-    tester.accepts(1);
-    tester.completes(1, Outcome::NeedsReview, plan());
-    check(&tester, expect!["HO-002 analyst→human pending; parked"]);
-    let shown = tester.run.package;
-    let mut other = Tester::started();
-    other.accepts(1);
-    other.completes(1, Outcome::NeedsReview, plan());
-    tester.answers(2, Answer::Approve);
-    check(&tester, expect!["HO-003 analyst→implementer pending; offered"]);
-    assert_eq!(tester.run.package, shown, "what goes on is what was approved");
-    other.answers(2, Answer::Reject);
-    check(&other, expect!["HO-003 human→analyst pending; offered"]);
-    other.rejects(3, "I cannot do that");
-    check(&other, expect!["HO-004 analyst→human pending; parked"]);
-}
-
-#[test]
 fn an_error_goes_back_to_the_orchestrator_from_anywhere() {
     let mut tester = at_review();
     let error = Node::map([("error", Node::map([("message", Node::text("no disk"))]))]);
@@ -429,18 +254,6 @@ fn a_run_goes_back_only_to_where_it_has_been() {
     );
     tester.does(&goto("implement"));
     check(&tester, expect!["HO-004 orchestrator→implementer pending; offered"]);
-}
-
-#[test]
-fn a_question_to_a_person_is_not_walked_around() {
-    let mut tester = at_the_limit();
-    for command in [goto("analyze"), skip(), cancel(10), time_out(10), accept(10)] {
-        let refusal = tester.tries(&command).unwrap_err();
-        assert_eq!(refusal.code(), "gate_open", "{command:?}");
-    }
-    let cleaned = tester.does(&Command::CleanUp { reason: None });
-    assert_eq!(cleaned.done.kept, [HandoffNo(10)]);
-    assert_eq!(cleaned.done.cancelled, []);
 }
 
 #[test]
@@ -574,7 +387,7 @@ fn a_workflow_says_everything_that_is_wrong_with_it() {
 }
 
 /// The first handoff that a decision made.
-fn created(decision: &super::Decision) -> &Created {
+pub(super) fn created(decision: &super::Decision) -> &Created {
     for event in &decision.events {
         if let Event::HandoffCreated(created) = event {
             return created;
@@ -584,7 +397,7 @@ fn created(decision: &super::Decision) -> &Created {
 }
 
 /// The reviewer holds `HO-003`.
-fn at_review() -> Tester {
+pub(super) fn at_review() -> Tester {
     let mut tester = Tester::started();
     tester.accepts(1);
     tester.hands("analyst", "implementer", plan());
@@ -597,22 +410,9 @@ fn at_review() -> Tester {
 
 /// The implementer takes the work back and hands it in again; the reviewer holds it.
 #[track_caller]
-fn back_to_review(tester: &mut Tester) {
+pub(super) fn back_to_review(tester: &mut Tester) {
     let no = tester.run.n_handoffs;
     tester.accepts(no);
     tester.hands("implementer", "reviewer", nothing());
     tester.accepts(no + 1);
-}
-
-/// The work went back three times and once more: `HO-010` asks a person.
-fn at_the_limit() -> Tester {
-    let mut tester = at_review();
-    for _ in 0..3 {
-        let no = tester.run.n_handoffs;
-        tester.rejects(no, "not yet");
-        back_to_review(&mut tester);
-    }
-    let no = tester.run.n_handoffs;
-    tester.rejects(no, "still not");
-    tester
 }

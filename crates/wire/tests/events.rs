@@ -1,0 +1,85 @@
+//! What was once written must be read for ever. A line of the samples is never changed; a new
+//! version of the encoding gets a file of its own beside it.
+
+use std::collections::BTreeSet;
+
+use baton_core::event::Event;
+use baton_core::hash::Hash;
+use baton_core::names::Principal;
+use baton_core::run::RunId;
+use baton_wire::event::{EventError, decode, encode, link};
+use jiff::Timestamp;
+use uuid::Uuid;
+
+const SAMPLES: &str = include_str!("events-v1.jsonl");
+
+#[test]
+fn every_event_ever_written_reads_and_is_written_the_same() {
+    for line in SAMPLES.lines() {
+        let event = decode(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+        assert_eq!(encode(&event), line);
+    }
+}
+
+#[test]
+fn there_is_a_sample_of_every_event() {
+    let names: BTreeSet<&str> =
+        SAMPLES.lines().map(|line| decode(line).unwrap()).map(|it| sampled(&it)).collect();
+    assert_eq!(names.len(), N_EVENTS);
+}
+
+#[test]
+fn what_a_newer_baton_wrote_is_refused_and_not_guessed_at() {
+    let error = decode(r#"{"v":2,"type":"run.resumed"}"#).unwrap_err();
+    assert!(matches!(error, EventError::UnknownVersion(2)), "{error:?}");
+    for bad in ["", "{}", "[]", r#"{"v":1}"#, r#"{"v":1,"type":"run.exploded"}"#] {
+        assert!(decode(bad).is_err(), "{bad}");
+    }
+}
+
+#[test]
+fn nothing_in_a_link_can_change_or_move_without_breaking_the_chain() {
+    let run = RunId(Uuid::from_u128(1));
+    let by = |it: &str| Principal::parse(it).unwrap();
+    let at = Timestamp::UNIX_EPOCH;
+    let original = link(&Hash::ZERO, run, 1, at, &by("ada"), "body");
+    let others = [
+        link(&original, run, 1, at, &by("ada"), "body"),
+        link(&Hash::ZERO, RunId(Uuid::from_u128(2)), 1, at, &by("ada"), "body"),
+        link(&Hash::ZERO, run, 2, at, &by("ada"), "body"),
+        link(&Hash::ZERO, run, 1, Timestamp::constant(0, 1), &by("ada"), "body"),
+        link(&Hash::ZERO, run, 1, at, &by("adab"), "ody"),
+        link(&Hash::ZERO, run, 1, at, &by("ada"), "bodY"),
+    ];
+    for other in others {
+        assert_ne!(other, original);
+    }
+}
+
+const N_EVENTS: usize = 20;
+
+/// Spelled out, so that a new event does not compile until somebody has added a sample of it.
+fn sampled(event: &Event) -> &'static str {
+    match event {
+        Event::RunStarted { .. }
+        | Event::RunAdopted { .. }
+        | Event::RunPaused { .. }
+        | Event::RunResumed
+        | Event::RunCancelled { .. }
+        | Event::RunCompleted
+        | Event::HandoffCreated(_)
+        | Event::HandoffAccepted { .. }
+        | Event::HandoffRejected { .. }
+        | Event::HandoffCompleted { .. }
+        | Event::HandoffTimedOut { .. }
+        | Event::HandoffCancelled { .. }
+        | Event::HandoffSuperseded { .. }
+        | Event::HandoffStale { .. }
+        | Event::StepStarted { .. }
+        | Event::StepCompleted { .. }
+        | Event::StepSkipped { .. }
+        | Event::GateOpened { .. }
+        | Event::GateAnswered { .. }
+        | Event::BatonLoose { .. } => event.name(),
+    }
+}
