@@ -4,26 +4,25 @@ use baton_store::{Answered, AppendError};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::columns::{hash, time};
-use crate::error::{damaged, to_append};
+use crate::error::to_append;
 
-/// Keeps an answer, or says what the command with this key was answered before.
-pub(crate) fn add(
+/// Fails where the command with this key was answered before. Asked before anything is written.
+pub(crate) fn refuse_repeated(
     connection: &Connection,
     answered: &Answered,
-    at: i64,
 ) -> Result<(), AppendError> {
-    let sql = "insert into answered (scope, key, request, answered_at, answer)
-               values (?1, ?2, ?3, ?4, ?5)
-               on conflict (scope, key) do nothing";
-    let params = params![answered.scope, answered.key, answered.request.0, at, answered.answer];
-    let added = connection.prepare_cached(sql).and_then(|mut it| it.execute(params));
-    if added.map_err(to_append)? > 0 {
-        return Ok(());
-    }
     match find(connection, &answered.scope, &answered.key).map_err(to_append)? {
         Some(first) => Err(AppendError::Repeated(Box::new(first))),
-        None => Err(damaged("an answer that is there, and is not").into()),
+        None => Ok(()),
     }
+}
+
+pub(crate) fn add(connection: &Connection, answered: &Answered, at: i64) -> rusqlite::Result<()> {
+    let sql = "insert into answered (scope, key, request, answered_at, answer)
+               values (?1, ?2, ?3, ?4, ?5)";
+    let params = params![answered.scope, answered.key, answered.request.0, at, answered.answer];
+    connection.prepare_cached(sql)?.execute(params)?;
+    Ok(())
 }
 
 pub(crate) fn find(

@@ -48,12 +48,16 @@ pub(crate) fn append(
 ) -> Result<Appended, AppendError> {
     let Prepared { append, at, .. } = prepared;
     if let Some(answered) = &append.answered {
-        answers::add(connection, answered, prepared.answered_at)?;
+        answers::refuse_repeated(connection, answered)?;
     }
+    // The first write, and the one that may well fail: after it, only what is broken does.
     let run_number = match append.expected {
         Version::NONE => runs::add(connection, prepared)?,
         Version(_) => runs::change(connection, prepared)?,
     };
+    if let Some(answered) = &append.answered {
+        answers::add(connection, answered, prepared.answered_at).map_err(to_append)?;
+    }
     for content in &append.contents {
         contents::add(connection, run_number, content).map_err(to_append)?;
     }

@@ -1,6 +1,10 @@
-//! The one thread that writes. It takes whatever waits, makes one transaction of it with a
-//! savepoint for each command, and commits once: an answer means that it is on disk, and the cost
-//! of that is shared by all who wait.
+//! The one thread that writes. It takes whatever waits, makes one transaction of it and commits
+//! once: an answer means that it is on disk, and the cost of that is shared by all who wait.
+//!
+//! A command that fails spoils none of the others. Almost all that fail have written nothing by
+//! then, and are simply left out. If one has, the group is rolled back and carried out again with
+//! a savepoint for each command; to have them always would cost a third of the rate, because
+//! SQLite copies every page that a savepoint sees change.
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -37,14 +41,15 @@ enum Message {
 
 /// One command of a group.
 trait Work: Send {
-    /// Carries it out inside the transaction; false where it has to be undone.
+    /// Carries it out inside the transaction; false where it failed. May be called again after
+    /// the transaction was rolled back.
     fn run(&mut self, connection: &Connection) -> bool;
     /// Tells the sender, once the group is on disk or is not.
     fn reply(self: Box<Self>, group: Result<(), GroupFailed>);
 }
 
 struct Command<T, E, F> {
-    work: Option<F>,
+    work: F,
     result: Option<Result<T, E>>,
     sender: oneshot::Sender<Result<T, E>>,
 }
@@ -63,14 +68,14 @@ impl Writer {
     /// nothing of it is kept. It is carried out even if nobody waits for the answer any more.
     pub(crate) async fn write<T, E>(
         &self,
-        work: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
+        work: impl Fn(&Connection) -> Result<T, E> + Send + 'static,
     ) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
     {
         let (sender, receiver) = oneshot::channel();
-        let command = Command { work: Some(work), result: None, sender };
+        let command = Command { work, result: None, sender };
         let message = Message::Work(Box::new(command));
         self.sender.send(message).await.map_err(|_| StoreError::Closed)?;
         receiver.await.unwrap_or_else(|_| Err(thread_gone().into()))
@@ -164,16 +169,50 @@ fn carry_out(connection: &Connection, mut group: Vec<Box<dyn Work>>) {
 
 fn commit(connection: &Connection, group: &mut [Box<dyn Work>]) -> rusqlite::Result<()> {
     run_sql(connection, "begin immediate")?;
+    match run_plainly(connection, group) {
+        Ran::Well => {}
+        Ran::LeftSomething => {
+            run_sql(connection, "rollback")?;
+            run_sql(connection, "begin immediate")?;
+            run_apart(connection, group)?;
+        }
+    }
+    run_sql(connection, "commit")
+}
+
+/// How a group went without savepoints.
+enum Ran {
+    Well,
+    /// A command failed and left half of itself behind.
+    LeftSomething,
+}
+
+fn run_plainly(connection: &Connection, group: &mut [Box<dyn Work>]) -> Ran {
+    for work in group {
+        let before = connection.total_changes();
+        if !work.run(connection) && connection.total_changes() != before {
+            return Ran::LeftSomething;
+        }
+        // Where the disk is full or fails, SQLite may end the transaction by itself. What came
+        // next would be kept without the others; the rollback that follows finds nothing to roll
+        // back, and with that the group fails.
+        if connection.is_autocommit() {
+            return Ran::LeftSomething;
+        }
+    }
+    Ran::Well
+}
+
+fn run_apart(connection: &Connection, group: &mut [Box<dyn Work>]) -> rusqlite::Result<()> {
     for work in group {
         run_sql(connection, "savepoint command")?;
-        // Where the disk is full or fails, SQLite may end the transaction by itself. These then
-        // find no savepoint and fail, before a later command could be kept without the others.
+        // In a transaction that ended by itself these find no savepoint, and fail.
         if !work.run(connection) {
             run_sql(connection, "rollback to command")?;
         }
         run_sql(connection, "release command")?;
     }
-    run_sql(connection, "commit")
+    Ok(())
 }
 
 fn run_sql(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
@@ -194,10 +233,10 @@ impl<T, E, F> Work for Command<T, E, F>
 where
     T: Send,
     E: From<StoreError> + Send,
-    F: FnOnce(&Connection) -> Result<T, E> + Send,
+    F: Fn(&Connection) -> Result<T, E> + Send,
 {
     fn run(&mut self, connection: &Connection) -> bool {
-        self.result = self.work.take().map(|work| work(connection));
+        self.result = Some((self.work)(connection));
         matches!(self.result, Some(Ok(_)))
     }
 
