@@ -43,6 +43,7 @@ pub struct EventRecord {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "an append has one or two, and keeps none of them")]
 pub enum HandoffChange {
     Opened(Created),
     Moved(HandoffMove),

@@ -5,6 +5,7 @@
 
 mod append;
 mod memory;
+mod nul;
 mod rows;
 
 use async_trait::async_trait;
@@ -17,6 +18,7 @@ use jiff::Timestamp;
 
 pub use append::{Answered, Append, Appended, Definition, EventRecord, HandoffChange, HandoffMove};
 pub use memory::MemoryStore;
+pub use nul::{refuse_nul, story_texts};
 pub use rows::{
     EventFilter, HandoffFilter, HandoffRef, HandoffRow, HandoffState, OutboxRow, Position,
     RunFilter, RunRef, RunRow, StoredEvent, StoryFilter, StoryRow, Version,

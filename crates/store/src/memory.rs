@@ -1,4 +1,231 @@
 //! A store that forgets, for tests and demos. It passes the same suite as the others.
 
+mod append;
+mod filters;
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use baton_core::content::{Content, ContentId};
+use baton_core::hash::Hash;
+use baton_core::names::StoryKey;
+use baton_core::run::{HandoffId, HandoffNo, RunId};
+use baton_core::story::Story;
+use jiff::Timestamp;
+
+use crate::{
+    Answered, Append, AppendError, Appended, Definition, EventFilter, HandoffFilter, HandoffRef,
+    HandoffRow, OutboxRow, Position, RunFilter, RunRef, RunRow, Store, StoreError, StoredEvent,
+    StoryFilter, StoryRow, refuse_nul, story_texts,
+};
+
 #[derive(Debug, Default)]
-pub struct MemoryStore {}
+pub struct MemoryStore {
+    kept: Mutex<Kept>,
+}
+
+/// Everything there is. Runs, handoffs and events are numbered from 1 by their place in the list.
+#[derive(Debug, Default)]
+struct Kept {
+    is_closed: bool,
+    runs: Vec<RunRow>,
+    run_numbers: HashMap<RunId, u64>,
+    /// The runs of a story, oldest first.
+    story_runs: HashMap<StoryKey, Vec<u64>>,
+    handoffs: Vec<HandoffRow>,
+    handoff_numbers: HashMap<(RunId, HandoffNo), u64>,
+    handoff_ids: HashMap<HandoffId, u64>,
+    events: Vec<StoredEvent>,
+    contents: HashMap<(RunId, ContentId), Content>,
+    stories: BTreeMap<StoryKey, (Story, Timestamp)>,
+    definitions: HashMap<Hash, Definition>,
+    answered: HashMap<(String, String), Answered>,
+    cursors: HashMap<String, Position>,
+    outbox: BTreeMap<u64, OutboxRow>,
+    /// Of the last outbox row ever made, taken out or not.
+    last_outbox_id: u64,
+}
+
+#[async_trait]
+impl Store for MemoryStore {
+    async fn append(&self, append: Append) -> Result<Appended, AppendError> {
+        self.open()?.append(append)
+    }
+
+    async fn run(&self, which: &RunRef) -> Result<Option<RunRow>, StoreError> {
+        Ok(self.open()?.run(which).cloned())
+    }
+
+    async fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError> {
+        let kept = self.open()?;
+        let matching = kept.runs.iter().filter(|it| filters::has_run(filter, it));
+        Ok(filters::page(matching, filter.limit))
+    }
+
+    async fn handoff(&self, which: &HandoffRef) -> Result<Option<HandoffRow>, StoreError> {
+        Ok(self.open()?.handoff(which).cloned())
+    }
+
+    async fn handoffs(&self, filter: &HandoffFilter) -> Result<Vec<HandoffRow>, StoreError> {
+        let kept = self.open()?;
+        let matching = kept.handoffs.iter().filter(|it| filters::has_handoff(filter, it));
+        Ok(filters::page(matching, filter.limit))
+    }
+
+    async fn contents(&self, run: RunId, ids: &[ContentId]) -> Result<Vec<Content>, StoreError> {
+        let kept = self.open()?;
+        Ok(ids.iter().filter_map(|id| kept.contents.get(&(run, *id)).cloned()).collect())
+    }
+
+    async fn events(&self, filter: &EventFilter) -> Result<Vec<StoredEvent>, StoreError> {
+        let kept = self.open()?;
+        let matching = kept.events.iter().filter(|it| filters::has_event(filter, it));
+        Ok(filters::page(matching, filter.limit))
+    }
+
+    async fn last_position(&self) -> Result<Position, StoreError> {
+        Ok(self.open()?.last_position())
+    }
+
+    async fn add_story(&self, story: &Story, now: Timestamp) -> Result<bool, StoreError> {
+        refuse_nul(story_texts(story))?;
+        let mut kept = self.open()?;
+        if kept.stories.contains_key(&story.key) {
+            return Ok(false);
+        }
+        kept.stories.insert(story.key.clone(), (story.clone(), now));
+        Ok(true)
+    }
+
+    async fn save_story(&self, story: &Story, now: Timestamp) -> Result<(), StoreError> {
+        refuse_nul(story_texts(story))?;
+        let mut kept = self.open()?;
+        let created_at = kept.stories.get(&story.key).map_or(now, |(_, created_at)| *created_at);
+        kept.stories.insert(story.key.clone(), (story.clone(), created_at));
+        Ok(())
+    }
+
+    async fn story(&self, key: &StoryKey) -> Result<Option<StoryRow>, StoreError> {
+        let kept = self.open()?;
+        Ok(kept.stories.get(key).map(|it| kept.story_row(it)))
+    }
+
+    async fn stories(&self, filter: &StoryFilter) -> Result<Vec<StoryRow>, StoreError> {
+        let kept = self.open()?;
+        let later = kept.stories.iter().filter(|(key, _)| filters::has_key(filter, key));
+        let rows: Vec<_> = later.map(|(_, it)| kept.story_row(it)).collect();
+        Ok(filters::page(rows.iter(), filter.limit))
+    }
+
+    async fn definition(&self, hash: &Hash) -> Result<Option<Definition>, StoreError> {
+        Ok(self.open()?.definitions.get(hash).cloned())
+    }
+
+    async fn answered(&self, scope: &str, key: &str) -> Result<Option<Answered>, StoreError> {
+        Ok(self.open()?.answered.get(&(scope.to_owned(), key.to_owned())).cloned())
+    }
+
+    async fn forget_answered(&self, before: Timestamp) -> Result<u64, StoreError> {
+        let mut kept = self.open()?;
+        let n_before = kept.answered.len();
+        kept.answered.retain(|_, it| it.at >= before);
+        Ok((n_before - kept.answered.len()) as u64)
+    }
+
+    async fn cursor(&self, projector: &str) -> Result<Position, StoreError> {
+        Ok(self.open()?.cursor(projector))
+    }
+
+    async fn advance(
+        &self,
+        projector: &str,
+        from: Position,
+        to: Position,
+    ) -> Result<bool, StoreError> {
+        refuse_nul([projector])?;
+        let mut kept = self.open()?;
+        if kept.cursor(projector) != from {
+            return Ok(false);
+        }
+        kept.cursors.insert(projector.to_owned(), to);
+        Ok(true)
+    }
+
+    async fn outbox(&self, after: u64, limit: u32) -> Result<Vec<OutboxRow>, StoreError> {
+        let kept = self.open()?;
+        let waiting = kept.outbox.values().filter(|it| it.id > after);
+        Ok(filters::page(waiting, limit))
+    }
+
+    async fn settle(&self, outbox_id: u64) -> Result<bool, StoreError> {
+        Ok(self.open()?.outbox.remove(&outbox_id).is_some())
+    }
+
+    async fn check(&self) -> Result<Vec<String>, StoreError> {
+        self.open().map(|_| Vec::new())
+    }
+
+    async fn close(&self) {
+        self.lock().is_closed = true;
+    }
+}
+
+impl MemoryStore {
+    fn open(&self) -> Result<MutexGuard<'_, Kept>, StoreError> {
+        let kept = self.lock();
+        if kept.is_closed { Err(StoreError::Closed) } else { Ok(kept) }
+    }
+
+    /// Every change is made in one go after all checks, so a poisoned lock is still good.
+    fn lock(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Kept {
+    fn run(&self, which: &RunRef) -> Option<&RunRow> {
+        match which {
+            RunRef::Id(id) => at(&self.runs, *self.run_numbers.get(id)?),
+            RunRef::Number(number) => at(&self.runs, *number),
+            RunRef::OpenOf(story) => self.open_run(story),
+            RunRef::LatestOf(story) => at(&self.runs, *self.story_runs.get(story)?.last()?),
+        }
+    }
+
+    fn open_run(&self, story: &StoryKey) -> Option<&RunRow> {
+        let mut runs = self.story_runs.get(story)?.iter().rev();
+        runs.find_map(|number| at(&self.runs, *number).filter(|it| !it.run.is_finished()))
+    }
+
+    fn handoff(&self, which: &HandoffRef) -> Option<&HandoffRow> {
+        let number = match which {
+            HandoffRef::Number(number) => *number,
+            HandoffRef::Id(id) => *self.handoff_ids.get(id)?,
+            HandoffRef::InRun(run, no) => *self.handoff_numbers.get(&(*run, *no))?,
+        };
+        at(&self.handoffs, number)
+    }
+
+    fn story_row(&self, (story, created_at): &(Story, Timestamp)) -> StoryRow {
+        let newest = self.run(&RunRef::LatestOf(story.key.clone()));
+        StoryRow {
+            story: story.clone(),
+            created_at: *created_at,
+            latest: newest.map(|it| (it.run.id, it.run.status)),
+        }
+    }
+
+    fn last_position(&self) -> Position {
+        self.events.last().map_or(Position::START, |it| it.position)
+    }
+
+    fn cursor(&self, projector: &str) -> Position {
+        self.cursors.get(projector).copied().unwrap_or(Position::START)
+    }
+}
+
+/// The row of that number. Numbers start at 1.
+fn at<T>(rows: &[T], number: u64) -> Option<&T> {
+    rows.get(usize::try_from(number.checked_sub(1)?).ok()?)
+}

@@ -1,0 +1,34 @@
+//! A whole store as text, to compare two of them.
+
+use std::fmt::{Debug, Write as _};
+
+use baton_store::{EventFilter, HandoffFilter, Position, RunFilter, Store, StoryFilter};
+
+/// Every run, handoff, content, event, story and outbox row, one a line, always in the same order.
+pub async fn dump(store: &dyn Store) -> String {
+    let handoffs = store.handoffs(&HandoffFilter::default()).await.unwrap();
+    let mut text = String::new();
+    add(&mut text, "runs", &store.runs(&RunFilter::default()).await.unwrap());
+    add(&mut text, "handoffs", &handoffs);
+    for handoff in &handoffs {
+        let mut ids = vec![handoff.reason];
+        ids.extend(handoff.package);
+        ids.extend(handoff.ended_reason);
+        ids.extend(handoff.acknowledgement);
+        let mut contents = store.contents(handoff.run, &ids).await.unwrap();
+        contents.sort_by_key(|it| it.id);
+        add(&mut text, &format!("contents of handoff {}", handoff.number), &contents);
+    }
+    let everything = EventFilter { after: Position::START, run: None, limit: 0 };
+    add(&mut text, "events", &store.events(&everything).await.unwrap());
+    add(&mut text, "stories", &store.stories(&StoryFilter::default()).await.unwrap());
+    add(&mut text, "outbox", &store.outbox(0, 0).await.unwrap());
+    text
+}
+
+fn add(text: &mut String, what: &str, rows: &[impl Debug]) {
+    let _ = writeln!(text, "{what}:");
+    for row in rows {
+        let _ = writeln!(text, "  {row:?}");
+    }
+}

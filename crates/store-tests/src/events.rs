@@ -1,0 +1,85 @@
+//! The log: in order, from any place in it, without gap or duplicate.
+
+use baton_core::run::RunId;
+use baton_store::{EventFilter, Position, Store, StoredEvent, Version};
+
+use crate::sample::*;
+
+pub async fn events_come_back_as_they_were_appended(store: &dyn Store) {
+    let appends = tale(1, "s-1");
+    put_all(store, &appends).await;
+    let mut expected = Vec::new();
+    for append in &appends {
+        for event in &append.events {
+            let n = expected.len() as u64 + 1;
+            expected.push(StoredEvent {
+                position: Position(n),
+                run: append.run.id,
+                version: Version(n),
+                at: append.at,
+                name: event.name.to_owned(),
+                by: event.by.clone(),
+                body: event.body.clone(),
+                hash: event.hash,
+            });
+        }
+    }
+    assert_eq!(page(store, Position::START, None, 0).await, expected);
+}
+
+pub async fn events_page_without_gap_or_duplicate(store: &dyn Store) {
+    interleaved(store).await;
+    let all = page(store, Position::START, None, 0).await;
+    for limit in [1, 2, 3, 100] {
+        assert_eq!(pages(store, None, limit).await, all, "pages of {limit}");
+    }
+    let last = all.last().unwrap().position;
+    assert_eq!(store.last_position().await.unwrap(), last);
+    assert_eq!(page(store, last, None, 0).await, []);
+    assert_eq!(page(store, Position(u64::MAX), None, 0).await, []);
+}
+
+pub async fn the_events_of_one_run_page_without_the_others(store: &dyn Store) {
+    interleaved(store).await;
+    let all = page(store, Position::START, None, 0).await;
+    for n in 1..=3 {
+        let own: Vec<_> = all.iter().filter(|it| it.run == run_id(n)).cloned().collect();
+        assert_eq!(own.len(), 7);
+        for limit in [1, 2, 100] {
+            assert_eq!(pages(store, Some(run_id(n)), limit).await, own, "run {n} by {limit}");
+        }
+    }
+}
+
+/// Three tales, told a sentence at a time in turn.
+async fn interleaved(store: &dyn Store) {
+    let tales: Vec<_> = (1..=3).map(|n| tale(n, &format!("s-{n}"))).collect();
+    for index in 0..tales[0].len() {
+        for tale in &tales {
+            put(store, &tale[index]).await;
+        }
+    }
+}
+
+/// Everything there is, read in pages.
+async fn pages(store: &dyn Store, run: Option<RunId>, limit: u32) -> Vec<StoredEvent> {
+    let mut events: Vec<StoredEvent> = Vec::new();
+    loop {
+        let after = events.last().map_or(Position::START, |it| it.position);
+        let next = page(store, after, run, limit).await;
+        assert!(next.len() <= limit as usize);
+        if next.is_empty() {
+            return events;
+        }
+        events.extend(next);
+    }
+}
+
+async fn page(
+    store: &dyn Store,
+    after: Position,
+    run: Option<RunId>,
+    limit: u32,
+) -> Vec<StoredEvent> {
+    store.events(&EventFilter { after, run, limit }).await.unwrap()
+}

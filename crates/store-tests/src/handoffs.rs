@@ -1,0 +1,207 @@
+//! A handoff's row: made once, moved while it is open.
+
+use baton_core::event::{Created, Event};
+use baton_core::outcome::Outcome;
+use baton_core::run::{Ended, HandoffNo, Kind, Party, State};
+use baton_core::workflow::Place;
+use baton_store::{
+    Append, HandoffChange, HandoffMove, HandoffRef, HandoffRow, HandoffState, Store,
+};
+
+use crate::sample::*;
+
+pub async fn a_new_handoff_is_pending(store: &dyn Store) {
+    let first = start(1, "s-1");
+    let reason = words("a person is to look");
+    let created = Created {
+        kind: Kind::Escalation,
+        from: Party { agent: agent("orchestrator"), place: Place::Orchestrator },
+        to: Party { agent: agent("human"), place: Place::Human },
+        attempt: 3,
+        follows: Some(HandoffNo(7)),
+        approved_by: Some(principal("Ada Ł.")),
+        warnings: vec!["missing context.\"x\"".to_owned(), "second".to_owned()],
+        ..created(&first, "human", &reason)
+    };
+    let mut second = then(&first, &[Event::HandoffCreated(created.clone())]);
+    second.handoffs = vec![HandoffChange::Opened(created)];
+    put_all(store, &[first, second.clone()]).await;
+    let expected = HandoffRow {
+        number: 1,
+        id: handoff_id(run_id(1), 1),
+        run: run_id(1),
+        story: story_key("s-1"),
+        no: HandoffNo(1),
+        kind: Kind::Escalation,
+        from: Party { agent: agent("orchestrator"), place: Place::Orchestrator },
+        to: Party { agent: agent("human"), place: Place::Human },
+        state: HandoffState::Open(State::Pending),
+        outcome: None,
+        package: None,
+        reason: reason.id,
+        ended_reason: None,
+        acknowledgement: None,
+        attempt: 3,
+        follows: Some(HandoffNo(7)),
+        approved_by: Some(principal("Ada Ł.")),
+        warnings: vec!["missing context.\"x\"".to_owned(), "second".to_owned()],
+        is_stale: false,
+        created_at: second.at,
+        accepted_at: None,
+        ended_at: None,
+    };
+    assert_eq!(row(store, 1).await, expected);
+}
+
+pub async fn a_handoff_is_found_by_every_reference(store: &dyn Store) {
+    put_all(store, &tale(1, "s-1")).await;
+    put_all(store, &tale(2, "s-2")).await;
+    let expected = row(store, 4).await;
+    assert_eq!((expected.run, expected.no), (run_id(2), HandoffNo(2)));
+    for which in
+        [HandoffRef::Id(handoff_id(run_id(2), 2)), HandoffRef::InRun(run_id(2), HandoffNo(2))]
+    {
+        let found = store.handoff(&which).await.unwrap();
+        assert_eq!(found.as_ref(), Some(&expected), "{which:?}");
+    }
+}
+
+pub async fn a_move_keeps_what_it_does_not_say(store: &dyn Store) {
+    let second = opened(store).await;
+    let third = accept(&second, 1);
+    put(store, &third).await;
+    let accepted = row(store, 1).await;
+    assert_eq!(accepted.acknowledgement, Some(third.contents[0].id));
+
+    let mut fourth = complete(&third, 1);
+    let why = words("because");
+    if let HandoffChange::Moved(it) = &mut fourth.handoffs[0] {
+        it.ended_reason = Some(why.id);
+    }
+    put(store, &fourth).await;
+    let expected = HandoffRow {
+        state: HandoffState::Ended(Ended::Completed),
+        outcome: Some(Outcome::Success),
+        ended_reason: Some(why.id),
+        ended_at: Some(fourth.at),
+        ..accepted
+    };
+    assert_eq!(row(store, 1).await, expected);
+}
+
+pub async fn accepting_and_ending_are_timed(store: &dyn Store) {
+    let second = opened(store).await;
+    let pending = row(store, 1).await;
+    assert_eq!(
+        (pending.created_at, pending.accepted_at, pending.ended_at),
+        (second.at, None, None)
+    );
+
+    let third = accept(&second, 1);
+    put(store, &third).await;
+    let accepted = row(store, 1).await;
+    assert_eq!((accepted.accepted_at, accepted.ended_at), (Some(third.at), None));
+
+    // Waiting for somebody else and going on is not accepting again.
+    let fourth = at_state(&third, State::Parked);
+    let fifth = at_state(&fourth, State::Accepted);
+    put_all(store, &[fourth, fifth.clone()]).await;
+    assert_eq!(row(store, 1).await.accepted_at, Some(third.at));
+
+    // Asking the sender gives the work back; taking it up then is accepting again.
+    let sixth = at_state(&fifth, State::Clarification);
+    let seventh = at_state(&sixth, State::Accepted);
+    put_all(store, &[sixth, seventh.clone()]).await;
+    assert_eq!(row(store, 1).await.accepted_at, Some(seventh.at));
+
+    let eighth = complete(&seventh, 1);
+    put(store, &eighth).await;
+    let ended = row(store, 1).await;
+    assert_eq!((ended.accepted_at, ended.ended_at), (Some(seventh.at), Some(eighth.at)));
+}
+
+pub async fn a_mark_does_not_count_as_a_move(store: &dyn Store) {
+    let second = opened(store).await;
+    let third = accept(&second, 1);
+    put(store, &third).await;
+    let before = row(store, 1).await;
+    put(store, &mark_stale(&third, 1)).await;
+    assert_eq!(row(store, 1).await, HandoffRow { is_stale: true, ..before });
+}
+
+pub async fn a_handoff_may_move_twice_in_one_append(store: &dyn Store) {
+    let first = start(1, "s-1");
+    let second = hand_to(&first, "bea");
+    let third = accept(&second, 1);
+    let fourth = complete(&third, 1);
+    // All of it as one command, as a receiver does who hands on what it never accepted.
+    let mut at_once = first;
+    for next in [&second, &third, &fourth] {
+        at_once.events.extend(next.events.clone());
+        at_once.handoffs.extend(next.handoffs.clone());
+        at_once.contents.extend(next.contents.clone());
+    }
+    at_once.run = fourth.run.clone();
+    let appended = put(store, &at_once).await;
+    assert_eq!(appended.numbers, [(HandoffNo(1), 1)]);
+    let row = row(store, 1).await;
+    assert_eq!(row.state, HandoffState::Ended(Ended::Completed));
+    assert_eq!((row.accepted_at, row.ended_at), (Some(at_once.at), Some(at_once.at)));
+    assert_eq!(row.acknowledgement, Some(third.contents[0].id));
+}
+
+pub async fn every_state_can_be_stored(store: &dyn Store) {
+    for (n, state) in (1..).zip(HandoffState::ALL) {
+        for (index, outcome) in (0..).zip([
+            Outcome::Success,
+            Outcome::Failure,
+            Outcome::Blocked,
+            Outcome::NeedsReview,
+            Outcome::NeedsClarification,
+            Outcome::Skipped,
+            Outcome::Unknown,
+        ]) {
+            let first = start(n * 10 + index, &format!("s-{n}-{index}"));
+            let second = hand_to(&first, "bea");
+            let mut third = then(&second, &[Event::HandoffStale { handoff: HandoffNo(1) }]);
+            third.handoffs = vec![HandoffChange::Moved(HandoffMove {
+                outcome: Some(outcome),
+                ..to_state(1, state)
+            })];
+            put_all(store, &[first, second, third.clone()]).await;
+            let which = HandoffRef::InRun(third.run.id, HandoffNo(1));
+            let row = store.handoff(&which).await.unwrap().unwrap();
+            assert_eq!((row.state, row.outcome), (state, Some(outcome)));
+            assert_eq!(row.ended_at.is_none(), state.is_open());
+        }
+    }
+    for (n, kind) in (1..).zip([Kind::Sequential, Kind::Delegation, Kind::Escalation, Kind::Return])
+    {
+        let first = start(n, &format!("k-{n}"));
+        let mut second = hand_to(&first, "bea");
+        if let HandoffChange::Opened(created) = &mut second.handoffs[0] {
+            created.kind = kind;
+        }
+        put_all(store, &[first, second]).await;
+        let which = HandoffRef::InRun(run_id(n), HandoffNo(1));
+        assert_eq!(store.handoff(&which).await.unwrap().unwrap().kind, kind);
+    }
+}
+
+/// A run with one pending handoff, stored.
+async fn opened(store: &dyn Store) -> Append {
+    let first = start(1, "s-1");
+    let second = hand_to(&first, "bea");
+    put_all(store, &[first, second.clone()]).await;
+    second
+}
+
+fn at_state(before: &Append, state: State) -> Append {
+    let mut next = then(before, &[Event::RunResumed]);
+    next.handoffs = vec![HandoffChange::Moved(to_state(1, HandoffState::Open(state)))];
+    next
+}
+
+async fn row(store: &dyn Store, number: u64) -> HandoffRow {
+    store.handoff(&HandoffRef::Number(number)).await.unwrap().unwrap()
+}

@@ -1,0 +1,301 @@
+//! Appends as the engine would make them: events by the rules of the core, chained and encoded.
+//!
+//! Each function takes the append before it and gives the next, so that a case reads as a tale:
+//! [`start`], [`hand_to`], [`accept`], [`complete`].
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use baton_core::content::{Content, ContentKind};
+use baton_core::event::{Created, Event, evolve};
+use baton_core::hash::Hash;
+use baton_core::names::{AgentId, Principal, StepId, StoryKey, WorkflowName};
+use baton_core::outcome::Outcome;
+use baton_core::package::Format;
+use baton_core::run::{
+    EdgeKey, Ended, HandoffId, HandoffNo, Kind, Party, Run, RunId, RunStatus, State,
+};
+use baton_core::workflow::Place;
+use baton_store::{
+    Answered, Append, Appended, Definition, EventRecord, HandoffChange, HandoffMove, HandoffState,
+    Store, Version,
+};
+use baton_wire::event::{encode, link};
+use jiff::{SignedDuration, Timestamp};
+use uuid::Uuid;
+
+/// The first append of run `n`: a run of `story` whose baton is loose.
+pub fn start(n: u32, story: &str) -> Append {
+    let now = moment(i64::from(n) * 1000);
+    let owner = principal("ada");
+    let (id, story) = (run_id(n), story_key(story));
+    let workflow = WorkflowName::parse("story-pipeline").unwrap();
+    let start = step("analysis");
+    let run =
+        Run::new(id, story.clone(), workflow.clone(), pin(), owner.clone(), start.clone(), now);
+    let event = Event::RunStarted { story, workflow, pin: pin(), owner, start };
+    Append {
+        expected: Version::NONE,
+        events: chain(Hash::ZERO, id, Version::NONE, now, &[event]),
+        run,
+        handoffs: Vec::new(),
+        contents: Vec::new(),
+        story: None,
+        definition: None,
+        outbox: Vec::new(),
+        answered: None,
+        at: now,
+    }
+}
+
+/// The same run a second later, once `events` have happened.
+pub fn then(before: &Append, events: &[Event]) -> Append {
+    let now = before.at + SignedDuration::from_secs(1);
+    let mut run = before.run.clone();
+    for event in events {
+        evolve(&mut run, event, now);
+    }
+    let expected = version(before);
+    Append {
+        expected,
+        events: chain(head(before), run.id, expected, now, events),
+        run,
+        at: now,
+        handoffs: Vec::new(),
+        contents: Vec::new(),
+        story: None,
+        definition: None,
+        outbox: Vec::new(),
+        answered: None,
+    }
+}
+
+/// Opens the run's next handoff, with a package and a reason.
+pub fn hand_to(before: &Append, agent: &str) -> Append {
+    let package = package(&format!(r#"{{"summary":"for {agent}"}}"#));
+    let reason = words(&format!("{agent} is next"));
+    let created = Created { package: Some(package.id), ..created(before, agent, &reason) };
+    let mut next = then(before, &[Event::HandoffCreated(created.clone())]);
+    next.handoffs = vec![HandoffChange::Opened(created)];
+    next.contents = vec![package, reason];
+    next
+}
+
+pub fn accept(before: &Append, no: u32) -> Append {
+    let acknowledgement = words("I am to do it, and have no questions");
+    let event = Event::HandoffAccepted {
+        handoff: HandoffNo(no),
+        by: agent("bea"),
+        is_implicit: false,
+        acknowledgement: Some(acknowledgement.id),
+    };
+    let mut next = then(before, &[event]);
+    next.handoffs = vec![HandoffChange::Moved(HandoffMove {
+        acknowledgement: Some(acknowledgement.id),
+        ..to_state(no, HandoffState::Open(State::Accepted))
+    })];
+    next.contents = vec![acknowledgement];
+    next
+}
+
+pub fn reject(before: &Append, no: u32, why: &str) -> Append {
+    let reason = words(why);
+    let event = Event::HandoffRejected {
+        handoff: HandoffNo(no),
+        by: agent("bea"),
+        reason: reason.id,
+        forward: edge("analysis", "review"),
+        findings: None,
+    };
+    let mut next = then(before, &[event]);
+    next.handoffs = vec![HandoffChange::Moved(HandoffMove {
+        ended_reason: Some(reason.id),
+        ..to_state(no, HandoffState::Ended(Ended::Rejected))
+    })];
+    next.contents = vec![reason];
+    next
+}
+
+pub fn complete(before: &Append, no: u32) -> Append {
+    let handoff = HandoffNo(no);
+    let outcome = Outcome::Success;
+    let mut next =
+        then(before, &[Event::HandoffCompleted { handoff, outcome, package: before.run.package }]);
+    next.handoffs = vec![HandoffChange::Moved(HandoffMove {
+        outcome: Some(outcome),
+        ..to_state(no, HandoffState::Ended(Ended::Completed))
+    })];
+    next
+}
+
+/// Marks a handoff that nobody has moved, in whatever state it is.
+pub fn mark_stale(before: &Append, no: u32) -> Append {
+    let handoff = HandoffNo(no);
+    let state = before.run.handoff(handoff).unwrap().state;
+    let mut next = then(before, &[Event::HandoffStale { handoff }]);
+    next.handoffs = vec![HandoffChange::Moved(HandoffMove {
+        is_stale: true,
+        ..to_state(no, HandoffState::Open(state))
+    })];
+    next
+}
+
+pub fn finish(before: &Append, status: RunStatus) -> Append {
+    let event = match status {
+        RunStatus::Open => Event::RunResumed,
+        RunStatus::Paused => Event::RunPaused { reason: None },
+        RunStatus::Completed => Event::RunCompleted,
+        RunStatus::Cancelled => Event::RunCancelled { reason: None },
+    };
+    then(before, &[event])
+}
+
+/// Five appends: a handoff that is rejected, and one that is completed, and the run's end.
+pub fn tale(n: u32, story: &str) -> Vec<Append> {
+    let first = start(n, story);
+    let second = hand_to(&first, "bea");
+    let third = reject(&second, 1, "the tests fail");
+    let fourth = hand_to(&third, "cid");
+    let fifth = accept(&fourth, 2);
+    let sixth = complete(&fifth, 2);
+    let seventh = finish(&sixth, RunStatus::Completed);
+    vec![first, second, third, fourth, fifth, sixth, seventh]
+}
+
+/// A move that says nothing but the state.
+pub fn to_state(no: u32, state: HandoffState) -> HandoffMove {
+    HandoffMove {
+        no: HandoffNo(no),
+        state,
+        is_stale: false,
+        outcome: None,
+        ended_reason: None,
+        acknowledgement: None,
+    }
+}
+
+/// The next handoff of the run, from the analyst to `to`, without a package.
+pub fn created(before: &Append, to: &str, reason: &Content) -> Created {
+    let no = before.run.n_handoffs + 1;
+    Created {
+        handoff: HandoffNo(no),
+        id: handoff_id(before.run.id, no),
+        branch: 0,
+        kind: Kind::Sequential,
+        from: Party { agent: agent("ada"), place: step("analysis") },
+        to: Party { agent: agent(to), place: step("review") },
+        package: None,
+        reason: reason.id,
+        forward: edge("analysis", "review"),
+        attempt: 1,
+        follows: no.checked_sub(1).filter(|it| *it > 0).map(HandoffNo),
+        approved_by: None,
+        warnings: Vec::new(),
+    }
+}
+
+/// The same append, sent with a key that may be sent again.
+pub fn keyed(append: Append, scope: &str, key: &str) -> Append {
+    let answered = Answered {
+        scope: scope.to_owned(),
+        key: key.to_owned(),
+        request: Hash([7; 32]),
+        answer: format!("the answer of {}", append.run.id),
+        at: append.at,
+    };
+    Append { answered: Some(answered), ..append }
+}
+
+pub fn definition(text: &str) -> Definition {
+    let name = WorkflowName::parse("story-pipeline").unwrap();
+    Definition { hash: pin(), name, text: text.to_owned() }
+}
+
+pub fn words(text: &str) -> Content {
+    Content::new([3; 16], ContentKind::Words, text)
+}
+
+pub fn package(text: &str) -> Content {
+    let kind = ContentKind::Package { format: Format::Json, hash: Hash([5; 32]) };
+    Content::new(fresh_nonce(), kind, text)
+}
+
+/// What the run is at once `append` is in.
+pub fn version(append: &Append) -> Version {
+    Version(append.expected.0 + append.events.len() as u64)
+}
+
+pub fn head(append: &Append) -> Hash {
+    append.events.last().unwrap().hash
+}
+
+/// Appends what must not fail.
+pub async fn put(store: &dyn Store, append: &Append) -> Appended {
+    store.append(append.clone()).await.unwrap()
+}
+
+pub async fn put_all(store: &dyn Store, appends: &[Append]) {
+    for append in appends {
+        put(store, append).await;
+    }
+}
+
+pub fn run_id(n: u32) -> RunId {
+    RunId(Uuid::from_u128(u128::from(n)))
+}
+
+pub fn handoff_id(run: RunId, no: u32) -> HandoffId {
+    HandoffId(Uuid::from_u128((run.0.as_u128() << 32) + u128::from(no)))
+}
+
+pub fn story_key(key: &str) -> StoryKey {
+    StoryKey::parse(key).unwrap()
+}
+
+pub fn agent(name: &str) -> AgentId {
+    AgentId::parse(name).unwrap()
+}
+
+pub fn principal(name: &str) -> Principal {
+    Principal::parse(name).unwrap()
+}
+
+pub fn step(name: &str) -> Place {
+    Place::Step(StepId::parse(name).unwrap())
+}
+
+pub fn edge(from: &str, to: &str) -> EdgeKey {
+    EdgeKey { from: step(from), to: step(to) }
+}
+
+/// The hash of every workflow here.
+pub fn pin() -> Hash {
+    Hash([1; 32])
+}
+
+/// Seconds into the year 2026, and a nanosecond that a coarser clock would lose.
+pub fn moment(seconds: i64) -> Timestamp {
+    Timestamp::new(1_767_225_600 + seconds, 123_456_789).unwrap()
+}
+
+fn chain(
+    mut head: Hash,
+    run: RunId,
+    expected: Version,
+    at: Timestamp,
+    events: &[Event],
+) -> Vec<EventRecord> {
+    let by = principal("ada");
+    let mut records = Vec::new();
+    for (version, event) in (expected.0 + 1..).zip(events) {
+        let body = encode(event);
+        head = link(&head, run, version, at, &by, &body);
+        records.push(EventRecord { name: event.name(), by: by.clone(), body, hash: head });
+    }
+    records
+}
+
+/// Two packages of the same text are two contents.
+fn fresh_nonce() -> [u8; 16] {
+    static LAST: AtomicU32 = AtomicU32::new(0);
+    u128::from(LAST.fetch_add(1, Ordering::Relaxed)).to_be_bytes()
+}

@@ -1,0 +1,100 @@
+//! Stories: added, written over, listed with what became of them.
+
+use baton_core::run::RunStatus;
+use baton_core::story::Story;
+use baton_store::{Append, Store, StoryFilter, StoryRow};
+
+use crate::sample::*;
+
+pub async fn a_story_is_added_once(store: &dyn Store) {
+    let story = full("s-1");
+    assert!(store.add_story(&story, moment(1)).await.unwrap());
+    assert!(!store.add_story(&Story::named(story_key("s-1")), moment(2)).await.unwrap());
+    let expected = StoryRow { story, created_at: moment(1), latest: None };
+    assert_eq!(store.story(&story_key("s-1")).await.unwrap(), Some(expected));
+}
+
+pub async fn a_saved_story_keeps_its_age(store: &dyn Store) {
+    store.save_story(&full("s-1"), moment(1)).await.unwrap();
+    let named = Story::named(story_key("s-1"));
+    store.save_story(&named, moment(2)).await.unwrap();
+    let expected = StoryRow { story: named, created_at: moment(1), latest: None };
+    assert_eq!(store.story(&story_key("s-1")).await.unwrap(), Some(expected));
+}
+
+pub async fn an_append_makes_a_missing_story_only(store: &dyn Store) {
+    store.add_story(&full("s-1"), moment(1)).await.unwrap();
+    let with_story =
+        |n, key: &str| Append { story: Some(Story::named(story_key(key))), ..start(n, key) };
+    put_all(store, &[with_story(1, "s-1"), with_story(2, "s-2")]).await;
+    let known = store.story(&story_key("s-1")).await.unwrap().unwrap();
+    assert_eq!((known.story, known.created_at), (full("s-1"), moment(1)));
+    let made = store.story(&story_key("s-2")).await.unwrap().unwrap();
+    assert_eq!(made.story, Story::named(story_key("s-2")));
+    assert_eq!(made.created_at, start(2, "s-2").at);
+}
+
+pub async fn stories_are_listed_by_key(store: &dyn Store) {
+    // By the bytes of the key: capitals first, and no language's own order.
+    let keys = ["A", "B", "a", "a1", "a10", "a2", "ä", "🚀"];
+    for key in keys.iter().rev() {
+        store.add_story(&Story::named(story_key(key)), moment(1)).await.unwrap();
+    }
+    assert_eq!(listed(store, None, 0).await, keys);
+    assert_eq!(listed(store, None, 3).await, keys[..3]);
+    assert_eq!(listed(store, Some("a1"), 2).await, keys[4..6]);
+    assert_eq!(listed(store, Some("🚀"), 2).await, Vec::<String>::new());
+    let mut seen: Vec<String> = Vec::new();
+    loop {
+        let next = listed(store, seen.last().map(String::as_str), 3).await;
+        if next.is_empty() {
+            break;
+        }
+        seen.extend(next);
+    }
+    assert_eq!(seen, keys);
+}
+
+pub async fn a_story_shows_its_newest_run(store: &dyn Store) {
+    for key in ["s-1", "s-2"] {
+        store.add_story(&Story::named(story_key(key)), moment(1)).await.unwrap();
+    }
+    put_all(store, &tale(1, "s-1")).await;
+    check_latest(store, &[Some((1, RunStatus::Completed)), None]).await;
+    let second = start(2, "s-1");
+    put(store, &second).await;
+    check_latest(store, &[Some((2, RunStatus::Open)), None]).await;
+    put(store, &finish(&second, RunStatus::Cancelled)).await;
+    put(store, &start(3, "s-2")).await;
+    let expected = [Some((2, RunStatus::Cancelled)), Some((3, RunStatus::Open))];
+    check_latest(store, &expected).await;
+    let one = store.story(&story_key("s-1")).await.unwrap().unwrap();
+    assert_eq!(one.latest, Some((run_id(2), RunStatus::Cancelled)));
+}
+
+async fn check_latest(store: &dyn Store, expected: &[Option<(u32, RunStatus)>]) {
+    let rows = store.stories(&StoryFilter::default()).await.unwrap();
+    let latest: Vec<_> = rows.iter().map(|it| it.latest).collect();
+    let expected: Vec<_> =
+        expected.iter().map(|it| it.map(|(n, status)| (run_id(n), status))).collect();
+    assert_eq!(latest, expected);
+}
+
+async fn listed(store: &dyn Store, after: Option<&str>, limit: u32) -> Vec<String> {
+    let filter = StoryFilter { after: after.map(story_key), limit };
+    let rows = store.stories(&filter).await.unwrap();
+    rows.into_iter().map(|it| it.story.key.into()).collect()
+}
+
+fn full(key: &str) -> Story {
+    Story {
+        key: story_key(key),
+        title: "Sign in".to_owned(),
+        description: "As a user\nI want to sign in".to_owned(),
+        acceptance: vec!["a password works".to_owned(), "a wrong one does not".to_owned()],
+        depends_on: vec![story_key("s-8"), story_key("owner/repo#9")],
+        priority: -3,
+        branch: Some("feature/sign-in".to_owned()),
+        pr_url: Some("https://example.org/pull/1".to_owned()),
+    }
+}

@@ -1,0 +1,230 @@
+//! One append: everything is checked and worked out first, then written; nothing fails half-way.
+
+use baton_core::event::Created;
+use baton_core::run::{Run, RunId, State};
+use jiff::Timestamp;
+
+use super::{Kept, at};
+use crate::{
+    Append, AppendError, Appended, EventRecord, HandoffChange, HandoffMove, HandoffRef, HandoffRow,
+    HandoffState, OutboxRow, Position, RunRef, RunRow, StoreError, StoredEvent, Version,
+    refuse_nul,
+};
+
+impl Kept {
+    pub(super) fn append(&mut self, append: Append) -> Result<Appended, AppendError> {
+        refuse_nul(append.texts())?;
+        self.refuse_repeated(&append)?;
+        let number = self.place_for(&append)?;
+        let Some(last) = append.events.last() else {
+            return Err(damaged("an append without events").into());
+        };
+        let head = last.hash;
+        let handoffs = self.changed_handoffs(&append)?;
+
+        let version = Version(append.expected.0 + append.events.len() as u64);
+        let numbers = handoffs
+            .iter()
+            .filter(|it| it.number > self.handoffs.len() as u64)
+            .map(|it| (it.no, it.number))
+            .collect();
+        self.keep_handoffs(handoffs);
+        self.keep_events(append.run.id, append.expected, append.at, append.events);
+        self.keep_outbox(append.run.id, append.at, append.outbox);
+        for content in append.contents {
+            self.contents.entry((append.run.id, content.id)).or_insert(content);
+        }
+        if let Some(story) = append.story {
+            self.stories.entry(story.key.clone()).or_insert((story, append.at));
+        }
+        if let Some(definition) = append.definition {
+            self.definitions.entry(definition.hash).or_insert(definition);
+        }
+        if let Some(answered) = append.answered {
+            let key = (answered.scope.clone(), answered.key.clone());
+            self.answered.insert(key, answered);
+        }
+        self.keep_run(RunRow { number, version, head, run: append.run });
+        Ok(Appended { version, run_number: number, position: self.last_position(), numbers })
+    }
+
+    fn refuse_repeated(&self, append: &Append) -> Result<(), AppendError> {
+        let Some(answered) = &append.answered else { return Ok(()) };
+        match self.answered.get(&(answered.scope.clone(), answered.key.clone())) {
+            Some(first) => Err(AppendError::Repeated(Box::new(first.clone()))),
+            None => Ok(()),
+        }
+    }
+
+    /// The number of the run, if it is at the expected version and may be what it is to become.
+    fn place_for(&self, append: &Append) -> Result<u64, AppendError> {
+        let row = self.run(&RunRef::Id(append.run.id));
+        let version = row.map_or(Version::NONE, |it| it.version);
+        if version != append.expected {
+            return Err(AppendError::Conflict);
+        }
+        let open = self.open_run(&append.run.story);
+        if !append.run.is_finished() && open.is_some_and(|it| it.run.id != append.run.id) {
+            return Err(AppendError::OpenRunExists(append.run.story.clone()));
+        }
+        Ok(row.map_or(self.runs.len() as u64 + 1, |it| it.number))
+    }
+
+    /// The rows that the append makes or changes, as they are then.
+    fn changed_handoffs(&self, append: &Append) -> Result<Vec<HandoffRow>, StoreError> {
+        let mut rows: Vec<HandoffRow> = Vec::new();
+        let mut last_number = self.handoffs.len() as u64;
+        for change in &append.handoffs {
+            match change {
+                HandoffChange::Opened(created) => {
+                    self.refuse_known(&append.run, created, &rows)?;
+                    last_number += 1;
+                    rows.push(opened(last_number, &append.run, created, append.at));
+                }
+                HandoffChange::Moved(moved) => {
+                    let row = self.row_mut(&append.run, moved, &mut rows)?;
+                    make_move(row, moved, append.at)?;
+                }
+            }
+        }
+        Ok(rows)
+    }
+
+    fn refuse_known(
+        &self,
+        run: &Run,
+        created: &Created,
+        rows: &[HandoffRow],
+    ) -> Result<(), StoreError> {
+        let is_known = self.handoff_numbers.contains_key(&(run.id, created.handoff))
+            || self.handoff_ids.contains_key(&created.id)
+            || rows.iter().any(|it| it.no == created.handoff || it.id == created.id);
+        if is_known {
+            return Err(damaged(&format!("{} is there already", created.handoff)));
+        }
+        Ok(())
+    }
+
+    /// The row to move: the one that this append has touched already, or a copy of the kept one.
+    fn row_mut<'a>(
+        &self,
+        run: &Run,
+        moved: &HandoffMove,
+        rows: &'a mut Vec<HandoffRow>,
+    ) -> Result<&'a mut HandoffRow, StoreError> {
+        let index = match rows.iter().position(|it| it.no == moved.no) {
+            Some(index) => index,
+            None => {
+                let kept = self.handoff(&HandoffRef::InRun(run.id, moved.no));
+                let missing = || damaged(&format!("{} is not there", moved.no));
+                rows.push(kept.ok_or_else(missing)?.clone());
+                rows.len() - 1
+            }
+        };
+        Ok(&mut rows[index])
+    }
+
+    fn keep_run(&mut self, row: RunRow) {
+        let (number, id) = (row.number, row.run.id);
+        if at(&self.runs, number).is_some() {
+            self.runs[number as usize - 1] = row;
+            return;
+        }
+        self.run_numbers.insert(id, number);
+        self.story_runs.entry(row.run.story.clone()).or_default().push(number);
+        self.runs.push(row);
+    }
+
+    fn keep_handoffs(&mut self, rows: Vec<HandoffRow>) {
+        for row in rows {
+            if at(&self.handoffs, row.number).is_some() {
+                let index = row.number as usize - 1;
+                self.handoffs[index] = row;
+                continue;
+            }
+            self.handoff_numbers.insert((row.run, row.no), row.number);
+            self.handoff_ids.insert(row.id, row.number);
+            self.handoffs.push(row);
+        }
+    }
+
+    fn keep_events(
+        &mut self,
+        run: RunId,
+        expected: Version,
+        at: Timestamp,
+        events: Vec<EventRecord>,
+    ) {
+        for (index, event) in events.into_iter().enumerate() {
+            self.events.push(StoredEvent {
+                position: Position(self.last_position().0 + 1),
+                run,
+                version: Version(expected.0 + index as u64 + 1),
+                at,
+                name: event.name.to_owned(),
+                by: event.by,
+                body: event.body,
+                hash: event.hash,
+            });
+        }
+    }
+
+    fn keep_outbox(&mut self, run: RunId, at: Timestamp, outbox: Vec<String>) {
+        for about in outbox {
+            self.last_outbox_id += 1;
+            let id = self.last_outbox_id;
+            self.outbox.insert(id, OutboxRow { id, run, about, at });
+        }
+    }
+}
+
+fn opened(number: u64, run: &Run, created: &Created, at: Timestamp) -> HandoffRow {
+    HandoffRow {
+        number,
+        id: created.id,
+        run: run.id,
+        story: run.story.clone(),
+        no: created.handoff,
+        kind: created.kind,
+        from: created.from.clone(),
+        to: created.to.clone(),
+        state: HandoffState::Open(State::Pending),
+        outcome: None,
+        package: created.package,
+        reason: created.reason,
+        ended_reason: None,
+        acknowledgement: None,
+        attempt: created.attempt,
+        follows: created.follows,
+        approved_by: created.approved_by.clone(),
+        warnings: created.warnings.clone(),
+        is_stale: false,
+        created_at: at,
+        accepted_at: None,
+        ended_at: None,
+    }
+}
+
+fn make_move(row: &mut HandoffRow, moved: &HandoffMove, at: Timestamp) -> Result<(), StoreError> {
+    match (row.state, moved.state) {
+        (HandoffState::Ended(_), _) => {
+            return Err(damaged(&format!("{} has ended and cannot change", row.no)));
+        }
+        (HandoffState::Open(_), HandoffState::Ended(_)) => row.ended_at = Some(at),
+        (
+            HandoffState::Open(State::Pending | State::Clarification),
+            HandoffState::Open(State::Accepted),
+        ) => row.accepted_at = Some(at),
+        (HandoffState::Open(_), HandoffState::Open(_)) => {}
+    }
+    row.state = moved.state;
+    row.is_stale = moved.is_stale;
+    row.outcome = moved.outcome.or(row.outcome);
+    row.ended_reason = moved.ended_reason.or(row.ended_reason);
+    row.acknowledgement = moved.acknowledgement.or(row.acknowledgement);
+    Ok(())
+}
+
+fn damaged(what: &str) -> StoreError {
+    StoreError::Damaged { what: what.to_owned() }
+}

@@ -1,0 +1,46 @@
+//! Text that no backend takes: PostgreSQL cannot keep U+0000, and what one store takes, all take.
+
+use baton_core::story::Story;
+
+use crate::{Append, HandoffChange, StoreError};
+
+/// Refuses the character U+0000 in any of `texts`.
+pub fn refuse_nul<'a>(texts: impl IntoIterator<Item = &'a str>) -> Result<(), StoreError> {
+    if texts.into_iter().any(|it| it.contains('\0')) {
+        return Err(StoreError::Nul);
+    }
+    Ok(())
+}
+
+/// Every free text of a story. Keys are checked names and cannot hold what is refused here.
+pub fn story_texts(story: &Story) -> impl Iterator<Item = &str> {
+    [story.title.as_str(), story.description.as_str()]
+        .into_iter()
+        .chain(story.acceptance.iter().map(String::as_str))
+        .chain(story.branch.as_deref())
+        .chain(story.pr_url.as_deref())
+}
+
+impl Append {
+    /// Every free text that it would store.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        let answered = self.answered.iter().flat_map(|it| [&it.scope, &it.key, &it.answer]);
+        self.contents
+            .iter()
+            .map(|it| &it.text)
+            .chain(self.events.iter().map(|it| &it.body))
+            .chain(self.handoffs.iter().flat_map(warnings))
+            .chain(self.definition.iter().map(|it| &it.text))
+            .chain(&self.outbox)
+            .chain(answered)
+            .map(String::as_str)
+            .chain(self.story.iter().flat_map(story_texts))
+    }
+}
+
+fn warnings(change: &HandoffChange) -> &[String] {
+    match change {
+        HandoffChange::Opened(created) => &created.warnings,
+        HandoffChange::Moved(_) => &[],
+    }
+}

@@ -1,0 +1,11 @@
+//! The suite that every store passes, on the store that forgets.
+
+use std::sync::Arc;
+
+use baton_store::{MemoryStore, Store};
+
+baton_store_tests::conformance!(fresh_store);
+
+async fn fresh_store() -> (Arc<dyn Store>, ()) {
+    (Arc::new(MemoryStore::default()), ())
+}
