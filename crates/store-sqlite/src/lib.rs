@@ -1,1 +1,211 @@
-//! Not written yet.
+//! The store in one SQLite file: one thread writes, a few connections read.
+//!
+//! SQL stands in the file of its resource, beside the function that runs it. Nothing is decided
+//! here: what a run may do is in `baton_core`, what a store must do in `baton-store-tests`.
+
+mod answers;
+mod append;
+mod check;
+mod columns;
+mod connect;
+mod contents;
+mod cursors;
+mod definitions;
+mod error;
+mod events;
+mod filesystem;
+mod handoffs;
+mod lock;
+mod migrate;
+mod outbox;
+mod reader;
+mod runs;
+mod stories;
+mod writer;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::Path;
+
+use async_trait::async_trait;
+use baton_core::content::{Content, ContentId};
+use baton_core::hash::Hash;
+use baton_core::names::StoryKey;
+use baton_core::run::RunId;
+use baton_core::story::Story;
+use baton_store::{
+    Answered, Append, AppendError, Appended, Definition, EventFilter, HandoffFilter, HandoffRef,
+    HandoffRow, OutboxRow, Position, RunFilter, RunRef, RunRow, Store, StoreError, StoredEvent,
+    StoryFilter, StoryRow, refuse_nul, story_texts,
+};
+use jiff::Timestamp;
+
+use crate::columns::{nanoseconds, nearest_nanoseconds};
+use crate::error::to_store;
+use crate::reader::Readers;
+use crate::writer::Writer;
+
+pub use error::OpenError;
+pub use lock::{DataLock, LockError, read_note};
+
+/// The name of the database in its directory.
+const FILE: &str = "baton.db";
+/// How many answers are dropped at once, so that nobody waits long behind it.
+const MOST_FORGOTTEN: u32 = 1000;
+
+/// Runs on disk. Dropping it closes it too, but blocks while it does; [`Store::close`] does not.
+#[derive(Debug)]
+pub struct SqliteStore {
+    // Dropped before the writer, so that the last to close the file is the one that tidies it.
+    readers: Readers,
+    writer: Writer,
+}
+
+impl SqliteStore {
+    /// Opens the database in `dir`, makes it where there is none, and brings its schema up to date.
+    ///
+    /// The caller holds the [`DataLock`] of `dir`, from before this until after the close: two
+    /// stores on one file would be correct, but each would slow the other down, and a server would
+    /// not notice what the other appends.
+    pub fn open(dir: &Path) -> Result<Self, OpenError> {
+        let path = dir.join(FILE);
+        let mut connection = connect::writing(&path)?;
+        check::at_start(&connection, &path)?;
+        migrate::migrate(&mut connection, &path, migrate::MIGRATIONS)?;
+        let readers = Readers::open(&path)?;
+        let writer =
+            Writer::start(connection).map_err(|source| OpenError::File { path, source })?;
+        Ok(Self { readers, writer })
+    }
+}
+
+#[async_trait]
+impl Store for SqliteStore {
+    async fn append(&self, append: Append) -> Result<Appended, AppendError> {
+        refuse_nul(append.texts())?;
+        let prepared = append::prepare(append)?;
+        self.writer.write(move |it| append::append(it, &prepared)).await
+    }
+
+    async fn run(&self, which: &RunRef) -> Result<Option<RunRow>, StoreError> {
+        let which = which.clone();
+        self.readers.read(move |it| runs::find(it, &which)).await
+    }
+
+    async fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError> {
+        let filter = filter.clone();
+        self.readers.read(move |it| runs::list(it, &filter)).await
+    }
+
+    async fn handoff(&self, which: &HandoffRef) -> Result<Option<HandoffRow>, StoreError> {
+        let which = which.clone();
+        self.readers.read(move |it| handoffs::find(it, &which)).await
+    }
+
+    async fn handoffs(&self, filter: &HandoffFilter) -> Result<Vec<HandoffRow>, StoreError> {
+        let filter = filter.clone();
+        self.readers.read(move |it| handoffs::list(it, &filter)).await
+    }
+
+    async fn contents(&self, run: RunId, ids: &[ContentId]) -> Result<Vec<Content>, StoreError> {
+        let ids = ids.to_vec();
+        self.readers.read(move |it| contents::find(it, run, &ids)).await
+    }
+
+    async fn events(&self, filter: &EventFilter) -> Result<Vec<StoredEvent>, StoreError> {
+        let filter = filter.clone();
+        self.readers.read(move |it| events::list(it, &filter)).await
+    }
+
+    async fn last_position(&self) -> Result<Position, StoreError> {
+        self.readers.read(events::last_position).await
+    }
+
+    async fn add_story(&self, story: &Story, now: Timestamp) -> Result<bool, StoreError> {
+        refuse_nul(story_texts(story))?;
+        let (story, now) = (story.clone(), nanoseconds(now)?);
+        self.writer.write(move |it| stories::add(it, &story, now).map_err(to_store)).await
+    }
+
+    async fn save_story(&self, story: &Story, now: Timestamp) -> Result<(), StoreError> {
+        refuse_nul(story_texts(story))?;
+        let (story, now) = (story.clone(), nanoseconds(now)?);
+        self.writer.write(move |it| stories::save(it, &story, now).map_err(to_store)).await
+    }
+
+    async fn story(&self, key: &StoryKey) -> Result<Option<StoryRow>, StoreError> {
+        let key = key.clone();
+        self.readers.read(move |it| stories::find(it, &key)).await
+    }
+
+    async fn stories(&self, filter: &StoryFilter) -> Result<Vec<StoryRow>, StoreError> {
+        let filter = filter.clone();
+        self.readers.read(move |it| stories::list(it, &filter)).await
+    }
+
+    async fn definition(&self, hash: &Hash) -> Result<Option<Definition>, StoreError> {
+        let hash = *hash;
+        self.readers.read(move |it| definitions::find(it, &hash)).await
+    }
+
+    async fn answered(&self, scope: &str, key: &str) -> Result<Option<Answered>, StoreError> {
+        let (scope, key) = (scope.to_owned(), key.to_owned());
+        self.readers.read(move |it| answers::find(it, &scope, &key)).await
+    }
+
+    async fn forget_answered(&self, before: Timestamp) -> Result<u64, StoreError> {
+        let before = nearest_nanoseconds(before);
+        let mut n_forgotten = 0;
+        loop {
+            let forget =
+                move |it: &_| answers::forget(it, before, MOST_FORGOTTEN).map_err(to_store);
+            let n_rows = self.writer.write(forget).await? as u64;
+            n_forgotten += n_rows;
+            if n_rows < u64::from(MOST_FORGOTTEN) {
+                return Ok(n_forgotten);
+            }
+        }
+    }
+
+    async fn cursor(&self, projector: &str) -> Result<Position, StoreError> {
+        let projector = projector.to_owned();
+        self.readers.read(move |it| cursors::find(it, &projector)).await
+    }
+
+    async fn advance(
+        &self,
+        projector: &str,
+        from: Position,
+        to: Position,
+    ) -> Result<bool, StoreError> {
+        refuse_nul([projector])?;
+        let projector = projector.to_owned();
+        let advance = move |it: &_| cursors::advance(it, &projector, from, to).map_err(to_store);
+        self.writer.write(advance).await
+    }
+
+    async fn outbox(&self, after: u64, limit: u32) -> Result<Vec<OutboxRow>, StoreError> {
+        self.readers.read(move |it| outbox::list(it, after, limit)).await
+    }
+
+    async fn settle(&self, outbox_id: u64) -> Result<bool, StoreError> {
+        self.writer.write(move |it| outbox::settle(it, outbox_id).map_err(to_store)).await
+    }
+
+    async fn check(&self) -> Result<Vec<String>, StoreError> {
+        match self.readers.read(check::in_full).await {
+            // Too damaged to be read through is an answer too.
+            Err(StoreError::Damaged { what }) => Ok(vec![what]),
+            Ok(problems) => Ok(problems),
+            Err(error @ (StoreError::Unavailable(_) | StoreError::Closed | StoreError::Nul)) => {
+                Err(error)
+            }
+        }
+    }
+
+    async fn close(&self) {
+        self.readers.close().await;
+        self.writer.close().await;
+    }
+}

@@ -149,7 +149,7 @@ pub fn finish(before: &Append, status: RunStatus) -> Append {
     then(before, &[event])
 }
 
-/// Five appends: a handoff that is rejected, and one that is completed, and the run's end.
+/// A whole run: a handoff that is rejected, another that is completed, and the end.
 pub fn tale(n: u32, story: &str) -> Vec<Append> {
     let first = start(n, story);
     let second = hand_to(&first, "bea");

@@ -1,0 +1,54 @@
+//! Answers to commands that may be sent twice, by their key.
+
+use baton_store::{Answered, AppendError};
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use crate::columns::{hash, time};
+use crate::error::{damaged, to_append};
+
+/// Keeps an answer, or says what the command with this key was answered before.
+pub(crate) fn add(
+    connection: &Connection,
+    answered: &Answered,
+    at: i64,
+) -> Result<(), AppendError> {
+    let sql = "insert into answered (scope, key, request, answered_at, answer)
+               values (?1, ?2, ?3, ?4, ?5)
+               on conflict (scope, key) do nothing";
+    let params = params![answered.scope, answered.key, answered.request.0, at, answered.answer];
+    let added = connection.prepare_cached(sql).and_then(|mut it| it.execute(params));
+    if added.map_err(to_append)? > 0 {
+        return Ok(());
+    }
+    match find(connection, &answered.scope, &answered.key).map_err(to_append)? {
+        Some(first) => Err(AppendError::Repeated(Box::new(first))),
+        None => Err(damaged("an answer that is there, and is not").into()),
+    }
+}
+
+pub(crate) fn find(
+    connection: &Connection,
+    scope: &str,
+    key: &str,
+) -> rusqlite::Result<Option<Answered>> {
+    let sql = "select scope, key, request, answered_at, answer from answered
+               where scope = ?1 and key = ?2";
+    let read = |row: &rusqlite::Row<'_>| {
+        Ok(Answered {
+            scope: row.get("scope")?,
+            key: row.get("key")?,
+            request: hash(row, "request")?,
+            answer: row.get("answer")?,
+            at: time(row, "answered_at")?,
+        })
+    };
+    connection.prepare_cached(sql)?.query_row([scope, key], read).optional()
+}
+
+/// Drops at most `most` of the answers given before `before`; returns how many.
+pub(crate) fn forget(connection: &Connection, before: i64, most: u32) -> rusqlite::Result<usize> {
+    let sql = "delete from answered where rowid in (
+                   select rowid from answered where answered_at < ?1 limit ?2
+               )";
+    connection.prepare_cached(sql)?.execute(params![before, most])
+}

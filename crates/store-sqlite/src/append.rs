@@ -1,0 +1,86 @@
+//! One append, as rows: in as few statements as it has parts.
+
+use baton_core::hash::Hash;
+use baton_store::{Append, AppendError, Appended, HandoffChange, Position, StoreError, Version};
+use baton_wire::event::encode_run;
+use jiff::Timestamp;
+use rusqlite::Connection;
+
+use crate::columns::nanoseconds;
+use crate::error::{damaged, to_append};
+use crate::{answers, contents, definitions, events, handoffs, outbox, runs, stories};
+
+/// An append with everything worked out that the writing thread need not do.
+pub(crate) struct Prepared {
+    pub(crate) append: Append,
+    pub(crate) version: Version,
+    /// Of the last event.
+    pub(crate) head: Hash,
+    /// The run, encoded.
+    pub(crate) state: String,
+    pub(crate) at: i64,
+    pub(crate) started_at: i64,
+    pub(crate) moved_at: i64,
+    pub(crate) answered_at: i64,
+}
+
+pub(crate) fn prepare(append: Append) -> Result<Prepared, StoreError> {
+    let Some(last) = append.events.last() else {
+        return Err(damaged("an append without events"));
+    };
+    let answered_at: Option<Timestamp> = append.answered.as_ref().map(|it| it.at);
+    Ok(Prepared {
+        version: Version(append.expected.0 + append.events.len() as u64),
+        head: last.hash,
+        state: encode_run(&append.run),
+        at: nanoseconds(append.at)?,
+        started_at: nanoseconds(append.run.started_at)?,
+        moved_at: nanoseconds(append.run.moved_at)?,
+        answered_at: nanoseconds(answered_at.unwrap_or(append.at))?,
+        append,
+    })
+}
+
+/// Writes all of it, or fails; the caller undoes what was written until then.
+pub(crate) fn append(
+    connection: &Connection,
+    prepared: &Prepared,
+) -> Result<Appended, AppendError> {
+    let Prepared { append, at, .. } = prepared;
+    if let Some(answered) = &append.answered {
+        answers::add(connection, answered, prepared.answered_at)?;
+    }
+    let run_number = match append.expected {
+        Version::NONE => runs::add(connection, prepared)?,
+        Version(_) => runs::change(connection, prepared)?,
+    };
+    for content in &append.contents {
+        contents::add(connection, run_number, content).map_err(to_append)?;
+    }
+    if let Some(story) = &append.story {
+        stories::add(connection, story, *at).map_err(to_append)?;
+    }
+    if let Some(definition) = &append.definition {
+        definitions::add(connection, definition).map_err(to_append)?;
+    }
+    for about in &append.outbox {
+        outbox::add(connection, run_number, about, *at).map_err(to_append)?;
+    }
+    let mut position = Position::START;
+    for (version, event) in (append.expected.0 + 1..).zip(&append.events) {
+        let version = Version(version);
+        position = events::add(connection, run_number, version, *at, event).map_err(to_append)?;
+    }
+    let mut numbers = Vec::new();
+    for change in &append.handoffs {
+        match change {
+            HandoffChange::Opened(created) => {
+                let number = handoffs::add(connection, run_number, created, *at);
+                numbers.push((created.handoff, number.map_err(to_append)?));
+            }
+            HandoffChange::Moved(moved) => handoffs::change(connection, run_number, moved, *at)?,
+        }
+    }
+    let run_number = run_number.unsigned_abs();
+    Ok(Appended { version: prepared.version, run_number, position, numbers })
+}

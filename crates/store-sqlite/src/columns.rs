@@ -1,0 +1,130 @@
+//! Between columns and values. What is read is checked: the file may have been changed by others.
+
+use baton_core::content::ContentId;
+use baton_core::hash::Hash;
+use baton_core::names::StepId;
+use baton_core::outcome::Outcome;
+use baton_core::run::RunId;
+use baton_core::workflow::Place;
+use baton_store::StoreError;
+use jiff::Timestamp;
+use rusqlite::Row;
+use uuid::Uuid;
+
+use crate::error::{damaged, unreadable};
+
+const STEP: &str = "step:";
+
+/// For a time to be stored.
+pub(crate) fn nanoseconds(at: Timestamp) -> Result<i64, StoreError> {
+    i64::try_from(at.as_nanosecond()).map_err(|_| damaged("a time outside the years 1678 to 2261"))
+}
+
+/// For a time to compare with: all that are stored lie on the same side of one too far away.
+pub(crate) fn nearest_nanoseconds(at: Timestamp) -> i64 {
+    let nearest = at.as_nanosecond().clamp(i64::MIN.into(), i64::MAX.into());
+    i64::try_from(nearest).unwrap_or(i64::MAX)
+}
+
+/// For a number to look for: one too large for the database is in none.
+pub(crate) fn integer(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// SQLite takes a negative limit for none.
+pub(crate) fn limit(limit: u32) -> i64 {
+    if limit == 0 { -1 } else { i64::from(limit) }
+}
+
+pub(crate) fn place_text(place: &Place) -> String {
+    match place {
+        Place::Orchestrator | Place::Human => place.to_string(),
+        Place::Step(id) => format!("{STEP}{id}"),
+    }
+}
+
+pub(crate) fn place(row: &Row<'_>, column: &'static str) -> rusqlite::Result<Place> {
+    parsed(row, column, |text| {
+        if let Some(id) = text.strip_prefix(STEP) {
+            return Some(Place::Step(StepId::parse(id).ok()?));
+        }
+        [Place::Orchestrator, Place::Human].into_iter().find(|it| it.to_string() == text)
+    })
+}
+
+/// A text column through one of our own parsers.
+pub(crate) fn parsed<T>(
+    row: &Row<'_>,
+    column: &'static str,
+    parse: impl FnOnce(&str) -> Option<T>,
+) -> rusqlite::Result<T> {
+    let text = row.get_ref(column)?.as_str().map_err(|_| unreadable(column))?;
+    parse(text).ok_or_else(|| unreadable(column))
+}
+
+/// As [`parsed`], where there may be nothing.
+pub(crate) fn maybe_parsed<T>(
+    row: &Row<'_>,
+    column: &'static str,
+    parse: impl FnOnce(&str) -> Option<T>,
+) -> rusqlite::Result<Option<T>> {
+    let text = row.get_ref(column)?.as_str_or_null().map_err(|_| unreadable(column))?;
+    text.map(|it| parse(it).ok_or_else(|| unreadable(column))).transpose()
+}
+
+pub(crate) fn time(row: &Row<'_>, column: &'static str) -> rusqlite::Result<Timestamp> {
+    to_time(row.get(column)?, column)
+}
+
+pub(crate) fn maybe_time(
+    row: &Row<'_>,
+    column: &'static str,
+) -> rusqlite::Result<Option<Timestamp>> {
+    let nanoseconds: Option<i64> = row.get(column)?;
+    nanoseconds.map(|it| to_time(it, column)).transpose()
+}
+
+fn to_time(nanoseconds: i64, column: &'static str) -> rusqlite::Result<Timestamp> {
+    Timestamp::from_nanosecond(nanoseconds.into()).map_err(|_| unreadable(column))
+}
+
+pub(crate) fn number(row: &Row<'_>, column: &'static str) -> rusqlite::Result<u64> {
+    u64::try_from(row.get::<_, i64>(column)?).map_err(|_| unreadable(column))
+}
+
+pub(crate) fn hash(row: &Row<'_>, column: &'static str) -> rusqlite::Result<Hash> {
+    Ok(Hash(row.get(column)?))
+}
+
+pub(crate) fn content_id(row: &Row<'_>, column: &'static str) -> rusqlite::Result<ContentId> {
+    hash(row, column).map(ContentId)
+}
+
+pub(crate) fn maybe_content_id(
+    row: &Row<'_>,
+    column: &'static str,
+) -> rusqlite::Result<Option<ContentId>> {
+    let bytes: Option<[u8; 32]> = row.get(column)?;
+    Ok(bytes.map(|it| ContentId(Hash(it))))
+}
+
+pub(crate) fn uuid(row: &Row<'_>, column: &'static str) -> rusqlite::Result<Uuid> {
+    Ok(Uuid::from_bytes(row.get(column)?))
+}
+
+pub(crate) fn run_id(row: &Row<'_>, column: &'static str) -> rusqlite::Result<RunId> {
+    uuid(row, column).map(RunId)
+}
+
+/// Unlike [`Outcome::parse`], which reads what senders write, it takes our own words alone.
+pub(crate) fn outcome(name: &str) -> Option<Outcome> {
+    Outcome::CLAIMABLE.into_iter().chain([Outcome::Unknown]).find(|it| it.name() == name)
+}
+
+pub(crate) fn list_text(texts: &[String]) -> String {
+    serde_json::Value::from(texts).to_string()
+}
+
+pub(crate) fn list(text: &str) -> Option<Vec<String>> {
+    serde_json::from_str(text).ok()
+}

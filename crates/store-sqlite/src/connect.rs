@@ -1,0 +1,164 @@
+//! The only file that opens a database, so that every connection has the same settings, and each
+//! setting is read back: SQLite takes a word it does not know without a complaint.
+#![expect(clippy::disallowed_methods, reason = "this is the file that opens databases")]
+
+use std::path::Path;
+
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
+
+use crate::error::{OpenError, to_open};
+use crate::{check, filesystem};
+
+/// Before it, two connections that wrote and checkpointed at once could damage the file.
+const OLDEST_SAFE_SQLITE: i32 = 3_051_003;
+
+/// How many pages a commit may leave in the log before it moves them into the database.
+pub(crate) const CHECKPOINT_PAGES: &str = "4000";
+
+/// More than the statements there are, so that none is ever parsed twice.
+const N_STATEMENTS: usize = 64;
+
+const FOR_ALL: [(&str, &str, &str); 6] = [
+    ("busy_timeout", "5000", "5000"),
+    ("temp_store", "memory", "2"),
+    ("mmap_size", "0", "0"),
+    ("foreign_keys", "on", "1"),
+    ("trusted_schema", "off", "0"),
+    ("cell_size_check", "on", "1"),
+];
+
+const FOR_WRITING: [(&str, &str, &str); 5] = [
+    ("journal_mode", "wal", "wal"),
+    ("synchronous", "full", "2"),
+    ("wal_autocheckpoint", CHECKPOINT_PAGES, CHECKPOINT_PAGES),
+    // A log that grew is cut back; below this it keeps its place on the disk, which is faster.
+    ("journal_size_limit", "67108864", "67108864"),
+    ("cache_size", "-32768", "-32768"),
+];
+
+const FOR_READING: [(&str, &str, &str); 2] =
+    [("query_only", "on", "1"), ("cache_size", "-8192", "-8192")];
+
+/// Opens the one connection that writes, and makes the file where there is none.
+pub(crate) fn writing(path: &Path) -> Result<Connection, OpenError> {
+    refuse_old_sqlite()?;
+    check::before_open(path)?;
+    filesystem::prepare(path)?;
+    let connection = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    set(&connection, path, &FOR_WRITING)?;
+    Ok(connection)
+}
+
+/// Opens one that only reads. The file is there, and is in write-ahead mode.
+pub(crate) fn reading(path: &Path) -> Result<Connection, OpenError> {
+    let connection = open(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    expect(&connection, path, "journal_mode", "wal")?;
+    set(&connection, path, &FOR_READING)?;
+    Ok(connection)
+}
+
+fn open(path: &Path, mode: OpenFlags) -> Result<Connection, OpenError> {
+    // One thread uses a connection at a time, so it needs no lock of its own.
+    let flags = mode | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags).map_err(to_open(path))?;
+    connection.set_prepared_statement_cache_capacity(N_STATEMENTS);
+    set(&connection, path, &FOR_ALL)?;
+    Ok(connection)
+}
+
+fn set(
+    connection: &Connection,
+    path: &Path,
+    settings: &[(&'static str, &str, &str)],
+) -> Result<(), OpenError> {
+    for (name, value, wanted) in settings {
+        let sql = format!("pragma {name} = {value}");
+        // Some answer with a row, others with none.
+        connection.query_row(&sql, [], |_| Ok(())).optional().map_err(to_open(path))?;
+        expect(connection, path, name, wanted)?;
+    }
+    Ok(())
+}
+
+fn expect(
+    connection: &Connection,
+    path: &Path,
+    name: &'static str,
+    wanted: &str,
+) -> Result<(), OpenError> {
+    let found = connection
+        .pragma_query_value(None, name, |row| row.get::<_, rusqlite::types::Value>(0))
+        .map_err(to_open(path))?;
+    let found = match found {
+        rusqlite::types::Value::Integer(number) => number.to_string(),
+        rusqlite::types::Value::Text(text) => text,
+        other @ (rusqlite::types::Value::Null
+        | rusqlite::types::Value::Real(_)
+        | rusqlite::types::Value::Blob(_)) => format!("{other:?}"),
+    };
+    if found != wanted {
+        return Err(OpenError::Setting { name, wanted: wanted.to_owned(), found });
+    }
+    Ok(())
+}
+
+fn refuse_old_sqlite() -> Result<(), OpenError> {
+    if rusqlite::version_number() < OLDEST_SAFE_SQLITE {
+        return Err(OpenError::OldSqlite { found: rusqlite::version().to_owned() });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_writing_connection_has_every_setting() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("baton.db");
+        let connection = writing(&path).unwrap();
+        for (name, _, wanted) in FOR_ALL.iter().chain(&FOR_WRITING) {
+            expect(&connection, &path, name, wanted).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_reading_connection_has_every_setting_and_cannot_write() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("baton.db");
+        let writer = writing(&path).unwrap();
+        writer.execute_batch("create table t (x) ").unwrap();
+        let connection = reading(&path).unwrap();
+        for (name, _, wanted) in FOR_ALL.iter().chain(&FOR_READING) {
+            expect(&connection, &path, name, wanted).unwrap();
+        }
+        assert!(connection.execute("insert into t values (1)", []).is_err());
+    }
+
+    #[test]
+    fn a_setting_that_did_not_take_is_an_error() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("baton.db");
+        let connection = writing(&path).unwrap();
+        // `wal` is no value of it; SQLite takes it for `normal` and says nothing.
+        let error = set(&connection, &path, &[("synchronous", "wal", "2")]).unwrap_err();
+        let expected = "SQLite keeps `synchronous` at `1` instead of `2`";
+        assert_eq!(error.to_string(), expected);
+    }
+
+    #[test]
+    fn sqlite_is_new_enough() {
+        refuse_old_sqlite().unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_database_behind_a_link_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        writing(&dir.path().join("real.db")).unwrap();
+        let link = dir.path().join("baton.db");
+        std::os::unix::fs::symlink(dir.path().join("real.db"), &link).unwrap();
+        assert!(matches!(writing(&link), Err(OpenError::Link { .. })));
+    }
+}

@@ -1,0 +1,60 @@
+//! The texts of a run, by the id that the log knows them by.
+
+use baton_core::content::{Content, ContentId, ContentKind};
+use baton_core::package::Format;
+use baton_core::run::RunId;
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+
+use crate::columns::{content_id, hash, parsed};
+use crate::error::unreadable;
+
+/// Adds a text. The same one again is the same text: its id is a hash of it.
+pub(crate) fn add(
+    connection: &Connection,
+    run_number: i64,
+    content: &Content,
+) -> rusqlite::Result<()> {
+    let sql = "insert into contents (run_number, id, nonce, kind, format, hash, text)
+               values (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+               on conflict (run_number, id) do nothing";
+    let (kind, format, hash) = match content.kind {
+        ContentKind::Package { format, hash } => ("package", Some(format.name()), Some(hash.0)),
+        ContentKind::Words => ("words", None, None),
+    };
+    let params =
+        params![run_number, content.id.0.0, content.nonce, kind, format, hash, content.text];
+    connection.prepare_cached(sql)?.execute(params)?;
+    Ok(())
+}
+
+pub(crate) fn find(
+    connection: &Connection,
+    run: RunId,
+    ids: &[ContentId],
+) -> rusqlite::Result<Vec<Content>> {
+    let sql = "select id, nonce, kind, format, hash, text from contents
+               where run_number = (select number from runs where id = ?1) and id = ?2";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut found = Vec::with_capacity(ids.len());
+    for id in ids {
+        found.extend(statement.query_row(params![run.0.as_bytes(), id.0.0], read).optional()?);
+    }
+    Ok(found)
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Content> {
+    let kind = match row.get_ref("kind")?.as_str() {
+        Ok("package") => ContentKind::Package {
+            format: parsed(row, "format", Format::parse)?,
+            hash: hash(row, "hash")?,
+        },
+        Ok("words") => ContentKind::Words,
+        Ok(_) | Err(_) => return Err(unreadable("kind")),
+    };
+    Ok(Content {
+        id: content_id(row, "id")?,
+        nonce: row.get("nonce")?,
+        kind,
+        text: row.get("text")?,
+    })
+}

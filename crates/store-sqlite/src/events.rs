@@ -1,0 +1,72 @@
+//! The log of all runs, in the order of its commits.
+
+use baton_core::names::Principal;
+use baton_store::{EventFilter, EventRecord, Position, StoredEvent, Version};
+use rusqlite::{Connection, Row, params};
+
+use crate::columns::{hash, integer, limit, number, parsed, run_id, time};
+
+pub(crate) fn add(
+    connection: &Connection,
+    run_number: i64,
+    version: Version,
+    at: i64,
+    event: &EventRecord,
+) -> rusqlite::Result<Position> {
+    let sql = "insert into events (run_number, version, happened_at, name, done_by, hash, body)
+               values (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    let position = connection.prepare_cached(sql)?.insert(params![
+        run_number,
+        integer(version.0),
+        at,
+        event.name,
+        event.by.as_str(),
+        event.hash.0,
+        event.body,
+    ])?;
+    Ok(Position(position.unsigned_abs()))
+}
+
+pub(crate) fn list(
+    connection: &Connection,
+    filter: &EventFilter,
+) -> rusqlite::Result<Vec<StoredEvent>> {
+    let params = params![
+        integer(filter.after.0),
+        limit(filter.limit),
+        filter.run.as_ref().map(|it| it.0.as_bytes()),
+    ];
+    connection.prepare_cached(&list_sql(filter))?.query_map(params, read)?.collect()
+}
+
+pub(crate) fn list_sql(filter: &EventFilter) -> String {
+    let of_run = match filter.run {
+        Some(_) => "events.run_number = (select number from runs where id = ?3)",
+        None => "?3 is null",
+    };
+    format!(
+        "select events.position, runs.id as run_id, events.version, events.happened_at,
+             events.name, events.done_by, events.hash, events.body
+         from events join runs on runs.number = events.run_number
+         where events.position > ?1 and {of_run}
+         order by events.position limit ?2"
+    )
+}
+
+pub(crate) fn last_position(connection: &Connection) -> rusqlite::Result<Position> {
+    let sql = "select coalesce(max(position), 0) as position from events";
+    connection.prepare_cached(sql)?.query_row([], |row| Ok(Position(number(row, "position")?)))
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<StoredEvent> {
+    Ok(StoredEvent {
+        position: Position(number(row, "position")?),
+        run: run_id(row, "run_id")?,
+        version: Version(number(row, "version")?),
+        at: time(row, "happened_at")?,
+        name: row.get("name")?,
+        by: parsed(row, "done_by", |it| Principal::parse(it).ok())?,
+        body: row.get("body")?,
+        hash: hash(row, "hash")?,
+    })
+}

@@ -1,0 +1,214 @@
+//! Handoffs: a row each, changed while it is open.
+
+use baton_core::event::Created;
+use baton_core::names::{AgentId, Principal, StoryKey};
+use baton_core::run::{HandoffId, HandoffNo, Kind, Party};
+use baton_store::{HandoffFilter, HandoffMove, HandoffRef, HandoffRow, HandoffState, StoreError};
+use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
+
+use crate::columns::{
+    content_id, integer, limit, list_text, maybe_content_id, maybe_parsed, maybe_time,
+    nearest_nanoseconds, number, outcome, parsed, place, place_text, run_id, time, uuid,
+};
+use crate::error::{damaged, to_store};
+
+/// Adds a pending handoff; gives its number.
+pub(crate) fn add(
+    connection: &Connection,
+    run_number: i64,
+    created: &Created,
+    at: i64,
+) -> rusqlite::Result<u64> {
+    let sql = "insert into handoffs (
+                   id, run_number, no, kind, from_agent, from_place, to_agent, to_place, state,
+                   package, reason, attempt, follows, approved_by, warnings, created_at
+               ) values (
+                   ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'pending', ?9, ?10, ?11, ?12, ?13, ?14, ?15
+               )";
+    let warnings = match created.warnings.as_slice() {
+        [] => None,
+        warnings => Some(list_text(warnings)),
+    };
+    let number = connection.prepare_cached(sql)?.insert(params![
+        created.id.0.as_bytes(),
+        run_number,
+        created.handoff.0,
+        created.kind.name(),
+        created.from.agent.as_str(),
+        place_text(&created.from.place),
+        created.to.agent.as_str(),
+        place_text(&created.to.place),
+        created.package.map(|it| it.0.0),
+        created.reason.0.0,
+        created.attempt,
+        created.follows.map(|it| it.0),
+        created.approved_by.as_ref().map(|it| it.as_str()),
+        warnings,
+        at,
+    ])?;
+    Ok(number.unsigned_abs())
+}
+
+/// Moves an open handoff. One that is not there, or that has ended, cannot be moved.
+pub(crate) fn change(
+    connection: &Connection,
+    run_number: i64,
+    moved: &HandoffMove,
+    at: i64,
+) -> Result<(), StoreError> {
+    // Two statements, because to set `ended_at`, even to null, writes the index of open ones anew.
+    let sql = match moved.state {
+        HandoffState::Open(_) => {
+            "update handoffs
+             set state = ?3, is_stale = ?4, outcome = coalesce(?5, outcome),
+                 ended_reason = coalesce(?6, ended_reason),
+                 acknowledgement = coalesce(?7, acknowledgement),
+                 accepted_at = case
+                     when ?3 = 'accepted' and state in ('pending', 'clarification') then ?8
+                     else accepted_at
+                 end
+             where run_number = ?1 and no = ?2 and ended_at is null"
+        }
+        HandoffState::Ended(_) => {
+            "update handoffs
+             set state = ?3, is_stale = ?4, outcome = coalesce(?5, outcome),
+                 ended_reason = coalesce(?6, ended_reason),
+                 acknowledgement = coalesce(?7, acknowledgement),
+                 ended_at = ?8
+             where run_number = ?1 and no = ?2 and ended_at is null"
+        }
+    };
+    let params = params![
+        run_number,
+        moved.no.0,
+        moved.state.name(),
+        moved.is_stale,
+        moved.outcome.map(|it| it.name()),
+        moved.ended_reason.map(|it| it.0.0),
+        moved.acknowledgement.map(|it| it.0.0),
+        at,
+    ];
+    let changed = connection.prepare_cached(sql).and_then(|mut it| it.execute(params));
+    if changed.map_err(to_store)? == 0 {
+        return Err(damaged(&format!("{} is not there, or has ended", moved.no)));
+    }
+    Ok(())
+}
+
+pub(crate) fn find(
+    connection: &Connection,
+    which: &HandoffRef,
+) -> rusqlite::Result<Option<HandoffRow>> {
+    let (condition, params): (_, &[&dyn ToSql]) = match which {
+        HandoffRef::Number(number) => ("handoffs.number = ?1", &[&integer(*number)]),
+        HandoffRef::Id(id) => ("handoffs.id = ?1", &[id.0.as_bytes()]),
+        HandoffRef::InRun(run, no) => {
+            ("runs.id = ?1 and handoffs.no = ?2", &[run.0.as_bytes(), &no.0])
+        }
+    };
+    let sql = format!("{SELECT} where {condition}");
+    connection.prepare_cached(&sql)?.query_row(params, read).optional()
+}
+
+pub(crate) fn list(
+    connection: &Connection,
+    filter: &HandoffFilter,
+) -> rusqlite::Result<Vec<HandoffRow>> {
+    let states: Vec<String> = filter.states.iter().map(|it| it.name().to_owned()).collect();
+    let params = params![
+        integer(filter.after),
+        limit(filter.limit),
+        filter.run.as_ref().map(|it| it.0.as_bytes()),
+        filter.story.as_ref().map(|it| it.as_str()),
+        filter.to.as_ref().map(|it| it.as_str()),
+        list_text(&states),
+        filter.unmoved_since.map(nearest_nanoseconds),
+    ];
+    connection.prepare_cached(&list_sql(filter))?.query_map(params, read)?.collect()
+}
+
+/// Only the conditions that the filter has, so that SQLite can choose the index for them.
+/// Every parameter is in it: one that no condition uses is null, or not looked at.
+pub(crate) fn list_sql(filter: &HandoffFilter) -> String {
+    let mut conditions = vec!["handoffs.number > ?1"];
+    let are_open = !filter.states.is_empty() && filter.states.iter().all(|it| it.is_open());
+    if are_open {
+        // In the words of the partial indexes.
+        conditions.push("handoffs.ended_at is null");
+    }
+    conditions.push(match filter.run {
+        Some(_) => "handoffs.run_number = (select number from runs where id = ?3)",
+        None => "?3 is null",
+    });
+    conditions.push(match filter.story {
+        Some(_) => "handoffs.run_number in (select number from runs where story_key = ?4)",
+        None => "?4 is null",
+    });
+    conditions.push(if filter.to.is_some() { "handoffs.to_agent = ?5" } else { "?5 is null" });
+    conditions.push(if filter.states.is_empty() {
+        "?6 is not null"
+    } else {
+        "handoffs.state in (select value from json_each(?6))"
+    });
+    conditions.push(match filter.is_stale {
+        Some(true) => "handoffs.is_stale = 1",
+        Some(false) => "handoffs.is_stale = 0",
+        None => "true",
+    });
+    conditions.push(match filter.unmoved_since {
+        Some(_) => "coalesce(handoffs.accepted_at, handoffs.created_at) <= ?7",
+        None => "?7 is null",
+    });
+    let select =
+        SELECT.replace("from handoffs", &format!("from handoffs {}", index(filter, are_open)));
+    format!("{select} where {} order by handoffs.number limit ?2", conditions.join(" and "))
+}
+
+/// Left alone, SQLite would rather read a whole history in order than sort a few rows of it.
+fn index(filter: &HandoffFilter, are_open: bool) -> &'static str {
+    if filter.run.is_some() || filter.story.is_some() {
+        return "indexed by handoffs_by_run";
+    }
+    match (are_open, filter.unmoved_since, filter.is_stale) {
+        (true, Some(_), Some(false)) if filter.to.is_none() => "indexed by handoffs_unmoved",
+        (true, _, _) => "indexed by handoffs_open_by_agent",
+        (false, _, _) => "",
+    }
+}
+
+const SELECT: &str = "select
+    handoffs.number, handoffs.id, runs.id as run_id, runs.story_key, handoffs.no, handoffs.kind,
+    handoffs.from_agent, handoffs.from_place, handoffs.to_agent, handoffs.to_place,
+    handoffs.state, handoffs.outcome, handoffs.package, handoffs.reason, handoffs.ended_reason,
+    handoffs.acknowledgement, handoffs.attempt, handoffs.follows, handoffs.approved_by,
+    handoffs.warnings, handoffs.is_stale, handoffs.created_at, handoffs.accepted_at,
+    handoffs.ended_at
+    from handoffs join runs on runs.number = handoffs.run_number";
+
+fn read(row: &Row<'_>) -> rusqlite::Result<HandoffRow> {
+    let agent = |column| parsed(row, column, |it| AgentId::parse(it).ok());
+    Ok(HandoffRow {
+        number: number(row, "number")?,
+        id: HandoffId(uuid(row, "id")?),
+        run: run_id(row, "run_id")?,
+        story: parsed(row, "story_key", |it| StoryKey::parse(it).ok())?,
+        no: HandoffNo(row.get("no")?),
+        kind: parsed(row, "kind", Kind::parse)?,
+        from: Party { agent: agent("from_agent")?, place: place(row, "from_place")? },
+        to: Party { agent: agent("to_agent")?, place: place(row, "to_place")? },
+        state: parsed(row, "state", HandoffState::parse)?,
+        outcome: maybe_parsed(row, "outcome", outcome)?,
+        package: maybe_content_id(row, "package")?,
+        reason: content_id(row, "reason")?,
+        ended_reason: maybe_content_id(row, "ended_reason")?,
+        acknowledgement: maybe_content_id(row, "acknowledgement")?,
+        attempt: row.get("attempt")?,
+        follows: row.get::<_, Option<u32>>("follows")?.map(HandoffNo),
+        approved_by: maybe_parsed(row, "approved_by", |it| Principal::parse(it).ok())?,
+        warnings: maybe_parsed(row, "warnings", crate::columns::list)?.unwrap_or_default(),
+        is_stale: row.get("is_stale")?,
+        created_at: time(row, "created_at")?,
+        accepted_at: maybe_time(row, "accepted_at")?,
+        ended_at: maybe_time(row, "ended_at")?,
+    })
+}

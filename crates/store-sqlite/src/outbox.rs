@@ -1,0 +1,44 @@
+//! What waits to be told to the world outside.
+
+use baton_store::OutboxRow;
+use rusqlite::{Connection, Row, params};
+
+use crate::columns::{integer, limit, number, run_id, time};
+
+pub(crate) fn add(
+    connection: &Connection,
+    run_number: i64,
+    about: &str,
+    at: i64,
+) -> rusqlite::Result<()> {
+    let sql = "insert into outbox (run_number, about, added_at) values (?1, ?2, ?3)";
+    connection.prepare_cached(sql)?.execute(params![run_number, about, at])?;
+    Ok(())
+}
+
+pub(crate) fn list(
+    connection: &Connection,
+    after: u64,
+    most: u32,
+) -> rusqlite::Result<Vec<OutboxRow>> {
+    let sql = "select outbox.id, runs.id as run_id, outbox.about, outbox.added_at
+               from outbox join runs on runs.number = outbox.run_number
+               where outbox.id > ?1 order by outbox.id limit ?2";
+    let params = params![integer(after), limit(most)];
+    connection.prepare_cached(sql)?.query_map(params, read)?.collect()
+}
+
+/// Takes one out; false where it is not there.
+pub(crate) fn settle(connection: &Connection, id: u64) -> rusqlite::Result<bool> {
+    let sql = "delete from outbox where id = ?1";
+    Ok(connection.prepare_cached(sql)?.execute([integer(id)])? > 0)
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<OutboxRow> {
+    Ok(OutboxRow {
+        id: number(row, "id")?,
+        run: run_id(row, "run_id")?,
+        about: row.get("about")?,
+        at: time(row, "added_at")?,
+    })
+}

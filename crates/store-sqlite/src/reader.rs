@@ -1,0 +1,68 @@
+//! A few connections that only read. A query is one statement, so no reader keeps the log from
+//! being moved into the database for longer than that.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use baton_store::StoreError;
+use rusqlite::Connection;
+use tokio::sync::Semaphore;
+
+use crate::connect;
+use crate::error::{OpenError, ThreadGone, to_store};
+
+const N_CONNECTIONS: u32 = 4;
+
+#[derive(Debug)]
+pub(crate) struct Readers {
+    idle: Arc<Mutex<Vec<Connection>>>,
+    /// One permit for each connection; closed when the store is.
+    free: Arc<Semaphore>,
+}
+
+impl Readers {
+    pub(crate) fn open(path: &Path) -> Result<Self, OpenError> {
+        let connections: Result<Vec<_>, _> =
+            (0..N_CONNECTIONS).map(|_| connect::reading(path)).collect();
+        Ok(Self {
+            idle: Arc::new(Mutex::new(connections?)),
+            free: Arc::new(Semaphore::new(N_CONNECTIONS as usize)),
+        })
+    }
+
+    /// Runs `query` on a thread that may block.
+    pub(crate) async fn read<T: Send + 'static>(
+        &self,
+        query: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let free = Arc::clone(&self.free);
+        let permit = free.acquire_owned().await.map_err(|_| StoreError::Closed)?;
+        let idle = Arc::clone(&self.idle);
+        // The thread has the permit: it goes on even if nobody waits for it any more.
+        let read = tokio::task::spawn_blocking(move || {
+            let connection = lock(&idle).pop().ok_or_else(thread_gone)?;
+            let result = query(&connection);
+            lock(&idle).push(connection);
+            drop(permit);
+            result.map_err(to_store)
+        });
+        read.await.unwrap_or_else(|_| Err(thread_gone()))
+    }
+
+    /// Waits for the queries under way, then closes every connection.
+    pub(crate) async fn close(&self) {
+        if let Ok(_all) = self.free.acquire_many(N_CONNECTIONS).await {
+            self.free.close();
+            lock(&self.idle).clear();
+        }
+    }
+}
+
+/// A connection is in the list or in use, never half in it, so a poisoned lock is still good.
+fn lock(idle: &Mutex<Vec<Connection>>) -> MutexGuard<'_, Vec<Connection>> {
+    idle.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn thread_gone() -> StoreError {
+    StoreError::Unavailable(Box::new(ThreadGone))
+}

@@ -1,0 +1,167 @@
+//! Runs: changed at the version that the decision was made on, or not at all.
+
+use baton_core::names::StoryKey;
+use baton_core::run::{RunId, RunStatus};
+use baton_store::{AppendError, RunFilter, RunRef, RunRow, Version};
+use baton_wire::event::decode_run;
+use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
+
+use crate::append::Prepared;
+use crate::columns::{hash, integer, limit, number, parsed};
+use crate::error::{is_constraint, to_append};
+
+/// Adds a run; gives its number.
+pub(crate) fn add(connection: &Connection, prepared: &Prepared) -> Result<i64, AppendError> {
+    let run = &prepared.append.run;
+    let sql = "insert into runs (
+                   id, version, head, story_key, workflow, status, baton, current_agent,
+                   started_at, moved_at, state
+               ) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+    let added = connection.prepare_cached(sql).map_err(to_append)?.insert(params![
+        run.id.0.as_bytes(),
+        integer(prepared.version.0),
+        prepared.head.0,
+        run.story.as_str(),
+        run.workflow.as_str(),
+        run.status.name(),
+        run.baton().name(),
+        run.current_agent().map(|it| it.as_str()),
+        prepared.started_at,
+        prepared.moved_at,
+        prepared.state,
+    ]);
+    match added {
+        Ok(number) => Ok(number),
+        Err(error) if is_constraint(&error) => Err(why_not(connection, run.id, &run.story)),
+        Err(error) => Err(to_append(error)),
+    }
+}
+
+/// Changes a run that is still at the expected version; gives its number.
+pub(crate) fn change(connection: &Connection, prepared: &Prepared) -> Result<i64, AppendError> {
+    let id = prepared.append.run.id;
+    let Some(number) = number_of(connection, id).map_err(to_append)? else {
+        return Err(AppendError::Conflict);
+    };
+    // Most moves leave the status alone. To set it, even to what it is, would write the indexes
+    // of open runs anew.
+    let same_status = "update runs
+                       set version = ?3, head = ?4, baton = ?5, current_agent = ?6,
+                           moved_at = ?7, state = ?8
+                       where number = ?1 and version = ?2 and status = ?9";
+    let any_status = "update runs
+                      set version = ?3, head = ?4, baton = ?5, current_agent = ?6,
+                          moved_at = ?7, state = ?8, status = ?9
+                      where number = ?1 and version = ?2";
+    for sql in [same_status, any_status] {
+        if is_updated(connection, sql, number, prepared)? {
+            return Ok(number);
+        }
+    }
+    Err(AppendError::Conflict)
+}
+
+/// Cheaper than `returning number`, for which SQLite makes and drops a table each time.
+fn number_of(connection: &Connection, id: RunId) -> rusqlite::Result<Option<i64>> {
+    let sql = "select number from runs where id = ?1";
+    connection.prepare_cached(sql)?.query_row([id.0.as_bytes()], |row| row.get(0)).optional()
+}
+
+fn is_updated(
+    connection: &Connection,
+    sql: &str,
+    number: i64,
+    prepared: &Prepared,
+) -> Result<bool, AppendError> {
+    let run = &prepared.append.run;
+    let params = params![
+        number,
+        integer(prepared.append.expected.0),
+        integer(prepared.version.0),
+        prepared.head.0,
+        run.baton().name(),
+        run.current_agent().map(|it| it.as_str()),
+        prepared.moved_at,
+        prepared.state,
+        run.status.name(),
+    ];
+    match connection.prepare_cached(sql).and_then(|mut it| it.execute(params)) {
+        Ok(n_rows) => Ok(n_rows > 0),
+        Err(error) if is_constraint(&error) => Err(AppendError::OpenRunExists(run.story.clone())),
+        Err(error) => Err(to_append(error)),
+    }
+}
+
+/// Which of the two rules a new run has broken.
+fn why_not(connection: &Connection, id: RunId, story: &StoryKey) -> AppendError {
+    match number_of(connection, id) {
+        Ok(Some(_)) => AppendError::Conflict,
+        Ok(None) => AppendError::OpenRunExists(story.clone()),
+        Err(error) => to_append(error),
+    }
+}
+
+pub(crate) fn find(connection: &Connection, which: &RunRef) -> rusqlite::Result<Option<RunRow>> {
+    let (condition, value): (_, &dyn ToSql) = match which {
+        RunRef::Id(id) => ("id = ?1", id.0.as_bytes()),
+        RunRef::Number(number) => ("number = ?1", &integer(*number)),
+        RunRef::OpenOf(story) => {
+            ("story_key = ?1 and status in ('open', 'paused')", &story.as_str())
+        }
+        RunRef::LatestOf(story) => ("story_key = ?1 order by number desc limit 1", &story.as_str()),
+    };
+    let sql = format!("select number, version, head, state from runs where {condition}");
+    connection.prepare_cached(&sql)?.query_row([value], read).optional()
+}
+
+pub(crate) fn list(connection: &Connection, filter: &RunFilter) -> rusqlite::Result<Vec<RunRow>> {
+    let sql = list_sql(filter);
+    let statuses: Vec<String> = filter.statuses.iter().map(|it| it.name().to_owned()).collect();
+    let params = params![
+        integer(filter.after),
+        limit(filter.limit),
+        filter.story.as_ref().map(|it| it.as_str()),
+        crate::columns::list_text(&statuses),
+    ];
+    connection.prepare_cached(&sql)?.query_map(params, read)?.collect()
+}
+
+pub(crate) fn list_sql(filter: &RunFilter) -> String {
+    let is_unfinished = |it: &RunStatus| match it {
+        RunStatus::Open | RunStatus::Paused => true,
+        RunStatus::Completed | RunStatus::Cancelled => false,
+    };
+    // Said in the words of the partial index, so that a long history is not read for the few
+    // runs that are open.
+    let only_unfinished =
+        if filter.statuses.is_empty() || !filter.statuses.iter().all(is_unfinished) {
+            ""
+        } else {
+            "and status in ('open', 'paused')"
+        };
+    let of_story = if filter.story.is_some() { "and story_key = ?3" } else { "and ?3 is null" };
+    let with_status = if filter.statuses.is_empty() {
+        "and ?4 is not null"
+    } else {
+        "and status in (select value from json_each(?4))"
+    };
+    let index = if !only_unfinished.is_empty() && filter.story.is_none() {
+        "indexed by runs_open"
+    } else {
+        ""
+    };
+    format!(
+        "select number, version, head, state from runs {index}
+         where number > ?1 {only_unfinished} {of_story} {with_status}
+         order by number limit ?2"
+    )
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<RunRow> {
+    Ok(RunRow {
+        number: number(row, "number")?,
+        version: Version(number(row, "version")?),
+        head: hash(row, "head")?,
+        run: parsed(row, "state", |text| decode_run(text).ok())?,
+    })
+}

@@ -1,0 +1,97 @@
+//! Stories, with the newest run of each.
+
+use baton_core::names::StoryKey;
+use baton_core::run::RunStatus;
+use baton_core::story::Story;
+use baton_store::{StoryFilter, StoryRow};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+
+use crate::columns::{limit, list_text, maybe_parsed, parsed, run_id, time};
+
+const SELECT: &str = "select
+    stories.key, stories.title, stories.description, stories.acceptance, stories.depends_on,
+    stories.priority, stories.branch, stories.pr_url, stories.created_at,
+    runs.id as run_id, runs.status
+    from stories left join runs
+        on runs.number = (select max(number) from runs where story_key = stories.key)";
+
+/// Adds a story; false where one of that key is there already.
+pub(crate) fn add(connection: &Connection, story: &Story, now: i64) -> rusqlite::Result<bool> {
+    write(connection, story, now, "do nothing").map(|n_rows| n_rows > 0)
+}
+
+/// Adds a story, or writes it over the one that is there, which keeps its age.
+pub(crate) fn save(connection: &Connection, story: &Story, now: i64) -> rusqlite::Result<()> {
+    let over = "do update set
+                    title = excluded.title,
+                    description = excluded.description,
+                    acceptance = excluded.acceptance,
+                    depends_on = excluded.depends_on,
+                    priority = excluded.priority,
+                    branch = excluded.branch,
+                    pr_url = excluded.pr_url";
+    write(connection, story, now, over).map(|_| ())
+}
+
+fn write(
+    connection: &Connection,
+    story: &Story,
+    now: i64,
+    on_conflict: &str,
+) -> rusqlite::Result<usize> {
+    let sql = format!(
+        "insert into stories (
+             key, title, description, acceptance, depends_on, priority, branch, pr_url, created_at
+         ) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+         on conflict (key) {on_conflict}"
+    );
+    let depends_on: Vec<String> = story.depends_on.iter().map(|it| it.to_string()).collect();
+    connection.prepare_cached(&sql)?.execute(params![
+        story.key.as_str(),
+        story.title,
+        story.description,
+        list_text(&story.acceptance),
+        list_text(&depends_on),
+        story.priority,
+        story.branch,
+        story.pr_url,
+        now,
+    ])
+}
+
+pub(crate) fn find(connection: &Connection, key: &StoryKey) -> rusqlite::Result<Option<StoryRow>> {
+    let sql = format!("{SELECT} where stories.key = ?1");
+    connection.prepare_cached(&sql)?.query_row([key.as_str()], read).optional()
+}
+
+pub(crate) fn list(
+    connection: &Connection,
+    filter: &StoryFilter,
+) -> rusqlite::Result<Vec<StoryRow>> {
+    // No key is empty, so all of them come after the empty text.
+    let after = filter.after.as_ref().map_or("", |it| it.as_str());
+    let sql = format!("{SELECT} where stories.key > ?1 order by stories.key limit ?2");
+    connection.prepare_cached(&sql)?.query_map(params![after, limit(filter.limit)], read)?.collect()
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<StoryRow> {
+    let story = Story {
+        key: parsed(row, "key", |it| StoryKey::parse(it).ok())?,
+        title: row.get("title")?,
+        description: row.get("description")?,
+        acceptance: parsed(row, "acceptance", crate::columns::list)?,
+        depends_on: parsed(row, "depends_on", keys)?,
+        priority: row.get("priority")?,
+        branch: row.get("branch")?,
+        pr_url: row.get("pr_url")?,
+    };
+    let latest = match maybe_parsed(row, "status", RunStatus::parse)? {
+        Some(status) => Some((run_id(row, "run_id")?, status)),
+        None => None,
+    };
+    Ok(StoryRow { story, created_at: time(row, "created_at")?, latest })
+}
+
+fn keys(text: &str) -> Option<Vec<StoryKey>> {
+    crate::columns::list(text)?.iter().map(|it| StoryKey::parse(it).ok()).collect()
+}

@@ -1,0 +1,6 @@
+//! What only this backend promises. What every store must do is in `baton-store-tests`.
+
+mod damage;
+mod groups;
+mod plans;
+mod view;

@@ -1,0 +1,138 @@
+//! A damaged file is said to be damaged; it never brings the process down.
+
+use std::fs;
+use std::path::Path;
+
+use baton_store::{
+    EventFilter, HandoffFilter, Position, RunFilter, Store as _, StoreError, StoryFilter,
+};
+use baton_store_tests::sample::*;
+
+use crate::{FILE, OpenError, SqliteStore};
+
+#[tokio::test]
+async fn random_bytes_anywhere_never_panic() {
+    let whole = a_file().await;
+    let mut seed = 1_u64;
+    let mut n_found = 0;
+    for place in (0..whole.len()).step_by(whole.len() / 60) {
+        let mut bytes = whole.clone();
+        for byte in bytes.iter_mut().skip(place).take(200) {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            *byte = seed.to_be_bytes()[0];
+        }
+        n_found += usize::from(is_found_out(&bytes).await);
+    }
+    assert!(n_found > 20, "only {n_found} of 60 were found out");
+}
+
+#[tokio::test]
+async fn a_cut_file_is_found_out() {
+    let whole = a_file().await;
+    for length in [1, 99, 100, 4095, 4096, whole.len() / 2, whole.len() - 4096] {
+        assert!(is_found_out(&whole[..length]).await, "cut to {length}");
+    }
+}
+
+#[tokio::test]
+async fn an_empty_file_with_a_log_is_not_taken_for_a_new_one() {
+    let dir = with_file(b"");
+    fs::write(dir.path().join("baton.db-wal"), b"all that is left").unwrap();
+    let error = SqliteStore::open(dir.path()).unwrap_err();
+    assert!(matches!(error, OpenError::Damaged { .. }), "{error:?}");
+    assert!(dir.path().join("baton.db-wal").exists());
+}
+
+#[tokio::test]
+async fn a_file_that_is_no_database_is_refused() {
+    let dir = with_file(&b"this is not a database".repeat(1000));
+    let error = SqliteStore::open(dir.path()).unwrap_err();
+    assert!(matches!(error, OpenError::Damaged { .. }), "{error:?}");
+    let shown = error.to_string();
+    assert!(shown.ends_with("is damaged; restore a backup"), "{shown}");
+}
+
+#[tokio::test]
+async fn a_directory_in_place_of_the_file_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir(dir.path().join(FILE)).unwrap();
+    SqliteStore::open(dir.path()).unwrap_err();
+}
+
+#[tokio::test]
+async fn a_value_that_baton_does_not_write_is_damage() {
+    let dir = with_file(&a_file().await);
+    let connection = crate::connect::writing(&dir.path().join(FILE)).unwrap();
+    connection.execute("update runs set state = '{}' where number = 1", []).unwrap();
+    drop(connection);
+    let store = SqliteStore::open(dir.path()).unwrap();
+    let error = store.runs(&RunFilter::default()).await.unwrap_err();
+    assert_eq!(error.to_string(), "what is stored cannot be read: column `state`");
+}
+
+#[tokio::test]
+async fn a_row_that_refers_to_nothing_is_reported() {
+    let dir = with_file(&a_file().await);
+    let connection = crate::connect::writing(&dir.path().join(FILE)).unwrap();
+    connection
+        .execute_batch("pragma foreign_keys = off; delete from runs where number = 1")
+        .unwrap();
+    drop(connection);
+    let store = SqliteStore::open(dir.path()).unwrap();
+    let problems = store.check().await.unwrap();
+    let expected = "row 1 of `handoffs` refers to what is not there";
+    assert!(problems.iter().any(|it| it == expected), "{problems:?}");
+}
+
+/// The bytes of a store with a little of everything.
+async fn a_file() -> Vec<u8> {
+    let dir = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(dir.path()).unwrap();
+    for n in 1..=20 {
+        put_all(&store, &tale(n, &format!("s-{n}"))).await;
+    }
+    store.close().await;
+    fs::read(dir.path().join(FILE)).unwrap()
+}
+
+fn with_file(bytes: &[u8]) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join(FILE), bytes).unwrap();
+    dir
+}
+
+/// Whether opening, checking or reading says so.
+async fn is_found_out(bytes: &[u8]) -> bool {
+    let dir = with_file(bytes);
+    let Ok(store) = opened(dir.path()) else { return true };
+    let problems = store.check().await.unwrap();
+    let all = EventFilter { after: Position::START, run: None, limit: 0 };
+    let errors = [
+        store.runs(&RunFilter::default()).await.err(),
+        store.handoffs(&HandoffFilter::default()).await.err(),
+        store.events(&all).await.err(),
+        store.stories(&StoryFilter::default()).await.err(),
+        store.contents(run_id(1), &[words("bea is next").id]).await.err(),
+    ];
+    for error in errors.iter().flatten() {
+        assert!(matches!(error, StoreError::Damaged { .. }), "{error:?}");
+    }
+    !problems.is_empty() || errors.iter().any(Option::is_some)
+}
+
+fn opened(dir: &Path) -> Result<SqliteStore, OpenError> {
+    let store = SqliteStore::open(dir);
+    if let Err(error) = &store {
+        let is_expected = matches!(
+            error,
+            OpenError::Damaged { .. }
+                | OpenError::NotOurs { .. }
+                | OpenError::Changed { .. }
+                | OpenError::FromTheFuture { .. }
+                | OpenError::Sqlite { .. }
+                | OpenError::Setting { .. }
+        );
+        assert!(is_expected, "{error:?}");
+    }
+    store
+}

@@ -1,0 +1,84 @@
+//! A list must not cost more because the history is long: each goes through an index.
+
+use baton_core::run::{Ended, RunStatus, State};
+use baton_store::{EventFilter, HandoffFilter, HandoffState, Position, RunFilter};
+use baton_store_tests::sample::*;
+use rusqlite::types::Null;
+use rusqlite::{Connection, params_from_iter};
+
+use crate::migrate::{MIGRATIONS, migrate};
+use crate::{connect, events, handoffs, runs};
+
+#[test]
+fn a_list_reads_no_more_than_it_must() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join(crate::FILE);
+    let mut connection = connect::writing(&path).unwrap();
+    migrate(&mut connection, &path, MIGRATIONS).unwrap();
+
+    let open = || HandoffFilter {
+        states: vec![HandoffState::Open(State::Pending), HandoffState::Open(State::Accepted)],
+        ..HandoffFilter::default()
+    };
+    let check = |filter: HandoffFilter, expected: &str| {
+        check_plan(&connection, &handoffs::list_sql(&filter), expected);
+    };
+    let to = Some(agent("bea"));
+    check(HandoffFilter::default(), "SEARCH handoffs USING INTEGER PRIMARY KEY (rowid>?)");
+    check(
+        HandoffFilter { to: to.clone(), ..open() },
+        "SEARCH handoffs USING INDEX handoffs_open_by_agent (to_agent=? AND rowid>?)",
+    );
+    check(open(), "SCAN handoffs USING INDEX handoffs_open_by_agent");
+    check(
+        HandoffFilter { unmoved_since: Some(moment(1)), is_stale: Some(false), ..open() },
+        "SEARCH handoffs USING INDEX handoffs_unmoved (<expr><?)",
+    );
+    check(
+        HandoffFilter { unmoved_since: Some(moment(1)), ..open() },
+        "SCAN handoffs USING INDEX handoffs_open_by_agent",
+    );
+    check(
+        HandoffFilter { run: Some(run_id(1)), ..HandoffFilter::default() },
+        "SEARCH handoffs USING INDEX handoffs_by_run (run_number=?)",
+    );
+    check(
+        HandoffFilter { run: Some(run_id(1)), to, ..open() },
+        "SEARCH handoffs USING INDEX handoffs_by_run (run_number=?)",
+    );
+    check(
+        HandoffFilter {
+            story: Some(story_key("s-1")),
+            states: vec![HandoffState::Ended(Ended::Rejected)],
+            ..HandoffFilter::default()
+        },
+        "SEARCH handoffs USING INDEX handoffs_by_run (run_number=?)",
+    );
+
+    let open = RunFilter { statuses: vec![RunStatus::Open], ..RunFilter::default() };
+    let story = RunFilter { story: Some(story_key("s-1")), ..RunFilter::default() };
+    for (filter, expected) in [
+        (RunFilter::default(), "SEARCH runs USING INTEGER PRIMARY KEY (rowid>?)"),
+        (open, "SEARCH runs USING INDEX runs_open (number>?)"),
+        (story, "SEARCH runs USING INDEX runs_by_story (story_key=? AND rowid>?)"),
+    ] {
+        check_plan(&connection, &runs::list_sql(&filter), expected);
+    }
+
+    for (run, expected) in [
+        (None, "SEARCH events USING INTEGER PRIMARY KEY (rowid>?)"),
+        (Some(run_id(1)), "SEARCH events USING INDEX events_by_run (run_number=? AND rowid>?)"),
+    ] {
+        let filter = EventFilter { after: Position::START, run, limit: 1 };
+        check_plan(&connection, &events::list_sql(&filter), expected);
+    }
+}
+
+#[track_caller]
+fn check_plan(connection: &Connection, sql: &str, expected: &str) {
+    let mut statement = connection.prepare(&format!("explain query plan {sql}")).unwrap();
+    let nothing = params_from_iter(vec![Null; statement.parameter_count()]);
+    let rows = statement.query_map(nothing, |row| row.get::<_, String>("detail")).unwrap();
+    let plan: Vec<String> = rows.collect::<Result<_, _>>().unwrap();
+    assert!(plan.iter().any(|it| it == expected), "{sql}\n{plan:#?}\nlacks {expected}");
+}

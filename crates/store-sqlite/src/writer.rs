@@ -1,0 +1,213 @@
+//! The one thread that writes. It takes whatever waits, makes one transaction of it with a
+//! savepoint for each command, and commits once: an answer means that it is on disk, and the cost
+//! of that is shared by all who wait.
+
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use baton_store::StoreError;
+use rusqlite::Connection;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::error::{GroupFailed, ThreadGone};
+
+/// How many commands may share a commit.
+const MOST_IN_A_GROUP: usize = 256;
+/// How many commands may wait. Beyond it their senders wait, without holding up a thread.
+const MOST_WAITING: usize = 1024;
+/// After this long without work the log is moved into the database.
+const IDLE: Duration = Duration::from_millis(500);
+
+/// Sends work to the thread. Dropping it lets the thread finish, and waits for that.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    // Dropped first, which is what tells the thread to end.
+    sender: mpsc::Sender<Message>,
+    _thread: JoinOnDrop,
+}
+
+enum Message {
+    Work(Box<dyn Work>),
+    /// Answered when everything is done and the file is closed.
+    Close(oneshot::Sender<()>),
+}
+
+/// One command of a group.
+trait Work: Send {
+    /// Carries it out inside the transaction; false where it has to be undone.
+    fn run(&mut self, connection: &Connection) -> bool;
+    /// Tells the sender, once the group is on disk or is not.
+    fn reply(self: Box<Self>, group: Result<(), GroupFailed>);
+}
+
+struct Command<T, E, F> {
+    work: Option<F>,
+    result: Option<Result<T, E>>,
+    sender: oneshot::Sender<Result<T, E>>,
+}
+
+impl Writer {
+    pub(crate) fn start(connection: Connection) -> std::io::Result<Self> {
+        let (sender, receiver) = mpsc::channel(MOST_WAITING);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+        let thread = std::thread::Builder::new()
+            .name("baton-writer".to_owned())
+            .spawn(move || runtime.block_on(write_all(connection, receiver)))?;
+        Ok(Self { sender, _thread: JoinOnDrop(Some(thread)) })
+    }
+
+    /// Carries out `work` in a transaction that is on disk when this returns. Where `work` fails,
+    /// nothing of it is kept. It is carried out even if nobody waits for the answer any more.
+    pub(crate) async fn write<T, E>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+    {
+        let (sender, receiver) = oneshot::channel();
+        let command = Command { work: Some(work), result: None, sender };
+        let message = Message::Work(Box::new(command));
+        self.sender.send(message).await.map_err(|_| StoreError::Closed)?;
+        receiver.await.unwrap_or_else(|_| Err(thread_gone().into()))
+    }
+
+    /// Finishes what waits and closes the file. A second time it does nothing.
+    pub(crate) async fn close(&self) {
+        let (sender, receiver) = oneshot::channel();
+        if self.sender.send(Message::Close(sender)).await.is_ok() {
+            // The thread is gone either way.
+            let _ = receiver.await;
+        }
+    }
+}
+
+async fn write_all(connection: Connection, mut receiver: mpsc::Receiver<Message>) {
+    let mut messages = Vec::with_capacity(MOST_IN_A_GROUP);
+    let mut closers = Vec::new();
+    let mut is_dirty = false;
+    loop {
+        let waiting = receiver.recv_many(&mut messages, MOST_IN_A_GROUP);
+        let n_messages = if is_dirty {
+            match tokio::time::timeout(IDLE, waiting).await {
+                Ok(n_messages) => n_messages,
+                Err(_) => {
+                    checkpoint(&connection, "passive");
+                    is_dirty = false;
+                    continue;
+                }
+            }
+        } else {
+            waiting.await
+        };
+        if n_messages == 0 {
+            break;
+        }
+        let mut group = Vec::with_capacity(n_messages);
+        for message in messages.drain(..) {
+            match message {
+                Message::Work(work) => group.push(work),
+                Message::Close(sender) => {
+                    receiver.close();
+                    closers.push(sender);
+                }
+            }
+        }
+        carry_out(&connection, group);
+        is_dirty = true;
+    }
+    checkpoint(&connection, "truncate");
+    drop(connection);
+    for closer in closers {
+        // Whoever asked may have gone.
+        let _ = closer.send(());
+    }
+}
+
+/// Carries out a group in one transaction, then tells everybody.
+fn carry_out(connection: &Connection, mut group: Vec<Box<dyn Work>>) {
+    let committed = match commit(connection, &mut group) {
+        Ok(()) => Ok(()),
+        Err(error) => {
+            if !connection.is_autocommit() {
+                // What is not committed is lost anyway; this only makes room for the next group.
+                let _ = run_sql(connection, "rollback");
+            }
+            Err(GroupFailed(Arc::new(error)))
+        }
+    };
+    for work in group {
+        work.reply(committed.clone());
+    }
+}
+
+fn commit(connection: &Connection, group: &mut [Box<dyn Work>]) -> rusqlite::Result<()> {
+    run_sql(connection, "begin immediate")?;
+    for work in group {
+        run_sql(connection, "savepoint command")?;
+        // Where the disk is full or fails, SQLite may end the transaction by itself. These then
+        // find no savepoint and fail, before a later command could be kept without the others.
+        if !work.run(connection) {
+            run_sql(connection, "rollback to command")?;
+        }
+        run_sql(connection, "release command")?;
+    }
+    run_sql(connection, "commit")
+}
+
+fn run_sql(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
+    connection.prepare_cached(sql)?.execute([])?;
+    Ok(())
+}
+
+/// Moves the log into the database. It costs nothing but time if that fails.
+fn checkpoint(connection: &Connection, mode: &str) {
+    let sql = format!("pragma wal_checkpoint({mode})");
+    if let Err(error) = connection.query_row(&sql, [], |_| Ok(())) {
+        let error: &dyn std::error::Error = &error;
+        tracing::warn!(error, "the log could not be moved into the database");
+    }
+}
+
+impl<T, E, F> Work for Command<T, E, F>
+where
+    T: Send,
+    E: From<StoreError> + Send,
+    F: FnOnce(&Connection) -> Result<T, E> + Send,
+{
+    fn run(&mut self, connection: &Connection) -> bool {
+        self.result = self.work.take().map(|work| work(connection));
+        matches!(self.result, Some(Ok(_)))
+    }
+
+    fn reply(self: Box<Self>, group: Result<(), GroupFailed>) {
+        let failed = |error: GroupFailed| E::from(StoreError::Unavailable(Box::new(error)));
+        let result = match (self.result, group) {
+            // What was refused is refused, whatever became of the others.
+            (Some(Err(error)), _) => Err(error),
+            (Some(Ok(_)) | None, Err(error)) => Err(failed(error)),
+            (Some(Ok(value)), Ok(())) => Ok(value),
+            (None, Ok(())) => Err(thread_gone().into()),
+        };
+        // The sender may have stopped waiting; what it asked for is done all the same.
+        let _ = self.sender.send(result);
+    }
+}
+
+fn thread_gone() -> StoreError {
+    StoreError::Unavailable(Box::new(ThreadGone))
+}
+
+#[derive(Debug)]
+struct JoinOnDrop(Option<JoinHandle<()>>);
+
+impl Drop for JoinOnDrop {
+    fn drop(&mut self) {
+        if let Some(thread) = self.0.take() {
+            // A panic there has been reported by the thread itself.
+            let _ = thread.join();
+        }
+    }
+}
