@@ -36,7 +36,19 @@ pub enum EngineError {
     #[error("Baton is shutting down; try again in a moment")]
     Closing,
     #[error(transparent)]
-    Store(#[from] StoreError),
+    Store(StoreError),
+}
+
+impl From<StoreError> for EngineError {
+    /// Only a shutdown closes a store, and whoever reads just then is told of that.
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Closed => Self::Closing,
+            StoreError::Unavailable(_) | StoreError::Damaged { .. } | StoreError::Nul => {
+                Self::Store(error)
+            }
+        }
+    }
 }
 
 /// What kind of no it is. Faces turn this into their own terms: a status, an exit code.
@@ -65,6 +77,7 @@ impl EngineError {
             EngineError::KeyReused => "key_reused",
             EngineError::Contended => "contended",
             EngineError::Closing => "closing",
+            EngineError::Store(StoreError::Nul) => "nul",
             EngineError::Store(_) => "unavailable",
         }
     }
@@ -86,6 +99,8 @@ impl EngineError {
             EngineError::AlreadyOpen { .. }
             | EngineError::StoryFinished { .. }
             | EngineError::NothingReady { .. } => ErrorClass::Conflict,
+            // Sent again, it would be refused again.
+            EngineError::Store(StoreError::Nul) => ErrorClass::Malformed,
             EngineError::Contended | EngineError::Closing | EngineError::Store(_) => {
                 ErrorClass::Unavailable
             }
