@@ -9,6 +9,8 @@ mod flows;
 #[cfg(test)]
 mod hostile;
 #[cfg(test)]
+mod races;
+#[cfg(test)]
 mod repeats;
 #[cfg(test)]
 mod rules;
