@@ -1,6 +1,10 @@
 //! The engine through its public face, over every store.
 
 #[cfg(test)]
+mod act;
+#[cfg(test)]
+mod coverage;
+#[cfg(test)]
 mod engine;
 #[cfg(test)]
 mod feed;
@@ -9,7 +13,15 @@ mod flows;
 #[cfg(test)]
 mod hostile;
 #[cfg(test)]
+mod model;
+#[cfg(test)]
+mod performs;
+#[cfg(test)]
+mod properties;
+#[cfg(test)]
 mod races;
+#[cfg(test)]
+mod random;
 #[cfg(test)]
 mod repeats;
 #[cfg(test)]
