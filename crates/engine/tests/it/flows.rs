@@ -143,6 +143,7 @@ steps:
     optional: true
     on:
       success: { to: check, rounds: 1 }
+      failure: { to: draft, back: true }
   check:
     agent: checker
     reject_to: draft
@@ -178,7 +179,14 @@ pub(crate) static SIDE_ROADS: Flow = Flow {
         step("draft", &["writer"], &[to("polish")]),
         Step {
             is_optional: true,
-            ..step("polish", &["writer", "editor"], &[Edge { rounds: Some(1), ..to("check") }])
+            ..step(
+                "polish",
+                &["writer", "editor"],
+                &[
+                    Edge { rounds: Some(1), ..to("check") },
+                    Edge { on: Outcome::Failure, is_back: true, ..to("draft") },
+                ],
+            )
         },
         Step {
             rejects: Rejects::To("draft"),

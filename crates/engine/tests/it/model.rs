@@ -13,6 +13,7 @@ use baton_core::contract::Profile;
 
 use crate::act::{Act, Create, Order, What};
 use crate::flows::{Flow, HUMAN, ORCHESTRATOR, PIPELINE, Parcel, SIDE_ROADS};
+use crate::random::Temper;
 
 /// What a command is answered: it was done, or the code of the refusal.
 pub(crate) type Said = Result<(), &'static str>;
@@ -27,6 +28,7 @@ pub(crate) struct Model {
     pub(crate) said: Said,
     /// How many handoffs the last act marked as stale, if it was a sweep.
     pub(crate) n_swept: u32,
+    pub(crate) temper: Temper,
 }
 
 #[derive(Debug, Clone)]
@@ -100,8 +102,10 @@ pub(crate) struct Gate {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cause {
-    /// The work goes in circles: too often, or for the same findings.
-    Circle,
+    /// The work went back too often.
+    Rounds,
+    /// It went back twice for the same.
+    SameFindings,
     /// The step cannot go on by itself.
     Stuck,
     Review,
@@ -110,7 +114,8 @@ enum Cause {
 impl Gate {
     pub(crate) fn why(&self) -> &'static str {
         match self.cause {
-            Cause::Circle => "in circles",
+            Cause::Rounds => "too often",
+            Cause::SameFindings => "the same again",
             Cause::Stuck => "stuck",
             Cause::Review => "to be reviewed",
         }
@@ -126,8 +131,8 @@ struct Rounds {
 }
 
 impl Model {
-    pub(crate) fn new() -> Self {
-        Self { runs: [Vec::new(), Vec::new()], now: 0, said: Ok(()), n_swept: 0 }
+    pub(crate) fn new(temper: Temper) -> Self {
+        Self { runs: [Vec::new(), Vec::new()], now: 0, said: Ok(()), n_swept: 0, temper }
     }
 
     pub(crate) fn latest(&self, story: usize) -> Option<&Run> {

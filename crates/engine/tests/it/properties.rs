@@ -19,7 +19,7 @@ use crate::act::{Act, Complete, Create, Order, What};
 use crate::flows::{AGENTS, HUMAN, ORCHESTRATOR, Parcel};
 use crate::model::Model;
 use crate::performs::{Came, STORIES};
-use crate::random;
+use crate::random::{self, Temper};
 use crate::world::{Backend, World, dry};
 
 impl ReferenceStateMachine for Model {
@@ -27,7 +27,9 @@ impl ReferenceStateMachine for Model {
     type Transition = Act;
 
     fn init_state() -> BoxedStrategy<Self> {
-        Just(Model::new()).boxed()
+        prop_oneof![3 => Just(Temper::Lively), 1 => Just(Temper::Stubborn)]
+            .prop_map(Model::new)
+            .boxed()
     }
 
     fn transitions(model: &Self) -> BoxedStrategy<Act> {

@@ -11,6 +11,15 @@ use crate::flows::{HUMAN, ORCHESTRATOR, Parcel};
 use crate::model::{Baton, Model, Run, flow_of};
 use crate::world::agent;
 
+/// How the agents of a play behave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Temper {
+    /// Anything may happen.
+    Lively,
+    /// They do what they are asked, and send work back again and again.
+    Stubborn,
+}
+
 /// Something that might be done next.
 pub(crate) fn act(model: &Model) -> BoxedStrategy<Act> {
     prop_oneof![
@@ -29,7 +38,10 @@ fn of_story(model: &Model, story: usize) -> BoxedStrategy<Act> {
         Some(run) if run.is_paused() => {
             prop_oneof![3 => Just(What::On(Order::Resume)), 6 => likely(story, run), 1 => wild(story)].boxed()
         }
-        Some(run) => prop_oneof![14 => likely(story, run), 3 => wild(story)].boxed(),
+        Some(run) => match model.temper {
+            Temper::Lively => prop_oneof![14 => likely(story, run), 3 => wild(story)].boxed(),
+            Temper::Stubborn => prop_oneof![20 => stubborn(story, run), 1 => likely(story, run)].boxed(),
+        },
     };
     what.prop_map(move |what| Act { story, what }).boxed()
 }
@@ -67,6 +79,8 @@ fn likely(story: usize, run: &Run) -> BoxedStrategy<What> {
         (Baton::Held(no), Some(open)) => {
             let holder = open.to.agent;
             prop_oneof![
+                10 => straight_on(story, no, open.to.place),
+                6 => back(story, holder, open.to.place),
                 10 => complete(story, no, Just(Outcome::Success).boxed()),
                 5 => complete(story, no, likely_outcome()),
                 6 => create(story, Just(holder).boxed()),
@@ -90,6 +104,63 @@ fn likely(story: usize, run: &Run) -> BoxedStrategy<What> {
             1 => Just(What::On(Order::Pause)),
         ]
         .boxed(),
+    }
+}
+
+/// Good work, to whoever comes next; or none, where that is allowed.
+fn straight_on(story: usize, no: u32, place: &'static str) -> BoxedStrategy<What> {
+    let edge = flow_of(story).edges_from(place).first();
+    let to = edge.map(|it| flow_of(story).agents_at(it.to)[0]);
+    let done = (Outcome::Success, Parcel::Full);
+    let is_optional = flow_of(story).step(place).is_some_and(|it| it.is_optional);
+    let works = if is_optional {
+        vec![done, (Outcome::Skipped, Parcel::Full), (Outcome::Skipped, Parcel::Nothing)]
+    } else {
+        vec![done]
+    };
+    (select(works), serial())
+        .prop_map(move |((outcome, parcel), serial)| {
+            let profile = Profile::Lenient;
+            let by = None;
+            What::On(Order::Complete(Complete { no, by, outcome, parcel, serial, to, profile }))
+        })
+        .boxed()
+}
+
+/// The work back along the edge that is there for it, with findings; else an odd try.
+fn back(story: usize, holder: &'static str, place: &'static str) -> BoxedStrategy<What> {
+    let edge = flow_of(story).edges_from(place).iter().find(|it| it.is_back);
+    let to = edge.map_or(ORCHESTRATOR, |it| flow_of(story).agents_at(it.to)[0]);
+    (findings(), serial())
+        .prop_map(move |(parcel, serial)| {
+            What::Create(Create {
+                from: holder,
+                to,
+                parcel,
+                serial,
+                outcome: None,
+                supersedes: None,
+                profile: Profile::Lenient,
+            })
+        })
+        .boxed()
+}
+
+/// On, and back, and on, and back: the only way to where a person has to decide.
+fn stubborn(story: usize, run: &Run) -> BoxedStrategy<What> {
+    match (run.baton(), run.open()) {
+        (Baton::Offered(no), _) => Just(What::On(Order::Accept { no, by: None })).boxed(),
+        (Baton::Held(no), Some(open)) => {
+            let (holder, place) = (open.to.agent, open.to.place);
+            let on = straight_on(story, no, place);
+            if flow_of(story).edges_from(place).iter().any(|it| it.is_back) {
+                prop_oneof![1 => on, 4 => back(story, holder, place)].boxed()
+            } else {
+                prop_oneof![6 => on, 1 => Just(What::On(Order::Reject { no, by: None }))].boxed()
+            }
+        }
+        (Baton::Parked(no), _) => any_answer(no),
+        (Baton::Held(_) | Baton::Loose { .. } | Baton::Done, _) => likely(story, run),
     }
 }
 
@@ -198,10 +269,14 @@ fn parcel() -> BoxedStrategy<Parcel> {
         1 => Just(Parcel::Story),
         1 => Just(Parcel::Plan),
         1 => Just(Parcel::Contradiction),
-        2 => select(vec![Parcel::Findings(&[1]), Parcel::Findings(&[1, 2]), Parcel::Findings(&[])]),
+        2 => findings(),
         2 => Just(Parcel::Error),
     ]
     .boxed()
+}
+
+fn findings() -> BoxedStrategy<Parcel> {
+    select(vec![Parcel::Findings(&[1]), Parcel::Findings(&[1, 2]), Parcel::Findings(&[])]).boxed()
 }
 
 fn serial() -> BoxedStrategy<u32> {

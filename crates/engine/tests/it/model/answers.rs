@@ -14,7 +14,8 @@ impl Run {
             return Err("not_a_choice");
         }
         let forward = handoff.forward;
-        if gate.cause == Cause::Circle && *answer != Answer::Abort {
+        let is_circle = matches!(gate.cause, Cause::Rounds | Cause::SameFindings);
+        if is_circle && *answer != Answer::Abort {
             let n_more = self.rounds_of(forward);
             if let Some(rounds) = self.rounds.iter_mut().find(|it| it.edge == forward) {
                 rounds.n_extra += n_more;

@@ -264,8 +264,8 @@ impl Run {
         };
         self.end();
         let package = handoff.package;
-        if self.counts_as_circle(&handoff, to, &[]) {
-            self.ask(&handoff, Cause::Circle, to, package, package);
+        if let Some(cause) = self.count(&handoff, to, &[]) {
+            self.ask(&handoff, cause, to, package, package);
         } else if to.place == HUMAN {
             self.ask(&handoff, Cause::Stuck, handoff.to, package, package);
         } else {
@@ -277,15 +277,15 @@ impl Run {
     /// A create along a back edge is a reject that brings its own package.
     fn send_back_with(&mut self, handoff: &Handoff, to: Party, work: &Work) {
         self.end();
-        if self.counts_as_circle(handoff, to, work.parcel.findings()) {
-            self.ask(handoff, Cause::Circle, to, handoff.package, work.package);
+        if let Some(cause) = self.count(handoff, to, work.parcel.findings()) {
+            self.ask(handoff, cause, to, handoff.package, work.package);
         } else {
             self.offer("return", handoff.to, to, work.package).forward = handoff.forward;
         }
     }
 
-    /// Counts the round; true where a person has to say how it goes on.
-    fn counts_as_circle(&mut self, handoff: &Handoff, to: Party, found: &'static [u8]) -> bool {
+    /// Counts the round; tells why a person has to say how it goes on, if that is so.
+    fn count(&mut self, handoff: &Handoff, to: Party, found: &'static [u8]) -> Option<Cause> {
         let edge = handoff.forward;
         let most = self.rounds_of(edge);
         let rounds = match self.rounds.iter_mut().find(|it| it.edge == edge) {
@@ -300,7 +300,11 @@ impl Run {
         rounds.findings = found;
         let is_too_often = rounds.n_rejects > most + rounds.n_extra;
         // What goes to the orchestrator or a person is seen by a person anyway.
-        self.flow.step(to.place).is_some() && (is_same || is_too_often)
+        self.flow.step(to.place)?;
+        if is_too_often {
+            return Some(Cause::Rounds);
+        }
+        is_same.then_some(Cause::SameFindings)
     }
 
     pub(super) fn rounds_of(&self, (from, to): (&str, &str)) -> u32 {
