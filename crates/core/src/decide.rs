@@ -114,6 +114,10 @@ pub fn decide(run: &Run, command: &Command, ground: Ground<'_>) -> Result<Decisi
 
 /// Decides how a run begins.
 pub fn start(start: &Start, ground: Ground<'_>) -> Result<Decision, Refusal> {
+    // A run that is not there yet has nothing that could be superseded.
+    if let Some(handoff) = start.first.supersedes {
+        return Err(Refusal::Finished { handoff });
+    }
     let workflow = ground.workflow;
     let entry = Workflow::target_place(&workflow.start.to);
     let run = Run::new(

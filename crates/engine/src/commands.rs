@@ -41,9 +41,13 @@ pub enum In {
 impl Engine {
     /// Hands a story in: the orchestrator's first handoff. On a loose baton it hands in again.
     pub async fn start(&self, caller: &Caller, start: StartRun) -> Result<Outcome, EngineError> {
-        if let Some(outcome) = self.repeated(caller).await? {
-            return Ok(outcome);
+        match self.start_story(caller, start).await {
+            Ok(outcome) => Ok(outcome),
+            Err(error) => self.repeated_or(caller, error).await,
         }
+    }
+
+    async fn start_story(&self, caller: &Caller, start: StartRun) -> Result<Outcome, EngineError> {
         let story = self.story_or_new(&start.story).await?;
         let open = self.open_run(&start.story).await?;
         if let Some(row) = open {
@@ -103,7 +107,10 @@ impl Engine {
                         outcome => return outcome,
                     }
                 }
-                self.create_in_story(caller, key, workflow, create).await
+                match self.create_in_story(caller, key, workflow, create).await {
+                    Ok(outcome) => Ok(outcome),
+                    Err(error) => self.repeated_or(caller, error).await,
+                }
             }
         }
     }
@@ -167,9 +174,6 @@ impl Engine {
         workflow: Option<WorkflowName>,
         create: Create,
     ) -> Result<Outcome, EngineError> {
-        if let Some(outcome) = self.repeated(caller).await? {
-            return Ok(outcome);
-        }
         let latest = self.store.run(&RunRef::LatestOf(key.clone())).await?;
         let entry = match latest {
             Some(row) if !row.run.is_finished() => {
@@ -249,7 +253,7 @@ impl Engine {
         };
         let decision = match decide::start(&start, ground) {
             Ok(decision) => decision,
-            Err(refusal) => return self.refuse(caller, refusal).await,
+            Err(refusal) => return Err(EngineError::refused(refusal)),
         };
         let loaded = Loaded {
             run: decision.run.clone(),

@@ -34,7 +34,19 @@ pub enum EngineError {
     #[error("Baton is shutting down; try again in a moment")]
     Closing,
     #[error(transparent)]
-    Store(#[from] StoreError),
+    Store(StoreError),
+}
+
+impl From<StoreError> for EngineError {
+    /// Only a shutdown closes a store, and whoever reads just then is told of that.
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Closed => Self::Closing,
+            StoreError::Unavailable(_) | StoreError::Damaged { .. } | StoreError::Nul => {
+                Self::Store(error)
+            }
+        }
+    }
 }
 
 /// What kind of no it is. Faces turn this into their own terms: a status, an exit code.

@@ -33,11 +33,16 @@ impl Feed {
         Self { store, tip, cursor, run, read: VecDeque::new() }
     }
 
-    /// The next event; waits for one if need be. `None` once the engine is gone.
+    /// The next event; waits for one if need be. `None` once the engine is gone or shut down.
+    ///
+    /// A shutdown may leave events unread: a feed from the cursor of the last one tells them later.
     pub async fn next(&mut self) -> Result<Option<StoredEvent>, EngineError> {
         loop {
-            if let Some(event) = self.read_next().await? {
-                return Ok(Some(event));
+            match self.read_next().await {
+                Ok(Some(event)) => return Ok(Some(event)),
+                Ok(None) => {}
+                Err(EngineError::Closing) => return Ok(None),
+                Err(error) => return Err(error),
             }
             if self.tip.changed().await.is_err() {
                 return self.read_next().await;

@@ -100,10 +100,11 @@ impl Engine {
         Feed::new(self.store.clone(), self.tip.subscribe(), cursor, run)
     }
 
-    /// Takes no more commands, waits for those under way, and closes the store.
+    /// Takes no more commands, waits for those under way, closes the store, and ends the feeds.
     pub async fn shutdown(&self) {
         *self.is_open.write().await = false;
         self.store.close().await;
+        self.tip.send_modify(|_| {});
     }
 
     /// Decides on a run as it is, and appends; again, if somebody else was first.
@@ -130,7 +131,9 @@ impl Engine {
                     self.cache.forget(run);
                     continue;
                 }
-                (Err(refusal), Source::Store) => return self.refuse(caller, refusal).await,
+                (Err(refusal), Source::Store) => {
+                    return self.repeated_or(caller, EngineError::refused(refusal)).await;
+                }
             };
             let at = ground.now;
             match self.commit(caller, &loaded, decision, Birth::default(), at).await {
@@ -192,11 +195,15 @@ impl Engine {
         }
     }
 
-    /// A refusal, unless the very same request took effect a moment ago.
-    async fn refuse(&self, caller: &Caller, refusal: Refusal) -> Result<Outcome, EngineError> {
+    /// A no, unless the very same request took effect before: then its answer.
+    async fn repeated_or(
+        &self,
+        caller: &Caller,
+        error: EngineError,
+    ) -> Result<Outcome, EngineError> {
         match self.repeated(caller).await? {
             Some(outcome) => Ok(outcome),
-            None => Err(EngineError::refused(refusal)),
+            None => Err(error),
         }
     }
 

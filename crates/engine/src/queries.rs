@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use baton_core::content::{Content, ContentId};
-use baton_core::run::{HandoffNo, RunId};
+use baton_core::run::{HandoffNo, RunId, State};
 use baton_store::{HandoffRef, HandoffRow, HandoffState, RunRef, RunRow};
 
 use crate::{Engine, EngineError, Outcome};
@@ -41,11 +41,19 @@ impl Engine {
     ) -> Result<HandoffRow, EngineError> {
         let mut row = self.handoff(&HandoffRef::InRun(outcome.run, no)).await?;
         let then = outcome.touched.iter().find(|(it, _)| *it == no).map(|(_, state)| *state);
-        let Some(then) = then.filter(|it| *it != row.state) else { return Ok(row) };
-        // It has moved on since: what came later is taken off again.
+        let Some(then) = then.filter(|it| outcome.is_repeat || *it != row.state) else {
+            return Ok(row);
+        };
+        // It may have moved on since: what came later is taken off again.
         row.state = then;
-        row.accepted_at = row.accepted_at.filter(|it| *it <= outcome.at);
         row.is_stale = false;
+        match then {
+            HandoffState::Open(State::Pending | State::Clarification) => {
+                row.accepted_at = None;
+                row.acknowledgement = None;
+            }
+            HandoffState::Open(State::Accepted | State::Parked) | HandoffState::Ended(_) => {}
+        }
         match then {
             HandoffState::Open(_) => {
                 row.ended_at = None;

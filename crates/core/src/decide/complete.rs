@@ -61,6 +61,8 @@ fn finish(draft: &mut Draft<'_>, handoff: &Handoff, work: &Work<'_>) -> Result<(
     let step = step_of(draft, handoff)?;
     let route = route(draft, step, work)?;
     hold(draft, handoff, work.profile)?;
+    // As it is now: whoever hands on without a word has accepted by that.
+    let handoff = &draft.open(handoff.no)?;
     match route {
         Route::Edge(edge, agent) if edge.is_back => {
             let warnings = check_contract(draft.workflow(), edge, work.package, work.profile)?;

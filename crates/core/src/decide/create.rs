@@ -2,29 +2,37 @@
 //! takes it up; by anybody else it is refused with where the baton is.
 
 use super::complete;
-use super::draft::{Draft, only};
+use super::draft::Draft;
 use super::offer::{AtOrchestrator, Offer, check_contract, edge_to, hand_over, offer};
 use crate::command::Create;
 use crate::contract::Profile;
 use crate::event::Event;
 use crate::names::AgentId;
 use crate::refusal::Refusal;
-use crate::run::{Baton, HandoffNo, Kind, Party, RunStatus, State};
+use crate::run::{Baton, Handoff, Kind, Party, RunStatus, State};
 use crate::workflow::{Edge, Place, Workflow};
 
 pub(super) fn decide(draft: &mut Draft<'_>, create: &Create) -> Result<(), Refusal> {
+    // Never silently something else: whoever replaces a handoff has to know that it is too late.
     if let Some(no) = create.supersedes {
-        return supersede(draft, no, create);
+        let old = draft.open_work(no)?;
+        return match old.state {
+            State::Pending | State::Clarification => supersede(draft, &old, create),
+            State::Accepted | State::Parked => {
+                Err(Refusal::AlreadyAccepted { handoff: no, holder: old.to.agent })
+            }
+        };
     }
     match draft.run.baton().clone() {
         Baton::Loose { at, other } => {
-            if draft.run.status == RunStatus::Paused {
-                return Err(Refusal::Paused);
-            }
             let profile = draft.workflow().profile.unwrap_or(create.profile);
             match profile {
                 Profile::Lenient => {}
                 Profile::Strict => may_take_up(draft, create, [&at, &other])?,
+            }
+            // The orchestrator only offers it again; anybody else would begin something.
+            if draft.run.status == RunStatus::Paused && !create.from.is_orchestrator() {
+                return Err(Refusal::Paused);
             }
             take_up(draft, create, &at)
         }
@@ -72,14 +80,22 @@ pub(super) fn take_up(draft: &mut Draft<'_>, create: &Create, at: &Place) -> Res
     let package = draft.keep_package(&create.package);
     let reason = draft.keep_some(create.reason.as_ref());
     let to = Party { agent: create.to.clone(), place: Workflow::target_place(&edge.to) };
-    let offer = Offer {
-        kind: if edge.is_back { Kind::Return } else { Kind::Sequential },
-        reason,
-        warnings,
-        ..Offer::new(from, to, Some(package))
-    };
-    draft.done.handoff = Some(hand_over(draft, offer, AtOrchestrator::of(&edge.to)));
+    let offer =
+        Offer { kind: kind_of(edge), reason, warnings, ..Offer::new(from, to, Some(package)) };
+    draft.done.handoff = Some(hand_over(draft, offer, at_the_end(edge, create)));
     Ok(())
+}
+
+fn kind_of(edge: &Edge) -> Kind {
+    if edge.is_back { Kind::Return } else { Kind::Sequential }
+}
+
+/// Only success ends a run: an error that comes in along the last edge does not.
+fn at_the_end(edge: &Edge, create: &Create) -> AtOrchestrator {
+    if create.outcome.is_none() && create.package.has_error() {
+        return AtOrchestrator::LiesLoose;
+    }
+    AtOrchestrator::of(&edge.to)
 }
 
 /// The orchestrator offers the baton again where it lies, or where it was going. No contract:
@@ -114,17 +130,8 @@ fn again(draft: &mut Draft<'_>, create: &Create, at: &Place) -> bool {
 }
 
 /// Replaces a pending handoff by a newer one of the same sender.
-fn supersede(draft: &mut Draft<'_>, no: HandoffNo, create: &Create) -> Result<(), Refusal> {
-    let old = draft.open_work(no)?;
-    only(&old.from.agent, Some(&create.from), "supersede", no)?;
-    match old.state {
-        State::Pending | State::Clarification => {}
-        State::Accepted | State::Parked => {
-            let hint = "its receiver works on it already; only they can give it back";
-            let state = old.state.name();
-            return Err(Refusal::WrongState { command: "supersede", handoff: no, state, hint });
-        }
-    }
+fn supersede(draft: &mut Draft<'_>, old: &Handoff, create: &Create) -> Result<(), Refusal> {
+    super::draft::only(&old.from.agent, Some(&create.from), "supersede", old.no)?;
     let workflow = draft.workflow();
     let is_same_way = old.to.agent == create.to;
     let edge = match edge_to(workflow, &old.from.place, &create.to, create.outcome) {
@@ -146,7 +153,10 @@ fn supersede(draft: &mut Draft<'_>, no: HandoffNo, create: &Create) -> Result<()
     let package = draft.keep_package(&create.package);
     let to = Party { agent: create.to.clone(), place };
     let offer = Offer {
-        kind: old.kind,
+        kind: match edge {
+            Some(edge) if !is_same_way => kind_of(edge),
+            Some(_) | None => old.kind,
+        },
         reason,
         forward: if is_same_way {
             old.forward.clone()
@@ -158,7 +168,7 @@ fn supersede(draft: &mut Draft<'_>, no: HandoffNo, create: &Create) -> Result<()
         warnings,
         ..Offer::new(old.from.clone(), to, Some(package))
     };
-    let then = edge.map_or(AtOrchestrator::LiesLoose, |it| AtOrchestrator::of(&it.to));
+    let then = edge.map_or(AtOrchestrator::LiesLoose, |it| at_the_end(it, create));
     draft.done.handoff = Some(hand_over(draft, offer, then));
     Ok(())
 }

@@ -117,8 +117,8 @@ fn send_back(
         let (step, agent) = (step.clone(), handoff.to.agent.clone());
         draft.emit(Event::StepCompleted { step, agent, outcome: Outcome::Failure });
     }
-    if to.place == Place::Orchestrator {
-        // There it lies loose, and a person sees it anyway.
+    if !to.place.is_step() {
+        // With the orchestrator it lies loose, and a person is asked anyway.
         return None;
     }
     let rounds = draft.run.rounds(&forward)?;

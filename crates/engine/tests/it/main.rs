@@ -1,0 +1,34 @@
+//! The engine through its public face, over every store.
+
+#[cfg(test)]
+mod act;
+#[cfg(test)]
+mod coverage;
+#[cfg(test)]
+mod engine;
+#[cfg(test)]
+mod feed;
+#[cfg(test)]
+mod flows;
+#[cfg(test)]
+mod hostile;
+#[cfg(test)]
+mod model;
+#[cfg(test)]
+mod performs;
+#[cfg(test)]
+mod properties;
+#[cfg(test)]
+mod races;
+#[cfg(test)]
+mod random;
+#[cfg(test)]
+mod repeats;
+#[cfg(test)]
+mod rules;
+#[cfg(test)]
+mod stories;
+#[cfg(test)]
+mod sweeps;
+#[cfg(test)]
+mod world;

@@ -1,0 +1,255 @@
+//! An engine on a store of either kind, with a clock that is set by hand, and short words for
+//! what is done to it.
+
+use std::sync::Arc;
+
+use baton_core::agent::Agent;
+use baton_core::command::{Accept, Command, Complete, Create, GateAnswer, Reject};
+use baton_core::contract::Profile;
+use baton_core::gate::Answer;
+use baton_core::hash::Hash;
+use baton_core::names::{AgentId, Principal, Reason, StoryKey, WorkflowName};
+use baton_core::outcome::Outcome as Ended;
+use baton_core::package::{Format, Package};
+use baton_core::registry::Agents;
+use baton_core::run::{HandoffNo, RunId};
+use baton_engine::{
+    Caller, Catalog, Engine, EngineError, Entry, FixedClock, In, Key, Mode, Outcome, StartRun,
+    verify_all,
+};
+use baton_store::{HandoffRef, HandoffRow, MemoryStore, RunRef, RunRow, Store};
+use baton_store_sqlite::SqliteStore;
+use baton_wire::{builtin, json, workflow_file};
+use jiff::Timestamp;
+use tempfile::TempDir;
+
+use crate::flows::{AGENTS, SIDE_ROADS_FILE};
+
+pub(crate) const BEGINNING: Timestamp = Timestamp::constant(1_750_000_000, 0);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Backend {
+    Memory,
+    Sqlite,
+}
+
+pub(crate) struct World {
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) clock: Arc<FixedClock>,
+    pub(crate) store: Arc<dyn Store>,
+    backend: Backend,
+    dir: TempDir,
+}
+
+impl Backend {
+    pub(crate) const ALL: [Self; 2] = [Self::Memory, Self::Sqlite];
+
+    pub(crate) async fn world(self) -> World {
+        self.world_with(catalog()).await
+    }
+
+    pub(crate) async fn world_with(self, catalog: Catalog) -> World {
+        let dir = tempfile::tempdir().unwrap();
+        let store = self.store(&dir);
+        let clock = Arc::new(FixedClock::at(BEGINNING));
+        let engine = open(&store, &clock, catalog).await;
+        World { engine, clock, store, backend: self, dir }
+    }
+
+    fn store(self, dir: &TempDir) -> Arc<dyn Store> {
+        match self {
+            Backend::Memory => Arc::new(MemoryStore::default()),
+            Backend::Sqlite => Arc::new(SqliteStore::open(dir.path()).unwrap()),
+        }
+    }
+}
+
+async fn open(store: &Arc<dyn Store>, clock: &Arc<FixedClock>, catalog: Catalog) -> Arc<Engine> {
+    Arc::new(Engine::open(store.clone(), clock.clone(), catalog).await.unwrap())
+}
+
+impl World {
+    /// The same store under a new engine, which remembers nothing.
+    pub(crate) async fn reopened(self, catalog: Catalog) -> Self {
+        let Self { engine, clock, store, backend, dir } = self;
+        let store = match backend {
+            // It would forget.
+            Backend::Memory => store,
+            Backend::Sqlite => {
+                engine.shutdown().await;
+                drop((engine, store));
+                backend.store(&dir)
+            }
+        };
+        let engine = open(&store, &clock, catalog).await;
+        Self { engine, clock, store, backend, dir }
+    }
+
+    pub(crate) async fn starts(&self, story: &str) -> Result<Outcome, EngineError> {
+        self.engine.start(&caller("ada"), start(story)).await
+    }
+
+    pub(crate) async fn hands(
+        &self,
+        story: &str,
+        from: &str,
+        to: &str,
+        document: &str,
+    ) -> Result<Outcome, EngineError> {
+        self.engine.create(&caller(from), of_story(story), create(from, to, document)).await
+    }
+
+    /// Carries out a command on a handoff of a story's newest run.
+    pub(crate) async fn on(&self, story: &str, command: Command) -> Result<Outcome, EngineError> {
+        let run = self.run(story).await.run.id;
+        match handoff_of(&command) {
+            Some(no) => {
+                let which = HandoffRef::InRun(run, no);
+                self.engine.on_handoff(&caller("ada"), &which, |_| command).await
+            }
+            None => self.engine.on_run(&caller("ada"), run, command).await,
+        }
+    }
+
+    pub(crate) async fn run(&self, story: &str) -> RunRow {
+        self.engine.run(&RunRef::LatestOf(key(story))).await.unwrap()
+    }
+
+    pub(crate) async fn row(&self, run: RunId, no: u32) -> HandoffRow {
+        self.engine.handoff(&HandoffRef::InRun(run, HandoffNo(no))).await.unwrap()
+    }
+
+    /// `open; offered; HO-002 analyst→implementer pending`
+    pub(crate) async fn shows(&self, story: &str) -> String {
+        let run = self.run(story).await.run;
+        let open: Vec<String> = run
+            .handoffs
+            .iter()
+            .map(|it| format!("{} {}→{} {}", it.no, it.from.agent, it.to.agent, it.state.name()))
+            .collect();
+        format!("{}; {}; {}", run.status.name(), run.baton().name(), open.join(", "))
+    }
+
+    /// Every chain holds, every run is what its events say, every text is what was written.
+    pub(crate) async fn is_sound(&self) {
+        assert_eq!(verify_all(self.store.as_ref()).await.unwrap().problems, [""; 0]);
+    }
+}
+
+/// The built-in pipeline, which is the default, and the side roads.
+pub(crate) fn catalog() -> Catalog {
+    let (_, pipeline) = builtin::workflows()[0];
+    catalog_of(&[pipeline, SIDE_ROADS_FILE], Some("story-pipeline"))
+}
+
+pub(crate) fn catalog_of(files: &[&str], default: Option<&str>) -> Catalog {
+    let entries = files.iter().map(|text| Entry {
+        workflow: Arc::new(workflow_file::parse(text).unwrap()),
+        text: (*text).to_owned(),
+    });
+    let agents = Agents::new(AGENTS.map(|it| Agent::unknown(agent(it))));
+    Catalog::new(entries, agents, default.map(|it| WorkflowName::parse(it).unwrap()))
+}
+
+pub(crate) fn caller(name: &str) -> Caller {
+    Caller::new(Principal::parse(name).unwrap())
+}
+
+pub(crate) fn dry(name: &str) -> Caller {
+    Caller { mode: Mode::DryRun, ..caller(name) }
+}
+
+/// Somebody who may send the same twice.
+pub(crate) fn keyed(key: &str, request: u8) -> Caller {
+    let key = Key {
+        scope: "ada /api/handoffs".to_owned(),
+        key: key.to_owned(),
+        request: Hash([request; 32]),
+    };
+    Caller { key: Some(key), ..caller("ada") }
+}
+
+pub(crate) fn key(story: &str) -> StoryKey {
+    StoryKey::parse(story).unwrap()
+}
+
+pub(crate) fn agent(name: &str) -> AgentId {
+    AgentId::parse(name).unwrap()
+}
+
+pub(crate) fn reason(words: &str) -> Reason {
+    Reason::parse(words).unwrap()
+}
+
+pub(crate) fn package(document: &str) -> Package {
+    let text = document.to_owned();
+    Package { format: Format::Json, document: json::parse(document).unwrap(), text }
+}
+
+pub(crate) fn start(story: &str) -> StartRun {
+    StartRun { story: key(story), workflow: None, to: None, package: None, reason: None }
+}
+
+pub(crate) fn of_story(story: &str) -> In {
+    In::Story { key: key(story), workflow: None }
+}
+
+pub(crate) fn create(from: &str, to: &str, document: &str) -> Create {
+    Create {
+        from: agent(from),
+        to: agent(to),
+        package: package(document),
+        outcome: None,
+        reason: None,
+        supersedes: None,
+        profile: Profile::Lenient,
+    }
+}
+
+pub(crate) fn accept(no: u32) -> Command {
+    Command::Accept(Accept { handoff: HandoffNo(no), by: None, acknowledgement: None })
+}
+
+pub(crate) fn reject(no: u32, why: &str) -> Command {
+    Command::Reject(Reject { handoff: HandoffNo(no), by: None, reason: reason(why) })
+}
+
+pub(crate) fn complete(no: u32, outcome: Ended, document: &str) -> Command {
+    Command::Complete(Complete {
+        handoff: HandoffNo(no),
+        by: None,
+        outcome,
+        package: package(document),
+        to: None,
+        reason: None,
+        profile: Profile::Lenient,
+    })
+}
+
+pub(crate) fn answer(no: u32, answer: Answer) -> Command {
+    let by = Principal::parse("grace").unwrap();
+    Command::Answer(GateAnswer { handoff: HandoffNo(no), answer, by, comment: None })
+}
+
+pub(crate) fn time_out(no: u32) -> Command {
+    Command::TimeOut { handoff: HandoffNo(no), reason: None }
+}
+
+fn handoff_of(command: &Command) -> Option<HandoffNo> {
+    match command {
+        Command::Accept(Accept { handoff, .. })
+        | Command::Reject(Reject { handoff, .. })
+        | Command::Complete(Complete { handoff, .. })
+        | Command::Answer(GateAnswer { handoff, .. })
+        | Command::Cancel { handoff, .. }
+        | Command::TimeOut { handoff, .. }
+        | Command::MarkStale { handoff } => Some(*handoff),
+        Command::Create(_)
+        | Command::CleanUp { .. }
+        | Command::Pause { .. }
+        | Command::Resume
+        | Command::CancelRun { .. }
+        | Command::Goto { .. }
+        | Command::Skip { .. } => None,
+    }
+}
