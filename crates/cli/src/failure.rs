@@ -93,12 +93,12 @@ impl Failure {
     /// Each problem with a line of its own.
     fn details(&self) -> Vec<String> {
         match self {
-            Failure::Engine(EngineError::Refused {
-                refusal: Refusal::Contract { problems, .. },
-                ..
-            })
-            | Failure::Check { problems, .. } => problems.iter().map(ToString::to_string).collect(),
+            Failure::Check { problems, .. } => problems.iter().map(ToString::to_string).collect(),
             Failure::File { problems, .. } => problems.iter().map(ToString::to_string).collect(),
+            Failure::Engine(EngineError::Refused { refusal, .. }) => {
+                let problems = contract(refusal).map_or(&[][..], |(problems, _)| problems);
+                problems.iter().map(ToString::to_string).collect()
+            }
             Failure::Engine(_)
             | Failure::Name(_)
             | Failure::Usage(_)
@@ -113,15 +113,20 @@ impl Failure {
         }
     }
 
+    /// What would pass, where a contract was not kept.
     fn skeleton(&self) -> Option<&Node> {
-        match self {
-            Failure::Engine(EngineError::Refused {
-                refusal: Refusal::Contract { skeleton, .. },
-                ..
-            }) => Some(skeleton),
-            _ => None,
+        if let Failure::Engine(EngineError::Refused { refusal, .. }) = self {
+            return contract(refusal).map(|(_, skeleton)| skeleton);
         }
+        None
     }
+}
+
+fn contract(refusal: &Refusal) -> Option<(&[Problem], &Node)> {
+    if let Refusal::Contract { problems, skeleton, .. } = refusal {
+        return Some((problems, skeleton));
+    }
+    None
 }
 
 /// Says what went wrong, on stderr.

@@ -15,6 +15,10 @@ use clap::Parser as _;
 
 use crate::args::Cli;
 
+/// What one thread allocates here, another frees: the system's allocator is slow at that.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let format = cli.format();

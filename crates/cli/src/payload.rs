@@ -11,7 +11,7 @@ use crate::failure::Failure;
 pub(crate) fn package(argument: &str) -> Result<Package, Failure> {
     let text = text(argument)?;
     let document = json::parse(&text)?;
-    Ok(Package { format: Format::Json, text, document })
+    Ok(Package::new(Format::Json, text, document))
 }
 
 /// Text from wherever the argument says.

@@ -94,20 +94,26 @@ impl Decimal {
 }
 
 fn write_text(text: &str, out: &mut String) {
+    let is_special = |it: &u8| matches!(it, b'"' | b'\\' | 0..=0x1f);
     out.push('"');
-    for it in text.chars() {
-        match it {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\u{8}' => out.push_str("\\b"),
-            '\t' => out.push_str("\\t"),
-            '\n' => out.push_str("\\n"),
-            '\u{c}' => out.push_str("\\f"),
-            '\r' => out.push_str("\\r"),
-            '\0'..='\u{1f}' => out.push_str(&format!("\\u{:04x}", it as u32)),
-            _ => out.push(it),
+    let mut rest = text;
+    // Whole stretches at once; what is special is a byte of its own in UTF-8.
+    while let Some(at) = rest.as_bytes().iter().position(is_special) {
+        let (plain, special) = rest.split_at(at);
+        out.push_str(plain);
+        match special.as_bytes()[0] {
+            b'"' => out.push_str("\\\""),
+            b'\\' => out.push_str("\\\\"),
+            0x08 => out.push_str("\\b"),
+            b'\t' => out.push_str("\\t"),
+            b'\n' => out.push_str("\\n"),
+            0x0c => out.push_str("\\f"),
+            b'\r' => out.push_str("\\r"),
+            control => out.push_str(&format!("\\u{control:04x}")),
         }
+        rest = &special[1..];
     }
+    out.push_str(rest);
     out.push('"');
 }
 

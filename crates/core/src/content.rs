@@ -3,6 +3,8 @@
 //! An event names text by a hash over a nonce and the bytes. Redaction drops both, and the
 //! chain of events still verifies; without the nonce a short text could be guessed from its hash.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
@@ -18,7 +20,7 @@ pub struct Content {
     pub id: ContentId,
     pub nonce: [u8; 16],
     pub kind: ContentKind,
-    pub text: String,
+    pub text: Arc<str>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,9 +32,10 @@ pub enum ContentKind {
 }
 
 impl Content {
-    pub fn new(nonce: [u8; 16], kind: ContentKind, text: &str) -> Self {
-        let id = content_id(&nonce, text);
-        Self { id, nonce, kind, text: text.to_owned() }
+    pub fn new(nonce: [u8; 16], kind: ContentKind, text: impl Into<Arc<str>>) -> Self {
+        let text = text.into();
+        let id = content_id(&nonce, &text);
+        Self { id, nonce, kind, text }
     }
 
     /// False where the text is not the one that the log names.

@@ -58,6 +58,9 @@ pub enum Event {
         forward: EdgeKey,
         findings: Option<Hash>,
     },
+    /// Work was sent back without a handoff that could be rejected for it.
+    #[serde(rename = "round.counted")]
+    RoundCounted { forward: EdgeKey, findings: Option<Hash> },
     #[serde(rename = "handoff.completed")]
     HandoffCompleted { handoff: HandoffNo, outcome: Outcome, package: Option<ContentId> },
     #[serde(rename = "handoff.timed_out")]
@@ -122,6 +125,7 @@ impl Event {
             Event::HandoffCreated(_) => "handoff.created",
             Event::HandoffAccepted { .. } => "handoff.accepted",
             Event::HandoffRejected { .. } => "handoff.rejected",
+            Event::RoundCounted { .. } => "round.counted",
             Event::HandoffCompleted { .. } => "handoff.completed",
             Event::HandoffTimedOut { .. } => "handoff.timed_out",
             Event::HandoffCancelled { .. } => "handoff.cancelled",
@@ -158,6 +162,7 @@ impl Event {
             | Event::StepStarted { .. }
             | Event::StepCompleted { .. }
             | Event::StepSkipped { .. }
+            | Event::RoundCounted { .. }
             | Event::BatonLoose { .. } => None,
         }
     }
@@ -190,10 +195,9 @@ pub fn evolve(run: &mut Run, event: &Event, at: Timestamp) {
         Event::HandoffAccepted { handoff, .. } => run.take(*handoff, at),
         Event::HandoffRejected { handoff, forward, findings, .. } => {
             run.close(*handoff);
-            let rounds = run.rounds_mut(forward);
-            rounds.n_rejects += 1;
-            rounds.findings = *findings;
+            run.count(forward, *findings);
         }
+        Event::RoundCounted { forward, findings } => run.count(forward, *findings),
         Event::HandoffCompleted { handoff, .. }
         | Event::HandoffTimedOut { handoff, .. }
         | Event::HandoffCancelled { handoff, .. }
@@ -268,6 +272,12 @@ impl Run {
             | GateCause::NeedsClarification
             | GateCause::NeedsReview => {}
         }
+    }
+
+    fn count(&mut self, forward: &EdgeKey, findings: Option<Hash>) {
+        let rounds = self.rounds_mut(forward);
+        rounds.n_rejects += 1;
+        rounds.findings = findings;
     }
 
     fn close(&mut self, no: HandoffNo) {

@@ -1,6 +1,7 @@
 //! What is handed over: the document as its sender wrote it, and what Baton reads in it.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -9,12 +10,13 @@ use crate::canonical;
 use crate::document::Node;
 use crate::hash::Hash;
 
+/// Cheap to clone: a decision may have to be made more than once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Package {
     pub format: Format,
     /// The sender's own text: what is stored, and what comes back.
-    pub text: String,
-    pub document: Node,
+    pub text: Arc<str>,
+    pub document: Arc<Node>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,13 +56,17 @@ pub struct Finding {
 }
 
 impl Package {
+    pub fn new(format: Format, text: impl Into<Arc<str>>, document: Node) -> Self {
+        Self { format, text: text.into(), document: Arc::new(document) }
+    }
+
     /// The package's identity: the same for the same content, however it is written.
     pub fn hash(&self) -> Hash {
         canonical::hash(&self.document)
     }
 
     pub fn view(&self) -> View {
-        let document = &self.document;
+        let document = self.document.as_ref();
         View {
             summary: text_of(document, "summary"),
             decisions: list_of(document, "decisions").iter().filter_map(decision).collect(),
@@ -172,7 +178,7 @@ mod tests {
     use super::*;
 
     fn package(document: Node) -> Package {
-        Package { format: Format::Json, text: String::new(), document }
+        Package::new(Format::Json, "", document)
     }
 
     fn issue(location: &str, severity: &str) -> Node {

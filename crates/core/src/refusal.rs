@@ -92,6 +92,35 @@ impl Refusal {
         }
     }
 
+    /// The handoff that stands in the way, where one does.
+    pub fn handoff(&self) -> Option<HandoffNo> {
+        match self {
+            Refusal::Finished { handoff }
+            | Refusal::WrongState { handoff, .. }
+            | Refusal::AlreadyAccepted { handoff, .. }
+            | Refusal::NotYours { handoff, .. }
+            | Refusal::AcceptFirst { handoff }
+            | Refusal::Duplicate { handoff, .. }
+            | Refusal::GateOpen { handoff, .. }
+            | Refusal::NotAGate { handoff }
+            | Refusal::NotAChoice { handoff, .. }
+            | Refusal::NotDue { handoff, .. }
+            | Refusal::AlreadyStale { handoff } => Some(*handoff),
+            Refusal::RunFinished { .. }
+            | Refusal::NotHolder { .. }
+            | Refusal::NotAnEdge { .. }
+            | Refusal::ChooseReceiver { .. }
+            | Refusal::NotOptional { .. }
+            | Refusal::Contract { .. }
+            | Refusal::RejectNever { .. }
+            | Refusal::Paused
+            | Refusal::NotPaused
+            | Refusal::NotVisited { .. }
+            | Refusal::NothingToSkip { .. }
+            | Refusal::UnknownAgent { .. } => None,
+        }
+    }
+
     /// What is to be done about it, coarsely: faces turn this into their own terms.
     pub fn class(&self) -> RefusalClass {
         match self {

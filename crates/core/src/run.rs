@@ -250,10 +250,7 @@ impl Run {
     }
 
     pub fn is_finished(&self) -> bool {
-        match self.status {
-            RunStatus::Open | RunStatus::Paused => false,
-            RunStatus::Completed | RunStatus::Cancelled => true,
-        }
+        !self.status.is_open()
     }
 }
 
@@ -273,6 +270,14 @@ impl HandoffNo {
 }
 
 impl RunStatus {
+    /// Under way, paused or not.
+    pub fn is_open(self) -> bool {
+        match self {
+            RunStatus::Open | RunStatus::Paused => true,
+            RunStatus::Completed | RunStatus::Cancelled => false,
+        }
+    }
+
     pub fn name(self) -> &'static str {
         match self {
             RunStatus::Open => "open",

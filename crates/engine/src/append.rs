@@ -96,7 +96,8 @@ fn change(event: &Event, run: &Run) -> Option<HandoffChange> {
             let state = run.handoff(*handoff)?.state;
             HandoffMove { is_stale: true, ..moved(*handoff, HandoffState::Open(state)) }
         }
-        Event::RunStarted { .. }
+        Event::RoundCounted { .. }
+        | Event::RunStarted { .. }
         | Event::RunAdopted { .. }
         | Event::RunPaused { .. }
         | Event::RunResumed
@@ -126,6 +127,7 @@ fn is_for_the_world(event: &Event) -> bool {
         | Event::HandoffCreated(_)
         | Event::HandoffAccepted { .. }
         | Event::HandoffRejected { .. }
+        | Event::RoundCounted { .. }
         | Event::HandoffCompleted { .. }
         | Event::HandoffTimedOut { .. }
         | Event::HandoffCancelled { .. }

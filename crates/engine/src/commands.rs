@@ -1,12 +1,14 @@
 //! The ways in: begin a run, hand off, answer a handoff, steer a run.
 
 use baton_core::command::{Command, Create};
-use baton_core::decide::{self, Start};
+use baton_core::contract::Profile;
+use baton_core::decide::{self, Ground, Start};
+use baton_core::document::Node;
 use baton_core::hash::Hash;
 use baton_core::names::{AgentId, Reason, StoryKey, WorkflowName};
-use baton_core::package::Package;
+use baton_core::package::{Format, Package};
 use baton_core::refusal::Refusal;
-use baton_core::run::{Baton, HandoffNo, RunId};
+use baton_core::run::{Baton, HandoffNo, RunId, RunStatus};
 use baton_core::story::Story;
 use baton_core::workflow::Workflow;
 use baton_store::{AppendError, HandoffRef, RunRef, RunRow, Version};
@@ -48,9 +50,9 @@ impl Engine {
     }
 
     async fn start_story(&self, caller: &Caller, start: StartRun) -> Result<Outcome, EngineError> {
-        let story = self.story_or_new(&start.story).await?;
-        let open = self.open_run(&start.story).await?;
-        if let Some(row) = open {
+        let (story, latest) = self.story_or_new(&start.story).await?;
+        let is_open = latest.is_some_and(|(_, status)| status.is_open());
+        if is_open && let Some(row) = self.open_run(&start.story).await? {
             return self.start_again(caller, start, row).await;
         }
         let fits = |_: &Workflow| true;
@@ -126,7 +128,7 @@ impl Engine {
         let outcome = self.on_run(caller, run, command(no)).await;
         match outcome {
             // Whoever is refused wants to know how the handoff stands, or that there is none.
-            Err(EngineError::Refused { refusal, .. }) => {
+            Err(EngineError::Refused { refusal, handoff: None }) => {
                 let handoff = self.handoff(&HandoffRef::InRun(run, no)).await?;
                 Err(EngineError::Refused { refusal, handoff: Some(Box::new(handoff)) })
             }
@@ -141,8 +143,15 @@ impl Engine {
         run: RunId,
         command: Command,
     ) -> Result<Outcome, EngineError> {
-        self.carry_out(caller, run, |loaded, ground| decide::decide(&loaded.run, &command, ground))
-            .await
+        let decide =
+            |loaded: &Loaded, ground: Ground<'_>| decide::decide(&loaded.run, &command, ground);
+        let outcome = self.carry_out(caller, run, decide).await;
+        let Err(EngineError::Refused { refusal, handoff: None }) = outcome else { return outcome };
+        let handoff = match refusal.handoff() {
+            Some(no) => self.store.handoff(&HandoffRef::InRun(run, no)).await?.map(Box::new),
+            None => None,
+        };
+        Err(EngineError::Refused { refusal, handoff })
     }
 
     pub async fn resolve_run(&self, which: &RunRef) -> Result<RunId, EngineError> {
@@ -190,7 +199,7 @@ impl Engine {
                 entry.clone()
             }
         };
-        let story = self.story_or_new(&key).await?;
+        let (story, _) = self.story_or_new(&key).await?;
         self.begin(caller, entry, story, create).await
     }
 
@@ -225,7 +234,7 @@ impl Engine {
             outcome: None,
             reason: start.reason,
             supersedes: None,
-            profile: baton_core::contract::Profile::Lenient,
+            profile: Profile::Lenient,
         };
         self.on_run(caller, row.run.id, Command::Create(create)).await
     }
@@ -299,9 +308,13 @@ impl Engine {
         Ok(self.store.run(&RunRef::OpenOf(story.clone())).await?)
     }
 
-    async fn story_or_new(&self, key: &StoryKey) -> Result<Story, EngineError> {
+    /// A story, known or not, and its newest run.
+    async fn story_or_new(
+        &self,
+        key: &StoryKey,
+    ) -> Result<(Story, Option<(RunId, RunStatus)>), EngineError> {
         let row = self.store.story(key).await?;
-        Ok(row.map_or_else(|| Story::named(key.clone()), |it| it.story))
+        Ok(row.map_or_else(|| (Story::named(key.clone()), None), |it| (it.story, it.latest)))
     }
 }
 
@@ -316,17 +329,12 @@ fn first_handoff(workflow: &Workflow, story: &Story, start: StartRun) -> Create 
         reason: start.reason,
         supersedes: None,
         // The story is Baton's own document: nobody could mend what is missing in it.
-        profile: baton_core::contract::Profile::Lenient,
+        profile: Profile::Lenient,
     }
 }
 
 fn nothing() -> Package {
-    let document = baton_core::document::Node::map([]);
-    Package {
-        format: baton_core::package::Format::Json,
-        text: baton_wire::json::print(&document),
-        document,
-    }
+    Package::new(Format::Json, "{}", Node::map([]))
 }
 
 pub(crate) fn run_name(which: &RunRef) -> String {

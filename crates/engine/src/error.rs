@@ -95,8 +95,9 @@ impl EngineError {
             EngineError::WorkflowUnclear { .. } | EngineError::KeyReused => {
                 ErrorClass::Unacceptable
             }
-            EngineError::AlreadyOpen { .. }
-            | EngineError::NothingReady { .. } => ErrorClass::Conflict,
+            EngineError::AlreadyOpen { .. } | EngineError::NothingReady { .. } => {
+                ErrorClass::Conflict
+            }
             EngineError::Store(StoreError::Nul) => ErrorClass::Malformed,
             EngineError::Contended
             | EngineError::Closing

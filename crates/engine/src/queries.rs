@@ -13,7 +13,7 @@ pub struct Texts(HashMap<ContentId, Content>);
 
 impl Texts {
     pub fn get(&self, id: ContentId) -> Option<&str> {
-        self.0.get(&id).map(|it| it.text.as_str())
+        self.0.get(&id).map(|it| it.text.as_ref())
     }
 
     pub fn content(&self, id: ContentId) -> Option<&Content> {

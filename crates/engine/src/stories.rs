@@ -86,7 +86,7 @@ pub fn story_package(story: &Story) -> Package {
         ("story", Node::map(members)),
         ("branch", Node::text(branch_of(story))),
     ]);
-    Package { format: Format::Json, text: baton_wire::json::print(&document), document }
+    Package::new(Format::Json, baton_wire::json::print(&document), document)
 }
 
 /// The branch that the work goes to: the story's own, else one after its key, as in

@@ -9,7 +9,7 @@ use std::time::Duration;
 use baton_core::command::Command;
 use baton_core::names::Principal;
 use baton_core::run::State;
-use baton_store::{HandoffFilter, HandoffState};
+use baton_store::{HandoffFilter, HandoffState, StoreError};
 use jiff::SignedDuration;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -56,6 +56,11 @@ impl Engine {
                     Ok(_) => swept.n_stale += 1,
                     // Not due by its own workflow, answered meanwhile, or a person's: all well.
                     Err(EngineError::Refused { .. } | EngineError::Contended) => {}
+                    // One run that cannot be read must not hide the others.
+                    Err(error @ EngineError::Store(StoreError::Damaged { .. })) => {
+                        let error: &(dyn std::error::Error + 'static) = &error;
+                        tracing::warn!(error, run = %row.run, "a run cannot be swept");
+                    }
                     Err(error) => return Err(error),
                 }
             }

@@ -80,7 +80,7 @@ pub(crate) struct Acked {
 impl Hand {
     pub(crate) fn new(engine: Arc<Engine>, name: String, keys: Keys) -> Result<Self> {
         let document = json::parse(PACKAGE)?;
-        let package = Package { format: Format::Json, text: PACKAGE.to_owned(), document };
+        let package = Package::new(Format::Json, PACKAGE, document);
         let caller = Caller::new(Principal::parse(&name)?);
         Ok(Self { engine, caller, name, n_stories: 0, package, keys })
     }

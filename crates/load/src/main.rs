@@ -9,6 +9,10 @@ mod raw;
 
 use clap::{Parser, Subcommand};
 
+/// As the `baton` program has it: what one thread allocates here, another frees.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 #[derive(Debug, Parser)]
 #[command(name = "baton-load", about = "Puts load on Baton")]
 struct Cli {

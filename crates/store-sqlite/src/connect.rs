@@ -13,7 +13,7 @@ use crate::{check, filesystem};
 const OLDEST_SAFE_SQLITE: i32 = 3_051_003;
 
 /// How many pages a commit may leave in the log before it moves them into the database.
-pub(crate) const CHECKPOINT_PAGES: &str = "4000";
+pub(crate) const CHECKPOINT_PAGES: &str = "16000";
 
 /// More than the statements there are, so that none is ever parsed twice.
 const N_STATEMENTS: usize = 64;

@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use baton_store::StoreError;
 use rusqlite::Connection;
@@ -20,8 +20,6 @@ use crate::error::{GroupFailed, ThreadGone};
 const MOST_IN_A_GROUP: usize = 256;
 /// How many commands may wait. Beyond it their senders wait, without holding up a thread.
 const MOST_WAITING: usize = 1024;
-/// How long a group waits for those who were in the one before and are on their way again.
-const GATHER: Duration = Duration::from_micros(400);
 /// After this long without work the log is moved into the database.
 const IDLE: Duration = Duration::from_millis(500);
 
@@ -95,7 +93,6 @@ async fn write_all(connection: Connection, mut receiver: mpsc::Receiver<Message>
     let mut messages = Vec::with_capacity(MOST_IN_A_GROUP);
     let mut closers = Vec::new();
     let mut is_dirty = false;
-    let mut n_before = 0;
     loop {
         let waiting = receiver.recv_many(&mut messages, MOST_IN_A_GROUP);
         let n_messages = if is_dirty {
@@ -113,9 +110,9 @@ async fn write_all(connection: Connection, mut receiver: mpsc::Receiver<Message>
         if n_messages == 0 {
             break;
         }
-        gather(&mut receiver, &mut messages, n_before);
-        n_before = messages.len();
-        let mut group = Vec::with_capacity(n_before);
+        // Whoever is not here yet has the next commit. To wait for them was tried: it makes groups
+        // larger, and everybody slower.
+        let mut group = Vec::with_capacity(n_messages);
         for message in messages.drain(..) {
             match message {
                 Message::Work(work) => group.push(work),
@@ -133,20 +130,6 @@ async fn write_all(connection: Connection, mut receiver: mpsc::Receiver<Message>
     for closer in closers {
         // Whoever asked may have gone.
         let _ = closer.send(());
-    }
-}
-
-/// Callers that were answered together come back together, but not at the same instant. Without
-/// a moment's patience the first of them would have a commit of its own, and the others would
-/// wait for that: half the rate. A caller that is alone never waits.
-fn gather(receiver: &mut mpsc::Receiver<Message>, messages: &mut Vec<Message>, n_before: usize) {
-    let began = Instant::now();
-    while messages.len() < n_before && began.elapsed() < GATHER {
-        match receiver.try_recv() {
-            Ok(message) => messages.push(message),
-            Err(mpsc::error::TryRecvError::Empty) => std::thread::yield_now(),
-            Err(mpsc::error::TryRecvError::Disconnected) => return,
-        }
     }
 }
 

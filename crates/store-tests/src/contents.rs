@@ -66,7 +66,7 @@ pub async fn nul_is_refused_in_every_text(store: &dyn Store) {
     };
     let spoils: [fn(&mut Append); 9] = [
         |it| it.contents.push(words("a\0b")),
-        |it| it.contents[0].text.push('\0'),
+        |it| it.contents[0].text = "a\0b".into(),
         |it| it.outbox[0].insert(0, '\0'),
         |it| it.answered.as_mut().unwrap().answer.push('\0'),
         |it| it.answered.as_mut().unwrap().key.push('\0'),

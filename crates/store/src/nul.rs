@@ -25,15 +25,15 @@ impl Append {
     /// Every free text that it would store.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         let answered = self.answered.iter().flat_map(|it| [&it.scope, &it.key, &it.answer]);
-        self.contents
+        self.events
             .iter()
-            .map(|it| &it.text)
-            .chain(self.events.iter().map(|it| &it.body))
+            .map(|it| &it.body)
             .chain(self.handoffs.iter().flat_map(warnings))
             .chain(self.definition.iter().map(|it| &it.text))
             .chain(&self.outbox)
             .chain(answered)
             .map(String::as_str)
+            .chain(self.contents.iter().map(|it| it.text.as_ref()))
             .chain(self.story.iter().flat_map(story_texts))
     }
 }

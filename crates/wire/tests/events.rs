@@ -56,7 +56,7 @@ fn nothing_in_a_link_can_change_or_move_without_breaking_the_chain() {
     }
 }
 
-const N_EVENTS: usize = 20;
+const N_EVENTS: usize = 21;
 
 /// Spelled out, so that a new event does not compile until somebody has added a sample of it.
 fn sampled(event: &Event) -> &'static str {
@@ -70,6 +70,7 @@ fn sampled(event: &Event) -> &'static str {
         | Event::HandoffCreated(_)
         | Event::HandoffAccepted { .. }
         | Event::HandoffRejected { .. }
+        | Event::RoundCounted { .. }
         | Event::HandoffCompleted { .. }
         | Event::HandoffTimedOut { .. }
         | Event::HandoffCancelled { .. }

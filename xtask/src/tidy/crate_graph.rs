@@ -27,7 +27,7 @@ const MAY_USE: &[MayUse] = &[
     MayUse {
         name: "baton-engine",
         code: &["baton-core", "baton-store", "baton-wire"],
-        tests: &["baton-store-sqlite"],
+        tests: &["baton-store-sqlite", "baton-store-tests"],
     },
     MayUse { name: "baton-cli", code: EVERYTHING, tests: &[] },
     MayUse { name: "baton-load", code: EVERYTHING, tests: &[] },

@@ -60,7 +60,7 @@ struct Work<'a> {
 fn finish(draft: &mut Draft<'_>, handoff: &Handoff, work: &Work<'_>) -> Result<(), Refusal> {
     let step = step_of(draft, handoff)?;
     let route = route(draft, step, work)?;
-    hold(draft, handoff, work.profile)?;
+    hold(draft, handoff, route.profile(draft.workflow()).unwrap_or(work.profile))?;
     // As it is now: whoever hands on without a word has accepted by that.
     let handoff = &draft.open(handoff.no)?;
     match route {
@@ -77,11 +77,6 @@ fn finish(draft: &mut Draft<'_>, handoff: &Handoff, work: &Work<'_>) -> Result<(
         Route::Edge(edge, agent) => {
             let warnings = check_contract(draft.workflow(), edge, work.package, work.profile)?;
             let package = draft.keep_package(work.package);
-            if work.outcome == Some(Outcome::NeedsReview) && edge.on != Outcome::NeedsReview {
-                let to = Party { agent, place: Workflow::target_place(&edge.to) };
-                ask_for_review(draft, handoff, step, package, to, work);
-                return Ok(());
-            }
             end_step(draft, handoff, step, edge.on, Some(package));
             let reason = work.reason.as_ref().map(|it| draft.keep(it.as_str()));
             let to = Party { agent, place: Workflow::target_place(&edge.to) };
@@ -92,6 +87,13 @@ fn finish(draft: &mut Draft<'_>, handoff: &Handoff, work: &Work<'_>) -> Result<(
                 ..Offer::new(handoff.to.clone(), to, Some(package))
             };
             draft.done.handoff = Some(hand_over(draft, next, AtOrchestrator::of(&edge.to)));
+            Ok(())
+        }
+        Route::Review(edge, agent) => {
+            check_contract(draft.workflow(), edge, work.package, work.profile)?;
+            let package = draft.keep_package(work.package);
+            let to = Party { agent, place: Workflow::target_place(&edge.to) };
+            ask_for_review(draft, handoff, step, package, to, work);
             Ok(())
         }
         Route::Error => {
@@ -133,12 +135,26 @@ fn finish(draft: &mut Draft<'_>, handoff: &Handoff, work: &Work<'_>) -> Result<(
 /// Where finished work goes.
 enum Route<'a> {
     Edge(&'a Edge, AgentId),
+    /// Along this edge, once a person has seen it.
+    Review(&'a Edge, AgentId),
     /// Back to the orchestrator with an error: implied in every workflow.
     Error,
     /// Nothing was done: on along the success edge, whatever its contract asks for.
     PassOn(&'a Edge, AgentId),
     Retry,
     Ask(GateCause, Outcome),
+}
+
+impl Route<'_> {
+    /// How severe the edge or the workflow is, where either says so for all faces.
+    fn profile(&self, workflow: &Workflow) -> Option<Profile> {
+        match self {
+            Route::Edge(edge, _) | Route::Review(edge, _) | Route::PassOn(edge, _) => {
+                edge.profile.or(workflow.profile)
+            }
+            Route::Error | Route::Retry | Route::Ask(..) => workflow.profile,
+        }
+    }
 }
 
 fn route<'a>(draft: &Draft<'a>, step: &'a Step, work: &Work<'_>) -> Result<Route<'a>, Refusal> {
@@ -169,44 +185,64 @@ fn route<'a>(draft: &Draft<'a>, step: &'a Step, work: &Work<'_>) -> Result<Route
         if to.is_orchestrator() && is_trouble {
             return Ok(Route::Error);
         }
-        // A person may be asked from anywhere.
         if to.is_human() {
-            return Ok(match work.outcome {
-                Some(Outcome::NeedsClarification) => {
-                    Route::Ask(GateCause::NeedsClarification, Outcome::NeedsClarification)
-                }
-                Some(Outcome::Failure | Outcome::Unknown) => {
-                    Route::Ask(GateCause::Failure, Outcome::Failure)
-                }
-                Some(
-                    Outcome::Success | Outcome::Blocked | Outcome::NeedsReview | Outcome::Skipped,
-                )
-                | None => Route::Ask(GateCause::Blocked, Outcome::Blocked),
-            });
+            return ask_a_person(workflow, step, work.outcome);
         }
         let edge = edge_to(workflow, &place, to, edge_outcome)?;
         return on_edge(step, edge, to.clone(), work.outcome);
     }
     let outcome = edge_outcome.unwrap_or(Outcome::Success);
-    let mut edges = step.edges_on(outcome);
-    match (edges.next(), edges.next()) {
-        (Some(edge), None) => {
-            let agents = workflow.agents_at(&Workflow::target_place(&edge.to));
-            match agents.as_slice() {
-                [agent] => on_edge(step, edge, agent.clone(), work.outcome),
-                _ => Err(choose(workflow, step, outcome)),
-            }
-        }
-        (Some(_), Some(_)) => Err(choose(workflow, step, outcome)),
-        (None, _) => match outcome {
-            Outcome::Failure | Outcome::Unknown => Ok(Route::Retry),
-            Outcome::Blocked => Ok(Route::Ask(GateCause::Blocked, outcome)),
-            Outcome::NeedsClarification => Ok(Route::Ask(GateCause::NeedsClarification, outcome)),
-            Outcome::Success | Outcome::NeedsReview | Outcome::Skipped => {
-                Err(choose(workflow, step, outcome))
-            }
-        },
+    if step.edges_on(outcome).next().is_some() {
+        let (edge, agent) = only_edge(workflow, step, outcome)?;
+        return on_edge(step, edge, agent, work.outcome);
     }
+    match outcome {
+        Outcome::Failure | Outcome::Unknown => Ok(Route::Retry),
+        Outcome::Blocked => Ok(Route::Ask(GateCause::Blocked, outcome)),
+        Outcome::NeedsClarification => Ok(Route::Ask(GateCause::NeedsClarification, outcome)),
+        Outcome::Success | Outcome::NeedsReview | Outcome::Skipped => {
+            Err(choose(workflow, step, outcome))
+        }
+    }
+}
+
+/// A person may be asked from anywhere: to look at good work, or to help with what is stuck.
+fn ask_a_person<'a>(
+    workflow: &Workflow,
+    step: &'a Step,
+    outcome: Option<Outcome>,
+) -> Result<Route<'a>, Refusal> {
+    match outcome {
+        Some(Outcome::Success | Outcome::NeedsReview) => {
+            let (edge, agent) = only_edge(workflow, step, Outcome::Success)?;
+            Ok(Route::Review(edge, agent))
+        }
+        Some(Outcome::NeedsClarification) => {
+            Ok(Route::Ask(GateCause::NeedsClarification, Outcome::NeedsClarification))
+        }
+        Some(Outcome::Failure | Outcome::Unknown) => {
+            Ok(Route::Ask(GateCause::Failure, Outcome::Failure))
+        }
+        Some(Outcome::Blocked | Outcome::Skipped) | None => {
+            Ok(Route::Ask(GateCause::Blocked, Outcome::Blocked))
+        }
+    }
+}
+
+/// The way on for an outcome, where there is but one, to one agent.
+fn only_edge<'a>(
+    workflow: &Workflow,
+    step: &'a Step,
+    outcome: Outcome,
+) -> Result<(&'a Edge, AgentId), Refusal> {
+    let mut edges = step.edges_on(outcome);
+    if let (Some(edge), None) = (edges.next(), edges.next()) {
+        let agents = workflow.agents_at(&Workflow::target_place(&edge.to));
+        if let [agent] = agents.as_slice() {
+            return Ok((edge, agent.clone()));
+        }
+    }
+    Err(choose(workflow, step, outcome))
 }
 
 fn on_edge<'a>(
@@ -220,6 +256,9 @@ fn on_edge<'a>(
             Err(Refusal::NotOptional { step: step.id.clone() })
         }
         Some(Outcome::Skipped) => Ok(Route::PassOn(edge, agent)),
+        Some(Outcome::NeedsReview) if edge.on != Outcome::NeedsReview => {
+            Ok(Route::Review(edge, agent))
+        }
         Some(
             Outcome::Success
             | Outcome::Failure
@@ -233,7 +272,7 @@ fn on_edge<'a>(
 }
 
 /// The work counts only if its maker has the baton, or takes it by handing on.
-fn hold(draft: &mut Draft<'_>, handoff: &Handoff, asked: Profile) -> Result<(), Refusal> {
+fn hold(draft: &mut Draft<'_>, handoff: &Handoff, profile: Profile) -> Result<(), Refusal> {
     let wrong = |hint| Refusal::WrongState {
         command: "complete",
         handoff: handoff.no,
@@ -242,17 +281,14 @@ fn hold(draft: &mut Draft<'_>, handoff: &Handoff, asked: Profile) -> Result<(), 
     };
     match handoff.state {
         State::Accepted => Ok(()),
-        State::Pending => {
-            let profile = draft.workflow().profile.unwrap_or(asked);
-            match profile {
-                Profile::Strict => Err(Refusal::AcceptFirst { handoff: handoff.no }),
-                Profile::Lenient if draft.run.status == RunStatus::Paused => Err(Refusal::Paused),
-                Profile::Lenient => {
-                    accept::implicitly(draft, handoff, &handoff.to.agent);
-                    Ok(())
-                }
+        State::Pending => match profile {
+            Profile::Strict => Err(Refusal::AcceptFirst { handoff: handoff.no }),
+            Profile::Lenient if draft.run.status == RunStatus::Paused => Err(Refusal::Paused),
+            Profile::Lenient => {
+                accept::implicitly(draft, handoff, &handoff.to.agent);
+                Ok(())
             }
-        }
+        },
         State::Clarification => Err(wrong("its sender has to answer the question first")),
         State::Parked => Err(wrong("what it waits for has to come back first")),
     }
@@ -289,7 +325,7 @@ fn ask(
     end_step(draft, handoff, step, outcome, Some(package));
     let reason = stated(work).map(|it| draft.keep(it.as_str()));
     let gate = stuck(cause, handoff, Some(package), reason);
-    draft.done.handoff = Some(open_gate(draft, gate, handoff.no));
+    draft.done.handoff = Some(open_gate(draft, gate, Some(handoff.no)));
 }
 
 fn ask_for_review(
@@ -307,7 +343,7 @@ fn ask_for_review(
         forward: handoff.forward.clone(),
         ..stuck(GateCause::NeedsReview, handoff, Some(package), reason)
     };
-    draft.done.handoff = Some(open_gate(draft, gate, handoff.no));
+    draft.done.handoff = Some(open_gate(draft, gate, Some(handoff.no)));
 }
 
 fn end_step(

@@ -3,13 +3,16 @@
 
 use super::complete;
 use super::draft::Draft;
-use super::offer::{AtOrchestrator, Offer, check_contract, edge_to, hand_over, offer};
+use super::offer::{AtOrchestrator, Offer, check_contract, edge_to, hand_over, offer, open_gate};
+use super::reject;
 use crate::command::Create;
 use crate::contract::Profile;
 use crate::event::Event;
-use crate::names::AgentId;
+use crate::gate::Gate;
+use crate::names::{AgentId, Reason};
+use crate::problem::Problem;
 use crate::refusal::Refusal;
-use crate::run::{Baton, Handoff, Kind, Party, RunStatus, State};
+use crate::run::{Baton, EdgeKey, Handoff, HandoffNo, Kind, Party, RunStatus, State};
 use crate::workflow::{Edge, Place, Workflow};
 
 pub(super) fn decide(draft: &mut Draft<'_>, create: &Create) -> Result<(), Refusal> {
@@ -77,17 +80,61 @@ pub(super) fn take_up(draft: &mut Draft<'_>, create: &Create, at: &Place) -> Res
     if !create.from.is_orchestrator() {
         draft.emit(Event::RunAdopted { by: from.clone() });
     }
+    let to = Party { agent: create.to.clone(), place: Workflow::target_place(&edge.to) };
+    if edge.is_back {
+        send_back(draft, create, from, to, warnings, None);
+        return Ok(());
+    }
     let package = draft.keep_package(&create.package);
     let reason = draft.keep_some(create.reason.as_ref());
-    let to = Party { agent: create.to.clone(), place: Workflow::target_place(&edge.to) };
-    let offer =
-        Offer { kind: kind_of(edge), reason, warnings, ..Offer::new(from, to, Some(package)) };
+    let offer = Offer { reason, warnings, ..Offer::new(from, to, Some(package)) };
     draft.done.handoff = Some(hand_over(draft, offer, at_the_end(edge, create)));
     Ok(())
 }
 
-fn kind_of(edge: &Edge) -> Kind {
-    if edge.is_back { Kind::Return } else { Kind::Sequential }
+/// Sends work back along a back edge where no handoff is rejected for it. It counts all the same:
+/// else a review could go in circles unseen.
+fn send_back(
+    draft: &mut Draft<'_>,
+    create: &Create,
+    from: Party,
+    to: Party,
+    warnings: Vec<Problem>,
+    follows: Option<HandoffNo>,
+) {
+    let sent_back = draft.run.package;
+    let package = draft.keep_package(&create.package);
+    let stated = || create.package.stated_reason().and_then(Reason::shortened);
+    let reason = create.reason.clone().or_else(stated);
+    let reason = draft.keep_some(reason.as_ref());
+    // As it would be counted if it had been rejected on its way here.
+    let forward = EdgeKey { from: to.place.clone(), to: from.place.clone() };
+    let made = match reject::count_round(draft, &forward, &create.package) {
+        Some(cause) => {
+            let gate = Gate {
+                cause,
+                asker: from,
+                worker: to,
+                package: sent_back,
+                given: Some(package),
+                reason,
+                forward,
+            };
+            open_gate(draft, gate, follows)
+        }
+        None => {
+            let back = Offer {
+                kind: Kind::Return,
+                reason,
+                forward,
+                follows,
+                warnings,
+                ..Offer::new(from, to, Some(package))
+            };
+            offer(draft, back)
+        }
+    };
+    draft.done.handoff = Some(made);
 }
 
 /// Only success ends a run: an error that comes in along the last edge does not.
@@ -148,15 +195,16 @@ fn supersede(draft: &mut Draft<'_>, old: &Handoff, create: &Create) -> Result<()
         Some(edge) if !is_same_way => Workflow::target_place(&edge.to),
         Some(_) | None => old.to.place.clone(),
     };
-    let reason = draft.keep_some(create.reason.as_ref());
     draft.emit(Event::HandoffSuperseded { handoff: old.no, reason: None });
-    let package = draft.keep_package(&create.package);
     let to = Party { agent: create.to.clone(), place };
+    if edge.is_some_and(|it| it.is_back) && !is_same_way {
+        send_back(draft, create, old.from.clone(), to, warnings, Some(old.no));
+        return Ok(());
+    }
+    let reason = draft.keep_some(create.reason.as_ref());
+    let package = draft.keep_package(&create.package);
     let offer = Offer {
-        kind: match edge {
-            Some(edge) if !is_same_way => kind_of(edge),
-            Some(_) | None => old.kind,
-        },
+        kind: if is_same_way { old.kind } else { Kind::Sequential },
         reason,
         forward: if is_same_way {
             old.forward.clone()

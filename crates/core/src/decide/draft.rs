@@ -2,6 +2,7 @@
 //! them sees what they did.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use super::{Done, Ground};
 use crate::content::{Content, ContentId, ContentKind};
@@ -46,7 +47,7 @@ impl<'a> Draft<'a> {
 
     /// Puts text aside for the store and returns its name.
     pub(super) fn keep(&mut self, words: &str) -> ContentId {
-        self.put(ContentKind::Words, words)
+        self.put(ContentKind::Words, words.into())
     }
 
     pub(super) fn keep_some(&mut self, words: Option<&crate::names::Reason>) -> Option<ContentId> {
@@ -55,10 +56,10 @@ impl<'a> Draft<'a> {
 
     pub(super) fn keep_package(&mut self, package: &Package) -> ContentId {
         let kind = ContentKind::Package { format: package.format, hash: package.hash() };
-        self.put(kind, &package.text)
+        self.put(kind, package.text.clone())
     }
 
-    fn put(&mut self, kind: ContentKind, text: &str) -> ContentId {
+    fn put(&mut self, kind: ContentKind, text: Arc<str>) -> ContentId {
         let content = Content::new(self.ground.fresh.nonce(), kind, text);
         let id = content.id;
         self.contents.push(content);

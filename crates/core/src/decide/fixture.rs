@@ -215,7 +215,7 @@ pub(super) fn reason(words: &str) -> Reason {
 
 pub(super) fn sent(document: Node) -> Package {
     let text = crate::canonical::text(&document);
-    Package { format: Format::Json, text, document }
+    Package::new(Format::Json, text, document)
 }
 
 pub(super) fn nothing() -> Node {

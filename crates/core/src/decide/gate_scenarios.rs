@@ -4,7 +4,7 @@ use expect_test::expect;
 
 use super::fixture::*;
 use super::scenarios::{at_review, back_to_review, check, check_refused, created};
-use crate::command::Command;
+use crate::command::{Command, Create};
 use crate::document::Node;
 use crate::gate::Answer;
 use crate::outcome::Outcome;
@@ -216,4 +216,34 @@ fn at_the_limit() -> Tester {
     let no = tester.run.n_handoffs;
     tester.rejects(no, "still not");
     tester
+}
+
+/// Whoever approves and takes it back, or says something else instead, sends back all the same.
+#[test]
+fn a_round_counts_whichever_way_the_work_goes_back() {
+    let approve_and_cancel = |tester: &mut Tester| {
+        let no = tester.run.n_handoffs;
+        tester.completes(no, Outcome::Success, nothing());
+        tester.does(&cancel(no + 1));
+        tester.hands("reviewer", "implementer", nothing());
+    };
+    let approve_and_supersede = |tester: &mut Tester| {
+        let no = tester.run.n_handoffs;
+        tester.completes(no, Outcome::Success, nothing());
+        let instead = Create {
+            supersedes: Some(HandoffNo(no + 1)),
+            ..create("reviewer", "implementer", nothing())
+        };
+        tester.does(&Command::Create(instead));
+    };
+    for send_back in [&approve_and_cancel as &dyn Fn(&mut Tester), &approve_and_supersede] {
+        let mut tester = at_review();
+        for _ in 0..3 {
+            send_back(&mut tester);
+            assert_eq!(tester.run.gate(), None);
+            back_to_review(&mut tester);
+        }
+        send_back(&mut tester);
+        assert!(tester.run.gate().is_some(), "{}", tester.shows());
+    }
 }

@@ -118,7 +118,11 @@ pub(super) fn hand_over(draft: &mut Draft<'_>, it: Offer, then: AtOrchestrator) 
 }
 
 /// Asks a person. The baton is parked until they answer.
-pub(super) fn open_gate(draft: &mut Draft<'_>, gate: Gate, follows: HandoffNo) -> HandoffNo {
+pub(super) fn open_gate(
+    draft: &mut Draft<'_>,
+    gate: Gate,
+    follows: Option<HandoffNo>,
+) -> HandoffNo {
     let to = Party { agent: AgentId::human(), place: Place::Human };
     let reason = match gate.reason {
         Some(reason) => reason,
@@ -129,7 +133,7 @@ pub(super) fn open_gate(draft: &mut Draft<'_>, gate: Gate, follows: HandoffNo) -
         Offer {
             kind: Kind::Escalation,
             reason: Some(reason),
-            follows: Some(follows),
+            follows,
             forward: gate.forward.clone(),
             ..Offer::new(gate.asker.clone(), to, gate.package)
         },

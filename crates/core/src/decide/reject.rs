@@ -13,7 +13,7 @@ use crate::outcome::Outcome;
 use crate::package::{Package, findings_hash};
 use crate::problem::Problem;
 use crate::refusal::Refusal;
-use crate::run::{Handoff, Kind, Party, State};
+use crate::run::{EdgeKey, Handoff, Kind, Party, State};
 use crate::workflow::{Edge, Place, RejectRule, Workflow};
 
 pub(super) fn decide(draft: &mut Draft<'_>, reject: &Reject) -> Result<(), Refusal> {
@@ -29,16 +29,13 @@ pub(super) fn decide(draft: &mut Draft<'_>, reject: &Reject) -> Result<(), Refus
     match send_back(draft, &handoff, &to, reason, None) {
         Some(cause) => {
             let gate = round_gate(cause, &handoff, to, handoff.package, reason);
-            open_gate(draft, gate, handoff.no);
+            open_gate(draft, gate, Some(handoff.no));
         }
         // What a person sent cannot go back to them as work: they are asked instead.
         None if to.place == Place::Human => {
             let package = handoff.package;
-            open_gate(
-                draft,
-                stuck(GateCause::Blocked, &handoff, package, Some(reason)),
-                handoff.no,
-            );
+            let gate = stuck(GateCause::Blocked, &handoff, package, Some(reason));
+            open_gate(draft, gate, Some(handoff.no));
         }
         None => {
             let from = handoff.to.clone();
@@ -79,7 +76,7 @@ pub(super) fn by_back_edge(
     match send_back(draft, handoff, &to, reason, findings) {
         Some(cause) => {
             let gate = round_gate(cause, handoff, to, Some(package), reason);
-            draft.done.handoff = Some(open_gate(draft, gate, handoff.no));
+            draft.done.handoff = Some(open_gate(draft, gate, Some(handoff.no)));
         }
         None => {
             let offer = Offer {
@@ -121,12 +118,31 @@ fn send_back(
         // With the orchestrator it lies loose, and a person is asked anyway.
         return None;
     }
-    let rounds = draft.run.rounds(&forward)?;
+    is_enough(draft, &forward, before.and_then(|it| it.findings))
+}
+
+/// Counts work that goes back where no handoff is rejected for it: along a back edge from where
+/// the baton lay loose, or in place of what its sender had handed on. Returns why a person has
+/// to decide now.
+pub(super) fn count_round(
+    draft: &mut Draft<'_>,
+    forward: &EdgeKey,
+    package: &Package,
+) -> Option<GateCause> {
+    let before = draft.run.rounds(forward).and_then(|it| it.findings);
+    let findings = findings_hash(&package.findings());
+    draft.emit(Event::RoundCounted { forward: forward.clone(), findings });
+    is_enough(draft, forward, before)
+}
+
+/// Whether the last round was one too many, or found the very same as the one before it.
+fn is_enough(draft: &Draft<'_>, forward: &EdgeKey, before: Option<Hash>) -> Option<GateCause> {
+    let rounds = draft.run.rounds(forward)?;
     let most = draft.workflow().rounds_of(&forward.from, &forward.to) + rounds.n_extra;
     if rounds.n_rejects > most {
         return Some(GateCause::Rounds);
     }
-    let is_same = findings.is_some() && before.is_some_and(|it| it.findings == findings);
+    let is_same = rounds.findings.is_some() && before == rounds.findings;
     is_same.then_some(GateCause::SameFindings)
 }
 

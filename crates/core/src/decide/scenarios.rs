@@ -281,7 +281,7 @@ fn a_handoff_has_a_reason_whoever_gives_it() {
     let created_reason = |decision: &super::Decision| {
         let id = created(decision).reason;
         let content = decision.contents.iter().find(|it| it.id == id);
-        content.unwrap().text.clone()
+        content.unwrap().text.to_string()
     };
     let mut tester = Tester::started();
     let decision = tester.hands("analyst", "implementer", plan());

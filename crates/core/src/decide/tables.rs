@@ -162,42 +162,42 @@ fn every_agent_hands_off_wherever_the_baton_is_lenient() {
     check_create_table(
         Profile::Lenient,
         expect![[r#"
-        offered to implementer
-          orchestrator → analyst      (not_holder)
-          analyst      → implementer  (duplicate)
-          implementer  → reviewer     handoff.accepted step.started handoff.completed step.completed handoff.created → offered
-          reviewer     → implementer  (not_holder)
-          documenter   → orchestrator (not_holder)
-          analyst      → documenter   (not_holder)
-        held by implementer
-          orchestrator → analyst      (not_holder)
-          analyst      → implementer  (not_holder)
-          implementer  → reviewer     handoff.completed step.completed handoff.created → offered
-          reviewer     → implementer  (not_holder)
-          documenter   → orchestrator (not_holder)
-          analyst      → documenter   (not_holder)
-        parked at a gate
-          orchestrator → analyst      (gate_open)
-          analyst      → implementer  (gate_open)
-          implementer  → reviewer     (gate_open)
-          reviewer     → implementer  (gate_open)
-          documenter   → orchestrator (gate_open)
-          analyst      → documenter   (gate_open)
-        loose at analyze
-          orchestrator → analyst      handoff.created → offered
-          analyst      → implementer  run.adopted handoff.created → offered
-          implementer  → reviewer     run.adopted handoff.created → offered
-          reviewer     → implementer  run.adopted handoff.created → offered
-          documenter   → orchestrator run.adopted handoff.created handoff.accepted handoff.completed run.completed → done
-          analyst      → documenter   (not_an_edge)
-        completed
-          orchestrator → analyst      (run_finished)
-          analyst      → implementer  (run_finished)
-          implementer  → reviewer     (run_finished)
-          reviewer     → implementer  (run_finished)
-          documenter   → orchestrator (run_finished)
-          analyst      → documenter   (run_finished)
-    "#]],
+            offered to implementer
+              orchestrator → analyst      (not_holder)
+              analyst      → implementer  (duplicate)
+              implementer  → reviewer     handoff.accepted step.started handoff.completed step.completed handoff.created → offered
+              reviewer     → implementer  (not_holder)
+              documenter   → orchestrator (not_holder)
+              analyst      → documenter   (not_holder)
+            held by implementer
+              orchestrator → analyst      (not_holder)
+              analyst      → implementer  (not_holder)
+              implementer  → reviewer     handoff.completed step.completed handoff.created → offered
+              reviewer     → implementer  (not_holder)
+              documenter   → orchestrator (not_holder)
+              analyst      → documenter   (not_holder)
+            parked at a gate
+              orchestrator → analyst      (gate_open)
+              analyst      → implementer  (gate_open)
+              implementer  → reviewer     (gate_open)
+              reviewer     → implementer  (gate_open)
+              documenter   → orchestrator (gate_open)
+              analyst      → documenter   (gate_open)
+            loose at analyze
+              orchestrator → analyst      handoff.created → offered
+              analyst      → implementer  run.adopted handoff.created → offered
+              implementer  → reviewer     run.adopted handoff.created → offered
+              reviewer     → implementer  run.adopted round.counted handoff.created → offered
+              documenter   → orchestrator run.adopted handoff.created handoff.accepted handoff.completed run.completed → done
+              analyst      → documenter   (not_an_edge)
+            completed
+              orchestrator → analyst      (run_finished)
+              analyst      → implementer  (run_finished)
+              implementer  → reviewer     (run_finished)
+              reviewer     → implementer  (run_finished)
+              documenter   → orchestrator (run_finished)
+              analyst      → documenter   (run_finished)
+        "#]],
     );
 }
 

@@ -44,7 +44,7 @@ fn random_play_meets_every_refusal_every_gate_and_every_baton() {
     let mut refusals = BTreeSet::new();
     let mut places = BTreeSet::new();
     let mut gates = BTreeSet::new();
-    for n in 0..400 {
+    for n in 0..800 {
         let temper = if n % 4 == 0 { Temper::Stubborn } else { Temper::Lively };
         let mut model = Model::new(temper);
         for _ in 0..70 {

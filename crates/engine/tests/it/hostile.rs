@@ -3,7 +3,7 @@
 use baton_core::command::{Accept, Command, GateAnswer};
 use baton_core::names::{NameError, Principal, Reason, StoryKey};
 use baton_core::outcome::Outcome as Ended;
-use baton_core::package::{Format, Package};
+use baton_core::package::Package;
 use baton_core::run::HandoffNo;
 use baton_core::story::Story;
 use baton_engine::{EngineError, ErrorClass, Key};
@@ -48,7 +48,7 @@ async fn the_character_nul_is_refused_wherever_it_comes_in() {
         let ada = caller("ada");
 
         let mut bad = create("analyst", "implementer", r#"{"plan": "p"}"#);
-        bad.package = Package { text: "{\"plan\": \"\0\"}".to_owned(), ..bad.package };
+        bad.package = Package { text: "{\"plan\": \"\0\"}".into(), ..bad.package };
         let created = world.engine.create(&ada, of_story("s-1"), bad.clone()).await;
         check_nul(&world, &before, created).await;
         let begun = world.engine.create(&ada, of_story("s-2"), bad).await;
@@ -103,11 +103,7 @@ async fn text_that_looks_like_anything_comes_back_as_it_was() {
                 baton_core::document::Node::text(words),
             )]));
             let sent = baton_core::command::Create {
-                package: Package {
-                    format: Format::Json,
-                    document: baton_wire::json::parse(&document).unwrap(),
-                    text: document.clone(),
-                },
+                package: package(&document),
                 reason: Some(reason(words)),
                 ..create("analyst", "implementer", "{}")
             };

@@ -182,8 +182,7 @@ pub(crate) fn reason(words: &str) -> Reason {
 }
 
 pub(crate) fn package(document: &str) -> Package {
-    let text = document.to_owned();
-    Package { format: Format::Json, document: json::parse(document).unwrap(), text }
+    Package::new(Format::Json, document, json::parse(document).unwrap())
 }
 
 pub(crate) fn start(story: &str) -> StartRun {

@@ -70,7 +70,7 @@ async fn work(
     let me = &created.to.agent;
     let caller = Caller::new(principal(me));
     let which = HandoffRef::InRun(run, created.handoff);
-    let acknowledgement = Some(format!("{} here: I have read the package and start now", me));
+    let acknowledgement = Some(format!("{me} here: I have read the package and start now"));
     tokio::time::sleep(pace / 3).await;
     let accept =
         |handoff| Command::Accept(Accept { handoff, by: Some(me.clone()), acknowledgement });
@@ -127,7 +127,7 @@ fn command(handoff: HandoffNo, me: &AgentId, act: Act) -> Command {
 
 fn package(text: &str) -> Package {
     match json::parse(text) {
-        Ok(document) => Package { format: Format::Json, text: text.to_owned(), document },
+        Ok(document) => Package::new(Format::Json, text, document),
         Err(error) => unreachable!("a package of our own is JSON: {error}"),
     }
 }

@@ -136,6 +136,7 @@ async fn line(engine: &Engine, run: RunId, event: &Event) -> Result<Option<Strin
         Event::RunCompleted => show::good("the story is complete"),
         Event::HandoffAccepted { .. }
         | Event::HandoffCompleted { .. }
+        | Event::RoundCounted { .. }
         | Event::HandoffTimedOut { .. }
         | Event::HandoffCancelled { .. }
         | Event::HandoffSuperseded { .. }

@@ -19,6 +19,7 @@ struct Work {
 /// Where work goes.
 enum Way {
     Along(Edge, &'static str),
+    Review(Edge, &'static str),
     ToOrchestrator,
     Past(Edge, &'static str),
     Again,
@@ -94,8 +95,12 @@ impl Run {
         }
         let from = Party { agent: create.from, place };
         self.visit(place);
-        let kind = if edge.is_back { "return" } else { "sequential" };
-        self.offer(kind, from, Party { agent: create.to, place: edge.to }, sent);
+        let to = Party { agent: create.to, place: edge.to };
+        if edge.is_back {
+            self.go_back(create, from, to);
+            return Ok(());
+        }
+        self.offer("sequential", from, to, sent);
         let is_error = create.outcome.is_none() && create.parcel == Parcel::Error;
         self.finish_at(edge.to, is_error);
         Ok(())
@@ -117,10 +122,12 @@ impl Run {
         self.end();
         let sent = create.parcel.serial(create.serial);
         match edge {
+            Some(edge) if edge.is_back && !is_same_way => {
+                self.go_back(create, old.from, Party { agent: create.to, place: edge.to });
+            }
             Some(edge) if !is_same_way => {
-                let kind = if edge.is_back { "return" } else { "sequential" };
                 let to = Party { agent: create.to, place: edge.to };
-                self.offer(kind, old.from, to, sent).attempt = old.attempt;
+                self.offer("sequential", old.from, to, sent).attempt = old.attempt;
                 let is_error = create.outcome.is_none() && create.parcel == Parcel::Error;
                 self.finish_at(edge.to, is_error);
             }
@@ -131,6 +138,17 @@ impl Run {
             }
         }
         Ok(())
+    }
+
+    /// A create along a back edge counts, even where nothing is rejected for it.
+    fn go_back(&mut self, create: &Create, from: Party, to: Party) {
+        let sent = create.parcel.serial(create.serial);
+        let before = self.newest_package();
+        let forward = (to.place, from.place);
+        match self.count(forward, to, create.parcel.findings()) {
+            Some(cause) => self.ask_for(from, forward, cause, to, before, sent),
+            None => self.offer("return", from, to, sent).forward = forward,
+        }
     }
 
     pub(super) fn accept(&mut self, no: u32, by: Option<&'static str>) -> Said {
@@ -163,7 +181,11 @@ impl Run {
         let step = self.flow.step(handoff.to.place).ok_or("wrong_state")?;
         let way = self.way(step, work)?;
         if handoff.state == State::Pending {
-            if work.profile == Profile::Strict {
+            let is_strict_way = match &way {
+                Way::Along(edge, _) | Way::Review(edge, _) | Way::Past(edge, _) => edge.is_strict,
+                Way::ToOrchestrator | Way::Again | Way::Ask => false,
+            };
+            if work.profile == Profile::Strict || is_strict_way {
                 return Err("accept_first");
             }
             if self.is_paused() {
@@ -180,15 +202,19 @@ impl Run {
                 let to = Party { agent, place: edge.to };
                 if edge.is_back {
                     self.send_back_with(handoff, to, work);
-                } else if work.outcome == Some(Outcome::NeedsReview) {
-                    self.end();
-                    let given = handoff.package;
-                    self.ask(handoff, Cause::Review, to, work.package, given);
                 } else {
                     self.end();
                     self.offer("sequential", worker, to, work.package);
                     self.finish_at(edge.to, false);
                 }
+            }
+            Way::Review(edge, agent) => {
+                if !edge.takes(work.parcel, work.profile == Profile::Strict) {
+                    return Err("contract");
+                }
+                self.end();
+                let to = Party { agent, place: edge.to };
+                self.ask(handoff, Cause::Review, to, work.package, handoff.package);
             }
             Way::ToOrchestrator => {
                 self.end();
@@ -225,7 +251,16 @@ impl Run {
         };
         let (edge, agent) = match work.to {
             Some(ORCHESTRATOR) if is_error => return Ok(Way::ToOrchestrator),
-            Some(HUMAN) => return Ok(Way::Ask),
+            Some(HUMAN) => {
+                let is_good = matches!(work.outcome, Some(Outcome::Success | Outcome::NeedsReview));
+                if !is_good {
+                    return Ok(Way::Ask);
+                }
+                return match self.only_way(step, Outcome::Success) {
+                    Some((edge, agent)) => Ok(Way::Review(edge, agent)),
+                    None => Err("choose_receiver"),
+                };
+            }
             Some(to) => (self.edge(step.id, to, on).ok_or("not_an_edge")?, to),
             None => {
                 let on = on.unwrap_or(Outcome::Success);
@@ -243,7 +278,18 @@ impl Run {
         match work.outcome {
             Some(Outcome::Skipped) if step.is_optional => Ok(Way::Past(edge, agent)),
             Some(Outcome::Skipped) => Err("not_optional"),
+            Some(Outcome::NeedsReview) => Ok(Way::Review(edge, agent)),
             _ => Ok(Way::Along(edge, agent)),
+        }
+    }
+
+    fn only_way(&self, step: &'static Step, on: Outcome) -> Option<(Edge, &'static str)> {
+        let edges: Vec<&Edge> = step.edges.iter().filter(|it| it.on == on).collect();
+        let agents: Vec<&'static str> =
+            edges.iter().flat_map(|it| self.flow.agents_at(it.to)).collect();
+        match (edges.as_slice(), agents.as_slice()) {
+            ([edge], [agent]) => Some((**edge, *agent)),
+            _ => None,
         }
     }
 
@@ -264,7 +310,7 @@ impl Run {
         };
         self.end();
         let package = handoff.package;
-        if let Some(cause) = self.count(&handoff, to, &[]) {
+        if let Some(cause) = self.count(handoff.forward, to, &[]) {
             self.ask(&handoff, cause, to, package, package);
         } else if to.place == HUMAN {
             self.ask(&handoff, Cause::Stuck, handoff.to, package, package);
@@ -277,7 +323,7 @@ impl Run {
     /// A create along a back edge is a reject that brings its own package.
     fn send_back_with(&mut self, handoff: &Handoff, to: Party, work: &Work) {
         self.end();
-        if let Some(cause) = self.count(handoff, to, work.parcel.findings()) {
+        if let Some(cause) = self.count(handoff.forward, to, work.parcel.findings()) {
             self.ask(handoff, cause, to, handoff.package, work.package);
         } else {
             self.offer("return", handoff.to, to, work.package).forward = handoff.forward;
@@ -285,8 +331,12 @@ impl Run {
     }
 
     /// Counts the round; tells why a person has to say how it goes on, if that is so.
-    fn count(&mut self, handoff: &Handoff, to: Party, found: &'static [u8]) -> Option<Cause> {
-        let edge = handoff.forward;
+    fn count(
+        &mut self,
+        edge: (&'static str, &'static str),
+        to: Party,
+        found: &'static [u8],
+    ) -> Option<Cause> {
         let most = self.rounds_of(edge);
         let rounds = match self.rounds.iter_mut().find(|it| it.edge == edge) {
             Some(rounds) => rounds,
@@ -308,15 +358,29 @@ impl Run {
     }
 
     pub(super) fn rounds_of(&self, (from, to): (&str, &str)) -> u32 {
-        let edge = self.flow.edges_from(from).iter().find(|it| it.to == to);
-        edge.and_then(|it| it.rounds).unwrap_or(self.flow.rounds)
+        let forward = self.flow.edges_from(from).iter().find(|it| it.to == to);
+        let back = self.flow.edges_from(to).iter().find(|it| it.is_back && it.to == from);
+        let said = |edge: Option<&Edge>| edge.and_then(|it| it.rounds);
+        said(forward).or(said(back)).unwrap_or(self.flow.rounds)
     }
 
     fn ask(&mut self, about: &Handoff, cause: Cause, worker: Party, package: u32, given: u32) {
+        self.ask_for(about.to, about.forward, cause, worker, package, given);
+    }
+
+    fn ask_for(
+        &mut self,
+        asker: Party,
+        forward: (&'static str, &'static str),
+        cause: Cause,
+        worker: Party,
+        package: u32,
+        given: u32,
+    ) {
         let human = Party { agent: HUMAN, place: HUMAN };
-        let gate = self.offer("escalation", about.to, human, package);
-        gate.forward = about.forward;
-        gate.gate = Some(Gate { cause, asker: about.to, worker, package, given });
+        let gate = self.offer("escalation", asker, human, package);
+        gate.forward = forward;
+        gate.gate = Some(Gate { cause, asker, worker, package, given });
     }
 
     /// Good work at the end ends the run; an error there does not.
