@@ -143,26 +143,24 @@ pub(crate) async fn play_victim(options: &VictimOptions) -> Result<()> {
     let mut callers = Vec::new();
     for n in 0..N_CALLERS {
         let name = format!("life{}-{n}", options.life);
-        let mut hand = Hand::new(engine.clone(), name, Keys::Every)?;
-        callers.push(tokio::spawn(async move {
-            loop {
-                let told = hand
-                    .tell_story(|acked| {
-                        let key = acked.key.unwrap_or_default();
-                        say(&format!("{key} {} {}", acked.run, acked.version));
-                        Go::On
-                    })
-                    .await;
-                if told.is_err() {
-                    return told;
-                }
-            }
-        }));
+        let hand = Hand::new(engine.clone(), name, Keys::Every)?;
+        callers.push(tokio::spawn(work_for_ever(hand)));
     }
     for caller in callers {
         caller.await??;
     }
     Ok(())
+}
+
+async fn work_for_ever(mut hand: Hand) -> Result<()> {
+    loop {
+        hand.tell_story(|acked| {
+            let key = acked.key.unwrap_or_default();
+            say(&format!("{key} {} {}", acked.run, acked.version));
+            Go::On
+        })
+        .await?;
+    }
 }
 
 /// A whole line at once: a kill does not leave half of one behind.

@@ -1,0 +1,113 @@
+//! The files of a project: workflows, agents, stories, `baton.toml`.
+
+use expect_test::expect;
+
+use crate::Project;
+
+#[test]
+fn a_workflow_is_drawn() {
+    let project = Project::new();
+    expect![[r#"
+        flowchart LR
+            orchestrator([orchestrator])
+            s_analyze["analyze<br/>analyst"]
+            s_implement["implement<br/>implementer"]
+            s_review["review<br/>reviewer"]
+            s_refactor["refactor<br/>refactorer"]
+            s_document["document<br/>documenter"]
+            complete([complete])
+            orchestrator --> s_analyze
+            s_analyze --> s_implement
+            s_implement --> s_review
+            s_review --> s_refactor
+            s_review -.->|failure| s_implement
+            s_refactor --> s_document
+            s_document --> complete
+    "#]]
+    .assert_eq(&project.ok(&["workflow", "graph", "story-pipeline"]));
+}
+
+#[test]
+fn a_built_in_workflow_is_sound_and_can_be_changed() {
+    let project = Project::new();
+    assert!(project.ok(&["workflow", "check", "story-pipeline"]).contains("is sound: 5 steps"));
+    project.ok(&["workflow", "eject", "story-pipeline"]);
+    project.fails(&["workflow", "eject", "story-pipeline"], 4, "is there already");
+    let path = project.path().join(".baton/workflows/story-pipeline.yaml");
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, text.replace("phase: analyzing", "phase: thinking")).unwrap();
+    project.ok(&["story", "add", "s1"]);
+    project.ok(&["run", "start"]);
+    assert_eq!(project.json(&["run", "show", "s1"])["run"]["phase"], "thinking");
+}
+
+#[test]
+fn a_run_keeps_the_workflow_that_it_began_with() {
+    let project = Project::started();
+    project.ok(&["workflow", "eject", "story-pipeline"]);
+    let path = project.path().join(".baton/workflows/story-pipeline.yaml");
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, text.replace("phase: analyzing", "phase: thinking")).unwrap();
+    assert_eq!(project.json(&["run", "show", "s1"])["run"]["phase"], "analyzing");
+}
+
+#[test]
+fn a_broken_workflow_is_told_line_by_line() {
+    let project = Project::new();
+    let text = "name: broken\nstart: work\nsteps:\n  work:\n    agent: analyst\n    phaze: x\n    on:\n      success: nowhere\n";
+    std::fs::write(project.path().join("broken.yaml"), text).unwrap();
+    let said = project.run(&["workflow", "check", "broken.yaml"]);
+    assert_eq!(said.code, 1, "{said:?}");
+    for complaint in ["line 6", "did you mean `phase`", "line 8", "there is no step `nowhere`"] {
+        assert!(said.stderr.contains(complaint), "{complaint}: {}", said.stderr);
+    }
+    project.fails(&["workflow", "check", "missing"], 3, "there is no workflow or file `missing`");
+}
+
+#[test]
+fn a_workflow_with_an_agent_that_nobody_describes_is_not_sound() {
+    let project = Project::new();
+    let text = "name: small\nstart: work\nsteps:\n  work:\n    agent: painter\n    on:\n      success: complete\n";
+    std::fs::write(project.path().join(".baton/workflows/small.yaml"), text).unwrap();
+    project.fails(&["workflow", "check", "small"], 1, "`baton agent new painter` makes one");
+    project.ok(&["agent", "new", "painter", "--description", "Paints: \"well\""]);
+    assert!(project.ok(&["workflow", "check", "small"]).contains("is sound"));
+    assert_eq!(project.json(&["agent", "show", "painter"])["agentName"], "Painter");
+    project.ok(&["story", "add", "s1"]);
+    project.ok(&["run", "start", "s1", "--workflow", "small"]);
+    project.ok(&["handoff", "accept", "1"]);
+    project.ok(&["handoff", "complete", "1"]);
+    assert_eq!(project.json(&["run", "show", "s1"])["run"]["status"], "completed");
+}
+
+#[test]
+fn a_misspelt_setting_is_refused_with_a_suggestion() {
+    let project = Project::new();
+    std::fs::write(project.path().join(".baton/baton.toml"), "[project]\nworkflw = \"x\"\n")
+        .unwrap();
+    project.fails(&["status"], 1, "did you mean `workflow`");
+}
+
+#[test]
+fn stories_come_from_a_file() {
+    let project = Project::new();
+    let text =
+        "- key: b\n  priority: 1\n- key: a\n  title: First\n  depends_on: [b]\n  priority: 9\n";
+    std::fs::write(project.path().join("stories.yaml"), text).unwrap();
+    assert_eq!(project.ok(&["story", "import", "stories.yaml"]).trim(), "2 added, 0 updated");
+    assert_eq!(project.ok(&["story", "import", "stories.yaml"]).trim(), "0 added, 2 updated");
+    // `a` has the higher priority, and waits for `b`.
+    let started = project.json(&["run", "start"]);
+    assert_eq!(started["run"]["story"], "b");
+}
+
+#[test]
+fn agents_are_listed_with_where_they_come_from() {
+    let project = Project::new();
+    let agents = project.ok(&["agent", "list"]);
+    for agent in ["analyst", "implementer", "reviewer", "refactorer", "documenter"] {
+        assert!(agents.contains(agent), "{agents}");
+    }
+    assert!(agents.contains("built in"), "{agents}");
+    project.fails(&["agent", "new", "human"], 2, "is reserved");
+}

@@ -1,0 +1,156 @@
+//! Handing off from the command line.
+
+use crate::Project;
+
+const PLAN: &str =
+    r#"{"plan":"p","files_to_modify":[],"approach":"a","risks":[],"questions_resolved":true}"#;
+
+#[test]
+fn a_story_goes_through_the_whole_pipeline_by_hand() {
+    let project = Project::started();
+    project.ok(&["handoff", "accept", "1", "--acknowledgement", "I plan the login"]);
+    let to_implementer =
+        ["handoff", "create", "--story", "s1", "--from", "analyst", "--to", "implementer"];
+    project.ok(&[&to_implementer[..], &["--payload", PLAN]].concat());
+    for no in 2..=5 {
+        let no = no.to_string();
+        project.ok(&["handoff", "accept", &no]);
+        project.ok(&["handoff", "complete", &no, "--profile", "lenient"]);
+    }
+    let run = project.json(&["run", "show", "s1"]);
+    assert_eq!(run["run"]["status"], "completed");
+    assert_eq!(run["run"]["phase"], "complete");
+    assert_eq!(run["handoffs"].as_array().unwrap().len(), 6);
+    assert_eq!(run["handoffs"][0]["acknowledgement"], "I plan the login");
+    assert!(project.ok(&["verify"]).contains("every chain is whole"));
+    assert!(project.ok(&["story", "list"]).contains("finished"));
+}
+
+#[test]
+fn a_payload_comes_back_as_it_was_written() {
+    let project = Project::started();
+    project.ok(&["handoff", "accept", "1"]);
+    let payload = r#"{"plan":"p","n":1.50,"big":12345678901234567890,"z":null,"a":"ü 🚀"}"#;
+    std::fs::write(project.path().join("plan.json"), payload).unwrap();
+    project.ok(&["handoff", "complete", "1", "--profile", "lenient", "--payload", "@plan.json"]);
+    let shown = project.ok(&["handoff", "show", "2", "--json"]);
+    for kept in ["1.50", "12345678901234567890", "ü 🚀"] {
+        assert!(shown.contains(kept), "{shown}");
+    }
+}
+
+#[test]
+fn a_refusal_names_every_problem_and_shows_what_would_pass() {
+    let project = Project::started();
+    project.ok(&["handoff", "accept", "1"]);
+    let said = project.run(&["handoff", "complete", "1"]);
+    assert_eq!(said.code, 1, "{said:?}");
+    for complaint in [
+        "[contract]",
+        "- plan: is missing",
+        "- risks: is missing",
+        "\"plan\": \"<the steps to take",
+    ] {
+        assert!(said.stderr.contains(complaint), "{complaint}: {}", said.stderr);
+    }
+}
+
+#[test]
+fn every_kind_of_no_has_its_exit_code() {
+    let project = Project::started();
+    project.fails(&["handoff", "accept", "99"], 3, "[no_such_handoff]");
+    project.fails(&["handoff", "accept", "7/HO-001"], 3, "there is no run `7`");
+    project.fails(&["handoff", "accept", "HO-001"], 2, "say which with `--run RUN`");
+    project.fails(&["handoff", "accept", "1", "--by", "reviewer"], 4, "[not_yours]");
+    project.fails(&["handoff", "complete", "1", "--payload", "{"], 2, "line 1, column 2");
+    project.fails(&["handoff", "complete", "1", "--outcome", "great"], 2, "known: success");
+    project.fails(&["handoff", "reject", "1", "--reason", "  "], 2, "cannot be empty");
+    project.fails(&["run", "start", "s1"], 4, "[already_open]");
+    project.fails(&["run", "start"], 4, "[nothing_ready]");
+    project.fails(&["run", "goto", "s1", "document", "--reason", "r"], 1, "[not_visited]");
+    project.fails(&["run", "skip", "s1", "--reason", "r"], 1, "[not_optional]");
+    project.fails(&["story", "add", "s1"], 4, "there is a story `s1` already");
+    project.fails(&["story", "show", "s2"], 3, "[no_such_story]");
+    project.fails(&["story", "add", "a\u{202e}b"], 2, "invisible character U+202E");
+    project.fails(&["handoff", "explode"], 2, "unrecognized subcommand");
+    let elsewhere = tempfile::tempdir().unwrap();
+    let path = elsewhere.path().to_str().unwrap();
+    project.fails(&["status", "--project", path], 3, "is no Baton project");
+}
+
+#[test]
+fn a_handoff_has_many_names() {
+    let project = Project::started();
+    let id = project.json(&["handoff", "show", "1"])["id"].as_str().unwrap().to_owned();
+    for name in [id.as_str(), "1/HO-001", "s1/HO-001"] {
+        assert_eq!(project.json(&["handoff", "show", name])["number"], 1, "{name}");
+    }
+    assert_eq!(project.json(&["handoff", "show", "HO-001", "--run", "s1"])["number"], 1);
+}
+
+#[test]
+fn a_dry_run_says_what_would_happen_and_changes_nothing() {
+    let project = Project::started();
+    let before = project.ok(&["run", "show", "s1", "--json"]);
+    let said = project.run(&["handoff", "accept", "1", "--dry-run"]);
+    assert_eq!((said.code, said.stdout.trim()), (0, "HO-001 would be accepted"));
+    assert_eq!(project.ok(&["run", "show", "s1", "--json"]), before);
+    project.fails(&["handoff", "accept", "1", "--by", "reviewer", "--dry-run"], 4, "[not_yours]");
+}
+
+#[test]
+fn the_same_key_gives_the_same_answer() {
+    let project = Project::started();
+    let first = project.ok(&["handoff", "accept", "1", "--key", "k1"]);
+    let second = project.run(&["handoff", "accept", "1", "--key", "k1"]);
+    assert_eq!(second.stdout, first);
+    assert!(second.stderr.contains("nothing was done again"), "{second:?}");
+    project.fails(&["handoff", "reject", "1", "--reason", "r", "--key", "k1"], 1, "[key_reused]");
+}
+
+#[test]
+fn a_review_that_goes_in_circles_ends_with_a_person() {
+    let project = Project::started();
+    let complete = |no: u64| {
+        let no = no.to_string();
+        project.ok(&["handoff", "accept", &no]);
+        project.ok(&["handoff", "complete", &no, "--profile", "lenient", "--payload", PLAN]);
+    };
+    complete(1);
+    complete(2);
+    let mut no = 3;
+    for _ in 0..3 {
+        project.ok(&["handoff", "reject", &no.to_string(), "--reason", "not yet"]);
+        complete(no + 1);
+        no += 2;
+    }
+    let said = project.json(&["handoff", "reject", &no.to_string(), "--reason", "still not"]);
+    assert!(said["returnHandoff"].is_null(), "{said}");
+    let gate = said["gate"]["number"].to_string();
+    let status = project.ok(&["status"]);
+    assert!(status.contains("waits for you"), "{status}");
+    assert!(status.contains("baton answer 1/HO-010 continue|accept|hand-to|abort"), "{status}");
+    project.fails(&["answer", &gate, "approve"], 1, "[not_a_choice]");
+    project.ok(&["answer", &gate, "accept", "--comment", "good enough"]);
+    let status = project.ok(&["status"]);
+    assert!(status.contains("offered to refactorer"), "{status}");
+}
+
+#[test]
+fn what_is_piped_has_no_colours() {
+    let project = Project::started();
+    for args in [&["status"][..], &["run", "list"], &["handoff", "list"], &["workflow", "list"]] {
+        assert!(!project.ok(args).contains('\u{1b}'), "{args:?}");
+    }
+}
+
+#[test]
+fn a_loose_baton_is_shown_with_what_to_type() {
+    let project = Project::started();
+    project.ok(&["handoff", "cancel", "1", "--reason", "too early"]);
+    let status = project.ok(&["status"]);
+    assert!(status.contains("lies loose at orchestrator"), "{status}");
+    assert!(status.contains("baton run start s1"), "{status}");
+    project.ok(&["run", "start", "s1"]);
+    assert!(project.ok(&["status"]).contains("offered to analyst with HO-002"));
+}

@@ -1,0 +1,87 @@
+//! The real program, as a person or a script would use it.
+#![expect(clippy::disallowed_methods, reason = "it runs the program itself")]
+
+mod demo;
+mod files;
+mod handoffs;
+mod together;
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+/// A project in a folder of its own.
+struct Project(tempfile::TempDir);
+
+/// What a command said, and how it ended.
+#[derive(Debug)]
+struct Said {
+    code: i32,
+    stdout: String,
+    stderr: String,
+}
+
+impl Project {
+    fn new() -> Self {
+        let project = Self(tempfile::tempdir().unwrap());
+        project.ok(&["init"]);
+        project
+    }
+
+    /// A project with the story `s1`, handed to the analyst as handoff 1.
+    fn started() -> Self {
+        let project = Self::new();
+        project.ok(&["story", "add", "s1", "--title", "Log in"]);
+        project.ok(&["run", "start", "s1"]);
+        project
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_baton"));
+        command.current_dir(self.path()).args(args).env("USER", "ada").env("TZ", "UTC");
+        command
+    }
+
+    fn run(&self, args: &[&str]) -> Said {
+        Said::from(self.command(args).output().unwrap())
+    }
+
+    /// Runs a command that has to work; returns what it answered.
+    #[track_caller]
+    fn ok(&self, args: &[&str]) -> String {
+        let said = self.run(args);
+        assert_eq!(said.code, 0, "{args:?}: {said:?}");
+        said.stdout
+    }
+
+    #[track_caller]
+    fn json(&self, args: &[&str]) -> Value {
+        let mut args = args.to_vec();
+        args.push("--json");
+        serde_json::from_str(&self.ok(&args)).unwrap()
+    }
+
+    /// Runs a command that has to fail in this way.
+    #[track_caller]
+    fn fails(&self, args: &[&str], code: i32, complaint: &str) {
+        let said = self.run(args);
+        assert_eq!(said.code, code, "{args:?}: {said:?}");
+        assert!(said.stderr.contains(complaint), "{args:?}: {said:?}");
+        assert_eq!(said.stdout, "", "a failure has no answer");
+    }
+}
+
+impl From<Output> for Said {
+    fn from(output: Output) -> Self {
+        Self {
+            code: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
