@@ -213,6 +213,17 @@ mod tests {
     }
 
     #[test]
+    fn open_questions_are_read_in_either_form() {
+        let question = Node::map([
+            ("question", Node::text("time or quality?")),
+            ("priority", Node::text("high")),
+        ]);
+        let questions = Node::List(vec![question, Node::text("who pays?")]);
+        let view = package(Node::map([("open_questions", questions)])).view();
+        assert_eq!(view.open_questions, ["time or quality?", "who pays?"]);
+    }
+
+    #[test]
     fn the_same_findings_in_another_order_are_the_same() {
         let list = |issues: Vec<Node>| package(Node::map([("findings", Node::List(issues))]));
         let one = list(vec![issue("a:1", "critical"), issue("b:2", "important")]).findings();

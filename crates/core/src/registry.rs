@@ -26,3 +26,15 @@ impl Agents {
         self.find(id).map_or(id.as_str(), |it| &it.name)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agent_that_no_file_describes_is_called_by_its_id() {
+        let id = AgentId::parse("retired").unwrap();
+        assert_eq!(Agents::default().name_of(&id), "retired");
+        assert_eq!(Agent::unknown(id).name, "Unknown Agent");
+    }
+}

@@ -1,5 +1,6 @@
 //! The real program, as a person or a script would use it.
 #![expect(clippy::disallowed_methods, reason = "it runs the program itself")]
+#![expect(clippy::unwrap_used, reason = "these are tests")]
 
 mod demo;
 mod files;

@@ -166,6 +166,19 @@ fn blocked_work_waits_for_a_person_and_goes_back_to_the_blocked_agent() {
 }
 
 #[test]
+fn a_question_goes_to_a_person_and_the_agent_works_on_with_the_answer() {
+    let mut tester = Tester::started();
+    tester.accepts(1);
+    let given = tester.run.package;
+    let question = Node::map([("summary", Node::text("Which login: password or link?"))]);
+    tester.completes(1, Outcome::NeedsClarification, question);
+    check(&tester, expect!["HO-002 analyst→human pending; parked"]);
+    tester.answers(2, Answer::Continue);
+    check(&tester, expect!["HO-003 analyst→analyst pending; offered"]);
+    assert_eq!(tester.run.current().unwrap().package, given, "the task is the same as before");
+}
+
+#[test]
 fn work_that_needs_a_review_goes_on_only_by_a_persons_word() {
     let mut tester = Tester::started();
     tester.accepts(1);

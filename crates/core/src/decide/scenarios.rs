@@ -7,6 +7,7 @@ use crate::command::{Accept, Command, Create, Reject};
 use crate::contract::Profile;
 use crate::document::Node;
 use crate::event::{Created, Event};
+use crate::gate::Answer;
 use crate::names::StepId;
 use crate::outcome::Outcome;
 use crate::refusal::Refusal;
@@ -54,6 +55,22 @@ fn the_first_printed_line_of_seed_000_works_on_nothing() {
     let tester = Tester::begun(&create("analyst", "implementer", plan()));
     check(&tester, expect!["HO-001 analyst→implementer pending; offered"]);
     assert_eq!(tester.run.visited, [StepId::parse("analyze").unwrap()]);
+}
+
+#[test]
+fn the_current_agent_is_whom_everybody_waits_for() {
+    let current = |tester: &Tester| tester.run.current_agent().map(ToString::to_string);
+    let mut tester = Tester::started();
+    assert_eq!(current(&tester).as_deref(), Some("analyst"), "offered: its receiver");
+    tester.accepts(1);
+    assert_eq!(current(&tester).as_deref(), Some("analyst"), "held: its holder");
+    tester.completes(1, Outcome::Blocked, nothing());
+    assert_eq!(current(&tester).as_deref(), Some("human"), "parked: the person who is asked");
+    tester.answers(2, Answer::Abort);
+    assert_eq!(current(&tester), None, "at its end: nobody");
+    let mut tester = Tester::started();
+    tester.does(&cancel(1));
+    assert_eq!(current(&tester), None, "loose: nobody");
 }
 
 #[test]
