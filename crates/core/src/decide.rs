@@ -1,7 +1,7 @@
 //! What a command does to a run: the one place where the rules are.
 //!
 //! Pure: the run, the workflow, the time and fresh ids come in as values; what happened goes out
-//! as events. One file for each family of commands. Each matches every [`State`] of an open
+//! as events. One file for each family of commands. Each matches every [`State`](crate::run::State) of an open
 //! handoff by name, so that a new state or command does not compile until somebody has said
 //! what it means.
 
