@@ -56,6 +56,8 @@ pub(crate) enum Command {
     Answer(Answer),
     /// Check that every chain of events and the store itself are sound
     Verify,
+    /// Print the JSON Schema of a file: workflow, agent or project
+    Schema { name: Option<String> },
     /// Print a script that completes `baton` commands in your shell
     Completions { shell: clap_complete::Shell },
 }

@@ -7,6 +7,7 @@ mod handoff;
 mod init;
 mod outcome;
 mod run;
+mod schema;
 mod status;
 mod story;
 mod verify;
@@ -24,6 +25,7 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
         Command::Demo(demo) => demo::run(&cli, demo).await,
         Command::Workflow(verb) => workflow::run(&cli, verb),
         Command::Agent(verb) => agent::run(&cli, verb),
+        Command::Schema { name } => schema::run(name.as_deref()),
         Command::Completions { shell } => {
             let mut command = Cli::command();
             clap_complete::generate(*shell, &mut command, "baton", &mut std::io::stdout());
@@ -55,6 +57,7 @@ async fn with_session(session: &Session, command: &Command) -> Result<(), Failur
         | Command::Demo(_)
         | Command::Workflow(_)
         | Command::Agent(_)
+        | Command::Schema { .. }
         | Command::Completions { .. } => Ok(()),
     }
 }

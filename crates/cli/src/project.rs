@@ -54,6 +54,16 @@ impl Project {
         Ok(Self { root, file })
     }
 
+    /// As [`Project::find`]; where there is none, one that has only what comes with Baton.
+    pub(crate) fn find_or_bare(asked: Option<&Path>) -> Result<Self, Failure> {
+        match (Self::find(asked), asked) {
+            (Err(Failure::NotFound(_)), None) => {
+                Ok(Self { root: PathBuf::from("."), file: ProjectFile::default() })
+            }
+            (found, _) => found,
+        }
+    }
+
     pub(crate) fn folder(&self) -> PathBuf {
         self.root.join(FOLDER)
     }

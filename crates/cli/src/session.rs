@@ -46,6 +46,8 @@ impl Session {
         let lock = DataLock::take(&data, PATIENCE)?;
         let store = SqliteStore::open(&data).map_err(Failure::Open)?;
         let engine = Engine::open(Arc::new(store), Arc::new(SystemClock), catalog).await?;
+        // While no server runs, nobody else marks what has waited too long.
+        engine.sweep().await?;
         Ok(Self { engine: Arc::new(engine), project, format, principal, _lock: lock })
     }
 

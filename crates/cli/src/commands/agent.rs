@@ -11,7 +11,10 @@ use crate::project::Project;
 use crate::show::{self, Format};
 
 pub(crate) fn run(cli: &Cli, verb: &Agent) -> Result<(), Failure> {
-    let project = Project::find(cli.project.as_deref())?;
+    let project = match verb {
+        Agent::New { .. } => Project::find(cli.project.as_deref())?,
+        Agent::List | Agent::Show { .. } => Project::find_or_bare(cli.project.as_deref())?,
+    };
     match verb {
         Agent::List => list(cli, &project),
         Agent::Show { id } => show_one(cli, &project, id),

@@ -15,7 +15,13 @@ use crate::project::{Project, Source, parsed};
 use crate::show::{self, Format};
 
 pub(crate) fn run(cli: &Cli, verb: &args::Workflow) -> Result<(), Failure> {
-    let project = Project::find(cli.project.as_deref())?;
+    let project = match verb {
+        args::Workflow::Eject { .. } => Project::find(cli.project.as_deref())?,
+        args::Workflow::List
+        | args::Workflow::Show { .. }
+        | args::Workflow::Check { .. }
+        | args::Workflow::Graph { .. } => Project::find_or_bare(cli.project.as_deref())?,
+    };
     match verb {
         args::Workflow::List => list(cli, &project),
         args::Workflow::Show { name } => {

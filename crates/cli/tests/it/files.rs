@@ -102,6 +102,25 @@ fn stories_come_from_a_file() {
 }
 
 #[test]
+fn what_comes_with_baton_is_shown_outside_a_project_too() {
+    let nowhere = Project(tempfile::tempdir().unwrap());
+    assert!(nowhere.ok(&["workflow", "show", "story-pipeline"]).contains("contract plan"));
+    assert!(nowhere.ok(&["agent", "show", "reviewer"]).contains("Reviewer"));
+    nowhere.fails(&["agent", "new", "painter"], 3, "`baton init` makes one");
+    nowhere.fails(&["status"], 3, "`baton init` makes one");
+}
+
+#[test]
+fn the_schemas_of_the_files_are_printed() {
+    let project = Project::new();
+    assert_eq!(project.ok(&["schema"]), "workflow\nagent\nproject\n");
+    let schema: serde_json::Value =
+        serde_json::from_str(&project.ok(&["schema", "workflow"])).unwrap();
+    assert_eq!(schema["type"], "object");
+    project.fails(&["schema", "story"], 3, "known: workflow, agent, project");
+}
+
+#[test]
 fn agents_are_listed_with_where_they_come_from() {
     let project = Project::new();
     let agents = project.ok(&["agent", "list"]);

@@ -1,0 +1,19 @@
+//! `baton schema`: the JSON Schemas of a project's files, for editors and other tools.
+
+use baton_wire::schema::{SCHEMAS, schema};
+
+use crate::failure::Failure;
+use crate::show;
+
+pub(crate) fn run(name: Option<&str>) -> Result<(), Failure> {
+    let known: Vec<&str> = SCHEMAS.iter().map(|(name, _)| *name).collect();
+    let Some(name) = name else {
+        show::answer(&known.join("\n"));
+        return Ok(());
+    };
+    let text = schema(name).ok_or_else(|| {
+        Failure::NotFound(format!("there is no schema `{name}`; known: {}", known.join(", ")))
+    })?;
+    show::answer(text);
+    Ok(())
+}
