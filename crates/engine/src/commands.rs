@@ -246,10 +246,7 @@ impl Engine {
         story: Story,
         first: Create,
     ) -> Result<Outcome, EngineError> {
-        let is_open = self.is_open.read().await;
-        if !*is_open {
-            return Err(EngineError::Closing);
-        }
+        let admitted = self.admit().await?;
         if let Some(outcome) = self.repeated(caller).await? {
             return Ok(outcome);
         }
@@ -277,7 +274,7 @@ impl Engine {
             Ok(outcome) => Ok(outcome),
             // Somebody else began it a moment ago: then this is one more command on that run.
             Err(AppendError::OpenRunExists(story)) => {
-                drop(is_open);
+                drop(admitted);
                 self.begun_by_another(caller, story, start.first).await
             }
             Err(AppendError::Conflict) => Err(EngineError::Contended),

@@ -29,7 +29,7 @@ use baton_store::{
     Answered, Append, AppendError, Definition, Position, RunRef, Store, StoreError, Version,
 };
 use jiff::Timestamp;
-use tokio::sync::{RwLock, watch};
+use tokio::sync::{RwLock, RwLockReadGuard, watch};
 
 use crate::cache::{Cache, Loaded};
 pub use crate::catalog::{Catalog, Entry};
@@ -107,6 +107,12 @@ impl Engine {
         self.tip.send_modify(|_| {});
     }
 
+    /// Lets a command in, unless Baton is closing; the shutdown waits until it is let go.
+    async fn admit(&self) -> Result<RwLockReadGuard<'_, bool>, EngineError> {
+        let is_open = self.is_open.read().await;
+        if *is_open { Ok(is_open) } else { Err(EngineError::Closing) }
+    }
+
     /// Decides on a run as it is, and appends; again, if somebody else was first.
     async fn carry_out(
         &self,
@@ -114,10 +120,7 @@ impl Engine {
         run: RunId,
         decide: impl Fn(&Loaded, Ground<'_>) -> Result<Decision, Refusal>,
     ) -> Result<Outcome, EngineError> {
-        let is_open = self.is_open.read().await;
-        if !*is_open {
-            return Err(EngineError::Closing);
-        }
+        let _admitted = self.admit().await?;
         if let Some(outcome) = self.repeated(caller).await? {
             return Ok(outcome);
         }

@@ -7,17 +7,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use baton_core::command::Command;
+use baton_core::decide::stale_at;
 use baton_core::names::Principal;
 use baton_core::run::State;
-use baton_store::{HandoffFilter, HandoffState, StoreError};
-use jiff::SignedDuration;
+use baton_store::{HandoffFilter, HandoffRow, HandoffState, StoreError};
+use jiff::{SignedDuration, Timestamp};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::{Caller, Engine, EngineError};
 
 const PAGE: u32 = 200;
-const EVERY: Duration = Duration::from_secs(5);
+const EVERY: Duration = Duration::from_secs(30);
+/// Nothing is looked at that has moved since: no workflow is so impatient.
+const LEAST: SignedDuration = SignedDuration::from_mins(1);
 /// How long an answer can be asked for again.
 const ANSWERS_KEPT: SignedDuration = SignedDuration::from_hours(24);
 
@@ -44,17 +47,16 @@ impl Engine {
                     HandoffState::Open(State::Accepted),
                 ],
                 is_stale: Some(false),
-                unmoved_since: Some(now - self.soonest_stale()),
+                unmoved_since: Some(now - LEAST),
                 after,
                 limit: PAGE,
                 ..HandoffFilter::default()
             };
             let page = self.store.handoffs(&filter).await?;
             for row in &page {
-                let mark = Command::MarkStale { handoff: row.no };
-                match self.on_run(&caller, row.run, mark).await {
-                    Ok(_) => swept.n_stale += 1,
-                    // Not due by its own workflow, answered meanwhile, or a person's: all well.
+                match self.mark_if_due(&caller, row, now).await {
+                    Ok(n_marked) => swept.n_stale += n_marked,
+                    // Answered meanwhile: all well.
                     Err(EngineError::Refused { .. } | EngineError::Contended) => {}
                     // One run that cannot be read must not hide the others.
                     Err(error @ EngineError::Store(StoreError::Damaged { .. })) => {
@@ -71,19 +73,29 @@ impl Engine {
         }
     }
 
-    /// Nothing becomes stale sooner than this after it moved.
-    fn soonest_stale(&self) -> SignedDuration {
-        let default = baton_core::workflow::Limits::default().stale_after;
-        let workflows = self.catalog.workflows();
-        let within = workflows.flat_map(|it| {
-            let of_steps = it.workflow.steps.iter().map(|step| step.work_within);
-            of_steps.chain([it.workflow.limits.stale_after])
-        });
-        within.min().unwrap_or(default).min(default)
+    async fn mark_if_due(
+        &self,
+        caller: &Caller,
+        row: &HandoffRow,
+        now: Timestamp,
+    ) -> Result<u32, EngineError> {
+        if !self.is_due(row, now).await? {
+            return Ok(0);
+        }
+        self.on_run(caller, row.run, Command::MarkStale { handoff: row.no }).await?;
+        Ok(1)
+    }
+
+    /// Whether the workflow that the run began with says that it has waited too long.
+    async fn is_due(&self, row: &HandoffRow, now: Timestamp) -> Result<bool, EngineError> {
+        let (loaded, _) = self.load(row.run).await?;
+        let handoff = loaded.run.handoff(row.no);
+        let due = handoff.and_then(|it| stale_at(&loaded.workflow, it));
+        Ok(due.is_some_and(|it| it <= now))
     }
 }
 
-/// Sweeps every few seconds until it is stopped.
+/// Sweeps twice a minute until it is stopped.
 pub struct Sweeper {
     stop: watch::Sender<bool>,
     task: JoinHandle<()>,

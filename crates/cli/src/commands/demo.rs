@@ -10,7 +10,7 @@ use std::time::Duration;
 use baton_core::names::{Principal, StoryKey};
 use baton_core::run::{RunId, RunStatus};
 use baton_core::story::Story;
-use baton_engine::{Caller, Engine, StartRun, verify_run};
+use baton_engine::{Caller, Engine, StartRun, Sweeper, verify_run};
 use baton_store::{Position, RunRef};
 use tokio::task::JoinSet;
 
@@ -56,6 +56,7 @@ async fn play(
     pace: Duration,
     once: bool,
 ) -> Result<(), Failure> {
+    let sweeper = Sweeper::start(engine.clone());
     let mut agents = JoinSet::new();
     for agent in cast::agents()? {
         let cursor = Position::START;
@@ -74,6 +75,7 @@ async fn play(
         tokio::time::sleep(pace * 3).await;
     }
     agents.shutdown().await;
+    sweeper.stop().await;
     Ok(())
 }
 

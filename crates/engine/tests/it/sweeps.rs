@@ -1,7 +1,7 @@
 //! What only time brings about.
 
 use baton_core::outcome::Outcome as Ended;
-use baton_engine::Swept;
+use baton_engine::{Sweeper, Swept};
 use baton_store::HandoffFilter;
 use jiff::SignedDuration;
 
@@ -30,6 +30,38 @@ async fn a_handoff_is_stale_after_thirty_minutes_and_is_marked_once() {
         assert_eq!(world.engine.sweep().await.unwrap().n_stale, 1);
         world.is_sound().await;
     }
+}
+
+#[tokio::test]
+async fn a_sweeper_sweeps_by_itself_until_it_is_stopped() {
+    let world = Backend::Memory.world().await;
+    world.starts("s-1").await.unwrap();
+    let cursor = world.store.last_position().await.unwrap();
+    world.clock.advance(MINUTE * 30);
+    let engine = world.engine.clone();
+    let mut feed = engine.feed(cursor, None);
+    let sweeper = Sweeper::start(engine);
+    assert_eq!(feed.next().await.unwrap().unwrap().name, "handoff.stale");
+    sweeper.stop().await;
+    world.is_sound().await;
+}
+
+#[tokio::test]
+async fn a_run_is_late_by_the_workflow_that_it_began_with() {
+    let flow = |stale_after: &str| {
+        format!(
+            "name: small\nstart: work\nlimits: {{ stale_after: {stale_after} }}\n\
+             steps:\n  work:\n    agent: painter\n    on: {{ success: complete }}\n"
+        )
+    };
+    let world = Backend::Sqlite.world_with(catalog_of(&[&flow("10m")], Some("small"))).await;
+    world.starts("s-1").await.unwrap();
+    let world = world.reopened(catalog_of(&[&flow("2h")], Some("small"))).await;
+    world.starts("s-2").await.unwrap();
+    world.clock.advance(MINUTE * 10);
+    assert_eq!(world.engine.sweep().await.unwrap().n_stale, 1);
+    world.clock.advance(MINUTE * 110);
+    assert_eq!(world.engine.sweep().await.unwrap().n_stale, 1);
 }
 
 #[tokio::test]
