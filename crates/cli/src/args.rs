@@ -52,6 +52,8 @@ pub(crate) enum Command {
     /// Work changing hands
     #[command(subcommand)]
     Handoff(Handoff),
+    /// Everything that waits for a person, and what each answer would do
+    Inbox,
     /// Answer what an agent asks a person
     Answer(Answer),
     /// Check that every chain of events and the store itself are sound
@@ -386,7 +388,7 @@ pub(crate) struct Answer {
     pub(crate) which: Which,
     pub(crate) choice: Choice,
     /// The agent, for `hand-to`
-    #[arg(long, value_name = "AGENT", required_if_eq("choice", "hand-to"))]
+    #[arg(value_name = "AGENT", required_if_eq("choice", "hand-to"))]
     pub(crate) agent: Option<String>,
     #[arg(long)]
     pub(crate) comment: Option<String>,

@@ -4,6 +4,7 @@ mod agent;
 mod answer;
 mod demo;
 mod handoff;
+mod inbox;
 mod init;
 mod outcome;
 mod run;
@@ -35,6 +36,7 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
         | Command::Story(_)
         | Command::Run(_)
         | Command::Handoff(_)
+        | Command::Inbox
         | Command::Answer(_)
         | Command::Verify => {
             let session = Session::open(&cli).await?;
@@ -51,6 +53,7 @@ async fn with_session(session: &Session, command: &Command) -> Result<(), Failur
         Command::Story(verb) => story::run(session, verb).await,
         Command::Run(verb) => run::run(session, verb).await,
         Command::Handoff(verb) => handoff::run(session, verb).await,
+        Command::Inbox => inbox::run(session).await,
         Command::Answer(answer) => answer::run(session, answer).await,
         Command::Verify => verify::run(session).await,
         Command::Init

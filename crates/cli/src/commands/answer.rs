@@ -12,15 +12,16 @@ use crate::names::find_handoff;
 use crate::session::Session;
 
 pub(crate) async fn run(session: &Session, args: &args::Answer) -> Result<(), Failure> {
-    let answer = match args.choice {
-        Choice::Continue => Answer::Continue,
-        Choice::Accept => Answer::Accept,
-        Choice::HandTo => {
-            Answer::HandTo(AgentId::parse(args.agent.as_deref().unwrap_or_default())?)
+    let answer = match (args.choice, &args.agent) {
+        (Choice::HandTo, agent) => {
+            Answer::HandTo(AgentId::parse(agent.as_deref().unwrap_or_default())?)
         }
-        Choice::Abort => Answer::Abort,
-        Choice::Approve => Answer::Approve,
-        Choice::Reject => Answer::Reject,
+        (_, Some(_)) => return Err(Failure::Usage("only `hand-to` takes an agent".to_owned())),
+        (Choice::Continue, None) => Answer::Continue,
+        (Choice::Accept, None) => Answer::Accept,
+        (Choice::Abort, None) => Answer::Abort,
+        (Choice::Approve, None) => Answer::Approve,
+        (Choice::Reject, None) => Answer::Reject,
     };
     let comment = reason_of(args.comment.as_ref())?;
     let by = session.principal().clone();

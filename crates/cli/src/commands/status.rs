@@ -77,7 +77,8 @@ fn what_to_type(row: &RunRow) -> Option<String> {
     }
     match row.run.baton() {
         Baton::Loose { at, .. } => {
-            Some(format!("{story}: the baton lies loose at {at}\n    baton run start {story}"))
+            let word = show::shell_word(row.run.story.as_str());
+            Some(format!("{story}: the baton lies loose at {at}\n    baton run start {word}"))
         }
         Baton::Offered { .. } | Baton::Held { .. } | Baton::Parked { .. } | Baton::Done => None,
     }

@@ -130,7 +130,18 @@ fn a_review_that_goes_in_circles_ends_with_a_person() {
     let status = project.ok(&["status"]);
     assert!(status.contains("waits for you"), "{status}");
     assert!(status.contains("baton answer 1/HO-010 continue|accept|hand-to|abort"), "{status}");
+    let inbox = project.ok(&["inbox"]);
+    for line in [
+        "The work went back as often as it may",
+        "baton answer 1/HO-010 continue",
+        "HO-011 goes to implementer, for the step implement",
+        "HO-011 goes to refactorer, for the step refactor",
+        "the run is cancelled",
+    ] {
+        assert!(inbox.contains(line), "{line}: {inbox}");
+    }
     project.fails(&["answer", &gate, "approve"], 1, "[not_a_choice]");
+    project.fails(&["answer", &gate, "continue", "reviewer"], 2, "only `hand-to` takes an agent");
     project.ok(&["answer", &gate, "accept", "--comment", "good enough"]);
     let status = project.ok(&["status"]);
     assert!(status.contains("offered to refactorer"), "{status}");
@@ -151,6 +162,10 @@ fn a_loose_baton_is_shown_with_what_to_type() {
     let status = project.ok(&["status"]);
     assert!(status.contains("lies loose at orchestrator"), "{status}");
     assert!(status.contains("baton run start s1"), "{status}");
+    let inbox = project.json(&["inbox"]);
+    assert_eq!(inbox[0]["choices"][0]["command"], "baton run start s1");
+    assert_eq!(inbox[0]["choices"][0]["then"], "HO-002 goes to analyst, for the step analyze");
     project.ok(&["run", "start", "s1"]);
     assert!(project.ok(&["status"]).contains("offered to analyst with HO-002"));
+    assert_eq!(project.json(&["inbox"]).as_array().unwrap().len(), 0);
 }
