@@ -58,6 +58,15 @@ pub(crate) enum Command {
     Answer(Answer),
     /// Check that every chain of events and the store itself are sound
     Verify,
+    /// Copy all data into one file, verified, while it may be in use
+    Backup { file: PathBuf },
+    /// Put a backup in the place of the data
+    Restore {
+        file: PathBuf,
+        /// Do so even where there is data: it is put aside, not thrown away
+        #[arg(long)]
+        replace: bool,
+    },
     /// Print the JSON Schema of a file: workflow, agent or project
     Schema { name: Option<String> },
     /// Print a script that completes `baton` commands in your shell

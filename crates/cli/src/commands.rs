@@ -2,6 +2,7 @@
 
 mod agent;
 mod answer;
+mod backup;
 mod demo;
 mod handoff;
 mod inbox;
@@ -26,6 +27,7 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
         Command::Demo(demo) => demo::run(&cli, demo).await,
         Command::Workflow(verb) => workflow::run(&cli, verb),
         Command::Agent(verb) => agent::run(&cli, verb),
+        Command::Restore { file, replace } => backup::restore(&cli, file, *replace).await,
         Command::Schema { name } => schema::run(name.as_deref()),
         Command::Completions { shell } => {
             let mut command = Cli::command();
@@ -38,6 +40,7 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
         | Command::Handoff(_)
         | Command::Inbox
         | Command::Answer(_)
+        | Command::Backup { .. }
         | Command::Verify => {
             let session = Session::open(&cli).await?;
             let result = with_session(&session, &cli.command).await;
@@ -55,11 +58,13 @@ async fn with_session(session: &Session, command: &Command) -> Result<(), Failur
         Command::Handoff(verb) => handoff::run(session, verb).await,
         Command::Inbox => inbox::run(session).await,
         Command::Answer(answer) => answer::run(session, answer).await,
+        Command::Backup { file } => backup::back_up(session, file).await,
         Command::Verify => verify::run(session).await,
         Command::Init
         | Command::Demo(_)
         | Command::Workflow(_)
         | Command::Agent(_)
+        | Command::Restore { .. }
         | Command::Schema { .. }
         | Command::Completions { .. } => Ok(()),
     }

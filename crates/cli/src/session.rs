@@ -15,10 +15,12 @@ use crate::project::Project;
 use crate::show::Format;
 
 /// How long one command waits for another to finish with the data.
-const PATIENCE: Duration = Duration::from_secs(5);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 
 pub(crate) struct Session {
     pub(crate) engine: Arc<Engine>,
+    /// The engine's own, for what only this backend can do.
+    pub(crate) store: Arc<SqliteStore>,
     pub(crate) project: Project,
     pub(crate) format: Format,
     principal: Principal,
@@ -44,11 +46,11 @@ impl Session {
         std::fs::create_dir_all(&data)
             .map_err(|error| Failure::io(format!("make `{}`", data.display()), error))?;
         let lock = DataLock::take(&data, PATIENCE)?;
-        let store = SqliteStore::open(&data).map_err(Failure::Open)?;
-        let engine = Engine::open(Arc::new(store), Arc::new(SystemClock), catalog).await?;
+        let store = Arc::new(SqliteStore::open(&data).map_err(Failure::Open)?);
+        let engine = Engine::open(store.clone(), Arc::new(SystemClock), catalog).await?;
         // While no server runs, nobody else marks what has waited too long.
         engine.sweep().await?;
-        Ok(Self { engine: Arc::new(engine), project, format, principal, _lock: lock })
+        Ok(Self { engine: Arc::new(engine), store, project, format, principal, _lock: lock })
     }
 
     /// Whoever types, meaning it or trying it out.

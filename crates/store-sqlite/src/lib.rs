@@ -5,6 +5,7 @@
 
 mod answers;
 mod append;
+mod backup;
 mod check;
 mod columns;
 mod connect;
@@ -50,6 +51,7 @@ pub use error::OpenError;
 pub use lock::{DataLock, LockError, read_note};
 
 /// The name of the database in its directory.
+pub const DATABASE_FILE: &str = FILE;
 const FILE: &str = "baton.db";
 /// How many answers are dropped at once, so that nobody waits long behind it.
 const MOST_FORGOTTEN: u32 = 1000;

@@ -22,6 +22,39 @@ fn commands_at_the_same_time_wait_for_each_other() {
 }
 
 #[test]
+fn a_backup_brings_everything_back() {
+    let project = Project::started();
+    let said = project.ok(&["backup", "copy.db"]);
+    assert!(said.contains("1 runs and 2 events, all verified"), "{said}");
+    project.fails(&["backup", "copy.db"], 4, "is there already");
+    let shown = project.ok(&["run", "show", "s1", "--json"]);
+    project.ok(&["handoff", "accept", "1"]);
+    project.fails(&["restore", "copy.db"], 4, "`--replace` puts it aside");
+    project.ok(&["restore", "copy.db", "--replace"]);
+    assert_eq!(project.ok(&["run", "show", "s1", "--json"]), shown, "as it was then");
+    project.ok(&["handoff", "accept", "1"]);
+    let other = Project::new();
+    std::fs::copy(project.path().join("copy.db"), other.path().join("copy.db")).unwrap();
+    other.ok(&["restore", "copy.db"]);
+    assert_eq!(other.ok(&["run", "show", "s1", "--json"]), shown);
+}
+
+#[test]
+fn a_backup_that_is_not_sound_is_not_restored() {
+    let project = Project::started();
+    project.ok(&["backup", "copy.db"]);
+    let path = project.path().join("copy.db");
+    let mut bytes = std::fs::read(&path).unwrap();
+    let at = bytes.windows(12).position(|it| it == b"\"run.started").unwrap();
+    bytes[at + 1] = b'X';
+    std::fs::write(&path, bytes).unwrap();
+    project.fails(&["restore", "copy.db", "--replace"], 1, "does not fit the chain");
+    std::fs::write(&path, "not a database").unwrap();
+    project.fails(&["restore", "copy.db", "--replace"], 5, "cannot open the data");
+    assert!(project.ok(&["status"]).contains("offered to analyst"), "what was there is there");
+}
+
+#[test]
 fn of_many_who_accept_at_once_one_does() {
     let project = Project::started();
     let children: Vec<_> = (0..6)

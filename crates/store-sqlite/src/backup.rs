@@ -1,0 +1,53 @@
+//! A copy of the database as it is at one moment, made while it is in use.
+
+use std::path::Path;
+
+use baton_store::StoreError;
+use rusqlite::Connection;
+
+use crate::{FILE, SqliteStore};
+
+impl SqliteStore {
+    /// Writes everything that is on disk by now into a new database in `dir`, where there is none
+    /// yet. Readers and the writer go on meanwhile.
+    pub async fn copy_into(&self, dir: &Path) -> Result<(), StoreError> {
+        let path = dir.join(FILE);
+        let Some(path) = path.to_str().map(str::to_owned) else {
+            let what = "a copy can only be made where the path is UTF-8".into();
+            return Err(StoreError::Unavailable(what));
+        };
+        let copy = move |connection: &Connection| {
+            // The file is opened for reading only, whatever this says; with it, SQLite would not
+            // write another file either.
+            connection.execute_batch("pragma query_only = off")?;
+            let copied = connection.execute("vacuum into ?1", [path]);
+            connection.execute_batch("pragma query_only = on")?;
+            copied.map(|_| ())
+        };
+        self.readers.read(copy).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use baton_store::{RunFilter, Store};
+    use baton_store_tests::{dump, sample};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_copy_is_what_the_store_was_at_that_moment() {
+        let [here, there] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+        let store = SqliteStore::open(here.path()).unwrap();
+        for append in sample::tale(1, "s1") {
+            store.append(append).await.unwrap();
+        }
+        let before = dump(&store).await;
+        store.copy_into(there.path()).await.unwrap();
+        let copy = SqliteStore::open(there.path()).unwrap();
+        assert_eq!(dump(&copy).await, before);
+        assert_eq!(copy.check().await.unwrap(), Vec::<String>::new());
+        assert!(store.copy_into(there.path()).await.is_err(), "nothing is written over");
+        assert!(!copy.runs(&RunFilter::default()).await.unwrap().is_empty());
+    }
+}
