@@ -56,6 +56,8 @@ pub(crate) enum Command {
     Inbox,
     /// Answer what an agent asks a person
     Answer(Answer),
+    /// Find what is wrong with this project, and what to type about it
+    Doctor,
     /// Check that every chain of events and the store itself are sound
     Verify,
     /// Copy all data into one file, verified, while it may be in use

@@ -4,6 +4,7 @@ mod agent;
 mod answer;
 mod backup;
 mod demo;
+mod doctor;
 mod handoff;
 mod inbox;
 mod init;
@@ -27,6 +28,7 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
         Command::Demo(demo) => demo::run(&cli, demo).await,
         Command::Workflow(verb) => workflow::run(&cli, verb),
         Command::Agent(verb) => agent::run(&cli, verb),
+        Command::Doctor => doctor::run(&cli).await,
         Command::Restore { file, replace } => backup::restore(&cli, file, *replace).await,
         Command::Schema { name } => schema::run(name.as_deref()),
         Command::Completions { shell } => {
@@ -64,6 +66,7 @@ async fn with_session(session: &Session, command: &Command) -> Result<(), Failur
         | Command::Demo(_)
         | Command::Workflow(_)
         | Command::Agent(_)
+        | Command::Doctor
         | Command::Restore { .. }
         | Command::Schema { .. }
         | Command::Completions { .. } => Ok(()),

@@ -70,15 +70,21 @@ fn list(cli: &Cli, project: &Project) -> Result<(), Failure> {
     Ok(())
 }
 
-fn check(cli: &Cli, project: &Project, name: &str) -> Result<(), Failure> {
+/// A workflow that is sound by itself and has agents that can do it; else every problem.
+pub(super) fn check_named(project: &Project, name: &str) -> Result<Workflow, Failure> {
     let source = source_of(project, name)?;
     let workflow = parsed(Path::new(&source.origin), workflow_file::parse(&source.text))?;
     let agents = project.agent_files()?;
     let problems: Vec<Problem> =
         workflow.steps.iter().flat_map(|it| agent_problems(&workflow, it, &agents)).collect();
-    if !problems.is_empty() {
-        return Err(Failure::Check { file: source.origin, problems });
+    if problems.is_empty() {
+        return Ok(workflow);
     }
+    Err(Failure::Check { file: source.origin, problems })
+}
+
+fn check(cli: &Cli, project: &Project, name: &str) -> Result<(), Failure> {
+    let workflow = check_named(project, name)?;
     match cli.format() {
         Format::Json => show::answer_json(&Node::map([
             ("name", Node::text(workflow.name.as_str())),

@@ -121,6 +121,23 @@ fn the_schemas_of_the_files_are_printed() {
 }
 
 #[test]
+fn a_doctor_finds_what_is_wrong_and_says_what_to_type() {
+    let project = Project::started();
+    assert!(project.ok(&["doctor"]).contains("✔ 1 runs and 2 events"));
+    project.ok(&["handoff", "cancel", "1"]);
+    assert!(project.ok(&["doctor"]).contains("1 waiting for a person: type `baton inbox`"));
+    std::fs::write(project.path().join(".baton/agents/x.md"), "---\nname: X\n---\n").unwrap();
+    let said = project.run(&["doctor"]);
+    assert_eq!(said.code, 1, "{said:?}");
+    assert!(said.stdout.contains("✘ the agent x"), "{said:?}");
+    std::fs::remove_file(project.path().join(".baton/agents/x.md")).unwrap();
+    std::fs::write(project.path().join(".baton/data/baton.db"), "garbage").unwrap();
+    let said = project.run(&["doctor"]);
+    assert_eq!(said.code, 1, "{said:?}");
+    assert!(said.stdout.contains("baton restore FILE --replace"), "{said:?}");
+}
+
+#[test]
 fn agents_are_listed_with_where_they_come_from() {
     let project = Project::new();
     let agents = project.ok(&["agent", "list"]);
