@@ -21,6 +21,7 @@ use clap::CommandFactory as _;
 use crate::args::{Cli, Command};
 use crate::failure::Failure;
 use crate::session::Session;
+use crate::show;
 
 pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
     match &cli.command {
@@ -33,7 +34,9 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
         Command::Schema { name } => schema::run(name.as_deref()),
         Command::Completions { shell } => {
             let mut command = Cli::command();
-            clap_complete::generate(*shell, &mut command, "baton", &mut std::io::stdout());
+            let mut script = Vec::new();
+            clap_complete::generate(*shell, &mut command, "baton", &mut script);
+            show::answer(&String::from_utf8_lossy(&script));
             Ok(())
         }
         Command::Status

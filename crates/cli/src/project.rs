@@ -85,11 +85,12 @@ impl Project {
     pub(crate) fn agents(&self) -> Result<Vec<(String, Source)>, Failure> {
         let mut files = Vec::new();
         for folder in AGENT_FOLDERS {
-            // Such a folder may hold anything: only what reads as an agent is one.
+            // Such a folder may hold anything, a README too: only what has a head is an agent.
             let theirs = files_in(&self.root.join(folder), &["md"])?;
-            files.extend(theirs.into_iter().filter(|(_, it)| it.text.starts_with("---")));
+            files.extend(theirs);
         }
         files.extend(files_in(&self.folder().join("agents"), &["md"])?);
+        files.retain(|(_, it)| it.text.starts_with("---"));
         merge(builtin::agents(), files)
     }
 
@@ -101,20 +102,29 @@ impl Project {
             .collect()
     }
 
-    /// Everything that new runs may use.
-    pub(crate) fn catalog(&self) -> Result<Catalog, Failure> {
-        let entries = self
-            .workflows()?
-            .into_iter()
-            .map(|(_, it)| {
-                let workflow = parsed(Path::new(&it.origin), workflow_file::parse(&it.text))?;
-                Ok(Entry { workflow: Arc::new(workflow), text: it.text })
-            })
-            .collect::<Result<Vec<_>, Failure>>()?;
-        let agents = Agents::new(self.agent_files()?.into_iter().map(|it| it.agent));
+    /// Everything that new runs may use, and what cannot be read: one bad file must not keep
+    /// anybody from a run that is under way.
+    pub(crate) fn catalog(&self) -> Result<(Catalog, Vec<Failure>), Failure> {
+        let mut unreadable = Vec::new();
+        let mut entries = Vec::new();
+        for (_, it) in self.workflows()? {
+            match parsed(Path::new(&it.origin), workflow_file::parse(&it.text)) {
+                Ok(workflow) => {
+                    entries.push(Entry { workflow: Arc::new(workflow), text: it.text });
+                }
+                Err(failure) => unreadable.push(failure),
+            }
+        }
+        let mut agents = Vec::new();
+        for (_, it) in self.agents()? {
+            match parsed(Path::new(&it.origin), agent_file::parse(&it.text)) {
+                Ok(file) => agents.push(file.agent),
+                Err(failure) => unreadable.push(failure),
+            }
+        }
         let own = self.file.default_workflow.clone();
         let ours = || WorkflowName::parse(builtin::workflows().first()?.0).ok();
-        Ok(Catalog::new(entries, agents, own.or_else(ours)))
+        Ok((Catalog::new(entries, Agents::new(agents), own.or_else(ours)), unreadable))
     }
 }
 
@@ -144,7 +154,9 @@ fn files_in(folder: &Path, endings: &[&str]) -> Result<Vec<(String, Source)>, Fa
     let mut files = Vec::new();
     for entry in entries {
         let path = entry.map_err(|error| Failure::io(reading(folder), error))?.path();
-        let is_ours = path.extension().is_some_and(|it| endings.iter().any(|end| it == *end));
+        let is_hidden = entry_is_hidden(&path);
+        let is_ours =
+            !is_hidden && path.extension().is_some_and(|it| endings.iter().any(|end| it == *end));
         let name = path.file_stem().map(|it| it.to_string_lossy().into_owned());
         if let (true, Some(name)) = (is_ours && path.is_file(), name) {
             let text = std::fs::read_to_string(&path)
@@ -154,6 +166,10 @@ fn files_in(folder: &Path, endings: &[&str]) -> Result<Vec<(String, Source)>, Fa
     }
     files.sort_by(|(a, _), (b, _)| a.cmp(b));
     Ok(files)
+}
+
+fn entry_is_hidden(path: &Path) -> bool {
+    path.file_name().is_some_and(|it| it.to_string_lossy().starts_with('.'))
 }
 
 fn merge(

@@ -12,7 +12,7 @@ use sha2::{Digest as _, Sha256};
 use crate::args::{Cli, Write};
 use crate::failure::Failure;
 use crate::project::Project;
-use crate::show::Format;
+use crate::show::{self, Format};
 
 /// How long one command waits for another to finish with the data.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
@@ -41,7 +41,13 @@ impl Session {
         principal: Principal,
         format: Format,
     ) -> Result<Self, Failure> {
-        let catalog = project.catalog()?;
+        let (catalog, unreadable) = project.catalog()?;
+        for failure in &unreadable {
+            show::note(&format!(
+                "{} {failure}; `baton doctor` tells more",
+                show::warn("left out:")
+            ));
+        }
         let data = project.data();
         std::fs::create_dir_all(&data)
             .map_err(|error| Failure::io(format!("make `{}`", data.display()), error))?;

@@ -29,11 +29,22 @@ pub(crate) enum Format {
 
 /// Prints an answer. Text that comes from others is shown with its invisible characters visible.
 pub(crate) fn answer(text: &str) {
-    anstream::println!("{}", text.trim_end_matches('\n'));
+    use std::io::Write as _;
+    let mut stdout = anstream::stdout().lock();
+    let written = writeln!(stdout, "{}", text.trim_end_matches('\n')).and_then(|()| stdout.flush());
+    match written.map_err(|error| (error.kind(), error)) {
+        Ok(()) => {}
+        // Whoever listened has heard enough. What was done is done, and on disk.
+        Err((std::io::ErrorKind::BrokenPipe, _)) => std::process::exit(0),
+        Err((_, error)) => {
+            note(&format!("error: the answer cannot be written: {error}"));
+            std::process::exit(5);
+        }
+    }
 }
 
 pub(crate) fn answer_json(node: &Node) {
-    anstream::println!("{}", json::print_pretty(node));
+    answer(&json::print_pretty(node));
 }
 
 /// Says something that is not the answer.

@@ -19,7 +19,8 @@ pub(crate) async fn run(session: &Session, verb: &Run) -> Result<(), Failure> {
     match verb {
         Run::Start { story, workflow, to, write } => {
             let story = match story {
-                Some(key) => StoryKey::parse(key)?,
+                // A typing mistake is not a new story.
+                Some(key) => session.engine.story(&StoryKey::parse(key)?).await?.story.key,
                 None => session.engine.next_ready().await?.key,
             };
             let start = StartRun {

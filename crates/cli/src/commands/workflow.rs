@@ -42,7 +42,10 @@ pub(crate) fn run(cli: &Cli, verb: &args::Workflow) -> Result<(), Failure> {
 }
 
 fn list(cli: &Cli, project: &Project) -> Result<(), Failure> {
-    let catalog = project.catalog()?;
+    let (catalog, unreadable) = project.catalog()?;
+    for failure in &unreadable {
+        show::note(&format!("{} {failure}", show::warn("left out:")));
+    }
     let sources = project.workflows()?;
     match cli.format() {
         Format::Json => {

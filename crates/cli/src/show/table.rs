@@ -4,6 +4,9 @@ use comfy_table::{ContentArrangement, Table, presets};
 
 use super::style::bold;
 
+/// Narrower than this, nothing could be read in columns.
+const LEAST_WIDTH: u16 = 20;
+
 /// Rows under headings. Wide cells wrap rather than push the others off the screen.
 pub(crate) fn table(headings: &[&str], rows: Vec<Vec<String>>) -> String {
     let mut table = plain();
@@ -22,6 +25,10 @@ pub(crate) fn fields(rows: Vec<(&str, String)>) -> String {
 fn plain() -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
+    // Some terminals do not know how wide they are.
+    if table.width().is_some_and(|it| it < LEAST_WIDTH) {
+        table.set_content_arrangement(ContentArrangement::Disabled);
+    }
     table
 }
 

@@ -138,6 +138,18 @@ fn a_doctor_finds_what_is_wrong_and_says_what_to_type() {
 }
 
 #[test]
+fn one_bad_file_keeps_nobody_from_a_run_under_way() {
+    let project = Project::started();
+    std::fs::write(project.path().join(".baton/workflows/bad.yaml"), "x").unwrap();
+    std::fs::write(project.path().join(".baton/workflows/.hidden.yaml"), "x").unwrap();
+    std::fs::write(project.path().join(".baton/agents/README.md"), "# Notes").unwrap();
+    let said = project.run(&["handoff", "accept", "1"]);
+    assert_eq!(said.code, 0, "{said:?}");
+    assert!(said.stderr.contains("left out:") && said.stderr.contains("bad.yaml"), "{said:?}");
+    project.fails(&["run", "start", "typo"], 3, "[no_such_story]");
+}
+
+#[test]
 fn agents_are_listed_with_where_they_come_from() {
     let project = Project::new();
     let agents = project.ok(&["agent", "list"]);
