@@ -13,7 +13,7 @@ use crate::hash::Hash;
 use crate::names::{AgentId, Principal, StepId, StoryKey, WorkflowName};
 use crate::outcome::Outcome;
 use crate::run::{
-    Baton, Branch, EdgeKey, Handoff, HandoffId, HandoffNo, Kind, Party, Rounds, Run, RunId,
+    Baton, Branch, EdgeKey, Given, Handoff, HandoffId, HandoffNo, Kind, Party, Rounds, Run, RunId,
     RunStatus, State, Wait,
 };
 use crate::workflow::Place;
@@ -103,6 +103,8 @@ pub struct Created {
     pub package: Option<ContentId>,
     pub reason: ContentId,
     pub forward: EdgeKey,
+    /// Who gets it back if it is rejected, where that is not the sender.
+    pub reject_to: Option<Party>,
     pub attempt: u32,
     /// The handoff that this one answers, retries or replaces.
     pub follows: Option<HandoffNo>,
@@ -228,6 +230,7 @@ impl Run {
         if created.package.is_some() {
             self.package = created.package;
         }
+        self.give(created);
         self.handoffs.push(Handoff {
             no: created.handoff,
             id: created.id,
@@ -238,6 +241,7 @@ impl Run {
             state: State::Pending,
             package: created.package,
             forward: created.forward.clone(),
+            reject_to: created.reject_to.clone(),
             attempt: created.attempt,
             fence: 0,
             created_at: at,
@@ -246,6 +250,20 @@ impl Run {
             gate: None,
         });
         self.set_baton(Baton::Offered { handoff: created.handoff });
+    }
+
+    fn give(&mut self, created: &Created) {
+        let Place::Step(step) = &created.to.place else { return };
+        let given = Given {
+            step: step.clone(),
+            package: created.package,
+            sender: created.reject_to.as_ref().unwrap_or(&created.from).clone(),
+            forward: created.forward.clone(),
+        };
+        match self.given.iter_mut().find(|it| it.step == *step) {
+            Some(before) => *before = given,
+            None => self.given.push(given),
+        }
     }
 
     fn take(&mut self, no: HandoffNo, at: Timestamp) {

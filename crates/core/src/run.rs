@@ -29,12 +29,24 @@ pub struct Run {
     pub rounds: Vec<Rounds>,
     /// Steps that somebody has worked at or sent from, in the order of the first time.
     pub visited: Vec<StepId>,
-    /// The newest package of the run: what a goto or a skip hands on.
+    /// The newest package of the run: what a skip hands on.
     pub package: Option<ContentId>,
+    /// What each step was last given, so that it can be given again.
+    pub given: Vec<Given>,
     /// How many handoffs the run has had.
     pub n_handoffs: u32,
     pub started_at: Timestamp,
     pub moved_at: Timestamp,
+}
+
+/// What a step was last given, and by whom.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Given {
+    pub step: StepId,
+    pub package: Option<ContentId>,
+    /// Who gets it back if it is rejected.
+    pub sender: Party,
+    pub forward: EdgeKey,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -99,6 +111,9 @@ pub struct Handoff {
     pub package: Option<ContentId>,
     /// The edge on which rounds are counted when this one is rejected.
     pub forward: EdgeKey,
+    /// Who gets it back if it is rejected, where that is not the sender: the orchestrator only
+    /// offers again what somebody else had sent.
+    pub reject_to: Option<Party>,
     /// 1, and one more for each retry of the same work.
     pub attempt: u32,
     /// How often it has been accepted; a holder with an older fence is refused.
@@ -195,6 +210,7 @@ impl Run {
             rounds: Vec::new(),
             visited: Vec::new(),
             package: None,
+            given: Vec::new(),
             n_handoffs: 0,
             started_at: now,
             moved_at: now,
@@ -238,6 +254,11 @@ impl Run {
             }
             Baton::Done => None,
         }
+    }
+
+    /// What a place was last given.
+    pub fn given(&self, place: &Place) -> Option<&Given> {
+        self.given.iter().find(|it| *place == Place::Step(it.step.clone()))
     }
 
     pub fn rounds(&self, edge: &EdgeKey) -> Option<&Rounds> {

@@ -186,6 +186,7 @@ pub fn created(before: &Append, to: &str, reason: &Content) -> Created {
         package: None,
         reason: reason.id,
         forward: edge("analysis", "review"),
+        reject_to: None,
         attempt: 1,
         follows: no.checked_sub(1).filter(|it| *it > 0).map(HandoffNo),
         approved_by: None,

@@ -306,6 +306,7 @@ fn retry_or_ask(draft: &mut Draft<'_>, handoff: &Handoff, step: &Step, work: &Wo
         kind: handoff.kind,
         reason,
         forward: handoff.forward.clone(),
+        reject_to: handoff.reject_to.clone(),
         attempt: handoff.attempt + 1,
         follows: Some(handoff.no),
         ..Offer::new(handoff.from.clone(), handoff.to.clone(), handoff.package)

@@ -1,7 +1,7 @@
 //! What an operator does to a run as a whole: pause, resume, cancel, goto, skip.
 
 use super::draft::Draft;
-use super::offer::{AtOrchestrator, Offer, hand_over};
+use super::offer::{AtOrchestrator, Offer, again, hand_over};
 use crate::event::Event;
 use crate::names::{AgentId, Reason, StepId};
 use crate::outcome::Outcome;
@@ -46,7 +46,7 @@ pub(super) fn goto(draft: &mut Draft<'_>, step: &StepId, reason: &Reason) -> Res
         return Err(Refusal::NotVisited { step: step.clone(), visited: visited.join(", ") });
     }
     supersede_open(draft, reason);
-    move_to(draft, &Target::Step(step.clone()), reason);
+    move_to(draft, &Target::Step(step.clone()), reason, &Move::Again);
     Ok(())
 }
 
@@ -66,7 +66,7 @@ pub(super) fn skip(draft: &mut Draft<'_>, reason: &Reason) -> Result<(), Refusal
     supersede_open(draft, reason);
     let words = draft.keep(reason.as_str());
     draft.emit(Event::StepSkipped { step: step.id.clone(), reason: Some(words) });
-    move_to(draft, &edge.to, reason);
+    move_to(draft, &edge.to, reason, &Move::On);
     Ok(())
 }
 
@@ -87,13 +87,25 @@ fn supersede_open(draft: &mut Draft<'_>, reason: &Reason) {
     }
 }
 
-/// The orchestrator hands the newest package to a step, or takes it back at the end.
-fn move_to(draft: &mut Draft<'_>, target: &Target, reason: &Reason) {
+/// How the orchestrator moves a run.
+enum Move {
+    /// Back to where it has been: the step gets again what it had.
+    Again,
+    /// Past a step: the next one gets what that step had.
+    On,
+}
+
+fn move_to(draft: &mut Draft<'_>, target: &Target, reason: &Reason, how: &Move) {
     let place = Workflow::target_place(target);
     let agent = draft.workflow().agents_at(&place).into_iter().next();
     let to = Party { agent: agent.unwrap_or_else(AgentId::orchestrator), place };
-    let from = Party { agent: AgentId::orchestrator(), place: Place::Orchestrator };
     let reason = Some(draft.keep(reason.as_str()));
-    let offer = Offer { reason, ..Offer::new(from, to, draft.run.package) };
+    let offer = match how {
+        Move::Again => Offer { reason, ..again(draft, to) },
+        Move::On => {
+            let from = Party { agent: AgentId::orchestrator(), place: Place::Orchestrator };
+            Offer { reason, ..Offer::new(from, to, draft.run.package) }
+        }
+    };
     draft.done.handoff = Some(hand_over(draft, offer, AtOrchestrator::of(target)));
 }

@@ -3,7 +3,7 @@
 
 use super::complete;
 use super::draft::Draft;
-use super::offer::{AtOrchestrator, Offer, check_contract, edge_to, hand_over, offer, open_gate};
+use super::offer::{self, AtOrchestrator, Offer, check_contract, edge_to, hand_over, open_gate};
 use super::reject;
 use crate::command::Create;
 use crate::contract::Profile;
@@ -131,7 +131,7 @@ fn send_back(
                 warnings,
                 ..Offer::new(from, to, Some(package))
             };
-            offer(draft, back)
+            offer::offer(draft, back)
         }
     };
     draft.done.handoff = Some(made);
@@ -163,16 +163,16 @@ fn again(draft: &mut Draft<'_>, create: &Create, at: &Place) -> bool {
     let is_there =
         |place: &&Place| place.is_step() && workflow.agents_at(place).contains(&create.to);
     let Some(place) = places.iter().find(is_there) else { return false };
+    let to = Party { agent: create.to.clone(), place: place.clone() };
+    let given = offer::again(draft, to);
     let package = if create.package.document.is_blank() {
-        draft.run.package
+        given.package
     } else {
         Some(draft.keep_package(&create.package))
     };
-    let from = Party { agent: AgentId::orchestrator(), place: Place::Orchestrator };
-    let to = Party { agent: create.to.clone(), place: place.clone() };
     let reason = draft.keep_some(create.reason.as_ref());
-    let again = Offer { reason, ..Offer::new(from, to, package) };
-    draft.done.handoff = Some(offer(draft, again));
+    let again = Offer { reason, package, ..given };
+    draft.done.handoff = Some(offer::offer(draft, again));
     true
 }
 
@@ -211,6 +211,7 @@ fn supersede(draft: &mut Draft<'_>, old: &Handoff, create: &Create) -> Result<()
         } else {
             Offer::new(old.from.clone(), to.clone(), None).forward
         },
+        reject_to: old.reject_to.clone().filter(|_| is_same_way),
         attempt: old.attempt,
         follows: Some(old.no),
         warnings,

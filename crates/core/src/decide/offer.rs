@@ -22,6 +22,7 @@ pub(super) struct Offer {
     /// Where left out: the step's own reason, else that it needs this agent.
     pub(super) reason: Option<ContentId>,
     pub(super) forward: EdgeKey,
+    pub(super) reject_to: Option<Party>,
     pub(super) attempt: u32,
     pub(super) follows: Option<HandoffNo>,
     pub(super) approved_by: Option<Principal>,
@@ -39,6 +40,7 @@ impl Offer {
             package,
             reason: None,
             forward,
+            reject_to: None,
             attempt: 1,
             follows: None,
             approved_by: None,
@@ -67,6 +69,7 @@ pub(super) fn offer(draft: &mut Draft<'_>, offer: Offer) -> HandoffNo {
         package: offer.package,
         reason,
         forward: offer.forward,
+        reject_to: offer.reject_to,
         attempt: offer.attempt,
         follows: offer.follows,
         approved_by: offer.approved_by,
@@ -115,6 +118,20 @@ pub(super) fn hand_over(draft: &mut Draft<'_>, it: Offer, then: AtOrchestrator) 
         }
     }
     handoff
+}
+
+/// What the orchestrator offers when it gives a step again what the step had been given. Rejected,
+/// it goes back to whoever had sent it, and counts on the edge that it had come by.
+pub(super) fn again(draft: &Draft<'_>, to: Party) -> Offer {
+    let from = Party { agent: AgentId::orchestrator(), place: Place::Orchestrator };
+    match draft.run.given(&to.place).cloned() {
+        Some(given) => Offer {
+            forward: given.forward,
+            reject_to: Some(given.sender).filter(|it| it.place != Place::Orchestrator),
+            ..Offer::new(from, to, given.package)
+        },
+        None => Offer::new(from, to, draft.run.package),
+    }
 }
 
 /// Asks a person. The baton is parked until they answer.

@@ -173,6 +173,8 @@ fn return_to(draft: &Draft<'_>, handoff: &Handoff) -> Result<Party, Refusal> {
             let agent = draft.workflow().agents_at(&place).first().cloned();
             Ok(agent.map_or_else(|| handoff.from.clone(), |agent| Party { agent, place }))
         }
-        Some((_, RejectRule::ToSender)) | None => Ok(handoff.from.clone()),
+        Some((_, RejectRule::ToSender)) | None => {
+            Ok(handoff.reject_to.as_ref().unwrap_or(&handoff.from).clone())
+        }
     }
 }

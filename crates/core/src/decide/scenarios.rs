@@ -12,7 +12,7 @@ use crate::names::StepId;
 use crate::outcome::Outcome;
 use crate::refusal::Refusal;
 use crate::run::{HandoffNo, RunStatus, State};
-use crate::workflow::{Edge, RejectRule, Step, Target};
+use crate::workflow::{Edge, Place, RejectRule, Step, Target};
 
 #[track_caller]
 pub(super) fn check(tester: &Tester, expected: Expect) {
@@ -222,6 +222,32 @@ fn a_duplicate_is_refused_and_may_be_superseded() {
     );
     tester.does(&Command::Create(Create { supersedes: Some(HandoffNo(2)), ..again }));
     check(&tester, expect!["HO-003 analyst→implementer pending; offered"]);
+}
+
+/// What was in the hands of somebody else, or went wrong, is not what a step is to work from.
+#[test]
+fn a_step_that_begins_again_gets_what_it_had_been_given() {
+    let mut tester = Tester::started();
+    let story = tester.run.package;
+    tester.accepts(1);
+    tester.hands("analyst", "orchestrator", Node::map([("error", Node::text("no disk"))]));
+    tester.hands("orchestrator", "analyst", nothing());
+    assert_eq!(tester.run.current().unwrap().package, story, "not the error");
+    let mut tester = at_review();
+    let plan = tester.run.given(&Place::Step(StepId::parse("implement").unwrap())).unwrap().package;
+    tester.does(&goto("implement"));
+    assert_eq!(tester.run.current().unwrap().package, plan, "not its own result");
+}
+
+#[test]
+fn what_the_orchestrator_offers_again_is_rejected_to_whoever_had_sent_it() {
+    let mut tester = at_review();
+    tester.does(&time_out(3));
+    tester.hands("orchestrator", "reviewer", nothing());
+    tester.accepts(4);
+    tester.rejects(4, "the tests fail");
+    check(&tester, expect!["HO-005 reviewer→implementer pending; offered"]);
+    assert_eq!(tester.run.rounds[0].n_rejects, 1, "counted on the edge that it had come by");
 }
 
 #[test]

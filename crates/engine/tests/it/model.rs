@@ -69,6 +69,8 @@ pub(crate) struct Handoff {
     was_accepted: bool,
     /// The edge on which its rejects are counted.
     forward: (&'static str, &'static str),
+    /// Who gets it back, where that is not its sender.
+    reject_to: Option<Party>,
     attempt: u32,
     /// The serial of its package.
     package: u32,
@@ -341,6 +343,7 @@ impl Run {
             state: if is_taken { State::Ended } else { State::Pending },
             was_accepted: is_taken,
             forward: (from.place, to.place),
+            reject_to: None,
             attempt: 1,
             package,
             created_at: self.now,
@@ -349,6 +352,21 @@ impl Run {
             gate: None,
         });
         self.last_mut()
+    }
+
+    /// The orchestrator gives a place again what it was last given, or something better.
+    fn offer_again(&mut self, to: Party, better: Option<u32>) {
+        let from = Party { agent: ORCHESTRATOR, place: ORCHESTRATOR };
+        let last = self.handoffs.iter().rev().find(|it| it.to.place == to.place).cloned();
+        let Some(last) = last else {
+            let package = better.unwrap_or_else(|| self.newest_package());
+            self.offer("sequential", from, to, package);
+            return;
+        };
+        let sender = last.reject_to.unwrap_or(last.from);
+        let again = self.offer("sequential", from, to, better.unwrap_or(last.package));
+        again.forward = last.forward;
+        again.reject_to = (sender.place != ORCHESTRATOR).then_some(sender);
     }
 
     fn newest_package(&self) -> u32 {

@@ -77,7 +77,11 @@ impl Run {
         if !self.visited.contains(&step) {
             return Err("not_visited");
         }
-        self.move_to(step);
+        if self.open().is_some() {
+            self.end();
+        }
+        let agent = self.flow.agents_at(step)[0];
+        self.offer_again(Party { agent, place: step }, None);
         Ok(())
     }
 

@@ -78,10 +78,8 @@ impl Run {
                 self.flow.step(it).is_some_and(|step| step.agents.contains(&create.to))
             };
             if let Some(place) = [at, other].into_iter().find(|it| is_there(it)) {
-                let is_blank = create.parcel == Parcel::Nothing;
-                let package = if is_blank { self.newest_package() } else { sent };
-                let to = Party { agent: create.to, place };
-                self.offer("sequential", orchestrator(), to, package);
+                let better = (create.parcel != Parcel::Nothing).then_some(sent);
+                self.offer_again(Party { agent: create.to, place }, better);
                 return Ok(());
             }
         }
@@ -134,6 +132,7 @@ impl Run {
             Some(_) | None => {
                 let new = self.offer(old.kind, old.from, old.to, sent);
                 new.forward = old.forward;
+                new.reject_to = old.reject_to;
                 new.attempt = old.attempt;
             }
         }
@@ -231,6 +230,7 @@ impl Run {
                 self.end();
                 let again = self.offer(handoff.kind, handoff.from, worker, handoff.package);
                 again.forward = handoff.forward;
+                again.reject_to = handoff.reject_to;
                 again.attempt = handoff.attempt + 1;
             }
             Way::Again | Way::Ask => {
@@ -306,7 +306,7 @@ impl Run {
         let to = match self.flow.step(handoff.to.place).map(|it| it.rejects) {
             Some(Rejects::Never) => return Err("reject_never"),
             Some(Rejects::To(step)) => Party { agent: self.flow.agents_at(step)[0], place: step },
-            Some(Rejects::ToSender) | None => handoff.from,
+            Some(Rejects::ToSender) | None => handoff.reject_to.unwrap_or(handoff.from),
         };
         self.end();
         let package = handoff.package;
