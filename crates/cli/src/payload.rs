@@ -19,9 +19,11 @@ pub(crate) fn text(argument: &str) -> Result<String, Failure> {
     let bytes = if argument == "-" {
         read_at_most(&mut std::io::stdin(), "stdin")?
     } else if let Some(path) = argument.strip_prefix('@') {
-        let mut file = std::fs::File::open(path).map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => Failure::NotFound(format!("there is no file `{path}`")),
-            _ => Failure::io(format!("read `{path}`"), error),
+        let mut file = std::fs::File::open(path).map_err(|error| {
+            if error.kind() == std::io::ErrorKind::NotFound {
+                return Failure::NotFound(format!("there is no file `{path}`"));
+            }
+            Failure::io(format!("read `{path}`"), error)
         })?;
         read_at_most(&mut file, path)?
     } else {

@@ -61,7 +61,7 @@ pub(crate) fn touched(changes: &[HandoffChange]) -> Vec<(HandoffNo, HandoffState
     touched
 }
 
-fn change(event: &Event, run: &Run) -> Option<HandoffChange> {
+pub(crate) fn change(event: &Event, run: &Run) -> Option<HandoffChange> {
     let moved = |no: HandoffNo, state| HandoffMove {
         no,
         state,

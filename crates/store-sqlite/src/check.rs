@@ -43,6 +43,24 @@ pub(crate) fn at_start(connection: &Connection, path: &Path) -> Result<(), OpenE
     Ok(())
 }
 
+/// Columns that say again what a text says, so that it can be searched for: they must agree.
+const COPIES: [(&str, &str); 2] = [
+    (
+        "select number from runs
+         where status is not json_extract(state, '$.status')
+             or story_key is not json_extract(state, '$.story')
+             or workflow is not json_extract(state, '$.workflow')
+             or baton is not (
+                 case json_type(state, '$.branches[0].baton')
+                     when 'text' then json_extract(state, '$.branches[0].baton')
+                     else (select key from json_each(state, '$.branches[0].baton'))
+                 end
+             )",
+        "run",
+    ),
+    ("select position from events where name is not json_extract(body, '$.type')", "event"),
+];
+
 /// Everything that is wrong with the file, read from end to end.
 pub(crate) fn in_full(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let mut problems: Vec<String> = connection
@@ -50,6 +68,13 @@ pub(crate) fn in_full(connection: &Connection) -> rusqlite::Result<Vec<String>> 
         .query_map([], |row| row.get(0))?
         .collect::<rusqlite::Result<_>>()?;
     problems.retain(|it| it != "ok");
+    for (sql, what) in COPIES {
+        let mut statement = connection.prepare(sql)?;
+        let numbers = statement.query_map([], |row| row.get::<_, i64>(0))?;
+        for number in numbers {
+            problems.push(format!("{what} {} has a column that its text denies", number?));
+        }
+    }
     let mut statement = connection.prepare("pragma foreign_key_check")?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {

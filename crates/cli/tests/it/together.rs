@@ -55,6 +55,40 @@ fn a_backup_that_is_not_sound_is_not_restored() {
 }
 
 #[test]
+fn whatever_is_changed_behind_batons_back_is_found() {
+    for edit in [
+        "update handoffs set to_agent = 'reviewer'",
+        "update handoffs set approved_by = 'boss'",
+        "update handoffs set reason = package",
+        "update handoffs set state = 'rejected', ended_at = created_at",
+        "update handoffs set created_at = created_at + 1",
+        "update runs set status = 'completed'",
+        "update runs set workflow = 'other'",
+        "update runs set baton = 'held'",
+        "update runs set version = 7",
+        "update runs set state = replace(state, 'ada', 'eve')",
+        "update events set name = 'run.resumed'",
+        "update events set done_by = 'eve'",
+        "update events set body = replace(body, 'analyst', 'reviewer')",
+        "update events set happened_at = happened_at + 1",
+        "delete from events where version = 2",
+        "delete from contents",
+        "update contents set text = 'x'",
+        "update definitions set text = replace(text, 'analyst', 'reviewer')",
+        "delete from handoffs",
+    ] {
+        let project = Project::started();
+        project.ok(&["verify"]);
+        let path = project.path().join(".baton/data/baton.db");
+        let connection = rusqlite::Connection::open(path).unwrap();
+        assert!(connection.execute(edit, []).unwrap() > 0, "{edit}");
+        drop(connection);
+        let said = project.run(&["verify"]);
+        assert_eq!(said.code, 1, "{edit}: {said:?}");
+    }
+}
+
+#[test]
 fn of_many_who_accept_at_once_one_does() {
     let project = Project::started();
     let children: Vec<_> = (0..6)
