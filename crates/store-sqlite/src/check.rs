@@ -47,7 +47,8 @@ pub(crate) fn at_start(connection: &Connection, path: &Path) -> Result<(), OpenE
 const COPIES: [(&str, &str); 2] = [
     (
         "select number from runs
-         where status is not json_extract(state, '$.status')
+         where case when json_valid(state) then
+             status is not json_extract(state, '$.status')
              or story_key is not json_extract(state, '$.story')
              or workflow is not json_extract(state, '$.workflow')
              or baton is not (
@@ -55,10 +56,16 @@ const COPIES: [(&str, &str); 2] = [
                      when 'text' then json_extract(state, '$.branches[0].baton')
                      else (select key from json_each(state, '$.branches[0].baton'))
                  end
-             )",
+             )
+             else true end",
         "run",
     ),
-    ("select position from events where name is not json_extract(body, '$.type')", "event"),
+    (
+        "select position from events
+         where case when json_valid(body) then name is not json_extract(body, '$.type')
+             else true end",
+        "event",
+    ),
 ];
 
 /// Everything that is wrong with the file, read from end to end.
