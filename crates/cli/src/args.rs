@@ -389,7 +389,7 @@ pub(crate) struct Write {
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Makes the command safe to send twice: the same key gives the same answer
-    #[arg(long, value_name = "KEY")]
+    #[arg(long, value_name = "KEY", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub(crate) key: Option<String>,
 }
 

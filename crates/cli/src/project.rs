@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use baton_core::contract::Profile;
 use baton_core::names::WorkflowName;
+use baton_core::problem::Problem;
 use baton_core::registry::Agents;
 use baton_engine::{Catalog, Entry};
 use baton_wire::agent_file::{self, AgentFile};
@@ -107,8 +108,11 @@ impl Project {
     pub(crate) fn catalog(&self) -> Result<(Catalog, Vec<Failure>), Failure> {
         let mut unreadable = Vec::new();
         let mut entries = Vec::new();
-        for (_, it) in self.workflows()? {
+        for (name, it) in self.workflows()? {
             match parsed(Path::new(&it.origin), workflow_file::parse(&it.text)) {
+                Ok(workflow) if workflow.name.as_str() != name => {
+                    unreadable.push(misnamed(&it.origin, workflow.name.as_str()));
+                }
                 Ok(workflow) => {
                     entries.push(Entry { workflow: Arc::new(workflow), text: it.text });
                 }
@@ -116,13 +120,22 @@ impl Project {
             }
         }
         let mut agents = Vec::new();
-        for (_, it) in self.agents()? {
+        for (name, it) in self.agents()? {
             match parsed(Path::new(&it.origin), agent_file::parse(&it.text)) {
+                Ok(file) if file.agent.id.as_str() != name => {
+                    unreadable.push(misnamed(&it.origin, file.agent.id.as_str()));
+                }
                 Ok(file) => agents.push(file.agent),
                 Err(failure) => unreadable.push(failure),
             }
         }
         let own = self.file.default_workflow.clone();
+        if let Some(own) = &own
+            && !entries.iter().any(|it| it.workflow.name == *own)
+        {
+            let message = format!("`{own}`, which `{PROJECT_FILE}` names, is no workflow here");
+            unreadable.push(Failure::NotFound(message));
+        }
         let ours = || WorkflowName::parse(builtin::workflows().first()?.0).ok();
         Ok((Catalog::new(entries, Agents::new(agents), own.or_else(ours)), unreadable))
     }
@@ -166,6 +179,13 @@ fn files_in(folder: &Path, endings: &[&str]) -> Result<Vec<(String, Source)>, Fa
     }
     files.sort_by(|(a, _), (b, _)| a.cmp(b));
     Ok(files)
+}
+
+/// A file stands for what it is called: two names for one thing would hide one of them.
+fn misnamed(file: &str, name: &str) -> Failure {
+    let message = format!("`{name}` has to stand in a file of that name");
+    let problems = vec![Problem::new("name", "misnamed", message)];
+    Failure::Check { file: file.to_owned(), problems }
 }
 
 fn entry_is_hidden(path: &Path) -> bool {

@@ -97,7 +97,8 @@ fn request_hash(read: &str) -> Hash {
 
 #[expect(clippy::disallowed_methods, reason = "who is asking is the environment's to say")]
 pub(crate) fn principal(cli: &Cli) -> Result<Principal, Failure> {
-    let login = || ["USER", "LOGNAME", "USERNAME"].iter().find_map(|it| std::env::var(it).ok());
+    let named = |it: &&str| std::env::var(it).ok().filter(|name| !name.trim().is_empty());
+    let login = || ["USER", "LOGNAME", "USERNAME"].iter().find_map(named);
     let name = cli.principal.clone().or_else(login).unwrap_or_else(|| "somebody".to_owned());
     Ok(Principal::parse(&name)?)
 }

@@ -10,7 +10,7 @@ use baton_core::package::{Format, Package};
 use baton_core::refusal::Refusal;
 use baton_core::run::{Baton, HandoffNo, RunId, RunStatus};
 use baton_core::story::Story;
-use baton_core::workflow::Workflow;
+use baton_core::workflow::{Target, Workflow};
 use baton_store::{AppendError, HandoffRef, RunRef, RunRow, Version};
 
 use crate::cache::Loaded;
@@ -57,6 +57,9 @@ impl Engine {
         }
         let fits = |_: &Workflow| true;
         let entry = self.catalog.choose(start.workflow.as_ref(), fits)?.clone();
+        if start.to.is_none() {
+            one_receiver(&entry.workflow)?;
+        }
         let first = first_handoff(&entry.workflow, &story, start);
         self.begin(caller, entry, story, first).await
     }
@@ -313,6 +316,21 @@ impl Engine {
         let row = self.store.story(key).await?;
         Ok(row.map_or_else(|| (Story::named(key.clone()), None), |it| (it.story, it.latest)))
     }
+}
+
+/// Where the first step has several agents, nobody but the caller can choose among them.
+fn one_receiver(workflow: &Workflow) -> Result<(), EngineError> {
+    let Target::Step(step) = &workflow.start.to else { return Ok(()) };
+    let agents = workflow.agents_at(&Workflow::target_place(&workflow.start.to));
+    if agents.len() == 1 {
+        return Ok(());
+    }
+    let choices: Vec<String> = agents.iter().map(|it| format!("`{it}`")).collect();
+    Err(EngineError::refused(Refusal::ChooseReceiver {
+        step: step.clone(),
+        outcome: "start",
+        choices: choices.join(", "),
+    }))
 }
 
 fn first_handoff(workflow: &Workflow, story: &Story, start: StartRun) -> Create {

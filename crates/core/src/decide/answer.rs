@@ -9,6 +9,7 @@ use crate::event::Event;
 use crate::gate::{Answer, Gate, GateCause};
 use crate::names::AgentId;
 use crate::outcome::Outcome;
+use crate::problem::Problem;
 use crate::refusal::Refusal;
 use crate::run::{HandoffNo, Kind, Party};
 use crate::workflow::{Place, Target, Workflow};
@@ -104,7 +105,6 @@ fn carry_out(
     follows: HandoffNo,
     answer: &GateAnswer,
 ) -> Option<HandoffNo> {
-    let approved_by = Some(answer.by.clone());
     match next {
         Next::Work(worker) => {
             let again = Offer {
@@ -112,17 +112,24 @@ fn carry_out(
                 reason: comment.or(gate.reason),
                 forward: gate.forward.clone(),
                 follows: Some(follows),
-                approved_by,
                 ..Offer::new(gate.asker.clone(), worker, gate.given)
             };
             Some(offer(draft, again))
         }
         Next::Along(target, to) => {
-            // The contract is waived: `approved_by` says on whose word.
+            let warnings = match answer.answer {
+                Answer::Accept => waived(draft, gate, &target),
+                Answer::Continue
+                | Answer::HandTo(_)
+                | Answer::Abort
+                | Answer::Approve
+                | Answer::Reject => Vec::new(),
+            };
             let onward = Offer {
                 reason: comment,
                 follows: Some(follows),
-                approved_by,
+                approved_by: Some(answer.by.clone()),
+                warnings,
                 ..Offer::new(gate.asker.clone(), to, gate.package)
             };
             Some(hand_over(draft, onward, AtOrchestrator::of(&target)))
@@ -142,6 +149,17 @@ fn carry_out(
             None
         }
     }
+}
+
+/// What is taken as it is keeps no contract: `approved_by` says on whose word, and this which.
+fn waived(draft: &Draft<'_>, gate: &Gate, target: &Target) -> Vec<Problem> {
+    let edges = draft.workflow().edges_from(&gate.asker.place);
+    let edge = edges.iter().find(|it| it.on == Outcome::Success && it.to == *target);
+    let contract = edge.and_then(|it| it.contract.as_ref());
+    let waived = |name: &String| {
+        Problem::new(name, "waived", "a person took the work as it is, whatever this asks for")
+    };
+    contract.into_iter().map(waived).collect()
 }
 
 /// As many rounds again as the edge had to begin with.
