@@ -40,7 +40,7 @@ pub use crate::error::{EngineError, ErrorClass};
 pub use crate::feed::Feed;
 pub use crate::inbox::{Choice, InboxItem, Then, Waits};
 pub use crate::outcome::{Caller, Key, Mode, Outcome};
-pub use crate::queries::Texts;
+pub use crate::queries::{PersonsAnswer, Texts};
 pub use crate::stories::story_package;
 pub use crate::sweeper::{Sweeper, Swept};
 pub use crate::verify::{Verified, verify_all, verify_run};

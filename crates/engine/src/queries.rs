@@ -3,13 +3,27 @@
 use std::collections::HashMap;
 
 use baton_core::content::{Content, ContentId};
+use baton_core::event::Event;
+use baton_core::gate::Answer;
+use baton_core::names::Principal;
 use baton_core::run::{HandoffNo, RunId, State};
-use baton_store::{HandoffRef, HandoffRow, HandoffState, RunRef, RunRow};
+use baton_store::{EventFilter, HandoffRef, HandoffRow, HandoffState, Position, RunRef, RunRow};
+use baton_wire::event;
+use jiff::Timestamp;
 
 use crate::{Engine, EngineError, Outcome};
 
 /// Texts of one run, by name. A redacted one is not there.
 pub struct Texts(HashMap<ContentId, Content>);
+
+/// What a person said at a gate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PersonsAnswer {
+    pub answer: Answer,
+    pub by: Principal,
+    pub comment: Option<String>,
+    pub at: Timestamp,
+}
 
 impl Texts {
     pub fn get(&self, id: ContentId) -> Option<&str> {
@@ -78,6 +92,29 @@ impl Engine {
             texts.extend(contents.into_iter().map(|it| (it.id, it)));
         }
         Ok(Texts(texts))
+    }
+
+    /// What a person answered to a gate, if they have.
+    pub async fn answer_to(
+        &self,
+        run: RunId,
+        gate: HandoffNo,
+    ) -> Result<Option<PersonsAnswer>, EngineError> {
+        let filter = EventFilter { after: Position::START, run: Some(run), limit: 0 };
+        for stored in self.store.events(&filter).await? {
+            let Ok(Event::GateAnswered { handoff, answer, by, comment, .. }) =
+                event::decode(&stored.body)
+            else {
+                continue;
+            };
+            if handoff == gate {
+                let ids: Vec<ContentId> = comment.into_iter().collect();
+                let texts = self.store.contents(run, &ids).await?;
+                let comment = texts.first().map(|it| it.text.to_string());
+                return Ok(Some(PersonsAnswer { answer, by, comment, at: stored.at }));
+            }
+        }
+        Ok(None)
     }
 
     /// The workflow that a run began with.

@@ -3,11 +3,12 @@
 use baton_core::command::{Accept, Command, Complete, Create, Reject};
 use baton_core::contract::Profile;
 use baton_core::document::Node;
+use baton_core::gate::Gate;
 use baton_core::names::{AgentId, Reason, StoryKey, WorkflowName};
 use baton_core::outcome::Outcome;
 use baton_core::run::State;
-use baton_engine::In;
-use baton_store::{HandoffFilter, HandoffState, RunRef};
+use baton_engine::{In, PersonsAnswer};
+use baton_store::{HandoffFilter, HandoffRow, HandoffState, RunRef};
 
 use super::outcome::tell;
 use crate::args::{
@@ -150,15 +151,82 @@ async fn list(session: &Session, args: &HandoffList) -> Result<(), Failure> {
 async fn show_one(session: &Session, which: &Which) -> Result<(), Failure> {
     let engine = &session.engine;
     let row = engine.handoff(&find_handoff(engine, which).await?).await?;
-    let rows = [row];
-    let texts = engine.texts_of(&rows).await?;
-    for row in &rows {
-        match session.format {
-            Format::Json => show::answer_json(&show::handoff_json(row, &texts)),
-            Format::Table => show::answer(&show::handoff_page(row, &texts)),
+    let texts = engine.texts_of(std::slice::from_ref(&row)).await?;
+    let question = question_of(session, &row).await?;
+    match session.format {
+        Format::Json => {
+            let mut node = show::handoff_json(&row, &texts);
+            if let Node::Map(members) = &mut node {
+                members.push(("question".to_owned(), question.to_json()));
+            }
+            show::answer_json(&node);
+        }
+        Format::Table => {
+            show::answer(&show::handoff_page(&row, &texts));
+            if let Some(words) = question.to_words(&row) {
+                show::answer(&format!("\n{words}"));
+            }
         }
     }
     Ok(())
+}
+
+/// What a handoff asks a person, or what they said.
+enum Question {
+    None,
+    Open(Gate),
+    Answered(PersonsAnswer),
+}
+
+async fn question_of(session: &Session, row: &HandoffRow) -> Result<Question, Failure> {
+    if !row.to.agent.is_human() {
+        return Ok(Question::None);
+    }
+    let run = session.engine.run(&RunRef::Id(row.run)).await?;
+    if let Some(gate) = run.run.handoff(row.no).and_then(|it| it.gate.clone()) {
+        return Ok(Question::Open(gate));
+    }
+    let answer = session.engine.answer_to(row.run, row.no).await?;
+    Ok(answer.map_or(Question::None, Question::Answered))
+}
+
+impl Question {
+    fn to_words(&self, row: &HandoffRow) -> Option<String> {
+        match self {
+            Question::None => None,
+            Question::Open(gate) => {
+                let choices = gate.choices().join("|").replace('_', "-");
+                let sentence = show::warn(gate.cause.sentence());
+                let number = row.number;
+                Some(format!(
+                    "{sentence}\n  baton answer {number} {choices}\n  baton inbox   says what each would do"
+                ))
+            }
+            Question::Answered(PersonsAnswer { answer, by, comment, at }) => {
+                let at = show::Times::local().show(*at);
+                let comment = comment.as_deref().map_or_else(String::new, |it| format!(": {it}"));
+                let by = show::visible(by.as_str());
+                let name = show::good(answer.name());
+                Some(format!("answered {name} by {by} at {at}{}", show::visible(&comment)))
+            }
+        }
+    }
+
+    fn to_json(&self) -> Node {
+        match self {
+            Question::None => Node::Null,
+            Question::Open(gate) => Node::map([
+                ("cause", Node::text(gate.cause.name())),
+                ("choices", Node::List(gate.choices().iter().map(|it| Node::text(*it)).collect())),
+            ]),
+            Question::Answered(PersonsAnswer { answer, by, comment, at }) => Node::map([
+                ("answer", Node::text(answer.name())),
+                ("by", Node::text(by.as_str())),
+                ("comment", comment.as_ref().map_or(Node::Null, Node::text)),
+                ("at", Node::text(at.to_string())),
+            ]),
+        }
+    }
 }
 
 fn states_of(args: &HandoffList) -> Result<Vec<HandoffState>, Failure> {

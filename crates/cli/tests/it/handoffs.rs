@@ -142,7 +142,18 @@ fn a_review_that_goes_in_circles_ends_with_a_person() {
     }
     project.fails(&["answer", &gate, "approve"], 1, "[not_a_choice]");
     project.fails(&["answer", &gate, "continue", "reviewer"], 2, "only `hand-to` takes an agent");
+    let asks = project.ok(&["handoff", "show", &gate]);
+    assert!(asks.contains("baton answer 10 continue|accept|hand-to|abort"), "{asks}");
     project.ok(&["answer", &gate, "accept", "--comment", "good enough"]);
+    let answered = project.json(&["handoff", "show", &gate]);
+    assert_eq!(answered["question"]["answer"], "accept");
+    assert_eq!(answered["question"]["by"], "ada");
+    assert_eq!(answered["question"]["comment"], "good enough");
+    let taken = project.json(&["handoff", "show", "11"]);
+    assert_eq!(
+        (&taken["approvedBy"], &taken["warnings"][0]),
+        (&"ada".into(), &"waived approval".into())
+    );
     let status = project.ok(&["status"]);
     assert!(status.contains("offered to refactorer"), "{status}");
 }
