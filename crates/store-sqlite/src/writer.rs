@@ -3,8 +3,8 @@
 //!
 //! A command that fails spoils none of the others. Almost all that fail have written nothing by
 //! then, and are simply left out. If one has, the group is rolled back and carried out again with
-//! a savepoint for each command; to have them always would cost a third of the rate, because
-//! SQLite copies every page that a savepoint sees change.
+//! a savepoint for each command. To have them always costs something, because SQLite copies every
+//! page that a savepoint sees change; how much is not settled (ADR 0004).
 
 use std::sync::Arc;
 use std::thread::JoinHandle;

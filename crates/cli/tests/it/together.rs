@@ -55,7 +55,8 @@ fn a_backup_that_is_not_sound_is_not_restored() {
 }
 
 #[test]
-fn whatever_is_changed_behind_batons_back_is_found() {
+fn these_changes_behind_batons_back_are_found() {
+    // Not found: `runs.current_agent`, and the tables beside the log (stories, answered, outbox).
     for edit in [
         "update handoffs set to_agent = 'reviewer'",
         "update handoffs set approved_by = 'boss'",
