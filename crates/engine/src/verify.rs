@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use baton_core::event::{Created, Event, replay};
+use baton_core::event::{Event, replay};
 use baton_core::hash::Hash;
 use baton_core::run::{RunId, RunStatus, State};
 use baton_store::{
@@ -129,7 +129,7 @@ fn rows_told(row: &RunRow, events: &[(Event, Timestamp)]) -> Vec<HandoffRow> {
     let mut rows: Vec<HandoffRow> = Vec::new();
     for (event, at) in events {
         if let Event::HandoffCreated(created) = event {
-            rows.push(opened(row, created, *at));
+            rows.push(HandoffRow::opened(0, &row.run, created, *at));
         }
         let told = event.handoff().and_then(|no| rows.iter_mut().find(|it| it.no == no));
         let Some(told) = told else { continue };
@@ -151,33 +151,6 @@ fn rows_told(row: &RunRow, events: &[(Event, Timestamp)]) -> Vec<HandoffRow> {
         }
     }
     rows
-}
-
-fn opened(row: &RunRow, created: &Created, at: Timestamp) -> HandoffRow {
-    HandoffRow {
-        number: 0,
-        id: created.id,
-        run: row.run.id,
-        story: row.run.story.clone(),
-        no: created.handoff,
-        kind: created.kind,
-        from: created.from.clone(),
-        to: created.to.clone(),
-        state: HandoffState::Open(State::Pending),
-        outcome: None,
-        package: created.package,
-        reason: created.reason,
-        ended_reason: None,
-        acknowledgement: None,
-        attempt: created.attempt,
-        follows: created.follows,
-        approved_by: created.approved_by.clone(),
-        warnings: created.warnings.clone(),
-        is_stale: false,
-        created_at: at,
-        accepted_at: None,
-        ended_at: None,
-    }
 }
 
 /// The rows are those that the events tell, and the texts are those that are named.

@@ -1,6 +1,7 @@
 //! What comes out of a store, and how it is asked for.
 
 use baton_core::content::ContentId;
+use baton_core::event::Created;
 use baton_core::hash::Hash;
 use baton_core::names::{AgentId, Principal, StoryKey};
 use baton_core::outcome::Outcome;
@@ -159,6 +160,36 @@ pub struct OutboxRow {
     /// The name of the event that put it there.
     pub about: String,
     pub at: Timestamp,
+}
+
+impl HandoffRow {
+    /// As it is when it has just been made.
+    pub fn opened(number: u64, run: &Run, created: &Created, at: Timestamp) -> Self {
+        Self {
+            number,
+            id: created.id,
+            run: run.id,
+            story: run.story.clone(),
+            no: created.handoff,
+            kind: created.kind,
+            from: created.from.clone(),
+            to: created.to.clone(),
+            state: HandoffState::Open(State::Pending),
+            outcome: None,
+            package: created.package,
+            reason: created.reason,
+            ended_reason: None,
+            acknowledgement: None,
+            attempt: created.attempt,
+            follows: created.follows,
+            approved_by: created.approved_by.clone(),
+            warnings: created.warnings.clone(),
+            is_stale: false,
+            created_at: at,
+            accepted_at: None,
+            ended_at: None,
+        }
+    }
 }
 
 impl HandoffState {

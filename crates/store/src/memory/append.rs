@@ -79,7 +79,7 @@ impl Kept {
                 HandoffChange::Opened(created) => {
                     self.refuse_known(&append.run, created, &rows)?;
                     last_number += 1;
-                    rows.push(opened(last_number, &append.run, created, append.at));
+                    rows.push(HandoffRow::opened(last_number, &append.run, created, append.at));
                 }
                 HandoffChange::Moved(moved) => {
                     let row = self.row_mut(&append.run, moved, &mut rows)?;
@@ -175,33 +175,6 @@ impl Kept {
             let id = self.last_outbox_id;
             self.outbox.insert(id, OutboxRow { id, run, about, at });
         }
-    }
-}
-
-fn opened(number: u64, run: &Run, created: &Created, at: Timestamp) -> HandoffRow {
-    HandoffRow {
-        number,
-        id: created.id,
-        run: run.id,
-        story: run.story.clone(),
-        no: created.handoff,
-        kind: created.kind,
-        from: created.from.clone(),
-        to: created.to.clone(),
-        state: HandoffState::Open(State::Pending),
-        outcome: None,
-        package: created.package,
-        reason: created.reason,
-        ended_reason: None,
-        acknowledgement: None,
-        attempt: created.attempt,
-        follows: created.follows,
-        approved_by: created.approved_by.clone(),
-        warnings: created.warnings.clone(),
-        is_stale: false,
-        created_at: at,
-        accepted_at: None,
-        ended_at: None,
     }
 }
 
