@@ -1,8 +1,10 @@
 //! What somebody asks of a run.
 
+use crate::acknowledgement::Acknowledgement;
 use crate::contract::Profile;
+use crate::evidence::Verdict;
 use crate::gate::Answer;
-use crate::names::{AgentId, Principal, Reason, StepId};
+use crate::names::{AgentId, CheckName, Principal, Reason, StepId, Words};
 use crate::outcome::Outcome;
 use crate::package::Package;
 use crate::run::HandoffNo;
@@ -32,6 +34,26 @@ pub enum Command {
         reason: Option<Reason>,
     },
     Answer(GateAnswer),
+    Clarify(Clarify),
+    /// Answers a question, which puts the handoff that it is about back to pending.
+    Reply(Reply),
+    /// The holder gives the work back undone, for anybody to take up again.
+    Release(Release),
+    /// What somebody checked, and how it came out.
+    Record(Record),
+    /// The clock's: a holder has not been heard of for too long.
+    LoseLease {
+        handoff: HandoffNo,
+        fence: u32,
+    },
+    /// The clock's: a handoff that was held back is offered now.
+    Wake {
+        handoff: HandoffNo,
+    },
+    /// The clock's: nobody took the handoff in the time that the workflow gives.
+    Expire {
+        handoff: HandoffNo,
+    },
     Pause {
         reason: Option<Reason>,
     },
@@ -61,7 +83,30 @@ pub struct Create {
     pub reason: Option<Reason>,
     /// A pending handoff of the same sender that this one replaces.
     pub supersedes: Option<HandoffNo>,
+    /// Where left out, the receiver says it: a delegate, the caller, a person, the next step.
+    pub way: Option<Way>,
+    /// What the sender holds, where it knows.
+    pub token: Option<Token>,
     pub profile: Profile,
+}
+
+/// What the sender means by handing off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    Sequential,
+    /// A part of the work; the sender waits for it.
+    Delegation,
+    /// A question to a person; the sender waits for the answer.
+    Escalation,
+    /// Back to whoever delegated.
+    Return,
+}
+
+/// Says which holding of which handoff is meant: one that was lost is refused by it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Token {
+    pub handoff: HandoffNo,
+    pub fence: u32,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,8 +114,65 @@ pub struct Accept {
     pub handoff: HandoffNo,
     /// Where left out, the receiver.
     pub by: Option<AgentId>,
-    /// The receiver's restatement of the task.
-    pub acknowledgement: Option<String>,
+    /// The receiver's restatement of the task, or what it does not understand.
+    pub acknowledgement: Option<Acknowledgement>,
+    /// Asked for by whoever will say again and again that it is alive.
+    pub lease: Option<LeaseTime>,
+}
+
+/// How long a holder may be silent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LeaseTime(u32);
+
+impl LeaseTime {
+    pub const USUAL: Self = Self(20);
+    pub const MOST_SECONDS: u32 = 3600;
+
+    /// From 1 second to an hour.
+    pub fn from_seconds(seconds: u32) -> Option<Self> {
+        (1..=Self::MOST_SECONDS).contains(&seconds).then_some(Self(seconds))
+    }
+
+    pub fn seconds(self) -> u32 {
+        self.0
+    }
+}
+
+/// Ask the sender before going on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Clarify {
+    pub handoff: HandoffNo,
+    /// Where left out, the receiver.
+    pub by: Option<AgentId>,
+    pub question: Words,
+    pub fence: Option<u32>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reply {
+    /// The question, or the handoff that it is about.
+    pub handoff: HandoffNo,
+    /// Where left out, whoever was asked. A person may always answer.
+    pub by: Option<AgentId>,
+    pub answer: Words,
+    pub fence: Option<u32>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Release {
+    pub handoff: HandoffNo,
+    /// Where left out, the receiver.
+    pub by: Option<AgentId>,
+    pub reason: Option<Reason>,
+    pub fence: Option<u32>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Record {
+    pub handoff: HandoffNo,
+    pub check: CheckName,
+    pub verdict: Verdict,
+    pub detail: Option<Words>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,6 +181,7 @@ pub struct Reject {
     /// Where left out, the receiver.
     pub by: Option<AgentId>,
     pub reason: Reason,
+    pub fence: Option<u32>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,6 +194,7 @@ pub struct Complete {
     /// Where left out, the workflow picks.
     pub to: Option<AgentId>,
     pub reason: Option<Reason>,
+    pub fence: Option<u32>,
     pub profile: Profile,
 }
 
@@ -99,7 +203,9 @@ pub struct GateAnswer {
     pub handoff: HandoffNo,
     pub answer: Answer,
     pub by: Principal,
-    pub comment: Option<Reason>,
+    pub comment: Option<Words>,
+    /// The person's own, for [`Answer::Modify`].
+    pub package: Option<Package>,
 }
 
 impl Command {
@@ -114,6 +220,13 @@ impl Command {
             Command::MarkStale { .. } => "mark_stale",
             Command::CleanUp { .. } => "clean_up",
             Command::Answer(_) => "answer",
+            Command::Clarify(_) => "clarify",
+            Command::Reply(_) => "reply",
+            Command::Release(_) => "release",
+            Command::Record(_) => "record",
+            Command::LoseLease { .. } => "lose_lease",
+            Command::Wake { .. } => "wake",
+            Command::Expire { .. } => "expire",
             Command::Pause { .. } => "pause",
             Command::Resume => "resume",
             Command::CancelRun { .. } => "cancel_run",

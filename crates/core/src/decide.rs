@@ -103,6 +103,13 @@ pub fn decide(run: &Run, command: &Command, ground: Ground<'_>) -> Result<Decisi
         Command::MarkStale { handoff } => clock::mark_stale(&mut draft, *handoff)?,
         Command::CleanUp { reason } => end::clean_up(&mut draft, reason.as_ref()),
         Command::Answer(answer) => answer::decide(&mut draft, answer)?,
+        Command::Clarify(_)
+        | Command::Reply(_)
+        | Command::Release(_)
+        | Command::Record(_)
+        | Command::LoseLease { .. }
+        | Command::Wake { .. }
+        | Command::Expire { .. } => return Err(Refusal::NotPaused),
         Command::Pause { reason } => control::pause(&mut draft, reason.as_ref())?,
         Command::Resume => control::resume(&mut draft)?,
         Command::CancelRun { reason } => control::cancel(&mut draft, reason.as_ref()),

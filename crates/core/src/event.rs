@@ -4,19 +4,21 @@
 //! The names and fields here are stored for ever: `baton-wire` keeps samples of each that must
 //! decode, so a rename fails a test before it fails a user.
 
+mod evolve;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::content::ContentId;
-use crate::gate::{Answer, Gate, GateCause};
+use crate::evidence::{Evidence, Verdict};
+use crate::gate::{Answer, Gate};
 use crate::hash::Hash;
-use crate::names::{AgentId, Principal, StepId, StoryKey, WorkflowName};
+use crate::names::{AgentId, CheckName, Principal, StepId, StoryKey, WorkflowName};
 use crate::outcome::Outcome;
-use crate::run::{
-    Baton, Branch, EdgeKey, Given, Handoff, HandoffId, HandoffNo, Kind, Party, Rounds, Run, RunId,
-    RunStatus, State, Wait,
-};
+use crate::run::{EdgeKey, HandoffId, HandoffNo, Kind, Party, is_false};
 use crate::workflow::Place;
+
+pub use evolve::{evolve, replay};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type")]
@@ -62,7 +64,53 @@ pub enum Event {
     #[serde(rename = "round.counted")]
     RoundCounted { forward: EdgeKey, findings: Option<Hash> },
     #[serde(rename = "handoff.completed")]
-    HandoffCompleted { handoff: HandoffNo, outcome: Outcome, package: Option<ContentId> },
+    HandoffCompleted {
+        handoff: HandoffNo,
+        outcome: Outcome,
+        package: Option<ContentId>,
+        /// What was said, where it was a question.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        answer: Option<ContentId>,
+    },
+    /// The receiver has a question, which is a handoff of its own.
+    #[serde(rename = "handoff.clarified")]
+    HandoffClarified { handoff: HandoffNo, question: HandoffNo, by: AgentId },
+    #[serde(rename = "handoff.answered")]
+    HandoffAnswered { handoff: HandoffNo, question: HandoffNo, answer: ContentId },
+    #[serde(rename = "handoff.released")]
+    HandoffReleased { handoff: HandoffNo, by: AgentId, reason: Option<ContentId> },
+    /// It was held back, and may be taken now.
+    #[serde(rename = "handoff.woken")]
+    HandoffWoken { handoff: HandoffNo },
+    /// The holder waits for a delegate or a person.
+    #[serde(rename = "frame.opened")]
+    FrameOpened { caller: HandoffNo },
+    /// What the holder waited for is there, or will not come: it goes on.
+    #[serde(rename = "frame.closed")]
+    FrameClosed { caller: HandoffNo, outcome: Outcome },
+    #[serde(rename = "lease.granted")]
+    LeaseGranted { handoff: HandoffNo, fence: u32, seconds: u32 },
+    #[serde(rename = "lease.lost")]
+    LeaseLost { handoff: HandoffNo, fence: u32 },
+    #[serde(rename = "lease.released")]
+    LeaseReleased { handoff: HandoffNo, fence: u32 },
+    /// The checks of an automatic gate have all passed.
+    #[serde(rename = "gate.passed")]
+    GatePassed { edge: EdgeKey, evidence: Vec<Evidence> },
+    #[serde(rename = "evidence.recorded")]
+    EvidenceRecorded {
+        handoff: HandoffNo,
+        check: CheckName,
+        verdict: Verdict,
+        detail: Option<ContentId>,
+    },
+    #[serde(rename = "blocker.raised")]
+    BlockerRaised { blocker: u32, handoff: HandoffNo, by: AgentId, about: ContentId },
+    #[serde(rename = "blocker.resolved")]
+    BlockerResolved { blocker: u32, by: Principal, how: Option<ContentId> },
+    /// Nobody cleared it; the run goes on another way.
+    #[serde(rename = "blocker.waived")]
+    BlockerWaived { blocker: u32, by: Principal, why: Option<ContentId> },
     #[serde(rename = "handoff.timed_out")]
     HandoffTimedOut { handoff: HandoffNo, reason: Option<ContentId> },
     #[serde(rename = "handoff.cancelled")]
@@ -112,6 +160,14 @@ pub struct Created {
     pub approved_by: Option<Principal>,
     /// What the edge's contract misses, as `rule path`.
     pub warnings: Vec<String>,
+    /// How the delegate's work ended, where this gives it back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub brings: Option<Outcome>,
+    /// Not to be taken before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_back_until: Option<Timestamp>,
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub has_lost_lease: bool,
 }
 
 impl Event {
@@ -129,6 +185,20 @@ impl Event {
             Event::HandoffRejected { .. } => "handoff.rejected",
             Event::RoundCounted { .. } => "round.counted",
             Event::HandoffCompleted { .. } => "handoff.completed",
+            Event::HandoffClarified { .. } => "handoff.clarified",
+            Event::HandoffAnswered { .. } => "handoff.answered",
+            Event::HandoffReleased { .. } => "handoff.released",
+            Event::HandoffWoken { .. } => "handoff.woken",
+            Event::FrameOpened { .. } => "frame.opened",
+            Event::FrameClosed { .. } => "frame.closed",
+            Event::LeaseGranted { .. } => "lease.granted",
+            Event::LeaseLost { .. } => "lease.lost",
+            Event::LeaseReleased { .. } => "lease.released",
+            Event::GatePassed { .. } => "gate.passed",
+            Event::EvidenceRecorded { .. } => "evidence.recorded",
+            Event::BlockerRaised { .. } => "blocker.raised",
+            Event::BlockerResolved { .. } => "blocker.resolved",
+            Event::BlockerWaived { .. } => "blocker.waived",
             Event::HandoffTimedOut { .. } => "handoff.timed_out",
             Event::HandoffCancelled { .. } => "handoff.cancelled",
             Event::HandoffSuperseded { .. } => "handoff.superseded",
@@ -153,6 +223,17 @@ impl Event {
             | Event::HandoffCancelled { handoff, .. }
             | Event::HandoffSuperseded { handoff, .. }
             | Event::HandoffStale { handoff }
+            | Event::HandoffClarified { handoff, .. }
+            | Event::HandoffAnswered { handoff, .. }
+            | Event::HandoffReleased { handoff, .. }
+            | Event::HandoffWoken { handoff }
+            | Event::FrameOpened { caller: handoff }
+            | Event::FrameClosed { caller: handoff, .. }
+            | Event::LeaseGranted { handoff, .. }
+            | Event::LeaseLost { handoff, .. }
+            | Event::LeaseReleased { handoff, .. }
+            | Event::EvidenceRecorded { handoff, .. }
+            | Event::BlockerRaised { handoff, .. }
             | Event::GateOpened { handoff, .. }
             | Event::GateAnswered { handoff, .. } => Some(*handoff),
             Event::RunStarted { .. }
@@ -165,177 +246,11 @@ impl Event {
             | Event::StepCompleted { .. }
             | Event::StepSkipped { .. }
             | Event::RoundCounted { .. }
+            | Event::GatePassed { .. }
+            | Event::BlockerResolved { .. }
+            | Event::BlockerWaived { .. }
             | Event::BatonLoose { .. } => None,
         }
     }
 }
 
-/// The run that `events` tell of, or `None` where they do not begin with its start.
-pub fn replay(id: RunId, events: impl IntoIterator<Item = (Event, Timestamp)>) -> Option<Run> {
-    let mut events = events.into_iter();
-    let (first, at) = events.next()?;
-    let Event::RunStarted { story, workflow, pin, owner, start } = first else { return None };
-    let mut run = Run::new(id, story, workflow, pin, owner, start, at);
-    for (event, at) in events {
-        evolve(&mut run, &event, at);
-    }
-    Some(run)
-}
-
-/// Changes `run` to what it is once `event` has happened.
-pub fn evolve(run: &mut Run, event: &Event, at: Timestamp) {
-    run.moved_at = at;
-    match event {
-        // `replay` and `decide` make the run from it.
-        Event::RunStarted { .. } => {}
-        Event::RunAdopted { by } => run.visit(&by.place),
-        Event::RunPaused { .. } => run.status = RunStatus::Paused,
-        Event::RunResumed => run.status = RunStatus::Open,
-        Event::RunCancelled { .. } => run.end(RunStatus::Cancelled),
-        Event::RunCompleted => run.end(RunStatus::Completed),
-        Event::HandoffCreated(created) => run.open(created, at),
-        Event::HandoffAccepted { handoff, .. } => run.take(*handoff, at),
-        Event::HandoffRejected { handoff, forward, findings, .. } => {
-            run.close(*handoff);
-            run.count(forward, *findings);
-        }
-        Event::RoundCounted { forward, findings } => run.count(forward, *findings),
-        Event::HandoffCompleted { handoff, .. }
-        | Event::HandoffTimedOut { handoff, .. }
-        | Event::HandoffCancelled { handoff, .. }
-        | Event::HandoffSuperseded { handoff, .. } => run.close(*handoff),
-        Event::HandoffStale { handoff } => {
-            if let Some(handoff) = run.handoff_mut(*handoff) {
-                handoff.is_stale = true;
-            }
-        }
-        Event::StepStarted { step, .. } => run.visit(&Place::Step(step.clone())),
-        Event::StepCompleted { .. } | Event::StepSkipped { .. } => {}
-        Event::GateOpened { handoff, gate } => {
-            run.set_baton(Baton::Parked { handoff: *handoff, on: Wait::Person });
-            if let Some(handoff) = run.handoff_mut(*handoff) {
-                handoff.gate = Some(gate.clone());
-            }
-        }
-        Event::GateAnswered { handoff, n_extra, .. } => run.grant(*handoff, *n_extra),
-        Event::BatonLoose { at, other } => {
-            run.set_baton(Baton::Loose { at: at.clone(), other: other.clone() });
-        }
-    }
-}
-
-impl Run {
-    fn open(&mut self, created: &Created, at: Timestamp) {
-        self.n_handoffs = created.handoff.0;
-        if created.package.is_some() {
-            self.package = created.package;
-        }
-        self.give(created);
-        self.handoffs.push(Handoff {
-            no: created.handoff,
-            id: created.id,
-            branch: created.branch,
-            kind: created.kind,
-            from: created.from.clone(),
-            to: created.to.clone(),
-            state: State::Pending,
-            package: created.package,
-            forward: created.forward.clone(),
-            reject_to: created.reject_to.clone(),
-            attempt: created.attempt,
-            fence: 0,
-            created_at: at,
-            accepted_at: None,
-            is_stale: false,
-            gate: None,
-        });
-        self.set_baton(Baton::Offered { handoff: created.handoff });
-    }
-
-    fn give(&mut self, created: &Created) {
-        let Place::Step(step) = &created.to.place else { return };
-        let given = Given {
-            step: step.clone(),
-            package: created.package,
-            sender: created.reject_to.as_ref().unwrap_or(&created.from).clone(),
-            forward: created.forward.clone(),
-        };
-        match self.given.iter_mut().find(|it| it.step == *step) {
-            Some(before) => *before = given,
-            None => self.given.push(given),
-        }
-    }
-
-    fn take(&mut self, no: HandoffNo, at: Timestamp) {
-        if let Some(handoff) = self.handoff_mut(no) {
-            handoff.state = State::Accepted;
-            handoff.fence += 1;
-            handoff.accepted_at = Some(at);
-            handoff.is_stale = false;
-        }
-        self.set_baton(Baton::Held { handoff: no });
-    }
-
-    /// A person's answer allows more rounds, and what was found before counts no more.
-    fn grant(&mut self, no: HandoffNo, n_extra: u32) {
-        let Some(gate) = self.handoff(no).and_then(|it| it.gate.clone()) else { return };
-        match gate.cause {
-            GateCause::Rounds | GateCause::SameFindings => {
-                let rounds = self.rounds_mut(&gate.forward);
-                rounds.n_extra += n_extra;
-                rounds.findings = None;
-            }
-            GateCause::Failure
-            | GateCause::Blocked
-            | GateCause::NeedsClarification
-            | GateCause::NeedsReview => {}
-        }
-    }
-
-    fn count(&mut self, forward: &EdgeKey, findings: Option<Hash>) {
-        let rounds = self.rounds_mut(forward);
-        rounds.n_rejects += 1;
-        rounds.findings = findings;
-    }
-
-    fn close(&mut self, no: HandoffNo) {
-        self.handoffs.retain(|it| it.no != no);
-    }
-
-    fn end(&mut self, status: RunStatus) {
-        self.status = status;
-        self.handoffs.clear();
-        self.branches = vec![Branch { no: 0, baton: Baton::Done }];
-    }
-
-    fn visit(&mut self, place: &Place) {
-        if let Place::Step(step) = place
-            && !self.visited.contains(step)
-        {
-            self.visited.push(step.clone());
-        }
-    }
-
-    fn set_baton(&mut self, baton: Baton) {
-        if let Some(branch) = self.branches.first_mut() {
-            branch.baton = baton;
-        }
-    }
-
-    fn handoff_mut(&mut self, no: HandoffNo) -> Option<&mut Handoff> {
-        self.handoffs.iter_mut().find(|it| it.no == no)
-    }
-
-    fn rounds_mut(&mut self, edge: &EdgeKey) -> &mut Rounds {
-        let index = self.rounds.iter().position(|it| it.edge == *edge).unwrap_or_else(|| {
-            self.rounds.push(Rounds {
-                edge: edge.clone(),
-                n_rejects: 0,
-                n_extra: 0,
-                findings: None,
-            });
-            self.rounds.len() - 1
-        });
-        &mut self.rounds[index]
-    }
-}

@@ -3,13 +3,17 @@
 use serde::{Deserialize, Serialize};
 
 use crate::content::ContentId;
+use crate::evidence::Evidence;
 use crate::names::AgentId;
-use crate::run::{EdgeKey, Party};
+use crate::run::{EdgeKey, HandoffNo, Party};
+use crate::workflow::Place;
 
 /// A question that only a person may answer. It never times out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gate {
     pub cause: GateCause,
+    #[serde(default, skip_serializing_if = "GateKind::is_blocking")]
+    pub kind: GateKind,
     /// Who got stuck, or who asks: the agent whose success edge "accept" follows.
     pub asker: Party,
     /// Who works on when the answer is to go on.
@@ -21,6 +25,31 @@ pub struct Gate {
     pub reason: Option<ContentId>,
     /// The edge whose rounds are used up.
     pub forward: EdgeKey,
+    /// Who gets the work back if the worker, given it again, rejects it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sender: Option<Party>,
+    /// The handoff that goes on meanwhile, where the gate only advises.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beside: Option<HandoffNo>,
+    /// The handoff that is asked about, where it is still open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<HandoffNo>,
+    /// What has been checked, where checks could open the gate.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<Evidence>,
+}
+
+/// How much a gate stops.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GateKind {
+    /// Everything, until somebody answers.
+    #[default]
+    Blocking,
+    /// Nothing: the work goes on, and a person may object.
+    Advisory,
+    /// Everything, until the checks pass or somebody answers.
+    Automatic,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,6 +65,18 @@ pub enum GateCause {
     NeedsClarification,
     /// The sender asked for a person's eye before the work goes on.
     NeedsReview,
+    /// The workflow says that a person has to look before the work goes on.
+    Declared,
+    /// The checks of the edge have not all passed.
+    Checks,
+    /// An agent asks of its own accord, and waits.
+    Escalation,
+    /// The receiver has asked about the handoff as often as it may.
+    Questions,
+    /// Whoever held the work died, and so did all who tried again.
+    LostLease,
+    /// Nobody took the handoff in time.
+    Expired,
 }
 
 /// What a person may say.
@@ -54,19 +95,82 @@ pub enum Answer {
     Approve,
     /// The work is not good: back to its sender.
     Reject,
+    /// What was asked for, in words.
+    Reply,
+    /// Ask the sender something first.
+    Question,
+    /// Hand on something else instead: the person's own package.
+    Modify,
 }
 
 impl Gate {
     /// The answers that this gate takes, by name.
     pub fn choices(&self) -> &'static [&'static str] {
+        if self.kind == GateKind::Advisory {
+            return &["approve", "reject"];
+        }
         match self.cause {
             GateCause::Rounds
             | GateCause::SameFindings
             | GateCause::Failure
             | GateCause::Blocked
+            | GateCause::NeedsClarification
+                if self.is_between_delegate_and_caller() =>
+            {
+                &["continue", "accept", "abort"]
+            }
+            GateCause::Rounds
+            | GateCause::SameFindings
+            | GateCause::Failure
+            | GateCause::Blocked
             | GateCause::NeedsClarification => &["continue", "accept", "hand_to", "abort"],
-            GateCause::NeedsReview => &["approve", "reject", "abort"],
+            GateCause::NeedsReview | GateCause::Declared | GateCause::Checks => {
+                &["approve", "reject", "question", "modify", "abort"]
+            }
+            GateCause::Escalation => &["answer", "approve", "reject", "question", "abort"],
+            GateCause::Questions => &["answer", "abort"],
+            GateCause::LostLease | GateCause::Expired => &["continue", "hand_to", "abort"],
         }
+    }
+
+    pub fn takes(&self, answer: &Answer) -> bool {
+        self.choices().contains(&answer.name())
+    }
+
+    /// The caller waits for its own work to come back: nobody else can take it in its place.
+    fn is_between_delegate_and_caller(&self) -> bool {
+        let is_delegate = match &self.asker.place {
+            Place::Delegate(_) => true,
+            Place::Orchestrator | Place::Human | Place::Step(_) => false,
+        };
+        is_delegate && self.worker != self.asker
+    }
+}
+
+impl GateKind {
+    pub fn is_blocking(&self) -> bool {
+        match self {
+            GateKind::Blocking => true,
+            GateKind::Advisory | GateKind::Automatic => false,
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            GateKind::Blocking => "blocking",
+            GateKind::Advisory => "advisory",
+            GateKind::Automatic => "automatic",
+        }
+    }
+
+    /// Reads the words of seed 004 and of what stands around it.
+    pub fn parse(word: &str) -> Option<Self> {
+        Some(match word.trim().to_ascii_lowercase().as_str() {
+            "blocking" => GateKind::Blocking,
+            "advisory" | "informative" => GateKind::Advisory,
+            "automatic" | "auto" => GateKind::Automatic,
+            _ => return None,
+        })
     }
 }
 
@@ -79,6 +183,12 @@ impl GateCause {
             GateCause::Blocked => "blocked",
             GateCause::NeedsClarification => "needs_clarification",
             GateCause::NeedsReview => "needs_review",
+            GateCause::Declared => "declared",
+            GateCause::Checks => "checks",
+            GateCause::Escalation => "escalation",
+            GateCause::Questions => "questions",
+            GateCause::LostLease => "lost_lease",
+            GateCause::Expired => "expired",
         }
     }
 
@@ -93,6 +203,14 @@ impl GateCause {
             GateCause::Blocked => "The step is blocked and somebody has to clear the way",
             GateCause::NeedsClarification => "The agent has a question that only a person answers",
             GateCause::NeedsReview => "The agent asks for a review before the work goes on",
+            GateCause::Declared => "The workflow asks for a person's word before the work goes on",
+            GateCause::Checks => "The checks have not all passed; a person may decide instead",
+            GateCause::Escalation => "The agent asks, and waits for the answer",
+            GateCause::Questions => {
+                "The receiver has asked as often as it may; a person settles it now"
+            }
+            GateCause::LostLease => "Whoever took the work died, and so did all who tried again",
+            GateCause::Expired => "Nobody took the handoff in time",
         }
     }
 }
@@ -106,6 +224,23 @@ impl Answer {
             Answer::Abort => "abort",
             Answer::Approve => "approve",
             Answer::Reject => "reject",
+            Answer::Reply => "answer",
+            Answer::Question => "question",
+            Answer::Modify => "modify",
+        }
+    }
+
+    /// True where the answer is nothing without words.
+    pub fn needs_words(&self) -> bool {
+        match self {
+            Answer::Reply | Answer::Question => true,
+            Answer::Continue
+            | Answer::Accept
+            | Answer::HandTo(_)
+            | Answer::Abort
+            | Answer::Approve
+            | Answer::Reject
+            | Answer::Modify => false,
         }
     }
 }

@@ -3,6 +3,7 @@
 //! Read [`run`] for what a run knows, [`command`] for what may be asked, [`event`] for what may
 //! happen, and [`decide`] for what leads from one to the other.
 
+pub mod acknowledgement;
 pub mod agent;
 pub mod canonical;
 pub mod command;
@@ -11,6 +12,7 @@ pub mod contract;
 pub mod decide;
 pub mod document;
 pub mod event;
+pub mod evidence;
 pub mod gate;
 pub mod hash;
 pub mod names;

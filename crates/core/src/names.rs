@@ -28,6 +28,15 @@ pub struct StoryKey(String);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reason(String);
 
+/// A question, an answer or a comment: what somebody says to somebody else.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Words(String);
+
+/// What is checked at an automatic gate, such as `lint`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct CheckName(String);
+
 /// Who asked: a person, an agent or a program, as the face that took the command knows them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -50,6 +59,7 @@ pub enum NameError {
 const MOST_KEBAB_BYTES: usize = 64;
 const MOST_KEY_BYTES: usize = 200;
 const MOST_REASON_CHARS: usize = 1000;
+const MOST_WORDS_CHARS: usize = 10_000;
 
 impl AgentId {
     /// The agent that is every person: a handoff to it waits in the inbox.
@@ -90,6 +100,12 @@ impl WorkflowName {
     }
 }
 
+impl CheckName {
+    pub fn parse(name: &str) -> Result<Self, NameError> {
+        kebab("the name of a check", name).map(Self)
+    }
+}
+
 impl StoryKey {
     pub fn parse(key: &str) -> Result<Self, NameError> {
         visible("a story key", key).map(Self)
@@ -102,22 +118,20 @@ impl Principal {
     }
 }
 
+impl Words {
+    pub fn parse(words: &str) -> Result<Self, NameError> {
+        bounded("a text", words, MOST_WORDS_CHARS).map(Self)
+    }
+
+    /// As a reason: cut, where it is longer than one.
+    pub fn to_reason(&self) -> Option<Reason> {
+        Reason::shortened(&self.0)
+    }
+}
+
 impl Reason {
     pub fn parse(reason: &str) -> Result<Self, NameError> {
-        let what = "a reason";
-        let reason = reason.trim();
-        if reason.is_empty() {
-            return Err(NameError::Empty { what });
-        }
-        if let Some(code) = reason.chars().find(|it| *it == '\0') {
-            return Err(NameError::Invisible { what, code: code as u32 });
-        }
-        let n = reason.chars().count();
-        if n > MOST_REASON_CHARS {
-            let (unit, most) = ("characters", MOST_REASON_CHARS);
-            return Err(NameError::TooLong { what, n, unit, most });
-        }
-        Ok(Self(reason.to_owned()))
+        bounded("a reason", reason, MOST_REASON_CHARS).map(Self)
     }
 
     /// As [`Reason::parse`], for text that Baton took out of a package: cut rather than refused.
@@ -133,6 +147,21 @@ pub fn is_invisible(it: char) -> bool {
     it.is_control()
         || matches!(it, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}')
         || matches!(it, '\u{FEFF}' | '\u{061C}' | '\u{180E}' | '\u{E0000}'..='\u{E007F}')
+}
+
+fn bounded(what: &'static str, text: &str, most: usize) -> Result<String, NameError> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Err(NameError::Empty { what });
+    }
+    if let Some(code) = text.chars().find(|it| *it == '\0') {
+        return Err(NameError::Invisible { what, code: code as u32 });
+    }
+    let n = text.chars().count();
+    if n > most {
+        return Err(NameError::TooLong { what, n, unit: "characters", most });
+    }
+    Ok(text.to_owned())
 }
 
 fn kebab(what: &'static str, name: &str) -> Result<String, NameError> {
@@ -193,8 +222,8 @@ macro_rules! stored_text {
     )+ };
 }
 
-text! { AgentId StepId WorkflowName StoryKey Principal Reason }
-stored_text! { AgentId StepId WorkflowName StoryKey Principal }
+text! { AgentId StepId WorkflowName StoryKey Principal Reason Words CheckName }
+stored_text! { AgentId StepId WorkflowName StoryKey Principal CheckName }
 
 #[cfg(test)]
 mod tests {

@@ -60,6 +60,32 @@ pub enum Refusal {
     NothingToSkip { whereabouts: String },
     #[error("there is no agent `{agent}`; add a file for it, or name another")]
     UnknownAgent { agent: AgentId },
+    #[error("{handoff} waits until {whereabouts}; its holder goes on when that comes back")]
+    FrameOpen { handoff: HandoffNo, whereabouts: String },
+    #[error("{handoff} is nobody's part of the work; complete it, and the workflow says who is next")]
+    NotInFrame { handoff: HandoffNo },
+    #[error("the work is delegated {depth} deep, and that is the most")]
+    TooDeep { depth: usize },
+    #[error("{handoff} is a question; answer it, or accept it to answer it later")]
+    QuestionOpen { handoff: HandoffNo },
+    #[error("{handoff} is no question, and there is none about it")]
+    NotAQuestion { handoff: HandoffNo },
+    #[error("{handoff} is held with fence {current} now, not {fence}: what you held was lost")]
+    StaleFence { handoff: HandoffNo, fence: u32, current: u32 },
+    #[error("a lease on this step was lost; accept {handoff}, or say with which fence you hold it")]
+    FenceRequired { handoff: HandoffNo },
+    #[error("{handoff} has no lease; accept it with one")]
+    NoLease { handoff: HandoffNo },
+    #[error("{handoff} is held back until {until}")]
+    NotYet { handoff: HandoffNo, until: Timestamp },
+    #[error("{handoff} is not held back")]
+    NotHeldBack { handoff: HandoffNo },
+    #[error("the answer `{answer}` to {handoff} is nothing without words; add a comment")]
+    CommentRequired { handoff: HandoffNo, answer: &'static str },
+    #[error("to modify {handoff} needs the package that takes the place of the old one")]
+    PackageRequired { handoff: HandoffNo },
+    #[error("{handoff} has had {n} different checks, and that is the most")]
+    TooManyChecks { handoff: HandoffNo, n: usize },
 }
 
 impl Refusal {
@@ -89,6 +115,19 @@ impl Refusal {
             Refusal::NotVisited { .. } => "not_visited",
             Refusal::NothingToSkip { .. } => "nothing_to_skip",
             Refusal::UnknownAgent { .. } => "unknown_agent",
+            Refusal::FrameOpen { .. } => "frame_open",
+            Refusal::NotInFrame { .. } => "not_in_frame",
+            Refusal::TooDeep { .. } => "too_deep",
+            Refusal::QuestionOpen { .. } => "question_open",
+            Refusal::NotAQuestion { .. } => "not_a_question",
+            Refusal::StaleFence { .. } => "stale_fence",
+            Refusal::FenceRequired { .. } => "fence_required",
+            Refusal::NoLease { .. } => "no_lease",
+            Refusal::NotYet { .. } => "not_yet",
+            Refusal::NotHeldBack { .. } => "not_held_back",
+            Refusal::CommentRequired { .. } => "comment_required",
+            Refusal::PackageRequired { .. } => "package_required",
+            Refusal::TooManyChecks { .. } => "too_many_checks",
         }
     }
 
@@ -105,7 +144,19 @@ impl Refusal {
             | Refusal::NotAGate { handoff }
             | Refusal::NotAChoice { handoff, .. }
             | Refusal::NotDue { handoff, .. }
-            | Refusal::AlreadyStale { handoff } => Some(*handoff),
+            | Refusal::AlreadyStale { handoff }
+            | Refusal::FrameOpen { handoff, .. }
+            | Refusal::NotInFrame { handoff, .. }
+            | Refusal::QuestionOpen { handoff, .. }
+            | Refusal::NotAQuestion { handoff, .. }
+            | Refusal::StaleFence { handoff, .. }
+            | Refusal::FenceRequired { handoff, .. }
+            | Refusal::NoLease { handoff, .. }
+            | Refusal::NotYet { handoff, .. }
+            | Refusal::NotHeldBack { handoff, .. }
+            | Refusal::CommentRequired { handoff, .. }
+            | Refusal::PackageRequired { handoff, .. }
+            | Refusal::TooManyChecks { handoff, .. } => Some(*handoff),
             Refusal::RunFinished { .. }
             | Refusal::NotHolder { .. }
             | Refusal::NotAnEdge { .. }
@@ -117,6 +168,7 @@ impl Refusal {
             | Refusal::NotPaused
             | Refusal::NotVisited { .. }
             | Refusal::NothingToSkip { .. }
+            | Refusal::TooDeep { .. }
             | Refusal::UnknownAgent { .. } => None,
         }
     }
@@ -139,12 +191,25 @@ impl Refusal {
             | Refusal::NotPaused
             | Refusal::NotDue { .. }
             | Refusal::AlreadyStale { .. }
-            | Refusal::NothingToSkip { .. } => RefusalClass::Conflict,
+            | Refusal::NothingToSkip { .. }
+            | Refusal::FrameOpen { .. }
+            | Refusal::NotInFrame { .. }
+            | Refusal::TooDeep { .. }
+            | Refusal::QuestionOpen { .. }
+            | Refusal::NotAQuestion { .. }
+            | Refusal::StaleFence { .. }
+            | Refusal::FenceRequired { .. }
+            | Refusal::NoLease { .. }
+            | Refusal::NotYet { .. }
+            | Refusal::NotHeldBack { .. }
+            | Refusal::TooManyChecks { .. } => RefusalClass::Conflict,
             Refusal::NotAnEdge { .. }
             | Refusal::ChooseReceiver { .. }
             | Refusal::NotOptional { .. }
             | Refusal::NotAChoice { .. }
             | Refusal::NotVisited { .. }
+            | Refusal::CommentRequired { .. }
+            | Refusal::PackageRequired { .. }
             | Refusal::Contract { .. } => RefusalClass::Unacceptable,
             Refusal::UnknownAgent { .. } => RefusalClass::Malformed,
         }

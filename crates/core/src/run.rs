@@ -7,9 +7,11 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::content::ContentId;
-use crate::gate::Gate;
+use crate::evidence::Evidence;
+use crate::gate::{Gate, GateKind};
 use crate::hash::Hash;
 use crate::names::{AgentId, Principal, StepId, StoryKey, WorkflowName};
+use crate::outcome::Outcome;
 use crate::workflow::Place;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,10 +35,35 @@ pub struct Run {
     pub package: Option<ContentId>,
     /// What each step was last given, so that it can be given again.
     pub given: Vec<Given>,
+    /// Who waits for a part of the work, outermost first. What the baton rests on is in the last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub frames: Vec<Frame>,
+    /// What keeps blocked steps from going on; the settled ones are in the log.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub blockers: Vec<Blocker>,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub n_blockers: u32,
     /// How many handoffs the run has had.
     pub n_handoffs: u32,
     pub started_at: Timestamp,
     pub moved_at: Timestamp,
+}
+
+/// A holder that waits for a delegate or a person: its handoff is parked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Frame {
+    pub caller: HandoffNo,
+}
+
+/// What keeps a step from going on, until somebody settles it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Blocker {
+    /// Counted within its run, from 1.
+    pub no: u32,
+    /// Whose work it stops.
+    pub handoff: HandoffNo,
+    pub by: AgentId,
+    pub about: ContentId,
 }
 
 /// What a step was last given, and by whom.
@@ -89,6 +116,8 @@ pub enum Baton {
 #[serde(rename_all = "snake_case")]
 pub enum Wait {
     Person,
+    /// The time at which it is offered again.
+    Timer,
 }
 
 /// Counted within its run, from 1. Shown as `HO-001`.
@@ -123,6 +152,41 @@ pub struct Handoff {
     pub is_stale: bool,
     /// What a person is asked, where the receiver is one.
     pub gate: Option<Gate>,
+    /// Since when it waits for its receiver, where that is not since it was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiting_since: Option<Timestamp>,
+    /// Not to be taken before: the last attempt died.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_back_until: Option<Timestamp>,
+    /// For how many seconds its holder may be silent, where the holder promised not to be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease: Option<u32>,
+    /// A lease on this work was lost: whoever had it may still be alive, and must be told apart.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub has_lost_lease: bool,
+    /// The open question about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<HandoffNo>,
+    /// What it asks about, where it is a question.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<HandoffNo>,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub n_questions: u32,
+    /// How the delegate's work ended, where this gives it back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub brings: Option<Outcome>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<Evidence>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+fn is_zero(n: &u32) -> bool {
+    *n == 0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+pub(crate) fn is_false(it: &bool) -> bool {
+    !*it
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -136,6 +200,8 @@ pub enum Kind {
     Escalation,
     /// Back to whoever sent it.
     Return,
+    /// About another handoff, to whoever sent that.
+    Question,
 }
 
 /// One side of a handoff.
@@ -211,6 +277,9 @@ impl Run {
             visited: Vec::new(),
             package: None,
             given: Vec::new(),
+            frames: Vec::new(),
+            blockers: Vec::new(),
+            n_blockers: 0,
             n_handoffs: 0,
             started_at: now,
             moved_at: now,
@@ -241,8 +310,18 @@ impl Run {
         let handoff = self.current()?;
         match handoff.state {
             State::Pending | State::Accepted | State::Parked => Some(&handoff.to.agent),
-            State::Clarification => Some(&handoff.from.agent),
+            State::Clarification => {
+                let question = handoff.question.and_then(|it| self.handoff(it));
+                Some(question.map_or(&handoff.from.agent, |it| &it.to.agent))
+            }
         }
+    }
+
+    /// The parked handoff whose holder waits for `no`, directly.
+    pub fn caller_of(&self, no: HandoffNo) -> Option<&Handoff> {
+        let depth = self.frames.iter().position(|it| it.caller == no).unwrap_or(self.frames.len());
+        let frame = self.frames.get(depth.checked_sub(1)?)?;
+        self.handoff(frame.caller)
     }
 
     /// Where the baton is, as a place of the workflow.
@@ -265,9 +344,18 @@ impl Run {
         self.rounds.iter().find(|it| it.edge == *edge)
     }
 
-    /// The open gate that blocks the run, if there is one.
+    /// The open gate that stops the run, if there is one.
     pub fn gate(&self) -> Option<(&Handoff, &Gate)> {
-        self.handoffs.iter().find_map(|it| Some((it, it.gate.as_ref()?)))
+        self.gates().find(|(_, gate)| gate.kind != GateKind::Advisory)
+    }
+
+    /// Every open gate, those that only advise too.
+    pub fn gates(&self) -> impl Iterator<Item = (&Handoff, &Gate)> {
+        self.handoffs.iter().filter_map(|it| Some((it, it.gate.as_ref()?)))
+    }
+
+    pub fn questions(&self) -> impl Iterator<Item = &Handoff> {
+        self.handoffs.iter().filter(|it| it.kind == Kind::Question)
     }
 
     pub fn is_finished(&self) -> bool {
@@ -322,11 +410,12 @@ impl Kind {
             Kind::Delegation => "delegation",
             Kind::Escalation => "escalation",
             Kind::Return => "return",
+            Kind::Question => "question",
         }
     }
 
     pub fn parse(name: &str) -> Option<Self> {
-        [Self::Sequential, Self::Delegation, Self::Escalation, Self::Return]
+        [Self::Sequential, Self::Delegation, Self::Escalation, Self::Return, Self::Question]
             .into_iter()
             .find(|it| it.name() == name)
     }

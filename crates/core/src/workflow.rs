@@ -7,8 +7,9 @@ use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 
 use crate::contract::{Contract, Profile};
+use crate::gate::GateKind;
 use crate::hash::Hash;
-use crate::names::{AgentId, Reason, StepId, WorkflowName};
+use crate::names::{AgentId, CheckName, Reason, StepId, WorkflowName};
 use crate::outcome::Outcome;
 use crate::problem::Problem;
 
@@ -26,6 +27,8 @@ pub struct Workflow {
     /// In the order of the file, which is the order of the pipeline that people see.
     pub steps: Vec<Step>,
     pub contracts: Vec<Contract>,
+    /// The contract of whatever an agent asks a person of its own accord.
+    pub escalation: Option<String>,
     pub limits: Limits,
 }
 
@@ -43,8 +46,39 @@ pub struct Step {
     pub is_optional: bool,
     /// After this long a holder without a lease is shown as stale.
     pub work_within: SignedDuration,
+    /// Where left out, the limits of the workflow say it.
+    pub expiry: Option<Expiry>,
     pub reject: RejectRule,
+    /// Specialists whom the step's agent may send a part of its work to.
+    pub delegates: Vec<Delegate>,
     pub edges: Vec<Edge>,
+}
+
+/// A specialist beside the workflow, and what it is given and gives back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Delegate {
+    pub agent: AgentId,
+    /// What the caller's package has to hold.
+    pub contract: Option<String>,
+    /// What the specialist's has to.
+    pub returns: Option<String>,
+}
+
+/// How long a handoff may wait for its receiver, and what becomes of it then.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Expiry {
+    pub after: SignedDuration,
+    pub then: OnExpire,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnExpire {
+    /// The baton lies loose, and a person sees it.
+    Loose,
+    /// The work goes back to its sender.
+    Return,
+    /// A person is asked.
+    Ask,
 }
 
 /// Where a rejected handoff goes.
@@ -66,6 +100,21 @@ pub struct Edge {
     pub profile: Option<Profile>,
     /// How many rejects this edge takes before a person is asked.
     pub rounds: Option<u32>,
+    /// What has to be settled before the work goes this way.
+    pub gate: Option<EdgeGate>,
+}
+
+/// A gate that a workflow declares on an edge.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EdgeGate {
+    pub kind: GateKind,
+    pub name: String,
+    /// What a person is to look at.
+    pub items: Vec<String>,
+    /// What each answer means here, by the name of the answer.
+    pub options: Vec<(String, String)>,
+    /// What has to pass, where the gate is automatic.
+    pub checks: Vec<CheckName>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,21 +131,33 @@ pub enum Place {
     Orchestrator,
     Human,
     Step(StepId),
+    /// Beside the workflow: a specialist does a part of somebody's step.
+    Delegate(AgentId),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
     /// Rejects on one edge before a person is asked.
     pub rounds: u32,
-    /// How often a failed step without a failure edge is tried again.
+    /// How often a step is tried again that failed without a failure edge, or whose holder died.
     pub retries: u32,
+    /// Questions about one handoff before a person is asked.
+    pub questions: u32,
+    /// How long any handoff may wait, unless its step says otherwise.
+    pub expiry: Option<Expiry>,
     /// After this long an unanswered handoff is shown as stale.
     pub stale_after: SignedDuration,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { rounds: 3, retries: 2, stale_after: SignedDuration::from_mins(30) }
+        Self {
+            rounds: 3,
+            retries: 2,
+            questions: 3,
+            expiry: None,
+            stale_after: SignedDuration::from_mins(30),
+        }
     }
 }
 
@@ -122,7 +183,7 @@ impl Workflow {
     pub fn edges_from(&self, place: &Place) -> &[Edge] {
         match place {
             Place::Orchestrator => std::slice::from_ref(&self.start),
-            Place::Human => &[],
+            Place::Human | Place::Delegate(_) => &[],
             Place::Step(id) => self.step(id).map_or(&[], |it| &it.edges),
         }
     }
@@ -132,6 +193,7 @@ impl Workflow {
         match place {
             Place::Orchestrator => vec![AgentId::orchestrator()],
             Place::Human => vec![AgentId::human()],
+            Place::Delegate(agent) => vec![agent.clone()],
             Place::Step(id) => self.step(id).map_or_else(Vec::new, |it| it.agents.clone()),
         }
     }
@@ -149,6 +211,21 @@ impl Workflow {
             self.agents_at(&place).contains(from)
                 && self.agents_at(&Self::target_place(&edge.to)).contains(to)
         })
+    }
+
+    /// The edge between two places, if there is one on that outcome.
+    pub fn edge_between(&self, from: &Place, to: &Place, on: Outcome) -> Option<&Edge> {
+        let leads = |it: &&Edge| it.on == on && Self::target_place(&it.to) == *to;
+        self.edges_from(from).iter().find(leads)
+    }
+
+    /// How long a handoff to `place` may wait.
+    pub fn expiry_at(&self, place: &Place) -> Option<&Expiry> {
+        let step = match place {
+            Place::Step(id) => self.step(id),
+            Place::Orchestrator | Place::Human | Place::Delegate(_) => None,
+        };
+        step.and_then(|it| it.expiry.as_ref()).or(self.limits.expiry.as_ref())
     }
 
     /// The rejects that the edge between two places takes before a person is asked.
@@ -169,6 +246,7 @@ impl Workflow {
             return problems;
         }
         self.edge_problems("start", &self.start, &mut problems);
+        self.contract_problems("escalation", self.escalation.as_ref(), &mut problems);
         if self.start.to == Target::Complete {
             problems.push(Problem::new("start.to", "no_such_step", "must name a step"));
         }
@@ -190,6 +268,9 @@ impl Workflow {
         for agent in step.agents.iter().filter(|it| it.is_human() || it.is_orchestrator()) {
             let message = format!("`{agent}` is reserved and cannot do a step");
             problems.push(Problem::new(format!("{path}.agent"), "reserved_agent", message));
+        }
+        for delegate in &step.delegates {
+            self.delegate_problems(&format!("{path}.delegates"), delegate, problems);
         }
         if let RejectRule::To(id) = &step.reject
             && self.step(id).is_none()
@@ -218,14 +299,28 @@ impl Workflow {
             let message = "a back edge leads to a step, not to the end";
             problems.push(Problem::new(format!("{path}.back"), "back_to_end", message));
         }
-        if let Some(name) = &edge.contract
-            && self.contract(name).is_none()
-        {
-            let known: Vec<&str> = self.contracts.iter().map(|it| it.name.as_str()).collect();
-            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-            let message = format!("there is no contract `{name}`; known: {known}");
-            problems.push(Problem::new(format!("{path}.contract"), "no_such_contract", message));
+        self.contract_problems(&format!("{path}.contract"), edge.contract.as_ref(), problems);
+        if let Some(gate) = &edge.gate {
+            gate_problems(&format!("{path}.gate"), edge, gate, problems);
         }
+    }
+
+    fn delegate_problems(&self, path: &str, delegate: &Delegate, problems: &mut Vec<Problem>) {
+        let agent = &delegate.agent;
+        if agent.is_human() || agent.is_orchestrator() {
+            let message = format!("`{agent}` is reserved and cannot be a delegate");
+            problems.push(Problem::new(path, "reserved_agent", message));
+        }
+        self.contract_problems(&format!("{path}.contract"), delegate.contract.as_ref(), problems);
+        self.contract_problems(&format!("{path}.returns"), delegate.returns.as_ref(), problems);
+    }
+
+    fn contract_problems(&self, path: &str, name: Option<&String>, problems: &mut Vec<Problem>) {
+        let Some(name) = name.filter(|it| self.contract(it).is_none()) else { return };
+        let known: Vec<&str> = self.contracts.iter().map(|it| it.name.as_str()).collect();
+        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        let message = format!("there is no contract `{name}`; known: {known}");
+        problems.push(Problem::new(path, "no_such_contract", message));
     }
 
     fn no_such_step(&self, path: &str, id: &StepId) -> Problem {
@@ -266,7 +361,29 @@ impl Workflow {
     }
 }
 
+fn gate_problems(path: &str, edge: &Edge, gate: &EdgeGate, problems: &mut Vec<Problem>) {
+    if edge.is_back {
+        let message = "a way back has no gate: a person is asked when it is taken too often";
+        problems.push(Problem::new(path, "gate_on_back", message));
+    }
+    match (gate.kind, gate.checks.is_empty()) {
+        (GateKind::Automatic, true) => {
+            let message = "an automatic gate needs checks that could pass";
+            problems.push(Problem::new(format!("{path}.checks"), "no_checks", message));
+        }
+        (GateKind::Blocking | GateKind::Advisory, false) => {
+            let message = "only an automatic gate has checks";
+            problems.push(Problem::new(format!("{path}.checks"), "useless_checks", message));
+        }
+        (GateKind::Automatic, false) | (GateKind::Blocking | GateKind::Advisory, true) => {}
+    }
+}
+
 impl Step {
+    pub fn delegate(&self, agent: &AgentId) -> Option<&Delegate> {
+        self.delegates.iter().find(|it| it.agent == *agent)
+    }
+
     /// The edges for an outcome, in the order of the file.
     pub fn edges_on(&self, outcome: Outcome) -> impl Iterator<Item = &Edge> {
         self.edges.iter().filter(move |it| it.on == outcome)
@@ -277,6 +394,14 @@ impl Place {
     pub fn is_step(&self) -> bool {
         match self {
             Place::Step(_) => true,
+            Place::Orchestrator | Place::Human | Place::Delegate(_) => false,
+        }
+    }
+
+    /// True where an agent works: at a step, or beside the workflow.
+    pub fn is_work(&self) -> bool {
+        match self {
+            Place::Step(_) | Place::Delegate(_) => true,
             Place::Orchestrator | Place::Human => false,
         }
     }
@@ -288,6 +413,7 @@ impl std::fmt::Display for Place {
             Place::Orchestrator => f.write_str(AgentId::ORCHESTRATOR),
             Place::Human => f.write_str(AgentId::HUMAN),
             Place::Step(id) => write!(f, "{id}"),
+            Place::Delegate(agent) => write!(f, "{agent}"),
         }
     }
 }

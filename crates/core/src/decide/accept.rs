@@ -16,7 +16,7 @@ pub(super) fn decide(draft: &mut Draft<'_>, accept: &Accept) -> Result<(), Refus
             if draft.run.status == RunStatus::Paused {
                 return Err(Refusal::Paused);
             }
-            let acknowledgement = accept.acknowledgement.as_deref().map(|it| draft.keep(it));
+            let acknowledgement = accept.acknowledgement.as_ref().map(|it| draft.keep(&it.text));
             draft.emit(Event::HandoffAccepted {
                 handoff: handoff.no,
                 by: handoff.to.agent.clone(),
@@ -56,6 +56,6 @@ fn start_step(draft: &mut Draft<'_>, handoff: &Handoff) {
             let agent = handoff.to.agent.clone();
             draft.emit(Event::StepStarted { step: step.clone(), agent });
         }
-        Place::Orchestrator | Place::Human => {}
+        Place::Orchestrator | Place::Human | Place::Delegate(_) => {}
     }
 }

@@ -27,7 +27,7 @@ pub(super) fn decide(draft: &mut Draft<'_>, answer: &GateAnswer) -> Result<(), R
         });
     }
     let next = next(draft, &gate, &answer.answer)?;
-    let comment = draft.keep_some(answer.comment.as_ref());
+    let comment = answer.comment.as_ref().map(|it| draft.keep(it.as_str()));
     draft.emit(Event::GateAnswered {
         handoff: handoff.no,
         answer: answer.answer.clone(),
@@ -39,6 +39,7 @@ pub(super) fn decide(draft: &mut Draft<'_>, answer: &GateAnswer) -> Result<(), R
         handoff: handoff.no,
         outcome: Outcome::Success,
         package: None,
+        answer: None,
     });
     draft.done.handoff = Some(handoff.no);
     let made = carry_out(draft, &gate, next, comment, handoff.no, answer);
@@ -70,12 +71,13 @@ fn next(draft: &Draft<'_>, gate: &Gate, answer: &Answer) -> Result<Next, Refusal
         Answer::Approve => {
             let target = match &gate.worker.place {
                 Place::Step(step) => Target::Step(step.clone()),
-                Place::Orchestrator | Place::Human => Target::Complete,
+                Place::Orchestrator | Place::Human | Place::Delegate(_) => Target::Complete,
             };
             Ok(Next::Along(target, gate.worker.clone()))
         }
         Answer::Reject => Ok(Next::Back),
         Answer::Abort => Ok(Next::End),
+        Answer::Reply | Answer::Question | Answer::Modify => Err(Refusal::NotPaused),
     }
 }
 
@@ -123,7 +125,10 @@ fn carry_out(
                 | Answer::HandTo(_)
                 | Answer::Abort
                 | Answer::Approve
-                | Answer::Reject => Vec::new(),
+                | Answer::Reject
+                | Answer::Reply
+                | Answer::Question
+                | Answer::Modify => Vec::new(),
             };
             let onward = Offer {
                 reason: comment,
@@ -145,7 +150,8 @@ fn carry_out(
             Some(give_back(draft, human, asker, gate.package, reason, forward, follows))
         }
         Next::End => {
-            control::cancel(draft, answer.comment.as_ref());
+            let reason = answer.comment.as_ref().and_then(|it| it.to_reason());
+            control::cancel(draft, reason.as_ref());
             None
         }
     }
@@ -166,7 +172,12 @@ fn waived(draft: &Draft<'_>, gate: &Gate, target: &Target) -> Vec<Problem> {
 fn extra_rounds(draft: &Draft<'_>, gate: &Gate, answer: &Answer) -> u32 {
     let goes_on = match answer {
         Answer::Continue | Answer::HandTo(_) | Answer::Accept => true,
-        Answer::Approve | Answer::Reject | Answer::Abort => false,
+        Answer::Approve
+        | Answer::Reject
+        | Answer::Abort
+        | Answer::Reply
+        | Answer::Question
+        | Answer::Modify => false,
     };
     match gate.cause {
         GateCause::Rounds | GateCause::SameFindings if goes_on => {
@@ -177,6 +188,12 @@ fn extra_rounds(draft: &Draft<'_>, gate: &Gate, answer: &Answer) -> u32 {
         | GateCause::Failure
         | GateCause::Blocked
         | GateCause::NeedsClarification
-        | GateCause::NeedsReview => 0,
+        | GateCause::NeedsReview
+        | GateCause::Declared
+        | GateCause::Checks
+        | GateCause::Escalation
+        | GateCause::Questions
+        | GateCause::LostLease
+        | GateCause::Expired => 0,
     }
 }

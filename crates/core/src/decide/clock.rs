@@ -35,7 +35,7 @@ pub fn stale_at(workflow: &Workflow, handoff: &Handoff) -> Option<Timestamp> {
         State::Accepted => {
             let within = match &handoff.to.place {
                 Place::Step(step) => workflow.step(step).map(|it| it.work_within),
-                Place::Orchestrator | Place::Human => None,
+                Place::Orchestrator | Place::Human | Place::Delegate(_) => None,
             };
             (handoff.accepted_at?, within.unwrap_or(SignedDuration::from_mins(30)))
         }

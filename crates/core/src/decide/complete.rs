@@ -354,7 +354,7 @@ fn end_step(
     outcome: Outcome,
     package: Option<ContentId>,
 ) {
-    draft.emit(Event::HandoffCompleted { handoff: handoff.no, outcome, package });
+    draft.emit(Event::HandoffCompleted { handoff: handoff.no, outcome, package, answer: None });
     let agent = handoff.to.agent.clone();
     draft.emit(Event::StepCompleted { step: step.id.clone(), agent, outcome });
 }

@@ -119,6 +119,11 @@ fn send_back(
                 given: Some(package),
                 reason,
                 forward,
+        kind: crate::gate::GateKind::Blocking,
+        sender: None,
+        beside: None,
+        about: None,
+        evidence: Vec::new(),
             };
             open_gate(draft, gate, follows)
         }

@@ -89,7 +89,7 @@ impl<'a> Draft<'a> {
     pub(super) fn step_at(&self, place: &Place) -> Option<&'a Step> {
         match place {
             Place::Step(id) => self.workflow().step(id),
-            Place::Orchestrator | Place::Human => None,
+            Place::Orchestrator | Place::Human | Place::Delegate(_) => None,
         }
     }
 

@@ -74,6 +74,9 @@ pub(super) fn offer(draft: &mut Draft<'_>, offer: Offer) -> HandoffNo {
         follows: offer.follows,
         approved_by: offer.approved_by,
         warnings: offer.warnings.iter().map(|it| format!("{} {}", it.rule, it.path)).collect(),
+        brings: None,
+        held_back_until: None,
+        has_lost_lease: false,
     }));
     draft.done.warnings.extend(offer.warnings);
     handoff
@@ -110,7 +113,7 @@ pub(super) fn hand_over(draft: &mut Draft<'_>, it: Offer, then: AtOrchestrator) 
         is_implicit: true,
         acknowledgement: None,
     });
-    draft.emit(Event::HandoffCompleted { handoff, outcome: Outcome::Success, package: None });
+    draft.emit(Event::HandoffCompleted { handoff, outcome: Outcome::Success, package: None, answer: None });
     match then {
         AtOrchestrator::EndsRun => draft.emit(Event::RunCompleted),
         AtOrchestrator::LiesLoose => {
@@ -195,6 +198,11 @@ pub(super) fn stuck(
         given: handoff.package,
         reason,
         forward: handoff.forward.clone(),
+        kind: crate::gate::GateKind::Blocking,
+        sender: None,
+        beside: None,
+        about: None,
+        evidence: Vec::new(),
     }
 }
 
@@ -257,6 +265,7 @@ pub(super) fn check_contract(
 fn default_reason(draft: &Draft<'_>, to: &Party) -> String {
     match &to.place {
         Place::Orchestrator => "The work comes back to the orchestrator".to_owned(),
+        Place::Delegate(_) => "A part of the work needs a specialist".to_owned(),
         Place::Human => "A person has to decide".to_owned(),
         Place::Step(_) => match draft.step_at(&to.place).and_then(|it| it.reason.as_ref()) {
             Some(reason) => reason.as_str().to_owned(),

@@ -161,6 +161,11 @@ fn round_gate(
         given,
         reason: Some(reason),
         forward: rejected.forward.clone(),
+        kind: crate::gate::GateKind::Blocking,
+        sender: None,
+        beside: None,
+        about: None,
+        evidence: Vec::new(),
     }
 }
 

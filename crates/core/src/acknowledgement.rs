@@ -1,0 +1,199 @@
+//! What a receiver says when it takes a handoff: the task in its own words, or what is unclear.
+
+use std::sync::Arc;
+
+use crate::document::Node;
+use crate::names::Words;
+use crate::problem::Problem;
+
+/// The receiver's word, as it was sent and as Baton reads it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Acknowledgement {
+    /// The receiver's own text: what is stored.
+    pub text: Arc<str>,
+    pub understood: Understood,
+    pub questions: Vec<String>,
+    pub blockers: Vec<String>,
+    pub action: Action,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Understood {
+    Fully { task: Option<String>, constraints: Vec<String> },
+    Partly,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    Start,
+    /// The sender has to say more first: not a reject, a question.
+    RequestClarification,
+}
+
+/// Seed 004 writes it without the second `e`.
+const ROOTS: [&str; 2] = ["acknowledgment", "acknowledgement"];
+
+impl Acknowledgement {
+    /// The task restated in plain words.
+    pub fn words(text: impl Into<Arc<str>>) -> Self {
+        let text = text.into();
+        let task = Some(text.trim().to_owned()).filter(|it| !it.is_empty());
+        Self {
+            text,
+            understood: Understood::Fully { task, constraints: Vec::new() },
+            questions: Vec::new(),
+            blockers: Vec::new(),
+            action: Action::Start,
+        }
+    }
+
+    /// Reads a document: seed 004's, or any other, which is then only kept.
+    pub fn read(document: &Node, text: impl Into<Arc<str>>) -> Result<Self, Vec<Problem>> {
+        let root = ROOTS.iter().find_map(|it| document.member(it)).unwrap_or(document);
+        let mut problems = Vec::new();
+        let mut problem = |path: &str, rule: &str, message: &str| {
+            problems.push(Problem::new(path, rule, message));
+        };
+        if let Some("false") = root.member("received").and_then(Node::scalar_text) {
+            problem("received", "not_received", "must be true: reject what did not arrive");
+        }
+        let understood = match root.member("understood") {
+            None => Understood::Fully { task: None, constraints: Vec::new() },
+            Some(node @ Node::Map(_)) => Understood::Fully {
+                task: node.member("task").and_then(Node::scalar_text).map(str::to_owned),
+                constraints: node.member("constraints").map(texts).unwrap_or_default(),
+            },
+            Some(node) => match node.scalar_text() {
+                Some("partial") => Understood::Partly,
+                Some("full" | "true") => Understood::Fully { task: None, constraints: Vec::new() },
+                Some(_) | None => {
+                    let message = "must be `partial`, or have `task` and `constraints`";
+                    problem("understood", "wrong_word", message);
+                    Understood::Partly
+                }
+            },
+        };
+        let action = match root.member("action").and_then(Node::scalar_text) {
+            None | Some("start" | "starting") => Action::Start,
+            Some("request_clarification") => Action::RequestClarification,
+            Some(_) => {
+                problem("action", "wrong_word", "must be `start` or `request_clarification`");
+                Action::Start
+            }
+        };
+        let questions = root.member("questions").map(texts).unwrap_or_default();
+        let blockers = root.member("blockers").map(texts).unwrap_or_default();
+        if action == Action::RequestClarification && questions.is_empty() && blockers.is_empty() {
+            let message = "say what is unclear, in `questions` or `blockers`";
+            problem("questions", "missing", message);
+        }
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        Ok(Self { text: text.into(), understood, questions, blockers, action })
+    }
+
+    /// What the sender is asked, where the receiver will not start without an answer.
+    pub fn question(&self) -> Option<Words> {
+        match self.action {
+            Action::Start => None,
+            Action::RequestClarification => {
+                let points: Vec<&str> =
+                    self.questions.iter().chain(&self.blockers).map(String::as_str).collect();
+                let text: String = points.join("\n").chars().take(10_000).collect();
+                Words::parse(&text).ok()
+            }
+        }
+    }
+}
+
+/// One text, or a list of them. `{question: …}` is a text too.
+fn texts(node: &Node) -> Vec<String> {
+    let text = |it: &Node| {
+        let named = || it.member("question").and_then(Node::scalar_text);
+        it.scalar_text().or_else(named).map(str::to_owned)
+    };
+    match node.as_list() {
+        Some(items) => items.iter().filter_map(text).collect(),
+        None => text(node).into_iter().filter(|it| !it.trim().is_empty()).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(texts: &[&str]) -> Node {
+        Node::List(texts.iter().map(|it| Node::text(*it)).collect())
+    }
+
+    #[test]
+    fn the_full_acknowledgement_of_seed_004_is_read() {
+        let understood = Node::map([
+            ("task", Node::text("Design the API")),
+            ("constraints", Node::text("No new services")),
+        ]);
+        let document = Node::map([(
+            "acknowledgment",
+            Node::map([
+                ("received", Node::Bool(true)),
+                ("from", Node::text("specification")),
+                ("understood", understood),
+                ("questions", list(&[])),
+                ("starting", Node::Bool(true)),
+            ]),
+        )]);
+        let read = Acknowledgement::read(&document, "…").unwrap();
+        let expected = Understood::Fully {
+            task: Some("Design the API".to_owned()),
+            constraints: vec!["No new services".to_owned()],
+        };
+        assert_eq!((read.understood, read.action), (expected, Action::Start));
+        assert_eq!(Acknowledgement::read(&document, "…").unwrap().question(), None);
+    }
+
+    #[test]
+    fn the_partial_acknowledgement_of_seed_004_is_a_question() {
+        let document = Node::map([(
+            "acknowledgment",
+            Node::map([
+                ("received", Node::Bool(true)),
+                ("understood", Node::text("partial")),
+                (
+                    "blockers",
+                    list(&[
+                        "Artifact .project/specs/feature.md not found",
+                        "Constraint 'quickly' not measurable",
+                    ]),
+                ),
+                ("action", Node::text("request_clarification")),
+            ]),
+        )]);
+        let read = Acknowledgement::read(&document, "…").unwrap();
+        assert_eq!(read.understood, Understood::Partly);
+        assert_eq!(
+            read.question().unwrap().as_str(),
+            "Artifact .project/specs/feature.md not found\nConstraint 'quickly' not measurable"
+        );
+    }
+
+    #[test]
+    fn any_other_document_is_kept_and_means_nothing_special() {
+        let document = Node::map([("branch", Node::text("feat/x"))]);
+        let read = Acknowledgement::read(&document, "…").unwrap();
+        assert_eq!(read.action, Action::Start);
+        assert_eq!(Acknowledgement::words(" do it ").question(), None);
+    }
+
+    #[test]
+    fn every_mistake_is_told_at_once() {
+        let document = Node::map([
+            ("received", Node::Bool(false)),
+            ("understood", Node::text("somewhat")),
+            ("action", Node::text("request_clarification")),
+        ]);
+        let problems = Acknowledgement::read(&document, "…").unwrap_err();
+        let rules: Vec<&str> = problems.iter().map(|it| it.rule.as_str()).collect();
+        assert_eq!(rules, ["not_received", "wrong_word", "missing"]);
+    }
+}

@@ -1,0 +1,355 @@
+//! What each event does to a run.
+
+use jiff::Timestamp;
+
+use super::{Created, Event};
+use crate::evidence::{self, Evidence};
+use crate::gate::{Gate, GateCause, GateKind};
+use crate::hash::Hash;
+use crate::run::{
+    Baton, Blocker, Branch, EdgeKey, Frame, Given, Handoff, HandoffNo, Kind, Rounds, Run, RunId,
+    RunStatus, State, Wait,
+};
+use crate::workflow::Place;
+
+/// The run that `events` tell of, or `None` where they do not begin with its start.
+pub fn replay(id: RunId, events: impl IntoIterator<Item = (Event, Timestamp)>) -> Option<Run> {
+    let mut events = events.into_iter();
+    let (first, at) = events.next()?;
+    let Event::RunStarted { story, workflow, pin, owner, start } = first else { return None };
+    let mut run = Run::new(id, story, workflow, pin, owner, start, at);
+    for (event, at) in events {
+        evolve(&mut run, &event, at);
+    }
+    Some(run)
+}
+
+/// Changes `run` to what it is once `event` has happened.
+pub fn evolve(run: &mut Run, event: &Event, at: Timestamp) {
+    run.moved_at = at;
+    match event {
+        // `replay` and `decide` make the run from it.
+        Event::RunStarted { .. } => {}
+        Event::RunAdopted { by } => run.visit(&by.place),
+        Event::RunPaused { .. } => run.status = RunStatus::Paused,
+        Event::RunResumed => run.status = RunStatus::Open,
+        Event::RunCancelled { .. } => run.end(RunStatus::Cancelled),
+        Event::RunCompleted => run.end(RunStatus::Completed),
+        Event::HandoffCreated(created) => run.open(created, at),
+        Event::HandoffAccepted { handoff, .. } => run.take(*handoff, at),
+        Event::HandoffRejected { handoff, forward, findings, .. } => {
+            run.close(*handoff);
+            run.count(forward, *findings);
+        }
+        Event::RoundCounted { forward, findings } => run.count(forward, *findings),
+        Event::HandoffCompleted { handoff, .. }
+        | Event::HandoffTimedOut { handoff, .. }
+        | Event::HandoffCancelled { handoff, .. }
+        | Event::HandoffSuperseded { handoff, .. } => run.close(*handoff),
+        Event::HandoffStale { handoff } => {
+            if let Some(handoff) = run.handoff_mut(*handoff) {
+                handoff.is_stale = true;
+            }
+        }
+        Event::StepStarted { step, .. } => run.visit(&Place::Step(step.clone())),
+        Event::StepCompleted { .. } | Event::StepSkipped { .. } | Event::GatePassed { .. } => {}
+        Event::HandoffClarified { handoff, question, .. } => run.ask(*handoff, *question),
+        Event::HandoffAnswered { handoff, .. } => run.go_on_waiting(*handoff, at),
+        Event::HandoffReleased { handoff, .. } => run.put_back(*handoff, at),
+        Event::HandoffWoken { handoff } => run.wake(*handoff),
+        Event::FrameOpened { caller } => run.park(*caller),
+        Event::FrameClosed { caller, .. } => run.unpark(*caller, at),
+        Event::LeaseGranted { handoff, seconds, .. } => {
+            if let Some(handoff) = run.handoff_mut(*handoff) {
+                handoff.lease = Some(*seconds);
+            }
+        }
+        Event::LeaseLost { handoff, .. } | Event::LeaseReleased { handoff, .. } => {
+            if let Some(handoff) = run.handoff_mut(*handoff) {
+                handoff.lease = None;
+            }
+        }
+        Event::EvidenceRecorded { handoff, check, verdict, .. } => {
+            let newest = Evidence { check: check.clone(), verdict: *verdict };
+            run.see(*handoff, newest);
+        }
+        Event::BlockerRaised { blocker, handoff, by, about } => {
+            run.n_blockers = *blocker;
+            let (no, by) = (*blocker, by.clone());
+            run.blockers.push(Blocker { no, handoff: *handoff, by, about: *about });
+        }
+        Event::BlockerResolved { blocker, .. } | Event::BlockerWaived { blocker, .. } => {
+            run.blockers.retain(|it| it.no != *blocker);
+        }
+        Event::GateOpened { handoff, gate } => run.open_gate(*handoff, gate),
+        Event::GateAnswered { handoff, n_extra, .. } => run.grant(*handoff, *n_extra),
+        Event::BatonLoose { at, other } => {
+            run.set_baton(Baton::Loose { at: at.clone(), other: other.clone() });
+        }
+    }
+}
+
+impl Run {
+    fn open(&mut self, created: &Created, at: Timestamp) {
+        self.n_handoffs = created.handoff.0;
+        let about = match created.kind {
+            Kind::Question => created.follows,
+            Kind::Sequential | Kind::Delegation | Kind::Escalation | Kind::Return => None,
+        };
+        self.handoffs.push(Handoff {
+            no: created.handoff,
+            id: created.id,
+            branch: created.branch,
+            kind: created.kind,
+            from: created.from.clone(),
+            to: created.to.clone(),
+            state: State::Pending,
+            package: created.package,
+            forward: created.forward.clone(),
+            reject_to: created.reject_to.clone(),
+            attempt: created.attempt,
+            fence: 0,
+            created_at: at,
+            accepted_at: None,
+            is_stale: false,
+            gate: None,
+            waiting_since: None,
+            held_back_until: created.held_back_until,
+            lease: None,
+            has_lost_lease: created.has_lost_lease,
+            question: None,
+            about,
+            n_questions: 0,
+            brings: created.brings,
+            evidence: Vec::new(),
+        });
+        match created.kind {
+            // It stands beside what it asks about: the baton does not move.
+            Kind::Question => self.turn_to(about, created.handoff),
+            Kind::Sequential | Kind::Delegation | Kind::Escalation | Kind::Return => {
+                self.pass(created);
+            }
+        }
+    }
+
+    fn pass(&mut self, created: &Created) {
+        if created.package.is_some() {
+            self.package = created.package;
+        }
+        self.give(created);
+        let handoff = created.handoff;
+        self.set_baton(match created.held_back_until {
+            Some(_) => Baton::Parked { handoff, on: Wait::Timer },
+            None => Baton::Offered { handoff },
+        });
+        // Who advises on an attempt that was lost advises on the next one.
+        if created.attempt > 1 {
+            for gate in self.handoffs.iter_mut().filter_map(|it| it.gate.as_mut()) {
+                if gate.beside.is_some() && gate.beside == created.follows {
+                    gate.beside = Some(handoff);
+                }
+            }
+        }
+    }
+
+    /// The newest question about a handoff is the one that its answer is waited for.
+    fn turn_to(&mut self, about: Option<HandoffNo>, question: HandoffNo) {
+        if let Some(handoff) = about.and_then(|it| self.handoff_mut(it))
+            && handoff.state == State::Clarification
+        {
+            handoff.question = Some(question);
+        }
+    }
+
+    fn ask(&mut self, no: HandoffNo, question: HandoffNo) {
+        let Some(handoff) = self.handoff_mut(no) else { return };
+        let is_gate = handoff.gate.is_some();
+        if handoff.state == State::Accepted {
+            handoff.fence += 1;
+        }
+        handoff.state = State::Clarification;
+        handoff.accepted_at = None;
+        handoff.lease = None;
+        handoff.is_stale = false;
+        handoff.n_questions += 1;
+        handoff.question = Some(question);
+        if !is_gate {
+            self.set_baton(Baton::Offered { handoff: no });
+        }
+    }
+
+    /// The question is answered: the handoff waits for its receiver again.
+    fn go_on_waiting(&mut self, no: HandoffNo, at: Timestamp) {
+        let Some(handoff) = self.handoff_mut(no) else { return };
+        handoff.state = State::Pending;
+        handoff.question = None;
+        handoff.waiting_since = Some(at);
+        if handoff.gate.is_none() {
+            self.set_baton(Baton::Offered { handoff: no });
+        }
+    }
+
+    fn put_back(&mut self, no: HandoffNo, at: Timestamp) {
+        let Some(handoff) = self.handoff_mut(no) else { return };
+        handoff.state = State::Pending;
+        handoff.fence += 1;
+        handoff.lease = None;
+        handoff.accepted_at = None;
+        handoff.is_stale = false;
+        handoff.waiting_since = Some(at);
+        if handoff.kind != Kind::Question {
+            self.set_baton(Baton::Offered { handoff: no });
+        }
+    }
+
+    fn wake(&mut self, no: HandoffNo) {
+        if let Some(handoff) = self.handoff_mut(no) {
+            handoff.held_back_until = None;
+        }
+        self.set_baton(Baton::Offered { handoff: no });
+    }
+
+    fn park(&mut self, no: HandoffNo) {
+        if let Some(handoff) = self.handoff_mut(no) {
+            handoff.state = State::Parked;
+            handoff.lease = None;
+            handoff.is_stale = false;
+        }
+        self.frames.push(Frame { caller: no });
+    }
+
+    fn unpark(&mut self, no: HandoffNo, at: Timestamp) {
+        if let Some(handoff) = self.handoff_mut(no) {
+            handoff.state = State::Accepted;
+            handoff.fence += 1;
+            handoff.accepted_at = Some(at);
+        }
+        self.drop_frames(no);
+        self.set_baton(Baton::Held { handoff: no });
+    }
+
+    /// The frame of this caller, and all that were opened inside it.
+    fn drop_frames(&mut self, caller: HandoffNo) {
+        if let Some(depth) = self.frames.iter().position(|it| it.caller == caller) {
+            self.frames.truncate(depth);
+        }
+    }
+
+    fn see(&mut self, no: HandoffNo, newest: Evidence) {
+        let Some(handoff) = self.handoff_mut(no) else { return };
+        match &mut handoff.gate {
+            Some(gate) => evidence::record(&mut gate.evidence, newest),
+            None => evidence::record(&mut handoff.evidence, newest),
+        }
+    }
+
+    fn open_gate(&mut self, no: HandoffNo, gate: &Gate) {
+        if gate.kind != GateKind::Advisory {
+            self.set_baton(Baton::Parked { handoff: no, on: Wait::Person });
+        }
+        if let Some(handoff) = self.handoff_mut(no) {
+            handoff.gate = Some(gate.clone());
+        }
+    }
+
+    fn give(&mut self, created: &Created) {
+        let Place::Step(step) = &created.to.place else { return };
+        let given = Given {
+            step: step.clone(),
+            package: created.package,
+            sender: created.reject_to.as_ref().unwrap_or(&created.from).clone(),
+            forward: created.forward.clone(),
+        };
+        match self.given.iter_mut().find(|it| it.step == *step) {
+            Some(before) => *before = given,
+            None => self.given.push(given),
+        }
+    }
+
+    fn take(&mut self, no: HandoffNo, at: Timestamp) {
+        let Some(handoff) = self.handoff_mut(no) else { return };
+        handoff.state = State::Accepted;
+        handoff.fence += 1;
+        handoff.accepted_at = Some(at);
+        handoff.is_stale = false;
+        handoff.held_back_until = None;
+        if handoff.kind != Kind::Question {
+            self.set_baton(Baton::Held { handoff: no });
+        }
+    }
+
+    /// A person's answer allows more rounds, and what was found before counts no more.
+    fn grant(&mut self, no: HandoffNo, n_extra: u32) {
+        let Some(gate) = self.handoff(no).and_then(|it| it.gate.clone()) else { return };
+        if let Some(handoff) = gate.about.and_then(|it| self.handoff_mut(it)) {
+            handoff.n_questions = 0;
+        }
+        match gate.cause {
+            GateCause::Rounds | GateCause::SameFindings => {
+                let rounds = self.rounds_mut(&gate.forward);
+                rounds.n_extra += n_extra;
+                rounds.findings = None;
+            }
+            GateCause::Failure
+            | GateCause::Blocked
+            | GateCause::NeedsClarification
+            | GateCause::NeedsReview
+            | GateCause::Declared
+            | GateCause::Checks
+            | GateCause::Escalation
+            | GateCause::Questions
+            | GateCause::LostLease
+            | GateCause::Expired => {}
+        }
+    }
+
+    fn count(&mut self, forward: &EdgeKey, findings: Option<Hash>) {
+        let rounds = self.rounds_mut(forward);
+        rounds.n_rejects += 1;
+        rounds.findings = findings;
+    }
+
+    fn close(&mut self, no: HandoffNo) {
+        self.handoffs.retain(|it| it.no != no);
+        self.drop_frames(no);
+    }
+
+    fn end(&mut self, status: RunStatus) {
+        self.status = status;
+        self.handoffs.clear();
+        self.frames.clear();
+        self.blockers.clear();
+        self.branches = vec![Branch { no: 0, baton: Baton::Done }];
+    }
+
+    fn visit(&mut self, place: &Place) {
+        if let Place::Step(step) = place
+            && !self.visited.contains(step)
+        {
+            self.visited.push(step.clone());
+        }
+    }
+
+    fn set_baton(&mut self, baton: Baton) {
+        if let Some(branch) = self.branches.first_mut() {
+            branch.baton = baton;
+        }
+    }
+
+    fn handoff_mut(&mut self, no: HandoffNo) -> Option<&mut Handoff> {
+        self.handoffs.iter_mut().find(|it| it.no == no)
+    }
+
+    fn rounds_mut(&mut self, edge: &EdgeKey) -> &mut Rounds {
+        let index = self.rounds.iter().position(|it| it.edge == *edge).unwrap_or_else(|| {
+            self.rounds.push(Rounds {
+                edge: edge.clone(),
+                n_rejects: 0,
+                n_extra: 0,
+                findings: None,
+            });
+            self.rounds.len() - 1
+        });
+        &mut self.rounds[index]
+    }
+}
