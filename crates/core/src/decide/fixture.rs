@@ -160,16 +160,19 @@ pub(super) fn create(from: &str, to: &str, package: Node) -> Create {
         outcome: None,
         reason: None,
         supersedes: None,
+        way: None,
+        token: None,
         profile: Profile::Lenient,
     }
 }
 
 pub(super) fn accept(no: u32) -> Command {
-    Command::Accept(Accept { handoff: HandoffNo(no), by: None, acknowledgement: None })
+    Command::Accept(Accept { handoff: HandoffNo(no), by: None, acknowledgement: None, lease: None })
 }
 
 pub(super) fn reject(no: u32, why: &str) -> Command {
-    Command::Reject(Reject { handoff: HandoffNo(no), by: None, reason: reason(why) })
+    let (handoff, reason) = (HandoffNo(no), reason(why));
+    Command::Reject(Reject { handoff, by: None, reason, fence: None })
 }
 
 pub(super) fn complete(no: u32, outcome: Outcome, package: Node) -> Command {
@@ -180,13 +183,15 @@ pub(super) fn complete(no: u32, outcome: Outcome, package: Node) -> Command {
         package: sent(package),
         to: None,
         reason: None,
+        fence: None,
         profile: Profile::Lenient,
     })
 }
 
 pub(super) fn answer_gate(no: u32, answer: Answer) -> Command {
     let by = Principal::parse("grace").unwrap();
-    Command::Answer(GateAnswer { handoff: HandoffNo(no), answer, by, comment: None })
+    let handoff = HandoffNo(no);
+    Command::Answer(GateAnswer { handoff, answer, by, comment: None, package: None })
 }
 
 pub(super) fn cancel(no: u32) -> Command {
@@ -280,6 +285,7 @@ pub(super) fn pipeline() -> Workflow {
         start: contract_edge(to("analyze"), "story"),
         steps,
         contracts,
+        escalation: None,
         limits: Limits::default(),
     }
 }
@@ -296,6 +302,7 @@ pub(super) fn to(step: &str) -> Edge {
         contract: None,
         profile: None,
         rounds: None,
+        gate: None,
     }
 }
 
@@ -308,7 +315,9 @@ pub(super) fn step(id: &str, agent: &str, edges: Vec<Edge>) -> Step {
         reason: None,
         is_optional: false,
         work_within: SignedDuration::from_mins(30),
+        expiry: None,
         reject: RejectRule::ToSender,
+        delegates: Vec::new(),
         edges,
     }
 }

@@ -160,7 +160,7 @@ fn blocked_work_waits_for_a_person_and_goes_back_to_the_blocked_agent() {
     let mut tester = Tester::started();
     tester.accepts(1);
     tester.completes(1, Outcome::Blocked, Node::map([("reason", Node::text("no access"))]));
-    check(&tester, expect!["HO-002 analyst→human pending; parked"]);
+    check(&tester, expect!["HO-002 orchestrator→human pending; parked"]);
     tester.answers(2, Answer::Continue);
     check(&tester, expect!["HO-003 analyst→analyst pending; offered"]);
 }
@@ -213,7 +213,7 @@ fn a_question_to_a_person_is_not_walked_around() {
 fn a_person_may_be_asked_from_anywhere() {
     let mut tester = at_review();
     tester.hands("reviewer", "human", Node::map([("summary", Node::text("which way?"))]));
-    check(&tester, expect!["HO-004 reviewer→human pending; parked"]);
+    check(&tester, expect!["HO-003 implementer→reviewer parked, HO-004 reviewer→human pending; parked"]);
     tester.answers(4, Answer::Continue);
     check(&tester, expect!["HO-005 reviewer→reviewer pending; offered"]);
 }

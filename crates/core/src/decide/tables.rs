@@ -45,7 +45,7 @@ fn every_command_on_a_handoff_in_every_state() {
               complete   (wrong_state)
               cancel     handoff.cancelled baton.loose → loose
               time_out   (wrong_state)
-              mark_stale handoff.stale → offered
+              mark_stale (not_due)
               answer     (not_a_gate)
             accepted
               accept     (already_accepted)
@@ -57,8 +57,8 @@ fn every_command_on_a_handoff_in_every_state() {
               answer     (not_a_gate)
             parked
               accept     (already_accepted)
-              reject     handoff.rejected handoff.created → offered
-              complete   (wrong_state)
+              reject     handoff.rejected step.completed handoff.created → offered
+              complete   (frame_open)
               cancel     (wrong_state)
               time_out   (wrong_state)
               mark_stale (not_due)
@@ -70,7 +70,7 @@ fn every_command_on_a_handoff_in_every_state() {
               cancel     (gate_open)
               time_out   (gate_open)
               mark_stale (gate_open)
-              answer     gate.answered handoff.completed handoff.created → offered
+              answer     gate.answered blocker.resolved handoff.completed handoff.created → offered
             finished
               accept     (finished)
               reject     (finished)
