@@ -28,7 +28,13 @@ mod fixture;
 #[cfg(test)]
 mod gate_scenarios;
 #[cfg(test)]
+mod page_scenarios;
+#[cfg(test)]
 mod scenarios;
+#[cfg(test)]
+mod state_machine;
+#[cfg(test)]
+mod states;
 #[cfg(test)]
 mod tables;
 

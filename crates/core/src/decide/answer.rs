@@ -160,8 +160,8 @@ fn go_on(caller: Option<&Handoff>, outcome: Outcome) -> Next {
     caller.map_or(Next::Noted, |it| Next::GoOn(it.no, outcome))
 }
 
-/// The worker's task again. In a frame it is a part of the caller's; else it comes from whoever
-/// got stuck with it, and a reject gives it to whoever had sent it in the first place.
+/// The worker's task again. In a frame it is a part of the caller's. Whoever got stuck gets it
+/// from the person, and if it rejects it, whoever had sent it in the first place does.
 fn work(gate: &Gate, caller: Option<&Handoff>, worker: Party) -> Offer {
     let forward = gate.forward.clone();
     match (caller, &worker.place) {
@@ -170,10 +170,15 @@ fn work(gate: &Gate, caller: Option<&Handoff>, worker: Party) -> Offer {
             forward,
             ..Offer::new(caller.to.clone(), worker, gate.given)
         },
+        (None, _) if gate.worker == gate.asker => Offer {
+            kind: Kind::Return,
+            forward,
+            reject_to: gate.sender.clone(),
+            ..Offer::new(human(), worker, gate.given)
+        },
         (caller, _) => Offer {
             kind: Kind::Return,
             forward,
-            reject_to: gate.sender.clone().filter(|_| gate.worker == gate.asker),
             brings: caller.map(|_| Outcome::Failure),
             ..Offer::new(gate.asker.clone(), worker, gate.given)
         },

@@ -7,19 +7,25 @@ use uuid::Uuid;
 
 use super::{Decision, Fresh, Ground, Start, decide, start};
 use crate::agent::Agent;
-use crate::command::{Accept, Command, Complete, Create, GateAnswer, Reject};
+use crate::command::{
+    Accept, Clarify, Command, Complete, Create, GateAnswer, LeaseTime, Record, Reject, Release,
+    Reply, Way,
+};
 use crate::contract::{Check, Contract, Profile, Rule, ValueKind};
 use crate::document::Node;
 use crate::event::{evolve, replay};
+use crate::evidence::Verdict;
 use crate::gate::Answer;
 use crate::hash::Hash;
-use crate::names::{AgentId, Principal, Reason, StepId, StoryKey, WorkflowName};
+use crate::names::{AgentId, CheckName, Principal, Reason, StepId, StoryKey, Words, WorkflowName};
 use crate::outcome::Outcome;
 use crate::package::{Format, Package};
 use crate::refusal::Refusal;
 use crate::registry::Agents;
 use crate::run::{HandoffNo, Run, RunId};
-use crate::workflow::{Edge, Limits, RejectRule, Step, Target, Workflow};
+use crate::workflow::{
+    Delegate, Edge, Expiry, Limits, OnExpire, RejectRule, Step, Target, Workflow,
+};
 
 pub(super) const START: Timestamp = Timestamp::constant(1_000_000, 0);
 
@@ -42,7 +48,7 @@ pub(super) struct Tester {
     pub(super) run: Run,
     pub(super) now: Timestamp,
     pub(super) profile: Profile,
-    workflow: Workflow,
+    pub(super) workflow: Workflow,
     agents: Agents,
     fresh: Counter,
     log: Vec<(crate::event::Event, Timestamp)>,
@@ -77,6 +83,10 @@ impl Tester {
 
     pub(super) fn wait(&mut self, minutes: i64) {
         self.now += SignedDuration::from_mins(minutes);
+    }
+
+    pub(super) fn wait_seconds(&mut self, seconds: i64) {
+        self.now += SignedDuration::from_secs(seconds);
     }
 
     /// Decides, applies, and checks that the events alone tell the same.
@@ -194,6 +204,48 @@ pub(super) fn answer_gate(no: u32, answer: Answer) -> Command {
     Command::Answer(GateAnswer { handoff, answer, by, comment: None, package: None })
 }
 
+/// What a person says, with words.
+pub(super) fn says(no: u32, answer: Answer, comment: &str) -> Command {
+    let Command::Answer(said) = answer_gate(no, answer) else { unreachable!() };
+    Command::Answer(GateAnswer { comment: Some(words(comment)), ..said })
+}
+
+pub(super) fn accept_with(no: u32, seconds: u32) -> Command {
+    let Command::Accept(taken) = accept(no) else { unreachable!() };
+    Command::Accept(Accept { lease: LeaseTime::from_seconds(seconds), ..taken })
+}
+
+pub(super) fn clarify(no: u32, question: &str) -> Command {
+    let (handoff, question) = (HandoffNo(no), words(question));
+    Command::Clarify(Clarify { handoff, by: None, question, fence: None })
+}
+
+pub(super) fn reply(no: u32, answer: &str) -> Command {
+    let (handoff, answer) = (HandoffNo(no), words(answer));
+    Command::Reply(Reply { handoff, by: None, answer, fence: None })
+}
+
+pub(super) fn release(no: u32) -> Command {
+    Command::Release(Release { handoff: HandoffNo(no), by: None, reason: None, fence: None })
+}
+
+pub(super) fn record(no: u32, check: &str, verdict: Verdict) -> Command {
+    let check = CheckName::parse(check).unwrap();
+    Command::Record(Record { handoff: HandoffNo(no), check, verdict, detail: None })
+}
+
+pub(super) fn lose(no: u32, fence: u32) -> Command {
+    Command::LoseLease { handoff: HandoffNo(no), fence }
+}
+
+pub(super) fn way(way: Way, create: Create) -> Command {
+    Command::Create(Create { way: Some(way), ..create })
+}
+
+pub(super) fn words(words: &str) -> Words {
+    Words::parse(words).unwrap()
+}
+
 pub(super) fn cancel(no: u32) -> Command {
     Command::Cancel { handoff: HandoffNo(no), by: None, reason: None }
 }
@@ -248,7 +300,11 @@ pub(super) fn findings(locations: &[&str]) -> Node {
 pub(super) fn pipeline() -> Workflow {
     let steps = vec![
         step("analyze", "analyst", vec![contract_edge(to("implement"), "plan")]),
-        step("implement", "implementer", vec![to("review")]),
+        Step {
+            delegates: vec![Delegate { agent: agent("helper"), contract: None, returns: None }],
+            expiry: Some(Expiry { after: SignedDuration::from_mins(20), then: OnExpire::Loose }),
+            ..step("implement", "implementer", vec![to("review")])
+        },
         step(
             "review",
             "reviewer",
@@ -323,6 +379,19 @@ pub(super) fn step(id: &str, agent: &str, edges: Vec<Edge>) -> Step {
 }
 
 fn agents() -> Agents {
-    let names = ["analyst", "implementer", "reviewer", "refactorer", "documenter", "helper"];
+    let names = [
+        "analyst",
+        "implementer",
+        "reviewer",
+        "refactorer",
+        "documenter",
+        "helper",
+        "specification",
+        "architecture",
+        "security-check",
+        "crypto-check",
+        "estimation",
+        "implementation",
+    ];
     Agents::new(names.map(|it| Agent { name: it.to_uppercase(), ..Agent::unknown(agent(it)) }))
 }
