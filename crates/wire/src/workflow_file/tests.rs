@@ -135,19 +135,17 @@ contracts:
       - { field: d, none_of: [false], about: why, when: { field: e, is: merged } }
 ";
 
-#[test]
-fn every_key_is_read() {
-    let workflow = parse(FULL).unwrap();
-    let full_edge = |on, to, profile, rounds| Edge {
-        on,
-        to,
-        is_back: false,
-        contract: Some("in".to_owned()),
-        profile,
-        rounds,
-        gate: None,
-    };
-    let words = |words: &[&str]| words.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
+fn words(words: &[&str]) -> Vec<String> {
+    words.iter().map(|it| (*it).to_owned()).collect()
+}
+
+/// An edge with a contract.
+fn full_edge(on: Outcome, to: Target, profile: Option<Profile>, rounds: Option<u32>) -> Edge {
+    Edge { contract: Some("in".to_owned()), profile, rounds, ..edge(on, to) }
+}
+
+/// What `FULL` says about its first step.
+fn full_work() -> Step {
     let options = [("approve", "Let it go"), ("modify", "Change it")];
     let ready = EdgeGate {
         kind: GateKind::Automatic,
@@ -157,7 +155,7 @@ fn every_key_is_read() {
         checks: ["lint", "unit-tests"].map(|it| CheckName::parse(it).unwrap()).to_vec(),
     };
     let in_contract = Some("in".to_owned());
-    let work = Step {
+    Step {
         id: step_id("work"),
         title: "The work".to_owned(),
         agents: vec![agent("a"), agent("b")],
@@ -179,7 +177,12 @@ fn every_key_is_read() {
             Edge { gate: Some(ready), ..full_edge(Outcome::Success, Target::Complete, None, None) },
             edge(Outcome::Skipped, Target::Step(step_id("check"))),
         ],
-    };
+    }
+}
+
+#[test]
+fn every_key_is_read() {
+    let workflow = parse(FULL).unwrap();
     let back =
         full_edge(Outcome::Failure, Target::Step(step_id("work")), Some(Profile::Strict), Some(3));
     let check = Step {
@@ -221,7 +224,7 @@ fn every_key_is_read() {
                 Some(Profile::Lenient),
                 Some(2)
             ),
-            steps: vec![work, check],
+            steps: vec![full_work(), check],
             contracts: vec![contract],
             escalation: Some("in".to_owned()),
             limits: Limits {
