@@ -58,6 +58,7 @@ fn read(root: &Located, text: &str, problems: &mut Problems) -> Option<Workflow>
         start: start?,
         steps: steps?,
         contracts,
+        escalation: None,
         limits,
     };
     for problem in workflow.problems() {

@@ -67,7 +67,15 @@ fn suggestion(word: &str) -> String {
 fn edge(on: Outcome, field: &Field<'_>, known: &[&str], problems: &mut Problems) -> Option<Edge> {
     if field.node.scalar_text().is_some() {
         let to = field.parsed(target, problems)?;
-        return Some(Edge { on, to, is_back: false, contract: None, profile: None, rounds: None });
+        return Some(Edge {
+            on,
+            to,
+            is_back: false,
+            contract: None,
+            profile: None,
+            rounds: None,
+            gate: None,
+        });
     }
     let fields = Fields::open(field, known, problems)?;
     let to = fields.required("to", problems).and_then(|it| it.parsed(target, problems));
@@ -75,7 +83,7 @@ fn edge(on: Outcome, field: &Field<'_>, known: &[&str], problems: &mut Problems)
     let contract = fields.get("contract").and_then(|it| it.line(problems));
     let profile = fields.get("profile").and_then(|it| it.choice(PROFILES, problems));
     let rounds = fields.get("rounds").and_then(|it| count(&it, 1, problems));
-    Some(Edge { on, to: to?, is_back, contract, profile, rounds })
+    Some(Edge { on, to: to?, is_back, contract, profile, rounds, gate: None })
 }
 
 fn target(name: &str) -> Result<Target, NameError> {

@@ -85,7 +85,9 @@ fn step(id: Option<StepId>, field: &Field<'_>, problems: &mut Problems) -> Optio
         reason,
         is_optional: is_optional.unwrap_or(false),
         work_within: work_within.unwrap_or(WORK_WITHIN),
+        expiry: None,
         reject: reject?,
+        delegates: Vec::new(),
         edges: edges?,
         id,
     })
