@@ -3,4 +3,5 @@
 mod damage;
 mod groups;
 mod plans;
+mod upgrade;
 mod view;
