@@ -10,6 +10,8 @@ use crate::canonical;
 use crate::document::Node;
 use crate::hash::Hash;
 
+const MOST_BLOCKERS: usize = 20;
+
 /// Cheap to clone: a decision may have to be made more than once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Package {
@@ -104,6 +106,18 @@ impl Package {
             .find(|it| !it.trim().is_empty())
     }
 
+    /// True where the sender says that it stands at a gate (seed 004).
+    pub fn asks_for_gate(&self) -> bool {
+        ["gate", "handoff.gate"].iter().any(|it| self.document.at(it).is_some())
+    }
+
+    /// What keeps the sender from going on, in its own words; no more than anybody could clear.
+    pub fn blockers(&self) -> Vec<String> {
+        let lists = ["blockers", "handoff.blockers", "context.blockers"];
+        let named = lists.iter().find_map(|it| self.document.at(it)?.as_list());
+        named.unwrap_or_default().iter().filter_map(blocker).take(MOST_BLOCKERS).collect()
+    }
+
     pub fn has_error(&self) -> bool {
         self.document.member("error").is_some_and(|it| !it.is_blank())
     }
@@ -166,6 +180,15 @@ fn finding(node: &Node) -> Option<Finding> {
         node.member(key).or_else(attribute).and_then(Node::scalar_text).map(str::to_owned)
     };
     Some(Finding { location: text("location")?, severity: text("severity")? })
+}
+
+fn blocker(node: &Node) -> Option<String> {
+    let named = || {
+        let keys = ["description", "text", "blocker", "reason"];
+        keys.iter().find_map(|it| node.member(it)?.scalar_text())
+    };
+    let text = node.scalar_text().or_else(named)?.trim();
+    if text.is_empty() { None } else { Some(text.chars().take(1000).collect()) }
 }
 
 fn error_text(node: &Node) -> String {
