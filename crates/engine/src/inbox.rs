@@ -125,7 +125,8 @@ impl Engine {
             .map(|answer| {
                 let name = answer.name();
                 let by = asker.clone();
-                let command = Command::Answer(GateAnswer { handoff, answer, by, comment: None });
+                let (comment, package) = (None, None);
+                let command = Command::Answer(GateAnswer { handoff, answer, by, comment, package });
                 Choice { name, then: self.then(loaded, &command) }
             })
             .collect()
@@ -144,6 +145,8 @@ impl Engine {
                 outcome: None,
                 reason: None,
                 supersedes: None,
+                way: None,
+                token: None,
                 profile: Profile::Lenient,
             });
             Choice { name: "start", then: self.then(loaded, &command) }
