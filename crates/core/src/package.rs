@@ -41,6 +41,18 @@ pub struct View {
     pub findings: BTreeSet<Finding>,
     /// The sender says that something went wrong.
     pub error: Option<String>,
+    /// What a person is asked to look at.
+    pub validation: Option<ValidationRequest>,
+}
+
+/// Seed 004's checklist at a gate, and what each answer means there.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ValidationRequest {
+    /// The gate's own name.
+    pub name: Option<String>,
+    pub items: Vec<String>,
+    /// By the name of the answer, in the sender's words.
+    pub options: Vec<(String, String)>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,7 +97,30 @@ impl Package {
                 .collect(),
             findings: self.findings(),
             error: document.member("error").filter(|it| !it.is_blank()).map(error_text),
+            validation: self.validation_request(),
         }
+    }
+
+    fn validation_request(&self) -> Option<ValidationRequest> {
+        let root = self.document.member("handoff").unwrap_or(&self.document);
+        let request = root.member("validation_request");
+        let gate = root.member("gate");
+        if request.is_none() && gate.is_none() {
+            return None;
+        }
+        let items = request.and_then(|it| it.member("items")?.as_list()).unwrap_or_default();
+        let options = match request.and_then(|it| it.member("options")) {
+            Some(Node::Map(options)) => options.as_slice(),
+            Some(_) | None => &[],
+        };
+        let option =
+            |(name, text): &(String, Node)| Some((name.clone(), text.scalar_text()?.to_owned()));
+        let name = gate.and_then(|it| it.member("name")).and_then(Node::scalar_text);
+        Some(ValidationRequest {
+            name: name.map(str::to_owned),
+            items: items.iter().filter_map(Node::scalar_text).map(str::to_owned).collect(),
+            options: options.iter().filter_map(option).collect(),
+        })
     }
 
     /// What a reviewer found wrong, for telling a review that goes in circles.
@@ -244,6 +279,25 @@ mod tests {
         let questions = Node::List(vec![question, Node::text("who pays?")]);
         let view = package(Node::map([("open_questions", questions)])).view();
         assert_eq!(view.open_questions, ["time or quality?", "who pays?"]);
+    }
+
+    #[test]
+    fn what_a_gate_asks_to_be_looked_at_is_read_with_and_without_its_root() {
+        let request = Node::map([
+            ("items", Node::List(vec![Node::text("All epics named"), Node::text("Costs")])),
+            ("options", Node::map([("approve", Node::text("Continue with next step"))])),
+        ]);
+        let gate = Node::map([("type", Node::text("blocking")), ("name", Node::text("Specs"))]);
+        let document = Node::map([("gate", gate), ("validation_request", request)]);
+        let expected = ValidationRequest {
+            name: Some("Specs".to_owned()),
+            items: vec!["All epics named".to_owned(), "Costs".to_owned()],
+            options: vec![("approve".to_owned(), "Continue with next step".to_owned())],
+        };
+        for document in [document.clone(), Node::map([("handoff", document)])] {
+            assert_eq!(package(document).view().validation, Some(expected.clone()));
+        }
+        assert_eq!(package(Node::map([])).view().validation, None);
     }
 
     #[test]
