@@ -271,9 +271,10 @@ fn waits(run: &Run) -> Vec<Waits> {
     };
     let stopping = run.gate().map(gate);
     let advisory = run.gates().filter(|(_, gate)| gate.kind == GateKind::Advisory).map(gate);
-    let questions = run.questions().filter(|it| it.state != State::Clarification).filter_map(|it| {
-        Some(Waits::Question { handoff: it.no, about: it.about?, of: it.to.agent.clone() })
-    });
+    let questions =
+        run.questions().filter(|it| it.state != State::Clarification).filter_map(|it| {
+            Some(Waits::Question { handoff: it.no, about: it.about?, of: it.to.agent.clone() })
+        });
     let loose = match run.baton() {
         Baton::Loose { at, .. } => Some(Waits::Loose { at: at.clone() }),
         Baton::Offered { .. } | Baton::Held { .. } | Baton::Parked { .. } | Baton::Done => None,

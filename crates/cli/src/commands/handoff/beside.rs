@@ -110,7 +110,9 @@ fn exchange_words(it: &Exchange) -> String {
     let (asker, asked) = (&it.row.from.agent, &it.row.to.agent);
     let question = format!("{asker} asked {asked}: {}", show::visible(&it.question));
     match &it.answer {
-        Some(answer) => format!("{question}\n  {} {}", show::good("answer:"), show::visible(answer)),
+        Some(answer) => {
+            format!("{question}\n  {} {}", show::good("answer:"), show::visible(answer))
+        }
         None if it.row.state.is_open() => {
             let number = it.row.number;
             format!("{question}\n  baton handoff answer {number} --text TEXT")

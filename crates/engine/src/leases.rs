@@ -1,0 +1,287 @@
+//! Leases and other timers in memory, the earliest first.
+//!
+//! The store has them too: each is written in the transaction of the append that makes or ends it.
+//! Only how long a lease still lasts is written later, many at once, because every live holder
+//! changes it every few seconds. A crash loses about a second of that, and after a start every
+//! lease gets a full period more (ADR 0009).
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::num::NonZeroUsize;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use baton_core::run::{HandoffNo, RunId};
+use baton_store::{PutOff, TimerChange, TimerKind, TimerRow, Version};
+use jiff::{SignedDuration, Timestamp};
+use lru::LruCache;
+
+use crate::timers::silent_until;
+
+/// How often heartbeats are written.
+const WRITTEN_EVERY: SignedDuration = SignedDuration::from_secs(1);
+/// A tick that comes so much later than it should means that the process was asleep.
+const ASLEEP: SignedDuration = SignedDuration::from_secs(5);
+/// Only replies that overtake each other need it, and those are microseconds apart.
+const MOST_CHANGES: NonZeroUsize = NonZeroUsize::new(4096).unwrap();
+
+type Key = (RunId, HandoffNo);
+
+pub(crate) struct Leases {
+    kept: Mutex<Kept>,
+}
+
+struct Kept {
+    timers: HashMap<Key, Running>,
+    /// The same in the order of their times, without those that are in hand.
+    by_due: BTreeSet<(Timestamp, Key)>,
+    /// Leases that last longer than the store knows.
+    unwritten: HashSet<Key>,
+    written_at: Timestamp,
+    /// When the next tick should come, while somebody sees to it that they come.
+    next_tick: Option<Timestamp>,
+    /// At which version of its run a handoff's timer was last changed.
+    changed: LruCache<Key, Version>,
+}
+
+#[derive(Clone, Copy)]
+struct Running {
+    what: TimerKind,
+    due: Timestamp,
+    /// It was due, and what has to happen is happening.
+    is_in_hand: bool,
+}
+
+/// What came of a heartbeat.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Heard {
+    Until(Timestamp),
+    /// The lease is being lost this very moment.
+    TooLate,
+    /// There is no lease with that fence in memory.
+    Unknown,
+}
+
+/// Something whose time has come. It is in the hand of whoever took it, to be done with or put
+/// back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Due {
+    pub(crate) run: RunId,
+    pub(crate) no: HandoffNo,
+    pub(crate) what: TimerKind,
+}
+
+impl Leases {
+    pub(crate) fn new(rows: Vec<TimerRow>, now: Timestamp) -> Self {
+        let mut kept = Kept {
+            timers: HashMap::new(),
+            by_due: BTreeSet::new(),
+            unwritten: HashSet::new(),
+            written_at: now,
+            next_tick: None,
+            changed: LruCache::new(MOST_CHANGES),
+        };
+        for row in rows {
+            kept.set((row.run, row.no), row.what, row.due);
+        }
+        Self { kept: Mutex::new(kept) }
+    }
+
+    /// Takes over what an append has changed. Replies may overtake each other on their way here:
+    /// the newest version counts.
+    pub(crate) fn change(&self, run: RunId, version: Version, changes: &[TimerChange]) {
+        if changes.is_empty() {
+            return;
+        }
+        let mut kept = self.lock();
+        for change in changes {
+            match *change {
+                TimerChange::Set { no, what, due } => {
+                    if kept.is_news((run, no), version) {
+                        kept.set((run, no), what, due);
+                    }
+                }
+                TimerChange::Clear { no } => {
+                    if kept.is_news((run, no), version) {
+                        kept.clear((run, no));
+                    }
+                }
+            }
+        }
+    }
+
+    /// A lease that is in the store, and of which nobody has told this memory.
+    pub(crate) fn learn(&self, lease: Due, version: Version, due: Timestamp) {
+        let key = (lease.run, lease.no);
+        let mut kept = self.lock();
+        if kept.is_news(key, version) {
+            kept.set(key, lease.what, due);
+        }
+    }
+
+    /// The holder with this fence is alive: its lease lasts for a full period from now.
+    pub(crate) fn hear(&self, run: RunId, no: HandoffNo, fence: u32, now: Timestamp) -> Heard {
+        let mut kept = self.lock();
+        let key = (run, no);
+        match kept.timers.get(&key) {
+            Some(Running { what: TimerKind::Lease { fence: it, seconds }, is_in_hand, .. })
+                if *it == fence =>
+            {
+                if *is_in_hand {
+                    return Heard::TooLate;
+                }
+                let due = silent_until(now, *seconds);
+                kept.put_off(key, due);
+                Heard::Until(due)
+            }
+            Some(_) | None => Heard::Unknown,
+        }
+    }
+
+    /// Everything that is due, the earliest first. No heartbeat reaches it from now on.
+    pub(crate) fn take_due(&self, now: Timestamp) -> Vec<Due> {
+        let mut kept = self.lock();
+        let mut due = Vec::new();
+        while let Some(first) = kept.by_due.first().copied().filter(|(at, _)| *at <= now) {
+            kept.by_due.remove(&first);
+            let (_, (run, no)) = first;
+            if let Some(timer) = kept.timers.get_mut(&(run, no)) {
+                timer.is_in_hand = true;
+                due.push(Due { run, no, what: timer.what });
+            }
+        }
+        due
+    }
+
+    /// It could not be done now: it is due again at `at`.
+    pub(crate) fn put_back(&self, due: Due, at: Timestamp) {
+        let mut kept = self.lock();
+        if kept.has_in_hand(due) {
+            kept.set((due.run, due.no), due.what, at);
+        }
+    }
+
+    /// There is nothing to do about it any more.
+    pub(crate) fn done_with(&self, due: Due) {
+        let mut kept = self.lock();
+        if kept.has_in_hand(due) {
+            kept.clear((due.run, due.no));
+        }
+    }
+
+    /// From now on somebody ticks all the time. Whoever held something while nobody did could not
+    /// be heard of, so every lease gets a full period more.
+    pub(crate) fn keep_time(&self, now: Timestamp, next_tick: Timestamp) {
+        let mut kept = self.lock();
+        kept.next_tick = Some(next_tick);
+        kept.give_more_time(now);
+    }
+
+    pub(crate) fn stop_keeping_time(&self) {
+        self.lock().next_tick = None;
+    }
+
+    /// Where nobody ticked for long although somebody should have, the process was asleep, or the
+    /// clock was set: then no holder is to blame, and every lease gets a full period more.
+    pub(crate) fn forgive_sleep(&self, now: Timestamp) -> bool {
+        let mut kept = self.lock();
+        let Some(expected) = kept.next_tick else { return false };
+        let was_asleep = now.duration_since(expected).abs() > ASLEEP;
+        if was_asleep {
+            kept.give_more_time(now);
+        }
+        was_asleep
+    }
+
+    pub(crate) fn expect_tick(&self, at: Timestamp) {
+        let mut kept = self.lock();
+        if kept.next_tick.is_some() {
+            kept.next_tick = Some(at);
+        }
+    }
+
+    /// What the store has to be told by now, which is little most of the time.
+    pub(crate) fn take_unwritten(&self, now: Timestamp) -> Vec<PutOff> {
+        let mut kept = self.lock();
+        if now.duration_since(kept.written_at).abs() < WRITTEN_EVERY {
+            return Vec::new();
+        }
+        kept.take_unwritten(now)
+    }
+
+    /// What the store has to be told before it is closed.
+    pub(crate) fn take_all_unwritten(&self, now: Timestamp) -> Vec<PutOff> {
+        self.lock().take_unwritten(now)
+    }
+
+    /// The store could not be told.
+    pub(crate) fn still_unwritten(&self, leases: &[PutOff]) {
+        let mut kept = self.lock();
+        let keys = leases.iter().map(|it| (it.run, it.no));
+        kept.unwritten.extend(keys);
+    }
+
+    /// Every change is made whole, so a poisoned lock is still good.
+    fn lock(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Kept {
+    fn set(&mut self, key: Key, what: TimerKind, due: Timestamp) {
+        self.clear(key);
+        self.timers.insert(key, Running { what, due, is_in_hand: false });
+        self.by_due.insert((due, key));
+    }
+
+    fn clear(&mut self, key: Key) {
+        if let Some(before) = self.timers.remove(&key) {
+            self.by_due.remove(&(before.due, key));
+        }
+        self.unwritten.remove(&key);
+    }
+
+    fn put_off(&mut self, key: Key, due: Timestamp) {
+        let Some(timer) = self.timers.get_mut(&key) else { return };
+        self.by_due.remove(&(timer.due, key));
+        self.by_due.insert((due, key));
+        timer.due = due;
+        self.unwritten.insert(key);
+    }
+
+    fn is_news(&mut self, key: Key, version: Version) -> bool {
+        let is_news = self.changed.get(&key).is_none_or(|it| *it < version);
+        if is_news {
+            self.changed.put(key, version);
+        }
+        is_news
+    }
+
+    fn has_in_hand(&self, due: Due) -> bool {
+        let timer = self.timers.get(&(due.run, due.no));
+        timer.is_some_and(|it| it.is_in_hand && it.what == due.what)
+    }
+
+    fn give_more_time(&mut self, now: Timestamp) {
+        let leases = self.timers.iter().filter(|(_, it)| !it.is_in_hand);
+        let until: Vec<(Key, Timestamp)> = leases
+            .filter_map(|(key, it)| match it.what {
+                TimerKind::Lease { seconds, .. } => Some((*key, silent_until(now, seconds))),
+                TimerKind::Wake => None,
+            })
+            .collect();
+        for (key, due) in until {
+            self.put_off(key, due);
+        }
+    }
+
+    fn take_unwritten(&mut self, now: Timestamp) -> Vec<PutOff> {
+        self.written_at = now;
+        let unwritten = std::mem::take(&mut self.unwritten);
+        let lease = |(run, no): Key| match self.timers.get(&(run, no))? {
+            Running { what: TimerKind::Lease { fence, .. }, due, .. } => {
+                Some(PutOff { run, no, fence: *fence, due: *due })
+            }
+            Running { what: TimerKind::Wake, .. } => None,
+        };
+        unwritten.into_iter().filter_map(lease).collect()
+    }
+}
