@@ -10,7 +10,7 @@ const AGENTS: &str = include_str!("../../../docs/agents.md");
 /// The fenced blocks of a page in one language that begin as a whole file does.
 fn files<'a>(page: &'a str, language: &str, beginning: &str) -> Vec<&'a str> {
     let opening = format!("```{language}\n");
-    let blocks = page.split(opening.as_str()).skip(1).map(|it| it.split("\n```").next().unwrap());
+    let blocks = page.split(opening.as_str()).skip(1).filter_map(|it| it.split("\n```").next());
     blocks.filter(|it| it.starts_with(beginning)).collect()
 }
 
