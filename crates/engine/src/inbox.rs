@@ -233,7 +233,7 @@ impl Engine {
                 Some(question) => {
                     Then::Asked { question: question.no, of: question.to.agent.clone() }
                 }
-                None if run.baton() == loaded.run.baton() && !run.is_finished() => Then::Unchanged,
+                None if is_same(&run, &loaded.run) => Then::Unchanged,
                 None => place(&run),
             },
         }
@@ -252,6 +252,12 @@ fn place(run: &Run) -> Then {
             Then::Ended(run.status)
         }
     }
+}
+
+/// Nobody else has to move than had to before.
+fn is_same(after: &Run, before: &Run) -> bool {
+    let state = |it: &Run| it.current().map(|it| it.state);
+    after.baton() == before.baton() && state(after) == state(before) && !after.is_finished()
 }
 
 fn offered(it: &Handoff) -> Then {
