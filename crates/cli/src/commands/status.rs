@@ -69,11 +69,17 @@ fn show_screen(session: &Session, runs: &[RunRow], n_waiting: usize) {
 /// What a person can do for a run that nobody else will move.
 fn what_to_type(row: &RunRow) -> Option<String> {
     let story = show::visible(row.run.story.as_str());
+    let asked = || row.run.questions().find(|it| it.to.agent.is_human());
     if let Some((handoff, gate)) = row.run.gate() {
-        let why = gate.cause.sentence();
-        let choices = gate.choices().join("|").replace('_', "-");
         let which = format!("{}/{}", row.number, handoff.no);
-        return Some(format!("{story}: {why}\n    baton answer {which} {choices}"));
+        let type_this = show::what_to_answer(&which, gate);
+        return Some(format!("{story}: {}\n    {type_this}", gate.cause.sentence()));
+    }
+    if let Some(question) = asked() {
+        let from = &question.from.agent;
+        let which = format!("{}/{}", row.number, question.no);
+        let type_this = format!("baton answer {which} --comment TEXT");
+        return Some(format!("{story}: {from} has a question\n    {type_this}"));
     }
     match row.run.baton() {
         Baton::Loose { at, .. } => {

@@ -2,6 +2,7 @@
 
 use baton_core::content::ContentId;
 use baton_core::document::{Node, Number};
+use baton_core::gate::{Answer, Gate};
 use baton_core::run::Party;
 use baton_core::workflow::Place;
 use baton_engine::Texts;
@@ -118,6 +119,18 @@ fn package_text(id: ContentId, texts: &Texts) -> String {
     }
 }
 
+/// The command that answers a gate, with all that may be said.
+pub(crate) fn what_to_answer(which: &str, gate: &Gate) -> String {
+    let is_choice = |it: &&&str| !matches!(**it, "answer" | "modify");
+    let choices: Vec<String> =
+        gate.choices().iter().filter(is_choice).map(|it| it.replace('_', "-")).collect();
+    let choices = choices.join("|");
+    if gate.takes(&Answer::Reply) {
+        return format!("baton answer {which} [{choices}] --comment TEXT");
+    }
+    format!("baton answer {which} {choices}")
+}
+
 fn state_word(row: &HandoffRow) -> String {
     match row.state {
         HandoffState::Open(_) if row.is_stale => warn(&format!("{}, stale", row.state.name())),
@@ -129,6 +142,7 @@ fn state_word(row: &HandoffRow) -> String {
 fn party(party: &Party) -> String {
     match &party.place {
         Place::Step(step) => format!("{} (step {step})", party.agent),
+        Place::Delegate(_) => format!("{} (a part of the work)", party.agent),
         Place::Orchestrator | Place::Human => party.agent.to_string(),
     }
 }
@@ -136,7 +150,7 @@ fn party(party: &Party) -> String {
 fn step(place: &Place) -> Node {
     match place {
         Place::Step(step) => Node::text(step.as_str()),
-        Place::Orchestrator | Place::Human => Node::Null,
+        Place::Orchestrator | Place::Human | Place::Delegate(_) => Node::Null,
     }
 }
 
