@@ -2,10 +2,10 @@
 
 use baton_core::refusal::Refusal;
 use baton_core::run::{HandoffNo, RunId};
-use baton_store::{HandoffRef, PutOff, RunRef, TimerKind};
+use baton_store::{HandoffRef, PutOff, RunRef, TimerKind, TimerRow};
 use jiff::Timestamp;
 
-use crate::leases::{Due, Heard};
+use crate::leases::Heard;
 use crate::timers::silent_until;
 use crate::{Engine, EngineError};
 
@@ -46,8 +46,9 @@ impl Engine {
         }
         let Some(seconds) = handoff.lease else { return Ok(Err(no_lease)) };
         let now = self.clock.now();
-        let lease = Due { run, no, what: TimerKind::Lease { fence, seconds } };
-        self.leases.learn(lease, row.version, silent_until(now, seconds));
+        let what = TimerKind::Lease { fence, seconds };
+        let lease = TimerRow { run, no, what, due: silent_until(now, seconds) };
+        self.leases.learn(&lease, row.version);
         // If it was lost between the reading and now, the memory knows better.
         Ok(match self.leases.hear(run, no, fence, now) {
             Heard::Until(until) => Ok(until),

@@ -40,6 +40,8 @@ struct Kept {
     next_tick: Option<Timestamp>,
     /// At which version of its run a handoff's timer was last changed.
     changed: LruCache<Key, Version>,
+    /// The store may have timers that nobody told this memory of.
+    is_unsure: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -69,6 +71,19 @@ pub(crate) struct Due {
     pub(crate) what: TimerKind,
 }
 
+/// What is due and being done. Whatever is left of it when this is dropped is due again.
+pub(crate) struct InHand<'a> {
+    leases: &'a Leases,
+    pub(crate) due: Vec<Due>,
+    now: Timestamp,
+}
+
+/// See [`Leases::told_later`].
+pub(crate) struct ToldLater<'a> {
+    leases: Option<&'a Leases>,
+    changes: Vec<TimerChange>,
+}
+
 impl Leases {
     pub(crate) fn new(rows: Vec<TimerRow>, now: Timestamp) -> Self {
         let mut kept = Kept {
@@ -78,6 +93,7 @@ impl Leases {
             written_at: now,
             next_tick: None,
             changed: LruCache::new(MOST_CHANGES),
+            is_unsure: false,
         };
         for row in rows {
             kept.set((row.run, row.no), row.what, row.due);
@@ -85,12 +101,30 @@ impl Leases {
         Self { kept: Mutex::new(kept) }
     }
 
+    /// For an append that changes timers. Whoever waits for it may be gone before it is answered,
+    /// and then nobody says here what came of it.
+    pub(crate) fn told_later(&self, changes: &[TimerChange]) -> ToldLater<'_> {
+        ToldLater { leases: (!changes.is_empty()).then_some(self), changes: changes.to_vec() }
+    }
+
+    /// From the next tick on the store is asked whether something is missing here.
+    pub(crate) fn doubt(&self) {
+        self.lock().is_unsure = true;
+    }
+
+    /// Whether the store has to be asked, once.
+    pub(crate) fn take_doubt(&self) -> bool {
+        std::mem::take(&mut self.lock().is_unsure)
+    }
+
+    pub(crate) fn lacks(&self, row: &TimerRow) -> bool {
+        let kept = self.lock();
+        kept.timers.get(&(row.run, row.no)).is_none_or(|it| it.what != row.what)
+    }
+
     /// Takes over what an append has changed. Replies may overtake each other on their way here:
     /// the newest version counts.
-    pub(crate) fn change(&self, run: RunId, version: Version, changes: &[TimerChange]) {
-        if changes.is_empty() {
-            return;
-        }
+    fn change(&self, run: RunId, version: Version, changes: &[TimerChange]) {
         let mut kept = self.lock();
         for change in changes {
             match *change {
@@ -108,12 +142,12 @@ impl Leases {
         }
     }
 
-    /// A lease that is in the store, and of which nobody has told this memory.
-    pub(crate) fn learn(&self, lease: Due, version: Version, due: Timestamp) {
-        let key = (lease.run, lease.no);
+    /// A timer that is in the store, and of which nobody has told this memory.
+    pub(crate) fn learn(&self, row: &TimerRow, version: Version) {
+        let key = (row.run, row.no);
         let mut kept = self.lock();
         if kept.is_news(key, version) {
-            kept.set(key, lease.what, due);
+            kept.set(key, row.what, row.due);
         }
     }
 
@@ -136,8 +170,8 @@ impl Leases {
         }
     }
 
-    /// Everything that is due, the earliest first. No heartbeat reaches it from now on.
-    pub(crate) fn take_due(&self, now: Timestamp) -> Vec<Due> {
+    /// Everything that is due, the earliest first. No heartbeat reaches it until it is let go.
+    pub(crate) fn take_due(&self, now: Timestamp) -> InHand<'_> {
         let mut kept = self.lock();
         let mut due = Vec::new();
         while let Some(first) = kept.by_due.first().copied().filter(|(at, _)| *at <= now) {
@@ -148,7 +182,7 @@ impl Leases {
                 due.push(Due { run, no, what: timer.what });
             }
         }
-        due
+        InHand { leases: self, due, now }
     }
 
     /// It could not be done now: it is due again at `at`.
@@ -225,6 +259,34 @@ impl Leases {
     }
 }
 
+impl Drop for InHand<'_> {
+    fn drop(&mut self) {
+        for due in &self.due {
+            self.leases.put_back(*due, self.now);
+        }
+    }
+}
+
+impl ToldLater<'_> {
+    pub(crate) fn appended(mut self, run: RunId, version: Version) {
+        if let Some(leases) = self.leases.take() {
+            leases.change(run, version, &self.changes);
+        }
+    }
+
+    pub(crate) fn not_appended(mut self) {
+        self.leases = None;
+    }
+}
+
+impl Drop for ToldLater<'_> {
+    fn drop(&mut self) {
+        if let Some(leases) = self.leases {
+            leases.doubt();
+        }
+    }
+}
+
 impl Kept {
     fn set(&mut self, key: Key, what: TimerKind, due: Timestamp) {
         self.clear(key);
@@ -283,5 +345,116 @@ impl Kept {
             Running { what: TimerKind::Wake, .. } => None,
         };
         unwritten.into_iter().filter_map(lease).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::constant(1_750_000_000, 0);
+    const SECOND: SignedDuration = SignedDuration::from_secs(1);
+    const RUN: RunId = RunId(uuid::Uuid::from_u128(1));
+    const NO: HandoffNo = HandoffNo(1);
+
+    fn none() -> Leases {
+        Leases::new(Vec::new(), NOW)
+    }
+
+    fn set(fence: u32) -> TimerChange {
+        let what = TimerKind::Lease { fence, seconds: 20 };
+        TimerChange::Set { no: NO, what, due: NOW + SECOND * 20 }
+    }
+
+    fn append(leases: &Leases, version: u64, change: TimerChange) {
+        leases.told_later(&[change]).appended(RUN, Version(version));
+    }
+
+    fn n_due(leases: &Leases, now: Timestamp) -> usize {
+        leases.take_due(now).due.len()
+    }
+
+    #[test]
+    fn a_reply_that_was_overtaken_changes_nothing() {
+        let leases = none();
+        append(&leases, 6, TimerChange::Clear { no: NO });
+        append(&leases, 5, set(1));
+        assert_eq!(leases.hear(RUN, NO, 1, NOW), Heard::Unknown);
+        append(&leases, 8, set(3));
+        append(&leases, 7, set(2));
+        assert_eq!(leases.hear(RUN, NO, 2, NOW), Heard::Unknown);
+        assert_eq!(leases.hear(RUN, NO, 3, NOW), Heard::Until(NOW + SECOND * 20));
+        assert_eq!(n_due(&leases, NOW + SECOND * 20), 1);
+    }
+
+    #[test]
+    fn an_old_reading_of_the_store_brings_nothing_back() {
+        let leases = none();
+        append(&leases, 6, TimerChange::Clear { no: NO });
+        let what = TimerKind::Lease { fence: 1, seconds: 20 };
+        let row = TimerRow { run: RUN, no: NO, what, due: NOW };
+        leases.learn(&row, Version(5));
+        assert!(leases.lacks(&row));
+        leases.learn(&row, Version(7));
+        assert!(!leases.lacks(&row));
+    }
+
+    #[test]
+    fn what_is_in_hand_is_heard_of_no_more_until_it_is_let_go() {
+        let leases = none();
+        append(&leases, 1, set(1));
+        let later = NOW + SECOND * 20;
+        let in_hand = leases.take_due(later);
+        assert_eq!(in_hand.due.len(), 1);
+        assert_eq!(leases.hear(RUN, NO, 1, later), Heard::TooLate);
+        assert_eq!(n_due(&leases, later), 0, "nobody else takes it meanwhile");
+        // Whoever did it was stopped half-way.
+        drop(in_hand);
+        assert_eq!(n_due(&leases, later), 1);
+        assert_eq!(leases.hear(RUN, NO, 1, later), Heard::Until(later + SECOND * 20));
+
+        let in_hand = leases.take_due(later + SECOND * 20);
+        leases.done_with(in_hand.due[0]);
+        drop(in_hand);
+        assert_eq!(leases.hear(RUN, NO, 1, later), Heard::Unknown);
+    }
+
+    #[test]
+    fn what_is_set_anew_while_it_is_in_hand_stays() {
+        let leases = none();
+        append(&leases, 1, set(1));
+        let in_hand = leases.take_due(NOW + SECOND * 20);
+        append(&leases, 2, set(2));
+        leases.done_with(in_hand.due[0]);
+        drop(in_hand);
+        assert_eq!(leases.hear(RUN, NO, 2, NOW), Heard::Until(NOW + SECOND * 20));
+    }
+
+    #[test]
+    fn what_could_not_be_written_is_written_next_time() {
+        let leases = none();
+        append(&leases, 1, set(1));
+        leases.hear(RUN, NO, 1, NOW + SECOND);
+        let first = leases.take_unwritten(NOW + SECOND);
+        assert_eq!(first.len(), 1);
+        leases.still_unwritten(&first);
+        leases.hear(RUN, NO, 1, NOW + SECOND * 3);
+        let again = leases.take_unwritten(NOW + SECOND * 3);
+        assert_eq!(again, [PutOff { due: NOW + SECOND * 23, ..first[0] }]);
+        leases.still_unwritten(&again);
+        append(&leases, 2, TimerChange::Clear { no: NO });
+        assert_eq!(leases.take_all_unwritten(NOW), []);
+    }
+
+    #[test]
+    fn only_an_append_that_nobody_waited_for_leaves_a_doubt() {
+        let leases = none();
+        append(&leases, 1, set(1));
+        leases.told_later(&[set(2)]).not_appended();
+        drop(leases.told_later(&[]));
+        assert!(!leases.take_doubt());
+        drop(leases.told_later(&[set(2)]));
+        assert!(leases.take_doubt());
+        assert!(!leases.take_doubt());
     }
 }

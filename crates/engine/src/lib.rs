@@ -201,9 +201,16 @@ impl Engine {
             answered: caller.key.as_ref().map(|key| outcome.to_answered(key)),
             ..append
         };
-        let timers = append.timers.clone();
-        let appended = self.store.append(append).await?;
-        self.leases.change(run.id, version, &timers);
+        let told_later = self.leases.told_later(&append.timers);
+        let appended = match self.store.append(append).await {
+            Ok(appended) => appended,
+            Err(error @ AppendError::Store(_)) => return Err(error),
+            Err(error) => {
+                told_later.not_appended();
+                return Err(error);
+            }
+        };
+        told_later.appended(run.id, version);
         let workflow = loaded.workflow.clone();
         let number = appended.run_number;
         self.cache.remember(Loaded { run, version, head, number, workflow }, &appended.numbers);

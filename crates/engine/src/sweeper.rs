@@ -37,6 +37,8 @@ impl Engine {
     pub async fn sweep(&self) -> Result<Swept, EngineError> {
         let now = self.clock.now();
         let n_forgotten = self.store.forget_answered(now - ANSWERS_KEPT).await?;
+        // Once in a while all is looked at, whoever may have forgotten to tell.
+        self.leases.doubt();
         let ticked = self.tick().await?;
         let mut swept = Swept { n_forgotten, ticked, ..Swept::default() };
         let fresh = HandoffFilter {

@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use baton_core::command::Command;
 use baton_core::refusal::Refusal;
-use baton_store::{StoreError, TimerKind};
+use baton_store::{RunRef, StoreError, TimerKind};
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::leases::Due;
-use crate::{Caller, Engine, EngineError};
+use crate::{Caller, Engine, EngineError, timers};
 
 const EVERY: Duration = Duration::from_millis(250);
 /// How many commands go to the store together, where they share a commit.
@@ -41,26 +41,20 @@ impl Engine {
             tracing::warn!("nothing was done for a while; every lease gets a full period more");
         }
         self.leases.expect_tick(after(now, EVERY));
+        self.learn_what_is_missing().await?;
         let mut ticked = Ticked::default();
-        let mut failed = None;
-        for group in self.leases.take_due(now).chunks(AT_ONCE) {
-            if failed.is_some() {
-                group.iter().for_each(|it| self.leases.put_back(*it, now));
-                continue;
-            }
+        let in_hand = self.leases.take_due(now);
+        for group in in_hand.due.chunks(AT_ONCE) {
             let done = all(group.iter().map(|it| self.bring_about(*it, now))).await;
             for (due, done) in group.iter().zip(done) {
-                match (done, due.what) {
-                    (Ok(Done::Yes), TimerKind::Lease { .. }) => ticked.n_lost += 1,
-                    (Ok(Done::Yes), TimerKind::Wake) => ticked.n_woken += 1,
-                    (Ok(Done::No), _) => {}
-                    (Err(error), _) => failed = Some(error),
+                match (done?, due.what) {
+                    (Done::Yes, TimerKind::Lease { .. }) => ticked.n_lost += 1,
+                    (Done::Yes, TimerKind::Wake) => ticked.n_woken += 1,
+                    (Done::No, _) => {}
                 }
             }
         }
-        if let Some(error) = failed {
-            return Err(error);
-        }
+        drop(in_hand);
         let unwritten = self.leases.take_unwritten(now);
         ticked.n_written = self.write_heartbeats(unwritten).await?;
         // To do a lot takes its time, and that is not sleep.
@@ -74,6 +68,25 @@ impl Engine {
     pub fn keep_time(&self) {
         let now = self.clock.now();
         self.leases.keep_time(now, after(now, EVERY));
+    }
+
+    /// Asks the store for timers that nobody told of: the caller of a command may be gone before
+    /// its answer is here.
+    async fn learn_what_is_missing(&self) -> Result<(), EngineError> {
+        if !self.leases.take_doubt() {
+            return Ok(());
+        }
+        let rows = self.store.timers(None, 0).await.inspect_err(|_| self.leases.doubt())?;
+        for timer in rows.iter().filter(|it| self.leases.lacks(it)) {
+            // Read after the list: where the run has gone on since, its version says so.
+            let row = self.store.run(&RunRef::Id(timer.run)).await?;
+            let Some(row) = row else { continue };
+            let handoff = row.run.handoff(timer.no);
+            if handoff.and_then(timers::timer).is_some_and(|it| it.is(timer.what, timer.due)) {
+                self.leases.learn(timer, row.version);
+            }
+        }
+        Ok(())
     }
 
     /// Ends a lease, or offers a handoff.
@@ -105,14 +118,9 @@ impl Engine {
                 self.leases.put_back(due, now + AFTER_DAMAGE);
                 Ok(Done::No)
             }
-            Err(EngineError::Contended) => {
-                self.leases.put_back(due, now);
-                Ok(Done::No)
-            }
-            Err(error) => {
-                self.leases.put_back(due, now);
-                Err(error)
-            }
+            // The next tick tries again.
+            Err(EngineError::Contended) => Ok(Done::No),
+            Err(error) => Err(error),
         }
     }
 }
