@@ -3,6 +3,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -11,6 +12,11 @@ pub struct Hash(pub [u8; 32]);
 impl Hash {
     /// What a chain starts from.
     pub const ZERO: Self = Self([0; 32]);
+
+    /// The digest of some bytes.
+    pub fn of(bytes: &[u8]) -> Self {
+        Self(Sha256::digest(bytes).into())
+    }
 
     pub fn parse(text: &str) -> Option<Self> {
         let mut bytes = [0; 32];

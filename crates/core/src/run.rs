@@ -12,7 +12,7 @@ use crate::gate::{Gate, GateKind};
 use crate::hash::Hash;
 use crate::names::{AgentId, Principal, StepId, StoryKey, WorkflowName};
 use crate::outcome::Outcome;
-use crate::workflow::Place;
+use crate::workflow::{Place, Workflow};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Run {
@@ -339,6 +339,29 @@ impl Run {
             }
             Baton::Done => None,
         }
+    }
+
+    /// What people call the work that goes on: the step's word, or that nobody works.
+    pub fn phase<'a>(&self, workflow: &'a Workflow) -> &'a str {
+        match self.status {
+            RunStatus::Completed => return "complete",
+            RunStatus::Cancelled => return "cancelled",
+            RunStatus::Open | RunStatus::Paused => {}
+        }
+        let is_under_way = match self.baton() {
+            Baton::Offered { .. } | Baton::Held { .. } | Baton::Parked { on: Wait::Timer, .. } => {
+                true
+            }
+            Baton::Parked { on: Wait::Person, .. } | Baton::Loose { .. } | Baton::Done => false,
+        };
+        // A delegate does a part of the step of whoever waits for it.
+        let callers = self.frames.iter().rev().filter_map(|it| self.handoff(it.caller));
+        let steps = self.current().into_iter().chain(callers).filter_map(|it| match &it.to.place {
+            Place::Step(step) => workflow.step(step),
+            Place::Orchestrator | Place::Human | Place::Delegate(_) => None,
+        });
+        let step = steps.into_iter().next().filter(|_| is_under_way);
+        step.map_or("waiting", |it| it.phase.as_str())
     }
 
     /// What a place was last given.

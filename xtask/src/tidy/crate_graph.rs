@@ -29,14 +29,25 @@ const MAY_USE: &[MayUse] = &[
         code: &["baton-core", "baton-store", "baton-wire"],
         tests: &["baton-store-sqlite", "baton-store-tests"],
     },
+    MayUse {
+        name: "baton-http",
+        code: &["baton-core", "baton-engine", "baton-store", "baton-wire"],
+        tests: &["baton-store-sqlite"],
+    },
     MayUse { name: "baton-cli", code: EVERYTHING, tests: &[] },
     MayUse { name: "baton-load", code: EVERYTHING, tests: &[] },
     MayUse { name: "xtask", code: &[], tests: &[] },
 ];
 
 /// For the crates that put the parts together.
-const EVERYTHING: &[&str] =
-    &["baton-core", "baton-engine", "baton-store", "baton-store-sqlite", "baton-wire"];
+const EVERYTHING: &[&str] = &[
+    "baton-core",
+    "baton-engine",
+    "baton-http",
+    "baton-store",
+    "baton-store-sqlite",
+    "baton-wire",
+];
 
 struct MayUse {
     name: &'static str,

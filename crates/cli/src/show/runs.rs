@@ -69,7 +69,7 @@ pub(crate) fn run_json(row: &RunRow, workflow: &Workflow) -> Node {
         ("baton", Node::text(run.baton().name())),
         ("currentAgent", agent),
         ("currentPlace", place),
-        ("phase", Node::text(phase(run, workflow))),
+        ("phase", Node::text(run.phase(workflow))),
         ("openHandoffs", Node::List(labels)),
         ("visited", Node::List(visited)),
         ("nHandoffs", number(run.n_handoffs.into())),
@@ -78,19 +78,6 @@ pub(crate) fn run_json(row: &RunRow, workflow: &Workflow) -> Node {
         ("startedAt", Node::text(run.started_at.to_string())),
         ("movedAt", Node::text(run.moved_at.to_string())),
     ])
-}
-
-/// What people call the work that goes on: the step's word.
-fn phase(run: &Run, workflow: &Workflow) -> String {
-    use baton_core::workflow::Place;
-    match (run.status, run.current_place(), run.baton()) {
-        (RunStatus::Completed, ..) => "complete".to_owned(),
-        (RunStatus::Cancelled, ..) => "cancelled".to_owned(),
-        (_, Some(Place::Step(step)), Baton::Offered { .. } | Baton::Held { .. }) => {
-            workflow.step(step).map_or_else(|| step.to_string(), |it| it.phase.clone())
-        }
-        (RunStatus::Open | RunStatus::Paused, ..) => "waiting".to_owned(),
-    }
 }
 
 fn status_word(run: &Run) -> String {

@@ -1,0 +1,322 @@
+//! `GET` and `POST /api/handoffs`.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, Uri};
+use baton_core::acknowledgement::Acknowledgement;
+use baton_core::command::{Accept, Command, Create, LeaseTime, Reject, Way};
+use baton_core::contract::Profile;
+use baton_core::document::Node;
+use baton_core::names::{AgentId, Reason, StoryKey, WorkflowName};
+use baton_core::outcome::Outcome as StepOutcome;
+use baton_core::run::{self, HandoffNo};
+use baton_engine::{Caller, EngineError, In, Outcome};
+use baton_store::{HandoffFilter, HandoffRow, HandoffState, RunRef};
+use jiff::SignedDuration;
+
+use super::query::Query;
+use super::{Json, by_number, caller, refused, rows};
+use crate::App;
+use crate::body::{self, Envelope};
+use crate::problem::Problem;
+
+/// Seed 000: handoffs older than this are stale.
+const STALE_MINUTES: u64 = 30;
+const MOST_MINUTES: u64 = 525_600;
+
+pub(super) async fn get(State(app): State<Arc<App>>, uri: Uri) -> Result<Json, Problem> {
+    let query = Query::read(&uri, &["storyId", "agent", "stale", "minutes"])?;
+    let agent = query.get("agent").map(|it| known_agent(&app, it)).transpose()?;
+    if query.get("stale") == Some("true") {
+        let minutes = query.number("minutes")?.unwrap_or(STALE_MINUTES);
+        return stale(&app, minutes).await;
+    }
+    let story = query.get("storyId").map(StoryKey::parse).transpose()?;
+    match (story, agent) {
+        (Some(story), None) => state(&app, &story).await,
+        (story, Some(agent)) => pending(&app, story, agent).await,
+        (None, None) => {
+            Err(Problem::malformed("missing_field", "say `storyId`, `agent` or `stale=true`"))
+        }
+    }
+}
+
+/// Who has the baton of a story's newest run, and everything that was handed over in it.
+async fn state(app: &App, story: &StoryKey) -> Result<Json, Problem> {
+    let store = app.engine.store();
+    let run = store.run(&RunRef::LatestOf(story.clone())).await.map_err(EngineError::from)?;
+    let Some(run) = run else {
+        return Ok(Json(Node::map([
+            ("currentAgent", Node::Null),
+            ("phase", Node::Null),
+            ("handoffs", Node::List(Vec::new())),
+        ])));
+    };
+    let filter = HandoffFilter { run: Some(run.run.id), ..HandoffFilter::default() };
+    let handoffs = store.handoffs(&filter).await.map_err(EngineError::from)?;
+    let workflow = app.engine.workflow_of(&run).await?;
+    let agent = run.run.current_agent().map_or(Node::Null, |it| Node::text(it.as_str()));
+    Ok(Json(Node::map([
+        ("currentAgent", agent),
+        ("phase", Node::text(run.run.phase(&workflow))),
+        ("handoffs", rows::all(app, &handoffs).await?),
+    ])))
+}
+
+/// What waits for an agent: the newest in one story, or all.
+async fn pending(app: &App, story: Option<StoryKey>, agent: AgentId) -> Result<Json, Problem> {
+    let filter = HandoffFilter {
+        story: story.clone(),
+        to: Some(agent),
+        states: vec![HandoffState::Open(run::State::Pending)],
+        ..HandoffFilter::default()
+    };
+    let found = app.engine.store().handoffs(&filter).await.map_err(EngineError::from)?;
+    if story.is_none() {
+        return Ok(Json(Node::map([("handoffs", rows::all(app, &found).await?)])));
+    }
+    let newest = match found.last() {
+        Some(row) => rows::one(app, row).await?,
+        None => Node::Null,
+    };
+    Ok(Json(Node::map([("handoff", newest)])))
+}
+
+async fn stale(app: &App, minutes: u64) -> Result<Json, Problem> {
+    if minutes > MOST_MINUTES {
+        return Err(Problem::malformed("wrong_type", "`minutes` is at most a year"));
+    }
+    let found = stale_rows(app, minutes).await?;
+    Ok(Json(Node::map([
+        ("stale", rows::all(app, &found).await?),
+        ("thresholdMinutes", rows::number(minutes)),
+    ])))
+}
+
+/// Pending for so long; what people are asked is never stale.
+pub(super) async fn stale_rows(app: &App, minutes: u64) -> Result<Vec<HandoffRow>, EngineError> {
+    let span = SignedDuration::from_mins(i64::try_from(minutes).unwrap_or(i64::MAX / 60));
+    let since = app.engine.clock().now().saturating_sub(span).ok();
+    let filter = HandoffFilter {
+        states: vec![HandoffState::Open(run::State::Pending)],
+        unmoved_since: since,
+        ..HandoffFilter::default()
+    };
+    let mut found = app.engine.store().handoffs(&filter).await?;
+    found.retain(|it| !it.to.agent.is_human());
+    Ok(found)
+}
+
+const ACTIONS: &str = "create, accept, reject, timeout, cleanup";
+
+pub(super) async fn post(
+    State(app): State<Arc<App>>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json, Problem> {
+    let (text, envelope) = body::read(body).await?;
+    let caller = caller(&headers, "/api/handoffs", &text)?;
+    let action = envelope.text("action")?;
+    match action {
+        Some("create") => create(&app, &caller, &envelope).await,
+        Some("accept") => accept(&app, &caller, &envelope).await,
+        Some("reject") => reject(&app, &caller, &envelope).await,
+        Some("timeout") => time_out(&app, &caller, &envelope).await,
+        Some("cleanup") => clean_up(&app, &caller, &envelope).await,
+        Some(other) => {
+            let message = format!("there is no action `{other}`; there are {ACTIONS}");
+            Err(Problem::malformed("unknown_action", message))
+        }
+        None => Err(Problem::malformed("missing_field", format!("`action` is one of {ACTIONS}"))),
+    }
+}
+
+async fn create(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Json, Problem> {
+    envelope.only(&[
+        "action",
+        "storyId",
+        "fromAgent",
+        "toAgent",
+        "payload",
+        "outcome",
+        "reason",
+        "supersedes",
+        "kind",
+        "workflow",
+    ])?;
+    let key = StoryKey::parse(envelope.required_text("storyId")?)?;
+    let from = known_agent(app, envelope.required_text("fromAgent")?)?;
+    let to = known_agent(app, envelope.required_text("toAgent")?)?;
+    let supersedes = match envelope.number("supersedes")? {
+        Some(number) => Some(app.engine.handoff(&by_number(number)).await?.no),
+        None => None,
+    };
+    let create = Create {
+        from,
+        to,
+        package: envelope.package("payload")?,
+        outcome: envelope.text("outcome")?.map(outcome).transpose()?,
+        reason: envelope.text("reason")?.map(Reason::parse).transpose()?,
+        supersedes,
+        way: envelope.text("kind")?.map(way).transpose()?,
+        token: None,
+        profile: Profile::Lenient,
+    };
+    let workflow = envelope.text("workflow")?.map(WorkflowName::parse).transpose()?;
+    match app.engine.create(caller, In::Story { key, workflow }, create).await {
+        Ok(outcome) => answer(app, &outcome, Vec::new()).await,
+        Err(error) => Err(refused(app, error).await),
+    }
+}
+
+async fn accept(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Json, Problem> {
+    envelope.only(&["action", "handoffId", "payload", "agent", "leaseSeconds"])?;
+    let by = by(app, envelope)?;
+    let acknowledgement = acknowledgement(envelope)?;
+    let lease = lease(envelope)?;
+    let command = |handoff| Command::Accept(Accept { handoff, by, acknowledgement, lease });
+    let outcome = on_handoff(app, caller, envelope, command).await?;
+    let fence = outcome.done.fence.map_or(Node::Null, |it| rows::number(it.into()));
+    answer(app, &outcome, vec![("fence", fence)]).await
+}
+
+async fn reject(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Json, Problem> {
+    envelope.only(&["action", "handoffId", "reason", "agent"])?;
+    let by = by(app, envelope)?;
+    let reason = Reason::parse(envelope.required_text("reason")?)?;
+    let command = |handoff| Command::Reject(Reject { handoff, by, reason, fence: None });
+    let outcome = on_handoff(app, caller, envelope, command).await?;
+    let returned = row_of(app, &outcome, outcome.done.returned).await?;
+    let gate = row_of(app, &outcome, outcome.done.gate).await?;
+    answer(app, &outcome, vec![("returnHandoff", returned), ("gate", gate)]).await
+}
+
+async fn time_out(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Json, Problem> {
+    envelope.only(&["action", "handoffId", "reason"])?;
+    let reason = envelope.text("reason")?.unwrap_or("Agent timed out");
+    let reason = Some(Reason::parse(reason)?);
+    let command = |handoff| Command::TimeOut { handoff, reason };
+    let outcome = on_handoff(app, caller, envelope, command).await?;
+    answer(app, &outcome, Vec::new()).await
+}
+
+async fn clean_up(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Json, Problem> {
+    envelope.only(&["action", "storyId", "reason"])?;
+    let key = StoryKey::parse(envelope.required_text("storyId")?)?;
+    let reason = envelope.text("reason")?.map(Reason::parse).transpose()?;
+    let store = app.engine.store();
+    let run = store.run(&RunRef::OpenOf(key)).await.map_err(EngineError::from)?;
+    let empty = Node::List(Vec::new());
+    let Some(run) = run else {
+        return Ok(Json(Node::map([
+            ("success", Node::Bool(true)),
+            ("cancelled", empty.clone()),
+            ("kept", empty),
+        ])));
+    };
+    let outcome = app.engine.on_run(caller, run.run.id, Command::CleanUp { reason }).await?;
+    Ok(Json(Node::map([
+        ("success", Node::Bool(true)),
+        ("cancelled", numbers(app, &outcome, &outcome.done.cancelled).await?),
+        ("kept", numbers(app, &outcome, &outcome.done.kept).await?),
+    ])))
+}
+
+async fn on_handoff(
+    app: &App,
+    caller: &Caller,
+    envelope: &Envelope,
+    command: impl FnOnce(HandoffNo) -> Command,
+) -> Result<Outcome, Problem> {
+    let number = envelope.required_number("handoffId")?;
+    match app.engine.on_handoff(caller, &by_number(number), command).await {
+        Ok(outcome) => Ok(outcome),
+        Err(error) => Err(refused(app, error).await),
+    }
+}
+
+/// `{success, handoff, warnings}`, and what the action says besides.
+async fn answer(
+    app: &App,
+    outcome: &Outcome,
+    more: Vec<(&'static str, Node)>,
+) -> Result<Json, Problem> {
+    let warnings = outcome.done.warnings.iter().map(|it| Node::text(it.to_string()));
+    let members = [
+        ("success", Node::Bool(true)),
+        ("handoff", row_of(app, outcome, outcome.done.handoff).await?),
+        ("warnings", Node::List(warnings.collect())),
+    ];
+    Ok(Json(Node::map(members.into_iter().chain(more))))
+}
+
+async fn row_of(app: &App, outcome: &Outcome, no: Option<HandoffNo>) -> Result<Node, EngineError> {
+    match no {
+        Some(no) => rows::one(app, &app.engine.row_of(outcome, no).await?).await,
+        None => Ok(Node::Null),
+    }
+}
+
+async fn numbers(app: &App, outcome: &Outcome, nos: &[HandoffNo]) -> Result<Node, EngineError> {
+    let mut numbers = Vec::new();
+    for no in nos {
+        numbers.push(rows::number(app.engine.row_of(outcome, *no).await?.number));
+    }
+    Ok(Node::List(numbers))
+}
+
+/// An agent that somebody has described, or one of the two that are always there.
+fn known_agent(app: &App, name: &str) -> Result<AgentId, Problem> {
+    let agent = AgentId::parse(name)?;
+    if app.engine.catalog().knows(&agent) {
+        return Ok(agent);
+    }
+    let known: Vec<&str> = app.engine.catalog().agents().iter().map(|it| it.id.as_str()).collect();
+    let message = format!("there is no agent `{agent}`; there are {}", known.join(", "));
+    Err(Problem::malformed("unknown_agent", message))
+}
+
+fn by(app: &App, envelope: &Envelope) -> Result<Option<AgentId>, Problem> {
+    envelope.text("agent")?.map(|it| known_agent(app, it)).transpose()
+}
+
+fn lease(envelope: &Envelope) -> Result<Option<LeaseTime>, Problem> {
+    let Some(seconds) = envelope.number("leaseSeconds")? else { return Ok(None) };
+    let lease = u32::try_from(seconds).ok().and_then(LeaseTime::from_seconds);
+    let most = LeaseTime::MOST_SECONDS;
+    let wrong =
+        || Problem::malformed("wrong_type", format!("`leaseSeconds` is a number from 1 to {most}"));
+    lease.map(Some).ok_or_else(wrong)
+}
+
+fn acknowledgement(envelope: &Envelope) -> Result<Option<Acknowledgement>, Problem> {
+    let Some(document) = envelope.get("payload") else { return Ok(None) };
+    let read = Acknowledgement::read(document, baton_wire::json::print(document));
+    read.map(Some).map_err(|problems| {
+        let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        Problem::malformed("bad_acknowledgement", problems.join("; "))
+    })
+}
+
+fn outcome(word: &str) -> Result<StepOutcome, Problem> {
+    StepOutcome::parse(word).ok_or_else(|| {
+        let known: Vec<&str> = StepOutcome::CLAIMABLE.iter().map(|it| it.name()).collect();
+        let message = format!("there is no outcome `{word}`; there are {}", known.join(", "));
+        Problem::malformed("unknown_outcome", message)
+    })
+}
+
+fn way(word: &str) -> Result<Way, Problem> {
+    match word {
+        "sequential" => Ok(Way::Sequential),
+        "delegation" => Ok(Way::Delegation),
+        "escalation" => Ok(Way::Escalation),
+        "return" => Ok(Way::Return),
+        _ => {
+            let message = "`kind` is one of sequential, delegation, escalation, return";
+            Err(Problem::malformed("unknown_kind", message))
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! The query of a request: each name once, and none that nobody would look at.
+
+use axum::http::Uri;
+
+use crate::problem::Problem;
+
+pub(super) struct Query(Vec<(String, String)>);
+
+impl Query {
+    pub(super) fn read(uri: &Uri, known: &[&str]) -> Result<Self, Problem> {
+        let pairs: Vec<(String, String)> =
+            axum::extract::Query::try_from_uri(uri).map(|it| it.0).map_err(|error| {
+                Problem::malformed("bad_query", format!("the query cannot be read: {error}"))
+            })?;
+        for (index, (name, _)) in pairs.iter().enumerate() {
+            if !known.contains(&name.as_str()) {
+                let message = format!("unknown: `{name}`; known here: {}", known.join(", "));
+                return Err(Problem::malformed("unknown_field", message));
+            }
+            if pairs[..index].iter().any(|(it, _)| it == name) {
+                let message = format!("`{name}` is there twice");
+                return Err(Problem::malformed("twice", message));
+            }
+        }
+        Ok(Self(pairs))
+    }
+
+    /// A value that is there and not empty.
+    pub(super) fn get(&self, name: &str) -> Option<&str> {
+        let value = self.0.iter().find(|(it, _)| it == name).map(|(_, value)| value.as_str());
+        value.filter(|it| !it.is_empty())
+    }
+
+    pub(super) fn number(&self, name: &str) -> Result<Option<u64>, Problem> {
+        let parse = |text: &str| {
+            text.parse().map_err(|_| {
+                Problem::malformed("wrong_type", format!("`{name}` has to be a whole number"))
+            })
+        };
+        self.get(name).map(parse).transpose()
+    }
+}

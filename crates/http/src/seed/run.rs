@@ -1,0 +1,299 @@
+//! `GET` and `POST /api/run`: start the next story, answer what waits, stop, reset.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use baton_core::command::{Command, GateAnswer};
+use baton_core::document::Node;
+use baton_core::gate::{Answer, Gate};
+use baton_core::names::{Reason, StoryKey, Words, WorkflowName};
+use baton_core::run::{Baton, HandoffNo, RunStatus};
+use baton_engine::{Caller, EngineError, StartRun};
+use baton_store::{HandoffFilter, HandoffRef, HandoffState, RunFilter, RunRef, RunRow};
+
+use super::handoffs::stale_rows;
+use super::{Json, caller, refused, rows, story};
+use crate::App;
+use crate::body::{self, Envelope};
+use crate::problem::Problem;
+
+/// Seed 000: what has waited so long is cleaned up at a start.
+const STALE_MINUTES: u64 = 30;
+const ACTIONS: &str = "start, continue, stop, reset";
+
+pub(super) async fn get(State(app): State<Arc<App>>) -> Result<Json, Problem> {
+    let runs = open_runs(&app).await?;
+    let current = runs.iter().max_by_key(|it| it.run.moved_at);
+    Ok(Json(run_state(&app, current, None).await?))
+}
+
+pub(super) async fn post(
+    State(app): State<Arc<App>>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json, Problem> {
+    let (text, envelope) = body::read(body).await?;
+    envelope.only(&[
+        "action",
+        "storyId",
+        "workflow",
+        "version",
+        "config",
+        "gateResponse",
+        "reason",
+    ])?;
+    let caller = caller(&headers, "/api/run", &text)?;
+    match envelope.text("action")? {
+        Some("start") => start(&app, &caller, &envelope).await,
+        Some("continue") => go_on(&app, &caller, &envelope).await,
+        Some("stop") => stop(&app, &caller, &envelope).await,
+        Some("reset") => reset(&app, &caller).await,
+        Some(other) => {
+            let message = format!("there is no action `{other}`; there are {ACTIONS}");
+            Err(Problem::malformed("unknown_action", message))
+        }
+        None => Err(Problem::malformed("missing_field", format!("`action` is one of {ACTIONS}"))),
+    }
+}
+
+/// The next ready story, the one that is named, or the run that is under way already.
+async fn start(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Json, Problem> {
+    let asked = envelope.text("storyId")?.map(StoryKey::parse).transpose()?;
+    let workflow = envelope.text("workflow")?.map(WorkflowName::parse).transpose()?;
+    let timed_out = time_out(app, stale_rows(app, STALE_MINUTES).await?).await?;
+    let open = open_runs(app).await?;
+    let is_asked = |it: &&RunRow| asked.as_ref().is_none_or(|key| *key == it.run.story);
+    if let Some(run) = open.iter().find(is_asked) {
+        let is_loose = matches!(run.run.baton(), Baton::Loose { .. });
+        if is_loose {
+            begin(app, caller, run.run.story.clone(), None).await?;
+        }
+        return answer(app, &run.run.story, timed_out).await;
+    }
+    let story = match asked {
+        Some(story) => story,
+        None => match app.engine.next_ready().await {
+            Ok(story) => story.key,
+            Err(error @ EngineError::NothingReady { .. }) => {
+                let state = run_state(app, None, Some(error.to_string())).await?;
+                return Ok(Json(state));
+            }
+            Err(error) => return Err(error.into()),
+        },
+    };
+    begin(app, caller, story.clone(), workflow).await?;
+    answer(app, &story, timed_out).await
+}
+
+async fn begin(
+    app: &App,
+    caller: &Caller,
+    story: StoryKey,
+    workflow: Option<WorkflowName>,
+) -> Result<(), Problem> {
+    let start = StartRun { story, workflow, to: None, package: None, reason: None };
+    match app.engine.start(caller, start).await {
+        Ok(_) => Ok(()),
+        Err(error) => Err(refused(app, error).await),
+    }
+}
+
+/// Answers the oldest open gate, and lets what was stopped go on.
+async fn go_on(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Json, Problem> {
+    let runs = open_runs(app).await?;
+    let asked = envelope.text("storyId")?;
+    let is_asked = |it: &&RunRow| asked.is_none_or(|key| key == it.run.story.as_str());
+    let mut last = None;
+    for run in runs.iter().filter(is_asked).filter(|it| it.run.status == RunStatus::Paused) {
+        app.engine.on_run(caller, run.run.id, Command::Resume).await?;
+        last = Some(run.run.story.clone());
+    }
+    let gates = runs.iter().filter(is_asked).filter_map(|it| Some((it, it.run.gate()?)));
+    let oldest = gates.min_by_key(|(_, (handoff, _))| handoff.created_at);
+    if let (Some(response), Some((run, (handoff, gate)))) = (envelope.get("gateResponse"), oldest) {
+        let (answer, comment) = gate_answer(gate, response)?;
+        let command = Command::Answer(GateAnswer {
+            handoff: handoff.no,
+            answer,
+            by: caller.principal.clone(),
+            comment,
+            package: None,
+        });
+        if let Err(error) = app.engine.on_run(caller, run.run.id, command).await {
+            return Err(refused(app, error).await);
+        }
+        last = Some(run.run.story.clone());
+    } else if envelope.get("gateResponse").is_some() {
+        let message = "no gate is open; `GET /api/run` says what is";
+        return Err(Problem::new(axum::http::StatusCode::CONFLICT, "no_gate", message));
+    }
+    match last.or_else(|| runs.first().map(|it| it.run.story.clone())) {
+        Some(story) => answer(app, &story, Vec::new()).await,
+        None => Ok(Json(run_state(app, None, Some("no run is open".to_owned())).await?)),
+    }
+}
+
+/// The seed's answers in ours: whatever lets the work on, sends it back, or asks.
+fn gate_answer(gate: &Gate, response: &Node) -> Result<(Answer, Option<Words>), Problem> {
+    let text = |name: &str| response.member(name).and_then(Node::as_text);
+    let word = response.as_text().or_else(|| text("response")).unwrap_or_default();
+    let candidates: &[Answer] = match word {
+        "merge" | "skip" | "auto" | "submit" | "approve" => {
+            &[Answer::Approve, Answer::Continue, Answer::Reply]
+        }
+        "feedback" | "reject" => &[Answer::Reject, Answer::Continue, Answer::Reply],
+        "clarify" | "question" => &[Answer::Question, Answer::Reply, Answer::Continue],
+        "continue" => &[Answer::Continue],
+        "accept" => &[Answer::Accept],
+        "answer" => &[Answer::Reply],
+        "abort" => &[Answer::Abort],
+        _ => {
+            let message =
+                "`gateResponse.response` is one of merge, skip, auto, submit, feedback, clarify";
+            return Err(Problem::malformed("unknown_response", message));
+        }
+    };
+    let comment = ["feedback", "clarification", "report", "comment"].iter().find_map(|it| text(it));
+    let comment = comment.map(Words::parse).transpose()?;
+    let taken = candidates.iter().find(|it| gate.takes(it)).unwrap_or(&candidates[0]);
+    let words = comment.or_else(|| Words::parse(word).ok().filter(|_| taken.needs_words()));
+    Ok((taken.clone(), words))
+}
+
+/// Lets nothing begin; what is held may finish.
+async fn stop(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Json, Problem> {
+    let asked = envelope.text("storyId")?;
+    let reason = envelope.text("reason")?.map(Reason::parse).transpose()?;
+    let is_asked = |it: &&RunRow| asked.is_none_or(|key| key == it.run.story.as_str());
+    let runs = open_runs(app).await?;
+    for run in runs.iter().filter(is_asked).filter(|it| it.run.status == RunStatus::Open) {
+        let pause = Command::Pause { reason: reason.clone() };
+        app.engine.on_run(caller, run.run.id, pause).await?;
+    }
+    let runs = open_runs(app).await?;
+    let current = runs.iter().filter(is_asked).max_by_key(|it| it.run.moved_at);
+    Ok(Json(run_state(app, current, None).await?))
+}
+
+/// Times out everything that waits for an agent.
+async fn reset(app: &App, _: &Caller) -> Result<Json, Problem> {
+    let filter = HandoffFilter {
+        states: vec![HandoffState::Open(baton_core::run::State::Pending)],
+        ..HandoffFilter::default()
+    };
+    let pending = app.engine.store().handoffs(&filter).await.map_err(EngineError::from)?;
+    let (kept, ours): (Vec<_>, Vec<_>) = pending.into_iter().partition(|it| it.to.agent.is_human());
+    let cleared = time_out(app, ours).await?;
+    let numbers = |rows: &[u64]| Node::List(rows.iter().map(|it| rows::number(*it)).collect());
+    let kept: Vec<u64> = kept.iter().map(|it| it.number).collect();
+    Ok(Json(Node::map([
+        ("success", Node::Bool(true)),
+        ("clearedHandoffs", rows::number(cleared.len() as u64)),
+        ("cleared", numbers(&cleared)),
+        ("kept", numbers(&kept)),
+    ])))
+}
+
+/// Times handoffs out as the operator; those that moved meanwhile are left alone.
+async fn time_out(app: &App, rows: Vec<baton_store::HandoffRow>) -> Result<Vec<u64>, Problem> {
+    let caller = Caller::new(baton_core::names::Principal::parse("local")?);
+    let mut numbers = Vec::new();
+    for row in rows {
+        let reason = Reason::parse(&format!("{} did not take it in time", row.to.agent)).ok();
+        let which = HandoffRef::InRun(row.run, row.no);
+        let command = |handoff: HandoffNo| Command::TimeOut { handoff, reason };
+        match app.engine.on_handoff(&caller, &which, command).await {
+            Ok(_) => numbers.push(row.number),
+            Err(EngineError::Refused { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(numbers)
+}
+
+async fn open_runs(app: &App) -> Result<Vec<RunRow>, EngineError> {
+    let statuses = vec![RunStatus::Open, RunStatus::Paused];
+    let filter = RunFilter { statuses, ..RunFilter::default() };
+    Ok(app.engine.store().runs(&filter).await?)
+}
+
+async fn answer(app: &App, story: &StoryKey, timed_out: Vec<u64>) -> Result<Json, Problem> {
+    let run = app.engine.run(&RunRef::LatestOf(story.clone())).await?;
+    let mut state = run_state(app, Some(&run), None).await?;
+    if let Node::Map(members) = &mut state {
+        let timed_out = timed_out.into_iter().map(rows::number).collect();
+        members.push(("timedOut".to_owned(), Node::List(timed_out)));
+    }
+    Ok(Json(state))
+}
+
+/// What the seed calls the run: the story under way, how far all have come, and who is at it.
+async fn run_state(
+    app: &App,
+    run: Option<&RunRow>,
+    why_idle: Option<String>,
+) -> Result<Node, EngineError> {
+    let stories = app.engine.stories().await?;
+    let n_passed = stories.iter().filter(|it| story::status(it) == "passed").count();
+    let percentage = n_passed * 100 / stories.len().max(1);
+    let count = |n: usize| rows::number(n as u64);
+    let next = match app.engine.next_ready().await {
+        Ok(story) => Node::text(story.key.as_str()),
+        Err(_) => Node::Null,
+    };
+    let (status, current, agent_state, gate) = match run {
+        None => ("idle", Node::Null, Node::Null, Node::Null),
+        Some(run) => {
+            let workflow = app.engine.workflow_of(run).await?;
+            let agent = run.run.current_agent().map_or(Node::Null, |it| Node::text(it.as_str()));
+            let agent_state = Node::map([
+                ("currentAgent", agent),
+                ("phase", Node::text(run.run.phase(&workflow))),
+                ("handoffCount", rows::number(run.run.n_handoffs.into())),
+            ]);
+            (status(run), Node::text(run.run.story.as_str()), agent_state, gate_node(run))
+        }
+    };
+    Ok(Node::map([
+        ("success", Node::Bool(true)),
+        ("status", Node::text(status)),
+        ("currentStory", current),
+        ("runId", run.map_or(Node::Null, |it| Node::text(it.run.id.to_string()))),
+        ("agentState", agent_state),
+        ("gate", gate),
+        (
+            "progress",
+            Node::map([
+                ("total", count(stories.len())),
+                ("passed", count(n_passed)),
+                ("percentage", count(percentage)),
+            ]),
+        ),
+        ("next", next),
+        ("reason", why_idle.map_or(Node::Null, Node::Text)),
+    ]))
+}
+
+fn gate_node(run: &RunRow) -> Node {
+    let Some((handoff, gate)) = run.run.gate() else { return Node::Null };
+    let choices = gate.choices().iter().map(|it| Node::text(*it)).collect();
+    Node::map([
+        ("handoff", Node::text(handoff.no.label())),
+        ("type", Node::text(gate.cause.name())),
+        ("message", Node::text(gate.cause.sentence())),
+        ("choices", Node::List(choices)),
+    ])
+}
+
+/// The seed's words: idle, running, paused, waiting_gate, complete.
+fn status(run: &RunRow) -> &'static str {
+    match (run.run.status, run.run.gate()) {
+        (RunStatus::Completed, _) => "complete",
+        (RunStatus::Cancelled, _) => "idle",
+        (RunStatus::Paused, _) => "paused",
+        (RunStatus::Open, Some(_)) => "waiting_gate",
+        (RunStatus::Open, None) => "running",
+    }
+}

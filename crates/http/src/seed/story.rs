@@ -1,0 +1,67 @@
+//! `GET /api/story/{id}`: a story, and how far it has come.
+
+use std::sync::Arc;
+
+use axum::extract::{Path, State};
+use baton_core::document::Node;
+use baton_core::names::StoryKey;
+use baton_core::run::RunStatus;
+use baton_engine::EngineError;
+use baton_store::{RunRef, StoryRow};
+
+use super::{Json, rows};
+use crate::App;
+use crate::problem::Problem;
+
+pub(super) async fn get(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+) -> Result<Json, Problem> {
+    let key = StoryKey::parse(&id)?;
+    let row = app.engine.story(&key).await?;
+    let run = app.engine.store().run(&RunRef::LatestOf(key)).await.map_err(EngineError::from)?;
+    let phase = match &run {
+        Some(run) => {
+            let workflow = app.engine.workflow_of(run).await?;
+            Node::text(run.run.phase(&workflow))
+        }
+        None => Node::Null,
+    };
+    let agent = run.as_ref().and_then(|it| it.run.current_agent());
+    let story = story_members(&row);
+    let more = [
+        ("phase", phase),
+        ("currentAgent", agent.map_or(Node::Null, |it| Node::text(it.as_str()))),
+    ];
+    Ok(Json(Node::map(story.into_iter().chain(more))))
+}
+
+pub(super) fn story_members(row: &StoryRow) -> Vec<(&'static str, Node)> {
+    let story = &row.story;
+    let texts = |items: &[String]| Node::List(items.iter().map(Node::text).collect());
+    let depends_on = story.depends_on.iter().map(|it| Node::text(it.as_str())).collect();
+    let maybe = |text: &Option<String>| text.as_ref().map_or(Node::Null, Node::text);
+    vec![
+        ("id", Node::text(story.key.as_str())),
+        ("title", Node::text(&story.title)),
+        ("description", Node::text(&story.description)),
+        ("acceptance", texts(&story.acceptance)),
+        ("depends_on", Node::List(depends_on)),
+        ("priority", Node::Number(story.priority.into())),
+        ("working_branch", maybe(&story.branch)),
+        ("pr_url", maybe(&story.pr_url)),
+        ("status", Node::text(status(row))),
+        ("created_at", rows::time(row.created_at)),
+    ]
+}
+
+/// The seed's words for how far a story has come.
+pub(super) fn status(row: &StoryRow) -> &'static str {
+    match row.latest.map(|(_, status)| status) {
+        None => "pending",
+        Some(RunStatus::Open) => "in_progress",
+        Some(RunStatus::Paused) => "paused",
+        Some(RunStatus::Completed) => "passed",
+        Some(RunStatus::Cancelled) => "skipped",
+    }
+}
