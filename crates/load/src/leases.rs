@@ -32,7 +32,7 @@ pub(crate) struct Options {
     #[arg(long, default_value_t = 20)]
     seconds: u64,
     /// How many of them die at the end
-    #[arg(long, default_value_t = 20)]
+    #[arg(long, default_value_t = 37)]
     dead: usize,
     /// Where the database goes [default: the system's temporary folder]
     #[arg(long)]
