@@ -162,6 +162,7 @@ pub(super) fn again(draft: &Draft<'_>, to: Party) -> Offer {
         Some(given) => Offer {
             forward: given.forward,
             reject_to: Some(given.sender).filter(|it| it.place != Place::Orchestrator),
+            has_lost_lease: given.has_lost_lease,
             ..Offer::new(from, to, given.package)
         },
         None => Offer::new(from, to, draft.run.package),
