@@ -92,7 +92,7 @@ fn not_a_choice(handoff: &Handoff, answer: &GateAnswer, choices: &str) -> Refusa
 /// What an answer leads to, settled before anything is written.
 enum Next {
     /// To the worker again, or to another in its place.
-    Work(Offer),
+    Work(Box<Offer>),
     /// On along an edge.
     Along(Target, Box<Offer>),
     /// The work is not good: to its sender again.
@@ -132,7 +132,7 @@ fn next(
         (Answer::Reject, _, GateCause::Escalation) => Ok(go_on(caller.as_ref(), Outcome::Failure)),
         (Answer::Reply, _, _) => Ok(gate.about.map_or(Next::Noted, Next::Answered)),
         (Answer::Continue, _, _) => {
-            Ok(Next::Work(work(gate, caller.as_ref(), gate.worker.clone())))
+            Ok(Next::Work(Box::new(work(gate, caller.as_ref(), gate.worker.clone()))))
         }
         (Answer::HandTo(agent), _, _) => {
             if draft.ground.agents.find(agent).is_none() {
@@ -142,7 +142,11 @@ fn next(
                 Place::Delegate(_) => Place::Delegate(agent.clone()),
                 place @ (Place::Step(_) | Place::Orchestrator | Place::Human) => place.clone(),
             };
-            Ok(Next::Work(work(gate, caller.as_ref(), Party { agent: agent.clone(), place })))
+            Ok(Next::Work(Box::new(work(
+                gate,
+                caller.as_ref(),
+                Party { agent: agent.clone(), place },
+            ))))
         }
         // It will not be done better than what the caller had sent back.
         (Answer::Accept, _, _) => match caller {
@@ -243,7 +247,7 @@ fn carry_out(draft: &mut Draft<'_>, gate: &Gate, next: Next, said: &Said<'_>) ->
     match next {
         Next::Work(again) => {
             let reason = comment.or(gate.reason);
-            Some(offer(draft, Offer { reason, follows: Some(row), ..again }))
+            Some(offer(draft, Offer { reason, follows: Some(row), ..*again }))
         }
         Next::Along(target, onward) => {
             let onward = Offer {
