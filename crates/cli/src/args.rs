@@ -3,6 +3,7 @@
 mod answers;
 mod handoff;
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -40,6 +41,8 @@ pub(crate) enum Command {
     Init,
     /// Watch scripted agents pass a story along, in a project of its own
     Demo(Demo),
+    /// Serve this project over HTTP: the API, live events, a page
+    Serve(Serve),
     /// Who has the baton, and what waits for you
     Status,
     /// The work that waits or is under way
@@ -86,6 +89,22 @@ pub(crate) enum Command {
     Schema { name: Option<String> },
     /// Print a script that completes `baton` commands in your shell
     Completions { shell: clap_complete::Shell },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Serve {
+    /// Where to listen; port 0 picks a free one
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:4180")]
+    pub(crate) listen: SocketAddr,
+    /// Where the data is [default: `.baton/data` of the project]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
+    /// Start no agents: whoever wants to work comes by itself
+    #[arg(long)]
+    pub(crate) no_runner: bool,
+    /// A name, besides the loopback ones, by which browsers and programs may call it
+    #[arg(long, value_name = "HOST[:PORT]")]
+    pub(crate) allow_host: Vec<String>,
 }
 
 #[derive(Debug, Args)]

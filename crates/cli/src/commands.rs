@@ -12,7 +12,9 @@ mod init;
 mod outcome;
 mod run;
 mod schema;
+mod serve;
 mod status;
+mod stop;
 mod story;
 mod verify;
 mod workflow;
@@ -28,6 +30,7 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
     match &cli.command {
         Command::Init => init::run(&cli),
         Command::Demo(demo) => demo::run(&cli, demo).await,
+        Command::Serve(serve) => serve::run(&cli, serve).await,
         Command::Workflow(verb) => workflow::run(&cli, verb),
         Command::Agent(verb) => agent::run(&cli, verb),
         Command::Doctor => doctor::run(&cli).await,
@@ -76,6 +79,7 @@ async fn with_session(session: &Session, command: &Command) -> Result<(), Failur
         Command::Verify => verify::run(session).await,
         Command::Init
         | Command::Demo(_)
+        | Command::Serve(_)
         | Command::Workflow(_)
         | Command::Agent(_)
         | Command::Doctor

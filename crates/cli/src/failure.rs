@@ -7,6 +7,7 @@ use baton_core::names::NameError;
 use baton_core::problem::Problem;
 use baton_core::refusal::Refusal;
 use baton_engine::{EngineError, ErrorClass};
+use baton_http::ServeError;
 use baton_store::StoreError;
 use baton_store_sqlite::{LockError, OpenError};
 use baton_wire::file_problem::FileProblem;
@@ -42,6 +43,8 @@ pub(crate) enum Failure {
     Open(#[source] OpenError),
     #[error("the store failed: {}", chain(.0))]
     Store(#[from] StoreError),
+    #[error("cannot serve: {}", chain(.0))]
+    Serve(#[from] ServeError),
 }
 
 /// The exit codes, as the manual has them.
@@ -69,9 +72,11 @@ impl Failure {
             Failure::NotFound(_) => NOT_FOUND,
             Failure::Conflict(_) => CONFLICT,
             Failure::File { .. } | Failure::Check { .. } | Failure::Broken { .. } => REFUSED,
-            Failure::Io { .. } | Failure::Busy { .. } | Failure::Open(_) | Failure::Store(_) => {
-                UNAVAILABLE
-            }
+            Failure::Io { .. }
+            | Failure::Busy { .. }
+            | Failure::Open(_)
+            | Failure::Store(_)
+            | Failure::Serve(_) => UNAVAILABLE,
         }
     }
 
@@ -84,9 +89,11 @@ impl Failure {
             Failure::Conflict(_) => "conflict",
             Failure::File { .. } | Failure::Check { .. } => "bad_file",
             Failure::Broken { .. } => "broken",
-            Failure::Io { .. } | Failure::Busy { .. } | Failure::Open(_) | Failure::Store(_) => {
-                "unavailable"
-            }
+            Failure::Io { .. }
+            | Failure::Busy { .. }
+            | Failure::Open(_)
+            | Failure::Store(_)
+            | Failure::Serve(_) => "unavailable",
         }
     }
 
@@ -109,7 +116,8 @@ impl Failure {
             | Failure::Io { .. }
             | Failure::Busy { .. }
             | Failure::Open(_)
-            | Failure::Store(_) => Vec::new(),
+            | Failure::Store(_)
+            | Failure::Serve(_) => Vec::new(),
         }
     }
 

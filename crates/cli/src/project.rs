@@ -24,6 +24,8 @@ const AGENT_FOLDERS: [&str; 2] = ["agents", "workflow-agents"];
 pub(crate) struct Project {
     pub(crate) root: PathBuf,
     pub(crate) file: ProjectFile,
+    /// Where somebody says that the data is, instead of the project.
+    data: Option<PathBuf>,
 }
 
 /// A file of the project, or one that comes with Baton.
@@ -52,14 +54,14 @@ impl Project {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => ProjectFile::default(),
             Err(error) => return Err(Failure::io(format!("read `{}`", path.display()), error)),
         };
-        Ok(Self { root, file })
+        Ok(Self { root, file, data: None })
     }
 
     /// As [`Project::find`]; where there is none, one that has only what comes with Baton.
     pub(crate) fn find_or_bare(asked: Option<&Path>) -> Result<Self, Failure> {
         match (Self::find(asked), asked) {
             (Err(Failure::NotFound(_)), None) => {
-                Ok(Self { root: PathBuf::from("."), file: ProjectFile::default() })
+                Ok(Self { root: PathBuf::from("."), file: ProjectFile::default(), data: None })
             }
             (found, _) => found,
         }
@@ -69,7 +71,15 @@ impl Project {
         self.root.join(FOLDER)
     }
 
+    /// Keeps the data elsewhere than the project says.
+    pub(crate) fn keep_data_in(&mut self, dir: &Path) {
+        self.data = Some(dir.to_owned());
+    }
+
     pub(crate) fn data(&self) -> PathBuf {
+        if let Some(data) = &self.data {
+            return data.clone();
+        }
         self.folder().join(self.file.data.as_deref().unwrap_or(project_file::DEFAULT_DATA))
     }
 

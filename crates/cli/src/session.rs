@@ -25,7 +25,7 @@ pub(crate) struct Session {
     pub(crate) format: Format,
     principal: Principal,
     /// Let go last, when everything is closed.
-    _lock: DataLock,
+    lock: DataLock,
 }
 
 impl Session {
@@ -56,7 +56,7 @@ impl Session {
         let engine = Engine::open(store.clone(), Arc::new(SystemClock), catalog).await?;
         // While no server runs, nobody else marks what has waited too long.
         engine.sweep().await?;
-        Ok(Self { engine: Arc::new(engine), store, project, format, principal, _lock: lock })
+        Ok(Self { engine: Arc::new(engine), store, project, format, principal, lock })
     }
 
     /// Whoever types, meaning it or trying it out.
@@ -77,6 +77,11 @@ impl Session {
 
     pub(crate) fn principal(&self) -> &Principal {
         &self.principal
+    }
+
+    /// Tells whoever finds the data in use where to ask instead.
+    pub(crate) fn say_where(&self, url: &str) -> Result<(), Failure> {
+        self.lock.set_note(url).map_err(|error| Failure::io("write the lock file", error))
     }
 
     pub(crate) async fn close(self) {

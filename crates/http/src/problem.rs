@@ -37,7 +37,6 @@ impl Problem {
         self.0.more.push((name, node));
         self
     }
-
 }
 
 /// RFC 9457, with `error` and `success` besides for seed 000's callers.

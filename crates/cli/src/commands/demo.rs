@@ -15,6 +15,7 @@ use baton_store::{Position, RunRef};
 use tokio::task::JoinSet;
 
 use super::init::lay_out;
+use super::stop::told_to_stop;
 use crate::args::{Cli, Demo};
 use crate::failure::Failure;
 use crate::project::Project;
@@ -101,22 +102,6 @@ fn scene() -> Result<PathBuf, Failure> {
         .keep();
     lay_out(&folder)?;
     Ok(folder)
-}
-
-/// Ctrl-C, or what a service manager sends.
-async fn told_to_stop() {
-    let interrupt = tokio::signal::ctrl_c();
-    let Ok(mut terminate) =
-        tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())
-    else {
-        // Without it, Ctrl-C still works.
-        let _ = interrupt.await;
-        return;
-    };
-    tokio::select! {
-        _ = interrupt => {}
-        _ = terminate.recv() => {}
-    }
 }
 
 /// True once a run is at its end.

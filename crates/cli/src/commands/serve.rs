@@ -1,0 +1,36 @@
+//! `baton serve`: the engine behind HTTP, until somebody stops it.
+
+use baton_engine::{Sweeper, Timekeeper};
+use baton_http::{Options, Server};
+
+use super::stop::told_to_stop;
+use crate::args::{Cli, Serve};
+use crate::failure::Failure;
+use crate::project::Project;
+use crate::session::{Session, principal};
+use crate::show;
+
+pub(crate) async fn run(cli: &Cli, serve: &Serve) -> Result<(), Failure> {
+    let mut project = Project::find(cli.project.as_deref())?;
+    if let Some(data) = &serve.data {
+        project.keep_data_in(data);
+    }
+    let session = Session::of(project, principal(cli)?, cli.format()).await?;
+    let served = serve_until_told(&session, serve).await;
+    session.close().await;
+    served
+}
+
+async fn serve_until_told(session: &Session, serve: &Serve) -> Result<(), Failure> {
+    let options = Options { listen: serve.listen, allowed_hosts: serve.allow_host.clone() };
+    let server = Server::bind(session.engine.clone(), &options).await?;
+    let url = format!("http://{}", server.address());
+    session.say_where(&url)?;
+    let timekeeper = Timekeeper::start(session.engine.clone());
+    let sweeper = Sweeper::start(session.engine.clone());
+    show::note(&format!("listening on {url}"));
+    let served = server.run(told_to_stop()).await;
+    sweeper.stop().await;
+    timekeeper.stop().await;
+    served.map_err(|error| Failure::io("serve", error))
+}
