@@ -10,7 +10,7 @@ use crate::content::ContentId;
 use crate::evidence::Evidence;
 use crate::gate::{Gate, GateKind};
 use crate::hash::Hash;
-use crate::names::{AgentId, Principal, StepId, StoryKey, WorkflowName};
+use crate::names::{AgentId, CommitId, Principal, StepId, StoryKey, WorkflowName};
 use crate::outcome::Outcome;
 use crate::workflow::{Place, Workflow};
 
@@ -43,6 +43,13 @@ pub struct Run {
     pub blockers: Vec<Blocker>,
     #[serde(default, skip_serializing_if = "is_zero")]
     pub n_blockers: u32,
+    /// Somebody said that the work is good, or that it has been merged.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_passed: bool,
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_merged: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merge_commit: Option<CommitId>,
     /// How many handoffs the run has had.
     pub n_handoffs: u32,
     pub started_at: Timestamp,
@@ -286,6 +293,9 @@ impl Run {
             frames: Vec::new(),
             blockers: Vec::new(),
             n_blockers: 0,
+            is_passed: false,
+            is_merged: false,
+            merge_commit: None,
             n_handoffs: 0,
             started_at: now,
             moved_at: now,

@@ -129,6 +129,9 @@ pub(crate) fn change(event: &Event, run: &Run) -> Option<HandoffChange> {
         | Event::LeaseReleased { .. }
         | Event::GatePassed { .. }
         | Event::EvidenceRecorded { .. }
+        | Event::SignalPassed
+        | Event::SignalMerged { .. }
+        | Event::MessagePosted { .. }
         | Event::BlockerRaised { .. }
         | Event::BlockerResolved { .. }
         | Event::BlockerWaived { .. }
@@ -173,6 +176,9 @@ fn is_for_the_world(event: &Event) -> bool {
         | Event::LeaseReleased { .. }
         | Event::GatePassed { .. }
         | Event::EvidenceRecorded { .. }
+        | Event::SignalPassed
+        | Event::SignalMerged { .. }
+        | Event::MessagePosted { .. }
         | Event::BlockerRaised { .. }
         | Event::BlockerResolved { .. }
         | Event::BlockerWaived { .. }

@@ -5,6 +5,7 @@ mod handoffs;
 mod query;
 mod rows;
 mod run;
+mod signal;
 mod story;
 
 use std::sync::Arc;
@@ -28,6 +29,7 @@ pub(crate) fn routes() -> Router<Arc<App>> {
     Router::new()
         .route("/api/handoffs", get(handoffs::get).post(handoffs::post))
         .route("/api/run", get(run::get).post(run::post))
+        .route("/api/signal", get(signal::get).post(signal::post))
         .route("/api/agents", get(agents::get))
         .route("/api/story/{id}", get(story::get))
 }

@@ -215,6 +215,45 @@ fn a_gate_is_answered_in_the_words_of_the_seed() {
     server.posted("/api/handoffs", &json!({ "action": "accept", "handoffId": 3 }));
 }
 
+#[test]
+fn signals_say_how_far_a_story_has_come() {
+    let project = Project::new();
+    let server = project.serves();
+    let send =
+        |from: &str, to: &str, payload| server.posted("/api/handoffs", &create(from, to, payload));
+    let signal = |action: &str, more: Value| {
+        let mut body = json!({ "action": action, "storyId": STORY });
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        server.post("/api/signal", &body)
+    };
+    assert_eq!(signal("passed", json!({})).status, 404);
+    send("analyst", "implementer", json!({ "plan": "p" }));
+    assert_eq!(signal("progress", json!({ "message": "half-way" })).status, 200);
+    // Not at the end: a flag, and the work goes on.
+    assert_eq!(signal("passed", json!({})).body["passes"], json!(true));
+    assert_eq!(server.get("/api/run")["status"], "running");
+    let blocked = signal("blocked", json!({ "message": "no access to the database" }));
+    assert_eq!(blocked.status, 200, "{blocked:?}");
+    assert_eq!(server.get("/api/run")["gate"]["type"], "blocked");
+    server.posted("/api/run", &json!({ "action": "continue", "gateResponse": "continue" }));
+    send("implementer", "reviewer", json!({}));
+    send("reviewer", "refactorer", json!({ "approved": true }));
+    send("refactorer", "documenter", json!({}));
+    server.posted("/api/handoffs", &json!({ "action": "accept", "handoffId": 6 }));
+    // At the end: whoever holds the last step is done.
+    assert_eq!(signal("complete", json!({})).body["status"], "passed");
+    let merged = signal("merged", json!({ "mergeCommit": "ABC1234", "prUrl": "http://x/1" }));
+    assert_eq!(
+        (&merged.body["mergeCommit"], &merged.body["prUrl"]),
+        (&json!("abc1234"), &json!("http://x/1"))
+    );
+    assert_eq!(server.get(&format!("/api/story/{STORY}"))["merged"], json!(true));
+    assert_eq!(signal("eaten", json!({})).body["code"], "unknown_action");
+    assert_eq!(signal("progress", json!({ "message": "more" })).body["code"], "run_finished");
+    drop(server);
+    assert!(project.ok(&["verify"]).contains("every chain is whole"));
+}
+
 /// What a page in the same browser could send is not taken (DESIGN, section 11).
 #[test]
 fn no_web_page_can_use_the_server() {
