@@ -275,6 +275,7 @@ impl Engine {
             head: Hash::ZERO,
             number: 0,
             workflow: entry.workflow.clone(),
+            rows: Vec::new(),
         };
         let definition = Some(entry.definition());
         let birth = Birth { story: Some(story), definition };

@@ -119,6 +119,7 @@ impl Engine {
             head: row.head,
             number: row.number,
             workflow,
+            rows: Vec::new(),
         };
         let filter = HandoffFilter { run: Some(row.run.id), ..HandoffFilter::default() };
         let trail = self.store.handoffs(&filter).await?;

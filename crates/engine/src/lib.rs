@@ -190,7 +190,8 @@ impl Engine {
         let append = append::append(decision, before, expected, head, &caller.principal, at);
         let touched = append::touched(&append.handoffs);
         let version = Version(loaded.version.0 + append.events.len() as u64);
-        let outcome = Outcome { run: run.id, version, done, touched, at, is_repeat: false };
+        let rows = Vec::new();
+        let outcome = Outcome { run: run.id, version, done, touched, rows, at, is_repeat: false };
         if caller.mode == Mode::DryRun || append.events.is_empty() {
             return Ok(outcome);
         }
@@ -202,6 +203,8 @@ impl Engine {
             ..append
         };
         let told_later = self.leases.told_later(&append.timers);
+        let changes = append.handoffs.clone();
+        let contents = append.contents.clone();
         let appended = match self.store.append(append).await {
             Ok(appended) => appended,
             // It may be on disk all the same.
@@ -216,9 +219,15 @@ impl Engine {
             }
         };
         told_later.appended(run.id, version);
+        let (mut rows, touched) =
+            append::changed_rows(&loaded.rows, &run, &changes, &appended.numbers, at);
+        rows.retain(|it| it.state.is_open());
+        let outcome = Outcome { rows: touched, ..outcome };
+        self.cache.remember_texts(&contents);
         let workflow = loaded.workflow.clone();
         let number = appended.run_number;
-        self.cache.remember(Loaded { run, version, head, number, workflow }, &appended.numbers);
+        let loaded = Loaded { run, version, head, number, workflow, rows };
+        self.cache.remember(loaded, &appended.numbers);
         self.tip.send_if_modified(|tip| {
             let is_newer = *tip < appended.position;
             *tip = appended.position.max(*tip);
@@ -270,6 +279,7 @@ impl Engine {
             head: row.head,
             number: row.number,
             workflow,
+            rows: Vec::new(),
         };
         Ok((self.cache.remember(loaded, &[]), Source::Store))
     }

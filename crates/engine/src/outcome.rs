@@ -5,7 +5,7 @@ use baton_core::hash::Hash;
 use baton_core::names::Principal;
 use baton_core::problem::Problem;
 use baton_core::run::{HandoffNo, RunId};
-use baton_store::{Answered, HandoffState, Version};
+use baton_store::{Answered, HandoffRow, HandoffState, Version};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -44,6 +44,8 @@ pub struct Outcome {
     pub done: Done,
     /// Every handoff that the command touched, and how it stood then.
     pub touched: Vec<(HandoffNo, HandoffState)>,
+    /// Of those, the rows that are known without asking the store.
+    pub(crate) rows: Vec<HandoffRow>,
     pub at: Timestamp,
     /// The command had been carried out before; this is what was answered then.
     pub is_repeat: bool,
@@ -116,6 +118,7 @@ impl Outcome {
             version: Version(stored.version),
             done,
             touched,
+            rows: Vec::new(),
             at: answered.at,
             is_repeat: true,
         })

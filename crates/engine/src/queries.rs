@@ -64,6 +64,9 @@ impl Engine {
         outcome: &Outcome,
         no: HandoffNo,
     ) -> Result<HandoffRow, EngineError> {
+        if let Some(row) = outcome.rows.iter().find(|it| it.no == no) {
+            return Ok(row.clone());
+        }
         let mut row = self.handoff(&HandoffRef::InRun(outcome.run, no)).await?;
         let then = outcome.touched.iter().find(|(it, _)| *it == no).map(|(_, state)| *state);
         let Some(then) = then.filter(|it| outcome.is_repeat || *it != row.state) else {
@@ -98,8 +101,19 @@ impl Engine {
             let ids = [Some(row.reason), row.package, row.ended_reason, row.acknowledgement];
             by_run.entry(row.run).or_default().extend(ids.into_iter().flatten());
         }
-        for (run, ids) in by_run {
+        for (run, mut ids) in by_run {
+            ids.retain(|id| match self.cache.text(*id) {
+                Some(content) => {
+                    texts.insert(*id, content);
+                    false
+                }
+                None => true,
+            });
+            if ids.is_empty() {
+                continue;
+            }
             let contents = self.store.contents(run, &ids).await?;
+            self.cache.remember_texts(&contents);
             texts.extend(contents.into_iter().map(|it| (it.id, it)));
         }
         Ok(Texts(texts))
