@@ -7,6 +7,7 @@ use crate::gate::Answer;
 use crate::names::{AgentId, CheckName, Principal, Reason, StepId, Words};
 use crate::outcome::Outcome;
 use crate::package::Package;
+use crate::refusal::Refusal;
 use crate::run::HandoffNo;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,6 +71,14 @@ pub enum Command {
     Skip {
         reason: Reason,
     },
+}
+
+impl Token {
+    /// What is said to whoever holds something that is gone, or that is not the baton.
+    pub(crate) fn lost(self, now: Option<u32>) -> Refusal {
+        let current = now.unwrap_or_default();
+        Refusal::StaleFence { handoff: self.handoff, fence: self.fence, current }
+    }
 }
 
 /// Hand off from one agent to another. By the holder it is the same as to complete.

@@ -7,28 +7,41 @@
 
 mod accept;
 mod answer;
+mod checks;
 mod clock;
 mod complete;
 mod control;
 mod create;
 mod draft;
+mod edge;
 mod end;
+mod frame;
+mod gate;
+mod lease;
 mod offer;
+mod question;
 mod reject;
+mod route;
 
 #[cfg(test)]
 mod fixture;
 #[cfg(test)]
 mod gate_scenarios;
 #[cfg(test)]
+mod page_scenarios;
+#[cfg(test)]
 mod scenarios;
+#[cfg(test)]
+mod state_machine;
+#[cfg(test)]
+mod states;
 #[cfg(test)]
 mod tables;
 
 use jiff::Timestamp;
 use uuid::Uuid;
 
-pub use clock::stale_at;
+pub use clock::{expires_at, stale_at};
 pub use draft::Decision;
 use draft::Draft;
 
@@ -66,6 +79,10 @@ pub struct Done {
     pub returned: Option<HandoffNo>,
     /// The handoff that asks a person.
     pub gate: Option<HandoffNo>,
+    /// The handoff that asks the sender.
+    pub question: Option<HandoffNo>,
+    /// What the holder holds it with, to be said whenever it might have been lost.
+    pub fence: Option<u32>,
     pub cancelled: Vec<HandoffNo>,
     /// What a clean-up leaves alone.
     pub kept: Vec<HandoffNo>,
@@ -103,13 +120,13 @@ pub fn decide(run: &Run, command: &Command, ground: Ground<'_>) -> Result<Decisi
         Command::MarkStale { handoff } => clock::mark_stale(&mut draft, *handoff)?,
         Command::CleanUp { reason } => end::clean_up(&mut draft, reason.as_ref()),
         Command::Answer(answer) => answer::decide(&mut draft, answer)?,
-        Command::Clarify(_)
-        | Command::Reply(_)
-        | Command::Release(_)
-        | Command::Record(_)
-        | Command::LoseLease { .. }
-        | Command::Wake { .. }
-        | Command::Expire { .. } => return Err(Refusal::NotPaused),
+        Command::Clarify(clarify) => question::clarify(&mut draft, clarify)?,
+        Command::Reply(reply) => question::reply(&mut draft, reply)?,
+        Command::Release(release) => lease::release(&mut draft, release)?,
+        Command::Record(given) => checks::record(&mut draft, given)?,
+        Command::LoseLease { handoff, fence } => lease::lose(&mut draft, *handoff, *fence)?,
+        Command::Wake { handoff } => clock::wake(&mut draft, *handoff)?,
+        Command::Expire { handoff } => clock::expire(&mut draft, *handoff)?,
         Command::Pause { reason } => control::pause(&mut draft, reason.as_ref())?,
         Command::Resume => control::resume(&mut draft)?,
         Command::CancelRun { reason } => control::cancel(&mut draft, reason.as_ref()),
@@ -124,6 +141,9 @@ pub fn start(start: &Start, ground: Ground<'_>) -> Result<Decision, Refusal> {
     // A run that is not there yet has nothing that could be superseded.
     if let Some(handoff) = start.first.supersedes {
         return Err(Refusal::Finished { handoff });
+    }
+    if let Some(token) = start.first.token {
+        return Err(token.lost(None));
     }
     let workflow = ground.workflow;
     let entry = Workflow::target_place(&workflow.start.to);

@@ -37,6 +37,9 @@ pub struct Gate {
     /// What has been checked, where checks could open the gate.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Evidence>,
+    /// What the edge's contract misses in the package, for whoever gets it in the end.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 /// How much a gate stops.
@@ -124,6 +127,12 @@ impl Gate {
             | GateCause::Failure
             | GateCause::Blocked
             | GateCause::NeedsClarification => &["continue", "accept", "hand_to", "abort"],
+            // Only an agent can be asked back.
+            GateCause::NeedsReview | GateCause::Declared | GateCause::Checks
+                if !self.asker.place.is_work() =>
+            {
+                &["approve", "reject", "modify", "abort"]
+            }
             GateCause::NeedsReview | GateCause::Declared | GateCause::Checks => {
                 &["approve", "reject", "question", "modify", "abort"]
             }

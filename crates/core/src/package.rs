@@ -10,6 +10,8 @@ use crate::canonical;
 use crate::document::Node;
 use crate::hash::Hash;
 
+const MOST_BLOCKERS: usize = 20;
+
 /// Cheap to clone: a decision may have to be made more than once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Package {
@@ -39,6 +41,18 @@ pub struct View {
     pub findings: BTreeSet<Finding>,
     /// The sender says that something went wrong.
     pub error: Option<String>,
+    /// What a person is asked to look at.
+    pub validation: Option<ValidationRequest>,
+}
+
+/// Seed 004's checklist at a gate, and what each answer means there.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ValidationRequest {
+    /// The gate's own name.
+    pub name: Option<String>,
+    pub items: Vec<String>,
+    /// By the name of the answer, in the sender's words.
+    pub options: Vec<(String, String)>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,7 +97,30 @@ impl Package {
                 .collect(),
             findings: self.findings(),
             error: document.member("error").filter(|it| !it.is_blank()).map(error_text),
+            validation: self.validation_request(),
         }
+    }
+
+    fn validation_request(&self) -> Option<ValidationRequest> {
+        let root = self.document.member("handoff").unwrap_or(&self.document);
+        let request = root.member("validation_request");
+        let gate = root.member("gate");
+        if request.is_none() && gate.is_none() {
+            return None;
+        }
+        let items = request.and_then(|it| it.member("items")?.as_list()).unwrap_or_default();
+        let options = match request.and_then(|it| it.member("options")) {
+            Some(Node::Map(options)) => options.as_slice(),
+            Some(_) | None => &[],
+        };
+        let option =
+            |(name, text): &(String, Node)| Some((name.clone(), text.scalar_text()?.to_owned()));
+        let name = gate.and_then(|it| it.member("name")).and_then(Node::scalar_text);
+        Some(ValidationRequest {
+            name: name.map(str::to_owned),
+            items: items.iter().filter_map(Node::scalar_text).map(str::to_owned).collect(),
+            options: options.iter().filter_map(option).collect(),
+        })
     }
 
     /// What a reviewer found wrong, for telling a review that goes in circles.
@@ -102,6 +139,18 @@ impl Package {
             .iter()
             .filter_map(|key| text_at(&self.document, key))
             .find(|it| !it.trim().is_empty())
+    }
+
+    /// True where the sender says that it stands at a gate (seed 004).
+    pub fn asks_for_gate(&self) -> bool {
+        ["gate", "handoff.gate"].iter().any(|it| self.document.at(it).is_some())
+    }
+
+    /// What keeps the sender from going on, in its own words; no more than anybody could clear.
+    pub fn blockers(&self) -> Vec<String> {
+        let lists = ["blockers", "handoff.blockers", "context.blockers"];
+        let named = lists.iter().find_map(|it| self.document.at(it)?.as_list());
+        named.unwrap_or_default().iter().filter_map(blocker).take(MOST_BLOCKERS).collect()
     }
 
     pub fn has_error(&self) -> bool {
@@ -168,6 +217,15 @@ fn finding(node: &Node) -> Option<Finding> {
     Some(Finding { location: text("location")?, severity: text("severity")? })
 }
 
+fn blocker(node: &Node) -> Option<String> {
+    let named = || {
+        let keys = ["description", "text", "blocker", "reason"];
+        keys.iter().find_map(|it| node.member(it)?.scalar_text())
+    };
+    let text = node.scalar_text().or_else(named)?.trim();
+    if text.is_empty() { None } else { Some(text.chars().take(1000).collect()) }
+}
+
 fn error_text(node: &Node) -> String {
     let message = || node.member("message").and_then(Node::scalar_text);
     node.scalar_text().or_else(message).unwrap_or("an error without a message").to_owned()
@@ -221,6 +279,25 @@ mod tests {
         let questions = Node::List(vec![question, Node::text("who pays?")]);
         let view = package(Node::map([("open_questions", questions)])).view();
         assert_eq!(view.open_questions, ["time or quality?", "who pays?"]);
+    }
+
+    #[test]
+    fn what_a_gate_asks_to_be_looked_at_is_read_with_and_without_its_root() {
+        let request = Node::map([
+            ("items", Node::List(vec![Node::text("All epics named"), Node::text("Costs")])),
+            ("options", Node::map([("approve", Node::text("Continue with next step"))])),
+        ]);
+        let gate = Node::map([("type", Node::text("blocking")), ("name", Node::text("Specs"))]);
+        let document = Node::map([("gate", gate), ("validation_request", request)]);
+        let expected = ValidationRequest {
+            name: Some("Specs".to_owned()),
+            items: vec!["All epics named".to_owned(), "Costs".to_owned()],
+            options: vec![("approve".to_owned(), "Continue with next step".to_owned())],
+        };
+        for document in [document.clone(), Node::map([("handoff", document)])] {
+            assert_eq!(package(document).view().validation, Some(expected.clone()));
+        }
+        assert_eq!(package(Node::map([])).view().validation, None);
     }
 
     #[test]

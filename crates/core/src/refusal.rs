@@ -62,7 +62,9 @@ pub enum Refusal {
     UnknownAgent { agent: AgentId },
     #[error("{handoff} waits until {whereabouts}; its holder goes on when that comes back")]
     FrameOpen { handoff: HandoffNo, whereabouts: String },
-    #[error("{handoff} is nobody's part of the work; complete it, and the workflow says who is next")]
+    #[error(
+        "{handoff} is nobody's part of the work; complete it, and the workflow says who is next"
+    )]
     NotInFrame { handoff: HandoffNo },
     #[error("the work is delegated {depth} deep, and that is the most")]
     TooDeep { depth: usize },

@@ -170,6 +170,9 @@ pub struct Handoff {
     /// What it asks about, where it is a question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub about: Option<HandoffNo>,
+    /// The question itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asks: Option<ContentId>,
     #[serde(default, skip_serializing_if = "is_zero")]
     pub n_questions: u32,
     /// How the delegate's work ended, where this gives it back.

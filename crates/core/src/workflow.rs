@@ -269,21 +269,19 @@ impl Workflow {
             let message = format!("`{agent}` is reserved and cannot do a step");
             problems.push(Problem::new(format!("{path}.agent"), "reserved_agent", message));
         }
-        for delegate in &step.delegates {
-            self.delegate_problems(&format!("{path}.delegates"), delegate, problems);
+        for (index, delegate) in step.delegates.iter().enumerate() {
+            self.delegate_problems(&format!("{path}.delegates[{index}]"), delegate, problems);
         }
         if let RejectRule::To(id) = &step.reject
             && self.step(id).is_none()
         {
             problems.push(self.no_such_step(&format!("{path}.reject_to"), id));
         }
-        for edge in &step.edges {
-            self.edge_problems(&format!("{path}.on.{}", edge.on.name()), edge, problems);
-        }
         for (index, edge) in step.edges.iter().enumerate() {
+            let path = format!("{path}.on.{}", step.edge_path(index));
+            self.edge_problems(&path, edge, problems);
             let is_twin = |it: &Edge| it.on == edge.on && it.to == edge.to;
             if step.edges[..index].iter().any(is_twin) {
-                let path = format!("{path}.on.{}", edge.on.name());
                 problems.push(Problem::new(path, "twice", "says the same edge twice"));
             }
         }
@@ -366,6 +364,18 @@ fn gate_problems(path: &str, edge: &Edge, gate: &EdgeGate, problems: &mut Vec<Pr
         let message = "a way back has no gate: a person is asked when it is taken too often";
         problems.push(Problem::new(path, "gate_on_back", message));
     }
+    for (answer, _) in &gate.options {
+        let is_taken = matches!(answer.as_str(), "approve" | "reject");
+        if gate.kind == GateKind::Advisory && !is_taken {
+            let message =
+                "an advisory gate takes `approve` and `reject` only: nothing waits for it";
+            problems.push(Problem::new(
+                format!("{path}.options.{answer}"),
+                "useless_option",
+                message,
+            ));
+        }
+    }
     match (gate.kind, gate.checks.is_empty()) {
         (GateKind::Automatic, true) => {
             let message = "an automatic gate needs checks that could pass";
@@ -382,6 +392,16 @@ fn gate_problems(path: &str, edge: &Edge, gate: &EdgeGate, problems: &mut Vec<Pr
 impl Step {
     pub fn delegate(&self, agent: &AgentId) -> Option<&Delegate> {
         self.delegates.iter().find(|it| it.agent == *agent)
+    }
+
+    /// An edge's outcome, with its place in the list where there are several: `success[1]`.
+    fn edge_path(&self, index: usize) -> String {
+        let on = self.edges[index].on;
+        if self.edges_on(on).count() == 1 {
+            return on.name().to_owned();
+        }
+        let n_before = self.edges[..index].iter().filter(|it| it.on == on).count();
+        format!("{}[{n_before}]", on.name())
     }
 
     /// The edges for an outcome, in the order of the file.

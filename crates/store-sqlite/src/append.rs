@@ -8,7 +8,7 @@ use rusqlite::Connection;
 
 use crate::columns::nanoseconds;
 use crate::error::{damaged, to_append};
-use crate::{answers, contents, definitions, events, handoffs, outbox, runs, stories};
+use crate::{answers, contents, definitions, events, handoffs, outbox, runs, stories, timers};
 
 /// An append with everything worked out that the writing thread need not do.
 pub(crate) struct Prepared {
@@ -84,6 +84,9 @@ pub(crate) fn append(
             }
             HandoffChange::Moved(moved) => handoffs::change(connection, run_number, moved, *at)?,
         }
+    }
+    for change in &append.timers {
+        timers::change(connection, run_number, change)?;
     }
     let run_number = run_number.unsigned_abs();
     Ok(Appended { version: prepared.version, run_number, position, numbers })

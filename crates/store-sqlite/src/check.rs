@@ -2,9 +2,12 @@
 
 use std::path::Path;
 
-use rusqlite::Connection;
+use baton_core::run::Run;
+use rusqlite::{Connection, Row};
 
+use crate::columns::nearest_nanoseconds;
 use crate::error::{OpenError, to_open};
+use crate::runs;
 
 /// A larger file takes longer to read through than a start may.
 const MOST_BYTES_AT_START: u64 = 32 << 20;
@@ -43,31 +46,6 @@ pub(crate) fn at_start(connection: &Connection, path: &Path) -> Result<(), OpenE
     Ok(())
 }
 
-/// Columns that say again what a text says, so that it can be searched for: they must agree.
-const COPIES: [(&str, &str); 2] = [
-    (
-        "select number from runs
-         where case when json_valid(state) then
-             status is not json_extract(state, '$.status')
-             or story_key is not json_extract(state, '$.story')
-             or workflow is not json_extract(state, '$.workflow')
-             or baton is not (
-                 case json_type(state, '$.branches[0].baton')
-                     when 'text' then json_extract(state, '$.branches[0].baton')
-                     else (select key from json_each(state, '$.branches[0].baton'))
-                 end
-             )
-             else true end",
-        "run",
-    ),
-    (
-        "select position from events
-         where case when json_valid(body) then name is not json_extract(body, '$.type')
-             else true end",
-        "event",
-    ),
-];
-
 /// Everything that is wrong with the file, read from end to end.
 pub(crate) fn in_full(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let mut problems: Vec<String> = connection
@@ -75,13 +53,8 @@ pub(crate) fn in_full(connection: &Connection) -> rusqlite::Result<Vec<String>> 
         .query_map([], |row| row.get(0))?
         .collect::<rusqlite::Result<_>>()?;
     problems.retain(|it| it != "ok");
-    for (sql, what) in COPIES {
-        let mut statement = connection.prepare(sql)?;
-        let numbers = statement.query_map([], |row| row.get::<_, i64>(0))?;
-        for number in numbers {
-            problems.push(format!("{what} {} has a column that its text denies", number?));
-        }
-    }
+    in_runs(connection, &mut problems)?;
+    in_events(connection, &mut problems)?;
     let mut statement = connection.prepare("pragma foreign_key_check")?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
@@ -90,4 +63,47 @@ pub(crate) fn in_full(connection: &Connection) -> rusqlite::Result<Vec<String>> 
         problems.push(format!("row {number} of `{table}` refers to what is not there"));
     }
     Ok(problems)
+}
+
+/// The columns of a run say again what its state says, so that it can be searched for: they agree.
+fn in_runs(connection: &Connection, problems: &mut Vec<String>) -> rusqlite::Result<()> {
+    let sql = "select number, story_key, workflow, status, baton, current_agent, started_at,
+                   moved_at, state
+               from runs";
+    let mut statement = connection.prepare(sql)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let number: i64 = row.get("number")?;
+        match runs::state(row) {
+            None => problems.push(format!("run {number} has a state that cannot be read")),
+            Some(run) if !has_columns_of(row, &run)? => {
+                problems.push(format!("run {number} has a column that its state denies"));
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(())
+}
+
+fn has_columns_of(row: &Row<'_>, run: &Run) -> rusqlite::Result<bool> {
+    let text = |column| row.get::<_, Option<String>>(column);
+    let time = |column| row.get::<_, i64>(column);
+    Ok(text("story_key")?.as_deref() == Some(run.story.as_str())
+        && text("workflow")?.as_deref() == Some(run.workflow.as_str())
+        && text("status")?.as_deref() == Some(run.status.name())
+        && text("baton")?.as_deref() == Some(run.baton().name())
+        && text("current_agent")?.as_deref() == run.current_agent().map(|it| it.as_str())
+        && time("started_at")? == nearest_nanoseconds(run.started_at)
+        && time("moved_at")? == nearest_nanoseconds(run.moved_at))
+}
+
+fn in_events(connection: &Connection, problems: &mut Vec<String>) -> rusqlite::Result<()> {
+    let sql = "select position from events
+               where case when json_valid(body) then name is not json_extract(body, '$.type')
+                   else true end";
+    let mut statement = connection.prepare(sql)?;
+    for position in statement.query_map([], |row| row.get::<_, i64>(0))? {
+        problems.push(format!("event {} has a column that its text denies", position?));
+    }
+    Ok(())
 }

@@ -2,7 +2,7 @@
 
 use baton_core::content::ContentId;
 use baton_core::hash::Hash;
-use baton_core::names::StepId;
+use baton_core::names::{AgentId, StepId};
 use baton_core::outcome::Outcome;
 use baton_core::run::RunId;
 use baton_core::workflow::Place;
@@ -14,6 +14,7 @@ use uuid::Uuid;
 use crate::error::{damaged, unreadable};
 
 const STEP: &str = "step:";
+const DELEGATE: &str = "delegate:";
 
 /// For a time to be stored.
 pub(crate) fn nanoseconds(at: Timestamp) -> Result<i64, StoreError> {
@@ -40,6 +41,7 @@ pub(crate) fn place_text(place: &Place) -> String {
     match place {
         Place::Orchestrator | Place::Human => place.to_string(),
         Place::Step(id) => format!("{STEP}{id}"),
+        Place::Delegate(agent) => format!("{DELEGATE}{agent}"),
     }
 }
 
@@ -47,6 +49,9 @@ pub(crate) fn place(row: &Row<'_>, column: &'static str) -> rusqlite::Result<Pla
     parsed(row, column, |text| {
         if let Some(id) = text.strip_prefix(STEP) {
             return Some(Place::Step(StepId::parse(id).ok()?));
+        }
+        if let Some(agent) = text.strip_prefix(DELEGATE) {
+            return Some(Place::Delegate(AgentId::parse(agent).ok()?));
         }
         [Place::Orchestrator, Place::Human].into_iter().find(|it| it.to_string() == text)
     })

@@ -1,10 +1,15 @@
 //! The log of all runs, in the order of its commits.
 
+use baton_core::event::replay;
+use baton_core::hash::Hash;
 use baton_core::names::Principal;
+use baton_core::run::{Run, RunId};
 use baton_store::{EventFilter, EventRecord, Position, StoredEvent, Version};
+use baton_wire::event::decode;
 use rusqlite::{Connection, Row, params};
 
 use crate::columns::{hash, integer, limit, number, parsed, run_id, time};
+use crate::error::unreadable;
 
 pub(crate) fn add(
     connection: &Connection,
@@ -51,6 +56,29 @@ pub(crate) fn list_sql(filter: &EventFilter) -> String {
          where events.position > ?1 and {of_run}
          order by events.position limit ?2"
     )
+}
+
+/// The run that its events tell of; `None` where they are not all there, or cannot be read.
+pub(crate) fn replayed(
+    connection: &Connection,
+    run: RunId,
+    run_number: u64,
+    version: Version,
+    head: Hash,
+) -> rusqlite::Result<Option<Run>> {
+    let sql = "select happened_at, hash, body from events where run_number = ?1 order by position";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query([integer(run_number)])?;
+    let mut events = Vec::new();
+    let mut last = None;
+    while let Some(row) = rows.next()? {
+        let body = row.get_ref("body")?.as_str().map_err(|_| unreadable("body"))?;
+        let Ok(event) = decode(body) else { return Ok(None) };
+        events.push((event, time(row, "happened_at")?));
+        last = Some(hash(row, "hash")?);
+    }
+    let is_whole = events.len() as u64 == version.0 && last == Some(head);
+    Ok(if is_whole { replay(run, events) } else { None })
 }
 
 pub(crate) fn last_position(connection: &Connection) -> rusqlite::Result<Position> {

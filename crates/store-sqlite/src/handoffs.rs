@@ -64,6 +64,7 @@ pub(crate) fn change(
                  ended_reason = coalesce(?6, ended_reason),
                  acknowledgement = coalesce(?7, acknowledgement),
                  accepted_at = case
+                     when ?3 in ('pending', 'clarification') then null
                      when ?3 = 'accepted' and state in ('pending', 'clarification') then ?8
                      else accepted_at
                  end

@@ -22,6 +22,7 @@ mod outbox;
 mod reader;
 mod runs;
 mod stories;
+mod timers;
 mod writer;
 
 #[cfg(test)]
@@ -37,8 +38,8 @@ use baton_core::run::RunId;
 use baton_core::story::Story;
 use baton_store::{
     Answered, Append, AppendError, Appended, Definition, EventFilter, HandoffFilter, HandoffRef,
-    HandoffRow, OutboxRow, Position, RunFilter, RunRef, RunRow, Store, StoreError, StoredEvent,
-    StoryFilter, StoryRow, refuse_nul, story_texts,
+    HandoffRow, OutboxRow, Position, PutOff, RunFilter, RunRef, RunRow, Store, StoreError,
+    StoredEvent, StoryFilter, StoryRow, TimerRow, refuse_nul, story_texts,
 };
 use jiff::Timestamp;
 
@@ -193,6 +194,19 @@ impl Store for SqliteStore {
 
     async fn settle(&self, outbox_id: u64) -> Result<bool, StoreError> {
         self.writer.write(move |it| outbox::settle(it, outbox_id).map_err(to_store)).await
+    }
+
+    async fn timers(
+        &self,
+        due_by: Option<Timestamp>,
+        limit: u32,
+    ) -> Result<Vec<TimerRow>, StoreError> {
+        self.readers.read(move |it| timers::list(it, due_by, limit)).await
+    }
+
+    async fn put_off(&self, leases: &[PutOff]) -> Result<u64, StoreError> {
+        let leases = leases.to_vec();
+        self.writer.write(move |it| timers::put_off(it, &leases)).await
     }
 
     async fn check(&self) -> Result<Vec<String>, StoreError> {

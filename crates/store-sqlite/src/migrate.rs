@@ -14,8 +14,14 @@ pub(crate) struct Migration {
 }
 
 /// In order. One that has been released is never touched again.
-pub(crate) const MIGRATIONS: &[Migration] =
-    &[Migration { number: 1, name: "first", sql: include_str!("../migrations/0001_first.sql") }];
+pub(crate) const MIGRATIONS: &[Migration] = &[
+    Migration { number: 1, name: "first", sql: include_str!("../migrations/0001_first.sql") },
+    Migration {
+        number: 2,
+        name: "questions_and_timers",
+        sql: include_str!("../migrations/0002_questions_and_timers.sql"),
+    },
+];
 
 /// Applies what is missing of `migrations`.
 pub(crate) fn migrate(

@@ -1,14 +1,15 @@
 //! Runs: changed at the version that the decision was made on, or not at all.
 
 use baton_core::names::StoryKey;
-use baton_core::run::{RunId, RunStatus};
+use baton_core::run::{Run, RunId, RunStatus};
 use baton_store::{AppendError, RunFilter, RunRef, RunRow, Version};
 use baton_wire::event::decode_run;
 use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
 
 use crate::append::Prepared;
-use crate::columns::{hash, integer, limit, number, parsed};
-use crate::error::{is_constraint, to_append};
+use crate::columns::{hash, integer, limit, number, run_id};
+use crate::error::{is_constraint, to_append, unreadable};
+use crate::events;
 
 /// Adds a run; gives its number.
 pub(crate) fn add(connection: &Connection, prepared: &Prepared) -> Result<i64, AppendError> {
@@ -110,7 +111,8 @@ pub(crate) fn find(connection: &Connection, which: &RunRef) -> rusqlite::Result<
         }
         RunRef::LatestOf(story) => ("story_key = ?1 order by number desc limit 1", &story.as_str()),
     };
-    let sql = format!("select number, version, head, state from runs where {condition}");
+    let sql = format!("select number, id, version, head, state from runs where {condition}");
+    let read = |row: &Row<'_>| read(connection, row);
     connection.prepare_cached(&sql)?.query_row([value], read).optional()
 }
 
@@ -123,6 +125,7 @@ pub(crate) fn list(connection: &Connection, filter: &RunFilter) -> rusqlite::Res
         filter.story.as_ref().map(|it| it.as_str()),
         crate::columns::list_text(&statuses),
     ];
+    let read = |row: &Row<'_>| read(connection, row);
     connection.prepare_cached(&sql)?.query_map(params, read)?.collect()
 }
 
@@ -151,17 +154,25 @@ pub(crate) fn list_sql(filter: &RunFilter) -> String {
         ""
     };
     format!(
-        "select number, version, head, state from runs {index}
+        "select number, id, version, head, state from runs {index}
          where number > ?1 {only_unfinished} {of_story} {with_status}
          order by number limit ?2"
     )
 }
 
-fn read(row: &Row<'_>) -> rusqlite::Result<RunRow> {
-    Ok(RunRow {
-        number: number(row, "number")?,
-        version: Version(number(row, "version")?),
-        head: hash(row, "head")?,
-        run: parsed(row, "state", |text| decode_run(text).ok())?,
-    })
+fn read(connection: &Connection, row: &Row<'_>) -> rusqlite::Result<RunRow> {
+    let (number, version) = (number(row, "number")?, Version(number(row, "version")?));
+    let head = hash(row, "head")?;
+    let run = match state(row) {
+        Some(run) => run,
+        // An older or a newer Baton wrote it, or it was spoiled: the log tells the same.
+        None => events::replayed(connection, run_id(row, "id")?, number, version, head)?
+            .ok_or_else(|| unreadable("state"))?,
+    };
+    Ok(RunRow { number, version, head, run })
+}
+
+/// The run as it stands in its row; `None` where this Baton cannot read that.
+pub(crate) fn state(row: &Row<'_>) -> Option<Run> {
+    decode_run(row.get_ref("state").ok()?.as_str().ok()?).ok()
 }

@@ -3,4 +3,6 @@
 mod damage;
 mod groups;
 mod plans;
+mod states;
+mod upgrade;
 mod view;

@@ -33,6 +33,8 @@ fn told() -> Vec<Append> {
     }
     // What could not start while another run was open can now.
     appends.extend(tales.into_iter().flatten());
+    let held = hand_to(&start(7, "s-7"), "bea");
+    appends.extend([start(7, "s-7"), held.clone(), leased(accept(&held, 1), &[(1, 1)])]);
     appends
 }
 

@@ -34,6 +34,8 @@ pub async fn a_closed_store_refuses_all_work(store: &dyn Store) {
     refused(store.advance("archive", Position::START, Position(1)).await);
     refused(store.outbox(0, 0).await);
     refused(store.settle(1).await);
+    refused(store.timers(None, 0).await);
+    refused(store.put_off(&[]).await);
     refused(store.check().await);
 }
 

@@ -4,7 +4,8 @@ use std::fmt::{Debug, Write as _};
 
 use baton_store::{EventFilter, HandoffFilter, Position, RunFilter, Store, StoryFilter};
 
-/// Every run, handoff, content, event, story and outbox row, one a line, always in the same order.
+/// Every run, handoff, content, event, story, outbox row and timer, one a line, always in the same
+/// order.
 pub async fn dump(store: &dyn Store) -> String {
     let handoffs = store.handoffs(&HandoffFilter::default()).await.unwrap();
     let mut text = String::new();
@@ -23,6 +24,7 @@ pub async fn dump(store: &dyn Store) -> String {
     add(&mut text, "events", &store.events(&everything).await.unwrap());
     add(&mut text, "stories", &store.stories(&StoryFilter::default()).await.unwrap());
     add(&mut text, "outbox", &store.outbox(0, 0).await.unwrap());
+    add(&mut text, "timers", &store.timers(None, 0).await.unwrap());
     text
 }
 

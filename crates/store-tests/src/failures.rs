@@ -77,11 +77,12 @@ pub fn doomed(n: u32, story: &str) -> Append {
     append.story = Some(Story::named(story_key(story)));
     append.definition = Some(definition("never: seen"));
     append.outbox = vec!["run.started".to_owned()];
+    append = leased(append, &[(9, 1)]);
     append.handoffs = vec![moved(9, HandoffState::Open(State::Accepted))];
     append
 }
 
-/// Not a run, not a text, not a story, not an answer.
+/// Not a run, not a text, not a story, not an answer, not a timer.
 pub async fn nothing_is_left_of(store: &dyn Store, append: &Append) {
     let id = append.run.id;
     let row = store.run(&RunRef::Id(id)).await.unwrap();
@@ -100,6 +101,8 @@ pub async fn nothing_is_left_of(store: &dyn Store, append: &Append) {
     }
     let outbox = store.outbox(0, 0).await.unwrap();
     assert!(outbox.iter().all(|it| it.run != id), "{outbox:?}");
+    let timers = store.timers(None, 0).await.unwrap();
+    assert!(timers.iter().all(|it| it.run != id), "{timers:?}");
 }
 
 fn moved(no: u32, state: HandoffState) -> HandoffChange {

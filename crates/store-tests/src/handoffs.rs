@@ -108,16 +108,55 @@ pub async fn accepting_and_ending_are_timed(store: &dyn Store) {
     put_all(store, &[fourth, fifth.clone()]).await;
     assert_eq!(row(store, 1).await.accepted_at, Some(third.at));
 
-    // Asking the sender gives the work back; taking it up then is accepting again.
-    let sixth = at_state(&fifth, State::Clarification);
-    let seventh = at_state(&sixth, State::Accepted);
-    put_all(store, &[sixth, seventh.clone()]).await;
-    assert_eq!(row(store, 1).await.accepted_at, Some(seventh.at));
-
-    let eighth = complete(&seventh, 1);
-    put(store, &eighth).await;
+    let sixth = complete(&fifth, 1);
+    put(store, &sixth).await;
     let ended = row(store, 1).await;
-    assert_eq!((ended.accepted_at, ended.ended_at), (Some(seventh.at), Some(eighth.at)));
+    assert_eq!((ended.accepted_at, ended.ended_at), (Some(third.at), Some(sixth.at)));
+}
+
+pub async fn who_gives_the_work_back_has_not_accepted_it(store: &dyn Store) {
+    let mut last = accept(&opened(store).await, 1);
+    put(store, &last).await;
+    for back in [State::Clarification, State::Pending] {
+        assert_eq!(row(store, 1).await.accepted_at, Some(last.at));
+        let given_back = at_state(&last, back);
+        put(store, &given_back).await;
+        assert_eq!(row(store, 1).await.accepted_at, None, "{back:?}");
+        last = at_state(&given_back, State::Accepted);
+        put(store, &last).await;
+    }
+    assert_eq!(row(store, 1).await.accepted_at, Some(last.at));
+
+    // All at once: the last word counts.
+    let mut released = at_state(&last, State::Pending);
+    released.handoffs.extend(at_state(&last, State::Accepted).handoffs);
+    put(store, &released).await;
+    assert_eq!(row(store, 1).await.accepted_at, Some(released.at));
+}
+
+pub async fn a_question_keeps_its_answer(store: &dyn Store) {
+    let second = opened(store).await;
+    let asked = words("which table?");
+    let created = Created {
+        kind: Kind::Question,
+        from: Party { agent: agent("bea"), place: step("review") },
+        to: Party { agent: agent("cid"), place: Place::Delegate(agent("cid")) },
+        ..created(&second, "cid", &asked)
+    };
+    let mut third = then(&second, &[Event::HandoffCreated(created.clone())]);
+    third.handoffs = vec![HandoffChange::Opened(created)];
+    put(store, &third).await;
+    let question = row(store, 2).await;
+    assert_eq!((question.kind, question.reason), (Kind::Question, asked.id));
+    assert_eq!(question.to.place, Place::Delegate(agent("cid")));
+
+    let answer = words("the one of sessions");
+    let mut fourth = complete(&third, 2);
+    if let HandoffChange::Moved(it) = &mut fourth.handoffs[0] {
+        it.ended_reason = Some(answer.id);
+    }
+    put(store, &fourth).await;
+    assert_eq!(row(store, 2).await.ended_reason, Some(answer.id));
 }
 
 pub async fn a_mark_does_not_count_as_a_move(store: &dyn Store) {
@@ -175,8 +214,9 @@ pub async fn every_state_can_be_stored(store: &dyn Store) {
             assert_eq!(row.ended_at.is_none(), state.is_open());
         }
     }
-    for (n, kind) in (1..).zip([Kind::Sequential, Kind::Delegation, Kind::Escalation, Kind::Return])
-    {
+    let kinds =
+        [Kind::Sequential, Kind::Delegation, Kind::Escalation, Kind::Return, Kind::Question];
+    for (n, kind) in (1..).zip(kinds) {
         let first = start(n, &format!("k-{n}"));
         let mut second = hand_to(&first, "bea");
         if let HandoffChange::Opened(created) = &mut second.handoffs[0] {

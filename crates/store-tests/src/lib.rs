@@ -23,6 +23,7 @@ pub mod races;
 pub mod reopening;
 pub mod sample;
 pub mod stories;
+pub mod timers;
 
 mod dump;
 
@@ -88,6 +89,8 @@ macro_rules! conformance {
                 a_handoff_is_found_by_every_reference
                 a_move_keeps_what_it_does_not_say
                 accepting_and_ending_are_timed
+                who_gives_the_work_back_has_not_accepted_it
+                a_question_keeps_its_answer
                 a_mark_does_not_count_as_a_move
                 a_handoff_may_move_twice_in_one_append
                 every_state_can_be_stored
@@ -106,6 +109,15 @@ macro_rules! conformance {
                 stories_are_listed_by_key
                 a_story_shows_its_newest_run
             }
+            timers {
+                a_timer_is_set_with_its_append
+                a_timer_that_is_set_again_is_the_only_one
+                a_timer_is_cleared_with_its_append
+                a_refused_append_sets_no_timer
+                timers_are_listed_by_their_time
+                only_the_lease_that_is_meant_is_put_off
+                putting_off_is_no_event_and_changes_no_run
+            }
             closing {
                 a_closed_store_refuses_all_work
                 closing_twice_is_fine
@@ -120,6 +132,7 @@ macro_rules! conformance {
             numbers_are_given_once
             an_outbox_row_is_settled_by_one_alone
             a_cursor_is_moved_by_one_alone
+            a_lease_that_has_ended_is_never_put_off
         }
     };
     (@cases $fresh:path, $($topic:ident { $($case:ident)+ })+) => { $($(
@@ -149,6 +162,7 @@ macro_rules! reopening {
             outbox_ids_continue_after_reopening
             a_repeated_key_is_known_after_reopening
             a_run_goes_on_after_reopening
+            a_lease_can_be_put_off_after_reopening
         }
     };
     (@cases $fresh:path, $($case:ident)+) => { $(

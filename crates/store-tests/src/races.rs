@@ -3,16 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use baton_core::run::RunStatus;
+use baton_core::run::{HandoffNo, RunStatus};
 use baton_store::{
-    Append, AppendError, Appended, EventFilter, HandoffFilter, Position, RunFilter, RunRef, Store,
-    StoreError,
+    Append, AppendError, Appended, EventFilter, HandoffFilter, Position, PutOff, RunFilter, RunRef,
+    Store, StoreError, TimerChange,
 };
+use jiff::SignedDuration;
 use tokio::task::JoinSet;
 
 use crate::failures::{doomed, nothing_is_left_of};
 use crate::outbox::telling;
 use crate::sample::*;
+use crate::timers::held_by_bea;
 
 pub async fn of_fifty_appends_at_one_version_exactly_one_wins(store: Arc<dyn Store>) {
     let first = start(1, "s-1");
@@ -154,6 +156,38 @@ pub async fn a_cursor_is_moved_by_one_alone(store: Arc<dyn Store>) {
     let n_moved = tasks.join_all().await.into_iter().filter(|it| *it).count();
     assert_eq!(n_moved, 1);
     assert_ne!(store.cursor("archive").await.unwrap(), Position::START);
+}
+
+/// Holders are heard of while their leases end, in the same groups: an end is an end.
+pub async fn a_lease_that_has_ended_is_never_put_off(store: Arc<dyn Store>) {
+    let mut ends = Vec::new();
+    let mut heard = Vec::new();
+    for n in 1..=100 {
+        let held = held_by_bea(&*store, n).await;
+        heard.push(PutOff { run: run_id(n), no: HandoffNo(1), fence: 1, due: moment(900_000) });
+        // Half of them are taken up again at once, with another fence.
+        let end = complete(&held, 1);
+        ends.push(match n % 2 {
+            0 => leased(end, &[(1, 2)]),
+            _ => Append { timers: vec![TimerChange::Clear { no: HandoffNo(1) }], ..end },
+        });
+    }
+    let mut tasks = JoinSet::new();
+    for lease in heard.iter().copied().chain(heard.iter().copied()) {
+        let store = Arc::clone(&store);
+        tasks.spawn(async move { store.put_off(&[lease]).await.unwrap() });
+    }
+    for (_, result) in all_at_once(&store, ends.clone()).await {
+        result.unwrap();
+    }
+    tasks.join_all().await;
+    assert_eq!(store.put_off(&heard).await.unwrap(), 0);
+    let left = store.timers(None, 0).await.unwrap();
+    assert_eq!(left.len(), 50);
+    for (timer, append) in left.iter().zip(ends.iter().skip(1).step_by(2)) {
+        let due = append.at + SignedDuration::from_secs(20);
+        assert_eq!((timer.run, timer.due), (append.run.id, due));
+    }
 }
 
 /// Sends every append from a task of its own.

@@ -3,13 +3,17 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use baton_core::run::RunStatus;
+use baton_core::run::{HandoffNo, RunStatus};
 use baton_core::story::Story;
-use baton_store::{AppendError, HandoffFilter, Position, RunRef, Store};
+use baton_store::{AppendError, HandoffFilter, Position, PutOff, RunRef, Store};
+use jiff::SignedDuration;
 
 use crate::dump;
 use crate::outbox::telling;
 use crate::sample::*;
+use crate::timers::held_by_bea;
+
+const SECOND: SignedDuration = SignedDuration::from_secs(1);
 
 /// Where a store keeps what it keeps.
 #[async_trait]
@@ -83,6 +87,23 @@ pub async fn a_run_goes_on_after_reopening(place: &dyn Place) {
     assert_eq!(row.run.status, RunStatus::Completed);
 }
 
+pub async fn a_lease_can_be_put_off_after_reopening(place: &dyn Place) {
+    let mut store = place.open().await;
+    held_by_bea(&*store, 1).await;
+    let due = moment(9_999);
+    for (n, fence) in [(0, 1), (1, 1), (0, 2)] {
+        store.close().await;
+        drop(store);
+        store = place.open().await;
+        let lease = PutOff { run: run_id(1), no: HandoffNo(1), fence, due: due + SECOND * n };
+        let n_put_off = store.put_off(&[lease]).await.unwrap();
+        assert_eq!(n_put_off, u64::from(fence == 1), "another fence is another holding");
+    }
+    store.close().await;
+    let timers = place.open().await.timers(None, 0).await.unwrap();
+    assert_eq!(timers.iter().map(|it| it.due).collect::<Vec<_>>(), [due + SECOND]);
+}
+
 /// Something of everything.
 async fn fill(store: &dyn Store) {
     put_all(store, &tale(1, "s-1")).await;
@@ -91,7 +112,7 @@ async fn fill(store: &dyn Store) {
     append.definition = Some(definition("steps: []"));
     put(store, &telling(append.clone(), &["run.started"])).await;
     let second = hand_to(&append, "bea");
-    put_all(store, &[second.clone(), accept(&second, 1)]).await;
+    put_all(store, &[second.clone(), leased(accept(&second, 1), &[(1, 1)])]).await;
     store.add_story(&Story::named(story_key("s-3")), moment(3)).await.unwrap();
     assert!(store.advance("archive", Position::START, Position(5)).await.unwrap());
 }

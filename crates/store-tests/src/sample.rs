@@ -17,7 +17,7 @@ use baton_core::run::{
 use baton_core::workflow::Place;
 use baton_store::{
     Answered, Append, Appended, Definition, EventRecord, HandoffChange, HandoffMove, HandoffState,
-    Store, Version,
+    Store, TimerChange, TimerKind, Version,
 };
 use baton_wire::event::{encode, link};
 use jiff::{SignedDuration, Timestamp};
@@ -42,6 +42,7 @@ pub fn start(n: u32, story: &str) -> Append {
         story: None,
         definition: None,
         outbox: Vec::new(),
+        timers: Vec::new(),
         answered: None,
         at: now,
     }
@@ -65,6 +66,7 @@ pub fn then(before: &Append, events: &[Event]) -> Append {
         story: None,
         definition: None,
         outbox: Vec::new(),
+        timers: Vec::new(),
         answered: None,
     }
 }
@@ -118,8 +120,9 @@ pub fn reject(before: &Append, no: u32, why: &str) -> Append {
 pub fn complete(before: &Append, no: u32) -> Append {
     let handoff = HandoffNo(no);
     let outcome = Outcome::Success;
-    let mut next =
-        then(before, &[Event::HandoffCompleted { handoff, outcome, package: before.run.package }]);
+    let package = before.run.package;
+    let event = Event::HandoffCompleted { handoff, outcome, package, answer: None };
+    let mut next = then(before, &[event]);
     next.handoffs = vec![HandoffChange::Moved(HandoffMove {
         outcome: Some(outcome),
         ..to_state(no, HandoffState::Ended(Ended::Completed))
@@ -191,7 +194,21 @@ pub fn created(before: &Append, to: &str, reason: &Content) -> Created {
         follows: no.checked_sub(1).filter(|it| *it > 0).map(HandoffNo),
         approved_by: None,
         warnings: Vec::new(),
+        brings: None,
+        held_back_until: None,
+        has_lost_lease: false,
     }
+}
+
+/// The same append, with a timer for each `(handoff, fence)`: a lease that ends 20 seconds later.
+pub fn leased(append: Append, leases: &[(u32, u32)]) -> Append {
+    let due = append.at + SignedDuration::from_secs(20);
+    let timers = leases.iter().map(|(no, fence)| TimerChange::Set {
+        no: HandoffNo(*no),
+        what: TimerKind::Lease { fence: *fence, seconds: 20 },
+        due,
+    });
+    Append { timers: timers.collect(), ..append }
 }
 
 /// The same append, sent with a key that may be sent again.

@@ -5,11 +5,11 @@ use baton_core::event::Created;
 use baton_core::hash::Hash;
 use baton_core::names::{Principal, WorkflowName};
 use baton_core::outcome::Outcome;
-use baton_core::run::{HandoffNo, Run};
+use baton_core::run::{HandoffNo, Run, RunId};
 use baton_core::story::Story;
 use jiff::Timestamp;
 
-use crate::rows::{HandoffState, Position, Version};
+use crate::rows::{HandoffState, Position, TimerKind, Version};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Append {
@@ -27,6 +27,7 @@ pub struct Append {
     pub definition: Option<Definition>,
     /// What the world outside has to be told, by the name of the event.
     pub outbox: Vec<String>,
+    pub timers: Vec<TimerChange>,
     pub answered: Option<Answered>,
     pub at: Timestamp,
 }
@@ -56,9 +57,29 @@ pub struct HandoffMove {
     pub state: HandoffState,
     pub is_stale: bool,
     pub outcome: Option<Outcome>,
-    /// Why it was rejected, cancelled, superseded or timed out.
+    /// Why it was rejected, cancelled, superseded or timed out; what was answered, where it is a
+    /// question.
     pub ended_reason: Option<ContentId>,
     pub acknowledgement: Option<ContentId>,
+}
+
+/// What an append does to the timer of a handoff. A handoff has at most one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TimerChange {
+    /// Takes the place of the one before it.
+    Set { no: HandoffNo, what: TimerKind, due: Timestamp },
+    /// Where there is none, nothing happens.
+    Clear { no: HandoffNo },
+}
+
+/// A holder was heard of: its lease ends later now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PutOff {
+    pub run: RunId,
+    pub no: HandoffNo,
+    /// Which holding of the handoff is meant: a lease with another fence is left alone.
+    pub fence: u32,
+    pub due: Timestamp,
 }
 
 /// A workflow file, by the hash of its text.

@@ -16,12 +16,15 @@ use baton_core::run::RunId;
 use baton_core::story::Story;
 use jiff::Timestamp;
 
-pub use append::{Answered, Append, Appended, Definition, EventRecord, HandoffChange, HandoffMove};
+pub use append::{
+    Answered, Append, Appended, Definition, EventRecord, HandoffChange, HandoffMove, PutOff,
+    TimerChange,
+};
 pub use memory::MemoryStore;
 pub use nul::{refuse_nul, story_texts};
 pub use rows::{
     EventFilter, HandoffFilter, HandoffRef, HandoffRow, HandoffState, OutboxRow, Position,
-    RunFilter, RunRef, RunRow, StoredEvent, StoryFilter, StoryRow, Version,
+    RunFilter, RunRef, RunRow, StoredEvent, StoryFilter, StoryRow, TimerKind, TimerRow, Version,
 };
 
 /// Keeps runs, and what belongs to them. The run is the unit of consistency.
@@ -86,6 +89,18 @@ pub trait Store: Send + Sync {
 
     /// Takes one out; false where somebody else has.
     async fn settle(&self, outbox_id: u64) -> Result<bool, StoreError>;
+
+    /// What has to happen at a time, the earliest first: all of it, or what is due by `due_by`.
+    /// A limit of 0 means as many as there are.
+    async fn timers(
+        &self,
+        due_by: Option<Timestamp>,
+        limit: u32,
+    ) -> Result<Vec<TimerRow>, StoreError>;
+
+    /// Lets leases end later, all in one transaction; returns how many. One that is not there any
+    /// more, or that has another fence, is left alone. This is no event, and changes no run.
+    async fn put_off(&self, leases: &[PutOff]) -> Result<u64, StoreError>;
 
     /// What is wrong with the store itself; nothing, if all is well.
     async fn check(&self) -> Result<Vec<String>, StoreError>;

@@ -16,8 +16,8 @@ use jiff::Timestamp;
 
 use crate::{
     Answered, Append, AppendError, Appended, Definition, EventFilter, HandoffFilter, HandoffRef,
-    HandoffRow, OutboxRow, Position, RunFilter, RunRef, RunRow, Store, StoreError, StoredEvent,
-    StoryFilter, StoryRow, refuse_nul, story_texts,
+    HandoffRow, OutboxRow, Position, PutOff, RunFilter, RunRef, RunRow, Store, StoreError,
+    StoredEvent, StoryFilter, StoryRow, TimerKind, TimerRow, refuse_nul, story_texts,
 };
 
 #[derive(Debug, Default)]
@@ -45,6 +45,8 @@ struct Kept {
     outbox: BTreeMap<u64, OutboxRow>,
     /// Of the last outbox row ever made, taken out or not.
     last_outbox_id: u64,
+    /// By the number of the run, and the handoff in it.
+    timers: BTreeMap<(u64, HandoffNo), TimerRow>,
 }
 
 #[async_trait]
@@ -162,6 +164,24 @@ impl Store for MemoryStore {
         Ok(self.open()?.outbox.remove(&outbox_id).is_some())
     }
 
+    async fn timers(
+        &self,
+        due_by: Option<Timestamp>,
+        limit: u32,
+    ) -> Result<Vec<TimerRow>, StoreError> {
+        let kept = self.open()?;
+        let is_due = |it: &&TimerRow| due_by.is_none_or(|due_by| it.due <= due_by);
+        let mut timers: Vec<&TimerRow> = kept.timers.values().filter(is_due).collect();
+        // Stable: of one time, the one of the older run is first.
+        timers.sort_by_key(|it| it.due);
+        Ok(filters::page(timers.into_iter(), limit))
+    }
+
+    async fn put_off(&self, leases: &[PutOff]) -> Result<u64, StoreError> {
+        let mut kept = self.open()?;
+        Ok(leases.iter().filter(|it| kept.put_off(it)).count() as u64)
+    }
+
     async fn check(&self) -> Result<Vec<String>, StoreError> {
         self.open().map(|_| Vec::new())
     }
@@ -205,6 +225,17 @@ impl Kept {
             HandoffRef::InRun(run, no) => *self.handoff_numbers.get(&(*run, *no))?,
         };
         at(&self.handoffs, number)
+    }
+
+    /// False where the lease is not there.
+    fn put_off(&mut self, lease: &PutOff) -> bool {
+        let Some(number) = self.run_numbers.get(&lease.run) else { return false };
+        let Some(timer) = self.timers.get_mut(&(*number, lease.no)) else { return false };
+        match timer.what {
+            TimerKind::Lease { fence, .. } if fence == lease.fence => timer.due = lease.due,
+            TimerKind::Lease { .. } | TimerKind::Wake => return false,
+        }
+        true
     }
 
     fn story_row(&self, (story, created_at): &(Story, Timestamp)) -> StoryRow {

@@ -9,6 +9,8 @@ use baton_core::run::{Ended, HandoffId, HandoffNo, Kind, Party, Run, RunId, RunS
 use baton_core::story::Story;
 use jiff::Timestamp;
 
+use crate::append::HandoffMove;
+
 /// How many events a run has seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Version(pub u64);
@@ -162,6 +164,23 @@ pub struct OutboxRow {
     pub at: Timestamp,
 }
 
+/// What has to happen at a time, unless something else does first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TimerRow {
+    pub run: RunId,
+    pub no: HandoffNo,
+    pub what: TimerKind,
+    pub due: Timestamp,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TimerKind {
+    /// The holder is not heard of for so many seconds: then it is taken for dead.
+    Lease { fence: u32, seconds: u32 },
+    /// A handoff that was held back is offered.
+    Wake,
+}
+
 impl HandoffRow {
     /// As it is when it has just been made.
     pub fn opened(number: u64, run: &Run, created: &Created, at: Timestamp) -> Self {
@@ -188,6 +207,34 @@ impl HandoffRow {
             created_at: at,
             accepted_at: None,
             ended_at: None,
+        }
+    }
+
+    /// As it is once it has moved.
+    pub fn make_move(&mut self, moved: &HandoffMove, at: Timestamp) {
+        let was_waiting =
+            matches!(self.state, HandoffState::Open(State::Pending | State::Clarification));
+        match moved.state {
+            HandoffState::Ended(_) => self.ended_at = Some(at),
+            // Whoever had it has it no more.
+            HandoffState::Open(State::Pending | State::Clarification) => self.accepted_at = None,
+            HandoffState::Open(State::Accepted) if was_waiting => self.accepted_at = Some(at),
+            // Waiting for somebody else and going on is not accepting again.
+            HandoffState::Open(State::Accepted | State::Parked) => {}
+        }
+        self.state = moved.state;
+        self.is_stale = moved.is_stale;
+        self.outcome = moved.outcome.or(self.outcome);
+        self.ended_reason = moved.ended_reason.or(self.ended_reason);
+        self.acknowledgement = moved.acknowledgement.or(self.acknowledgement);
+    }
+}
+
+impl TimerKind {
+    pub fn name(self) -> &'static str {
+        match self {
+            TimerKind::Lease { .. } => "lease",
+            TimerKind::Wake => "wake",
         }
     }
 }

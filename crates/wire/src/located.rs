@@ -80,19 +80,39 @@ impl Located {
         }
     }
 
-    /// The place of a dotted path such as `steps.review.on`, or of as much of it as is there.
+    /// The place of a path such as `steps.review.on.success[1].to`, or of as much of it as is there.
     pub(crate) fn place_of(&self, path: &str) -> Position {
         let mut node = self;
         let mut place = self.at;
-        for key in path.split('.') {
-            let Some(member) = node.member(key) else { return place };
-            node = &member.value;
-            place = match node.value {
-                // The value is what has to change; of a list or map it is the whole of it.
-                Value::Bool(_) | Value::Number(_) | Value::Text(_) => node.at,
-                Value::Null | Value::List(_) | Value::Map(_) => member.key_at,
+        for part in path.split('.') {
+            let (key, index) = match part.strip_suffix(']').and_then(|it| it.split_once('[')) {
+                Some((key, index)) => (key, index.parse::<usize>().ok()),
+                None => (part, None),
             };
+            let Some(member) = node.the_one().member(key) else { return place };
+            node = &member.value;
+            // The value is what has to change; of a list or map it is the whole of it.
+            place = if node.scalar_text().is_some() { node.at } else { member.key_at };
+            if let Some(item) = index.and_then(|it| node.items().get(it)) {
+                node = item;
+                place = item.at;
+            }
         }
         place
+    }
+
+    /// Where a list may stand or one value, a list of one is that value.
+    fn the_one(&self) -> &Self {
+        match self.items() {
+            [only] => only,
+            _ => self,
+        }
+    }
+
+    fn items(&self) -> &[Self] {
+        match &self.value {
+            Value::List(items) => items,
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Text(_) | Value::Map(_) => &[],
+        }
     }
 }

@@ -6,7 +6,7 @@
 use baton_core::contract::Profile;
 use baton_core::hash::Hash;
 use baton_core::names::WorkflowName;
-use baton_core::workflow::{Limits, Workflow};
+use baton_core::workflow::{Expiry, Limits, OnExpire, Workflow};
 use sha2::{Digest, Sha256};
 
 use crate::fields::{Field, Fields};
@@ -14,14 +14,28 @@ use crate::file_problem::{FileProblem, Problems};
 use crate::located::{Located, yaml};
 
 pub(crate) mod contracts;
+pub(crate) mod delegates;
 pub(crate) mod edges;
+pub(crate) mod gates;
 pub(crate) mod steps;
 
 pub const MOST_BYTES: usize = 256 * 1024;
 
-pub(crate) const KEYS: &[&str] =
-    &["name", "title", "description", "profile", "limits", "start", "steps", "contracts"];
-pub(crate) const LIMIT_KEYS: &[&str] = &["rounds", "retries", "stale_after"];
+pub(crate) const KEYS: &[&str] = &[
+    "name",
+    "title",
+    "description",
+    "profile",
+    "limits",
+    "start",
+    "steps",
+    "escalation",
+    "contracts",
+];
+pub(crate) const LIMIT_KEYS: &[&str] =
+    &["rounds", "retries", "questions", "stale_after", "expire_after", "on_expire"];
+pub(crate) const ON_EXPIRE: &[(&str, OnExpire)] =
+    &[("loose", OnExpire::Loose), ("return", OnExpire::Return), ("ask", OnExpire::Ask)];
 pub(crate) const PROFILES: &[(&str, Profile)] =
     &[("lenient", Profile::Lenient), ("strict", Profile::Strict)];
 
@@ -43,6 +57,7 @@ fn read(root: &Located, text: &str, problems: &mut Problems) -> Option<Workflow>
     let limits = fields.get("limits").map(|it| limits(&it, problems)).unwrap_or_default();
     let start = fields.required("start", problems).and_then(|it| edges::start(&it, problems));
     let steps = fields.required("steps", problems).and_then(|it| steps::steps(&it, problems));
+    let escalation = fields.get("escalation").and_then(|it| it.line(problems));
     let contracts =
         fields.get("contracts").map(|it| contracts::contracts(&it, problems)).unwrap_or_default();
 
@@ -58,6 +73,7 @@ fn read(root: &Located, text: &str, problems: &mut Problems) -> Option<Workflow>
         start: start?,
         steps: steps?,
         contracts,
+        escalation,
         limits,
     };
     for problem in workflow.problems() {
@@ -75,10 +91,28 @@ fn limits(field: &Field<'_>, problems: &mut Problems) -> Limits {
     if let Some(retries) = fields.get("retries").and_then(|it| count(&it, 0, problems)) {
         limits.retries = retries;
     }
+    if let Some(questions) = fields.get("questions").and_then(|it| count(&it, 0, problems)) {
+        limits.questions = questions;
+    }
     if let Some(span) = fields.get("stale_after").and_then(|it| it.duration(problems)) {
         limits.stale_after = span;
     }
+    limits.expiry = expiry(&fields, problems);
     limits
+}
+
+/// `expire_after` and `on_expire`, which a step may say and the limits for all of them.
+fn expiry(fields: &Fields<'_>, problems: &mut Problems) -> Option<Expiry> {
+    let on_expire = fields.get("on_expire");
+    let then = on_expire.as_ref().and_then(|it| it.choice(ON_EXPIRE, problems));
+    let Some(after) = fields.get("expire_after") else {
+        if let Some(field) = on_expire {
+            field.problem("useless_on_expire", "needs `expire_after` beside it", problems);
+        }
+        return None;
+    };
+    let after = after.duration(problems)?;
+    Some(Expiry { after, then: then.unwrap_or(OnExpire::Loose) })
 }
 
 /// A small number of tries.

@@ -1,61 +1,98 @@
 //! Accept: the receiver takes the baton, and from now on it is the one to move.
 
-use super::draft::{Draft, only};
+use super::draft::{Draft, only, wrong_state};
+use super::frame;
+use super::question;
 use crate::command::Accept;
+use crate::content::ContentId;
 use crate::event::Event;
-use crate::names::AgentId;
+use crate::outcome::Outcome;
 use crate::refusal::Refusal;
-use crate::run::{Handoff, RunStatus, State};
+use crate::run::{Handoff, HandoffNo, Kind, RunStatus, State};
 use crate::workflow::Place;
 
 pub(super) fn decide(draft: &mut Draft<'_>, accept: &Accept) -> Result<(), Refusal> {
-    let handoff = draft.open_work(accept.handoff)?;
+    let handoff = draft.open_task(accept.handoff)?;
     match handoff.state {
-        State::Pending => {
-            only(&handoff.to.agent, accept.by.as_ref(), "accept", handoff.no)?;
-            if draft.run.status == RunStatus::Paused {
-                return Err(Refusal::Paused);
-            }
-            let acknowledgement = accept.acknowledgement.as_ref().map(|it| draft.keep(&it.text));
-            draft.emit(Event::HandoffAccepted {
-                handoff: handoff.no,
-                by: handoff.to.agent.clone(),
-                is_implicit: false,
-                acknowledgement,
-            });
-            start_step(draft, &handoff);
-            draft.done.handoff = Some(handoff.no);
-            Ok(())
+        State::Pending => {}
+        State::Clarification => {
+            return Err(wrong_state("accept", &handoff, "its question has to be answered first"));
         }
-        State::Clarification => Err(Refusal::WrongState {
-            command: "accept",
-            handoff: handoff.no,
-            state: handoff.state.name(),
-            hint: "its sender has to answer the question first",
-        }),
         State::Accepted | State::Parked => {
-            Err(Refusal::AlreadyAccepted { handoff: handoff.no, holder: handoff.to.agent })
+            let holder = handoff.to.agent;
+            return Err(Refusal::AlreadyAccepted { handoff: handoff.no, holder });
         }
     }
+    only(&handoff.to.agent, accept.by.as_ref(), "accept", handoff.no)?;
+    // Whoever takes it only to ask does not take it.
+    if let Some(words) = accept.acknowledgement.as_ref().and_then(|it| it.question()) {
+        draft.open_work(handoff.no)?;
+        question::ask(draft, &handoff, &words);
+        return Ok(());
+    }
+    if let Some(until) = handoff.held_back_until
+        && draft.ground.now < until
+    {
+        return Err(Refusal::NotYet { handoff: handoff.no, until });
+    }
+    if draft.run.status == RunStatus::Paused {
+        return Err(Refusal::Paused);
+    }
+    let acknowledgement = accept.acknowledgement.as_ref().map(|it| draft.keep(&it.text));
+    let held = take(draft, &handoff, acknowledgement, false);
+    let fence = draft.run.handoff(held).map_or(0, |it| it.fence);
+    if let Some(lease) = accept.lease {
+        draft.emit(Event::LeaseGranted { handoff: held, fence, seconds: lease.seconds() });
+    }
+    draft.done.handoff = Some(held);
+    draft.done.fence = Some(fence);
+    Ok(())
 }
 
-/// Accepts for a receiver that handed on without a word: that it did says enough.
-pub(super) fn implicitly(draft: &mut Draft<'_>, handoff: &Handoff, by: &AgentId) {
+/// Accepts for a receiver that handed on without a word: that it did says enough. Returns what
+/// the receiver holds then.
+pub(super) fn implicitly(draft: &mut Draft<'_>, handoff: &Handoff) -> HandoffNo {
+    take(draft, handoff, None, true)
+}
+
+fn take(
+    draft: &mut Draft<'_>,
+    handoff: &Handoff,
+    acknowledgement: Option<ContentId>,
+    is_implicit: bool,
+) -> HandoffNo {
+    let caller = match handoff.kind {
+        Kind::Return => draft.run.caller_of(handoff.no).map(|it| it.no),
+        Kind::Sequential | Kind::Delegation | Kind::Escalation | Kind::Question => None,
+    };
+    let agent = handoff.to.agent.clone();
     draft.emit(Event::HandoffAccepted {
         handoff: handoff.no,
-        by: by.clone(),
-        is_implicit: true,
-        acknowledgement: None,
+        by: agent.clone(),
+        is_implicit,
+        acknowledgement,
     });
-    start_step(draft, handoff);
-}
-
-fn start_step(draft: &mut Draft<'_>, handoff: &Handoff) {
+    if let Some(caller) = caller {
+        let outcome = handoff.brings.unwrap_or(Outcome::Success);
+        draft.complete(handoff.no, outcome, None);
+        draft.emit(Event::FrameClosed { caller, outcome });
+        return caller;
+    }
     match &handoff.to.place {
-        Place::Step(step) => {
-            let agent = handoff.to.agent.clone();
+        Place::Step(step) if handoff.kind != Kind::Question => {
             draft.emit(Event::StepStarted { step: step.clone(), agent });
         }
-        Place::Orchestrator | Place::Human | Place::Delegate(_) => {}
+        Place::Step(_) | Place::Orchestrator | Place::Human | Place::Delegate(_) => {}
     }
+    handoff.no
+}
+
+/// What the receiver works on once it has taken `handoff`: that, or what it was waiting with.
+pub(super) fn work_behind(draft: &Draft<'_>, handoff: &Handoff) -> Handoff {
+    if frame::is_return(draft, handoff)
+        && let Some(caller) = draft.run.caller_of(handoff.no)
+    {
+        return caller.clone();
+    }
+    handoff.clone()
 }

@@ -1,33 +1,49 @@
 //! A person answers a gate. Only this lets a run go past one, and only this gives rounds back.
 
+use super::checks::target;
 use super::control;
-use super::draft::Draft;
+use super::draft::{Draft, wrong_state};
+use super::edge::check_contract;
+use super::frame::{self, Brought};
+use super::gate::human;
 use super::offer::{AtOrchestrator, Offer, give_back, hand_over, offer};
+use super::question;
 use crate::command::GateAnswer;
 use crate::content::ContentId;
+use crate::contract::Profile;
 use crate::event::Event;
-use crate::gate::{Answer, Gate, GateCause};
-use crate::names::AgentId;
+use crate::gate::{Answer, Gate, GateCause, GateKind};
+use crate::names::{AgentId, Words};
 use crate::outcome::Outcome;
 use crate::problem::Problem;
 use crate::refusal::Refusal;
-use crate::run::{HandoffNo, Kind, Party};
+use crate::run::{Handoff, HandoffNo, Kind, Party, State};
 use crate::workflow::{Place, Target, Workflow};
 
 pub(super) fn decide(draft: &mut Draft<'_>, answer: &GateAnswer) -> Result<(), Refusal> {
     let handoff = draft.open(answer.handoff)?;
+    if handoff.kind == Kind::Question {
+        return answer_question(draft, &handoff, answer);
+    }
     let Some(gate) = handoff.gate.clone() else {
         return Err(Refusal::NotAGate { handoff: handoff.no });
     };
-    if !gate.choices().contains(&answer.answer.name()) {
-        return Err(Refusal::NotAChoice {
-            handoff: handoff.no,
-            answer: answer.answer.name(),
-            choices: gate.choices().join(", "),
-        });
+    if !gate.takes(&answer.answer) {
+        return Err(not_a_choice(&handoff, answer, &gate.choices().join(", ")));
     }
-    let next = next(draft, &gate, &answer.answer)?;
-    let comment = answer.comment.as_ref().map(|it| draft.keep(it.as_str()));
+    let words = words(&handoff, answer)?;
+    if let (Answer::Question, Some(words)) = (&answer.answer, words) {
+        if handoff.state == State::Clarification {
+            let hint = "the question before has to be answered first";
+            return Err(wrong_state("question", &handoff, hint));
+        }
+        question::ask_back(draft, &handoff, &gate, words);
+        return Ok(());
+    }
+    let next = next(draft, &handoff, &gate, answer)?;
+    // Whoever decides does not wait for the answer to their own question.
+    question::withdraw(draft, &handoff);
+    let comment = draft.keep_words(answer.comment.as_ref());
     draft.emit(Event::GateAnswered {
         handoff: handoff.no,
         answer: answer.answer.clone(),
@@ -35,49 +51,151 @@ pub(super) fn decide(draft: &mut Draft<'_>, answer: &GateAnswer) -> Result<(), R
         comment,
         n_extra: extra_rounds(draft, &gate, &answer.answer),
     });
-    draft.emit(Event::HandoffCompleted {
-        handoff: handoff.no,
-        outcome: Outcome::Success,
-        package: None,
-        answer: None,
-    });
+    settle_blockers(draft, &gate, answer, comment);
     draft.done.handoff = Some(handoff.no);
-    let made = carry_out(draft, &gate, next, comment, handoff.no, answer);
-    draft.done.returned = made;
+    let said = Said { row: handoff.no, comment, answer };
+    draft.done.returned = carry_out(draft, &gate, next, &said);
     Ok(())
+}
+
+fn answer_question(
+    draft: &mut Draft<'_>,
+    question: &Handoff,
+    answer: &GateAnswer,
+) -> Result<(), Refusal> {
+    if answer.answer != Answer::Reply {
+        return Err(not_a_choice(question, answer, "answer"));
+    }
+    if let Some(words) = words(question, answer)? {
+        question::settle(draft, question, words);
+    }
+    Ok(())
+}
+
+/// What was said, where the answer is nothing without it.
+fn words<'a>(handoff: &Handoff, answer: &'a GateAnswer) -> Result<Option<&'a Words>, Refusal> {
+    if answer.answer.needs_words() && answer.comment.is_none() {
+        let (handoff, answer) = (handoff.no, answer.answer.name());
+        return Err(Refusal::CommentRequired { handoff, answer });
+    }
+    Ok(answer.comment.as_ref())
+}
+
+fn not_a_choice(handoff: &Handoff, answer: &GateAnswer, choices: &str) -> Refusal {
+    Refusal::NotAChoice {
+        handoff: handoff.no,
+        answer: answer.answer.name(),
+        choices: choices.to_owned(),
+    }
 }
 
 /// What an answer leads to, settled before anything is written.
 enum Next {
     /// To the worker again, or to another in its place.
-    Work(Party),
+    Work(Offer),
     /// On along an edge.
-    Along(Target, Party),
+    Along(Target, Box<Offer>),
+    /// The work is not good: to its sender again.
     Back,
+    /// To the caller, which takes it as it would take anything from its delegate.
+    Return(Box<Handoff>, Box<Handoff>),
+    /// The caller goes on at once, told how it ended.
+    GoOn(HandoffNo, Outcome),
+    /// What was asked about waits for its receiver again.
+    Answered(HandoffNo),
+    /// Seen, and no more.
+    Noted,
+    /// What went on meanwhile was not good: it stops, and its sender gets it again.
+    Object(HandoffNo),
     End,
 }
 
-fn next(draft: &Draft<'_>, gate: &Gate, answer: &Answer) -> Result<Next, Refusal> {
-    match answer {
-        Answer::Continue => Ok(Next::Work(gate.worker.clone())),
-        Answer::HandTo(agent) => {
+struct Said<'a> {
+    row: HandoffNo,
+    comment: Option<ContentId>,
+    answer: &'a GateAnswer,
+}
+
+fn next(
+    draft: &mut Draft<'_>,
+    row: &Handoff,
+    gate: &Gate,
+    answer: &GateAnswer,
+) -> Result<Next, Refusal> {
+    let caller = draft.run.caller_of(row.no).cloned();
+    match (&answer.answer, gate.kind, gate.cause) {
+        (Answer::Approve, GateKind::Advisory, _) => Ok(Next::Noted),
+        (Answer::Reject, GateKind::Advisory, _) => {
+            Ok(gate.beside.map_or(Next::Noted, Next::Object))
+        }
+        (Answer::Reply | Answer::Approve, _, GateCause::Escalation) => {
+            Ok(go_on(caller.as_ref(), Outcome::Success))
+        }
+        (Answer::Reject, _, GateCause::Escalation) => Ok(go_on(caller.as_ref(), Outcome::Failure)),
+        (Answer::Reply, _, _) => Ok(gate.about.map_or(Next::Noted, Next::Answered)),
+        (Answer::Continue, _, _) => {
+            Ok(Next::Work(work(gate, caller.as_ref(), gate.worker.clone())))
+        }
+        (Answer::HandTo(agent), _, _) => {
             if draft.ground.agents.find(agent).is_none() {
                 return Err(Refusal::UnknownAgent { agent: agent.clone() });
             }
-            Ok(Next::Work(Party { agent: agent.clone(), place: gate.worker.place.clone() }))
-        }
-        Answer::Accept => success_of(draft, gate),
-        // The place was settled when the gate was opened; at the end it is the orchestrator's.
-        Answer::Approve => {
-            let target = match &gate.worker.place {
-                Place::Step(step) => Target::Step(step.clone()),
-                Place::Orchestrator | Place::Human | Place::Delegate(_) => Target::Complete,
+            let place = match &gate.worker.place {
+                Place::Delegate(_) => Place::Delegate(agent.clone()),
+                place @ (Place::Step(_) | Place::Orchestrator | Place::Human) => place.clone(),
             };
-            Ok(Next::Along(target, gate.worker.clone()))
+            Ok(Next::Work(work(gate, caller.as_ref(), Party { agent: agent.clone(), place })))
         }
-        Answer::Reject => Ok(Next::Back),
-        Answer::Abort => Ok(Next::End),
-        Answer::Reply | Answer::Question | Answer::Modify => Err(Refusal::NotPaused),
+        (Answer::Accept, _, _) => accept(draft, row, gate, caller),
+        // The place was settled when the gate was opened; at the end it is the orchestrator's.
+        (Answer::Approve, _, _) => Ok(Next::Along(target(gate), Box::new(approved(gate)))),
+        (Answer::Modify, _, _) => modify(draft, row, gate, answer),
+        (Answer::Reject, _, _) => Ok(Next::Back),
+        (Answer::Abort, _, _) => Ok(Next::End),
+        (Answer::Question, _, _) => Ok(Next::Noted),
+    }
+}
+
+fn go_on(caller: Option<&Handoff>, outcome: Outcome) -> Next {
+    caller.map_or(Next::Noted, |it| Next::GoOn(it.no, outcome))
+}
+
+/// The worker's task again. In a frame it is a part of the caller's. Whoever got stuck gets it
+/// from the person, and if it rejects it, whoever had sent it in the first place does.
+fn work(gate: &Gate, caller: Option<&Handoff>, worker: Party) -> Offer {
+    let forward = gate.forward.clone();
+    match (caller, &worker.place) {
+        (Some(caller), Place::Delegate(_)) if worker != caller.to => Offer {
+            kind: Kind::Delegation,
+            forward,
+            ..Offer::new(caller.to.clone(), worker, gate.given)
+        },
+        (None, _) if gate.worker == gate.asker => Offer {
+            kind: Kind::Return,
+            forward,
+            reject_to: gate.sender.clone(),
+            ..Offer::new(human(), worker, gate.given)
+        },
+        (caller, _) => Offer {
+            kind: Kind::Return,
+            forward,
+            brings: caller.map(|_| Outcome::Failure),
+            ..Offer::new(gate.asker.clone(), worker, gate.given)
+        },
+    }
+}
+
+fn accept(
+    draft: &Draft<'_>,
+    row: &Handoff,
+    gate: &Gate,
+    caller: Option<Handoff>,
+) -> Result<Next, Refusal> {
+    match caller {
+        // It will not be done better than what the caller had sent back.
+        Some(caller) if caller.to == gate.asker => Ok(Next::GoOn(caller.no, Outcome::Success)),
+        Some(caller) => Ok(Next::Return(Box::new(row.clone()), Box::new(caller))),
+        None => success_of(draft, gate),
     }
 }
 
@@ -96,76 +214,158 @@ fn success_of(draft: &Draft<'_>, gate: &Gate) -> Result<Next, Refusal> {
     let place = Workflow::target_place(&edge.to);
     let agent = workflow.agents_at(&place).into_iter().next();
     let agent = agent.unwrap_or_else(AgentId::orchestrator);
-    Ok(Next::Along(edge.to.clone(), Party { agent, place }))
+    // What is taken as it is keeps no contract: this says which, and the answer on whose word.
+    let waived = |name: &String| {
+        Problem::new(name, "waived", "a person took the work as it is, whatever this asks for")
+    };
+    let warnings = edge.contract.iter().map(waived).collect();
+    let onward =
+        Offer { warnings, ..Offer::new(gate.asker.clone(), Party { agent, place }, gate.package) };
+    Ok(Next::Along(edge.to.clone(), Box::new(onward)))
 }
 
-fn carry_out(
+fn approved(gate: &Gate) -> Offer {
+    let told_warnings = gate.warnings.clone();
+    Offer { told_warnings, ..Offer::new(gate.asker.clone(), gate.worker.clone(), gate.package) }
+}
+
+/// The person's own package in the place of the sender's, which stays with the gate.
+fn modify(
     draft: &mut Draft<'_>,
+    row: &Handoff,
     gate: &Gate,
-    next: Next,
-    comment: Option<ContentId>,
-    follows: HandoffNo,
     answer: &GateAnswer,
-) -> Option<HandoffNo> {
+) -> Result<Next, Refusal> {
+    let Some(package) = &answer.package else {
+        return Err(Refusal::PackageRequired { handoff: row.no });
+    };
+    let workflow = draft.workflow();
+    let edges = workflow.edges_from(&gate.asker.place).iter();
+    let edge = edges.into_iter().find(|it| Workflow::target_place(&it.to) == gate.worker.place);
+    let warnings = match edge {
+        Some(edge) => check_contract(workflow, edge, package, Profile::Lenient)?,
+        None => Vec::new(),
+    };
+    let package = Some(draft.keep_package(package));
+    let onward = Offer { warnings, ..Offer::new(gate.asker.clone(), gate.worker.clone(), package) };
+    Ok(Next::Along(target(gate), Box::new(onward)))
+}
+
+fn carry_out(draft: &mut Draft<'_>, gate: &Gate, next: Next, said: &Said<'_>) -> Option<HandoffNo> {
+    let (row, comment) = (said.row, said.comment);
+    draft.complete(row, Outcome::Success, None);
     match next {
-        Next::Work(worker) => {
-            let again = Offer {
-                kind: Kind::Return,
-                reason: comment.or(gate.reason),
-                forward: gate.forward.clone(),
-                follows: Some(follows),
-                ..Offer::new(gate.asker.clone(), worker, gate.given)
-            };
-            Some(offer(draft, again))
+        Next::Work(again) => {
+            let reason = comment.or(gate.reason);
+            Some(offer(draft, Offer { reason, follows: Some(row), ..again }))
         }
-        Next::Along(target, to) => {
-            let warnings = match answer.answer {
-                Answer::Accept => waived(draft, gate, &target),
-                Answer::Continue
-                | Answer::HandTo(_)
-                | Answer::Abort
-                | Answer::Approve
-                | Answer::Reject
-                | Answer::Reply
-                | Answer::Question
-                | Answer::Modify => Vec::new(),
-            };
+        Next::Along(target, onward) => {
             let onward = Offer {
                 reason: comment,
-                follows: Some(follows),
-                approved_by: Some(answer.by.clone()),
-                warnings,
-                ..Offer::new(gate.asker.clone(), to, gate.package)
+                follows: Some(row),
+                approved_by: Some(said.answer.by.clone()),
+                ..*onward
             };
             Some(hand_over(draft, onward, AtOrchestrator::of(&target)))
         }
-        Next::Back => {
-            let human = Party { agent: AgentId::human(), place: Place::Human };
-            let reason = match comment.or(gate.reason) {
-                Some(reason) => reason,
-                None => draft.keep("Adjustments required"),
+        Next::Back => Some(back(draft, gate, comment, row)),
+        Next::Return(part, caller) => {
+            let part = Handoff { to: gate.asker.clone(), forward: gate.forward.clone(), ..*part };
+            let brought = Brought {
+                outcome: Outcome::Success,
+                package: gate.package,
+                reason: comment,
+                warnings: Vec::new(),
             };
-            let forward = gate.forward.clone();
-            let asker = gate.asker.clone();
-            Some(give_back(draft, human, asker, gate.package, reason, forward, follows))
+            Some(frame::give_back(draft, &part, &caller, brought))
+        }
+        Next::GoOn(caller, outcome) => go_on_at_once(draft, gate, caller, outcome, said),
+        Next::Answered(handoff) => {
+            let words = comment.or(gate.reason)?;
+            draft.emit(Event::HandoffAnswered { handoff, question: row, answer: words });
+            None
+        }
+        Next::Noted => None,
+        Next::Object(beside) => {
+            frame::clear_inside(draft, beside, comment);
+            draft.emit(Event::HandoffSuperseded { handoff: beside, reason: comment });
+            Some(back(draft, gate, comment, row))
         }
         Next::End => {
-            let reason = answer.comment.as_ref().and_then(|it| it.to_reason());
+            let reason = said.answer.comment.as_ref().and_then(Words::to_reason);
             control::cancel(draft, reason.as_ref());
             None
         }
     }
 }
 
-/// What is taken as it is keeps no contract: `approved_by` says on whose word, and this which.
-fn waived(draft: &Draft<'_>, gate: &Gate, target: &Target) -> Vec<Problem> {
-    let edges = draft.workflow().edges_from(&gate.asker.place);
-    let edge = edges.iter().find(|it| it.on == Outcome::Success && it.to == *target);
-    let contract = edge.and_then(|it| it.contract.as_ref());
-    let waived = |name: &String| {
-        Problem::new(name, "waived", "a person took the work as it is, whatever this asks for")
+/// The work to its sender again, with what the person said.
+fn back(
+    draft: &mut Draft<'_>,
+    gate: &Gate,
+    comment: Option<ContentId>,
+    follows: HandoffNo,
+) -> HandoffNo {
+    let reason = match comment.or(gate.reason) {
+        Some(reason) => reason,
+        None => draft.keep("Adjustments required"),
     };
-    contract.into_iter().map(waived).collect()
+    let (asker, forward) = (gate.asker.clone(), gate.forward.clone());
+    give_back(draft, human(), asker, gate.package, reason, forward, follows)
+}
+
+/// A person's answer needs no accept: whoever asked was waiting for it.
+fn go_on_at_once(
+    draft: &mut Draft<'_>,
+    gate: &Gate,
+    caller: HandoffNo,
+    outcome: Outcome,
+    said: &Said<'_>,
+) -> Option<HandoffNo> {
+    let waiting = draft.run.handoff(caller)?.to.clone();
+    let by = waiting.agent.clone();
+    let answer = Offer {
+        kind: Kind::Return,
+        reason: said.comment,
+        forward: gate.forward.clone(),
+        follows: Some(said.row),
+        brings: Some(outcome),
+        ..Offer::new(human(), waiting, None)
+    };
+    let handoff = offer(draft, answer);
+    draft.emit(Event::HandoffAccepted { handoff, by, is_implicit: true, acknowledgement: None });
+    draft.complete(handoff, outcome, None);
+    draft.emit(Event::FrameClosed { caller, outcome });
+    Some(handoff)
+}
+
+/// Whoever lets a blocked agent go on has cleared its way; any other way on goes around.
+fn settle_blockers(
+    draft: &mut Draft<'_>,
+    gate: &Gate,
+    answer: &GateAnswer,
+    words: Option<ContentId>,
+) {
+    if gate.cause != GateCause::Blocked {
+        return;
+    }
+    let by = &answer.by;
+    for blocker in draft.run.blockers.clone().iter().map(|it| it.no) {
+        match answer.answer {
+            Answer::Continue => {
+                draft.emit(Event::BlockerResolved { blocker, by: by.clone(), how: words });
+            }
+            Answer::Accept | Answer::HandTo(_) => {
+                draft.emit(Event::BlockerWaived { blocker, by: by.clone(), why: words });
+            }
+            Answer::Abort
+            | Answer::Approve
+            | Answer::Reject
+            | Answer::Reply
+            | Answer::Question
+            | Answer::Modify => {}
+        }
+    }
 }
 
 /// As many rounds again as the edge had to begin with.

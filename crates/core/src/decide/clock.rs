@@ -1,37 +1,100 @@
-//! What the clock says: a handoff has waited long. That is a mark and no more; whoever is late
-//! may still answer.
+//! What the clock says: a handoff has waited long, may be taken now, or is over.
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::draft::Draft;
+use super::draft::{Draft, wrong_state};
+use super::end;
+use super::frame;
+use super::gate::{open_gate, stuck};
+use super::offer::give_back;
 use crate::event::Event;
+use crate::gate::GateCause;
 use crate::refusal::Refusal;
-use crate::run::{Handoff, HandoffNo, State};
-use crate::workflow::{Place, Workflow};
+use crate::run::{Handoff, HandoffNo, Kind, State};
+use crate::workflow::{OnExpire, Place, Workflow};
 
+/// A mark and no more: whoever is late may still answer.
 pub(super) fn mark_stale(draft: &mut Draft<'_>, no: HandoffNo) -> Result<(), Refusal> {
-    let handoff = draft.open_work(no)?;
+    let handoff = draft.open_task(no)?;
     if handoff.is_stale {
         return Err(Refusal::AlreadyStale { handoff: no });
     }
-    match stale_at(draft.workflow(), &handoff) {
-        Some(due) if due <= draft.ground.now => {
-            draft.emit(Event::HandoffStale { handoff: no });
+    is_due(draft, no, stale_at(draft.workflow(), &handoff))?;
+    draft.emit(Event::HandoffStale { handoff: no });
+    draft.done.handoff = Some(no);
+    Ok(())
+}
+
+/// Offers what was held back after an attempt that died.
+pub(super) fn wake(draft: &mut Draft<'_>, no: HandoffNo) -> Result<(), Refusal> {
+    let handoff = draft.open_task(no)?;
+    match handoff.held_back_until {
+        None => Err(Refusal::NotHeldBack { handoff: no }),
+        Some(until) if draft.ground.now < until => Err(Refusal::NotYet { handoff: no, until }),
+        Some(_) => {
+            draft.emit(Event::HandoffWoken { handoff: no });
             draft.done.handoff = Some(no);
             Ok(())
         }
+    }
+}
+
+/// Nobody took it in time: what then, the workflow says.
+pub(super) fn expire(draft: &mut Draft<'_>, no: HandoffNo) -> Result<(), Refusal> {
+    let handoff = draft.open_work(no)?;
+    match handoff.state {
+        State::Pending => {}
+        State::Clarification => {
+            return Err(wrong_state("expire", &handoff, "a question waits for its answer"));
+        }
+        State::Accepted | State::Parked => {
+            return Err(wrong_state("expire", &handoff, "somebody has taken it"));
+        }
+    }
+    is_due(draft, no, expires_at(draft.workflow(), &handoff))?;
+    let policy = draft.workflow().expiry_at(&handoff.to.place).map(|it| it.then);
+    let reason = draft.keep("Nobody took it in time");
+    draft.emit(Event::HandoffTimedOut { handoff: no, reason: Some(reason) });
+    draft.done.handoff = Some(no);
+    let is_return = handoff.kind == Kind::Return;
+    let is_in_frame = draft.run.caller_of(no).is_some();
+    let sender = handoff.reject_to.as_ref().unwrap_or(&handoff.from).clone();
+    match policy {
+        Some(OnExpire::Ask) if !frame::is_return(draft, &handoff) => {
+            let gate = stuck(GateCause::Expired, &handoff, handoff.package, Some(reason));
+            open_gate(draft, gate, Some(no));
+        }
+        // What went back and is not taken there either would go back and forth for ever.
+        Some(OnExpire::Return) if !is_return && !is_in_frame && sender.place.is_work() => {
+            let from = handoff.to.clone();
+            let forward = handoff.forward.clone();
+            let package = handoff.package;
+            let back = give_back(draft, from, sender, package, reason, forward, no);
+            draft.done.returned = Some(back);
+        }
+        Some(OnExpire::Ask | OnExpire::Return | OnExpire::Loose) | None => {
+            end::let_go(draft, &handoff, Some(reason));
+        }
+    }
+    Ok(())
+}
+
+fn is_due(draft: &Draft<'_>, no: HandoffNo, due: Option<Timestamp>) -> Result<(), Refusal> {
+    match due {
+        Some(due) if due <= draft.ground.now => Ok(()),
         Some(due) => Err(Refusal::NotDue { handoff: no, due }),
         None => Err(Refusal::NotDue { handoff: no, due: Timestamp::MAX }),
     }
 }
 
-/// When a handoff becomes stale, if nothing happens to it. Never, where a person is asked.
+/// When a handoff becomes stale, if nothing happens to it. Never, where a person is asked, and
+/// never while its holder says that it is alive.
 pub fn stale_at(workflow: &Workflow, handoff: &Handoff) -> Option<Timestamp> {
-    if handoff.gate.is_some() || handoff.to.agent.is_human() {
+    if handoff.gate.is_some() || handoff.to.agent.is_human() || handoff.lease.is_some() {
         return None;
     }
     let (since, within) = match handoff.state {
-        State::Pending | State::Clarification => (handoff.created_at, workflow.limits.stale_after),
+        State::Pending => (waits_since(handoff), workflow.limits.stale_after),
         State::Accepted => {
             let within = match &handoff.to.place {
                 Place::Step(step) => workflow.step(step).map(|it| it.work_within),
@@ -39,7 +102,23 @@ pub fn stale_at(workflow: &Workflow, handoff: &Handoff) -> Option<Timestamp> {
             };
             (handoff.accepted_at?, within.unwrap_or(SignedDuration::from_mins(30)))
         }
-        State::Parked => return None,
+        // The question is what waits then, or the delegate.
+        State::Clarification | State::Parked => return None,
     };
     since.checked_add(within).ok()
+}
+
+/// When a handoff is over because nobody took it. Never, where a person is asked.
+pub fn expires_at(workflow: &Workflow, handoff: &Handoff) -> Option<Timestamp> {
+    let is_persons = handoff.gate.is_some() || handoff.to.agent.is_human();
+    let is_waiting = handoff.state == State::Pending && handoff.held_back_until.is_none();
+    if is_persons || !is_waiting || handoff.kind == Kind::Question {
+        return None;
+    }
+    let expiry = workflow.expiry_at(&handoff.to.place)?;
+    waits_since(handoff).checked_add(expiry.after).ok()
+}
+
+fn waits_since(handoff: &Handoff) -> Timestamp {
+    handoff.waiting_since.unwrap_or(handoff.created_at)
 }

@@ -1,22 +1,23 @@
-//! Complete: the one way out of a held baton. The outcome picks the edge, and the next handoff
+//! Complete: the one way out of a held baton. The outcome picks the way, and the next handoff
 //! is made in the same breath.
 
 use super::accept;
-use super::draft::{Draft, only};
-use super::offer::{
-    AtOrchestrator, Offer, check_contract, edge_to, hand_over, offer, open_gate, stuck,
-};
+use super::draft::{Draft, check_fence, only, wrong_state};
+use super::edge::{check_contract, check_named};
+use super::frame::{self, Brought};
+use super::gate::{Onward, between, onward, open_gate, open_gate_from, orchestrator, stuck};
+use super::offer::{AtOrchestrator, Offer, hand_over, offer};
 use super::reject;
+use super::route::{Route, Work, is_trouble, route};
 use crate::command::{Complete, Create};
 use crate::content::ContentId;
 use crate::contract::Profile;
 use crate::event::Event;
-use crate::gate::{Gate, GateCause};
+use crate::gate::{Gate, GateCause, GateKind};
 use crate::names::{AgentId, Reason};
 use crate::outcome::Outcome;
-use crate::package::Package;
 use crate::refusal::Refusal;
-use crate::run::{Handoff, Party, RunStatus, State};
+use crate::run::{EdgeKey, Handoff, Kind, Party, RunStatus, State};
 use crate::workflow::{Edge, Place, Step, Workflow};
 
 pub(super) fn decide(draft: &mut Draft<'_>, complete: &Complete) -> Result<(), Refusal> {
@@ -26,7 +27,10 @@ pub(super) fn decide(draft: &mut Draft<'_>, complete: &Complete) -> Result<(), R
         package: &complete.package,
         outcome: Some(complete.outcome),
         to: complete.to.as_ref(),
+        way: None,
+        may_be_part: false,
         reason: complete.reason.clone(),
+        fence: complete.fence,
         profile: complete.profile,
     };
     finish(draft, &handoff, &work)
@@ -42,327 +46,290 @@ pub(super) fn by_create(
         package: &create.package,
         outcome: create.outcome,
         to: Some(&create.to),
+        way: create.way,
+        may_be_part: true,
         reason: create.reason.clone(),
+        fence: create.token.map(|it| it.fence),
         profile: create.profile,
     };
     finish(draft, handoff, &work)
 }
 
-/// A finished piece of work and where its maker wants it to go.
-struct Work<'a> {
-    package: &'a Package,
-    outcome: Option<Outcome>,
-    to: Option<&'a AgentId>,
-    reason: Option<Reason>,
-    profile: Profile,
-}
-
 fn finish(draft: &mut Draft<'_>, handoff: &Handoff, work: &Work<'_>) -> Result<(), Refusal> {
-    let step = step_of(draft, handoff)?;
-    let route = route(draft, step, work)?;
-    hold(draft, handoff, route.profile(draft.workflow()).unwrap_or(work.profile))?;
+    check_fence(handoff, work.fence)?;
+    let route = route(draft, &accept::work_behind(draft, handoff), work)?;
+    let profile = route.profile(draft.workflow()).unwrap_or(work.profile);
     // As it is now: whoever hands on without a word has accepted by that.
-    let handoff = &draft.open(handoff.no)?;
+    let held = &hold(draft, handoff, profile)?;
     match route {
-        Route::Edge(edge, agent) if edge.is_back => {
+        Route::Edge(_, edge, agent) if edge.is_back => {
             let warnings = check_contract(draft.workflow(), edge, work.package, work.profile)?;
-            reject::by_back_edge(
-                draft,
-                handoff,
-                edge,
-                agent,
-                &reject::Feedback { package: work.package, reason: work.reason.as_ref(), warnings },
-            )
+            let reason = work.reason.as_ref();
+            let feedback = reject::Feedback { package: work.package, reason, warnings };
+            reject::by_back_edge(draft, held, edge, agent, &feedback)
         }
-        Route::Edge(edge, agent) => {
-            let warnings = check_contract(draft.workflow(), edge, work.package, work.profile)?;
-            let package = draft.keep_package(work.package);
-            end_step(draft, handoff, step, edge.on, Some(package));
-            let reason = work.reason.as_ref().map(|it| draft.keep(it.as_str()));
-            let to = Party { agent, place: Workflow::target_place(&edge.to) };
-            let next = Offer {
-                reason,
-                follows: Some(handoff.no),
-                warnings,
-                ..Offer::new(handoff.to.clone(), to, Some(package))
-            };
-            draft.done.handoff = Some(hand_over(draft, next, AtOrchestrator::of(&edge.to)));
-            Ok(())
-        }
-        Route::Review(edge, agent) => {
-            check_contract(draft.workflow(), edge, work.package, work.profile)?;
-            let package = draft.keep_package(work.package);
-            let to = Party { agent, place: Workflow::target_place(&edge.to) };
-            ask_for_review(draft, handoff, step, package, to, work);
-            Ok(())
-        }
-        Route::Error => {
+        Route::Edge(step, edge, agent) => along(draft, held, step, edge, agent, work),
+        Route::Review(step, edge, agent) => review(draft, held, step, edge, agent, work),
+        Route::Error(step) => {
             let package = draft.keep_package(work.package);
             let outcome = work.outcome.unwrap_or(Outcome::Failure);
-            end_step(draft, handoff, step, outcome, Some(package));
-            let reason = stated(work).map(|it| draft.keep(it.as_str()));
-            let to = Party { agent: AgentId::orchestrator(), place: Place::Orchestrator };
+            end_step(draft, held, step, outcome, Some(package));
             let next = Offer {
-                reason,
-                follows: Some(handoff.no),
-                ..Offer::new(handoff.to.clone(), to, Some(package))
+                reason: stated(work).map(|it| draft.keep(it.as_str())),
+                follows: Some(held.no),
+                ..Offer::new(held.to.clone(), orchestrator(), Some(package))
             };
             draft.done.handoff = Some(hand_over(draft, next, AtOrchestrator::LiesLoose));
             Ok(())
         }
-        Route::PassOn(edge, agent) => {
-            let package = work_or_given(draft, handoff, work);
-            let reason = work.reason.as_ref().map(|it| draft.keep(it.as_str()));
-            end_step(draft, handoff, step, Outcome::Skipped, package);
-            draft.emit(Event::StepSkipped { step: step.id.clone(), reason });
-            let to = Party { agent, place: Workflow::target_place(&edge.to) };
-            let next =
-                Offer { follows: Some(handoff.no), ..Offer::new(handoff.to.clone(), to, package) };
-            draft.done.handoff = Some(hand_over(draft, next, AtOrchestrator::of(&edge.to)));
+        Route::PassOn(step, edge, agent) => {
+            pass_on(draft, held, step, edge, agent, work);
             Ok(())
         }
-        Route::Retry => {
-            retry_or_ask(draft, handoff, step, work);
+        Route::Retry(step) => {
+            retry_or_ask(draft, held, step, work);
             Ok(())
         }
-        Route::Ask(cause, outcome) => {
-            ask(draft, handoff, step, work, cause, outcome);
+        Route::Ask(step, cause, outcome) => {
+            ask(draft, held, step, work, cause, outcome);
             Ok(())
         }
+        Route::Delegate(agent, contract) => delegate(draft, held, agent, contract, work, profile),
+        Route::Escalate => escalate(draft, held, work, profile),
+        Route::Return(caller, contract) => give_back(draft, held, &caller, contract, work, profile),
     }
 }
 
-/// Where finished work goes.
-enum Route<'a> {
-    Edge(&'a Edge, AgentId),
-    /// Along this edge, once a person has seen it.
-    Review(&'a Edge, AgentId),
-    /// Back to the orchestrator with an error: implied in every workflow.
-    Error,
-    /// Nothing was done: on along the success edge, whatever its contract asks for.
-    PassOn(&'a Edge, AgentId),
-    Retry,
-    Ask(GateCause, Outcome),
-}
-
-impl Route<'_> {
-    /// How severe the edge or the workflow is, where either says so for all faces.
-    fn profile(&self, workflow: &Workflow) -> Option<Profile> {
-        match self {
-            Route::Edge(edge, _) | Route::Review(edge, _) | Route::PassOn(edge, _) => {
-                edge.profile.or(workflow.profile)
-            }
-            Route::Error | Route::Retry | Route::Ask(..) => workflow.profile,
-        }
-    }
-}
-
-fn route<'a>(draft: &Draft<'a>, step: &'a Step, work: &Work<'_>) -> Result<Route<'a>, Refusal> {
-    let workflow = draft.workflow();
-    let place = Place::Step(step.id.clone());
-    // Work that needs a review or was skipped takes the way that good work would take, unless
-    // the workflow has a way of its own for it.
-    let edge_outcome = work.outcome.map(|it| match it {
-        Outcome::NeedsReview | Outcome::Skipped if step.edges_on(it).next().is_some() => it,
-        Outcome::NeedsReview | Outcome::Skipped => Outcome::Success,
-        Outcome::Success
-        | Outcome::Failure
-        | Outcome::Blocked
-        | Outcome::NeedsClarification
-        | Outcome::Unknown => it,
-    });
-    let is_trouble = match work.outcome {
-        Some(Outcome::Failure | Outcome::Blocked | Outcome::Unknown) => true,
-        Some(
-            Outcome::Success
-            | Outcome::NeedsReview
-            | Outcome::NeedsClarification
-            | Outcome::Skipped,
-        ) => false,
-        None => work.package.has_error(),
-    };
-    if let Some(to) = work.to {
-        if to.is_orchestrator() && is_trouble {
-            return Ok(Route::Error);
-        }
-        if to.is_human() {
-            return ask_a_person(workflow, step, work.outcome);
-        }
-        let edge = edge_to(workflow, &place, to, edge_outcome)?;
-        return on_edge(step, edge, to.clone(), work.outcome);
-    }
-    let outcome = edge_outcome.unwrap_or(Outcome::Success);
-    if step.edges_on(outcome).next().is_some() {
-        let (edge, agent) = only_edge(workflow, step, outcome)?;
-        return on_edge(step, edge, agent, work.outcome);
-    }
-    match outcome {
-        Outcome::Failure | Outcome::Unknown => Ok(Route::Retry),
-        Outcome::Blocked => Ok(Route::Ask(GateCause::Blocked, outcome)),
-        Outcome::NeedsClarification => Ok(Route::Ask(GateCause::NeedsClarification, outcome)),
-        Outcome::Success | Outcome::NeedsReview | Outcome::Skipped => {
-            Err(choose(workflow, step, outcome))
-        }
-    }
-}
-
-/// A person may be asked from anywhere: to look at good work, or to help with what is stuck.
-fn ask_a_person<'a>(
-    workflow: &Workflow,
-    step: &'a Step,
-    outcome: Option<Outcome>,
-) -> Result<Route<'a>, Refusal> {
-    match outcome {
-        Some(Outcome::Success | Outcome::NeedsReview) => {
-            let (edge, agent) = only_edge(workflow, step, Outcome::Success)?;
-            Ok(Route::Review(edge, agent))
-        }
-        Some(Outcome::NeedsClarification) => {
-            Ok(Route::Ask(GateCause::NeedsClarification, Outcome::NeedsClarification))
-        }
-        Some(Outcome::Failure | Outcome::Unknown) => {
-            Ok(Route::Ask(GateCause::Failure, Outcome::Failure))
-        }
-        Some(Outcome::Blocked | Outcome::Skipped) | None => {
-            Ok(Route::Ask(GateCause::Blocked, Outcome::Blocked))
-        }
-    }
-}
-
-/// The way on for an outcome, where there is but one, to one agent.
-fn only_edge<'a>(
-    workflow: &Workflow,
-    step: &'a Step,
-    outcome: Outcome,
-) -> Result<(&'a Edge, AgentId), Refusal> {
-    let mut edges = step.edges_on(outcome);
-    if let (Some(edge), None) = (edges.next(), edges.next()) {
-        let agents = workflow.agents_at(&Workflow::target_place(&edge.to));
-        if let [agent] = agents.as_slice() {
-            return Ok((edge, agent.clone()));
-        }
-    }
-    Err(choose(workflow, step, outcome))
-}
-
-fn on_edge<'a>(
+fn along(
+    draft: &mut Draft<'_>,
+    held: &Handoff,
     step: &Step,
-    edge: &'a Edge,
+    edge: &Edge,
     agent: AgentId,
-    outcome: Option<Outcome>,
-) -> Result<Route<'a>, Refusal> {
-    match outcome {
-        Some(Outcome::Skipped) if !step.is_optional => {
-            Err(Refusal::NotOptional { step: step.id.clone() })
-        }
-        Some(Outcome::Skipped) => Ok(Route::PassOn(edge, agent)),
-        Some(Outcome::NeedsReview) if edge.on != Outcome::NeedsReview => {
-            Ok(Route::Review(edge, agent))
-        }
-        Some(
-            Outcome::Success
-            | Outcome::Failure
-            | Outcome::Blocked
-            | Outcome::NeedsReview
-            | Outcome::NeedsClarification
-            | Outcome::Unknown,
-        )
-        | None => Ok(Route::Edge(edge, agent)),
-    }
+    work: &Work<'_>,
+) -> Result<(), Refusal> {
+    let warnings = check_contract(draft.workflow(), edge, work.package, work.profile)?;
+    let package = draft.keep_package(work.package);
+    end_step(draft, held, step, edge.on, Some(package));
+    let to = Party { agent, place: Workflow::target_place(&edge.to) };
+    let offer = Offer {
+        reason: draft.keep_some(work.reason.as_ref()),
+        follows: Some(held.no),
+        warnings,
+        ..Offer::new(held.to.clone(), to, Some(package))
+    };
+    hand_on(draft, held, edge, offer);
+    Ok(())
 }
 
-/// The work counts only if its maker has the baton, or takes it by handing on.
-fn hold(draft: &mut Draft<'_>, handoff: &Handoff, profile: Profile) -> Result<(), Refusal> {
-    let wrong = |hint| Refusal::WrongState {
-        command: "complete",
-        handoff: handoff.no,
-        state: handoff.state.name(),
-        hint,
+fn pass_on(
+    draft: &mut Draft<'_>,
+    held: &Handoff,
+    step: &Step,
+    edge: &Edge,
+    agent: AgentId,
+    work: &Work<'_>,
+) {
+    let package = work_or_given(draft, held, work);
+    let reason = draft.keep_some(work.reason.as_ref());
+    end_step(draft, held, step, Outcome::Skipped, package);
+    draft.emit(Event::StepSkipped { step: step.id.clone(), reason });
+    let to = Party { agent, place: Workflow::target_place(&edge.to) };
+    let offer = Offer { follows: Some(held.no), ..Offer::new(held.to.clone(), to, package) };
+    hand_on(draft, held, edge, offer);
+}
+
+/// On along an edge, past its gate if it has one.
+fn hand_on(draft: &mut Draft<'_>, held: &Handoff, edge: &Edge, offer: Offer) {
+    let then = AtOrchestrator::of(&edge.to);
+    let came_by = held.forward.clone();
+    let work = Onward { offer, then, came_by, evidence: &held.evidence, asker: None };
+    draft.done.handoff = Some(onward(draft, edge, work));
+}
+
+fn review(
+    draft: &mut Draft<'_>,
+    held: &Handoff,
+    step: &Step,
+    edge: &Edge,
+    agent: AgentId,
+    work: &Work<'_>,
+) -> Result<(), Refusal> {
+    let warnings = check_contract(draft.workflow(), edge, work.package, work.profile)?;
+    let package = draft.keep_package(work.package);
+    end_step(draft, held, step, Outcome::NeedsReview, Some(package));
+    let reason = stated(work).map(|it| draft.keep(it.as_str()));
+    let to = Party { agent, place: Workflow::target_place(&edge.to) };
+    let cause = match &edge.gate {
+        Some(gate) if gate.kind != GateKind::Advisory => GateCause::Declared,
+        Some(_) | None => GateCause::NeedsReview,
     };
+    let asker = held.to.clone();
+    let gate = Gate {
+        warnings: warnings.iter().map(|it| format!("{} {}", it.rule, it.path)).collect(),
+        ..between(cause, asker, to, Some(package), reason, &held.forward)
+    };
+    draft.done.warnings.extend(warnings);
+    draft.done.handoff = Some(open_gate(draft, gate, Some(held.no)));
+    Ok(())
+}
+
+/// The work counts only if its maker has the baton, or takes it by handing on. Returns what the
+/// maker holds.
+fn hold(draft: &mut Draft<'_>, handoff: &Handoff, profile: Profile) -> Result<Handoff, Refusal> {
     match handoff.state {
-        State::Accepted => Ok(()),
+        State::Accepted => Ok(handoff.clone()),
         State::Pending => match profile {
             Profile::Strict => Err(Refusal::AcceptFirst { handoff: handoff.no }),
             Profile::Lenient if draft.run.status == RunStatus::Paused => Err(Refusal::Paused),
             Profile::Lenient => {
-                accept::implicitly(draft, handoff, &handoff.to.agent);
-                Ok(())
+                let held = accept::implicitly(draft, handoff);
+                draft.open(held)
             }
         },
-        State::Clarification => Err(wrong("its sender has to answer the question first")),
-        State::Parked => Err(wrong("what it waits for has to come back first")),
+        State::Clarification => {
+            Err(wrong_state("complete", handoff, "its question has to be answered first"))
+        }
+        State::Parked => {
+            let whereabouts = draft.whereabouts();
+            Err(Refusal::FrameOpen { handoff: handoff.no, whereabouts })
+        }
     }
 }
 
-fn retry_or_ask(draft: &mut Draft<'_>, handoff: &Handoff, step: &Step, work: &Work<'_>) {
-    if handoff.attempt > draft.workflow().limits.retries {
-        ask(draft, handoff, step, work, GateCause::Failure, Outcome::Failure);
+fn retry_or_ask(draft: &mut Draft<'_>, held: &Handoff, step: &Step, work: &Work<'_>) {
+    if held.attempt > draft.workflow().limits.retries {
+        ask(draft, held, step, work, GateCause::Failure, Outcome::Failure);
         return;
     }
     let package = draft.keep_package(work.package);
-    end_step(draft, handoff, step, Outcome::Failure, Some(package));
+    end_step(draft, held, step, Outcome::Failure, Some(package));
     let reason = stated(work).map(|it| draft.keep(it.as_str()));
-    let again = Offer {
-        kind: handoff.kind,
-        reason,
-        forward: handoff.forward.clone(),
-        reject_to: handoff.reject_to.clone(),
-        attempt: handoff.attempt + 1,
-        follows: Some(handoff.no),
-        ..Offer::new(handoff.from.clone(), handoff.to.clone(), handoff.package)
-    };
+    let again = Offer { reason, ..Offer::retry(held) };
     draft.done.handoff = Some(offer(draft, again));
 }
 
 fn ask(
     draft: &mut Draft<'_>,
-    handoff: &Handoff,
+    held: &Handoff,
     step: &Step,
     work: &Work<'_>,
     cause: GateCause,
     outcome: Outcome,
 ) {
     let package = draft.keep_package(work.package);
-    end_step(draft, handoff, step, outcome, Some(package));
+    end_step(draft, held, step, outcome, Some(package));
     let reason = stated(work).map(|it| draft.keep(it.as_str()));
-    let gate = stuck(cause, handoff, Some(package), reason);
-    draft.done.handoff = Some(open_gate(draft, gate, Some(handoff.no)));
+    let gate = stuck(cause, held, Some(package), reason);
+    let follows = Some(held.no);
+    draft.done.handoff = Some(match cause {
+        // Not the blocked agent asks: it is done until somebody has cleared the way.
+        GateCause::Blocked => {
+            raise_blockers(draft, held, work);
+            open_gate_from(draft, orchestrator(), gate, follows)
+        }
+        _ => open_gate(draft, gate, follows),
+    });
 }
 
-fn ask_for_review(
+/// What the package names, or what was said, or at least that there is something.
+fn raise_blockers(draft: &mut Draft<'_>, held: &Handoff, work: &Work<'_>) {
+    let mut named = work.package.blockers();
+    if named.is_empty() {
+        let said = stated(work).map(|it| it.as_str().to_owned());
+        named.push(said.unwrap_or_else(|| GateCause::Blocked.sentence().to_owned()));
+    }
+    for words in named {
+        let about = draft.keep(&words);
+        let blocker = draft.run.n_blockers + 1;
+        let by = held.to.agent.clone();
+        draft.emit(Event::BlockerRaised { blocker, handoff: held.no, by, about });
+    }
+}
+
+fn delegate(
     draft: &mut Draft<'_>,
-    handoff: &Handoff,
-    step: &Step,
-    package: ContentId,
-    to: Party,
+    held: &Handoff,
+    agent: AgentId,
+    contract: Option<&String>,
     work: &Work<'_>,
-) {
-    end_step(draft, handoff, step, Outcome::NeedsReview, Some(package));
-    let reason = stated(work).map(|it| draft.keep(it.as_str()));
-    let gate = Gate {
-        worker: to,
-        forward: handoff.forward.clone(),
-        ..stuck(GateCause::NeedsReview, handoff, Some(package), reason)
+    profile: Profile,
+) -> Result<(), Refusal> {
+    frame::open(draft, held.no)?;
+    let warnings = check_named(draft.workflow(), contract, work.package, profile)?;
+    let part = Offer {
+        kind: Kind::Delegation,
+        reason: draft.keep_some(work.reason.as_ref()),
+        follows: Some(held.no),
+        warnings,
+        ..Offer::new(
+            held.to.clone(),
+            Party { place: Place::Delegate(agent.clone()), agent },
+            Some(draft.keep_package(work.package)),
+        )
     };
-    draft.done.handoff = Some(open_gate(draft, gate, Some(handoff.no)));
+    draft.done.handoff = Some(offer(draft, part));
+    Ok(())
+}
+
+fn escalate(
+    draft: &mut Draft<'_>,
+    held: &Handoff,
+    work: &Work<'_>,
+    profile: Profile,
+) -> Result<(), Refusal> {
+    frame::open(draft, held.no)?;
+    let contract = draft.workflow().escalation.as_ref();
+    let warnings = check_named(draft.workflow(), contract, work.package, profile)?;
+    let package = draft.keep_package(work.package);
+    let reason = stated(work).map(|it| draft.keep(it.as_str()));
+    let to = held.to.clone();
+    let forward = EdgeKey { from: to.place.clone(), to: Place::Human };
+    let gate = Gate {
+        warnings: warnings.iter().map(|it| format!("{} {}", it.rule, it.path)).collect(),
+        ..between(GateCause::Escalation, to.clone(), to, Some(package), reason, &forward)
+    };
+    draft.done.warnings.extend(warnings);
+    draft.done.handoff = Some(open_gate(draft, gate, Some(held.no)));
+    Ok(())
+}
+
+fn give_back(
+    draft: &mut Draft<'_>,
+    held: &Handoff,
+    caller: &Handoff,
+    contract: Option<&String>,
+    work: &Work<'_>,
+    profile: Profile,
+) -> Result<(), Refusal> {
+    let failed = || if is_trouble(work) { Outcome::Failure } else { Outcome::Success };
+    let outcome = work.outcome.unwrap_or_else(failed);
+    let contract = contract.filter(|_| outcome == Outcome::Success);
+    let warnings = check_named(draft.workflow(), contract, work.package, profile)?;
+    let package = Some(draft.keep_package(work.package));
+    let reason = draft.keep_some(work.reason.as_ref());
+    draft.complete(held.no, outcome, package);
+    let brought = Brought { outcome, package, reason, warnings };
+    draft.done.handoff = Some(frame::give_back(draft, held, caller, brought));
+    Ok(())
 }
 
 fn end_step(
     draft: &mut Draft<'_>,
-    handoff: &Handoff,
+    held: &Handoff,
     step: &Step,
     outcome: Outcome,
     package: Option<ContentId>,
 ) {
-    draft.emit(Event::HandoffCompleted { handoff: handoff.no, outcome, package, answer: None });
-    let agent = handoff.to.agent.clone();
+    draft.complete(held.no, outcome, package);
+    let agent = held.to.agent.clone();
     draft.emit(Event::StepCompleted { step: step.id.clone(), agent, outcome });
 }
 
 /// Whoever skips may say something; what it says nothing about is handed on as it came.
-fn work_or_given(draft: &mut Draft<'_>, handoff: &Handoff, work: &Work<'_>) -> Option<ContentId> {
+fn work_or_given(draft: &mut Draft<'_>, held: &Handoff, work: &Work<'_>) -> Option<ContentId> {
     if work.package.document.is_blank() {
-        return handoff.package;
+        return held.package;
     }
     Some(draft.keep_package(work.package))
 }
@@ -370,26 +337,4 @@ fn work_or_given(draft: &mut Draft<'_>, handoff: &Handoff, work: &Work<'_>) -> O
 fn stated(work: &Work<'_>) -> Option<Reason> {
     let from_package = || work.package.stated_reason().and_then(Reason::shortened);
     work.reason.clone().or_else(from_package)
-}
-
-fn step_of<'a>(draft: &Draft<'a>, handoff: &Handoff) -> Result<&'a Step, Refusal> {
-    draft.step_at(&handoff.to.place).ok_or_else(|| Refusal::WrongState {
-        command: "complete",
-        handoff: handoff.no,
-        state: handoff.state.name(),
-        hint: "nobody works there",
-    })
-}
-
-fn choose(workflow: &Workflow, step: &Step, outcome: Outcome) -> Refusal {
-    let choices: Vec<String> = step
-        .edges_on(outcome)
-        .flat_map(|it| workflow.agents_at(&Workflow::target_place(&it.to)))
-        .map(|it| format!("`{it}`"))
-        .collect();
-    Refusal::ChooseReceiver {
-        step: step.id.clone(),
-        outcome: outcome.name(),
-        choices: choices.join(", "),
-    }
 }

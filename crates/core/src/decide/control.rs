@@ -1,13 +1,15 @@
 //! What an operator does to a run as a whole: pause, resume, cancel, goto, skip.
 
 use super::draft::Draft;
+use super::gate::{Onward, onward, orchestrator};
 use super::offer::{AtOrchestrator, Offer, again, hand_over};
 use crate::event::Event;
+use crate::gate::GateKind;
 use crate::names::{AgentId, Reason, StepId};
 use crate::outcome::Outcome;
 use crate::refusal::Refusal;
-use crate::run::{Party, RunStatus};
-use crate::workflow::{Place, Target, Workflow};
+use crate::run::{Handoff, Party, RunStatus};
+use crate::workflow::{Target, Workflow};
 
 pub(super) fn pause(draft: &mut Draft<'_>, reason: Option<&Reason>) -> Result<(), Refusal> {
     match draft.run.status {
@@ -32,7 +34,8 @@ pub(super) fn resume(draft: &mut Draft<'_>) -> Result<(), Refusal> {
 
 pub(super) fn cancel(draft: &mut Draft<'_>, reason: Option<&Reason>) {
     let reason = draft.keep_some(reason);
-    for handoff in draft.run.handoffs.clone() {
+    // The innermost first, so that nobody is left waiting for nothing.
+    for handoff in draft.run.handoffs.clone().iter().rev() {
         draft.emit(Event::HandoffCancelled { handoff: handoff.no, reason });
         draft.done.cancelled.push(handoff.no);
     }
@@ -46,13 +49,18 @@ pub(super) fn goto(draft: &mut Draft<'_>, step: &StepId, reason: &Reason) -> Res
         return Err(Refusal::NotVisited { step: step.clone(), visited: visited.join(", ") });
     }
     supersede_open(draft, reason);
-    move_to(draft, &Target::Step(step.clone()), reason, &Move::Again);
+    let to = first_at(draft, &Target::Step(step.clone()));
+    let reason = Some(draft.keep(reason.as_str()));
+    let offer = Offer { reason, ..again(draft, to) };
+    draft.done.handoff = Some(hand_over(draft, offer, AtOrchestrator::LiesLoose));
     Ok(())
 }
 
 pub(super) fn skip(draft: &mut Draft<'_>, reason: &Reason) -> Result<(), Refusal> {
     no_gate(draft)?;
     let place = draft.run.current_place().cloned();
+    // What somebody waits for is a part of a step, and no part is optional.
+    let place = place.filter(|_| draft.run.frames.is_empty());
     let step = place.as_ref().and_then(|it| draft.step_at(it));
     let Some(step) = step else {
         return Err(Refusal::NothingToSkip { whereabouts: draft.whereabouts() });
@@ -66,8 +74,19 @@ pub(super) fn skip(draft: &mut Draft<'_>, reason: &Reason) -> Result<(), Refusal
     supersede_open(draft, reason);
     let words = draft.keep(reason.as_str());
     draft.emit(Event::StepSkipped { step: step.id.clone(), reason: Some(words) });
-    move_to(draft, &edge.to, reason, &Move::On);
+    let to = first_at(draft, &edge.to);
+    let offer = Offer { reason: Some(words), ..Offer::new(orchestrator(), to, draft.run.package) };
+    let came_by = offer.forward.clone();
+    let then = AtOrchestrator::of(&edge.to);
+    let work = Onward { offer, then, came_by, evidence: &[], asker: None };
+    draft.done.handoff = Some(onward(draft, edge, work));
     Ok(())
+}
+
+fn first_at(draft: &Draft<'_>, target: &Target) -> Party {
+    let place = Workflow::target_place(target);
+    let agent = draft.workflow().agents_at(&place).into_iter().next();
+    Party { agent: agent.unwrap_or_else(AgentId::orchestrator), place }
 }
 
 /// A question to a person is not to be walked around.
@@ -80,32 +99,12 @@ fn no_gate(draft: &Draft<'_>) -> Result<(), Refusal> {
     }
 }
 
+/// All but what only advises: that ends with what it is about.
 fn supersede_open(draft: &mut Draft<'_>, reason: &Reason) {
-    for handoff in draft.run.handoffs.clone() {
+    let is_advice =
+        |it: &Handoff| it.gate.as_ref().is_some_and(|gate| gate.kind == GateKind::Advisory);
+    for handoff in draft.run.handoffs.clone().iter().rev().filter(|it| !is_advice(it)) {
         let reason = Some(draft.keep(reason.as_str()));
         draft.emit(Event::HandoffSuperseded { handoff: handoff.no, reason });
     }
-}
-
-/// How the orchestrator moves a run.
-enum Move {
-    /// Back to where it has been: the step gets again what it had.
-    Again,
-    /// Past a step: the next one gets what that step had.
-    On,
-}
-
-fn move_to(draft: &mut Draft<'_>, target: &Target, reason: &Reason, how: &Move) {
-    let place = Workflow::target_place(target);
-    let agent = draft.workflow().agents_at(&place).into_iter().next();
-    let to = Party { agent: agent.unwrap_or_else(AgentId::orchestrator), place };
-    let reason = Some(draft.keep(reason.as_str()));
-    let offer = match how {
-        Move::Again => Offer { reason, ..again(draft, to) },
-        Move::On => {
-            let from = Party { agent: AgentId::orchestrator(), place: Place::Orchestrator };
-            Offer { reason, ..Offer::new(from, to, draft.run.package) }
-        }
-    };
-    draft.done.handoff = Some(hand_over(draft, offer, AtOrchestrator::of(target)));
 }

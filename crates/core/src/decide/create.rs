@@ -3,22 +3,26 @@
 
 use super::complete;
 use super::draft::Draft;
-use super::offer::{self, AtOrchestrator, Offer, check_contract, edge_to, hand_over, open_gate};
+use super::edge::{check_contract, check_named, edge_to};
+use super::frame;
+use super::gate::{Onward, between, onward, open_gate};
+use super::offer::{self, AtOrchestrator, Offer, hand_over};
 use super::reject;
-use crate::command::Create;
+use crate::command::{Create, Way};
 use crate::contract::Profile;
 use crate::event::Event;
 use crate::gate::Gate;
 use crate::names::{AgentId, Reason};
+use crate::outcome::Outcome;
 use crate::problem::Problem;
 use crate::refusal::Refusal;
-use crate::run::{Baton, EdgeKey, Handoff, HandoffNo, Kind, Party, RunStatus, State};
+use crate::run::{Baton, EdgeKey, Handoff, HandoffNo, Kind, Party, RunStatus, State, Wait};
 use crate::workflow::{Edge, Place, Workflow};
 
 pub(super) fn decide(draft: &mut Draft<'_>, create: &Create) -> Result<(), Refusal> {
     // Never silently something else: whoever replaces a handoff has to know that it is too late.
     if let Some(no) = create.supersedes {
-        let old = draft.open_work(no)?;
+        let old = draft.open_end(no)?;
         return match old.state {
             State::Pending | State::Clarification => supersede(draft, &old, create),
             State::Accepted | State::Parked => {
@@ -28,6 +32,9 @@ pub(super) fn decide(draft: &mut Draft<'_>, create: &Create) -> Result<(), Refus
     }
     match draft.run.baton().clone() {
         Baton::Loose { at, other } => {
+            if let Some(token) = create.token {
+                return Err(token.lost(None));
+            }
             let profile = draft.workflow().profile.unwrap_or(create.profile);
             match profile {
                 Profile::Lenient => {}
@@ -44,9 +51,10 @@ pub(super) fn decide(draft: &mut Draft<'_>, create: &Create) -> Result<(), Refus
             if held.to.agent != create.from {
                 return Err(not_holder(draft, &create.from));
             }
+            is_meant(draft, create, &held)?;
             complete::by_create(draft, &held, create)
         }
-        Baton::Offered { handoff } => {
+        Baton::Offered { handoff } | Baton::Parked { handoff, on: Wait::Timer } => {
             let offered = draft.open(handoff)?;
             if offered.from.agent == create.from && offered.to.agent == create.to {
                 return Err(Refusal::Duplicate {
@@ -56,11 +64,12 @@ pub(super) fn decide(draft: &mut Draft<'_>, create: &Create) -> Result<(), Refus
                 });
             }
             if offered.to.agent == create.from && offered.state == State::Pending {
+                is_meant(draft, create, &offered)?;
                 return complete::by_create(draft, &offered, create);
             }
             Err(not_holder(draft, &create.from))
         }
-        Baton::Parked { handoff, .. } => {
+        Baton::Parked { handoff, on: Wait::Person } => {
             // Says what it waits for, and with a gate what may be answered.
             draft.open_work(handoff)?;
             Err(not_holder(draft, &create.from))
@@ -69,8 +78,25 @@ pub(super) fn decide(draft: &mut Draft<'_>, create: &Create) -> Result<(), Refus
     }
 }
 
+/// Whoever says what it holds has to hold what the baton rests on.
+fn is_meant(draft: &Draft<'_>, create: &Create, current: &Handoff) -> Result<(), Refusal> {
+    match create.token {
+        Some(token) if token.handoff != current.no => {
+            Err(token.lost(draft.run.handoff(token.handoff).map(|it| it.fence)))
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
 /// Takes up a baton that lies at `at`, along any edge that the workflow declares.
 pub(super) fn take_up(draft: &mut Draft<'_>, create: &Create, at: &Place) -> Result<(), Refusal> {
+    match create.way {
+        None | Some(Way::Sequential) => {}
+        // Nobody waits for a part of what nobody holds.
+        Some(Way::Delegation | Way::Escalation | Way::Return) => {
+            return Err(not_holder(draft, &create.from));
+        }
+    }
     if create.from.is_orchestrator() && again(draft, create, at) {
         return Ok(());
     }
@@ -88,8 +114,19 @@ pub(super) fn take_up(draft: &mut Draft<'_>, create: &Create, at: &Place) -> Res
     let package = draft.keep_package(&create.package);
     let reason = draft.keep_some(create.reason.as_ref());
     let offer = Offer { reason, warnings, ..Offer::new(from, to, Some(package)) };
-    draft.done.handoff = Some(hand_over(draft, offer, at_the_end(edge, create)));
+    draft.done.handoff = Some(go_on(draft, edge, create, offer));
     Ok(())
+}
+
+/// On along an edge, past its gate if it has one. An error at the end is not what a gate is for.
+fn go_on(draft: &mut Draft<'_>, edge: &Edge, create: &Create, offer: Offer) -> HandoffNo {
+    let then = at_the_end(edge, create);
+    let is_error = then != AtOrchestrator::of(&edge.to);
+    if is_error {
+        return hand_over(draft, offer, then);
+    }
+    let came_by = offer.forward.clone();
+    onward(draft, edge, Onward { offer, then, came_by, evidence: &[], asker: None })
 }
 
 /// Sends work back along a back edge where no handoff is rejected for it. It counts all the same:
@@ -112,18 +149,8 @@ fn send_back(
     let made = match reject::count_round(draft, &forward, &create.package) {
         Some(cause) => {
             let gate = Gate {
-                cause,
-                asker: from,
-                worker: to,
-                package: sent_back,
                 given: Some(package),
-                reason,
-                forward,
-        kind: crate::gate::GateKind::Blocking,
-        sender: None,
-        beside: None,
-        about: None,
-        evidence: Vec::new(),
+                ..between(cause, from, to, sent_back, reason, &forward)
             };
             open_gate(draft, gate, follows)
         }
@@ -169,15 +196,27 @@ fn again(draft: &mut Draft<'_>, create: &Create, at: &Place) -> bool {
         |place: &&Place| place.is_step() && workflow.agents_at(place).contains(&create.to);
     let Some(place) = places.iter().find(is_there) else { return false };
     let to = Party { agent: create.to.clone(), place: place.clone() };
-    let given = offer::again(draft, to);
-    let package = if create.package.document.is_blank() {
-        given.package
-    } else {
-        Some(draft.keep_package(&create.package))
-    };
     let reason = draft.keep_some(create.reason.as_ref());
-    let again = Offer { reason, package, ..given };
-    draft.done.handoff = Some(offer::offer(draft, again));
+    let again = Offer { reason, ..offer::again(draft, to) };
+    if create.package.document.is_blank() {
+        draft.done.handoff = Some(offer::offer(draft, again));
+        return true;
+    }
+    let again = Offer { package: Some(draft.keep_package(&create.package)), ..again };
+    // What nobody has seen yet does not get past a gate by coming from here.
+    let edges = workflow.edges_from(&again.forward.from).iter();
+    let mut gated =
+        edges.filter(|it| it.gate.is_some() && Workflow::target_place(&it.to) == *place);
+    draft.done.handoff = Some(match gated.next() {
+        Some(edge) => {
+            let then = AtOrchestrator::of(&edge.to);
+            let came_by = again.forward.clone();
+            let asker = again.reject_to.clone();
+            let work = Onward { offer: again, then, came_by, evidence: &[], asker };
+            onward(draft, edge, work)
+        }
+        None => offer::offer(draft, again),
+    });
     true
 }
 
@@ -186,20 +225,25 @@ fn supersede(draft: &mut Draft<'_>, old: &Handoff, create: &Create) -> Result<()
     super::draft::only(&old.from.agent, Some(&create.from), "supersede", old.no)?;
     let workflow = draft.workflow();
     let is_same_way = old.to.agent == create.to;
+    let is_part = draft.run.caller_of(old.no).is_some();
     let edge = match edge_to(workflow, &old.from.place, &create.to, create.outcome) {
-        Ok(edge) => Some(edge),
+        // A part of somebody's work goes along no edge.
+        Ok(_) | Err(_) if is_part && is_same_way => None,
+        Ok(edge) if !is_part => Some(edge),
         // What came back by a reject goes along no edge; it may still be said better.
         Err(_) if is_same_way => None,
+        Ok(_) => return Err(not_holder(draft, &create.from)),
         Err(refusal) => return Err(refusal),
     };
     let warnings = match edge {
         Some(edge) => check_contract(workflow, edge, &create.package, create.profile)?,
-        None => Vec::new(),
+        None => check_part(draft, old, create)?,
     };
     let place = match edge {
         Some(edge) if !is_same_way => Workflow::target_place(&edge.to),
         Some(_) | None => old.to.place.clone(),
     };
+    frame::clear_inside(draft, old.no, None);
     draft.emit(Event::HandoffSuperseded { handoff: old.no, reason: None });
     let to = Party { agent: create.to.clone(), place };
     if edge.is_some_and(|it| it.is_back) && !is_same_way {
@@ -220,11 +264,33 @@ fn supersede(draft: &mut Draft<'_>, old: &Handoff, create: &Create) -> Result<()
         attempt: old.attempt,
         follows: Some(old.no),
         warnings,
+        brings: old.brings.filter(|_| is_same_way),
+        has_lost_lease: old.has_lost_lease && is_same_way,
         ..Offer::new(old.from.clone(), to, Some(package))
     };
-    let then = edge.map_or(AtOrchestrator::LiesLoose, |it| at_the_end(it, create));
-    draft.done.handoff = Some(hand_over(draft, offer, then));
+    draft.done.handoff = Some(match edge {
+        Some(edge) if !edge.is_back => go_on(draft, edge, create, offer),
+        Some(_) | None => hand_over(draft, offer, AtOrchestrator::LiesLoose),
+    });
     Ok(())
+}
+
+/// A part of the work keeps the contract that the caller's step has for it.
+fn check_part(draft: &Draft<'_>, old: &Handoff, create: &Create) -> Result<Vec<Problem>, Refusal> {
+    let workflow = draft.workflow();
+    let contract = match old.kind {
+        Kind::Delegation => {
+            let step = draft.step_at(&old.from.place);
+            step.and_then(|it| it.delegate(&old.to.agent)).and_then(|it| it.contract.as_ref())
+        }
+        Kind::Return if old.brings == Some(Outcome::Success) => {
+            let step = draft.step_at(&old.to.place);
+            step.and_then(|it| it.delegate(&old.from.agent)).and_then(|it| it.returns.as_ref())
+        }
+        Kind::Sequential | Kind::Escalation | Kind::Return | Kind::Question => None,
+    };
+    let profile = workflow.profile.unwrap_or(create.profile);
+    check_named(workflow, contract, &create.package, profile)
 }
 
 /// In strict, only those whom the loose baton concerns.
@@ -265,5 +331,8 @@ fn declared_edge<'a>(
 }
 
 fn not_holder(draft: &Draft<'_>, by: &AgentId) -> Refusal {
+    if let Some(handoff) = draft.waiting(by).map(|it| it.no) {
+        return Refusal::FrameOpen { handoff, whereabouts: draft.whereabouts() };
+    }
     Refusal::NotHolder { by: by.clone(), whereabouts: draft.whereabouts() }
 }

@@ -7,10 +7,12 @@ use std::sync::Arc;
 use super::{Done, Ground};
 use crate::content::{Content, ContentId, ContentKind};
 use crate::event::{Event, evolve};
-use crate::names::AgentId;
+use crate::gate::{Gate, GateKind};
+use crate::names::{AgentId, Words};
+use crate::outcome::Outcome;
 use crate::package::Package;
 use crate::refusal::Refusal;
-use crate::run::{Baton, Handoff, HandoffNo, Run, State};
+use crate::run::{Baton, Handoff, HandoffNo, Kind, Run, State, Wait};
 use crate::workflow::{Place, Step, Workflow};
 
 /// What a command did.
@@ -36,7 +38,8 @@ impl<'a> Draft<'a> {
         Self { run, ground, done: Done::default(), events: Vec::new(), contents: Vec::new() }
     }
 
-    pub(super) fn finish(self) -> Decision {
+    pub(super) fn finish(mut self) -> Decision {
+        self.end_advice();
         Decision { run: self.run, events: self.events, contents: self.contents, done: self.done }
     }
 
@@ -51,6 +54,10 @@ impl<'a> Draft<'a> {
     }
 
     pub(super) fn keep_some(&mut self, words: Option<&crate::names::Reason>) -> Option<ContentId> {
+        words.map(|it| self.keep(it.as_str()))
+    }
+
+    pub(super) fn keep_words(&mut self, words: Option<&Words>) -> Option<ContentId> {
         words.map(|it| self.keep(it.as_str()))
     }
 
@@ -76,14 +83,52 @@ impl<'a> Draft<'a> {
     }
 
     /// As [`Draft::open`], for commands that are not an answer to a gate.
-    pub(super) fn open_work(&self, no: HandoffNo) -> Result<Handoff, Refusal> {
+    pub(super) fn open_task(&self, no: HandoffNo) -> Result<Handoff, Refusal> {
         let handoff = self.open(no)?;
         match &handoff.gate {
-            Some(gate) => {
-                Err(Refusal::GateOpen { handoff: no, choices: gate.choices().join(", ") })
-            }
+            Some(gate) => Err(gate_open(&handoff, gate)),
             None => Ok(handoff),
         }
+    }
+
+    /// As [`Draft::open_task`], for commands that mean work, not a question about it.
+    pub(super) fn open_work(&self, no: HandoffNo) -> Result<Handoff, Refusal> {
+        let handoff = self.open_task(no)?;
+        match handoff.kind {
+            Kind::Question => Err(Refusal::QuestionOpen { handoff: no }),
+            Kind::Sequential | Kind::Delegation | Kind::Escalation | Kind::Return => Ok(handoff),
+        }
+    }
+
+    /// As [`Draft::open_work`], for commands that end it: not while a person is asked about it.
+    pub(super) fn open_end(&self, no: HandoffNo) -> Result<Handoff, Refusal> {
+        let handoff = self.open_work(no)?;
+        let question = handoff.question.and_then(|it| self.run.handoff(it));
+        match question.and_then(|it| Some((it, it.gate.as_ref()?))) {
+            Some((row, gate)) => Err(gate_open(row, gate)),
+            None => Ok(handoff),
+        }
+    }
+
+    /// Nobody has to be told what to make of work that is over: the advice on it is.
+    pub(super) fn end_advice(&mut self) {
+        let is_over = |gate: &Gate| gate.beside.is_some_and(|it| self.run.handoff(it).is_none());
+        let over: Vec<HandoffNo> = (self.run.gates())
+            .filter(|(_, gate)| gate.kind == GateKind::Advisory && is_over(gate))
+            .map(|(row, _)| row.no)
+            .collect();
+        for handoff in over {
+            self.complete(handoff, Outcome::Skipped, None);
+        }
+    }
+
+    pub(super) fn complete(
+        &mut self,
+        handoff: HandoffNo,
+        outcome: Outcome,
+        package: Option<ContentId>,
+    ) {
+        self.emit(Event::HandoffCompleted { handoff, outcome, package, answer: None });
     }
 
     pub(super) fn step_at(&self, place: &Place) -> Option<&'a Step> {
@@ -93,18 +138,28 @@ impl<'a> Draft<'a> {
         }
     }
 
+    /// The parked handoff of an agent that waits for somebody else, if the agent has one.
+    pub(super) fn waiting(&self, agent: &AgentId) -> Option<&Handoff> {
+        let callers = self.run.frames.iter().rev().filter_map(|it| self.run.handoff(it.caller));
+        callers.into_iter().find(|it| it.to.agent == *agent)
+    }
+
     /// Where the baton is, in words for whoever looked for it elsewhere.
     pub(super) fn whereabouts(&self) -> String {
         let current = self.run.current();
         match (self.run.baton(), current) {
             (Baton::Offered { .. }, Some(it)) if it.state == State::Clarification => {
-                format!("{} waits for an answer from `{}`", it.no, it.from.agent)
+                let asked = self.run.current_agent().unwrap_or(&it.from.agent);
+                format!("{} waits for an answer from `{asked}`", it.no)
             }
             (Baton::Offered { .. }, Some(it)) => {
                 format!("{} offers it to `{}`", it.no, it.to.agent)
             }
             (Baton::Held { .. }, Some(it)) => format!("`{}` holds it with {}", it.to.agent, it.no),
-            (Baton::Parked { .. }, Some(it)) => {
+            (Baton::Parked { on: Wait::Timer, .. }, Some(it)) => {
+                format!("{} is held back for `{}`", it.no, it.to.agent)
+            }
+            (Baton::Parked { on: Wait::Person, .. }, Some(it)) => {
                 format!("it waits for `{}` with {}", it.to.agent, it.no)
             }
             (Baton::Loose { at, .. }, _) => {
@@ -134,4 +189,26 @@ pub(super) fn only(
         }
         Some(_) | None => Ok(()),
     }
+}
+
+/// Refuses whoever has lost what it held, and whoever might have.
+pub(super) fn check_fence(handoff: &Handoff, fence: Option<u32>) -> Result<(), Refusal> {
+    let is_free = handoff.state == State::Accepted && handoff.lease.is_none();
+    match fence {
+        Some(fence) if fence != handoff.fence => {
+            Err(Refusal::StaleFence { handoff: handoff.no, fence, current: handoff.fence })
+        }
+        None if handoff.has_lost_lease && !is_free => {
+            Err(Refusal::FenceRequired { handoff: handoff.no })
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
+pub(super) fn wrong_state(command: &'static str, it: &Handoff, hint: &'static str) -> Refusal {
+    Refusal::WrongState { command, handoff: it.no, state: it.state.name(), hint }
+}
+
+fn gate_open(row: &Handoff, gate: &Gate) -> Refusal {
+    Refusal::GateOpen { handoff: row.no, choices: gate.choices().join(", ") }
 }

@@ -1,11 +1,15 @@
-//! Cancel, time out, clean up: a handoff ends and nobody has the baton. It lies loose at the
-//! sender's step if nobody had accepted, at the receiver's if somebody had.
+//! Cancel, time out, clean up: a handoff ends without being answered. Whoever waited for it goes
+//! on; else nobody has the baton, and it lies loose at the sender's step if nobody had accepted,
+//! at the receiver's if somebody had.
 
-use super::draft::Draft;
+use super::draft::{Draft, only, wrong_state};
+use super::frame::{self, Brought};
+use crate::content::ContentId;
 use crate::event::Event;
 use crate::names::{AgentId, Reason};
+use crate::outcome::Outcome;
 use crate::refusal::Refusal;
-use crate::run::{Handoff, HandoffNo, State};
+use crate::run::{Handoff, HandoffNo, Kind, State};
 
 pub(super) fn cancel(
     draft: &mut Draft<'_>,
@@ -13,31 +17,27 @@ pub(super) fn cancel(
     by: Option<&AgentId>,
     reason: Option<&Reason>,
 ) -> Result<(), Refusal> {
-    let handoff = draft.open_work(no)?;
+    let handoff = draft.open_end(no)?;
     // The orchestrator stands for the operator, who may take anything back.
     if let Some(by) = by
         && !by.is_orchestrator()
     {
-        super::draft::only(&handoff.from.agent, Some(by), "cancel", no)?;
+        only(&handoff.from.agent, Some(by), "cancel", no)?;
     }
-    let wrong = |hint| {
-        Err(Refusal::WrongState {
-            command: "cancel",
-            handoff: no,
-            state: handoff.state.name(),
-            hint,
-        })
-    };
     match handoff.state {
         State::Pending | State::Clarification => {}
         State::Accepted => {
-            return wrong("its holder may reject it, the operator may time it out");
+            let hint = "its holder may reject it, the operator may time it out";
+            return Err(wrong_state("cancel", &handoff, hint));
         }
-        State::Parked => return wrong("cancel what it waits for, or the run"),
+        State::Parked => {
+            return Err(wrong_state("cancel", &handoff, "cancel what it waits for, or the run"));
+        }
     }
     let reason = draft.keep_some(reason);
+    frame::clear_inside(draft, no, reason);
     draft.emit(Event::HandoffCancelled { handoff: no, reason });
-    drop_at_sender(draft, &handoff);
+    let_go(draft, &handoff, reason);
     draft.done.handoff = Some(no);
     draft.done.cancelled.push(no);
     Ok(())
@@ -49,36 +49,41 @@ pub(super) fn time_out(
     reason: Option<&Reason>,
 ) -> Result<(), Refusal> {
     let handoff = draft.open_work(no)?;
-    let wrong = |hint| {
-        let state = handoff.state.name();
-        Err(Refusal::WrongState { command: "time_out", handoff: no, state, hint })
-    };
     match handoff.state {
         State::Pending | State::Accepted => {}
-        State::Clarification => return wrong("a question waits for its answer"),
-        State::Parked => return wrong("what it waits for has its own time"),
+        State::Clarification => {
+            return Err(wrong_state("time_out", &handoff, "a question waits for its answer"));
+        }
+        State::Parked => {
+            return Err(wrong_state("time_out", &handoff, "what it waits for has its own time"));
+        }
     }
     let reason = draft.keep_some(reason);
     draft.emit(Event::HandoffTimedOut { handoff: no, reason });
-    match handoff.state {
-        State::Accepted | State::Parked => drop_at_receiver(draft, &handoff),
-        State::Pending | State::Clarification => drop_at_sender(draft, &handoff),
-    }
+    let_go(draft, &handoff, reason);
     draft.done.handoff = Some(no);
     Ok(())
 }
 
 /// Nothing pending is no reason to complain: then there is nothing to clean up.
 pub(super) fn clean_up(draft: &mut Draft<'_>, reason: Option<&Reason>) {
-    let open = draft.run.handoffs.clone();
     let reason = draft.keep_some(reason);
-    for handoff in open {
-        let is_ours = handoff.gate.is_none();
+    for handoff in draft.run.handoffs.clone() {
+        // Cancelled already, with what it asked about.
+        if draft.run.handoff(handoff.no).is_none() {
+            continue;
+        }
         match handoff.state {
-            State::Pending | State::Clarification if is_ours => {
+            State::Pending | State::Clarification if is_ours(draft, &handoff) => {
+                frame::clear_inside(draft, handoff.no, reason);
                 draft.emit(Event::HandoffCancelled { handoff: handoff.no, reason });
-                drop_at_sender(draft, &handoff);
                 draft.done.cancelled.push(handoff.no);
+                match draft.run.caller_of(handoff.no).map(|it| it.no) {
+                    Some(caller) => {
+                        draft.emit(Event::FrameClosed { caller, outcome: Outcome::Failure });
+                    }
+                    None => drop_baton(draft, &handoff),
+                }
             }
             State::Pending | State::Clarification | State::Accepted | State::Parked => {
                 draft.done.kept.push(handoff.no);
@@ -87,12 +92,47 @@ pub(super) fn clean_up(draft: &mut Draft<'_>, reason: Option<&Reason>) {
     }
 }
 
-fn drop_at_sender(draft: &mut Draft<'_>, handoff: &Handoff) {
-    let (at, other) = (handoff.from.place.clone(), handoff.to.place.clone());
-    draft.emit(Event::BatonLoose { at, other });
+/// What people are asked is theirs, and so is what they asked.
+fn is_ours(draft: &Draft<'_>, handoff: &Handoff) -> bool {
+    let question = handoff.question.and_then(|it| draft.run.handoff(it));
+    let asks_person = question.is_some_and(|it| it.gate.is_some());
+    handoff.kind != Kind::Question && handoff.gate.is_none() && !asks_person
 }
 
-fn drop_at_receiver(draft: &mut Draft<'_>, handoff: &Handoff) {
-    let (at, other) = (handoff.to.place.clone(), handoff.from.place.clone());
+/// Says where the baton is once `handoff` has ended with nothing in its place.
+pub(super) fn let_go(draft: &mut Draft<'_>, handoff: &Handoff, reason: Option<ContentId>) {
+    let Some(caller) = draft.run.caller_of(handoff.no).cloned() else {
+        drop_baton(draft, handoff);
+        return;
+    };
+    match handoff.kind {
+        // It was on its way back: its receiver goes on without it.
+        Kind::Return => {
+            let outcome = handoff.brings.unwrap_or(Outcome::Failure);
+            draft.emit(Event::FrameClosed { caller: caller.no, outcome });
+        }
+        Kind::Sequential | Kind::Delegation | Kind::Escalation | Kind::Question => {
+            let reason = match reason {
+                Some(reason) => reason,
+                None => draft.keep("Nothing came of it"),
+            };
+            let brought = Brought {
+                outcome: Outcome::Failure,
+                package: handoff.package,
+                reason: Some(reason),
+                warnings: Vec::new(),
+            };
+            let returned = frame::give_back(draft, handoff, &caller, brought);
+            draft.done.returned = Some(returned);
+        }
+    }
+}
+
+fn drop_baton(draft: &mut Draft<'_>, handoff: &Handoff) {
+    let (from, to) = (handoff.from.place.clone(), handoff.to.place.clone());
+    let (at, other) = match handoff.state {
+        State::Accepted | State::Parked => (to, from),
+        State::Pending | State::Clarification => (from, to),
+    };
     draft.emit(Event::BatonLoose { at, other });
 }

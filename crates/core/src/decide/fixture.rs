@@ -7,19 +7,25 @@ use uuid::Uuid;
 
 use super::{Decision, Fresh, Ground, Start, decide, start};
 use crate::agent::Agent;
-use crate::command::{Accept, Command, Complete, Create, GateAnswer, Reject};
+use crate::command::{
+    Accept, Clarify, Command, Complete, Create, GateAnswer, LeaseTime, Record, Reject, Release,
+    Reply, Way,
+};
 use crate::contract::{Check, Contract, Profile, Rule, ValueKind};
 use crate::document::Node;
 use crate::event::{evolve, replay};
+use crate::evidence::Verdict;
 use crate::gate::Answer;
 use crate::hash::Hash;
-use crate::names::{AgentId, Principal, Reason, StepId, StoryKey, WorkflowName};
+use crate::names::{AgentId, CheckName, Principal, Reason, StepId, StoryKey, Words, WorkflowName};
 use crate::outcome::Outcome;
 use crate::package::{Format, Package};
 use crate::refusal::Refusal;
 use crate::registry::Agents;
 use crate::run::{HandoffNo, Run, RunId};
-use crate::workflow::{Edge, Limits, RejectRule, Step, Target, Workflow};
+use crate::workflow::{
+    Delegate, Edge, Expiry, Limits, OnExpire, RejectRule, Step, Target, Workflow,
+};
 
 pub(super) const START: Timestamp = Timestamp::constant(1_000_000, 0);
 
@@ -42,7 +48,7 @@ pub(super) struct Tester {
     pub(super) run: Run,
     pub(super) now: Timestamp,
     pub(super) profile: Profile,
-    workflow: Workflow,
+    pub(super) workflow: Workflow,
     agents: Agents,
     fresh: Counter,
     log: Vec<(crate::event::Event, Timestamp)>,
@@ -77,6 +83,10 @@ impl Tester {
 
     pub(super) fn wait(&mut self, minutes: i64) {
         self.now += SignedDuration::from_mins(minutes);
+    }
+
+    pub(super) fn wait_seconds(&mut self, seconds: i64) {
+        self.now += SignedDuration::from_secs(seconds);
     }
 
     /// Decides, applies, and checks that the events alone tell the same.
@@ -160,16 +170,19 @@ pub(super) fn create(from: &str, to: &str, package: Node) -> Create {
         outcome: None,
         reason: None,
         supersedes: None,
+        way: None,
+        token: None,
         profile: Profile::Lenient,
     }
 }
 
 pub(super) fn accept(no: u32) -> Command {
-    Command::Accept(Accept { handoff: HandoffNo(no), by: None, acknowledgement: None })
+    Command::Accept(Accept { handoff: HandoffNo(no), by: None, acknowledgement: None, lease: None })
 }
 
 pub(super) fn reject(no: u32, why: &str) -> Command {
-    Command::Reject(Reject { handoff: HandoffNo(no), by: None, reason: reason(why) })
+    let (handoff, reason) = (HandoffNo(no), reason(why));
+    Command::Reject(Reject { handoff, by: None, reason, fence: None })
 }
 
 pub(super) fn complete(no: u32, outcome: Outcome, package: Node) -> Command {
@@ -180,13 +193,57 @@ pub(super) fn complete(no: u32, outcome: Outcome, package: Node) -> Command {
         package: sent(package),
         to: None,
         reason: None,
+        fence: None,
         profile: Profile::Lenient,
     })
 }
 
 pub(super) fn answer_gate(no: u32, answer: Answer) -> Command {
     let by = Principal::parse("grace").unwrap();
-    Command::Answer(GateAnswer { handoff: HandoffNo(no), answer, by, comment: None })
+    let handoff = HandoffNo(no);
+    Command::Answer(GateAnswer { handoff, answer, by, comment: None, package: None })
+}
+
+/// What a person says, with words.
+pub(super) fn says(no: u32, answer: Answer, comment: &str) -> Command {
+    let Command::Answer(said) = answer_gate(no, answer) else { unreachable!() };
+    Command::Answer(GateAnswer { comment: Some(words(comment)), ..said })
+}
+
+pub(super) fn accept_with(no: u32, seconds: u32) -> Command {
+    let Command::Accept(taken) = accept(no) else { unreachable!() };
+    Command::Accept(Accept { lease: LeaseTime::from_seconds(seconds), ..taken })
+}
+
+pub(super) fn clarify(no: u32, question: &str) -> Command {
+    let (handoff, question) = (HandoffNo(no), words(question));
+    Command::Clarify(Clarify { handoff, by: None, question, fence: None })
+}
+
+pub(super) fn reply(no: u32, answer: &str) -> Command {
+    let (handoff, answer) = (HandoffNo(no), words(answer));
+    Command::Reply(Reply { handoff, by: None, answer, fence: None })
+}
+
+pub(super) fn release(no: u32) -> Command {
+    Command::Release(Release { handoff: HandoffNo(no), by: None, reason: None, fence: None })
+}
+
+pub(super) fn record(no: u32, check: &str, verdict: Verdict) -> Command {
+    let check = CheckName::parse(check).unwrap();
+    Command::Record(Record { handoff: HandoffNo(no), check, verdict, detail: None })
+}
+
+pub(super) fn lose(no: u32, fence: u32) -> Command {
+    Command::LoseLease { handoff: HandoffNo(no), fence }
+}
+
+pub(super) fn way(way: Way, create: Create) -> Command {
+    Command::Create(Create { way: Some(way), ..create })
+}
+
+pub(super) fn words(words: &str) -> Words {
+    Words::parse(words).unwrap()
 }
 
 pub(super) fn cancel(no: u32) -> Command {
@@ -243,7 +300,11 @@ pub(super) fn findings(locations: &[&str]) -> Node {
 pub(super) fn pipeline() -> Workflow {
     let steps = vec![
         step("analyze", "analyst", vec![contract_edge(to("implement"), "plan")]),
-        step("implement", "implementer", vec![to("review")]),
+        Step {
+            delegates: vec![Delegate { agent: agent("helper"), contract: None, returns: None }],
+            expiry: Some(Expiry { after: SignedDuration::from_mins(20), then: OnExpire::Loose }),
+            ..step("implement", "implementer", vec![to("review")])
+        },
         step(
             "review",
             "reviewer",
@@ -280,6 +341,7 @@ pub(super) fn pipeline() -> Workflow {
         start: contract_edge(to("analyze"), "story"),
         steps,
         contracts,
+        escalation: None,
         limits: Limits::default(),
     }
 }
@@ -296,6 +358,7 @@ pub(super) fn to(step: &str) -> Edge {
         contract: None,
         profile: None,
         rounds: None,
+        gate: None,
     }
 }
 
@@ -308,12 +371,27 @@ pub(super) fn step(id: &str, agent: &str, edges: Vec<Edge>) -> Step {
         reason: None,
         is_optional: false,
         work_within: SignedDuration::from_mins(30),
+        expiry: None,
         reject: RejectRule::ToSender,
+        delegates: Vec::new(),
         edges,
     }
 }
 
 fn agents() -> Agents {
-    let names = ["analyst", "implementer", "reviewer", "refactorer", "documenter", "helper"];
+    let names = [
+        "analyst",
+        "implementer",
+        "reviewer",
+        "refactorer",
+        "documenter",
+        "helper",
+        "specification",
+        "architecture",
+        "security-check",
+        "crypto-check",
+        "estimation",
+        "implementation",
+    ];
     Agents::new(names.map(|it| Agent { name: it.to_uppercase(), ..Agent::unknown(agent(it)) }))
 }

@@ -151,7 +151,7 @@ fn a_failure_without_an_edge_is_tried_again_and_then_shown_to_a_person() {
     }
     check(&tester, expect!["HO-004 analyst→human pending; parked"]);
     tester.answers(4, Answer::Continue);
-    check(&tester, expect!["HO-005 analyst→analyst pending; offered"]);
+    check(&tester, expect!["HO-005 human→analyst pending; offered"]);
     assert_eq!(tester.run.current().unwrap().package, given);
 }
 
@@ -160,9 +160,9 @@ fn blocked_work_waits_for_a_person_and_goes_back_to_the_blocked_agent() {
     let mut tester = Tester::started();
     tester.accepts(1);
     tester.completes(1, Outcome::Blocked, Node::map([("reason", Node::text("no access"))]));
-    check(&tester, expect!["HO-002 analyst→human pending; parked"]);
+    check(&tester, expect!["HO-002 orchestrator→human pending; parked"]);
     tester.answers(2, Answer::Continue);
-    check(&tester, expect!["HO-003 analyst→analyst pending; offered"]);
+    check(&tester, expect!["HO-003 human→analyst pending; offered"]);
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn a_question_goes_to_a_person_and_the_agent_works_on_with_the_answer() {
     tester.completes(1, Outcome::NeedsClarification, question);
     check(&tester, expect!["HO-002 analyst→human pending; parked"]);
     tester.answers(2, Answer::Continue);
-    check(&tester, expect!["HO-003 analyst→analyst pending; offered"]);
+    check(&tester, expect!["HO-003 human→analyst pending; offered"]);
     assert_eq!(tester.run.current().unwrap().package, given, "the task is the same as before");
 }
 
@@ -213,9 +213,12 @@ fn a_question_to_a_person_is_not_walked_around() {
 fn a_person_may_be_asked_from_anywhere() {
     let mut tester = at_review();
     tester.hands("reviewer", "human", Node::map([("summary", Node::text("which way?"))]));
-    check(&tester, expect!["HO-004 reviewer→human pending; parked"]);
-    tester.answers(4, Answer::Continue);
-    check(&tester, expect!["HO-005 reviewer→reviewer pending; offered"]);
+    check(
+        &tester,
+        expect!["HO-003 implementer→reviewer parked, HO-004 reviewer→human pending; parked"],
+    );
+    tester.does(&says(4, Answer::Reply, "The left one"));
+    check(&tester, expect!["HO-003 implementer→reviewer accepted; held"]);
 }
 
 /// The work went back three times and once more: `HO-010` asks a person.

@@ -1,17 +1,15 @@
-//! How a handoff comes to be: along an edge, back to its sender, or to a person.
+//! How a handoff comes to be: along an edge, or back to its sender.
+
+use jiff::Timestamp;
 
 use super::draft::Draft;
 use crate::content::ContentId;
-use crate::contract::{Contract, Profile};
 use crate::event::{Created, Event};
-use crate::gate::{Gate, GateCause};
 use crate::names::{AgentId, Principal};
 use crate::outcome::Outcome;
-use crate::package::Package;
 use crate::problem::Problem;
-use crate::refusal::Refusal;
-use crate::run::{EdgeKey, HandoffId, HandoffNo, Kind, Party};
-use crate::workflow::{Edge, Place, Target, Workflow};
+use crate::run::{EdgeKey, Handoff, HandoffId, HandoffNo, Kind, Party};
+use crate::workflow::{Place, Target};
 
 /// A handoff about to be made.
 pub(super) struct Offer {
@@ -27,6 +25,11 @@ pub(super) struct Offer {
     pub(super) follows: Option<HandoffNo>,
     pub(super) approved_by: Option<Principal>,
     pub(super) warnings: Vec<Problem>,
+    /// Found before, when the package came to a gate.
+    pub(super) told_warnings: Vec<String>,
+    pub(super) brings: Option<Outcome>,
+    pub(super) held_back_until: Option<Timestamp>,
+    pub(super) has_lost_lease: bool,
 }
 
 impl Offer {
@@ -45,7 +48,31 @@ impl Offer {
             follows: None,
             approved_by: None,
             warnings: Vec::new(),
+            told_warnings: Vec::new(),
+            brings: None,
+            held_back_until: None,
+            has_lost_lease: false,
         }
+    }
+
+    /// The same work again for the same receiver, after an attempt that came to nothing.
+    pub(super) fn retry(handoff: &Handoff) -> Self {
+        Self {
+            kind: handoff.kind,
+            forward: handoff.forward.clone(),
+            reject_to: handoff.reject_to.clone(),
+            attempt: handoff.attempt + 1,
+            follows: Some(handoff.no),
+            brings: handoff.brings,
+            has_lost_lease: handoff.has_lost_lease,
+            ..Self::new(handoff.from.clone(), handoff.to.clone(), handoff.package)
+        }
+    }
+
+    /// What the contract misses, in the words of the record.
+    pub(super) fn warning_words(&self) -> Vec<String> {
+        let found = self.warnings.iter().map(|it| format!("{} {}", it.rule, it.path));
+        self.told_warnings.iter().cloned().chain(found).collect()
     }
 }
 
@@ -59,6 +86,7 @@ pub(super) fn offer(draft: &mut Draft<'_>, offer: Offer) -> HandoffNo {
             draft.keep(&words)
         }
     };
+    let warnings = offer.warning_words();
     draft.emit(Event::HandoffCreated(Created {
         handoff,
         id: HandoffId(draft.ground.fresh.id()),
@@ -73,17 +101,17 @@ pub(super) fn offer(draft: &mut Draft<'_>, offer: Offer) -> HandoffNo {
         attempt: offer.attempt,
         follows: offer.follows,
         approved_by: offer.approved_by,
-        warnings: offer.warnings.iter().map(|it| format!("{} {}", it.rule, it.path)).collect(),
-        brings: None,
-        held_back_until: None,
-        has_lost_lease: false,
+        warnings,
+        brings: offer.brings,
+        held_back_until: offer.held_back_until,
+        has_lost_lease: offer.has_lost_lease,
     }));
     draft.done.warnings.extend(offer.warnings);
     handoff
 }
 
 /// What becomes of the baton when the orchestrator takes it.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum AtOrchestrator {
     EndsRun,
     /// Unfinished: it lies loose there, and a person sees it.
@@ -113,9 +141,12 @@ pub(super) fn hand_over(draft: &mut Draft<'_>, it: Offer, then: AtOrchestrator) 
         is_implicit: true,
         acknowledgement: None,
     });
-    draft.emit(Event::HandoffCompleted { handoff, outcome: Outcome::Success, package: None, answer: None });
+    draft.complete(handoff, Outcome::Success, None);
     match then {
-        AtOrchestrator::EndsRun => draft.emit(Event::RunCompleted),
+        AtOrchestrator::EndsRun => {
+            draft.end_advice();
+            draft.emit(Event::RunCompleted);
+        }
         AtOrchestrator::LiesLoose => {
             draft.emit(Event::BatonLoose { at: Place::Orchestrator, other: from });
         }
@@ -137,32 +168,6 @@ pub(super) fn again(draft: &Draft<'_>, to: Party) -> Offer {
     }
 }
 
-/// Asks a person. The baton is parked until they answer.
-pub(super) fn open_gate(
-    draft: &mut Draft<'_>,
-    gate: Gate,
-    follows: Option<HandoffNo>,
-) -> HandoffNo {
-    let to = Party { agent: AgentId::human(), place: Place::Human };
-    let reason = match gate.reason {
-        Some(reason) => reason,
-        None => draft.keep(gate.cause.sentence()),
-    };
-    let handoff = offer(
-        draft,
-        Offer {
-            kind: Kind::Escalation,
-            reason: Some(reason),
-            follows,
-            forward: gate.forward.clone(),
-            ..Offer::new(gate.asker.clone(), to, gate.package)
-        },
-    );
-    draft.emit(Event::GateOpened { handoff, gate });
-    draft.done.gate = Some(handoff);
-    handoff
-}
-
 /// Gives work back to where it came from. The orchestrator cannot work: there it lies loose.
 pub(super) fn give_back(
     draft: &mut Draft<'_>,
@@ -181,85 +186,6 @@ pub(super) fn give_back(
         ..Offer::new(from, to, package)
     };
     hand_over(draft, offer, AtOrchestrator::LiesLoose)
-}
-
-/// What a gate is about when a step itself is stuck.
-pub(super) fn stuck(
-    cause: GateCause,
-    handoff: &crate::run::Handoff,
-    package: Option<ContentId>,
-    reason: Option<ContentId>,
-) -> Gate {
-    Gate {
-        cause,
-        asker: handoff.to.clone(),
-        worker: handoff.to.clone(),
-        package,
-        given: handoff.package,
-        reason,
-        forward: handoff.forward.clone(),
-        kind: crate::gate::GateKind::Blocking,
-        sender: None,
-        beside: None,
-        about: None,
-        evidence: Vec::new(),
-    }
-}
-
-/// The edge that leads from `place` to an agent, or the refusal that lists the ones there are.
-pub(super) fn edge_to<'a>(
-    workflow: &'a Workflow,
-    place: &Place,
-    to: &AgentId,
-    outcome: Option<Outcome>,
-) -> Result<&'a Edge, Refusal> {
-    let edges = workflow.edges_from(place);
-    let leads_there = |it: &&Edge| {
-        workflow.agents_at(&Workflow::target_place(&it.to)).contains(to)
-            && outcome.is_none_or(|outcome| outcome == it.on)
-    };
-    edges.iter().find(leads_there).ok_or_else(|| Refusal::NotAnEdge {
-        from: place.to_string(),
-        to: to.clone(),
-        known: known_edges(workflow, edges),
-    })
-}
-
-fn known_edges(workflow: &Workflow, edges: &[Edge]) -> String {
-    let known: Vec<String> = edges
-        .iter()
-        .flat_map(|edge| {
-            let agents = workflow.agents_at(&Workflow::target_place(&edge.to));
-            agents.into_iter().map(move |it| format!("`{it}` on {}", edge.on.name()))
-        })
-        .collect();
-    if known.is_empty() {
-        return "nothing leads on from there".to_owned();
-    }
-    format!("from there it may go to {}", known.join(", "))
-}
-
-/// Checks a package against the contract of an edge; what does not refuse is a warning.
-pub(super) fn check_contract(
-    workflow: &Workflow,
-    edge: &Edge,
-    package: &Package,
-    asked: Profile,
-) -> Result<Vec<Problem>, Refusal> {
-    let contract: Option<&Contract> =
-        edge.contract.as_deref().and_then(|name| workflow.contract(name));
-    let Some(contract) = contract else { return Ok(Vec::new()) };
-    let profile = edge.profile.or(workflow.profile).unwrap_or(asked);
-    let report = contract.check(&package.document);
-    let problems = report.refusing(profile);
-    if problems.is_empty() {
-        return Ok(report.should);
-    }
-    Err(Refusal::Contract {
-        contract: contract.name.clone(),
-        problems,
-        skeleton: Box::new(contract.skeleton(&package.document)),
-    })
 }
 
 fn default_reason(draft: &Draft<'_>, to: &Party) -> String {

@@ -1,8 +1,10 @@
 //! Reject: the work goes back, with the reason. How often is counted on the edge it came by,
 //! and a person is asked before it goes in circles.
 
-use super::draft::{Draft, only};
-use super::offer::{AtOrchestrator, Offer, give_back, hand_over, open_gate, stuck};
+use super::draft::{Draft, check_fence, only};
+use super::frame::{self, Brought};
+use super::gate::{between, open_gate, stuck};
+use super::offer::{AtOrchestrator, Offer, give_back, hand_over, offer};
 use crate::command::Reject;
 use crate::content::ContentId;
 use crate::event::Event;
@@ -13,12 +15,13 @@ use crate::outcome::Outcome;
 use crate::package::{Package, findings_hash};
 use crate::problem::Problem;
 use crate::refusal::Refusal;
-use crate::run::{EdgeKey, Handoff, Kind, Party, State};
+use crate::run::{EdgeKey, Handoff, HandoffNo, Kind, Party, State};
 use crate::workflow::{Edge, Place, RejectRule, Workflow};
 
 pub(super) fn decide(draft: &mut Draft<'_>, reject: &Reject) -> Result<(), Refusal> {
-    let handoff = draft.open_work(reject.handoff)?;
+    let handoff = draft.open_end(reject.handoff)?;
     only(&handoff.to.agent, reject.by.as_ref(), "reject", handoff.no)?;
+    check_fence(&handoff, reject.fence)?;
     match handoff.state {
         // Rejecting late is welcome: it says more than silence does.
         State::Pending | State::Clarification | State::Accepted | State::Parked => {}
@@ -26,6 +29,8 @@ pub(super) fn decide(draft: &mut Draft<'_>, reject: &Reject) -> Result<(), Refus
     let to = return_to(draft, &handoff)?;
     let reason = draft.keep(reject.reason.as_str());
     draft.done.handoff = Some(handoff.no);
+    frame::clear_inside(draft, handoff.no, Some(reason));
+    let part_of = draft.run.caller_of(handoff.no).cloned();
     match send_back(draft, &handoff, &to, reason, None) {
         Some(cause) => {
             let gate = round_gate(cause, &handoff, to, handoff.package, reason);
@@ -38,14 +43,49 @@ pub(super) fn decide(draft: &mut Draft<'_>, reject: &Reject) -> Result<(), Refus
             open_gate(draft, gate, Some(handoff.no));
         }
         None => {
-            let from = handoff.to.clone();
-            let forward = handoff.forward.clone();
-            let package = handoff.package;
-            let returned = give_back(draft, from, to, package, reason, forward, handoff.no);
+            let returned = match part_of {
+                Some(caller) => back_in_frame(draft, &handoff, &caller, to, reason),
+                None => {
+                    let from = handoff.to.clone();
+                    let forward = handoff.forward.clone();
+                    give_back(draft, from, to, handoff.package, reason, forward, handoff.no)
+                }
+            };
             draft.done.returned = Some(returned);
         }
     }
     Ok(())
+}
+
+/// The delegate will not do it, or the caller will not take what it did.
+fn back_in_frame(
+    draft: &mut Draft<'_>,
+    handoff: &Handoff,
+    caller: &Handoff,
+    to: Party,
+    reason: ContentId,
+) -> HandoffNo {
+    match handoff.kind {
+        Kind::Return => {
+            let again = Offer {
+                kind: Kind::Delegation,
+                reason: Some(reason),
+                forward: handoff.forward.clone(),
+                follows: Some(handoff.no),
+                ..Offer::new(handoff.to.clone(), to, handoff.package)
+            };
+            offer(draft, again)
+        }
+        Kind::Sequential | Kind::Delegation | Kind::Escalation | Kind::Question => {
+            let brought = Brought {
+                outcome: Outcome::Failure,
+                package: handoff.package,
+                reason: Some(reason),
+                warnings: Vec::new(),
+            };
+            frame::give_back(draft, handoff, caller, brought)
+        }
+    }
 }
 
 /// What a reviewer sends along a back edge.
@@ -110,11 +150,12 @@ fn send_back(
         forward: forward.clone(),
         findings,
     });
-    if let (State::Accepted, Place::Step(step)) = (handoff.state, &handoff.to.place) {
+    if let (State::Accepted | State::Parked, Place::Step(step)) = (handoff.state, &handoff.to.place)
+    {
         let (step, agent) = (step.clone(), handoff.to.agent.clone());
         draft.emit(Event::StepCompleted { step, agent, outcome: Outcome::Failure });
     }
-    if !to.place.is_step() {
+    if !to.place.is_work() {
         // With the orchestrator it lies loose, and a person is asked anyway.
         return None;
     }
@@ -153,23 +194,15 @@ fn round_gate(
     given: Option<ContentId>,
     reason: ContentId,
 ) -> Gate {
-    Gate {
-        cause,
-        asker: rejected.to.clone(),
-        worker,
-        package: rejected.package,
-        given,
-        reason: Some(reason),
-        forward: rejected.forward.clone(),
-        kind: crate::gate::GateKind::Blocking,
-        sender: None,
-        beside: None,
-        about: None,
-        evidence: Vec::new(),
-    }
+    let (asker, package) = (rejected.to.clone(), rejected.package);
+    Gate { given, ..between(cause, asker, worker, package, Some(reason), &rejected.forward) }
 }
 
 fn return_to(draft: &Draft<'_>, handoff: &Handoff) -> Result<Party, Refusal> {
+    // A step's rule is about what comes to it along its edges, not about what it had asked for.
+    if frame::is_return(draft, handoff) {
+        return Ok(handoff.from.clone());
+    }
     let step = draft.step_at(&handoff.to.place);
     match step.map(|it| (&it.id, &it.reject)) {
         Some((step, RejectRule::Never)) => Err(Refusal::RejectNever { step: step.clone() }),

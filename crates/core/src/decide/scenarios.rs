@@ -137,12 +137,18 @@ fn only_the_receiver_answers_and_only_the_holder_hands_on() {
             handoff: HandoffNo(1),
             by: stranger.clone(),
             acknowledgement: None,
+            lease: None,
         }),
         expect!["not_yours: only `analyst` may accept HO-001, not `reviewer`"],
     );
     check_refused(
         &mut tester,
-        &Command::Reject(Reject { handoff: HandoffNo(1), by: stranger, reason: reason("no") }),
+        &Command::Reject(Reject {
+            handoff: HandoffNo(1),
+            by: stranger,
+            reason: reason("no"),
+            fence: None,
+        }),
         expect!["not_yours: only `analyst` may reject HO-001, not `reviewer`"],
     );
     tester.accepts(1);

@@ -3,158 +3,330 @@
 use expect_test::{Expect, expect};
 
 use super::fixture::*;
+use super::states::*;
 use crate::command::Command;
 use crate::contract::Profile;
-use crate::gate::Answer;
-use crate::outcome::Outcome;
-use crate::run::{Baton, HandoffNo, RunStatus, State};
+use crate::run::State;
 
-/// The handoff under test is always `HO-002`, from the analyst to the implementer.
 #[test]
 fn every_command_on_a_handoff_in_every_state() {
-    check_table(
-        &[
-            ("pending", in_state(State::Pending)),
-            ("clarification", in_state(State::Clarification)),
-            ("accepted", in_state(State::Accepted)),
-            ("parked", in_state(State::Parked)),
-            ("gate", gated()),
-            ("finished", finished()),
-        ],
-        &[
-            ("accept", |no| accept(no)),
-            ("reject", |no| reject(no, "no")),
-            ("complete", |no| complete(no, Outcome::Success, nothing())),
-            ("cancel", |no| cancel(no)),
-            ("time_out", |no| time_out(no)),
-            ("mark_stale", |no| Command::MarkStale { handoff: HandoffNo(no) }),
-            ("answer", |no| answer_gate(no, Answer::Continue)),
-        ],
-        expect![[r#"
-            pending
-              accept     handoff.accepted step.started → held
-              reject     handoff.rejected handoff.created → offered
-              complete   handoff.accepted step.started handoff.completed step.completed handoff.created → offered
-              cancel     handoff.cancelled baton.loose → loose
-              time_out   handoff.timed_out baton.loose → loose
-              mark_stale handoff.stale → offered
-              answer     (not_a_gate)
-            clarification
-              accept     (wrong_state)
-              reject     handoff.rejected handoff.created → offered
-              complete   (wrong_state)
-              cancel     handoff.cancelled baton.loose → loose
-              time_out   (wrong_state)
-              mark_stale handoff.stale → offered
-              answer     (not_a_gate)
-            accepted
-              accept     (already_accepted)
-              reject     handoff.rejected step.completed handoff.created → offered
-              complete   handoff.completed step.completed handoff.created → offered
-              cancel     (wrong_state)
-              time_out   handoff.timed_out baton.loose → loose
-              mark_stale handoff.stale → held
-              answer     (not_a_gate)
-            parked
-              accept     (already_accepted)
-              reject     handoff.rejected handoff.created → offered
-              complete   (wrong_state)
-              cancel     (wrong_state)
-              time_out   (wrong_state)
-              mark_stale (not_due)
-              answer     (not_a_gate)
-            gate
-              accept     (gate_open)
-              reject     (gate_open)
-              complete   (gate_open)
-              cancel     (gate_open)
-              time_out   (gate_open)
-              mark_stale (gate_open)
-              answer     gate.answered handoff.completed handoff.created → offered
-            finished
-              accept     (finished)
-              reject     (finished)
-              complete   (finished)
-              cancel     (finished)
-              time_out   (finished)
-              mark_stale (finished)
-              answer     (finished)
-        "#]],
-    );
+    let mut table = String::new();
+    for Stand { name, tester, no } in stands() {
+        table += &format!("{name}\n");
+        for (command, make) in ON_HANDOFF {
+            table += &format!("  {command:<11}{}\n", cell(&tester, &make(&tester, no)));
+        }
+    }
+    expect![[r#"
+        pending
+          accept     handoff.accepted step.started → held
+          clarify    handoff.clarified handoff.created → offered
+          reply      (not_a_question)
+          reject     handoff.rejected handoff.created → offered
+          complete   handoff.accepted step.started handoff.completed step.completed handoff.created → offered
+          release    (wrong_state)
+          cancel     handoff.cancelled baton.loose → loose
+          time_out   handoff.timed_out baton.loose → loose
+          record     evidence.recorded → offered
+          lose_lease (no_lease)
+          wake       (not_held_back)
+          expire     handoff.timed_out baton.loose → loose
+          mark_stale handoff.stale → offered
+          continue   (not_a_gate)
+          approve    (not_a_gate)
+        held back
+          accept     (not_yet)
+          clarify    (fence_required)
+          reply      (not_a_question)
+          reject     (fence_required)
+          complete   (fence_required)
+          release    (fence_required)
+          cancel     handoff.cancelled baton.loose → loose
+          time_out   handoff.timed_out baton.loose → loose
+          record     evidence.recorded → parked
+          lose_lease (no_lease)
+          wake       (not_yet)
+          expire     (not_due)
+          mark_stale (not_due)
+          continue   (not_a_gate)
+          approve    (not_a_gate)
+        clarification
+          accept     (wrong_state)
+          clarify    (wrong_state)
+          reply      handoff.answered handoff.completed → offered
+          reject     handoff.cancelled handoff.rejected handoff.created → offered
+          complete   (wrong_state)
+          release    (wrong_state)
+          cancel     handoff.cancelled handoff.cancelled baton.loose → loose
+          time_out   (wrong_state)
+          record     evidence.recorded → offered
+          lose_lease (no_lease)
+          wake       (not_held_back)
+          expire     (wrong_state)
+          mark_stale (not_due)
+          continue   (not_a_gate)
+          approve    (not_a_gate)
+        accepted
+          accept     (already_accepted)
+          clarify    handoff.clarified handoff.created → offered
+          reply      (not_a_question)
+          reject     handoff.rejected step.completed handoff.created → offered
+          complete   handoff.completed step.completed handoff.created → offered
+          release    handoff.released → offered
+          cancel     (wrong_state)
+          time_out   handoff.timed_out baton.loose → loose
+          record     evidence.recorded → held
+          lose_lease (no_lease)
+          wake       (not_held_back)
+          expire     (wrong_state)
+          mark_stale handoff.stale → held
+          continue   (not_a_gate)
+          approve    (not_a_gate)
+        leased
+          accept     (already_accepted)
+          clarify    handoff.clarified handoff.created → offered
+          reply      (not_a_question)
+          reject     handoff.rejected step.completed handoff.created → offered
+          complete   handoff.completed step.completed handoff.created → offered
+          release    lease.released handoff.released → offered
+          cancel     (wrong_state)
+          time_out   handoff.timed_out baton.loose → loose
+          record     evidence.recorded → held
+          lose_lease lease.lost handoff.timed_out step.completed handoff.created → parked
+          wake       (not_held_back)
+          expire     (wrong_state)
+          mark_stale (not_due)
+          continue   (not_a_gate)
+          approve    (not_a_gate)
+        parked
+          accept     (already_accepted)
+          clarify    (wrong_state)
+          reply      (not_a_question)
+          reject     handoff.cancelled handoff.rejected step.completed handoff.created → offered
+          complete   (frame_open)
+          release    (wrong_state)
+          cancel     (wrong_state)
+          time_out   (wrong_state)
+          record     evidence.recorded → offered
+          lose_lease (no_lease)
+          wake       (not_held_back)
+          expire     (wrong_state)
+          mark_stale (not_due)
+          continue   (not_a_gate)
+          approve    (not_a_gate)
+        delegation
+          accept     handoff.accepted → held
+          clarify    handoff.clarified handoff.created → offered
+          reply      (not_a_question)
+          reject     handoff.rejected handoff.created → offered
+          complete   handoff.accepted handoff.completed handoff.created → offered
+          release    (wrong_state)
+          cancel     handoff.cancelled handoff.created → offered
+          time_out   handoff.timed_out handoff.created → offered
+          record     evidence.recorded → offered
+          lose_lease (no_lease)
+          wake       (not_held_back)
+          expire     (not_due)
+          mark_stale handoff.stale → offered
+          continue   (not_a_gate)
+          approve    (not_a_gate)
+        return
+          accept     handoff.accepted handoff.completed frame.closed → held
+          clarify    handoff.clarified handoff.created → offered
+          reply      (not_a_question)
+          reject     handoff.rejected handoff.created → offered
+          complete   handoff.accepted handoff.completed frame.closed handoff.completed step.completed handoff.created → offered
+          release    (wrong_state)
+          cancel     handoff.cancelled frame.closed → held
+          time_out   handoff.timed_out frame.closed → held
+          record     evidence.recorded → offered
+          lose_lease (no_lease)
+          wake       (not_held_back)
+          expire     handoff.timed_out frame.closed → held
+          mark_stale handoff.stale → offered
+          continue   (not_a_gate)
+          approve    (not_a_gate)
+        question
+          accept     handoff.accepted → offered
+          clarify    (question_open)
+          reply      handoff.answered handoff.completed → offered
+          reject     (question_open)
+          complete   (question_open)
+          release    (wrong_state)
+          cancel     (question_open)
+          time_out   (question_open)
+          record     (question_open)
+          lose_lease (no_lease)
+          wake       (not_held_back)
+          expire     (question_open)
+          mark_stale handoff.stale → offered
+          continue   (not_a_choice)
+          approve    (not_a_choice)
+        gate
+          accept     (gate_open)
+          clarify    (gate_open)
+          reply      (gate_open)
+          reject     (gate_open)
+          complete   (gate_open)
+          release    (gate_open)
+          cancel     (gate_open)
+          time_out   (gate_open)
+          record     evidence.recorded → parked
+          lose_lease (gate_open)
+          wake       (gate_open)
+          expire     (gate_open)
+          mark_stale (gate_open)
+          continue   gate.answered blocker.resolved handoff.completed handoff.created → offered
+          approve    (not_a_choice)
+        escalation
+          accept     (gate_open)
+          clarify    (gate_open)
+          reply      (gate_open)
+          reject     (gate_open)
+          complete   (gate_open)
+          release    (gate_open)
+          cancel     (gate_open)
+          time_out   (gate_open)
+          record     evidence.recorded → parked
+          lose_lease (gate_open)
+          wake       (gate_open)
+          expire     (gate_open)
+          mark_stale (gate_open)
+          continue   (not_a_choice)
+          approve    gate.answered handoff.completed handoff.created handoff.accepted handoff.completed frame.closed → held
+        advisory
+          accept     (gate_open)
+          clarify    (gate_open)
+          reply      (gate_open)
+          reject     (gate_open)
+          complete   (gate_open)
+          release    (gate_open)
+          cancel     (gate_open)
+          time_out   (gate_open)
+          record     evidence.recorded → offered
+          lose_lease (gate_open)
+          wake       (gate_open)
+          expire     (gate_open)
+          mark_stale (gate_open)
+          continue   (not_a_choice)
+          approve    gate.answered handoff.completed → offered
+        automatic
+          accept     (gate_open)
+          clarify    (gate_open)
+          reply      (gate_open)
+          reject     (gate_open)
+          complete   (gate_open)
+          release    (gate_open)
+          cancel     (gate_open)
+          time_out   (gate_open)
+          record     evidence.recorded gate.passed handoff.completed handoff.created → offered
+          lose_lease (gate_open)
+          wake       (gate_open)
+          expire     (gate_open)
+          mark_stale (gate_open)
+          continue   (not_a_choice)
+          approve    gate.answered handoff.completed handoff.created → offered
+        finished
+          accept     (finished)
+          clarify    (finished)
+          reply      (finished)
+          reject     (finished)
+          complete   (finished)
+          release    (finished)
+          cancel     (finished)
+          time_out   (finished)
+          record     (finished)
+          lose_lease (finished)
+          wake       (finished)
+          expire     (finished)
+          mark_stale (finished)
+          continue   (finished)
+          approve    (finished)
+    "#]].assert_eq(&table);
 }
 
 #[test]
 fn every_command_on_a_run_wherever_the_baton_is() {
-    check_table(
-        &[
-            ("offered", in_state(State::Pending)),
-            ("held", in_state(State::Accepted)),
-            ("parked", gated()),
-            ("loose", loose()),
-            ("paused", paused()),
-            ("completed", completed()),
-            ("cancelled", cancelled()),
-        ],
-        &[
-            ("clean_up", |_| Command::CleanUp { reason: None }),
-            ("pause", |_| Command::Pause { reason: None }),
-            ("resume", |_| Command::Resume),
-            ("cancel_run", |_| Command::CancelRun { reason: None }),
-            ("goto", |_| goto("analyze")),
-            ("skip", |_| skip()),
-        ],
-        expect![[r#"
-            offered
-              clean_up   handoff.cancelled baton.loose → loose
-              pause      run.paused → offered
-              resume     (not_paused)
-              cancel_run handoff.cancelled run.cancelled → done
-              goto       handoff.superseded handoff.created → offered
-              skip       (not_optional)
-            held
-              clean_up    → held
-              pause      run.paused → held
-              resume     (not_paused)
-              cancel_run handoff.cancelled run.cancelled → done
-              goto       handoff.superseded handoff.created → offered
-              skip       (not_optional)
-            parked
-              clean_up    → parked
-              pause      run.paused → parked
-              resume     (not_paused)
-              cancel_run handoff.cancelled run.cancelled → done
-              goto       (gate_open)
-              skip       (gate_open)
-            loose
-              clean_up    → loose
-              pause      run.paused → loose
-              resume     (not_paused)
-              cancel_run run.cancelled → done
-              goto       handoff.created → offered
-              skip       (not_optional)
-            paused
-              clean_up   handoff.cancelled baton.loose → loose
-              pause      (paused)
-              resume     run.resumed → offered
-              cancel_run handoff.cancelled run.cancelled → done
-              goto       handoff.superseded handoff.created → offered
-              skip       (not_optional)
-            completed
-              clean_up   (run_finished)
-              pause      (run_finished)
-              resume     (run_finished)
-              cancel_run (run_finished)
-              goto       (run_finished)
-              skip       (run_finished)
-            cancelled
-              clean_up   (run_finished)
-              pause      (run_finished)
-              resume     (run_finished)
-              cancel_run (run_finished)
-              goto       (run_finished)
-              skip       (run_finished)
-        "#]],
-    );
+    let mut table = String::new();
+    for (name, tester) in batons() {
+        table += &format!("{name}\n");
+        for (command, make) in ON_RUN {
+            table += &format!("  {command:<11}{}\n", cell(&tester, &make()));
+        }
+    }
+    expect![[r#"
+        offered
+          clean_up   handoff.cancelled baton.loose → loose
+          pause      run.paused → offered
+          resume     (not_paused)
+          cancel_run handoff.cancelled run.cancelled → done
+          goto       handoff.superseded handoff.created → offered
+          skip       (not_optional)
+        asked
+          clean_up   handoff.cancelled handoff.cancelled baton.loose → loose
+          pause      run.paused → offered
+          resume     (not_paused)
+          cancel_run handoff.cancelled handoff.cancelled run.cancelled → done
+          goto       handoff.superseded handoff.superseded handoff.created → offered
+          skip       (not_optional)
+        held
+          clean_up    → held
+          pause      run.paused → held
+          resume     (not_paused)
+          cancel_run handoff.cancelled run.cancelled → done
+          goto       handoff.superseded handoff.created → offered
+          skip       (not_optional)
+        delegated
+          clean_up   handoff.cancelled frame.closed → held
+          pause      run.paused → offered
+          resume     (not_paused)
+          cancel_run handoff.cancelled handoff.cancelled run.cancelled → done
+          goto       handoff.superseded handoff.superseded handoff.created → offered
+          skip       (nothing_to_skip)
+        held back
+          clean_up   handoff.cancelled baton.loose → loose
+          pause      run.paused → parked
+          resume     (not_paused)
+          cancel_run handoff.cancelled run.cancelled → done
+          goto       handoff.superseded handoff.created → offered
+          skip       (not_optional)
+        parked
+          clean_up    → parked
+          pause      run.paused → parked
+          resume     (not_paused)
+          cancel_run handoff.cancelled run.cancelled → done
+          goto       (gate_open)
+          skip       (gate_open)
+        loose
+          clean_up    → loose
+          pause      run.paused → loose
+          resume     (not_paused)
+          cancel_run run.cancelled → done
+          goto       handoff.created → offered
+          skip       (not_optional)
+        paused
+          clean_up   handoff.cancelled baton.loose → loose
+          pause      (paused)
+          resume     run.resumed → offered
+          cancel_run handoff.cancelled run.cancelled → done
+          goto       handoff.superseded handoff.created → offered
+          skip       (not_optional)
+        completed
+          clean_up   (run_finished)
+          pause      (run_finished)
+          resume     (run_finished)
+          cancel_run (run_finished)
+          goto       (run_finished)
+          skip       (run_finished)
+        cancelled
+          clean_up   (run_finished)
+          pause      (run_finished)
+          resume     (run_finished)
+          cancel_run (run_finished)
+          goto       (run_finished)
+          skip       (run_finished)
+    "#]]
+    .assert_eq(&table);
 }
 
 #[test]
@@ -278,20 +450,6 @@ fn check_create_table(profile: Profile, expected: Expect) {
     expected.assert_eq(&table);
 }
 
-type MakeCommand = (&'static str, fn(u32) -> Command);
-
-#[track_caller]
-fn check_table(states: &[(&str, Tester)], commands: &[MakeCommand], expected: Expect) {
-    let mut table = String::new();
-    for (state, tester) in states {
-        table += &format!("{state}\n");
-        for (name, command) in commands {
-            table += &format!("  {name:<11}{}\n", cell(tester, &command(2)));
-        }
-    }
-    expected.assert_eq(&table);
-}
-
 /// What happens, by the names of the events and where the baton is then; or the refusal's code.
 fn cell(tester: &Tester, command: &Command) -> String {
     match tester.would(command) {
@@ -301,66 +459,4 @@ fn cell(tester: &Tester, command: &Command) -> String {
         }
         Err(refusal) => format!("({})", refusal.code()),
     }
-}
-
-fn in_state(state: State) -> Tester {
-    let mut tester = Tester::started();
-    tester.accepts(1);
-    tester.hands("analyst", "implementer", plan());
-    match state {
-        State::Pending => {}
-        State::Accepted => {
-            tester.accepts(2);
-        }
-        // No command leads there yet; what they mean is said all the same.
-        State::Clarification => tester.run.handoffs[0].state = State::Clarification,
-        State::Parked => {
-            tester.accepts(2);
-            tester.run.handoffs[0].state = State::Parked;
-        }
-    }
-    tester.wait(31);
-    tester
-}
-
-/// `HO-002` asks a person.
-fn gated() -> Tester {
-    let mut tester = Tester::started();
-    tester.accepts(1);
-    tester.completes(1, Outcome::Blocked, nothing());
-    tester.wait(31);
-    tester
-}
-
-fn loose() -> Tester {
-    let mut tester = in_state(State::Pending);
-    tester.does(&cancel(2));
-    tester
-}
-
-fn finished() -> Tester {
-    let mut tester = in_state(State::Accepted);
-    tester.hands("implementer", "reviewer", nothing());
-    tester
-}
-
-fn paused() -> Tester {
-    let mut tester = in_state(State::Pending);
-    tester.does(&Command::Pause { reason: None });
-    tester
-}
-
-fn completed() -> Tester {
-    let mut tester = finished();
-    tester.hands("reviewer", "refactorer", nothing());
-    tester.hands("refactorer", "documenter", nothing());
-    tester.hands("documenter", "orchestrator", nothing());
-    assert_eq!((tester.run.status, tester.run.baton()), (RunStatus::Completed, &Baton::Done));
-    tester
-}
-
-fn cancelled() -> Tester {
-    let mut tester = in_state(State::Accepted);
-    tester.does(&Command::CancelRun { reason: None });
-    tester
 }

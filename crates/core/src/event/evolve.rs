@@ -119,6 +119,7 @@ impl Run {
             has_lost_lease: created.has_lost_lease,
             question: None,
             about,
+            asks: about.map(|_| created.reason),
             n_questions: 0,
             brings: created.brings,
             evidence: Vec::new(),

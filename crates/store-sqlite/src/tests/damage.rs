@@ -63,11 +63,33 @@ async fn a_directory_in_place_of_the_file_is_refused() {
 async fn a_value_that_baton_does_not_write_is_damage() {
     let dir = with_file(&a_file().await);
     let connection = crate::connect::writing(&dir.path().join(FILE)).unwrap();
-    connection.execute("update runs set state = '{}' where number = 1", []).unwrap();
+    connection.execute("update handoffs set from_place = 'the moon' where number = 1", []).unwrap();
     drop(connection);
     let store = SqliteStore::open(dir.path()).unwrap();
-    let error = store.runs(&RunFilter::default()).await.unwrap_err();
-    assert_eq!(error.to_string(), "what is stored cannot be read: column `state`");
+    let error = store.handoffs(&HandoffFilter::default()).await.unwrap_err();
+    assert_eq!(error.to_string(), "what is stored cannot be read: column `from_place`");
+}
+
+#[tokio::test]
+async fn a_column_that_its_text_denies_is_reported() {
+    for (edit, expected) in [
+        ("update runs set story_key = 'other'", "run 1 has a column that its state denies"),
+        ("update runs set workflow = 'other'", "run 1 has a column that its state denies"),
+        ("update runs set status = 'cancelled'", "run 1 has a column that its state denies"),
+        ("update runs set baton = 'held'", "run 1 has a column that its state denies"),
+        ("update runs set current_agent = 'eve'", "run 1 has a column that its state denies"),
+        ("update runs set started_at = 1", "run 1 has a column that its state denies"),
+        ("update runs set moved_at = 1", "run 1 has a column that its state denies"),
+        ("update events set name = 'run.paused'", "event 1 has a column that its text denies"),
+    ] {
+        let dir = with_file(&a_file().await);
+        let connection = crate::connect::writing(&dir.path().join(FILE)).unwrap();
+        let key = if edit.contains("runs") { "number" } else { "position" };
+        connection.execute(&format!("{edit} where {key} = 1"), []).unwrap();
+        drop(connection);
+        let store = SqliteStore::open(dir.path()).unwrap();
+        assert_eq!(store.check().await.unwrap(), [expected], "{edit}");
+    }
 }
 
 #[tokio::test]

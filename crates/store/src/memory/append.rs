@@ -1,13 +1,13 @@
 //! One append: everything is checked and worked out first, then written; nothing fails half-way.
 
 use baton_core::event::Created;
-use baton_core::run::{Run, RunId, State};
+use baton_core::run::{Run, RunId};
 use jiff::Timestamp;
 
 use super::{Kept, at};
 use crate::{
     Append, AppendError, Appended, EventRecord, HandoffChange, HandoffMove, HandoffRef, HandoffRow,
-    HandoffState, OutboxRow, Position, RunRef, RunRow, StoreError, StoredEvent, Version,
+    OutboxRow, Position, RunRef, RunRow, StoreError, StoredEvent, TimerChange, TimerRow, Version,
     refuse_nul,
 };
 
@@ -44,6 +44,7 @@ impl Kept {
             let key = (answered.scope.clone(), answered.key.clone());
             self.answered.insert(key, answered);
         }
+        self.keep_timers(append.run.id, number, &append.timers);
         self.keep_run(RunRow { number, version, head, run: append.run });
         Ok(Appended { version, run_number: number, position: self.last_position(), numbers })
     }
@@ -83,7 +84,11 @@ impl Kept {
                 }
                 HandoffChange::Moved(moved) => {
                     let row = self.row_mut(&append.run, moved, &mut rows)?;
-                    make_move(row, moved, append.at)?;
+                    if !row.state.is_open() {
+                        let what = format!("{} has ended and cannot change", row.no);
+                        return Err(damaged(&what));
+                    }
+                    row.make_move(moved, append.at);
                 }
             }
         }
@@ -176,26 +181,19 @@ impl Kept {
             self.outbox.insert(id, OutboxRow { id, run, about, at });
         }
     }
-}
 
-fn make_move(row: &mut HandoffRow, moved: &HandoffMove, at: Timestamp) -> Result<(), StoreError> {
-    match (row.state, moved.state) {
-        (HandoffState::Ended(_), _) => {
-            return Err(damaged(&format!("{} has ended and cannot change", row.no)));
+    fn keep_timers(&mut self, run: RunId, number: u64, timers: &[TimerChange]) {
+        for change in timers {
+            match *change {
+                TimerChange::Set { no, what, due } => {
+                    self.timers.insert((number, no), TimerRow { run, no, what, due });
+                }
+                TimerChange::Clear { no } => {
+                    self.timers.remove(&(number, no));
+                }
+            }
         }
-        (HandoffState::Open(_), HandoffState::Ended(_)) => row.ended_at = Some(at),
-        (
-            HandoffState::Open(State::Pending | State::Clarification),
-            HandoffState::Open(State::Accepted),
-        ) => row.accepted_at = Some(at),
-        (HandoffState::Open(_), HandoffState::Open(_)) => {}
     }
-    row.state = moved.state;
-    row.is_stale = moved.is_stale;
-    row.outcome = moved.outcome.or(row.outcome);
-    row.ended_reason = moved.ended_reason.or(row.ended_reason);
-    row.acknowledgement = moved.acknowledgement.or(row.acknowledgement);
-    Ok(())
 }
 
 fn damaged(what: &str) -> StoreError {

@@ -344,6 +344,19 @@ mod tests {
         {
             assert_eq!(root.place_of(path), Position { line, column }, "{path}");
         }
+        let root = parse("a:\n  - b: c\nd:\n  - e\n  - f: g\n", MOST_BYTES).unwrap();
+        for (path, line, column) in [
+            ("a[0].b", 2, 8),
+            ("a.b", 2, 8),
+            ("d[0]", 4, 5),
+            ("d[0].f", 4, 5),
+            ("d[1].f", 5, 8),
+            ("d.f", 3, 1),
+            ("d[2]", 3, 1),
+            ("d[x]", 3, 1),
+        ] {
+            assert_eq!(root.place_of(path), Position { line, column }, "{path}");
+        }
     }
 
     proptest! {

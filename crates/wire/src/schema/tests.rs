@@ -3,7 +3,7 @@ use baton_core::outcome::Outcome;
 
 use super::*;
 use crate::located::yaml;
-use crate::workflow_file::{self, contracts, edges, steps};
+use crate::workflow_file::{self, contracts, delegates, edges, gates, steps};
 use crate::{agent_file, builtin, json, project_file};
 
 fn document(name: &str) -> Node {
@@ -29,8 +29,11 @@ fn maps() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
         ("workflow", "$defs.limits", workflow_file::LIMIT_KEYS.to_vec()),
         ("workflow", "$defs.start", edges::START_KEYS.to_vec()),
         ("workflow", "$defs.step", steps::KEYS.to_vec()),
+        ("workflow", "$defs.delegate", delegates::KEYS.to_vec()),
         ("workflow", "$defs.on", outcomes()),
         ("workflow", "$defs.edge", edges::KEYS.to_vec()),
+        ("workflow", "$defs.gate", gates::KEYS.to_vec()),
+        ("workflow", "$defs.options", gates::OPTION_KEYS.to_vec()),
         ("workflow", "$defs.contract", contracts::KEYS.to_vec()),
         ("workflow", "$defs.rule", contracts::RULE_KEYS.to_vec()),
         ("workflow", "$defs.when", contracts::WHEN_KEYS.to_vec()),
@@ -81,6 +84,10 @@ fn a_schema_has_the_words_that_the_reader_knows() {
     let workflow = document("workflow");
     assert_eq!(words(workflow.at("$defs.profile.enum")), profiles);
     assert_eq!(words(workflow.at("$defs.rule.properties.type.enum")), kinds);
+    let gate_types: Vec<&str> = gates::KINDS.iter().map(|(it, _)| *it).collect();
+    assert_eq!(words(workflow.at("$defs.gate_type.enum")), gate_types);
+    let on_expire: Vec<&str> = workflow_file::ON_EXPIRE.iter().map(|(it, _)| *it).collect();
+    assert_eq!(words(workflow.at("$defs.on_expire.enum")), on_expire);
     let project = document("project");
     assert_eq!(words(project.at("$defs.project.properties.profile.enum")), profiles);
     let agent = document("agent");
@@ -142,6 +149,8 @@ fn the_checker_below_can_refuse() {
         r#"{"name":"x","start":"a","steps":{"a":{"agent":"a","on":{"success":{"back":true}}}}}"#,
         r#"{"name":"x","start":"a","steps":{"a":{"agent":"a"}},"more":1}"#,
         r#"{"name":"x","start":"a","steps":{"a":{"agent":"a"}},"profile":"harsh"}"#,
+        r#"{"name":"x","start":"a","steps":{"a":{"agent":"a","on":{"success":{"to":"a","gate":"red"}}}}}"#,
+        r#"{"name":"x","start":"a","steps":{"a":{"agent":"a","delegates":[{"returns":"a"}]}}}"#,
     ] {
         assert!(check(&schema, "", &json::parse(bad).unwrap()).is_err(), "{bad}");
     }

@@ -1,28 +1,31 @@
 //! Where work goes from a step, and where it comes in: `on` and `start`.
 
-use baton_core::names::{NameError, StepId};
+use baton_core::names::{AgentId, NameError, StepId};
 use baton_core::outcome::Outcome;
 use baton_core::workflow::{Edge, Target};
 
-use super::{PROFILES, count};
+use super::{PROFILES, count, gates};
 use crate::fields::{Field, Fields};
 use crate::file_problem::Problems;
 use crate::located::Value;
 use crate::suggest::did_you_mean;
 
-pub(crate) const KEYS: &[&str] = &["to", "back", "contract", "profile", "rounds"];
-/// Nothing lies before the start, so it has no `back`.
+pub(crate) const KEYS: &[&str] = &["to", "back", "contract", "profile", "rounds", "gate"];
+/// Nothing lies before the start, so it has no `back`, and nobody to whom a gate could give back.
 pub(crate) const START_KEYS: &[&str] = &["to", "contract", "profile", "rounds"];
+
+/// The end of a run, wherever a step may be named.
+pub(super) const COMPLETE: &str = "complete";
 
 /// Of one step, over all outcomes.
 const MOST_EDGES: usize = 100;
 
 pub(super) fn start(field: &Field<'_>, problems: &mut Problems) -> Option<Edge> {
-    edge(Outcome::Success, field, START_KEYS, problems)
+    edge(Outcome::Success, AgentId::ORCHESTRATOR, field, START_KEYS, problems)
 }
 
-/// The edges of one step. `None` where one of them could not be read.
-pub(super) fn edges(field: &Field<'_>, problems: &mut Problems) -> Option<Vec<Edge>> {
+/// The edges of one step, which people call `from`. `None` where one of them could not be read.
+pub(super) fn edges(from: &str, field: &Field<'_>, problems: &mut Problems) -> Option<Vec<Edge>> {
     field.members(problems)?;
     let mut edges = Vec::new();
     let mut are_all_read = true;
@@ -46,7 +49,7 @@ pub(super) fn edges(field: &Field<'_>, problems: &mut Problems) -> Option<Vec<Ed
             return None;
         }
         for item in items {
-            match edge(outcome, &item, KEYS, problems) {
+            match edge(outcome, from, &item, KEYS, problems) {
                 Some(edge) => edges.push(edge),
                 None => are_all_read = false,
             }
@@ -64,10 +67,17 @@ fn suggestion(word: &str) -> String {
 }
 
 /// A step's name, or a map with more to say.
-fn edge(on: Outcome, field: &Field<'_>, known: &[&str], problems: &mut Problems) -> Option<Edge> {
+fn edge(
+    on: Outcome,
+    from: &str,
+    field: &Field<'_>,
+    known: &[&str],
+    problems: &mut Problems,
+) -> Option<Edge> {
+    let (contract, profile, rounds, gate) = (None, None, None, None);
     if field.node.scalar_text().is_some() {
         let to = field.parsed(target, problems)?;
-        return Some(Edge { on, to, is_back: false, contract: None, profile: None, rounds: None });
+        return Some(Edge { on, to, is_back: false, contract, profile, rounds, gate });
     }
     let fields = Fields::open(field, known, problems)?;
     let to = fields.required("to", problems).and_then(|it| it.parsed(target, problems));
@@ -75,11 +85,21 @@ fn edge(on: Outcome, field: &Field<'_>, known: &[&str], problems: &mut Problems)
     let contract = fields.get("contract").and_then(|it| it.line(problems));
     let profile = fields.get("profile").and_then(|it| it.choice(PROFILES, problems));
     let rounds = fields.get("rounds").and_then(|it| count(&it, 1, problems));
-    Some(Edge { on, to: to?, is_back, contract, profile, rounds })
+    let gate_name = format!("{from} → {}", to.as_ref().map_or("", target_name));
+    let gate = fields.get("gate").filter(|_| known.contains(&"gate"));
+    let gate = gate.and_then(|it| gates::gate(gate_name, &it, problems));
+    Some(Edge { on, to: to?, is_back, contract, profile, rounds, gate })
+}
+
+fn target_name(target: &Target) -> &str {
+    match target {
+        Target::Step(id) => id.as_str(),
+        Target::Complete => COMPLETE,
+    }
 }
 
 fn target(name: &str) -> Result<Target, NameError> {
-    if name == "complete" {
+    if name == COMPLETE {
         return Ok(Target::Complete);
     }
     StepId::parse(name).map(Target::Step)

@@ -4,7 +4,7 @@ use baton_core::names::{AgentId, Reason, StepId};
 use baton_core::workflow::{RejectRule, Step};
 use jiff::SignedDuration;
 
-use super::{as_title, edges};
+use super::{as_title, delegates, edges, expiry};
 use crate::fields::{Field, Fields};
 use crate::file_problem::Problems;
 
@@ -16,13 +16,16 @@ pub(crate) const KEYS: &[&str] = &[
     "reason",
     "optional",
     "work_within",
+    "expire_after",
+    "on_expire",
     "reject",
     "reject_to",
+    "delegates",
     "on",
 ];
 
 /// Words that mean a place of their own wherever a step may be named.
-const RESERVED: [&str; 3] = ["complete", AgentId::HUMAN, AgentId::ORCHESTRATOR];
+const RESERVED: [&str; 3] = [edges::COMPLETE, AgentId::HUMAN, AgentId::ORCHESTRATOR];
 
 /// More than people could look at; and what is said about one step names all the others.
 const MOST_STEPS: usize = 100;
@@ -72,20 +75,25 @@ fn step(id: Option<StepId>, field: &Field<'_>, problems: &mut Problems) -> Optio
     let reason = fields.get("reason").and_then(|it| it.parsed(Reason::parse, problems));
     let is_optional = fields.get("optional").and_then(|it| it.bool(problems));
     let work_within = fields.get("work_within").and_then(|it| it.duration(problems));
+    let expiry = expiry(&fields, problems);
     let reject = reject(&fields, problems);
+    let delegates = fields.get("delegates").and_then(|it| delegates::delegates(&it, problems));
+    let title = title.or_else(|| id.as_ref().map(|it| as_title(it.as_str()))).unwrap_or_default();
     let edges = match fields.get("on") {
-        Some(on) => edges::edges(&on, problems),
+        Some(on) => edges::edges(&title, &on, problems),
         None => Some(Vec::new()),
     };
     let id = id?;
     Some(Step {
-        title: title.unwrap_or_else(|| as_title(id.as_str())),
+        title,
         agents: agents?,
         phase: phase.unwrap_or_else(|| id.as_str().to_owned()),
         reason,
         is_optional: is_optional.unwrap_or(false),
         work_within: work_within.unwrap_or(WORK_WITHIN),
+        expiry,
         reject: reject?,
+        delegates: delegates.unwrap_or_default(),
         edges: edges?,
         id,
     })

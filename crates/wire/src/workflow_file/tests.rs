@@ -1,12 +1,15 @@
 use baton_core::contract::{Check, Contract, Profile, Rule, ValueKind, When};
-use baton_core::names::{AgentId, Reason, StepId, WorkflowName};
+use baton_core::gate::GateKind;
+use baton_core::names::{AgentId, CheckName, Reason, StepId, WorkflowName};
 use baton_core::outcome::Outcome;
-use baton_core::workflow::{Edge, Limits, RejectRule, Step, Target, Workflow};
+use baton_core::workflow::{Delegate, Edge, EdgeGate, Limits, RejectRule, Step, Target, Workflow};
 use expect_test::{Expect, expect};
 use jiff::SignedDuration;
 use proptest::prelude::*;
 
 use super::*;
+
+mod ways;
 
 #[track_caller]
 fn check_bad(text: &str, expected: &Expect) {
@@ -23,7 +26,13 @@ fn agent(name: &str) -> AgentId {
 }
 
 fn edge(on: Outcome, to: Target) -> Edge {
-    Edge { on, to, is_back: false, contract: None, profile: None, rounds: None }
+    Edge { on, to, is_back: false, contract: None, profile: None, rounds: None, gate: None }
+}
+
+/// As one word declares it.
+fn gate(kind: GateKind, name: &str) -> EdgeGate {
+    let name = name.to_owned();
+    EdgeGate { kind, name, items: vec![], options: vec![], checks: vec![] }
 }
 
 fn rule(field: &str, check: Check) -> Rule {
@@ -51,7 +60,9 @@ fn what_may_be_left_out_has_a_value() {
         reason: None,
         is_optional: false,
         work_within: SignedDuration::from_mins(30),
+        expiry: None,
         reject: RejectRule::ToSender,
+        delegates: vec![],
         edges: vec![edge(Outcome::Success, Target::Complete)],
     };
     assert_eq!(
@@ -65,6 +76,7 @@ fn what_may_be_left_out_has_a_value() {
             start: edge(Outcome::Success, Target::Step(step_id("work"))),
             steps: vec![work],
             contracts: vec![],
+            escalation: None,
             limits: Limits::default(),
         }
     );
@@ -77,7 +89,9 @@ description: >
   Every key
   there is.
 profile: strict
-limits: { rounds: 5, retries: 0, stale_after: 2h }
+limits:
+  { rounds: 5, retries: 0, questions: 0, stale_after: 2h, expire_after: 1h, on_expire: return }
+escalation: in
 start: { to: work, contract: in, profile: lenient, rounds: 2 }
 steps:
   work:
@@ -87,14 +101,27 @@ steps:
     reason: It has to be done
     optional: true
     work_within: 90s
+    expire_after: 5m
     reject: never
+    delegates:
+      - d
+      - { agent: e, contract: in, returns: in }
     on:
       success:
-        - check
-        - { to: complete, contract: in }
+        - { to: check, gate: informative }
+        - to: complete
+          contract: in
+          gate:
+            type: automatic
+            name: Ready
+            items: [Does it hold?, 2]
+            options: { modify: Change it, approve: Let it go }
+            checks: [lint, unit-tests]
       skipped: check
   check:
     agent: c
+    expire_after: 1s
+    on_expire: ask
     reject_to: work
     on:
       success: complete
@@ -110,18 +137,27 @@ contracts:
       - { field: d, none_of: [false], about: why, when: { field: e, is: merged } }
 ";
 
-#[test]
-fn every_key_is_read() {
-    let workflow = parse(FULL).unwrap();
-    let full_edge = |on, to, profile, rounds| Edge {
-        on,
-        to,
-        is_back: false,
-        contract: Some("in".to_owned()),
-        profile,
-        rounds,
+fn words(words: &[&str]) -> Vec<String> {
+    words.iter().map(|it| (*it).to_owned()).collect()
+}
+
+/// An edge with a contract.
+fn full_edge(on: Outcome, to: Target, profile: Option<Profile>, rounds: Option<u32>) -> Edge {
+    Edge { contract: Some("in".to_owned()), profile, rounds, ..edge(on, to) }
+}
+
+/// What `FULL` says about its first step.
+fn full_work() -> Step {
+    let options = [("approve", "Let it go"), ("modify", "Change it")];
+    let ready = EdgeGate {
+        kind: GateKind::Automatic,
+        name: "Ready".to_owned(),
+        items: words(&["Does it hold?", "2"]),
+        options: options.map(|(key, text)| (key.to_owned(), text.to_owned())).to_vec(),
+        checks: ["lint", "unit-tests"].map(|it| CheckName::parse(it).unwrap()).to_vec(),
     };
-    let work = Step {
+    let in_contract = Some("in".to_owned());
+    Step {
         id: step_id("work"),
         title: "The work".to_owned(),
         agents: vec![agent("a"), agent("b")],
@@ -129,13 +165,26 @@ fn every_key_is_read() {
         reason: Some(Reason::parse("It has to be done").unwrap()),
         is_optional: true,
         work_within: SignedDuration::from_secs(90),
+        expiry: Some(Expiry { after: SignedDuration::from_mins(5), then: OnExpire::Loose }),
         reject: RejectRule::Never,
+        delegates: vec![
+            Delegate { agent: agent("d"), contract: None, returns: None },
+            Delegate { agent: agent("e"), contract: in_contract.clone(), returns: in_contract },
+        ],
         edges: vec![
-            edge(Outcome::Success, Target::Step(step_id("check"))),
-            full_edge(Outcome::Success, Target::Complete, None, None),
+            Edge {
+                gate: Some(gate(GateKind::Advisory, "The work → check")),
+                ..edge(Outcome::Success, Target::Step(step_id("check")))
+            },
+            Edge { gate: Some(ready), ..full_edge(Outcome::Success, Target::Complete, None, None) },
             edge(Outcome::Skipped, Target::Step(step_id("check"))),
         ],
-    };
+    }
+}
+
+#[test]
+fn every_key_is_read() {
+    let workflow = parse(FULL).unwrap();
     let back =
         full_edge(Outcome::Failure, Target::Step(step_id("work")), Some(Profile::Strict), Some(3));
     let check = Step {
@@ -146,10 +195,11 @@ fn every_key_is_read() {
         reason: None,
         is_optional: false,
         work_within: SignedDuration::from_mins(30),
+        expiry: Some(Expiry { after: SignedDuration::from_secs(1), then: OnExpire::Ask }),
         reject: RejectRule::To(step_id("work")),
+        delegates: vec![],
         edges: vec![edge(Outcome::Success, Target::Complete), Edge { is_back: true, ..back }],
     };
-    let words = |words: &[&str]| words.iter().map(|it| (*it).to_owned()).collect();
     let contract = Contract {
         name: "in".to_owned(),
         must: vec![Rule { others: words(&["story_id"]), ..rule("story", Check::Present) }],
@@ -176,9 +226,19 @@ fn every_key_is_read() {
                 Some(Profile::Lenient),
                 Some(2)
             ),
-            steps: vec![work, check],
+            steps: vec![full_work(), check],
             contracts: vec![contract],
-            limits: Limits { rounds: 5, retries: 0, stale_after: SignedDuration::from_hours(2) },
+            escalation: Some("in".to_owned()),
+            limits: Limits {
+                rounds: 5,
+                retries: 0,
+                questions: 0,
+                expiry: Some(Expiry {
+                    after: SignedDuration::from_hours(1),
+                    then: OnExpire::Return,
+                }),
+                stale_after: SignedDuration::from_hours(2),
+            },
         }
     );
 }
@@ -286,8 +346,8 @@ steps:
             line 5, column 12: steps.work.agent: `human` is reserved and cannot do a step [reserved_agent]
             line 6, column 16: steps.work.reject_to: there is no step `chekc`; known: work, check [no_such_step]
             line 9, column 38: steps.work.on.failure.back: a back edge leads to a step, not to the end [back_to_end]
-            line 10, column 7: steps.work.on.blocked.contract: there is no contract `nothing`; known: none [no_such_contract]
-            line 16, column 7: steps.check.on.success: says the same edge twice [twice]"#]],
+            line 12, column 21: steps.work.on.blocked.contract: there is no contract `nothing`; known: none [no_such_contract]
+            line 16, column 27: steps.check.on.success[1]: says the same edge twice [twice]"#]],
     );
     check_bad(
         "\

@@ -1,0 +1,76 @@
+//! What was checked comes in, and may open an automatic gate.
+
+use super::draft::Draft;
+use super::offer::{AtOrchestrator, Offer, hand_over};
+use super::question;
+use crate::command::Record;
+use crate::event::Event;
+use crate::evidence::{self, MOST_CHECKS};
+use crate::gate::{Gate, GateKind};
+use crate::names::CheckName;
+use crate::outcome::Outcome;
+use crate::refusal::Refusal;
+use crate::run::{EdgeKey, Handoff, Kind};
+use crate::workflow::{Place, Target, Workflow};
+
+pub(super) fn record(draft: &mut Draft<'_>, given: &Record) -> Result<(), Refusal> {
+    let handoff = draft.open(given.handoff)?;
+    if handoff.kind == Kind::Question {
+        return Err(Refusal::QuestionOpen { handoff: handoff.no });
+    }
+    let known = handoff.gate.as_ref().map_or(&handoff.evidence, |it| &it.evidence);
+    if known.len() >= MOST_CHECKS && !known.iter().any(|it| it.check == given.check) {
+        return Err(Refusal::TooManyChecks { handoff: handoff.no, n: known.len() });
+    }
+    let detail = draft.keep_words(given.detail.as_ref());
+    draft.emit(Event::EvidenceRecorded {
+        handoff: handoff.no,
+        check: given.check.clone(),
+        verdict: given.verdict,
+        detail,
+    });
+    draft.done.handoff = Some(handoff.no);
+    let row = draft.open(handoff.no)?;
+    if let Some(gate) = &row.gate {
+        open_if_passed(draft, &row, gate);
+    }
+    Ok(())
+}
+
+fn open_if_passed(draft: &mut Draft<'_>, row: &Handoff, gate: &Gate) {
+    if gate.kind != GateKind::Automatic {
+        return;
+    }
+    let checks = checks_of(draft.workflow(), gate);
+    if checks.is_empty() || evidence::missing(checks, &gate.evidence).is_some() {
+        return;
+    }
+    question::withdraw(draft, row);
+    let edge = EdgeKey { from: gate.asker.place.clone(), to: gate.worker.place.clone() };
+    draft.emit(Event::GatePassed { edge, evidence: gate.evidence.clone() });
+    draft.complete(row.no, Outcome::Success, None);
+    let onward = Offer {
+        follows: Some(row.no),
+        told_warnings: gate.warnings.clone(),
+        ..Offer::new(gate.asker.clone(), gate.worker.clone(), gate.package)
+    };
+    draft.done.handoff = Some(hand_over(draft, onward, AtOrchestrator::of(&target(gate))));
+}
+
+/// What has to pass, by the edge that the gate stands on.
+fn checks_of<'a>(workflow: &'a Workflow, gate: &Gate) -> &'a [CheckName] {
+    let edges = workflow.edges_from(&gate.asker.place).iter();
+    let mut gates = edges
+        .filter(|it| Workflow::target_place(&it.to) == gate.worker.place)
+        .filter_map(|it| it.gate.as_ref())
+        .filter(|it| it.kind == GateKind::Automatic);
+    gates.next().map_or(&[], |it| &it.checks)
+}
+
+/// Where the work behind a gate goes; at the end it is the orchestrator's.
+pub(super) fn target(gate: &Gate) -> Target {
+    match &gate.worker.place {
+        Place::Step(step) => Target::Step(step.clone()),
+        Place::Orchestrator | Place::Human | Place::Delegate(_) => Target::Complete,
+    }
+}

@@ -1,0 +1,74 @@
+//! A part of the work goes to somebody else, and its holder waits: frames open and close.
+
+use super::draft::Draft;
+use super::offer::{Offer, offer};
+use crate::content::ContentId;
+use crate::event::Event;
+use crate::gate::GateKind;
+use crate::outcome::Outcome;
+use crate::problem::Problem;
+use crate::refusal::Refusal;
+use crate::run::{Handoff, HandoffNo, Kind};
+
+/// Deeper than this nobody can follow who waits for whom.
+const MOST_FRAMES: usize = 8;
+
+/// Parks the holder.
+pub(super) fn open(draft: &mut Draft<'_>, caller: HandoffNo) -> Result<(), Refusal> {
+    let depth = draft.run.frames.len();
+    if depth >= MOST_FRAMES {
+        return Err(Refusal::TooDeep { depth });
+    }
+    draft.emit(Event::FrameOpened { caller });
+    Ok(())
+}
+
+/// What a delegate brings back, or what there is where it brings nothing.
+pub(super) struct Brought {
+    pub(super) outcome: Outcome,
+    pub(super) package: Option<ContentId>,
+    pub(super) reason: Option<ContentId>,
+    pub(super) warnings: Vec<Problem>,
+}
+
+/// Offers the caller what came of the part: its own handoff goes on once it takes that.
+pub(super) fn give_back(
+    draft: &mut Draft<'_>,
+    part: &Handoff,
+    caller: &Handoff,
+    brought: Brought,
+) -> HandoffNo {
+    let back = Offer {
+        kind: Kind::Return,
+        reason: brought.reason,
+        forward: part.forward.clone(),
+        follows: Some(part.no),
+        warnings: brought.warnings,
+        brings: Some(brought.outcome),
+        ..Offer::new(part.to.clone(), caller.to.clone(), brought.package)
+    };
+    offer(draft, back)
+}
+
+/// True for what gives a delegate's work back to the caller that waits for it.
+pub(super) fn is_return(draft: &Draft<'_>, handoff: &Handoff) -> bool {
+    handoff.kind == Kind::Return && draft.run.caller_of(handoff.no).is_some()
+}
+
+/// Ends whatever is open inside `no`: questions about it, and everything its holder waits for.
+pub(super) fn clear_inside(draft: &mut Draft<'_>, no: HandoffNo, reason: Option<ContentId>) {
+    let frames = &draft.run.frames;
+    let depth = frames.iter().position(|it| it.caller == no).unwrap_or(frames.len());
+    let around = &frames[..depth];
+    let is_advice =
+        |it: &Handoff| it.gate.as_ref().is_some_and(|gate| gate.kind == GateKind::Advisory);
+    let is_kept = |it: &Handoff| {
+        it.no == no || is_advice(it) || around.iter().any(|frame| frame.caller == it.no)
+    };
+    let inside: Vec<HandoffNo> =
+        draft.run.handoffs.iter().filter(|it| !is_kept(it)).map(|it| it.no).collect();
+    // The innermost first, so that nobody is left waiting for nothing.
+    for handoff in inside.into_iter().rev() {
+        draft.emit(Event::HandoffCancelled { handoff, reason });
+    }
+}

@@ -1,0 +1,173 @@
+//! How a person comes to be asked: because a step is stuck, or because the workflow says so.
+
+use super::draft::Draft;
+use super::offer::{AtOrchestrator, Offer, hand_over, offer};
+use crate::content::ContentId;
+use crate::event::Event;
+use crate::evidence::{self, Evidence};
+use crate::gate::{Gate, GateCause, GateKind};
+use crate::names::AgentId;
+use crate::run::{EdgeKey, Handoff, HandoffNo, Kind, Party};
+use crate::workflow::{Edge, EdgeGate, Place};
+
+pub(super) fn human() -> Party {
+    Party { agent: AgentId::human(), place: Place::Human }
+}
+
+pub(super) fn orchestrator() -> Party {
+    Party { agent: AgentId::orchestrator(), place: Place::Orchestrator }
+}
+
+/// Asks a person. The baton is parked until they answer.
+pub(super) fn open_gate(
+    draft: &mut Draft<'_>,
+    gate: Gate,
+    follows: Option<HandoffNo>,
+) -> HandoffNo {
+    let from = gate.asker.clone();
+    open_gate_from(draft, from, gate, follows)
+}
+
+/// As [`open_gate`], where somebody else speaks for the asker.
+pub(super) fn open_gate_from(
+    draft: &mut Draft<'_>,
+    from: Party,
+    gate: Gate,
+    follows: Option<HandoffNo>,
+) -> HandoffNo {
+    let reason = match gate.reason {
+        Some(reason) => reason,
+        None => draft.keep(gate.cause.sentence()),
+    };
+    let handoff = offer(
+        draft,
+        Offer {
+            kind: Kind::Escalation,
+            reason: Some(reason),
+            follows,
+            forward: gate.forward.clone(),
+            told_warnings: gate.warnings.clone(),
+            ..Offer::new(from, human(), gate.package)
+        },
+    );
+    draft.emit(Event::GateOpened { handoff, gate });
+    draft.done.gate = Some(handoff);
+    handoff
+}
+
+/// What a gate is about when a step itself is stuck.
+pub(super) fn stuck(
+    cause: GateCause,
+    handoff: &Handoff,
+    package: Option<ContentId>,
+    reason: Option<ContentId>,
+) -> Gate {
+    let sender = handoff.reject_to.as_ref().unwrap_or(&handoff.from);
+    Gate {
+        given: handoff.package,
+        sender: Some(sender.clone()),
+        ..between(cause, handoff.to.clone(), handoff.to.clone(), package, reason, &handoff.forward)
+    }
+}
+
+/// What a gate is about when work waits between two parties.
+pub(super) fn between(
+    cause: GateCause,
+    asker: Party,
+    worker: Party,
+    package: Option<ContentId>,
+    reason: Option<ContentId>,
+    forward: &EdgeKey,
+) -> Gate {
+    Gate {
+        cause,
+        kind: GateKind::Blocking,
+        asker,
+        worker,
+        package,
+        given: package,
+        reason,
+        forward: forward.clone(),
+        sender: None,
+        beside: None,
+        about: None,
+        evidence: Vec::new(),
+        warnings: Vec::new(),
+    }
+}
+
+/// Work on its way along an edge, and what a gate on that edge has to know of it.
+pub(super) struct Onward<'a> {
+    pub(super) offer: Offer,
+    pub(super) then: AtOrchestrator,
+    /// Where the sender had got its own work by: what is sent back to it counts there.
+    pub(super) came_by: EdgeKey,
+    /// What has been checked while the sender worked.
+    pub(super) evidence: &'a [Evidence],
+    /// Who gets it back, where it is not the sender's own work.
+    pub(super) asker: Option<Party>,
+}
+
+/// Hands work on along an edge, or asks whoever the edge's gate says.
+pub(super) fn onward(draft: &mut Draft<'_>, edge: &Edge, work: Onward<'_>) -> HandoffNo {
+    let Some(gate) = &edge.gate else { return hand_over(draft, work.offer, work.then) };
+    match gate.kind {
+        GateKind::Blocking => stop(draft, work, GateCause::Declared),
+        GateKind::Advisory => advise(draft, work),
+        GateKind::Automatic => check(draft, gate, work),
+    }
+}
+
+fn check(draft: &mut Draft<'_>, gate: &EdgeGate, work: Onward<'_>) -> HandoffNo {
+    match evidence::missing(&gate.checks, work.evidence) {
+        None => {
+            let edge =
+                EdgeKey { from: work.offer.from.place.clone(), to: work.offer.to.place.clone() };
+            draft.emit(Event::GatePassed { edge, evidence: work.evidence.to_vec() });
+            hand_over(draft, work.offer, work.then)
+        }
+        Some(why) => {
+            let reason = draft.keep(&format!("{}: {why}", gate.name));
+            let offer = Offer { reason: Some(reason), ..work.offer };
+            stop(draft, Onward { offer, ..work }, GateCause::Checks)
+        }
+    }
+}
+
+fn stop(draft: &mut Draft<'_>, work: Onward<'_>, cause: GateCause) -> HandoffNo {
+    let follows = work.offer.follows;
+    let from = work.offer.from.clone();
+    let gate = Gate {
+        kind: match cause {
+            GateCause::Checks => GateKind::Automatic,
+            _ => GateKind::Blocking,
+        },
+        evidence: work.evidence.to_vec(),
+        ..gate_of(&work, cause)
+    };
+    draft.done.warnings.extend(work.offer.warnings);
+    open_gate_from(draft, from, gate, follows)
+}
+
+/// Both at once: the work goes on, and a person is told that it does.
+fn advise(draft: &mut Draft<'_>, work: Onward<'_>) -> HandoffNo {
+    let beside = HandoffNo(draft.run.n_handoffs + 2);
+    let gate = Gate {
+        kind: GateKind::Advisory,
+        beside: Some(beside),
+        ..gate_of(&work, GateCause::Declared)
+    };
+    let from = work.offer.from.clone();
+    open_gate_from(draft, from, gate, work.offer.follows);
+    hand_over(draft, work.offer, work.then)
+}
+
+fn gate_of(work: &Onward<'_>, cause: GateCause) -> Gate {
+    let offer = &work.offer;
+    let asker = work.asker.as_ref().unwrap_or(&offer.from).clone();
+    let to = offer.to.clone();
+    Gate {
+        warnings: offer.warning_words(),
+        ..between(cause, asker, to, offer.package, offer.reason, &work.came_by)
+    }
+}

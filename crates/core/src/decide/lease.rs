@@ -1,0 +1,91 @@
+//! A holder gives the work back, or is not heard of any more.
+
+use jiff::SignedDuration;
+
+use super::draft::{Draft, check_fence, only, wrong_state};
+use super::gate::{human, open_gate, stuck};
+use super::offer::{Offer, offer};
+use crate::command::Release;
+use crate::event::Event;
+use crate::gate::GateCause;
+use crate::outcome::Outcome;
+use crate::refusal::Refusal;
+use crate::run::{Handoff, HandoffNo, Kind, State};
+use crate::workflow::Place;
+
+pub(super) fn release(draft: &mut Draft<'_>, release: &Release) -> Result<(), Refusal> {
+    let handoff = draft.open_task(release.handoff)?;
+    only(&handoff.to.agent, release.by.as_ref(), "release", handoff.no)?;
+    check_fence(&handoff, release.fence)?;
+    match handoff.state {
+        State::Accepted => {
+            let reason = draft.keep_some(release.reason.as_ref());
+            if handoff.lease.is_some() {
+                let fence = handoff.fence;
+                draft.emit(Event::LeaseReleased { handoff: handoff.no, fence });
+            }
+            let by = handoff.to.agent.clone();
+            draft.emit(Event::HandoffReleased { handoff: handoff.no, by, reason });
+            draft.done.handoff = Some(handoff.no);
+            Ok(())
+        }
+        State::Pending | State::Clarification => {
+            Err(wrong_state("release", &handoff, "nobody holds it"))
+        }
+        State::Parked => {
+            Err(wrong_state("release", &handoff, "what it waits for has to come back first"))
+        }
+    }
+}
+
+/// The holder is taken for dead. Somebody gets the same work again, and in the end a person.
+pub(super) fn lose(draft: &mut Draft<'_>, no: HandoffNo, fence: u32) -> Result<(), Refusal> {
+    let handoff = draft.open_task(no)?;
+    if handoff.lease.is_none() {
+        return Err(Refusal::NoLease { handoff: no });
+    }
+    if handoff.fence != fence {
+        return Err(Refusal::StaleFence { handoff: no, fence, current: handoff.fence });
+    }
+    draft.emit(Event::LeaseLost { handoff: no, fence });
+    let reason = Some(draft.keep("Its holder was not heard of any more"));
+    draft.emit(Event::HandoffTimedOut { handoff: no, reason });
+    if handoff.kind == Kind::Question {
+        ask_again(draft, &handoff);
+        return Ok(());
+    }
+    if let Place::Step(step) = &handoff.to.place {
+        let (step, agent) = (step.clone(), handoff.to.agent.clone());
+        draft.emit(Event::StepCompleted { step, agent, outcome: Outcome::Unknown });
+    }
+    if handoff.attempt > draft.workflow().limits.retries {
+        let gate = stuck(GateCause::LostLease, &handoff, handoff.package, None);
+        draft.done.handoff = Some(open_gate(draft, gate, Some(no)));
+        return Ok(());
+    }
+    let again = Offer {
+        reason,
+        has_lost_lease: true,
+        held_back_until: draft.ground.now.checked_add(back_off(handoff.attempt)).ok(),
+        ..Offer::retry(&handoff)
+    };
+    draft.done.handoff = Some(offer(draft, again));
+    Ok(())
+}
+
+/// One second, then two, then four.
+fn back_off(attempt: u32) -> SignedDuration {
+    SignedDuration::from_secs(1 << (attempt - 1).min(10))
+}
+
+/// Whoever was asked died over the question: it is asked again, and in the end of a person.
+fn ask_again(draft: &mut Draft<'_>, question: &Handoff) {
+    let again = if question.attempt > draft.workflow().limits.retries {
+        Offer { attempt: 1, to: human(), has_lost_lease: false, ..Offer::retry(question) }
+    } else {
+        Offer { has_lost_lease: true, ..Offer::retry(question) }
+    };
+    let again = Offer { reason: question.asks, follows: question.about, ..again };
+    draft.done.question = Some(offer(draft, again));
+    draft.done.handoff = question.about;
+}

@@ -1,0 +1,289 @@
+//! Where finished work goes: the outcome, the receiver and the sender's own word pick the way.
+
+use super::draft::Draft;
+use super::edge::edge_to;
+use crate::command::Way;
+use crate::contract::Profile;
+use crate::gate::GateCause;
+use crate::names::{AgentId, Reason};
+use crate::outcome::Outcome;
+use crate::package::Package;
+use crate::refusal::Refusal;
+use crate::run::Handoff;
+use crate::workflow::{Edge, Place, Step, Workflow};
+
+/// A finished piece of work, or a part of one, and where its maker wants it to go.
+pub(super) struct Work<'a> {
+    pub(super) package: &'a Package,
+    pub(super) outcome: Option<Outcome>,
+    pub(super) to: Option<&'a AgentId>,
+    pub(super) way: Option<Way>,
+    /// Whoever completes is done; only whoever hands off may mean a part.
+    pub(super) may_be_part: bool,
+    pub(super) reason: Option<Reason>,
+    pub(super) fence: Option<u32>,
+    pub(super) profile: Profile,
+}
+
+pub(super) enum Route<'a> {
+    Edge(&'a Step, &'a Edge, AgentId),
+    /// Along this edge, once a person has seen it.
+    Review(&'a Step, &'a Edge, AgentId),
+    /// Back to the orchestrator with an error: implied in every workflow.
+    Error(&'a Step),
+    /// Nothing was done: on along the success edge, whatever its contract asks for.
+    PassOn(&'a Step, &'a Edge, AgentId),
+    Retry(&'a Step),
+    Ask(&'a Step, GateCause, Outcome),
+    /// A part of it to a specialist, under this contract.
+    Delegate(AgentId, Option<&'a String>),
+    /// To a person, and the holder waits.
+    Escalate,
+    /// Back to the caller, under this contract.
+    Return(Box<Handoff>, Option<&'a String>),
+}
+
+impl Route<'_> {
+    /// How severe the edge or the workflow is, where either says so for all faces.
+    pub(super) fn profile(&self, workflow: &Workflow) -> Option<Profile> {
+        match self {
+            Route::Edge(_, edge, _) | Route::Review(_, edge, _) | Route::PassOn(_, edge, _) => {
+                edge.profile.or(workflow.profile)
+            }
+            Route::Error(_)
+            | Route::Retry(_)
+            | Route::Ask(..)
+            | Route::Delegate(..)
+            | Route::Escalate
+            | Route::Return(..) => workflow.profile,
+        }
+    }
+}
+
+/// Where work goes whose maker stands where `handoff` has brought it.
+pub(super) fn route<'a>(
+    draft: &Draft<'a>,
+    handoff: &Handoff,
+    work: &Work<'_>,
+) -> Result<Route<'a>, Refusal> {
+    match (&handoff.to.place, draft.step_at(&handoff.to.place)) {
+        (_, Some(step)) => at_step(draft, handoff, step, work),
+        (Place::Delegate(_), None) => at_delegate(draft, handoff, work),
+        (Place::Step(_) | Place::Orchestrator | Place::Human, None) => {
+            Err(super::draft::wrong_state("complete", handoff, "nobody works there"))
+        }
+    }
+}
+
+fn at_step<'a>(
+    draft: &Draft<'a>,
+    handoff: &Handoff,
+    step: &'a Step,
+    work: &Work<'_>,
+) -> Result<Route<'a>, Refusal> {
+    let workflow = draft.workflow();
+    let place = Place::Step(step.id.clone());
+    match (work.way, work.to) {
+        (Some(Way::Return), _) => return Err(Refusal::NotInFrame { handoff: handoff.no }),
+        (Some(Way::Delegation), Some(to)) => {
+            return delegate(
+                draft,
+                handoff,
+                to,
+                step.delegate(to).and_then(|it| it.contract.as_ref()),
+            );
+        }
+        (Some(Way::Escalation), Some(to)) if to.is_human() => return Ok(Route::Escalate),
+        (Some(Way::Escalation | Way::Delegation), to) => return Err(nowhere(handoff, to)),
+        (Some(Way::Sequential), Some(to)) if to.is_human() => {
+            return Err(nowhere(handoff, Some(to)));
+        }
+        (None, Some(to)) if work.may_be_part => {
+            if let Some(part) = step.delegate(to) {
+                return delegate(draft, handoff, to, part.contract.as_ref());
+            }
+        }
+        (Some(Way::Sequential) | None, _) => {}
+    }
+    // Work that needs a review or was skipped takes the way that good work would take, unless
+    // the workflow has a way of its own for it.
+    let edge_outcome = work.outcome.map(|it| match it {
+        Outcome::NeedsReview | Outcome::Skipped if step.edges_on(it).next().is_some() => it,
+        Outcome::NeedsReview | Outcome::Skipped => Outcome::Success,
+        Outcome::Success
+        | Outcome::Failure
+        | Outcome::Blocked
+        | Outcome::NeedsClarification
+        | Outcome::Unknown => it,
+    });
+    if let Some(to) = work.to {
+        if to.is_orchestrator() && is_trouble(work) {
+            return Ok(Route::Error(step));
+        }
+        if to.is_human() {
+            return ask_a_person(workflow, step, work);
+        }
+        let edge = edge_to(workflow, &place, to, edge_outcome)?;
+        return on_edge(step, edge, to.clone(), work.outcome);
+    }
+    let outcome = edge_outcome.unwrap_or(Outcome::Success);
+    if step.edges_on(outcome).next().is_some() {
+        let (edge, agent) = only_edge(workflow, step, outcome)?;
+        return on_edge(step, edge, agent, work.outcome);
+    }
+    match outcome {
+        Outcome::Failure | Outcome::Unknown => Ok(Route::Retry(step)),
+        Outcome::Blocked => Ok(Route::Ask(step, GateCause::Blocked, outcome)),
+        Outcome::NeedsClarification => Ok(Route::Ask(step, GateCause::NeedsClarification, outcome)),
+        Outcome::Success | Outcome::NeedsReview | Outcome::Skipped => {
+            Err(choose(workflow, step, outcome))
+        }
+    }
+}
+
+/// A delegate has no edges: it gives back what it was asked for, or asks others in its turn.
+fn at_delegate<'a>(
+    draft: &Draft<'a>,
+    handoff: &Handoff,
+    work: &Work<'_>,
+) -> Result<Route<'a>, Refusal> {
+    let Some(caller) = draft.run.caller_of(handoff.no) else {
+        return Err(Refusal::NotInFrame { handoff: handoff.no });
+    };
+    let is_back = work.to.is_none_or(|it| *it == caller.to.agent);
+    match (work.way, work.to) {
+        (Some(Way::Delegation), Some(to)) => delegate(draft, handoff, to, None),
+        (Some(Way::Escalation) | None, Some(to)) if to.is_human() => Ok(Route::Escalate),
+        (Some(Way::Return) | None, _) if is_back => {
+            let step = draft.step_at(&caller.to.place);
+            let part = step.and_then(|it| it.delegate(&handoff.to.agent));
+            let returns = part.and_then(|it| it.returns.as_ref());
+            Ok(Route::Return(Box::new(caller.clone()), returns))
+        }
+        (Some(Way::Sequential | Way::Delegation | Way::Escalation | Way::Return) | None, to) => {
+            Err(Refusal::NotAnEdge {
+                from: handoff.to.place.to_string(),
+                to: to.unwrap_or(&handoff.to.agent).clone(),
+                known: format!("a delegate gives its part back to `{}`", caller.to.agent),
+            })
+        }
+    }
+}
+
+fn delegate<'a>(
+    draft: &Draft<'_>,
+    handoff: &Handoff,
+    to: &AgentId,
+    contract: Option<&'a String>,
+) -> Result<Route<'a>, Refusal> {
+    if to.is_human() || to.is_orchestrator() || *to == handoff.to.agent {
+        return Err(nowhere(handoff, Some(to)));
+    }
+    if draft.ground.agents.find(to).is_none() {
+        return Err(Refusal::UnknownAgent { agent: to.clone() });
+    }
+    Ok(Route::Delegate(to.clone(), contract))
+}
+
+fn nowhere(handoff: &Handoff, to: Option<&AgentId>) -> Refusal {
+    Refusal::NotAnEdge {
+        from: handoff.to.place.to_string(),
+        to: to.unwrap_or(&handoff.to.agent).clone(),
+        known: "a part goes to another agent, a question to `human`".to_owned(),
+    }
+}
+
+/// True where something went wrong, by the outcome or, where there is none, by the package.
+pub(super) fn is_trouble(work: &Work<'_>) -> bool {
+    match work.outcome {
+        Some(Outcome::Failure | Outcome::Blocked | Outcome::Unknown) => true,
+        Some(
+            Outcome::Success
+            | Outcome::NeedsReview
+            | Outcome::NeedsClarification
+            | Outcome::Skipped,
+        ) => false,
+        None => work.package.has_error(),
+    }
+}
+
+/// A person may be asked from anywhere: to look at good work, to help with what is stuck, or to
+/// say something that only they can.
+fn ask_a_person<'a>(
+    workflow: &Workflow,
+    step: &'a Step,
+    work: &Work<'_>,
+) -> Result<Route<'a>, Refusal> {
+    match work.outcome {
+        Some(Outcome::Success | Outcome::NeedsReview) => review(workflow, step),
+        None if work.package.asks_for_gate() => review(workflow, step),
+        Some(outcome @ Outcome::NeedsClarification) => {
+            Ok(Route::Ask(step, GateCause::NeedsClarification, outcome))
+        }
+        Some(Outcome::Failure | Outcome::Unknown) => {
+            Ok(Route::Ask(step, GateCause::Failure, Outcome::Failure))
+        }
+        Some(outcome @ Outcome::Blocked) => Ok(Route::Ask(step, GateCause::Blocked, outcome)),
+        Some(Outcome::Skipped) | None => Ok(Route::Escalate),
+    }
+}
+
+fn review<'a>(workflow: &Workflow, step: &'a Step) -> Result<Route<'a>, Refusal> {
+    let (edge, agent) = only_edge(workflow, step, Outcome::Success)?;
+    Ok(Route::Review(step, edge, agent))
+}
+
+/// The way on for an outcome, where there is but one, to one agent.
+fn only_edge<'a>(
+    workflow: &Workflow,
+    step: &'a Step,
+    outcome: Outcome,
+) -> Result<(&'a Edge, AgentId), Refusal> {
+    let mut edges = step.edges_on(outcome);
+    if let (Some(edge), None) = (edges.next(), edges.next()) {
+        let agents = workflow.agents_at(&Workflow::target_place(&edge.to));
+        if let [agent] = agents.as_slice() {
+            return Ok((edge, agent.clone()));
+        }
+    }
+    Err(choose(workflow, step, outcome))
+}
+
+fn on_edge<'a>(
+    step: &'a Step,
+    edge: &'a Edge,
+    agent: AgentId,
+    outcome: Option<Outcome>,
+) -> Result<Route<'a>, Refusal> {
+    match outcome {
+        Some(Outcome::Skipped) if !step.is_optional => {
+            Err(Refusal::NotOptional { step: step.id.clone() })
+        }
+        Some(Outcome::Skipped) => Ok(Route::PassOn(step, edge, agent)),
+        Some(Outcome::NeedsReview) if edge.on != Outcome::NeedsReview => {
+            Ok(Route::Review(step, edge, agent))
+        }
+        Some(
+            Outcome::Success
+            | Outcome::Failure
+            | Outcome::Blocked
+            | Outcome::NeedsReview
+            | Outcome::NeedsClarification
+            | Outcome::Unknown,
+        )
+        | None => Ok(Route::Edge(step, edge, agent)),
+    }
+}
+
+fn choose(workflow: &Workflow, step: &Step, outcome: Outcome) -> Refusal {
+    let choices: Vec<String> = step
+        .edges_on(outcome)
+        .flat_map(|it| workflow.agents_at(&Workflow::target_place(&it.to)))
+        .map(|it| format!("`{it}`"))
+        .collect();
+    Refusal::ChooseReceiver {
+        step: step.id.clone(),
+        outcome: outcome.name(),
+        choices: choices.join(", "),
+    }
+}

@@ -1,0 +1,212 @@
+//! Runs in every state that a command may find them in: for the tables, and for the document
+//! that is made of them.
+
+use super::fixture::*;
+use crate::command::{Command, Way};
+use crate::evidence::Verdict;
+use crate::gate::{Answer, GateKind};
+use crate::names::CheckName;
+use crate::outcome::Outcome;
+use crate::run::{Baton, HandoffNo, RunStatus, State};
+use crate::workflow::EdgeGate;
+
+/// A run, and the handoff in it that is looked at.
+pub(super) struct Stand {
+    pub(super) name: &'static str,
+    pub(super) tester: Tester,
+    pub(super) no: u32,
+}
+
+pub(super) type MakeCommand = (&'static str, fn(&Tester, u32) -> Command);
+
+/// Every command on one handoff.
+pub(super) const ON_HANDOFF: [MakeCommand; 15] = [
+    ("accept", |_, no| accept(no)),
+    ("clarify", |_, no| clarify(no, "Which one?")),
+    ("reply", |_, no| reply(no, "That one.")),
+    ("reject", |_, no| reject(no, "no")),
+    ("complete", |_, no| complete(no, Outcome::Success, nothing())),
+    ("release", |_, no| release(no)),
+    ("cancel", |_, no| cancel(no)),
+    ("time_out", |_, no| time_out(no)),
+    ("record", |_, no| record(no, "lint", Verdict::Passed)),
+    ("lose_lease", |tester, no| lose(no, fence_of(tester, no))),
+    ("wake", |_, no| Command::Wake { handoff: HandoffNo(no) }),
+    ("expire", |_, no| Command::Expire { handoff: HandoffNo(no) }),
+    ("mark_stale", |_, no| Command::MarkStale { handoff: HandoffNo(no) }),
+    ("continue", |_, no| answer_gate(no, Answer::Continue)),
+    ("approve", |_, no| answer_gate(no, Answer::Approve)),
+];
+
+pub(super) const ON_RUN: [(&str, fn() -> Command); 6] = [
+    ("clean_up", || Command::CleanUp { reason: None }),
+    ("pause", || Command::Pause { reason: None }),
+    ("resume", || Command::Resume),
+    ("cancel_run", || Command::CancelRun { reason: None }),
+    ("goto", || goto("analyze")),
+    ("skip", skip),
+];
+
+/// The handoff goes from the analyst to the implementer, where nothing else is said.
+pub(super) fn stands() -> Vec<Stand> {
+    let stand = |name, tester, no| Stand { name, tester, no };
+    vec![
+        stand("pending", in_state(State::Pending), 2),
+        stand("held back", held_back(), 3),
+        stand("clarification", in_state(State::Clarification), 2),
+        stand("accepted", in_state(State::Accepted), 2),
+        stand("leased", leased(), 2),
+        stand("parked", in_state(State::Parked), 2),
+        stand("delegation", in_state(State::Parked), 3),
+        stand("return", returned(), 4),
+        stand("question", in_state(State::Clarification), 3),
+        stand("gate", gated(), 2),
+        stand("escalation", escalated(), 3),
+        stand("advisory", advised(), 3),
+        stand("automatic", checked(), 3),
+        stand("finished", finished(), 2),
+    ]
+}
+
+pub(super) fn batons() -> Vec<(&'static str, Tester)> {
+    vec![
+        ("offered", in_state(State::Pending)),
+        ("asked", in_state(State::Clarification)),
+        ("held", in_state(State::Accepted)),
+        ("delegated", in_state(State::Parked)),
+        ("held back", held_back()),
+        ("parked", gated()),
+        ("loose", loose()),
+        ("paused", paused()),
+        ("completed", completed()),
+        ("cancelled", cancelled()),
+    ]
+}
+
+fn fence_of(tester: &Tester, no: u32) -> u32 {
+    tester.run.handoff(HandoffNo(no)).map_or(0, |it| it.fence)
+}
+
+/// Accepted by somebody who promised to be heard of.
+fn leased() -> Tester {
+    let mut tester = in_state(State::Pending);
+    tester.does(&accept_with(2, 20));
+    tester.wait(31);
+    tester
+}
+
+/// Its holder died, and it is not offered again yet.
+fn held_back() -> Tester {
+    let mut tester = leased();
+    tester.does(&lose(2, 1));
+    tester
+}
+
+/// The delegate has given its part back.
+fn returned() -> Tester {
+    let mut tester = in_state(State::Parked);
+    tester.accepts(3);
+    tester.completes(3, Outcome::Success, nothing());
+    tester.wait(31);
+    tester
+}
+
+fn escalated() -> Tester {
+    let mut tester = in_state(State::Accepted);
+    tester.does(&way(Way::Escalation, create("implementer", "human", nothing())));
+    tester.wait(31);
+    tester
+}
+
+/// The analyst's work met an advisory gate: `HO-003` tells a person, `HO-004` goes on.
+fn advised() -> Tester {
+    let mut tester = in_state(State::Accepted);
+    gate_on(&mut tester, GateKind::Advisory);
+    tester.completes(2, Outcome::Success, nothing());
+    tester.wait(31);
+    tester
+}
+
+/// The implementer's work met a gate that waits for `lint`.
+fn checked() -> Tester {
+    let mut tester = in_state(State::Accepted);
+    gate_on(&mut tester, GateKind::Automatic);
+    tester.completes(2, Outcome::Success, nothing());
+    tester.wait(31);
+    tester
+}
+
+/// Puts a gate on the way from the implementer to the reviewer.
+pub(super) fn gate_on(tester: &mut Tester, kind: GateKind) {
+    let checks = match kind {
+        GateKind::Automatic => vec![CheckName::parse("lint").unwrap()],
+        GateKind::Blocking | GateKind::Advisory => Vec::new(),
+    };
+    let name = "Before the review".to_owned();
+    let gate = EdgeGate { kind, name, items: Vec::new(), options: Vec::new(), checks };
+    let step = tester.workflow.steps.iter_mut().find(|it| it.id.as_str() == "implement").unwrap();
+    step.edges[0].gate = Some(gate);
+}
+
+pub(super) fn in_state(state: State) -> Tester {
+    let mut tester = Tester::started();
+    tester.accepts(1);
+    tester.hands("analyst", "implementer", plan());
+    match state {
+        State::Pending => {}
+        State::Accepted => {
+            tester.accepts(2);
+        }
+        State::Clarification => {
+            tester.does(&clarify(2, "Which database?"));
+        }
+        State::Parked => {
+            tester.accepts(2);
+            tester.hands("implementer", "helper", nothing());
+        }
+    }
+    tester.wait(31);
+    tester
+}
+
+/// `HO-002` asks a person.
+pub(super) fn gated() -> Tester {
+    let mut tester = Tester::started();
+    tester.accepts(1);
+    tester.completes(1, Outcome::Blocked, nothing());
+    tester.wait(31);
+    tester
+}
+
+pub(super) fn loose() -> Tester {
+    let mut tester = in_state(State::Pending);
+    tester.does(&cancel(2));
+    tester
+}
+
+pub(super) fn finished() -> Tester {
+    let mut tester = in_state(State::Accepted);
+    tester.hands("implementer", "reviewer", nothing());
+    tester
+}
+
+pub(super) fn paused() -> Tester {
+    let mut tester = in_state(State::Pending);
+    tester.does(&Command::Pause { reason: None });
+    tester
+}
+
+pub(super) fn completed() -> Tester {
+    let mut tester = finished();
+    tester.hands("reviewer", "refactorer", nothing());
+    tester.hands("refactorer", "documenter", nothing());
+    tester.hands("documenter", "orchestrator", nothing());
+    assert_eq!((tester.run.status, tester.run.baton()), (RunStatus::Completed, &Baton::Done));
+    tester
+}
+
+pub(super) fn cancelled() -> Tester {
+    let mut tester = in_state(State::Accepted);
+    tester.does(&Command::CancelRun { reason: None });
+    tester
+}

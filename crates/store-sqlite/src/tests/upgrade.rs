@@ -1,0 +1,87 @@
+//! What an older Baton wrote is all there under the schema of this one.
+
+use std::path::Path;
+
+use baton_store::{HandoffFilter, Store as _};
+use baton_store_tests::{dump, sample::*};
+use rusqlite::Connection;
+
+use crate::migrate::{MIGRATIONS, migrate};
+use crate::{FILE, SqliteStore, append, connect};
+
+/// A line of the view, every column as text.
+const VIEW: &str = "select concat_ws('|', id, story_id, from_agent, to_agent, status, payload,
+    rejection_reason, created_at, processed_at) from agent_handoffs order by id";
+const INDEXES: &str = "select name || ' ' || sql from sqlite_schema
+    where type = 'index' and tbl_name = 'handoffs' and sql is not null order by name";
+const COLUMNS: &str = "select concat_ws(' ', cid, name, type, \"notnull\", dflt_value, pk)
+    from pragma_table_info('handoffs') order by cid";
+
+#[tokio::test]
+async fn handoffs_keep_everything_when_they_may_be_questions() {
+    let dir = tempfile::tempdir().unwrap();
+    let tales: Vec<_> = (1..=3).map(|n| tale(n, &format!("s-{n}"))).collect();
+    let [view, indexes, columns] = {
+        let connection = at_schema(dir.path(), 1);
+        for append in tales.iter().flatten() {
+            let prepared = append::prepare(append.clone()).unwrap();
+            append::append(&connection, &prepared).unwrap();
+        }
+        [VIEW, INDEXES, COLUMNS].map(|sql| lines(&connection, sql))
+    };
+    assert_eq!((view.len(), indexes.len(), columns.len()), (6, 3, 23));
+
+    let store = SqliteStore::open(dir.path()).unwrap();
+    let connection = connect::reading(&dir.path().join(FILE)).unwrap();
+    assert_eq!(lines(&connection, VIEW), view);
+    assert_eq!(lines(&connection, INDEXES), indexes);
+    assert_eq!(lines(&connection, COLUMNS), columns);
+    assert_eq!(store.check().await.unwrap(), Vec::<String>::new());
+
+    // The same as if it had been told to this Baton.
+    let fresh = tempfile::tempdir().unwrap();
+    let other = SqliteStore::open(fresh.path()).unwrap();
+    put_all(&other, &tales.concat()).await;
+    assert_eq!(dump(&store).await, dump(&other).await);
+}
+
+#[tokio::test]
+async fn a_number_once_given_is_not_given_again_after_the_upgrade() {
+    for left in ["number < 2", "number < 0"] {
+        let dir = tempfile::tempdir().unwrap();
+        let connection = at_schema(dir.path(), 1);
+        for append in tale(1, "s-1") {
+            append::append(&connection, &append::prepare(append).unwrap()).unwrap();
+        }
+        connection.execute(&format!("delete from handoffs where not ({left})"), []).unwrap();
+        drop(connection);
+        let store = SqliteStore::open(dir.path()).unwrap();
+        let first = start(2, "s-2");
+        put_all(&store, &[first.clone(), hand_to(&first, "bea")]).await;
+        let rows = store.handoffs(&HandoffFilter::default()).await.unwrap();
+        assert_eq!(rows.last().unwrap().number, 3, "{left}");
+    }
+}
+
+#[tokio::test]
+async fn an_empty_database_is_upgraded_too() {
+    let dir = tempfile::tempdir().unwrap();
+    drop(at_schema(dir.path(), 1));
+    let store = SqliteStore::open(dir.path()).unwrap();
+    let first = start(1, "s-1");
+    put_all(&store, &[first.clone(), hand_to(&first, "bea")]).await;
+    let rows = store.handoffs(&HandoffFilter::default()).await.unwrap();
+    assert_eq!(rows.iter().map(|it| it.number).collect::<Vec<_>>(), [1]);
+}
+
+fn at_schema(dir: &Path, n_migrations: usize) -> Connection {
+    let path = dir.join(FILE);
+    let mut connection = connect::writing(&path).unwrap();
+    migrate(&mut connection, &path, &MIGRATIONS[..n_migrations]).unwrap();
+    connection
+}
+
+fn lines(connection: &Connection, sql: &str) -> Vec<String> {
+    let mut statement = connection.prepare(sql).unwrap();
+    statement.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap()
+}

@@ -1,0 +1,91 @@
+//! What has to happen at a time, unless something else does first.
+
+use baton_core::run::HandoffNo;
+use baton_store::{PutOff, StoreError, TimerChange, TimerKind, TimerRow};
+use jiff::Timestamp;
+use rusqlite::{Connection, Row, params};
+
+use crate::columns::{limit, nanoseconds, nearest_nanoseconds, run_id, time};
+use crate::error::{to_store, unreadable};
+
+pub(crate) fn change(
+    connection: &Connection,
+    run_number: i64,
+    change: &TimerChange,
+) -> Result<(), StoreError> {
+    let changed = match *change {
+        TimerChange::Set { no, what, due } => {
+            set(connection, run_number, no, what, nanoseconds(due)?)
+        }
+        TimerChange::Clear { no } => clear(connection, run_number, no),
+    };
+    changed.map_err(to_store)
+}
+
+fn set(
+    connection: &Connection,
+    run_number: i64,
+    no: HandoffNo,
+    what: TimerKind,
+    due_at: i64,
+) -> rusqlite::Result<()> {
+    let (fence, seconds) = match what {
+        TimerKind::Lease { fence, seconds } => (Some(fence), Some(seconds)),
+        TimerKind::Wake => (None, None),
+    };
+    let sql = "insert or replace into timers (run_number, no, kind, fence, seconds, due_at)
+               values (?1, ?2, ?3, ?4, ?5, ?6)";
+    let params = params![run_number, no.0, what.name(), fence, seconds, due_at];
+    connection.prepare_cached(sql)?.execute(params)?;
+    Ok(())
+}
+
+fn clear(connection: &Connection, run_number: i64, no: HandoffNo) -> rusqlite::Result<()> {
+    let sql = "delete from timers where run_number = ?1 and no = ?2";
+    connection.prepare_cached(sql)?.execute(params![run_number, no.0])?;
+    Ok(())
+}
+
+/// Lets leases end later; returns how many were there with that very fence.
+pub(crate) fn put_off(connection: &Connection, leases: &[PutOff]) -> Result<u64, StoreError> {
+    let sql = "update timers set due_at = ?4
+               where run_number = (select number from runs where id = ?1)
+                   and no = ?2 and fence = ?3";
+    let mut statement = connection.prepare_cached(sql).map_err(to_store)?;
+    let mut n_rows = 0;
+    for it in leases {
+        let due_at = nanoseconds(it.due)?;
+        let params = params![it.run.0.as_bytes(), it.no.0, it.fence, due_at];
+        n_rows += statement.execute(params).map_err(to_store)? as u64;
+    }
+    Ok(n_rows)
+}
+
+pub(crate) fn list(
+    connection: &Connection,
+    due_by: Option<Timestamp>,
+    most: u32,
+) -> rusqlite::Result<Vec<TimerRow>> {
+    let sql = "select runs.id as run_id, timers.no, timers.kind, timers.fence, timers.seconds,
+                   timers.due_at
+               from timers join runs on runs.number = timers.run_number
+               where timers.due_at <= ?1
+               order by timers.due_at, timers.run_number, timers.no limit ?2";
+    let due_by = due_by.map_or(i64::MAX, nearest_nanoseconds);
+    connection.prepare_cached(sql)?.query_map(params![due_by, limit(most)], read)?.collect()
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<TimerRow> {
+    let kind: String = row.get("kind")?;
+    let what = match kind.as_str() {
+        "lease" => TimerKind::Lease { fence: row.get("fence")?, seconds: row.get("seconds")? },
+        "wake" => TimerKind::Wake,
+        _ => return Err(unreadable("kind")),
+    };
+    Ok(TimerRow {
+        run: run_id(row, "run_id")?,
+        no: HandoffNo(row.get("no")?),
+        what,
+        due: time(row, "due_at")?,
+    })
+}

@@ -1,0 +1,89 @@
+//! The `gate` of an edge: what has to be settled before the work goes that way.
+
+use baton_core::evidence::MOST_CHECKS;
+use baton_core::gate::GateKind;
+use baton_core::names::CheckName;
+use baton_core::workflow::EdgeGate;
+
+use crate::fields::{Field, Fields};
+use crate::file_problem::Problems;
+use crate::located::Value;
+
+pub(crate) const KEYS: &[&str] = &["type", "name", "items", "options", "checks"];
+/// The answers that a declared gate takes, but for ending the run.
+pub(crate) const OPTION_KEYS: &[&str] = &["approve", "reject", "question", "modify"];
+/// Each kind has one name; two have another, which people use as well.
+pub(crate) const KINDS: &[(&str, GateKind)] = &[
+    ("blocking", GateKind::Blocking),
+    ("advisory", GateKind::Advisory),
+    ("informative", GateKind::Advisory),
+    ("automatic", GateKind::Automatic),
+    ("auto", GateKind::Automatic),
+];
+
+/// More than anybody looks at with care.
+const MOST_ITEMS: usize = 50;
+
+/// One word, or a map with more to say. `name` is what the gate is called unless it says so itself.
+/// `None` where it could not be read, which is a problem already.
+pub(super) fn gate(name: String, field: &Field<'_>, problems: &mut Problems) -> Option<EdgeGate> {
+    if field.node.scalar_text().is_some() {
+        let kind = field.choice(KINDS, problems)?;
+        let (items, options, checks) = (Vec::new(), Vec::new(), Vec::new());
+        return Some(EdgeGate { kind, name, items, options, checks });
+    }
+    let fields = Fields::open(field, KEYS, problems)?;
+    let kind = fields.required("type", problems).and_then(|it| it.choice(KINDS, problems));
+    let own_name = fields.get("name").and_then(|it| it.line(problems));
+    let items = fields.get("items").map(|it| items(&it, problems)).unwrap_or_default();
+    let options = fields.get("options").map(|it| options(&it, problems)).unwrap_or_default();
+    let checks = match fields.get("checks") {
+        Some(it) => checks(&it, problems)?,
+        None => Vec::new(),
+    };
+    Some(EdgeGate { kind: kind?, name: own_name.unwrap_or(name), items, options, checks })
+}
+
+fn items(field: &Field<'_>, problems: &mut Problems) -> Vec<String> {
+    let items = at_most(MOST_ITEMS, "items", field, problems);
+    items.iter().filter_map(|it| it.line(problems)).collect()
+}
+
+fn options(field: &Field<'_>, problems: &mut Problems) -> Vec<(String, String)> {
+    let Some(fields) = Fields::open(field, OPTION_KEYS, problems) else { return Vec::new() };
+    let option = |key: &&str| {
+        let text = fields.get(key)?.line(problems)?;
+        Some(((*key).to_owned(), text))
+    };
+    OPTION_KEYS.iter().filter_map(option).collect()
+}
+
+/// `None` where one could not be read: to say of the others that they are too few would mislead.
+fn checks(field: &Field<'_>, problems: &mut Problems) -> Option<Vec<CheckName>> {
+    let items = at_most(MOST_CHECKS, "checks", field, problems);
+    let mut checks = Vec::new();
+    for item in &items {
+        let Some(check) = item.parsed(CheckName::parse, problems) else { continue };
+        if checks.contains(&check) {
+            item.problem("twice", format!("says `{check}` twice"), problems);
+        }
+        checks.push(check);
+    }
+    let is_list = matches!(field.node.value, Value::List(_));
+    (is_list && checks.len() == items.len()).then_some(checks)
+}
+
+fn at_most<'a>(
+    most: usize,
+    what: &str,
+    field: &Field<'a>,
+    problems: &mut Problems,
+) -> Vec<Field<'a>> {
+    let mut items = field.list(problems);
+    if items.len() > most {
+        let message = format!("has {} {what}; the most is {most}", items.len());
+        field.problem("too_many", message, problems);
+        items.truncate(most);
+    }
+    items
+}
