@@ -346,6 +346,18 @@ fn only(allowed: &str, by: Option<&str>) -> Said {
     if by.is_none_or(|it| it == allowed) { Ok(()) } else { Err("not_yours") }
 }
 
+impl Handoff {
+    /// Whether a person may object to what goes on meanwhile.
+    pub(crate) fn advises(&self) -> bool {
+        self.gate.as_ref().is_some_and(|it| it.beside.is_some())
+    }
+
+    /// The handoff that a question, or a gate that stands for one, is about.
+    pub(crate) fn about(&self) -> Option<u32> {
+        self.about.or_else(|| self.gate.as_ref()?.about)
+    }
+}
+
 impl Run {
     pub(crate) fn is_finished(&self) -> bool {
         matches!(self.status, Status::Completed | Status::Cancelled)

@@ -6,9 +6,18 @@ use baton_core::outcome::Outcome;
 use super::along::Leg;
 use super::{Cause, Gate, Handoff, Kind, Party, Run, Said, State, Stops, human};
 use crate::act::Answered;
+use crate::random::all_answers;
 use crate::flows::{AGENTS, HUMAN, ORCHESTRATOR, Parcel, is_delegate};
 
 impl Run {
+    /// Whatever a person may say at a gate.
+    pub(crate) fn choices(&self, no: u32) -> Vec<Answer> {
+        let Some(gate) = &self.row(no).gate else { return vec![Answer::Reply] };
+        let mut choices = all_answers();
+        choices.retain(|it| takes(gate, it));
+        choices
+    }
+
     pub(super) fn answer(&mut self, answered: &Answered) -> Said {
         let Answered { no, answer, has_words, parcel } = answered;
         let handoff = self.find(*no)?;
