@@ -1,9 +1,14 @@
 //! What may be typed. One enum a noun; each verb is carried out by the file of its noun.
 
+mod answers;
+mod handoff;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub(crate) use self::answers::{Answer, Choice, Evidence, Modify, Say, VerdictName};
+pub(crate) use self::handoff::{Fence, Handoff, HandoffComplete, HandoffCreate, HandoffList, Part};
 use crate::show::Format;
 
 /// Pass work between AI agents and people without dropping it.
@@ -54,8 +59,16 @@ pub(crate) enum Command {
     Handoff(Handoff),
     /// Everything that waits for a person, and what each answer would do
     Inbox,
-    /// Answer what an agent asks a person
+    /// Say yes at a gate: the work goes on
+    Approve(Say),
+    /// Say no at a gate: the work goes back
+    Reject(Say),
+    /// Hand on something else at a gate: your own package
+    Modify(Modify),
+    /// Answer a question, or what a gate asks
     Answer(Answer),
+    /// Record what was checked; at an automatic gate it may let the work on
+    Evidence(Evidence),
     /// Find what is wrong with this project, and what to type about it
     Doctor,
     /// Check that every chain of events and the store itself are sound
@@ -218,141 +231,6 @@ pub(crate) enum Run {
     },
 }
 
-#[derive(Debug, Subcommand)]
-pub(crate) enum Handoff {
-    /// Hand off from one agent to another
-    Create(HandoffCreate),
-    /// List handoffs: the open ones, or all
-    List(HandoffList),
-    /// Show one handoff with its package
-    Show(Which),
-    /// Take a handoff
-    Accept {
-        #[command(flatten)]
-        which: Which,
-        /// The receiver's restatement of the task: text, `@FILE` or `-`
-        #[arg(long, value_name = "TEXT")]
-        acknowledgement: Option<String>,
-        #[command(flatten)]
-        by: By,
-        #[command(flatten)]
-        write: Write,
-    },
-    /// Give a handoff back, with the reason
-    Reject {
-        #[command(flatten)]
-        which: Which,
-        #[arg(long)]
-        reason: String,
-        #[command(flatten)]
-        by: By,
-        #[command(flatten)]
-        write: Write,
-    },
-    /// Finish the work of a handoff; the workflow says who is next
-    Complete(HandoffComplete),
-    /// Take a pending handoff back
-    Cancel {
-        #[command(flatten)]
-        which: Which,
-        #[arg(long)]
-        reason: Option<String>,
-        #[command(flatten)]
-        by: By,
-        #[command(flatten)]
-        write: Write,
-    },
-    /// Give up on a handoff that nobody answers or finishes
-    Timeout {
-        #[command(flatten)]
-        which: Which,
-        #[arg(long)]
-        reason: Option<String>,
-        #[command(flatten)]
-        write: Write,
-    },
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct HandoffCreate {
-    /// The story; its open run is meant, or a new one is begun
-    #[arg(long, value_name = "KEY", required_unless_present = "run")]
-    pub(crate) story: Option<String>,
-    /// The run, by number, id or story
-    #[arg(long, conflicts_with = "story")]
-    pub(crate) run: Option<String>,
-    #[arg(long, value_name = "AGENT")]
-    pub(crate) from: String,
-    #[arg(long, value_name = "AGENT")]
-    pub(crate) to: String,
-    /// What is handed over: JSON, `@FILE`, or `-` for stdin
-    #[arg(long, value_name = "JSON")]
-    pub(crate) payload: String,
-    /// How the sender's work ended [default: as the edge says]
-    #[arg(long)]
-    pub(crate) outcome: Option<String>,
-    #[arg(long)]
-    pub(crate) reason: Option<String>,
-    /// A pending handoff of the same sender that this one replaces
-    #[arg(long, value_name = "HANDOFF")]
-    pub(crate) supersedes: Option<String>,
-    /// The workflow of a new run
-    #[arg(long, value_name = "NAME")]
-    pub(crate) workflow: Option<String>,
-    #[command(flatten)]
-    pub(crate) profile: ProfileArg,
-    #[command(flatten)]
-    pub(crate) write: Write,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct HandoffComplete {
-    #[command(flatten)]
-    pub(crate) which: Which,
-    #[arg(long, default_value = "success")]
-    pub(crate) outcome: String,
-    /// The receiver, where the workflow leaves a choice
-    #[arg(long, value_name = "AGENT")]
-    pub(crate) to: Option<String>,
-    /// What is handed on: JSON, `@FILE`, or `-` for stdin
-    #[arg(long, value_name = "JSON", default_value = "{}")]
-    pub(crate) payload: String,
-    #[arg(long)]
-    pub(crate) reason: Option<String>,
-    #[command(flatten)]
-    pub(crate) by: By,
-    #[command(flatten)]
-    pub(crate) profile: ProfileArg,
-    #[command(flatten)]
-    pub(crate) write: Write,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct HandoffList {
-    #[arg(long, value_name = "KEY")]
-    pub(crate) story: Option<String>,
-    #[arg(long)]
-    pub(crate) run: Option<String>,
-    /// Only what this agent is to receive
-    #[arg(long)]
-    pub(crate) agent: Option<String>,
-    /// Only in this state; give it again for more
-    #[arg(long, value_name = "STATE")]
-    pub(crate) state: Vec<String>,
-    /// Only what nobody has answered or finished for long
-    #[arg(long)]
-    pub(crate) stale: bool,
-    /// Finished ones too
-    #[arg(long)]
-    pub(crate) all: bool,
-    /// At most so many
-    #[arg(long, default_value_t = 100)]
-    pub(crate) limit: u32,
-    /// Only handoffs with a higher number
-    #[arg(long, default_value_t = 0, value_name = "NUMBER")]
-    pub(crate) after: u64,
-}
-
 /// A handoff by any of its names.
 #[derive(Debug, Args)]
 pub(crate) struct Which {
@@ -391,34 +269,4 @@ pub(crate) struct Write {
     /// Makes the command safe to send twice: the same key gives the same answer
     #[arg(long, value_name = "KEY", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub(crate) key: Option<String>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Answer {
-    #[command(flatten)]
-    pub(crate) which: Which,
-    pub(crate) choice: Choice,
-    /// The agent, for `hand-to`
-    #[arg(value_name = "AGENT", required_if_eq("choice", "hand-to"))]
-    pub(crate) agent: Option<String>,
-    #[arg(long)]
-    pub(crate) comment: Option<String>,
-    #[command(flatten)]
-    pub(crate) write: Write,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum Choice {
-    /// Let the agent go on, with as many rounds again
-    Continue,
-    /// Take the work as it is
-    Accept,
-    /// Let another agent do it
-    HandTo,
-    /// Cancel the run
-    Abort,
-    /// The work is good
-    Approve,
-    /// The work is not good
-    Reject,
 }

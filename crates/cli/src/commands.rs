@@ -5,6 +5,7 @@ mod answer;
 mod backup;
 mod demo;
 mod doctor;
+mod evidence;
 mod handoff;
 mod inbox;
 mod init;
@@ -44,7 +45,11 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
         | Command::Run(_)
         | Command::Handoff(_)
         | Command::Inbox
+        | Command::Approve(_)
+        | Command::Reject(_)
+        | Command::Modify(_)
         | Command::Answer(_)
+        | Command::Evidence(_)
         | Command::Backup { .. }
         | Command::Verify => {
             let session = Session::open(&cli).await?;
@@ -62,7 +67,11 @@ async fn with_session(session: &Session, command: &Command) -> Result<(), Failur
         Command::Run(verb) => run::run(session, verb).await,
         Command::Handoff(verb) => handoff::run(session, verb).await,
         Command::Inbox => inbox::run(session).await,
+        Command::Approve(say) => answer::approve(session, say).await,
+        Command::Reject(say) => answer::reject(session, say).await,
+        Command::Modify(modify) => answer::modify(session, modify).await,
         Command::Answer(answer) => answer::run(session, answer).await,
+        Command::Evidence(evidence) => evidence::run(session, evidence).await,
         Command::Backup { file } => backup::back_up(session, file).await,
         Command::Verify => verify::run(session).await,
         Command::Init

@@ -2,18 +2,20 @@
 //!
 //! What an answer leads to is not written down anywhere: the rules are asked, as if it were given.
 
+mod asked;
+
 use baton_core::command::{Command, Create, GateAnswer};
 use baton_core::contract::Profile;
 use baton_core::decide::{Decision, decide};
 use baton_core::document::Node;
-use baton_core::gate::{Answer, Gate, GateCause};
-use baton_core::names::{AgentId, Principal};
+use baton_core::gate::{Answer, Gate, GateCause, GateKind};
+use baton_core::names::{AgentId, Principal, Words};
 use baton_core::package::{Format, Package};
-use baton_core::refusal::Refusal;
-use baton_core::run::{Baton, HandoffNo, Run, RunStatus};
+use baton_core::run::{Baton, Handoff, HandoffNo, Run, RunStatus, State};
 use baton_core::workflow::Place;
 use baton_store::{HandoffFilter, HandoffRow, RunFilter, RunRow};
 
+pub use self::asked::Asked;
 use crate::cache::Loaded;
 use crate::{Engine, EngineError};
 
@@ -24,6 +26,7 @@ const PAGE: u32 = 200;
 pub struct InboxItem {
     pub run: RunRow,
     pub why: Waits,
+    pub asked: Asked,
     /// Every handoff of the run, oldest first.
     pub trail: Vec<HandoffRow>,
     pub choices: Vec<Choice>,
@@ -31,8 +34,10 @@ pub struct InboxItem {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Waits {
-    /// An agent, or a limit, asks.
-    Gate { handoff: HandoffNo, cause: GateCause },
+    /// An agent, the workflow or a limit asks.
+    Gate { handoff: HandoffNo, cause: GateCause, kind: GateKind },
+    /// Somebody asks about a handoff, and whoever is asked has not answered.
+    Question { handoff: HandoffNo, about: HandoffNo, of: AgentId },
     /// Nobody has the baton.
     Loose { at: Place },
 }
@@ -41,17 +46,38 @@ pub enum Waits {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
     pub name: &'static str,
+    /// Whether it takes words to say it.
+    pub needs_words: bool,
     pub then: Then,
 }
 
 /// Where a run is after a choice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Then {
-    /// The next handoff, and who gets it, at which place.
+    /// The handoff that waits then, and for whom, at which place.
     Offered {
         handoff: HandoffNo,
         to: AgentId,
         place: Place,
+    },
+    /// Whoever was waiting goes on.
+    Held {
+        handoff: HandoffNo,
+        by: AgentId,
+    },
+    /// Somebody has to answer first.
+    Asked {
+        question: HandoffNo,
+        of: AgentId,
+    },
+    /// A person is asked again.
+    Parked {
+        handoff: HandoffNo,
+    },
+    /// Nobody has to do anything else.
+    Unchanged,
+    Loose {
+        at: Place,
     },
     Ended(RunStatus),
     /// As things are, the rules would refuse it.
@@ -72,19 +98,20 @@ impl Engine {
             let Some(last) = page.last() else { return Ok(items) };
             after = last.number;
             for row in page {
-                if let Some(item) = self.inbox_item(row, asker).await? {
-                    items.push(item);
-                }
+                items.extend(self.inbox_items(row, asker).await?);
             }
         }
     }
 
-    async fn inbox_item(
+    async fn inbox_items(
         &self,
         row: RunRow,
         asker: &Principal,
-    ) -> Result<Option<InboxItem>, EngineError> {
-        let Some(why) = waits(&row.run) else { return Ok(None) };
+    ) -> Result<Vec<InboxItem>, EngineError> {
+        let waits = waits(&row.run);
+        if waits.is_empty() {
+            return Ok(Vec::new());
+        }
         let workflow = self.pinned(&row.run.pin).await?;
         let loaded = Loaded {
             run: row.run.clone(),
@@ -93,13 +120,28 @@ impl Engine {
             number: row.number,
             workflow,
         };
-        let choices = match row.run.gate() {
-            Some((handoff, gate)) => self.answers(&loaded, handoff.no, gate, asker),
-            None => self.restarts(&loaded),
-        };
         let filter = HandoffFilter { run: Some(row.run.id), ..HandoffFilter::default() };
         let trail = self.store.handoffs(&filter).await?;
-        Ok(Some(InboxItem { run: row, why, trail, choices }))
+        let mut items = Vec::new();
+        for why in waits {
+            let choices = self.choices(&loaded, &why, asker);
+            let asked = self.asked(&loaded, &why).await?;
+            items.push(InboxItem { run: row.clone(), why, asked, trail: trail.clone(), choices });
+        }
+        Ok(items)
+    }
+
+    fn choices(&self, loaded: &Loaded, why: &Waits, asker: &Principal) -> Vec<Choice> {
+        match why {
+            Waits::Gate { handoff, .. } => match gate_of(&loaded.run, *handoff) {
+                Some(gate) => self.answers(loaded, *handoff, gate, asker),
+                None => Vec::new(),
+            },
+            Waits::Question { handoff, .. } => {
+                vec![self.choice(loaded, *handoff, Answer::Reply, None, asker)]
+            }
+            Waits::Loose { .. } => self.restarts(loaded),
+        }
     }
 
     fn answers(
@@ -110,25 +152,50 @@ impl Engine {
         asker: &Principal,
     ) -> Vec<Choice> {
         let answers = [
+            Answer::Reply,
             Answer::Approve,
             Answer::Reject,
+            Answer::Question,
+            Answer::Modify,
             Answer::Continue,
             Answer::Accept,
             // To whom is the person's to say; what follows is the same for all.
             Answer::HandTo(gate.worker.agent.clone()),
             Answer::Abort,
         ];
-        let is_taken = |it: &Answer| gate.choices().contains(&it.name());
         answers
             .into_iter()
-            .filter(is_taken)
-            .map(|answer| {
-                let name = answer.name();
-                let by = asker.clone();
-                let command = Command::Answer(GateAnswer { handoff, answer, by, comment: None });
-                Choice { name, then: self.then(loaded, &command) }
-            })
+            .filter(|it| gate.takes(it))
+            .map(|answer| self.choice(loaded, handoff, answer, Some(gate), asker))
             .collect()
+    }
+
+    fn choice(
+        &self,
+        loaded: &Loaded,
+        handoff: HandoffNo,
+        answer: Answer,
+        gate: Option<&Gate>,
+        asker: &Principal,
+    ) -> Choice {
+        let (name, needs_words) = (answer.name(), answer.needs_words());
+        if answer == Answer::Modify {
+            // What comes of it depends on a package that nobody has written yet; where it goes
+            // does not.
+            let then = gate.map(|it| it.worker.clone()).map_or(Then::Unchanged, |worker| {
+                let handoff = HandoffNo(loaded.run.n_handoffs + 1);
+                Then::Offered { handoff, to: worker.agent, place: worker.place }
+            });
+            return Choice { name, needs_words, then };
+        }
+        let command = Command::Answer(GateAnswer {
+            handoff,
+            answer,
+            by: asker.clone(),
+            comment: Words::parse("…").ok().filter(|_| needs_words),
+            package: None,
+        });
+        Choice { name, needs_words, then: self.then(loaded, &command) }
     }
 
     /// How the orchestrator could hand a loose baton in again, and how the run could be ended.
@@ -136,6 +203,10 @@ impl Engine {
         let Baton::Loose { at, other } = loaded.run.baton() else { return Vec::new() };
         let step = [at, other].into_iter().find(|it| it.is_step());
         let agent = step.and_then(|it| loaded.workflow.agents_at(it).into_iter().next());
+        let choice = |name, command: &Command| {
+            let then = self.then(loaded, command);
+            Choice { name, needs_words: false, then }
+        };
         let again = agent.map(|to| {
             let command = Command::Create(Create {
                 from: AgentId::orchestrator(),
@@ -144,39 +215,68 @@ impl Engine {
                 outcome: None,
                 reason: None,
                 supersedes: None,
+                way: None,
+                token: None,
                 profile: Profile::Lenient,
             });
-            Choice { name: "start", then: self.then(loaded, &command) }
+            choice("start", &command)
         });
-        let cancel = Command::CancelRun { reason: None };
-        let cancel = Choice { name: "cancel", then: self.then(loaded, &cancel) };
+        let cancel = choice("cancel", &Command::CancelRun { reason: None });
         again.into_iter().chain([cancel]).collect()
     }
 
     /// Asks the rules what a command would lead to. Nothing is written.
     fn then(&self, loaded: &Loaded, command: &Command) -> Then {
-        let decided: Result<Decision, Refusal> =
-            decide(&loaded.run, command, self.ground(&loaded.workflow));
-        match decided {
+        match decide(&loaded.run, command, self.ground(&loaded.workflow)) {
             Err(refusal) => Then::Refused { why: refusal.to_string() },
-            Ok(Decision { run, .. }) => match run.current() {
-                Some(it) => Then::Offered {
-                    handoff: it.no,
-                    to: it.to.agent.clone(),
-                    place: it.to.place.clone(),
-                },
-                None => Then::Ended(run.status),
+            Ok(Decision { run, done, .. }) => match done.question.and_then(|it| run.handoff(it)) {
+                Some(question) => {
+                    Then::Asked { question: question.no, of: question.to.agent.clone() }
+                }
+                None if run.baton() == loaded.run.baton() && !run.is_finished() => Then::Unchanged,
+                None => place(&run),
             },
         }
     }
 }
 
-fn waits(run: &Run) -> Option<Waits> {
-    if let Some((handoff, gate)) = run.gate() {
-        return Some(Waits::Gate { handoff: handoff.no, cause: gate.cause });
+/// Where a run is, for whoever has to know who is next.
+fn place(run: &Run) -> Then {
+    match (run.baton(), run.current()) {
+        (Baton::Offered { .. }, Some(it)) => offered(it),
+        (Baton::Held { .. }, Some(it)) => Then::Held { handoff: it.no, by: it.to.agent.clone() },
+        (Baton::Parked { .. }, Some(it)) if it.gate.is_some() => Then::Parked { handoff: it.no },
+        (Baton::Parked { .. }, Some(it)) => offered(it),
+        (Baton::Loose { at, .. }, _) => Then::Loose { at: at.clone() },
+        (Baton::Done | Baton::Offered { .. } | Baton::Held { .. } | Baton::Parked { .. }, _) => {
+            Then::Ended(run.status)
+        }
     }
-    match run.baton() {
+}
+
+fn offered(it: &Handoff) -> Then {
+    Then::Offered { handoff: it.no, to: it.to.agent.clone(), place: it.to.place.clone() }
+}
+
+fn gate_of(run: &Run, no: HandoffNo) -> Option<&Gate> {
+    run.handoff(no).and_then(|it| it.gate.as_ref())
+}
+
+/// What a person could move, what stops the run first.
+fn waits(run: &Run) -> Vec<Waits> {
+    let gate = |(handoff, gate): (&Handoff, &Gate)| Waits::Gate {
+        handoff: handoff.no,
+        cause: gate.cause,
+        kind: gate.kind,
+    };
+    let stopping = run.gate().map(gate);
+    let advisory = run.gates().filter(|(_, gate)| gate.kind == GateKind::Advisory).map(gate);
+    let questions = run.questions().filter(|it| it.state != State::Clarification).filter_map(|it| {
+        Some(Waits::Question { handoff: it.no, about: it.about?, of: it.to.agent.clone() })
+    });
+    let loose = match run.baton() {
         Baton::Loose { at, .. } => Some(Waits::Loose { at: at.clone() }),
         Baton::Offered { .. } | Baton::Held { .. } | Baton::Parked { .. } | Baton::Done => None,
-    }
+    };
+    stopping.into_iter().chain(questions).chain(loose).chain(advisory).collect()
 }

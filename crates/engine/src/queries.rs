@@ -6,8 +6,10 @@ use baton_core::content::{Content, ContentId};
 use baton_core::event::Event;
 use baton_core::gate::Answer;
 use baton_core::names::Principal;
-use baton_core::run::{HandoffNo, RunId, State};
-use baton_store::{EventFilter, HandoffRef, HandoffRow, HandoffState, Position, RunRef, RunRow};
+use baton_core::run::{Ended, HandoffNo, Kind, RunId, State};
+use baton_store::{
+    EventFilter, HandoffFilter, HandoffRef, HandoffRow, HandoffState, Position, RunRef, RunRow,
+};
 use baton_wire::event;
 use jiff::Timestamp;
 
@@ -23,6 +25,15 @@ pub struct PersonsAnswer {
     pub by: Principal,
     pub comment: Option<String>,
     pub at: Timestamp,
+}
+
+/// A question about a handoff, and the answer if there is one.
+#[derive(Debug, Clone)]
+pub struct Exchange {
+    /// The handoff that asks.
+    pub row: HandoffRow,
+    pub question: String,
+    pub answer: Option<String>,
 }
 
 impl Texts {
@@ -92,6 +103,33 @@ impl Engine {
             texts.extend(contents.into_iter().map(|it| (it.id, it)));
         }
         Ok(Texts(texts))
+    }
+
+    /// What was asked about a handoff and about the attempts at it before, oldest first.
+    pub async fn exchanges(&self, about: &HandoffRow) -> Result<Vec<Exchange>, EngineError> {
+        let filter = HandoffFilter { run: Some(about.run), ..HandoffFilter::default() };
+        let rows = self.store.handoffs(&filter).await?;
+        let mut attempts = vec![about.no];
+        let mut last = Some(about);
+        while let Some(row) = last.filter(|it| it.attempt > 1) {
+            last = rows.iter().find(|it| Some(it.no) == row.follows);
+            attempts.extend(last.map(|it| it.no));
+        }
+        let is_about = |it: &&HandoffRow| {
+            it.kind == Kind::Question && it.follows.is_some_and(|no| attempts.contains(&no))
+        };
+        let asked: Vec<HandoffRow> = rows.iter().filter(is_about).cloned().collect();
+        let texts = self.texts_of(&asked).await?;
+        let words = |id: ContentId| texts.get(id).unwrap_or("(redacted)").to_owned();
+        let exchange = |row: HandoffRow| Exchange {
+            question: words(row.reason),
+            answer: match row.state {
+                HandoffState::Ended(Ended::Completed) => row.ended_reason.map(words),
+                HandoffState::Open(_) | HandoffState::Ended(_) => None,
+            },
+            row,
+        };
+        Ok(asked.into_iter().map(exchange).collect())
     }
 
     /// What a person answered to a gate, if they have.

@@ -1,15 +1,20 @@
-//! `baton handoff`: create, list, show, accept, reject, complete, cancel, time out.
+//! `baton handoff`: everything that is done to one handoff.
 
-use baton_core::command::{Accept, Command, Complete, Create, Reject};
+mod beside;
+mod parts;
+
+use baton_core::command::{
+    Accept, Clarify, Command, Complete, Create, LeaseTime, Reject, Release, Reply,
+};
 use baton_core::contract::Profile;
 use baton_core::document::Node;
-use baton_core::gate::Gate;
-use baton_core::names::{AgentId, Reason, StoryKey, WorkflowName};
+use baton_core::names::{AgentId, Reason, StoryKey, Words, WorkflowName};
 use baton_core::outcome::Outcome;
 use baton_core::run::State;
-use baton_engine::{In, PersonsAnswer};
-use baton_store::{HandoffFilter, HandoffRow, HandoffState, RunRef};
+use baton_engine::In;
+use baton_store::{HandoffFilter, HandoffState, RunRef};
 
+use self::beside::Beside;
 use super::outcome::tell;
 use crate::args::{
     By, Handoff, HandoffComplete, HandoffCreate, HandoffList, ProfileArg, ProfileName, Which, Write,
@@ -25,19 +30,57 @@ pub(crate) async fn run(session: &Session, verb: &Handoff) -> Result<(), Failure
         Handoff::Create(args) => create(session, args).await,
         Handoff::List(args) => list(session, args).await,
         Handoff::Show(which) => show_one(session, which).await,
-        Handoff::Accept { which, acknowledgement, by, write } => {
+        Handoff::Accept { which, acknowledgement, lease, by, write } => {
             let by = agent_by(by)?;
-            let words = acknowledgement.as_deref().map(payload::text).transpose()?;
+            let acknowledgement =
+                acknowledgement.as_deref().map(payload::acknowledgement).transpose()?;
+            let lease = lease.and_then(LeaseTime::from_seconds);
             on(session, which, write, |handoff| {
-                Command::Accept(Accept { handoff, by, acknowledgement: words })
+                Command::Accept(Accept { handoff, by, acknowledgement, lease })
             })
             .await
         }
-        Handoff::Reject { which, reason, by, write } => {
+        Handoff::Heartbeat { which, fence } => parts::heartbeat(session, which, *fence).await,
+        Handoff::Clarify { which, question, by, fence, write } => {
+            let by = agent_by(by)?;
+            let question = Words::parse(&payload::text(question)?)?;
+            let fence = fence.fence;
+            on(session, which, write, |handoff| {
+                Command::Clarify(Clarify { handoff, by, question, fence })
+            })
+            .await
+        }
+        Handoff::Answer { which, text, by, fence, write } => {
+            let by = agent_by(by)?;
+            let answer = Words::parse(&payload::text(text)?)?;
+            let fence = fence.fence;
+            on(session, which, write, |handoff| {
+                Command::Reply(Reply { handoff, by, answer, fence })
+            })
+            .await
+        }
+        Handoff::Release { which, reason, by, fence, write } => {
+            let by = agent_by(by)?;
+            let reason = reason_of(reason.as_ref())?;
+            let fence = fence.fence;
+            on(session, which, write, |handoff| {
+                Command::Release(Release { handoff, by, reason, fence })
+            })
+            .await
+        }
+        Handoff::Delegate { part, to } => parts::delegate(session, part, to).await,
+        Handoff::Return { part, outcome } => {
+            parts::give_back(session, part, outcome_of(outcome)?).await
+        }
+        Handoff::Escalate { part } => parts::escalate(session, part).await,
+        Handoff::Reject { which, reason, by, fence, write } => {
             let by = agent_by(by)?;
             let reason = Reason::parse(reason)?;
-            on(session, which, write, |handoff| Command::Reject(Reject { handoff, by, reason }))
-                .await
+            let fence = fence.fence;
+            on(session, which, write, |handoff| {
+                Command::Reject(Reject { handoff, by, reason, fence })
+            })
+            .await
         }
         Handoff::Complete(args) => complete(session, args).await,
         Handoff::Cancel { which, reason, by, write } => {
@@ -90,6 +133,8 @@ async fn create(session: &Session, args: &HandoffCreate) -> Result<(), Failure> 
         outcome: args.outcome.as_deref().map(outcome_of).transpose()?,
         reason: reason_of(args.reason.as_ref())?,
         supersedes,
+        way: None,
+        token: None,
         profile: profile_of(session, &args.profile),
     };
     let outcome = engine.create(&caller, within, create).await?;
@@ -105,8 +150,9 @@ async fn complete(session: &Session, args: &HandoffComplete) -> Result<(), Failu
     let profile = profile_of(session, &args.profile);
     let caller = session.caller_with(&args.write, &package.text);
     let handoff = find_handoff(&session.engine, &args.which).await?;
+    let fence = args.fence.fence;
     let command = |handoff| {
-        Command::Complete(Complete { handoff, by, outcome, package, to, reason, profile })
+        Command::Complete(Complete { handoff, by, outcome, package, to, reason, fence, profile })
     };
     let outcome = session.engine.on_handoff(&caller, &handoff, command).await?;
     tell(session, &args.write, &outcome).await
@@ -152,81 +198,23 @@ async fn show_one(session: &Session, which: &Which) -> Result<(), Failure> {
     let engine = &session.engine;
     let row = engine.handoff(&find_handoff(engine, which).await?).await?;
     let texts = engine.texts_of(std::slice::from_ref(&row)).await?;
-    let question = question_of(session, &row).await?;
+    let beside = Beside::of(session, &row).await?;
     match session.format {
         Format::Json => {
             let mut node = show::handoff_json(&row, &texts);
             if let Node::Map(members) = &mut node {
-                members.push(("question".to_owned(), question.to_json()));
+                members.extend(beside.to_json());
             }
             show::answer_json(&node);
         }
         Format::Table => {
             show::answer(&show::handoff_page(&row, &texts));
-            if let Some(words) = question.to_words(&row) {
+            for words in beside.to_words(&row) {
                 show::answer(&format!("\n{words}"));
             }
         }
     }
     Ok(())
-}
-
-/// What a handoff asks a person, or what they said.
-enum Question {
-    None,
-    Open(Gate),
-    Answered(PersonsAnswer),
-}
-
-async fn question_of(session: &Session, row: &HandoffRow) -> Result<Question, Failure> {
-    if !row.to.agent.is_human() {
-        return Ok(Question::None);
-    }
-    let run = session.engine.run(&RunRef::Id(row.run)).await?;
-    if let Some(gate) = run.run.handoff(row.no).and_then(|it| it.gate.clone()) {
-        return Ok(Question::Open(gate));
-    }
-    let answer = session.engine.answer_to(row.run, row.no).await?;
-    Ok(answer.map_or(Question::None, Question::Answered))
-}
-
-impl Question {
-    fn to_words(&self, row: &HandoffRow) -> Option<String> {
-        match self {
-            Question::None => None,
-            Question::Open(gate) => {
-                let choices = gate.choices().join("|").replace('_', "-");
-                let sentence = show::warn(gate.cause.sentence());
-                let number = row.number;
-                Some(format!(
-                    "{sentence}\n  baton answer {number} {choices}\n  baton inbox   says what each would do"
-                ))
-            }
-            Question::Answered(PersonsAnswer { answer, by, comment, at }) => {
-                let at = show::Times::local().show(*at);
-                let comment = comment.as_deref().map_or_else(String::new, |it| format!(": {it}"));
-                let by = show::visible(by.as_str());
-                let name = show::good(answer.name());
-                Some(format!("answered {name} by {by} at {at}{}", show::visible(&comment)))
-            }
-        }
-    }
-
-    fn to_json(&self) -> Node {
-        match self {
-            Question::None => Node::Null,
-            Question::Open(gate) => Node::map([
-                ("cause", Node::text(gate.cause.name())),
-                ("choices", Node::List(gate.choices().iter().map(|it| Node::text(*it)).collect())),
-            ]),
-            Question::Answered(PersonsAnswer { answer, by, comment, at }) => Node::map([
-                ("answer", Node::text(answer.name())),
-                ("by", Node::text(by.as_str())),
-                ("comment", comment.as_ref().map_or(Node::Null, Node::text)),
-                ("at", Node::text(at.to_string())),
-            ]),
-        }
-    }
 }
 
 fn states_of(args: &HandoffList) -> Result<Vec<HandoffState>, Failure> {
@@ -244,7 +232,7 @@ fn states_of(args: &HandoffList) -> Result<Vec<HandoffState>, Failure> {
     args.state.iter().map(parse).collect()
 }
 
-fn profile_of(session: &Session, argument: &ProfileArg) -> Profile {
+pub(super) fn profile_of(session: &Session, argument: &ProfileArg) -> Profile {
     match argument.profile {
         Some(ProfileName::Lenient) => Profile::Lenient,
         Some(ProfileName::Strict) => Profile::Strict,

@@ -1,6 +1,8 @@
 //! `baton inbox`: what waits for a person, what happened so far, and what each answer would do.
 
 use baton_core::document::Node;
+use baton_core::evidence::Verdict;
+use baton_core::gate::GateKind;
 use baton_core::workflow::Place;
 use baton_engine::{Choice, InboxItem, Then, Waits};
 
@@ -37,6 +39,9 @@ pub(crate) async fn run(session: &Session) -> Result<(), Failure> {
 async fn show_item(session: &Session, item: &InboxItem) -> Result<(), Failure> {
     let story = show::visible(item.run.run.story.as_str());
     show::answer(&format!("{} {}", show::bold(&story), show::warn(&why(item))));
+    for line in asked(item) {
+        show::answer(&line);
+    }
     let n_before = item.trail.len().saturating_sub(TRAIL);
     if n_before > 0 {
         show::answer(&show::dim(&format!("{n_before} earlier handoffs")));
@@ -44,26 +49,56 @@ async fn show_item(session: &Session, item: &InboxItem) -> Result<(), Failure> {
     let trail = &item.trail[n_before..];
     let texts = session.engine.texts_of(trail).await?;
     show::answer(&show::handoffs_table(trail, &texts, session.engine.clock().now()));
-    let rows = item.choices.iter().map(|it| vec![what_to_type(item, it), then(it)]).collect();
+    let rows = item.choices.iter().map(|it| vec![what_to_type(item, it), then(item, it)]).collect();
     show::answer(&format!("\n{}", show::table(&["TYPE", "AND THEN"], rows)));
     Ok(())
 }
 
 fn why(item: &InboxItem) -> String {
     match &item.why {
+        Waits::Gate { kind: GateKind::Advisory, .. } => {
+            "The work goes on; you may object while it does".to_owned()
+        }
         Waits::Gate { cause, .. } => cause.sentence().to_owned(),
+        Waits::Question { about, of, .. } if of.is_human() => format!("You are asked about {about}"),
+        Waits::Question { about, of, .. } => format!("{of} is asked about {about}"),
         Waits::Loose { at } => format!("The baton lies loose at {at}"),
     }
+}
+
+/// What exactly is asked, a line each.
+fn asked(item: &InboxItem) -> Vec<String> {
+    let asked = &item.asked;
+    let mut lines = Vec::new();
+    lines.extend(asked.name.as_deref().map(show::visible));
+    lines.extend(asked.words.as_deref().map(|it| format!("  {}", show::visible(it))));
+    lines.extend(asked.items.iter().map(|it| format!("  ☐ {}", show::visible(it))));
+    lines.extend(asked.blockers.iter().map(|it| format!("  ✘ {}", show::visible(it))));
+    let verdict = |check| asked.evidence.iter().find(|it| it.check == check).map(|it| it.verdict);
+    for check in &asked.checks {
+        lines.push(match verdict(check.clone()) {
+            Some(Verdict::Passed) => format!("  {} {check} passed", show::good("✔")),
+            Some(Verdict::Failed) => format!("  {} {check} failed", show::bad("✘")),
+            None => format!("  {} {check} has no result", show::warn("•")),
+        });
+    }
+    lines
 }
 
 /// The command that says it.
 fn what_to_type(item: &InboxItem, choice: &Choice) -> String {
     let number = item.run.number;
+    let comment = if choice.needs_words { " --comment TEXT" } else { "" };
     match &item.why {
-        Waits::Gate { handoff, .. } => {
-            let name = choice.name.replace('_', "-");
-            let agent = if choice.name == "hand_to" { " AGENT" } else { "" };
-            format!("baton answer {number}/{handoff} {name}{agent}")
+        Waits::Gate { handoff, .. } | Waits::Question { handoff, .. } => {
+            let which = format!("{number}/{handoff}");
+            match choice.name {
+                "answer" => format!("baton answer {which}{comment}"),
+                "approve" | "reject" => format!("baton {} {which}", choice.name),
+                "modify" => format!("baton modify {which} --payload JSON"),
+                "hand_to" => format!("baton answer {which} hand-to AGENT"),
+                name => format!("baton answer {which} {name}{comment}"),
+            }
         }
         Waits::Loose { .. } if choice.name == "start" => {
             format!("baton run start {}", show::shell_word(item.run.run.story.as_str()))
@@ -72,17 +107,28 @@ fn what_to_type(item: &InboxItem, choice: &Choice) -> String {
     }
 }
 
-fn then(choice: &Choice) -> String {
-    match &choice.then {
+/// What the answer leads to by the rules, and what whoever asks says that it means.
+fn then(item: &InboxItem, choice: &Choice) -> String {
+    let then = match &choice.then {
         Then::Offered { handoff, to, place } => {
             let who = if choice.name == "hand_to" { "AGENT" } else { to.as_str() };
             match place {
                 Place::Step(step) => format!("{handoff} goes to {who}, for the step {step}"),
-                Place::Orchestrator | Place::Human => format!("{handoff} goes to {who}"),
+                Place::Orchestrator => "the run is complete".to_owned(),
+                Place::Human | Place::Delegate(_) => format!("{handoff} goes to {who}"),
             }
         }
+        Then::Held { handoff, by } => format!("{by} goes on with {handoff}"),
+        Then::Asked { question, of } => format!("{question} asks {of}; you decide after that"),
+        Then::Parked { handoff } => format!("a person is asked again with {handoff}"),
+        Then::Unchanged => "the work goes on as it does".to_owned(),
+        Then::Loose { at } => format!("the baton lies loose at {at}"),
         Then::Ended(status) => format!("the run is {}", status.name()),
         Then::Refused { why } => format!("it would be refused: {}", show::visible(why)),
+    };
+    match item.asked.meaning(choice.name) {
+        Some(meaning) => format!("{} ({then})", show::visible(meaning)),
+        None => then,
     }
 }
 
@@ -90,16 +136,38 @@ async fn item_json(session: &Session, item: &InboxItem) -> Result<Node, Failure>
     let workflow = session.engine.workflow_of(&item.run).await?;
     let texts = session.engine.texts_of(&item.trail).await?;
     let choices = item.choices.iter().map(|it| {
+        let meaning = item.asked.meaning(it.name);
         Node::map([
             ("choice", Node::text(it.name)),
             ("command", Node::text(what_to_type(item, it))),
-            ("then", Node::text(then(it))),
+            ("then", Node::text(then(item, it))),
+            ("meaning", meaning.map_or(Node::Null, Node::text)),
         ])
     });
     let trail = item.trail.iter().map(|it| show::handoff_json(it, &texts));
+    let list = |texts: &[String]| Node::List(texts.iter().map(Node::text).collect());
+    let some = |text: &Option<String>| text.as_ref().map_or(Node::Null, Node::text);
+    let evidence = item.asked.evidence.iter().map(|it| {
+        Node::map([
+            ("check", Node::text(it.check.as_str())),
+            ("verdict", Node::text(it.verdict.name())),
+        ])
+    });
+    let handoff = match &item.why {
+        Waits::Gate { handoff, .. } | Waits::Question { handoff, .. } => {
+            Node::text(handoff.label())
+        }
+        Waits::Loose { .. } => Node::Null,
+    };
     Ok(Node::map([
         ("run", show::run_json(&item.run, &workflow)),
+        ("handoff", handoff),
         ("why", Node::text(why(item))),
+        ("name", some(&item.asked.name)),
+        ("words", some(&item.asked.words)),
+        ("items", list(&item.asked.items)),
+        ("blockers", list(&item.asked.blockers)),
+        ("evidence", Node::List(evidence.collect())),
         ("choices", Node::List(choices.collect())),
         ("trail", Node::List(trail.collect())),
     ]))

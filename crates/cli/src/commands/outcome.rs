@@ -22,9 +22,10 @@ pub(crate) async fn tell(
     let handoff = row(session, outcome, outcome.done.handoff).await?;
     let returned = row(session, outcome, outcome.done.returned).await?;
     let gate = row(session, outcome, outcome.done.gate).await?;
+    let question = row(session, outcome, outcome.done.question).await?;
     let run = session.engine.run(&RunRef::Id(outcome.run)).await?;
     if session.format == Format::Json {
-        let texts = session.engine.texts_of(&all(&[&handoff, &returned, &gate])).await?;
+        let texts = session.engine.texts_of(&all(&[&handoff, &returned, &gate, &question])).await?;
         let one = |row: &Option<HandoffRow>| {
             row.as_ref().map_or(Node::Null, |it| show::handoff_json(it, &texts))
         };
@@ -37,13 +38,15 @@ pub(crate) async fn tell(
             ("handoff", one(&handoff)),
             ("returnHandoff", one(&returned)),
             ("gate", one(&gate)),
+            ("question", one(&question)),
+            ("fence", outcome.done.fence.map_or(Node::Null, |it| Node::Number(i64::from(it).into()))),
             ("cancelled", labels(&outcome.done.cancelled)),
             ("kept", labels(&outcome.done.kept)),
             ("warnings", Node::List(warnings.collect())),
         ]));
         return Ok(());
     }
-    let rows = all(&[&handoff, &returned, &gate]);
+    let rows = all(&[&handoff, &returned, &gate, &question]);
     for row in &rows {
         show::answer(&line(row));
     }
@@ -52,6 +55,12 @@ pub(crate) async fn tell(
     }
     if !outcome.done.kept.is_empty() {
         show::answer(&format!("kept: {}", label_list(&outcome.done.kept)));
+    }
+    let is_leased = |no| run.run.handoff(no).is_some_and(|it| it.lease.is_some());
+    if let (Some(no), Some(fence)) = (outcome.done.handoff, outcome.done.fence)
+        && is_leased(no)
+    {
+        show::answer(&format!("fence {fence}: say it with `--fence` in what you do with it"));
     }
     let baton = show::whereabouts(&run.run);
     show::answer(&format!("run {} is {}; baton: {baton}", run.number, run.run.status.name()));

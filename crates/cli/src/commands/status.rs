@@ -69,11 +69,13 @@ fn show_screen(session: &Session, runs: &[RunRow], n_waiting: usize) {
 /// What a person can do for a run that nobody else will move.
 fn what_to_type(row: &RunRow) -> Option<String> {
     let story = show::visible(row.run.story.as_str());
-    if let Some((handoff, gate)) = row.run.gate() {
-        let why = gate.cause.sentence();
-        let choices = gate.choices().join("|").replace('_', "-");
-        let which = format!("{}/{}", row.number, handoff.no);
-        return Some(format!("{story}: {why}\n    baton answer {which} {choices}"));
+    let asked = || row.run.questions().find(|it| it.to.agent.is_human());
+    if let Some((_, gate)) = row.run.gate() {
+        return Some(format!("{story}: {}\n    baton inbox", gate.cause.sentence()));
+    }
+    if let Some(question) = asked() {
+        let from = &question.from.agent;
+        return Some(format!("{story}: {from} has a question\n    baton inbox"));
     }
     match row.run.baton() {
         Baton::Loose { at, .. } => {

@@ -129,6 +129,7 @@ fn state_word(row: &HandoffRow) -> String {
 fn party(party: &Party) -> String {
     match &party.place {
         Place::Step(step) => format!("{} (step {step})", party.agent),
+        Place::Delegate(_) => format!("{} (a part of the work)", party.agent),
         Place::Orchestrator | Place::Human => party.agent.to_string(),
     }
 }
@@ -136,7 +137,7 @@ fn party(party: &Party) -> String {
 fn step(place: &Place) -> Node {
     match place {
         Place::Step(step) => Node::text(step.as_str()),
-        Place::Orchestrator | Place::Human => Node::Null,
+        Place::Orchestrator | Place::Human | Place::Delegate(_) => Node::Null,
     }
 }
 

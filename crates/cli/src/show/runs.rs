@@ -1,7 +1,7 @@
 //! Runs as tables and as JSON: above all, where the baton is.
 
 use baton_core::document::Node;
-use baton_core::run::{Baton, Run, RunStatus, State};
+use baton_core::run::{Baton, Run, RunStatus, State, Wait};
 use baton_core::workflow::Workflow;
 use baton_store::RunRow;
 use jiff::Timestamp;
@@ -28,7 +28,8 @@ pub(crate) fn runs_table(rows: &[RunRow], now: Timestamp) -> String {
 pub(crate) fn whereabouts(run: &Run) -> String {
     match (run.baton(), run.current()) {
         (Baton::Offered { .. }, Some(it)) if it.state == State::Clarification => {
-            format!("{} is asked about {}", mark(it.from.agent.as_str()), it.no)
+            let asked = run.current_agent().unwrap_or(&it.from.agent);
+            format!("{} is asked about {}", mark(asked.as_str()), it.no)
         }
         (Baton::Offered { .. }, Some(it)) => {
             let stale = if it.is_stale { warn(" (stale)") } else { String::new() };
@@ -38,8 +39,12 @@ pub(crate) fn whereabouts(run: &Run) -> String {
             let stale = if it.is_stale { warn(" (stale)") } else { String::new() };
             format!("held by {} with {}{stale}", mark(it.to.agent.as_str()), it.no)
         }
-        (Baton::Parked { .. }, Some(it)) => {
-            format!("waits for {} with {}", warn(it.to.agent.as_str()), it.no)
+        (Baton::Parked { on: Wait::Timer, .. }, Some(it)) => {
+            format!("soon offered to {} again with {}", mark(it.to.agent.as_str()), it.no)
+        }
+        (Baton::Parked { on: Wait::Person, .. }, Some(it)) => {
+            let asked = run.current_agent().unwrap_or(&it.to.agent);
+            format!("waits for {} with {}", warn(asked.as_str()), it.no)
         }
         (Baton::Loose { at, .. }, _) => format!("{} at {at}", warn("loose")),
         (Baton::Done, _)

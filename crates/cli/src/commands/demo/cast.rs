@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use baton_core::acknowledgement::Acknowledgement;
 use baton_core::command::{Accept, Command, Complete, Reject};
 use baton_core::contract::Profile;
 use baton_core::event::{Created, Event};
@@ -70,10 +71,13 @@ async fn work(
     let me = &created.to.agent;
     let caller = Caller::new(principal(me));
     let which = HandoffRef::InRun(run, created.handoff);
-    let acknowledgement = Some(format!("{me} here: I have read the package and start now"));
+    let words = format!("{me} here: I have read the package and start now");
+    let acknowledgement = Some(Acknowledgement::words(words));
     tokio::time::sleep(pace / 3).await;
-    let accept =
-        |handoff| Command::Accept(Accept { handoff, by: Some(me.clone()), acknowledgement });
+    let accept = |handoff| {
+        let by = Some(me.clone());
+        Command::Accept(Accept { handoff, by, acknowledgement, lease: None })
+    };
     engine.on_handoff(&caller, &which, accept).await?;
     tokio::time::sleep(pace).await;
     let n_rejects = n_rejects(engine, run).await?;
@@ -110,7 +114,7 @@ fn command(handoff: HandoffNo, me: &AgentId, act: Act) -> Command {
     let by = Some(me.clone());
     match act {
         Act::SendBack(why) => match Reason::parse(why) {
-            Ok(reason) => Command::Reject(Reject { handoff, by, reason }),
+            Ok(reason) => Command::Reject(Reject { handoff, by, reason, fence: None }),
             Err(error) => unreachable!("a reason of our own is a reason: {error}"),
         },
         Act::HandOn(text) => Command::Complete(Complete {
@@ -120,6 +124,7 @@ fn command(handoff: HandoffNo, me: &AgentId, act: Act) -> Command {
             package: package(text),
             to: None,
             reason: None,
+            fence: None,
             profile: Profile::Strict,
         }),
     }

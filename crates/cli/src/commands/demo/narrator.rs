@@ -7,7 +7,7 @@ use baton_core::command::{Command, GateAnswer};
 use baton_core::content::ContentId;
 use baton_core::event::Event;
 use baton_core::gate::Answer;
-use baton_core::names::{Principal, Reason};
+use baton_core::names::{Principal, Words};
 use baton_core::run::{HandoffNo, Kind, RunId};
 use baton_core::story::Story;
 use baton_engine::{Caller, Engine, Verified};
@@ -99,9 +99,11 @@ async fn answer(
     you: &Principal,
 ) -> Result<(), Failure> {
     let by = you.clone();
-    let comment = Some(Reason::parse("Write the test first; then it is good enough")?);
-    let command =
-        |handoff| Command::Answer(GateAnswer { handoff, answer: Answer::Continue, by, comment });
+    let comment = Some(Words::parse("Write the test first; then it is good enough")?);
+    let answer = Answer::Continue;
+    let command = |handoff| {
+        Command::Answer(GateAnswer { handoff, answer, by, comment, package: None })
+    };
     let which = HandoffRef::InRun(run, gate);
     engine.on_handoff(&Caller::new(you.clone()), &which, command).await?;
     Ok(())
@@ -150,6 +152,20 @@ async fn line(engine: &Engine, run: RunId, event: &Event) -> Result<Option<Strin
         | Event::StepCompleted { .. }
         | Event::StepSkipped { .. }
         | Event::GateOpened { .. }
+        | Event::HandoffClarified { .. }
+        | Event::HandoffAnswered { .. }
+        | Event::HandoffReleased { .. }
+        | Event::HandoffWoken { .. }
+        | Event::FrameOpened { .. }
+        | Event::FrameClosed { .. }
+        | Event::LeaseGranted { .. }
+        | Event::LeaseLost { .. }
+        | Event::LeaseReleased { .. }
+        | Event::GatePassed { .. }
+        | Event::EvidenceRecorded { .. }
+        | Event::BlockerRaised { .. }
+        | Event::BlockerResolved { .. }
+        | Event::BlockerWaived { .. }
         | Event::BatonLoose { .. } => return Ok(None),
     }))
 }

@@ -1,0 +1,80 @@
+//! What a person may say: at a gate, to a question, about a check.
+
+use clap::{Args, ValueEnum};
+
+use super::{Which, Write};
+
+#[derive(Debug, Args)]
+pub(crate) struct Answer {
+    #[command(flatten)]
+    pub(crate) which: Which,
+    /// What you choose, where you are given a choice; without it the comment is the answer
+    pub(crate) choice: Option<Choice>,
+    /// The agent, for `hand-to`
+    #[arg(value_name = "AGENT", required_if_eq("choice", "hand-to"))]
+    pub(crate) agent: Option<String>,
+    /// Your words: text, `@FILE` or `-`
+    #[arg(long, value_name = "TEXT", required_unless_present = "choice")]
+    pub(crate) comment: Option<String>,
+    #[command(flatten)]
+    pub(crate) write: Write,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum Choice {
+    /// Let the agent go on, with as many rounds again
+    Continue,
+    /// Take the work as it is
+    Accept,
+    /// Let another agent do it
+    HandTo,
+    /// Cancel the run
+    Abort,
+    /// The work is good
+    Approve,
+    /// The work is not good
+    Reject,
+    /// Ask back first; the comment is the question
+    Question,
+}
+
+/// A person's word at a gate.
+#[derive(Debug, Args)]
+pub(crate) struct Say {
+    #[command(flatten)]
+    pub(crate) which: Which,
+    /// Your words: text, `@FILE` or `-`
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) comment: Option<String>,
+    #[command(flatten)]
+    pub(crate) write: Write,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Modify {
+    #[command(flatten)]
+    pub(crate) say: Say,
+    /// What goes on instead: JSON, `@FILE`, or `-` for stdin
+    #[arg(long, value_name = "JSON")]
+    pub(crate) payload: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Evidence {
+    #[command(flatten)]
+    pub(crate) which: Which,
+    /// What was checked, such as `lint`
+    pub(crate) check: String,
+    pub(crate) verdict: VerdictName,
+    /// What was seen: text, `@FILE` or `-`
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) detail: Option<String>,
+    #[command(flatten)]
+    pub(crate) write: Write,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum VerdictName {
+    Passed,
+    Failed,
+}

@@ -1,0 +1,123 @@
+//! What exactly a person is asked: the words, the checklist, what each answer means here, what
+//! blocks, and what has been checked.
+
+use baton_core::content::{Content, ContentId, ContentKind};
+use baton_core::evidence::Evidence;
+use baton_core::gate::Gate;
+use baton_core::names::CheckName;
+use baton_core::package::{Format, Package, ValidationRequest};
+use baton_core::workflow::{EdgeGate, Workflow};
+use baton_wire::json;
+
+use super::{Waits, gate_of};
+use crate::cache::Loaded;
+use crate::{Engine, EngineError};
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Asked {
+    /// What the gate is called.
+    pub name: Option<String>,
+    /// The question, or why the gate was opened.
+    pub words: Option<String>,
+    /// What to look at: the workflow's list, then the sender's.
+    pub items: Vec<String>,
+    /// What an answer means here, by its name; the sender's word wins over the workflow's.
+    pub options: Vec<(String, String)>,
+    pub blockers: Vec<String>,
+    /// What has to pass at an automatic gate.
+    pub checks: Vec<CheckName>,
+    pub evidence: Vec<Evidence>,
+}
+
+impl Asked {
+    /// What an answer means here, where somebody said so.
+    pub fn meaning(&self, answer: &str) -> Option<&str> {
+        self.options.iter().find(|(name, _)| name == answer).map(|(_, text)| text.as_str())
+    }
+}
+
+impl Engine {
+    pub(super) async fn asked(&self, loaded: &Loaded, why: &Waits) -> Result<Asked, EngineError> {
+        let run = &loaded.run;
+        let no = match why {
+            Waits::Gate { handoff, .. } => *handoff,
+            Waits::Question { handoff, .. } => {
+                let words = run.handoff(*handoff).and_then(|it| it.asks);
+                let texts = self.contents_of(loaded, words).await?;
+                return Ok(Asked { words: text_of(&texts, words), ..Asked::default() });
+            }
+            Waits::Loose { .. } => return Ok(Asked::default()),
+        };
+        let Some(gate) = gate_of(run, no) else { return Ok(Asked::default()) };
+        let blockers = run.blockers.iter().map(|it| it.about);
+        let ids = blockers.clone().chain(gate.reason).chain(gate.package);
+        let texts = self.contents_of(loaded, ids).await?;
+        let declared = declared(&loaded.workflow, gate);
+        let requested = gate.package.and_then(|id| validation_of(&texts, id)).unwrap_or_default();
+        Ok(Asked {
+            name: requested.name.clone().or_else(|| declared.map(|it| it.name.clone())),
+            words: text_of(&texts, gate.reason),
+            items: items(declared, &requested),
+            options: options(declared, requested.options),
+            blockers: blockers.filter_map(|it| text_of(&texts, Some(it))).collect(),
+            checks: declared.map(|it| it.checks.clone()).unwrap_or_default(),
+            evidence: gate.evidence.clone(),
+        })
+    }
+
+    async fn contents_of(
+        &self,
+        loaded: &Loaded,
+        ids: impl IntoIterator<Item = ContentId>,
+    ) -> Result<Vec<Content>, EngineError> {
+        let ids: Vec<ContentId> = ids.into_iter().collect();
+        Ok(self.store.contents(loaded.run.id, &ids).await?)
+    }
+}
+
+/// The gate that the workflow has on the way that the work wants to go.
+fn declared<'a>(workflow: &'a Workflow, gate: &Gate) -> Option<&'a EdgeGate> {
+    let edges = workflow.edges_from(&gate.asker.place).iter();
+    edges
+        .filter(|it| Workflow::target_place(&it.to) == gate.worker.place)
+        .find_map(|it| it.gate.as_ref())
+}
+
+fn items(declared: Option<&EdgeGate>, requested: &ValidationRequest) -> Vec<String> {
+    let mut items = declared.map(|it| it.items.clone()).unwrap_or_default();
+    for item in &requested.items {
+        if !items.contains(item) {
+            items.push(item.clone());
+        }
+    }
+    items
+}
+
+fn options(
+    declared: Option<&EdgeGate>,
+    requested: Vec<(String, String)>,
+) -> Vec<(String, String)> {
+    let mut options = requested;
+    for (name, text) in declared.iter().flat_map(|it| &it.options) {
+        if !options.iter().any(|(known, _)| known == name) {
+            options.push((name.clone(), text.clone()));
+        }
+    }
+    options
+}
+
+fn text_of(texts: &[Content], id: Option<ContentId>) -> Option<String> {
+    let content = texts.iter().find(|it| Some(it.id) == id)?;
+    Some(content.text.to_string())
+}
+
+/// What the sender of a package asks to be looked at.
+fn validation_of(texts: &[Content], id: ContentId) -> Option<ValidationRequest> {
+    let content = texts.iter().find(|it| it.id == id)?;
+    match content.kind {
+        ContentKind::Package { format: Format::Json, .. } => {}
+        ContentKind::Package { .. } | ContentKind::Words => return None,
+    }
+    let document = json::parse(&content.text).ok()?;
+    Package::new(Format::Json, content.text.clone(), document).view().validation
+}
