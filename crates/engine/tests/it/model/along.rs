@@ -5,7 +5,8 @@ use super::{
     Baton, Cause, Evidence, Forward, Gate, Handoff, Kind, Party, Run, State, Stops, human,
     orchestrator,
 };
-use crate::flows::{EdgeGate, ORCHESTRATOR};
+use crate::flows::{EdgeGate, HUMAN, ORCHESTRATOR};
+use super::quirk;
 
 /// What is to go from one to the other.
 pub(super) struct Leg {
@@ -13,8 +14,11 @@ pub(super) struct Leg {
     pub(super) to: Party,
     pub(super) package: Option<u32>,
     pub(super) forward: Forward,
+    /// On which it is counted if a person stops it and its sender will not have it back.
+    pub(super) counted: Forward,
     pub(super) reject_to: Option<Party>,
     pub(super) attempt: u32,
+    pub(super) has_lost_lease: bool,
     pub(super) kind: Kind,
     /// It goes to the end, and the run does not end by it.
     pub(super) is_error: bool,
@@ -24,7 +28,18 @@ impl Leg {
     pub(super) fn new(from: Party, to: Party, package: Option<u32>) -> Self {
         let forward = (from.place, to.place);
         let kind = Kind::Sequential;
-        Self { from, to, package, forward, reject_to: None, attempt: 1, kind, is_error: false }
+        Self {
+            from,
+            to,
+            package,
+            forward,
+            counted: forward,
+            reject_to: None,
+            attempt: 1,
+            has_lost_lease: false,
+            kind,
+            is_error: false,
+        }
     }
 }
 
@@ -46,7 +61,8 @@ impl Run {
                 gate.evidence = evidence.to_vec();
             }
             Some(EdgeGate::Blocking) => {
-                self.stop(&leg, Cause::Declared, Stops::All);
+                let gate = self.stop(&leg, Cause::Declared, Stops::All);
+                gate.evidence = evidence.to_vec();
             }
             Some(EdgeGate::Advisory) => {
                 let advisory = self.put(Kind::Escalation, leg.from, human(), leg.package).no;
@@ -67,6 +83,7 @@ impl Run {
         handoff.forward = leg.forward;
         handoff.reject_to = leg.reject_to;
         handoff.attempt = leg.attempt;
+        handoff.has_lost_lease = leg.has_lost_lease;
         self.finish_at(leg.to.place, leg.is_error);
     }
 
@@ -114,6 +131,7 @@ impl Run {
         let sender = last.reject_to.unwrap_or(last.from);
         let leg = Leg {
             forward: last.forward,
+            counted: last.forward,
             reject_to: (sender.place != ORCHESTRATOR).then_some(sender),
             ..Leg::new(orchestrator(), to, better.or(last.package))
         };
@@ -127,7 +145,7 @@ impl Run {
     fn was_given(&self, handoff: &Handoff, place: &str) -> bool {
         let is_work = match handoff.kind {
             Kind::Sequential | Kind::Delegation | Kind::Escalation => true,
-            Kind::Return => handoff.brings.is_none(),
+            Kind::Return => quirk(5) || handoff.brings.is_none(),
             Kind::Question => false,
         };
         is_work && handoff.to.place == place
@@ -142,8 +160,7 @@ impl Run {
         package: Option<u32>,
         given: Option<u32>,
     ) -> &mut Gate {
-        let from = if cause == Cause::Blocked { orchestrator() } else { about.to };
-        let no = self.put(Kind::Escalation, from, human(), package).no;
+        let no = self.put(Kind::Escalation, about.to, human(), package).no;
         self.baton = Baton::Asked(no);
         self.row_mut(no).gate.insert(Gate {
             cause,
@@ -167,12 +184,13 @@ fn gate_before(leg: &Leg, cause: Cause, stops: Stops) -> Gate {
     Gate {
         cause,
         stops,
-        asker: leg.from,
+        // What the orchestrator only gives again is somebody else's.
+        asker: leg.reject_to.filter(|it| quirk(6) || it.agent != HUMAN).unwrap_or(leg.from),
         worker: leg.to,
         package: leg.package,
         given: leg.package,
         edge: leg.forward,
-        forward: leg.forward,
+        forward: leg.counted,
         sender: leg.reject_to,
         beside: None,
         about: None,

@@ -146,6 +146,9 @@ impl Run {
         self.n_blockers = 0;
         let caller = self.frames.last().map(|it| self.row(*it).to);
         if caller == Some(gate.asker) {
+            if super::quirk(4) {
+                self.put(Kind::Return, human(), human(), None).state = State::Ended;
+            }
             self.close_frame();
             return Ok(());
         }
@@ -208,7 +211,7 @@ fn takes(gate: &Gate, answer: &Answer) -> bool {
         (Cause::NeedsReview | Cause::Declared | Cause::Checks, answer) => match answer {
             Answer::Approve | Answer::Reject | Answer::Modify => true,
             // Baton itself has no answer.
-            Answer::Question => gate.asker.agent != ORCHESTRATOR,
+            Answer::Question => gate.asker.agent != ORCHESTRATOR && gate.asker.agent != HUMAN,
             _ => false,
         },
         (Cause::Escalation, answer) => {

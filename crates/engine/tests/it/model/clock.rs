@@ -39,12 +39,7 @@ impl Run {
 
     /// The same again, but not at once. Who advises on the work advises on it still.
     fn hold_back(&mut self, lost: &Handoff) {
-        let next = self.handoffs.len() as u32 + 1;
-        for gate in self.handoffs.iter_mut().filter_map(|it| it.gate.as_mut()) {
-            if gate.beside == Some(lost.no) {
-                gate.beside = Some(next);
-            }
-        }
+        let next = self.advise_on_next(lost.no);
         self.end(lost.no);
         let until = self.now + (1 << (lost.attempt - 1));
         let again = self.offer(lost.kind, lost.from, lost.to, lost.package);
@@ -55,6 +50,16 @@ impl Run {
         again.has_lost_lease = true;
         again.held_back_until = Some(until);
         self.baton = Baton::HeldBack(next);
+    }
+
+    pub(super) fn advise_on_next(&mut self, no: u32) -> u32 {
+        let next = self.handoffs.len() as u32 + 1;
+        for gate in self.handoffs.iter_mut().filter_map(|it| it.gate.as_mut()) {
+            if gate.beside == Some(no) {
+                gate.beside = Some(next);
+            }
+        }
+        next
     }
 
     pub(super) fn wake(&mut self, no: u32) -> Said {

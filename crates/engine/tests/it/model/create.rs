@@ -28,7 +28,8 @@ impl Run {
         if !is_held && (current.from.agent, current.to.agent) == (create.from, create.to) {
             return Err("duplicate");
         }
-        if current.to.agent == create.from {
+        // Whoever has asked has to wait.
+        if current.to.agent == create.from && current.state != State::Clarification {
             return self.hand_on(&current, create);
         }
         let waits = |it: &u32| self.row(*it).to.agent == create.from;
@@ -106,11 +107,6 @@ impl Run {
         if self.caller_of(no).is_some() {
             return self.supersede_inside(&old, create);
         }
-        match create.way {
-            Some(Way::Return) => return Err("not_in_frame"),
-            Some(Way::Delegation | Way::Escalation) => return Err("not_an_edge"),
-            Some(Way::Sequential) | None => {}
-        }
         let edge = self.edge(old.from.place, create.to, create.outcome);
         let is_same_way = create.to == old.to.agent;
         if edge.is_none() && !is_same_way {
@@ -136,6 +132,7 @@ impl Run {
                     forward: old.forward,
                     reject_to: old.reject_to,
                     attempt: old.attempt,
+                    has_lost_lease: old.has_lost_lease,
                     kind: old.kind,
                     ..Leg::new(old.from, old.to, sent)
                 };
@@ -190,7 +187,7 @@ impl Run {
         package: Option<u32>,
         given: Option<u32>,
     ) {
-        let leg = Leg { forward, ..Leg::new(asker, worker, package) };
+        let leg = Leg { counted: forward, ..Leg::new(asker, worker, package) };
         let gate = self.stop(&leg, cause, super::Stops::All);
         gate.given = given;
     }

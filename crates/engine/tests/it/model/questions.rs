@@ -66,11 +66,8 @@ impl Run {
             None => return Err("not_a_question"),
         };
         // A person may always answer, and holds nothing that could be lost.
-        let is_person = by.unwrap_or(question.to.agent) == HUMAN;
-        if !is_person {
+        if by != Some(HUMAN) {
             only(question.to.agent, by)?;
-        }
-        if !is_person || fence.is_some() {
             Self::check_fence(&question, fence)?;
         }
         self.is_answered(question.about.expect("a question is about something"));

@@ -36,7 +36,7 @@ impl Run {
         if let Some(cause) = self.count(handoff.forward, to, &[]) {
             self.ask(handoff, cause, to, package, package);
         } else if to.place == HUMAN {
-            self.ask(handoff, Cause::Failure, handoff.to, package, package);
+            self.ask(handoff, Cause::Blocked, handoff.to, package, package);
         } else {
             self.offer(Kind::Return, handoff.to, to, package).forward = handoff.forward;
         }

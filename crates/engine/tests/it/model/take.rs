@@ -12,16 +12,18 @@ impl Run {
         lease: Option<u32>,
     ) -> Said {
         let handoff = self.find_row(no)?;
-        let is_question = handoff.kind == Kind::Question;
-        if says == Says::Unclear && is_question {
-            return Err("question_open");
-        }
         if matches!(handoff.state, State::Accepted | State::Parked) {
             return Err("already_accepted");
+        }
+        if super::quirk(3) && handoff.state == State::Clarification {
+            return Err("wrong_state");
         }
         only(handoff.to.agent, by)?;
         if handoff.state == State::Clarification {
             return Err("wrong_state");
+        }
+        if says == Says::Unclear && handoff.kind == Kind::Question {
+            return Err("question_open");
         }
         if says == Says::Unclear {
             return self.ask_sender(&handoff);
