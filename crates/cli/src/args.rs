@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::answers::{Answer, Choice, Evidence, Modify, Say, VerdictName};
-pub(crate) use self::handoff::{Fence, Handoff, HandoffComplete, HandoffCreate, HandoffList, Part};
+pub(crate) use self::handoff::{Handoff, HandoffComplete, HandoffCreate, HandoffList, Part};
 use crate::show::Format;
 
 /// Pass work between AI agents and people without dropping it.

@@ -13,7 +13,7 @@ use baton_core::document::Node;
 use baton_wire::json;
 
 pub(crate) use graph::mermaid;
-pub(crate) use handoffs::{handoff_json, handoff_page, handoffs_table};
+pub(crate) use handoffs::{handoff_json, handoff_page, handoffs_table, what_to_answer};
 pub(crate) use runs::{run_json, runs_table, whereabouts};
 pub(crate) use stories::{stories_table, story_json, story_status};
 pub(crate) use style::{bold, dim, good, mark, warn};

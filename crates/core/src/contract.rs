@@ -118,7 +118,7 @@ impl Rule {
             return self.contradiction(document, refused);
         }
         let found = self.spellings().find_map(|it| Some((it, document.at(it)?)));
-        let path = found.map_or(&self.field, |(path, _)| path);
+        let path = found.map_or_else(|| self.natural_path(document), |(path, _)| path);
         match (&self.check, found.map(|(_, node)| node)) {
             (Check::NoneOf(_), _) => None,
             (Check::Present | Check::Kind(_) | Check::OneOf(_), None) => Some(self.missing(path)),
@@ -146,6 +146,17 @@ impl Rule {
 
     fn spellings(&self) -> impl Iterator<Item = &String> {
         std::iter::once(&self.field).chain(&self.others)
+    }
+
+    /// Where the value would stand in this document: beside what the sender has written already.
+    fn natural_path(&self, document: &Node) -> &String {
+        let depth = |path: &String| {
+            let parents = path.match_indices('.').map(|(at, _)| &path[..at]);
+            parents.filter(|it| document.at(it).is_some()).count()
+        };
+        // The first of the deepest: the usual spelling, where none is better.
+        let deepest = self.spellings().map(depth).max().unwrap_or(0);
+        self.spellings().find(|it| depth(it) == deepest).unwrap_or(&self.field)
     }
 
     /// Whichever spelling says it: a contradiction is one wherever it stands.
@@ -233,6 +244,27 @@ fn either(words: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use expect_test::{Expect, expect};
+
+    #[test]
+    fn what_is_missing_is_marked_where_the_sender_would_have_written_it() {
+        let rule = Rule {
+            field: "context.artifacts".to_owned(),
+            others: vec!["handoff.context.artifacts".to_owned(), "artifacts".to_owned()],
+            about: "the files".to_owned(),
+            check: Check::Kind(ValueKind::List),
+            when: None,
+        };
+        let contract = Contract { name: "c".to_owned(), must: vec![rule], should: Vec::new() };
+        let context = || Node::map([("summary", Node::text("s"))]);
+        let rooted = Node::map([("handoff", Node::map([("context", context())]))]);
+        for (document, path) in [
+            (Node::map([]), "context.artifacts"),
+            (Node::map([("context", context())]), "context.artifacts"),
+            (rooted, "handoff.context.artifacts"),
+        ] {
+            assert_eq!(contract.check(&document).must[0].path, path);
+        }
+    }
 
     use super::*;
 

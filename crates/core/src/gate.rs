@@ -99,6 +99,7 @@ pub enum Answer {
     /// The work is not good: back to its sender.
     Reject,
     /// What was asked for, in words.
+    #[serde(rename = "answer")]
     Reply,
     /// Ask the sender something first.
     Question,

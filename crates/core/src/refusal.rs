@@ -36,7 +36,7 @@ pub enum Refusal {
     ChooseReceiver { step: StepId, outcome: &'static str, choices: String },
     #[error("the step `{step}` is not optional and cannot be skipped")]
     NotOptional { step: StepId },
-    #[error("the package does not keep the contract `{contract}` ({} problems)", problems.len())]
+    #[error("the package breaks the contract `{contract}` (rules broken: {})", problems.len())]
     Contract { contract: String, problems: Vec<Problem>, skeleton: Box<Node> },
     #[error("{handoff} asks a person, and only an answer ends it: {choices}")]
     GateOpen { handoff: HandoffNo, choices: String },
@@ -60,7 +60,7 @@ pub enum Refusal {
     NothingToSkip { whereabouts: String },
     #[error("there is no agent `{agent}`; add a file for it, or name another")]
     UnknownAgent { agent: AgentId },
-    #[error("{handoff} waits until {whereabouts}; its holder goes on when that comes back")]
+    #[error("{handoff} is parked: {whereabouts}; its holder goes on when that comes back")]
     FrameOpen { handoff: HandoffNo, whereabouts: String },
     #[error(
         "{handoff} is nobody's part of the work; complete it, and the workflow says who is next"

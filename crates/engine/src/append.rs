@@ -5,14 +5,18 @@ use baton_core::decide::Decision;
 use baton_core::event::Event;
 use baton_core::hash::Hash;
 use baton_core::names::Principal;
-use baton_core::run::{Ended, HandoffNo, Run, State};
+use baton_core::run::{Ended, Handoff, HandoffNo, Kind, Run, State};
 use baton_store::{Append, EventRecord, HandoffChange, HandoffMove, HandoffState, Version};
 use baton_wire::event;
 use jiff::Timestamp;
 
+use crate::timers;
+
 /// Everything but what only the caller knows: story, definition and answer are left out.
+/// `before` are the handoffs that were open when it was decided.
 pub(crate) fn append(
     decision: Decision,
+    before: &[Handoff],
     expected: Version,
     head: Hash,
     by: &Principal,
@@ -30,6 +34,7 @@ pub(crate) fn append(
     Append {
         expected,
         handoffs: events.iter().filter_map(|it| change(it, &run)).collect(),
+        timers: timers::changes(before, &run.handoffs, at),
         run,
         outbox: events
             .iter()
@@ -80,9 +85,19 @@ pub(crate) fn change(event: &Event, run: &Run) -> Option<HandoffChange> {
         Event::HandoffRejected { handoff, reason, .. } => {
             HandoffMove { ended_reason: Some(*reason), ..ended(*handoff, Ended::Rejected) }
         }
-        Event::HandoffCompleted { handoff, outcome, .. } => {
-            HandoffMove { outcome: Some(*outcome), ..ended(*handoff, Ended::Completed) }
+        Event::HandoffCompleted { handoff, outcome, answer, .. } => HandoffMove {
+            outcome: Some(*outcome),
+            ended_reason: *answer,
+            ..ended(*handoff, Ended::Completed)
+        },
+        Event::HandoffClarified { handoff, .. } => {
+            moved(*handoff, HandoffState::Open(State::Clarification))
         }
+        Event::HandoffAnswered { handoff, .. } | Event::HandoffReleased { handoff, .. } => {
+            moved(*handoff, HandoffState::Open(State::Pending))
+        }
+        Event::FrameOpened { caller } => moved(*caller, HandoffState::Open(State::Parked)),
+        Event::FrameClosed { caller, .. } => moved(*caller, HandoffState::Open(State::Accepted)),
         Event::HandoffTimedOut { handoff, reason } => {
             HandoffMove { ended_reason: *reason, ..ended(*handoff, Ended::TimedOut) }
         }
@@ -108,6 +123,15 @@ pub(crate) fn change(event: &Event, run: &Run) -> Option<HandoffChange> {
         | Event::StepSkipped { .. }
         | Event::GateOpened { .. }
         | Event::GateAnswered { .. }
+        | Event::HandoffWoken { .. }
+        | Event::LeaseGranted { .. }
+        | Event::LeaseLost { .. }
+        | Event::LeaseReleased { .. }
+        | Event::GatePassed { .. }
+        | Event::EvidenceRecorded { .. }
+        | Event::BlockerRaised { .. }
+        | Event::BlockerResolved { .. }
+        | Event::BlockerWaived { .. }
         | Event::BatonLoose { .. } => return None,
     }))
 }
@@ -118,13 +142,16 @@ fn is_for_the_world(event: &Event) -> bool {
     match event {
         Event::GateOpened { .. }
         | Event::BatonLoose { .. }
+        | Event::LeaseLost { .. }
         | Event::RunCompleted
         | Event::RunCancelled { .. } => true,
+        Event::HandoffCreated(created) => {
+            created.kind == Kind::Question && created.to.agent.is_human()
+        }
         Event::RunStarted { .. }
         | Event::RunAdopted { .. }
         | Event::RunPaused { .. }
         | Event::RunResumed
-        | Event::HandoffCreated(_)
         | Event::HandoffAccepted { .. }
         | Event::HandoffRejected { .. }
         | Event::RoundCounted { .. }
@@ -136,6 +163,19 @@ fn is_for_the_world(event: &Event) -> bool {
         | Event::StepStarted { .. }
         | Event::StepCompleted { .. }
         | Event::StepSkipped { .. }
+        | Event::HandoffClarified { .. }
+        | Event::HandoffAnswered { .. }
+        | Event::HandoffReleased { .. }
+        | Event::FrameOpened { .. }
+        | Event::FrameClosed { .. }
+        | Event::HandoffWoken { .. }
+        | Event::LeaseGranted { .. }
+        | Event::LeaseReleased { .. }
+        | Event::GatePassed { .. }
+        | Event::EvidenceRecorded { .. }
+        | Event::BlockerRaised { .. }
+        | Event::BlockerResolved { .. }
+        | Event::BlockerWaived { .. }
         | Event::GateAnswered { .. } => false,
     }
 }

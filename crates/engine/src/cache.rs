@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use baton_core::hash::Hash;
 use baton_core::names::StoryKey;
-use baton_core::run::{HandoffNo, Run, RunId};
+use baton_core::run::{HandoffId, HandoffNo, Run, RunId};
 use baton_core::workflow::Workflow;
-use baton_store::Version;
+use baton_store::{HandoffRow, Version};
 use lru::LruCache;
 
 /// A run as it was last seen, with what an append needs.
@@ -27,6 +27,8 @@ pub(crate) struct Cache {
     stories: Mutex<LruCache<StoryKey, RunId>>,
     /// Which handoff a number names: once given, for ever.
     numbers: Mutex<LruCache<u64, (RunId, HandoffNo)>>,
+    /// The same by id, for those that were asked for by it.
+    ids: Mutex<LruCache<HandoffId, (RunId, HandoffNo)>>,
     workflows: Mutex<LruCache<Hash, Arc<Workflow>>>,
 }
 
@@ -41,6 +43,7 @@ impl Default for Cache {
             runs: Mutex::new(LruCache::new(MOST_RUNS)),
             stories: Mutex::new(LruCache::new(MOST_RUNS)),
             numbers: Mutex::new(LruCache::new(MOST_NUMBERS)),
+            ids: Mutex::new(LruCache::new(MOST_NUMBERS)),
             workflows: Mutex::new(LruCache::new(MOST_WORKFLOWS)),
         }
     }
@@ -88,6 +91,16 @@ impl Cache {
 
     pub(crate) fn handoff(&self, number: u64) -> Option<(RunId, HandoffNo)> {
         lock(&self.numbers).get(&number).copied()
+    }
+
+    pub(crate) fn handoff_of_id(&self, id: HandoffId) -> Option<(RunId, HandoffNo)> {
+        lock(&self.ids).get(&id).copied()
+    }
+
+    /// Every name of a handoff stays its own for ever.
+    pub(crate) fn remember_names(&self, row: &HandoffRow) {
+        lock(&self.numbers).put(row.number, (row.run, row.no));
+        lock(&self.ids).put(row.id, (row.run, row.no));
     }
 
     pub(crate) fn workflow(&self, pin: &Hash) -> Option<Arc<Workflow>> {

@@ -165,18 +165,21 @@ impl Engine {
         row.map(|it| it.run.id).ok_or_else(|| EngineError::NoSuchRun { which: run_name(which) })
     }
 
-    async fn resolve_handoff(&self, which: &HandoffRef) -> Result<(RunId, HandoffNo), EngineError> {
+    pub(crate) async fn resolve_handoff(
+        &self,
+        which: &HandoffRef,
+    ) -> Result<(RunId, HandoffNo), EngineError> {
         let known = match which {
             HandoffRef::Number(number) => self.cache.handoff(*number),
             HandoffRef::InRun(run, no) => Some((*run, *no)),
-            HandoffRef::Id(_) => None,
+            HandoffRef::Id(id) => self.cache.handoff_of_id(*id),
         };
         if let Some(known) = known {
             return Ok(known);
         }
-        let row = self.store.handoff(which).await?;
-        let which = || EngineError::NoSuchHandoff { which: handoff_name(which) };
-        row.map(|it| (it.run, it.no)).ok_or_else(which)
+        let row = self.handoff(which).await?;
+        self.cache.remember_names(&row);
+        Ok((row.run, row.no))
     }
 
     async fn create_in_story(
@@ -237,6 +240,8 @@ impl Engine {
             outcome: None,
             reason: start.reason,
             supersedes: None,
+            way: None,
+            token: None,
             profile: Profile::Lenient,
         };
         self.on_run(caller, row.run.id, Command::Create(create)).await
@@ -343,6 +348,8 @@ fn first_handoff(workflow: &Workflow, story: &Story, start: StartRun) -> Create 
         outcome: None,
         reason: start.reason,
         supersedes: None,
+        way: None,
+        token: None,
         // The story is Baton's own document: nobody could mend what is missing in it.
         profile: Profile::Lenient,
     }

@@ -233,7 +233,7 @@ impl Engine {
                 Some(question) => {
                     Then::Asked { question: question.no, of: question.to.agent.clone() }
                 }
-                None if run.baton() == loaded.run.baton() && !run.is_finished() => Then::Unchanged,
+                None if is_same(&run, &loaded.run) => Then::Unchanged,
                 None => place(&run),
             },
         }
@@ -254,6 +254,12 @@ fn place(run: &Run) -> Then {
     }
 }
 
+/// Nobody else has to move than had to before.
+fn is_same(after: &Run, before: &Run) -> bool {
+    let state = |it: &Run| it.current().map(|it| it.state);
+    after.baton() == before.baton() && state(after) == state(before) && !after.is_finished()
+}
+
 fn offered(it: &Handoff) -> Then {
     Then::Offered { handoff: it.no, to: it.to.agent.clone(), place: it.to.place.clone() }
 }
@@ -271,9 +277,10 @@ fn waits(run: &Run) -> Vec<Waits> {
     };
     let stopping = run.gate().map(gate);
     let advisory = run.gates().filter(|(_, gate)| gate.kind == GateKind::Advisory).map(gate);
-    let questions = run.questions().filter(|it| it.state != State::Clarification).filter_map(|it| {
-        Some(Waits::Question { handoff: it.no, about: it.about?, of: it.to.agent.clone() })
-    });
+    let questions =
+        run.questions().filter(|it| it.state != State::Clarification).filter_map(|it| {
+            Some(Waits::Question { handoff: it.no, about: it.about?, of: it.to.agent.clone() })
+        });
     let loose = match run.baton() {
         Baton::Loose { at, .. } => Some(Waits::Loose { at: at.clone() }),
         Baton::Offered { .. } | Baton::Held { .. } | Baton::Parked { .. } | Baton::Done => None,

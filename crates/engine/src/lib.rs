@@ -11,11 +11,15 @@ mod clock;
 mod commands;
 mod error;
 mod feed;
+mod heartbeat;
 mod inbox;
+mod leases;
 mod outcome;
 mod queries;
 mod stories;
 mod sweeper;
+mod timekeeper;
+mod timers;
 mod verify;
 
 use std::sync::Arc;
@@ -39,10 +43,12 @@ pub use crate::commands::{In, StartRun};
 pub use crate::error::{EngineError, ErrorClass};
 pub use crate::feed::Feed;
 pub use crate::inbox::{Asked, Choice, InboxItem, Then, Waits};
+use crate::leases::Leases;
 pub use crate::outcome::{Caller, Key, Mode, Outcome};
 pub use crate::queries::{Exchange, PersonsAnswer, Texts};
 pub use crate::stories::story_package;
 pub use crate::sweeper::{Sweeper, Swept};
+pub use crate::timekeeper::{Ticked, Timekeeper};
 pub use crate::verify::{Verified, verify_all, verify_run};
 
 /// How often a decision is made again because somebody else moved the run first.
@@ -54,6 +60,7 @@ pub struct Engine {
     clock: Arc<dyn Clock>,
     catalog: Catalog,
     cache: Cache,
+    leases: Leases,
     /// The newest position that is known to be on disk.
     tip: watch::Sender<Position>,
     /// Held for reading by every command, and for writing by the shutdown: so it waits for them.
@@ -81,8 +88,9 @@ impl Engine {
         catalog: Catalog,
     ) -> Result<Self, EngineError> {
         let tip = watch::Sender::new(store.last_position().await?);
-        let cache = Cache::default();
-        Ok(Self { store, clock, catalog, cache, tip, is_open: RwLock::new(true) })
+        let leases = Leases::new(store.timers(None, 0).await?, clock.now());
+        let (cache, is_open) = (Cache::default(), RwLock::new(true));
+        Ok(Self { store, clock, catalog, cache, leases, tip, is_open })
     }
 
     pub fn catalog(&self) -> &Catalog {
@@ -102,9 +110,18 @@ impl Engine {
         Feed::new(self.store.clone(), self.tip.subscribe(), cursor, run)
     }
 
-    /// Takes no more commands, waits for those under way, closes the store, and ends the feeds.
+    /// Takes no more commands, waits for those under way, writes down who was heard of last,
+    /// closes the store, and ends the feeds.
     pub async fn shutdown(&self) {
         *self.is_open.write().await = false;
+        let unwritten = self.leases.take_all_unwritten(self.clock.now());
+        match self.write_heartbeats(unwritten).await {
+            Ok(_) | Err(EngineError::Closing) => {}
+            Err(error) => {
+                let error: &(dyn std::error::Error + 'static) = &error;
+                tracing::warn!(error, "the last heartbeats could not be written");
+            }
+        }
         self.store.close().await;
         self.tip.send_modify(|_| {});
     }
@@ -165,7 +182,12 @@ impl Engine {
     ) -> Result<Outcome, AppendError> {
         let done = decision.done.clone();
         let run = decision.run.clone();
-        let append = append::append(decision, loaded.version, loaded.head, &caller.principal, at);
+        let before = match loaded.version {
+            Version::NONE => &[][..],
+            Version(_) => &loaded.run.handoffs,
+        };
+        let (expected, head) = (loaded.version, loaded.head);
+        let append = append::append(decision, before, expected, head, &caller.principal, at);
         let touched = append::touched(&append.handoffs);
         let version = Version(loaded.version.0 + append.events.len() as u64);
         let outcome = Outcome { run: run.id, version, done, touched, at, is_repeat: false };
@@ -179,7 +201,16 @@ impl Engine {
             answered: caller.key.as_ref().map(|key| outcome.to_answered(key)),
             ..append
         };
-        let appended = self.store.append(append).await?;
+        let told_later = self.leases.told_later(&append.timers);
+        let appended = match self.store.append(append).await {
+            Ok(appended) => appended,
+            Err(error @ AppendError::Store(_)) => return Err(error),
+            Err(error) => {
+                told_later.not_appended();
+                return Err(error);
+            }
+        };
+        told_later.appended(run.id, version);
         let workflow = loaded.workflow.clone();
         let number = appended.run_number;
         self.cache.remember(Loaded { run, version, head, number, workflow }, &appended.numbers);

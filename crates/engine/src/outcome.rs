@@ -57,6 +57,10 @@ struct Stored {
     handoff: Option<u32>,
     returned: Option<u32>,
     gate: Option<u32>,
+    #[serde(default)]
+    question: Option<u32>,
+    #[serde(default)]
+    fence: Option<u32>,
     cancelled: Vec<u32>,
     kept: Vec<u32>,
     warnings: Vec<Problem>,
@@ -73,6 +77,8 @@ impl Outcome {
             handoff: done.handoff.map(|it| it.0),
             returned: done.returned.map(|it| it.0),
             gate: done.gate.map(|it| it.0),
+            question: done.question.map(|it| it.0),
+            fence: done.fence,
             cancelled: numbers(&done.cancelled),
             kept: numbers(&done.kept),
             warnings: done.warnings.clone(),
@@ -94,6 +100,8 @@ impl Outcome {
             handoff: stored.handoff.map(HandoffNo),
             returned: stored.returned.map(HandoffNo),
             gate: stored.gate.map(HandoffNo),
+            question: stored.question.map(HandoffNo),
+            fence: stored.fence,
             cancelled: nos(stored.cancelled),
             kept: nos(stored.kept),
             warnings: stored.warnings,
@@ -118,5 +126,13 @@ impl Caller {
     /// Somebody without a key, who means it.
     pub fn new(principal: Principal) -> Self {
         Self { principal, key: None, mode: Mode::Commit }
+    }
+
+    /// A part of Baton itself.
+    pub(crate) fn of_baton(name: &'static str) -> Self {
+        match Principal::parse(name) {
+            Ok(principal) => Self::new(principal),
+            Err(error) => unreachable!("a constant name is a name: {error}"),
+        }
     }
 }

@@ -1,4 +1,5 @@
-//! What only time brings about: handoffs become stale, old answers are forgotten.
+//! What only time brings about, and need not be there to the second: handoffs become stale or
+//! expire, old answers are forgotten.
 //!
 //! Pages through everything that is due, by number: a page full of what cannot be moved never
 //! hides what comes after it.
@@ -7,20 +8,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use baton_core::command::Command;
-use baton_core::decide::stale_at;
-use baton_core::names::Principal;
+use baton_core::decide::{expires_at, stale_at};
 use baton_core::run::State;
 use baton_store::{HandoffFilter, HandoffRow, HandoffState, StoreError};
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::{Caller, Engine, EngineError};
+use crate::{Caller, Engine, EngineError, Ticked};
 
 const PAGE: u32 = 200;
 const EVERY: Duration = Duration::from_secs(30);
-/// Nothing is looked at that has moved since: no workflow is so impatient.
-const LEAST: SignedDuration = SignedDuration::from_mins(1);
 /// How long an answer can be asked for again.
 const ANSWERS_KEPT: SignedDuration = SignedDuration::from_hours(24);
 
@@ -28,34 +26,56 @@ const ANSWERS_KEPT: SignedDuration = SignedDuration::from_hours(24);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Swept {
     pub n_stale: u32,
+    /// Handoffs that nobody took in the time that their workflow gives.
+    pub n_expired: u32,
     pub n_forgotten: u64,
+    pub ticked: Ticked,
 }
 
 impl Engine {
-    /// Does what is due by now.
+    /// Does what is due by now, all that a [`Timekeeper`](crate::Timekeeper) does included.
     pub async fn sweep(&self) -> Result<Swept, EngineError> {
         let now = self.clock.now();
         let n_forgotten = self.store.forget_answered(now - ANSWERS_KEPT).await?;
-        let mut swept = Swept { n_stale: 0, n_forgotten };
-        let caller = sweeper();
-        let mut after = 0;
+        // Once in a while all is looked at, whoever may have forgotten to tell.
+        self.leases.doubt();
+        let ticked = self.tick().await?;
+        let mut swept = Swept { n_forgotten, ticked, ..Swept::default() };
+        let fresh = HandoffFilter {
+            states: vec![
+                HandoffState::Open(State::Pending),
+                HandoffState::Open(State::Clarification),
+                HandoffState::Open(State::Accepted),
+            ],
+            is_stale: Some(false),
+            unmoved_since: Some(now),
+            ..HandoffFilter::default()
+        };
+        self.sweep_through(fresh, now, &mut swept).await?;
+        // Of those that are marked already only what still waits can be over.
+        let stale = HandoffFilter {
+            states: vec![HandoffState::Open(State::Pending)],
+            is_stale: Some(true),
+            ..HandoffFilter::default()
+        };
+        self.sweep_through(stale, now, &mut swept).await?;
+        Ok(swept)
+    }
+
+    async fn sweep_through(
+        &self,
+        mut filter: HandoffFilter,
+        now: Timestamp,
+        swept: &mut Swept,
+    ) -> Result<(), EngineError> {
+        filter.limit = PAGE;
         loop {
-            let filter = HandoffFilter {
-                states: vec![
-                    HandoffState::Open(State::Pending),
-                    HandoffState::Open(State::Clarification),
-                    HandoffState::Open(State::Accepted),
-                ],
-                is_stale: Some(false),
-                unmoved_since: Some(now - LEAST),
-                after,
-                limit: PAGE,
-                ..HandoffFilter::default()
-            };
             let page = self.store.handoffs(&filter).await?;
             for row in &page {
-                match self.mark_if_due(&caller, row, now).await {
-                    Ok(n_marked) => swept.n_stale += n_marked,
+                match self.sweep_one(row, now).await {
+                    Ok(Some(Due::Stale)) => swept.n_stale += 1,
+                    Ok(Some(Due::Expired)) => swept.n_expired += 1,
+                    Ok(None) => {}
                     // Answered meanwhile: all well.
                     Err(EngineError::Refused { .. } | EngineError::Contended) => {}
                     // One run that cannot be read must not hide the others.
@@ -67,32 +87,44 @@ impl Engine {
                 }
             }
             match page.last() {
-                Some(last) if page.len() == PAGE as usize => after = last.number,
-                Some(_) | None => return Ok(swept),
+                Some(last) if page.len() == PAGE as usize => filter.after = last.number,
+                Some(_) | None => return Ok(()),
             }
         }
     }
 
-    async fn mark_if_due(
+    async fn sweep_one(
         &self,
-        caller: &Caller,
         row: &HandoffRow,
         now: Timestamp,
-    ) -> Result<u32, EngineError> {
-        if !self.is_due(row, now).await? {
-            return Ok(0);
-        }
-        self.on_run(caller, row.run, Command::MarkStale { handoff: row.no }).await?;
-        Ok(1)
+    ) -> Result<Option<Due>, EngineError> {
+        let Some(due) = self.due(row, now).await? else { return Ok(None) };
+        let handoff = row.no;
+        let command = match due {
+            Due::Stale => Command::MarkStale { handoff },
+            Due::Expired => Command::Expire { handoff },
+        };
+        self.on_run(&sweeper(), row.run, command).await?;
+        Ok(Some(due))
     }
 
     /// Whether the workflow that the run began with says that it has waited too long.
-    async fn is_due(&self, row: &HandoffRow, now: Timestamp) -> Result<bool, EngineError> {
+    async fn due(&self, row: &HandoffRow, now: Timestamp) -> Result<Option<Due>, EngineError> {
         let (loaded, _) = self.load(row.run).await?;
-        let handoff = loaded.run.handoff(row.no);
-        let due = handoff.and_then(|it| stale_at(&loaded.workflow, it));
-        Ok(due.is_some_and(|it| it <= now))
+        let Some(handoff) = loaded.run.handoff(row.no) else { return Ok(None) };
+        let is_due = |at: Option<Timestamp>| at.is_some_and(|it| it <= now);
+        if is_due(expires_at(&loaded.workflow, handoff)) {
+            return Ok(Some(Due::Expired));
+        }
+        let is_news = !handoff.is_stale && is_due(stale_at(&loaded.workflow, handoff));
+        Ok(is_news.then_some(Due::Stale))
     }
+}
+
+#[derive(Clone, Copy)]
+enum Due {
+    Stale,
+    Expired,
 }
 
 /// Sweeps twice a minute until it is stopped.
@@ -134,8 +166,5 @@ impl Sweeper {
 }
 
 fn sweeper() -> Caller {
-    match Principal::parse("baton:sweeper") {
-        Ok(principal) => Caller::new(principal),
-        Err(error) => unreachable!("a constant name is a name: {error}"),
-    }
+    Caller::of_baton("baton:sweeper")
 }

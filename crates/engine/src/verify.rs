@@ -1,16 +1,18 @@
 //! Does the store tell the truth? Every chain is walked, every run replayed, every text hashed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use baton_core::event::{Event, replay};
 use baton_core::hash::Hash;
-use baton_core::run::{RunId, RunStatus, State};
+use baton_core::run::{RunId, RunStatus};
 use baton_store::{
-    EventFilter, HandoffChange, HandoffRow, HandoffState, Position, RunFilter, RunRef, RunRow,
-    Store, StoreError,
+    EventFilter, HandoffChange, HandoffRow, Position, RunFilter, RunRef, RunRow, Store, StoreError,
+    TimerRow,
 };
 use baton_wire::{event, workflow_file};
 use jiff::Timestamp;
+
+use crate::timers::timer;
 
 const PAGE: u32 = 500;
 
@@ -26,6 +28,7 @@ pub struct Verified {
 /// Verifies every run of a store, and the store itself.
 pub async fn verify_all(store: &dyn Store) -> Result<Verified, StoreError> {
     let mut verified = Verified { problems: store.check().await?, ..Verified::default() };
+    let timers = timers_by_run(store).await?;
     let mut sound = BTreeSet::new();
     let mut after = 0;
     loop {
@@ -33,6 +36,7 @@ pub async fn verify_all(store: &dyn Store) -> Result<Verified, StoreError> {
         let page = store.runs(&filter).await?;
         for row in &page {
             verify_row(store, row, &mut sound, &mut verified).await?;
+            check_timers(row, timers.get(&row.run.id), &mut verified);
         }
         match page.last() {
             Some(last) => after = last.number,
@@ -46,6 +50,7 @@ pub async fn verify_run(store: &dyn Store, run: RunId) -> Result<Verified, Store
     let mut verified = Verified::default();
     if let Some(row) = store.run(&RunRef::Id(run)).await? {
         verify_row(store, &row, &mut BTreeSet::new(), &mut verified).await?;
+        check_timers(&row, timers_by_run(store).await?.get(&run), &mut verified);
     }
     Ok(verified)
 }
@@ -102,6 +107,28 @@ async fn verify_row(
     check_rows(store, row, told, verified).await
 }
 
+async fn timers_by_run(store: &dyn Store) -> Result<BTreeMap<RunId, Vec<TimerRow>>, StoreError> {
+    let mut by_run: BTreeMap<RunId, Vec<TimerRow>> = BTreeMap::new();
+    for timer in store.timers(None, 0).await? {
+        by_run.entry(timer.run).or_default().push(timer);
+    }
+    Ok(by_run)
+}
+
+/// Every handoff has the timer that its state asks for, and no other has one. When a lease ends
+/// is the one thing that no event tells.
+fn check_timers(row: &RunRow, stored: Option<&Vec<TimerRow>>, verified: &mut Verified) {
+    let stored = stored.map_or(&[][..], Vec::as_slice);
+    let told: Vec<_> = row.run.handoffs.iter().filter_map(|it| Some((it.no, timer(it)?))).collect();
+    let is_told =
+        |it: &TimerRow| told.iter().any(|(no, timer)| *no == it.no && timer.is(it.what, it.due));
+    let n_told = stored.iter().filter(|it| is_told(it)).count();
+    if (n_told, n_told) != (stored.len(), told.len()) {
+        let what = "what has to happen at a time is not what its events tell";
+        verified.problems.push(format!("run {}: {what}", row.number));
+    }
+}
+
 /// The workflow that the run is pinned to is there, and is the one. Many runs share a few of
 /// them: those that were found sound are not read again.
 async fn check_workflow(
@@ -134,20 +161,10 @@ fn rows_told(row: &RunRow, events: &[(Event, Timestamp)]) -> Vec<HandoffRow> {
         let told = event.handoff().and_then(|no| rows.iter_mut().find(|it| it.no == no));
         let Some(told) = told else { continue };
         if let Event::HandoffStale { .. } = event {
+            // A mark on the state of that moment, which is not the state of today.
             told.is_stale = true;
-        }
-        if let Some(HandoffChange::Moved(moved)) = crate::append::change(event, &row.run) {
-            if moved.state == HandoffState::Open(State::Accepted) && !moved.is_stale {
-                told.accepted_at = Some(*at);
-            }
-            if !moved.state.is_open() {
-                told.ended_at = Some(*at);
-            }
-            told.state = moved.state;
-            told.is_stale = moved.is_stale;
-            told.outcome = moved.outcome.or(told.outcome);
-            told.ended_reason = moved.ended_reason.or(told.ended_reason);
-            told.acknowledgement = moved.acknowledgement.or(told.acknowledgement);
+        } else if let Some(HandoffChange::Moved(moved)) = crate::append::change(event, &row.run) {
+            told.make_move(&moved, *at);
         }
     }
     rows

@@ -132,7 +132,9 @@ impl Hand {
 
     fn command(&self, handoff: HandoffNo, step: Step) -> Command {
         match step {
-            Step::Accept => Command::Accept(Accept { handoff, by: None, acknowledgement: None }),
+            Step::Accept => {
+                Command::Accept(Accept { handoff, by: None, acknowledgement: None, lease: None })
+            }
             Step::Complete => Command::Complete(Complete {
                 handoff,
                 by: None,
@@ -140,6 +142,7 @@ impl Hand {
                 package: self.package.clone(),
                 to: None,
                 reason: None,
+                fence: None,
                 profile: Profile::Strict,
             }),
         }

@@ -59,9 +59,7 @@ async fn say(
     let caller = session.caller_with(write, &format!("{words}\0{text}"));
     let by = session.principal().clone();
     let handoff = find_handoff(&session.engine, which).await?;
-    let command = |handoff| {
-        Command::Answer(GateAnswer { handoff, answer, by, comment, package })
-    };
+    let command = |handoff| Command::Answer(GateAnswer { handoff, answer, by, comment, package });
     let outcome = session.engine.on_handoff(&caller, &handoff, command).await?;
     tell(session, write, &outcome).await
 }

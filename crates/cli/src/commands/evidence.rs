@@ -20,9 +20,7 @@ pub(crate) async fn run(session: &Session, args: &args::Evidence) -> Result<(), 
     };
     let caller = session.caller_with(&args.write, detail.as_ref().map_or("", |it| it.as_str()));
     let handoff = find_handoff(&session.engine, &args.which).await?;
-    let command = |handoff| {
-        Command::Record(Record { handoff, check, verdict, detail })
-    };
+    let command = |handoff| Command::Record(Record { handoff, check, verdict, detail });
     let outcome = session.engine.on_handoff(&caller, &handoff, command).await?;
     tell(session, &args.write, &outcome).await
 }

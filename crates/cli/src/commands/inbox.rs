@@ -60,7 +60,9 @@ fn why(item: &InboxItem) -> String {
             "The work goes on; you may object while it does".to_owned()
         }
         Waits::Gate { cause, .. } => cause.sentence().to_owned(),
-        Waits::Question { about, of, .. } if of.is_human() => format!("You are asked about {about}"),
+        Waits::Question { about, of, .. } if of.is_human() => {
+            format!("You are asked about {about}")
+        }
         Waits::Question { about, of, .. } => format!("{of} is asked about {about}"),
         Waits::Loose { at } => format!("The baton lies loose at {at}"),
     }
@@ -78,7 +80,7 @@ fn asked(item: &InboxItem) -> Vec<String> {
     for check in &asked.checks {
         lines.push(match verdict(check.clone()) {
             Some(Verdict::Passed) => format!("  {} {check} passed", show::good("✔")),
-            Some(Verdict::Failed) => format!("  {} {check} failed", show::bad("✘")),
+            Some(Verdict::Failed) => format!("  {} {check} failed", show::warn("✘")),
             None => format!("  {} {check} has no result", show::warn("•")),
         });
     }

@@ -39,7 +39,10 @@ pub(crate) async fn tell(
             ("returnHandoff", one(&returned)),
             ("gate", one(&gate)),
             ("question", one(&question)),
-            ("fence", outcome.done.fence.map_or(Node::Null, |it| Node::Number(i64::from(it).into()))),
+            (
+                "fence",
+                outcome.done.fence.map_or(Node::Null, |it| Node::Number(i64::from(it).into())),
+            ),
             ("cancelled", labels(&outcome.done.cancelled)),
             ("kept", labels(&outcome.done.kept)),
             ("warnings", Node::List(warnings.collect())),

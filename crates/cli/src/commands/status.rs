@@ -70,12 +70,16 @@ fn show_screen(session: &Session, runs: &[RunRow], n_waiting: usize) {
 fn what_to_type(row: &RunRow) -> Option<String> {
     let story = show::visible(row.run.story.as_str());
     let asked = || row.run.questions().find(|it| it.to.agent.is_human());
-    if let Some((_, gate)) = row.run.gate() {
-        return Some(format!("{story}: {}\n    baton inbox", gate.cause.sentence()));
+    if let Some((handoff, gate)) = row.run.gate() {
+        let which = format!("{}/{}", row.number, handoff.no);
+        let type_this = show::what_to_answer(&which, gate);
+        return Some(format!("{story}: {}\n    {type_this}", gate.cause.sentence()));
     }
     if let Some(question) = asked() {
         let from = &question.from.agent;
-        return Some(format!("{story}: {from} has a question\n    baton inbox"));
+        let which = format!("{}/{}", row.number, question.no);
+        let type_this = format!("baton answer {which} --comment TEXT");
+        return Some(format!("{story}: {from} has a question\n    {type_this}"));
     }
     match row.run.baton() {
         Baton::Loose { at, .. } => {

@@ -3,8 +3,10 @@
 use std::path::Path;
 
 use baton_core::document::Node;
+use baton_core::names::AgentId;
+use baton_core::outcome::Outcome;
 use baton_core::problem::Problem;
-use baton_core::workflow::{Place, Workflow};
+use baton_core::workflow::{Place, Step, Workflow};
 use baton_wire::agent_file::AgentFile;
 use baton_wire::{builtin, workflow_file};
 
@@ -78,8 +80,9 @@ pub(super) fn check_named(project: &Project, name: &str) -> Result<Workflow, Fai
     let source = source_of(project, name)?;
     let workflow = parsed(Path::new(&source.origin), workflow_file::parse(&source.text))?;
     let agents = project.agent_files()?;
-    let problems: Vec<Problem> =
+    let mut problems: Vec<Problem> =
         workflow.steps.iter().flat_map(|it| agent_problems(&workflow, it, &agents)).collect();
+    problems.extend(workflow.steps.iter().flat_map(|it| delegate_problems(it, &agents)));
     if problems.is_empty() {
         return Ok(workflow);
     }
@@ -107,17 +110,12 @@ fn check(cli: &Cli, project: &Project, name: &str) -> Result<(), Failure> {
 }
 
 /// Whether the agents of a step exist, and say themselves that they can do what is asked.
-fn agent_problems(
-    workflow: &Workflow,
-    step: &baton_core::workflow::Step,
-    agents: &[AgentFile],
-) -> Vec<Problem> {
+fn agent_problems(workflow: &Workflow, step: &Step, agents: &[AgentFile]) -> Vec<Problem> {
     let mut problems = Vec::new();
     for id in &step.agents {
         let path = format!("steps.{}.agent", step.id);
         let Some(file) = agents.iter().find(|it| it.agent.id == *id) else {
-            let message = format!("there is no agent `{id}`; `baton agent new {id}` makes one");
-            problems.push(Problem::new(path, "no_such_agent", message));
+            problems.push(no_such_agent(path, id));
             continue;
         };
         let place = Place::Step(step.id.clone());
@@ -142,6 +140,37 @@ fn agent_problems(
         }
     }
     problems
+}
+
+/// The same of those whom a step delegates to: they are given one contract and give another back.
+fn delegate_problems(step: &Step, agents: &[AgentFile]) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for (index, delegate) in step.delegates.iter().enumerate() {
+        let id = &delegate.agent;
+        let path = format!("steps.{}.delegates[{index}]", step.id);
+        let Some(file) = agents.iter().find(|it| it.agent.id == *id) else {
+            problems.push(no_such_agent(path, id));
+            continue;
+        };
+        let given = delegate.contract.as_ref().filter(|_| !file.accepts.is_empty());
+        if let Some(contract) = given.filter(|it| !file.accepts.contains(it)) {
+            let message = format!("`{id}` does not say that it accepts `{contract}`");
+            problems.push(Problem::new(&path, "not_accepted", message));
+        }
+        let produced = file.produces.iter().find(|(outcome, _)| *outcome == Outcome::Success);
+        if let (Some(contract), Some((_, produced))) = (&delegate.returns, produced)
+            && !produced.contains(contract)
+        {
+            let message = format!("`{id}` does not say that it produces `{contract}`");
+            problems.push(Problem::new(&path, "not_produced", message));
+        }
+    }
+    problems
+}
+
+fn no_such_agent(path: String, id: &AgentId) -> Problem {
+    let message = format!("there is no agent `{id}`; `baton agent new {id}` makes one");
+    Problem::new(path, "no_such_agent", message)
 }
 
 fn eject(project: &Project, name: &str) -> Result<(), Failure> {

@@ -1,5 +1,8 @@
 //! A workflow as a Mermaid flowchart.
 
+use std::collections::BTreeSet;
+
+use baton_core::gate::GateKind;
 use baton_core::outcome::Outcome;
 use baton_core::workflow::{Edge, Target, Workflow};
 
@@ -11,11 +14,20 @@ pub(crate) fn mermaid(workflow: &Workflow) -> String {
         let label = format!("{}<br/>{}", step.id, agents.join(" / "));
         lines.push(format!("    {}[\"{label}\"]", node(step.id.as_str())));
     }
+    let delegates: BTreeSet<&str> =
+        workflow.steps.iter().flat_map(|it| &it.delegates).map(|it| it.agent.as_str()).collect();
+    for agent in delegates {
+        lines.push(format!("    {}([\"{agent}\"])", delegate_node(agent)));
+    }
     lines.push("    complete([complete])".to_owned());
     lines.push(edge_line("orchestrator", &workflow.start));
     for step in &workflow.steps {
         for edge in &step.edges {
             lines.push(edge_line(&node(step.id.as_str()), edge));
+        }
+        for delegate in &step.delegates {
+            let (from, to) = (node(step.id.as_str()), delegate_node(delegate.agent.as_str()));
+            lines.push(format!("    {from} -.->|delegates| {to}"));
         }
     }
     lines.join("\n")
@@ -27,15 +39,36 @@ fn edge_line(from: &str, edge: &Edge) -> String {
         Target::Complete => "complete".to_owned(),
     };
     let arrow = if edge.is_back { "-.->" } else { "-->" };
-    match edge.on {
-        Outcome::Success => format!("    {from} {arrow} {to}"),
+    let on = match edge.on {
+        Outcome::Success => None,
         Outcome::Failure
         | Outcome::Blocked
         | Outcome::NeedsReview
         | Outcome::NeedsClarification
         | Outcome::Skipped
-        | Outcome::Unknown => format!("    {from} {arrow}|{}| {to}", edge.on.name()),
+        | Outcome::Unknown => Some(edge.on.name().to_owned()),
+    };
+    let gate = edge.gate.as_ref().map(|it| format!("{} {}", mark(it.kind), it.kind.name()));
+    let label: Vec<String> = on.into_iter().chain(gate).collect();
+    if label.is_empty() {
+        return format!("    {from} {arrow} {to}");
     }
+    format!("    {from} {arrow}|{}| {to}", label.join(", "))
+}
+
+/// A sign beside the word: what stops the work is seen before it is read. The gate's own name may
+/// hold what would end a label, so it is not drawn.
+fn mark(kind: GateKind) -> &'static str {
+    match kind {
+        GateKind::Blocking => "⛔",
+        GateKind::Advisory => "👁",
+        GateKind::Automatic => "✔",
+    }
+}
+
+/// Apart from the steps: an agent may be called as a step is.
+fn delegate_node(agent: &str) -> String {
+    format!("d_{}", agent.replace('-', "_"))
 }
 
 /// `end` is a word of Mermaid's own, and a hyphen can read as part of an arrow.

@@ -2,6 +2,7 @@
 
 use baton_core::content::ContentId;
 use baton_core::document::{Node, Number};
+use baton_core::gate::{Answer, Gate};
 use baton_core::run::Party;
 use baton_core::workflow::Place;
 use baton_engine::Texts;
@@ -116,6 +117,18 @@ fn package_text(id: ContentId, texts: &Texts) -> String {
         }
         None => "(redacted)".to_owned(),
     }
+}
+
+/// The command that answers a gate, with all that may be said.
+pub(crate) fn what_to_answer(which: &str, gate: &Gate) -> String {
+    let is_choice = |it: &&&str| !matches!(**it, "answer" | "modify");
+    let choices: Vec<String> =
+        gate.choices().iter().filter(is_choice).map(|it| it.replace('_', "-")).collect();
+    let choices = choices.join("|");
+    if gate.takes(&Answer::Reply) {
+        return format!("baton answer {which} [{choices}] --comment TEXT");
+    }
+    format!("baton answer {which} {choices}")
 }
 
 fn state_word(row: &HandoffRow) -> String {

@@ -3,7 +3,7 @@
 use baton_core::agent::Agent;
 use baton_core::contract::{Check, Profile, Rule, ValueKind};
 use baton_core::document::Node;
-use baton_core::workflow::{Edge, Step, Target, Workflow};
+use baton_core::workflow::{Delegate, Edge, EdgeGate, Expiry, OnExpire, Step, Target, Workflow};
 
 use super::{bold, dim, fields, table};
 
@@ -14,8 +14,17 @@ pub(crate) fn workflow_page(workflow: &Workflow) -> String {
         ("hash", workflow.hash.to_string()),
         ("rounds", format!("{} before a person is asked", workflow.limits.rounds)),
         ("retries", workflow.limits.retries.to_string()),
+        ("questions", format!("{} before a person is asked", workflow.limits.questions)),
         ("stale after", format!("{:#}", workflow.limits.stale_after)),
     ];
+    rows.extend(workflow.limits.expiry.iter().map(|it| ("expires", expiry_text("any", it))));
+    for step in &workflow.steps {
+        let own = step.expiry.iter().map(|it| ("expires", expiry_text(step.id.as_str(), it)));
+        rows.extend(own);
+    }
+    if let Some(escalation) = &workflow.escalation {
+        rows.push(("escalation", escalation.clone()));
+    }
     if let Some(profile) = workflow.profile {
         rows.push(("profile", profile_name(profile).to_owned()));
     }
@@ -26,8 +35,12 @@ pub(crate) fn workflow_page(workflow: &Workflow) -> String {
             steps.push(edge_row(&name, &agents, edge));
         }
     }
-    let headings = ["STEP", "AGENT", "ON", "GOES TO", "CONTRACT"];
+    let headings = ["STEP", "AGENT", "ON", "GOES TO", "CONTRACT", "GATE"];
     let mut page = format!("{}\n\n{}", fields(rows), table(&headings, steps));
+    page += &delegate_table(workflow);
+    for (step, gate) in gates(workflow) {
+        page += &gate_section(step, gate);
+    }
     for contract in &workflow.contracts {
         page += &format!("\n\n{}\n", bold(&format!("contract {}", contract.name)));
         let must = contract.must.iter().map(|it| rule_row("must", it));
@@ -46,6 +59,7 @@ pub(crate) fn workflow_json(workflow: &Workflow) -> Node {
             ("agents", texts(step.agents.iter().map(ToString::to_string).collect())),
             ("phase", Node::text(&step.phase)),
             ("isOptional", Node::Bool(step.is_optional)),
+            ("delegates", Node::List(step.delegates.iter().map(delegate_json).collect())),
             ("edges", Node::List(step.edges.iter().map(edge_json).collect())),
         ])
     });
@@ -56,6 +70,7 @@ pub(crate) fn workflow_json(workflow: &Workflow) -> Node {
         ("hash", Node::text(workflow.hash.to_string())),
         ("start", edge_json(&workflow.start)),
         ("steps", Node::List(steps.collect())),
+        ("escalation", workflow.escalation.as_ref().map_or(Node::Null, Node::text)),
         ("contracts", texts(workflow.contracts.iter().map(|it| it.name.clone()).collect())),
     ])
 }
@@ -79,7 +94,80 @@ fn edge_json(edge: &Edge) -> Node {
         ("to", Node::text(target_name(&edge.to))),
         ("isBack", Node::Bool(edge.is_back)),
         ("contract", edge.contract.as_ref().map_or(Node::Null, Node::text)),
+        ("gate", edge.gate.as_ref().map_or(Node::Null, gate_json)),
     ])
+}
+
+fn gate_json(gate: &EdgeGate) -> Node {
+    let options = gate.options.iter().map(|(answer, text)| (answer.clone(), Node::text(text)));
+    Node::map([
+        ("type", Node::text(gate.kind.name())),
+        ("name", Node::text(&gate.name)),
+        ("items", Node::List(gate.items.iter().map(Node::text).collect())),
+        ("options", Node::Map(options.collect())),
+        ("checks", Node::List(gate.checks.iter().map(|it| Node::text(it.as_str())).collect())),
+    ])
+}
+
+fn delegate_json(delegate: &Delegate) -> Node {
+    let some = |it: &Option<String>| it.as_ref().map_or(Node::Null, Node::text);
+    Node::map([
+        ("agent", Node::text(delegate.agent.as_str())),
+        ("contract", some(&delegate.contract)),
+        ("returns", some(&delegate.returns)),
+    ])
+}
+
+/// Every gate that an edge declares, with the step that the edge leads from.
+fn gates(workflow: &Workflow) -> impl Iterator<Item = (&Step, &EdgeGate)> {
+    let of_step = |step| {
+        let step: &Step = step;
+        step.edges.iter().filter_map(move |edge| Some((step, edge.gate.as_ref()?)))
+    };
+    workflow.steps.iter().flat_map(of_step)
+}
+
+fn gate_section(step: &Step, gate: &EdgeGate) -> String {
+    let checks: Vec<&str> = gate.checks.iter().map(|it| it.as_str()).collect();
+    let mut rows = vec![("after", step.id.to_string())];
+    if !checks.is_empty() {
+        rows.push(("checks", checks.join(", ")));
+    }
+    rows.extend(gate.items.iter().map(|it| ("look at", it.clone())));
+    rows.extend(gate.options.iter().map(|(answer, text)| (answer.as_str(), text.clone())));
+    let title = bold(&format!("{} gate: {}", gate.kind.name(), gate.name));
+    format!("\n\n{title}\n{}", fields(rows))
+}
+
+fn delegate_table(workflow: &Workflow) -> String {
+    let rows: Vec<Vec<String>> = workflow
+        .steps
+        .iter()
+        .flat_map(|step| step.delegates.iter().map(move |it| delegate_row(step, it)))
+        .collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    format!("\n\n{}", table(&["STEP", "DELEGATES TO", "CONTRACT", "RETURNS"], rows))
+}
+
+fn delegate_row(step: &Step, delegate: &Delegate) -> Vec<String> {
+    vec![
+        step.id.to_string(),
+        delegate.agent.to_string(),
+        delegate.contract.clone().unwrap_or_default(),
+        delegate.returns.clone().unwrap_or_default(),
+    ]
+}
+
+/// What becomes of a handoff that nobody takes.
+fn expiry_text(step: &str, expiry: &Expiry) -> String {
+    let then = match expiry.then {
+        OnExpire::Loose => "lies loose",
+        OnExpire::Return => "goes back to its sender",
+        OnExpire::Ask => "a person is asked",
+    };
+    format!("{step}: {then} after {:#}", expiry.after)
 }
 
 fn step_names(step: &Step) -> (String, String) {
@@ -96,6 +184,9 @@ fn edge_row(step: &str, agents: &str, edge: &Edge) -> Vec<String> {
         edge.on.name().to_owned(),
         format!("{}{back}", target_name(&edge.to)),
         edge.contract.clone().unwrap_or_default(),
+        edge.gate
+            .as_ref()
+            .map_or_else(String::new, |it| format!("{}: {}", it.kind.name(), it.name)),
     ]
 }
 

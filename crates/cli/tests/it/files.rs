@@ -28,6 +28,52 @@ fn a_workflow_is_drawn() {
 }
 
 #[test]
+fn gates_and_delegates_are_drawn_and_shown() {
+    let project = Project::new();
+    expect![[r#"
+        flowchart LR
+            orchestrator([orchestrator])
+            s_specification["specification<br/>specification"]
+            s_architecture["architecture<br/>architecture"]
+            s_estimation["estimation<br/>estimation"]
+            s_implementation["implementation<br/>implementation"]
+            d_security_check(["security-check"])
+            complete([complete])
+            orchestrator --> s_specification
+            s_specification -->|⛔ blocking| s_architecture
+            s_architecture -->|👁 advisory| s_estimation
+            s_architecture -.->|delegates| d_security_check
+            s_estimation -->|⛔ blocking| s_implementation
+            s_implementation -->|✔ automatic| complete
+    "#]]
+    .assert_eq(&project.ok(&["workflow", "graph", "gated-project"]));
+    let page = project.ok(&["workflow", "show", "gated-project"]);
+    for part in ["DELEGATES TO", "security-review", "gate: Budget approved", "lint, types"] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    let shown = project.json(&["workflow", "show", "gated-project"]);
+    assert_eq!(shown["steps"][1]["delegates"][0]["returns"], "security-review");
+    assert_eq!(shown["steps"][3]["edges"][0]["gate"]["checks"][3], "build");
+}
+
+#[test]
+fn a_delegate_that_nobody_describes_or_that_gives_something_else_is_not_sound() {
+    let project = Project::new();
+    project.ok(&["workflow", "eject", "gated-project"]);
+    let path = project.path().join(".baton/workflows/gated-project.yaml");
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(project.ok(&["workflow", "check", "gated-project"]).contains("is sound: 4 steps"));
+    for (from, to, complaint) in [
+        ("agent: security-check", "agent: locksmith", "`baton agent new locksmith` makes one"),
+        ("returns: security-review", "returns: estimate", "does not say that it produces"),
+        ("contract: security-request", "contract: estimate", "does not say that it accepts"),
+    ] {
+        std::fs::write(&path, text.replace(from, to)).unwrap();
+        project.fails(&["workflow", "check", "gated-project"], 1, complaint);
+    }
+}
+
+#[test]
 fn a_built_in_workflow_is_sound_and_can_be_changed() {
     let project = Project::new();
     assert!(project.ok(&["workflow", "check", "story-pipeline"]).contains("is sound: 5 steps"));

@@ -5,6 +5,7 @@
 mod demo;
 mod files;
 mod handoffs;
+mod moves;
 mod together;
 
 use std::path::Path;

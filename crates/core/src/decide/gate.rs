@@ -155,6 +155,7 @@ fn advise(draft: &mut Draft<'_>, work: Onward<'_>) -> HandoffNo {
     let gate = Gate {
         kind: GateKind::Advisory,
         beside: Some(beside),
+        reason: Some(draft.keep("The work goes on; a person may object while it does")),
         ..gate_of(&work, GateCause::Declared)
     };
     let from = work.offer.from.clone();

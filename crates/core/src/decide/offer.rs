@@ -82,7 +82,7 @@ pub(super) fn offer(draft: &mut Draft<'_>, offer: Offer) -> HandoffNo {
     let reason = match offer.reason {
         Some(reason) => reason,
         None => {
-            let words = default_reason(draft, &offer.to);
+            let words = default_reason(draft, &offer);
             draft.keep(&words)
         }
     };
@@ -188,7 +188,15 @@ pub(super) fn give_back(
     hand_over(draft, offer, AtOrchestrator::LiesLoose)
 }
 
-fn default_reason(draft: &Draft<'_>, to: &Party) -> String {
+fn default_reason(draft: &Draft<'_>, offer: &Offer) -> String {
+    let to = &offer.to;
+    if let Some(outcome) = offer.brings {
+        let name = draft.ground.agents.name_of(&offer.from.agent);
+        return match outcome {
+            Outcome::Success => format!("{name} gives its part back"),
+            outcome => format!("{name} gives its part back: {}", outcome.name()),
+        };
+    }
     match &to.place {
         Place::Orchestrator => "The work comes back to the orchestrator".to_owned(),
         Place::Delegate(_) => "A part of the work needs a specialist".to_owned(),

@@ -42,7 +42,7 @@ fn delegation_agent_to_specialist_and_return_to_the_calling_agent() {
         &mut tester,
         &Command::Create(create("architecture", "estimation", summary("done"))),
         expect![
-            "frame_open: HO-003 waits until HO-004 offers it to `security-check`; its holder goes on when that comes back"
+            "frame_open: HO-003 is parked: HO-004 offers it to `security-check`; its holder goes on when that comes back"
         ],
     );
     tester.accepts(4);

@@ -123,7 +123,7 @@ fn lenient_takes_what_is_usable_and_warns() {
     check_refused(
         &mut Tester::started(),
         &Command::Create(create("analyst", "implementer", nothing())),
-        expect!["contract: the package does not keep the contract `plan` (1 problems)"],
+        expect!["contract: the package breaks the contract `plan` (rules broken: 1)"],
     );
 }
 

@@ -93,10 +93,7 @@ fn items(declared: Option<&EdgeGate>, requested: &ValidationRequest) -> Vec<Stri
     items
 }
 
-fn options(
-    declared: Option<&EdgeGate>,
-    requested: Vec<(String, String)>,
-) -> Vec<(String, String)> {
+fn options(declared: Option<&EdgeGate>, requested: Vec<(String, String)>) -> Vec<(String, String)> {
     let mut options = requested;
     for (name, text) in declared.iter().flat_map(|it| &it.options) {
         if !options.iter().any(|(known, _)| known == name) {

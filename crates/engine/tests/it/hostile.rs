@@ -1,7 +1,8 @@
 //! Input that wants to hurt: too much of it, and characters that stores and screens choke on.
 
+use baton_core::acknowledgement::Acknowledgement;
 use baton_core::command::{Accept, Command, GateAnswer};
-use baton_core::names::{NameError, Principal, Reason, StoryKey};
+use baton_core::names::{NameError, Principal, Reason, StoryKey, Words};
 use baton_core::outcome::Outcome as Ended;
 use baton_core::package::Package;
 use baton_core::run::HandoffNo;
@@ -57,7 +58,8 @@ async fn the_character_nul_is_refused_wherever_it_comes_in() {
         let acknowledged = Command::Accept(Accept {
             handoff: HandoffNo(1),
             by: None,
-            acknowledgement: Some("yes\0".to_owned()),
+            acknowledgement: Some(Acknowledgement::words("yes\0")),
+            lease: None,
         });
         check_nul(&world, &before, world.engine.on_run(&ada, run, acknowledged).await).await;
 
@@ -110,10 +112,11 @@ async fn text_that_looks_like_anything_comes_back_as_it_was() {
             world.engine.create(&caller("ada"), of_story(&story), sent).await.unwrap();
             world.on(&story, complete(1, Ended::Blocked, "{}")).await.unwrap();
             let by = Principal::parse("o'hara").unwrap();
-            let comment = Some(reason(words));
+            let comment = Some(Words::parse(words).unwrap());
             let handoff = HandoffNo(2);
             let answer = baton_core::gate::Answer::Continue;
-            let said = Command::Answer(GateAnswer { handoff, answer, by, comment });
+            let package = None;
+            let said = Command::Answer(GateAnswer { handoff, answer, by, comment, package });
             let run = world.on(&story, said).await.unwrap().run;
             for (no, package) in [(1, Some(&document)), (3, Some(&document))] {
                 let row = world.row(run, no).await;

@@ -13,6 +13,10 @@ mod flows;
 #[cfg(test)]
 mod hostile;
 #[cfg(test)]
+mod lease_races;
+#[cfg(test)]
+mod leases;
+#[cfg(test)]
 mod model;
 #[cfg(test)]
 mod performs;
@@ -24,6 +28,8 @@ mod races;
 mod random;
 #[cfg(test)]
 mod repeats;
+#[cfg(test)]
+mod rows;
 #[cfg(test)]
 mod rules;
 #[cfg(test)]

@@ -131,6 +131,7 @@ fn acknowledged(words: &str) -> baton_core::command::Command {
     baton_core::command::Command::Accept(baton_core::command::Accept {
         handoff: HandoffNo(1),
         by: None,
-        acknowledgement: Some(words.to_owned()),
+        acknowledgement: Some(baton_core::acknowledgement::Acknowledgement::words(words)),
+        lease: None,
     })
 }

@@ -65,6 +65,53 @@ async fn a_run_is_late_by_the_workflow_that_it_began_with() {
 }
 
 #[tokio::test]
+async fn a_handoff_that_nobody_takes_is_over_when_its_workflow_says_so() {
+    let flow = |limits: &str| {
+        format!(
+            "name: small\nstart: work\nlimits: {{ {limits} }}\n\
+             steps:\n  work:\n    agent: writer\n    on: {{ success: complete }}\n"
+        )
+    };
+    for backend in Backend::ALL {
+        for (limits, minutes, then) in [
+            // Sooner than it is stale, and later: marked first, and then over.
+            ("expire_after: 5m", 5, "open; loose; "),
+            ("expire_after: 2h", 120, "open; loose; "),
+            ("expire_after: 2h, on_expire: ask", 120, "open; parked; HO-002 writer→human pending"),
+        ] {
+            let world = backend.world_with(catalog_of(&[&flow(limits)], Some("small"))).await;
+            world.starts("taken").await.unwrap();
+            world.starts("s-1").await.unwrap();
+            world.on("taken", accept(1)).await.unwrap();
+            world.clock.advance(MINUTE * minutes - SignedDuration::from_secs(1));
+            let swept = world.engine.sweep().await.unwrap();
+            assert_eq!((swept.n_stale > 0, swept.n_expired), (minutes > 30, 0), "{limits}");
+            world.clock.advance(SignedDuration::from_secs(1));
+            assert_eq!(world.engine.sweep().await.unwrap().n_expired, 1, "{limits}");
+            assert_eq!(world.shows("s-1").await, then);
+            assert_eq!(world.engine.sweep().await.unwrap().n_expired, 0, "{limits}");
+            let taken = "open; held; HO-001 orchestrator→writer accepted";
+            assert_eq!(world.shows("taken").await, taken);
+            world.is_sound().await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_sweep_does_what_a_tick_does() {
+    for backend in Backend::ALL {
+        let world = backend.world().await;
+        world.starts("s-1").await.unwrap();
+        world.on("s-1", lease(1, 20)).await.unwrap();
+        world.clock.advance(SignedDuration::from_secs(20));
+        let swept = world.engine.sweep().await.unwrap();
+        assert_eq!(swept.ticked.n_lost, 1);
+        world.clock.advance(SignedDuration::from_secs(1));
+        assert_eq!(world.engine.sweep().await.unwrap().ticked.n_woken, 1);
+    }
+}
+
+#[tokio::test]
 async fn a_sweep_goes_through_every_page() {
     for backend in Backend::ALL {
         let world = backend.world().await;

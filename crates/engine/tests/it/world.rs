@@ -4,7 +4,10 @@
 use std::sync::Arc;
 
 use baton_core::agent::Agent;
-use baton_core::command::{Accept, Command, Complete, Create, GateAnswer, Reject};
+use baton_core::command::{
+    Accept, Clarify, Command, Complete, Create, GateAnswer, LeaseTime, Record, Reject, Release,
+    Reply,
+};
 use baton_core::contract::Profile;
 use baton_core::gate::Answer;
 use baton_core::hash::Hash;
@@ -201,16 +204,29 @@ pub(crate) fn create(from: &str, to: &str, document: &str) -> Create {
         outcome: None,
         reason: None,
         supersedes: None,
+        way: None,
+        token: None,
         profile: Profile::Lenient,
     }
 }
 
 pub(crate) fn accept(no: u32) -> Command {
-    Command::Accept(Accept { handoff: HandoffNo(no), by: None, acknowledgement: None })
+    Command::Accept(Accept { handoff: HandoffNo(no), by: None, acknowledgement: None, lease: None })
+}
+
+/// Accepts, and promises to be heard of.
+pub(crate) fn lease(no: u32, seconds: u32) -> Command {
+    Command::Accept(Accept {
+        handoff: HandoffNo(no),
+        by: None,
+        acknowledgement: None,
+        lease: LeaseTime::from_seconds(seconds),
+    })
 }
 
 pub(crate) fn reject(no: u32, why: &str) -> Command {
-    Command::Reject(Reject { handoff: HandoffNo(no), by: None, reason: reason(why) })
+    let reason = reason(why);
+    Command::Reject(Reject { handoff: HandoffNo(no), by: None, reason, fence: None })
 }
 
 pub(crate) fn complete(no: u32, outcome: Ended, document: &str) -> Command {
@@ -221,13 +237,15 @@ pub(crate) fn complete(no: u32, outcome: Ended, document: &str) -> Command {
         package: package(document),
         to: None,
         reason: None,
+        fence: None,
         profile: Profile::Lenient,
     })
 }
 
 pub(crate) fn answer(no: u32, answer: Answer) -> Command {
     let by = Principal::parse("grace").unwrap();
-    Command::Answer(GateAnswer { handoff: HandoffNo(no), answer, by, comment: None })
+    let (comment, package) = (None, None);
+    Command::Answer(GateAnswer { handoff: HandoffNo(no), answer, by, comment, package })
 }
 
 pub(crate) fn time_out(no: u32) -> Command {
@@ -242,6 +260,13 @@ fn handoff_of(command: &Command) -> Option<HandoffNo> {
         | Command::Answer(GateAnswer { handoff, .. })
         | Command::Cancel { handoff, .. }
         | Command::TimeOut { handoff, .. }
+        | Command::Clarify(Clarify { handoff, .. })
+        | Command::Reply(Reply { handoff, .. })
+        | Command::Release(Release { handoff, .. })
+        | Command::Record(Record { handoff, .. })
+        | Command::LoseLease { handoff, .. }
+        | Command::Wake { handoff }
+        | Command::Expire { handoff }
         | Command::MarkStale { handoff } => Some(*handoff),
         Command::Create(_)
         | Command::CleanUp { .. }

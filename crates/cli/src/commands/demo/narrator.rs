@@ -101,9 +101,8 @@ async fn answer(
     let by = you.clone();
     let comment = Some(Words::parse("Write the test first; then it is good enough")?);
     let answer = Answer::Continue;
-    let command = |handoff| {
-        Command::Answer(GateAnswer { handoff, answer, by, comment, package: None })
-    };
+    let command =
+        |handoff| Command::Answer(GateAnswer { handoff, answer, by, comment, package: None });
     let which = HandoffRef::InRun(run, gate);
     engine.on_handoff(&Caller::new(you.clone()), &which, command).await?;
     Ok(())

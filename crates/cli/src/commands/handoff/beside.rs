@@ -110,7 +110,9 @@ fn exchange_words(it: &Exchange) -> String {
     let (asker, asked) = (&it.row.from.agent, &it.row.to.agent);
     let question = format!("{asker} asked {asked}: {}", show::visible(&it.question));
     match &it.answer {
-        Some(answer) => format!("{question}\n  {} {}", show::good("answer:"), show::visible(answer)),
+        Some(answer) => {
+            format!("{question}\n  {} {}", show::good("answer:"), show::visible(answer))
+        }
         None if it.row.state.is_open() => {
             let number = it.row.number;
             format!("{question}\n  baton handoff answer {number} --text TEXT")
@@ -124,13 +126,9 @@ impl Question {
         match self {
             Question::None => None,
             Question::Open(gate) => {
-                let choices = gate.choices().join("|").replace('_', "-");
                 let sentence = show::warn(gate.cause.sentence());
-                let number = row.number;
-                let choices = choices.replace("|answer", "").replace("answer|", "");
-                Some(format!(
-                    "{sentence}\n  baton answer {number} {choices}\n  baton inbox   says what each would do"
-                ))
+                let type_this = show::what_to_answer(&row.number.to_string(), gate);
+                Some(format!("{sentence}\n  {type_this}\n  baton inbox   says what each would do"))
             }
             Question::Answered(PersonsAnswer { answer, by, comment, at }) => {
                 let at = show::Times::local().show(*at);

@@ -69,11 +69,7 @@ async fn send(
     tell(session, &part.write, &outcome).await
 }
 
-pub(super) async fn heartbeat(
-    session: &Session,
-    which: &Which,
-    fence: u32,
-) -> Result<(), Failure> {
+pub(super) async fn heartbeat(session: &Session, which: &Which, fence: u32) -> Result<(), Failure> {
     let handoff = find_handoff(&session.engine, which).await?;
     let until = session.engine.heartbeat(&handoff, fence).await?;
     match session.format {

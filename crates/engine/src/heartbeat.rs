@@ -1,0 +1,72 @@
+//! A holder says that it is alive.
+
+use baton_core::refusal::Refusal;
+use baton_core::run::{HandoffNo, RunId};
+use baton_store::{HandoffRef, PutOff, RunRef, TimerKind, TimerRow};
+use jiff::Timestamp;
+
+use crate::leases::Heard;
+use crate::timers::silent_until;
+use crate::{Engine, EngineError};
+
+impl Engine {
+    /// Lets the lease of whoever holds a handoff with this fence last for a full period from now.
+    /// Returns until when. It is said in memory, and written about once a second with all others.
+    pub async fn heartbeat(
+        &self,
+        which: &HandoffRef,
+        fence: u32,
+    ) -> Result<Timestamp, EngineError> {
+        let (run, no) = self.resolve_handoff(which).await?;
+        let _admitted = self.admit().await?;
+        let refusal = match self.leases.hear(run, no, fence, self.clock.now()) {
+            Heard::Until(until) => return Ok(until),
+            Heard::TooLate => Refusal::NoLease { handoff: no },
+            // Another node may have granted it: a no is said only on a fresh read.
+            Heard::Unknown => match self.hear_anew(run, no, fence).await? {
+                Ok(until) => return Ok(until),
+                Err(refusal) => refusal,
+            },
+        };
+        let handoff = self.handoff(&HandoffRef::InRun(run, no)).await?;
+        Err(EngineError::Refused { refusal, handoff: Some(Box::new(handoff)) })
+    }
+
+    async fn hear_anew(
+        &self,
+        run: RunId,
+        no: HandoffNo,
+        fence: u32,
+    ) -> Result<Result<Timestamp, Refusal>, EngineError> {
+        let row = self.run(&RunRef::Id(run)).await?;
+        let no_lease = Refusal::NoLease { handoff: no };
+        let Some(handoff) = row.run.handoff(no) else { return Ok(Err(no_lease)) };
+        if handoff.fence != fence {
+            return Ok(Err(Refusal::StaleFence { handoff: no, fence, current: handoff.fence }));
+        }
+        let Some(seconds) = handoff.lease else { return Ok(Err(no_lease)) };
+        let now = self.clock.now();
+        let what = TimerKind::Lease { fence, seconds };
+        let lease = TimerRow { run, no, what, due: silent_until(now, seconds) };
+        self.leases.learn(&lease, row.version);
+        // If it was lost between the reading and now, the memory knows better.
+        Ok(match self.leases.hear(run, no, fence, now) {
+            Heard::Until(until) => Ok(until),
+            Heard::TooLate | Heard::Unknown => Err(no_lease),
+        })
+    }
+
+    /// Writes what holders said, many at once. What could not be written is written next time.
+    pub(crate) async fn write_heartbeats(&self, leases: Vec<PutOff>) -> Result<u64, EngineError> {
+        if leases.is_empty() {
+            return Ok(0);
+        }
+        match self.store.put_off(&leases).await {
+            Ok(n_leases) => Ok(n_leases),
+            Err(error) => {
+                self.leases.still_unwritten(&leases);
+                Err(error.into())
+            }
+        }
+    }
+}

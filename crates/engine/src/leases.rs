@@ -1,0 +1,460 @@
+//! Leases and other timers in memory, the earliest first.
+//!
+//! The store has them too: each is written in the transaction of the append that makes or ends it.
+//! Only how long a lease still lasts is written later, many at once, because every live holder
+//! changes it every few seconds. A crash loses about a second of that, and after a start every
+//! lease gets a full period more (ADR 0009).
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::num::NonZeroUsize;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use baton_core::run::{HandoffNo, RunId};
+use baton_store::{PutOff, TimerChange, TimerKind, TimerRow, Version};
+use jiff::{SignedDuration, Timestamp};
+use lru::LruCache;
+
+use crate::timers::silent_until;
+
+/// How often heartbeats are written.
+const WRITTEN_EVERY: SignedDuration = SignedDuration::from_secs(1);
+/// A tick that comes so much later than it should means that the process was asleep.
+const ASLEEP: SignedDuration = SignedDuration::from_secs(5);
+/// Only replies that overtake each other need it, and those are microseconds apart.
+const MOST_CHANGES: NonZeroUsize = NonZeroUsize::new(4096).unwrap();
+
+type Key = (RunId, HandoffNo);
+
+pub(crate) struct Leases {
+    kept: Mutex<Kept>,
+}
+
+struct Kept {
+    timers: HashMap<Key, Running>,
+    /// The same in the order of their times, without those that are in hand.
+    by_due: BTreeSet<(Timestamp, Key)>,
+    /// Leases that last longer than the store knows.
+    unwritten: HashSet<Key>,
+    written_at: Timestamp,
+    /// When the next tick should come, while somebody sees to it that they come.
+    next_tick: Option<Timestamp>,
+    /// At which version of its run a handoff's timer was last changed.
+    changed: LruCache<Key, Version>,
+    /// The store may have timers that nobody told this memory of.
+    is_unsure: bool,
+}
+
+#[derive(Clone, Copy)]
+struct Running {
+    what: TimerKind,
+    due: Timestamp,
+    /// It was due, and what has to happen is happening.
+    is_in_hand: bool,
+}
+
+/// What came of a heartbeat.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Heard {
+    Until(Timestamp),
+    /// The lease is being lost this very moment.
+    TooLate,
+    /// There is no lease with that fence in memory.
+    Unknown,
+}
+
+/// Something whose time has come. It is in the hand of whoever took it, to be done with or put
+/// back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Due {
+    pub(crate) run: RunId,
+    pub(crate) no: HandoffNo,
+    pub(crate) what: TimerKind,
+}
+
+/// What is due and being done. Whatever is left of it when this is dropped is due again.
+pub(crate) struct InHand<'a> {
+    leases: &'a Leases,
+    pub(crate) due: Vec<Due>,
+    now: Timestamp,
+}
+
+/// See [`Leases::told_later`].
+pub(crate) struct ToldLater<'a> {
+    leases: Option<&'a Leases>,
+    changes: Vec<TimerChange>,
+}
+
+impl Leases {
+    pub(crate) fn new(rows: Vec<TimerRow>, now: Timestamp) -> Self {
+        let mut kept = Kept {
+            timers: HashMap::new(),
+            by_due: BTreeSet::new(),
+            unwritten: HashSet::new(),
+            written_at: now,
+            next_tick: None,
+            changed: LruCache::new(MOST_CHANGES),
+            is_unsure: false,
+        };
+        for row in rows {
+            kept.set((row.run, row.no), row.what, row.due);
+        }
+        Self { kept: Mutex::new(kept) }
+    }
+
+    /// For an append that changes timers. Whoever waits for it may be gone before it is answered,
+    /// and then nobody says here what came of it.
+    pub(crate) fn told_later(&self, changes: &[TimerChange]) -> ToldLater<'_> {
+        ToldLater { leases: (!changes.is_empty()).then_some(self), changes: changes.to_vec() }
+    }
+
+    /// From the next tick on the store is asked whether something is missing here.
+    pub(crate) fn doubt(&self) {
+        self.lock().is_unsure = true;
+    }
+
+    /// Whether the store has to be asked, once.
+    pub(crate) fn take_doubt(&self) -> bool {
+        std::mem::take(&mut self.lock().is_unsure)
+    }
+
+    pub(crate) fn lacks(&self, row: &TimerRow) -> bool {
+        let kept = self.lock();
+        kept.timers.get(&(row.run, row.no)).is_none_or(|it| it.what != row.what)
+    }
+
+    /// Takes over what an append has changed. Replies may overtake each other on their way here:
+    /// the newest version counts.
+    fn change(&self, run: RunId, version: Version, changes: &[TimerChange]) {
+        let mut kept = self.lock();
+        for change in changes {
+            match *change {
+                TimerChange::Set { no, what, due } => {
+                    if kept.is_news((run, no), version) {
+                        kept.set((run, no), what, due);
+                    }
+                }
+                TimerChange::Clear { no } => {
+                    if kept.is_news((run, no), version) {
+                        kept.clear((run, no));
+                    }
+                }
+            }
+        }
+    }
+
+    /// A timer that is in the store, and of which nobody has told this memory.
+    pub(crate) fn learn(&self, row: &TimerRow, version: Version) {
+        let key = (row.run, row.no);
+        let mut kept = self.lock();
+        if kept.is_news(key, version) {
+            kept.set(key, row.what, row.due);
+        }
+    }
+
+    /// The holder with this fence is alive: its lease lasts for a full period from now.
+    pub(crate) fn hear(&self, run: RunId, no: HandoffNo, fence: u32, now: Timestamp) -> Heard {
+        let mut kept = self.lock();
+        let key = (run, no);
+        match kept.timers.get(&key) {
+            Some(Running { what: TimerKind::Lease { fence: it, seconds }, is_in_hand, .. })
+                if *it == fence =>
+            {
+                if *is_in_hand {
+                    return Heard::TooLate;
+                }
+                let due = silent_until(now, *seconds);
+                kept.put_off(key, due);
+                Heard::Until(due)
+            }
+            Some(_) | None => Heard::Unknown,
+        }
+    }
+
+    /// Everything that is due, the earliest first. No heartbeat reaches it until it is let go.
+    pub(crate) fn take_due(&self, now: Timestamp) -> InHand<'_> {
+        let mut kept = self.lock();
+        let mut due = Vec::new();
+        while let Some(first) = kept.by_due.first().copied().filter(|(at, _)| *at <= now) {
+            kept.by_due.remove(&first);
+            let (_, (run, no)) = first;
+            if let Some(timer) = kept.timers.get_mut(&(run, no)) {
+                timer.is_in_hand = true;
+                due.push(Due { run, no, what: timer.what });
+            }
+        }
+        InHand { leases: self, due, now }
+    }
+
+    /// It could not be done now: it is due again at `at`.
+    pub(crate) fn put_back(&self, due: Due, at: Timestamp) {
+        let mut kept = self.lock();
+        if kept.has_in_hand(due) {
+            kept.set((due.run, due.no), due.what, at);
+        }
+    }
+
+    /// There is nothing to do about it any more.
+    pub(crate) fn done_with(&self, due: Due) {
+        let mut kept = self.lock();
+        if kept.has_in_hand(due) {
+            kept.clear((due.run, due.no));
+        }
+    }
+
+    /// From now on somebody ticks all the time. Whoever held something while nobody did could not
+    /// be heard of, so every lease gets a full period more.
+    pub(crate) fn keep_time(&self, now: Timestamp, next_tick: Timestamp) {
+        let mut kept = self.lock();
+        kept.next_tick = Some(next_tick);
+        kept.give_more_time(now);
+    }
+
+    pub(crate) fn stop_keeping_time(&self) {
+        self.lock().next_tick = None;
+    }
+
+    /// Where nobody ticked for long although somebody should have, the process was asleep, or the
+    /// clock was set: then no holder is to blame, and every lease gets a full period more.
+    pub(crate) fn forgive_sleep(&self, now: Timestamp) -> bool {
+        let mut kept = self.lock();
+        let Some(expected) = kept.next_tick else { return false };
+        let was_asleep = now.duration_since(expected).abs() > ASLEEP;
+        if was_asleep {
+            kept.give_more_time(now);
+        }
+        was_asleep
+    }
+
+    pub(crate) fn expect_tick(&self, at: Timestamp) {
+        let mut kept = self.lock();
+        if kept.next_tick.is_some() {
+            kept.next_tick = Some(at);
+        }
+    }
+
+    /// What the store has to be told by now, which is little most of the time.
+    pub(crate) fn take_unwritten(&self, now: Timestamp) -> Vec<PutOff> {
+        let mut kept = self.lock();
+        if now.duration_since(kept.written_at).abs() < WRITTEN_EVERY {
+            return Vec::new();
+        }
+        kept.take_unwritten(now)
+    }
+
+    /// What the store has to be told before it is closed.
+    pub(crate) fn take_all_unwritten(&self, now: Timestamp) -> Vec<PutOff> {
+        self.lock().take_unwritten(now)
+    }
+
+    /// The store could not be told.
+    pub(crate) fn still_unwritten(&self, leases: &[PutOff]) {
+        let mut kept = self.lock();
+        let keys = leases.iter().map(|it| (it.run, it.no));
+        kept.unwritten.extend(keys);
+    }
+
+    /// Every change is made whole, so a poisoned lock is still good.
+    fn lock(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for InHand<'_> {
+    fn drop(&mut self) {
+        for due in &self.due {
+            self.leases.put_back(*due, self.now);
+        }
+    }
+}
+
+impl ToldLater<'_> {
+    pub(crate) fn appended(mut self, run: RunId, version: Version) {
+        if let Some(leases) = self.leases.take() {
+            leases.change(run, version, &self.changes);
+        }
+    }
+
+    pub(crate) fn not_appended(mut self) {
+        self.leases = None;
+    }
+}
+
+impl Drop for ToldLater<'_> {
+    fn drop(&mut self) {
+        if let Some(leases) = self.leases {
+            leases.doubt();
+        }
+    }
+}
+
+impl Kept {
+    fn set(&mut self, key: Key, what: TimerKind, due: Timestamp) {
+        self.clear(key);
+        self.timers.insert(key, Running { what, due, is_in_hand: false });
+        self.by_due.insert((due, key));
+    }
+
+    fn clear(&mut self, key: Key) {
+        if let Some(before) = self.timers.remove(&key) {
+            self.by_due.remove(&(before.due, key));
+        }
+        self.unwritten.remove(&key);
+    }
+
+    fn put_off(&mut self, key: Key, due: Timestamp) {
+        let Some(timer) = self.timers.get_mut(&key) else { return };
+        self.by_due.remove(&(timer.due, key));
+        self.by_due.insert((due, key));
+        timer.due = due;
+        self.unwritten.insert(key);
+    }
+
+    fn is_news(&mut self, key: Key, version: Version) -> bool {
+        let is_news = self.changed.get(&key).is_none_or(|it| *it < version);
+        if is_news {
+            self.changed.put(key, version);
+        }
+        is_news
+    }
+
+    fn has_in_hand(&self, due: Due) -> bool {
+        let timer = self.timers.get(&(due.run, due.no));
+        timer.is_some_and(|it| it.is_in_hand && it.what == due.what)
+    }
+
+    fn give_more_time(&mut self, now: Timestamp) {
+        let leases = self.timers.iter().filter(|(_, it)| !it.is_in_hand);
+        let until: Vec<(Key, Timestamp)> = leases
+            .filter_map(|(key, it)| match it.what {
+                TimerKind::Lease { seconds, .. } => Some((*key, silent_until(now, seconds))),
+                TimerKind::Wake => None,
+            })
+            .collect();
+        for (key, due) in until {
+            self.put_off(key, due);
+        }
+    }
+
+    fn take_unwritten(&mut self, now: Timestamp) -> Vec<PutOff> {
+        self.written_at = now;
+        let unwritten = std::mem::take(&mut self.unwritten);
+        let lease = |(run, no): Key| match self.timers.get(&(run, no))? {
+            Running { what: TimerKind::Lease { fence, .. }, due, .. } => {
+                Some(PutOff { run, no, fence: *fence, due: *due })
+            }
+            Running { what: TimerKind::Wake, .. } => None,
+        };
+        unwritten.into_iter().filter_map(lease).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::constant(1_750_000_000, 0);
+    const SECOND: SignedDuration = SignedDuration::from_secs(1);
+    const RUN: RunId = RunId(uuid::Uuid::from_u128(1));
+    const NO: HandoffNo = HandoffNo(1);
+
+    fn none() -> Leases {
+        Leases::new(Vec::new(), NOW)
+    }
+
+    fn set(fence: u32) -> TimerChange {
+        let what = TimerKind::Lease { fence, seconds: 20 };
+        TimerChange::Set { no: NO, what, due: NOW + SECOND * 20 }
+    }
+
+    fn append(leases: &Leases, version: u64, change: TimerChange) {
+        leases.told_later(&[change]).appended(RUN, Version(version));
+    }
+
+    fn n_due(leases: &Leases, now: Timestamp) -> usize {
+        leases.take_due(now).due.len()
+    }
+
+    #[test]
+    fn a_reply_that_was_overtaken_changes_nothing() {
+        let leases = none();
+        append(&leases, 6, TimerChange::Clear { no: NO });
+        append(&leases, 5, set(1));
+        assert_eq!(leases.hear(RUN, NO, 1, NOW), Heard::Unknown);
+        append(&leases, 8, set(3));
+        append(&leases, 7, set(2));
+        assert_eq!(leases.hear(RUN, NO, 2, NOW), Heard::Unknown);
+        assert_eq!(leases.hear(RUN, NO, 3, NOW), Heard::Until(NOW + SECOND * 20));
+        assert_eq!(n_due(&leases, NOW + SECOND * 20), 1);
+    }
+
+    #[test]
+    fn an_old_reading_of_the_store_brings_nothing_back() {
+        let leases = none();
+        append(&leases, 6, TimerChange::Clear { no: NO });
+        let what = TimerKind::Lease { fence: 1, seconds: 20 };
+        let row = TimerRow { run: RUN, no: NO, what, due: NOW };
+        leases.learn(&row, Version(5));
+        assert!(leases.lacks(&row));
+        leases.learn(&row, Version(7));
+        assert!(!leases.lacks(&row));
+    }
+
+    #[test]
+    fn what_is_in_hand_is_heard_of_no_more_until_it_is_let_go() {
+        let leases = none();
+        append(&leases, 1, set(1));
+        let later = NOW + SECOND * 20;
+        let in_hand = leases.take_due(later);
+        assert_eq!(in_hand.due.len(), 1);
+        assert_eq!(leases.hear(RUN, NO, 1, later), Heard::TooLate);
+        assert_eq!(n_due(&leases, later), 0, "nobody else takes it meanwhile");
+        // Whoever did it was stopped half-way.
+        drop(in_hand);
+        assert_eq!(n_due(&leases, later), 1);
+        assert_eq!(leases.hear(RUN, NO, 1, later), Heard::Until(later + SECOND * 20));
+
+        let in_hand = leases.take_due(later + SECOND * 20);
+        leases.done_with(in_hand.due[0]);
+        drop(in_hand);
+        assert_eq!(leases.hear(RUN, NO, 1, later), Heard::Unknown);
+    }
+
+    #[test]
+    fn what_is_set_anew_while_it_is_in_hand_stays() {
+        let leases = none();
+        append(&leases, 1, set(1));
+        let in_hand = leases.take_due(NOW + SECOND * 20);
+        append(&leases, 2, set(2));
+        leases.done_with(in_hand.due[0]);
+        drop(in_hand);
+        assert_eq!(leases.hear(RUN, NO, 2, NOW), Heard::Until(NOW + SECOND * 20));
+    }
+
+    #[test]
+    fn what_could_not_be_written_is_written_next_time() {
+        let leases = none();
+        append(&leases, 1, set(1));
+        leases.hear(RUN, NO, 1, NOW + SECOND);
+        let first = leases.take_unwritten(NOW + SECOND);
+        assert_eq!(first.len(), 1);
+        leases.still_unwritten(&first);
+        leases.hear(RUN, NO, 1, NOW + SECOND * 3);
+        let again = leases.take_unwritten(NOW + SECOND * 3);
+        assert_eq!(again, [PutOff { due: NOW + SECOND * 23, ..first[0] }]);
+        leases.still_unwritten(&again);
+        append(&leases, 2, TimerChange::Clear { no: NO });
+        assert_eq!(leases.take_all_unwritten(NOW), []);
+    }
+
+    #[test]
+    fn only_an_append_that_nobody_waited_for_leaves_a_doubt() {
+        let leases = none();
+        append(&leases, 1, set(1));
+        leases.told_later(&[set(2)]).not_appended();
+        drop(leases.told_later(&[]));
+        assert!(!leases.take_doubt());
+        drop(leases.told_later(&[set(2)]));
+        assert!(leases.take_doubt());
+        assert!(!leases.take_doubt());
+    }
+}
