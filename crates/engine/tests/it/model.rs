@@ -39,11 +39,20 @@ pub(crate) struct Model {
     now: i64,
     /// What the last act was answered.
     pub(crate) said: Said,
-    /// How many handoffs the last act marked as stale, if it was a sweep.
-    pub(crate) n_swept: u32,
+    /// What the last act brought about, if it was a sweep.
+    pub(crate) swept: Swept,
     pub(crate) temper: Temper,
     /// The story that most of the play is about.
     pub(crate) focus: usize,
+}
+
+/// How many things were due.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Swept {
+    pub(crate) n_lost: u32,
+    pub(crate) n_woken: u32,
+    pub(crate) n_stale: u32,
+    pub(crate) n_expired: u32,
 }
 
 #[derive(Debug, Clone)]
@@ -164,6 +173,8 @@ pub(crate) struct Gate {
     forward: Forward,
     /// Who had sent what the worker is to do again.
     sender: Option<Party>,
+    /// Somebody who held the work was lost, and may yet be alive.
+    has_lost_lease: bool,
     /// The handoff that goes on meanwhile.
     beside: Option<u32>,
     /// The handoff that there were too many questions about.
@@ -207,7 +218,7 @@ struct Rounds {
 impl Model {
     pub(crate) fn new(temper: Temper, focus: usize) -> Self {
         let runs = [Vec::new(), Vec::new(), Vec::new()];
-        Self { runs, now: 0, said: Ok(()), n_swept: 0, temper, focus }
+        Self { runs, now: 0, said: Ok(()), swept: Swept::default(), temper, focus }
     }
 
     pub(crate) fn latest(&self, story: usize) -> Option<&Run> {
@@ -220,7 +231,7 @@ impl Model {
     }
 
     pub(crate) fn does(&mut self, act: &Act) {
-        self.n_swept = 0;
+        self.swept = Swept::default();
         self.said = match &act.what {
             What::Wait { seconds } => {
                 self.now += seconds;
@@ -317,14 +328,29 @@ impl Model {
 
     fn sweep(&mut self) {
         for story in 0..N_STORIES {
-            let open = self.latest(story).map(|run| run.open().map(|it| it.no).collect());
-            let open: Vec<u32> = open.unwrap_or_default();
-            for no in open {
-                if self.on_run(story, |run| run.mark_stale(no)).is_ok() {
-                    self.n_swept += 1;
+            for handoff in self.open_in(story) {
+                let no = handoff.no;
+                let is_silent =
+                    handoff.lease.is_some_and(|it| handoff.accepted_at + i64::from(it) <= self.now);
+                if is_silent && self.on_run(story, |it| it.lose_lease(no, handoff.fence)).is_ok() {
+                    self.swept.n_lost += 1;
+                } else if self.on_run(story, |run| run.wake(no)).is_ok() {
+                    self.swept.n_woken += 1;
+                }
+            }
+            for Handoff { no, .. } in self.open_in(story) {
+                if self.on_run(story, |run| run.expire(no)).is_ok() {
+                    self.swept.n_expired += 1;
+                } else if self.on_run(story, |run| run.mark_stale(no)).is_ok() {
+                    self.swept.n_stale += 1;
                 }
             }
         }
+    }
+
+    /// What is open in the newest run of a story.
+    fn open_in(&self, story: usize) -> Vec<Handoff> {
+        self.latest(story).into_iter().flat_map(Run::open).cloned().collect()
     }
 }
 

@@ -12,14 +12,14 @@ use jiff::SignedDuration;
 use self::commands::{real_command, real_create};
 use self::shows::shows;
 use crate::act::{Act, What};
-use crate::model::{N_STORIES, flow_of};
+use crate::model::{N_STORIES, Swept, flow_of};
 use crate::world::{World, agent, caller, key};
 
 /// What came of an act.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Came {
     Of(Box<Outcome>),
-    Swept(u32),
+    Swept(Swept),
     Nothing,
     Refused(&'static str),
 }
@@ -40,7 +40,15 @@ impl World {
                 self.clock.advance(SignedDuration::from_secs(*seconds));
                 return Ok(Came::Nothing);
             }
-            What::Sweep => return Ok(Came::Swept(self.engine.sweep().await?.n_stale)),
+            What::Sweep => {
+                let swept = self.engine.sweep().await?;
+                return Ok(Came::Swept(Swept {
+                    n_lost: swept.ticked.n_lost,
+                    n_woken: swept.ticked.n_woken,
+                    n_stale: swept.n_stale,
+                    n_expired: swept.n_expired,
+                }));
+            }
             What::Start { to } => {
                 let to = to.map(agent);
                 let start = StartRun { story, workflow, to, package: None, reason: None };

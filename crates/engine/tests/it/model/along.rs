@@ -122,8 +122,7 @@ impl Run {
 
     /// The orchestrator gives a place again what it was last given, or something better.
     pub(super) fn offer_again(&mut self, to: Party, better: Option<u32>) {
-        let last = self.handoffs.iter().rev().find(|it| self.was_given(it, to.place)).cloned();
-        let Some(last) = last else {
+        let Some(last) = self.last_given(to.place).cloned() else {
             let package = better.or_else(|| self.newest_package());
             self.offer(Kind::Sequential, orchestrator(), to, package);
             return;
@@ -133,6 +132,7 @@ impl Run {
             forward: last.forward,
             counted: last.forward,
             reject_to: (sender.place != ORCHESTRATOR).then_some(sender),
+            has_lost_lease: last.has_lost_lease,
             ..Leg::new(orchestrator(), to, better.or(last.package))
         };
         // What the place has had already has been looked at already.
@@ -140,15 +140,15 @@ impl Run {
         self.pass(gate, leg, &[]);
     }
 
-    /// Whether a handoff brought `place` work to do, and not only the answer of a delegate, a
-    /// person's answer, or a question.
-    fn was_given(&self, handoff: &Handoff, place: &str) -> bool {
-        let is_work = match handoff.kind {
+    /// The last handoff that brought `place` work to do, and not only the answer of a delegate,
+    /// a person's answer, or a question.
+    pub(super) fn last_given(&self, place: &str) -> Option<&Handoff> {
+        let is_work = |it: &Handoff| match it.kind {
             Kind::Sequential | Kind::Delegation | Kind::Escalation => true,
-            Kind::Return => quirk(5) || handoff.brings.is_none(),
+            Kind::Return => quirk(5) || it.brings.is_none(),
             Kind::Question => false,
         };
-        is_work && handoff.to.place == place
+        self.handoffs.iter().rev().find(|it| it.to.place == place && is_work(it))
     }
 
     /// Asks a person about a handoff, which its receiver is stuck with.
@@ -172,6 +172,7 @@ impl Run {
             edge: (about.to.place, worker.place),
             forward: about.forward,
             sender: Some(about.reject_to.unwrap_or(about.from)),
+            has_lost_lease: about.has_lost_lease || cause == Cause::LostLease,
             beside: None,
             about: None,
             evidence: Vec::new(),
@@ -192,6 +193,7 @@ fn gate_before(leg: &Leg, cause: Cause, stops: Stops) -> Gate {
         edge: leg.forward,
         forward: leg.counted,
         sender: leg.reject_to,
+        has_lost_lease: false,
         beside: None,
         about: None,
         evidence: Evidence::new(),

@@ -123,7 +123,7 @@ impl Run {
             self.n_blockers = 0;
         }
         let caller = self.frames.last().map(|it| self.row(*it).to);
-        if caller == Some(gate.worker) {
+        if caller == Some(worker) {
             // The delegate would not do it, and its caller is to live with that.
             let back = self.offer(Kind::Return, gate.asker, worker, gate.given);
             back.forward = gate.forward;
@@ -131,11 +131,13 @@ impl Run {
         } else if let Some(caller) = caller {
             let again = self.offer(Kind::Delegation, caller, worker, gate.given);
             again.forward = gate.forward;
+            again.has_lost_lease = gate.has_lost_lease && gate.worker == gate.asker;
         } else if gate.worker == gate.asker {
             // Nobody has sent this to itself: the person gives it again what somebody had sent.
             let again = self.offer(Kind::Return, human(), worker, gate.given);
             again.forward = gate.forward;
             again.reject_to = gate.sender;
+            again.has_lost_lease = gate.has_lost_lease;
         } else {
             self.offer(Kind::Return, gate.asker, worker, gate.given).forward = gate.forward;
         }

@@ -80,6 +80,11 @@ impl Run {
         places.sort_by_key(|it| *it != at);
         let way = |place| Some((place, self.edge(place, create.to, create.outcome)?));
         let (place, edge) = places.into_iter().find_map(way).ok_or("not_an_edge")?;
+        // Whoever was lost there may be who says this: only the orchestrator offers it again.
+        let is_lost = self.last_given(place).is_some_and(|it| it.has_lost_lease);
+        if is_lost && create.from != ORCHESTRATOR {
+            return Err("not_holder");
+        }
         if !edge.takes(create.parcel, create.profile == Profile::Strict) {
             return Err("contract");
         }

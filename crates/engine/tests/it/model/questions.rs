@@ -68,7 +68,10 @@ impl Run {
         // A person may always answer, and holds nothing that could be lost.
         if by != Some(HUMAN) {
             only(question.to.agent, by)?;
-            Self::check_fence(&question, fence)?;
+            // Nobody has a question that nobody took.
+            if fence.is_some() || question.state == State::Accepted {
+                Self::check_fence(&question, fence)?;
+            }
         }
         self.is_answered(question.about.expect("a question is about something"));
         Ok(())
