@@ -81,6 +81,11 @@ impl Acknowledgement {
                 Action::Start
             }
         };
+        let is_starting = root.member("starting").and_then(Node::scalar_text) != Some("false");
+        if !is_starting && action == Action::Start {
+            let message = "is false: say `action: request_clarification`, and what is unclear";
+            problem("starting", "not_starting", message);
+        }
         let questions = root.member("questions").map(texts).unwrap_or_default();
         let blockers = root.member("blockers").map(texts).unwrap_or_default();
         if action == Action::RequestClarification && questions.is_empty() && blockers.is_empty() {
@@ -192,6 +197,8 @@ mod tests {
             ("understood", Node::text("somewhat")),
             ("action", Node::text("request_clarification")),
         ]);
+        let idle = Node::map([("starting", Node::Bool(false))]);
+        assert_eq!(Acknowledgement::read(&idle, "…").unwrap_err()[0].rule, "not_starting");
         let problems = Acknowledgement::read(&document, "…").unwrap_err();
         let rules: Vec<&str> = problems.iter().map(|it| it.rule.as_str()).collect();
         assert_eq!(rules, ["not_received", "wrong_word", "missing"]);

@@ -76,8 +76,7 @@ pub enum Command {
 impl Token {
     /// What is said to whoever holds something that is gone, or that is not the baton.
     pub(crate) fn lost(self, now: Option<u32>) -> Refusal {
-        let current = now.unwrap_or_default();
-        Refusal::StaleFence { handoff: self.handoff, fence: self.fence, current }
+        Refusal::StaleFence { handoff: self.handoff, fence: self.fence, current: now }
     }
 }
 

@@ -28,7 +28,11 @@ mod fixture;
 #[cfg(test)]
 mod gate_scenarios;
 #[cfg(test)]
+mod lease_scenarios;
+#[cfg(test)]
 mod page_scenarios;
+#[cfg(test)]
+mod project;
 #[cfg(test)]
 mod scenarios;
 #[cfg(test)]

@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 use crate::content::ContentId;
 use crate::evidence::Evidence;
 use crate::names::AgentId;
-use crate::run::{EdgeKey, HandoffNo, Party};
-use crate::workflow::Place;
+use crate::outcome::Outcome;
+use crate::run::{EdgeKey, HandoffNo, Party, is_false};
+use crate::workflow::{Edge, Place, Workflow};
 
 /// A question that only a person may answer. It never times out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,12 +35,26 @@ pub struct Gate {
     /// The handoff that is asked about, where it is still open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub about: Option<HandoffNo>,
+    /// The edge that the gate stands on, where it stands on one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edge: Option<GateEdge>,
+    /// Whoever held the work may still be alive, and must be told apart.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub has_lost_lease: bool,
     /// What has been checked, where checks could open the gate.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Evidence>,
     /// What the edge's contract misses in the package, for whoever gets it in the end.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
+}
+
+/// One of a workflow's edges: two places may have several between them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GateEdge {
+    pub from: Place,
+    pub to: Place,
+    pub on: Outcome,
 }
 
 /// How much a gate stops.
@@ -121,7 +136,7 @@ impl Gate {
             | GateCause::NeedsClarification
                 if self.is_between_delegate_and_caller() =>
             {
-                &["continue", "accept", "abort"]
+                &["continue", "abort"]
             }
             GateCause::Rounds
             | GateCause::SameFindings
@@ -145,6 +160,12 @@ impl Gate {
 
     pub fn takes(&self, answer: &Answer) -> bool {
         self.choices().contains(&answer.name())
+    }
+
+    /// The edge that the gate stands on, as the workflow has it.
+    pub fn edge_in<'a>(&self, workflow: &'a Workflow) -> Option<&'a Edge> {
+        let edge = self.edge.as_ref()?;
+        workflow.edge_between(&edge.from, &edge.to, edge.on)
     }
 
     /// The caller waits for its own work to come back: nobody else can take it in its place.

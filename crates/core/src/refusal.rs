@@ -38,7 +38,7 @@ pub enum Refusal {
     NotOptional { step: StepId },
     #[error("the package breaks the contract `{contract}` (rules broken: {})", problems.len())]
     Contract { contract: String, problems: Vec<Problem>, skeleton: Box<Node> },
-    #[error("{handoff} asks a person, and only an answer ends it: {choices}")]
+    #[error("{handoff} asks a person, and takes nothing but an answer: {choices}")]
     GateOpen { handoff: HandoffNo, choices: String },
     #[error("{handoff} asks nobody anything; accept or reject it instead")]
     NotAGate { handoff: HandoffNo },
@@ -50,8 +50,8 @@ pub enum Refusal {
     Paused,
     #[error("the run is not paused")]
     NotPaused,
-    #[error("{handoff} is not stale before {due}")]
-    NotDue { handoff: HandoffNo, due: Timestamp },
+    #[error("{handoff} is not due {}", before(due.as_ref()))]
+    NotDue { handoff: HandoffNo, due: Option<Timestamp> },
     #[error("{handoff} is marked stale already")]
     AlreadyStale { handoff: HandoffNo },
     #[error("there is no step `{step}` that the run has been at; it has been at: {visited}")]
@@ -66,14 +66,16 @@ pub enum Refusal {
         "{handoff} is nobody's part of the work; complete it, and the workflow says who is next"
     )]
     NotInFrame { handoff: HandoffNo },
-    #[error("the work is delegated {depth} deep, and that is the most")]
+    #[error(
+        "the work is delegated {depth} deep, and that is the most; a part has to come back first"
+    )]
     TooDeep { depth: usize },
     #[error("{handoff} is a question; answer it, or accept it to answer it later")]
     QuestionOpen { handoff: HandoffNo },
     #[error("{handoff} is no question, and there is none about it")]
     NotAQuestion { handoff: HandoffNo },
-    #[error("{handoff} is held with fence {current} now, not {fence}: what you held was lost")]
-    StaleFence { handoff: HandoffNo, fence: u32, current: u32 },
+    #[error("what you held with fence {fence} was lost: {handoff} {}", held_now(*current))]
+    StaleFence { handoff: HandoffNo, fence: u32, current: Option<u32> },
     #[error("a lease on this step was lost; accept {handoff}, or say with which fence you hold it")]
     FenceRequired { handoff: HandoffNo },
     #[error("{handoff} has no lease; accept it with one")]
@@ -86,7 +88,9 @@ pub enum Refusal {
     CommentRequired { handoff: HandoffNo, answer: &'static str },
     #[error("to modify {handoff} needs the package that takes the place of the old one")]
     PackageRequired { handoff: HandoffNo },
-    #[error("{handoff} has had {n} different checks, and that is the most")]
+    #[error(
+        "{handoff} has had {n} different checks, and that is the most; record one of those again"
+    )]
     TooManyChecks { handoff: HandoffNo, n: usize },
 }
 
@@ -216,6 +220,14 @@ impl Refusal {
             Refusal::UnknownAgent { .. } => RefusalClass::Malformed,
         }
     }
+}
+
+fn before(due: Option<&Timestamp>) -> String {
+    due.map_or_else(|| "at any time".to_owned(), |it| format!("before {it}"))
+}
+
+fn held_now(fence: Option<u32>) -> String {
+    fence.map_or_else(|| "is over".to_owned(), |it| format!("has fence {it} now"))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

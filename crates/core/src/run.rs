@@ -74,6 +74,9 @@ pub struct Given {
     /// Who gets it back if it is rejected.
     pub sender: Party,
     pub forward: EdgeKey,
+    /// A lease on it was lost: whoever had it may still be alive.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub has_lost_lease: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

@@ -364,6 +364,10 @@ fn gate_problems(path: &str, edge: &Edge, gate: &EdgeGate, problems: &mut Vec<Pr
         let message = "a way back has no gate: a person is asked when it is taken too often";
         problems.push(Problem::new(path, "gate_on_back", message));
     }
+    if gate.kind == GateKind::Advisory && edge.to == Target::Complete {
+        let message = "an advisory gate at the end would be over at once: nothing goes on after it";
+        problems.push(Problem::new(path, "advisory_at_end", message));
+    }
     for (answer, _) in &gate.options {
         let is_taken = matches!(answer.as_str(), "approve" | "reject");
         if gate.kind == GateKind::Advisory && !is_taken {

@@ -42,7 +42,11 @@ impl Engine {
         let no_lease = Refusal::NoLease { handoff: no };
         let Some(handoff) = row.run.handoff(no) else { return Ok(Err(no_lease)) };
         if handoff.fence != fence {
-            return Ok(Err(Refusal::StaleFence { handoff: no, fence, current: handoff.fence }));
+            return Ok(Err(Refusal::StaleFence {
+                handoff: no,
+                fence,
+                current: Some(handoff.fence),
+            }));
         }
         let Some(seconds) = handoff.lease else { return Ok(Err(no_lease)) };
         let now = self.clock.now();

@@ -3,8 +3,8 @@
 use super::checks::target;
 use super::control;
 use super::draft::{Draft, wrong_state};
-use super::edge::check_contract;
-use super::frame::{self, Brought};
+use super::edge::check_named;
+use super::frame;
 use super::gate::human;
 use super::offer::{AtOrchestrator, Offer, give_back, hand_over, offer};
 use super::question;
@@ -92,13 +92,11 @@ fn not_a_choice(handoff: &Handoff, answer: &GateAnswer, choices: &str) -> Refusa
 /// What an answer leads to, settled before anything is written.
 enum Next {
     /// To the worker again, or to another in its place.
-    Work(Offer),
+    Work(Box<Offer>),
     /// On along an edge.
     Along(Target, Box<Offer>),
     /// The work is not good: to its sender again.
     Back,
-    /// To the caller, which takes it as it would take anything from its delegate.
-    Return(Box<Handoff>, Box<Handoff>),
     /// The caller goes on at once, told how it ended.
     GoOn(HandoffNo, Outcome),
     /// What was asked about waits for its receiver again.
@@ -134,7 +132,7 @@ fn next(
         (Answer::Reject, _, GateCause::Escalation) => Ok(go_on(caller.as_ref(), Outcome::Failure)),
         (Answer::Reply, _, _) => Ok(gate.about.map_or(Next::Noted, Next::Answered)),
         (Answer::Continue, _, _) => {
-            Ok(Next::Work(work(gate, caller.as_ref(), gate.worker.clone())))
+            Ok(Next::Work(Box::new(work(gate, caller.as_ref(), gate.worker.clone()))))
         }
         (Answer::HandTo(agent), _, _) => {
             if draft.ground.agents.find(agent).is_none() {
@@ -144,9 +142,17 @@ fn next(
                 Place::Delegate(_) => Place::Delegate(agent.clone()),
                 place @ (Place::Step(_) | Place::Orchestrator | Place::Human) => place.clone(),
             };
-            Ok(Next::Work(work(gate, caller.as_ref(), Party { agent: agent.clone(), place })))
+            Ok(Next::Work(Box::new(work(
+                gate,
+                caller.as_ref(),
+                Party { agent: agent.clone(), place },
+            ))))
         }
-        (Answer::Accept, _, _) => accept(draft, row, gate, caller),
+        // It will not be done better than what the caller had sent back.
+        (Answer::Accept, _, _) => match caller {
+            Some(caller) => Ok(Next::GoOn(caller.no, Outcome::Success)),
+            None => success_of(draft, gate),
+        },
         // The place was settled when the gate was opened; at the end it is the orchestrator's.
         (Answer::Approve, _, _) => Ok(Next::Along(target(gate), Box::new(approved(gate)))),
         (Answer::Modify, _, _) => modify(draft, row, gate, answer),
@@ -168,12 +174,14 @@ fn work(gate: &Gate, caller: Option<&Handoff>, worker: Party) -> Offer {
         (Some(caller), Place::Delegate(_)) if worker != caller.to => Offer {
             kind: Kind::Delegation,
             forward,
+            has_lost_lease: gate.has_lost_lease,
             ..Offer::new(caller.to.clone(), worker, gate.given)
         },
         (None, _) if gate.worker == gate.asker => Offer {
             kind: Kind::Return,
             forward,
             reject_to: gate.sender.clone(),
+            has_lost_lease: gate.has_lost_lease,
             ..Offer::new(human(), worker, gate.given)
         },
         (caller, _) => Offer {
@@ -182,20 +190,6 @@ fn work(gate: &Gate, caller: Option<&Handoff>, worker: Party) -> Offer {
             brings: caller.map(|_| Outcome::Failure),
             ..Offer::new(gate.asker.clone(), worker, gate.given)
         },
-    }
-}
-
-fn accept(
-    draft: &Draft<'_>,
-    row: &Handoff,
-    gate: &Gate,
-    caller: Option<Handoff>,
-) -> Result<Next, Refusal> {
-    match caller {
-        // It will not be done better than what the caller had sent back.
-        Some(caller) if caller.to == gate.asker => Ok(Next::GoOn(caller.no, Outcome::Success)),
-        Some(caller) => Ok(Next::Return(Box::new(row.clone()), Box::new(caller))),
-        None => success_of(draft, gate),
     }
 }
 
@@ -239,13 +233,9 @@ fn modify(
     let Some(package) = &answer.package else {
         return Err(Refusal::PackageRequired { handoff: row.no });
     };
-    let workflow = draft.workflow();
-    let edges = workflow.edges_from(&gate.asker.place).iter();
-    let edge = edges.into_iter().find(|it| Workflow::target_place(&it.to) == gate.worker.place);
-    let warnings = match edge {
-        Some(edge) => check_contract(workflow, edge, package, Profile::Lenient)?,
-        None => Vec::new(),
-    };
+    // Lenient whatever the edge says: nobody else can mend what a person leaves out.
+    let contract = gate.edge_in(draft.workflow()).and_then(|it| it.contract.as_ref());
+    let warnings = check_named(draft.workflow(), contract, package, Profile::Lenient)?;
     let package = Some(draft.keep_package(package));
     let onward = Offer { warnings, ..Offer::new(gate.asker.clone(), gate.worker.clone(), package) };
     Ok(Next::Along(target(gate), Box::new(onward)))
@@ -257,7 +247,7 @@ fn carry_out(draft: &mut Draft<'_>, gate: &Gate, next: Next, said: &Said<'_>) ->
     match next {
         Next::Work(again) => {
             let reason = comment.or(gate.reason);
-            Some(offer(draft, Offer { reason, follows: Some(row), ..again }))
+            Some(offer(draft, Offer { reason, follows: Some(row), ..*again }))
         }
         Next::Along(target, onward) => {
             let onward = Offer {
@@ -269,16 +259,6 @@ fn carry_out(draft: &mut Draft<'_>, gate: &Gate, next: Next, said: &Said<'_>) ->
             Some(hand_over(draft, onward, AtOrchestrator::of(&target)))
         }
         Next::Back => Some(back(draft, gate, comment, row)),
-        Next::Return(part, caller) => {
-            let part = Handoff { to: gate.asker.clone(), forward: gate.forward.clone(), ..*part };
-            let brought = Brought {
-                outcome: Outcome::Success,
-                package: gate.package,
-                reason: comment,
-                warnings: Vec::new(),
-            };
-            Some(frame::give_back(draft, &part, &caller, brought))
-        }
         Next::GoOn(caller, outcome) => go_on_at_once(draft, gate, caller, outcome, said),
         Next::Answered(handoff) => {
             let words = comment.or(gate.reason)?;

@@ -7,11 +7,10 @@ use crate::command::Record;
 use crate::event::Event;
 use crate::evidence::{self, MOST_CHECKS};
 use crate::gate::{Gate, GateKind};
-use crate::names::CheckName;
 use crate::outcome::Outcome;
 use crate::refusal::Refusal;
 use crate::run::{EdgeKey, Handoff, Kind};
-use crate::workflow::{Place, Target, Workflow};
+use crate::workflow::{Place, Target};
 
 pub(super) fn record(draft: &mut Draft<'_>, given: &Record) -> Result<(), Refusal> {
     let handoff = draft.open(given.handoff)?;
@@ -41,7 +40,8 @@ fn open_if_passed(draft: &mut Draft<'_>, row: &Handoff, gate: &Gate) {
     if gate.kind != GateKind::Automatic {
         return;
     }
-    let checks = checks_of(draft.workflow(), gate);
+    let declared = gate.edge_in(draft.workflow()).and_then(|it| it.gate.as_ref());
+    let checks = declared.map_or(&[][..], |it| &it.checks);
     if checks.is_empty() || evidence::missing(checks, &gate.evidence).is_some() {
         return;
     }
@@ -55,16 +55,6 @@ fn open_if_passed(draft: &mut Draft<'_>, row: &Handoff, gate: &Gate) {
         ..Offer::new(gate.asker.clone(), gate.worker.clone(), gate.package)
     };
     draft.done.handoff = Some(hand_over(draft, onward, AtOrchestrator::of(&target(gate))));
-}
-
-/// What has to pass, by the edge that the gate stands on.
-fn checks_of<'a>(workflow: &'a Workflow, gate: &Gate) -> &'a [CheckName] {
-    let edges = workflow.edges_from(&gate.asker.place).iter();
-    let mut gates = edges
-        .filter(|it| Workflow::target_place(&it.to) == gate.worker.place)
-        .filter_map(|it| it.gate.as_ref())
-        .filter(|it| it.kind == GateKind::Automatic);
-    gates.next().map_or(&[], |it| &it.checks)
 }
 
 /// Where the work behind a gate goes; at the end it is the orchestrator's.

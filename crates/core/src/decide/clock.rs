@@ -82,8 +82,7 @@ pub(super) fn expire(draft: &mut Draft<'_>, no: HandoffNo) -> Result<(), Refusal
 fn is_due(draft: &Draft<'_>, no: HandoffNo, due: Option<Timestamp>) -> Result<(), Refusal> {
     match due {
         Some(due) if due <= draft.ground.now => Ok(()),
-        Some(due) => Err(Refusal::NotDue { handoff: no, due }),
-        None => Err(Refusal::NotDue { handoff: no, due: Timestamp::MAX }),
+        due => Err(Refusal::NotDue { handoff: no, due }),
     }
 }
 

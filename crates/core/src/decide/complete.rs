@@ -5,7 +5,9 @@ use super::accept;
 use super::draft::{Draft, check_fence, only, wrong_state};
 use super::edge::{check_contract, check_named};
 use super::frame::{self, Brought};
-use super::gate::{Onward, between, onward, open_gate, open_gate_from, orchestrator, stuck};
+use super::gate::{
+    Onward, between, edge_of, onward, open_gate, open_gate_from, orchestrator, stuck,
+};
 use super::offer::{AtOrchestrator, Offer, hand_over, offer};
 use super::reject;
 use super::route::{Route, Work, is_trouble, route};
@@ -143,7 +145,8 @@ fn pass_on(
 fn hand_on(draft: &mut Draft<'_>, held: &Handoff, edge: &Edge, offer: Offer) {
     let then = AtOrchestrator::of(&edge.to);
     let came_by = held.forward.clone();
-    let work = Onward { offer, then, came_by, evidence: &held.evidence, asker: None };
+    let from = held.to.place.clone();
+    let work = Onward { offer, then, came_by, evidence: &held.evidence, asker: None, from };
     draft.done.handoff = Some(onward(draft, edge, work));
 }
 
@@ -166,6 +169,7 @@ fn review(
     };
     let asker = held.to.clone();
     let gate = Gate {
+        edge: Some(edge_of(&asker.place, edge)),
         warnings: warnings.iter().map(|it| format!("{} {}", it.rule, it.path)).collect(),
         ..between(cause, asker, to, Some(package), reason, &held.forward)
     };
@@ -222,13 +226,12 @@ fn ask(
     let reason = stated(work).map(|it| draft.keep(it.as_str()));
     let gate = stuck(cause, held, Some(package), reason);
     let follows = Some(held.no);
-    draft.done.handoff = Some(match cause {
+    draft.done.handoff = Some(if cause == GateCause::Blocked {
         // Not the blocked agent asks: it is done until somebody has cleared the way.
-        GateCause::Blocked => {
-            raise_blockers(draft, held, work);
-            open_gate_from(draft, orchestrator(), gate, follows)
-        }
-        _ => open_gate(draft, gate, follows),
+        raise_blockers(draft, held, work);
+        open_gate_from(draft, orchestrator(), gate, follows)
+    } else {
+        open_gate(draft, gate, follows)
     });
 }
 

@@ -9,7 +9,7 @@ use crate::names::{AgentId, Reason, StepId};
 use crate::outcome::Outcome;
 use crate::refusal::Refusal;
 use crate::run::{Handoff, Party, RunStatus};
-use crate::workflow::{Target, Workflow};
+use crate::workflow::{Place, Target, Workflow};
 
 pub(super) fn pause(draft: &mut Draft<'_>, reason: Option<&Reason>) -> Result<(), Refusal> {
     match draft.run.status {
@@ -78,7 +78,8 @@ pub(super) fn skip(draft: &mut Draft<'_>, reason: &Reason) -> Result<(), Refusal
     let offer = Offer { reason: Some(words), ..Offer::new(orchestrator(), to, draft.run.package) };
     let came_by = offer.forward.clone();
     let then = AtOrchestrator::of(&edge.to);
-    let work = Onward { offer, then, came_by, evidence: &[], asker: None };
+    let from = Place::Step(step.id.clone());
+    let work = Onward { offer, then, came_by, evidence: &[], asker: None, from };
     draft.done.handoff = Some(onward(draft, edge, work));
     Ok(())
 }

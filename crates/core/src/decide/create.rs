@@ -101,6 +101,10 @@ pub(super) fn take_up(draft: &mut Draft<'_>, create: &Create, at: &Place) -> Res
         return Ok(());
     }
     let (from, edge) = declared_edge(draft.workflow(), create, at)?;
+    // Whoever lost it there may still be alive: only what is offered again can be told apart.
+    if draft.run.given(&from).is_some_and(|it| it.has_lost_lease) {
+        return Err(not_holder(draft, &create.from));
+    }
     let warnings = check_contract(draft.workflow(), edge, &create.package, create.profile)?;
     let from = Party { agent: create.from.clone(), place: from };
     if !create.from.is_orchestrator() {
@@ -126,7 +130,8 @@ fn go_on(draft: &mut Draft<'_>, edge: &Edge, create: &Create, offer: Offer) -> H
         return hand_over(draft, offer, then);
     }
     let came_by = offer.forward.clone();
-    onward(draft, edge, Onward { offer, then, came_by, evidence: &[], asker: None })
+    let from = offer.from.place.clone();
+    onward(draft, edge, Onward { offer, then, came_by, evidence: &[], asker: None, from })
 }
 
 /// Sends work back along a back edge where no handoff is rejected for it. It counts all the same:
@@ -212,7 +217,8 @@ fn again(draft: &mut Draft<'_>, create: &Create, at: &Place) -> bool {
             let then = AtOrchestrator::of(&edge.to);
             let came_by = again.forward.clone();
             let asker = again.reject_to.clone();
-            let work = Onward { offer: again, then, came_by, evidence: &[], asker };
+            let from = again.forward.from.clone();
+            let work = Onward { offer: again, then, came_by, evidence: &[], asker, from };
             onward(draft, edge, work)
         }
         None => offer::offer(draft, again),

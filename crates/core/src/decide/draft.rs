@@ -196,7 +196,8 @@ pub(super) fn check_fence(handoff: &Handoff, fence: Option<u32>) -> Result<(), R
     let is_free = handoff.state == State::Accepted && handoff.lease.is_none();
     match fence {
         Some(fence) if fence != handoff.fence => {
-            Err(Refusal::StaleFence { handoff: handoff.no, fence, current: handoff.fence })
+            let current = Some(handoff.fence);
+            Err(Refusal::StaleFence { handoff: handoff.no, fence, current })
         }
         None if handoff.has_lost_lease && !is_free => {
             Err(Refusal::FenceRequired { handoff: handoff.no })

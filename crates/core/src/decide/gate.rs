@@ -5,10 +5,10 @@ use super::offer::{AtOrchestrator, Offer, hand_over, offer};
 use crate::content::ContentId;
 use crate::event::Event;
 use crate::evidence::{self, Evidence};
-use crate::gate::{Gate, GateCause, GateKind};
+use crate::gate::{Gate, GateCause, GateEdge, GateKind};
 use crate::names::AgentId;
 use crate::run::{EdgeKey, Handoff, HandoffNo, Kind, Party};
-use crate::workflow::{Edge, EdgeGate, Place};
+use crate::workflow::{Edge, EdgeGate, Place, Workflow};
 
 pub(super) fn human() -> Party {
     Party { agent: AgentId::human(), place: Place::Human }
@@ -66,6 +66,7 @@ pub(super) fn stuck(
     Gate {
         given: handoff.package,
         sender: Some(sender.clone()),
+        has_lost_lease: handoff.has_lost_lease || cause == GateCause::LostLease,
         ..between(cause, handoff.to.clone(), handoff.to.clone(), package, reason, &handoff.forward)
     }
 }
@@ -91,6 +92,8 @@ pub(super) fn between(
         sender: None,
         beside: None,
         about: None,
+        edge: None,
+        has_lost_lease: false,
         evidence: Vec::new(),
         warnings: Vec::new(),
     }
@@ -106,69 +109,75 @@ pub(super) struct Onward<'a> {
     pub(super) evidence: &'a [Evidence],
     /// Who gets it back, where it is not the sender's own work.
     pub(super) asker: Option<Party>,
+    /// Where the edge begins, which is not where a step is that was passed over.
+    pub(super) from: Place,
 }
 
 /// Hands work on along an edge, or asks whoever the edge's gate says.
 pub(super) fn onward(draft: &mut Draft<'_>, edge: &Edge, work: Onward<'_>) -> HandoffNo {
     let Some(gate) = &edge.gate else { return hand_over(draft, work.offer, work.then) };
     match gate.kind {
-        GateKind::Blocking => stop(draft, work, GateCause::Declared),
-        GateKind::Advisory => advise(draft, work),
-        GateKind::Automatic => check(draft, gate, work),
+        GateKind::Blocking => stop(draft, edge, work, GateCause::Declared, gate.kind),
+        GateKind::Advisory => advise(draft, edge, work),
+        GateKind::Automatic => check(draft, edge, gate, work),
     }
 }
 
-fn check(draft: &mut Draft<'_>, gate: &EdgeGate, work: Onward<'_>) -> HandoffNo {
+fn check(draft: &mut Draft<'_>, edge: &Edge, gate: &EdgeGate, work: Onward<'_>) -> HandoffNo {
     match evidence::missing(&gate.checks, work.evidence) {
         None => {
-            let edge =
-                EdgeKey { from: work.offer.from.place.clone(), to: work.offer.to.place.clone() };
-            draft.emit(Event::GatePassed { edge, evidence: work.evidence.to_vec() });
+            let passed = EdgeKey { from: work.from, to: work.offer.to.place.clone() };
+            draft.emit(Event::GatePassed { edge: passed, evidence: work.evidence.to_vec() });
             hand_over(draft, work.offer, work.then)
         }
         Some(why) => {
             let reason = draft.keep(&format!("{}: {why}", gate.name));
             let offer = Offer { reason: Some(reason), ..work.offer };
-            stop(draft, Onward { offer, ..work }, GateCause::Checks)
+            stop(draft, edge, Onward { offer, ..work }, GateCause::Checks, gate.kind)
         }
     }
 }
 
-fn stop(draft: &mut Draft<'_>, work: Onward<'_>, cause: GateCause) -> HandoffNo {
+fn stop(
+    draft: &mut Draft<'_>,
+    edge: &Edge,
+    work: Onward<'_>,
+    cause: GateCause,
+    kind: GateKind,
+) -> HandoffNo {
     let follows = work.offer.follows;
     let from = work.offer.from.clone();
-    let gate = Gate {
-        kind: match cause {
-            GateCause::Checks => GateKind::Automatic,
-            _ => GateKind::Blocking,
-        },
-        evidence: work.evidence.to_vec(),
-        ..gate_of(&work, cause)
-    };
+    let evidence = work.evidence.to_vec();
+    let gate = Gate { kind, evidence, ..gate_of(edge, &work, cause) };
     draft.done.warnings.extend(work.offer.warnings);
     open_gate_from(draft, from, gate, follows)
 }
 
 /// Both at once: the work goes on, and a person is told that it does.
-fn advise(draft: &mut Draft<'_>, work: Onward<'_>) -> HandoffNo {
+fn advise(draft: &mut Draft<'_>, edge: &Edge, work: Onward<'_>) -> HandoffNo {
     let beside = HandoffNo(draft.run.n_handoffs + 2);
     let gate = Gate {
         kind: GateKind::Advisory,
         beside: Some(beside),
         reason: Some(draft.keep("The work goes on; a person may object while it does")),
-        ..gate_of(&work, GateCause::Declared)
+        ..gate_of(edge, &work, GateCause::Declared)
     };
     let from = work.offer.from.clone();
     open_gate_from(draft, from, gate, work.offer.follows);
     hand_over(draft, work.offer, work.then)
 }
 
-fn gate_of(work: &Onward<'_>, cause: GateCause) -> Gate {
+fn gate_of(edge: &Edge, work: &Onward<'_>, cause: GateCause) -> Gate {
     let offer = &work.offer;
     let asker = work.asker.as_ref().unwrap_or(&offer.from).clone();
     let to = offer.to.clone();
     Gate {
+        edge: Some(edge_of(&work.from, edge)),
         warnings: offer.warning_words(),
         ..between(cause, asker, to, offer.package, offer.reason, &work.came_by)
     }
+}
+
+pub(super) fn edge_of(from: &Place, edge: &Edge) -> GateEdge {
+    GateEdge { from: from.clone(), to: Workflow::target_place(&edge.to), on: edge.on }
 }

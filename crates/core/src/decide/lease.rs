@@ -45,7 +45,7 @@ pub(super) fn lose(draft: &mut Draft<'_>, no: HandoffNo, fence: u32) -> Result<(
         return Err(Refusal::NoLease { handoff: no });
     }
     if handoff.fence != fence {
-        return Err(Refusal::StaleFence { handoff: no, fence, current: handoff.fence });
+        return Err(Refusal::StaleFence { handoff: no, fence, current: Some(handoff.fence) });
     }
     draft.emit(Event::LeaseLost { handoff: no, fence });
     let reason = Some(draft.keep("Its holder was not heard of any more"));

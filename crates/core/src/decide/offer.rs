@@ -162,6 +162,7 @@ pub(super) fn again(draft: &Draft<'_>, to: Party) -> Offer {
         Some(given) => Offer {
             forward: given.forward,
             reject_to: Some(given.sender).filter(|it| it.place != Place::Orchestrator),
+            has_lost_lease: given.has_lost_lease,
             ..Offer::new(from, to, given.package)
         },
         None => Offer::new(from, to, draft.run.package),
@@ -192,10 +193,10 @@ fn default_reason(draft: &Draft<'_>, offer: &Offer) -> String {
     let to = &offer.to;
     if let Some(outcome) = offer.brings {
         let name = draft.ground.agents.name_of(&offer.from.agent);
-        return match outcome {
-            Outcome::Success => format!("{name} gives its part back"),
-            outcome => format!("{name} gives its part back: {}", outcome.name()),
-        };
+        if outcome == Outcome::Success {
+            return format!("{name} gives its part back");
+        }
+        return format!("{name} gives its part back: {}", outcome.name());
     }
     match &to.place {
         Place::Orchestrator => "The work comes back to the orchestrator".to_owned(),

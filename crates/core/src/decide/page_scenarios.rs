@@ -3,16 +3,17 @@
 use expect_test::expect;
 
 use super::fixture::*;
+use super::project::*;
 use super::scenarios::{check, check_refused, created};
+use super::states::gate_on;
 use crate::acknowledgement::Acknowledgement;
 use crate::command::{Accept, Command, Create, GateAnswer, Way};
 use crate::document::Node;
-use crate::evidence::Verdict;
+use crate::evidence::{MOST_CHECKS, Verdict};
 use crate::gate::{Answer, GateKind};
-use crate::names::{CheckName, StepId, WorkflowName};
 use crate::outcome::Outcome;
 use crate::run::{HandoffNo, Kind, RunStatus, State};
-use crate::workflow::{Delegate, Edge, EdgeGate, Step, Target, Workflow};
+use crate::workflow::{Expiry, OnExpire};
 
 #[test]
 fn sequential_agent_to_next_agent_in_the_workflow() {
@@ -330,58 +331,6 @@ fn the_fourth_question_about_a_handoff_is_a_persons() {
 }
 
 #[test]
-fn a_dead_holder_is_replaced_twice_and_then_a_person_decides() {
-    let mut tester = at_the_gate();
-    tester.answers(2, Answer::Approve);
-    let mut no = 3;
-    for (attempt, seconds) in [(1, 1), (2, 2)] {
-        let granted = tester.does(&accept_with(no, 20));
-        let fence = granted.done.fence.unwrap();
-        let package = tester.run.current().unwrap().package;
-        tester.wait_seconds(20);
-        tester.does(&lose(no, fence));
-        assert_eq!(tester.run.baton().name(), "parked");
-        let next = tester.run.current().unwrap().clone();
-        assert_eq!((next.attempt, next.package), (attempt + 1, package));
-        // Whoever was taken for dead and is not: too late, with its token and without.
-        let late = create("architecture", "estimation", summary("API designed"));
-        let token = Some(crate::command::Token { handoff: HandoffNo(no), fence });
-        let with = Command::Create(Create { token, ..late.clone() });
-        assert_eq!(tester.tries(&with).unwrap_err().code(), "stale_fence");
-        assert_eq!(tester.tries(&Command::Create(late)).unwrap_err().code(), "fence_required");
-        no = next.no.0;
-        assert_eq!(tester.tries(&accept(no)).unwrap_err().code(), "not_yet");
-        tester.wait_seconds(seconds);
-        tester.does(&Command::Wake { handoff: HandoffNo(no) });
-        assert_eq!(tester.run.baton().name(), "offered");
-    }
-    let granted = tester.does(&accept_with(no, 20));
-    tester.does(&lose(no, granted.done.fence.unwrap()));
-    let (row, gate) = tester.run.gate().unwrap();
-    assert_eq!(gate.cause.name(), "lost_lease");
-    let row = row.no.0;
-    tester.answers(row, Answer::Continue);
-    check(&tester, expect!["HO-007 human→architecture pending; offered"]);
-    // Rejected, it goes to whoever had sent it, not to the person.
-    tester.rejects(7, "The specs contradict each other");
-    check(&tester, expect!["HO-008 architecture→specification pending; offered"]);
-}
-
-#[test]
-fn released_work_may_be_taken_by_anybody_and_its_old_holder_is_told() {
-    let mut tester = at_the_gate();
-    tester.answers(2, Answer::Approve);
-    let first = tester.does(&accept_with(3, 20)).done.fence.unwrap();
-    tester.does(&release(3));
-    let second = tester.does(&accept_with(3, 20)).done.fence.unwrap();
-    assert!(second > first);
-    let late = create("architecture", "estimation", summary("API designed"));
-    let token = Some(crate::command::Token { handoff: HandoffNo(3), fence: first });
-    let refusal = tester.tries(&Command::Create(Create { token, ..late })).unwrap_err();
-    assert_eq!(refusal.code(), "stale_fence");
-}
-
-#[test]
 fn what_blocks_a_step_is_open_until_a_person_clears_it() {
     let mut tester = at_architecture();
     let blockers = Node::List(vec![Node::text("No access"), Node::text("No budget")]);
@@ -425,81 +374,86 @@ fn acknowledge(no: u32, understood: &str) -> Command {
     Command::Accept(Accept { handoff, by: None, acknowledgement, lease: None })
 }
 
-/// The specification is done and waits at its gate: `HO-002`.
-fn at_the_gate() -> Tester {
-    let mut tester = project();
-    tester.accepts(1);
-    tester.completes(1, Outcome::Success, summary("3 epics, 12 user stories"));
-    tester
-}
-
-/// `HO-003` is held by architecture.
-fn at_architecture() -> Tester {
-    let mut tester = at_the_gate();
-    tester.answers(2, Answer::Approve);
-    tester.accepts(3);
-    tester
-}
-
-fn at_implementation() -> Tester {
+#[test]
+fn nobody_delegates_for_ever_or_to_themselves() {
     let mut tester = at_architecture();
-    tester.completes(3, Outcome::Success, summary("API designed"));
-    tester.accepts(5);
-    tester.completes(5, Outcome::Success, summary("12 days"));
-    tester.answers(6, Answer::Approve);
-    tester.accepts(7);
-    assert_eq!(tester.run.current().unwrap().state, State::Accepted);
-    tester
+    let mut from = "architecture";
+    for depth in 0..8 {
+        let to = if depth % 2 == 0 { "security-check" } else { "crypto-check" };
+        tester.does(&way(Way::Delegation, create(from, to, task("A part"))));
+        tester.accepts(tester.run.n_handoffs);
+        from = to;
+    }
+    let deeper = way(Way::Delegation, create(from, "helper", task("A part")));
+    assert_eq!(tester.tries(&deeper).unwrap_err().code(), "too_deep");
+    for to in [from, "human", "orchestrator"] {
+        let odd = way(Way::Delegation, create(from, to, task("A part")));
+        assert_eq!(tester.tries(&odd).unwrap_err().code(), "not_an_edge", "{to}");
+    }
+    let nobody = way(Way::Delegation, create(from, "nobody", task("A part")));
+    assert_eq!(tester.tries(&nobody).unwrap_err().code(), "unknown_agent");
 }
 
-fn project() -> Tester {
-    let first = create("orchestrator", "specification", story());
-    Tester::begun_in(gated_project(), &first).unwrap()
+#[test]
+fn only_a_part_is_given_back_and_only_to_whoever_waits_for_it() {
+    let mut tester = at_architecture();
+    let back = way(Way::Return, create("architecture", "specification", summary("Done")));
+    assert_eq!(tester.tries(&back).unwrap_err().code(), "not_in_frame");
+    tester.hands("architecture", "security-check", task("Risk report"));
+    tester.accepts(4);
+    check_refused(
+        &mut tester,
+        &Command::Create(create("security-check", "estimation", summary("Done"))),
+        expect![
+            "not_an_edge: there is no edge from `security-check` to `estimation` here; a delegate gives its part back to `architecture`"
+        ],
+    );
 }
 
-/// Seed 004's workflow, as small as it can be.
-fn gated_project() -> Workflow {
-    let gate = |kind, checks: &[&str]| {
-        Some(EdgeGate {
-            kind,
-            name: "A gate".to_owned(),
-            items: Vec::new(),
-            options: Vec::new(),
-            checks: checks.iter().map(|it| CheckName::parse(it).unwrap()).collect(),
-        })
-    };
-    let gated = |edge: Edge, kind, checks: &[&str]| Edge { gate: gate(kind, checks), ..edge };
-    let blocking = |to_step| gated(to(to_step), GateKind::Blocking, &[]);
-    let specified = Edge { contract: Some("specs".to_owned()), ..blocking("architecture") };
-    let specialist = Delegate { agent: agent("security-check"), contract: None, returns: None };
-    let advised = gated(to("estimation"), GateKind::Advisory, &[]);
-    let end = Edge { to: Target::Complete, ..to("x") };
-    let mut workflow = pipeline();
-    workflow.name = WorkflowName::parse("gated-project").unwrap();
-    workflow.start = to("specification");
-    workflow.steps = vec![
-        step("specification", "specification", vec![specified]),
-        Step { delegates: vec![specialist], ..step("architecture", "architecture", vec![advised]) },
-        step("estimation", "estimation", vec![blocking("implementation")]),
-        step(
-            "implementation",
-            "implementation",
-            vec![gated(end, GateKind::Automatic, &["lint", "tests"])],
-        ),
-    ];
-    let mut specs = workflow.contracts.remove(0);
-    specs.name = "specs".to_owned();
-    specs.must[0].field = "context.summary".to_owned();
-    workflow.contracts = vec![specs];
-    assert_eq!(workflow.problems(), []);
-    assert!(workflow.step(&StepId::parse("estimation").unwrap()).is_some());
-    workflow
+#[test]
+fn what_nobody_takes_in_time_goes_where_the_workflow_says() {
+    for (then, expected) in [
+        (OnExpire::Loose, "nothing open; loose"),
+        (OnExpire::Return, "HO-003 implementer→analyst pending; offered"),
+        (OnExpire::Ask, "HO-003 implementer→human pending; parked"),
+    ] {
+        let mut tester = Tester::started();
+        let step = tester.workflow.steps.iter_mut().find(|it| it.id.as_str() == "implement");
+        let after = jiff::SignedDuration::from_mins(20);
+        step.unwrap().expiry = Some(Expiry { after, then });
+        tester.accepts(1);
+        tester.hands("analyst", "implementer", plan());
+        let expire = Command::Expire { handoff: HandoffNo(2) };
+        assert_eq!(tester.tries(&expire).unwrap_err().code(), "not_due");
+        tester.wait(20);
+        tester.does(&expire);
+        assert_eq!(tester.shows(), expected);
+        assert!(tester.run.handoffs.iter().all(|it| it.state == State::Pending));
+    }
 }
 
-fn summary(words: &str) -> Node {
-    Node::map([("context", Node::map([("summary", Node::text(words))]))])
+#[test]
+fn a_step_that_is_passed_over_into_a_gate_stops_there_all_the_same() {
+    let mut tester = Tester::started();
+    gate_on(&mut tester, GateKind::Automatic);
+    tester.workflow.steps[1].is_optional = true;
+    tester.accepts(1);
+    tester.hands("analyst", "implementer", plan());
+    tester.does(&skip());
+    let (row, gate) = tester.run.gate().unwrap();
+    assert!(!gate.choices().contains(&"question"), "nobody could be asked back");
+    let no = row.no.0;
+    tester.does(&record(no, "lint", Verdict::Passed));
+    check(&tester, expect!["HO-004 orchestrator→reviewer pending; offered"]);
 }
 
-fn task(deliverable: &str) -> Node {
-    Node::map([("expectations", Node::map([("deliverable", Node::text(deliverable))]))])
+#[test]
+fn there_is_an_end_to_what_is_checked() {
+    let mut tester = at_architecture();
+    for n in 0..MOST_CHECKS {
+        tester.does(&record(3, &format!("check-{n}"), Verdict::Passed));
+    }
+    let more = record(3, "one-more", Verdict::Passed);
+    assert_eq!(tester.tries(&more).unwrap_err().code(), "too_many_checks");
+    tester.does(&record(3, "check-0", Verdict::Failed));
 }

@@ -80,7 +80,10 @@ pub(super) fn reply(draft: &mut Draft<'_>, reply: &Reply) -> Result<(), Refusal>
     // A person may always answer, whoever was asked and whatever they hold it with.
     if !reply.by.as_ref().is_some_and(|it| it.is_human()) {
         only(&question.to.agent, reply.by.as_ref(), "answer", question.no)?;
-        check_fence(&question, reply.fence)?;
+        // To answer needs no accept, so what nobody holds needs no fence.
+        if question.state == State::Accepted || reply.fence.is_some() {
+            check_fence(&question, reply.fence)?;
+        }
     }
     settle(draft, &question, &reply.answer);
     Ok(())

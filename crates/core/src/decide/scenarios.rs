@@ -313,7 +313,7 @@ fn stale_is_a_mark_and_the_late_may_still_answer() {
     check_refused(
         &mut tester,
         &mark,
-        expect!["not_due: HO-001 is not stale before 1970-01-12T14:16:40Z"],
+        expect!["not_due: HO-001 is not due before 1970-01-12T14:16:40Z"],
     );
     tester.wait(1);
     tester.does(&mark);

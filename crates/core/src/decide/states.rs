@@ -23,7 +23,7 @@ pub(super) type MakeCommand = (&'static str, fn(&Tester, u32) -> Command);
 pub(super) const ON_HANDOFF: [MakeCommand; 15] = [
     ("accept", |_, no| accept(no)),
     ("clarify", |_, no| clarify(no, "Which one?")),
-    ("reply", |_, no| reply(no, "That one.")),
+    ("answer", |_, no| reply(no, "That one.")),
     ("reject", |_, no| reject(no, "no")),
     ("complete", |_, no| complete(no, Outcome::Success, nothing())),
     ("release", |_, no| release(no)),

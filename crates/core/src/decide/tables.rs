@@ -21,7 +21,7 @@ fn every_command_on_a_handoff_in_every_state() {
         pending
           accept     handoff.accepted step.started → held
           clarify    handoff.clarified handoff.created → offered
-          reply      (not_a_question)
+          answer     (not_a_question)
           reject     handoff.rejected handoff.created → offered
           complete   handoff.accepted step.started handoff.completed step.completed handoff.created → offered
           release    (wrong_state)
@@ -37,7 +37,7 @@ fn every_command_on_a_handoff_in_every_state() {
         held back
           accept     (not_yet)
           clarify    (fence_required)
-          reply      (not_a_question)
+          answer     (not_a_question)
           reject     (fence_required)
           complete   (fence_required)
           release    (fence_required)
@@ -53,7 +53,7 @@ fn every_command_on_a_handoff_in_every_state() {
         clarification
           accept     (wrong_state)
           clarify    (wrong_state)
-          reply      handoff.answered handoff.completed → offered
+          answer     handoff.answered handoff.completed → offered
           reject     handoff.cancelled handoff.rejected handoff.created → offered
           complete   (wrong_state)
           release    (wrong_state)
@@ -69,7 +69,7 @@ fn every_command_on_a_handoff_in_every_state() {
         accepted
           accept     (already_accepted)
           clarify    handoff.clarified handoff.created → offered
-          reply      (not_a_question)
+          answer     (not_a_question)
           reject     handoff.rejected step.completed handoff.created → offered
           complete   handoff.completed step.completed handoff.created → offered
           release    handoff.released → offered
@@ -85,7 +85,7 @@ fn every_command_on_a_handoff_in_every_state() {
         leased
           accept     (already_accepted)
           clarify    handoff.clarified handoff.created → offered
-          reply      (not_a_question)
+          answer     (not_a_question)
           reject     handoff.rejected step.completed handoff.created → offered
           complete   handoff.completed step.completed handoff.created → offered
           release    lease.released handoff.released → offered
@@ -101,7 +101,7 @@ fn every_command_on_a_handoff_in_every_state() {
         parked
           accept     (already_accepted)
           clarify    (wrong_state)
-          reply      (not_a_question)
+          answer     (not_a_question)
           reject     handoff.cancelled handoff.rejected step.completed handoff.created → offered
           complete   (frame_open)
           release    (wrong_state)
@@ -117,7 +117,7 @@ fn every_command_on_a_handoff_in_every_state() {
         delegation
           accept     handoff.accepted → held
           clarify    handoff.clarified handoff.created → offered
-          reply      (not_a_question)
+          answer     (not_a_question)
           reject     handoff.rejected handoff.created → offered
           complete   handoff.accepted handoff.completed handoff.created → offered
           release    (wrong_state)
@@ -133,7 +133,7 @@ fn every_command_on_a_handoff_in_every_state() {
         return
           accept     handoff.accepted handoff.completed frame.closed → held
           clarify    handoff.clarified handoff.created → offered
-          reply      (not_a_question)
+          answer     (not_a_question)
           reject     handoff.rejected handoff.created → offered
           complete   handoff.accepted handoff.completed frame.closed handoff.completed step.completed handoff.created → offered
           release    (wrong_state)
@@ -149,7 +149,7 @@ fn every_command_on_a_handoff_in_every_state() {
         question
           accept     handoff.accepted → offered
           clarify    (question_open)
-          reply      handoff.answered handoff.completed → offered
+          answer     handoff.answered handoff.completed → offered
           reject     (question_open)
           complete   (question_open)
           release    (wrong_state)
@@ -165,7 +165,7 @@ fn every_command_on_a_handoff_in_every_state() {
         gate
           accept     (gate_open)
           clarify    (gate_open)
-          reply      (gate_open)
+          answer     (gate_open)
           reject     (gate_open)
           complete   (gate_open)
           release    (gate_open)
@@ -181,7 +181,7 @@ fn every_command_on_a_handoff_in_every_state() {
         escalation
           accept     (gate_open)
           clarify    (gate_open)
-          reply      (gate_open)
+          answer     (gate_open)
           reject     (gate_open)
           complete   (gate_open)
           release    (gate_open)
@@ -197,7 +197,7 @@ fn every_command_on_a_handoff_in_every_state() {
         advisory
           accept     (gate_open)
           clarify    (gate_open)
-          reply      (gate_open)
+          answer     (gate_open)
           reject     (gate_open)
           complete   (gate_open)
           release    (gate_open)
@@ -213,7 +213,7 @@ fn every_command_on_a_handoff_in_every_state() {
         automatic
           accept     (gate_open)
           clarify    (gate_open)
-          reply      (gate_open)
+          answer     (gate_open)
           reject     (gate_open)
           complete   (gate_open)
           release    (gate_open)
@@ -229,7 +229,7 @@ fn every_command_on_a_handoff_in_every_state() {
         finished
           accept     (finished)
           clarify    (finished)
-          reply      (finished)
+          answer     (finished)
           reject     (finished)
           complete   (finished)
           release    (finished)

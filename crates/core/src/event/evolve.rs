@@ -260,6 +260,7 @@ impl Run {
             package: created.package,
             sender: created.reject_to.as_ref().unwrap_or(&created.from).clone(),
             forward: created.forward.clone(),
+            has_lost_lease: created.has_lost_lease,
         };
         match self.given.iter_mut().find(|it| it.step == *step) {
             Some(before) => *before = given,

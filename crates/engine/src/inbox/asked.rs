@@ -3,10 +3,9 @@
 
 use baton_core::content::{Content, ContentId, ContentKind};
 use baton_core::evidence::Evidence;
-use baton_core::gate::Gate;
 use baton_core::names::CheckName;
 use baton_core::package::{Format, Package, ValidationRequest};
-use baton_core::workflow::{EdgeGate, Workflow};
+use baton_core::workflow::EdgeGate;
 use baton_wire::json;
 
 use super::{Waits, gate_of};
@@ -52,7 +51,7 @@ impl Engine {
         let blockers = run.blockers.iter().map(|it| it.about);
         let ids = blockers.clone().chain(gate.reason).chain(gate.package);
         let texts = self.contents_of(loaded, ids).await?;
-        let declared = declared(&loaded.workflow, gate);
+        let declared = gate.edge_in(&loaded.workflow).and_then(|it| it.gate.as_ref());
         let requested = gate.package.and_then(|id| validation_of(&texts, id)).unwrap_or_default();
         Ok(Asked {
             name: requested.name.clone().or_else(|| declared.map(|it| it.name.clone())),
@@ -73,14 +72,6 @@ impl Engine {
         let ids: Vec<ContentId> = ids.into_iter().collect();
         Ok(self.store.contents(loaded.run.id, &ids).await?)
     }
-}
-
-/// The gate that the workflow has on the way that the work wants to go.
-fn declared<'a>(workflow: &'a Workflow, gate: &Gate) -> Option<&'a EdgeGate> {
-    let edges = workflow.edges_from(&gate.asker.place).iter();
-    edges
-        .filter(|it| Workflow::target_place(&it.to) == gate.worker.place)
-        .find_map(|it| it.gate.as_ref())
 }
 
 fn items(declared: Option<&EdgeGate>, requested: &ValidationRequest) -> Vec<String> {
