@@ -206,8 +206,8 @@ fn takes(gate: &Gate, answer: &Answer) -> bool {
             | Cause::NeedsClarification,
             answer,
         ) => match answer {
-            Answer::Continue | Answer::Accept => true,
-            Answer::HandTo(_) => !is_callers,
+            Answer::Continue => true,
+            Answer::Accept | Answer::HandTo(_) => !is_callers,
             _ => false,
         },
         (Cause::NeedsReview | Cause::Declared | Cause::Checks, answer) => match answer {

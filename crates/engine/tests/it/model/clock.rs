@@ -34,7 +34,7 @@ impl Run {
         let to = if may_retry { lost.to } else { human() };
         let question = self.put_question(about, lost.from, to);
         question.attempt = if may_retry { lost.attempt + 1 } else { 1 };
-        question.has_lost_lease = true;
+        question.has_lost_lease = may_retry;
     }
 
     /// The same again, but not at once. Who advises on the work advises on it still.
@@ -67,7 +67,7 @@ impl Run {
         if handoff.held_back_until.is_none() {
             return Err("not_held_back");
         }
-        if handoff.state != State::Pending {
+        if handoff.state != State::Pending && !super::quirk(7) {
             return Err("wrong_state");
         }
         self.check_time(no)?;
@@ -125,7 +125,7 @@ impl Run {
             // A person may take any time, and so may whoever says that it is alive.
             _ if handoff.to.agent == HUMAN || handoff.lease.is_some() => None,
             State::Pending => Some(handoff.waits_since + self.flow.stale_after),
-            State::Accepted if is_question => Some(handoff.accepted_at + self.flow.stale_after),
+            State::Accepted if is_question && !super::quirk(9) => Some(handoff.accepted_at + self.flow.stale_after),
             State::Accepted => {
                 let step = self.flow.step(handoff.to.place);
                 let within = step.map_or(30 * MINUTE, |it| it.work_within);
