@@ -16,7 +16,7 @@ usage: cargo xtask <command>
 
   test               check everything: format, lints, tests, documentation, dependencies
   tidy               check only the rules of the repository that the compiler cannot see
-  bench [engine]     measure how fast Baton is; further arguments go to `baton-load`
+  bench [WHAT]       measure `engine` (unless told) or `leases`; more arguments go to `baton-load`
   crash [N]          kill Baton N times in the middle of its work (1000 unless told)
   help               print this
 ";

@@ -22,6 +22,7 @@ mod offer;
 mod question;
 mod reject;
 mod route;
+mod supersede;
 
 #[cfg(test)]
 mod fixture;

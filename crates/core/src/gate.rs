@@ -168,13 +168,14 @@ impl Gate {
         workflow.edge_between(&edge.from, &edge.to, edge.on)
     }
 
-    /// The caller waits for its own work to come back: nobody else can take it in its place.
+    /// A delegate will not do its part, and only its caller can say what then: nobody else can
+    /// take it in the caller's place, and there is nothing that could be taken as it is.
     fn is_between_delegate_and_caller(&self) -> bool {
         let is_delegate = match &self.asker.place {
             Place::Delegate(_) => true,
             Place::Orchestrator | Place::Human | Place::Step(_) => false,
         };
-        is_delegate && self.worker != self.asker
+        is_delegate && self.worker != self.asker && self.forward.to == self.asker.place
     }
 }
 

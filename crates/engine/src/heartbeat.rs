@@ -40,7 +40,9 @@ impl Engine {
     ) -> Result<Result<Timestamp, Refusal>, EngineError> {
         let row = self.run(&RunRef::Id(run)).await?;
         let no_lease = Refusal::NoLease { handoff: no };
-        let Some(handoff) = row.run.handoff(no) else { return Ok(Err(no_lease)) };
+        let Some(handoff) = row.run.handoff(no) else {
+            return Ok(Err(Refusal::Finished { handoff: no }));
+        };
         if handoff.fence != fence {
             return Ok(Err(Refusal::StaleFence {
                 handoff: no,

@@ -1,10 +1,11 @@
-//! Puts load on Baton: to measure it (`engine`), and to kill it in the middle (`crash`).
+//! Puts load on Baton: to measure it (`engine`, `leases`), and to kill it in the middle (`crash`).
 #![expect(clippy::print_stdout, reason = "its report is its purpose")]
 
 mod bench;
 mod crash;
 mod crew;
 mod history;
+mod leases;
 mod raw;
 
 use clap::{Parser, Subcommand};
@@ -24,6 +25,8 @@ struct Cli {
 enum Command {
     /// Durable transitions per second through the engine, beside a raw SQLite writer
     Engine(bench::Options),
+    /// What the heartbeats of many holders cost, and how soon a dead one is noticed
+    Leases(leases::Options),
     /// Kill a process under load again and again, and look for what was lost
     Crash(crash::Options),
     /// What `crash` kills
@@ -36,6 +39,7 @@ fn main() -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     match cli.command {
         Command::Engine(options) => runtime.block_on(bench::run(&options)),
+        Command::Leases(options) => runtime.block_on(leases::run(&options)),
         Command::Crash(options) => runtime.block_on(crash::run(&options)),
         Command::Victim(options) => runtime.block_on(crash::play_victim(&options)),
     }

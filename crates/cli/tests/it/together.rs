@@ -56,7 +56,7 @@ fn a_backup_that_is_not_sound_is_not_restored() {
 
 #[test]
 fn these_changes_behind_batons_back_are_found() {
-    // Not found: `runs.current_agent`, and the tables beside the log (stories, answered, outbox).
+    // Not found: the tables beside the log (stories, answered, outbox), and when a lease ends.
     for edit in [
         "update handoffs set to_agent = 'reviewer'",
         "update handoffs set approved_by = 'boss'",
@@ -65,7 +65,10 @@ fn these_changes_behind_batons_back_are_found() {
         "update handoffs set created_at = created_at + 1",
         "update runs set status = 'completed'",
         "update runs set workflow = 'other'",
-        "update runs set baton = 'held'",
+        "update runs set baton = 'parked'",
+        "update runs set current_agent = 'reviewer'",
+        "update runs set moved_at = moved_at + 1",
+        "update runs set state = 'x'",
         "update runs set version = 7",
         "update runs set state = replace(state, 'ada', 'eve')",
         "update events set name = 'run.resumed'",
@@ -77,8 +80,14 @@ fn these_changes_behind_batons_back_are_found() {
         "update contents set text = 'x'",
         "update definitions set text = replace(text, 'analyst', 'reviewer')",
         "delete from handoffs",
+        "delete from timers",
+        "update timers set fence = fence + 1",
+        "update timers set seconds = 1",
+        "update timers set kind = 'wake', fence = null, seconds = null",
+        "update timers set no = 2",
     ] {
         let project = Project::started();
+        project.ok(&["handoff", "accept", "1", "--lease", "3600"]);
         project.ok(&["verify"]);
         let path = project.path().join(".baton/data/baton.db");
         let connection = rusqlite::Connection::open(path).unwrap();

@@ -13,28 +13,26 @@ use crate::workflow::Place;
 
 pub(super) fn decide(draft: &mut Draft<'_>, accept: &Accept) -> Result<(), Refusal> {
     let handoff = draft.open_task(accept.handoff)?;
+    let only_receiver = only(&handoff.to.agent, accept.by.as_ref(), "accept", handoff.no);
     match handoff.state {
-        State::Pending => {}
+        State::Pending => only_receiver?,
         State::Clarification => {
+            only_receiver?;
             return Err(wrong_state("accept", &handoff, "its question has to be answered first"));
         }
+        // Whoever comes too late is told who came before, stranger or not.
         State::Accepted | State::Parked => {
             let holder = handoff.to.agent;
             return Err(Refusal::AlreadyAccepted { handoff: handoff.no, holder });
         }
     }
-    only(&handoff.to.agent, accept.by.as_ref(), "accept", handoff.no)?;
     // Whoever takes it only to ask does not take it.
     if let Some(words) = accept.acknowledgement.as_ref().and_then(|it| it.question()) {
         draft.open_work(handoff.no)?;
         question::ask(draft, &handoff, &words);
         return Ok(());
     }
-    if let Some(until) = handoff.held_back_until
-        && draft.ground.now < until
-    {
-        return Err(Refusal::NotYet { handoff: handoff.no, until });
-    }
+    is_offered(draft, &handoff)?;
     if draft.run.status == RunStatus::Paused {
         return Err(Refusal::Paused);
     }
@@ -47,6 +45,16 @@ pub(super) fn decide(draft: &mut Draft<'_>, accept: &Accept) -> Result<(), Refus
     draft.done.handoff = Some(held);
     draft.done.fence = Some(fence);
     Ok(())
+}
+
+/// Not before its time, where it was held back.
+pub(super) fn is_offered(draft: &Draft<'_>, handoff: &Handoff) -> Result<(), Refusal> {
+    match handoff.held_back_until {
+        Some(until) if draft.ground.now < until => {
+            Err(Refusal::NotYet { handoff: handoff.no, until })
+        }
+        Some(_) | None => Ok(()),
+    }
 }
 
 /// Accepts for a receiver that handed on without a word: that it did says enough. Returns what

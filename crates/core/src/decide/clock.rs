@@ -94,6 +94,9 @@ pub fn stale_at(workflow: &Workflow, handoff: &Handoff) -> Option<Timestamp> {
     }
     let (since, within) = match handoff.state {
         State::Pending => (waits_since(handoff), workflow.limits.stale_after),
+        State::Accepted if handoff.kind == Kind::Question => {
+            (handoff.accepted_at?, workflow.limits.stale_after)
+        }
         State::Accepted => {
             let within = match &handoff.to.place {
                 Place::Step(step) => workflow.step(step).map(|it| it.work_within),

@@ -185,8 +185,11 @@ fn hold(draft: &mut Draft<'_>, handoff: &Handoff, profile: Profile) -> Result<Ha
         State::Accepted => Ok(handoff.clone()),
         State::Pending => match profile {
             Profile::Strict => Err(Refusal::AcceptFirst { handoff: handoff.no }),
-            Profile::Lenient if draft.run.status == RunStatus::Paused => Err(Refusal::Paused),
             Profile::Lenient => {
+                accept::is_offered(draft, handoff)?;
+                if draft.run.status == RunStatus::Paused {
+                    return Err(Refusal::Paused);
+                }
                 let held = accept::implicitly(draft, handoff);
                 draft.open(held)
             }

@@ -3,17 +3,16 @@
 
 use super::complete;
 use super::draft::Draft;
-use super::edge::{check_contract, check_named, edge_to};
-use super::frame;
+use super::edge::{check_contract, edge_to};
 use super::gate::{Onward, between, onward, open_gate};
 use super::offer::{self, AtOrchestrator, Offer, hand_over};
 use super::reject;
+use super::supersede;
 use crate::command::{Create, Way};
 use crate::contract::Profile;
 use crate::event::Event;
 use crate::gate::Gate;
 use crate::names::{AgentId, Reason};
-use crate::outcome::Outcome;
 use crate::problem::Problem;
 use crate::refusal::Refusal;
 use crate::run::{Baton, EdgeKey, Handoff, HandoffNo, Kind, Party, RunStatus, State, Wait};
@@ -24,7 +23,7 @@ pub(super) fn decide(draft: &mut Draft<'_>, create: &Create) -> Result<(), Refus
     if let Some(no) = create.supersedes {
         let old = draft.open_end(no)?;
         return match old.state {
-            State::Pending | State::Clarification => supersede(draft, &old, create),
+            State::Pending | State::Clarification => supersede::decide(draft, &old, create),
             State::Accepted | State::Parked => {
                 Err(Refusal::AlreadyAccepted { handoff: no, holder: old.to.agent })
             }
@@ -123,7 +122,12 @@ pub(super) fn take_up(draft: &mut Draft<'_>, create: &Create, at: &Place) -> Res
 }
 
 /// On along an edge, past its gate if it has one. An error at the end is not what a gate is for.
-fn go_on(draft: &mut Draft<'_>, edge: &Edge, create: &Create, offer: Offer) -> HandoffNo {
+pub(super) fn go_on(
+    draft: &mut Draft<'_>,
+    edge: &Edge,
+    create: &Create,
+    offer: Offer,
+) -> HandoffNo {
     let then = at_the_end(edge, create);
     let is_error = then != AtOrchestrator::of(&edge.to);
     if is_error {
@@ -136,7 +140,7 @@ fn go_on(draft: &mut Draft<'_>, edge: &Edge, create: &Create, offer: Offer) -> H
 
 /// Sends work back along a back edge where no handoff is rejected for it. It counts all the same:
 /// else a review could go in circles unseen.
-fn send_back(
+pub(super) fn send_back(
     draft: &mut Draft<'_>,
     create: &Create,
     from: Party,
@@ -208,95 +212,25 @@ fn again(draft: &mut Draft<'_>, create: &Create, at: &Place) -> bool {
         return true;
     }
     let again = Offer { package: Some(draft.keep_package(&create.package)), ..again };
-    // What nobody has seen yet does not get past a gate by coming from here.
-    let edges = workflow.edges_from(&again.forward.from).iter();
-    let mut gated =
-        edges.filter(|it| it.gate.is_some() && Workflow::target_place(&it.to) == *place);
-    draft.done.handoff = Some(match gated.next() {
-        Some(edge) => {
-            let then = AtOrchestrator::of(&edge.to);
-            let came_by = again.forward.clone();
-            let asker = again.reject_to.clone();
-            let from = again.forward.from.clone();
-            let work = Onward { offer: again, then, came_by, evidence: &[], asker, from };
-            onward(draft, edge, work)
-        }
-        None => offer::offer(draft, again),
-    });
+    draft.done.handoff = Some(past_its_gate(draft, again));
     true
 }
 
-/// Replaces a pending handoff by a newer one of the same sender.
-fn supersede(draft: &mut Draft<'_>, old: &Handoff, create: &Create) -> Result<(), Refusal> {
-    super::draft::only(&old.from.agent, Some(&create.from), "supersede", old.no)?;
+/// What nobody has seen yet does not get past a gate by coming from the orchestrator, or by
+/// taking the place of what has been seen.
+pub(super) fn past_its_gate(draft: &mut Draft<'_>, new: Offer) -> HandoffNo {
     let workflow = draft.workflow();
-    let is_same_way = old.to.agent == create.to;
-    let is_part = draft.run.caller_of(old.no).is_some();
-    let edge = match edge_to(workflow, &old.from.place, &create.to, create.outcome) {
-        // A part of somebody's work goes along no edge.
-        Ok(_) | Err(_) if is_part && is_same_way => None,
-        Ok(edge) if !is_part => Some(edge),
-        // What came back by a reject goes along no edge; it may still be said better.
-        Err(_) if is_same_way => None,
-        Ok(_) => return Err(not_holder(draft, &create.from)),
-        Err(refusal) => return Err(refusal),
+    let leads_there = |it: &&Edge| Workflow::target_place(&it.to) == new.to.place;
+    let edges = workflow.edges_from(&new.forward.from).iter();
+    let Some(edge) = edges.filter(leads_there).find(|it| it.gate.is_some()) else {
+        return hand_over(draft, new, AtOrchestrator::LiesLoose);
     };
-    let warnings = match edge {
-        Some(edge) => check_contract(workflow, edge, &create.package, create.profile)?,
-        None => check_part(draft, old, create)?,
-    };
-    let place = match edge {
-        Some(edge) if !is_same_way => Workflow::target_place(&edge.to),
-        Some(_) | None => old.to.place.clone(),
-    };
-    frame::clear_inside(draft, old.no, None);
-    draft.emit(Event::HandoffSuperseded { handoff: old.no, reason: None });
-    let to = Party { agent: create.to.clone(), place };
-    if edge.is_some_and(|it| it.is_back) && !is_same_way {
-        send_back(draft, create, old.from.clone(), to, warnings, Some(old.no));
-        return Ok(());
-    }
-    let reason = draft.keep_some(create.reason.as_ref());
-    let package = draft.keep_package(&create.package);
-    let offer = Offer {
-        kind: if is_same_way { old.kind } else { Kind::Sequential },
-        reason,
-        forward: if is_same_way {
-            old.forward.clone()
-        } else {
-            Offer::new(old.from.clone(), to.clone(), None).forward
-        },
-        reject_to: old.reject_to.clone().filter(|_| is_same_way),
-        attempt: old.attempt,
-        follows: Some(old.no),
-        warnings,
-        brings: old.brings.filter(|_| is_same_way),
-        has_lost_lease: old.has_lost_lease && is_same_way,
-        ..Offer::new(old.from.clone(), to, Some(package))
-    };
-    draft.done.handoff = Some(match edge {
-        Some(edge) if !edge.is_back => go_on(draft, edge, create, offer),
-        Some(_) | None => hand_over(draft, offer, AtOrchestrator::LiesLoose),
-    });
-    Ok(())
-}
-
-/// A part of the work keeps the contract that the caller's step has for it.
-fn check_part(draft: &Draft<'_>, old: &Handoff, create: &Create) -> Result<Vec<Problem>, Refusal> {
-    let workflow = draft.workflow();
-    let contract = match old.kind {
-        Kind::Delegation => {
-            let step = draft.step_at(&old.from.place);
-            step.and_then(|it| it.delegate(&old.to.agent)).and_then(|it| it.contract.as_ref())
-        }
-        Kind::Return if old.brings == Some(Outcome::Success) => {
-            let step = draft.step_at(&old.to.place);
-            step.and_then(|it| it.delegate(&old.from.agent)).and_then(|it| it.returns.as_ref())
-        }
-        Kind::Sequential | Kind::Escalation | Kind::Return | Kind::Question => None,
-    };
-    let profile = workflow.profile.unwrap_or(create.profile);
-    check_named(workflow, contract, &create.package, profile)
+    let then = AtOrchestrator::of(&edge.to);
+    let came_by = new.forward.clone();
+    // A person or the orchestrator cannot be given work back.
+    let asker = new.reject_to.clone().filter(|it| it.place.is_work());
+    let from = new.forward.from.clone();
+    onward(draft, edge, Onward { offer: new, then, came_by, evidence: &[], asker, from })
 }
 
 /// In strict, only those whom the loose baton concerns.
@@ -336,7 +270,7 @@ fn declared_edge<'a>(
     }))
 }
 
-fn not_holder(draft: &Draft<'_>, by: &AgentId) -> Refusal {
+pub(super) fn not_holder(draft: &Draft<'_>, by: &AgentId) -> Refusal {
     if let Some(handoff) = draft.waiting(by).map(|it| it.no) {
         return Refusal::FrameOpen { handoff, whereabouts: draft.whereabouts() };
     }

@@ -171,6 +171,7 @@ impl Run {
         handoff.state = State::Clarification;
         handoff.accepted_at = None;
         handoff.lease = None;
+        handoff.held_back_until = None;
         handoff.is_stale = false;
         handoff.n_questions += 1;
         handoff.question = Some(question);
@@ -255,6 +256,10 @@ impl Run {
 
     fn give(&mut self, created: &Created) {
         let Place::Step(step) = &created.to.place else { return };
+        // What comes of a part is not what the step was given.
+        if created.brings.is_some() {
+            return;
+        }
         let given = Given {
             step: step.clone(),
             package: created.package,

@@ -168,7 +168,7 @@ async fn who_holds_nothing_is_told_so() {
         world.clock.advance(SECOND * 20);
         assert_eq!(tick(&world).await.n_lost, 1);
         let error = hear(1, 5).await.unwrap_err();
-        assert_eq!(error.code(), "no_lease");
+        assert_eq!(error.code(), "finished");
         let EngineError::Refused { handoff, .. } = error else { panic!("{error}") };
         assert_eq!(handoff.unwrap().state.name(), "timed_out", "and sees what became of it");
         check_code(hear(2, 0).await, "no_lease");

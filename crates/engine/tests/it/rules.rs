@@ -77,7 +77,7 @@ async fn work_that_goes_back_to_a_person_is_always_a_question_they_can_answer() 
     assert_eq!(world.shows("s-1").await, "open; offered; HO-009 human→analyst pending");
     world.on("s-1", reject(9, "I cannot")).await.unwrap();
     world.on("s-1", answer(10, Answer::Continue)).await.unwrap();
-    assert_eq!(world.shows("s-1").await, "open; offered; HO-011 analyst→analyst pending");
+    assert_eq!(world.shows("s-1").await, "open; offered; HO-011 human→analyst pending");
 }
 
 #[tokio::test]

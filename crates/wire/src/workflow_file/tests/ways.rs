@@ -9,9 +9,9 @@ fn a_gate_is_named_after_its_edge_and_has_every_word_that_people_use() {
         ("advisory", GateKind::Advisory),
         ("informative", GateKind::Advisory),
     ] {
-        let edge = format!("success: {{ to: complete, gate: {word} }}");
+        let edge = format!("success: [complete, {{ to: work, gate: {word} }}]");
         let workflow = parse(&SMALL.replace("success: complete", &edge)).unwrap();
-        assert_eq!(workflow.steps[0].edges[0].gate, Some(gate(kind, "Work → complete")));
+        assert_eq!(workflow.steps[0].edges[1].gate, Some(gate(kind, "Work → work")));
     }
     for (word, kind) in gates::KINDS {
         assert_eq!(GateKind::parse(word), Some(*kind), "{word}");
@@ -130,6 +130,7 @@ contracts:
             line 12, column 18: steps.work.delegates[2].returns: there is no contract `out`; known: in [no_such_contract]
             line 16, column 17: steps.work.on.success[0].gate.checks: an automatic gate needs checks that could pass [no_checks]
             line 18, column 21: steps.work.on.success[1].contract: there is no contract `out`; known: in [no_such_contract]
+            line 19, column 11: steps.work.on.success[1].gate: an advisory gate at the end would be over at once: nothing goes on after it [advisory_at_end]
             line 23, column 25: steps.work.on.success[1].gate.options.question: an advisory gate takes `approve` and `reject` only: nothing waits for it [useless_option]
             line 24, column 13: steps.work.on.success[1].gate.checks: only an automatic gate has checks [useless_checks]
             line 26, column 15: steps.work.on.failure.to: there is no step `nowhere`; known: work, check [no_such_step]

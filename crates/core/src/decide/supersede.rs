@@ -1,0 +1,101 @@
+//! Supersede: the sender of a pending handoff says something else instead.
+
+use super::create::{go_on, not_holder, past_its_gate, send_back};
+use super::draft::{Draft, only};
+use super::edge::{check_contract, check_named, edge_to};
+use super::frame;
+use super::offer::Offer;
+use crate::command::Create;
+use crate::event::Event;
+use crate::outcome::Outcome;
+use crate::problem::Problem;
+use crate::refusal::Refusal;
+use crate::run::{Handoff, Kind, Party};
+use crate::workflow::{Edge, Workflow};
+
+pub(super) fn decide(draft: &mut Draft<'_>, old: &Handoff, create: &Create) -> Result<(), Refusal> {
+    only(&old.from.agent, Some(&create.from), "supersede", old.no)?;
+    if old.to.agent == create.to {
+        return say_better(draft, old, create);
+    }
+    let edge = edge_to(draft.workflow(), &old.from.place, &create.to, create.outcome)?;
+    // A part of somebody's work goes to whoever was asked for it, and along no edge.
+    if draft.run.caller_of(old.no).is_some() {
+        return Err(not_holder(draft, &create.from));
+    }
+    let warnings = check_contract(draft.workflow(), edge, &create.package, create.profile)?;
+    end(draft, old);
+    let to = Party { agent: create.to.clone(), place: Workflow::target_place(&edge.to) };
+    if edge.is_back {
+        send_back(draft, create, old.from.clone(), to, warnings, Some(old.no));
+        return Ok(());
+    }
+    let reason = draft.keep_some(create.reason.as_ref());
+    let package = draft.keep_package(&create.package);
+    let offer = Offer {
+        reason,
+        attempt: old.attempt,
+        follows: Some(old.no),
+        warnings,
+        ..Offer::new(old.from.clone(), to, Some(package))
+    };
+    draft.done.handoff = Some(go_on(draft, edge, create, offer));
+    Ok(())
+}
+
+/// To the same receiver. What came back by a reject goes along no edge; it may still be said
+/// better, and so may a part of the work.
+fn say_better(draft: &mut Draft<'_>, old: &Handoff, create: &Create) -> Result<(), Refusal> {
+    let warnings = match way_of(draft, old, create) {
+        Some(edge) => check_contract(draft.workflow(), edge, &create.package, create.profile)?,
+        None => check_part(draft, old, create)?,
+    };
+    end(draft, old);
+    let offer = Offer {
+        kind: old.kind,
+        reason: draft.keep_some(create.reason.as_ref()),
+        forward: old.forward.clone(),
+        reject_to: old.reject_to.clone(),
+        attempt: old.attempt,
+        follows: Some(old.no),
+        warnings,
+        brings: old.brings,
+        has_lost_lease: old.has_lost_lease,
+        ..Offer::new(old.from.clone(), old.to.clone(), Some(draft.keep_package(&create.package)))
+    };
+    draft.done.handoff = Some(past_its_gate(draft, offer));
+    Ok(())
+}
+
+/// The edge that it went along, whatever is said of the outcome now.
+fn way_of<'a>(draft: &Draft<'a>, old: &Handoff, create: &Create) -> Option<&'a Edge> {
+    if draft.run.caller_of(old.no).is_some() {
+        return None;
+    }
+    let (workflow, from) = (draft.workflow(), &old.from.place);
+    let said = edge_to(workflow, from, &create.to, create.outcome);
+    said.or_else(|_| edge_to(workflow, from, &create.to, None)).ok()
+}
+
+/// A part of the work keeps the contract that the caller's step has for it.
+fn check_part(draft: &Draft<'_>, old: &Handoff, create: &Create) -> Result<Vec<Problem>, Refusal> {
+    let workflow = draft.workflow();
+    let contract = match old.kind {
+        Kind::Delegation => {
+            let step = draft.step_at(&old.from.place);
+            step.and_then(|it| it.delegate(&old.to.agent)).and_then(|it| it.contract.as_ref())
+        }
+        Kind::Return if old.brings == Some(Outcome::Success) => {
+            let step = draft.step_at(&old.to.place);
+            step.and_then(|it| it.delegate(&old.from.agent)).and_then(|it| it.returns.as_ref())
+        }
+        Kind::Sequential | Kind::Escalation | Kind::Return | Kind::Question => None,
+    };
+    let profile = workflow.profile.unwrap_or(create.profile);
+    check_named(workflow, contract, &create.package, profile)
+}
+
+fn end(draft: &mut Draft<'_>, old: &Handoff) {
+    frame::clear_inside(draft, old.no, None);
+    draft.emit(Event::HandoffSuperseded { handoff: old.no, reason: None });
+}
