@@ -354,16 +354,6 @@ impl Model {
     }
 }
 
-pub(crate) fn quirk(n: u32) -> bool {
-    static QUIRKS: std::sync::OnceLock<Vec<u32>> = std::sync::OnceLock::new();
-    QUIRKS
-        .get_or_init(|| {
-            let all = std::env::var("QUIRKS").unwrap_or_default();
-            all.split(',').filter_map(|it| it.parse().ok()).collect()
-        })
-        .contains(&n)
-}
-
 pub(crate) fn flow_of(story: usize) -> &'static Flow {
     [&PIPELINE, &SIDE_ROADS, &GATED][story]
 }

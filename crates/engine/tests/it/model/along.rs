@@ -6,7 +6,6 @@ use super::{
     orchestrator,
 };
 use crate::flows::{EdgeGate, HUMAN, ORCHESTRATOR};
-use super::quirk;
 
 /// What is to go from one to the other.
 pub(super) struct Leg {
@@ -145,7 +144,7 @@ impl Run {
     pub(super) fn last_given(&self, place: &str) -> Option<&Handoff> {
         let is_work = |it: &Handoff| match it.kind {
             Kind::Sequential | Kind::Delegation | Kind::Escalation => true,
-            Kind::Return => quirk(5) || it.brings.is_none(),
+            Kind::Return => it.brings.is_none(),
             Kind::Question => false,
         };
         self.handoffs.iter().rev().find(|it| it.to.place == place && is_work(it))
@@ -186,7 +185,7 @@ fn gate_before(leg: &Leg, cause: Cause, stops: Stops) -> Gate {
         cause,
         stops,
         // What the orchestrator only gives again is somebody else's.
-        asker: leg.reject_to.filter(|it| quirk(6) || it.agent != HUMAN).unwrap_or(leg.from),
+        asker: leg.reject_to.filter(|it| it.agent != HUMAN).unwrap_or(leg.from),
         worker: leg.to,
         package: leg.package,
         given: leg.package,

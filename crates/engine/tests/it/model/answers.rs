@@ -130,7 +130,7 @@ impl Run {
             back.brings = Some(Outcome::Failure);
         } else if let Some(caller) = caller {
             let again = self.offer(Kind::Delegation, caller, worker, gate.given);
-            again.forward = gate.forward;
+            again.forward = (caller.place, worker.place);
             again.has_lost_lease = gate.has_lost_lease && gate.worker == gate.asker;
         } else if gate.worker == gate.asker {
             // Nobody has sent this to itself: the person gives it again what somebody had sent.
@@ -148,10 +148,7 @@ impl Run {
         self.n_blockers = 0;
         let caller = self.frames.last().map(|it| self.row(*it).to);
         if caller == Some(gate.asker) {
-            if super::quirk(4) {
-                self.put(Kind::Return, human(), human(), None).state = State::Ended;
-            }
-            self.close_frame();
+            self.answer_asker(Outcome::Success);
             return Ok(());
         }
         if let Some(caller) = caller {
@@ -168,7 +165,7 @@ impl Run {
         Ok(())
     }
 
-    /// Whoever asked a person has its answer, and goes on.
+    /// Whoever waits has a person's answer, and goes on.
     fn answer_asker(&mut self, outcome: Outcome) {
         let caller = *self.frames.last().expect("somebody waits for the answer");
         let to = self.row(caller).to;
@@ -195,7 +192,9 @@ fn takes(gate: &Gate, answer: &Answer) -> bool {
         return matches!(answer, Answer::Approve | Answer::Reject);
     }
     // Nobody but the caller can take back what the caller waits for.
-    let is_callers = is_delegate(gate.asker.place) && gate.worker != gate.asker;
+    let (asker, worker) = (gate.asker, gate.worker);
+    let is_refused = asker.place == gate.forward.1 && worker != asker;
+    let is_callers = is_delegate(asker.place) && is_refused;
     match (gate.cause, answer) {
         (_, Answer::Abort) => true,
         (

@@ -37,7 +37,7 @@ impl Run {
         question.has_lost_lease = may_retry;
     }
 
-    /// The same again, but not at once. Who advises on the work advises on it still.
+    /// The same again, but not at once.
     fn hold_back(&mut self, lost: &Handoff) {
         let next = self.advise_on_next(lost.no);
         self.end(lost.no);
@@ -52,6 +52,7 @@ impl Run {
         self.baton = Baton::HeldBack(next);
     }
 
+    /// Who advises on the work advises on the next try of it. Tells its number.
     pub(super) fn advise_on_next(&mut self, no: u32) -> u32 {
         let next = self.handoffs.len() as u32 + 1;
         for gate in self.handoffs.iter_mut().filter_map(|it| it.gate.as_mut()) {
@@ -66,9 +67,6 @@ impl Run {
         let handoff = self.find_row(no)?;
         if handoff.held_back_until.is_none() {
             return Err("not_held_back");
-        }
-        if handoff.state != State::Pending && !super::quirk(7) {
-            return Err("wrong_state");
         }
         self.check_time(no)?;
         self.row_mut(no).held_back_until = None;
@@ -125,7 +123,7 @@ impl Run {
             // A person may take any time, and so may whoever says that it is alive.
             _ if handoff.to.agent == HUMAN || handoff.lease.is_some() => None,
             State::Pending => Some(handoff.waits_since + self.flow.stale_after),
-            State::Accepted if is_question && !super::quirk(9) => Some(handoff.accepted_at + self.flow.stale_after),
+            State::Accepted if is_question => Some(handoff.accepted_at + self.flow.stale_after),
             State::Accepted => {
                 let step = self.flow.step(handoff.to.place);
                 let within = step.map_or(30 * MINUTE, |it| it.work_within);

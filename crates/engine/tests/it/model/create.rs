@@ -112,8 +112,12 @@ impl Run {
         if self.caller_of(no).is_some() {
             return self.supersede_inside(&old, create);
         }
-        let edge = self.edge(old.from.place, create.to, create.outcome);
         let is_same_way = create.to == old.to.agent;
+        let edge = match self.edge(old.from.place, create.to, create.outcome) {
+            // It goes where it went, whatever it is called.
+            None if is_same_way => self.edge(old.from.place, create.to, None),
+            edge => edge,
+        };
         if edge.is_none() && !is_same_way {
             return Err("not_an_edge");
         }
@@ -141,8 +145,9 @@ impl Run {
                     kind: old.kind,
                     ..Leg::new(old.from, old.to, sent)
                 };
-                let gate = self.gate_on(old.forward, old.to);
-                let gate = gate.filter(|_| edge.is_some() || !super::quirk(8));
+                // What was given back did not come along the edge.
+                let came_along = old.kind == Kind::Sequential;
+                let gate = self.gate_on(old.forward, old.to).filter(|_| came_along);
                 self.pass(gate, leg, &[]);
             }
         }

@@ -118,9 +118,7 @@ impl Run {
                 Ok(())
             }
             Route::Again if handoff.attempt <= self.flow.retries => {
-                if super::quirk(2) {
-                    self.advise_on_next(handoff.no);
-                }
+                self.advise_on_next(handoff.no);
                 self.end(handoff.no);
                 let again =
                     self.offer(handoff.kind, handoff.from, handoff.to, handoff.package);
@@ -145,9 +143,7 @@ impl Run {
         if work.profile == Profile::Strict || is_strict_way {
             return Err("accept_first");
         }
-        if !super::quirk(1) {
-            self.check_time(handoff.no)?;
-        }
+        self.check_time(handoff.no)?;
         if self.is_paused() {
             return Err("paused");
         }

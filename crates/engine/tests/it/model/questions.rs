@@ -44,6 +44,7 @@ impl Run {
         }
         row.state = State::Clarification;
         row.lease = None;
+        row.held_back_until = None;
         row.is_stale = false;
         row.n_questions += 1;
     }

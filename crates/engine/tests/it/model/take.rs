@@ -15,9 +15,6 @@ impl Run {
         if matches!(handoff.state, State::Accepted | State::Parked) {
             return Err("already_accepted");
         }
-        if super::quirk(3) && handoff.state == State::Clarification {
-            return Err("wrong_state");
-        }
         only(handoff.to.agent, by)?;
         if handoff.state == State::Clarification {
             return Err("wrong_state");

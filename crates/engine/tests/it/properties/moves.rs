@@ -31,7 +31,7 @@ fn moves(run: &Run) -> Vec<What> {
     match (run.baton(), run.current()) {
         (Baton::Offered { .. }, Some(current)) => match current.state {
             State::Clarification => replies(run, current),
-            State::Pending | State::Accepted | State::Parked => take(run, current),
+            State::Pending | State::Accepted | State::Parked => take(current),
         },
         (Baton::Held { .. }, Some(current)) => finish(current),
         (Baton::Parked { on: Wait::Person, .. }, Some(current)) => {
@@ -53,12 +53,8 @@ fn is_no_end(what: &What) -> bool {
     !matches!(what, What::On(Order::Answer(Answered { answer: Answer::Abort, .. })))
 }
 
-fn take(run: &Run, handoff: &Handoff) -> Vec<What> {
+fn take(handoff: &Handoff) -> Vec<What> {
     let (no, by) = (handoff.no.0, Some(known(&handoff.to.agent)));
-    // A question was asked, and answered, while it was held back.
-    if handoff.held_back_until.is_some_and(|it| it > run.moved_at) {
-        return vec![What::On(Order::TimeOut { no })];
-    }
     vec![What::On(Order::Accept { no, by, says: Says::Understood, lease: None })]
 }
 

@@ -79,6 +79,9 @@ pub(super) fn rows_hang_together(run: &Run) {
         };
         assert!(is_expected, "{handoff:#?} of {run:#?}");
         assert!(handoff.lease.is_none() || handoff.state == State::Accepted, "{handoff:#?}");
+        let on = Wait::Timer;
+        let is_parked = *run.baton() == Baton::Parked { handoff: handoff.no, on };
+        assert_eq!(handoff.held_back_until.is_some(), is_parked, "{handoff:#?}");
     }
 }
 
