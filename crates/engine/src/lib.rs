@@ -204,8 +204,13 @@ impl Engine {
         let told_later = self.leases.told_later(&append.timers);
         let appended = match self.store.append(append).await {
             Ok(appended) => appended,
+            // It may be on disk all the same.
             Err(error @ AppendError::Store(_)) => return Err(error),
-            Err(error) => {
+            Err(
+                error @ (AppendError::Conflict
+                | AppendError::OpenRunExists(_)
+                | AppendError::Repeated(_)),
+            ) => {
                 told_later.not_appended();
                 return Err(error);
             }

@@ -36,6 +36,7 @@ pub struct Ticked {
 impl Engine {
     /// Does what is due by now. Whoever has a [`Timekeeper`] need not call it.
     pub async fn tick(&self) -> Result<Ticked, EngineError> {
+        drop(self.admit().await?);
         let now = self.clock.now();
         if self.leases.forgive_sleep(now) {
             tracing::warn!("nothing was done for a while; every lease gets a full period more");
@@ -55,8 +56,12 @@ impl Engine {
             }
         }
         drop(in_hand);
-        let unwritten = self.leases.take_unwritten(now);
-        ticked.n_written = self.write_heartbeats(unwritten).await?;
+        {
+            // A shutdown waits for it, and writes what is said until then.
+            let _admitted = self.admit().await?;
+            let unwritten = self.leases.take_unwritten(now);
+            ticked.n_written = self.write_heartbeats(unwritten).await?;
+        }
         // To do a lot takes its time, and that is not sleep.
         self.leases.expect_tick(after(self.clock.now(), EVERY));
         Ok(ticked)

@@ -143,7 +143,7 @@ pub(crate) async fn play_victim(options: &VictimOptions) -> Result<()> {
     let mut callers = Vec::new();
     for n in 0..N_CALLERS {
         let name = format!("life{}-{n}", options.life);
-        let hand = Hand::new(engine.clone(), name, Keys::Every)?;
+        let hand = Hand::new(engine.clone(), name, Keys::Every)?.leasing();
         callers.push(tokio::spawn(work_for_ever(hand)));
     }
     for caller in callers {

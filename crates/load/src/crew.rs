@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
-use baton_core::command::{Accept, Command, Complete};
+use baton_core::command::{Accept, Command, Complete, LeaseTime};
 use baton_core::contract::Profile;
 use baton_core::hash::Hash;
 use baton_core::names::{Principal, StoryKey, WorkflowName};
@@ -60,6 +60,7 @@ pub(crate) struct Hand {
     n_stories: usize,
     package: Package,
     keys: Keys,
+    lease: Option<LeaseTime>,
 }
 
 /// Whether every command carries an idempotency key.
@@ -82,7 +83,12 @@ impl Hand {
         let document = json::parse(PACKAGE)?;
         let package = Package::new(Format::Json, PACKAGE, document);
         let caller = Caller::new(Principal::parse(&name)?);
-        Ok(Self { engine, caller, name, n_stories: 0, package, keys })
+        Ok(Self { engine, caller, name, n_stories: 0, package, keys, lease: None })
+    }
+
+    /// The same caller, who promises to be heard of whenever it accepts.
+    pub(crate) fn leasing(self) -> Self {
+        Self { lease: Some(LeaseTime::USUAL), ..self }
     }
 
     /// Takes one story all the way, telling of every command as it is acknowledged. Stops early
@@ -132,9 +138,12 @@ impl Hand {
 
     fn command(&self, handoff: HandoffNo, step: Step) -> Command {
         match step {
-            Step::Accept => {
-                Command::Accept(Accept { handoff, by: None, acknowledgement: None, lease: None })
-            }
+            Step::Accept => Command::Accept(Accept {
+                handoff,
+                by: None,
+                acknowledgement: None,
+                lease: self.lease,
+            }),
             Step::Complete => Command::Complete(Complete {
                 handoff,
                 by: None,

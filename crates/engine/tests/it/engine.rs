@@ -243,6 +243,7 @@ async fn after_the_shutdown_every_way_in_says_that_baton_is_closing() {
         let on_handoff = world.engine.on_handoff(&caller("ada"), &by_id, |_| accept(1)).await;
         check_code(on_handoff, "closing");
         assert_eq!(world.engine.sweep().await.unwrap_err().code(), "closing");
+        assert_eq!(world.engine.tick().await.unwrap_err().code(), "closing");
     }
 }
 

@@ -288,16 +288,16 @@ async fn a_timekeeper_notices_by_itself_until_it_is_stopped() {
 }
 
 #[tokio::test]
-async fn a_thousand_who_die_at_once_are_noticed_in_one_tick() {
+async fn three_hundred_who_die_at_once_are_noticed_in_one_tick() {
     for backend in Backend::ALL {
         let world = backend.world().await;
-        for n in 0..1000 {
+        for n in 0..300 {
             held(&world, &format!("s-{n}")).await;
         }
         world.clock.advance(SECOND * 20);
-        assert_eq!(tick(&world).await, lost(1000));
+        assert_eq!(tick(&world).await, lost(300));
         world.clock.advance(SECOND);
-        assert_eq!(tick(&world).await.n_woken, 1000);
+        assert_eq!(tick(&world).await.n_woken, 300);
         assert_eq!(timers(&world).await, [""; 0]);
     }
 }
