@@ -67,9 +67,11 @@ fn of_story(model: &Model, story: usize) -> BoxedStrategy<Act> {
             let wild = wild::wild(story, latest);
             match model.temper {
                 Temper::Lively => pick(vec![(14, likely), (4, wild)]),
-                Temper::Stubborn | Temper::Deep | Temper::Curious | Temper::Frail => {
-                    pick(vec![(20, moods::typical(model.temper, story, run)), (2, likely), (1, wild)])
-                }
+                Temper::Stubborn | Temper::Deep | Temper::Curious | Temper::Frail => pick(vec![
+                    (20, moods::typical(model.temper, story, run)),
+                    (2, likely),
+                    (1, wild),
+                ]),
             }
         }
     };

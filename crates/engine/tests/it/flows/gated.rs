@@ -88,11 +88,7 @@ pub(crate) static GATED: Flow = Flow {
                     ..delegate("digger")
                 },
             ],
-            ..step(
-                "shape",
-                &["shaper"],
-                &[Edge { gate: Some(EdgeGate::Blocking), ..to("build") }],
-            )
+            ..step("shape", &["shaper"], &[Edge { gate: Some(EdgeGate::Blocking), ..to("build") }])
         },
         Step {
             expiry: Some(Expiry { after: 20 * MINUTE, then: Then::Return }),

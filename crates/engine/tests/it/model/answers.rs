@@ -6,8 +6,8 @@ use baton_core::outcome::Outcome;
 use super::along::Leg;
 use super::{Cause, Gate, Handoff, Kind, Party, Run, Said, State, Stops, human};
 use crate::act::Answered;
-use crate::random::all_answers;
 use crate::flows::{AGENTS, HUMAN, ORCHESTRATOR, Parcel, is_delegate};
+use crate::random::all_answers;
 
 impl Run {
     /// Whatever a person may say at a gate.

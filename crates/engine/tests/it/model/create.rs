@@ -213,4 +213,3 @@ pub(super) fn brought(create: &Create) -> Outcome {
         None => Outcome::Success,
     }
 }
-

@@ -120,8 +120,7 @@ impl Run {
             Route::Again if handoff.attempt <= self.flow.retries => {
                 self.advise_on_next(handoff.no);
                 self.end(handoff.no);
-                let again =
-                    self.offer(handoff.kind, handoff.from, handoff.to, handoff.package);
+                let again = self.offer(handoff.kind, handoff.from, handoff.to, handoff.package);
                 again.forward = handoff.forward;
                 again.reject_to = handoff.reject_to;
                 again.attempt = handoff.attempt + 1;

@@ -58,12 +58,7 @@ impl Run {
         listed.copied().unwrap_or(other)
     }
 
-    pub(super) fn delegate(
-        &mut self,
-        handoff: &Handoff,
-        agent: &'static str,
-        work: &Work,
-    ) -> Said {
+    pub(super) fn delegate(&mut self, handoff: &Handoff, agent: &'static str, work: &Work) -> Said {
         check(self.listed(handoff.to, agent).contract, work)?;
         self.park(handoff.no);
         let to = Party { agent, place: agent };

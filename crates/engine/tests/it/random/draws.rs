@@ -171,9 +171,7 @@ pub(super) fn clarify(handoff: &Handoff) -> BoxedStrategy<What> {
 
 pub(super) fn release(handoff: &Handoff) -> BoxedStrategy<What> {
     let no = handoff.no;
-    fence(handoff)
-        .prop_map(move |fence| What::On(Order::Release { no, by: None, fence }))
-        .boxed()
+    fence(handoff).prop_map(move |fence| What::On(Order::Release { no, by: None, fence })).boxed()
 }
 
 /// An answer to a question, named by itself or by what it is about.

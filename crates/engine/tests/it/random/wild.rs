@@ -50,7 +50,13 @@ pub(super) fn wild(story: usize, run: Option<&Run>) -> BoxedStrategy<What> {
         (1, no().prop_map(|no| What::On(Order::MarkStale { no })).boxed()),
         (1, no().prop_map(|no| What::On(Order::Wake { no })).boxed()),
         (1, no().prop_map(|no| What::On(Order::Expire { no })).boxed()),
-        (1, (no(), 0..5_u32).prop_map(|(no, fence)| Order::LoseLease { no, fence }).prop_map(What::On).boxed()),
+        (
+            1,
+            (no(), 0..5_u32)
+                .prop_map(|(no, fence)| Order::LoseLease { no, fence })
+                .prop_map(What::On)
+                .boxed(),
+        ),
         (1, no().prop_flat_map(draws::record).boxed()),
         (2, no().prop_flat_map(|no| draws::answer(no, draws::all_answers())).boxed()),
         (1, likely::on(Order::CleanUp)),
