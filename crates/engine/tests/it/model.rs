@@ -121,7 +121,7 @@ pub(crate) struct Handoff {
     /// The open question about it, or the gate that stands for one.
     pub(crate) question: Option<u32>,
     /// What it asks about, where it is a question.
-    about: Option<u32>,
+    pub(crate) about: Option<u32>,
     n_questions: u32,
     /// How the delegate's work ended.
     brings: Option<Outcome>,
@@ -176,7 +176,7 @@ pub(crate) struct Gate {
     /// Somebody who held the work was lost, and may yet be alive.
     has_lost_lease: bool,
     /// The handoff that goes on meanwhile.
-    beside: Option<u32>,
+    pub(crate) beside: Option<u32>,
     /// The handoff that there were too many questions about.
     about: Option<u32>,
     evidence: Evidence,
@@ -245,6 +245,11 @@ impl Model {
             What::Create(create) => self.create(act.story, create),
             What::On(order) => self.on_run(act.story, |run| run.does(order)),
         };
+    }
+
+    /// Whether an order would be carried out.
+    pub(crate) fn would(&self, story: usize, order: &Order) -> bool {
+        self.clone().on_run(story, |run| run.does(order)).is_ok()
     }
 
     /// A command that is refused changes nothing.

@@ -11,7 +11,7 @@ use proptest::strategy::Union;
 pub(crate) use self::draws::all_answers;
 use crate::act::{Act, Order, What};
 use crate::flows::ORCHESTRATOR;
-use crate::model::{Model, N_STORIES};
+use crate::model::{Model, N_STORIES, Run};
 
 /// How the agents of a play behave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,7 +53,7 @@ fn wait(seconds: i64) -> Act {
 fn of_story(model: &Model, story: usize) -> BoxedStrategy<Act> {
     let latest = model.latest(story);
     let what = match latest {
-        None => begin(story),
+        None => pick(vec![(1, begin(story)), (3, draws::adopt(story))]),
         Some(run) if run.is_finished() => {
             pick(vec![(4, begin(story)), (1, wild::wild(story, latest))])
         }
@@ -62,26 +62,35 @@ fn of_story(model: &Model, story: usize) -> BoxedStrategy<Act> {
             (6, likely::likely(story, run)),
             (1, wild::wild(story, latest)),
         ]),
-        Some(run) => {
-            let likely = likely::likely(story, run);
-            let wild = wild::wild(story, latest);
-            match model.temper {
-                Temper::Lively => pick(vec![(14, likely), (4, wild)]),
-                Temper::Stubborn | Temper::Deep | Temper::Curious | Temper::Frail => pick(vec![
-                    (20, moods::typical(model.temper, story, run)),
-                    (2, likely),
-                    (1, wild),
-                ]),
-            }
-        }
+        Some(run) => goes_on(model, story, run),
     };
     what.prop_map(move |what| Act { story, what }).boxed()
+}
+
+fn goes_on(model: &Model, story: usize, run: &Run) -> BoxedStrategy<What> {
+    let likely = likely::likely(story, run);
+    let wild = wild::wild(story, Some(run));
+    let mut choices = match model.temper {
+        Temper::Lively => vec![(14, likely), (4, wild)],
+        Temper::Stubborn | Temper::Deep | Temper::Curious | Temper::Frail => {
+            vec![(20, moods::typical(model.temper, story, run)), (2, likely), (1, wild)]
+        }
+    };
+    choices.extend(due(model, story, run).map(|it| (8, likely::on(it))));
+    pick(choices)
+}
+
+/// What the clock would do by now, if it were asked.
+fn due(model: &Model, story: usize, run: &Run) -> Option<Order> {
+    let no = run.current()?.no;
+    let orders = [Order::Expire { no }, Order::Wake { no }, Order::MarkStale { no }];
+    orders.into_iter().find(|it| model.would(story, it))
 }
 
 fn begin(story: usize) -> BoxedStrategy<What> {
     let start = proptest::option::weighted(0.2, draws::anybody(story));
     pick(vec![
-        (2, start.prop_map(|to| What::Start { to }).boxed()),
+        (4, start.prop_map(|to| What::Start { to }).boxed()),
         (2, draws::create(story, Just(ORCHESTRATOR).boxed())),
         (2, draws::create(story, draws::anybody(story))),
     ])

@@ -6,6 +6,7 @@ use baton_core::gate::Answer;
 use baton_core::outcome::Outcome;
 use proptest::prelude::*;
 use proptest::sample::select;
+use proptest::strategy::Union;
 
 use crate::act::{Answered, Complete, Create, Order, Says, What};
 use crate::flows::{AGENTS, HUMAN, ORCHESTRATOR, Parcel};
@@ -33,6 +34,32 @@ pub(super) fn some_create(
             way,
             token: None,
             profile,
+        })
+        .boxed()
+}
+
+/// Begins a run wherever some edge begins.
+pub(super) fn adopt(story: usize) -> BoxedStrategy<What> {
+    let flow = flow_of(story);
+    let mut ways = Vec::new();
+    for step in flow.steps {
+        for edge in step.edges {
+            ways.push((step.agents[0], flow.agents_at(edge.to)[0]));
+        }
+    }
+    (select(ways), serial())
+        .prop_map(|((from, to), serial)| {
+            What::Create(Create {
+                from,
+                to,
+                parcel: Parcel::Full,
+                serial,
+                outcome: None,
+                supersedes: None,
+                way: None,
+                token: None,
+                profile: Profile::Lenient,
+            })
         })
         .boxed()
 }
@@ -203,9 +230,13 @@ pub(super) fn fence(handoff: &Handoff) -> BoxedStrategy<Option<u32>> {
 }
 
 pub(super) fn answer(no: u32, answers: Vec<Answer>) -> BoxedStrategy<What> {
+    // Who gives up ends the play.
+    let weight = |it: &Answer| if *it == Answer::Abort { 1 } else { 8 };
+    let answers = answers.into_iter().map(|it| (weight(&it), Just(it).boxed()));
+    let answer = Union::new_weighted(answers.collect());
     let package = prop_oneof![3 => Just(Parcel::Full), 1 => parcel()];
     let parcel = proptest::option::weighted(0.9, (package, serial()));
-    (select(answers), proptest::bool::weighted(0.9), parcel)
+    (answer, proptest::bool::weighted(0.9), parcel)
         .prop_map(move |(answer, has_words, parcel)| {
             let parcel = parcel.filter(|_| answer == Answer::Modify);
             What::On(Order::Answer(Answered { no, answer, has_words, parcel }))
