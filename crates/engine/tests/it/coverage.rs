@@ -201,10 +201,14 @@ fn handoff_scene(
     let is_question = named.kind == Kind::Question;
     Some(match order {
         Order::Accept { .. } if is_return => "a return is accepted",
-        Order::Reject { .. } if named.state == State::Parked => match before.baton {
-            Baton::Asked(_) => "a caller rejects with a person asked inside",
-            _ => "a caller rejects with work inside",
-        },
+        Order::Reject { .. } if named.state == State::Parked => {
+            let is_asked = matches!(before.baton, Baton::Asked(_));
+            if is_asked {
+                "a caller rejects with a person asked inside"
+            } else {
+                "a caller rejects with work inside"
+            }
+        }
         Order::Reject { .. } if is_return => "a return is rejected",
         Order::Reject { .. } if is_part => "a delegate rejects",
         Order::Complete(_) => return work_scene(before, after, named),
@@ -215,7 +219,8 @@ fn handoff_scene(
         Order::Expire { .. } => match after.baton {
             Baton::Asked(_) => "a handoff expires and a person is asked",
             Baton::Offered(_) => "a handoff expires and is given back",
-            _ => "a handoff expires and lies loose",
+            Baton::Loose { .. } => "a handoff expires and lies loose",
+            Baton::Held(_) | Baton::HeldBack(_) | Baton::Done => return None,
         },
         Order::LoseLease { .. } if is_question => {
             let again = after.handoffs.last().expect("it is asked again");
@@ -226,7 +231,24 @@ fn handoff_scene(
                 "a lost question is asked of a person"
             }
         }
-        _ => return None,
+        Order::Accept { .. }
+        | Order::Reject { .. }
+        | Order::Cancel { .. }
+        | Order::TimeOut { .. }
+        | Order::MarkStale { .. }
+        | Order::Answer(_)
+        | Order::Clarify { .. }
+        | Order::Reply { .. }
+        | Order::Release { .. }
+        | Order::Record { .. }
+        | Order::LoseLease { .. }
+        | Order::Wake { .. }
+        | Order::CleanUp
+        | Order::Pause
+        | Order::Resume
+        | Order::CancelRun
+        | Order::Goto { .. }
+        | Order::Skip => return None,
     })
 }
 

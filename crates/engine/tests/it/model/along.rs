@@ -13,6 +13,8 @@ pub(super) struct Leg {
     pub(super) to: Party,
     pub(super) package: Option<u32>,
     pub(super) forward: Forward,
+    /// On which a gate in its way stands.
+    pub(super) edge: Forward,
     /// On which it is counted if a person stops it and its sender will not have it back.
     pub(super) counted: Forward,
     pub(super) reject_to: Option<Party>,
@@ -32,6 +34,7 @@ impl Leg {
             to,
             package,
             forward,
+            edge: forward,
             counted: forward,
             reject_to: None,
             attempt: 1,
@@ -105,7 +108,7 @@ impl Run {
     /// What a gate stopped goes on after all.
     pub(super) fn approved(&mut self, gate: &Gate, package: Option<u32>) {
         let leg = Leg::new(gate.asker, gate.worker, package);
-        self.send(Leg { forward: gate.edge, reject_to: gate.sender, ..leg });
+        self.send(Leg { forward: gate.edge, ..leg });
     }
 
     /// The gate of the edge along which a handoff came to its receiver.
@@ -129,6 +132,7 @@ impl Run {
         let sender = last.reject_to.unwrap_or(last.from);
         let leg = Leg {
             forward: last.forward,
+            edge: last.forward,
             counted: last.forward,
             reject_to: (sender.place != ORCHESTRATOR).then_some(sender),
             has_lost_lease: last.has_lost_lease,
@@ -189,9 +193,9 @@ fn gate_before(leg: &Leg, cause: Cause, stops: Stops) -> Gate {
         worker: leg.to,
         package: leg.package,
         given: leg.package,
-        edge: leg.forward,
+        edge: leg.edge,
         forward: leg.counted,
-        sender: leg.reject_to,
+        sender: None,
         has_lost_lease: false,
         beside: None,
         about: None,

@@ -188,39 +188,34 @@ impl Run {
 }
 
 fn takes(gate: &Gate, answer: &Answer) -> bool {
-    if gate.stops == Stops::Nothing {
-        return matches!(answer, Answer::Approve | Answer::Reject);
-    }
-    // Nobody but the caller can take back what the caller waits for.
     let (asker, worker) = (gate.asker, gate.worker);
-    let is_refused = asker.place == gate.forward.1 && worker != asker;
-    let is_callers = is_delegate(asker.place) && is_refused;
-    match (gate.cause, answer) {
-        (_, Answer::Abort) => true,
-        (
-            Cause::Rounds
-            | Cause::SameFindings
-            | Cause::Failure
-            | Cause::Blocked
-            | Cause::NeedsClarification,
-            answer,
-        ) => match answer {
-            Answer::Continue => true,
-            Answer::Accept | Answer::HandTo(_) => !is_callers,
-            _ => false,
-        },
-        (Cause::NeedsReview | Cause::Declared | Cause::Checks, answer) => match answer {
-            Answer::Approve | Answer::Reject | Answer::Modify => true,
-            // Baton itself has no answer.
-            Answer::Question => gate.asker.agent != ORCHESTRATOR && gate.asker.agent != HUMAN,
-            _ => false,
-        },
-        (Cause::Escalation, answer) => {
-            matches!(answer, Answer::Reply | Answer::Approve | Answer::Reject | Answer::Question)
+    // Nobody but the caller can take back what the caller waits for.
+    let is_refused = is_delegate(asker.place) && asker.place == gate.forward.1 && worker != asker;
+    let is_batons_own = asker.agent == ORCHESTRATOR;
+    let answers: &[&str] = match gate.cause {
+        _ if gate.stops == Stops::Nothing => &["approve", "reject"],
+        Cause::Rounds
+        | Cause::SameFindings
+        | Cause::Failure
+        | Cause::Blocked
+        | Cause::NeedsClarification => {
+            if is_refused {
+                &["continue", "abort"]
+            } else {
+                &["continue", "accept", "hand_to", "abort"]
+            }
         }
-        (Cause::Questions, answer) => *answer == Answer::Reply,
-        (Cause::LostLease | Cause::Expired, answer) => {
-            matches!(answer, Answer::Continue | Answer::HandTo(_))
+        Cause::NeedsReview | Cause::Declared | Cause::Checks => {
+            // Baton itself has no answer to a question.
+            if is_batons_own {
+                &["approve", "reject", "modify", "abort"]
+            } else {
+                &["approve", "reject", "question", "modify", "abort"]
+            }
         }
-    }
+        Cause::Escalation => &["answer", "approve", "reject", "question", "abort"],
+        Cause::Questions => &["answer", "abort"],
+        Cause::LostLease | Cause::Expired => &["continue", "hand_to", "abort"],
+    };
+    answers.contains(&answer.name())
 }

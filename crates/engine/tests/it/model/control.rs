@@ -112,7 +112,8 @@ impl Run {
         let package = self.newest_package();
         self.end_all();
         let to = Party { agent: self.flow.agents_at(edge.to)[0], place: edge.to };
-        self.pass(edge.gate, Leg::new(orchestrator(), to, package), &[]);
+        let leg = Leg { edge: (place, edge.to), ..Leg::new(orchestrator(), to, package) };
+        self.pass(edge.gate, leg, &[]);
         Ok(())
     }
 

@@ -139,6 +139,8 @@ impl Run {
             Some(_) | None => {
                 let leg = Leg {
                     forward: old.forward,
+                    edge: old.forward,
+                    counted: old.forward,
                     reject_to: old.reject_to,
                     attempt: old.attempt,
                     has_lost_lease: old.has_lost_lease,
@@ -163,7 +165,9 @@ impl Run {
         let contract = match old.kind {
             Kind::Return if old.brings != Some(Outcome::Success) => Contract::None,
             Kind::Return => self.listed(old.to, old.from.agent).returns,
-            _ => self.listed(old.from, old.to.agent).contract,
+            Kind::Sequential | Kind::Delegation | Kind::Escalation | Kind::Question => {
+                self.listed(old.from, old.to.agent).contract
+            }
         };
         if !contract.takes(create.parcel, create.profile == Profile::Strict) {
             return Err("contract");

@@ -282,14 +282,16 @@ impl Run {
             None => {
                 let on = on.unwrap_or(Outcome::Success);
                 let has_edge = step.edges.iter().any(|it| it.on == on);
-                match on {
-                    Outcome::Failure if !has_edge => return Ok(Route::Again),
-                    Outcome::Blocked if !has_edge => return Ok(Route::Ask(Cause::Blocked)),
-                    Outcome::NeedsClarification if !has_edge => {
-                        return Ok(Route::Ask(Cause::NeedsClarification));
-                    }
-                    _ => self.only_way(step, on).ok_or("choose_receiver")?,
+                if !has_edge && on == Outcome::Failure {
+                    return Ok(Route::Again);
                 }
+                if !has_edge && on == Outcome::Blocked {
+                    return Ok(Route::Ask(Cause::Blocked));
+                }
+                if !has_edge && on == Outcome::NeedsClarification {
+                    return Ok(Route::Ask(Cause::NeedsClarification));
+                }
+                self.only_way(step, on).ok_or("choose_receiver")?
             }
         };
         match work.outcome {

@@ -151,7 +151,8 @@ pub(super) fn what_was_lost_is_refused(
             let question = named.and_then(|it| run.handoff(it.question?));
             (question.or(named), *by)
         }
-        _ => (named, None),
+        What::On(_) | What::Create(_) => (named, None),
+        What::Start { .. } | What::Wait { .. } | What::Sweep => return,
     };
     let no = meant.map_or(no, |it| it.no.0);
     let was_granted = granted.contains(&(run.id, no, fence));
