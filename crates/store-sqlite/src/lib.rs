@@ -21,6 +21,7 @@ mod migrate;
 mod outbox;
 mod reader;
 mod runs;
+mod statistics;
 mod stories;
 mod timers;
 mod writer;
@@ -38,8 +39,8 @@ use baton_core::run::RunId;
 use baton_core::story::Story;
 use baton_store::{
     Answered, Append, AppendError, Appended, Definition, EventFilter, HandoffFilter, HandoffRef,
-    HandoffRow, OutboxRow, Position, PutOff, RunFilter, RunRef, RunRow, Store, StoreError,
-    StoredEvent, StoryFilter, StoryRow, TimerRow, refuse_nul, story_texts,
+    HandoffRow, OutboxRow, Position, PutOff, RunFilter, RunRef, RunRow, Statistics, Store,
+    StoreError, StoredEvent, StoryFilter, StoryRow, TimerRow, refuse_nul, story_texts,
 };
 use jiff::Timestamp;
 
@@ -109,6 +110,16 @@ impl Store for SqliteStore {
     async fn handoffs(&self, filter: &HandoffFilter) -> Result<Vec<HandoffRow>, StoreError> {
         let filter = filter.clone();
         self.readers.read(move |it| handoffs::list(it, &filter)).await
+    }
+
+    async fn count_handoffs(&self, filter: &HandoffFilter) -> Result<u64, StoreError> {
+        let filter = filter.clone();
+        self.readers.read(move |it| handoffs::count(it, &filter)).await
+    }
+
+    async fn statistics(&self, filter: &HandoffFilter) -> Result<Statistics, StoreError> {
+        let filter = filter.clone();
+        self.readers.read(move |it| statistics::over(it, &filter)).await
     }
 
     async fn contents(&self, run: RunId, ids: &[ContentId]) -> Result<Vec<Content>, StoreError> {
