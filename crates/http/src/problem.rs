@@ -67,6 +67,7 @@ impl From<EngineError> for Problem {
             ErrorClass::Unacceptable => StatusCode::UNPROCESSABLE_ENTITY,
             ErrorClass::NotFound => StatusCode::NOT_FOUND,
             ErrorClass::Conflict => StatusCode::CONFLICT,
+            ErrorClass::Outdated => StatusCode::PRECONDITION_FAILED,
             ErrorClass::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
         };
         if error.class() == ErrorClass::Unavailable {
@@ -98,6 +99,7 @@ impl From<EngineError> for Problem {
             | EngineError::WorkflowUnclear { .. }
             | EngineError::AlreadyOpen { .. }
             | EngineError::NothingReady { .. }
+            | EngineError::Outdated { .. }
             | EngineError::KeyReused
             | EngineError::Contended
             | EngineError::Closing

@@ -56,7 +56,7 @@ fn caller(headers: &HeaderMap, route: &str, request: &str) -> Result<Caller, Pro
             return Err(Problem::malformed("bad_key", message));
         }
     };
-    Ok(Caller { principal, key, mode: Mode::Commit })
+    Ok(Caller { principal, key, mode: Mode::Commit, expected: None })
 }
 
 /// A no, with the row in question as this API shows rows.
@@ -71,6 +71,7 @@ async fn refused(app: &App, error: EngineError) -> Problem {
         | EngineError::WorkflowUnclear { .. }
         | EngineError::AlreadyOpen { .. }
         | EngineError::NothingReady { .. }
+        | EngineError::Outdated { .. }
         | EngineError::KeyReused
         | EngineError::Contended
         | EngineError::Closing
