@@ -142,6 +142,17 @@ impl Store for SqliteStore {
         self.writer.write(move |it| stories::add(it, &story, now).map_err(to_store)).await
     }
 
+    async fn add_story_once(
+        &self,
+        story: &Story,
+        answered: &Answered,
+    ) -> Result<bool, AppendError> {
+        refuse_nul(story_texts(story).chain(answered.texts()))?;
+        let (story, answered, now) = (story.clone(), answered.clone(), nanoseconds(answered.at)?);
+        let add = move |it: &_| stories::add_once(it, &story, &answered, now);
+        self.writer.write(add).await
+    }
+
     async fn save_story(&self, story: &Story, now: Timestamp) -> Result<(), StoreError> {
         refuse_nul(story_texts(story))?;
         let (story, now) = (story.clone(), nanoseconds(now)?);

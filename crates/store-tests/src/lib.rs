@@ -108,6 +108,7 @@ macro_rules! conformance {
             }
             stories {
                 a_story_is_added_once
+                a_story_that_is_sent_twice_is_added_once
                 a_saved_story_keeps_its_age
                 an_append_makes_a_missing_story_only
                 stories_are_listed_by_key

@@ -63,6 +63,11 @@ pub trait Store: Send + Sync {
     /// Adds a story; false where one of that key is there already, which is left as it is.
     async fn add_story(&self, story: &Story, now: Timestamp) -> Result<bool, StoreError>;
 
+    /// As [`Store::add_story`], for a request that may be sent twice: its answer is kept with the
+    /// story, and one that was answered before is [`AppendError::Repeated`], whatever it asks.
+    async fn add_story_once(&self, story: &Story, answered: &Answered)
+    -> Result<bool, AppendError>;
+
     /// Writes a story over the one of that key, or adds it.
     async fn save_story(&self, story: &Story, now: Timestamp) -> Result<(), StoreError>;
 

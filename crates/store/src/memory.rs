@@ -113,6 +113,25 @@ impl Store for MemoryStore {
         Ok(true)
     }
 
+    async fn add_story_once(
+        &self,
+        story: &Story,
+        answered: &Answered,
+    ) -> Result<bool, AppendError> {
+        refuse_nul(story_texts(story).chain(answered.texts()))?;
+        let mut kept = self.open()?;
+        let key = (answered.scope.clone(), answered.key.clone());
+        if let Some(first) = kept.answered.get(&key) {
+            return Err(AppendError::Repeated(Box::new(first.clone())));
+        }
+        if kept.stories.contains_key(&story.key) {
+            return Ok(false);
+        }
+        kept.stories.insert(story.key.clone(), (story.clone(), answered.at));
+        kept.answered.insert(key, answered.clone());
+        Ok(true)
+    }
+
     async fn save_story(&self, story: &Story, now: Timestamp) -> Result<(), StoreError> {
         refuse_nul(story_texts(story))?;
         let mut kept = self.open()?;
