@@ -2,7 +2,7 @@
 
 use baton_core::names::{StoryKey, WorkflowName};
 use baton_core::refusal::{Refusal, RefusalClass};
-use baton_store::{HandoffRow, StoreError};
+use baton_store::{HandoffRow, StoreError, Version};
 
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
@@ -27,6 +27,10 @@ pub enum EngineError {
     AlreadyOpen { story: StoryKey, number: u64 },
     #[error("no story is ready: {why}")]
     NothingReady { why: String },
+    #[error(
+        "the run is at version {}, not at {} any more; look at it again", actual.0, expected.0
+    )]
+    Outdated { expected: Version, actual: Version },
     #[error("this key was used for another request; take a new one")]
     KeyReused,
     #[error("others keep moving this run first; try again")]
@@ -56,6 +60,8 @@ pub enum ErrorClass {
     Unacceptable,
     NotFound,
     Conflict,
+    /// Meant for a run as it was, and it has moved.
+    Outdated,
     Unavailable,
 }
 
@@ -71,6 +77,7 @@ impl EngineError {
             EngineError::WorkflowUnclear { .. } => "workflow_unclear",
             EngineError::AlreadyOpen { .. } => "already_open",
             EngineError::NothingReady { .. } => "nothing_ready",
+            EngineError::Outdated { .. } => "outdated",
             EngineError::KeyReused => "key_reused",
             EngineError::Contended => "contended",
             EngineError::Closing => "closing",
@@ -98,6 +105,7 @@ impl EngineError {
             EngineError::AlreadyOpen { .. } | EngineError::NothingReady { .. } => {
                 ErrorClass::Conflict
             }
+            EngineError::Outdated { .. } => ErrorClass::Outdated,
             EngineError::Store(StoreError::Nul) => ErrorClass::Malformed,
             EngineError::Contended
             | EngineError::Closing

@@ -6,6 +6,7 @@
 
 mod append;
 mod cache;
+mod can;
 mod catalog;
 mod clock;
 mod commands;
@@ -37,6 +38,7 @@ use jiff::Timestamp;
 use tokio::sync::{RwLock, RwLockReadGuard, watch};
 
 use crate::cache::{Cache, Loaded};
+pub use crate::can::Can;
 pub use crate::catalog::{Catalog, Entry};
 pub use crate::clock::{Clock, FixedClock, SystemClock};
 pub use crate::commands::{In, StartRun};
@@ -45,7 +47,7 @@ pub use crate::feed::Feed;
 pub use crate::inbox::{Asked, Choice, InboxItem, Then, Waits};
 use crate::leases::Leases;
 pub use crate::outcome::{Caller, Key, Mode, Outcome};
-pub use crate::queries::{Exchange, PersonsAnswer, Texts};
+pub use crate::queries::{Blocking, Decided, Exchange, PersonsAnswer, Texts};
 pub use crate::stories::story_package;
 pub use crate::sweeper::{Sweeper, Swept};
 pub use crate::timekeeper::{Ticked, Timekeeper};
@@ -145,6 +147,16 @@ impl Engine {
         }
         for _ in 0..MOST_TRIES {
             let (loaded, source) = self.load(run).await?;
+            match (caller.still_meant(loaded.version), source) {
+                (Ok(()), _) => {}
+                (Err(_), Source::Memory) => {
+                    self.cache.forget(run);
+                    continue;
+                }
+                (Err(outdated), Source::Store) => {
+                    return self.repeated_or(caller, outdated).await;
+                }
+            }
             let ground = self.ground(&loaded.workflow);
             let decision = match (decide(&loaded, ground), source) {
                 (Ok(decision), _) => decision,

@@ -10,6 +10,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::EngineError;
+
 /// Who asks, and how.
 #[derive(Debug, Clone)]
 pub struct Caller {
@@ -17,6 +19,8 @@ pub struct Caller {
     /// Makes the command safe to send twice.
     pub key: Option<Key>,
     pub mode: Mode,
+    /// What the caller saw: a run that has moved since is left alone.
+    pub expected: Option<Version>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -128,7 +132,15 @@ impl Outcome {
 impl Caller {
     /// Somebody without a key, who means it.
     pub fn new(principal: Principal) -> Self {
-        Self { principal, key: None, mode: Mode::Commit }
+        Self { principal, key: None, mode: Mode::Commit, expected: None }
+    }
+
+    /// Refuses a run that is not as the caller saw it.
+    pub(crate) fn still_meant(&self, actual: Version) -> Result<(), EngineError> {
+        match self.expected {
+            Some(expected) if expected != actual => Err(EngineError::Outdated { expected, actual }),
+            Some(_) | None => Ok(()),
+        }
     }
 
     /// A part of Baton itself.

@@ -17,14 +17,21 @@ use baton_engine::{Caller, EngineError};
 use baton_store::{RunRef, RunRow};
 use baton_wire::json;
 
-use super::query::Query;
-use super::{Json, caller, refused, story};
+use super::described::{SeedFlags, SeedSignal, SeedSignalQuery};
+use super::{Json, refused, story};
 use crate::App;
 use crate::body::{self, Envelope};
+use crate::caller::caller;
+use crate::openapi::{ReadProblems, WriteProblems};
 use crate::problem::Problem;
+use crate::query::Query;
 
 const ACTIONS: &str = "passed, complete, merged, blocked, progress";
 
+/// How far a story has come, by what was said of it.
+#[utoipa::path(get, path = "/api/signal", operation_id = "seedGetSignal", tag = "seed-000",
+    params(SeedSignalQuery),
+    responses((status = 200, body = SeedFlags), ReadProblems))]
 pub(super) async fn get(State(app): State<Arc<App>>, uri: Uri) -> Result<Json, Problem> {
     let query = Query::read(&uri, &["storyId"])?;
     let Some(key) = query.get("storyId") else {
@@ -33,13 +40,17 @@ pub(super) async fn get(State(app): State<Arc<App>>, uri: Uri) -> Result<Json, P
     flags(&app, &StoryKey::parse(key)?).await
 }
 
+/// Says how far a story has come.
+#[utoipa::path(post, path = "/api/signal", operation_id = "seedPostSignal", tag = "seed-000",
+    request_body = SeedSignal,
+    responses((status = 200, body = SeedFlags), WriteProblems))]
 pub(super) async fn post(
     State(app): State<Arc<App>>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Json, Problem> {
     let (text, envelope) = body::read(body).await?;
-    envelope.only(&["action", "storyId", "message", "prUrl", "mergeCommit", "agent"])?;
+    envelope.only(&["action", "storyId", "message", "prUrl", "mergeCommit"])?;
     let caller = caller(&headers, "/api/signal", &text)?;
     let key = StoryKey::parse(envelope.required_text("storyId")?)?;
     let run = latest(&app, &key).await?;

@@ -2,21 +2,25 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use baton_core::document::Node;
 use baton_core::names::StoryKey;
 use baton_core::run::{Run, RunStatus};
 use baton_engine::EngineError;
 use baton_store::{RunRef, RunRow, StoryRow};
 
+use super::described::SeedStory;
 use super::{Json, rows};
 use crate::App;
+use crate::openapi::ReadProblems;
+use crate::params::Named;
 use crate::problem::Problem;
 
-pub(super) async fn get(
-    State(app): State<Arc<App>>,
-    Path(id): Path<String>,
-) -> Result<Json, Problem> {
+/// A story, and how far it has come.
+#[utoipa::path(get, path = "/api/story/{id}", operation_id = "seedGetStory", tag = "seed-000",
+    params(("id" = String, Path, description = "Its key")),
+    responses((status = 200, body = SeedStory), ReadProblems))]
+pub(super) async fn get(State(app): State<Arc<App>>, Named(id): Named) -> Result<Json, Problem> {
     let key = StoryKey::parse(&id)?;
     let row = app.engine.story(&key).await?;
     let run = app.engine.store().run(&RunRef::LatestOf(key)).await.map_err(EngineError::from)?;
