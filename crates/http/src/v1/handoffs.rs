@@ -115,7 +115,7 @@ pub(super) struct NewHandoff {
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
     to_agent: String,
     /// What is handed over: any JSON, kept as it is written.
-    #[schema(value_type = serde_json::Value)]
+    #[schema(value_type = Option<serde_json::Value>)]
     package: Option<Box<RawValue>>,
     /// Where left out, the edge says it.
     #[schema(example = "success")]

@@ -144,7 +144,7 @@ pub(super) struct PersonsWord {
     #[schema(min_length = 1, max_length = 10_000)]
     comment: Option<String>,
     /// What is handed on instead, for `modify`: any JSON, kept as it is written.
-    #[schema(value_type = serde_json::Value)]
+    #[schema(value_type = Option<serde_json::Value>)]
     package: Option<Box<RawValue>>,
 }
 

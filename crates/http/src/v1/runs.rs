@@ -104,7 +104,7 @@ pub(super) struct Start {
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
     to_agent: Option<String>,
     /// Any JSON; where left out, the story itself.
-    #[schema(value_type = serde_json::Value)]
+    #[schema(value_type = Option<serde_json::Value>)]
     package: Option<Box<RawValue>>,
     #[schema(min_length = 1, max_length = 1000)]
     reason: Option<String>,

@@ -38,7 +38,7 @@ pub(in crate::v1) struct Acceptance {
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
     agent: Option<String>,
     /// The task in the receiver's own words, as text or as an `acknowledgment` document.
-    #[schema(value_type = serde_json::Value)]
+    #[schema(value_type = Option<serde_json::Value>)]
     acknowledgement: Option<Box<RawValue>>,
     /// For whoever will say at least this often that it is alive.
     #[schema(minimum = 1, maximum = 3600)]
@@ -102,7 +102,7 @@ pub(in crate::v1) struct Completion {
     #[schema(example = "success")]
     outcome: String,
     /// What is handed on: any JSON, kept as it is written.
-    #[schema(value_type = serde_json::Value)]
+    #[schema(value_type = Option<serde_json::Value>)]
     package: Option<Box<RawValue>>,
     /// Who gets it; where left out, the workflow says it.
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
