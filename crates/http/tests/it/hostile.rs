@@ -44,7 +44,7 @@ async fn what_is_not_json_is_refused_with_its_place() {
         (r#"{"agent":"\ud800"}"#, "json_lone_surrogate", "line 1"),
         ("\u{feff}{}", "json_syntax", "line 1, column 1"),
         ("[]", "not_an_object", "object"),
-        ("null", "not_an_object", "object"),
+        ("7", "not_an_object", "object"),
         ("\"accept\"", "not_an_object", "object"),
         (r#"{"agent":7}"#, "wrong_type", "line 1"),
         (r#"{"agent":"Analyst"}"#, "bad_name", "Analyst"),

@@ -36,9 +36,12 @@ async fn a_story_is_written_over() {
     let world = world().await;
     let made = world.put("/api/v1/stories/s-1", r#"{"title":"One"}"#).await;
     assert_eq!(made.is(201)["title"], "One");
-    let over = world.put("/api/v1/stories/s-1", r#"{"priority":7}"#).await.is(200);
-    assert_eq!((&over["title"], &over["priority"]), (&json!("s-1"), &json!(7)));
-    let problem = world.put("/api/v1/stories/s-1", r#"{"key":"s-2"}"#).await;
+    let over = world.put("/api/v1/stories/s-1", r#"{"title":"Two","priority":7}"#).await;
+    let over = over.is(200);
+    assert_eq!((&over["title"], &over["priority"]), (&json!("Two"), &json!(7)));
+    // To send nothing is not to wipe it.
+    world.put("/api/v1/stories/s-1", "").await.refuses(400, "missing_field");
+    let problem = world.put("/api/v1/stories/s-1", r#"{"title":"x","key":"s-2"}"#).await;
     let problem = problem.refuses(400, "unknown_field");
     assert!(problem["detail"].as_str().unwrap().contains("dependsOn"), "{problem}");
 }
@@ -75,7 +78,7 @@ async fn a_rehearsal_adds_nothing() {
     let world = world().await;
     let would = world.post("/api/v1/stories?dryRun=true", r#"{"key":"s-1"}"#).await.is(200);
     assert_eq!(would["key"], "s-1");
-    world.put("/api/v1/stories/s-1?dryRun=true", "{}").await.is(200);
+    world.put("/api/v1/stories/s-1?dryRun=true", r#"{"title":"x"}"#).await.is(200);
     world.get("/api/v1/stories/s-1").await.refuses(404, "no_such_story");
     world.post("/api/v1/stories", r#"{"key":"s-1"}"#).await.is(201);
     let exists = world.post("/api/v1/stories?dryRun=true", r#"{"key":"s-1"}"#).await;

@@ -50,7 +50,7 @@ pub(in crate::v1) struct Acceptance {
     tag = "handoffs",
     params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
         HandoffQuery, RunHeaders),
-    request_body = Acceptance,
+    request_body = Option<Acceptance>,
     responses((status = 200, body = Told), WriteProblems))]
 pub(in crate::v1) async fn accept(
     State(app): State<Arc<App>>,
@@ -159,7 +159,7 @@ pub(in crate::v1) struct Cancellation {
     tag = "handoffs",
     params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
         HandoffQuery, RunHeaders),
-    request_body = Cancellation,
+    request_body = Option<Cancellation>,
     responses((status = 200, body = Told), WriteProblems))]
 pub(in crate::v1) async fn cancel(
     State(app): State<Arc<App>>,
@@ -176,7 +176,7 @@ pub(in crate::v1) async fn cancel(
     tag = "handoffs",
     params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
         HandoffQuery, RunHeaders),
-    request_body = Why,
+    request_body = Option<Why>,
     responses((status = 200, body = Told), WriteProblems))]
 pub(in crate::v1) async fn time_out(
     State(app): State<Arc<App>>,
@@ -267,7 +267,7 @@ pub(in crate::v1) struct GivenBack {
     tag = "handoffs",
     params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
         HandoffQuery, RunHeaders),
-    request_body = GivenBack,
+    request_body = Option<GivenBack>,
     responses((status = 200, body = Told), WriteProblems))]
 pub(in crate::v1) async fn release(
     State(app): State<Arc<App>>,

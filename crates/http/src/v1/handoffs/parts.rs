@@ -147,7 +147,7 @@ pub(in crate::v1) async fn give_back(
     tag = "handoffs",
     params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
         HandoffQuery, RunHeaders),
-    request_body = Escalation,
+    request_body = Option<Escalation>,
     responses(
         (status = 200, description = "What would happen (`dryRun`)", body = Told),
         (status = 201, description = "Handed off", body = Told, headers(
