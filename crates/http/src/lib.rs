@@ -140,3 +140,25 @@ async fn taken(address: SocketAddr, source: io::Error) -> ServeError {
         Err(_) => ServeError::Listen { address, source },
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    /// That every path in the description is there is tested from outside.
+    #[test]
+    fn every_path_that_is_there_is_described() {
+        let (routes, description) = described_routes().split_for_parts();
+        let described: BTreeSet<&str> =
+            description.paths.paths.keys().map(String::as_str).collect();
+        // A router does not tell its paths, but it prints them, each in quotes.
+        let printed = format!("{routes:?}");
+        // The first two are the fallback's.
+        let is_ours = |it: &&str| it.starts_with('/') && *it != "/" && !it.starts_with("/{*__");
+        let there: BTreeSet<&str> = printed.split('"').filter(is_ours).collect();
+        assert!(there.len() > 30, "{printed}");
+        assert_eq!(there, described);
+    }
+}

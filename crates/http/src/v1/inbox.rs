@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::answer::{Answer, Page, PageQuery, limit};
+use super::answer::{Answer, Page, PageQuery, after, limit};
 use super::handoffs::commands::on_handoff;
 use super::handoffs::detail::Evidence;
 use super::handoffs::document::{Row, rows};
@@ -82,7 +82,7 @@ pub(super) async fn list(
     Params(query): Params<PageQuery>,
 ) -> Result<Answer<Page<Item>>, Problem> {
     let limit = limit(query.limit)? as usize;
-    let after = query.after.unwrap_or(0);
+    let after = after(query.after)?;
     let (found, next) = app.engine.inbox_after(&local()?, after, limit).await?;
     let mut items = Vec::new();
     for item in found {
@@ -144,7 +144,7 @@ pub(super) struct PersonsWord {
     #[schema(min_length = 1, max_length = 10_000)]
     comment: Option<String>,
     /// What is handed on instead, for `modify`: any JSON, kept as it is written.
-    #[schema(value_type = serde_json::Value)]
+    #[schema(value_type = Option<serde_json::Value>)]
     package: Option<Box<RawValue>>,
 }
 

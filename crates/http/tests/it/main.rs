@@ -1,0 +1,26 @@
+//! The server from outside: requests over TCP, on SQLite in a directory of its own.
+
+#[cfg(test)]
+mod described;
+#[cfg(test)]
+mod handoffs;
+#[cfg(test)]
+mod hostile;
+#[cfg(test)]
+mod inbox;
+#[cfg(test)]
+mod lists;
+#[cfg(test)]
+mod parts;
+#[cfg(test)]
+mod races;
+#[cfg(test)]
+mod repeats;
+#[cfg(test)]
+mod runs;
+#[cfg(test)]
+mod stories;
+#[cfg(test)]
+mod workflows;
+#[cfg(test)]
+mod world;
