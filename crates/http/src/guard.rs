@@ -47,7 +47,7 @@ impl Origins {
 
     fn has_host(&self, host: &str) -> bool {
         let host = host.to_ascii_lowercase();
-        self.hosts.iter().any(|it| *it == host)
+        self.hosts.contains(&host)
     }
 
     fn has_origin(&self, origin: &str) -> bool {

@@ -2,8 +2,8 @@
 
 mod agents;
 mod handoffs;
-mod query;
-mod rows;
+pub(crate) mod query;
+pub(crate) mod rows;
 mod run;
 mod story;
 
