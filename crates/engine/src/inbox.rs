@@ -3,6 +3,7 @@
 //! What an answer leads to is not written down anywhere: the rules are asked, as if it were given.
 
 mod asked;
+mod words;
 
 use baton_core::command::{Command, Create, GateAnswer};
 use baton_core::contract::Profile;
@@ -16,6 +17,7 @@ use baton_core::workflow::Place;
 use baton_store::{HandoffFilter, HandoffRow, RunFilter, RunRow};
 
 pub use self::asked::Asked;
+pub use self::words::shell_word;
 use crate::cache::Loaded;
 use crate::{Engine, EngineError};
 

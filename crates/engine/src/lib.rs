@@ -42,7 +42,7 @@ pub use crate::clock::{Clock, FixedClock, SystemClock};
 pub use crate::commands::{In, StartRun};
 pub use crate::error::{EngineError, ErrorClass};
 pub use crate::feed::Feed;
-pub use crate::inbox::{Asked, Choice, InboxItem, Then, Waits};
+pub use crate::inbox::{Asked, Choice, InboxItem, Then, Waits, shell_word};
 use crate::leases::Leases;
 pub use crate::outcome::{Caller, Key, Mode, Outcome};
 pub use crate::queries::{Exchange, PersonsAnswer, Texts};
