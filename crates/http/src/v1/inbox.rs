@@ -98,7 +98,7 @@ impl Item {
         let choices = item.choices.iter().map(|it| Choice {
             choice: it.name,
             needs_words: it.needs_words,
-            then: it.then.to_string(),
+            then: item.consequence(it),
             meaning: asked.meaning(it.name).map(str::to_owned),
         });
         let (cause, kind) = match &item.why {
@@ -111,7 +111,7 @@ impl Item {
             run: Run::of(app, &item.run).await?,
             handoff: no.map(HandoffNo::label),
             handoff_id: row.map(|it| it.id.0),
-            why: item.why.to_string(),
+            why: item.sentence(),
             cause,
             kind,
             name: asked.name.clone(),
