@@ -144,7 +144,8 @@ mod tests {
         let engine = Arc::new(Engine::open(store, clock, catalog).await.unwrap());
         let origins = Origins::new(SocketAddr::from(([127, 0, 0, 1], 1)), &[]);
         let live = Arc::new(Live::new(engine.clone()));
-        Arc::new(App { engine, origins, metrics: Metrics::default(), live })
+        let (description, page) = (String::new(), String::new());
+        Arc::new(App { engine, origins, metrics: Metrics::default(), live, description, page })
     }
 
     fn stream(app: &Arc<App>) -> Stream {
