@@ -1,7 +1,7 @@
-//! Baton over HTTP: seed 000's API to the letter, and what a server needs around it.
+//! Baton over HTTP: seed 000's API to the letter, the native one, and what a server needs around them.
 //!
 //! A face like any other: it turns requests into commands of the engine and answers into JSON,
-//! and decides nothing. Who may ask at all is [`guard`]; what a no looks like is [`problem`].
+//! and decides nothing. Who may ask at all is `guard`; what a no looks like is `problem`.
 
 mod body;
 mod caller;
