@@ -60,7 +60,8 @@ fn work(temper: Temper, story: usize, handoff: &Handoff) -> BoxedStrategy<What> 
             pick(vec![(1, on), (4, likely::back(story, handoff))])
         }
         Temper::Lively | Temper::Stubborn => {
-            pick(vec![(6, on), (1, draws::reject(handoff)), (1, draws::record(no))])
+            let n_checks = if likely::is_checked(story, handoff) { 12 } else { 1 };
+            pick(vec![(6, on), (1, draws::reject(handoff)), (n_checks, draws::record(no))])
         }
         Temper::Deep => pick(vec![
             (2, on),
