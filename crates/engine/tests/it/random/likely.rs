@@ -16,7 +16,8 @@ pub(super) fn likely(story: usize, run: &Run) -> BoxedStrategy<What> {
         Baton::HeldBack(no) => held_back(story, run.row(no)),
         Baton::Held(no) => held(story, run.row(no)),
         Baton::Asked(no) => asked(story, run, no),
-        Baton::Loose { .. } | Baton::Done => loose(story),
+        Baton::Loose { at, other } => loose(story, &[at, other]),
+        Baton::Done => loose(story, &[]),
     };
     choices.extend(beside(run));
     pick(choices)
@@ -150,14 +151,17 @@ fn asked(story: usize, run: &Run, no: u32) -> Choices {
     choices
 }
 
-fn loose(story: usize) -> Choices {
-    vec![
+fn loose(story: usize, places: &[&'static str]) -> Choices {
+    let steps = places.iter().filter(|it| flow_of(story).step(it).is_some());
+    let again = steps.map(|it| (4, draws::hand_in(flow_of(story).agents_at(it)[0])));
+    let others = vec![
         (2, Just(What::Start { to: None }).boxed()),
         (4, draws::create(story, Just(ORCHESTRATOR).boxed())),
         (4, draws::create(story, draws::anybody(story))),
         (1, on(Order::Skip)),
         (1, on(Order::Pause)),
-    ]
+    ];
+    again.chain(others).collect()
 }
 
 /// What those may do who only look on, or wait.
