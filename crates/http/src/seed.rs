@@ -71,6 +71,8 @@ async fn refused(app: &App, error: EngineError) -> Problem {
         | EngineError::WorkflowUnclear { .. }
         | EngineError::AlreadyOpen { .. }
         | EngineError::NothingReady { .. }
+        | EngineError::NoPrompt { .. }
+        | EngineError::UnknownVariable { .. }
         | EngineError::KeyReused
         | EngineError::Contended
         | EngineError::Closing
