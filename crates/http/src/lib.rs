@@ -8,6 +8,7 @@ mod guard;
 mod health;
 mod metrics;
 mod problem;
+mod prompt;
 mod seed;
 
 use std::io;
@@ -98,6 +99,7 @@ pub(crate) fn router(engine: Arc<Engine>, origins: Origins) -> Router {
         .merge(health::routes())
         .merge(metrics::routes())
         .merge(seed::routes())
+        .merge(prompt::routes())
         .fallback(problem::no_such_page)
         .method_not_allowed_fallback(problem::no_such_method)
         .layer(from_fn_with_state(app.clone(), guard::check))
