@@ -7,6 +7,8 @@ mod builtins;
 #[cfg(test)]
 mod golden;
 #[cfg(test)]
+mod history;
+#[cfg(test)]
 mod hostile;
 #[cfg(test)]
 mod read;
