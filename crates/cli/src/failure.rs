@@ -65,7 +65,7 @@ impl Failure {
                 ErrorClass::Malformed => USAGE,
                 ErrorClass::Unacceptable => REFUSED,
                 ErrorClass::NotFound => NOT_FOUND,
-                ErrorClass::Conflict => CONFLICT,
+                ErrorClass::Conflict | ErrorClass::Outdated => CONFLICT,
                 ErrorClass::Unavailable => UNAVAILABLE,
             },
             Failure::Name(_) | Failure::Usage(_) | Failure::Payload(_) => USAGE,

@@ -72,7 +72,7 @@ impl Session {
             key: key.clone(),
             request: request_hash(read),
         });
-        Caller { principal: self.principal.clone(), key, mode }
+        Caller { principal: self.principal.clone(), key, mode, expected: None }
     }
 
     pub(crate) fn principal(&self) -> &Principal {

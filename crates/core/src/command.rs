@@ -4,7 +4,7 @@ use crate::acknowledgement::Acknowledgement;
 use crate::contract::Profile;
 use crate::evidence::Verdict;
 use crate::gate::Answer;
-use crate::names::{AgentId, CheckName, Principal, Reason, StepId, Words};
+use crate::names::{AgentId, CheckName, CommitId, Principal, Reason, StepId, Words};
 use crate::outcome::Outcome;
 use crate::package::Package;
 use crate::refusal::Refusal;
@@ -42,6 +42,13 @@ pub enum Command {
     Release(Release),
     /// What somebody checked, and how it came out.
     Record(Record),
+    /// Somebody outside says how far the story has come.
+    Signal(Signal),
+    /// Somebody says something about the work; nothing moves.
+    Post {
+        by: Option<AgentId>,
+        words: Words,
+    },
     /// The clock's: a holder has not been heard of for too long.
     LoseLease {
         handoff: HandoffNo,
@@ -175,6 +182,16 @@ pub struct Release {
     pub fence: Option<u32>,
 }
 
+/// How far a story has come, whatever the baton says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Signal {
+    /// The work is good. Where the holder's next step is the end, this is what ends the run.
+    Passed,
+    Merged {
+        commit: Option<CommitId>,
+    },
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
     pub handoff: HandoffNo,
@@ -232,6 +249,8 @@ impl Command {
             Command::Reply(_) => "reply",
             Command::Release(_) => "release",
             Command::Record(_) => "record",
+            Command::Signal(_) => "signal",
+            Command::Post { .. } => "post",
             Command::LoseLease { .. } => "lose_lease",
             Command::Wake { .. } => "wake",
             Command::Expire { .. } => "expire",

@@ -22,6 +22,7 @@ mod offer;
 mod question;
 mod reject;
 mod route;
+mod signal;
 mod supersede;
 
 #[cfg(test)]
@@ -107,7 +108,7 @@ pub struct Start {
 
 /// Decides what `command` does to `run`.
 pub fn decide(run: &Run, command: &Command, ground: Ground<'_>) -> Result<Decision, Refusal> {
-    if run.is_finished() {
+    if run.is_finished() && !signal::comes_late(run, command) {
         return Err(Refusal::RunFinished { status: run.status.name() });
     }
     let mut draft = Draft::new(run.clone(), ground);
@@ -129,6 +130,8 @@ pub fn decide(run: &Run, command: &Command, ground: Ground<'_>) -> Result<Decisi
         Command::Reply(reply) => question::reply(&mut draft, reply)?,
         Command::Release(release) => lease::release(&mut draft, release)?,
         Command::Record(given) => checks::record(&mut draft, given)?,
+        Command::Signal(signal) => signal::decide(&mut draft, signal)?,
+        Command::Post { by, words } => signal::post(&mut draft, by.as_ref(), words),
         Command::LoseLease { handoff, fence } => lease::lose(&mut draft, *handoff, *fence)?,
         Command::Wake { handoff } => clock::wake(&mut draft, *handoff)?,
         Command::Expire { handoff } => clock::expire(&mut draft, *handoff)?,

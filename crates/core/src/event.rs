@@ -13,7 +13,7 @@ use crate::content::ContentId;
 use crate::evidence::{Evidence, Verdict};
 use crate::gate::{Answer, Gate};
 use crate::hash::Hash;
-use crate::names::{AgentId, CheckName, Principal, StepId, StoryKey, WorkflowName};
+use crate::names::{AgentId, CheckName, CommitId, Principal, StepId, StoryKey, WorkflowName};
 use crate::outcome::Outcome;
 use crate::run::{EdgeKey, HandoffId, HandoffNo, Kind, Party, is_false};
 use crate::workflow::Place;
@@ -104,6 +104,13 @@ pub enum Event {
         verdict: Verdict,
         detail: Option<ContentId>,
     },
+    /// Somebody outside said how far the story has come.
+    #[serde(rename = "signal.passed")]
+    SignalPassed,
+    #[serde(rename = "signal.merged")]
+    SignalMerged { commit: Option<CommitId> },
+    #[serde(rename = "message.posted")]
+    MessagePosted { by: Option<AgentId>, text: ContentId },
     #[serde(rename = "blocker.raised")]
     BlockerRaised { blocker: u32, handoff: HandoffNo, by: AgentId, about: ContentId },
     #[serde(rename = "blocker.resolved")]
@@ -196,6 +203,9 @@ impl Event {
             Event::LeaseReleased { .. } => "lease.released",
             Event::GatePassed { .. } => "gate.passed",
             Event::EvidenceRecorded { .. } => "evidence.recorded",
+            Event::SignalPassed => "signal.passed",
+            Event::SignalMerged { .. } => "signal.merged",
+            Event::MessagePosted { .. } => "message.posted",
             Event::BlockerRaised { .. } => "blocker.raised",
             Event::BlockerResolved { .. } => "blocker.resolved",
             Event::BlockerWaived { .. } => "blocker.waived",
@@ -247,6 +257,9 @@ impl Event {
             | Event::StepSkipped { .. }
             | Event::RoundCounted { .. }
             | Event::GatePassed { .. }
+            | Event::SignalPassed
+            | Event::SignalMerged { .. }
+            | Event::MessagePosted { .. }
             | Event::BlockerResolved { .. }
             | Event::BlockerWaived { .. }
             | Event::BatonLoose { .. } => None,

@@ -37,6 +37,11 @@ pub struct Words(String);
 #[serde(try_from = "String", into = "String")]
 pub struct CheckName(String);
 
+/// A commit of the work, as its repository names it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct CommitId(String);
+
 /// Who asked: a person, an agent or a program, as the face that took the command knows them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -48,6 +53,8 @@ pub enum NameError {
         "`{name}` is not {what}: use 1 to {MOST_KEBAB_BYTES} lower-case letters and digits, joined by `-`"
     )]
     NotKebab { what: &'static str, name: String },
+    #[error("`{id}` is not a commit: use its 4 to 64 hexadecimal digits")]
+    NotCommit { id: String },
     #[error("{what} cannot be empty")]
     Empty { what: &'static str },
     #[error("{what} has {n} {unit}; the most is {most}")]
@@ -103,6 +110,18 @@ impl WorkflowName {
 impl CheckName {
     pub fn parse(name: &str) -> Result<Self, NameError> {
         kebab("the name of a check", name).map(Self)
+    }
+}
+
+impl CommitId {
+    /// From 4 to 64 hexadecimal digits.
+    pub fn parse(id: &str) -> Result<Self, NameError> {
+        let is_hex = id.bytes().all(|it| it.is_ascii_hexdigit());
+        if (4..=64).contains(&id.len()) && is_hex {
+            return Ok(Self(id.to_ascii_lowercase()));
+        }
+        let id = id.chars().filter(|it| !is_invisible(*it)).take(MOST_KEBAB_BYTES).collect();
+        Err(NameError::NotCommit { id })
     }
 }
 
@@ -222,8 +241,8 @@ macro_rules! stored_text {
     )+ };
 }
 
-text! { AgentId StepId WorkflowName StoryKey Principal Reason Words CheckName }
-stored_text! { AgentId StepId WorkflowName StoryKey Principal CheckName }
+text! { AgentId StepId WorkflowName StoryKey Principal Reason Words CheckName CommitId }
+stored_text! { AgentId StepId WorkflowName StoryKey Principal CheckName CommitId }
 
 #[cfg(test)]
 mod tests {
@@ -257,6 +276,14 @@ mod tests {
         assert!(Reason::parse(&"é".repeat(1001)).is_err());
         assert!(Reason::parse("a\0b").is_err());
         assert_eq!(Reason::shortened(&"é".repeat(1001)).unwrap().as_str(), "é".repeat(1000));
+    }
+
+    #[test]
+    fn a_commit_is_hexadecimal() {
+        assert_eq!(CommitId::parse("ABC123").unwrap().as_str(), "abc123");
+        for bad in ["", "abc", "xyz1", "abcd efgh", &"a".repeat(65)] {
+            assert!(CommitId::parse(bad).is_err(), "{bad}");
+        }
     }
 
     #[test]

@@ -2,6 +2,8 @@
 //!
 //! Everything here is bounded: finished handoffs are in the store, not in the run.
 
+mod words;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -10,7 +12,7 @@ use crate::content::ContentId;
 use crate::evidence::Evidence;
 use crate::gate::{Gate, GateKind};
 use crate::hash::Hash;
-use crate::names::{AgentId, Principal, StepId, StoryKey, WorkflowName};
+use crate::names::{AgentId, CommitId, Principal, StepId, StoryKey, WorkflowName};
 use crate::outcome::Outcome;
 use crate::workflow::{Place, Workflow};
 
@@ -43,6 +45,13 @@ pub struct Run {
     pub blockers: Vec<Blocker>,
     #[serde(default, skip_serializing_if = "is_zero")]
     pub n_blockers: u32,
+    /// Somebody said that the work is good, or that it has been merged.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_passed: bool,
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_merged: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merge_commit: Option<CommitId>,
     /// How many handoffs the run has had.
     pub n_handoffs: u32,
     pub started_at: Timestamp,
@@ -286,6 +295,9 @@ impl Run {
             frames: Vec::new(),
             blockers: Vec::new(),
             n_blockers: 0,
+            is_passed: false,
+            is_merged: false,
+            merge_commit: None,
             n_handoffs: 0,
             started_at: now,
             moved_at: now,
@@ -404,84 +416,6 @@ impl HandoffNo {
             return None;
         }
         digits.parse().ok().filter(|it| *it > 0).map(Self)
-    }
-}
-
-impl RunStatus {
-    /// Under way, paused or not.
-    pub fn is_open(self) -> bool {
-        match self {
-            RunStatus::Open | RunStatus::Paused => true,
-            RunStatus::Completed | RunStatus::Cancelled => false,
-        }
-    }
-
-    pub fn name(self) -> &'static str {
-        match self {
-            RunStatus::Open => "open",
-            RunStatus::Paused => "paused",
-            RunStatus::Completed => "completed",
-            RunStatus::Cancelled => "cancelled",
-        }
-    }
-
-    pub fn parse(name: &str) -> Option<Self> {
-        [Self::Open, Self::Paused, Self::Completed, Self::Cancelled]
-            .into_iter()
-            .find(|it| it.name() == name)
-    }
-}
-
-impl Kind {
-    pub fn name(self) -> &'static str {
-        match self {
-            Kind::Sequential => "sequential",
-            Kind::Delegation => "delegation",
-            Kind::Escalation => "escalation",
-            Kind::Return => "return",
-            Kind::Question => "question",
-        }
-    }
-
-    pub fn parse(name: &str) -> Option<Self> {
-        [Self::Sequential, Self::Delegation, Self::Escalation, Self::Return, Self::Question]
-            .into_iter()
-            .find(|it| it.name() == name)
-    }
-}
-
-impl State {
-    pub fn name(self) -> &'static str {
-        match self {
-            State::Pending => "pending",
-            State::Clarification => "clarification",
-            State::Accepted => "accepted",
-            State::Parked => "parked",
-        }
-    }
-}
-
-impl Ended {
-    pub fn name(self) -> &'static str {
-        match self {
-            Ended::Completed => "completed",
-            Ended::Rejected => "rejected",
-            Ended::TimedOut => "timed_out",
-            Ended::Cancelled => "cancelled",
-            Ended::Superseded => "superseded",
-        }
-    }
-}
-
-impl Baton {
-    pub fn name(&self) -> &'static str {
-        match self {
-            Baton::Offered { .. } => "offered",
-            Baton::Held { .. } => "held",
-            Baton::Parked { .. } => "parked",
-            Baton::Loose { .. } => "loose",
-            Baton::Done => "done",
-        }
     }
 }
 

@@ -6,7 +6,9 @@ use baton_core::event::Event;
 use baton_core::hash::Hash;
 use baton_core::names::Principal;
 use baton_core::run::{Ended, Handoff, HandoffNo, Kind, Run, State};
-use baton_store::{Append, EventRecord, HandoffChange, HandoffMove, HandoffState, Version};
+use baton_store::{
+    Append, EventRecord, HandoffChange, HandoffMove, HandoffRow, HandoffState, Version,
+};
 use baton_wire::event;
 use jiff::Timestamp;
 
@@ -64,6 +66,36 @@ pub(crate) fn touched(changes: &[HandoffChange]) -> Vec<(HandoffNo, HandoffState
         }
     }
     touched
+}
+
+/// The rows of a run after `changes`, as far as they are known, and those that were touched.
+pub(crate) fn changed_rows(
+    before: &[HandoffRow],
+    run: &Run,
+    changes: &[HandoffChange],
+    numbers: &[(HandoffNo, u64)],
+    at: Timestamp,
+) -> (Vec<HandoffRow>, Vec<HandoffRow>) {
+    let mut rows = before.to_vec();
+    let mut touched: Vec<HandoffNo> = Vec::new();
+    for change in changes {
+        match change {
+            HandoffChange::Opened(created) => {
+                let number = numbers.iter().find(|(no, _)| *no == created.handoff);
+                let Some((no, number)) = number else { continue };
+                rows.push(HandoffRow::opened(*number, run, created, at));
+                touched.push(*no);
+            }
+            HandoffChange::Moved(moved) => {
+                if let Some(row) = rows.iter_mut().find(|it| it.no == moved.no) {
+                    row.make_move(moved, at);
+                    touched.push(moved.no);
+                }
+            }
+        }
+    }
+    let touched = rows.iter().filter(|it| touched.contains(&it.no)).cloned().collect();
+    (rows, touched)
 }
 
 pub(crate) fn change(event: &Event, run: &Run) -> Option<HandoffChange> {
@@ -129,6 +161,9 @@ pub(crate) fn change(event: &Event, run: &Run) -> Option<HandoffChange> {
         | Event::LeaseReleased { .. }
         | Event::GatePassed { .. }
         | Event::EvidenceRecorded { .. }
+        | Event::SignalPassed
+        | Event::SignalMerged { .. }
+        | Event::MessagePosted { .. }
         | Event::BlockerRaised { .. }
         | Event::BlockerResolved { .. }
         | Event::BlockerWaived { .. }
@@ -173,6 +208,9 @@ fn is_for_the_world(event: &Event) -> bool {
         | Event::LeaseReleased { .. }
         | Event::GatePassed { .. }
         | Event::EvidenceRecorded { .. }
+        | Event::SignalPassed
+        | Event::SignalMerged { .. }
+        | Event::MessagePosted { .. }
         | Event::BlockerRaised { .. }
         | Event::BlockerResolved { .. }
         | Event::BlockerWaived { .. }

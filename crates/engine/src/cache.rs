@@ -4,6 +4,7 @@
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use baton_core::content::{Content, ContentId};
 use baton_core::hash::Hash;
 use baton_core::names::StoryKey;
 use baton_core::run::{HandoffId, HandoffNo, Run, RunId};
@@ -19,6 +20,8 @@ pub(crate) struct Loaded {
     pub(crate) head: Hash,
     pub(crate) number: u64,
     pub(crate) workflow: Arc<Workflow>,
+    /// Its open handoffs as this engine wrote them; those that it only read are not here.
+    pub(crate) rows: Vec<HandoffRow>,
 }
 
 pub(crate) struct Cache {
@@ -30,12 +33,17 @@ pub(crate) struct Cache {
     /// The same by id, for those that were asked for by it.
     ids: Mutex<LruCache<HandoffId, (RunId, HandoffNo)>>,
     workflows: Mutex<LruCache<Hash, Arc<Workflow>>>,
+    /// Texts that were just written or read. They never change; a long one is not kept.
+    texts: Mutex<LruCache<ContentId, Content>>,
 }
 
 /// A few kilobytes a run: some tens of megabytes when full.
 const MOST_RUNS: NonZeroUsize = NonZeroUsize::new(4096).unwrap();
 const MOST_NUMBERS: NonZeroUsize = NonZeroUsize::new(65_536).unwrap();
 const MOST_WORKFLOWS: NonZeroUsize = NonZeroUsize::new(64).unwrap();
+/// Some tens of megabytes when full of long ones.
+const MOST_TEXTS: NonZeroUsize = NonZeroUsize::new(8192).unwrap();
+const LONGEST_TEXT: usize = 4 * 1024;
 
 impl Default for Cache {
     fn default() -> Self {
@@ -45,6 +53,7 @@ impl Default for Cache {
             numbers: Mutex::new(LruCache::new(MOST_NUMBERS)),
             ids: Mutex::new(LruCache::new(MOST_NUMBERS)),
             workflows: Mutex::new(LruCache::new(MOST_WORKFLOWS)),
+            texts: Mutex::new(LruCache::new(MOST_TEXTS)),
         }
     }
 }
@@ -101,6 +110,17 @@ impl Cache {
     pub(crate) fn remember_names(&self, row: &HandoffRow) {
         lock(&self.numbers).put(row.number, (row.run, row.no));
         lock(&self.ids).put(row.id, (row.run, row.no));
+    }
+
+    pub(crate) fn remember_texts(&self, contents: &[Content]) {
+        let mut texts = lock(&self.texts);
+        for content in contents.iter().filter(|it| it.text.len() <= LONGEST_TEXT) {
+            texts.put(content.id, content.clone());
+        }
+    }
+
+    pub(crate) fn text(&self, id: ContentId) -> Option<Content> {
+        lock(&self.texts).get(&id).cloned()
     }
 
     pub(crate) fn workflow(&self, pin: &Hash) -> Option<Arc<Workflow>> {

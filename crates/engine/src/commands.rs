@@ -49,6 +49,23 @@ impl Engine {
         }
     }
 
+    /// As [`Engine::start`], for the story that is to begin next. The same key sent again is about
+    /// the story that was next then.
+    pub async fn start_next(
+        &self,
+        caller: &Caller,
+        start: impl FnOnce(StoryKey) -> StartRun,
+    ) -> Result<Outcome, EngineError> {
+        if let Some(outcome) = self.repeated(caller).await? {
+            return Ok(outcome);
+        }
+        let story = match self.next_ready().await {
+            Ok(story) => story,
+            Err(error) => return self.repeated_or(caller, error).await,
+        };
+        self.start(caller, start(story.key)).await
+    }
+
     async fn start_story(&self, caller: &Caller, start: StartRun) -> Result<Outcome, EngineError> {
         let (story, latest) = self.story_or_new(&start.story).await?;
         let is_open = latest.is_some_and(|(_, status)| status.is_open());
@@ -258,6 +275,7 @@ impl Engine {
         if let Some(outcome) = self.repeated(caller).await? {
             return Ok(outcome);
         }
+        caller.still_meant(Version::NONE)?;
         let ground = self.ground(&entry.workflow);
         let start = Start {
             run: RunId(self.clock.as_fresh().id()),
@@ -275,6 +293,7 @@ impl Engine {
             head: Hash::ZERO,
             number: 0,
             workflow: entry.workflow.clone(),
+            rows: Vec::new(),
         };
         let definition = Some(entry.definition());
         let birth = Birth { story: Some(story), definition };
@@ -355,7 +374,7 @@ fn first_handoff(workflow: &Workflow, story: &Story, start: StartRun) -> Create 
     }
 }
 
-fn nothing() -> Package {
+pub(crate) fn nothing() -> Package {
     Package::new(Format::Json, "{}", Node::map([]))
 }
 

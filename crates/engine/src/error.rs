@@ -3,7 +3,7 @@
 use baton_core::names::{AgentId, StoryKey, WorkflowName};
 use baton_core::refusal::{Refusal, RefusalClass};
 use baton_core::run::HandoffNo;
-use baton_store::{HandoffRow, StoreError};
+use baton_store::{HandoffRow, StoreError, Version};
 
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
@@ -36,6 +36,10 @@ pub enum EngineError {
         "the prompt of `{agent}` has names that Baton does not know: {unknown}; known: {known}"
     )]
     UnknownVariable { agent: AgentId, unknown: String, known: String },
+    #[error(
+        "the run is at version {}, not at {} any more; look at it again", actual.0, expected.0
+    )]
+    Outdated { expected: Version, actual: Version },
     #[error("this key was used for another request; take a new one")]
     KeyReused,
     #[error("others keep moving this run first; try again")]
@@ -65,6 +69,8 @@ pub enum ErrorClass {
     Unacceptable,
     NotFound,
     Conflict,
+    /// Meant for a run as it was, and it has moved.
+    Outdated,
     Unavailable,
 }
 
@@ -82,6 +88,7 @@ impl EngineError {
             EngineError::NothingReady { .. } => "nothing_ready",
             EngineError::NoPrompt { .. } => "no_prompt",
             EngineError::UnknownVariable { .. } => "unknown_variable",
+            EngineError::Outdated { .. } => "outdated",
             EngineError::KeyReused => "key_reused",
             EngineError::Contended => "contended",
             EngineError::Closing => "closing",
@@ -110,6 +117,7 @@ impl EngineError {
             EngineError::AlreadyOpen { .. } | EngineError::NothingReady { .. } => {
                 ErrorClass::Conflict
             }
+            EngineError::Outdated { .. } => ErrorClass::Outdated,
             EngineError::Store(StoreError::Nul) => ErrorClass::Malformed,
             EngineError::Contended
             | EngineError::Closing

@@ -3,6 +3,7 @@
 //! What an answer leads to is not written down anywhere: the rules are asked, as if it were given.
 
 mod asked;
+mod words;
 
 use baton_core::command::{Command, Create, GateAnswer};
 use baton_core::contract::Profile;
@@ -89,16 +90,35 @@ pub enum Then {
 impl Engine {
     /// What waits for a person, by run.
     pub async fn inbox(&self, asker: &Principal) -> Result<Vec<InboxItem>, EngineError> {
+        let (items, _) = self.inbox_after(asker, 0, usize::MAX).await?;
+        Ok(items)
+    }
+
+    /// As [`Engine::inbox`], of the runs after the one of number `after`, until there are `most`
+    /// items or more, and no run is left half told. With them, the number of the last run that was
+    /// looked at; none where there is no other.
+    pub async fn inbox_after(
+        &self,
+        asker: &Principal,
+        after: u64,
+        most: usize,
+    ) -> Result<(Vec<InboxItem>, Option<u64>), EngineError> {
         let mut items = Vec::new();
-        let mut after = 0;
+        let mut after = after;
         loop {
             let statuses = vec![RunStatus::Open, RunStatus::Paused];
             let filter = RunFilter { statuses, after, limit: PAGE, ..RunFilter::default() };
             let page = self.store.runs(&filter).await?;
-            let Some(last) = page.last() else { return Ok(items) };
-            after = last.number;
+            let is_last = page.len() < PAGE as usize;
             for row in page {
+                if items.len() >= most {
+                    return Ok((items, Some(after)));
+                }
+                after = row.number;
                 items.extend(self.inbox_items(row, asker).await?);
+            }
+            if is_last {
+                return Ok((items, None));
             }
         }
     }
@@ -119,6 +139,7 @@ impl Engine {
             head: row.head,
             number: row.number,
             workflow,
+            rows: Vec::new(),
         };
         let filter = HandoffFilter { run: Some(row.run.id), ..HandoffFilter::default() };
         let trail = self.store.handoffs(&filter).await?;

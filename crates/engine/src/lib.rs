@@ -6,6 +6,7 @@
 
 mod append;
 mod cache;
+mod can;
 mod catalog;
 mod clock;
 mod commands;
@@ -38,6 +39,7 @@ use jiff::Timestamp;
 use tokio::sync::{RwLock, RwLockReadGuard, watch};
 
 use crate::cache::{Cache, Loaded};
+pub use crate::can::Can;
 pub use crate::catalog::{Catalog, Entry};
 pub use crate::clock::{Clock, FixedClock, SystemClock};
 pub use crate::commands::{In, StartRun};
@@ -47,7 +49,7 @@ pub use crate::inbox::{Asked, Choice, InboxItem, Then, Waits};
 use crate::leases::Leases;
 pub use crate::outcome::{Caller, Key, Mode, Outcome};
 pub use crate::prompt::{BadUrl, DashboardUrl, Face, Prompt, PromptOptions, PromptToken};
-pub use crate::queries::{Exchange, PersonsAnswer, Texts};
+pub use crate::queries::{Blocking, Decided, Exchange, PersonsAnswer, Texts};
 pub use crate::stories::story_package;
 pub use crate::sweeper::{Sweeper, Swept};
 pub use crate::timekeeper::{Ticked, Timekeeper};
@@ -147,6 +149,16 @@ impl Engine {
         }
         for _ in 0..MOST_TRIES {
             let (loaded, source) = self.load(run).await?;
+            match (caller.still_meant(loaded.version), source) {
+                (Ok(()), _) => {}
+                (Err(_), Source::Memory) => {
+                    self.cache.forget(run);
+                    continue;
+                }
+                (Err(outdated), Source::Store) => {
+                    return self.repeated_or(caller, outdated).await;
+                }
+            }
             let ground = self.ground(&loaded.workflow);
             let decision = match (decide(&loaded, ground), source) {
                 (Ok(decision), _) => decision,
@@ -192,7 +204,8 @@ impl Engine {
         let append = append::append(decision, before, expected, head, &caller.principal, at);
         let touched = append::touched(&append.handoffs);
         let version = Version(loaded.version.0 + append.events.len() as u64);
-        let outcome = Outcome { run: run.id, version, done, touched, at, is_repeat: false };
+        let rows = Vec::new();
+        let outcome = Outcome { run: run.id, version, done, touched, rows, at, is_repeat: false };
         if caller.mode == Mode::DryRun || append.events.is_empty() {
             return Ok(outcome);
         }
@@ -204,6 +217,8 @@ impl Engine {
             ..append
         };
         let told_later = self.leases.told_later(&append.timers);
+        let changes = append.handoffs.clone();
+        let contents = append.contents.clone();
         let appended = match self.store.append(append).await {
             Ok(appended) => appended,
             // It may be on disk all the same.
@@ -218,9 +233,15 @@ impl Engine {
             }
         };
         told_later.appended(run.id, version);
+        let (mut rows, touched) =
+            append::changed_rows(&loaded.rows, &run, &changes, &appended.numbers, at);
+        rows.retain(|it| it.state.is_open());
+        let outcome = Outcome { rows: touched, ..outcome };
+        self.cache.remember_texts(&contents);
         let workflow = loaded.workflow.clone();
         let number = appended.run_number;
-        self.cache.remember(Loaded { run, version, head, number, workflow }, &appended.numbers);
+        let loaded = Loaded { run, version, head, number, workflow, rows };
+        self.cache.remember(loaded, &appended.numbers);
         self.tip.send_if_modified(|tip| {
             let is_newer = *tip < appended.position;
             *tip = appended.position.max(*tip);
@@ -272,6 +293,7 @@ impl Engine {
             head: row.head,
             number: row.number,
             workflow,
+            rows: Vec::new(),
         };
         Ok((self.cache.remember(loaded, &[]), Source::Store))
     }

@@ -5,10 +5,12 @@ use baton_core::hash::Hash;
 use baton_core::names::Principal;
 use baton_core::problem::Problem;
 use baton_core::run::{HandoffNo, RunId};
-use baton_store::{Answered, HandoffState, Version};
+use baton_store::{Answered, HandoffRow, HandoffState, Version};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
+
+use crate::EngineError;
 
 /// Who asks, and how.
 #[derive(Debug, Clone)]
@@ -17,6 +19,8 @@ pub struct Caller {
     /// Makes the command safe to send twice.
     pub key: Option<Key>,
     pub mode: Mode,
+    /// What the caller saw: a run that has moved since is left alone.
+    pub expected: Option<Version>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +48,8 @@ pub struct Outcome {
     pub done: Done,
     /// Every handoff that the command touched, and how it stood then.
     pub touched: Vec<(HandoffNo, HandoffState)>,
+    /// Of those, the rows that are known without asking the store.
+    pub(crate) rows: Vec<HandoffRow>,
     pub at: Timestamp,
     /// The command had been carried out before; this is what was answered then.
     pub is_repeat: bool,
@@ -116,6 +122,7 @@ impl Outcome {
             version: Version(stored.version),
             done,
             touched,
+            rows: Vec::new(),
             at: answered.at,
             is_repeat: true,
         })
@@ -125,7 +132,15 @@ impl Outcome {
 impl Caller {
     /// Somebody without a key, who means it.
     pub fn new(principal: Principal) -> Self {
-        Self { principal, key: None, mode: Mode::Commit }
+        Self { principal, key: None, mode: Mode::Commit, expected: None }
+    }
+
+    /// Refuses a run that is not as the caller saw it.
+    pub(crate) fn still_meant(&self, actual: Version) -> Result<(), EngineError> {
+        match self.expected {
+            Some(expected) if expected != actual => Err(EngineError::Outdated { expected, actual }),
+            Some(_) | None => Ok(()),
+        }
     }
 
     /// A part of Baton itself.

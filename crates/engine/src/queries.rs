@@ -1,19 +1,23 @@
 //! Reading: handoffs with their texts, and the rows that an answer speaks of.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use baton_core::content::{Content, ContentId};
+use baton_core::content::{Content, ContentId, ContentKind};
 use baton_core::event::Event;
 use baton_core::gate::Answer;
-use baton_core::names::Principal;
-use baton_core::run::{Ended, HandoffNo, Kind, RunId, State};
+use baton_core::names::{AgentId, Principal, StoryKey};
+use baton_core::package::{Decision, Format, Package};
+use baton_core::run::{Blocker, Ended, HandoffNo, Kind, RunId, RunStatus, State};
 use baton_store::{
-    EventFilter, HandoffFilter, HandoffRef, HandoffRow, HandoffState, Position, RunRef, RunRow,
+    EventFilter, HandoffFilter, HandoffRef, HandoffRow, HandoffState, Position, RunFilter, RunRef,
+    RunRow,
 };
-use baton_wire::event;
+use baton_wire::{event, json};
 use jiff::Timestamp;
 
 use crate::{Engine, EngineError, Outcome};
+
+const PAGE: u32 = 200;
 
 /// Texts of one run, by name. A redacted one is not there.
 pub struct Texts(HashMap<ContentId, Content>);
@@ -34,6 +38,27 @@ pub struct Exchange {
     pub row: HandoffRow,
     pub question: String,
     pub answer: Option<String>,
+}
+
+/// What keeps a run from going on, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Blocking {
+    pub run: RunId,
+    pub run_number: u64,
+    pub story: StoryKey,
+    /// Counted within its run, from 1.
+    pub no: u32,
+    pub handoff: HandoffNo,
+    pub by: AgentId,
+    /// None where it was redacted.
+    pub words: Option<String>,
+}
+
+/// A decision, and the handoff whose package tells of it.
+#[derive(Debug, Clone)]
+pub struct Decided {
+    pub decision: Decision,
+    pub row: HandoffRow,
 }
 
 impl Texts {
@@ -64,6 +89,9 @@ impl Engine {
         outcome: &Outcome,
         no: HandoffNo,
     ) -> Result<HandoffRow, EngineError> {
+        if let Some(row) = outcome.rows.iter().find(|it| it.no == no) {
+            return Ok(row.clone());
+        }
         let mut row = self.handoff(&HandoffRef::InRun(outcome.run, no)).await?;
         let then = outcome.touched.iter().find(|(it, _)| *it == no).map(|(_, state)| *state);
         let Some(then) = then.filter(|it| outcome.is_repeat || *it != row.state) else {
@@ -90,16 +118,41 @@ impl Engine {
         Ok(row)
     }
 
-    /// The texts of a handoff: its package, its reason, why it ended, what its receiver said.
+    /// The texts of handoffs: the package, the reason, why it ended, what its receiver said.
     pub async fn texts_of(&self, rows: &[HandoffRow]) -> Result<Texts, EngineError> {
+        let ids =
+            |row: &HandoffRow| [row.package].into_iter().chain(words(row)).flatten().collect();
+        self.texts(rows, ids).await
+    }
+
+    /// As [`Engine::texts_of`], without the packages: they may be large, and a list needs none.
+    pub async fn words_of(&self, rows: &[HandoffRow]) -> Result<Texts, EngineError> {
+        self.texts(rows, |row| words(row).into_iter().flatten().collect()).await
+    }
+
+    async fn texts(
+        &self,
+        rows: &[HandoffRow],
+        ids: impl Fn(&HandoffRow) -> Vec<ContentId>,
+    ) -> Result<Texts, EngineError> {
         let mut texts = HashMap::new();
         let mut by_run: HashMap<RunId, Vec<ContentId>> = HashMap::new();
         for row in rows {
-            let ids = [Some(row.reason), row.package, row.ended_reason, row.acknowledgement];
-            by_run.entry(row.run).or_default().extend(ids.into_iter().flatten());
+            by_run.entry(row.run).or_default().extend(ids(row));
         }
-        for (run, ids) in by_run {
+        for (run, mut ids) in by_run {
+            ids.retain(|id| match self.cache.text(*id) {
+                Some(content) => {
+                    texts.insert(*id, content);
+                    false
+                }
+                None => true,
+            });
+            if ids.is_empty() {
+                continue;
+            }
             let contents = self.store.contents(run, &ids).await?;
+            self.cache.remember_texts(&contents);
             texts.extend(contents.into_iter().map(|it| (it.id, it)));
         }
         Ok(Texts(texts))
@@ -155,6 +208,67 @@ impl Engine {
         Ok(None)
     }
 
+    /// What keeps open runs from going on: of those after the run of number `after`, until there
+    /// are `most` or more, and no run is left half told. With them, the number of the last run
+    /// that was looked at; none where there is no other.
+    pub async fn blockers(
+        &self,
+        after: u64,
+        most: usize,
+    ) -> Result<(Vec<Blocking>, Option<u64>), EngineError> {
+        let mut found = Vec::new();
+        let mut after = after;
+        loop {
+            let statuses = vec![RunStatus::Open, RunStatus::Paused];
+            let filter = RunFilter { statuses, after, limit: PAGE, ..RunFilter::default() };
+            let page = self.store.runs(&filter).await?;
+            for row in &page {
+                if found.len() >= most {
+                    return Ok((found, Some(after)));
+                }
+                found.extend(self.blockers_of(row).await?);
+                after = row.number;
+            }
+            if page.len() < PAGE as usize {
+                return Ok((found, None));
+            }
+        }
+    }
+
+    pub async fn blockers_of(&self, row: &RunRow) -> Result<Vec<Blocking>, EngineError> {
+        let ids: Vec<ContentId> = row.run.blockers.iter().map(|it| it.about).collect();
+        let texts = self.store.contents(row.run.id, &ids).await?;
+        let words = |id| texts.iter().find(|it| it.id == id).map(|it| it.text.to_string());
+        let blocking = |it: &Blocker| Blocking {
+            run: row.run.id,
+            run_number: row.number,
+            story: row.run.story.clone(),
+            no: it.no,
+            handoff: it.handoff,
+            by: it.by.clone(),
+            words: words(it.about),
+        };
+        Ok(row.run.blockers.iter().map(blocking).collect())
+    }
+
+    /// What was decided in a run, as the packages of its handoffs tell, oldest first. A package
+    /// that Baton itself passed on tells nothing new.
+    pub async fn decisions(&self, run: RunId) -> Result<Vec<Decided>, EngineError> {
+        let filter = HandoffFilter { run: Some(run), ..HandoffFilter::default() };
+        let rows = self.store.handoffs(&filter).await?;
+        let mut seen: HashSet<ContentId> = HashSet::new();
+        let mut decided = Vec::new();
+        for row in rows {
+            let Some(id) = row.package.filter(|it| seen.insert(*it)) else { continue };
+            let contents = self.store.contents(run, &[id]).await?;
+            let Some(package) = contents.first().and_then(json_package) else { continue };
+            for decision in package.view().decisions {
+                decided.push(Decided { decision, row: row.clone() });
+            }
+        }
+        Ok(decided)
+    }
+
     /// The workflow that a run began with.
     pub async fn workflow_of(
         &self,
@@ -162,4 +276,19 @@ impl Engine {
     ) -> Result<std::sync::Arc<baton_core::workflow::Workflow>, EngineError> {
         self.pinned(&row.run.pin).await
     }
+}
+
+/// The words of a handoff: all its texts but the package.
+fn words(row: &HandoffRow) -> [Option<ContentId>; 3] {
+    [Some(row.reason), row.ended_reason, row.acknowledgement]
+}
+
+/// Only JSON has a typed view so far.
+fn json_package(content: &Content) -> Option<Package> {
+    match content.kind {
+        ContentKind::Package { format: Format::Json, .. } => {}
+        ContentKind::Package { .. } | ContentKind::Words => return None,
+    }
+    let document = json::parse(&content.text).ok()?;
+    Some(Package::new(Format::Json, content.text.clone(), document))
 }

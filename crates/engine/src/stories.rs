@@ -5,9 +5,9 @@ use baton_core::names::StoryKey;
 use baton_core::package::{Format, Package};
 use baton_core::run::RunStatus;
 use baton_core::story::Story;
-use baton_store::{StoryFilter, StoryRow};
+use baton_store::{Answered, AppendError, StoryFilter, StoryRow};
 
-use crate::{Engine, EngineError};
+use crate::{Caller, Engine, EngineError, Mode};
 
 const PAGE: u32 = 500;
 
@@ -15,6 +15,41 @@ impl Engine {
     /// Adds a story; false where one of that key is there already.
     pub async fn add_story(&self, story: &Story) -> Result<bool, EngineError> {
         Ok(self.store.add_story(story, self.clock.now()).await?)
+    }
+
+    /// As [`Engine::add_story`], for a caller that may send it twice, or only rehearse it: true
+    /// where it is added, was by the same request, or would be.
+    pub async fn add_story_as(&self, caller: &Caller, story: &Story) -> Result<bool, EngineError> {
+        let Some(key) = &caller.key else {
+            return match caller.mode {
+                Mode::Commit => self.add_story(story).await,
+                Mode::DryRun => Ok(self.store.story(&story.key).await?.is_none()),
+            };
+        };
+        let answered = Answered {
+            scope: key.scope.clone(),
+            key: key.key.clone(),
+            request: key.request,
+            // There is nothing to tell but the story.
+            answer: String::new(),
+            at: self.clock.now(),
+        };
+        let added = match caller.mode {
+            Mode::Commit => self.store.add_story_once(story, &answered).await,
+            Mode::DryRun => match self.store.answered(&key.scope, &key.key).await? {
+                Some(first) => Err(AppendError::Repeated(Box::new(first))),
+                None => Ok(self.store.story(&story.key).await?.is_none()),
+            },
+        };
+        match added {
+            Ok(is_new) => Ok(is_new),
+            Err(AppendError::Repeated(first)) if first.request == key.request => Ok(true),
+            Err(AppendError::Repeated(_)) => Err(EngineError::KeyReused),
+            Err(AppendError::Store(error)) => Err(error.into()),
+            Err(AppendError::Conflict | AppendError::OpenRunExists(_)) => {
+                Err(EngineError::Contended)
+            }
+        }
     }
 
     pub async fn save_story(&self, story: &Story) -> Result<(), EngineError> {

@@ -1,11 +1,15 @@
 //! Reading what is sent: bounded, UTF-8, JSON, and no field that nobody would look at.
 
 use axum::body::Body;
-use axum::http::StatusCode;
 use baton_core::document::Node;
 use baton_core::package::{Format, Package};
 use baton_wire::json;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+use utoipa::ToSchema;
+use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::Schema;
 
 use crate::problem::Problem;
 
@@ -21,7 +25,7 @@ pub(crate) async fn read(body: Body) -> Result<(String, Envelope), Problem> {
     match json::parse_within(&text, MOST_BYTES)? {
         Node::Map(members) => Ok((text, Envelope(members))),
         Node::Null | Node::Bool(_) | Node::Number(_) | Node::Text(_) | Node::List(_) => {
-            Err(Problem::malformed("not_an_object", "the body has to be a JSON object"))
+            Err(not_an_object())
         }
     }
 }
@@ -29,13 +33,70 @@ pub(crate) async fn read(body: Body) -> Result<(String, Envelope), Problem> {
 async fn read_text(body: Body) -> Result<String, Problem> {
     let collected = Limited::new(body, MOST_BYTES).collect().await.map_err(|error| {
         if error.downcast_ref::<LengthLimitError>().is_some() {
-            let message = format!("a request has at most {MOST_BYTES} bytes");
-            return Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message);
+            return Problem::too_large(format!("a request has at most {MOST_BYTES} bytes"));
         }
         Problem::malformed("broken_off", "the body did not arrive whole")
     })?;
     String::from_utf8(collected.to_bytes().into())
         .map_err(|_| Problem::malformed("not_utf8", "the body is not UTF-8 text"))
+}
+
+/// Reads a body as what its description says, and nothing besides; nothing at all is an empty
+/// object. Returns its text too.
+pub(crate) async fn read_as<T>(body: Body) -> Result<(String, T), Problem>
+where
+    T: DeserializeOwned + ToSchema,
+{
+    let text = read_text(body).await?;
+    let document = if text.trim().is_empty() { "{}" } else { text.as_str() };
+    // A list would do for serde, in the order of the fields.
+    let is_object = document.trim_start().starts_with('{');
+    let read = if is_object { serde_json::from_str(document).ok() } else { None };
+    match read {
+        Some(read) => Ok((text, read)),
+        None => Err(why_not::<T>(document)?),
+    }
+}
+
+/// A package with the sender's own text, as it stood in the body.
+pub(crate) fn package(raw: Option<&RawValue>) -> Result<Package, Problem> {
+    let text = raw.map_or("{}", RawValue::get);
+    if text.len() > json::MOST_BYTES {
+        return Err(Problem::too_large(package_bound()));
+    }
+    let document = json::parse(text)?;
+    Ok(Package::new(Format::Json, text, document))
+}
+
+/// What is wrong with a body, once something is: not JSON, a field too many or too few, or one of
+/// the wrong kind.
+fn why_not<T: DeserializeOwned + ToSchema>(document: &str) -> Result<Problem, Problem> {
+    let members = match json::parse_within(document, MOST_BYTES)? {
+        Node::Map(members) => members,
+        Node::Null | Node::Bool(_) | Node::Number(_) | Node::Text(_) | Node::List(_) => {
+            return Ok(not_an_object());
+        }
+    };
+    let (known, required) = fields_of(&T::schema());
+    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    let envelope = Envelope(members);
+    envelope.only(&known)?;
+    if let Some(name) = required.iter().find(|it| envelope.get(it).is_none()) {
+        return Ok(missing(name));
+    }
+    let error = serde_json::from_str::<T>(document).err().map(|it| it.to_string());
+    let message = error.unwrap_or_else(|| "the body cannot be read".to_owned());
+    Ok(Problem::malformed("wrong_type", message))
+}
+
+/// The fields that a description has, and those that have to be there.
+fn fields_of(schema: &RefOr<Schema>) -> (Vec<String>, Vec<String>) {
+    match schema {
+        RefOr::T(Schema::Object(object)) => {
+            (object.properties.keys().cloned().collect(), object.required.clone())
+        }
+        RefOr::T(_) | RefOr::Ref(_) => Default::default(),
+    }
 }
 
 impl Envelope {
@@ -92,11 +153,18 @@ impl Envelope {
         let node = self.get(name).unwrap_or(&nothing);
         let text = json::print(node);
         if text.len() > json::MOST_BYTES {
-            let message = format!("a package has at most {} bytes", json::MOST_BYTES);
-            return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message));
+            return Err(Problem::too_large(package_bound()));
         }
         Ok(Package::new(Format::Json, text, node.clone()))
     }
+}
+
+fn not_an_object() -> Problem {
+    Problem::malformed("not_an_object", "the body has to be a JSON object")
+}
+
+fn package_bound() -> String {
+    format!("a package has at most {} bytes", json::MOST_BYTES)
 }
 
 fn missing(name: &str) -> Problem {

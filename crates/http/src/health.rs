@@ -2,18 +2,31 @@
 
 use std::sync::Arc;
 
-use axum::Router;
 use axum::extract::State;
 use axum::http::StatusCode;
-use axum::routing::get;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use crate::App;
+use crate::openapi::ServerProblems;
 
-pub(crate) fn routes() -> Router<Arc<App>> {
-    Router::new().route("/healthz", get(async || "ok\n")).route("/readyz", get(ready))
+pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
+    OpenApiRouter::new().routes(routes!(alive)).routes(routes!(ready))
 }
 
-/// Ready means that the store answers.
+/// Says that the server is alive.
+#[utoipa::path(get, path = "/healthz", operation_id = "isAlive", tag = "server",
+    responses((status = 200, body = String, content_type = "text/plain"), ServerProblems))]
+async fn alive() -> &'static str {
+    "ok\n"
+}
+
+/// Says whether the store answers.
+#[utoipa::path(get, path = "/readyz", operation_id = "isReady", tag = "server",
+    responses(
+        (status = 200, body = String, content_type = "text/plain"),
+        (status = 503, description = "It does not", body = String, content_type = "text/plain"),
+        ServerProblems))]
 async fn ready(State(app): State<Arc<App>>) -> (StatusCode, &'static str) {
     match app.engine.store().last_position().await {
         Ok(_) => (StatusCode::OK, "ready\n"),

@@ -4,12 +4,16 @@
 //! and decides nothing. Who may ask at all is [`guard`]; what a no looks like is [`problem`].
 
 mod body;
+mod caller;
 mod guard;
 mod health;
 mod metrics;
+mod openapi;
+mod params;
 mod problem;
-mod prompt;
+mod query;
 mod seed;
+mod v1;
 
 use std::io;
 use std::net::SocketAddr;
@@ -19,6 +23,7 @@ use axum::Router;
 use axum::middleware::from_fn_with_state;
 use baton_engine::Engine;
 use tokio::net::TcpListener;
+use utoipa_axum::router::OpenApiRouter;
 
 use crate::guard::Origins;
 use crate::metrics::Metrics;
@@ -59,6 +64,10 @@ pub(crate) struct App {
     pub(crate) engine: Arc<Engine>,
     pub(crate) origins: Origins,
     pub(crate) metrics: Metrics,
+    /// Of every route, as OpenAPI 3.1.
+    pub(crate) description: String,
+    /// The same for people.
+    pub(crate) page: String,
 }
 
 impl Server {
@@ -94,17 +103,33 @@ impl Server {
 
 /// The whole face, for a server and for whoever calls it without a network.
 pub(crate) fn router(engine: Arc<Engine>, origins: Origins) -> Router {
-    let app = Arc::new(App { engine, origins, metrics: Metrics::default() });
-    Router::new()
-        .merge(health::routes())
-        .merge(metrics::routes())
-        .merge(seed::routes())
-        .merge(prompt::routes())
+    let (routes, description) = described_routes().split_for_parts();
+    let app = Arc::new(App {
+        engine,
+        origins,
+        metrics: Metrics::default(),
+        page: openapi::render(&description),
+        description: match description.to_json() {
+            Ok(description) => description,
+            Err(error) => unreachable!("our own description always encodes: {error}"),
+        },
+    });
+    routes
         .fallback(problem::no_such_page)
         .method_not_allowed_fallback(problem::no_such_method)
         .layer(from_fn_with_state(app.clone(), guard::check))
         .layer(from_fn_with_state(app.clone(), metrics::count))
         .with_state(app)
+}
+
+/// Every route, with what is said about it.
+fn described_routes() -> OpenApiRouter<Arc<App>> {
+    OpenApiRouter::with_openapi(openapi::head())
+        .merge(v1::routes())
+        .merge(seed::routes())
+        .merge(openapi::routes())
+        .merge(health::routes())
+        .merge(metrics::routes())
 }
 
 /// Says which port could be had instead.

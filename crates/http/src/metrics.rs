@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use crate::App;
+use crate::openapi::ReadProblems;
 use crate::problem::Problem;
 
 /// By route, method and status: few, because a route is its pattern.
@@ -20,8 +21,8 @@ pub(crate) struct Metrics {
     requests: Mutex<BTreeMap<(String, String, u16), u64>>,
 }
 
-pub(crate) fn routes() -> Router<Arc<App>> {
-    Router::new().route("/metrics", get(show))
+pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
+    OpenApiRouter::new().routes(routes!(show))
 }
 
 pub(crate) async fn count(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
@@ -35,6 +36,9 @@ pub(crate) async fn count(State(app): State<Arc<App>>, request: Request, next: N
     response
 }
 
+/// Counts, for Prometheus.
+#[utoipa::path(get, path = "/metrics", operation_id = "getCounts", tag = "server",
+    responses((status = 200, body = String, content_type = "text/plain"), ReadProblems))]
 async fn show(State(app): State<Arc<App>>) -> Result<Response, Problem> {
     let position =
         app.engine.store().last_position().await.map_err(baton_engine::EngineError::from)?;

@@ -4,59 +4,113 @@
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderValue, Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
-use baton_core::document::Node;
 use baton_core::names::NameError;
 use baton_core::refusal::Refusal;
 use baton_engine::{EngineError, ErrorClass};
-use baton_wire::json::{self, JsonError};
+use baton_wire::json::{self, JsonError, JsonFault};
+use serde::Serialize;
+use serde_json::value::RawValue;
+use utoipa::ToSchema;
 
 /// Boxed, because every handler's result has room for it.
 #[derive(Debug)]
-pub(crate) struct Problem(Box<Inner>);
+pub(crate) struct Problem(Box<Document>);
 
-#[derive(Debug)]
-struct Inner {
+/// RFC 9457, with `error` and `success` besides for seed 000's callers.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Problem)]
+pub(crate) struct Document {
+    success: bool,
+    /// Names the kind of problem, once and for ever.
+    #[serde(rename = "type")]
+    about: String,
+    /// The name of the status.
+    title: &'static str,
+    #[serde(serialize_with = "number")]
+    #[schema(value_type = u16, minimum = 400, maximum = 599)]
     status: StatusCode,
+    /// The kind of problem, for programs to match on.
     code: &'static str,
+    /// What is wrong and what to do, for people.
+    detail: String,
+    /// The same as `detail`.
+    error: String,
+    /// Every rule of a contract that the package breaks.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    problems: Vec<Broken>,
+    /// What would keep the contract, once its marks are filled in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<serde_json::Value>)]
+    skeleton: Option<Box<RawValue>>,
+    /// Who has accepted the handoff.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    holder: Option<String>,
+    /// The handoff in question as it stands.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<serde_json::Value>)]
+    handoff: Option<Box<RawValue>>,
+    /// What `If-Match` asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expected_version: Option<u64>,
+    /// What the run is at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    actual_version: Option<u64>,
+}
+
+/// One rule that a package breaks.
+#[derive(Debug, Serialize, ToSchema)]
+struct Broken {
+    /// Where in the package, as in `context.artifacts[2].path`.
+    path: String,
+    rule: String,
     message: String,
-    /// Members beside: the row in question, the problems, a skeleton.
-    more: Vec<(&'static str, Node)>,
 }
 
 impl Problem {
     pub(crate) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
-        Self(Box::new(Inner { status, code, message: message.into(), more: Vec::new() }))
+        let message = message.into();
+        Self(Box::new(Document {
+            success: false,
+            about: format!("https://baton.invalid/errors/{code}"),
+            title: status.canonical_reason().unwrap_or("Error"),
+            status,
+            code,
+            detail: message.clone(),
+            error: message,
+            problems: Vec::new(),
+            skeleton: None,
+            holder: None,
+            handoff: None,
+            expected_version: None,
+            actual_version: None,
+        }))
     }
 
     pub(crate) fn malformed(code: &'static str, message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, code, message)
     }
 
+    pub(crate) fn too_large(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message)
+    }
+
+    /// With the handoff in question, as the face that is asked shows handoffs.
     #[must_use]
-    pub(crate) fn with(mut self, name: &'static str, node: Node) -> Self {
-        self.0.more.push((name, node));
+    pub(crate) fn about(mut self, handoff: Option<Box<RawValue>>) -> Self {
+        self.0.handoff = handoff;
         self
     }
 }
 
-/// RFC 9457, with `error` and `success` besides for seed 000's callers.
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let Inner { status, code, message, more } = *self.0;
-        let about = format!("https://baton.invalid/errors/{code}");
-        let status_number = Node::Number(i64::from(status.as_u16()).into());
-        let members = [
-            ("success", Node::Bool(false)),
-            ("type", Node::Text(about)),
-            ("title", Node::text(status.canonical_reason().unwrap_or("Error"))),
-            ("status", status_number),
-            ("code", Node::text(code)),
-            ("detail", Node::text(&message)),
-            ("error", Node::text(&message)),
-        ];
-        let body = json::print(&Node::map(members.into_iter().chain(more)));
+        let body = match serde_json::to_string(&self.0) {
+            Ok(body) => body,
+            Err(error) => unreachable!("our own types always encode: {error}"),
+        };
         let kind = HeaderValue::from_static("application/problem+json");
-        (status, [(CONTENT_TYPE, kind)], body).into_response()
+        (self.0.status, [(CONTENT_TYPE, kind)], body).into_response()
     }
 }
 
@@ -67,31 +121,22 @@ impl From<EngineError> for Problem {
             ErrorClass::Unacceptable => StatusCode::UNPROCESSABLE_ENTITY,
             ErrorClass::NotFound => StatusCode::NOT_FOUND,
             ErrorClass::Conflict => StatusCode::CONFLICT,
+            ErrorClass::Outdated => StatusCode::PRECONDITION_FAILED,
             ErrorClass::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
         };
         if error.class() == ErrorClass::Unavailable {
             let error: &(dyn std::error::Error + 'static) = &error;
             tracing::error!(error, "a request could not be served");
         }
-        let problem = Self::new(status, error.code(), error.to_string());
+        let mut problem = Self::new(status, error.code(), error.to_string());
+        let document = &mut problem.0;
         match error {
-            EngineError::Refused {
-                refusal: Refusal::Contract { problems, skeleton, .. }, ..
-            } => {
-                let problems = problems.iter().map(|it| {
-                    Node::map([
-                        ("path", Node::text(&it.path)),
-                        ("rule", Node::text(&it.rule)),
-                        ("message", Node::text(&it.message)),
-                    ])
-                });
-                problem.with("problems", Node::List(problems.collect())).with("skeleton", *skeleton)
+            EngineError::Refused { refusal, .. } => document.explain(refusal),
+            EngineError::Outdated { expected, actual } => {
+                document.expected_version = Some(expected.0);
+                document.actual_version = Some(actual.0);
             }
-            EngineError::Refused { refusal: Refusal::AlreadyAccepted { holder, .. }, .. } => {
-                problem.with("holder", Node::text(holder.as_str()))
-            }
-            EngineError::Refused { .. }
-            | EngineError::NoSuchHandoff { .. }
+            EngineError::NoSuchHandoff { .. }
             | EngineError::NoSuchRun { .. }
             | EngineError::NoSuchStory { .. }
             | EngineError::NoSuchWorkflow { .. }
@@ -103,14 +148,43 @@ impl From<EngineError> for Problem {
             | EngineError::KeyReused
             | EngineError::Contended
             | EngineError::Closing
-            | EngineError::Store(_) => problem,
+            | EngineError::Store(_) => {}
+        }
+        problem
+    }
+}
+
+impl Document {
+    fn explain(&mut self, refusal: Refusal) {
+        if let Refusal::Contract { problems, skeleton, .. } = refusal {
+            let broken = |it: baton_core::problem::Problem| Broken {
+                path: it.path,
+                rule: it.rule,
+                message: it.message,
+            };
+            self.problems = problems.into_iter().map(broken).collect();
+            self.skeleton = RawValue::from_string(json::print(&skeleton)).ok();
+        } else if let Refusal::AlreadyAccepted { holder, .. } = refusal {
+            self.holder = Some(holder.to_string());
         }
     }
 }
 
 impl From<JsonError> for Problem {
     fn from(error: JsonError) -> Self {
-        Self::malformed(error.code(), error.to_string())
+        let status = match error.fault {
+            JsonFault::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+            JsonFault::TooDeep
+            | JsonFault::Ends { .. }
+            | JsonFault::Unexpected { .. }
+            | JsonFault::DuplicateKey { .. }
+            | JsonFault::Nul
+            | JsonFault::LoneSurrogate { .. }
+            | JsonFault::BadEscape { .. }
+            | JsonFault::ControlCharacter { .. }
+            | JsonFault::BadNumber { .. } => StatusCode::BAD_REQUEST,
+        };
+        Self::new(status, error.code(), error.to_string())
     }
 }
 
@@ -128,4 +202,9 @@ pub(crate) async fn no_such_page(method: Method, uri: Uri) -> Problem {
 pub(crate) async fn no_such_method(method: Method, uri: Uri) -> Problem {
     let message = format!("{} does not take {method}", uri.path());
     Problem::new(StatusCode::METHOD_NOT_ALLOWED, "no_such_method", message)
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+fn number<S: serde::Serializer>(status: &StatusCode, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_u16(status.as_u16())
 }

@@ -1,35 +1,36 @@
 //! Seed 000's API, as its page prints it: the same paths, fields, words and answers.
 
 mod agents;
+mod described;
 mod handoffs;
-mod query;
 mod rows;
 mod run;
+mod signal;
 mod story;
 
 use std::sync::Arc;
 
-use axum::Router;
-use axum::http::HeaderMap;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
 use baton_core::document::Node;
-use baton_core::hash::Hash;
-use baton_core::names::Principal;
-use baton_engine::{Caller, EngineError, Key, Mode};
+use baton_engine::EngineError;
 use baton_store::HandoffRef;
 use baton_wire::json;
+
+use serde_json::value::RawValue;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use crate::App;
 use crate::problem::Problem;
 
-pub(crate) fn routes() -> Router<Arc<App>> {
-    Router::new()
-        .route("/api/handoffs", get(handoffs::get).post(handoffs::post))
-        .route("/api/run", get(run::get).post(run::post))
-        .route("/api/agents", get(agents::get))
-        .route("/api/story/{id}", get(story::get))
+pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
+    OpenApiRouter::new()
+        .routes(routes!(handoffs::get, handoffs::post))
+        .routes(routes!(run::get, run::post))
+        .routes(routes!(signal::get, signal::post))
+        .routes(routes!(agents::get))
+        .routes(routes!(story::get))
 }
 
 /// An answer as JSON.
@@ -39,24 +40,6 @@ impl IntoResponse for Json {
     fn into_response(self) -> Response {
         ([(CONTENT_TYPE, "application/json")], json::print(&self.0)).into_response()
     }
-}
-
-/// Who asks. Without credentials it is whoever sits at this machine.
-fn caller(headers: &HeaderMap, route: &str, request: &str) -> Result<Caller, Problem> {
-    let principal = Principal::parse("local")?;
-    let key = match headers.get("idempotency-key").map(|it| it.to_str()) {
-        None => None,
-        Some(Ok(key)) if !key.trim().is_empty() && key.len() <= 200 => Some(Key {
-            scope: format!("http:{principal}:{route}"),
-            key: key.to_owned(),
-            request: Hash::of(request.as_bytes()),
-        }),
-        Some(_) => {
-            let message = "`Idempotency-Key` has 1 to 200 plain characters";
-            return Err(Problem::malformed("bad_key", message));
-        }
-    };
-    Ok(Caller { principal, key, mode: Mode::Commit })
 }
 
 /// A no, with the row in question as this API shows rows.
@@ -73,18 +56,17 @@ async fn refused(app: &App, error: EngineError) -> Problem {
         | EngineError::NothingReady { .. }
         | EngineError::NoPrompt { .. }
         | EngineError::UnknownVariable { .. }
+        | EngineError::Outdated { .. }
         | EngineError::KeyReused
         | EngineError::Contended
         | EngineError::Closing
         | EngineError::Store(_) => None,
     };
     let problem = Problem::from(error);
-    match row {
-        Some(row) => match rows::one(app, &row).await {
-            Ok(node) => problem.with("handoff", node),
-            Err(_) => problem,
-        },
-        None => problem,
+    let Some(row) = row else { return problem };
+    match rows::one(app, &row).await {
+        Ok(node) => problem.about(RawValue::from_string(json::print(&node)).ok()),
+        Err(_) => problem,
     }
 }
 

@@ -45,7 +45,7 @@ pub(crate) async fn run(options: &Options) -> Result<()> {
         let engine = crew::engine_over(crew::sqlite(dir.path())?).await?;
         let measured = measure(&engine, callers, lasting, "bench").await?;
         engine.shutdown().await;
-        let raw = raw_rate(options, dir.path(), callers)?;
+        let raw = raw_rate(folder(options)?.path(), dir.path(), callers)?;
         println!(
             "| {callers} | {:.0} | {:.2} | {:.2} | {raw:.0} | {:.2} |",
             measured.per_second,
@@ -91,25 +91,30 @@ pub(crate) async fn measure(
     for task in tasks {
         took.extend(task.await??);
     }
-    let lasted = began.elapsed();
-    took.sort_unstable();
-    let at = |share: f64| {
-        let index = (took.len() as f64 * share) as usize;
-        took.get(index.min(took.len().saturating_sub(1))).copied()
-    };
-    Ok(Measured {
-        per_second: took.len() as f64 / lasted.as_secs_f64(),
-        p50: at(0.5).context("nothing was measured")?,
-        p99: at(0.99).context("nothing was measured")?,
-    })
+    Measured::of(took, began.elapsed())
+}
+
+impl Measured {
+    /// What so many durations within one span make.
+    pub(crate) fn of(mut took: Vec<Duration>, lasted: Duration) -> Result<Self> {
+        took.sort_unstable();
+        let at = |share: f64| {
+            let index = (took.len() as f64 * share) as usize;
+            took.get(index.min(took.len().saturating_sub(1))).copied()
+        };
+        Ok(Self {
+            per_second: took.len() as f64 / lasted.as_secs_f64(),
+            p50: at(0.5).context("nothing was measured")?,
+            p99: at(0.99).context("nothing was measured")?,
+        })
+    }
 }
 
 /// The rate of a bare SQLite writer on the rows that the engine wrote into `engine_dir`.
-fn raw_rate(options: &Options, engine_dir: &Path, group: usize) -> Result<f64> {
+pub(crate) fn raw_rate(dir: &Path, engine_dir: &Path, group: usize) -> Result<f64> {
     let commands = raw::read(engine_dir)?;
-    let dir = folder(options)?;
     let began = Instant::now();
-    let n = raw::write(dir.path(), &commands, group)?;
+    let n = raw::write(dir, &commands, group)?;
     Ok(n as f64 / began.elapsed().as_secs_f64())
 }
 

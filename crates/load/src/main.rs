@@ -5,6 +5,7 @@ mod bench;
 mod crash;
 mod crew;
 mod history;
+mod http;
 mod leases;
 mod raw;
 
@@ -25,6 +26,11 @@ struct Cli {
 enum Command {
     /// Durable transitions per second through the engine, beside a raw SQLite writer
     Engine(bench::Options),
+    /// Durable transitions per second over HTTP, beside a raw SQLite writer
+    Http(http::Options),
+    /// What `http` measures
+    #[command(hide = true)]
+    Server(http::ServerOptions),
     /// What the heartbeats of many holders cost, and how soon a dead one is noticed
     Leases(leases::Options),
     /// Kill a process under load again and again, and look for what was lost
@@ -39,6 +45,8 @@ fn main() -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     match cli.command {
         Command::Engine(options) => runtime.block_on(bench::run(&options)),
+        Command::Http(options) => runtime.block_on(http::run(&options)),
+        Command::Server(options) => runtime.block_on(http::serve(&options)),
         Command::Leases(options) => runtime.block_on(leases::run(&options)),
         Command::Crash(options) => runtime.block_on(crash::run(&options)),
         Command::Victim(options) => runtime.block_on(crash::play_victim(&options)),

@@ -6,7 +6,7 @@ use baton_core::names::{AgentId, StepId};
 use baton_core::outcome::Outcome;
 use baton_core::run::RunId;
 use baton_core::workflow::Place;
-use baton_store::StoreError;
+use baton_store::{Order, StoreError};
 use jiff::Timestamp;
 use rusqlite::Row;
 use uuid::Uuid;
@@ -35,6 +35,17 @@ pub(crate) fn integer(number: u64) -> i64 {
 /// SQLite takes a negative limit for none.
 pub(crate) fn limit(limit: u32) -> i64 {
     if limit == 0 { -1 } else { i64::from(limit) }
+}
+
+/// The condition that a row comes after number `?1`, and the direction of the list.
+pub(crate) fn after(order: Order, column: &str) -> (String, &'static str) {
+    match order {
+        Order::OldestFirst => (format!("{column} > ?1"), "asc"),
+        // 0 is before all, and so every number comes after it.
+        Order::NewestFirst => {
+            (format!("{column} < case ?1 when 0 then {} else ?1 end", i64::MAX), "desc")
+        }
+    }
 }
 
 pub(crate) fn place_text(place: &Place) -> String {

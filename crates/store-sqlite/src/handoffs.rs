@@ -7,7 +7,7 @@ use baton_store::{HandoffFilter, HandoffMove, HandoffRef, HandoffRow, HandoffSta
 use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
 
 use crate::columns::{
-    content_id, integer, limit, list_text, maybe_content_id, maybe_parsed, maybe_time,
+    after, content_id, integer, limit, list_text, maybe_content_id, maybe_parsed, maybe_time,
     nearest_nanoseconds, number, outcome, parsed, place, place_text, run_id, time, uuid,
 };
 use crate::error::{damaged, to_store};
@@ -107,7 +107,9 @@ pub(crate) fn find(
             ("runs.id = ?1 and handoffs.no = ?2", &[run.0.as_bytes(), &no.0])
         }
     };
-    let sql = format!("{SELECT} where {condition}");
+    let sql = format!(
+        "{COLUMNS} from handoffs join runs on runs.number = handoffs.run_number where {condition}"
+    );
     connection.prepare_cached(&sql)?.query_row(params, read).optional()
 }
 
@@ -115,8 +117,20 @@ pub(crate) fn list(
     connection: &Connection,
     filter: &HandoffFilter,
 ) -> rusqlite::Result<Vec<HandoffRow>> {
+    let mut statement = connection.prepare_cached(&list_sql(filter))?;
+    with_params(filter, |params| statement.query_map(params, read)?.collect())
+}
+
+pub(crate) fn count(connection: &Connection, filter: &HandoffFilter) -> rusqlite::Result<u64> {
+    let sql = format!("select count(*) as n {}", matching(filter));
+    let mut statement = connection.prepare_cached(&sql)?;
+    with_params(filter, |params| statement.query_row(params, |row| number(row, "n")))
+}
+
+/// Runs a query with what the conditions of [`matching`] are about.
+pub(crate) fn with_params<T>(filter: &HandoffFilter, query: impl FnOnce(&[&dyn ToSql]) -> T) -> T {
     let states: Vec<String> = filter.states.iter().map(|it| it.name().to_owned()).collect();
-    let params = params![
+    query(params![
         integer(filter.after),
         limit(filter.limit),
         filter.run.as_ref().map(|it| it.0.as_bytes()),
@@ -124,14 +138,25 @@ pub(crate) fn list(
         filter.to.as_ref().map(|it| it.as_str()),
         list_text(&states),
         filter.unmoved_since.map(nearest_nanoseconds),
-    ];
-    connection.prepare_cached(&list_sql(filter))?.query_map(params, read)?.collect()
+        filter.with.as_ref().map(|it| it.as_str()),
+        filter.kind.map(|it| it.name()),
+        filter.created_from.map(nearest_nanoseconds),
+        filter.created_before.map(nearest_nanoseconds),
+        integer(filter.skip),
+    ])
+}
+
+pub(crate) fn list_sql(filter: &HandoffFilter) -> String {
+    let (_, direction) = after(filter.order, "handoffs.number");
+    let matching = matching(filter);
+    format!("{COLUMNS} {matching} order by handoffs.number {direction} limit ?2 offset ?12")
 }
 
 /// Only the conditions that the filter has, so that SQLite can choose the index for them.
 /// Every parameter is in it: one that no condition uses is null, or not looked at.
-pub(crate) fn list_sql(filter: &HandoffFilter) -> String {
-    let mut conditions = vec!["handoffs.number > ?1"];
+pub(crate) fn matching(filter: &HandoffFilter) -> String {
+    let (after, _) = after(filter.order, "handoffs.number");
+    let mut conditions = vec![after.as_str(), "?2 is not null", "?12 is not null"];
     let are_open = !filter.states.is_empty() && filter.states.iter().all(|it| it.is_open());
     if are_open {
         // In the words of the partial indexes.
@@ -160,9 +185,24 @@ pub(crate) fn list_sql(filter: &HandoffFilter) -> String {
         Some(_) => "coalesce(handoffs.accepted_at, handoffs.created_at) <= ?7",
         None => "?7 is null",
     });
-    let select =
-        SELECT.replace("from handoffs", &format!("from handoffs {}", index(filter, are_open)));
-    format!("{select} where {} order by handoffs.number limit ?2", conditions.join(" and "))
+    conditions.push(match filter.with {
+        Some(_) => "(handoffs.from_agent = ?8 or handoffs.to_agent = ?8)",
+        None => "?8 is null",
+    });
+    conditions.push(if filter.kind.is_some() { "handoffs.kind = ?9" } else { "?9 is null" });
+    conditions.push(match filter.created_from {
+        Some(_) => "handoffs.created_at >= ?10",
+        None => "?10 is null",
+    });
+    conditions.push(match filter.created_before {
+        Some(_) => "handoffs.created_at < ?11",
+        None => "?11 is null",
+    });
+    let index = index(filter, are_open);
+    let conditions = conditions.join(" and ");
+    format!(
+        "from handoffs {index} join runs on runs.number = handoffs.run_number where {conditions}"
+    )
 }
 
 /// Left alone, SQLite would rather read a whole history in order than sort a few rows of it.
@@ -177,14 +217,13 @@ fn index(filter: &HandoffFilter, are_open: bool) -> &'static str {
     }
 }
 
-const SELECT: &str = "select
+const COLUMNS: &str = "select
     handoffs.number, handoffs.id, runs.id as run_id, runs.story_key, handoffs.no, handoffs.kind,
     handoffs.from_agent, handoffs.from_place, handoffs.to_agent, handoffs.to_place,
     handoffs.state, handoffs.outcome, handoffs.package, handoffs.reason, handoffs.ended_reason,
     handoffs.acknowledgement, handoffs.attempt, handoffs.follows, handoffs.approved_by,
     handoffs.warnings, handoffs.is_stale, handoffs.created_at, handoffs.accepted_at,
-    handoffs.ended_at
-    from handoffs join runs on runs.number = handoffs.run_number";
+    handoffs.ended_at";
 
 fn read(row: &Row<'_>) -> rusqlite::Result<HandoffRow> {
     let agent = |column| parsed(row, column, |it| AgentId::parse(it).ok());

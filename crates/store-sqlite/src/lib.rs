@@ -21,6 +21,7 @@ mod migrate;
 mod outbox;
 mod reader;
 mod runs;
+mod statistics;
 mod stories;
 mod timers;
 mod writer;
@@ -38,8 +39,8 @@ use baton_core::run::RunId;
 use baton_core::story::Story;
 use baton_store::{
     Answered, Append, AppendError, Appended, Definition, EventFilter, HandoffFilter, HandoffRef,
-    HandoffRow, OutboxRow, Position, PutOff, RunFilter, RunRef, RunRow, Store, StoreError,
-    StoredEvent, StoryFilter, StoryRow, TimerRow, refuse_nul, story_texts,
+    HandoffRow, OutboxRow, Position, PutOff, RunFilter, RunRef, RunRow, Statistics, Store,
+    StoreError, StoredEvent, StoryFilter, StoryRow, TimerRow, refuse_nul, story_texts,
 };
 use jiff::Timestamp;
 
@@ -111,6 +112,16 @@ impl Store for SqliteStore {
         self.readers.read(move |it| handoffs::list(it, &filter)).await
     }
 
+    async fn count_handoffs(&self, filter: &HandoffFilter) -> Result<u64, StoreError> {
+        let filter = filter.clone();
+        self.readers.read(move |it| handoffs::count(it, &filter)).await
+    }
+
+    async fn statistics(&self, filter: &HandoffFilter) -> Result<Statistics, StoreError> {
+        let filter = filter.clone();
+        self.readers.read(move |it| statistics::over(it, &filter)).await
+    }
+
     async fn contents(&self, run: RunId, ids: &[ContentId]) -> Result<Vec<Content>, StoreError> {
         let ids = ids.to_vec();
         self.readers.read(move |it| contents::find(it, run, &ids)).await
@@ -129,6 +140,17 @@ impl Store for SqliteStore {
         refuse_nul(story_texts(story))?;
         let (story, now) = (story.clone(), nanoseconds(now)?);
         self.writer.write(move |it| stories::add(it, &story, now).map_err(to_store)).await
+    }
+
+    async fn add_story_once(
+        &self,
+        story: &Story,
+        answered: &Answered,
+    ) -> Result<bool, AppendError> {
+        refuse_nul(story_texts(story).chain(answered.texts()))?;
+        let (story, answered, now) = (story.clone(), answered.clone(), nanoseconds(answered.at)?);
+        let add = move |it: &_| stories::add_once(it, &story, &answered, now);
+        self.writer.write(add).await
     }
 
     async fn save_story(&self, story: &Story, now: Timestamp) -> Result<(), StoreError> {

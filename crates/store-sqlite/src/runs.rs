@@ -7,7 +7,7 @@ use baton_wire::event::decode_run;
 use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
 
 use crate::append::Prepared;
-use crate::columns::{hash, integer, limit, number, run_id};
+use crate::columns::{after, hash, integer, limit, number, run_id};
 use crate::error::{is_constraint, to_append, unreadable};
 use crate::events;
 
@@ -124,6 +124,7 @@ pub(crate) fn list(connection: &Connection, filter: &RunFilter) -> rusqlite::Res
         limit(filter.limit),
         filter.story.as_ref().map(|it| it.as_str()),
         crate::columns::list_text(&statuses),
+        filter.workflow.as_ref().map(|it| it.as_str()),
     ];
     let read = |row: &Row<'_>| read(connection, row);
     connection.prepare_cached(&sql)?.query_map(params, read)?.collect()
@@ -148,6 +149,9 @@ pub(crate) fn list_sql(filter: &RunFilter) -> String {
     } else {
         "and status in (select value from json_each(?4))"
     };
+    let of_workflow =
+        if filter.workflow.is_some() { "and workflow = ?5" } else { "and ?5 is null" };
+    let (after, direction) = after(filter.order, "number");
     let index = if !only_unfinished.is_empty() && filter.story.is_none() {
         "indexed by runs_open"
     } else {
@@ -155,8 +159,8 @@ pub(crate) fn list_sql(filter: &RunFilter) -> String {
     };
     format!(
         "select number, id, version, head, state from runs {index}
-         where number > ?1 {only_unfinished} {of_story} {with_status}
-         order by number limit ?2"
+         where {after} {only_unfinished} {of_story} {with_status} {of_workflow}
+         order by number {direction} limit ?2"
     )
 }
 

@@ -3,10 +3,12 @@
 use baton_core::names::StoryKey;
 use baton_core::run::RunStatus;
 use baton_core::story::Story;
-use baton_store::{StoryFilter, StoryRow};
+use baton_store::{Answered, AppendError, StoryFilter, StoryRow};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
+use crate::answers;
 use crate::columns::{limit, list_text, maybe_parsed, parsed, run_id, time};
+use crate::error::to_append;
 
 const SELECT: &str = "select
     stories.key, stories.title, stories.description, stories.acceptance, stories.depends_on,
@@ -18,6 +20,21 @@ const SELECT: &str = "select
 /// Adds a story; false where one of that key is there already.
 pub(crate) fn add(connection: &Connection, story: &Story, now: i64) -> rusqlite::Result<bool> {
     write(connection, story, now, "do nothing").map(|n_rows| n_rows > 0)
+}
+
+/// As [`add`], with the answer to a request that may be sent twice.
+pub(crate) fn add_once(
+    connection: &Connection,
+    story: &Story,
+    answered: &Answered,
+    now: i64,
+) -> Result<bool, AppendError> {
+    answers::refuse_repeated(connection, answered)?;
+    let is_new = add(connection, story, now).map_err(to_append)?;
+    if is_new {
+        answers::add(connection, answered, now).map_err(to_append)?;
+    }
+    Ok(is_new)
 }
 
 /// Adds a story, or writes it over the one that is there, which keeps its age.

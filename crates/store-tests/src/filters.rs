@@ -1,8 +1,11 @@
 //! Lists: which rows come, in which order, and page by page.
 
-use baton_core::run::{Ended, RunStatus, State};
-use baton_store::{Append, HandoffFilter, HandoffState, RunFilter, Store};
-use jiff::SignedDuration;
+use baton_core::names::WorkflowName;
+use baton_core::run::{Ended, Kind, RunStatus, State};
+use baton_store::{
+    AgentStatistics, Append, HandoffFilter, HandoffState, Order, RunFilter, Statistics, Store,
+};
+use jiff::{SignedDuration, Timestamp};
 
 use crate::sample::*;
 
@@ -33,6 +36,24 @@ pub async fn runs_are_filtered(store: &dyn Store) {
     check(RunFilter { after: 2, ..RunFilter::default() }, &[3, 4]).await;
     check(RunFilter { after: u64::MAX, ..RunFilter::default() }, &[]).await;
     check(RunFilter { after: 1, limit: 2, ..RunFilter::default() }, &[2, 3]).await;
+
+    let workflow = |name: &str| RunFilter {
+        workflow: Some(WorkflowName::parse(name).unwrap()),
+        ..RunFilter::default()
+    };
+    check(workflow("story-pipeline"), &[1, 2, 3, 4]).await;
+    check(RunFilter { story: Some(story_key("s-3")), ..workflow("story-pipeline") }, &[3]).await;
+    check(workflow("gated-project"), &[]).await;
+
+    let newest = || RunFilter { order: Order::NewestFirst, ..RunFilter::default() };
+    check(newest(), &[4, 3, 2, 1]).await;
+    check(RunFilter { limit: 2, ..newest() }, &[4, 3]).await;
+    check(RunFilter { after: 3, ..newest() }, &[2, 1]).await;
+    check(RunFilter { after: 1, ..newest() }, &[]).await;
+    check(RunFilter { after: 100, limit: 1, ..newest() }, &[4]).await;
+    check(RunFilter { statuses: vec![RunStatus::Open, RunStatus::Paused], ..newest() }, &[3, 2])
+        .await;
+    check(RunFilter { story: Some(story_key("s-1")), after: 2, ..newest() }, &[1]).await;
 }
 
 pub async fn handoffs_are_filtered(store: &dyn Store) {
@@ -68,6 +89,104 @@ pub async fn handoffs_are_filtered(store: &dyn Store) {
     check(HandoffFilter { to: to("bea"), after: 1, limit: 1, ..all() }, &[3]).await;
     let (run, story) = (Some(run_id(2)), Some(story_key("s-1")));
     check(HandoffFilter { run, story, to: to("bea"), states: vec![pending], ..all() }, &[3]).await;
+}
+
+pub async fn handoffs_are_filtered_by_who_has_to_do_with_them(store: &dyn Store) {
+    some_handoffs(store).await;
+    let check = async |filter: HandoffFilter, expected: &[u64]| {
+        assert_eq!(numbers(store, &filter).await, expected, "{filter:?}");
+        let n = store.count_handoffs(&HandoffFilter { limit: 1, ..filter.clone() }).await.unwrap();
+        assert_eq!(n, expected.len() as u64, "{filter:?}");
+    };
+    let all = HandoffFilter::default;
+    // Every one of them is from ada.
+    check(HandoffFilter { with: Some(agent("ada")), ..all() }, &[1, 2, 3, 4, 5]).await;
+    check(HandoffFilter { with: Some(agent("cid")), ..all() }, &[2, 4]).await;
+    let (run, with) = (Some(run_id(1)), Some(agent("cid")));
+    check(HandoffFilter { run, with, ..all() }, &[2]).await;
+    check(HandoffFilter { with: Some(agent("dan")), ..all() }, &[]).await;
+    check(HandoffFilter { kind: Some(Kind::Sequential), ..all() }, &[1, 2, 3, 4, 5]).await;
+    check(HandoffFilter { kind: Some(Kind::Question), ..all() }, &[]).await;
+    let (story, kind) = (Some(story_key("s-1")), Some(Kind::Sequential));
+    check(HandoffFilter { story, kind, ..all() }, &[1, 2, 3]).await;
+}
+
+pub async fn handoffs_are_filtered_by_when_they_were_made(store: &dyn Store) {
+    some_handoffs(store).await;
+    let rows = store.handoffs(&HandoffFilter::default()).await.unwrap();
+    let (second, third) = (rows[1].created_at, rows[2].created_at);
+    let a_bit = SignedDuration::from_nanos(1);
+    let check = async |from, before, expected: &[u64]| {
+        let filter = HandoffFilter {
+            created_from: from,
+            created_before: before,
+            ..HandoffFilter::default()
+        };
+        assert_eq!(numbers(store, &filter).await, expected, "{filter:?}");
+        assert_eq!(store.count_handoffs(&filter).await.unwrap(), expected.len() as u64);
+    };
+    check(Some(third), None, &[3, 4, 5]).await;
+    check(Some(third + a_bit), None, &[4, 5]).await;
+    check(None, Some(third), &[1, 2]).await;
+    check(None, Some(third + a_bit), &[1, 2, 3]).await;
+    check(Some(second), Some(third), &[2]).await;
+    check(Some(third), Some(second), &[]).await;
+    check(Some(Timestamp::MIN), Some(Timestamp::MAX), &[1, 2, 3, 4, 5]).await;
+}
+
+pub async fn handoffs_come_newest_first_or_from_the_middle(store: &dyn Store) {
+    some_handoffs(store).await;
+    let check = async |filter: HandoffFilter, expected: &[u64]| {
+        assert_eq!(numbers(store, &filter).await, expected, "{filter:?}");
+    };
+    let newest = || HandoffFilter { order: Order::NewestFirst, ..HandoffFilter::default() };
+    check(newest(), &[5, 4, 3, 2, 1]).await;
+    check(HandoffFilter { limit: 2, ..newest() }, &[5, 4]).await;
+    check(HandoffFilter { after: 4, limit: 2, ..newest() }, &[3, 2]).await;
+    check(HandoffFilter { skip: 3, ..newest() }, &[2, 1]).await;
+    check(HandoffFilter { to: Some(agent("bea")), after: 5, ..newest() }, &[3, 1]).await;
+    check(HandoffFilter { story: Some(story_key("s-1")), ..newest() }, &[3, 2, 1]).await;
+    let pending = vec![HandoffState::Open(State::Pending)];
+    check(HandoffFilter { states: pending, ..newest() }, &[4, 3]).await;
+    let oldest = HandoffFilter::default;
+    check(HandoffFilter { skip: 1, limit: 2, ..oldest() }, &[2, 3]).await;
+    check(HandoffFilter { skip: 4, limit: 2, ..oldest() }, &[5]).await;
+    check(HandoffFilter { skip: u64::MAX, ..oldest() }, &[]).await;
+}
+
+pub async fn handoffs_are_counted_by_state_and_by_agent(store: &dyn Store) {
+    assert_eq!(store.statistics(&HandoffFilter::default()).await.unwrap(), Statistics::default());
+    some_handoffs(store).await;
+    let of = |name: &str, n_handoffs, n_open, n_completed, n_rejected| AgentStatistics {
+        agent: agent(name),
+        n_handoffs,
+        n_open,
+        n_completed,
+        n_rejected,
+        mean_ms_to_accept: Some(1000),
+        mean_ms_to_complete: Some(n_completed).filter(|it| *it > 0).map(|_| 1000),
+    };
+    let expected = Statistics {
+        by_state: vec![
+            (HandoffState::Open(State::Pending), 2),
+            (HandoffState::Open(State::Accepted), 1),
+            (HandoffState::Ended(Ended::Completed), 1),
+            (HandoffState::Ended(Ended::Rejected), 1),
+        ],
+        by_agent: vec![of("bea", 3, 2, 0, 1), of("cid", 2, 1, 1, 0)],
+    };
+    // Order, place and limit are about lists.
+    for filter in [
+        HandoffFilter::default(),
+        HandoffFilter { order: Order::NewestFirst, after: 2, limit: 1, ..HandoffFilter::default() },
+    ] {
+        assert_eq!(store.statistics(&filter).await.unwrap(), expected, "{filter:?}");
+    }
+    let of_run = HandoffFilter { run: Some(run_id(2)), ..HandoffFilter::default() };
+    let waiting = AgentStatistics { mean_ms_to_accept: None, ..of("bea", 1, 1, 0, 0) };
+    let found = store.statistics(&of_run).await.unwrap();
+    assert_eq!(found.by_state, [(HandoffState::Open(State::Pending), 1)]);
+    assert_eq!(found.by_agent, [waiting]);
 }
 
 pub async fn handoffs_are_filtered_by_their_last_move(store: &dyn Store) {
@@ -114,7 +233,8 @@ pub async fn runs_page_without_gap_or_duplicate(store: &dyn Store) {
             let mut seen: Vec<u64> = Vec::new();
             loop {
                 let after = seen.last().copied().unwrap_or(0);
-                let filter = RunFilter { story: None, statuses: statuses.clone(), after, limit };
+                let statuses = statuses.clone();
+                let filter = RunFilter { statuses, after, limit, ..RunFilter::default() };
                 let rows = store.runs(&filter).await.unwrap();
                 if rows.is_empty() {
                     break;

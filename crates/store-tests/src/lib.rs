@@ -80,6 +80,10 @@ macro_rules! conformance {
             filters {
                 runs_are_filtered
                 handoffs_are_filtered
+                handoffs_are_filtered_by_who_has_to_do_with_them
+                handoffs_are_filtered_by_when_they_were_made
+                handoffs_come_newest_first_or_from_the_middle
+                handoffs_are_counted_by_state_and_by_agent
                 handoffs_are_filtered_by_their_last_move
                 runs_page_without_gap_or_duplicate
                 handoffs_page_without_gap_or_duplicate
@@ -104,6 +108,7 @@ macro_rules! conformance {
             }
             stories {
                 a_story_is_added_once
+                a_story_that_is_sent_twice_is_added_once
                 a_saved_story_keeps_its_age
                 an_append_makes_a_missing_story_only
                 stories_are_listed_by_key

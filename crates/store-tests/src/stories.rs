@@ -2,7 +2,7 @@
 
 use baton_core::run::RunStatus;
 use baton_core::story::Story;
-use baton_store::{Append, Store, StoryFilter, StoryRow};
+use baton_store::{Answered, Append, AppendError, Store, StoryFilter, StoryRow};
 
 use crate::sample::*;
 
@@ -12,6 +12,27 @@ pub async fn a_story_is_added_once(store: &dyn Store) {
     assert!(!store.add_story(&Story::named(story_key("s-1")), moment(2)).await.unwrap());
     let expected = StoryRow { story, created_at: moment(1), latest: None };
     assert_eq!(store.story(&story_key("s-1")).await.unwrap(), Some(expected));
+}
+
+pub async fn a_story_that_is_sent_twice_is_added_once(store: &dyn Store) {
+    let answered = keyed(start(1, "s-1"), "ada add", "k-1").answered.unwrap();
+    let other = Answered { key: "k-2".to_owned(), ..answered.clone() };
+    assert!(store.add_story_once(&full("s-1"), &answered).await.unwrap());
+    let row = store.story(&story_key("s-1")).await.unwrap().unwrap();
+    assert_eq!((row.story, row.created_at), (full("s-1"), answered.at));
+
+    // Whatever is sent with the key, it is the same request again or a mistake.
+    for story in [full("s-1"), full("s-2")] {
+        match store.add_story_once(&story, &answered).await {
+            Err(AppendError::Repeated(first)) => assert_eq!(*first, answered),
+            other => panic!("{other:?}"),
+        }
+    }
+    assert!(!store.add_story_once(&full("s-1"), &other).await.unwrap());
+    assert_eq!(store.answered("ada add", "k-2").await.unwrap(), None);
+    assert!(store.add_story_once(&full("s-2"), &other).await.unwrap());
+    assert_eq!(store.answered("ada add", "k-2").await.unwrap(), Some(other));
+    assert_eq!(listed(store, None, 0).await, ["s-1", "s-2"]);
 }
 
 pub async fn a_saved_story_keeps_its_age(store: &dyn Store) {

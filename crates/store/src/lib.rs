@@ -23,8 +23,9 @@ pub use append::{
 pub use memory::MemoryStore;
 pub use nul::{refuse_nul, story_texts};
 pub use rows::{
-    EventFilter, HandoffFilter, HandoffRef, HandoffRow, HandoffState, OutboxRow, Position,
-    RunFilter, RunRef, RunRow, StoredEvent, StoryFilter, StoryRow, TimerKind, TimerRow, Version,
+    AgentStatistics, EventFilter, HandoffFilter, HandoffRef, HandoffRow, HandoffState, Order,
+    OutboxRow, Position, RunFilter, RunRef, RunRow, Statistics, StoredEvent, StoryFilter, StoryRow,
+    TimerKind, TimerRow, Version,
 };
 
 /// Keeps runs, and what belongs to them. The run is the unit of consistency.
@@ -36,13 +37,19 @@ pub trait Store: Send + Sync {
 
     async fn run(&self, which: &RunRef) -> Result<Option<RunRow>, StoreError>;
 
-    /// By number, ascending.
+    /// By number, in the filter's order.
     async fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError>;
 
     async fn handoff(&self, which: &HandoffRef) -> Result<Option<HandoffRow>, StoreError>;
 
-    /// By number, ascending.
+    /// By number, in the filter's order.
     async fn handoffs(&self, filter: &HandoffFilter) -> Result<Vec<HandoffRow>, StoreError>;
+
+    /// How many [`Store::handoffs`] would be without a limit, none of them passed over.
+    async fn count_handoffs(&self, filter: &HandoffFilter) -> Result<u64, StoreError>;
+
+    /// Counts and means over the handoffs of a filter, whose order, skip and limit say nothing.
+    async fn statistics(&self, filter: &HandoffFilter) -> Result<Statistics, StoreError>;
 
     /// The texts that are there, in no particular order.
     async fn contents(&self, run: RunId, ids: &[ContentId]) -> Result<Vec<Content>, StoreError>;
@@ -55,6 +62,11 @@ pub trait Store: Send + Sync {
 
     /// Adds a story; false where one of that key is there already, which is left as it is.
     async fn add_story(&self, story: &Story, now: Timestamp) -> Result<bool, StoreError>;
+
+    /// As [`Store::add_story`], for a request that may be sent twice: its answer is kept with the
+    /// story, and one that was answered before is [`AppendError::Repeated`], whatever it asks.
+    async fn add_story_once(&self, story: &Story, answered: &Answered)
+    -> Result<bool, AppendError>;
 
     /// Writes a story over the one of that key, or adds it.
     async fn save_story(&self, story: &Story, now: Timestamp) -> Result<(), StoreError>;

@@ -2,6 +2,7 @@
 
 mod append;
 mod filters;
+mod statistics;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -16,8 +17,8 @@ use jiff::Timestamp;
 
 use crate::{
     Answered, Append, AppendError, Appended, Definition, EventFilter, HandoffFilter, HandoffRef,
-    HandoffRow, OutboxRow, Position, PutOff, RunFilter, RunRef, RunRow, Store, StoreError,
-    StoredEvent, StoryFilter, StoryRow, TimerKind, TimerRow, refuse_nul, story_texts,
+    HandoffRow, Order, OutboxRow, Position, PutOff, RunFilter, RunRef, RunRow, Statistics, Store,
+    StoreError, StoredEvent, StoryFilter, StoryRow, TimerKind, TimerRow, refuse_nul, story_texts,
 };
 
 #[derive(Debug, Default)]
@@ -62,7 +63,7 @@ impl Store for MemoryStore {
     async fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError> {
         let kept = self.open()?;
         let matching = kept.runs.iter().filter(|it| filters::has_run(filter, it));
-        Ok(filters::page(matching, filter.limit))
+        Ok(filters::ordered(matching, filter.order, 0, filter.limit))
     }
 
     async fn handoff(&self, which: &HandoffRef) -> Result<Option<HandoffRow>, StoreError> {
@@ -72,7 +73,19 @@ impl Store for MemoryStore {
     async fn handoffs(&self, filter: &HandoffFilter) -> Result<Vec<HandoffRow>, StoreError> {
         let kept = self.open()?;
         let matching = kept.handoffs.iter().filter(|it| filters::has_handoff(filter, it));
-        Ok(filters::page(matching, filter.limit))
+        Ok(filters::ordered(matching, filter.order, filter.skip, filter.limit))
+    }
+
+    async fn count_handoffs(&self, filter: &HandoffFilter) -> Result<u64, StoreError> {
+        let kept = self.open()?;
+        Ok(kept.handoffs.iter().filter(|it| filters::has_handoff(filter, it)).count() as u64)
+    }
+
+    async fn statistics(&self, filter: &HandoffFilter) -> Result<Statistics, StoreError> {
+        let kept = self.open()?;
+        let all = HandoffFilter { order: Order::OldestFirst, after: 0, ..filter.clone() };
+        let matching = kept.handoffs.iter().filter(|it| filters::has_handoff(&all, it));
+        Ok(statistics::over(matching))
     }
 
     async fn contents(&self, run: RunId, ids: &[ContentId]) -> Result<Vec<Content>, StoreError> {
@@ -97,6 +110,25 @@ impl Store for MemoryStore {
             return Ok(false);
         }
         kept.stories.insert(story.key.clone(), (story.clone(), now));
+        Ok(true)
+    }
+
+    async fn add_story_once(
+        &self,
+        story: &Story,
+        answered: &Answered,
+    ) -> Result<bool, AppendError> {
+        refuse_nul(story_texts(story).chain(answered.texts()))?;
+        let mut kept = self.open()?;
+        let key = (answered.scope.clone(), answered.key.clone());
+        if let Some(first) = kept.answered.get(&key) {
+            return Err(AppendError::Repeated(Box::new(first.clone())));
+        }
+        if kept.stories.contains_key(&story.key) {
+            return Ok(false);
+        }
+        kept.stories.insert(story.key.clone(), (story.clone(), answered.at));
+        kept.answered.insert(key, answered.clone());
         Ok(true)
     }
 

@@ -2,7 +2,7 @@
 
 use baton_core::story::Story;
 
-use crate::{Append, HandoffChange, StoreError};
+use crate::{Answered, Append, HandoffChange, StoreError};
 
 /// Refuses the character U+0000 in any of `texts`.
 pub fn refuse_nul<'a>(texts: impl IntoIterator<Item = &'a str>) -> Result<(), StoreError> {
@@ -24,17 +24,23 @@ pub fn story_texts(story: &Story) -> impl Iterator<Item = &str> {
 impl Append {
     /// Every free text that it would store.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
-        let answered = self.answered.iter().flat_map(|it| [&it.scope, &it.key, &it.answer]);
         self.events
             .iter()
             .map(|it| &it.body)
             .chain(self.handoffs.iter().flat_map(warnings))
             .chain(self.definition.iter().map(|it| &it.text))
             .chain(&self.outbox)
-            .chain(answered)
             .map(String::as_str)
+            .chain(self.answered.iter().flat_map(Answered::texts))
             .chain(self.contents.iter().map(|it| it.text.as_ref()))
             .chain(self.story.iter().flat_map(story_texts))
+    }
+}
+
+impl Answered {
+    /// Every free text that it has.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        [self.scope.as_str(), &self.key, &self.answer].into_iter()
     }
 }
 

@@ -3,7 +3,7 @@
 use baton_core::content::ContentId;
 use baton_core::event::Created;
 use baton_core::hash::Hash;
-use baton_core::names::{AgentId, Principal, StoryKey};
+use baton_core::names::{AgentId, Principal, StoryKey, WorkflowName};
 use baton_core::outcome::Outcome;
 use baton_core::run::{Ended, HandoffId, HandoffNo, Kind, Party, Run, RunId, RunStatus, State};
 use baton_core::story::Story;
@@ -49,12 +49,22 @@ pub enum RunRef {
     LatestOf(StoryKey),
 }
 
+/// In which order a list comes, and so what comes after one of its rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Order {
+    #[default]
+    OldestFirst,
+    NewestFirst,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RunFilter {
     pub story: Option<StoryKey>,
+    pub workflow: Option<WorkflowName>,
     /// Any of these; none means all.
     pub statuses: Vec<RunStatus>,
-    /// Only runs with a higher number.
+    pub order: Order,
+    /// Only runs that come after the one of this number, there or not. 0 is before all.
     pub after: u64,
     /// 0 means as many as there are.
     pub limit: u32,
@@ -106,15 +116,49 @@ pub struct HandoffFilter {
     pub run: Option<RunId>,
     pub story: Option<StoryKey>,
     pub to: Option<AgentId>,
+    /// The sender or the receiver.
+    pub with: Option<AgentId>,
+    pub kind: Option<Kind>,
     /// Any of these; none means all.
     pub states: Vec<HandoffState>,
     pub is_stale: Option<bool>,
     /// Only those whose last move (accepted, else created) was at or before this.
     pub unmoved_since: Option<Timestamp>,
-    /// Only handoffs with a higher number.
+    /// Only those made at or after this.
+    pub created_from: Option<Timestamp>,
+    /// Only those made before this.
+    pub created_before: Option<Timestamp>,
+    pub order: Order,
+    /// Only handoffs that come after the one of this number, there or not. 0 is before all.
     pub after: u64,
+    /// How many of them are passed over: for pages that have a number.
+    pub skip: u64,
     /// 0 means as many as there are.
     pub limit: u32,
+}
+
+/// How handoffs fare, over all that a filter lets through.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Statistics {
+    /// In the order of [`HandoffState::ALL`], those that there are.
+    pub by_state: Vec<(HandoffState, u64)>,
+    /// By the receiver's id.
+    pub by_agent: Vec<AgentStatistics>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentStatistics {
+    pub agent: AgentId,
+    pub n_handoffs: u64,
+    /// Of those, how many it has not ended yet.
+    pub n_open: u64,
+    pub n_completed: u64,
+    /// How many it sent back.
+    pub n_rejected: u64,
+    /// From the offer to the acceptance, in whole milliseconds.
+    pub mean_ms_to_accept: Option<u64>,
+    /// From the acceptance to the completion, in whole milliseconds.
+    pub mean_ms_to_complete: Option<u64>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -227,6 +271,16 @@ impl HandoffRow {
         self.outcome = moved.outcome.or(self.outcome);
         self.ended_reason = moved.ended_reason.or(self.ended_reason);
         self.acknowledgement = moved.acknowledgement.or(self.acknowledgement);
+    }
+}
+
+impl Order {
+    /// Whether a row comes after the one of number `after`.
+    pub fn is_after(self, number: u64, after: u64) -> bool {
+        match self {
+            Order::OldestFirst => number > after,
+            Order::NewestFirst => after == 0 || number < after,
+        }
     }
 }
 

@@ -74,7 +74,7 @@ fn nothing_in_a_link_can_change_or_move_without_breaking_the_chain() {
     }
 }
 
-const N_EVENTS: usize = 35;
+const N_EVENTS: usize = 38;
 
 /// Spelled out, so that a new event does not compile until somebody has added a sample of it.
 fn sampled(event: &Event) -> &'static str {
@@ -101,6 +101,9 @@ fn sampled(event: &Event) -> &'static str {
         | Event::LeaseReleased { .. }
         | Event::GatePassed { .. }
         | Event::EvidenceRecorded { .. }
+        | Event::SignalPassed
+        | Event::SignalMerged { .. }
+        | Event::MessagePosted { .. }
         | Event::BlockerRaised { .. }
         | Event::BlockerResolved { .. }
         | Event::BlockerWaived { .. }

@@ -170,9 +170,9 @@ async fn list(session: &Session, args: &HandoffList) -> Result<(), Failure> {
         to: args.agent.as_deref().map(AgentId::parse).transpose()?,
         states: states_of(args)?,
         is_stale: args.stale.then_some(true),
-        unmoved_since: None,
         after: args.after,
         limit: args.limit,
+        ..HandoffFilter::default()
     };
     let rows = engine.store().handoffs(&filter).await?;
     let texts = engine.texts_of(&rows).await?;

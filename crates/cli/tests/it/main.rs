@@ -7,6 +7,7 @@ mod files;
 mod handoffs;
 mod moves;
 mod prompt;
+mod serve;
 mod together;
 
 use std::path::Path;

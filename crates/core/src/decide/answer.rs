@@ -5,7 +5,7 @@ use super::control;
 use super::draft::{Draft, wrong_state};
 use super::edge::check_named;
 use super::frame;
-use super::gate::human;
+use super::gate::{human, past};
 use super::offer::{AtOrchestrator, Offer, give_back, hand_over, offer};
 use super::question;
 use crate::command::GateAnswer;
@@ -173,7 +173,6 @@ fn work(gate: &Gate, caller: Option<&Handoff>, worker: Party) -> Offer {
     match (caller, &worker.place) {
         (Some(caller), Place::Delegate(_)) if worker != caller.to => Offer {
             kind: Kind::Delegation,
-            forward,
             has_lost_lease: gate.has_lost_lease,
             ..Offer::new(caller.to.clone(), worker, gate.given)
         },
@@ -220,7 +219,7 @@ fn success_of(draft: &Draft<'_>, gate: &Gate) -> Result<Next, Refusal> {
 
 fn approved(gate: &Gate) -> Offer {
     let told_warnings = gate.warnings.clone();
-    Offer { told_warnings, ..Offer::new(gate.asker.clone(), gate.worker.clone(), gate.package) }
+    Offer { told_warnings, ..past(gate, gate.package) }
 }
 
 /// The person's own package in the place of the sender's, which stays with the gate.
@@ -237,7 +236,7 @@ fn modify(
     let contract = gate.edge_in(draft.workflow()).and_then(|it| it.contract.as_ref());
     let warnings = check_named(draft.workflow(), contract, package, Profile::Lenient)?;
     let package = Some(draft.keep_package(package));
-    let onward = Offer { warnings, ..Offer::new(gate.asker.clone(), gate.worker.clone(), package) };
+    let onward = Offer { warnings, ..past(gate, package) };
     Ok(Next::Along(target(gate), Box::new(onward)))
 }
 

@@ -1,6 +1,7 @@
 //! What was checked comes in, and may open an automatic gate.
 
 use super::draft::Draft;
+use super::gate::past;
 use super::offer::{AtOrchestrator, Offer, hand_over};
 use super::question;
 use crate::command::Record;
@@ -52,7 +53,7 @@ fn open_if_passed(draft: &mut Draft<'_>, row: &Handoff, gate: &Gate) {
     let onward = Offer {
         follows: Some(row.no),
         told_warnings: gate.warnings.clone(),
-        ..Offer::new(gate.asker.clone(), gate.worker.clone(), gate.package)
+        ..past(gate, gate.package)
     };
     draft.done.handoff = Some(hand_over(draft, onward, AtOrchestrator::of(&target(gate))));
 }

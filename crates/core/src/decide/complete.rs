@@ -18,6 +18,7 @@ use crate::event::Event;
 use crate::gate::{Gate, GateCause, GateKind};
 use crate::names::{AgentId, Reason};
 use crate::outcome::Outcome;
+use crate::package::Package;
 use crate::refusal::Refusal;
 use crate::run::{EdgeKey, Handoff, Kind, Party, RunStatus, State};
 use crate::workflow::{Edge, Place, Step, Workflow};
@@ -36,6 +37,25 @@ pub(super) fn decide(draft: &mut Draft<'_>, complete: &Complete) -> Result<(), R
         profile: complete.profile,
     };
     finish(draft, &handoff, &work)
+}
+
+/// What somebody outside says of work that only has to be ended.
+pub(super) fn by_signal(
+    draft: &mut Draft<'_>,
+    handoff: &Handoff,
+    package: &Package,
+) -> Result<(), Refusal> {
+    let work = Work {
+        package,
+        outcome: Some(Outcome::Success),
+        to: None,
+        way: None,
+        may_be_part: false,
+        reason: None,
+        fence: None,
+        profile: Profile::Lenient,
+    };
+    finish(draft, handoff, &work)
 }
 
 /// What the receiver of `handoff` hands on when it says [`Create`].

@@ -220,8 +220,10 @@ fn again(draft: &mut Draft<'_>, create: &Create, at: &Place) -> bool {
 /// taking the place of what has been seen.
 pub(super) fn past_its_gate(draft: &mut Draft<'_>, new: Offer) -> HandoffNo {
     let workflow = draft.workflow();
+    // What came back had not come along the edge.
+    let is_onward = new.kind == Kind::Sequential;
     let leads_there = |it: &&Edge| Workflow::target_place(&it.to) == new.to.place;
-    let edges = workflow.edges_from(&new.forward.from).iter();
+    let edges = workflow.edges_from(&new.forward.from).iter().filter(|_| is_onward);
     let Some(edge) = edges.filter(leads_there).find(|it| it.gate.is_some()) else {
         return hand_over(draft, new, AtOrchestrator::LiesLoose);
     };

@@ -181,3 +181,15 @@ fn gate_of(edge: &Edge, work: &Onward<'_>, cause: GateCause) -> Gate {
 pub(super) fn edge_of(from: &Place, edge: &Edge) -> GateEdge {
     GateEdge { from: from.clone(), to: Workflow::target_place(&edge.to), on: edge.on }
 }
+
+/// What goes on past a gate: along the edge that it stands on, whoever had stood before it.
+pub(super) fn past(gate: &Gate, package: Option<ContentId>) -> Offer {
+    let onward = Offer::new(gate.asker.clone(), gate.worker.clone(), package);
+    match &gate.edge {
+        Some(GateEdge { from, to, .. }) => {
+            let forward = EdgeKey { from: from.clone(), to: to.clone() };
+            Offer { forward, ..onward }
+        }
+        None => onward,
+    }
+}

@@ -226,13 +226,18 @@ fn became(tester: &Tester, no: HandoffNo, command: &Command) -> Became {
     }
 }
 
+/// How an event ends the handoff, if it does.
+#[expect(clippy::wildcard_enum_match_arm, reason = "only these five end one")]
 fn ended(event: &Event, no: HandoffNo) -> Option<&'static str> {
+    if event.handoff() != Some(no) {
+        return None;
+    }
     let how = match event {
-        Event::HandoffCompleted { handoff, .. } if *handoff == no => Ended::Completed,
-        Event::HandoffRejected { handoff, .. } if *handoff == no => Ended::Rejected,
-        Event::HandoffTimedOut { handoff, .. } if *handoff == no => Ended::TimedOut,
-        Event::HandoffCancelled { handoff, .. } if *handoff == no => Ended::Cancelled,
-        Event::HandoffSuperseded { handoff, .. } if *handoff == no => Ended::Superseded,
+        Event::HandoffCompleted { .. } => Ended::Completed,
+        Event::HandoffRejected { .. } => Ended::Rejected,
+        Event::HandoffTimedOut { .. } => Ended::TimedOut,
+        Event::HandoffCancelled { .. } => Ended::Cancelled,
+        Event::HandoffSuperseded { .. } => Ended::Superseded,
         _ => return None,
     };
     Some(how.name())

@@ -38,7 +38,10 @@ pub(super) const ON_HANDOFF: [MakeCommand; 15] = [
     ("approve", |_, no| answer_gate(no, Answer::Approve)),
 ];
 
-pub(super) const ON_RUN: [(&str, fn() -> Command); 6] = [
+pub(super) type MakeRunCommand = (&'static str, fn() -> Command);
+
+/// Every command on a run as a whole.
+pub(super) const ON_RUN: [MakeRunCommand; 6] = [
     ("clean_up", || Command::CleanUp { reason: None }),
     ("pause", || Command::Pause { reason: None }),
     ("resume", || Command::Resume),

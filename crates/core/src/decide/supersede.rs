@@ -98,4 +98,6 @@ fn check_part(draft: &Draft<'_>, old: &Handoff, create: &Create) -> Result<Vec<P
 fn end(draft: &mut Draft<'_>, old: &Handoff) {
     frame::clear_inside(draft, old.no, None);
     draft.emit(Event::HandoffSuperseded { handoff: old.no, reason: None });
+    // Whoever advised on it advised on another package.
+    draft.end_advice();
 }

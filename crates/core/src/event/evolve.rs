@@ -52,7 +52,15 @@ pub fn evolve(run: &mut Run, event: &Event, at: Timestamp) {
             }
         }
         Event::StepStarted { step, .. } => run.visit(&Place::Step(step.clone())),
-        Event::StepCompleted { .. } | Event::StepSkipped { .. } | Event::GatePassed { .. } => {}
+        Event::StepCompleted { .. }
+        | Event::StepSkipped { .. }
+        | Event::GatePassed { .. }
+        | Event::MessagePosted { .. } => {}
+        Event::SignalPassed => run.is_passed = true,
+        Event::SignalMerged { commit } => {
+            run.is_merged = true;
+            run.merge_commit = commit.clone().or_else(|| run.merge_commit.take());
+        }
         Event::HandoffClarified { handoff, question, .. } => run.ask(*handoff, *question),
         Event::HandoffAnswered { handoff, .. } => run.go_on_waiting(*handoff, at),
         Event::HandoffReleased { handoff, .. } => run.put_back(*handoff, at),

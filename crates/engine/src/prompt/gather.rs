@@ -53,7 +53,7 @@ impl Engine {
         };
         known.exchanges = self.exchanges_about(&known).await?;
         let ids = known.texts_needed();
-        known.texts = self.texts(&known.row, &ids).await?;
+        known.texts = self.contents_by_id(&known.row, &ids).await?;
         Ok(known.into_brief())
     }
 
@@ -74,7 +74,7 @@ impl Engine {
         Ok(exchanges)
     }
 
-    async fn texts(
+    async fn contents_by_id(
         &self,
         row: &HandoffRow,
         ids: &[ContentId],

@@ -1,7 +1,11 @@
-//! Two workflows, each written down twice: as the file that Baton reads, and as the table that
+//! Three workflows, each written down twice: as the file that Baton reads, and as the table that
 //! the model believes in. Nothing here is computed from the other.
 
+mod gated;
+
 use baton_core::outcome::Outcome;
+
+pub(crate) use gated::{GATED, GATED_FILE};
 
 /// What the model knows of a workflow.
 #[derive(Debug)]
@@ -11,7 +15,13 @@ pub(crate) struct Flow {
     pub(crate) steps: &'static [Step],
     pub(crate) rounds: u32,
     pub(crate) retries: u32,
+    pub(crate) questions: u32,
+    /// In seconds, as all times here.
     pub(crate) stale_after: i64,
+    /// For all places that do not say it themselves.
+    pub(crate) expiry: Option<Expiry>,
+    /// Of what an agent asks a person of its own accord.
+    pub(crate) escalation: Contract,
 }
 
 #[derive(Debug)]
@@ -20,9 +30,32 @@ pub(crate) struct Step {
     pub(crate) agents: &'static [&'static str],
     pub(crate) is_optional: bool,
     pub(crate) rejects: Rejects,
-    /// In minutes.
     pub(crate) work_within: i64,
+    pub(crate) expiry: Option<Expiry>,
+    pub(crate) delegates: &'static [Delegate],
     pub(crate) edges: &'static [Edge],
+}
+
+/// A specialist, what it is given and what it gives back.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Delegate {
+    pub(crate) agent: &'static str,
+    pub(crate) contract: Contract,
+    pub(crate) returns: Contract,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Expiry {
+    pub(crate) after: i64,
+    pub(crate) then: Then,
+}
+
+/// What becomes of a handoff that nobody took in time.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Then {
+    Loose,
+    Return,
+    Ask,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -41,6 +74,16 @@ pub(crate) struct Edge {
     pub(crate) contract: Contract,
     pub(crate) is_strict: bool,
     pub(crate) rounds: Option<u32>,
+    pub(crate) gate: Option<EdgeGate>,
+}
+
+/// What the workflow wants to see before work goes along an edge.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum EdgeGate {
+    Blocking,
+    Advisory,
+    /// All of these checks, or a person.
+    Automatic(&'static [&'static str]),
 }
 
 /// What an edge asks for, as far as the [`Parcel`]s can tell them apart.
@@ -54,6 +97,8 @@ pub(crate) enum Contract {
     Feedback,
     /// Nothing but wishes.
     Wishes,
+    /// What came of the work.
+    Summary,
 }
 
 /// The kinds of packages that are sent around.
@@ -69,13 +114,20 @@ pub(crate) enum Parcel {
     /// A review that found something at each of these lines.
     Findings(&'static [u8]),
     Error,
+    /// Asks for a person's eye.
+    Gate,
+    /// Says three things that are in the way.
+    Blockers,
 }
 
 pub(crate) const ORCHESTRATOR: &str = "orchestrator";
 pub(crate) const HUMAN: &str = "human";
 
-/// Everybody whom an agent file describes; the last two do no step.
-pub(crate) const AGENTS: [&str; 11] = [
+pub(crate) const MINUTE: i64 = 60;
+
+/// Everybody whom an agent file describes; the last three do no step. Nobody is called as a
+/// step is, so a place with an agent's name is where a delegate works.
+pub(crate) const AGENTS: [&str; 16] = [
     "analyst",
     "implementer",
     "reviewer",
@@ -85,6 +137,11 @@ pub(crate) const AGENTS: [&str; 11] = [
     "editor",
     "checker",
     "fixer",
+    "shaper",
+    "builder",
+    "trimmer",
+    "prover",
+    "digger",
     "helper",
     "stranger",
 ];
@@ -124,14 +181,18 @@ pub(crate) static PIPELINE: Flow = Flow {
     ],
     rounds: 3,
     retries: 2,
-    stale_after: 30,
+    questions: 3,
+    stale_after: 30 * MINUTE,
+    expiry: None,
+    escalation: Contract::None,
 };
 
 /// Everything that the built-in pipeline has not: two agents for a step, an edge from an agent
-/// to itself, a failure edge that is no way back, rejects that go elsewhere or nowhere.
+/// to itself, a failure edge that is no way back, rejects that go elsewhere or nowhere, and a
+/// person who is asked about whatever nobody takes.
 pub(crate) const SIDE_ROADS_FILE: &str = "\
 name: side-roads
-limits: { rounds: 2, retries: 1, stale_after: 10m }
+limits: { rounds: 2, retries: 1, stale_after: 10m, expire_after: 35m, on_expire: ask }
 start: { to: draft }
 steps:
   draft:
@@ -190,7 +251,7 @@ pub(crate) static SIDE_ROADS: Flow = Flow {
         },
         Step {
             rejects: Rejects::To("draft"),
-            work_within: 20,
+            work_within: 20 * MINUTE,
             ..step(
                 "check",
                 &["checker"],
@@ -206,7 +267,10 @@ pub(crate) static SIDE_ROADS: Flow = Flow {
     ],
     rounds: 2,
     retries: 1,
-    stale_after: 10,
+    questions: 3,
+    stale_after: 10 * MINUTE,
+    expiry: Some(Expiry { after: 35 * MINUTE, then: Then::Ask }),
+    escalation: Contract::None,
 };
 
 impl Flow {
@@ -217,6 +281,7 @@ impl Flow {
     pub(crate) fn agents_at(&self, place: &'static str) -> Vec<&'static str> {
         match place {
             ORCHESTRATOR | HUMAN => vec![place],
+            place if is_delegate(place) => vec![place],
             step => self.step(step).map_or_else(Vec::new, |it| it.agents.to_vec()),
         }
     }
@@ -228,6 +293,11 @@ impl Flow {
         }
     }
 
+    /// How long a handoff to `place` may wait.
+    pub(crate) fn expiry_at(&self, place: &str) -> Option<Expiry> {
+        self.step(place).and_then(|it| it.expiry).or(self.expiry)
+    }
+
     /// Where `agent` may stand, in the order of the file.
     pub(crate) fn places_of(&self, agent: &str) -> Vec<&'static str> {
         let places = std::iter::once(ORCHESTRATOR).chain(self.steps.iter().map(|it| it.id));
@@ -235,11 +305,21 @@ impl Flow {
     }
 }
 
+/// Where a delegate works has its name.
+pub(crate) fn is_delegate(place: &str) -> bool {
+    AGENTS.contains(&place)
+}
+
 impl Edge {
     /// Whether a package may go this way; an edge that says how strict it is wins.
     pub(crate) fn takes(&self, parcel: Parcel, is_strict: bool) -> bool {
-        let is_strict = is_strict || self.is_strict;
-        match (self.contract, parcel) {
+        self.contract.takes(parcel, is_strict || self.is_strict)
+    }
+}
+
+impl Contract {
+    pub(crate) fn takes(self, parcel: Parcel, is_strict: bool) -> bool {
+        match (self, parcel) {
             (Contract::None, _) | (_, Parcel::Full) => true,
             (Contract::Feedback, Parcel::Findings(_)) => true,
             (_, _) if is_strict => false,
@@ -247,6 +327,7 @@ impl Edge {
             (Contract::Plan, parcel) => matches!(parcel, Parcel::Plan | Parcel::Contradiction),
             (Contract::Sound, parcel) => parcel != Parcel::Contradiction,
             (Contract::Feedback | Contract::Wishes, _) => true,
+            (Contract::Summary, _) => false,
         }
     }
 }
@@ -269,6 +350,11 @@ impl Parcel {
                 format!(r#""feedback": "see there", "findings": [{}]"#, findings.join(", "))
             }
             Parcel::Error => r#""error": {"message": "no disk"}"#.to_owned(),
+            Parcel::Gate => r#""gate": {"type": "blocking"}"#.to_owned(),
+            Parcel::Blockers => {
+                r#""blockers": ["no key", {"description": "no room"}, {"text": "no time"}]"#
+                    .to_owned()
+            }
         };
         format!(r#"{{"serial": {serial}, {members}}}"#)
     }
@@ -299,9 +385,19 @@ const fn to(place: &'static str) -> Edge {
         contract: Contract::None,
         is_strict: false,
         rounds: None,
+        gate: None,
     }
 }
 
 const fn step(id: &'static str, agents: &'static [&'static str], edges: &'static [Edge]) -> Step {
-    Step { id, agents, is_optional: false, rejects: Rejects::ToSender, work_within: 30, edges }
+    Step {
+        id,
+        agents,
+        is_optional: false,
+        rejects: Rejects::ToSender,
+        work_within: 30 * MINUTE,
+        expiry: None,
+        delegates: &[],
+        edges,
+    }
 }

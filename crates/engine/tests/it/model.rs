@@ -1,43 +1,74 @@
 //! A run as the rules of the design describe it, in the plainest way there is: a list of
-//! handoffs, from which everything else is read. It shares no code with `baton_core::decide`.
+//! handoffs, where the baton is, and who waits for whom. It shares no code with
+//! `baton_core::decide`.
 //!
 //! Where several refusals would be true, the model says the one that comes first in this order:
-//! the run is over, the handoff is over, a person is asked, it is not yours, the workflow knows
-//! no such way, the handoff is in the wrong state, the package does not keep the contract.
+//! the run is over, the handoff is over, a person is asked, a question is open, it is not yours,
+//! you have lost it, the workflow knows no such way, the handoff is in the wrong state, the
+//! package does not keep the contract.
 
+mod along;
 mod answers;
+mod clock;
 mod control;
-mod work;
+mod create;
+mod finish;
+mod frames;
+mod questions;
+mod reject;
+mod rows;
+mod shows;
+mod take;
 
 use baton_core::contract::Profile;
+use baton_core::outcome::Outcome;
 
 use crate::act::{Act, Create, Order, What};
-use crate::flows::{Flow, HUMAN, ORCHESTRATOR, PIPELINE, Parcel, SIDE_ROADS};
+use crate::flows::{AGENTS, Flow, GATED, HUMAN, ORCHESTRATOR, PIPELINE, Parcel, SIDE_ROADS};
 use crate::random::Temper;
 
 /// What a command is answered: it was done, or the code of the refusal.
 pub(crate) type Said = Result<(), &'static str>;
 
-/// Two stories, each with the runs it has had.
+pub(crate) const N_STORIES: usize = 3;
+
+/// Three stories, each with the runs it has had.
 #[derive(Debug, Clone)]
 pub(crate) struct Model {
-    runs: [Vec<Run>; 2],
-    /// Minutes since the beginning.
+    runs: [Vec<Run>; N_STORIES],
+    /// Seconds since the beginning.
     now: i64,
     /// What the last act was answered.
     pub(crate) said: Said,
-    /// How many handoffs the last act marked as stale, if it was a sweep.
-    pub(crate) n_swept: u32,
+    /// What the last act brought about, if it was a sweep.
+    pub(crate) swept: Swept,
     pub(crate) temper: Temper,
+    /// The story that most of the play is about.
+    pub(crate) focus: usize,
+}
+
+/// How many things were due.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Swept {
+    pub(crate) n_lost: u32,
+    pub(crate) n_woken: u32,
+    pub(crate) n_stale: u32,
+    pub(crate) n_expired: u32,
 }
 
 #[derive(Debug, Clone)]
 pub(crate) struct Run {
     pub(crate) flow: &'static Flow,
     status: Status,
+    /// All that there ever were, by number.
     pub(crate) handoffs: Vec<Handoff>,
+    pub(crate) baton: Baton,
+    /// The parked handoffs whose holders wait, outermost first.
+    pub(crate) frames: Vec<u32>,
     rounds: Vec<Rounds>,
     visited: Vec<&'static str>,
+    /// How many of them are open.
+    n_blockers: u32,
     now: i64,
 }
 
@@ -50,34 +81,68 @@ enum Status {
 }
 
 /// Where the baton is, and with whom.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Baton {
     Offered(u32),
     Held(u32),
-    Parked(u32),
-    Loose { at: &'static str, other: &'static str },
+    /// Parked until a person answers.
+    Asked(u32),
+    /// Parked until it is time.
+    HeldBack(u32),
+    Loose {
+        at: &'static str,
+        other: &'static str,
+    },
     Done,
 }
 
 #[derive(Debug, Clone)]
 pub(crate) struct Handoff {
     pub(crate) no: u32,
-    kind: &'static str,
+    pub(crate) kind: Kind,
     pub(crate) from: Party,
     pub(crate) to: Party,
-    state: State,
-    was_accepted: bool,
+    pub(crate) state: State,
     /// The edge on which its rejects are counted.
-    forward: (&'static str, &'static str),
+    forward: Forward,
     /// Who gets it back, where that is not its sender.
     reject_to: Option<Party>,
     attempt: u32,
     /// The serial of its package.
-    package: u32,
-    created_at: i64,
+    package: Option<u32>,
+    pub(crate) fence: u32,
+    /// Since when it waits for its receiver.
+    waits_since: i64,
     accepted_at: i64,
     is_stale: bool,
+    /// In seconds.
+    pub(crate) lease: Option<u32>,
+    pub(crate) has_lost_lease: bool,
+    pub(crate) held_back_until: Option<i64>,
+    /// The open question about it, or the gate that stands for one.
+    pub(crate) question: Option<u32>,
+    /// What it asks about, where it is a question.
+    pub(crate) about: Option<u32>,
+    n_questions: u32,
+    /// How the delegate's work ended.
+    brings: Option<Outcome>,
+    evidence: Evidence,
     pub(crate) gate: Option<Gate>,
+}
+
+/// From where to where.
+type Forward = (&'static str, &'static str);
+
+/// The newest result of each check, and whether it passed.
+type Evidence = Vec<(&'static str, bool)>;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    Sequential,
+    Delegation,
+    Escalation,
+    Return,
+    Question,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,54 +152,74 @@ pub(crate) struct Party {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+pub(crate) enum State {
     Pending,
+    Clarification,
     Accepted,
+    Parked,
     Ended,
 }
 
 #[derive(Debug, Clone)]
 pub(crate) struct Gate {
-    cause: Cause,
+    pub(crate) cause: Cause,
+    pub(crate) stops: Stops,
     asker: Party,
     worker: Party,
-    package: u32,
-    given: u32,
+    package: Option<u32>,
+    given: Option<u32>,
+    /// Along which approved work goes.
+    edge: Forward,
+    /// On which the rejects of what comes back are counted.
+    forward: Forward,
+    /// Who had sent what the worker is to do again.
+    sender: Option<Party>,
+    /// Somebody who held the work was lost, and may yet be alive.
+    has_lost_lease: bool,
+    /// The handoff that goes on meanwhile.
+    pub(crate) beside: Option<u32>,
+    /// The handoff that there were too many questions about.
+    about: Option<u32>,
+    evidence: Evidence,
 }
 
+/// How much a gate stops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Cause {
-    /// The work went back too often.
-    Rounds,
-    /// It went back twice for the same.
-    SameFindings,
-    /// The step cannot go on by itself.
-    Stuck,
-    Review,
+pub(crate) enum Stops {
+    All,
+    Nothing,
+    /// All, until these checks have passed.
+    Until(&'static [&'static str]),
 }
 
-impl Gate {
-    pub(crate) fn why(&self) -> &'static str {
-        match self.cause {
-            Cause::Rounds => "too often",
-            Cause::SameFindings => "the same again",
-            Cause::Stuck => "stuck",
-            Cause::Review => "to be reviewed",
-        }
-    }
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Cause {
+    Rounds,
+    SameFindings,
+    Failure,
+    Blocked,
+    NeedsClarification,
+    NeedsReview,
+    Declared,
+    Checks,
+    Escalation,
+    Questions,
+    LostLease,
+    Expired,
 }
 
 #[derive(Debug, Clone)]
 struct Rounds {
-    edge: (&'static str, &'static str),
+    edge: Forward,
     n_rejects: u32,
     n_extra: u32,
     findings: &'static [u8],
 }
 
 impl Model {
-    pub(crate) fn new(temper: Temper) -> Self {
-        Self { runs: [Vec::new(), Vec::new()], now: 0, said: Ok(()), n_swept: 0, temper }
+    pub(crate) fn new(temper: Temper, focus: usize) -> Self {
+        let runs = [Vec::new(), Vec::new(), Vec::new()];
+        Self { runs, now: 0, said: Ok(()), swept: Swept::default(), temper, focus }
     }
 
     pub(crate) fn latest(&self, story: usize) -> Option<&Run> {
@@ -147,10 +232,10 @@ impl Model {
     }
 
     pub(crate) fn does(&mut self, act: &Act) {
-        self.n_swept = 0;
+        self.swept = Swept::default();
         self.said = match &act.what {
-            What::Wait { minutes } => {
-                self.now += minutes;
+            What::Wait { seconds } => {
+                self.now += seconds;
                 Ok(())
             }
             What::Sweep => {
@@ -161,6 +246,11 @@ impl Model {
             What::Create(create) => self.create(act.story, create),
             What::On(order) => self.on_run(act.story, |run| run.does(order)),
         };
+    }
+
+    /// Whether an order would be carried out.
+    pub(crate) fn would(&self, story: usize, order: &Order) -> bool {
+        self.clone().on_run(story, |run| run.does(order)).is_ok()
     }
 
     /// A command that is refused changes nothing.
@@ -180,11 +270,13 @@ impl Model {
             serial: 0,
             outcome: None,
             supersedes: None,
+            way: None,
+            token: None,
             profile: Profile::Lenient,
         };
         match self.latest(story) {
             Some(run) if !run.is_finished() => {
-                let Baton::Loose { at, other } = run.baton() else { return Err("already_open") };
+                let Baton::Loose { at, other } = run.baton else { return Err("already_open") };
                 let step = [at, other].into_iter().find(|it| run.flow.step(it).is_some());
                 let agent = step.and_then(|it| run.flow.agents_at(it).first().copied());
                 let create = by_orchestrator(to.or(agent).unwrap_or(ORCHESTRATOR), Parcel::Nothing);
@@ -202,24 +294,37 @@ impl Model {
         let flow = flow_of(story);
         let is_first_edge =
             create.from == ORCHESTRATOR && flow.agents_at(flow.start.to).contains(&create.to);
-        match self.latest(story) {
+        let said = match self.latest(story) {
             Some(run) if !run.is_finished() => self.on_run(story, |run| run.create(create)),
             Some(_) if !is_first_edge => Err("run_finished"),
             Some(_) | None => self.begin(story, create),
+        };
+        match said {
+            // No way leads to somebody who does not exist: then that is the mistake.
+            Err("not_an_edge") if !is_known(create.to) || !is_known(create.from) => {
+                Err("unknown_agent")
+            }
+            said => said,
         }
     }
 
     fn begin(&mut self, story: usize, create: &Create) -> Said {
-        // A run that is not there yet has nothing that could be superseded.
+        // A run that is not there yet has nothing that could be superseded, or held.
         if create.supersedes.is_some() {
             return Err("finished");
+        }
+        if create.token.is_some() {
+            return Err("stale_fence");
         }
         let mut run = Run {
             flow: flow_of(story),
             status: Status::Open,
             handoffs: Vec::new(),
+            baton: Baton::Done,
+            frames: Vec::new(),
             rounds: Vec::new(),
             visited: Vec::new(),
+            n_blockers: 0,
             now: self.now,
         };
         run.take_up(create, ORCHESTRATOR, ORCHESTRATOR)?;
@@ -228,37 +333,66 @@ impl Model {
     }
 
     fn sweep(&mut self) {
-        for story in 0..self.runs.len() {
-            let open = self.latest(story).and_then(Run::open).map(|it| it.no);
-            let Some(no) = open else { continue };
-            if self.on_run(story, |run| run.mark_stale(no)).is_ok() {
-                self.n_swept += 1;
+        for story in 0..N_STORIES {
+            for handoff in self.open_in(story) {
+                let no = handoff.no;
+                let is_silent =
+                    handoff.lease.is_some_and(|it| handoff.accepted_at + i64::from(it) <= self.now);
+                if is_silent && self.on_run(story, |it| it.lose_lease(no, handoff.fence)).is_ok() {
+                    self.swept.n_lost += 1;
+                } else if self.on_run(story, |run| run.wake(no)).is_ok() {
+                    self.swept.n_woken += 1;
+                }
+            }
+            for Handoff { no, .. } in self.open_in(story) {
+                if self.on_run(story, |run| run.expire(no)).is_ok() {
+                    self.swept.n_expired += 1;
+                } else if self.on_run(story, |run| run.mark_stale(no)).is_ok() {
+                    self.swept.n_stale += 1;
+                }
             }
         }
+    }
+
+    /// What is open in the newest run of a story.
+    fn open_in(&self, story: usize) -> Vec<Handoff> {
+        self.latest(story).into_iter().flat_map(Run::open).cloned().collect()
     }
 }
 
 pub(crate) fn flow_of(story: usize) -> &'static Flow {
-    [&PIPELINE, &SIDE_ROADS][story]
+    [&PIPELINE, &SIDE_ROADS, &GATED][story]
+}
+
+pub(crate) fn is_known(agent: &str) -> bool {
+    AGENTS.contains(&agent) || agent == ORCHESTRATOR || agent == HUMAN
+}
+
+fn orchestrator() -> Party {
+    Party { agent: ORCHESTRATOR, place: ORCHESTRATOR }
+}
+
+fn human() -> Party {
+    Party { agent: HUMAN, place: HUMAN }
+}
+
+fn only(allowed: &str, by: Option<&str>) -> Said {
+    if by.is_none_or(|it| it == allowed) { Ok(()) } else { Err("not_yours") }
+}
+
+impl Handoff {
+    /// Whether a person may object to what goes on meanwhile.
+    pub(crate) fn advises(&self) -> bool {
+        self.gate.as_ref().is_some_and(|it| it.beside.is_some())
+    }
+
+    /// The handoff that a question, or a gate that stands for one, is about.
+    pub(crate) fn about(&self) -> Option<u32> {
+        self.about.or_else(|| self.gate.as_ref()?.about)
+    }
 }
 
 impl Run {
-    /// The baton follows from the handoffs: the newest one is where it went last.
-    pub(crate) fn baton(&self) -> Baton {
-        if self.is_finished() {
-            return Baton::Done;
-        }
-        let Some(last) = self.handoffs.last() else { return Baton::Done };
-        let (from, to) = (last.from.place, last.to.place);
-        match last.state {
-            State::Pending if last.gate.is_some() => Baton::Parked(last.no),
-            State::Pending => Baton::Offered(last.no),
-            State::Accepted => Baton::Held(last.no),
-            State::Ended if last.was_accepted => Baton::Loose { at: to, other: from },
-            State::Ended => Baton::Loose { at: from, other: to },
-        }
-    }
-
     pub(crate) fn is_finished(&self) -> bool {
         matches!(self.status, Status::Completed | Status::Cancelled)
     }
@@ -267,9 +401,26 @@ impl Run {
         self.status == Status::Paused
     }
 
-    /// No run has more than one open handoff: that is what a baton means.
-    pub(crate) fn open(&self) -> Option<&Handoff> {
-        self.handoffs.last().filter(|it| it.state != State::Ended && !self.is_finished())
+    pub(crate) fn open(&self) -> impl Iterator<Item = &Handoff> {
+        self.handoffs.iter().filter(|it| it.state != State::Ended)
+    }
+
+    /// What the baton rests on.
+    pub(crate) fn current(&self) -> Option<&Handoff> {
+        match self.baton {
+            Baton::Offered(no) | Baton::Held(no) | Baton::Asked(no) | Baton::HeldBack(no) => {
+                Some(self.row(no))
+            }
+            Baton::Loose { .. } | Baton::Done => None,
+        }
+    }
+
+    pub(crate) fn row(&self, no: u32) -> &Handoff {
+        &self.handoffs[no as usize - 1]
+    }
+
+    fn row_mut(&mut self, no: u32) -> &mut Handoff {
+        &mut self.handoffs[no as usize - 1]
     }
 
     fn does(&mut self, order: &Order) -> Said {
@@ -280,144 +431,26 @@ impl Run {
             return Err("run_finished");
         }
         match order {
-            Order::Accept { no, by } => self.accept(*no, *by),
-            Order::Reject { no, by } => self.reject(*no, *by),
+            Order::Accept { no, by, says, lease } => self.accept(*no, *by, *says, *lease),
+            Order::Reject { no, by, fence } => self.reject(*no, *by, *fence),
             Order::Complete(complete) => self.complete(complete),
             Order::Cancel { no, by } => self.cancel_handoff(*no, *by),
             Order::TimeOut { no } => self.time_out(*no),
             Order::MarkStale { no } => self.mark_stale(*no),
+            Order::Answer(answered) => self.answer(answered),
+            Order::Clarify { no, by, fence } => self.clarify(*no, *by, *fence),
+            Order::Reply { no, by, fence } => self.reply(*no, *by, *fence),
+            Order::Release { no, by, fence } => self.release(*no, *by, *fence),
+            Order::Record { no, check, has_passed } => self.record(*no, check, *has_passed),
+            Order::LoseLease { no, fence } => self.lose_lease(*no, *fence),
+            Order::Wake { no } => self.wake(*no),
+            Order::Expire { no } => self.expire(*no),
             Order::CleanUp => self.clean_up(),
-            Order::Answer { no, answer } => self.answer(*no, answer),
             Order::Pause => self.pause(),
             Order::Resume => self.resume(),
             Order::CancelRun => self.cancel(),
             Order::Goto { step } => self.goto(step),
             Order::Skip => self.skip(),
         }
-    }
-
-    /// The open handoff of that number, whatever it is.
-    fn find(&self, no: u32) -> Result<Handoff, &'static str> {
-        self.open().filter(|it| it.no == no).cloned().ok_or("finished")
-    }
-
-    /// The open handoff of that number, if it is anybody's but a person's.
-    fn find_work(&self, no: u32) -> Result<Handoff, &'static str> {
-        let handoff = self.find(no)?;
-        if handoff.gate.is_some() { Err("gate_open") } else { Ok(handoff) }
-    }
-
-    fn last_mut(&mut self) -> &mut Handoff {
-        self.handoffs.last_mut().expect("a run begins with a handoff")
-    }
-
-    fn end(&mut self) {
-        self.last_mut().state = State::Ended;
-    }
-
-    fn take(&mut self) {
-        let now = self.now;
-        let last = self.last_mut();
-        last.state = State::Accepted;
-        last.was_accepted = true;
-        last.accepted_at = now;
-        last.is_stale = false;
-        let place = last.to.place;
-        self.visit(place);
-    }
-
-    fn visit(&mut self, place: &'static str) {
-        if self.flow.step(place).is_some() && !self.visited.contains(&place) {
-            self.visited.push(place);
-        }
-    }
-
-    /// A new handoff. The orchestrator takes what it is given at once.
-    fn offer(&mut self, kind: &'static str, from: Party, to: Party, package: u32) -> &mut Handoff {
-        let is_taken = to.agent == ORCHESTRATOR;
-        self.handoffs.push(Handoff {
-            no: self.handoffs.len() as u32 + 1,
-            kind,
-            from,
-            to,
-            state: if is_taken { State::Ended } else { State::Pending },
-            was_accepted: is_taken,
-            forward: (from.place, to.place),
-            reject_to: None,
-            attempt: 1,
-            package,
-            created_at: self.now,
-            accepted_at: self.now,
-            is_stale: false,
-            gate: None,
-        });
-        self.last_mut()
-    }
-
-    /// The orchestrator gives a place again what it was last given, or something better.
-    fn offer_again(&mut self, to: Party, better: Option<u32>) {
-        let from = Party { agent: ORCHESTRATOR, place: ORCHESTRATOR };
-        let last = self.handoffs.iter().rev().find(|it| it.to.place == to.place).cloned();
-        let Some(last) = last else {
-            let package = better.unwrap_or_else(|| self.newest_package());
-            self.offer("sequential", from, to, package);
-            return;
-        };
-        let sender = last.reject_to.unwrap_or(last.from);
-        let again = self.offer("sequential", from, to, better.unwrap_or(last.package));
-        again.forward = last.forward;
-        again.reject_to = (sender.place != ORCHESTRATOR).then_some(sender);
-    }
-
-    fn newest_package(&self) -> u32 {
-        self.handoffs.last().map_or(0, |it| it.package)
-    }
-
-    /// Everything that anybody can see of a run, on one line.
-    pub(crate) fn shows(&self) -> String {
-        let status = match self.status {
-            Status::Open => "open",
-            Status::Paused => "paused",
-            Status::Completed => "completed",
-            Status::Cancelled => "cancelled",
-        };
-        let (baton, agent) = match self.baton() {
-            Baton::Offered(_) => ("offered", self.open().map(|it| it.to.agent)),
-            Baton::Held(_) => ("held", self.open().map(|it| it.to.agent)),
-            Baton::Parked(_) => ("parked", Some(HUMAN)),
-            Baton::Loose { .. } => ("loose", None),
-            Baton::Done => ("done", None),
-        };
-        let place = match self.baton() {
-            Baton::Loose { at, other } => format!("{at}/{other}"),
-            Baton::Offered(_) | Baton::Held(_) | Baton::Parked(_) | Baton::Done => String::new(),
-        };
-        let open = self.open().map_or_else(String::new, |it| {
-            let state = if it.state == State::Pending { "pending" } else { "accepted" };
-            let stale = if it.is_stale { " stale" } else { "" };
-            format!(
-                "HO-{:03} {}@{}→{}@{} {state} {} try {} package {}{stale}",
-                it.no,
-                it.from.agent,
-                it.from.place,
-                it.to.agent,
-                it.to.place,
-                it.kind,
-                it.attempt,
-                it.package
-            )
-        });
-        let rounds: Vec<String> = self
-            .rounds
-            .iter()
-            .map(|it| format!("{}→{} {}+{}", it.edge.0, it.edge.1, it.n_rejects, it.n_extra))
-            .collect();
-        let visited = self.visited.join(" ");
-        format!(
-            "{status}; {baton} {place}; {}; [{open}]; [{}]; [{visited}]; {} handoffs",
-            agent.unwrap_or("nobody"),
-            rounds.join(", "),
-            self.handoffs.len()
-        )
     }
 }

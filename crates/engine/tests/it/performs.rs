@@ -1,23 +1,25 @@
 //! Acts of the model, done to a real engine, and what can be seen of it afterwards.
 
-use std::fmt::Write as _;
+mod commands;
+mod shows;
 
-use baton_core::command::{Accept, Command, Complete, Create, GateAnswer, Reject};
-use baton_core::names::{AgentId, Principal, StepId, WorkflowName};
-use baton_core::run::{Baton, HandoffNo, Run};
+use baton_core::names::WorkflowName;
+use baton_core::run::HandoffNo;
 use baton_engine::{Caller, EngineError, In, Outcome, StartRun};
 use baton_store::{HandoffRef, RunRef, RunRow};
 use jiff::SignedDuration;
 
-use crate::act::{self, Act, Order, What};
-use crate::model::flow_of;
-use crate::world::{World, agent, caller, key, package, reason};
+use self::commands::{real_command, real_create};
+use self::shows::shows;
+use crate::act::{Act, What};
+use crate::model::{N_STORIES, Swept, flow_of};
+use crate::world::{World, agent, caller, key};
 
 /// What came of an act.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Came {
     Of(Box<Outcome>),
-    Swept(u32),
+    Swept(Swept),
     Nothing,
     Refused(&'static str),
 }
@@ -34,11 +36,19 @@ impl World {
         let story = key(STORIES[act.story]);
         let workflow = Some(WorkflowName::parse(flow_of(act.story).name).unwrap());
         let outcome = match &act.what {
-            What::Wait { minutes } => {
-                self.clock.advance(SignedDuration::from_mins(*minutes));
+            What::Wait { seconds } => {
+                self.clock.advance(SignedDuration::from_secs(*seconds));
                 return Ok(Came::Nothing);
             }
-            What::Sweep => return Ok(Came::Swept(self.engine.sweep().await?.n_stale)),
+            What::Sweep => {
+                let swept = self.engine.sweep().await?;
+                return Ok(Came::Swept(Swept {
+                    n_lost: swept.ticked.n_lost,
+                    n_woken: swept.ticked.n_woken,
+                    n_stale: swept.n_stale,
+                    n_expired: swept.n_expired,
+                }));
+            }
             What::Start { to } => {
                 let to = to.map(agent);
                 let start = StartRun { story, workflow, to, package: None, reason: None };
@@ -72,8 +82,8 @@ impl World {
             let stored = self.engine.handoff(&which).await.unwrap();
             assert_eq!(stored.package, handoff.package);
             let texts = self.engine.texts_of(std::slice::from_ref(&stored)).await.unwrap();
-            let text = stored.package.and_then(|it| texts.get(it)).expect("a package is kept");
-            serials.push(serial(text));
+            let text = stored.package.map(|it| texts.get(it).expect("a package is kept"));
+            serials.push(text.map(serial));
         }
         Some(shows(&row.run, &serials))
     }
@@ -83,102 +93,10 @@ impl World {
     }
 }
 
-pub(crate) const STORIES: [&str; 2] = ["pipeline story", "side story"];
-
-fn shows(run: &Run, serials: &[u32]) -> String {
-    let place = match run.baton() {
-        Baton::Loose { at, other } => format!("{at}/{other}"),
-        Baton::Offered { .. } | Baton::Held { .. } | Baton::Parked { .. } | Baton::Done => {
-            String::new()
-        }
-    };
-    let mut open = String::new();
-    for (it, serial) in run.handoffs.iter().zip(serials) {
-        let stale = if it.is_stale { " stale" } else { "" };
-        write!(
-            open,
-            "{} {}@{}→{}@{} {} {} try {} package {serial}{stale}",
-            it.no,
-            it.from.agent,
-            it.from.place,
-            it.to.agent,
-            it.to.place,
-            it.state.name(),
-            it.kind.name(),
-            it.attempt,
-        )
-        .unwrap();
-    }
-    let rounds: Vec<String> = run
-        .rounds
-        .iter()
-        .map(|it| format!("{}→{} {}+{}", it.edge.from, it.edge.to, it.n_rejects, it.n_extra))
-        .collect();
-    let visited: Vec<&str> = run.visited.iter().map(StepId::as_str).collect();
-    format!(
-        "{}; {} {place}; {}; [{open}]; [{}]; [{}]; {} handoffs",
-        run.status.name(),
-        run.baton().name(),
-        run.current_agent().map_or("nobody", AgentId::as_str),
-        rounds.join(", "),
-        visited.join(" "),
-        run.n_handoffs
-    )
-}
+pub(crate) const STORIES: [&str; N_STORIES] = ["pipeline story", "side story", "gated story"];
 
 fn serial(text: &str) -> u32 {
     let document = baton_wire::json::parse(text).unwrap();
     let serial = document.member("serial").and_then(|it| it.scalar_text());
     serial.map_or(0, |it| it.parse().unwrap())
-}
-
-fn real_create(create: &act::Create) -> Create {
-    Create {
-        from: agent(create.from),
-        to: agent(create.to),
-        package: package(&create.parcel.text(create.serial)),
-        outcome: create.outcome,
-        reason: None,
-        supersedes: create.supersedes.map(HandoffNo),
-        profile: create.profile,
-    }
-}
-
-fn real_command(order: &Order) -> Command {
-    let named = |by: &Option<&str>| by.map(agent);
-    let reason = reason("as it says");
-    match order {
-        Order::Accept { no, by } => {
-            let (handoff, by) = (HandoffNo(*no), named(by));
-            let acknowledgement = Some("understood".to_owned());
-            Command::Accept(Accept { handoff, by, acknowledgement })
-        }
-        Order::Reject { no, by } => {
-            Command::Reject(Reject { handoff: HandoffNo(*no), by: named(by), reason })
-        }
-        Order::Complete(complete) => Command::Complete(Complete {
-            handoff: HandoffNo(complete.no),
-            by: named(&complete.by),
-            outcome: complete.outcome,
-            package: package(&complete.parcel.text(complete.serial)),
-            to: complete.to.map(agent),
-            reason: None,
-            profile: complete.profile,
-        }),
-        Order::Cancel { no, by } => {
-            Command::Cancel { handoff: HandoffNo(*no), by: named(by), reason: None }
-        }
-        Order::TimeOut { no } => Command::TimeOut { handoff: HandoffNo(*no), reason: None },
-        Order::MarkStale { no } => Command::MarkStale { handoff: HandoffNo(*no) },
-        Order::Answer { no, answer } => {
-            let (handoff, by) = (HandoffNo(*no), Principal::parse("grace").unwrap());
-            Command::Answer(GateAnswer { handoff, answer: answer.clone(), by, comment: None })
-        }
-        Order::CleanUp => Command::CleanUp { reason: None },
-        Order::Pause => Command::Pause { reason: None },
-        Order::Resume => Command::Resume,
-        Order::CancelRun => Command::CancelRun { reason: Some(reason) },
-        Order::Goto { step } => Command::Goto { step: StepId::parse(step).unwrap(), reason },
-        Order::Skip => Command::Skip { reason },
-    }
 }

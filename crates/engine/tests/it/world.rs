@@ -26,7 +26,7 @@ use baton_wire::{builtin, json, workflow_file};
 use jiff::Timestamp;
 use tempfile::TempDir;
 
-use crate::flows::{AGENTS, SIDE_ROADS_FILE};
+use crate::flows::{AGENTS, GATED_FILE, SIDE_ROADS_FILE};
 
 pub(crate) const BEGINNING: Timestamp = Timestamp::constant(1_750_000_000, 0);
 
@@ -139,10 +139,10 @@ impl World {
     }
 }
 
-/// The built-in pipeline, which is the default, and the side roads.
+/// The built-in pipeline, which is the default, the side roads, and the gates.
 pub(crate) fn catalog() -> Catalog {
     let (_, pipeline) = builtin::workflows()[0];
-    catalog_of(&[pipeline, SIDE_ROADS_FILE], Some("story-pipeline"))
+    catalog_of(&[pipeline, SIDE_ROADS_FILE, GATED_FILE], Some("story-pipeline"))
 }
 
 pub(crate) fn catalog_of(files: &[&str], default: Option<&str>) -> Catalog {

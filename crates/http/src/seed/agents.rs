@@ -9,10 +9,16 @@ use baton_core::document::Node;
 use baton_core::names::AgentId;
 
 use super::Json;
-use super::query::Query;
+use super::described::SeedAgents;
 use crate::App;
+use crate::openapi::ReadProblems;
 use crate::problem::Problem;
+use crate::query::Query;
 
+/// Who there is, and with `name` what one of them is told.
+#[utoipa::path(get, path = "/api/agents", operation_id = "seedGetAgents", tag = "seed-000",
+    params(("name" = Option<String>, Query, description = "The id of an agent")),
+    responses((status = 200, body = SeedAgents), ReadProblems))]
 pub(super) async fn get(State(app): State<Arc<App>>, uri: Uri) -> Result<Json, Problem> {
     let query = Query::read(&uri, &["name"])?;
     let agents = app.engine.catalog().agents();

@@ -16,16 +16,23 @@ use baton_engine::{Caller, EngineError, In, Outcome};
 use baton_store::{HandoffFilter, HandoffRow, HandoffState, RunRef};
 use jiff::SignedDuration;
 
-use super::query::Query;
-use super::{Json, by_number, caller, refused, rows};
+use super::described::{SeedAction, SeedDone, SeedQuery, SeedState};
+use super::{Json, by_number, refused, rows};
 use crate::App;
 use crate::body::{self, Envelope};
+use crate::caller::caller;
+use crate::openapi::{ReadProblems, WriteProblems};
 use crate::problem::Problem;
+use crate::query::Query;
 
 /// Seed 000: handoffs older than this are stale.
 const STALE_MINUTES: u64 = 30;
 const MOST_MINUTES: u64 = 525_600;
 
+/// Who has the baton of a story, what waits for an agent, or what nobody has moved.
+#[utoipa::path(get, path = "/api/handoffs", operation_id = "seedGetHandoffs", tag = "seed-000",
+    params(SeedQuery),
+    responses((status = 200, body = SeedState), ReadProblems))]
 pub(super) async fn get(State(app): State<Arc<App>>, uri: Uri) -> Result<Json, Problem> {
     let query = Query::read(&uri, &["storyId", "agent", "stale", "minutes"])?;
     let agent = query.get("agent").map(|it| known_agent(&app, it)).transpose()?;
@@ -111,6 +118,10 @@ pub(super) async fn stale_rows(app: &App, minutes: u64) -> Result<Vec<HandoffRow
 
 const ACTIONS: &str = "create, accept, reject, timeout, cleanup";
 
+/// Creates, accepts, rejects, times out or cleans up.
+#[utoipa::path(post, path = "/api/handoffs", operation_id = "seedPostHandoffs", tag = "seed-000",
+    request_body = SeedAction,
+    responses((status = 200, body = SeedDone), WriteProblems))]
 pub(super) async fn post(
     State(app): State<Arc<App>>,
     headers: HeaderMap,

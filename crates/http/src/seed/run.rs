@@ -13,22 +13,32 @@ use baton_core::run::{Baton, HandoffNo, RunStatus};
 use baton_engine::{Caller, EngineError, StartRun};
 use baton_store::{HandoffFilter, HandoffRef, HandoffState, RunFilter, RunRef, RunRow};
 
+use super::described::{SeedRunAction, SeedRunState};
 use super::handoffs::stale_rows;
-use super::{Json, caller, refused, rows, story};
+use super::{Json, refused, rows, story};
 use crate::App;
 use crate::body::{self, Envelope};
+use crate::caller::caller;
+use crate::openapi::{ReadProblems, WriteProblems};
 use crate::problem::Problem;
 
 /// Seed 000: what has waited so long is cleaned up at a start.
 const STALE_MINUTES: u64 = 30;
 const ACTIONS: &str = "start, continue, stop, reset";
 
+/// The story under way, how far all have come, and who is at it.
+#[utoipa::path(get, path = "/api/run", operation_id = "seedGetRun", tag = "seed-000",
+    responses((status = 200, body = SeedRunState), ReadProblems))]
 pub(super) async fn get(State(app): State<Arc<App>>) -> Result<Json, Problem> {
     let runs = open_runs(&app).await?;
     let current = runs.iter().max_by_key(|it| it.run.moved_at);
     Ok(Json(run_state(&app, current, None).await?))
 }
 
+/// Starts, goes on, stops or resets.
+#[utoipa::path(post, path = "/api/run", operation_id = "seedPostRun", tag = "seed-000",
+    request_body = SeedRunAction,
+    responses((status = 200, body = SeedRunState), WriteProblems))]
 pub(super) async fn post(
     State(app): State<Arc<App>>,
     headers: HeaderMap,

@@ -2,21 +2,25 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use baton_core::document::Node;
 use baton_core::names::StoryKey;
-use baton_core::run::RunStatus;
+use baton_core::run::{Run, RunStatus};
 use baton_engine::EngineError;
-use baton_store::{RunRef, StoryRow};
+use baton_store::{RunRef, RunRow, StoryRow};
 
+use super::described::SeedStory;
 use super::{Json, rows};
 use crate::App;
+use crate::openapi::ReadProblems;
+use crate::params::Named;
 use crate::problem::Problem;
 
-pub(super) async fn get(
-    State(app): State<Arc<App>>,
-    Path(id): Path<String>,
-) -> Result<Json, Problem> {
+/// A story, and how far it has come.
+#[utoipa::path(get, path = "/api/story/{id}", operation_id = "seedGetStory", tag = "seed-000",
+    params(("id" = String, Path, description = "Its key")),
+    responses((status = 200, body = SeedStory), ReadProblems))]
+pub(super) async fn get(State(app): State<Arc<App>>, Named(id): Named) -> Result<Json, Problem> {
     let key = StoryKey::parse(&id)?;
     let row = app.engine.story(&key).await?;
     let run = app.engine.store().run(&RunRef::LatestOf(key)).await.map_err(EngineError::from)?;
@@ -33,7 +37,20 @@ pub(super) async fn get(
         ("phase", phase),
         ("currentAgent", agent.map_or(Node::Null, |it| Node::text(it.as_str()))),
     ];
-    Ok(Json(Node::map(story.into_iter().chain(more))))
+    let flags = flags(run.as_ref());
+    Ok(Json(Node::map(story.into_iter().chain(more).chain(flags))))
+}
+
+/// What was said of a story from outside: not who has the baton, but how far the work has come.
+pub(super) fn flags(run: Option<&RunRow>) -> [(&'static str, Node); 3] {
+    let run = run.map(|it| &it.run);
+    let is_done = |it: &Run| it.is_passed || it.status == RunStatus::Completed;
+    let commit = run.and_then(|it| it.merge_commit.as_ref());
+    [
+        ("passes", Node::Bool(run.is_some_and(is_done))),
+        ("merged", Node::Bool(run.is_some_and(|it| it.is_merged))),
+        ("mergeCommit", commit.map_or(Node::Null, |it| Node::text(it.as_str()))),
+    ]
 }
 
 pub(super) fn story_members(row: &StoryRow) -> Vec<(&'static str, Node)> {

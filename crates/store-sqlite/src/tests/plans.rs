@@ -1,7 +1,7 @@
 //! A list must not cost more because the history is long: each goes through an index.
 
 use baton_core::run::{Ended, RunStatus, State};
-use baton_store::{EventFilter, HandoffFilter, HandoffState, Position, RunFilter};
+use baton_store::{EventFilter, HandoffFilter, HandoffState, Order, Position, RunFilter};
 use baton_store_tests::sample::*;
 use rusqlite::types::Null;
 use rusqlite::{Connection, params_from_iter};
@@ -55,11 +55,34 @@ fn a_list_reads_no_more_than_it_must() {
         "SEARCH handoffs USING INDEX handoffs_by_run (run_number=?)",
     );
 
+    check(
+        HandoffFilter {
+            run: Some(run_id(1)),
+            with: Some(agent("bea")),
+            created_from: Some(moment(1)),
+            ..HandoffFilter::default()
+        },
+        "SEARCH handoffs USING INDEX handoffs_by_run (run_number=?)",
+    );
+    check(
+        HandoffFilter { order: Order::NewestFirst, ..HandoffFilter::default() },
+        "SEARCH handoffs USING INTEGER PRIMARY KEY (rowid<?)",
+    );
+    let of_run = HandoffFilter { run: Some(run_id(1)), ..HandoffFilter::default() };
+    let counted = format!("select count(*) {}", handoffs::matching(&of_run));
+    check_plan(
+        &connection,
+        &counted,
+        "SEARCH handoffs USING COVERING INDEX handoffs_by_run (run_number=?)",
+    );
+
+    let newest = RunFilter { order: Order::NewestFirst, ..RunFilter::default() };
     let open = RunFilter { statuses: vec![RunStatus::Open], ..RunFilter::default() };
     let story = RunFilter { story: Some(story_key("s-1")), ..RunFilter::default() };
     for (filter, expected) in [
         (RunFilter::default(), "SEARCH runs USING INTEGER PRIMARY KEY (rowid>?)"),
         (open, "SEARCH runs USING INDEX runs_open (number>?)"),
+        (newest, "SEARCH runs USING INTEGER PRIMARY KEY (rowid<?)"),
         (story, "SEARCH runs USING INDEX runs_by_story (story_key=? AND rowid>?)"),
     ] {
         check_plan(&connection, &runs::list_sql(&filter), expected);

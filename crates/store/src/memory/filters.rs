@@ -1,8 +1,10 @@
 //! Which rows a filter lets through.
 
-use baton_core::names::StoryKey;
+use baton_core::names::{AgentId, StoryKey};
 
-use crate::{EventFilter, HandoffFilter, HandoffRow, RunFilter, RunRow, StoredEvent, StoryFilter};
+use crate::{
+    EventFilter, HandoffFilter, HandoffRow, Order, RunFilter, RunRow, StoredEvent, StoryFilter,
+};
 
 /// The first `limit` of them; all, where that is 0.
 pub(super) fn page<'a, T: Clone + 'a>(rows: impl Iterator<Item = &'a T>, limit: u32) -> Vec<T> {
@@ -10,19 +12,39 @@ pub(super) fn page<'a, T: Clone + 'a>(rows: impl Iterator<Item = &'a T>, limit: 
     rows.take(most).cloned().collect()
 }
 
+/// As [`page`], for rows that are kept oldest first.
+pub(super) fn ordered<'a, T: Clone + 'a>(
+    rows: impl DoubleEndedIterator<Item = &'a T>,
+    order: Order,
+    skip: u64,
+    limit: u32,
+) -> Vec<T> {
+    let skip = usize::try_from(skip).unwrap_or(usize::MAX);
+    match order {
+        Order::OldestFirst => page(rows.skip(skip), limit),
+        Order::NewestFirst => page(rows.rev().skip(skip), limit),
+    }
+}
+
 pub(super) fn has_run(filter: &RunFilter, row: &RunRow) -> bool {
-    row.number > filter.after
+    filter.order.is_after(row.number, filter.after)
         && filter.story.as_ref().is_none_or(|it| *it == row.run.story)
+        && filter.workflow.as_ref().is_none_or(|it| *it == row.run.workflow)
         && (filter.statuses.is_empty() || filter.statuses.contains(&row.run.status))
 }
 
 pub(super) fn has_handoff(filter: &HandoffFilter, row: &HandoffRow) -> bool {
     let moved_at = row.accepted_at.unwrap_or(row.created_at);
-    row.number > filter.after
+    let is_with = |it: &AgentId| *it == row.from.agent || *it == row.to.agent;
+    filter.order.is_after(row.number, filter.after)
         && filter.run.is_none_or(|it| it == row.run)
         && filter.story.as_ref().is_none_or(|it| *it == row.story)
         && filter.to.as_ref().is_none_or(|it| *it == row.to.agent)
+        && filter.with.as_ref().is_none_or(is_with)
+        && filter.kind.is_none_or(|it| it == row.kind)
         && (filter.states.is_empty() || filter.states.contains(&row.state))
+        && filter.created_from.is_none_or(|it| row.created_at >= it)
+        && filter.created_before.is_none_or(|it| row.created_at < it)
         && filter.is_stale.is_none_or(|it| it == row.is_stale)
         && filter.unmoved_since.is_none_or(|it| moved_at <= it)
 }

@@ -162,6 +162,9 @@ async fn line(engine: &Engine, run: RunId, event: &Event) -> Result<Option<Strin
         | Event::LeaseReleased { .. }
         | Event::GatePassed { .. }
         | Event::EvidenceRecorded { .. }
+        | Event::SignalPassed
+        | Event::SignalMerged { .. }
+        | Event::MessagePosted { .. }
         | Event::BlockerRaised { .. }
         | Event::BlockerResolved { .. }
         | Event::BlockerWaived { .. }

@@ -16,14 +16,16 @@ pub(super) fn say(desk: &Desk<'_>, act: &Act) -> String {
         | Act::Return { .. }
         | Act::Reject => post(desk, "/api/handoffs", &envelope(desk, act)),
         // Seed 000 has no words for these: the native API does.
-        Act::Clarify => native(desk, "clarify", "question", QUESTION),
-        Act::Answer => native(desk, "answer", "answer", ANSWER),
+        Act::Clarify => native(desk, "clarify", ("question", QUESTION)),
+        Act::Answer => native(desk, "answer", ("answer", ANSWER)),
     }
 }
 
-fn native(desk: &Desk<'_>, verb: &str, name: &'static str, words: &str) -> String {
+fn native(desk: &Desk<'_>, verb: &str, (name, words): (&'static str, &str)) -> String {
     let path = format!("/api/v1/handoffs/{}/{verb}", desk.handoff);
-    post(desk, &path, &Node::map([(name, Node::text(words))]))
+    let said = [("agent", Node::text(desk.agent.as_str())), (name, Node::text(words))];
+    let fence = desk.fence.map(|it| ("fence", Node::Number(i64::from(it).into())));
+    post(desk, &path, &Node::map(said.into_iter().chain(fence)))
 }
 
 fn post(desk: &Desk<'_>, path: &str, body: &Node) -> String {

@@ -1,53 +1,66 @@
-//! What operators and the clock do: time out, cancel, clean up, pause, goto, skip, mark.
+//! What operators do: time out, cancel, clean up, pause, goto, skip.
 
 use baton_core::outcome::Outcome;
 
-use super::work::orchestrator;
-use super::{Baton, Party, Run, Said, State, Status};
+use super::{Baton, Handoff, Kind, Party, Run, Said, State, Status, orchestrator};
 use crate::flows::ORCHESTRATOR;
+use crate::model::along::Leg;
 
 impl Run {
     pub(super) fn cancel_handoff(&mut self, no: u32, by: Option<&'static str>) -> Said {
-        let handoff = self.find_work(no)?;
+        let handoff = self.find_endable(no)?;
         if by.is_some_and(|it| it != ORCHESTRATOR && it != handoff.from.agent) {
             return Err("not_yours");
         }
-        if handoff.state == State::Accepted {
+        if matches!(handoff.state, State::Accepted | State::Parked) {
             return Err("wrong_state");
         }
-        self.end();
+        self.drop_or_give_back(&handoff);
         Ok(())
     }
 
     pub(super) fn time_out(&mut self, no: u32) -> Said {
-        self.find_work(no)?;
-        self.end();
-        Ok(())
-    }
-
-    pub(super) fn clean_up(&mut self) -> Said {
-        if matches!(self.baton(), Baton::Offered(_)) {
-            self.end();
-        }
-        Ok(())
-    }
-
-    pub(super) fn mark_stale(&mut self, no: u32) -> Said {
         let handoff = self.find_work(no)?;
-        if handoff.is_stale {
-            return Err("already_stale");
+        if matches!(handoff.state, State::Clarification | State::Parked) {
+            return Err("wrong_state");
         }
-        let due = match handoff.state {
-            State::Pending | State::Ended => handoff.created_at + self.flow.stale_after,
-            State::Accepted => {
-                let step = self.flow.step(handoff.to.place);
-                handoff.accepted_at + step.map_or(30, |it| it.work_within)
-            }
+        self.drop_or_give_back(&handoff);
+        Ok(())
+    }
+
+    /// Outside of frames the baton lies loose; inside, the caller gets it back.
+    fn drop_or_give_back(&mut self, handoff: &Handoff) {
+        if self.caller_of(handoff.no).is_none() {
+            self.drop_baton(handoff);
+        } else if handoff.kind == Kind::Return {
+            self.end(handoff.no);
+            self.close_frame();
+        } else {
+            self.give_back(handoff, Outcome::Failure, handoff.package);
+        }
+    }
+
+    /// The baton lies where it was: with the sender, unless the receiver had taken it.
+    pub(super) fn drop_baton(&mut self, handoff: &Handoff) {
+        let (from, to) = (handoff.from.place, handoff.to.place);
+        let is_taken = handoff.state == State::Accepted;
+        self.end(handoff.no);
+        let (at, other) = if is_taken { (to, from) } else { (from, to) };
+        self.baton = Baton::Loose { at, other };
+    }
+
+    /// Cancels what nobody works on; what people are asked, and all about it, is kept.
+    pub(super) fn clean_up(&mut self) -> Said {
+        let current = match self.baton {
+            Baton::Offered(no) | Baton::HeldBack(no) => self.row(no).clone(),
+            Baton::Held(_) | Baton::Asked(_) | Baton::Loose { .. } | Baton::Done => return Ok(()),
         };
-        if self.now < due {
-            return Err("not_due");
+        if self.caller_of(current.no).is_some() {
+            self.end(current.no);
+            self.close_frame();
+        } else {
+            self.drop_baton(&current);
         }
-        self.last_mut().is_stale = true;
         Ok(())
     }
 
@@ -68,50 +81,51 @@ impl Run {
     }
 
     pub(super) fn cancel(&mut self) -> Said {
-        self.status = Status::Cancelled;
+        self.is_over(Status::Cancelled);
         Ok(())
     }
 
     pub(super) fn goto(&mut self, step: &'static str) -> Said {
-        self.no_question_open()?;
+        self.no_person_is_asked()?;
         if !self.visited.contains(&step) {
             return Err("not_visited");
         }
-        if self.open().is_some() {
-            self.end();
-        }
+        self.end_all();
         let agent = self.flow.agents_at(step)[0];
         self.offer_again(Party { agent, place: step }, None);
         Ok(())
     }
 
     pub(super) fn skip(&mut self) -> Said {
-        self.no_question_open()?;
-        let place = match (self.baton(), self.open()) {
+        self.no_person_is_asked()?;
+        let place = match (self.baton, self.current()) {
             (Baton::Loose { at, .. }, _) => at,
-            (_, Some(open)) => open.to.place,
-            (_, None) => ORCHESTRATOR,
+            (_, Some(open)) if self.frames.is_empty() => open.to.place,
+            (_, Some(_) | None) => ORCHESTRATOR,
         };
         let step = self.flow.step(place).ok_or("nothing_to_skip")?;
         if !step.is_optional {
             return Err("not_optional");
         }
         let edge = step.edges.iter().find(|it| it.on == Outcome::Success);
-        self.move_to(edge.ok_or("nothing_to_skip")?.to);
+        let edge = edge.ok_or("nothing_to_skip")?;
+        let package = self.newest_package();
+        self.end_all();
+        let to = Party { agent: self.flow.agents_at(edge.to)[0], place: edge.to };
+        let leg = Leg { edge: (place, edge.to), ..Leg::new(orchestrator(), to, package) };
+        self.pass(edge.gate, leg, &[]);
         Ok(())
     }
 
-    fn no_question_open(&self) -> Said {
-        if matches!(self.baton(), Baton::Parked(_)) { Err("gate_open") } else { Ok(()) }
+    fn no_person_is_asked(&self) -> Said {
+        if matches!(self.baton, Baton::Asked(_)) { Err("gate_open") } else { Ok(()) }
     }
 
-    fn move_to(&mut self, place: &'static str) {
-        let package = self.newest_package();
-        if self.open().is_some() {
-            self.end();
+    /// No more of what is open, but for the run itself.
+    fn end_all(&mut self) {
+        for handoff in &mut self.handoffs {
+            handoff.state = State::Ended;
         }
-        let agent = self.flow.agents_at(place)[0];
-        self.offer("sequential", orchestrator(), Party { agent, place }, package);
-        self.finish_at(place, false);
+        self.frames.clear();
     }
 }

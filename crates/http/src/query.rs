@@ -4,10 +4,10 @@ use axum::http::Uri;
 
 use crate::problem::Problem;
 
-pub(super) struct Query(Vec<(String, String)>);
+pub(crate) struct Query(Vec<(String, String)>);
 
 impl Query {
-    pub(super) fn read(uri: &Uri, known: &[&str]) -> Result<Self, Problem> {
+    pub(crate) fn read(uri: &Uri, known: &[&str]) -> Result<Self, Problem> {
         let pairs: Vec<(String, String)> =
             axum::extract::Query::try_from_uri(uri).map(|it| it.0).map_err(|error| {
                 Problem::malformed("bad_query", format!("the query cannot be read: {error}"))
@@ -26,12 +26,12 @@ impl Query {
     }
 
     /// A value that is there and not empty.
-    pub(super) fn get(&self, name: &str) -> Option<&str> {
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
         let value = self.0.iter().find(|(it, _)| it == name).map(|(_, value)| value.as_str());
         value.filter(|it| !it.is_empty())
     }
 
-    pub(super) fn number(&self, name: &str) -> Result<Option<u64>, Problem> {
+    pub(crate) fn number(&self, name: &str) -> Result<Option<u64>, Problem> {
         let parse = |text: &str| {
             text.parse().map_err(|_| {
                 Problem::malformed("wrong_type", format!("`{name}` has to be a whole number"))

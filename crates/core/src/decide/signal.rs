@@ -1,0 +1,51 @@
+//! What somebody outside says: the work is good, it is merged, or just how it goes.
+
+use super::complete;
+use super::draft::Draft;
+use crate::command::{Command, Signal};
+use crate::document::Node;
+use crate::event::Event;
+use crate::names::{AgentId, Words};
+use crate::outcome::Outcome;
+use crate::package::{Format, Package};
+use crate::refusal::Refusal;
+use crate::run::{Baton, Handoff, Run, RunStatus};
+use crate::workflow::Target;
+
+/// Work is often merged when its run is long complete.
+pub(super) fn comes_late(run: &Run, command: &Command) -> bool {
+    run.status == RunStatus::Completed && matches!(command, Command::Signal(_))
+}
+
+pub(super) fn decide(draft: &mut Draft<'_>, signal: &Signal) -> Result<(), Refusal> {
+    match signal {
+        Signal::Passed => {
+            draft.emit(Event::SignalPassed);
+            match at_the_end(draft) {
+                Some(held) => {
+                    let nothing = Package::new(Format::Json, "{}", Node::map([]));
+                    complete::by_signal(draft, &held, &nothing)
+                }
+                None => Ok(()),
+            }
+        }
+        Signal::Merged { commit } => {
+            draft.emit(Event::SignalMerged { commit: commit.clone() });
+            Ok(())
+        }
+    }
+}
+
+pub(super) fn post(draft: &mut Draft<'_>, by: Option<&AgentId>, words: &Words) {
+    let text = draft.keep(words.as_str());
+    draft.emit(Event::MessagePosted { by: by.cloned(), text });
+}
+
+/// What is held, where good work at that step ends the run.
+fn at_the_end(draft: &Draft<'_>) -> Option<Handoff> {
+    let Baton::Held { handoff } = draft.run.baton() else { return None };
+    let held = draft.run.handoff(*handoff)?;
+    let mut edges = draft.step_at(&held.to.place)?.edges_on(Outcome::Success);
+    let is_last = edges.next().is_some_and(|it| it.to == Target::Complete);
+    (is_last && edges.next().is_none()).then(|| held.clone())
+}

@@ -1,0 +1,81 @@
+//! One word for each state: in the store, on the wire, on the screen.
+
+use super::{Baton, Ended, Kind, RunStatus, State};
+
+impl RunStatus {
+    /// Under way, paused or not.
+    pub fn is_open(self) -> bool {
+        match self {
+            RunStatus::Open | RunStatus::Paused => true,
+            RunStatus::Completed | RunStatus::Cancelled => false,
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            RunStatus::Open => "open",
+            RunStatus::Paused => "paused",
+            RunStatus::Completed => "completed",
+            RunStatus::Cancelled => "cancelled",
+        }
+    }
+
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::Open, Self::Paused, Self::Completed, Self::Cancelled]
+            .into_iter()
+            .find(|it| it.name() == name)
+    }
+}
+
+impl Kind {
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Sequential => "sequential",
+            Kind::Delegation => "delegation",
+            Kind::Escalation => "escalation",
+            Kind::Return => "return",
+            Kind::Question => "question",
+        }
+    }
+
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::Sequential, Self::Delegation, Self::Escalation, Self::Return, Self::Question]
+            .into_iter()
+            .find(|it| it.name() == name)
+    }
+}
+
+impl State {
+    pub fn name(self) -> &'static str {
+        match self {
+            State::Pending => "pending",
+            State::Clarification => "clarification",
+            State::Accepted => "accepted",
+            State::Parked => "parked",
+        }
+    }
+}
+
+impl Ended {
+    pub fn name(self) -> &'static str {
+        match self {
+            Ended::Completed => "completed",
+            Ended::Rejected => "rejected",
+            Ended::TimedOut => "timed_out",
+            Ended::Cancelled => "cancelled",
+            Ended::Superseded => "superseded",
+        }
+    }
+}
+
+impl Baton {
+    pub fn name(&self) -> &'static str {
+        match self {
+            Baton::Offered { .. } => "offered",
+            Baton::Held { .. } => "held",
+            Baton::Parked { .. } => "parked",
+            Baton::Loose { .. } => "loose",
+            Baton::Done => "done",
+        }
+    }
+}

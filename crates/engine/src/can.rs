@@ -1,0 +1,153 @@
+//! What may be done to a handoff as things are, and why not, for whoever shows buttons.
+//!
+//! Nothing of this is written down anywhere: the rules are asked, as if it were done.
+
+use baton_core::command::{
+    Accept, Clarify, Command, Complete, Create, Record, Reject, Release, Reply, Token, Way,
+};
+use baton_core::contract::Profile;
+use baton_core::decide::decide;
+use baton_core::evidence::Verdict;
+use baton_core::names::{AgentId, CheckName, Reason, Words};
+use baton_core::outcome::Outcome;
+use baton_core::refusal::Refusal;
+use baton_core::run::{Handoff, HandoffNo};
+use baton_core::workflow::Place;
+use baton_store::HandoffRow;
+
+use crate::cache::Loaded;
+use crate::commands::nothing;
+use crate::{Engine, EngineError};
+
+/// Something that is done to a handoff, and whether it may be done now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Can {
+    pub command: &'static str,
+    /// Why not; `None` where it may.
+    pub why_not: Option<String>,
+}
+
+const COMMANDS: [&str; 13] = [
+    "accept",
+    "reject",
+    "complete",
+    "cancel",
+    "timeout",
+    "clarify",
+    "answer",
+    "release",
+    "heartbeat",
+    "delegate",
+    "return",
+    "escalate",
+    "evidence",
+];
+
+impl Engine {
+    /// Every command on a handoff, each asked of the rules.
+    pub async fn can(&self, row: &HandoffRow) -> Result<Vec<Can>, EngineError> {
+        let (loaded, _) = self.load(row.run).await?;
+        let can = |command| Can { command, why_not: self.why_not(&loaded, row, command) };
+        Ok(COMMANDS.into_iter().map(can).collect())
+    }
+
+    fn why_not(&self, loaded: &Loaded, row: &HandoffRow, name: &'static str) -> Option<String> {
+        let open = loaded.run.handoff(row.no);
+        if name == "heartbeat" {
+            return match open {
+                Some(Handoff { lease: Some(_), .. }) => None,
+                Some(_) => Some(Refusal::NoLease { handoff: row.no }.to_string()),
+                None => Some(Refusal::Finished { handoff: row.no }.to_string()),
+            };
+        }
+        let command = match command(loaded, row, name) {
+            Ok(command) => command,
+            Err(why_not) => return Some(why_not),
+        };
+        match decide(&loaded.run, &command, self.ground(&loaded.workflow)) {
+            // It depends on what is handed over, or to whom, which nobody has said yet.
+            Ok(_) | Err(Refusal::Contract { .. } | Refusal::ChooseReceiver { .. }) => None,
+            Err(refusal) => Some(refusal.to_string()),
+        }
+    }
+}
+
+/// The command as whoever may do it would send it, with words that stand for any.
+fn command(loaded: &Loaded, row: &HandoffRow, name: &'static str) -> Result<Command, String> {
+    let handoff = row.no;
+    let fence = loaded.run.handoff(handoff).map(|it| it.fence).filter(|it| *it > 0);
+    let unsayable = |error: baton_core::names::NameError| error.to_string();
+    let words = || Words::parse("…").map_err(unsayable);
+    Ok(match name {
+        "accept" => {
+            Command::Accept(Accept { handoff, by: None, acknowledgement: None, lease: None })
+        }
+        "reject" => {
+            let reason = Reason::parse("…").map_err(unsayable)?;
+            Command::Reject(Reject { handoff, by: None, reason, fence })
+        }
+        "complete" => Command::Complete(Complete {
+            handoff,
+            by: None,
+            outcome: Outcome::Success,
+            package: nothing(),
+            to: None,
+            reason: None,
+            fence,
+            profile: Profile::Strict,
+        }),
+        "cancel" => Command::Cancel { handoff, by: None, reason: None },
+        "timeout" => Command::TimeOut { handoff, reason: None },
+        "clarify" => Command::Clarify(Clarify { handoff, by: None, question: words()?, fence }),
+        "answer" => Command::Reply(Reply { handoff, by: None, answer: words()?, fence: None }),
+        "release" => Command::Release(Release { handoff, by: None, reason: None, fence }),
+        "delegate" => {
+            let delegate = first_delegate(loaded, row)
+                .ok_or_else(|| format!("{handoff} is at no step that delegates to anybody"))?;
+            part(row, delegate, Way::Delegation, None, fence)
+        }
+        "return" => {
+            let caller = loaded.run.caller_of(handoff);
+            let caller = caller.map_or(&row.from.agent, |it| &it.to.agent).clone();
+            part(row, caller, Way::Return, Some(Outcome::Success), fence)
+        }
+        "escalate" => part(row, AgentId::human(), Way::Escalation, None, fence),
+        "evidence" => {
+            let check = CheckName::parse("check").map_err(unsayable)?;
+            Command::Record(Record { handoff, check, verdict: Verdict::Passed, detail: None })
+        }
+        _ => unreachable!("`{name}` is not in the list of commands"),
+    })
+}
+
+/// What a holder hands to somebody else without letting go of its own work.
+fn part(
+    row: &HandoffRow,
+    to: AgentId,
+    way: Way,
+    outcome: Option<Outcome>,
+    fence: Option<u32>,
+) -> Command {
+    let token = |handoff: HandoffNo| fence.map(|fence| Token { handoff, fence });
+    Command::Create(Create {
+        from: row.to.agent.clone(),
+        to,
+        package: nothing(),
+        outcome,
+        reason: None,
+        supersedes: None,
+        way: Some(way),
+        token: token(row.no),
+        profile: Profile::Strict,
+    })
+}
+
+fn first_delegate(loaded: &Loaded, row: &HandoffRow) -> Option<AgentId> {
+    match &row.to.place {
+        Place::Step(step) => {
+            let step = loaded.workflow.step(step)?;
+            step.delegates.first().map(|it| it.agent.clone())
+        }
+        Place::Orchestrator | Place::Human | Place::Delegate(_) => None,
+    }
+}

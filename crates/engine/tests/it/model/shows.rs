@@ -1,0 +1,149 @@
+//! Everything that anybody can see of a run, on a few lines.
+
+use super::{Baton, Cause, Gate, Handoff, Kind, Run, State, Status, Stops};
+
+impl Run {
+    pub(crate) fn shows(&self) -> String {
+        let status = match self.status {
+            Status::Open => "open",
+            Status::Paused => "paused",
+            Status::Completed => "completed",
+            Status::Cancelled => "cancelled",
+        };
+        let baton = match self.baton {
+            Baton::Offered(no) => format!("offered {no}"),
+            Baton::Held(no) => format!("held {no}"),
+            Baton::Asked(no) => format!("parked {no} for a person"),
+            Baton::HeldBack(no) => format!("parked {no} for a time"),
+            Baton::Loose { at, other } => format!("loose {at}/{other}"),
+            Baton::Done => "done".to_owned(),
+        };
+        let open: Vec<String> = self.open().map(Handoff::shows).collect();
+        let rounds: Vec<String> = self
+            .rounds
+            .iter()
+            .map(|it| format!("{}→{} {}+{}", it.edge.0, it.edge.1, it.n_rejects, it.n_extra))
+            .collect();
+        format!(
+            "{status}; {baton}; {}\nframes {:?}; {} blockers; [{}]; [{}]; {} handoffs\n{}",
+            self.current_agent(),
+            self.frames,
+            self.n_blockers,
+            rounds.join(", "),
+            self.visited.join(" "),
+            self.handoffs.len(),
+            open.join("\n"),
+        )
+    }
+
+    fn current_agent(&self) -> &'static str {
+        let Some(current) = self.current() else { return "nobody" };
+        match current.question {
+            Some(question) => self.row(question).to.agent,
+            None => current.to.agent,
+        }
+    }
+}
+
+impl Handoff {
+    fn shows(&self) -> String {
+        let mut shows = format!(
+            "{} {}@{}→{}@{} {} {} try {} fence {}",
+            self.no,
+            self.from.agent,
+            self.from.place,
+            self.to.agent,
+            self.to.place,
+            self.state.name(),
+            self.kind.name(),
+            self.attempt,
+            self.fence,
+        );
+        let mut adds = |word: &str, what: Option<String>| {
+            shows += &what.map(|it| format!(" {word} {it}")).unwrap_or_default();
+        };
+        adds("package", self.package.map(|it| it.to_string()));
+        adds("lease", self.lease.map(|it| it.to_string()));
+        adds("until", self.held_back_until.map(|it| it.to_string()));
+        adds("question", self.question.map(|it| it.to_string()));
+        adds("about", self.about.map(|it| it.to_string()));
+        adds("asked", (self.n_questions > 0).then(|| self.n_questions.to_string()));
+        adds("brings", self.brings.map(|it| it.name().to_owned()));
+        adds("found", shown(&self.evidence));
+        adds("gate", self.gate.as_ref().map(Gate::shows));
+        adds("is", self.is_stale.then(|| "stale".to_owned()));
+        shows
+    }
+}
+
+impl Gate {
+    fn shows(&self) -> String {
+        let beside = self.beside.map(|it| format!(" beside {it}")).unwrap_or_default();
+        let found = shown(&self.evidence).map(|it| format!(" found {it}")).unwrap_or_default();
+        let stops = match self.stops {
+            Stops::All => "blocking",
+            Stops::Nothing => "advisory",
+            Stops::Until(_) => "automatic",
+        };
+        let (asker, worker) = (self.asker, self.worker);
+        format!(
+            "{} {stops} {}@{} then {}@{}{beside}{found}",
+            self.cause.name(),
+            asker.agent,
+            asker.place,
+            worker.agent,
+            worker.place
+        )
+    }
+}
+
+/// The evidence, by the name of the check.
+fn shown(evidence: &[(&'static str, bool)]) -> Option<String> {
+    let mut words: Vec<String> =
+        evidence.iter().map(|(check, passed)| format!("{check}={passed}")).collect();
+    words.sort();
+    (!words.is_empty()).then(|| words.join(","))
+}
+
+impl State {
+    fn name(self) -> &'static str {
+        match self {
+            State::Pending => "pending",
+            State::Clarification => "clarification",
+            State::Accepted => "accepted",
+            State::Parked => "parked",
+            State::Ended => "ended",
+        }
+    }
+}
+
+impl Kind {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Kind::Sequential => "sequential",
+            Kind::Delegation => "delegation",
+            Kind::Escalation => "escalation",
+            Kind::Return => "return",
+            Kind::Question => "question",
+        }
+    }
+}
+
+impl Cause {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Cause::Rounds => "rounds",
+            Cause::SameFindings => "same_findings",
+            Cause::Failure => "failure",
+            Cause::Blocked => "blocked",
+            Cause::NeedsClarification => "needs_clarification",
+            Cause::NeedsReview => "needs_review",
+            Cause::Declared => "declared",
+            Cause::Checks => "checks",
+            Cause::Escalation => "escalation",
+            Cause::Questions => "questions",
+            Cause::LostLease => "lost_lease",
+            Cause::Expired => "expired",
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! A real run, shown as the model would show it.
+
+use baton_core::evidence::{Evidence, Verdict};
+use baton_core::gate::Gate;
+use baton_core::names::{AgentId, StepId};
+use baton_core::run::{Baton, Handoff, Run, Wait};
+
+use crate::world::BEGINNING;
+
+/// The serials are those of the packages of the open handoffs, in their order.
+pub(crate) fn shows(run: &Run, serials: &[Option<u32>]) -> String {
+    let baton = match run.baton() {
+        Baton::Offered { handoff } => format!("offered {}", handoff.0),
+        Baton::Held { handoff } => format!("held {}", handoff.0),
+        Baton::Parked { handoff, on: Wait::Person } => {
+            format!("parked {} for a person", handoff.0)
+        }
+        Baton::Parked { handoff, on: Wait::Timer } => format!("parked {} for a time", handoff.0),
+        Baton::Loose { at, other } => format!("loose {at}/{other}"),
+        Baton::Done => "done".to_owned(),
+    };
+    let frames: Vec<u32> = run.frames.iter().map(|it| it.caller.0).collect();
+    let open: Vec<String> =
+        run.handoffs.iter().zip(serials).map(|(it, serial)| row(it, *serial)).collect();
+    let rounds: Vec<String> = run
+        .rounds
+        .iter()
+        .map(|it| format!("{}→{} {}+{}", it.edge.from, it.edge.to, it.n_rejects, it.n_extra))
+        .collect();
+    let visited: Vec<&str> = run.visited.iter().map(StepId::as_str).collect();
+    format!(
+        "{}; {baton}; {}\nframes {frames:?}; {} blockers; [{}]; [{}]; {} handoffs\n{}",
+        run.status.name(),
+        run.current_agent().map_or("nobody", AgentId::as_str),
+        run.blockers.len(),
+        rounds.join(", "),
+        visited.join(" "),
+        run.n_handoffs,
+        open.join("\n"),
+    )
+}
+
+fn row(handoff: &Handoff, serial: Option<u32>) -> String {
+    let mut shows = format!(
+        "{} {}@{}→{}@{} {} {} try {} fence {}",
+        handoff.no.0,
+        handoff.from.agent,
+        handoff.from.place,
+        handoff.to.agent,
+        handoff.to.place,
+        handoff.state.name(),
+        handoff.kind.name(),
+        handoff.attempt,
+        handoff.fence,
+    );
+    let mut adds = |word: &str, what: Option<String>| {
+        shows += &what.map(|it| format!(" {word} {it}")).unwrap_or_default();
+    };
+    let until = handoff.held_back_until.map(|it| it.duration_since(BEGINNING).as_secs());
+    adds("package", serial.map(|it| it.to_string()));
+    adds("lease", handoff.lease.map(|it| it.to_string()));
+    adds("until", until.map(|it| it.to_string()));
+    adds("question", handoff.question.map(|it| it.0.to_string()));
+    adds("about", handoff.about.map(|it| it.0.to_string()));
+    adds("asked", (handoff.n_questions > 0).then(|| handoff.n_questions.to_string()));
+    adds("brings", handoff.brings.map(|it| it.name().to_owned()));
+    adds("found", found(&handoff.evidence));
+    adds("gate", handoff.gate.as_ref().map(gate));
+    adds("is", handoff.is_stale.then(|| "stale".to_owned()));
+    shows
+}
+
+fn gate(gate: &Gate) -> String {
+    let beside = gate.beside.map(|it| format!(" beside {}", it.0)).unwrap_or_default();
+    let found = found(&gate.evidence).map(|it| format!(" found {it}")).unwrap_or_default();
+    format!(
+        "{} {} {}@{} then {}@{}{beside}{found}",
+        gate.cause.name(),
+        gate.kind.name(),
+        gate.asker.agent,
+        gate.asker.place,
+        gate.worker.agent,
+        gate.worker.place
+    )
+}
+
+fn found(evidence: &[Evidence]) -> Option<String> {
+    let word = |it: &Evidence| format!("{}={}", it.check, it.verdict == Verdict::Passed);
+    let mut words: Vec<String> = evidence.iter().map(word).collect();
+    words.sort();
+    (!words.is_empty()).then(|| words.join(","))
+}

@@ -1,0 +1,49 @@
+//! What stands in the address: names in the path, and a query without anything that nobody would
+//! look at.
+
+use axum::extract::rejection::PathRejection;
+use axum::extract::{FromRequestParts, Path};
+use axum::http::request::Parts;
+use serde::de::DeserializeOwned;
+use utoipa::IntoParams;
+
+use crate::problem::Problem;
+
+/// The one name in a path, decoded.
+pub(crate) struct Named(pub(crate) String);
+
+/// A query as its description says, and nothing besides.
+pub(crate) struct Params<Q>(pub(crate) Q);
+
+impl<S: Send + Sync> FromRequestParts<S> for Named {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let read: Result<Path<String>, PathRejection> =
+            Path::from_request_parts(parts, state).await;
+        match read {
+            Ok(Path(name)) => Ok(Self(name)),
+            Err(_) => Err(Problem::malformed("bad_path", "the path is not UTF-8 once decoded")),
+        }
+    }
+}
+
+impl<S: Send + Sync, Q: DeserializeOwned + IntoParams> FromRequestParts<S> for Params<Q> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        match axum::extract::Query::<Q>::try_from_uri(&parts.uri) {
+            Ok(query) => Ok(Self(query.0)),
+            Err(error) => {
+                let known = Q::into_params(|| None);
+                let known: Vec<&str> = known.iter().map(|it| it.name.as_str()).collect();
+                // What is unknown, or there twice, is said in our words; the rest in serde's.
+                crate::query::Query::read(&parts.uri, &known)?;
+                let why = std::error::Error::source(&error)
+                    .map_or_else(|| error.to_string(), ToString::to_string);
+                let message = format!("the query cannot be read: {why}");
+                Err(Problem::malformed("wrong_type", message))
+            }
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! `GET` and `POST /api/signal`: what an agent or a person says about a story from outside.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode, Uri};
+use baton_core::command::{Command, Complete, Signal};
+use baton_core::contract::Profile;
+use baton_core::document::Node;
+use baton_core::names::{CommitId, Reason, StoryKey, Words};
+use baton_core::outcome::Outcome;
+use baton_core::package::{Format, Package};
+use baton_core::run::{Baton, HandoffNo};
+use baton_core::story::Story;
+use baton_engine::{Caller, EngineError};
+use baton_store::{RunRef, RunRow};
+use baton_wire::json;
+
+use super::described::{SeedFlags, SeedSignal, SeedSignalQuery};
+use super::{Json, refused, story};
+use crate::App;
+use crate::body::{self, Envelope};
+use crate::caller::caller;
+use crate::openapi::{ReadProblems, WriteProblems};
+use crate::problem::Problem;
+use crate::query::Query;
+
+const ACTIONS: &str = "passed, complete, merged, blocked, progress";
+
+/// How far a story has come, by what was said of it.
+#[utoipa::path(get, path = "/api/signal", operation_id = "seedGetSignal", tag = "seed-000",
+    params(SeedSignalQuery),
+    responses((status = 200, body = SeedFlags), ReadProblems))]
+pub(super) async fn get(State(app): State<Arc<App>>, uri: Uri) -> Result<Json, Problem> {
+    let query = Query::read(&uri, &["storyId"])?;
+    let Some(key) = query.get("storyId") else {
+        return Err(Problem::malformed("missing_field", "`storyId` is missing"));
+    };
+    flags(&app, &StoryKey::parse(key)?).await
+}
+
+/// Says how far a story has come.
+#[utoipa::path(post, path = "/api/signal", operation_id = "seedPostSignal", tag = "seed-000",
+    request_body = SeedSignal,
+    responses((status = 200, body = SeedFlags), WriteProblems))]
+pub(super) async fn post(
+    State(app): State<Arc<App>>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json, Problem> {
+    let (text, envelope) = body::read(body).await?;
+    envelope.only(&["action", "storyId", "message", "prUrl", "mergeCommit"])?;
+    let caller = caller(&headers, "/api/signal", &text)?;
+    let key = StoryKey::parse(envelope.required_text("storyId")?)?;
+    let run = latest(&app, &key).await?;
+    let message = envelope.text("message")?;
+    let command = match envelope.text("action")? {
+        Some("passed" | "complete") => Command::Signal(Signal::Passed),
+        Some("merged") => {
+            let commit = envelope.text("mergeCommit")?.map(CommitId::parse).transpose()?;
+            Command::Signal(Signal::Merged { commit })
+        }
+        Some("blocked") => blocked(&run, message)?,
+        Some("progress") => {
+            let words = message.ok_or_else(|| {
+                Problem::malformed("missing_field", "`message` is missing: how does it go?")
+            })?;
+            let by = run.run.current_agent().cloned();
+            Command::Post { by, words: Words::parse(words)? }
+        }
+        Some(other) => {
+            let message = format!("there is no action `{other}`; there are {ACTIONS}");
+            return Err(Problem::malformed("unknown_action", message));
+        }
+        None => {
+            let message = format!("`action` is one of {ACTIONS}");
+            return Err(Problem::malformed("missing_field", message));
+        }
+    };
+    signal(&app, &caller, &run, command).await?;
+    keep_link(&app, &envelope, &key).await?;
+    flags(&app, &key).await
+}
+
+async fn signal(app: &App, caller: &Caller, run: &RunRow, command: Command) -> Result<(), Problem> {
+    match app.engine.on_run(caller, run.run.id, command).await {
+        Ok(_) => Ok(()),
+        Err(error) => Err(refused(app, error).await),
+    }
+}
+
+/// Whoever has the work cannot go on: that is how its step ended.
+fn blocked(run: &RunRow, message: Option<&str>) -> Result<Command, Problem> {
+    let handoff: HandoffNo = match run.run.baton() {
+        Baton::Held { handoff } | Baton::Offered { handoff } => *handoff,
+        Baton::Parked { .. } | Baton::Loose { .. } | Baton::Done => {
+            let message = "nobody is at work on this story, so nobody can be blocked";
+            return Err(Problem::new(StatusCode::CONFLICT, "not_holder", message));
+        }
+    };
+    let reason = message.map(Reason::parse).transpose()?;
+    let document = Node::map(message.map(|it| ("reason", Node::text(it))));
+    Ok(Command::Complete(Complete {
+        handoff,
+        by: None,
+        outcome: Outcome::Blocked,
+        package: Package::new(Format::Json, json::print(&document), document),
+        to: None,
+        reason,
+        fence: None,
+        profile: Profile::Lenient,
+    }))
+}
+
+/// A link to where the work can be seen belongs to the story.
+async fn keep_link(app: &App, envelope: &Envelope, key: &StoryKey) -> Result<(), Problem> {
+    let Some(pr_url) = envelope.text("prUrl")? else { return Ok(()) };
+    let row = app.engine.story(key).await?;
+    let story = Story { pr_url: Some(pr_url.to_owned()), ..row.story };
+    Ok(app.engine.save_story(&story).await?)
+}
+
+async fn latest(app: &App, key: &StoryKey) -> Result<RunRow, Problem> {
+    let run = app.engine.store().run(&RunRef::LatestOf(key.clone())).await;
+    let no_run = || EngineError::NoSuchRun { which: key.to_string() };
+    Ok(run.map_err(EngineError::from)?.ok_or_else(no_run)?)
+}
+
+/// How far a story has come, as the seed asks.
+async fn flags(app: &App, key: &StoryKey) -> Result<Json, Problem> {
+    let row = app.engine.story(key).await?;
+    let run = app.engine.store().run(&RunRef::LatestOf(key.clone())).await;
+    let run = run.map_err(EngineError::from)?;
+    let members = [
+        ("success", Node::Bool(true)),
+        ("storyId", Node::text(key.as_str())),
+        ("status", Node::text(story::status(&row))),
+        ("prUrl", row.story.pr_url.as_ref().map_or(Node::Null, Node::text)),
+    ];
+    Ok(Json(Node::map(members.into_iter().chain(story::flags(run.as_ref())))))
+}

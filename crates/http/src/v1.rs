@@ -1,0 +1,74 @@
+//! The native API: everything that the engine does, under `/api/v1`.
+
+mod agents;
+mod answer;
+mod blockers;
+mod decisions;
+mod definitions;
+mod events;
+mod handoffs;
+mod inbox;
+mod metrics;
+mod names;
+mod runs;
+mod stories;
+mod told;
+mod words;
+mod workflows;
+mod write;
+
+use std::sync::Arc;
+
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use self::handoffs::{commands, parts};
+use crate::App;
+
+pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
+    OpenApiRouter::new()
+        .routes(routes!(stories::list, stories::add))
+        .routes(routes!(stories::get, stories::put))
+        .routes(routes!(runs::list, runs::start))
+        .routes(routes!(runs::get))
+        .routes(routes!(runs::pause))
+        .routes(routes!(runs::resume))
+        .routes(routes!(runs::cancel))
+        .routes(routes!(runs::goto))
+        .routes(routes!(runs::skip))
+        .routes(routes!(runs::clean_up))
+        .routes(routes!(events::list))
+        .routes(routes!(decisions::list))
+        .routes(routes!(handoffs::list, handoffs::create))
+        .routes(routes!(handoffs::get))
+        .routes(routes!(handoffs::package))
+        .routes(routes!(handoffs::prompt::prompt))
+        .merge(on_a_handoff())
+        .routes(routes!(inbox::list))
+        .routes(routes!(inbox::answer))
+        .routes(routes!(blockers::list))
+        .routes(routes!(metrics::get))
+        .routes(routes!(agents::list))
+        .routes(routes!(agents::get))
+        .routes(routes!(definitions::list))
+        .routes(routes!(definitions::get))
+        .routes(routes!(workflows::status))
+        .routes(routes!(workflows::handoffs))
+}
+
+fn on_a_handoff() -> OpenApiRouter<Arc<App>> {
+    OpenApiRouter::new()
+        .routes(routes!(commands::accept))
+        .routes(routes!(commands::reject))
+        .routes(routes!(commands::complete))
+        .routes(routes!(commands::cancel))
+        .routes(routes!(commands::time_out))
+        .routes(routes!(commands::clarify))
+        .routes(routes!(commands::answer))
+        .routes(routes!(commands::release))
+        .routes(routes!(commands::evidence))
+        .routes(routes!(parts::heartbeat))
+        .routes(routes!(parts::delegate))
+        .routes(routes!(parts::give_back))
+        .routes(routes!(parts::escalate))
+}

@@ -1,0 +1,156 @@
+//! Agents: who there is, as seed 003 attributes work to them.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use baton_core::agent::Agent;
+use baton_core::names::AgentId;
+use baton_core::run::State as HandoffOpen;
+use baton_core::workflow::{Place, Workflow};
+use baton_engine::EngineError;
+use baton_store::{HandoffFilter, HandoffState, Order, RunRef};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::answer::Answer;
+use super::names::not_found;
+use crate::App;
+use crate::openapi::ReadProblems;
+use crate::params::Named;
+use crate::problem::Problem;
+
+/// An agent as work is attributed to it.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = AgentAttributionDto)]
+pub(super) struct Attribution {
+    agent_id: String,
+    pub(super) agent_name: String,
+    agent_description: String,
+    agent_avatar_url: Option<String>,
+    capabilities: Vec<String>,
+    /// The step that it has to do now; null where it has none.
+    current_step_responsibility: Option<String>,
+    color: Option<String>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub(super) struct Agents {
+    items: Vec<Attribution>,
+}
+
+/// An agent, and what it is told.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Agent)]
+pub(super) struct WithPrompt {
+    #[serde(flatten)]
+    agent: Attribution,
+    prompt: String,
+}
+
+impl Attribution {
+    /// Of an agent that may be in no file any more, or never was.
+    pub(super) fn of(app: &App, id: &AgentId) -> Self {
+        let known = app.engine.catalog().agents().find(id);
+        known.map_or_else(|| Self::new(&stand_in(id)), Self::new)
+    }
+
+    /// With the step that it has to do.
+    #[must_use]
+    pub(super) fn at(self, step: Option<String>) -> Self {
+        Self { current_step_responsibility: step, ..self }
+    }
+
+    fn new(agent: &Agent) -> Self {
+        Self {
+            agent_id: agent.id.to_string(),
+            agent_name: agent.name.clone(),
+            agent_description: agent.description.clone(),
+            agent_avatar_url: agent.avatar.clone(),
+            capabilities: agent.capabilities.clone(),
+            current_step_responsibility: None,
+            color: agent.color.clone(),
+        }
+    }
+}
+
+/// The two that are always there have names; nobody knows the others.
+fn stand_in(id: &AgentId) -> Agent {
+    let unknown = Agent::unknown(id.clone());
+    let named = |name: &str, description: &str| Agent {
+        name: name.to_owned(),
+        description: description.to_owned(),
+        ..unknown.clone()
+    };
+    if id.is_human() {
+        return named("Human", "A person, who answers in the inbox");
+    }
+    if id.is_orchestrator() {
+        return named("Orchestrator", "Baton itself, which hands stories in and takes them back");
+    }
+    unknown
+}
+
+/// Lists the agents.
+#[utoipa::path(get, path = "/api/v1/agents", operation_id = "listAgents", tag = "agents",
+    responses((status = 200, body = Agents), ReadProblems))]
+pub(super) async fn list(State(app): State<Arc<App>>) -> Result<Answer<Agents>, Problem> {
+    let mut items = Vec::new();
+    for agent in app.engine.catalog().agents().iter() {
+        let step = responsibility(&app, &agent.id).await?;
+        items.push(Attribution::new(agent).at(step));
+    }
+    Ok(Answer::new(Agents { items }))
+}
+
+/// Shows an agent, and what it is told.
+#[utoipa::path(get, path = "/api/v1/agents/{agent}", operation_id = "getAgent", tag = "agents",
+    params(("agent" = String, Path, description = "Its id")),
+    responses((status = 200, body = WithPrompt), ReadProblems))]
+pub(super) async fn get(
+    State(app): State<Arc<App>>,
+    Named(name): Named,
+) -> Result<Answer<WithPrompt>, Problem> {
+    let no_such = || {
+        not_found(
+            "unknown_agent",
+            format!("there is no agent `{name}`; `/api/v1/agents` lists them"),
+        )
+    };
+    let id = AgentId::parse(&name).map_err(|_| no_such())?;
+    if !app.engine.catalog().knows(&id) {
+        return Err(no_such());
+    }
+    let prompt = app.engine.catalog().agents().find(&id).map(|it| it.prompt.clone());
+    let agent = Attribution::of(&app, &id).at(responsibility(&app, &id).await?);
+    Ok(Answer::new(WithPrompt { agent, prompt: prompt.unwrap_or_default() }))
+}
+
+/// The step that an agent has to do now, in whatever run: the newest that waits for it.
+async fn responsibility(app: &App, agent: &AgentId) -> Result<Option<String>, EngineError> {
+    let states = [HandoffOpen::Accepted, HandoffOpen::Pending].map(HandoffState::Open).to_vec();
+    let filter = HandoffFilter {
+        to: Some(agent.clone()),
+        states,
+        order: Order::NewestFirst,
+        limit: 1,
+        ..HandoffFilter::default()
+    };
+    let store = app.engine.store();
+    let newest = store.handoffs(&filter).await?.into_iter().next();
+    let Some(handoff) = newest else { return Ok(None) };
+    let run = app.engine.run(&RunRef::Id(handoff.run)).await?;
+    let workflow = app.engine.workflow_of(&run).await?;
+    Ok(step_title(&workflow, &handoff.to.place))
+}
+
+/// What people call a step.
+pub(super) fn step_title(workflow: &Workflow, place: &Place) -> Option<String> {
+    match place {
+        Place::Step(id) => {
+            let title = workflow.step(id).map(|it| it.title.clone());
+            Some(title.filter(|it| !it.is_empty()).unwrap_or_else(|| id.to_string()))
+        }
+        Place::Orchestrator | Place::Human | Place::Delegate(_) => None,
+    }
+}

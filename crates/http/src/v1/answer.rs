@@ -1,0 +1,120 @@
+//! An answer: JSON, what the run is at, and where something that was made can be found.
+
+use axum::http::header::{CONTENT_TYPE, ETAG, LOCATION};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use baton_store::Version;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use crate::problem::Problem;
+
+pub(super) struct Answer<T> {
+    status: StatusCode,
+    body: T,
+    version: Option<Version>,
+    location: Option<String>,
+}
+
+impl<T> Answer<T> {
+    pub(super) fn new(body: T) -> Self {
+        Self { status: StatusCode::OK, body, version: None, location: None }
+    }
+
+    /// With the version of the run as its `ETag`, for `If-Match`.
+    #[must_use]
+    pub(super) fn at(self, version: Version) -> Self {
+        Self { version: Some(version), ..self }
+    }
+
+    /// Something was made, and is at this path now.
+    #[must_use]
+    pub(super) fn made(self, location: String) -> Self {
+        Self { status: StatusCode::CREATED, location: Some(location), ..self }
+    }
+}
+
+impl<T: Serialize> IntoResponse for Answer<T> {
+    fn into_response(self) -> Response {
+        let body = match serde_json::to_string(&self.body) {
+            Ok(body) => body,
+            Err(error) => unreachable!("our own types always encode: {error}"),
+        };
+        let kind = (CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let mut response = (self.status, [kind], body).into_response();
+        let etag = self.version.map(|it| format!("\"{}\"", it.0));
+        for (name, value) in [(ETAG, etag), (LOCATION, self.location)] {
+            if let Some(value) = value.and_then(|it| HeaderValue::try_from(it).ok()) {
+                response.headers_mut().insert(name, value);
+            }
+        }
+        response
+    }
+}
+
+/// A part of a list.
+#[derive(Serialize, ToSchema)]
+pub(super) struct Page<T> {
+    pub(super) items: Vec<T>,
+    /// What to say as `after` for the next page; null where there is none.
+    pub(super) next: Option<String>,
+}
+
+impl<T> Page<T> {
+    /// Of one row more than the page has, asked for to see whether there is another.
+    pub(super) fn cut<R>(
+        mut rows: Vec<R>,
+        limit: u32,
+        name: impl Fn(&R) -> String,
+        show: impl Fn(R) -> T,
+    ) -> Self {
+        let limit = limit as usize;
+        let has_more = rows.len() > limit;
+        rows.truncate(limit);
+        let next = rows.last().filter(|_| has_more).map(name);
+        Self { items: rows.into_iter().map(show).collect(), next }
+    }
+}
+
+pub(super) const MOST_ROWS: u32 = 500;
+const USUAL_ROWS: u32 = 50;
+
+/// How many rows a page has.
+pub(super) fn limit(asked: Option<u32>) -> Result<u32, Problem> {
+    let limit = asked.unwrap_or(USUAL_ROWS);
+    if (1..=MOST_ROWS).contains(&limit) {
+        return Ok(limit);
+    }
+    Err(Problem::malformed("wrong_type", format!("`limit` is a number from 1 to {MOST_ROWS}")))
+}
+
+/// The query of a list that cannot be filtered.
+#[derive(Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct PageQuery {
+    /// Only what comes after this: `next` of the page before.
+    pub(super) after: Option<u64>,
+    /// How many there are at most on a page.
+    #[param(minimum = 1, maximum = 500, default = 50)]
+    pub(super) limit: Option<u32>,
+}
+
+/// Which end of a list comes first.
+#[derive(Debug, Clone, Copy, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[schema(as = Order)]
+pub(super) enum OrderWord {
+    #[default]
+    Oldest,
+    Newest,
+}
+
+impl From<OrderWord> for baton_store::Order {
+    fn from(word: OrderWord) -> Self {
+        match word {
+            OrderWord::Oldest => Self::OldestFirst,
+            OrderWord::Newest => Self::NewestFirst,
+        }
+    }
+}

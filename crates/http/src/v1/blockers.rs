@@ -1,0 +1,82 @@
+//! Blockers: what keeps runs from going on, until somebody settles it.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use baton_engine::Blocking;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use uuid::Uuid;
+
+use super::answer::{Answer, Page, limit};
+use super::names::find_run;
+use crate::App;
+use crate::openapi::ReadProblems;
+use crate::params::Params;
+use crate::problem::Problem;
+
+/// What keeps a run from going on.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Blocker)]
+pub(super) struct Shown {
+    run: Uuid,
+    run_number: u64,
+    /// The key of the story.
+    story: String,
+    /// Counted within its run, from 1.
+    number: u32,
+    /// The label of the handoff whose work it stops.
+    handoff: String,
+    by: String,
+    /// Null where it was redacted.
+    words: Option<String>,
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct ListQuery {
+    /// A run: its id, its number or its story's key.
+    #[param(min_length = 1, max_length = 200)]
+    run: Option<String>,
+    /// Only what comes after this: `next` of the page before.
+    after: Option<u64>,
+    /// How many there are at most on a page.
+    #[param(minimum = 1, maximum = 500, default = 50)]
+    limit: Option<u32>,
+}
+
+/// Lists what keeps runs from going on. A page has all of a run, and so may be longer than asked.
+#[utoipa::path(get, path = "/api/v1/blockers", operation_id = "listBlockers", tag = "blockers",
+    params(ListQuery),
+    responses((status = 200, body = Page<Shown>), ReadProblems))]
+pub(super) async fn list(
+    State(app): State<Arc<App>>,
+    Params(query): Params<ListQuery>,
+) -> Result<Answer<Page<Shown>>, Problem> {
+    let limit = limit(query.limit)? as usize;
+    let (found, next) = match query.run.as_deref() {
+        Some(name) => {
+            let row = find_run(&app, name).await?;
+            (app.engine.blockers_of(&row).await?, None)
+        }
+        None => app.engine.blockers(query.after.unwrap_or(0), limit).await?,
+    };
+    let items = found.into_iter().map(Shown::from).collect();
+    Ok(Answer::new(Page { items, next: next.map(|it| it.to_string()) }))
+}
+
+impl From<Blocking> for Shown {
+    fn from(it: Blocking) -> Self {
+        Self {
+            run: it.run.0,
+            run_number: it.run_number,
+            story: it.story.to_string(),
+            number: it.no,
+            handoff: it.handoff.label(),
+            by: it.by.to_string(),
+            words: it.words,
+        }
+    }
+}

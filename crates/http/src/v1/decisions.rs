@@ -1,0 +1,72 @@
+//! Decisions: what was decided in a run, by whom, when and why, as its packages tell.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use baton_engine::Decided;
+use jiff::Timestamp;
+use serde::Serialize;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use super::agents::Attribution;
+use super::answer::{Answer, Page, PageQuery, limit};
+use super::names::find_run;
+use crate::App;
+use crate::openapi::ReadProblems;
+use crate::params::{Named, Params};
+use crate::problem::Problem;
+
+/// Something decided, and who decided it.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Decision)]
+pub(super) struct Shown {
+    /// The sender's own.
+    id: Option<String>,
+    decision: String,
+    rationale: Option<String>,
+    decided_by: Attribution,
+    decided_at: Timestamp,
+    /// As in `Decided by Analyst at 2026-01-02T03:04:05Z`.
+    attribution: String,
+    /// The label of the handoff whose package tells of it.
+    handoff: String,
+    handoff_id: Uuid,
+}
+
+/// Lists what was decided in a run, oldest first. `after` counts decisions.
+#[utoipa::path(get, path = "/api/v1/runs/{run}/decisions", operation_id = "listDecisions",
+    tag = "decisions",
+    params(("run" = String, Path, description = "Its id, its number or its story's key"), PageQuery),
+    responses((status = 200, body = Page<Shown>), ReadProblems))]
+pub(super) async fn list(
+    State(app): State<Arc<App>>,
+    Named(name): Named,
+    Params(query): Params<PageQuery>,
+) -> Result<Answer<Page<Shown>>, Problem> {
+    let limit = limit(query.limit)?;
+    let run = find_run(&app, &name).await?;
+    let decided = app.engine.decisions(run.run.id).await?;
+    let after = usize::try_from(query.after.unwrap_or(0)).unwrap_or(usize::MAX);
+    let numbered: Vec<_> = (1..).zip(decided).skip(after).take(limit as usize + 1).collect();
+    let number = |(number, _): &(u64, Decided)| number.to_string();
+    Ok(Answer::new(Page::cut(numbered, limit, number, |(_, it)| Shown::of(&app, it))))
+}
+
+impl Shown {
+    fn of(app: &App, it: Decided) -> Self {
+        let decided_by = Attribution::of(app, &it.row.from.agent);
+        let at = it.row.created_at;
+        Self {
+            id: it.decision.id,
+            decision: it.decision.decision,
+            rationale: it.decision.rationale,
+            attribution: format!("Decided by {} at {at:.0}", decided_by.agent_name),
+            decided_by,
+            decided_at: at,
+            handoff: it.row.no.label(),
+            handoff_id: it.row.id.0,
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Events: the log of a run, page by page.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use baton_engine::EngineError;
+use baton_store::{EventFilter, Position, StoredEvent};
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::value::RawValue;
+use utoipa::ToSchema;
+
+use super::answer::{Answer, Page, PageQuery, limit};
+use super::names::find_run;
+use crate::App;
+use crate::openapi::ReadProblems;
+use crate::params::{Named, Params};
+use crate::problem::Problem;
+
+/// One fact in the log.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Event)]
+pub(super) struct Shown {
+    /// Its place in the log of all runs.
+    position: u64,
+    /// Its place in the run, from 1.
+    version: u64,
+    at: Timestamp,
+    #[schema(example = "handoff.created")]
+    name: String,
+    /// Who asked for it.
+    by: String,
+    /// Over the event, and the hash of the one before it.
+    hash: String,
+    /// What happened, as it is stored. Texts are named by their hashes.
+    #[schema(value_type = serde_json::Value)]
+    body: Option<Box<RawValue>>,
+}
+
+/// Lists the events of a run, oldest first.
+#[utoipa::path(get, path = "/api/v1/runs/{run}/events", operation_id = "listEvents", tag = "events",
+    params(("run" = String, Path, description = "Its id, its number or its story's key"), PageQuery),
+    responses((status = 200, body = Page<Shown>), ReadProblems))]
+pub(super) async fn list(
+    State(app): State<Arc<App>>,
+    Named(name): Named,
+    Params(query): Params<PageQuery>,
+) -> Result<Answer<Page<Shown>>, Problem> {
+    let limit = limit(query.limit)?;
+    let run = find_run(&app, &name).await?;
+    let filter = EventFilter {
+        after: Position(query.after.unwrap_or(0)),
+        run: Some(run.run.id),
+        limit: limit + 1,
+    };
+    let events = app.engine.store().events(&filter).await.map_err(EngineError::from)?;
+    let position = |it: &StoredEvent| it.position.0.to_string();
+    Ok(Answer::new(Page::cut(events, limit, position, Shown::from)))
+}
+
+impl From<StoredEvent> for Shown {
+    fn from(it: StoredEvent) -> Self {
+        Self {
+            position: it.position.0,
+            version: it.version.0,
+            at: it.at,
+            name: it.name,
+            by: it.by.to_string(),
+            hash: it.hash.to_string(),
+            body: RawValue::from_string(it.body).ok(),
+        }
+    }
+}

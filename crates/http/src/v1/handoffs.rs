@@ -1,0 +1,312 @@
+//! Handoffs: list, create, look at. What is done to one is in `commands` and `parts`.
+
+pub(super) mod commands;
+pub(super) mod detail;
+pub(super) mod document;
+pub(super) mod parts;
+pub(super) mod prompt;
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::header::{CONTENT_TYPE, ETAG};
+use axum::response::{IntoResponse as _, Response};
+use baton_core::command::{Create, Token, Way};
+use baton_core::content::ContentKind;
+use baton_core::contract::Profile;
+use baton_core::names::{StoryKey, WorkflowName};
+use baton_core::package::Format;
+use baton_engine::{EngineError, In};
+use baton_store::{HandoffFilter, HandoffState, RunRef};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use utoipa::{IntoParams, ToSchema};
+
+use self::detail::Detail;
+use self::document::{Row, refused, rows};
+use super::answer::{Answer, OrderWord, Page, limit};
+use super::names::{find_handoff, find_run, known_agent, not_found};
+use super::runs::reason;
+use super::told::{Told, tell_handoff};
+use super::words::{KindWord, StateWord, outcome, words};
+use super::write::{RunHeaders, Write, WriteQuery};
+use crate::App;
+use crate::body;
+use crate::openapi::{ReadProblems, WriteProblems};
+use crate::params::{Named, Params};
+use crate::problem::Problem;
+
+#[derive(Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct ListQuery {
+    /// A run: its id, its number or its story's key.
+    #[param(min_length = 1, max_length = 200)]
+    run: Option<String>,
+    /// The key of a story.
+    #[param(min_length = 1, max_length = 200)]
+    story: Option<String>,
+    /// The receiver.
+    #[param(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
+    agent: Option<String>,
+    /// Any of these, with commas between them.
+    #[param(value_type = Option<Vec<StateWord>>, style = Form, explode = false)]
+    state: Option<String>,
+    #[param(inline)]
+    kind: Option<KindWord>,
+    /// Only those that nobody has moved for too long, or only the others.
+    stale: Option<bool>,
+    #[serde(default)]
+    #[param(inline, default = "oldest")]
+    order: OrderWord,
+    /// Only what comes after this: `next` of the page before.
+    after: Option<u64>,
+    /// How many there are at most on a page.
+    #[param(minimum = 1, maximum = 500, default = 50)]
+    limit: Option<u32>,
+}
+
+/// Lists handoffs by their number, without what is handed over.
+#[utoipa::path(get, path = "/api/v1/handoffs", operation_id = "listHandoffs", tag = "handoffs",
+    params(ListQuery),
+    responses((status = 200, body = Page<Row>), ReadProblems))]
+pub(super) async fn list(
+    State(app): State<Arc<App>>,
+    Params(query): Params<ListQuery>,
+) -> Result<Answer<Page<Row>>, Problem> {
+    let known = HandoffState::ALL.map(HandoffState::name);
+    let limit = limit(query.limit)?;
+    let run = match query.run.as_deref() {
+        Some(name) => Some(find_run(&app, name).await?.run.id),
+        None => None,
+    };
+    let filter = HandoffFilter {
+        run,
+        story: query.story.as_deref().map(StoryKey::parse).transpose()?,
+        to: query.agent.as_deref().map(|it| known_agent(&app, it)).transpose()?,
+        kind: query.kind.map(Into::into),
+        states: words("state", query.state.as_deref(), &known, HandoffState::parse)?,
+        is_stale: query.stale,
+        order: query.order.into(),
+        after: query.after.unwrap_or(0),
+        limit: limit + 1,
+        ..HandoffFilter::default()
+    };
+    let found = app.engine.store().handoffs(&filter).await.map_err(EngineError::from)?;
+    let shown = rows(&app, &found).await?;
+    let numbered: Vec<_> = found.iter().map(|it| it.number).zip(shown).collect();
+    Ok(Answer::new(Page::cut(numbered, limit, |(number, _)| number.to_string(), |(_, row)| row)))
+}
+
+/// A handoff to make.
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct NewHandoff {
+    /// A run that is there: its id, its number or its story's key. This or `story`.
+    #[schema(min_length = 1, max_length = 200)]
+    run: Option<String>,
+    /// The key of a story: its open run, or a new one where it has none. This or `run`.
+    #[schema(min_length = 1, max_length = 200)]
+    story: Option<String>,
+    /// For a new run; where left out, the one that has such an edge.
+    #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
+    workflow: Option<String>,
+    #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
+    from_agent: String,
+    #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
+    to_agent: String,
+    /// What is handed over: any JSON, kept as it is written.
+    #[schema(value_type = serde_json::Value)]
+    package: Option<Box<RawValue>>,
+    /// Where left out, the edge says it.
+    #[schema(example = "success")]
+    outcome: Option<String>,
+    #[schema(min_length = 1, max_length = 1000)]
+    reason: Option<String>,
+    /// A pending handoff of the same sender that this one replaces: its number, id or label.
+    supersedes: Option<String>,
+    /// Where left out, the receiver says it.
+    kind: Option<WayWord>,
+    /// What the sender holds, where it knows.
+    token: Option<HeldToken>,
+    #[serde(default)]
+    profile: ProfileWord,
+}
+
+/// What the sender means by handing off.
+#[derive(Clone, Copy, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[schema(as = Way)]
+pub(super) enum WayWord {
+    Sequential,
+    Delegation,
+    Escalation,
+    Return,
+}
+
+/// Which holding of which handoff is meant.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = Token)]
+pub(super) struct HeldToken {
+    /// Its number, id or label.
+    handoff: String,
+    fence: u32,
+}
+
+/// How strictly a package is held to its contract.
+#[derive(Clone, Copy, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[schema(as = Profile)]
+pub(super) enum ProfileWord {
+    #[default]
+    Strict,
+    Lenient,
+}
+
+impl From<ProfileWord> for Profile {
+    fn from(word: ProfileWord) -> Self {
+        match word {
+            ProfileWord::Strict => Self::Strict,
+            ProfileWord::Lenient => Self::Lenient,
+        }
+    }
+}
+
+impl From<WayWord> for Way {
+    fn from(word: WayWord) -> Self {
+        match word {
+            WayWord::Sequential => Self::Sequential,
+            WayWord::Delegation => Self::Delegation,
+            WayWord::Escalation => Self::Escalation,
+            WayWord::Return => Self::Return,
+        }
+    }
+}
+
+/// Hands off from one agent to another.
+#[utoipa::path(post, path = "/api/v1/handoffs", operation_id = "createHandoff", tag = "handoffs",
+    params(WriteQuery, RunHeaders),
+    request_body = NewHandoff,
+    responses(
+        (status = 200, description = "What would happen (`dryRun`)", body = Told),
+        (status = 201, description = "Handed off", body = Told, headers(
+            ("Location" = String, description = "The handoff"),
+            ("ETag" = String, description = "The run's version"))),
+        WriteProblems))]
+pub(super) async fn create(
+    State(app): State<Arc<App>>,
+    write: Write<NewHandoff>,
+) -> Result<Answer<Told>, Problem> {
+    let Write { asked, caller, .. } = write;
+    let within = within(&app, &asked).await?;
+    let run = asked.run.as_deref().or(asked.story.as_deref());
+    let supersedes = match asked.supersedes.as_deref() {
+        Some(name) => Some(find_handoff(&app, name, run).await?.no),
+        None => None,
+    };
+    let token = match &asked.token {
+        Some(token) => {
+            let handoff = find_handoff(&app, &token.handoff, run).await?.no;
+            Some(Token { handoff, fence: token.fence })
+        }
+        None => None,
+    };
+    let create = Create {
+        from: known_agent(&app, &asked.from_agent)?,
+        to: known_agent(&app, &asked.to_agent)?,
+        package: body::package(asked.package.as_deref())?,
+        outcome: asked.outcome.as_deref().map(outcome).transpose()?,
+        reason: reason(asked.reason.as_deref())?,
+        supersedes,
+        way: asked.kind.map(Into::into),
+        token,
+        profile: asked.profile.into(),
+    };
+    match app.engine.create(&caller, within, create).await {
+        Ok(outcome) => tell_handoff(&app, &caller, &outcome).await,
+        Err(error) => Err(refused(&app, error).await),
+    }
+}
+
+async fn within(app: &App, asked: &NewHandoff) -> Result<In, Problem> {
+    match (&asked.run, &asked.story) {
+        (Some(run), None) => Ok(In::Run(RunRef::Id(find_run(app, run).await?.run.id))),
+        (None, Some(story)) => Ok(In::Story {
+            key: StoryKey::parse(story)?,
+            workflow: asked.workflow.as_deref().map(WorkflowName::parse).transpose()?,
+        }),
+        (Some(_), Some(_)) | (None, None) => {
+            Err(Problem::malformed("missing_field", "say `story` or `run`, one of the two"))
+        }
+    }
+}
+
+/// The query of what reads one handoff.
+#[derive(Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct OneQuery {
+    /// The run that a label such as `HO-001` is of: its id, its number or its story's key.
+    run: Option<String>,
+}
+
+/// Shows a handoff: what is handed over, what was asked about it, and what may be done to it now.
+#[utoipa::path(get, path = "/api/v1/handoffs/{handoff}", operation_id = "getHandoff",
+    tag = "handoffs",
+    params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
+        OneQuery),
+    responses(
+        (status = 200, body = Detail, headers(("ETag" = String, description = "The run's version"))),
+        ReadProblems))]
+pub(super) async fn get(
+    State(app): State<Arc<App>>,
+    Named(name): Named,
+    Params(query): Params<OneQuery>,
+) -> Result<Answer<Detail>, Problem> {
+    let row = find_handoff(&app, &name, query.run.as_deref()).await?;
+    let run = app.engine.run(&RunRef::Id(row.run)).await?;
+    Ok(Answer::new(Detail::of(&app, &row, &run).await?).at(run.version))
+}
+
+/// What is handed over, byte for byte as its sender wrote it.
+#[utoipa::path(get, path = "/api/v1/handoffs/{handoff}/package", operation_id = "getPackage",
+    tag = "handoffs",
+    params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
+        OneQuery),
+    responses(
+        (status = 200, description = "The package in the sender's format",
+            content(
+                (serde_json::Value = "application/json"),
+                (String = "application/xml"),
+                (String = "application/yaml"),
+                (String = "text/markdown")),
+            headers(("ETag" = String, description = "The hash of the package"))),
+        ReadProblems))]
+pub(super) async fn package(
+    State(app): State<Arc<App>>,
+    Named(name): Named,
+    Params(query): Params<OneQuery>,
+) -> Result<Response, Problem> {
+    let row = find_handoff(&app, &name, query.run.as_deref()).await?;
+    let texts = app.engine.texts_of(std::slice::from_ref(&row)).await?;
+    let content = row.package.and_then(|it| texts.content(it));
+    let none = || not_found("no_package", format!("{} hands nothing over", row.no));
+    let content = content.ok_or_else(none)?;
+    match content.kind {
+        ContentKind::Words => Err(none()),
+        ContentKind::Package { format, hash } => {
+            let headers = [(CONTENT_TYPE, media_type(format)), (ETAG, &format!("\"{hash}\""))];
+            Ok((headers, content.text.to_string()).into_response())
+        }
+    }
+}
+
+fn media_type(format: Format) -> &'static str {
+    match format {
+        Format::Json => "application/json",
+        Format::Xml => "application/xml",
+        Format::Yaml => "application/yaml",
+        Format::Markdown => "text/markdown; charset=utf-8",
+    }
+}

@@ -1,0 +1,363 @@
+//! What is done to one handoff.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use baton_core::acknowledgement::Acknowledgement;
+use baton_core::command::{
+    Accept, Clarify, Command, Complete, LeaseTime, Record, Reject, Release, Reply,
+};
+use baton_core::document::Node;
+use baton_core::evidence::Verdict;
+use baton_core::names::{AgentId, CheckName, Reason, Words};
+use baton_core::run::HandoffNo;
+use baton_wire::json;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use utoipa::ToSchema;
+
+use super::ProfileWord;
+use super::document::refused;
+use crate::App;
+use crate::body;
+use crate::openapi::WriteProblems;
+use crate::params::Named;
+use crate::problem::Problem;
+use crate::v1::answer::Answer;
+use crate::v1::names::{handoff_ref, known_agent};
+use crate::v1::runs::{Why, reason};
+use crate::v1::told::{Told, tell};
+use crate::v1::words::outcome;
+use crate::v1::write::{HandoffQuery, RunHeaders, Write};
+
+/// How a handoff is taken.
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(in crate::v1) struct Acceptance {
+    /// Who takes it; where left out, the receiver.
+    #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
+    agent: Option<String>,
+    /// The task in the receiver's own words, as text or as an `acknowledgment` document.
+    #[schema(value_type = serde_json::Value)]
+    acknowledgement: Option<Box<RawValue>>,
+    /// For whoever will say at least this often that it is alive.
+    #[schema(minimum = 1, maximum = 3600)]
+    lease_seconds: Option<u32>,
+}
+
+/// Takes a handoff.
+#[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/accept", operation_id = "acceptHandoff",
+    tag = "handoffs",
+    params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
+        HandoffQuery, RunHeaders),
+    request_body = Acceptance,
+    responses((status = 200, body = Told), WriteProblems))]
+pub(in crate::v1) async fn accept(
+    State(app): State<Arc<App>>,
+    name: Named,
+    write: Write<Acceptance, HandoffQuery>,
+) -> Result<Answer<Told>, Problem> {
+    let by = by(&app, write.asked.agent.as_deref())?;
+    let acknowledgement = acknowledgement(write.asked.acknowledgement.as_deref())?;
+    let lease = lease(write.asked.lease_seconds)?;
+    let command = |handoff| Command::Accept(Accept { handoff, by, acknowledgement, lease });
+    on_handoff(&app, &name, &write, command).await
+}
+
+/// Why a handoff is sent back.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::v1) struct Rejection {
+    #[schema(min_length = 1, max_length = 1000)]
+    reason: String,
+    /// Who rejects; where left out, the receiver.
+    #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
+    agent: Option<String>,
+    /// With which it is held.
+    fence: Option<u32>,
+}
+
+/// Sends a handoff back to its sender.
+#[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/reject", operation_id = "rejectHandoff",
+    tag = "handoffs",
+    params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
+        HandoffQuery, RunHeaders),
+    request_body = Rejection,
+    responses((status = 200, body = Told), WriteProblems))]
+pub(in crate::v1) async fn reject(
+    State(app): State<Arc<App>>,
+    name: Named,
+    write: Write<Rejection, HandoffQuery>,
+) -> Result<Answer<Told>, Problem> {
+    let by = by(&app, write.asked.agent.as_deref())?;
+    let (reason, fence) = (Reason::parse(&write.asked.reason)?, write.asked.fence);
+    let command = |handoff| Command::Reject(Reject { handoff, by, reason, fence });
+    on_handoff(&app, &name, &write, command).await
+}
+
+/// How the work on a handoff ended, and what goes on.
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(in crate::v1) struct Completion {
+    #[schema(example = "success")]
+    outcome: String,
+    /// What is handed on: any JSON, kept as it is written.
+    #[schema(value_type = serde_json::Value)]
+    package: Option<Box<RawValue>>,
+    /// Who gets it; where left out, the workflow says it.
+    #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
+    to_agent: Option<String>,
+    #[schema(min_length = 1, max_length = 1000)]
+    reason: Option<String>,
+    /// Who completes; where left out, the receiver.
+    #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
+    agent: Option<String>,
+    /// With which it is held.
+    fence: Option<u32>,
+    #[serde(default)]
+    profile: ProfileWord,
+}
+
+/// Finishes the work on a handoff and hands it on; `handoff` in the answer is the next one.
+#[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/complete",
+    operation_id = "completeHandoff", tag = "handoffs",
+    params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
+        HandoffQuery, RunHeaders),
+    request_body = Completion,
+    responses((status = 200, body = Told), WriteProblems))]
+pub(in crate::v1) async fn complete(
+    State(app): State<Arc<App>>,
+    name: Named,
+    write: Write<Completion, HandoffQuery>,
+) -> Result<Answer<Told>, Problem> {
+    let asked = &write.asked;
+    let by = by(&app, asked.agent.as_deref())?;
+    let outcome = outcome(&asked.outcome)?;
+    let package = body::package(asked.package.as_deref())?;
+    let to = asked.to_agent.as_deref().map(|it| known_agent(&app, it)).transpose()?;
+    let reason = reason(asked.reason.as_deref())?;
+    let (fence, profile) = (asked.fence, asked.profile.into());
+    let command = |handoff| {
+        Command::Complete(Complete { handoff, by, outcome, package, to, reason, fence, profile })
+    };
+    on_handoff(&app, &name, &write, command).await
+}
+
+/// Who takes a handoff away, and why.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::v1) struct Cancellation {
+    #[schema(min_length = 1, max_length = 1000)]
+    reason: Option<String>,
+    /// Who cancels; where left out, whoever may.
+    #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
+    agent: Option<String>,
+}
+
+/// Takes a handoff away; its baton lies loose.
+#[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/cancel", operation_id = "cancelHandoff",
+    tag = "handoffs",
+    params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
+        HandoffQuery, RunHeaders),
+    request_body = Cancellation,
+    responses((status = 200, body = Told), WriteProblems))]
+pub(in crate::v1) async fn cancel(
+    State(app): State<Arc<App>>,
+    name: Named,
+    write: Write<Cancellation, HandoffQuery>,
+) -> Result<Answer<Told>, Problem> {
+    let by = by(&app, write.asked.agent.as_deref())?;
+    let reason = reason(write.asked.reason.as_deref())?;
+    on_handoff(&app, &name, &write, |handoff| Command::Cancel { handoff, by, reason }).await
+}
+
+/// Gives up waiting for a handoff; its baton lies loose.
+#[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/timeout", operation_id = "timeOutHandoff",
+    tag = "handoffs",
+    params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
+        HandoffQuery, RunHeaders),
+    request_body = Why,
+    responses((status = 200, body = Told), WriteProblems))]
+pub(in crate::v1) async fn time_out(
+    State(app): State<Arc<App>>,
+    name: Named,
+    write: Write<Why, HandoffQuery>,
+) -> Result<Answer<Told>, Problem> {
+    let reason = reason(write.asked.reason.as_deref())?;
+    on_handoff(&app, &name, &write, |handoff| Command::TimeOut { handoff, reason }).await
+}
+
+/// What the receiver wants to know.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::v1) struct Clarification {
+    #[schema(min_length = 1, max_length = 10_000)]
+    question: String,
+    /// Who asks; where left out, the receiver.
+    #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
+    agent: Option<String>,
+    /// With which it is held.
+    fence: Option<u32>,
+}
+
+/// Asks the sender before going on.
+#[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/clarify", operation_id = "clarifyHandoff",
+    tag = "handoffs",
+    params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
+        HandoffQuery, RunHeaders),
+    request_body = Clarification,
+    responses((status = 200, body = Told), WriteProblems))]
+pub(in crate::v1) async fn clarify(
+    State(app): State<Arc<App>>,
+    name: Named,
+    write: Write<Clarification, HandoffQuery>,
+) -> Result<Answer<Told>, Problem> {
+    let by = by(&app, write.asked.agent.as_deref())?;
+    let (question, fence) = (Words::parse(&write.asked.question)?, write.asked.fence);
+    let command = |handoff| Command::Clarify(Clarify { handoff, by, question, fence });
+    on_handoff(&app, &name, &write, command).await
+}
+
+/// What the sender says to a question.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::v1) struct QuestionAnswer {
+    #[schema(min_length = 1, max_length = 10_000)]
+    answer: String,
+    /// Who answers; where left out, whoever was asked.
+    #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
+    agent: Option<String>,
+    /// With which it is held.
+    fence: Option<u32>,
+}
+
+/// Answers a question, by its own name or by that of the handoff that it is about.
+#[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/answer", operation_id = "answerQuestion",
+    tag = "handoffs",
+    params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
+        HandoffQuery, RunHeaders),
+    request_body = QuestionAnswer,
+    responses((status = 200, body = Told), WriteProblems))]
+pub(in crate::v1) async fn answer(
+    State(app): State<Arc<App>>,
+    name: Named,
+    write: Write<QuestionAnswer, HandoffQuery>,
+) -> Result<Answer<Told>, Problem> {
+    let by = by(&app, write.asked.agent.as_deref())?;
+    let (answer, fence) = (Words::parse(&write.asked.answer)?, write.asked.fence);
+    let command = |handoff| Command::Reply(Reply { handoff, by, answer, fence });
+    on_handoff(&app, &name, &write, command).await
+}
+
+/// Why work is given back undone.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::v1) struct GivenBack {
+    #[schema(min_length = 1, max_length = 1000)]
+    reason: Option<String>,
+    /// Who lets go; where left out, the receiver.
+    #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
+    agent: Option<String>,
+    /// With which it is held.
+    fence: Option<u32>,
+}
+
+/// Gives the work back undone, for the receiver to take up again.
+#[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/release", operation_id = "releaseHandoff",
+    tag = "handoffs",
+    params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
+        HandoffQuery, RunHeaders),
+    request_body = GivenBack,
+    responses((status = 200, body = Told), WriteProblems))]
+pub(in crate::v1) async fn release(
+    State(app): State<Arc<App>>,
+    name: Named,
+    write: Write<GivenBack, HandoffQuery>,
+) -> Result<Answer<Told>, Problem> {
+    let by = by(&app, write.asked.agent.as_deref())?;
+    let (reason, fence) = (reason(write.asked.reason.as_deref())?, write.asked.fence);
+    let command = |handoff| Command::Release(Release { handoff, by, reason, fence });
+    on_handoff(&app, &name, &write, command).await
+}
+
+/// What was checked, and how it came out.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::v1) struct CheckResult {
+    #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
+    check: String,
+    verdict: VerdictWord,
+    #[schema(min_length = 1, max_length = 10_000)]
+    detail: Option<String>,
+}
+
+#[derive(Clone, Copy, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[schema(as = Verdict)]
+enum VerdictWord {
+    Passed,
+    Failed,
+}
+
+/// Records what somebody checked.
+#[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/evidence", operation_id = "recordEvidence",
+    tag = "handoffs",
+    params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
+        HandoffQuery, RunHeaders),
+    request_body = CheckResult,
+    responses((status = 200, body = Told), WriteProblems))]
+pub(in crate::v1) async fn evidence(
+    State(app): State<Arc<App>>,
+    name: Named,
+    write: Write<CheckResult, HandoffQuery>,
+) -> Result<Answer<Told>, Problem> {
+    let check = CheckName::parse(&write.asked.check)?;
+    let verdict = match write.asked.verdict {
+        VerdictWord::Passed => Verdict::Passed,
+        VerdictWord::Failed => Verdict::Failed,
+    };
+    let detail = write.asked.detail.as_deref().map(Words::parse).transpose()?;
+    let command = |handoff| Command::Record(Record { handoff, check, verdict, detail });
+    on_handoff(&app, &name, &write, command).await
+}
+
+/// Carries a command out on one handoff and tells what came of it.
+pub(in crate::v1) async fn on_handoff<T>(
+    app: &App,
+    Named(name): &Named,
+    write: &Write<T, HandoffQuery>,
+    command: impl FnOnce(HandoffNo) -> Command,
+) -> Result<Answer<Told>, Problem> {
+    let which = handoff_ref(app, name, write.query.run.as_deref()).await?;
+    match app.engine.on_handoff(&write.caller, &which, command).await {
+        Ok(outcome) => tell(app, &write.caller, &outcome).await,
+        Err(error) => Err(refused(app, error).await),
+    }
+}
+
+fn by(app: &App, name: Option<&str>) -> Result<Option<AgentId>, Problem> {
+    name.map(|it| known_agent(app, it)).transpose()
+}
+
+fn lease(seconds: Option<u32>) -> Result<Option<LeaseTime>, Problem> {
+    let Some(seconds) = seconds else { return Ok(None) };
+    let most = LeaseTime::MOST_SECONDS;
+    let wrong =
+        || Problem::malformed("wrong_type", format!("`leaseSeconds` is a number from 1 to {most}"));
+    LeaseTime::from_seconds(seconds).map(Some).ok_or_else(wrong)
+}
+
+/// Plain words, or a document that is read for what is unclear.
+fn acknowledgement(raw: Option<&RawValue>) -> Result<Option<Acknowledgement>, Problem> {
+    let Some(raw) = raw else { return Ok(None) };
+    match json::parse(raw.get())? {
+        Node::Null => Ok(None),
+        Node::Text(words) => Ok(Some(Acknowledgement::words(words))),
+        document @ (Node::Bool(_) | Node::Number(_) | Node::List(_) | Node::Map(_)) => {
+            Acknowledgement::read(&document, raw.get()).map(Some).map_err(|problems| {
+                let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+                Problem::malformed("bad_acknowledgement", problems.join("; "))
+            })
+        }
+    }
+}

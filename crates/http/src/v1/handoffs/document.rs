@@ -1,0 +1,161 @@
+//! A handoff as this API shows it.
+
+use baton_core::content::ContentId;
+use baton_core::workflow::Place;
+use baton_engine::{EngineError, Texts};
+use baton_store::HandoffRow;
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::value::RawValue;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use crate::App;
+use crate::problem::Problem;
+use crate::v1::words::{KindWord, OutcomeWord, StateWord};
+
+/// A handoff without what is handed over.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = HandoffRow)]
+pub(in crate::v1) struct Row {
+    /// Counted over all runs.
+    number: u64,
+    pub(in crate::v1) id: Uuid,
+    /// Counted within its run.
+    #[schema(example = "HO-001")]
+    label: String,
+    run: Uuid,
+    /// The key of the story.
+    story: String,
+    kind: KindWord,
+    from_agent: String,
+    /// Null where the sender is at no step: the orchestrator, a person or a delegate.
+    from_step: Option<String>,
+    to_agent: String,
+    /// Null where the receiver is at no step: the orchestrator, a person or a delegate.
+    to_step: Option<String>,
+    state: StateWord,
+    outcome: Option<OutcomeWord>,
+    /// Nobody has moved it for too long; it may still be answered.
+    is_stale: bool,
+    /// 1, and one more for each retry of the same work.
+    attempt: u32,
+    /// The label of the handoff that it goes on from.
+    follows: Option<String>,
+    /// Null where it was redacted.
+    reason: Option<String>,
+    /// Why it was rejected, cancelled, superseded or timed out; what was answered, where it is a
+    /// question.
+    ended_reason: Option<String>,
+    /// The receiver's word when it took the handoff.
+    acknowledgement: Option<String>,
+    approved_by: Option<String>,
+    /// What the contract would like to see in the package.
+    warnings: Vec<String>,
+    created_at: Timestamp,
+    accepted_at: Option<Timestamp>,
+    ended_at: Option<Timestamp>,
+}
+
+/// A handoff with what is handed over.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[schema(as = Handoff)]
+pub(in crate::v1) struct Handoff {
+    #[serde(flatten)]
+    pub(in crate::v1) row: Row,
+    /// What is handed over: JSON as the sender wrote it, or the text of another format. Null where
+    /// there is nothing, or where it was redacted.
+    #[schema(value_type = serde_json::Value)]
+    package: Option<Box<RawValue>>,
+}
+
+impl Row {
+    pub(in crate::v1) fn new(row: &HandoffRow, texts: &Texts) -> Self {
+        let words = |id: ContentId| texts.get(id).map(str::to_owned);
+        Self {
+            number: row.number,
+            id: row.id.0,
+            label: row.no.label(),
+            run: row.run.0,
+            story: row.story.to_string(),
+            kind: row.kind.into(),
+            from_agent: row.from.agent.to_string(),
+            from_step: step(&row.from.place),
+            to_agent: row.to.agent.to_string(),
+            to_step: step(&row.to.place),
+            state: row.state.into(),
+            outcome: row.outcome.map(Into::into),
+            is_stale: row.is_stale,
+            attempt: row.attempt,
+            follows: row.follows.map(|it| it.label()),
+            reason: words(row.reason),
+            ended_reason: row.ended_reason.and_then(words),
+            acknowledgement: row.acknowledgement.and_then(words),
+            approved_by: row.approved_by.as_ref().map(ToString::to_string),
+            warnings: row.warnings.clone(),
+            created_at: row.created_at,
+            accepted_at: row.accepted_at,
+            ended_at: row.ended_at,
+        }
+    }
+}
+
+impl Handoff {
+    pub(in crate::v1) async fn of(app: &App, row: &HandoffRow) -> Result<Self, EngineError> {
+        let texts = app.engine.texts_of(std::slice::from_ref(row)).await?;
+        let package = row.package.and_then(|it| texts.get(it)).and_then(raw);
+        Ok(Self { row: Row::new(row, &texts), package })
+    }
+}
+
+pub(in crate::v1) async fn rows(
+    app: &App,
+    handoffs: &[HandoffRow],
+) -> Result<Vec<Row>, EngineError> {
+    let texts = app.engine.words_of(handoffs).await?;
+    Ok(handoffs.iter().map(|it| Row::new(it, &texts)).collect())
+}
+
+/// A no, with the handoff in question as this API shows it.
+pub(in crate::v1) async fn refused(app: &App, error: EngineError) -> Problem {
+    let row = match &error {
+        EngineError::Refused { handoff: Some(row), .. } => Some((**row).clone()),
+        EngineError::Refused { handoff: None, .. }
+        | EngineError::NoSuchHandoff { .. }
+        | EngineError::NoSuchRun { .. }
+        | EngineError::NoSuchStory { .. }
+        | EngineError::NoSuchWorkflow { .. }
+        | EngineError::WorkflowUnclear { .. }
+        | EngineError::AlreadyOpen { .. }
+        | EngineError::NothingReady { .. }
+        | EngineError::NoPrompt { .. }
+        | EngineError::UnknownVariable { .. }
+        | EngineError::Outdated { .. }
+        | EngineError::KeyReused
+        | EngineError::Contended
+        | EngineError::Closing
+        | EngineError::Store(_) => None,
+    };
+    let problem = Problem::from(error);
+    let Some(row) = row else { return problem };
+    match rows(app, std::slice::from_ref(&row)).await {
+        Ok(shown) => {
+            let shown = shown.first().and_then(|it| serde_json::value::to_raw_value(it).ok());
+            problem.about(shown)
+        }
+        Err(_) => problem,
+    }
+}
+
+/// JSON as it stands; another format as a text.
+fn raw(text: &str) -> Option<Box<RawValue>> {
+    RawValue::from_string(text.to_owned()).or_else(|_| serde_json::value::to_raw_value(text)).ok()
+}
+
+fn step(place: &Place) -> Option<String> {
+    match place {
+        Place::Step(step) => Some(step.to_string()),
+        Place::Orchestrator | Place::Human | Place::Delegate(_) => None,
+    }
+}

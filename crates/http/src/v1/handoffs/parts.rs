@@ -1,0 +1,253 @@
+//! A part of held work: delegate it, give it back, ask a person; and say that one is alive.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use baton_core::command::{Create, Token, Way};
+use baton_core::names::AgentId;
+use baton_core::outcome::Outcome;
+use baton_engine::In;
+use baton_store::{HandoffRow, RunRef};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use utoipa::ToSchema;
+
+use super::document::refused;
+use super::{OneQuery, ProfileWord};
+use crate::App;
+use crate::body;
+use crate::openapi::WriteProblems;
+use crate::params::{Named, Params};
+use crate::problem::Problem;
+use crate::v1::answer::Answer;
+use crate::v1::names::{find_handoff, handoff_ref, known_agent};
+use crate::v1::runs::reason;
+use crate::v1::told::{Told, tell_handoff};
+use crate::v1::words::outcome;
+use crate::v1::write::{HandoffQuery, RunHeaders, Write};
+
+/// A part of the work, and who is to do it.
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(in crate::v1) struct Delegation {
+    #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
+    to_agent: String,
+    /// What is handed over: any JSON, kept as it is written.
+    #[schema(value_type = serde_json::Value)]
+    package: Option<Box<RawValue>>,
+    #[schema(min_length = 1, max_length = 1000)]
+    reason: Option<String>,
+    /// With which the work is held.
+    fence: Option<u32>,
+    #[serde(default)]
+    profile: ProfileWord,
+}
+
+/// How a part of the work ended.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = Return)]
+pub(in crate::v1) struct Returned {
+    #[schema(example = "success")]
+    outcome: String,
+    /// What is given back: any JSON, kept as it is written.
+    #[schema(value_type = serde_json::Value)]
+    package: Option<Box<RawValue>>,
+    #[schema(min_length = 1, max_length = 1000)]
+    reason: Option<String>,
+    /// With which the work is held.
+    fence: Option<u32>,
+    #[serde(default)]
+    profile: ProfileWord,
+}
+
+/// What a person is asked.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::v1) struct Escalation {
+    /// What is handed over: any JSON, kept as it is written.
+    #[schema(value_type = serde_json::Value)]
+    package: Option<Box<RawValue>>,
+    #[schema(min_length = 1, max_length = 1000)]
+    reason: Option<String>,
+    /// With which the work is held.
+    fence: Option<u32>,
+    #[serde(default)]
+    profile: ProfileWord,
+}
+
+/// Hands a part of held work to a specialist, and waits for it.
+#[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/delegate", operation_id = "delegateWork",
+    tag = "handoffs",
+    params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
+        HandoffQuery, RunHeaders),
+    request_body = Delegation,
+    responses(
+        (status = 200, description = "What would happen (`dryRun`)", body = Told),
+        (status = 201, description = "Handed off", body = Told, headers(
+            ("Location" = String, description = "The handoff"),
+            ("ETag" = String, description = "The run's version"))),
+        WriteProblems))]
+pub(in crate::v1) async fn delegate(
+    State(app): State<Arc<App>>,
+    name: Named,
+    write: Write<Delegation, HandoffQuery>,
+) -> Result<Answer<Told>, Problem> {
+    let row = held(&app, &name, &write).await?;
+    let Delegation { to_agent, package, reason, fence, profile } = &write.asked;
+    let part = Part {
+        to: known_agent(&app, to_agent)?,
+        way: Way::Delegation,
+        outcome: None,
+        package: package.as_deref(),
+        reason: reason.as_deref(),
+        fence: *fence,
+        profile: *profile,
+    };
+    send(&app, &write, &row, part).await
+}
+
+/// Gives a part of the work back to whoever waits for it.
+#[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/return", operation_id = "returnWork",
+    tag = "handoffs",
+    params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
+        HandoffQuery, RunHeaders),
+    request_body = Returned,
+    responses(
+        (status = 200, description = "What would happen (`dryRun`)", body = Told),
+        (status = 201, description = "Handed off", body = Told, headers(
+            ("Location" = String, description = "The handoff"),
+            ("ETag" = String, description = "The run's version"))),
+        WriteProblems))]
+pub(in crate::v1) async fn give_back(
+    State(app): State<Arc<App>>,
+    name: Named,
+    write: Write<Returned, HandoffQuery>,
+) -> Result<Answer<Told>, Problem> {
+    let row = held(&app, &name, &write).await?;
+    let run = app.engine.run(&RunRef::Id(row.run)).await?;
+    // Where nobody waits for it the rules will say so, whoever is named.
+    let caller = run.run.caller_of(row.no).map_or(&row.from.agent, |it| &it.to.agent).clone();
+    let Returned { outcome: word, package, reason, fence, profile } = &write.asked;
+    let part = Part {
+        to: caller,
+        way: Way::Return,
+        outcome: Some(outcome(word)?),
+        package: package.as_deref(),
+        reason: reason.as_deref(),
+        fence: *fence,
+        profile: *profile,
+    };
+    send(&app, &write, &row, part).await
+}
+
+/// Asks a person, and waits for the answer.
+#[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/escalate", operation_id = "escalateWork",
+    tag = "handoffs",
+    params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
+        HandoffQuery, RunHeaders),
+    request_body = Escalation,
+    responses(
+        (status = 200, description = "What would happen (`dryRun`)", body = Told),
+        (status = 201, description = "Handed off", body = Told, headers(
+            ("Location" = String, description = "The handoff"),
+            ("ETag" = String, description = "The run's version"))),
+        WriteProblems))]
+pub(in crate::v1) async fn escalate(
+    State(app): State<Arc<App>>,
+    name: Named,
+    write: Write<Escalation, HandoffQuery>,
+) -> Result<Answer<Told>, Problem> {
+    let row = held(&app, &name, &write).await?;
+    let Escalation { package, reason, fence, profile } = &write.asked;
+    let part = Part {
+        to: AgentId::human(),
+        way: Way::Escalation,
+        outcome: None,
+        package: package.as_deref(),
+        reason: reason.as_deref(),
+        fence: *fence,
+        profile: *profile,
+    };
+    send(&app, &write, &row, part).await
+}
+
+/// What the holder of a handoff hands to somebody else.
+struct Part<'a> {
+    to: AgentId,
+    way: Way,
+    outcome: Option<Outcome>,
+    package: Option<&'a RawValue>,
+    reason: Option<&'a str>,
+    fence: Option<u32>,
+    profile: ProfileWord,
+}
+
+async fn held<T>(
+    app: &App,
+    Named(name): &Named,
+    write: &Write<T, HandoffQuery>,
+) -> Result<HandoffRow, Problem> {
+    find_handoff(app, name, write.query.run.as_deref()).await
+}
+
+async fn send<T>(
+    app: &App,
+    write: &Write<T, HandoffQuery>,
+    row: &HandoffRow,
+    part: Part<'_>,
+) -> Result<Answer<Told>, Problem> {
+    let create = Create {
+        from: row.to.agent.clone(),
+        to: part.to,
+        package: body::package(part.package)?,
+        outcome: part.outcome,
+        reason: reason(part.reason)?,
+        supersedes: None,
+        way: Some(part.way),
+        token: part.fence.map(|fence| Token { handoff: row.no, fence }),
+        profile: part.profile.into(),
+    };
+    let within = In::Run(RunRef::Id(row.run));
+    match app.engine.create(&write.caller, within, create).await {
+        Ok(outcome) => tell_handoff(app, &write.caller, &outcome).await,
+        Err(error) => Err(refused(app, error).await),
+    }
+}
+
+/// Who is alive.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::v1) struct Heartbeat {
+    /// With which the handoff is held.
+    fence: u32,
+}
+
+/// Until when the holder may be silent now.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::v1) struct LeaseUntil {
+    lease_until: Timestamp,
+}
+
+/// Says that the holder of a handoff is alive. This is no event, and changes no run.
+#[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/heartbeat", operation_id = "heartbeat",
+    tag = "handoffs",
+    params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
+        OneQuery),
+    request_body = Heartbeat,
+    responses((status = 200, body = LeaseUntil), WriteProblems))]
+pub(in crate::v1) async fn heartbeat(
+    State(app): State<Arc<App>>,
+    Named(name): Named,
+    Params(query): Params<OneQuery>,
+    body: axum::body::Body,
+) -> Result<Answer<LeaseUntil>, Problem> {
+    let (_, asked): (_, Heartbeat) = body::read_as(body).await?;
+    let which = handoff_ref(&app, &name, query.run.as_deref()).await?;
+    match app.engine.heartbeat(&which, asked.fence).await {
+        Ok(lease_until) => Ok(Answer::new(LeaseUntil { lease_until })),
+        Err(error) => Err(refused(&app, error).await),
+    }
+}

@@ -1,0 +1,206 @@
+//! The inbox: what waits for a person, what each answer would lead to, and the answer.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use baton_core::command::{Command, GateAnswer};
+use baton_core::gate::Answer as Said;
+use baton_core::names::{AgentId, Words};
+use baton_core::run::HandoffNo;
+use baton_engine::{EngineError, InboxItem, Waits};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use super::answer::{Answer, Page, PageQuery, limit};
+use super::handoffs::commands::on_handoff;
+use super::handoffs::detail::Evidence;
+use super::handoffs::document::{Row, rows};
+use super::names::known_agent;
+use super::runs::document::Run;
+use super::told::Told;
+use super::words::GateKindWord;
+use super::write::{HandoffQuery, RunHeaders, Write};
+use crate::App;
+use crate::body;
+use crate::caller::local;
+use crate::openapi::{ReadProblems, WriteProblems};
+use crate::params::{Named, Params};
+use crate::problem::Problem;
+
+/// Something that a person has to move.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = InboxItem)]
+pub(super) struct Item {
+    run: Run,
+    /// The label of the handoff that asks; null where the baton lies loose.
+    handoff: Option<String>,
+    /// Its id.
+    handoff_id: Option<Uuid>,
+    /// Why a person is asked.
+    why: String,
+    /// Why, in one word: of a gate its cause, else `question` or `loose`.
+    cause: &'static str,
+    /// How much a gate stops.
+    kind: Option<GateKindWord>,
+    /// What the gate is called.
+    name: Option<String>,
+    /// The question, or why the gate was opened.
+    words: Option<String>,
+    /// What to look at.
+    items: Vec<String>,
+    blockers: Vec<String>,
+    /// What has to pass at an automatic gate.
+    checks: Vec<String>,
+    evidence: Vec<Evidence>,
+    choices: Vec<Choice>,
+    /// Every handoff of the run, oldest first.
+    trail: Vec<Row>,
+}
+
+/// Something that a person may say, and what then happens.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct Choice {
+    choice: &'static str,
+    /// Whether it is nothing without a comment.
+    needs_words: bool,
+    /// What happens by the rules.
+    then: String,
+    /// What whoever asks says that it means.
+    meaning: Option<String>,
+}
+
+/// Lists what waits for a person, by run. A page has all of a run, and so may be longer than asked.
+#[utoipa::path(get, path = "/api/v1/inbox", operation_id = "listInbox", tag = "inbox",
+    params(PageQuery),
+    responses((status = 200, body = Page<Item>), ReadProblems))]
+pub(super) async fn list(
+    State(app): State<Arc<App>>,
+    Params(query): Params<PageQuery>,
+) -> Result<Answer<Page<Item>>, Problem> {
+    let limit = limit(query.limit)? as usize;
+    let after = query.after.unwrap_or(0);
+    let (found, next) = app.engine.inbox_after(&local()?, after, limit).await?;
+    let mut items = Vec::new();
+    for item in found {
+        items.push(Item::of(&app, item).await?);
+    }
+    Ok(Answer::new(Page { items, next: next.map(|it| it.to_string()) }))
+}
+
+impl Item {
+    async fn of(app: &App, item: InboxItem) -> Result<Self, EngineError> {
+        let no = asks(&item.why);
+        let asked = &item.asked;
+        let choices = item.choices.iter().map(|it| Choice {
+            choice: it.name,
+            needs_words: it.needs_words,
+            then: it.then.to_string(),
+            meaning: asked.meaning(it.name).map(str::to_owned),
+        });
+        let (cause, kind) = match &item.why {
+            Waits::Gate { cause, kind, .. } => (cause.name(), Some((*kind).into())),
+            Waits::Question { .. } => ("question", None),
+            Waits::Loose { .. } => ("loose", None),
+        };
+        let row = item.trail.iter().find(|it| Some(it.no) == no);
+        Ok(Self {
+            run: Run::of(app, &item.run).await?,
+            handoff: no.map(HandoffNo::label),
+            handoff_id: row.map(|it| it.id.0),
+            why: item.why.to_string(),
+            cause,
+            kind,
+            name: asked.name.clone(),
+            words: asked.words.clone(),
+            items: asked.items.clone(),
+            blockers: asked.blockers.clone(),
+            checks: asked.checks.iter().map(ToString::to_string).collect(),
+            evidence: asked.evidence.iter().map(Evidence::from).collect(),
+            choices: choices.collect(),
+            trail: rows(app, &item.trail).await?,
+        })
+    }
+}
+
+fn asks(why: &Waits) -> Option<HandoffNo> {
+    match why {
+        Waits::Gate { handoff, .. } | Waits::Question { handoff, .. } => Some(*handoff),
+        Waits::Loose { .. } => None,
+    }
+}
+
+/// What a person says.
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct PersonsWord {
+    answer: AnswerWord,
+    /// Who does the work instead, for `hand_to`.
+    #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
+    to_agent: Option<String>,
+    #[schema(min_length = 1, max_length = 10_000)]
+    comment: Option<String>,
+    /// What is handed on instead, for `modify`: any JSON, kept as it is written.
+    #[schema(value_type = serde_json::Value)]
+    package: Option<Box<RawValue>>,
+}
+
+/// What a person may say. Which of these an item takes is among its choices.
+#[derive(Clone, Copy, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[schema(as = PersonsAnswer)]
+enum AnswerWord {
+    Approve,
+    Reject,
+    Answer,
+    Question,
+    Modify,
+    Continue,
+    Accept,
+    HandTo,
+    Abort,
+}
+
+/// Says what a person decides.
+#[utoipa::path(post, path = "/api/v1/inbox/{handoff}/answer", operation_id = "answerInbox",
+    tag = "inbox",
+    params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
+        HandoffQuery, RunHeaders),
+    request_body = PersonsWord,
+    responses((status = 200, body = Told), WriteProblems))]
+pub(super) async fn answer(
+    State(app): State<Arc<App>>,
+    name: Named,
+    write: Write<PersonsWord, HandoffQuery>,
+) -> Result<Answer<Told>, Problem> {
+    let asked = &write.asked;
+    let answer = said(&app, asked)?;
+    let comment = asked.comment.as_deref().map(Words::parse).transpose()?;
+    let package = asked.package.as_deref().map(|it| body::package(Some(it))).transpose()?;
+    let by = write.caller.principal.clone();
+    let command = |handoff| Command::Answer(GateAnswer { handoff, answer, by, comment, package });
+    on_handoff(&app, &name, &write, command).await
+}
+
+fn said(app: &App, asked: &PersonsWord) -> Result<Said, Problem> {
+    let to: Option<AgentId> =
+        asked.to_agent.as_deref().map(|it| known_agent(app, it)).transpose()?;
+    match (asked.answer, to) {
+        (AnswerWord::HandTo, Some(to)) => Ok(Said::HandTo(to)),
+        (AnswerWord::HandTo, None) => {
+            Err(Problem::malformed("missing_field", "`hand_to` needs `toAgent`"))
+        }
+        (_, Some(_)) => Err(Problem::malformed("unknown_field", "only `hand_to` takes `toAgent`")),
+        (AnswerWord::Approve, None) => Ok(Said::Approve),
+        (AnswerWord::Reject, None) => Ok(Said::Reject),
+        (AnswerWord::Answer, None) => Ok(Said::Reply),
+        (AnswerWord::Question, None) => Ok(Said::Question),
+        (AnswerWord::Modify, None) => Ok(Said::Modify),
+        (AnswerWord::Continue, None) => Ok(Said::Continue),
+        (AnswerWord::Accept, None) => Ok(Said::Accept),
+        (AnswerWord::Abort, None) => Ok(Said::Abort),
+    }
+}

@@ -1,0 +1,95 @@
+//! Metrics: how handoffs fare, counted in the database.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use baton_core::names::StoryKey;
+use baton_engine::EngineError;
+use baton_store::{AgentStatistics, HandoffFilter};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::answer::Answer;
+use super::names::find_run;
+use super::words::StateWord;
+use crate::App;
+use crate::openapi::ReadProblems;
+use crate::params::Params;
+use crate::problem::Problem;
+
+#[derive(Serialize, ToSchema)]
+pub(super) struct Metrics {
+    /// How many handoffs there are in each state that there is one in.
+    states: Vec<StateCount>,
+    /// By the receiver.
+    agents: Vec<AgentMetrics>,
+}
+
+#[derive(Serialize, ToSchema)]
+struct StateCount {
+    state: StateWord,
+    count: u64,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct AgentMetrics {
+    agent: String,
+    handoffs: u64,
+    open: u64,
+    completed: u64,
+    /// How many it sent back.
+    rejects: u64,
+    /// From the offer to the acceptance; null where it has accepted none.
+    mean_ms_to_accept: Option<u64>,
+    /// From the acceptance to the completion; null where it has completed none.
+    mean_ms_to_complete: Option<u64>,
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct MetricsQuery {
+    /// Of one run: its id, its number or its story's key.
+    #[param(min_length = 1, max_length = 200)]
+    run: Option<String>,
+    /// Of all runs of one story: its key.
+    #[param(min_length = 1, max_length = 200)]
+    story: Option<String>,
+}
+
+/// Counts handoffs by state and by agent, of all runs or of some.
+#[utoipa::path(get, path = "/api/v1/metrics", operation_id = "getMetrics", tag = "metrics",
+    params(MetricsQuery),
+    responses((status = 200, body = Metrics), ReadProblems))]
+pub(super) async fn get(
+    State(app): State<Arc<App>>,
+    Params(query): Params<MetricsQuery>,
+) -> Result<Answer<Metrics>, Problem> {
+    let run = match query.run.as_deref() {
+        Some(name) => Some(find_run(&app, name).await?.run.id),
+        None => None,
+    };
+    let story = query.story.as_deref().map(StoryKey::parse).transpose()?;
+    let filter = HandoffFilter { run, story, ..HandoffFilter::default() };
+    let found = app.engine.store().statistics(&filter).await.map_err(EngineError::from)?;
+    let count = |(state, count)| StateCount { state: StateWord::from(state), count };
+    Ok(Answer::new(Metrics {
+        states: found.by_state.into_iter().map(count).collect(),
+        agents: found.by_agent.into_iter().map(AgentMetrics::from).collect(),
+    }))
+}
+
+impl From<AgentStatistics> for AgentMetrics {
+    fn from(it: AgentStatistics) -> Self {
+        Self {
+            agent: it.agent.to_string(),
+            handoffs: it.n_handoffs,
+            open: it.n_open,
+            completed: it.n_completed,
+            rejects: it.n_rejected,
+            mean_ms_to_accept: it.mean_ms_to_accept,
+            mean_ms_to_complete: it.mean_ms_to_complete,
+        }
+    }
+}

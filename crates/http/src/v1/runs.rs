@@ -1,0 +1,283 @@
+//! Runs: list, start, look at, steer.
+
+pub(super) mod document;
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use baton_core::command::Command;
+use baton_core::names::{Reason, StepId, StoryKey, WorkflowName};
+use baton_core::run::RunStatus;
+use baton_engine::{EngineError, StartRun};
+use baton_store::RunFilter;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use utoipa::{IntoParams, ToSchema};
+
+use self::document::Run;
+use super::answer::{Answer, OrderWord, Page, limit};
+use super::handoffs::document::refused;
+use super::names::{find_run, known_agent};
+use super::told::{Told, tell, tell_run};
+use super::words::{StatusWord, words};
+use super::write::{RunHeaders, Write};
+use crate::App;
+use crate::body;
+use crate::openapi::{ReadProblems, WriteProblems};
+use crate::params::{Named, Params};
+use crate::problem::Problem;
+
+#[derive(Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct ListQuery {
+    /// Any of these, with commas between them.
+    #[param(value_type = Option<Vec<StatusWord>>, style = Form, explode = false)]
+    status: Option<String>,
+    /// The key of a story.
+    #[param(min_length = 1, max_length = 200)]
+    story: Option<String>,
+    /// The name of a workflow.
+    #[param(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
+    workflow: Option<String>,
+    #[serde(default)]
+    #[param(inline, default = "oldest")]
+    order: OrderWord,
+    /// Only what comes after this: `next` of the page before.
+    after: Option<u64>,
+    /// How many there are at most on a page.
+    #[param(minimum = 1, maximum = 500, default = 50)]
+    limit: Option<u32>,
+}
+
+/// Lists runs by their number.
+#[utoipa::path(get, path = "/api/v1/runs", operation_id = "listRuns", tag = "runs",
+    params(ListQuery),
+    responses((status = 200, body = Page<Run>), ReadProblems))]
+pub(super) async fn list(
+    State(app): State<Arc<App>>,
+    Params(query): Params<ListQuery>,
+) -> Result<Answer<Page<Run>>, Problem> {
+    let known = ["open", "paused", "completed", "cancelled"];
+    let limit = limit(query.limit)?;
+    let filter = RunFilter {
+        story: query.story.as_deref().map(StoryKey::parse).transpose()?,
+        workflow: query.workflow.as_deref().map(WorkflowName::parse).transpose()?,
+        statuses: words("status", query.status.as_deref(), &known, RunStatus::parse)?,
+        order: query.order.into(),
+        after: query.after.unwrap_or(0),
+        limit: limit + 1,
+    };
+    let rows = app.engine.store().runs(&filter).await.map_err(EngineError::from)?;
+    let mut shown = Vec::new();
+    for row in rows {
+        shown.push((row.number, Run::of(&app, &row).await?));
+    }
+    Ok(Answer::new(Page::cut(shown, limit, |(number, _)| number.to_string(), |(_, run)| run)))
+}
+
+/// Shows a run. Its `ETag` is its version.
+#[utoipa::path(get, path = "/api/v1/runs/{run}", operation_id = "getRun", tag = "runs",
+    params(("run" = String, Path, description = "Its id, its number or its story's key")),
+    responses(
+        (status = 200, body = Run, headers(("ETag" = String, description = "The run's version"))),
+        ReadProblems))]
+pub(super) async fn get(
+    State(app): State<Arc<App>>,
+    Named(name): Named,
+) -> Result<Answer<Run>, Problem> {
+    let row = find_run(&app, &name).await?;
+    Ok(Answer::new(Run::of(&app, &row).await?).at(row.version))
+}
+
+/// A run to begin.
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Start {
+    /// The key of a story that is there; where left out, the story that is to begin next.
+    #[schema(min_length = 1, max_length = 200)]
+    story: Option<String>,
+    /// Where left out, the project's own.
+    #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
+    workflow: Option<String>,
+    /// Where left out, the agent of the first step.
+    #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
+    to_agent: Option<String>,
+    /// Any JSON; where left out, the story itself.
+    #[schema(value_type = serde_json::Value)]
+    package: Option<Box<RawValue>>,
+    #[schema(min_length = 1, max_length = 1000)]
+    reason: Option<String>,
+}
+
+/// Hands a story in. On a baton that lies loose, it hands in again.
+#[utoipa::path(post, path = "/api/v1/runs", operation_id = "startRun", tag = "runs",
+    params(super::write::WriteQuery, RunHeaders),
+    request_body = Start,
+    responses(
+        (status = 200, description = "What would happen (`dryRun`)", body = Told),
+        (status = 201, description = "Begun", body = Told, headers(
+            ("Location" = String, description = "The run"),
+            ("ETag" = String, description = "The run's version"))),
+        WriteProblems))]
+pub(super) async fn start(
+    State(app): State<Arc<App>>,
+    write: Write<Start>,
+) -> Result<Answer<Told>, Problem> {
+    let Write { asked, caller, .. } = write;
+    let workflow = asked.workflow.as_deref().map(WorkflowName::parse).transpose()?;
+    let to = asked.to_agent.as_deref().map(|it| known_agent(&app, it)).transpose()?;
+    let package = asked.package.as_deref().map(|it| body::package(Some(it))).transpose()?;
+    let reason = reason(asked.reason.as_deref())?;
+    let of = |story| StartRun { story, workflow, to, package, reason };
+    let outcome = match asked.story {
+        // A typing mistake is not a new story.
+        Some(key) => {
+            let story = app.engine.story(&StoryKey::parse(&key)?).await?.story.key;
+            app.engine.start(&caller, of(story)).await
+        }
+        None => app.engine.start_next(&caller, of).await,
+    };
+    match outcome {
+        Ok(outcome) => tell_run(&app, &caller, &outcome).await,
+        Err(error) => Err(refused(&app, error).await),
+    }
+}
+
+/// Why something is done, where somebody says so.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Why {
+    #[schema(min_length = 1, max_length = 1000)]
+    pub(super) reason: Option<String>,
+}
+
+/// Why something is done.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Because {
+    #[schema(min_length = 1, max_length = 1000)]
+    reason: String,
+}
+
+/// Nothing has to be said.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Nothing {}
+
+/// Where a run is sent back to.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Goto {
+    /// A step that the run has been at.
+    #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
+    step: String,
+    #[schema(min_length = 1, max_length = 1000)]
+    reason: String,
+}
+
+/// Lets nothing be taken up; what is held may finish.
+#[utoipa::path(post, path = "/api/v1/runs/{run}/pause", operation_id = "pauseRun", tag = "runs",
+    params(("run" = String, Path, description = "Its id, its number or its story's key"),
+        super::write::WriteQuery, RunHeaders),
+    request_body = Why,
+    responses((status = 200, body = Told), WriteProblems))]
+pub(super) async fn pause(
+    State(app): State<Arc<App>>,
+    name: Named,
+    write: Write<Why>,
+) -> Result<Answer<Told>, Problem> {
+    let reason = reason(write.asked.reason.as_deref())?;
+    on_run(&app, &name, &write, Command::Pause { reason }).await
+}
+
+/// Lets a run that was paused go on.
+#[utoipa::path(post, path = "/api/v1/runs/{run}/resume", operation_id = "resumeRun", tag = "runs",
+    params(("run" = String, Path, description = "Its id, its number or its story's key"),
+        super::write::WriteQuery, RunHeaders),
+    request_body = Nothing,
+    responses((status = 200, body = Told), WriteProblems))]
+pub(super) async fn resume(
+    State(app): State<Arc<App>>,
+    name: Named,
+    write: Write<Nothing>,
+) -> Result<Answer<Told>, Problem> {
+    on_run(&app, &name, &write, Command::Resume).await
+}
+
+/// Ends a run, and cancels all that is open in it.
+#[utoipa::path(post, path = "/api/v1/runs/{run}/cancel", operation_id = "cancelRun", tag = "runs",
+    params(("run" = String, Path, description = "Its id, its number or its story's key"),
+        super::write::WriteQuery, RunHeaders),
+    request_body = Why,
+    responses((status = 200, body = Told), WriteProblems))]
+pub(super) async fn cancel(
+    State(app): State<Arc<App>>,
+    name: Named,
+    write: Write<Why>,
+) -> Result<Answer<Told>, Problem> {
+    let reason = reason(write.asked.reason.as_deref())?;
+    on_run(&app, &name, &write, Command::CancelRun { reason }).await
+}
+
+/// Sends a run back to a step that it has been at.
+#[utoipa::path(post, path = "/api/v1/runs/{run}/goto", operation_id = "gotoStep", tag = "runs",
+    params(("run" = String, Path, description = "Its id, its number or its story's key"),
+        super::write::WriteQuery, RunHeaders),
+    request_body = Goto,
+    responses((status = 200, body = Told), WriteProblems))]
+pub(super) async fn goto(
+    State(app): State<Arc<App>>,
+    name: Named,
+    write: Write<Goto>,
+) -> Result<Answer<Told>, Problem> {
+    let (step, reason) = (StepId::parse(&write.asked.step)?, Reason::parse(&write.asked.reason)?);
+    on_run(&app, &name, &write, Command::Goto { step, reason }).await
+}
+
+/// Passes over the optional step that the baton is at.
+#[utoipa::path(post, path = "/api/v1/runs/{run}/skip", operation_id = "skipStep", tag = "runs",
+    params(("run" = String, Path, description = "Its id, its number or its story's key"),
+        super::write::WriteQuery, RunHeaders),
+    request_body = Because,
+    responses((status = 200, body = Told), WriteProblems))]
+pub(super) async fn skip(
+    State(app): State<Arc<App>>,
+    name: Named,
+    write: Write<Because>,
+) -> Result<Answer<Told>, Problem> {
+    let reason = Reason::parse(&write.asked.reason)?;
+    on_run(&app, &name, &write, Command::Skip { reason }).await
+}
+
+/// Cancels what is pending; what people are asked is kept.
+#[utoipa::path(post, path = "/api/v1/runs/{run}/cleanup", operation_id = "cleanUpRun", tag = "runs",
+    params(("run" = String, Path, description = "Its id, its number or its story's key"),
+        super::write::WriteQuery, RunHeaders),
+    request_body = Why,
+    responses((status = 200, body = Told), WriteProblems))]
+pub(super) async fn clean_up(
+    State(app): State<Arc<App>>,
+    name: Named,
+    write: Write<Why>,
+) -> Result<Answer<Told>, Problem> {
+    let reason = reason(write.asked.reason.as_deref())?;
+    on_run(&app, &name, &write, Command::CleanUp { reason }).await
+}
+
+async fn on_run<T>(
+    app: &App,
+    Named(name): &Named,
+    write: &Write<T>,
+    command: Command,
+) -> Result<Answer<Told>, Problem> {
+    let run = find_run(app, name).await?.run.id;
+    match app.engine.on_run(&write.caller, run, command).await {
+        Ok(outcome) => tell(app, &write.caller, &outcome).await,
+        Err(error) => Err(refused(app, error).await),
+    }
+}
+
+pub(super) fn reason(text: Option<&str>) -> Result<Option<Reason>, Problem> {
+    Ok(text.map(Reason::parse).transpose()?)
+}

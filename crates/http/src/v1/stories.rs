@@ -1,0 +1,267 @@
+//! Stories: list, add, look at, write over.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use baton_core::names::StoryKey;
+use baton_core::run::RunStatus;
+use baton_core::story::Story;
+use baton_engine::{EngineError, Mode};
+use baton_store::{StoryFilter, StoryRow};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use uuid::Uuid;
+
+use super::answer::{Answer, Page, limit};
+use super::write::{KeyHeader, Write, WriteQuery};
+use crate::App;
+use crate::openapi::{ReadProblems, WriteProblems};
+use crate::params::{Named, Params};
+use crate::problem::Problem;
+
+/// A piece of work, waiting or under way.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Story)]
+pub(super) struct Shown {
+    key: String,
+    title: String,
+    description: String,
+    acceptance: Vec<String>,
+    /// Keys of stories that have to be finished first.
+    depends_on: Vec<String>,
+    /// Higher goes first.
+    priority: i64,
+    branch: Option<String>,
+    pr_url: Option<String>,
+    status: StoryStatus,
+    /// The newest run.
+    run: Option<Uuid>,
+    created_at: Timestamp,
+}
+
+/// How far a story has come.
+#[derive(Serialize, ToSchema)]
+enum StoryStatus {
+    #[serde(rename = "waiting")]
+    Waiting,
+    #[serde(rename = "under way")]
+    UnderWay,
+    #[serde(rename = "paused")]
+    Paused,
+    #[serde(rename = "finished")]
+    Finished,
+    #[serde(rename = "cancelled")]
+    Cancelled,
+}
+
+/// What a story says.
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct StoryText {
+    /// Where left out, the key.
+    title: Option<String>,
+    #[serde(default)]
+    description: String,
+    #[serde(default)]
+    acceptance: Vec<String>,
+    /// Keys of stories that have to be finished first.
+    #[serde(default)]
+    depends_on: Vec<String>,
+    /// Higher goes first.
+    #[serde(default)]
+    #[schema(minimum = -1_000_000_000, maximum = 1_000_000_000)]
+    priority: i64,
+    branch: Option<String>,
+    pr_url: Option<String>,
+}
+
+/// A story to add.
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct NewStory {
+    #[schema(min_length = 1, max_length = 200)]
+    key: String,
+    /// Where left out, the key.
+    title: Option<String>,
+    #[serde(default)]
+    description: String,
+    #[serde(default)]
+    acceptance: Vec<String>,
+    /// Keys of stories that have to be finished first.
+    #[serde(default)]
+    depends_on: Vec<String>,
+    /// Higher goes first.
+    #[serde(default)]
+    #[schema(minimum = -1_000_000_000, maximum = 1_000_000_000)]
+    priority: i64,
+    branch: Option<String>,
+    pr_url: Option<String>,
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct ListQuery {
+    /// Only keys that sort after this: `next` of the page before.
+    #[param(min_length = 1, max_length = 200)]
+    after: Option<String>,
+    /// How many there are at most on a page.
+    #[param(minimum = 1, maximum = 500, default = 50)]
+    limit: Option<u32>,
+}
+
+/// Lists stories by their key.
+#[utoipa::path(get, path = "/api/v1/stories", operation_id = "listStories", tag = "stories",
+    params(ListQuery),
+    responses((status = 200, body = Page<Shown>), ReadProblems))]
+pub(super) async fn list(
+    State(app): State<Arc<App>>,
+    Params(query): Params<ListQuery>,
+) -> Result<Answer<Page<Shown>>, Problem> {
+    let limit = limit(query.limit)?;
+    let after = query.after.as_deref().map(StoryKey::parse).transpose()?;
+    let filter = StoryFilter { after, limit: limit + 1 };
+    let rows = app.engine.store().stories(&filter).await.map_err(EngineError::from)?;
+    let key = |it: &StoryRow| it.story.key.to_string();
+    Ok(Answer::new(Page::cut(rows, limit, key, |it| Shown::from(&it))))
+}
+
+/// Shows a story.
+#[utoipa::path(get, path = "/api/v1/stories/{key}", operation_id = "getStory", tag = "stories",
+    params(("key" = String, Path, description = "Its key")),
+    responses((status = 200, body = Shown), ReadProblems))]
+pub(super) async fn get(
+    State(app): State<Arc<App>>,
+    Named(key): Named,
+) -> Result<Answer<Shown>, Problem> {
+    let row = app.engine.story(&StoryKey::parse(&key)?).await?;
+    Ok(Answer::new(Shown::from(&row)))
+}
+
+/// Adds a story.
+#[utoipa::path(post, path = "/api/v1/stories", operation_id = "addStory", tag = "stories",
+    params(WriteQuery, KeyHeader),
+    request_body = NewStory,
+    responses(
+        (status = 200, description = "What would be added (`dryRun`)", body = Shown),
+        (status = 201, description = "Added", body = Shown,
+            headers(("Location" = String, description = "The story"))),
+        WriteProblems))]
+pub(super) async fn add(
+    State(app): State<Arc<App>>,
+    write: Write<NewStory>,
+) -> Result<Answer<Shown>, Problem> {
+    let NewStory { key, title, description, acceptance, depends_on, priority, branch, pr_url } =
+        write.asked;
+    let key = StoryKey::parse(&key)?;
+    let text = StoryText { title, description, acceptance, depends_on, priority, branch, pr_url };
+    let story = text.of(key)?;
+    if !app.engine.add_story_as(&write.caller, &story).await? {
+        let message = format!("there is a story `{}` already; `PUT` writes over it", story.key);
+        return Err(Problem::new(StatusCode::CONFLICT, "story_exists", message));
+    }
+    if write.caller.mode == Mode::DryRun {
+        return Ok(rehearsed(&app, story, None));
+    }
+    let row = app.engine.story(&story.key).await?;
+    Ok(Answer::new(Shown::from(&row)).made(location(&story.key)))
+}
+
+/// Writes a story over the one of that key, or adds it.
+#[utoipa::path(put, path = "/api/v1/stories/{key}", operation_id = "putStory", tag = "stories",
+    params(("key" = String, Path, description = "Its key"), WriteQuery),
+    request_body = StoryText,
+    responses(
+        (status = 200, description = "Written over, or what would be (`dryRun`)", body = Shown),
+        (status = 201, description = "Added", body = Shown,
+            headers(("Location" = String, description = "The story"))),
+        WriteProblems))]
+pub(super) async fn put(
+    State(app): State<Arc<App>>,
+    Named(key): Named,
+    write: Write<StoryText>,
+) -> Result<Answer<Shown>, Problem> {
+    let story = write.asked.of(StoryKey::parse(&key)?)?;
+    if write.caller.mode == Mode::DryRun {
+        let there = match app.engine.story(&story.key).await {
+            Ok(row) => Some(row),
+            Err(EngineError::NoSuchStory { .. }) => None,
+            Err(error) => return Err(error.into()),
+        };
+        return Ok(rehearsed(&app, story, there));
+    }
+    let is_new = app.engine.add_story(&story).await?;
+    if !is_new {
+        app.engine.save_story(&story).await?;
+    }
+    let row = app.engine.story(&story.key).await?;
+    let answer = Answer::new(Shown::from(&row));
+    Ok(if is_new { answer.made(location(&story.key)) } else { answer })
+}
+
+/// The story as it would be.
+fn rehearsed(app: &App, story: Story, there: Option<StoryRow>) -> Answer<Shown> {
+    let now = app.engine.clock().now();
+    let row = match there {
+        Some(row) => StoryRow { story, ..row },
+        None => StoryRow { story, created_at: now, latest: None },
+    };
+    Answer::new(Shown::from(&row))
+}
+
+impl StoryText {
+    fn of(self, key: StoryKey) -> Result<Story, Problem> {
+        let depends_on = self.depends_on.iter().map(|it| StoryKey::parse(it));
+        Ok(Story {
+            title: self.title.unwrap_or_else(|| key.to_string()),
+            key,
+            description: self.description,
+            acceptance: self.acceptance,
+            depends_on: depends_on.collect::<Result<_, _>>()?,
+            priority: self.priority,
+            branch: self.branch,
+            pr_url: self.pr_url,
+        })
+    }
+}
+
+impl From<&StoryRow> for Shown {
+    fn from(row: &StoryRow) -> Self {
+        let story = &row.story;
+        Self {
+            key: story.key.to_string(),
+            title: story.title.clone(),
+            description: story.description.clone(),
+            acceptance: story.acceptance.clone(),
+            depends_on: story.depends_on.iter().map(ToString::to_string).collect(),
+            priority: story.priority,
+            branch: story.branch.clone(),
+            pr_url: story.pr_url.clone(),
+            status: match row.latest.map(|(_, status)| status) {
+                None => StoryStatus::Waiting,
+                Some(RunStatus::Open) => StoryStatus::UnderWay,
+                Some(RunStatus::Paused) => StoryStatus::Paused,
+                Some(RunStatus::Completed) => StoryStatus::Finished,
+                Some(RunStatus::Cancelled) => StoryStatus::Cancelled,
+            },
+            run: row.latest.map(|(id, _)| id.0),
+            created_at: row.created_at,
+        }
+    }
+}
+
+/// A key may hold anything that people write, so what means something in an address is encoded.
+fn location(key: &StoryKey) -> String {
+    let mut path = "/api/v1/stories/".to_owned();
+    for byte in key.as_str().bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            path.push(char::from(byte));
+        } else {
+            path += &format!("%{byte:02X}");
+        }
+    }
+    path
+}

@@ -1,0 +1,197 @@
+//! The words for states and kinds. The rules have types of their own; these are what is promised
+//! to callers.
+
+use baton_core::gate::GateKind;
+use baton_core::outcome::Outcome;
+use baton_core::run::{Baton, Ended, Kind, RunStatus, State};
+use baton_store::HandoffState;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::problem::Problem;
+
+/// Whether a run goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[schema(as = RunStatus)]
+pub(super) enum StatusWord {
+    Open,
+    Paused,
+    Completed,
+    Cancelled,
+}
+
+/// Where a run's responsibility sits, and so who has to move.
+#[derive(Debug, Clone, Copy, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[schema(as = Baton)]
+pub(super) enum BatonWord {
+    Offered,
+    Held,
+    Parked,
+    Loose,
+    Done,
+}
+
+/// Where a handoff stands.
+#[derive(Debug, Clone, Copy, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[schema(as = HandoffState)]
+pub(super) enum StateWord {
+    Pending,
+    Clarification,
+    Accepted,
+    Parked,
+    Completed,
+    Rejected,
+    TimedOut,
+    Cancelled,
+    Superseded,
+}
+
+/// What a handoff is for.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[schema(as = HandoffKind)]
+pub(super) enum KindWord {
+    Sequential,
+    Delegation,
+    Escalation,
+    Return,
+    Question,
+}
+
+/// How a step ended. `unknown` only Baton says: the attempt was lost.
+#[derive(Debug, Clone, Copy, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[schema(as = Outcome)]
+pub(super) enum OutcomeWord {
+    Success,
+    Failure,
+    Blocked,
+    NeedsReview,
+    NeedsClarification,
+    Skipped,
+    Unknown,
+}
+
+/// How much a gate stops.
+#[derive(Debug, Clone, Copy, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[schema(as = GateKind)]
+pub(super) enum GateKindWord {
+    Blocking,
+    Advisory,
+    Automatic,
+}
+
+impl From<RunStatus> for StatusWord {
+    fn from(status: RunStatus) -> Self {
+        match status {
+            RunStatus::Open => Self::Open,
+            RunStatus::Paused => Self::Paused,
+            RunStatus::Completed => Self::Completed,
+            RunStatus::Cancelled => Self::Cancelled,
+        }
+    }
+}
+
+impl From<&Baton> for BatonWord {
+    fn from(baton: &Baton) -> Self {
+        match baton {
+            Baton::Offered { .. } => Self::Offered,
+            Baton::Held { .. } => Self::Held,
+            Baton::Parked { .. } => Self::Parked,
+            Baton::Loose { .. } => Self::Loose,
+            Baton::Done => Self::Done,
+        }
+    }
+}
+
+impl From<HandoffState> for StateWord {
+    fn from(state: HandoffState) -> Self {
+        match state {
+            HandoffState::Open(State::Pending) => Self::Pending,
+            HandoffState::Open(State::Clarification) => Self::Clarification,
+            HandoffState::Open(State::Accepted) => Self::Accepted,
+            HandoffState::Open(State::Parked) => Self::Parked,
+            HandoffState::Ended(Ended::Completed) => Self::Completed,
+            HandoffState::Ended(Ended::Rejected) => Self::Rejected,
+            HandoffState::Ended(Ended::TimedOut) => Self::TimedOut,
+            HandoffState::Ended(Ended::Cancelled) => Self::Cancelled,
+            HandoffState::Ended(Ended::Superseded) => Self::Superseded,
+        }
+    }
+}
+
+impl From<Kind> for KindWord {
+    fn from(kind: Kind) -> Self {
+        match kind {
+            Kind::Sequential => Self::Sequential,
+            Kind::Delegation => Self::Delegation,
+            Kind::Escalation => Self::Escalation,
+            Kind::Return => Self::Return,
+            Kind::Question => Self::Question,
+        }
+    }
+}
+
+impl From<KindWord> for Kind {
+    fn from(word: KindWord) -> Self {
+        match word {
+            KindWord::Sequential => Self::Sequential,
+            KindWord::Delegation => Self::Delegation,
+            KindWord::Escalation => Self::Escalation,
+            KindWord::Return => Self::Return,
+            KindWord::Question => Self::Question,
+        }
+    }
+}
+
+impl From<Outcome> for OutcomeWord {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Success => Self::Success,
+            Outcome::Failure => Self::Failure,
+            Outcome::Blocked => Self::Blocked,
+            Outcome::NeedsReview => Self::NeedsReview,
+            Outcome::NeedsClarification => Self::NeedsClarification,
+            Outcome::Skipped => Self::Skipped,
+            Outcome::Unknown => Self::Unknown,
+        }
+    }
+}
+
+impl From<GateKind> for GateKindWord {
+    fn from(kind: GateKind) -> Self {
+        match kind {
+            GateKind::Blocking => Self::Blocking,
+            GateKind::Advisory => Self::Advisory,
+            GateKind::Automatic => Self::Automatic,
+        }
+    }
+}
+
+/// The words of a list that is written with commas, each read by `parse`.
+pub(super) fn words<T>(
+    name: &str,
+    list: Option<&str>,
+    known: &[&str],
+    parse: impl Fn(&str) -> Option<T>,
+) -> Result<Vec<T>, Problem> {
+    let read = |word: &str| {
+        parse(word).ok_or_else(|| {
+            let message = format!("`{name}` has no `{word}`; it has {}", known.join(", "));
+            Problem::malformed("unknown_word", message)
+        })
+    };
+    list.into_iter().flat_map(|it| it.split(',')).map(read).collect()
+}
+
+pub(super) fn outcome(word: &str) -> Result<Outcome, Problem> {
+    Outcome::parse(word).ok_or_else(|| {
+        let known: Vec<&str> = Outcome::CLAIMABLE.iter().map(|it| it.name()).collect();
+        let message = format!("there is no outcome `{word}`; there are {}", known.join(", "));
+        Problem::malformed("unknown_outcome", message)
+    })
+}

@@ -1,0 +1,267 @@
+//! Seed 003's two: how a workflow under way stands, and who handed what to whom in it. What it calls
+//! a workflow instance is a run here.
+
+mod steps;
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use baton_core::names::AgentId;
+use baton_core::run::{Run, RunStatus, State as Open};
+use baton_core::workflow::Workflow;
+use baton_engine::EngineError;
+use baton_store::{HandoffFilter, HandoffRow, RunRow};
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use uuid::Uuid;
+
+use self::steps::{StepStatus, step_statuses};
+use super::agents::{Attribution, step_title};
+use super::answer::Answer;
+use super::names::find_run;
+use super::words::StateWord;
+use crate::App;
+use crate::openapi::ReadProblems;
+use crate::params::{Named, Params};
+use crate::problem::Problem;
+
+const RECENT: u32 = 5;
+const USUAL_PAGE: u32 = 20;
+const MOST_ON_A_PAGE: u32 = 100;
+
+/// How a workflow under way stands.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = WorkflowStatusResponse)]
+pub(super) struct Status {
+    /// Of the run.
+    id: Uuid,
+    /// The workflow's name.
+    workflow_id: String,
+    /// The workflow's title.
+    name: String,
+    status: StatusName,
+    /// Counted from 1; null where the baton is at no step.
+    current_step: Option<u32>,
+    total_steps: u32,
+    #[schema(maximum = 100)]
+    percent_complete: u32,
+    started_at: Timestamp,
+    steps: Vec<StepStatus>,
+    /// Whom everybody waits for; null where nobody has to move.
+    current_agent: Option<Attribution>,
+    /// The last five, oldest first.
+    recent_handoffs: Vec<AgentHandoff>,
+}
+
+/// Seed 003's words.
+#[derive(Serialize, ToSchema)]
+#[schema(as = WorkflowStatus)]
+enum StatusName {
+    Running,
+    Paused,
+    WaitingForInput,
+    WaitingForApproval,
+    Completed,
+    Cancelled,
+}
+
+/// Who handed what to whom, when and why.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = AgentHandoffDto)]
+pub(super) struct AgentHandoff {
+    from_agent: Attribution,
+    to_agent: Attribution,
+    timestamp: Timestamp,
+    /// What people call the step that it went to; null where it went to none.
+    step_name: Option<String>,
+    /// Null where it was redacted.
+    reason: Option<String>,
+    id: Uuid,
+    label: String,
+    state: StateWord,
+}
+
+/// A page that has a number.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = PagedResult)]
+pub(super) struct Paged<T> {
+    items: Vec<T>,
+    page: u32,
+    page_size: u32,
+    total_items: u64,
+    total_pages: u64,
+    has_previous: bool,
+    has_next: bool,
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct HandoffsQuery {
+    /// Counted from 1.
+    #[param(minimum = 1, default = 1)]
+    page: Option<u32>,
+    /// At most 100; more is taken for 100.
+    #[param(minimum = 1, default = 20)]
+    page_size: Option<u32>,
+    /// The first day, in UTC.
+    #[param(format = Date, pattern = r"^\d{4}-\d{2}-\d{2}$")]
+    from_date: Option<String>,
+    /// The last day, in UTC.
+    #[param(format = Date, pattern = r"^\d{4}-\d{2}-\d{2}$")]
+    to_date: Option<String>,
+    /// The sender or the receiver.
+    #[param(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
+    agent: Option<String>,
+}
+
+/// Shows how a run stands: its steps, who is at it, and the last handoffs.
+#[utoipa::path(get, path = "/api/v1/workflows/{id}/status", operation_id = "getWorkflowStatus",
+    tag = "workflows",
+    params(("id" = String, Path, description = "A run: its id, its number or its story's key")),
+    responses(
+        (status = 200, body = Status, headers(("ETag" = String, description = "The run's version"))),
+        ReadProblems))]
+pub(super) async fn status(
+    State(app): State<Arc<App>>,
+    Named(name): Named,
+) -> Result<Answer<Status>, Problem> {
+    let row = find_run(&app, &name).await?;
+    let workflow = app.engine.workflow_of(&row).await?;
+    let steps = step_statuses(&app, &row, &workflow).await?;
+    let skip = u64::from(row.run.n_handoffs.saturating_sub(RECENT));
+    let recent = HandoffFilter { skip, limit: RECENT, ..of_run(&row) };
+    let current = steps.iter().position(StepStatus::is_current);
+    let n_done = steps.iter().filter(|it| it.is_done()).count();
+    let percent = match row.run.status {
+        RunStatus::Completed => 100,
+        RunStatus::Open | RunStatus::Paused | RunStatus::Cancelled => {
+            n_done * 100 / steps.len().max(1)
+        }
+    };
+    Ok(Answer::new(Status {
+        id: row.run.id.0,
+        workflow_id: workflow.name.to_string(),
+        name: workflow.title.clone(),
+        status: status_name(&row.run),
+        current_step: current.and_then(|it| u32::try_from(it + 1).ok()),
+        total_steps: u32::try_from(steps.len()).unwrap_or(u32::MAX),
+        percent_complete: u32::try_from(percent).unwrap_or(100),
+        started_at: row.run.started_at,
+        current_agent: current_agent(&app, &row.run, &workflow),
+        recent_handoffs: shown(&app, &recent, &workflow).await?,
+        steps,
+    })
+    .at(row.version))
+}
+
+/// Lists who handed what to whom in a run, oldest first.
+#[utoipa::path(get, path = "/api/v1/workflows/{id}/handoffs", operation_id = "listWorkflowHandoffs",
+    tag = "workflows",
+    params(("id" = String, Path, description = "A run: its id, its number or its story's key"),
+        HandoffsQuery),
+    responses((status = 200, body = Paged<AgentHandoff>), ReadProblems))]
+pub(super) async fn handoffs(
+    State(app): State<Arc<App>>,
+    Named(name): Named,
+    Params(query): Params<HandoffsQuery>,
+) -> Result<Answer<Paged<AgentHandoff>>, Problem> {
+    let page = at_least_one("page", query.page.unwrap_or(1))?;
+    let page_size = at_least_one("pageSize", query.page_size.unwrap_or(USUAL_PAGE))?;
+    let page_size = page_size.min(MOST_ON_A_PAGE);
+    let row = find_run(&app, &name).await?;
+    let workflow = app.engine.workflow_of(&row).await?;
+    let filter = HandoffFilter {
+        // Somebody who is in no file any more may well have handed something over.
+        with: query.agent.as_deref().map(AgentId::parse).transpose()?,
+        created_from: day(query.from_date.as_deref(), "fromDate", Ok)?,
+        created_before: day(query.to_date.as_deref(), "toDate", Date::tomorrow)?,
+        skip: u64::from(page - 1) * u64::from(page_size),
+        limit: page_size,
+        ..of_run(&row)
+    };
+    let store = app.engine.store();
+    let total_items = store.count_handoffs(&filter).await.map_err(EngineError::from)?;
+    let total_pages = total_items.div_ceil(page_size.into());
+    Ok(Answer::new(Paged {
+        items: shown(&app, &filter, &workflow).await?,
+        page,
+        page_size,
+        total_items,
+        total_pages,
+        has_previous: page > 1,
+        has_next: u64::from(page) < total_pages,
+    }))
+}
+
+fn of_run(row: &RunRow) -> HandoffFilter {
+    HandoffFilter { run: Some(row.run.id), ..HandoffFilter::default() }
+}
+
+async fn shown(
+    app: &App,
+    filter: &HandoffFilter,
+    workflow: &Workflow,
+) -> Result<Vec<AgentHandoff>, EngineError> {
+    let rows = app.engine.store().handoffs(filter).await?;
+    let texts = app.engine.words_of(&rows).await?;
+    let show = |row: &HandoffRow| AgentHandoff {
+        from_agent: Attribution::of(app, &row.from.agent),
+        to_agent: Attribution::of(app, &row.to.agent),
+        timestamp: row.created_at,
+        step_name: step_title(workflow, &row.to.place),
+        reason: texts.get(row.reason).map(str::to_owned),
+        id: row.id.0,
+        label: row.no.label(),
+        state: row.state.into(),
+    };
+    Ok(rows.iter().map(show).collect())
+}
+
+fn current_agent(app: &App, run: &Run, workflow: &Workflow) -> Option<Attribution> {
+    let agent = run.current_agent()?;
+    let step = steps::current_step(run).and_then(|it| step_title(workflow, &it));
+    Some(Attribution::of(app, agent).at(step))
+}
+
+fn status_name(run: &Run) -> StatusName {
+    match (run.status, run.gate()) {
+        (RunStatus::Completed, _) => StatusName::Completed,
+        (RunStatus::Cancelled, _) => StatusName::Cancelled,
+        (RunStatus::Paused, _) => StatusName::Paused,
+        (RunStatus::Open, Some(_)) => StatusName::WaitingForApproval,
+        (RunStatus::Open, None) => match run.current().map(|it| it.state) {
+            Some(Open::Clarification) => StatusName::WaitingForInput,
+            Some(Open::Pending | Open::Accepted | Open::Parked) | None => StatusName::Running,
+        },
+    }
+}
+
+/// The beginning of a day in UTC, moved by `shift`. A day so far away that it has no beginning is
+/// no bound.
+fn day(
+    text: Option<&str>,
+    name: &str,
+    shift: impl Fn(Date) -> Result<Date, jiff::Error>,
+) -> Result<Option<Timestamp>, Problem> {
+    let Some(text) = text else { return Ok(None) };
+    let date: Option<Date> = text.parse().ok().filter(|_| text.len() == "2024-01-31".len());
+    let date = date.ok_or_else(|| {
+        Problem::malformed("wrong_type", format!("`{name}` is a day, such as 2024-01-31"))
+    })?;
+    let midnight = shift(date).and_then(|it| it.to_zoned(TimeZone::UTC));
+    Ok(midnight.ok().map(|it| it.timestamp()))
+}
+
+fn at_least_one(name: &str, number: u32) -> Result<u32, Problem> {
+    if number > 0 {
+        return Ok(number);
+    }
+    Err(Problem::malformed("wrong_type", format!("`{name}` is a number from 1")))
+}

@@ -1,0 +1,100 @@
+//! How far each step of a run is.
+
+use baton_core::event::Event;
+use baton_core::names::StepId;
+use baton_core::run::Run;
+use baton_core::workflow::{Place, Workflow};
+use baton_engine::EngineError;
+use baton_store::{EventFilter, Position, RunRow};
+use baton_wire::event;
+use jiff::Timestamp;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::App;
+use crate::v1::agents::{Attribution, step_title};
+
+/// How far a step is.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct StepStatus {
+    step_id: String,
+    name: String,
+    status: StepWord,
+    completed_at: Option<Timestamp>,
+    /// Who did it last, or is to.
+    agent_name: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+enum StepWord {
+    Pending,
+    Current,
+    Completed,
+    Skipped,
+}
+
+impl StepStatus {
+    pub(super) fn is_current(&self) -> bool {
+        self.status == StepWord::Current
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        matches!(self.status, StepWord::Completed | StepWord::Skipped)
+    }
+}
+
+/// The last that the log says about each step; the one that the baton is at is the current one,
+/// however often it was done before.
+pub(super) async fn step_statuses(
+    app: &App,
+    row: &RunRow,
+    workflow: &Workflow,
+) -> Result<Vec<StepStatus>, EngineError> {
+    let filter = EventFilter { after: Position::START, run: Some(row.run.id), limit: 0 };
+    let events = app.engine.store().events(&filter).await?;
+    let mut known: Vec<(StepId, StepWord, Timestamp)> = Vec::new();
+    let mut last_agents = Vec::new();
+    for stored in events.iter().filter(|it| it.name.starts_with("step.")) {
+        let Ok(event) = event::decode(&stored.body) else { continue };
+        if let Event::StepCompleted { step, agent, .. } = event {
+            known.push((step.clone(), StepWord::Completed, stored.at));
+            last_agents.push((step, agent));
+        } else if let Event::StepSkipped { step, .. } = event {
+            known.push((step, StepWord::Skipped, stored.at));
+        } else if let Event::StepStarted { step, agent } = event {
+            last_agents.push((step, agent));
+        }
+    }
+    let current = current_step(&row.run);
+    let status = workflow.steps.iter().map(|step| {
+        let place = Place::Step(step.id.clone());
+        let last = known.iter().rev().find(|(it, _, _)| *it == step.id);
+        let (status, at) = match last {
+            _ if current.as_ref() == Some(&place) => (StepWord::Current, None),
+            Some((_, status, at)) => (*status, Some(*at)),
+            None => (StepWord::Pending, None),
+        };
+        let agent = last_agents.iter().rev().find(|(it, _)| *it == step.id).map(|(_, it)| it);
+        let agent = agent.or_else(|| step.agents.first());
+        StepStatus {
+            step_id: step.id.to_string(),
+            name: step_title(workflow, &place).unwrap_or_default(),
+            status,
+            completed_at: at,
+            agent_name: agent.map(|it| Attribution::of(app, it).agent_name),
+        }
+    });
+    Ok(status.collect())
+}
+
+/// The step that the baton is at: of a delegate or a person, that of whoever waits for them.
+pub(super) fn current_step(run: &Run) -> Option<Place> {
+    if run.is_finished() {
+        return None;
+    }
+    let asker = run.gate().map(|(_, gate)| gate.asker.place.clone());
+    let callers = run.frames.iter().rev().filter_map(|it| run.handoff(it.caller));
+    let callers = callers.map(|it| it.to.place.clone());
+    run.current_place().cloned().into_iter().chain(asker).chain(callers).find(Place::is_step)
+}

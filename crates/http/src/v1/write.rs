@@ -1,0 +1,166 @@
+//! A request that changes something: its body, who sends it, what makes it safe to send twice, what
+//! the run has to be at, and whether it is only a rehearsal.
+
+use std::sync::Arc;
+
+use axum::extract::{FromRequest, FromRequestParts as _, MatchedPath, Request};
+use axum::http::header::{CONTENT_TYPE, IF_MATCH};
+use axum::http::{HeaderMap, StatusCode};
+use baton_engine::{Caller, Mode};
+use baton_store::Version;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::{IntoParams, ToSchema};
+
+use crate::App;
+use crate::body;
+use crate::caller::caller;
+use crate::params::Params;
+use crate::problem::Problem;
+
+pub(super) struct Write<T, Q = WriteQuery> {
+    pub(super) asked: T,
+    pub(super) query: Q,
+    pub(super) caller: Caller,
+}
+
+/// What the query of every write may say.
+#[derive(Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct WriteQuery {
+    /// Decide and tell what would happen, but change nothing.
+    #[serde(default)]
+    #[param(default = false)]
+    dry_run: bool,
+}
+
+/// What the query of every write to a handoff may say.
+#[derive(Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct HandoffQuery {
+    /// The run that a label such as `HO-001` is of: its id, its number or its story's key.
+    pub(super) run: Option<String>,
+    /// Decide and tell what would happen, but change nothing.
+    #[serde(default)]
+    #[param(default = false)]
+    dry_run: bool,
+}
+
+pub(super) trait Rehearsed {
+    fn mode(&self) -> Mode;
+}
+
+impl Rehearsed for WriteQuery {
+    fn mode(&self) -> Mode {
+        mode(self.dry_run)
+    }
+}
+
+impl Rehearsed for HandoffQuery {
+    fn mode(&self) -> Mode {
+        mode(self.dry_run)
+    }
+}
+
+fn mode(is_dry_run: bool) -> Mode {
+    if is_dry_run { Mode::DryRun } else { Mode::Commit }
+}
+
+impl<T, Q> FromRequest<Arc<App>> for Write<T, Q>
+where
+    T: DeserializeOwned + ToSchema,
+    Q: DeserializeOwned + IntoParams + Rehearsed + Send,
+{
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, Problem> {
+        let (mut parts, body) = request.into_parts();
+        let Params(query) = Params::<Q>::from_request_parts(&mut parts, app).await?;
+        check_content_type(&parts.headers)?;
+        let expected = expected(&parts.headers)?;
+        let (text, asked) = body::read_as(body).await?;
+        let path = parts.extensions.get::<MatchedPath>().map_or("", MatchedPath::as_str);
+        let route = format!("{} {path}", parts.method);
+        // The same key for another handoff is another request.
+        let request = format!("{}\n{text}", parts.uri);
+        let caller = caller(&parts.headers, &route, &request)?;
+        Ok(Self { asked, caller: Caller { mode: query.mode(), expected, ..caller }, query })
+    }
+}
+
+/// JSON, or what curl says where it is told nothing. Other formats come with a name of their own.
+fn check_content_type(headers: &HeaderMap) -> Result<(), Problem> {
+    let kind = match headers.get(CONTENT_TYPE).map(|it| it.to_str().unwrap_or("?")) {
+        None => return Ok(()),
+        Some(kind) => kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase(),
+    };
+    match kind.as_str() {
+        "application/json" | "application/x-www-form-urlencoded" => Ok(()),
+        _ => Err(Problem::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "content_type",
+            "send application/json",
+        )),
+    }
+}
+
+/// The version in `If-Match`, as an `ETag` of ours has it. `*` takes any.
+fn expected(headers: &HeaderMap) -> Result<Option<Version>, Problem> {
+    let Some(value) = headers.get(IF_MATCH) else { return Ok(None) };
+    let value = value.to_str().unwrap_or_default().trim();
+    if value == "*" {
+        return Ok(None);
+    }
+    let version = value.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
+    match version.and_then(|it| it.parse().ok()) {
+        Some(version) => Ok(Some(Version(version))),
+        None => {
+            let message = "`If-Match` is the `ETag` of a run or a handoff, such as `\"12\"`";
+            Err(Problem::malformed("bad_version", message))
+        }
+    }
+}
+
+/// The headers of a write to a run, for the description.
+pub(super) struct RunHeaders;
+
+/// The header of a write that is not to a run.
+pub(super) struct KeyHeader;
+
+impl IntoParams for RunHeaders {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let version =
+            ObjectBuilder::new().schema_type(Type::String).pattern(Some(r#"^"\d{1,18}"$"#));
+        let if_match = ParameterBuilder::new()
+            .name("If-Match")
+            .parameter_in(ParameterIn::Header)
+            .description(Some("Only if the run is still at this version: an `ETag` given before"))
+            .schema(Some(version))
+            .build();
+        vec![key_header(), if_match]
+    }
+}
+
+impl IntoParams for KeyHeader {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        vec![key_header()]
+    }
+}
+
+fn key_header() -> Parameter {
+    let key = ObjectBuilder::new()
+        .schema_type(Type::String)
+        .pattern(Some("^[!-~]+$"))
+        .min_length(Some(1))
+        .max_length(Some(200));
+    ParameterBuilder::new()
+        .name("Idempotency-Key")
+        .parameter_in(ParameterIn::Header)
+        .description(Some("Makes it safe to send twice: the same key gets the same answer"))
+        .schema(Some(key))
+        .build()
+}

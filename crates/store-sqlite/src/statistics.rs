@@ -1,0 +1,78 @@
+//! Counts and means over handoffs, worked out where they are.
+
+use baton_core::names::AgentId;
+use baton_store::{AgentStatistics, HandoffFilter, HandoffState, Order, Statistics};
+use rusqlite::{Connection, Row};
+
+use crate::columns::{number, parsed};
+use crate::handoffs::{matching, with_params};
+
+pub(crate) fn over(
+    connection: &Connection,
+    filter: &HandoffFilter,
+) -> rusqlite::Result<Statistics> {
+    let filter = HandoffFilter { order: Order::OldestFirst, after: 0, ..filter.clone() };
+    Ok(Statistics {
+        by_state: by_state(connection, &filter)?,
+        by_agent: by_agent(connection, &filter)?,
+    })
+}
+
+fn by_state(
+    connection: &Connection,
+    filter: &HandoffFilter,
+) -> rusqlite::Result<Vec<(HandoffState, u64)>> {
+    let sql = format!(
+        "select handoffs.state, count(*) as n {} group by handoffs.state",
+        matching(filter)
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let read = |row: &Row<'_>| Ok((parsed(row, "state", HandoffState::parse)?, number(row, "n")?));
+    let counts: Vec<(HandoffState, u64)> =
+        with_params(filter, |params| statement.query_map(params, read)?.collect::<Result<_, _>>())?;
+    let of_state = |state| counts.iter().find(|(it, _)| *it == state).copied();
+    Ok(HandoffState::ALL.into_iter().filter_map(of_state).collect())
+}
+
+fn by_agent(
+    connection: &Connection,
+    filter: &HandoffFilter,
+) -> rusqlite::Result<Vec<AgentStatistics>> {
+    // A mean is a float here, because a sum of nanoseconds could be too large for an integer.
+    let sql = format!(
+        "select handoffs.to_agent as agent,
+             count(*) as n_handoffs,
+             sum(handoffs.ended_at is null) as n_open,
+             sum(handoffs.state = 'completed') as n_completed,
+             sum(handoffs.state = 'rejected') as n_rejected,
+             cast(avg(handoffs.accepted_at - handoffs.created_at) / 1000000 as integer)
+                 as to_accept,
+             cast(
+                 avg(
+                     case handoffs.state when 'completed'
+                         then handoffs.ended_at - handoffs.accepted_at
+                     end
+                 ) / 1000000 as integer
+             ) as to_complete
+         {} group by handoffs.to_agent order by handoffs.to_agent",
+        matching(filter)
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    with_params(filter, |params| statement.query_map(params, read)?.collect())
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<AgentStatistics> {
+    // A clock that was set back can make a span negative.
+    let mean = |column| {
+        row.get::<_, Option<i64>>(column).map(|it| it.map(|ms| u64::try_from(ms).unwrap_or(0)))
+    };
+    Ok(AgentStatistics {
+        agent: parsed(row, "agent", |it| AgentId::parse(it).ok())?,
+        n_handoffs: number(row, "n_handoffs")?,
+        n_open: number(row, "n_open")?,
+        n_completed: number(row, "n_completed")?,
+        n_rejected: number(row, "n_rejected")?,
+        mean_ms_to_accept: mean("to_accept")?,
+        mean_ms_to_complete: mean("to_complete")?,
+    })
+}
