@@ -5,7 +5,7 @@ mod cli;
 mod curl;
 
 use baton_core::document::{Node, Number};
-use baton_core::names::{AgentId, StoryKey};
+use baton_core::names::{AgentId, CheckName, StoryKey};
 
 use super::ways::Act;
 use super::{DashboardUrl, PromptToken};
@@ -65,6 +65,10 @@ const WHY: &str = "<what has to change, and where>";
 const QUESTION: &str = "<your question>";
 const ANSWER: &str = "<your answer>";
 
+fn passed(check: &CheckName) -> Vec<(&'static str, Node)> {
+    vec![("check", Node::text(check.as_str())), ("verdict", Node::text("passed"))]
+}
+
 /// The act as seed 000's API takes it. A block is read by the same rules.
 fn envelope(desk: &Desk<'_>, act: &Act) -> Node {
     let on = |action: &str, number: u64, more: Vec<(&'static str, Node)>| {
@@ -100,5 +104,6 @@ fn envelope(desk: &Desk<'_>, act: &Act) -> Node {
         Act::Reject => on("reject", desk.handoff, vec![("reason", Node::text(WHY))]),
         Act::Clarify => on("clarify", desk.handoff, vec![("question", Node::text(QUESTION))]),
         Act::Answer => on("answer", desk.handoff, vec![("answer", Node::text(ANSWER))]),
+        Act::Record { check } => on("evidence", desk.work, passed(check)),
     }
 }

@@ -9,7 +9,7 @@ use super::face::{Desk, Face};
 use super::fence::{Fence, one_line};
 use super::quoting::{in_url, shell_word};
 use super::variables::Variables;
-use super::ways::{self, Way};
+use super::ways::{self, Act, Way};
 use super::{Prompt, PromptOptions, asks, sections};
 use crate::EngineError;
 
@@ -193,14 +193,22 @@ fn manual(face: Face) -> &'static str {
 fn words(way: &Way<'_>, face: Face, desk: &Desk<'_>) -> String {
     let mut lines = vec![format!("{}:", way.when)];
     lines.extend(way.notes.iter().cloned());
+    // One block is all that is read, and it says how the work ended.
+    if face != Face::Block {
+        lines.extend(way.first.as_ref().map(|it| command(it, face, desk)));
+    }
     if let Some(contract) = way.contract {
         lines.push(asks::fields(contract));
     }
-    lines.push(match face {
-        Face::Curl | Face::Cli => format!("```sh\n{}\n```", face.say(desk, &way.act)),
-        Face::Block => face.say(desk, &way.act),
-    });
+    lines.push(command(&way.act, face, desk));
     lines.join("\n")
+}
+
+fn command(act: &Act, face: Face, desk: &Desk<'_>) -> String {
+    match face {
+        Face::Curl | Face::Cli => format!("```sh\n{}\n```", face.say(desk, act)),
+        Face::Block => face.say(desk, act),
+    }
 }
 
 struct Texts<'a> {

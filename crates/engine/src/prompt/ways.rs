@@ -3,7 +3,7 @@
 use baton_core::contract::Contract;
 use baton_core::document::Node;
 use baton_core::gate::GateKind;
-use baton_core::names::AgentId;
+use baton_core::names::{AgentId, CheckName};
 use baton_core::outcome::Outcome;
 use baton_core::run::{Kind, State};
 use baton_core::workflow::{Delegate, Edge, EdgeGate, Place, Step, Target, Workflow};
@@ -16,6 +16,8 @@ pub(super) struct Way<'a> {
     pub(super) when: String,
     pub(super) notes: Vec<String>,
     pub(super) contract: Option<&'a Contract>,
+    /// What to do before.
+    pub(super) first: Option<Act>,
     pub(super) act: Act,
 }
 
@@ -44,11 +46,15 @@ pub(super) enum Act {
     Reject,
     Clarify,
     Answer,
+    /// That a check has passed.
+    Record {
+        check: CheckName,
+    },
 }
 
 impl<'a> Way<'a> {
     fn new(when: impl Into<String>, act: Act) -> Self {
-        Self { when: when.into(), notes: Vec::new(), contract: None, act }
+        Self { when: when.into(), notes: Vec::new(), contract: None, first: None, act }
     }
 }
 
@@ -123,7 +129,10 @@ fn along<'a>(workflow: &'a Workflow, edge: &'a Edge) -> Way<'a> {
     let first = agents.into_iter().next().unwrap_or_else(AgentId::orchestrator);
     let example = example(contract, "what you did, and what the receiver has to know");
     let act = Act::HandOn { to: first, outcome: edge.on, example };
-    Way { notes: edge.gate.iter().map(gate_words).collect(), contract, ..Way::new(when, act) }
+    let checks = edge.gate.iter().flat_map(|it| &it.checks);
+    let first = checks.into_iter().next().map(|it| Act::Record { check: it.clone() });
+    let notes = edge.gate.iter().map(gate_words).collect();
+    Way { notes, contract, first, ..Way::new(when, act) }
 }
 
 fn done_words(edge: &Edge) -> String {
@@ -157,9 +166,9 @@ fn gate_words(gate: &EdgeGate) -> String {
         GateKind::Automatic => {
             let checks: Vec<String> = gate.checks.iter().map(|it| format!("`{it}`")).collect();
             format!(
-                "It goes on by itself once these checks are recorded as passed: {} ({name}). Record \
-                 each before you hand on, with `baton evidence HANDOFF CHECK passed`; what is \
-                 missing or failed is put before a person.",
+                "It goes on by itself once these checks are recorded as passed: {} ({name}). Run and \
+                 record each before you hand on, as `passed` or `failed`; what failed or is missing \
+                 is put before a person.",
                 checks.join(", ")
             )
         }

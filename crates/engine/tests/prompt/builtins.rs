@@ -74,7 +74,7 @@ impl Walk {
         let said = blocks(&block.await);
         let sent = commands(curl).into_iter().filter_map(|(_, body)| {
             let body = json::parse(&body).unwrap();
-            (body.at("action") != Some(&Node::text("accept"))).then_some(body)
+            (body.at("payload").is_some()).then_some(body)
         });
         let payloads = |bodies: Vec<Node>| -> Vec<Node> {
             bodies.iter().filter_map(|it| it.at("payload").cloned()).collect()
@@ -193,6 +193,9 @@ async fn the_gated_project_goes_by_what_its_prompts_say() {
     walk.sends(3, "estimation").await;
     walk.goes_on(7, "implementation").await;
     walk.world.says(8, Answer::Approve, "granted").await;
+    let prompt = walk.world.prompt(9, Face::Cli).await;
+    assert!(prompt.contains("`lint`, `types`, `tests`, `build` (Quality proven)"), "{prompt}");
+    assert!(prompt.contains("\nbaton evidence 9 lint passed\n"), "{prompt}");
     for check in ["lint", "types", "tests", "build"] {
         walk.world.records(9, check, Verdict::Passed).await;
     }

@@ -34,6 +34,7 @@ pub(super) fn say(desk: &Desk<'_>, act: &Act) -> String {
             let line = command("reject", handoff, "");
             format!("{line} --reason \"$(cat <<'{END}'\n{WHY}\n{END}\n)\"")
         }
+        Act::Record { check } => format!("baton evidence {work} {check} passed"),
         Act::Clarify => reading(command("clarify", handoff, " --question -"), QUESTION),
         Act::Answer => reading(command("answer", handoff, " --text -"), ANSWER),
     }

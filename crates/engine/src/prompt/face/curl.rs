@@ -3,7 +3,7 @@
 use baton_core::document::Node;
 use baton_wire::json;
 
-use super::{ANSWER, Act, Desk, END, QUESTION, envelope};
+use super::{ANSWER, Act, Desk, END, QUESTION, envelope, passed};
 use crate::prompt::PromptToken;
 use crate::prompt::quoting::shell_word;
 
@@ -16,16 +16,22 @@ pub(super) fn say(desk: &Desk<'_>, act: &Act) -> String {
         | Act::Return { .. }
         | Act::Reject => post(desk, "/api/handoffs", &envelope(desk, act)),
         // Seed 000 has no words for these: the native API does.
-        Act::Clarify => native(desk, "clarify", ("question", QUESTION)),
-        Act::Answer => native(desk, "answer", ("answer", ANSWER)),
+        Act::Clarify => native(desk, desk.handoff, "clarify", said(desk, "question", QUESTION)),
+        Act::Answer => native(desk, desk.handoff, "answer", said(desk, "answer", ANSWER)),
+        Act::Record { check } => native(desk, desk.work, "evidence", passed(check)),
     }
 }
 
-fn native(desk: &Desk<'_>, verb: &str, (name, words): (&'static str, &str)) -> String {
-    let path = format!("/api/v1/handoffs/{}/{verb}", desk.handoff);
+type Members = Vec<(&'static str, Node)>;
+
+fn native(desk: &Desk<'_>, number: u64, verb: &str, members: Members) -> String {
+    post(desk, &format!("/api/v1/handoffs/{number}/{verb}"), &Node::map(members))
+}
+
+fn said(desk: &Desk<'_>, name: &'static str, words: &str) -> Members {
     let said = [("agent", Node::text(desk.agent.as_str())), (name, Node::text(words))];
     let fence = desk.fence.map(|it| ("fence", Node::Number(i64::from(it).into())));
-    post(desk, &path, &Node::map(said.into_iter().chain(fence)))
+    said.into_iter().chain(fence).collect()
 }
 
 fn post(desk: &Desk<'_>, path: &str, body: &Node) -> String {
