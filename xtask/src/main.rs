@@ -2,6 +2,7 @@
 //! One file a command; this one only reads the command line.
 #![expect(clippy::print_stderr, clippy::print_stdout, reason = "a command line speaks on both")]
 
+mod api;
 mod bench;
 mod cargo;
 mod crash;
@@ -14,9 +15,10 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: cargo xtask <command>
 
-  test               check everything: format, lints, tests, documentation, dependencies
+  test               check everything: format, lints, tests, the API, documentation, dependencies
+  api                check only the server against its own description
   tidy               check only the rules of the repository that the compiler cannot see
-  bench [WHAT]       measure `engine` (unless told) or `leases`; more arguments go to `baton-load`
+  bench [WHAT]       measure `engine` (unless told), `http` or `leases`; more goes to `baton-load`
   crash [N]          kill Baton N times in the middle of its work (1000 unless told)
   help               print this
 ";
@@ -30,6 +32,11 @@ fn main() -> ExitCode {
     let result = match args.as_slice() {
         ["test"] => test::run(),
         ["tidy"] => tidy::run(),
+        ["api"] => api::check().map(|missing| {
+            if let Some(missing) = missing {
+                eprintln!("skipped: {missing}");
+            }
+        }),
         ["bench", rest @ ..] => bench::run(rest),
         ["crash", rest @ ..] => crash::run(rest),
         ["help" | "--help" | "-h"] => {

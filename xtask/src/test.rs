@@ -12,6 +12,7 @@ const STAGES: &[Stage] = &[
     Stage { name: "lints", run: lints },
     // The rules of `tidy` are tests of xtask, so they are in here.
     Stage { name: "tests", run: tests },
+    Stage { name: "api", run: api },
     Stage { name: "doc tests", run: doc_tests },
     Stage { name: "documentation", run: documentation },
     Stage { name: "dependencies", run: dependencies },
@@ -42,6 +43,10 @@ fn tests() -> Result<Outcome> {
     }
     // `--tests` leaves out the doc tests, which have a stage of their own.
     must_pass(&["test", "--workspace", "--tests", "--no-fail-fast"])
+}
+
+fn api() -> Result<Outcome> {
+    Ok(crate::api::check()?.map_or(Outcome::Passed, Outcome::Skipped))
 }
 
 fn doc_tests() -> Result<Outcome> {

@@ -10,6 +10,7 @@ mod time;
 mod workflows;
 
 use baton_core::document::Node;
+pub(crate) use baton_engine::shell_word;
 use baton_wire::json;
 
 pub(crate) use graph::mermaid;
@@ -82,16 +83,6 @@ pub(crate) fn visible(text: &str) -> String {
     shown
 }
 
-/// A name as it can be typed into a shell: in quotes where it needs them.
-pub(crate) fn shell_word(name: &str) -> String {
-    let is_plain = |it: char| it.is_ascii_alphanumeric() || "._:/@+-".contains(it);
-    if name.chars().all(is_plain) && !name.starts_with('-') {
-        return name.to_owned();
-    }
-    let quoted = format!("'{}'", visible(name).replace('\'', "'\\''"));
-    if name.starts_with('-') { format!("-- {quoted}") } else { quoted }
-}
-
 /// One line of at most `most` characters.
 pub(crate) fn shortened(text: &str, most: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -112,19 +103,6 @@ mod tests {
         assert_eq!(visible("a\u{1b}[2Jb"), "a\\u{1b}[2Jb");
         assert_eq!(visible("\u{202e}gpj"), "\\u{202e}gpj");
         assert_eq!(visible("line\n\ttab"), "line\n\ttab");
-    }
-
-    #[test]
-    fn a_name_is_quoted_where_a_shell_would_take_it_apart() {
-        for (name, typed) in [
-            ("v0.1:1.1.1", "v0.1:1.1.1"),
-            ("s 1", "'s 1'"),
-            ("it's", "'it'\\''s'"),
-            ("a;b", "'a;b'"),
-            ("-x", "-- '-x'"),
-        ] {
-            assert_eq!(shell_word(name), typed);
-        }
     }
 
     #[test]

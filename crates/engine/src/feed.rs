@@ -50,6 +50,13 @@ impl Feed {
         }
     }
 
+    /// The next events, as many as one read brings; waits for one if need be. `None` as in
+    /// [`Feed::next`]. Giving up on it halfway loses nothing.
+    pub async fn next_page(&mut self) -> Result<Option<Vec<StoredEvent>>, EngineError> {
+        let Some(first) = self.next().await? else { return Ok(None) };
+        Ok(Some(std::iter::once(first).chain(self.read.drain(..)).collect()))
+    }
+
     /// The next event if there is one already.
     pub async fn read_next(&mut self) -> Result<Option<StoredEvent>, EngineError> {
         if self.read.is_empty() {

@@ -45,9 +45,9 @@ pub use crate::clock::{Clock, FixedClock, SystemClock};
 pub use crate::commands::{In, StartRun};
 pub use crate::error::{EngineError, ErrorClass};
 pub use crate::feed::Feed;
-pub use crate::inbox::{Asked, Choice, InboxItem, Then, Waits};
+pub use crate::inbox::{Asked, Choice, InboxItem, Then, Waits, shell_word};
 use crate::leases::Leases;
-pub use crate::outcome::{Caller, Key, Mode, Outcome};
+pub use crate::outcome::{Caller, Key, KnownRows, Mode, Outcome};
 pub use crate::prompt::{BadUrl, DashboardUrl, Face, Prompt, PromptOptions, PromptToken};
 pub use crate::queries::{Blocking, Decided, Exchange, PersonsAnswer, Texts};
 pub use crate::stories::story_package;
@@ -204,7 +204,7 @@ impl Engine {
         let append = append::append(decision, before, expected, head, &caller.principal, at);
         let touched = append::touched(&append.handoffs);
         let version = Version(loaded.version.0 + append.events.len() as u64);
-        let rows = Vec::new();
+        let rows = KnownRows::default();
         let outcome = Outcome { run: run.id, version, done, touched, rows, at, is_repeat: false };
         if caller.mode == Mode::DryRun || append.events.is_empty() {
             return Ok(outcome);
@@ -236,7 +236,7 @@ impl Engine {
         let (mut rows, touched) =
             append::changed_rows(&loaded.rows, &run, &changes, &appended.numbers, at);
         rows.retain(|it| it.state.is_open());
-        let outcome = Outcome { rows: touched, ..outcome };
+        let outcome = Outcome { rows: KnownRows(touched), ..outcome };
         self.cache.remember_texts(&contents);
         let workflow = loaded.workflow.clone();
         let number = appended.run_number;

@@ -89,7 +89,7 @@ impl Engine {
         outcome: &Outcome,
         no: HandoffNo,
     ) -> Result<HandoffRow, EngineError> {
-        if let Some(row) = outcome.rows.iter().find(|it| it.no == no) {
+        if let Some(row) = outcome.rows.0.iter().find(|it| it.no == no) {
             return Ok(row.clone());
         }
         let mut row = self.handoff(&HandoffRef::InRun(outcome.run, no)).await?;

@@ -41,14 +41,17 @@ async fn read_text(body: Body) -> Result<String, Problem> {
         .map_err(|_| Problem::malformed("not_utf8", "the body is not UTF-8 text"))
 }
 
-/// Reads a body as what its description says, and nothing besides; nothing at all is an empty
-/// object. Returns its text too.
+/// Reads a body as what its description says, and nothing besides; nothing at all, or null, is an
+/// empty object. Returns its text too.
 pub(crate) async fn read_as<T>(body: Body) -> Result<(String, T), Problem>
 where
     T: DeserializeOwned + ToSchema,
 {
     let text = read_text(body).await?;
-    let document = if text.trim().is_empty() { "{}" } else { text.as_str() };
+    let document = match text.trim() {
+        "" | "null" => "{}",
+        _ => text.as_str(),
+    };
     // A list would do for serde, in the order of the fields.
     let is_object = document.trim_start().starts_with('{');
     let read = if is_object { serde_json::from_str(document).ok() } else { None };

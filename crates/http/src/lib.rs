@@ -5,6 +5,7 @@
 
 mod body;
 mod caller;
+mod events;
 mod guard;
 mod health;
 mod metrics;
@@ -18,13 +19,16 @@ mod v1;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use baton_engine::Engine;
 use tokio::net::TcpListener;
+use tokio::sync::oneshot;
 use utoipa_axum::router::OpenApiRouter;
 
+use crate::events::Live;
 use crate::guard::Origins;
 use crate::metrics::Metrics;
 
@@ -57,7 +61,11 @@ pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
     router: Router,
+    live: Arc<Live>,
 }
+
+/// Whoever does not read cannot be told that it is over: the rest does not wait for them.
+const MOST_FAREWELL: Duration = Duration::from_secs(3);
 
 /// What every request can reach.
 pub(crate) struct App {
@@ -68,6 +76,7 @@ pub(crate) struct App {
     pub(crate) description: String,
     /// The same for people.
     pub(crate) page: String,
+    pub(crate) live: Arc<Live>,
 }
 
 impl Server {
@@ -87,27 +96,57 @@ impl Server {
         let failed = |source| ServeError::Listen { address: asked, source };
         let address = listener.local_addr().map_err(failed)?;
         let origins = Origins::new(address, &options.allowed_hosts);
-        let router = router(engine, origins);
-        Ok(Self { listener, address, router })
+        let live = Arc::new(Live::new(engine.clone()));
+        let router = router(engine, origins, live.clone());
+        Ok(Self { listener, address, router, live })
     }
 
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Serves until `stop` is done and the requests under way are answered.
+    /// Serves until `stop` is done and the requests under way are answered. Streams of events end
+    /// then, and come back to the next server with the last id they heard.
     pub async fn run(self, stop: impl Future<Output = ()> + Send + 'static) -> io::Result<()> {
-        axum::serve(self.listener, self.router).with_graceful_shutdown(stop).await
+        let Self { listener, router, live, .. } = self;
+        let (stopped, overdue) = oneshot::channel();
+        let ends = live.clone();
+        let stop = async move {
+            stop.await;
+            ends.close();
+            // Nobody waits for it any more where everything has ended already.
+            let _ = stopped.send(());
+        };
+        let serving = axum::serve(listener, router).with_graceful_shutdown(stop);
+        let overdue = async {
+            match overdue.await {
+                Ok(()) => tokio::time::sleep(MOST_FAREWELL).await,
+                // The server failed by itself, and says so.
+                Err(_) => std::future::pending().await,
+            }
+        };
+        let telling = tokio::spawn({
+            let live = live.clone();
+            async move { live.run().await }
+        });
+        let served = tokio::select! {
+            served = serving => served,
+            () = overdue => Ok(()),
+        };
+        live.close();
+        telling.await.map_err(io::Error::other)?;
+        served
     }
 }
 
 /// The whole face, for a server and for whoever calls it without a network.
-pub(crate) fn router(engine: Arc<Engine>, origins: Origins) -> Router {
+pub(crate) fn router(engine: Arc<Engine>, origins: Origins, live: Arc<Live>) -> Router {
     let (routes, description) = described_routes().split_for_parts();
     let app = Arc::new(App {
         engine,
         origins,
         metrics: Metrics::default(),
+        live,
         page: openapi::render(&description),
         description: match description.to_json() {
             Ok(description) => description,
@@ -115,6 +154,7 @@ pub(crate) fn router(engine: Arc<Engine>, origins: Origins) -> Router {
         },
     });
     routes
+        .merge(events::routes())
         .fallback(problem::no_such_page)
         .method_not_allowed_fallback(problem::no_such_method)
         .layer(from_fn_with_state(app.clone(), guard::check))
@@ -138,5 +178,27 @@ async fn taken(address: SocketAddr, source: io::Error) -> ServeError {
     match other.and_then(|it| it.local_addr()) {
         Ok(free) => ServeError::Taken { address, free },
         Err(_) => ServeError::Listen { address, source },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    /// That every path in the description is there is tested from outside.
+    #[test]
+    fn every_path_that_is_there_is_described() {
+        let (routes, description) = described_routes().split_for_parts();
+        let described: BTreeSet<&str> =
+            description.paths.paths.keys().map(String::as_str).collect();
+        // A router does not tell its paths, but it prints them, each in quotes.
+        let printed = format!("{routes:?}");
+        // The first two are the fallback's.
+        let is_ours = |it: &&str| it.starts_with('/') && *it != "/" && !it.starts_with("/{*__");
+        let there: BTreeSet<&str> = printed.split('"').filter(is_ours).collect();
+        assert!(there.len() > 30, "{printed}");
+        assert_eq!(there, described);
     }
 }

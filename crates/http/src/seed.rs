@@ -3,7 +3,7 @@
 mod agents;
 mod described;
 mod handoffs;
-mod rows;
+pub(crate) mod rows;
 mod run;
 mod signal;
 mod story;

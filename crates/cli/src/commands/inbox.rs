@@ -2,9 +2,7 @@
 
 use baton_core::document::Node;
 use baton_core::evidence::Verdict;
-use baton_core::gate::GateKind;
-use baton_core::workflow::Place;
-use baton_engine::{Choice, InboxItem, Then, Waits};
+use baton_engine::{InboxItem, Waits};
 
 use crate::failure::Failure;
 use crate::session::Session;
@@ -38,7 +36,11 @@ pub(crate) async fn run(session: &Session) -> Result<(), Failure> {
 
 async fn show_item(session: &Session, item: &InboxItem) -> Result<(), Failure> {
     let story = show::visible(item.run.run.story.as_str());
-    show::answer(&format!("{} {}", show::bold(&story), show::warn(&why(item))));
+    show::answer(&format!(
+        "{} {}",
+        show::bold(&story),
+        show::warn(&show::visible(&item.sentence()))
+    ));
     for line in asked(item) {
         show::answer(&line);
     }
@@ -49,23 +51,13 @@ async fn show_item(session: &Session, item: &InboxItem) -> Result<(), Failure> {
     let trail = &item.trail[n_before..];
     let texts = session.engine.texts_of(trail).await?;
     show::answer(&show::handoffs_table(trail, &texts, session.engine.clock().now()));
-    let rows = item.choices.iter().map(|it| vec![what_to_type(item, it), then(item, it)]).collect();
+    let rows = item
+        .choices
+        .iter()
+        .map(|it| vec![item.command(it), show::visible(&item.consequence(it))])
+        .collect();
     show::answer(&format!("\n{}", show::table(&["TYPE", "AND THEN"], rows)));
     Ok(())
-}
-
-fn why(item: &InboxItem) -> String {
-    match &item.why {
-        Waits::Gate { kind: GateKind::Advisory, .. } => {
-            "The work goes on; you may object while it does".to_owned()
-        }
-        Waits::Gate { cause, .. } => cause.sentence().to_owned(),
-        Waits::Question { about, of, .. } if of.is_human() => {
-            format!("You are asked about {about}")
-        }
-        Waits::Question { about, of, .. } => format!("{of} is asked about {about}"),
-        Waits::Loose { at } => format!("The baton lies loose at {at}"),
-    }
 }
 
 /// What exactly is asked, a line each.
@@ -87,53 +79,6 @@ fn asked(item: &InboxItem) -> Vec<String> {
     lines
 }
 
-/// The command that says it.
-fn what_to_type(item: &InboxItem, choice: &Choice) -> String {
-    let number = item.run.number;
-    let comment = if choice.needs_words { " --comment TEXT" } else { "" };
-    match &item.why {
-        Waits::Gate { handoff, .. } | Waits::Question { handoff, .. } => {
-            let which = format!("{number}/{handoff}");
-            match choice.name {
-                "answer" => format!("baton answer {which}{comment}"),
-                "approve" | "reject" => format!("baton {} {which}", choice.name),
-                "modify" => format!("baton modify {which} --payload JSON"),
-                "hand_to" => format!("baton answer {which} hand-to AGENT"),
-                name => format!("baton answer {which} {name}{comment}"),
-            }
-        }
-        Waits::Loose { .. } if choice.name == "start" => {
-            format!("baton run start {}", show::shell_word(item.run.run.story.as_str()))
-        }
-        Waits::Loose { .. } => format!("baton run {} {number}", choice.name),
-    }
-}
-
-/// What the answer leads to by the rules, and what whoever asks says that it means.
-fn then(item: &InboxItem, choice: &Choice) -> String {
-    let then = match &choice.then {
-        Then::Offered { handoff, to, place } => {
-            let who = if choice.name == "hand_to" { "AGENT" } else { to.as_str() };
-            match place {
-                Place::Step(step) => format!("{handoff} goes to {who}, for the step {step}"),
-                Place::Orchestrator => "the run is complete".to_owned(),
-                Place::Human | Place::Delegate(_) => format!("{handoff} goes to {who}"),
-            }
-        }
-        Then::Held { handoff, by } => format!("{by} goes on with {handoff}"),
-        Then::Asked { question, of } => format!("{question} asks {of}; you decide after that"),
-        Then::Parked { handoff } => format!("a person is asked again with {handoff}"),
-        Then::Unchanged => "the work goes on as it does".to_owned(),
-        Then::Loose { at } => format!("the baton lies loose at {at}"),
-        Then::Ended(status) => format!("the run is {}", status.name()),
-        Then::Refused { why } => format!("it would be refused: {}", show::visible(why)),
-    };
-    match item.asked.meaning(choice.name) {
-        Some(meaning) => format!("{} ({then})", show::visible(meaning)),
-        None => then,
-    }
-}
-
 async fn item_json(session: &Session, item: &InboxItem) -> Result<Node, Failure> {
     let workflow = session.engine.workflow_of(&item.run).await?;
     let texts = session.engine.texts_of(&item.trail).await?;
@@ -141,8 +86,8 @@ async fn item_json(session: &Session, item: &InboxItem) -> Result<Node, Failure>
         let meaning = item.asked.meaning(it.name);
         Node::map([
             ("choice", Node::text(it.name)),
-            ("command", Node::text(what_to_type(item, it))),
-            ("then", Node::text(then(item, it))),
+            ("command", Node::text(item.command(it))),
+            ("then", Node::text(item.consequence(it))),
             ("meaning", meaning.map_or(Node::Null, Node::text)),
         ])
     });
@@ -164,7 +109,7 @@ async fn item_json(session: &Session, item: &InboxItem) -> Result<Node, Failure>
     Ok(Node::map([
         ("run", show::run_json(&item.run, &workflow)),
         ("handoff", handoff),
-        ("why", Node::text(why(item))),
+        ("why", Node::text(item.sentence())),
         ("name", some(&item.asked.name)),
         ("words", some(&item.asked.words)),
         ("items", list(&item.asked.items)),

@@ -173,6 +173,7 @@ fn gate_of(edge: &Edge, work: &Onward<'_>, cause: GateCause) -> Gate {
     let to = offer.to.clone();
     Gate {
         edge: Some(edge_of(&work.from, edge)),
+        has_lost_lease: offer.has_lost_lease,
         warnings: offer.warning_words(),
         ..between(cause, asker, to, offer.package, offer.reason, &work.came_by)
     }
@@ -184,7 +185,10 @@ pub(super) fn edge_of(from: &Place, edge: &Edge) -> GateEdge {
 
 /// What goes on past a gate: along the edge that it stands on, whoever had stood before it.
 pub(super) fn past(gate: &Gate, package: Option<ContentId>) -> Offer {
-    let onward = Offer::new(gate.asker.clone(), gate.worker.clone(), package);
+    let onward = Offer {
+        has_lost_lease: gate.has_lost_lease,
+        ..Offer::new(gate.asker.clone(), gate.worker.clone(), package)
+    };
     match &gate.edge {
         Some(GateEdge { from, to, .. }) => {
             let forward = EdgeKey { from: from.clone(), to: to.clone() };

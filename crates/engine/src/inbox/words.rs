@@ -1,46 +1,98 @@
-//! Why a person is asked, and what an answer leads to, in words.
-
-use std::fmt;
+//! The inbox in words, the same on every face: why a person is asked, what to type, what then
+//! happens. Text of others is in them as it was written; the faces make it harmless.
 
 use baton_core::gate::GateKind;
 use baton_core::workflow::Place;
 
-use super::{Then, Waits};
+use super::{Choice, InboxItem, Then, Waits};
 
-impl fmt::Display for Waits {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
+impl InboxItem {
+    pub fn sentence(&self) -> String {
+        match &self.why {
             Waits::Gate { kind: GateKind::Advisory, .. } => {
-                f.write_str("The work goes on; a person may object while it does")
+                "The work goes on; you may object while it does".to_owned()
             }
-            Waits::Gate { cause, kind: GateKind::Blocking | GateKind::Automatic, .. } => {
-                f.write_str(cause.sentence())
+            Waits::Gate { cause, .. } => cause.sentence().to_owned(),
+            Waits::Question { about, of, .. } if of.is_human() => {
+                format!("You are asked about {about}")
             }
-            Waits::Question { about, of, .. } => write!(f, "{of} is asked about {about}"),
-            Waits::Loose { at } => write!(f, "The baton lies loose at {at}"),
+            Waits::Question { about, of, .. } => format!("{of} is asked about {about}"),
+            Waits::Loose { at } => format!("The baton lies loose at {at}"),
+        }
+    }
+
+    /// What to type to say it.
+    pub fn command(&self, choice: &Choice) -> String {
+        let number = self.run.number;
+        let comment = if choice.needs_words { " --comment TEXT" } else { "" };
+        match &self.why {
+            Waits::Gate { handoff, .. } | Waits::Question { handoff, .. } => {
+                let which = format!("{number}/{handoff}");
+                match choice.name {
+                    "answer" => format!("baton answer {which}{comment}"),
+                    "approve" | "reject" => format!("baton {} {which}", choice.name),
+                    "modify" => format!("baton modify {which} --payload JSON"),
+                    "hand_to" => format!("baton answer {which} hand-to AGENT"),
+                    name => format!("baton answer {which} {name}{comment}"),
+                }
+            }
+            Waits::Loose { .. } if choice.name == "start" => {
+                format!("baton run start {}", shell_word(self.run.run.story.as_str()))
+            }
+            Waits::Loose { .. } => format!("baton run {} {number}", choice.name),
+        }
+    }
+
+    /// What the answer leads to by the rules, and what whoever asks says that it means.
+    pub fn consequence(&self, choice: &Choice) -> String {
+        let then = match &choice.then {
+            Then::Offered { handoff, to, place } => {
+                let who = if choice.name == "hand_to" { "AGENT" } else { to.as_str() };
+                match place {
+                    Place::Step(step) => format!("{handoff} goes to {who}, for the step {step}"),
+                    Place::Orchestrator => "the run is complete".to_owned(),
+                    Place::Human | Place::Delegate(_) => format!("{handoff} goes to {who}"),
+                }
+            }
+            Then::Held { handoff, by } => format!("{by} goes on with {handoff}"),
+            Then::Asked { question, of } => format!("{question} asks {of}; you decide after that"),
+            Then::Parked { handoff } => format!("a person is asked again with {handoff}"),
+            Then::Unchanged => "the work goes on as it does".to_owned(),
+            Then::Loose { at } => format!("the baton lies loose at {at}"),
+            Then::Ended(status) => format!("the run is {}", status.name()),
+            Then::Refused { why } => format!("it would be refused: {why}"),
+        };
+        match self.asked.meaning(choice.name) {
+            Some(meaning) => format!("{meaning} ({then})"),
+            None => then,
         }
     }
 }
 
-impl fmt::Display for Then {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Then::Offered { handoff, to, place: Place::Step(step) } => {
-                write!(f, "{handoff} goes to {to}, for the step {step}")
-            }
-            Then::Offered { place: Place::Orchestrator, .. } => f.write_str("the run is complete"),
-            Then::Offered { handoff, to, place: Place::Human | Place::Delegate(_) } => {
-                write!(f, "{handoff} goes to {to}")
-            }
-            Then::Held { handoff, by } => write!(f, "{by} goes on with {handoff}"),
-            Then::Asked { question, of } => {
-                write!(f, "{question} asks {of}; a person decides after that")
-            }
-            Then::Parked { handoff } => write!(f, "a person is asked again with {handoff}"),
-            Then::Unchanged => f.write_str("the work goes on as it does"),
-            Then::Loose { at } => write!(f, "the baton lies loose at {at}"),
-            Then::Ended(status) => write!(f, "the run is {}", status.name()),
-            Then::Refused { why } => write!(f, "it would be refused: {why}"),
+/// A name as it can be typed into a shell: in quotes where it needs them.
+pub fn shell_word(name: &str) -> String {
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || "._:/@+-".contains(it);
+    if name.chars().all(is_plain) && !name.starts_with('-') {
+        return name.to_owned();
+    }
+    let quoted = format!("'{}'", name.replace('\'', "'\\''"));
+    if name.starts_with('-') { format!("-- {quoted}") } else { quoted }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_quoted_where_a_shell_would_take_it_apart() {
+        for (name, typed) in [
+            ("v0.1:1.1.1", "v0.1:1.1.1"),
+            ("s 1", "'s 1'"),
+            ("it's", "'it'\\''s'"),
+            ("a;b", "'a;b'"),
+            ("-x", "-- '-x'"),
+        ] {
+            assert_eq!(shell_word(name), typed);
         }
     }
 }

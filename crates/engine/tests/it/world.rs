@@ -270,6 +270,8 @@ fn handoff_of(command: &Command) -> Option<HandoffNo> {
         | Command::MarkStale { handoff } => Some(*handoff),
         Command::Create(_)
         | Command::CleanUp { .. }
+        | Command::Signal(_)
+        | Command::Post { .. }
         | Command::Pause { .. }
         | Command::Resume
         | Command::CancelRun { .. }

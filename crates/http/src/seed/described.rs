@@ -48,13 +48,12 @@ pub(super) struct SeedState {
 #[serde(rename_all = "camelCase")]
 #[into_params(parameter_in = Query)]
 pub(super) struct SeedQuery {
-    #[param(min_length = 1, max_length = 200)]
     story_id: Option<String>,
-    #[param(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
     agent: Option<String>,
-    stale: Option<bool>,
-    #[param(minimum = 0, maximum = 525_600)]
-    minutes: Option<u64>,
+    /// `true`, to see only what nobody has moved.
+    stale: Option<String>,
+    /// How long nobody has, in minutes. At most a year.
+    minutes: Option<String>,
 }
 
 /// An action on a handoff. Each takes its own fields.

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use crate::App;
 
 /// The seed has five words; ours are finer, and stand in `state`.
-pub(super) fn status(state: HandoffState) -> &'static str {
+pub(crate) fn status(state: HandoffState) -> &'static str {
     match state {
         HandoffState::Open(State::Pending | State::Clarification) => "pending",
         HandoffState::Open(State::Accepted | State::Parked)
@@ -54,11 +54,11 @@ pub(super) async fn all(app: &App, rows: &[HandoffRow]) -> Result<Node, EngineEr
     Ok(Node::List(rows.iter().map(|it| row(it, &texts)).collect()))
 }
 
-pub(super) fn number(number: u64) -> Node {
+pub(crate) fn number(number: u64) -> Node {
     Node::Number(Number::from(i64::try_from(number).unwrap_or(i64::MAX)))
 }
 
 /// UTC with milliseconds, which sort as text.
-pub(super) fn time(at: Timestamp) -> Node {
+pub(crate) fn time(at: Timestamp) -> Node {
     Node::Text(format!("{at:.3}"))
 }

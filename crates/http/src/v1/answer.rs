@@ -88,13 +88,20 @@ pub(super) fn limit(asked: Option<u32>) -> Result<u32, Problem> {
     Err(Problem::malformed("wrong_type", format!("`limit` is a number from 1 to {MOST_ROWS}")))
 }
 
+/// The number that a page begins after; the database counts no further than a signed one.
+pub(super) fn after(asked: Option<i64>) -> Result<u64, Problem> {
+    u64::try_from(asked.unwrap_or(0))
+        .map_err(|_| Problem::malformed("wrong_type", "`after` is a number from 0"))
+}
+
 /// The query of a list that cannot be filtered.
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct PageQuery {
     /// Only what comes after this: `next` of the page before.
-    pub(super) after: Option<u64>,
+    #[param(minimum = 0)]
+    pub(super) after: Option<i64>,
     /// How many there are at most on a page.
     #[param(minimum = 1, maximum = 500, default = 50)]
     pub(super) limit: Option<u32>,

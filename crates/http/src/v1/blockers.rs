@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
-use super::answer::{Answer, Page, limit};
+use super::answer::{Answer, Page, after, limit};
 use super::names::find_run;
 use crate::App;
 use crate::openapi::ReadProblems;
@@ -41,7 +41,8 @@ pub(super) struct ListQuery {
     #[param(min_length = 1, max_length = 200)]
     run: Option<String>,
     /// Only what comes after this: `next` of the page before.
-    after: Option<u64>,
+    #[param(minimum = 0)]
+    after: Option<i64>,
     /// How many there are at most on a page.
     #[param(minimum = 1, maximum = 500, default = 50)]
     limit: Option<u32>,
@@ -61,7 +62,7 @@ pub(super) async fn list(
             let row = find_run(&app, name).await?;
             (app.engine.blockers_of(&row).await?, None)
         }
-        None => app.engine.blockers(query.after.unwrap_or(0), limit).await?,
+        None => app.engine.blockers(after(query.after)?, limit).await?,
     };
     let items = found.into_iter().map(Shown::from).collect();
     Ok(Answer::new(Page { items, next: next.map(|it| it.to_string()) }))

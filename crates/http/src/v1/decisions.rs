@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::agents::Attribution;
-use super::answer::{Answer, Page, PageQuery, limit};
+use super::answer::{Answer, Page, PageQuery, after, limit};
 use super::names::find_run;
 use crate::App;
 use crate::openapi::ReadProblems;
@@ -48,7 +48,7 @@ pub(super) async fn list(
     let limit = limit(query.limit)?;
     let run = find_run(&app, &name).await?;
     let decided = app.engine.decisions(run.run.id).await?;
-    let after = usize::try_from(query.after.unwrap_or(0)).unwrap_or(usize::MAX);
+    let after = usize::try_from(after(query.after)?).unwrap_or(usize::MAX);
     let numbered: Vec<_> = (1..).zip(decided).skip(after).take(limit as usize + 1).collect();
     let number = |(number, _): &(u64, Decided)| number.to_string();
     Ok(Answer::new(Page::cut(numbered, limit, number, |(_, it)| Shown::of(&app, it))))

@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
-use super::answer::{Answer, Page, PageQuery, limit};
+use super::answer::{Answer, Page, PageQuery, after, limit};
 use super::names::find_run;
 use crate::App;
 use crate::openapi::ReadProblems;
@@ -49,7 +49,7 @@ pub(super) async fn list(
     let limit = limit(query.limit)?;
     let run = find_run(&app, &name).await?;
     let filter = EventFilter {
-        after: Position(query.after.unwrap_or(0)),
+        after: Position(after(query.after)?),
         run: Some(run.run.id),
         limit: limit + 1,
     };

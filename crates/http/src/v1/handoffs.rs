@@ -24,7 +24,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use self::detail::Detail;
 use self::document::{Row, refused, rows};
-use super::answer::{Answer, OrderWord, Page, limit};
+use super::answer::{Answer, OrderWord, Page, after, limit};
 use super::names::{find_handoff, find_run, known_agent, not_found};
 use super::runs::reason;
 use super::told::{Told, tell_handoff};
@@ -57,10 +57,11 @@ pub(super) struct ListQuery {
     /// Only those that nobody has moved for too long, or only the others.
     stale: Option<bool>,
     #[serde(default)]
-    #[param(inline, default = "oldest")]
+    #[param(inline)]
     order: OrderWord,
     /// Only what comes after this: `next` of the page before.
-    after: Option<u64>,
+    #[param(minimum = 0)]
+    after: Option<i64>,
     /// How many there are at most on a page.
     #[param(minimum = 1, maximum = 500, default = 50)]
     limit: Option<u32>,
@@ -88,7 +89,7 @@ pub(super) async fn list(
         states: words("state", query.state.as_deref(), &known, HandoffState::parse)?,
         is_stale: query.stale,
         order: query.order.into(),
-        after: query.after.unwrap_or(0),
+        after: after(query.after)?,
         limit: limit + 1,
         ..HandoffFilter::default()
     };
@@ -116,7 +117,7 @@ pub(super) struct NewHandoff {
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
     to_agent: String,
     /// What is handed over: any JSON, kept as it is written.
-    #[schema(value_type = serde_json::Value)]
+    #[schema(value_type = Option<serde_json::Value>)]
     package: Option<Box<RawValue>>,
     /// Where left out, the edge says it.
     #[schema(example = "success")]

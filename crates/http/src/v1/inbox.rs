@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::answer::{Answer, Page, PageQuery, limit};
+use super::answer::{Answer, Page, PageQuery, after, limit};
 use super::handoffs::commands::on_handoff;
 use super::handoffs::detail::Evidence;
 use super::handoffs::document::{Row, rows};
@@ -82,7 +82,7 @@ pub(super) async fn list(
     Params(query): Params<PageQuery>,
 ) -> Result<Answer<Page<Item>>, Problem> {
     let limit = limit(query.limit)? as usize;
-    let after = query.after.unwrap_or(0);
+    let after = after(query.after)?;
     let (found, next) = app.engine.inbox_after(&local()?, after, limit).await?;
     let mut items = Vec::new();
     for item in found {
@@ -98,7 +98,7 @@ impl Item {
         let choices = item.choices.iter().map(|it| Choice {
             choice: it.name,
             needs_words: it.needs_words,
-            then: it.then.to_string(),
+            then: item.consequence(it),
             meaning: asked.meaning(it.name).map(str::to_owned),
         });
         let (cause, kind) = match &item.why {
@@ -111,7 +111,7 @@ impl Item {
             run: Run::of(app, &item.run).await?,
             handoff: no.map(HandoffNo::label),
             handoff_id: row.map(|it| it.id.0),
-            why: item.why.to_string(),
+            why: item.sentence(),
             cause,
             kind,
             name: asked.name.clone(),
@@ -144,7 +144,7 @@ pub(super) struct PersonsWord {
     #[schema(min_length = 1, max_length = 10_000)]
     comment: Option<String>,
     /// What is handed on instead, for `modify`: any JSON, kept as it is written.
-    #[schema(value_type = serde_json::Value)]
+    #[schema(value_type = Option<serde_json::Value>)]
     package: Option<Box<RawValue>>,
 }
 

@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
 use self::document::Run;
-use super::answer::{Answer, OrderWord, Page, limit};
+use super::answer::{Answer, OrderWord, Page, after, limit};
 use super::handoffs::document::refused;
 use super::names::{find_run, known_agent};
 use super::told::{Told, tell, tell_run};
@@ -41,10 +41,11 @@ pub(super) struct ListQuery {
     #[param(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
     workflow: Option<String>,
     #[serde(default)]
-    #[param(inline, default = "oldest")]
+    #[param(inline)]
     order: OrderWord,
     /// Only what comes after this: `next` of the page before.
-    after: Option<u64>,
+    #[param(minimum = 0)]
+    after: Option<i64>,
     /// How many there are at most on a page.
     #[param(minimum = 1, maximum = 500, default = 50)]
     limit: Option<u32>,
@@ -65,7 +66,7 @@ pub(super) async fn list(
         workflow: query.workflow.as_deref().map(WorkflowName::parse).transpose()?,
         statuses: words("status", query.status.as_deref(), &known, RunStatus::parse)?,
         order: query.order.into(),
-        after: query.after.unwrap_or(0),
+        after: after(query.after)?,
         limit: limit + 1,
     };
     let rows = app.engine.store().runs(&filter).await.map_err(EngineError::from)?;
@@ -104,7 +105,7 @@ pub(super) struct Start {
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
     to_agent: Option<String>,
     /// Any JSON; where left out, the story itself.
-    #[schema(value_type = serde_json::Value)]
+    #[schema(value_type = Option<serde_json::Value>)]
     package: Option<Box<RawValue>>,
     #[schema(min_length = 1, max_length = 1000)]
     reason: Option<String>,
@@ -113,7 +114,7 @@ pub(super) struct Start {
 /// Hands a story in. On a baton that lies loose, it hands in again.
 #[utoipa::path(post, path = "/api/v1/runs", operation_id = "startRun", tag = "runs",
     params(super::write::WriteQuery, RunHeaders),
-    request_body = Start,
+    request_body = Option<Start>,
     responses(
         (status = 200, description = "What would happen (`dryRun`)", body = Told),
         (status = 201, description = "Begun", body = Told, headers(
@@ -180,7 +181,7 @@ pub(super) struct Goto {
 #[utoipa::path(post, path = "/api/v1/runs/{run}/pause", operation_id = "pauseRun", tag = "runs",
     params(("run" = String, Path, description = "Its id, its number or its story's key"),
         super::write::WriteQuery, RunHeaders),
-    request_body = Why,
+    request_body = Option<Why>,
     responses((status = 200, body = Told), WriteProblems))]
 pub(super) async fn pause(
     State(app): State<Arc<App>>,
@@ -195,7 +196,7 @@ pub(super) async fn pause(
 #[utoipa::path(post, path = "/api/v1/runs/{run}/resume", operation_id = "resumeRun", tag = "runs",
     params(("run" = String, Path, description = "Its id, its number or its story's key"),
         super::write::WriteQuery, RunHeaders),
-    request_body = Nothing,
+    request_body = Option<Nothing>,
     responses((status = 200, body = Told), WriteProblems))]
 pub(super) async fn resume(
     State(app): State<Arc<App>>,
@@ -209,7 +210,7 @@ pub(super) async fn resume(
 #[utoipa::path(post, path = "/api/v1/runs/{run}/cancel", operation_id = "cancelRun", tag = "runs",
     params(("run" = String, Path, description = "Its id, its number or its story's key"),
         super::write::WriteQuery, RunHeaders),
-    request_body = Why,
+    request_body = Option<Why>,
     responses((status = 200, body = Told), WriteProblems))]
 pub(super) async fn cancel(
     State(app): State<Arc<App>>,
@@ -254,7 +255,7 @@ pub(super) async fn skip(
 #[utoipa::path(post, path = "/api/v1/runs/{run}/cleanup", operation_id = "cleanUpRun", tag = "runs",
     params(("run" = String, Path, description = "Its id, its number or its story's key"),
         super::write::WriteQuery, RunHeaders),
-    request_body = Why,
+    request_body = Option<Why>,
     responses((status = 200, body = Told), WriteProblems))]
 pub(super) async fn clean_up(
     State(app): State<Arc<App>>,

@@ -61,8 +61,7 @@ enum StoryStatus {
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct StoryText {
-    /// Where left out, the key.
-    title: Option<String>,
+    title: String,
     #[serde(default)]
     description: String,
     #[serde(default)]
@@ -157,6 +156,7 @@ pub(super) async fn add(
     let NewStory { key, title, description, acceptance, depends_on, priority, branch, pr_url } =
         write.asked;
     let key = StoryKey::parse(&key)?;
+    let title = title.unwrap_or_else(|| key.to_string());
     let text = StoryText { title, description, acceptance, depends_on, priority, branch, pr_url };
     let story = text.of(key)?;
     if !app.engine.add_story_as(&write.caller, &story).await? {
@@ -216,8 +216,8 @@ impl StoryText {
     fn of(self, key: StoryKey) -> Result<Story, Problem> {
         let depends_on = self.depends_on.iter().map(|it| StoryKey::parse(it));
         Ok(Story {
-            title: self.title.unwrap_or_else(|| key.to_string()),
             key,
+            title: self.title,
             description: self.description,
             acceptance: self.acceptance,
             depends_on: depends_on.collect::<Result<_, _>>()?,

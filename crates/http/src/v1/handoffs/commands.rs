@@ -38,7 +38,7 @@ pub(in crate::v1) struct Acceptance {
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
     agent: Option<String>,
     /// The task in the receiver's own words, as text or as an `acknowledgment` document.
-    #[schema(value_type = serde_json::Value)]
+    #[schema(value_type = Option<serde_json::Value>)]
     acknowledgement: Option<Box<RawValue>>,
     /// For whoever will say at least this often that it is alive.
     #[schema(minimum = 1, maximum = 3600)]
@@ -50,7 +50,7 @@ pub(in crate::v1) struct Acceptance {
     tag = "handoffs",
     params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
         HandoffQuery, RunHeaders),
-    request_body = Acceptance,
+    request_body = Option<Acceptance>,
     responses((status = 200, body = Told), WriteProblems))]
 pub(in crate::v1) async fn accept(
     State(app): State<Arc<App>>,
@@ -102,7 +102,7 @@ pub(in crate::v1) struct Completion {
     #[schema(example = "success")]
     outcome: String,
     /// What is handed on: any JSON, kept as it is written.
-    #[schema(value_type = serde_json::Value)]
+    #[schema(value_type = Option<serde_json::Value>)]
     package: Option<Box<RawValue>>,
     /// Who gets it; where left out, the workflow says it.
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
@@ -159,7 +159,7 @@ pub(in crate::v1) struct Cancellation {
     tag = "handoffs",
     params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
         HandoffQuery, RunHeaders),
-    request_body = Cancellation,
+    request_body = Option<Cancellation>,
     responses((status = 200, body = Told), WriteProblems))]
 pub(in crate::v1) async fn cancel(
     State(app): State<Arc<App>>,
@@ -176,7 +176,7 @@ pub(in crate::v1) async fn cancel(
     tag = "handoffs",
     params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
         HandoffQuery, RunHeaders),
-    request_body = Why,
+    request_body = Option<Why>,
     responses((status = 200, body = Told), WriteProblems))]
 pub(in crate::v1) async fn time_out(
     State(app): State<Arc<App>>,
@@ -267,7 +267,7 @@ pub(in crate::v1) struct GivenBack {
     tag = "handoffs",
     params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
         HandoffQuery, RunHeaders),
-    request_body = GivenBack,
+    request_body = Option<GivenBack>,
     responses((status = 200, body = Told), WriteProblems))]
 pub(in crate::v1) async fn release(
     State(app): State<Arc<App>>,

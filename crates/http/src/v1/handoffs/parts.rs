@@ -34,7 +34,7 @@ pub(in crate::v1) struct Delegation {
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
     to_agent: String,
     /// What is handed over: any JSON, kept as it is written.
-    #[schema(value_type = serde_json::Value)]
+    #[schema(value_type = Option<serde_json::Value>)]
     package: Option<Box<RawValue>>,
     #[schema(min_length = 1, max_length = 1000)]
     reason: Option<String>,
@@ -52,7 +52,7 @@ pub(in crate::v1) struct Returned {
     #[schema(example = "success")]
     outcome: String,
     /// What is given back: any JSON, kept as it is written.
-    #[schema(value_type = serde_json::Value)]
+    #[schema(value_type = Option<serde_json::Value>)]
     package: Option<Box<RawValue>>,
     #[schema(min_length = 1, max_length = 1000)]
     reason: Option<String>,
@@ -67,7 +67,7 @@ pub(in crate::v1) struct Returned {
 #[serde(deny_unknown_fields)]
 pub(in crate::v1) struct Escalation {
     /// What is handed over: any JSON, kept as it is written.
-    #[schema(value_type = serde_json::Value)]
+    #[schema(value_type = Option<serde_json::Value>)]
     package: Option<Box<RawValue>>,
     #[schema(min_length = 1, max_length = 1000)]
     reason: Option<String>,
@@ -147,7 +147,7 @@ pub(in crate::v1) async fn give_back(
     tag = "handoffs",
     params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
         HandoffQuery, RunHeaders),
-    request_body = Escalation,
+    request_body = Option<Escalation>,
     responses(
         (status = 200, description = "What would happen (`dryRun`)", body = Told),
         (status = 201, description = "Handed off", body = Told, headers(

@@ -1,0 +1,150 @@
+//! How long it takes from a commit until everybody who listens has heard of it: 1,000 listeners,
+//! 50 events a second, SQLite with its syncs, all on one machine.
+//!
+//! `cargo run --release -p baton-http --example listeners [LISTENERS] [EVENTS_PER_SECOND] [SECONDS]`
+#![expect(clippy::print_stdout, reason = "the figures are its answer")]
+
+use std::collections::HashMap;
+use std::error::Error;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use baton_core::names::{Principal, StoryKey, WorkflowName};
+use baton_core::registry::Agents;
+use baton_engine::{Caller, Catalog, Engine, Entry, StartRun, SystemClock};
+use baton_http::{Options, Server};
+use baton_store_sqlite::SqliteStore;
+use baton_wire::{builtin, workflow_file};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::sync::oneshot;
+use tokio::task::JoinSet;
+
+type Failure = Box<dyn Error + Send + Sync>;
+
+/// When each position was on disk.
+type Committed = Arc<Mutex<HashMap<u64, Instant>>>;
+
+#[tokio::main(flavor = "multi_thread", worker_threads = 2)]
+async fn main() -> Result<(), Failure> {
+    let asked: Vec<u64> =
+        std::env::args().skip(1).map(|it| it.parse()).collect::<Result<_, _>>()?;
+    let of = |index: usize, usual| asked.get(index).copied().unwrap_or(usual);
+    let (n_listeners, rate, seconds) = (of(0, 1000), of(1, 50), of(2, 10));
+    let dir = tempfile::tempdir()?;
+    let engine = open(dir.path()).await?;
+    let listen = SocketAddr::from(([127, 0, 0, 1], 0));
+    let server =
+        Server::bind(engine.clone(), &Options { listen, allowed_hosts: Vec::new() }).await?;
+    let address = server.address();
+    let (stop, stopped) = oneshot::channel::<()>();
+    let serving = tokio::spawn(server.run(async {
+        let _ = stopped.await;
+    }));
+    let committed = Committed::default();
+    let mut listening = JoinSet::new();
+    for _ in 0..n_listeners {
+        let stream = connect(address).await?;
+        listening.spawn(listen_to(stream, committed.clone()));
+    }
+    let n_events = write(&engine, &committed, rate, seconds).await?;
+    let _ = stop.send(());
+    serving.await??;
+    let mut waits = Vec::new();
+    for heard in listening.join_all().await {
+        waits.extend(heard?);
+    }
+    report(&mut waits, n_listeners, n_events, seconds);
+    Ok(())
+}
+
+async fn open(dir: &std::path::Path) -> Result<Arc<Engine>, Failure> {
+    let text = builtin::workflows()[0].1;
+    let workflow = workflow_file::parse(text).map_err(|it| format!("{it:?}"))?;
+    let entry = Entry { workflow: Arc::new(workflow), text: text.to_owned() };
+    let default = WorkflowName::parse("story-pipeline").ok();
+    let catalog = Catalog::new([entry], Agents::default(), default);
+    let store = Arc::new(SqliteStore::open(dir)?);
+    Ok(Arc::new(Engine::open(store, Arc::new(SystemClock), catalog).await?))
+}
+
+/// Connects, and waits until the stream has begun.
+async fn connect(address: SocketAddr) -> Result<TcpStream, Failure> {
+    let mut stream = TcpStream::connect(address).await?;
+    let request = format!("GET /api/events HTTP/1.1\r\nHost: {address}\r\n\r\n");
+    stream.write_all(request.as_bytes()).await?;
+    let mut head = Vec::new();
+    while !String::from_utf8_lossy(&head).contains("snapshot") {
+        stream.read_buf(&mut head).await?;
+    }
+    Ok(stream)
+}
+
+/// How long after its commit each event was heard. Ends with the server.
+async fn listen_to(mut stream: TcpStream, committed: Committed) -> Result<Vec<Duration>, Failure> {
+    let mut waits = Vec::new();
+    let mut text = Vec::new();
+    loop {
+        if stream.read_buf(&mut text).await? == 0 {
+            return Ok(waits);
+        }
+        let now = Instant::now();
+        while let Some(end) = text.windows(2).position(|it| it == b"\n\n") {
+            let block: Vec<u8> = text.drain(..end + 2).collect();
+            let block = String::from_utf8_lossy(&block);
+            // Of each event, only the first thing that is told.
+            let id = block.lines().find_map(|it| it.strip_prefix("id: ")?.strip_suffix(".0"));
+            let Some(position) = id.and_then(|it| it.parse().ok()) else { continue };
+            let times = committed.lock().unwrap_or_else(PoisonError::into_inner);
+            // Heard before the writer was told that it is on disk: then it took no time.
+            let at = times.get(&position).copied().unwrap_or(now);
+            waits.push(now.saturating_duration_since(at));
+        }
+    }
+}
+
+/// Starts runs, evenly; returns how many events that made.
+async fn write(
+    engine: &Engine,
+    committed: &Committed,
+    rate: u64,
+    seconds: u64,
+) -> Result<u64, Failure> {
+    let caller = Caller::new(Principal::parse("load")?);
+    let first = engine.store().last_position().await?.0;
+    let begin = Instant::now();
+    let mut last = first;
+    for n in 0.. {
+        if begin.elapsed() > Duration::from_secs(seconds) {
+            break;
+        }
+        let story = StoryKey::parse(&format!("story-{n}"))?;
+        let start = StartRun { story, workflow: None, to: None, package: None, reason: None };
+        engine.start(&caller, start).await?;
+        let now = Instant::now();
+        let position = engine.store().last_position().await?.0;
+        let mut times = committed.lock().unwrap_or_else(PoisonError::into_inner);
+        times.extend((last + 1..=position).map(|it| (it, now)));
+        drop(times);
+        last = position;
+        // The time at which the next is due, so that a slow one is made up for.
+        let due = begin + Duration::from_secs_f64((last - first) as f64 / rate as f64);
+        tokio::time::sleep_until(due.into()).await;
+    }
+    // Whatever is under way is heard before the server ends.
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    Ok(last - first)
+}
+
+fn report(waits: &mut [Duration], n_listeners: u64, n_events: u64, seconds: u64) {
+    waits.sort_unstable();
+    let at = |share: f64| {
+        let index = (waits.len() as f64 * share) as usize;
+        waits.get(index.min(waits.len().saturating_sub(1))).copied().unwrap_or_default()
+    };
+    println!("{n_listeners} listeners, {n_events} events in {seconds} s, heard {}", waits.len());
+    for (name, share) in [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("most", 1.0)] {
+        println!("{name:>5} {:>8.2} ms", at(share).as_secs_f64() * 1000.0);
+    }
+}

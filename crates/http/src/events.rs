@@ -1,0 +1,135 @@
+//! What happens, as it happens: server-sent events, every one once and in order.
+//!
+//! `/api/events` speaks to seed 000's client, `/api/v1/events` natively; both can be had for one
+//! run alone. A listener that was cut off says the last id it heard and goes on from there.
+
+mod batch;
+mod id;
+mod live;
+mod message;
+mod names;
+mod snapshot;
+mod stream;
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderMap, StatusCode, Uri};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use baton_core::document::Node;
+use baton_core::names::StoryKey;
+use baton_core::run::RunId;
+use baton_engine::EngineError;
+use baton_store::{Position, RunRef};
+use bytes::Bytes;
+use futures_util::stream::unfold;
+use uuid::Uuid;
+
+use self::batch::{Known, frame};
+use self::id::EventId;
+pub(crate) use self::live::Live;
+use self::message::Face;
+use self::snapshot::{Snapshot, end_of_log, event_at};
+use self::stream::{Source, Stream};
+use crate::App;
+use crate::problem::Problem;
+use crate::query::Query;
+
+/// How long a listener that was cut off waits before it comes back.
+const RETRY: &str = "retry: 1000\n\n";
+
+pub(crate) fn routes() -> Router<Arc<App>> {
+    let seed = |app, uri, headers| open(app, Face::Seed, uri, headers);
+    let native = |app, uri, headers| open(app, Face::Native, uri, headers);
+    Router::new().route("/api/events", get(seed)).route("/api/v1/events", get(native))
+}
+
+async fn open(
+    State(app): State<Arc<App>>,
+    face: Face,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let query = Query::read(&uri, &["run"])?;
+    let run = match query.get("run") {
+        Some(name) => Some(find_run(&app, name).await?),
+        None => None,
+    };
+    // Listened to before anything is read, so that nothing falls between.
+    let tidings = app.live.listen().ok_or(EngineError::Closing)?;
+    let last = headers.get("last-event-id").filter(|it| !it.is_empty());
+    let (first, cursor) = match last.map(|it| it.to_str().ok().and_then(EventId::parse)) {
+        None => {
+            let snapshot = app.live.snapshots.take(&app.engine, &app.live.names).await?;
+            begin(face, "snapshot", &snapshot)
+        }
+        Some(id) => match missed(&app, face, run, id).await? {
+            Some((missed, position)) => (missed, position),
+            None => {
+                let id = end_of_log(&app.engine, &app.live.names).await?;
+                let data = Node::map([("cursor", Node::text(id.to_string()))]);
+                begin(face, "reset", &Snapshot { id, data })
+            }
+        },
+    };
+    let first = Some(Bytes::from(format!("{RETRY}{first}")));
+    let stream = Stream { app, face, run, first, cursor, tidings, source: Source::Store };
+    let bytes = unfold(stream, async |mut stream| {
+        let bytes = stream.next().await?;
+        Some((Ok::<_, Infallible>(bytes), stream))
+    });
+    let headers = [(CONTENT_TYPE.as_str(), "text/event-stream"), ("x-accel-buffering", "no")];
+    Ok((StatusCode::OK, headers, Body::from_stream(bytes)).into_response())
+}
+
+/// Where somebody begins. It has an id, so that whoever is cut off right after it loses nothing.
+fn begin(face: Face, name: &str, snapshot: &Snapshot) -> (String, Position) {
+    (frame(face, snapshot.id, name, &snapshot.data), snapshot.id.position)
+}
+
+/// What is left to tell about the event that was heard last, and where that is. `None` where we
+/// never told anybody such an id.
+async fn missed(
+    app: &App,
+    face: Face,
+    run: Option<RunId>,
+    id: Option<EventId>,
+) -> Result<Option<(String, Position)>, EngineError> {
+    let beginning = EventId::end_of(Position::START, 0);
+    let Some(id) = id else { return Ok(None) };
+    if id == beginning {
+        return Ok(Some((String::new(), Position::START)));
+    }
+    let Some(stored) = event_at(&app.engine, id.position).await? else { return Ok(None) };
+    let known = Known::look_up(&app.engine, &app.live.names, &stored).await?;
+    let agents = app.engine.catalog().agents();
+    if id.part > EventId::end_of(id.position, known.n_parts(agents)).part {
+        return Ok(None);
+    }
+    let is_wanted = run.is_none_or(|it| it == stored.run);
+    let left = if is_wanted { known.frames(face, agents, id.part + 1) } else { String::new() };
+    Ok(Some((left, id.position)))
+}
+
+/// A run by its id, its number, or the story that it is for: its newest.
+async fn find_run(app: &App, name: &str) -> Result<RunId, Problem> {
+    let store = app.engine.store();
+    let mut found = None;
+    if let Ok(number) = name.parse() {
+        found = store.run(&RunRef::Number(number)).await.map_err(EngineError::from)?;
+    }
+    if found.is_none() {
+        let which = match Uuid::parse_str(name) {
+            Ok(id) => RunRef::Id(RunId(id)),
+            Err(_) => RunRef::LatestOf(StoryKey::parse(name)?),
+        };
+        found = Some(app.engine.run(&which).await?);
+    }
+    let no_such = || EngineError::NoSuchRun { which: name.to_owned() };
+    Ok(found.ok_or_else(no_such)?.run.id)
+}

@@ -1,0 +1,164 @@
+//! Events as the bytes of a stream: made once, sent to everybody.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use baton_core::document::Node;
+use baton_core::event::Event;
+use baton_core::registry::Agents;
+use baton_core::run::RunId;
+use baton_engine::{Engine, EngineError};
+use baton_store::{HandoffState, Position, StoredEvent};
+use baton_wire::{event, json};
+use bytes::Bytes;
+
+use super::id::EventId;
+use super::message::{Face, MOST_BYTES, Message, Told};
+use super::names::{HandoffNames, Names, RunNames, state_of};
+
+/// Consecutive events of all runs, in both APIs' words.
+pub(super) struct Batch {
+    /// Nothing between here and its first event is missing.
+    pub(super) after: Position,
+    pub(super) upto: Position,
+    seed: Frames,
+    native: Frames,
+}
+
+/// What one API says about some events.
+#[derive(Default)]
+struct Frames {
+    bytes: Bytes,
+    /// Where what is told about each event stands.
+    parts: Vec<Part>,
+}
+
+struct Part {
+    position: Position,
+    run: RunId,
+    range: Range<usize>,
+}
+
+/// An event with all that has to be looked up to tell it. `None` where it is of a newer Baton,
+/// which this one leaves to those who can read it.
+pub(super) struct Known<'a> {
+    stored: &'a StoredEvent,
+    event: Option<(Event, Arc<RunNames>)>,
+    handoff: Option<HandoffNames>,
+    state: Option<HandoffState>,
+}
+
+impl Batch {
+    /// Says only how far the log has been read.
+    pub(super) fn here(position: Position) -> Self {
+        let (seed, native) = (Frames::default(), Frames::default());
+        Self { after: position, upto: position, seed, native }
+    }
+
+    pub(super) async fn of(
+        engine: &Engine,
+        names: &Names,
+        after: Position,
+        events: &[StoredEvent],
+    ) -> Result<Self, EngineError> {
+        let upto = events.last().map_or(after, |it| it.position);
+        let mut known = Vec::with_capacity(events.len());
+        for stored in events {
+            known.push(Known::look_up(engine, names, stored).await?);
+        }
+        let agents = engine.catalog().agents();
+        let frames = |face| Frames::of(face, &known, agents);
+        Ok(Self { after, upto, seed: frames(Face::Seed), native: frames(Face::Native) })
+    }
+
+    /// What somebody is to hear who listens to `run`, or to all, and has heard all up to `cursor`.
+    pub(super) fn told(&self, face: Face, run: Option<RunId>, cursor: Position) -> Bytes {
+        let frames = match face {
+            Face::Seed => &self.seed,
+            Face::Native => &self.native,
+        };
+        if run.is_none() && cursor <= self.after {
+            // The usual case: all listeners share the same bytes.
+            return frames.bytes.clone();
+        }
+        frames.only(|part| part.position > cursor && run.is_none_or(|it| it == part.run))
+    }
+}
+
+impl Frames {
+    fn of(face: Face, events: &[Known<'_>], agents: &Agents) -> Self {
+        let mut text = String::new();
+        let mut parts = Vec::with_capacity(events.len());
+        for known in events {
+            let begin = text.len();
+            text += &known.frames(face, agents, 0);
+            let (position, run) = (known.stored.position, known.stored.run);
+            parts.push(Part { position, run, range: begin..text.len() });
+        }
+        Self { bytes: text.into(), parts }
+    }
+
+    fn only(&self, is_wanted: impl Fn(&Part) -> bool) -> Bytes {
+        let wanted = self.parts.iter().filter(|it| is_wanted(it));
+        let wanted: Vec<&[u8]> = wanted.map(|it| &self.bytes[it.range.clone()]).collect();
+        wanted.concat().into()
+    }
+}
+
+impl<'a> Known<'a> {
+    pub(super) async fn look_up(
+        engine: &Engine,
+        names: &Names,
+        stored: &'a StoredEvent,
+    ) -> Result<Self, EngineError> {
+        let Ok(event) = event::decode(&stored.body) else {
+            tracing::warn!(position = stored.position.0, "an event of a newer Baton is not told");
+            return Ok(Self { stored, event: None, handoff: None, state: None });
+        };
+        let run = names.run(engine, stored.run).await?;
+        let handoff = match event.handoff() {
+            Some(no) => Some(names.handoff(engine, stored.run, no).await?),
+            None => None,
+        };
+        let state = if let Event::HandoffStale { handoff } = &event {
+            Some(state_of(engine, stored.run, *handoff).await?)
+        } else {
+            None
+        };
+        Ok(Self { stored, event: Some((event, run)), handoff, state })
+    }
+
+    /// What is told about it, from the `first` part on.
+    pub(super) fn frames(&self, face: Face, agents: &Agents, first: usize) -> String {
+        let messages = self.messages(face, agents);
+        let frame = |(part, message): (usize, &Message)| {
+            let id = EventId { position: self.stored.position, part };
+            frame(face, id, message.name, &message.data)
+        };
+        messages.iter().enumerate().skip(first).map(frame).collect()
+    }
+
+    pub(super) fn n_parts(&self, agents: &Agents) -> usize {
+        self.messages(Face::Native, agents).len()
+    }
+
+    fn messages(&self, face: Face, agents: &Agents) -> Vec<Message> {
+        let Some((event, names)) = &self.event else { return Vec::new() };
+        let StoredEvent { run, at, .. } = *self.stored;
+        let Self { handoff, state, .. } = *self;
+        Told { run, at, event, names, handoff, state }.messages(face, agents)
+    }
+}
+
+/// One message of a stream.
+pub(super) fn frame(face: Face, id: EventId, name: &str, data: &Node) -> String {
+    let frame = match face {
+        Face::Seed => {
+            let data = Node::map([("type", Node::text(name)), ("data", data.clone())]);
+            format!("id: {id}\ndata: {}\n\n", json::print(&data))
+        }
+        Face::Native => format!("id: {id}\nevent: {name}\ndata: {}\n\n", json::print(data)),
+    };
+    debug_assert!(frame.len() < MOST_BYTES, "every member has a bound: {frame}");
+    frame
+}

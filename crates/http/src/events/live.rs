@@ -1,0 +1,145 @@
+//! The end of the log, read once for everybody who listens.
+//!
+//! One task reads what is committed, makes bytes of it and sends them to all streams. It promises
+//! nothing: a batch says after which event it begins, and a stream that finds a hole before it
+//! reads the store instead. So nobody's slowness costs memory, and nobody misses anything.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use baton_engine::{Engine, EngineError};
+use baton_store::{Position, StoredEvent};
+use tokio::sync::{Notify, broadcast};
+use tokio::time::{MissedTickBehavior, interval};
+
+use super::batch::Batch;
+use super::names::Names;
+use super::snapshot::Snapshots;
+
+/// How far a stream may fall behind before it reads the store.
+const MOST_BATCHES: usize = 128;
+/// Bounds what those hold in memory.
+const MOST_EVENTS: usize = 64;
+/// So that whatever stands between does not take silence for the end.
+const HEARTBEAT: Duration = Duration::from_secs(15);
+const AFTER_FAILURE: Duration = Duration::from_secs(1);
+
+#[derive(Clone)]
+pub(super) enum Tidings {
+    Events(Arc<Batch>),
+    /// Nothing has happened.
+    Heartbeat,
+}
+
+/// What the streams of one server share.
+pub(crate) struct Live {
+    engine: Arc<Engine>,
+    pub(super) names: Names,
+    pub(super) snapshots: Snapshots,
+    /// Gone once the server closes: then every stream ends.
+    tidings: Mutex<Option<broadcast::Sender<Tidings>>>,
+    listeners: Notify,
+    closing: Notify,
+}
+
+impl Live {
+    pub(crate) fn new(engine: Arc<Engine>) -> Self {
+        let (sender, _) = broadcast::channel(MOST_BATCHES);
+        Self {
+            engine,
+            names: Names::default(),
+            snapshots: Snapshots::default(),
+            tidings: Mutex::new(Some(sender)),
+            listeners: Notify::new(),
+            closing: Notify::new(),
+        }
+    }
+
+    /// Everything from now on; `None` once the server closes.
+    pub(super) fn listen(&self) -> Option<broadcast::Receiver<Tidings>> {
+        let receiver = self.sender()?.subscribe();
+        self.listeners.notify_one();
+        Some(receiver)
+    }
+
+    /// Ends every stream, and the task.
+    pub(crate) fn close(&self) {
+        *self.tidings.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.closing.notify_one();
+    }
+
+    /// The task: reads the log while somebody listens, until the server closes.
+    pub(crate) async fn run(&self) {
+        let Some(sender) = self.sender() else { return };
+        tokio::select! {
+            () = self.closing.notified() => {}
+            () = self.tail(&sender) => {}
+        }
+    }
+
+    async fn tail(&self, sender: &broadcast::Sender<Tidings>) {
+        loop {
+            while sender.receiver_count() == 0 {
+                self.listeners.notified().await;
+            }
+            match self.tell(sender).await {
+                Ok(Told::NobodyListens) => {}
+                Ok(Told::LogEnded) | Err(EngineError::Closing) => return self.close(),
+                Err(error) => {
+                    log(&error);
+                    tokio::time::sleep(AFTER_FAILURE).await;
+                }
+            }
+        }
+    }
+
+    async fn tell(&self, sender: &broadcast::Sender<Tidings>) -> Result<Told, EngineError> {
+        let mut cursor = self.engine.store().last_position().await?;
+        let mut feed = self.engine.feed(cursor, None);
+        // Whoever is not as far reads the store up to here.
+        send(sender, Batch::here(cursor));
+        let mut heartbeat = interval(HEARTBEAT);
+        heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        // The first is at once, and says nothing to anybody.
+        heartbeat.reset();
+        while sender.receiver_count() > 0 {
+            let page = tokio::select! {
+                page = feed.next_page() => page?,
+                _ = heartbeat.tick() => {
+                    let _ = sender.send(Tidings::Heartbeat);
+                    continue;
+                }
+            };
+            let Some(page) = page else { return Ok(Told::LogEnded) };
+            for events in page.chunks(MOST_EVENTS) {
+                let batch = self.batch(cursor, events).await?;
+                cursor = batch.upto;
+                send(sender, batch);
+            }
+        }
+        Ok(Told::NobodyListens)
+    }
+
+    async fn batch(&self, after: Position, events: &[StoredEvent]) -> Result<Batch, EngineError> {
+        Batch::of(&self.engine, &self.names, after, events).await
+    }
+
+    fn sender(&self) -> Option<broadcast::Sender<Tidings>> {
+        self.tidings.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+enum Told {
+    NobodyListens,
+    /// The engine was shut down.
+    LogEnded,
+}
+
+/// That nobody listens any more is no failure.
+fn send(sender: &broadcast::Sender<Tidings>, batch: Batch) {
+    let _ = sender.send(Tidings::Events(Arc::new(batch)));
+}
+
+fn log(error: &(dyn std::error::Error + 'static)) {
+    tracing::error!(error, "the log could not be read for those who listen");
+}

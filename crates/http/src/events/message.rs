@@ -1,0 +1,485 @@
+//! What listeners are told about an event: names and members by DESIGN's table, in the words of
+//! the API that they listen to. No free text is in any of them, and none has a kilobyte.
+
+use baton_core::document::Node;
+use baton_core::event::{Created, Event};
+use baton_core::names::{AgentId, Principal};
+use baton_core::registry::Agents;
+use baton_core::run::{Ended, Kind, RunId, RunStatus, State};
+use baton_core::workflow::Place;
+use baton_store::HandoffState;
+use baton_wire::json;
+use jiff::Timestamp;
+
+use super::names::{HandoffNames, RunNames};
+use crate::seed::rows::{self, number};
+
+/// Whose words are used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Face {
+    /// `/api/events`: numbers and seed 000's words; no `event:` line, because its client reads
+    /// `{type, data}` with `onmessage`, which is not called for events that have a name.
+    Seed,
+    /// `/api/v1/events`: ids and native words, each under its name.
+    Native,
+}
+
+/// An event with all that has to be looked up to tell it.
+pub(super) struct Told<'a> {
+    pub(super) run: RunId,
+    pub(super) at: Timestamp,
+    pub(super) event: &'a Event,
+    pub(super) names: &'a RunNames,
+    /// Of the handoff that it is about.
+    pub(super) handoff: Option<HandoffNames>,
+    /// Where that stands now; only for `handoff.stale`, which does not say.
+    pub(super) state: Option<HandoffState>,
+}
+
+pub(super) struct Message {
+    pub(super) name: &'static str,
+    pub(super) data: Node,
+}
+
+/// A message with its frame has fewer bytes than this.
+pub(super) const MOST_BYTES: usize = 1024;
+
+/// Room for texts that have no bound of their own. A story key has up to 400 bytes once it is
+/// JSON, and three names, a step, two ids and the frame stand beside it in the longest message.
+const MOST_NAME: usize = 40;
+const MOST_PRINCIPAL: usize = 200;
+/// Without its frame, and with a story key none of whose characters has to be escaped.
+const MOST_WITH_AVATARS: usize = 600;
+
+impl Told<'_> {
+    /// Everything that is told about it, in order; a listener may stop between any two.
+    pub(super) fn messages(&self, face: Face, agents: &Agents) -> Vec<Message> {
+        let mut messages = vec![];
+        let mut tell = |name, members: Vec<(&'static str, Node)>| {
+            let data = Node::map(self.about(face).into_iter().chain(members));
+            messages.push(Message { name, data });
+        };
+        if let Some(state) = self.handoff_state() {
+            let status = match face {
+                Face::Seed => rows::status(state),
+                Face::Native => state.name(),
+            };
+            tell("handoff", vec![("handoffId", self.handoff_id(face)), ("status", text(status))]);
+        }
+        if let Event::HandoffCreated(created) = self.event
+            // A question moves no responsibility.
+            && created.kind != Kind::Question
+        {
+            tell("AGENT_HANDOFF", self.agent_handoff(created, agents));
+        }
+        if let Some(status) = self.run_status() {
+            let (state, story) = seed_words(status);
+            tell("run_state", vec![("runId", self.run_id()), ("status", text(state))]);
+            tell("story_update", vec![("status", text(story))]);
+            let workflow = vec![
+                ("workflowId", self.run_id()),
+                ("status", text(status.name())),
+                ("timestamp", rows::time(self.at)),
+            ];
+            tell("WORKFLOW_STATUS_CHANGED", workflow);
+        }
+        if let Some((name, members)) = self.beside(face) {
+            tell(name, members);
+        }
+        messages
+    }
+
+    /// Which run it is. Seed 000's messages have its members and no other.
+    fn about(&self, face: Face) -> Vec<(&'static str, Node)> {
+        let story = ("storyId", text(self.names.story.as_str()));
+        match face {
+            Face::Seed => vec![story],
+            Face::Native => vec![story, ("runId", self.run_id())],
+        }
+    }
+
+    fn run_id(&self) -> Node {
+        text(&self.run.to_string())
+    }
+
+    fn handoff_id(&self, face: Face) -> Node {
+        match (self.handoff, face) {
+            (Some(names), Face::Seed) => number(names.number),
+            (Some(names), Face::Native) => text(&names.id.0.to_string()),
+            (None, _) => Node::Null,
+        }
+    }
+
+    /// Where the handoff stands after the event, if the event moved one.
+    fn handoff_state(&self) -> Option<HandoffState> {
+        let open = |state| Some(HandoffState::Open(state));
+        let ended = |state| Some(HandoffState::Ended(state));
+        match self.event {
+            Event::HandoffCreated(_)
+            | Event::HandoffAnswered { .. }
+            | Event::HandoffReleased { .. }
+            | Event::HandoffWoken { .. } => open(State::Pending),
+            Event::HandoffAccepted { .. } | Event::FrameClosed { .. } => open(State::Accepted),
+            Event::FrameOpened { .. } => open(State::Parked),
+            Event::HandoffClarified { .. } => open(State::Clarification),
+            Event::HandoffRejected { .. } => ended(Ended::Rejected),
+            Event::HandoffCompleted { .. } => ended(Ended::Completed),
+            Event::HandoffTimedOut { .. } => ended(Ended::TimedOut),
+            Event::HandoffCancelled { .. } => ended(Ended::Cancelled),
+            Event::HandoffSuperseded { .. } => ended(Ended::Superseded),
+            Event::HandoffStale { .. } => self.state,
+            Event::RunStarted { .. }
+            | Event::RunAdopted { .. }
+            | Event::RunPaused { .. }
+            | Event::RunResumed
+            | Event::RunCancelled { .. }
+            | Event::RunCompleted
+            | Event::RoundCounted { .. }
+            | Event::LeaseGranted { .. }
+            | Event::LeaseLost { .. }
+            | Event::LeaseReleased { .. }
+            | Event::GatePassed { .. }
+            | Event::EvidenceRecorded { .. }
+            | Event::SignalPassed
+            | Event::SignalMerged { .. }
+            | Event::MessagePosted { .. }
+            | Event::BlockerRaised { .. }
+            | Event::BlockerResolved { .. }
+            | Event::BlockerWaived { .. }
+            | Event::StepStarted { .. }
+            | Event::StepCompleted { .. }
+            | Event::StepSkipped { .. }
+            | Event::GateOpened { .. }
+            | Event::GateAnswered { .. }
+            | Event::BatonLoose { .. } => None,
+        }
+    }
+
+    /// Seed 003: who takes over from whom, as the page shows it.
+    fn agent_handoff(&self, created: &Created, agents: &Agents) -> Vec<(&'static str, Node)> {
+        let parties = [&created.from.agent, &created.to.agent];
+        let [from, to] = parties.map(|it| agents.find(it).and_then(|it| it.avatar.as_deref()));
+        let told = self.with_avatars(created, agents, [from, to]);
+        let n_bytes = json::print(&Node::map(told.clone())).len() + self.names.story.as_str().len();
+        // A longer avatar is an address of its own; half of it would be none.
+        if n_bytes < MOST_WITH_AVATARS {
+            return told;
+        }
+        self.with_avatars(created, agents, [None, None])
+    }
+
+    fn with_avatars(
+        &self,
+        created: &Created,
+        agents: &Agents,
+        [from, to]: [Option<&str>; 2],
+    ) -> Vec<(&'static str, Node)> {
+        let name = cut_text(agents.name_of(&created.to.agent), MOST_NAME);
+        vec![
+            ("fromAgent", agent(&created.from.agent, agents, from)),
+            ("toAgent", agent(&created.to.agent, agents, to)),
+            ("stepName", cut(self.names.title(&created.to.place), MOST_NAME)),
+            ("timestamp", rows::time(self.at)),
+            ("message", Node::Text(format!("Handing off to {name}..."))),
+        ]
+    }
+
+    fn run_status(&self) -> Option<RunStatus> {
+        match self.event {
+            Event::RunStarted { .. } | Event::RunAdopted { .. } | Event::RunResumed => {
+                Some(RunStatus::Open)
+            }
+            Event::RunPaused { .. } => Some(RunStatus::Paused),
+            Event::RunCancelled { .. } => Some(RunStatus::Cancelled),
+            Event::RunCompleted => Some(RunStatus::Completed),
+            Event::HandoffCreated(_)
+            | Event::HandoffAccepted { .. }
+            | Event::HandoffRejected { .. }
+            | Event::RoundCounted { .. }
+            | Event::HandoffCompleted { .. }
+            | Event::HandoffClarified { .. }
+            | Event::HandoffAnswered { .. }
+            | Event::HandoffReleased { .. }
+            | Event::HandoffWoken { .. }
+            | Event::FrameOpened { .. }
+            | Event::FrameClosed { .. }
+            | Event::LeaseGranted { .. }
+            | Event::LeaseLost { .. }
+            | Event::LeaseReleased { .. }
+            | Event::GatePassed { .. }
+            | Event::EvidenceRecorded { .. }
+            | Event::SignalPassed
+            | Event::SignalMerged { .. }
+            | Event::MessagePosted { .. }
+            | Event::BlockerRaised { .. }
+            | Event::BlockerResolved { .. }
+            | Event::BlockerWaived { .. }
+            | Event::HandoffTimedOut { .. }
+            | Event::HandoffCancelled { .. }
+            | Event::HandoffSuperseded { .. }
+            | Event::HandoffStale { .. }
+            | Event::StepStarted { .. }
+            | Event::StepCompleted { .. }
+            | Event::StepSkipped { .. }
+            | Event::GateOpened { .. }
+            | Event::GateAnswered { .. }
+            | Event::BatonLoose { .. } => None,
+        }
+    }
+
+    /// What is neither a handoff nor the run itself: one message each, named after the event.
+    fn beside(&self, face: Face) -> Option<(&'static str, Vec<(&'static str, Node)>)> {
+        let handoff = ("handoffId", self.handoff_id(face));
+        let fence = |fence: u32| ("fence", number(fence.into()));
+        let step = |id, status| {
+            let place = Place::Step(id);
+            let title = cut(self.names.title(&place), MOST_NAME);
+            vec![("step", text(&place.to_string())), ("stepName", title), ("status", text(status))]
+        };
+        let ends = |edge: &baton_core::run::EdgeKey| {
+            vec![("from", text(&edge.from.to_string())), ("to", text(&edge.to.to_string()))]
+        };
+        Some(match self.event {
+            Event::StepStarted { step: id, agent } => {
+                let mut members = step(id.clone(), "started");
+                members.push(("agent", text(agent.as_str())));
+                ("STEP_CHANGED", members)
+            }
+            Event::StepCompleted { step: id, agent, outcome } => {
+                let mut members = step(id.clone(), "completed");
+                members.push(("agent", text(agent.as_str())));
+                members.push(("outcome", text(outcome.name())));
+                ("STEP_CHANGED", members)
+            }
+            Event::StepSkipped { step: id, .. } => ("STEP_CHANGED", step(id.clone(), "skipped")),
+            Event::GateOpened { gate, .. } => {
+                let kind = ("kind", text(gate.kind.name()));
+                ("GATE_OPENED", vec![handoff, ("cause", text(gate.cause.name())), kind])
+            }
+            Event::GateAnswered { answer, by, .. } => {
+                let answer = ("answer", text(answer.name()));
+                ("GATE_ANSWERED", vec![handoff, answer, ("by", principal(by))])
+            }
+            Event::GatePassed { edge, .. } => ("GATE_PASSED", ends(edge)),
+            Event::EvidenceRecorded { check, verdict, .. } => {
+                let verdict = ("verdict", text(verdict.name()));
+                ("EVIDENCE_RECORDED", vec![handoff, ("check", text(check.as_str())), verdict])
+            }
+            Event::BlockerRaised { blocker, by, .. } => {
+                let blocker = ("blocker", number((*blocker).into()));
+                ("BLOCKER_RAISED", vec![handoff, blocker, ("by", text(by.as_str()))])
+            }
+            Event::BlockerResolved { blocker, by, .. } => {
+                let blocker = ("blocker", number((*blocker).into()));
+                ("BLOCKER_RESOLVED", vec![blocker, ("by", principal(by))])
+            }
+            Event::BlockerWaived { blocker, by, .. } => {
+                let blocker = ("blocker", number((*blocker).into()));
+                ("BLOCKER_WAIVED", vec![blocker, ("by", principal(by))])
+            }
+            Event::LeaseGranted { fence: it, seconds, .. } => {
+                let seconds = ("seconds", number((*seconds).into()));
+                ("LEASE_GRANTED", vec![handoff, fence(*it), seconds])
+            }
+            Event::LeaseLost { fence: it, .. } => ("LEASE_LOST", vec![handoff, fence(*it)]),
+            Event::LeaseReleased { fence: it, .. } => ("LEASE_RELEASED", vec![handoff, fence(*it)]),
+            Event::RoundCounted { forward, .. } => ("ROUND_COUNTED", ends(forward)),
+            Event::SignalPassed => ("SIGNAL_PASSED", Vec::new()),
+            Event::SignalMerged { commit } => {
+                let commit = commit.as_ref().map_or(Node::Null, |it| text(it.as_str()));
+                ("SIGNAL_MERGED", vec![("commit", commit)])
+            }
+            Event::MessagePosted { by, .. } => {
+                let by = by.as_ref().map_or(Node::Null, |it| text(it.as_str()));
+                ("MESSAGE_POSTED", vec![("by", by)])
+            }
+            Event::BatonLoose { at, .. } => ("BATON_LOOSE", vec![("at", text(&at.to_string()))]),
+            Event::RunStarted { .. }
+            | Event::RunAdopted { .. }
+            | Event::RunPaused { .. }
+            | Event::RunResumed
+            | Event::RunCancelled { .. }
+            | Event::RunCompleted
+            | Event::HandoffCreated(_)
+            | Event::HandoffAccepted { .. }
+            | Event::HandoffRejected { .. }
+            | Event::HandoffCompleted { .. }
+            | Event::HandoffClarified { .. }
+            | Event::HandoffAnswered { .. }
+            | Event::HandoffReleased { .. }
+            | Event::HandoffWoken { .. }
+            | Event::FrameOpened { .. }
+            | Event::FrameClosed { .. }
+            | Event::HandoffTimedOut { .. }
+            | Event::HandoffCancelled { .. }
+            | Event::HandoffSuperseded { .. }
+            | Event::HandoffStale { .. } => return None,
+        })
+    }
+}
+
+/// Seed 000's words for a run, and for its story.
+fn seed_words(status: RunStatus) -> (&'static str, &'static str) {
+    match status {
+        RunStatus::Open => ("running", "in_progress"),
+        RunStatus::Paused => ("paused", "paused"),
+        RunStatus::Completed => ("complete", "passed"),
+        RunStatus::Cancelled => ("idle", "skipped"),
+    }
+}
+
+fn agent(id: &AgentId, agents: &Agents, avatar: Option<&str>) -> Node {
+    Node::map([
+        ("id", text(id.as_str())),
+        ("name", cut(agents.name_of(id), MOST_NAME)),
+        ("avatarUrl", avatar.map_or(Node::Null, text)),
+    ])
+}
+
+fn principal(by: &Principal) -> Node {
+    cut(by.as_str(), MOST_PRINCIPAL)
+}
+
+fn text(text: &str) -> Node {
+    Node::text(text)
+}
+
+fn cut(text: &str, most: usize) -> Node {
+    Node::Text(cut_text(text, most))
+}
+
+/// At most `most` bytes of JSON, cut between two characters.
+fn cut_text(text: &str, most: usize) -> String {
+    let mut n_bytes = 0;
+    let fits = |it: &char| {
+        n_bytes += match it {
+            '"' | '\\' => 2,
+            it if it.is_control() => 6,
+            it => it.len_utf8(),
+        };
+        n_bytes <= most
+    };
+    text.chars().take_while(fits).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use baton_core::agent::Agent;
+    use baton_core::content::ContentId;
+    use baton_core::gate::Answer;
+    use baton_core::hash::Hash;
+    use baton_core::names::{StepId, StoryKey};
+    use baton_core::outcome::Outcome;
+    use baton_core::run::{EdgeKey, HandoffId, HandoffNo, Party};
+    use baton_store::Position;
+    use baton_wire::{builtin, workflow_file};
+    use uuid::Uuid;
+
+    use super::super::batch::frame;
+    use super::super::id::EventId;
+    use super::*;
+
+    /// As long as an agent's or a step's id may be.
+    const LONG_ID: &str = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
+
+    /// Everything as long as it can be, of characters that take most room in JSON.
+    fn longest() -> (RunNames, Agents) {
+        let mut workflow = workflow_file::parse(builtin::workflows()[0].1).unwrap();
+        workflow.steps[0].id = StepId::parse(LONG_ID).unwrap();
+        workflow.steps[0].title = "\u{1}".repeat(500);
+        let story = StoryKey::parse(&"\"".repeat(200)).unwrap();
+        let mut agent = Agent::unknown(AgentId::parse(LONG_ID).unwrap());
+        agent.name = "\\".repeat(500);
+        agent.avatar = Some("https://example.org/".repeat(10));
+        (RunNames { story, workflow: Arc::new(workflow) }, Agents::new([agent]))
+    }
+
+    fn party() -> Party {
+        let place = Place::Step(StepId::parse(LONG_ID).unwrap());
+        Party { agent: AgentId::parse(LONG_ID).unwrap(), place }
+    }
+
+    fn created() -> Event {
+        let id = ContentId(Hash([0; 32]));
+        Event::HandoffCreated(Created {
+            handoff: HandoffNo(u32::MAX),
+            id: HandoffId(Uuid::max()),
+            branch: 0,
+            kind: Kind::Sequential,
+            from: party(),
+            to: party(),
+            package: Some(id),
+            reason: id,
+            forward: EdgeKey { from: party().place, to: party().place },
+            reject_to: None,
+            attempt: 1,
+            follows: None,
+            approved_by: None,
+            warnings: vec!["missing context".to_owned(); 100],
+            brings: None,
+            held_back_until: None,
+            has_lost_lease: false,
+        })
+    }
+
+    #[test]
+    fn the_longest_of_each_stays_below_a_kilobyte() {
+        let (names, agents) = longest();
+        let by = Principal::parse(&"\"".repeat(200)).unwrap();
+        let agent = AgentId::parse(LONG_ID).unwrap();
+        let step = StepId::parse(LONG_ID).unwrap();
+        let edge = EdgeKey { from: party().place, to: party().place };
+        let (handoff, outcome) = (HandoffNo(1), Outcome::NeedsClarification);
+        let events = [
+            created(),
+            Event::RunCompleted,
+            Event::StepCompleted { step, agent: agent.clone(), outcome },
+            Event::GatePassed { edge: edge.clone(), evidence: Vec::new() },
+            Event::RoundCounted { forward: edge, findings: None },
+            Event::GateAnswered {
+                handoff,
+                answer: Answer::HandTo(agent.clone()),
+                by: by.clone(),
+                comment: None,
+                n_extra: 3,
+            },
+            Event::BlockerRaised {
+                blocker: u32::MAX,
+                handoff,
+                by: agent,
+                about: ContentId(Hash([0; 32])),
+            },
+            Event::BlockerWaived { blocker: u32::MAX, by, why: None },
+            Event::HandoffTimedOut { handoff, reason: None },
+        ];
+        for event in &events {
+            let told = Told {
+                run: RunId(Uuid::max()),
+                at: Timestamp::MAX,
+                event,
+                names: &names,
+                handoff: Some(HandoffNames { number: u64::MAX, id: HandoffId(Uuid::max()) }),
+                state: None,
+            };
+            for face in [Face::Seed, Face::Native] {
+                let messages = told.messages(face, &agents);
+                assert!(!messages.is_empty(), "{}", event.name());
+                for message in messages {
+                    let id = EventId { position: Position(u64::MAX), part: 2 };
+                    let n_bytes = frame(face, id, message.name, &message.data).len();
+                    assert!(n_bytes < MOST_BYTES, "{n_bytes}: {}", event.name());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_text_is_cut_between_characters() {
+        assert_eq!(cut_text("plain", 5), "plain");
+        assert_eq!(cut_text("plain", 4), "plai");
+        assert_eq!(cut_text("ééé", 5), "éé");
+        assert_eq!(cut_text("a\"b", 2), "a");
+    }
+}

@@ -1,0 +1,97 @@
+//! What events leave out because it never changes: the story of a run, the number of a handoff.
+//! Looked up once and then remembered, for all listeners together.
+
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use baton_core::names::StoryKey;
+use baton_core::run::{HandoffId, HandoffNo, RunId};
+use baton_core::workflow::{Place, Workflow};
+use baton_engine::{Engine, EngineError};
+use baton_store::{HandoffRef, HandoffState, RunRef};
+use lru::LruCache;
+
+pub(super) struct Names {
+    runs: Mutex<LruCache<RunId, Arc<RunNames>>>,
+    handoffs: Mutex<LruCache<(RunId, HandoffNo), HandoffNames>>,
+}
+
+pub(super) struct RunNames {
+    pub(super) story: StoryKey,
+    pub(super) workflow: Arc<Workflow>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct HandoffNames {
+    /// Seed 000's `id`.
+    pub(super) number: u64,
+    pub(super) id: HandoffId,
+}
+
+const MOST_RUNS: NonZeroUsize = NonZeroUsize::new(1024).unwrap();
+const MOST_HANDOFFS: NonZeroUsize = NonZeroUsize::new(8192).unwrap();
+
+impl Default for Names {
+    fn default() -> Self {
+        let runs = Mutex::new(LruCache::new(MOST_RUNS));
+        Self { runs, handoffs: Mutex::new(LruCache::new(MOST_HANDOFFS)) }
+    }
+}
+
+impl Names {
+    pub(super) async fn run(
+        &self,
+        engine: &Engine,
+        id: RunId,
+    ) -> Result<Arc<RunNames>, EngineError> {
+        if let Some(known) = lock(&self.runs).get(&id) {
+            return Ok(known.clone());
+        }
+        let row = engine.run(&RunRef::Id(id)).await?;
+        let workflow = engine.workflow_of(&row).await?;
+        let names = Arc::new(RunNames { story: row.run.story, workflow });
+        lock(&self.runs).put(id, names.clone());
+        Ok(names)
+    }
+
+    pub(super) async fn handoff(
+        &self,
+        engine: &Engine,
+        run: RunId,
+        no: HandoffNo,
+    ) -> Result<HandoffNames, EngineError> {
+        if let Some(known) = lock(&self.handoffs).get(&(run, no)) {
+            return Ok(*known);
+        }
+        let row = engine.handoff(&HandoffRef::InRun(run, no)).await?;
+        let names = HandoffNames { number: row.number, id: row.id };
+        lock(&self.handoffs).put((run, no), names);
+        Ok(names)
+    }
+}
+
+/// Where a handoff stands now. For the one event that does not say it.
+pub(super) async fn state_of(
+    engine: &Engine,
+    run: RunId,
+    no: HandoffNo,
+) -> Result<HandoffState, EngineError> {
+    Ok(engine.handoff(&HandoffRef::InRun(run, no)).await?.state)
+}
+
+impl RunNames {
+    /// What people call a place of the workflow.
+    pub(super) fn title<'a>(&'a self, place: &'a Place) -> &'a str {
+        match place {
+            Place::Step(id) => self.workflow.step(id).map_or(id.as_str(), |it| &it.title),
+            Place::Delegate(agent) => agent.as_str(),
+            Place::Orchestrator => "orchestrator",
+            Place::Human => "human",
+        }
+    }
+}
+
+/// A panic elsewhere leaves what is remembered whole.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

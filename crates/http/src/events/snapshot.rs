@@ -1,0 +1,121 @@
+//! What a listener is told first: where the log stands, and how much is under way.
+
+use baton_core::document::Node;
+use baton_core::run::{Baton, RunId, RunStatus, Wait};
+use baton_engine::{Engine, EngineError};
+use baton_store::{EventFilter, Position, RunFilter, RunRow};
+use tokio::sync::Mutex;
+
+use super::batch::Known;
+use super::id::EventId;
+use super::names::Names;
+use crate::seed::rows::number;
+
+/// Where somebody begins who has heard nothing, and the counts at that place or after it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Snapshot {
+    pub(super) id: EventId,
+    pub(super) data: Node,
+}
+
+/// Counts what is open once for all who come at the same time.
+#[derive(Default)]
+pub(super) struct Snapshots {
+    newest: Mutex<Option<Snapshot>>,
+}
+
+const PAGE: u32 = 200;
+
+impl Snapshots {
+    pub(super) async fn take(
+        &self,
+        engine: &Engine,
+        names: &Names,
+    ) -> Result<Snapshot, EngineError> {
+        let now = engine.store().last_position().await?;
+        let mut newest = self.newest.lock().await;
+        // Whoever had the lock before may have counted while we waited.
+        if let Some(known) = newest.as_ref().filter(|it| it.id.position >= now) {
+            return Ok(known.clone());
+        }
+        let taken = snapshot(engine, names).await?;
+        *newest = Some(taken.clone());
+        Ok(taken)
+    }
+}
+
+async fn snapshot(engine: &Engine, names: &Names) -> Result<Snapshot, EngineError> {
+    // Seen before the count, so that what happens meanwhile is told afterwards, not left out.
+    let id = end_of_log(engine, names).await?;
+    let mut counts = Counts::default();
+    let mut after = 0;
+    loop {
+        let statuses = vec![RunStatus::Open, RunStatus::Paused];
+        let filter = RunFilter { statuses, after, limit: PAGE, ..RunFilter::default() };
+        let page = engine.store().runs(&filter).await?;
+        let Some(last) = page.last() else { break };
+        after = last.number;
+        page.iter().for_each(|it| counts.add(it));
+    }
+    let members = [
+        ("cursor", Node::text(id.to_string())),
+        ("openRuns", number(counts.n_open)),
+        ("pausedRuns", number(counts.n_paused)),
+        ("offered", number(counts.n_offered)),
+        ("held", number(counts.n_held)),
+        ("waitingForPeople", number(counts.n_waiting)),
+        ("loose", number(counts.n_loose)),
+    ];
+    Ok(Snapshot { id, data: Node::map(members) })
+}
+
+/// The id of the last thing that is told about the newest event.
+pub(super) async fn end_of_log(engine: &Engine, names: &Names) -> Result<EventId, EngineError> {
+    let position = engine.store().last_position().await?;
+    let n_parts = match event_at(engine, position).await? {
+        Some(stored) => {
+            let known = Known::look_up(engine, names, &stored).await?;
+            known.n_parts(engine.catalog().agents())
+        }
+        None => 0,
+    };
+    Ok(EventId::end_of(position, n_parts))
+}
+
+/// The event at a position, if there is one.
+pub(super) async fn event_at(
+    engine: &Engine,
+    position: Position,
+) -> Result<Option<baton_store::StoredEvent>, EngineError> {
+    let Some(before) = position.0.checked_sub(1) else { return Ok(None) };
+    let filter = EventFilter { after: Position(before), run: None::<RunId>, limit: 1 };
+    let found = engine.store().events(&filter).await?.into_iter().next();
+    Ok(found.filter(|it| it.position == position))
+}
+
+#[derive(Default)]
+struct Counts {
+    n_open: u64,
+    n_paused: u64,
+    n_offered: u64,
+    n_held: u64,
+    n_waiting: u64,
+    n_loose: u64,
+}
+
+impl Counts {
+    fn add(&mut self, row: &RunRow) {
+        match row.run.status {
+            RunStatus::Open => self.n_open += 1,
+            RunStatus::Paused => self.n_paused += 1,
+            RunStatus::Completed | RunStatus::Cancelled => return,
+        }
+        match row.run.baton() {
+            Baton::Offered { .. } | Baton::Parked { on: Wait::Timer, .. } => self.n_offered += 1,
+            Baton::Held { .. } => self.n_held += 1,
+            Baton::Parked { on: Wait::Person, .. } => self.n_waiting += 1,
+            Baton::Loose { .. } => self.n_loose += 1,
+            Baton::Done => {}
+        }
+    }
+}

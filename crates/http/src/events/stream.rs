@@ -1,0 +1,216 @@
+//! One listener: first what it missed, from the store, then what happens, from the tail.
+//!
+//! Nothing is kept for it but where it is. It is asked for more only when its socket takes more,
+//! so one that does not read falls behind the tail, and then reads the store at its own pace.
+
+use std::sync::Arc;
+
+use baton_core::run::RunId;
+use baton_engine::EngineError;
+use baton_store::{EventFilter, Position, StoredEvent};
+use bytes::Bytes;
+use tokio::sync::broadcast;
+use tokio::sync::broadcast::error::RecvError;
+
+use super::batch::Known;
+use super::live::Tidings;
+use super::message::Face;
+use crate::App;
+
+/// Events read from the store at once.
+const PAGE: u32 = 64;
+
+const HEARTBEAT: Bytes = Bytes::from_static(b": still here\n\n");
+
+pub(super) struct Stream {
+    pub(super) app: Arc<App>,
+    pub(super) face: Face,
+    pub(super) run: Option<RunId>,
+    /// What is said before anything else.
+    pub(super) first: Option<Bytes>,
+    /// All up to here has been told.
+    pub(super) cursor: Position,
+    pub(super) tidings: broadcast::Receiver<Tidings>,
+    pub(super) source: Source,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Source {
+    Store,
+    Tail,
+}
+
+impl Stream {
+    /// The next bytes; `None` when the server closes.
+    pub(super) async fn next(&mut self) -> Option<Bytes> {
+        if let Some(first) = self.first.take() {
+            return Some(first);
+        }
+        loop {
+            let told = match self.source {
+                Source::Store if self.tidings.is_closed() => return None,
+                Source::Store => match self.replay().await {
+                    Ok(told) => told,
+                    Err(error) => {
+                        // The listener comes back with its last id, and loses nothing.
+                        let error: &(dyn std::error::Error + 'static) = &error;
+                        tracing::error!(error, "a stream of events broke off");
+                        return None;
+                    }
+                },
+                Source::Tail => match self.tidings.recv().await {
+                    Ok(tidings) => self.hear(&tidings),
+                    Err(RecvError::Lagged(_)) => self.fall_back(),
+                    Err(RecvError::Closed) => return None,
+                },
+            };
+            if !told.is_empty() {
+                return Some(told);
+            }
+        }
+    }
+
+    fn hear(&mut self, tidings: &Tidings) -> Bytes {
+        let batch = match tidings {
+            Tidings::Events(batch) => batch,
+            Tidings::Heartbeat => return HEARTBEAT,
+        };
+        if batch.after > self.cursor {
+            return self.fall_back();
+        }
+        if batch.upto <= self.cursor {
+            return Bytes::new();
+        }
+        let told = batch.told(self.face, self.run, self.cursor);
+        self.cursor = batch.upto;
+        told
+    }
+
+    fn fall_back(&mut self) -> Bytes {
+        self.source = Source::Store;
+        Bytes::new()
+    }
+
+    async fn replay(&mut self) -> Result<Bytes, EngineError> {
+        let store = self.app.engine.store();
+        // Seen before the read: what is committed during it is told by the tail.
+        let tip = store.last_position().await?;
+        let filter = EventFilter { after: self.cursor, run: self.run, limit: PAGE };
+        let page = store.events(&filter).await?;
+        let told = self.encode(&page).await?;
+        self.cursor = page.last().map_or(self.cursor, |it| it.position);
+        if page.len() < PAGE as usize {
+            self.cursor = self.cursor.max(tip);
+            self.source = Source::Tail;
+        }
+        Ok(told)
+    }
+
+    async fn encode(&self, page: &[StoredEvent]) -> Result<Bytes, EngineError> {
+        let engine = &self.app.engine;
+        let mut told = String::new();
+        for stored in page {
+            let known = Known::look_up(engine, &self.app.live.names, stored).await?;
+            told += &known.frames(self.face, engine.catalog().agents(), 0);
+        }
+        Ok(told.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::SocketAddr;
+
+    use baton_core::names::{Principal, StoryKey, WorkflowName};
+    use baton_core::registry::Agents;
+    use baton_engine::{Caller, Catalog, Engine, Entry, FixedClock, StartRun};
+    use baton_store::MemoryStore;
+    use baton_wire::{builtin, workflow_file};
+    use jiff::Timestamp;
+
+    use super::super::Live;
+    use super::*;
+    use crate::guard::Origins;
+    use crate::metrics::Metrics;
+
+    async fn app() -> Arc<App> {
+        let text = builtin::workflows()[0].1;
+        let workflow = Arc::new(workflow_file::parse(text).unwrap());
+        let default = WorkflowName::parse("story-pipeline").ok();
+        let entry = Entry { workflow, text: text.to_owned() };
+        let catalog = Catalog::new([entry], Agents::default(), default);
+        let clock = Arc::new(FixedClock::at(Timestamp::UNIX_EPOCH));
+        let store = Arc::new(MemoryStore::default());
+        let engine = Arc::new(Engine::open(store, clock, catalog).await.unwrap());
+        let origins = Origins::new(SocketAddr::from(([127, 0, 0, 1], 1)), &[]);
+        let live = Arc::new(Live::new(engine.clone()));
+        let (description, page) = (String::new(), String::new());
+        Arc::new(App { engine, origins, metrics: Metrics::default(), live, description, page })
+    }
+
+    fn stream(app: &Arc<App>) -> Stream {
+        Stream {
+            app: app.clone(),
+            face: Face::Native,
+            run: None,
+            first: None,
+            cursor: Position::START,
+            tidings: app.live.listen().unwrap(),
+            source: Source::Store,
+        }
+    }
+
+    async fn start(app: &App, story: &str) {
+        let story = StoryKey::parse(story).unwrap();
+        let start = StartRun { story, workflow: None, to: None, package: None, reason: None };
+        let caller = Caller::new(Principal::parse("ada").unwrap());
+        app.engine.start(&caller, start).await.unwrap();
+    }
+
+    async fn said(stream: &mut Stream) -> String {
+        String::from_utf8(stream.next().await.unwrap().into()).unwrap()
+    }
+
+    #[tokio::test]
+    async fn what_happens_before_the_tail_wakes_up_is_told() {
+        let app = app().await;
+        let mut stream = stream(&app);
+        // It has read the store, and now waits for a tail that does not run yet.
+        assert!(stream.replay().await.unwrap().is_empty());
+        assert_eq!(stream.source, Source::Tail);
+        start(&app, "s-1").await;
+        let live = app.live.clone();
+        let tail = tokio::spawn(async move { live.run().await });
+        assert!(said(&mut stream).await.starts_with("id: 1.0\nevent: run_state\n"));
+        app.live.close();
+        tail.await.unwrap();
+        assert_eq!(stream.next().await, None);
+        assert!(app.live.listen().is_none());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn while_nothing_happens_the_connection_is_kept_alive() {
+        let app = app().await;
+        let mut stream = stream(&app);
+        let live = app.live.clone();
+        let tail = tokio::spawn(async move { live.run().await });
+        for _ in 0..3 {
+            assert_eq!(said(&mut stream).await, ": still here\n\n");
+        }
+        app.live.close();
+        tail.await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_stream_ends_when_the_engine_is_shut_down() {
+        let app = app().await;
+        let mut stream = stream(&app);
+        let live = app.live.clone();
+        let tail = tokio::spawn(async move { live.run().await });
+        start(&app, "s-1").await;
+        said(&mut stream).await;
+        app.engine.shutdown().await;
+        tail.await.unwrap();
+        assert_eq!(stream.next().await, None);
+    }
+}

@@ -1,0 +1,82 @@
+//! The description: what it says is there, and what is there it says.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::world::*;
+
+const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
+
+#[tokio::test]
+async fn every_route_that_is_described_is_there_and_no_other_method_is() {
+    let world = world().await;
+    let document = world.get("/openapi.json").await.is(200);
+    for (path, item) in document["paths"].as_object().unwrap() {
+        let address = path.replace(['{', '}'], "x");
+        for method in METHODS {
+            let reply = world.client.send(&method.to_uppercase(), &address, &[JSON], "{}").await;
+            let is_described = item.get(method).is_some();
+            assert_eq!(reply.status != 405, is_described, "{method} {path}: {}", reply.text);
+            let is_page = reply.status == 404 && reply.json()["code"] == "no_such_page";
+            assert!(!is_page, "{method} {path}");
+            if is_described {
+                let status = reply.status.to_string();
+                let answer = &item[method]["responses"][&status];
+                assert!(!answer.is_null(), "{method} {path} answers {status}, which is not said");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_description_is_whole() {
+    let world = world().await;
+    let document = world.get("/openapi.json").await.is(200);
+    assert_eq!(document["openapi"], "3.1.0");
+    let mut ids = BTreeSet::new();
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for method in METHODS.iter().filter(|it| item.get(**it).is_some()) {
+            let operation = &item[*method];
+            assert!(ids.insert(operation["operationId"].to_string()), "{method} {path}");
+            assert!(operation["summary"].is_string(), "{method} {path} says nothing");
+            for status in ["403", "421"] {
+                let answer = &operation["responses"][status]["content"]["application/problem+json"];
+                assert!(answer.is_object(), "{method} {path} says nothing of {status}");
+            }
+        }
+    }
+    let schemas = document["components"]["schemas"].as_object().unwrap();
+    for name in references(&document) {
+        let name = name.strip_prefix("#/components/schemas/").unwrap();
+        assert!(schemas.contains_key(name), "`{name}` is named and not there");
+    }
+}
+
+/// Every `$ref` in a document.
+fn references(value: &Value) -> Vec<String> {
+    match value {
+        Value::Object(members) => {
+            let own = members.get("$ref").and_then(Value::as_str).map(str::to_owned);
+            own.into_iter().chain(members.values().flat_map(references)).collect()
+        }
+        Value::Array(items) => items.iter().flat_map(references).collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Vec::new(),
+    }
+}
+
+#[tokio::test]
+async fn people_can_read_it_and_come_from_anywhere() {
+    let world = world().await;
+    let visit = [
+        ("sec-fetch-site", "cross-site"),
+        ("sec-fetch-mode", "navigate"),
+        ("sec-fetch-dest", "document"),
+    ];
+    let page = world.client.send("GET", "/api", &visit, "").await;
+    assert_eq!((page.status, page.header("content-type")), (200, Some("text/html; charset=utf-8")));
+    assert!(page.text.contains("<code>POST /api/v1/handoffs/{handoff}/accept</code>"));
+    assert!(!page.text.contains("<script"));
+    let fetched = world.client.send("GET", "/openapi.json", &visit, "").await;
+    fetched.refuses(403, "foreign_origin");
+}

@@ -1,0 +1,30 @@
+//! The server from outside: requests over TCP, on SQLite in a directory of its own.
+
+#[cfg(test)]
+mod client;
+#[cfg(test)]
+mod described;
+#[cfg(test)]
+mod events;
+#[cfg(test)]
+mod handoffs;
+#[cfg(test)]
+mod hostile;
+#[cfg(test)]
+mod inbox;
+#[cfg(test)]
+mod lists;
+#[cfg(test)]
+mod parts;
+#[cfg(test)]
+mod races;
+#[cfg(test)]
+mod repeats;
+#[cfg(test)]
+mod runs;
+#[cfg(test)]
+mod stories;
+#[cfg(test)]
+mod workflows;
+#[cfg(test)]
+mod world;

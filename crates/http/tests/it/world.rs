@@ -1,0 +1,203 @@
+//! A server with a clock that is set by hand, and a client that knows just enough HTTP.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use baton_core::names::WorkflowName;
+use baton_core::registry::Agents;
+use baton_engine::{Catalog, Engine, Entry, FixedClock};
+use baton_http::{Options, Server};
+use baton_store_sqlite::SqliteStore;
+use baton_wire::{agent_file, builtin, workflow_file};
+use jiff::Timestamp;
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::sync::oneshot;
+
+/// 2025-06-15T15:06:40Z.
+pub(crate) const BEGINNING: Timestamp = Timestamp::constant(1_750_000_000, 0);
+
+pub(crate) struct World {
+    pub(crate) client: Client,
+    pub(crate) clock: Arc<FixedClock>,
+    _stop: oneshot::Sender<()>,
+    _dir: TempDir,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) struct Client {
+    pub(crate) address: SocketAddr,
+}
+
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) head: String,
+    pub(crate) text: String,
+}
+
+pub(crate) async fn world() -> World {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Arc::new(SqliteStore::open(dir.path()).unwrap());
+    let clock = Arc::new(FixedClock::at(BEGINNING));
+    let engine = Arc::new(Engine::open(store, clock.clone(), catalog()).await.unwrap());
+    let options = Options { listen: ([127, 0, 0, 1], 0).into(), allowed_hosts: Vec::new() };
+    let server = Server::bind(engine, &options).await.unwrap();
+    let client = Client { address: server.address() };
+    let (stop, stopped) = oneshot::channel();
+    tokio::spawn(server.run(async {
+        let _ = stopped.await;
+    }));
+    World { client, clock, _stop: stop, _dir: dir }
+}
+
+/// What comes with Baton, the pipeline first.
+fn catalog() -> Catalog {
+    let entries = builtin::workflows().iter().map(|(_, text)| Entry {
+        workflow: Arc::new(workflow_file::parse(text).unwrap()),
+        text: (*text).to_owned(),
+    });
+    let agents = builtin::agents().iter().map(|(_, text)| agent_file::parse(text).unwrap().agent);
+    let default = WorkflowName::parse("story-pipeline").unwrap();
+    Catalog::new(entries, Agents::new(agents), Some(default))
+}
+
+impl World {
+    pub(crate) async fn get(&self, path: &str) -> Reply {
+        self.client.send("GET", path, &[], "").await
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: &str) -> Reply {
+        self.client.send("POST", path, &[JSON], body).await
+    }
+
+    pub(crate) async fn put(&self, path: &str, body: &str) -> Reply {
+        self.client.send("PUT", path, &[JSON], body).await
+    }
+
+    /// A post with headers of its own.
+    pub(crate) async fn post_with(
+        &self,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> Reply {
+        let headers: Vec<_> = [JSON].into_iter().chain(headers.iter().copied()).collect();
+        self.client.send("POST", path, &headers, body).await
+    }
+
+    /// Adds a story and hands it in: `HO-001` waits for the analyst, or for the workflow's first.
+    pub(crate) async fn started(&self, story: &str, workflow: &str) {
+        self.post("/api/v1/stories", &format!(r#"{{"key":"{story}"}}"#)).await.is(201);
+        let start = format!(r#"{{"story":"{story}","workflow":"{workflow}"}}"#);
+        self.post("/api/v1/runs", &start).await.is(201);
+    }
+
+    /// Every event there is, so that a test can say that none was added.
+    pub(crate) async fn events(&self, run: &str) -> Value {
+        self.get(&format!("/api/v1/runs/{run}/events?limit=500")).await.is(200)
+    }
+}
+
+pub(crate) const JSON: (&str, &str) = ("content-type", "application/json");
+pub(crate) const PIPELINE: &str = "story-pipeline";
+pub(crate) const GATED: &str = "gated-project";
+
+impl Client {
+    pub(crate) async fn send(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> Reply {
+        self.send_bytes(method, path, headers, body.as_bytes()).await
+    }
+
+    pub(crate) async fn send_bytes(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &[u8],
+    ) -> Reply {
+        let mut stream = TcpStream::connect(self.address).await.unwrap();
+        let mut head = format!("{method} {path} HTTP/1.1\r\nconnection: close\r\n");
+        if !headers.iter().any(|(name, _)| *name == "host") {
+            head += &format!("host: {}\r\n", self.address);
+        }
+        for (name, value) in headers {
+            head += &format!("{name}: {value}\r\n");
+        }
+        head += &format!("content-length: {}\r\n\r\n", body.len());
+        stream.write_all(head.as_bytes()).await.unwrap();
+        // Whoever has heard enough hangs up: what it said before that counts.
+        let _ = stream.write_all(body).await;
+        let mut bytes = Vec::new();
+        let _ = stream.read_to_end(&mut bytes).await;
+        Reply::parse(&bytes)
+    }
+}
+
+impl Reply {
+    fn parse(bytes: &[u8]) -> Self {
+        let text = String::from_utf8(bytes.to_vec()).unwrap();
+        let (head, body) = text.split_once("\r\n\r\n").expect("an answer has a head");
+        let status = head.split(' ').nth(1).and_then(|it| it.parse().ok()).unwrap();
+        let reply = Self { status, head: head.to_owned(), text: body.to_owned() };
+        let text = match reply.header("transfer-encoding") {
+            Some("chunked") => joined(body),
+            Some(_) | None => body.to_owned(),
+        };
+        Self { text, ..reply }
+    }
+
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        let lines = self.head.lines().skip(1).filter_map(|it| it.split_once(':'));
+        lines.into_iter().find(|(it, _)| it.eq_ignore_ascii_case(name)).map(|(_, it)| it.trim())
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+
+    /// The body, if this is the status; otherwise the test ends here.
+    #[track_caller]
+    pub(crate) fn is(&self, status: u16) -> Value {
+        assert_eq!(self.status, status, "{}", self.text);
+        self.json()
+    }
+
+    /// A problem of this status and code; gives the whole of it.
+    #[track_caller]
+    pub(crate) fn refuses(&self, status: u16, code: &str) -> Value {
+        let problem = self.is(status);
+        assert_eq!(self.header("content-type"), Some("application/problem+json"), "{problem}");
+        assert_eq!(problem["code"], code, "{problem}");
+        assert_eq!(problem["status"], status, "{problem}");
+        assert_eq!(problem["detail"], problem["error"], "{problem}");
+        problem
+    }
+}
+
+fn joined(chunks: &str) -> String {
+    let mut rest = chunks;
+    let mut text = String::new();
+    while let Some((size, after)) = rest.split_once("\r\n") {
+        let size = usize::from_str_radix(size.trim(), 16).unwrap();
+        text += &after[..size];
+        rest = &after[(size + 2).min(after.len())..];
+        if size == 0 {
+            break;
+        }
+    }
+    text
+}
+
+/// The texts at `field` of a list's items.
+pub(crate) fn texts(list: &Value, field: &str) -> Vec<String> {
+    let items = list["items"].as_array().unwrap_or_else(|| panic!("no items: {list}"));
+    items.iter().map(|it| it[field].as_str().unwrap_or_default().to_owned()).collect()
+}

@@ -1,0 +1,103 @@
+//! Holds the server to its own description: schemathesis sends what `/openapi.json` allows and
+//! what it does not, and looks for answers that the description does not know.
+#![expect(clippy::disallowed_methods, reason = "xtask runs programs; it starts no agents")]
+
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use anyhow::{Context, Result, ensure};
+
+use crate::project_root;
+
+const VERSION: &str = "schemathesis==4.32.5";
+
+/// No answer that is not described, and none that is the server's fault. That a request is
+/// refused although its form is right is the rules' business.
+const CHECKS: &str = "not_a_server_error,status_code_conformance,content_type_conformance,\
+                      response_headers_conformance,response_schema_conformance";
+
+/// Whether it could be run here; says what is missing where not.
+pub(crate) fn check() -> Result<Option<&'static str>> {
+    if !succeeds(Command::new("python3").arg("--version")) {
+        return Ok(Some("python3 is missing"));
+    }
+    let venv = project_root().join("target/schemathesis");
+    let program = venv.join("bin/schemathesis");
+    if !program.exists() {
+        if !may_install() {
+            return Ok(Some(
+                "schemathesis is missing; with `CI=1` it is installed from PyPI into `target`",
+            ));
+        }
+        install(&venv)?;
+    }
+    crate::cargo::run(&["build", "--package", "baton-cli"], &[])?;
+    let server = Server::start()?;
+    let status = Command::new(&program)
+        .arg("run")
+        .arg(format!("{}/openapi.json", server.url))
+        .args(["--checks", CHECKS, "--phases", "examples,coverage,fuzzing"])
+        .args(["--max-examples", "20", "--generation-deterministic", "--no-color"])
+        .status()
+        .context("schemathesis could not be started")?;
+    ensure!(status.success(), "schemathesis ended with {status}");
+    Ok(None)
+}
+
+fn install(venv: &Path) -> Result<()> {
+    let made = Command::new("python3").args(["-m", "venv"]).arg(venv).status()?;
+    ensure!(made.success(), "`python3 -m venv` ended with {made}");
+    let pip = venv.join("bin/pip");
+    let installed = Command::new(pip).args(["install", "--quiet", VERSION]).status()?;
+    ensure!(installed.success(), "`pip install {VERSION}` ended with {installed}");
+    Ok(())
+}
+
+/// Only where nobody minds: as root, or on a machine for tests.
+fn may_install() -> bool {
+    std::env::var_os("CI").is_some() || Path::new("/root").read_dir().is_ok()
+}
+
+fn succeeds(command: &mut Command) -> bool {
+    let quiet = command.stdout(Stdio::null()).stderr(Stdio::null());
+    quiet.status().is_ok_and(|it| it.success())
+}
+
+/// A server over a project of its own, with a story under way; both are gone with it.
+struct Server {
+    child: Child,
+    url: String,
+    project: PathBuf,
+}
+
+impl Server {
+    fn start() -> Result<Self> {
+        let baton = project_root().join("target/debug/baton");
+        let project = std::env::temp_dir().join(format!("baton-api-{}", std::process::id()));
+        std::fs::create_dir_all(&project)?;
+        for args in [&["init"][..], &["story", "add", "s1"], &["run", "start", "s1"]] {
+            let done = Command::new(&baton).args(args).current_dir(&project).output()?;
+            ensure!(done.status.success(), "`baton {}`: {done:?}", args.join(" "));
+        }
+        let mut child = Command::new(&baton)
+            .args(["serve", "--listen", "127.0.0.1:0", "--no-runner"])
+            .current_dir(&project)
+            .stderr(Stdio::piped())
+            .spawn()?;
+        let mut lines = BufReader::new(child.stderr.take().context("no stderr")?).lines();
+        let line = lines.next().context("the server said nothing")??;
+        let url = line.strip_prefix("listening on ").context("no address")?.to_owned();
+        std::thread::spawn(move || lines.for_each(drop));
+        Ok(Self { child, url, project })
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // What is gone already need not be ended.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        let _ = std::fs::remove_dir_all(&self.project);
+    }
+}
