@@ -2,6 +2,7 @@
 
 mod answers;
 mod handoff;
+mod prompt;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -10,6 +11,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::answers::{Answer, Choice, Evidence, Modify, Say, VerdictName};
 pub(crate) use self::handoff::{Handoff, HandoffComplete, HandoffCreate, HandoffList, Part};
+pub(crate) use self::prompt::{FaceName, Prompt};
 use crate::show::Format;
 
 /// Pass work between AI agents and people without dropping it.
@@ -60,6 +62,8 @@ pub(crate) enum Command {
     /// Work changing hands
     #[command(subcommand)]
     Handoff(Handoff),
+    /// Print what the agent that receives a handoff is told
+    Prompt(Prompt),
     /// Everything that waits for a person, and what each answer would do
     Inbox,
     /// Say yes at a gate: the work goes on

@@ -10,6 +10,7 @@ mod handoff;
 mod inbox;
 mod init;
 mod outcome;
+mod prompt;
 mod run;
 mod schema;
 mod serve;
@@ -47,6 +48,7 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
         | Command::Story(_)
         | Command::Run(_)
         | Command::Handoff(_)
+        | Command::Prompt(_)
         | Command::Inbox
         | Command::Approve(_)
         | Command::Reject(_)
@@ -69,6 +71,7 @@ async fn with_session(session: &Session, command: &Command) -> Result<(), Failur
         Command::Story(verb) => story::run(session, verb).await,
         Command::Run(verb) => run::run(session, verb).await,
         Command::Handoff(verb) => handoff::run(session, verb).await,
+        Command::Prompt(prompt) => prompt::run(session, prompt).await,
         Command::Inbox => inbox::run(session).await,
         Command::Approve(say) => answer::approve(session, say).await,
         Command::Reject(say) => answer::reject(session, say).await,

@@ -188,9 +188,8 @@ impl Rule {
             Check::Kind(ValueKind::Bool) => Node::Text(format!("<true or false: {}>", self.about)),
             Check::Kind(ValueKind::Number) => Node::Text(format!("<a number: {}>", self.about)),
             Check::OneOf(allowed) => Node::Text(format!("<{}: {}>", either(allowed), self.about)),
-            Check::Present | Check::Kind(ValueKind::Text | ValueKind::Map) | Check::NoneOf(_) => {
-                mark
-            }
+            Check::Kind(ValueKind::Map) => Node::Text(format!("<a map: {}>", self.about)),
+            Check::Present | Check::Kind(ValueKind::Text) | Check::NoneOf(_) => mark,
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Why a command was not carried out, with everything that a face needs to say so.
 
-use baton_core::names::{StoryKey, WorkflowName};
+use baton_core::names::{AgentId, StoryKey, WorkflowName};
 use baton_core::refusal::{Refusal, RefusalClass};
+use baton_core::run::HandoffNo;
 use baton_store::{HandoffRow, StoreError, Version};
 
 #[derive(Debug, thiserror::Error)]
@@ -27,6 +28,14 @@ pub enum EngineError {
     AlreadyOpen { story: StoryKey, number: u64 },
     #[error("no story is ready: {why}")]
     NothingReady { why: String },
+    #[error(
+        "{handoff} is for `{to}`, who is not started with a prompt; `baton inbox` shows what people are asked"
+    )]
+    NoPrompt { handoff: HandoffNo, to: AgentId },
+    #[error(
+        "the prompt of `{agent}` has names that Baton does not know: {unknown}; known: {known}"
+    )]
+    UnknownVariable { agent: AgentId, unknown: String, known: String },
     #[error(
         "the run is at version {}, not at {} any more; look at it again", actual.0, expected.0
     )]
@@ -77,6 +86,8 @@ impl EngineError {
             EngineError::WorkflowUnclear { .. } => "workflow_unclear",
             EngineError::AlreadyOpen { .. } => "already_open",
             EngineError::NothingReady { .. } => "nothing_ready",
+            EngineError::NoPrompt { .. } => "no_prompt",
+            EngineError::UnknownVariable { .. } => "unknown_variable",
             EngineError::Outdated { .. } => "outdated",
             EngineError::KeyReused => "key_reused",
             EngineError::Contended => "contended",
@@ -99,9 +110,10 @@ impl EngineError {
             | EngineError::NoSuchRun { .. }
             | EngineError::NoSuchStory { .. }
             | EngineError::NoSuchWorkflow { .. } => ErrorClass::NotFound,
-            EngineError::WorkflowUnclear { .. } | EngineError::KeyReused => {
-                ErrorClass::Unacceptable
-            }
+            EngineError::WorkflowUnclear { .. }
+            | EngineError::NoPrompt { .. }
+            | EngineError::UnknownVariable { .. }
+            | EngineError::KeyReused => ErrorClass::Unacceptable,
             EngineError::AlreadyOpen { .. } | EngineError::NothingReady { .. } => {
                 ErrorClass::Conflict
             }

@@ -126,7 +126,7 @@ pub fn story_package(story: &Story) -> Package {
 
 /// The branch that the work goes to: the story's own, else one after its key, as in
 /// `feat/story-1.1.1` for `v0.1:1.1.1`.
-fn branch_of(story: &Story) -> String {
+pub(crate) fn branch_of(story: &Story) -> String {
     if let Some(branch) = &story.branch {
         return branch.clone();
     }

@@ -143,6 +143,8 @@ impl From<EngineError> for Problem {
             | EngineError::WorkflowUnclear { .. }
             | EngineError::AlreadyOpen { .. }
             | EngineError::NothingReady { .. }
+            | EngineError::NoPrompt { .. }
+            | EngineError::UnknownVariable { .. }
             | EngineError::KeyReused
             | EngineError::Contended
             | EngineError::Closing

@@ -54,6 +54,8 @@ async fn refused(app: &App, error: EngineError) -> Problem {
         | EngineError::WorkflowUnclear { .. }
         | EngineError::AlreadyOpen { .. }
         | EngineError::NothingReady { .. }
+        | EngineError::NoPrompt { .. }
+        | EngineError::UnknownVariable { .. }
         | EngineError::Outdated { .. }
         | EngineError::KeyReused
         | EngineError::Contended

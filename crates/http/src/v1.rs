@@ -42,6 +42,7 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(handoffs::list, handoffs::create))
         .routes(routes!(handoffs::get))
         .routes(routes!(handoffs::package))
+        .routes(routes!(handoffs::prompt::prompt))
         .merge(on_a_handoff())
         .routes(routes!(inbox::list))
         .routes(routes!(inbox::answer))

@@ -6,6 +6,7 @@ mod demo;
 mod files;
 mod handoffs;
 mod moves;
+mod prompt;
 mod serve;
 mod together;
 

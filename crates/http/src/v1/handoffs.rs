@@ -4,6 +4,7 @@ pub(super) mod commands;
 pub(super) mod detail;
 pub(super) mod document;
 pub(super) mod parts;
+pub(super) mod prompt;
 
 use std::sync::Arc;
 

@@ -340,11 +340,23 @@ fn the_prompt_of_an_automatic_gate_names_every_check() {
 #[test]
 fn every_prompt_takes_its_assignment_and_accepts_it_before_the_work() {
     for (id, text) in agents() {
-        let assignment =
-            format!("curl \"$DASHBOARD_URL/api/handoffs?storyId=$STORY_ID&agent={id}\"");
+        let assignment = format!(
+            "curl -G \"$DASHBOARD_URL/api/handoffs\" --data-urlencode \"storyId=$STORY_ID\" -d agent={id}\n"
+        );
         let places = [assignment.as_str(), "\"action\": \"accept\"", "\"action\": \"create\""]
             .map(|it| text.find(it).unwrap_or_else(|| panic!("{id} lacks {it}")));
         assert!(places.is_sorted(), "{id}: {places:?}");
+    }
+}
+
+#[test]
+fn no_prompt_puts_a_story_into_an_address_as_it_is() {
+    for (id, text) in agents() {
+        let places = text.match_indices("$STORY_ID").map(|(at, _)| &text[..at]);
+        let is_safe = |before: &str| {
+            before.ends_with("--data-urlencode \"storyId=") || before.ends_with("'\"")
+        };
+        assert!(places.into_iter().all(is_safe), "{id}");
     }
 }
 

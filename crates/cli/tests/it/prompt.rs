@@ -1,0 +1,122 @@
+//! What an agent is told, and that doing what it says works.
+
+use std::process::Command;
+
+use crate::{Project, Said};
+
+/// A name that a shell, an address and JSON would each take apart in their own way.
+const ODD: &str = "it's \"a\" & b#1 $(x)";
+
+fn odd() -> Project {
+    let project = Project::new();
+    project.ok(&["story", "add", ODD]);
+    project.ok(&["run", "start", ODD]);
+    project
+}
+
+#[test]
+fn a_prompt_opens_with_the_lines_of_seed_000() {
+    let project = Project::started();
+    let prompt = project.ok(&["prompt", "1", "--url", "http://localhost:3000"]);
+    assert!(prompt.starts_with(
+        "DASHBOARD_URL = http://localhost:3000\nSTORY_ID = s1\nBRANCH = feat/story-s1\nHANDOFF_ID = 1\n"
+    ));
+    assert!(prompt.contains("# Analyst"), "{prompt}");
+    assert!(prompt.contains("curl -sS -X POST http://localhost:3000/api/handoffs"), "{prompt}");
+    let by_label = project.ok(&["prompt", "s1/HO-001"]);
+    assert!(by_label.contains("baton handoff complete 1 --outcome success --to implementer"));
+}
+
+#[test]
+fn a_program_gets_the_prompt_with_its_hashes() {
+    let project = Project::started();
+    let whole = project.json(&["prompt", "1"]);
+    assert_eq!(whole["leftOut"].as_array().unwrap().len(), 0);
+    assert_eq!(whole["hash"].as_str().unwrap().len(), 64);
+    assert_eq!(whole["packageHash"].as_str().unwrap().len(), 64);
+    let short = project.json(&["prompt", "1", "--budget", "10", "--face", "block"]);
+    assert_eq!(short["leftOut"], serde_json::json!(["the end of the package"]));
+    assert!(short["tokens"].as_u64() < whole["tokens"].as_u64());
+}
+
+#[test]
+fn what_cannot_be_told_says_why() {
+    let project = Project::started();
+    project.fails(&["prompt", "9"], 3, "[no_such_handoff]");
+    project.fails(&["prompt", "1", "--url", "localhost"], 2, "begins with `http://`");
+    project.ok(&["handoff", "cancel", "1"]);
+    project.fails(&["prompt", "1"], 4, "[finished]");
+    let agent = "---\nname: analyst\ndescription: d\n---\nFix {{TICKET}} now.\n";
+    let own = Project::new();
+    std::fs::write(own.path().join(".baton/agents/analyst.md"), agent).unwrap();
+    own.ok(&["story", "add", "s1"]);
+    own.ok(&["run", "start", "s1"]);
+    own.fails(&["prompt", "1"], 1, "`{{TICKET}}`; known: DASHBOARD_URL, STORY_ID");
+}
+
+/// The command of a prompt that has this in it, with its marks filled in.
+fn command(prompt: &str, part: &str) -> String {
+    let commands = prompt.split("```sh\n").skip(1).map(|it| it.split_once("\n```").unwrap().0);
+    let found = commands.into_iter().find(|it| it.contains(part)).unwrap();
+    let mut parts = found.split("\"<");
+    let mut filled = parts.next().unwrap().to_owned();
+    for part in parts {
+        let (mark, behind) = part.split_once(">\"").unwrap();
+        let is_bool = mark.starts_with("true or false");
+        filled.push_str(if is_bool { "true" } else { r#""it's \"done\"""# });
+        filled.push_str(behind);
+    }
+    let filled = filled.replace("<your question>", "What's \"it\"?");
+    filled.replace("<what has to change, and where>", "It's $(x)")
+}
+
+#[cfg(unix)]
+fn shell(project: &Project, line: &str) -> Said {
+    let baton = std::path::Path::new(env!("CARGO_BIN_EXE_baton")).parent().unwrap();
+    let path = format!("{}:{}", baton.display(), std::env::var("PATH").unwrap());
+    let mut shell = Command::new("sh");
+    shell.args(["-c", line]).current_dir(project.path()).env("PATH", path).env("USER", "ada");
+    Said::from(shell.output().unwrap())
+}
+
+#[cfg(unix)]
+#[test]
+fn what_the_prompt_says_can_be_typed_as_it_stands() {
+    let project = odd();
+    let prompt = project.ok(&["prompt", "1"]);
+    for start in ["baton handoff accept 1", "baton handoff complete 1 --outcome success"] {
+        let said = shell(&project, &command(&prompt, start));
+        assert_eq!(said.code, 0, "{said:?}");
+    }
+    let handed = project.json(&["handoff", "show", "2"]);
+    assert_eq!(handed["package"]["plan"], "it's \"done\"", "{handed}");
+    let prompt = project.ok(&["prompt", "2"]);
+    let said = shell(&project, &command(&prompt, "baton handoff clarify 2"));
+    assert_eq!(said.code, 0, "{said:?}");
+    assert_eq!(project.json(&["handoff", "show", "3"])["reason"], "What's \"it\"?");
+    project.ok(&["handoff", "answer", "3", "--text", "That"]);
+    let prompt = project.ok(&["prompt", "2"]);
+    assert!(prompt.contains("| That\n"), "{prompt}");
+    let said = shell(&project, &command(&prompt, "baton handoff reject 2"));
+    assert_eq!(said.code, 0, "{said:?}");
+    assert_eq!(project.json(&["handoff", "show", "4"])["reason"], "It's $(x)");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_curl_line_sends_the_very_story() {
+    let project = odd();
+    let prompt = project.ok(&["prompt", "1", "--url", "http://localhost:3000"]);
+    let line = command(&prompt, "\"action\": \"create\"");
+    // What curl would be given, without a server.
+    let said = shell(&project, &format!("curl() {{ printf '%s\\n' \"$4\"; cat; }}\n{line}"));
+    let (url, body) = said.stdout.split_once('\n').unwrap();
+    assert_eq!(url, "http://localhost:3000/api/handoffs");
+    let body: serde_json::Value = serde_json::from_str(body).unwrap();
+    assert_eq!(body["storyId"], ODD);
+    assert_eq!(body["payload"]["plan"], "it's \"done\"");
+    let history = prompt.split("before: `").nth(1).unwrap().split_once("'`").unwrap().0;
+    let said = shell(&project, &format!("curl() {{ printf '%s' \"$2\"; }}\n{history}'"));
+    let encoded = "it%27s%20%22a%22%20%26%20b%231%20%24%28x%29";
+    assert_eq!(said.stdout, format!("http://localhost:3000/api/handoffs?storyId={encoded}"));
+}

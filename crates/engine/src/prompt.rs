@@ -1,0 +1,120 @@
+//! What an agent is started with: who it is, its task, the package, and how to hand on.
+//!
+//! [`Engine::prompt`] gathers values; everything below `render` is a function of them. Text of
+//! others is data there: it stands in a fence that nothing in it can end.
+
+mod asks;
+mod brief;
+mod budget;
+mod claims;
+mod face;
+mod fence;
+mod gather;
+mod quoting;
+mod render;
+mod sections;
+mod variables;
+mod ways;
+
+use std::fmt;
+
+use baton_core::hash::Hash;
+use baton_core::names::is_invisible;
+use baton_store::HandoffRef;
+
+pub use self::face::Face;
+use crate::{Engine, EngineError};
+
+#[derive(Debug, Clone)]
+pub struct PromptOptions {
+    /// Where the agent finds Baton.
+    pub dashboard_url: DashboardUrl,
+    /// What the agent shows to be known by, where it was started under a lease.
+    pub token: Option<PromptToken>,
+    /// How long the prompt may be, at four characters a token; as long as it is, where left out.
+    pub budget_tokens: Option<u32>,
+    pub face: Face,
+}
+
+/// Where an agent has its token from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PromptToken {
+    /// From `BATON_TOKEN`, so that it stands in no prompt.
+    Environment,
+    /// From the prompt itself, for whoever cannot give an agent an environment.
+    Written(String),
+}
+
+/// An address that can stand on a line and in a command: `http://localhost:4180`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DashboardUrl(String);
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the address of Baton begins with `http://` or `https://` and has no blanks or quotes")]
+pub struct BadUrl;
+
+/// A rendered prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prompt {
+    pub text: String,
+    /// Of the text: what was sent can be told from it later.
+    pub hash: Hash,
+    /// Of the package in it.
+    pub package: Option<Hash>,
+    /// An estimate.
+    pub tokens: usize,
+    /// What the budget had no room for, as words.
+    pub left_out: Vec<String>,
+}
+
+impl Engine {
+    /// What the receiver of a handoff is told. Each time with a new fence, so never the same twice.
+    pub async fn prompt(
+        &self,
+        which: &HandoffRef,
+        options: &PromptOptions,
+    ) -> Result<Prompt, EngineError> {
+        let brief = self.brief(which).await?;
+        render::render(&brief, options, self.clock.as_fresh().nonce())
+    }
+}
+
+impl DashboardUrl {
+    /// Without a `/` at the end: paths bring their own.
+    pub fn parse(url: &str) -> Result<Self, BadUrl> {
+        let rest = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
+        let is_odd =
+            |it: char| it.is_whitespace() || is_invisible(it) || "'\"`\\<>{}|^$".contains(it);
+        match rest.map(|it| it.trim_end_matches('/')) {
+            Some(rest) if !rest.is_empty() && !url.chars().any(is_odd) => {
+                Ok(Self(url.trim_end_matches('/').to_owned()))
+            }
+            Some(_) | None => Err(BadUrl),
+        }
+    }
+}
+
+impl fmt::Display for DashboardUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_can_stand_in_a_command() {
+        for (url, expected) in [
+            ("http://localhost:3000", "http://localhost:3000"),
+            ("https://baton.example/sub/", "https://baton.example/sub"),
+        ] {
+            assert_eq!(DashboardUrl::parse(url).unwrap().to_string(), expected);
+        }
+        for url in ["", "localhost:3000", "http://", "http:///", "http://a b", "http://a'$(x)"] {
+            assert_eq!(DashboardUrl::parse(url), Err(BadUrl), "{url}");
+        }
+        assert_eq!(DashboardUrl::parse("http://a\nSTORY_ID = x"), Err(BadUrl));
+    }
+}

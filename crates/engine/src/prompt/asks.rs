@@ -1,0 +1,92 @@
+//! What a contract asks for, in words, and a package to fill in.
+
+use baton_core::contract::{Check, Contract, Rule, ValueKind};
+use baton_core::document::Node;
+
+/// The fields of a contract, those first without which a handoff is refused.
+pub(super) fn fields(contract: &Contract) -> String {
+    let mut lines = Vec::new();
+    if !contract.must.is_empty() {
+        lines.push("must (refused without):".to_owned());
+        lines.extend(contract.must.iter().map(line));
+    }
+    if !contract.should.is_empty() {
+        lines.push("should (in strict refused without):".to_owned());
+        lines.extend(contract.should.iter().map(line));
+    }
+    lines.join("\n")
+}
+
+/// A package that keeps the contract in strict once every `<mark>` is replaced.
+pub(super) fn example(contract: &Contract) -> Node {
+    contract.skeleton(&Node::Map(Vec::new()))
+}
+
+fn line(rule: &Rule) -> String {
+    // One spelling will do, and it is the one that the example has.
+    let name = &rule.field;
+    let kind = match &rule.check {
+        Check::Present => String::new(),
+        Check::Kind(kind) => format!(" ({})", kind_words(*kind)),
+        Check::OneOf(words) => format!(" (one of {})", quoted(words)),
+        Check::NoneOf(words) => format!(" (never {})", quoted(words)),
+    };
+    let when = rule.when.as_ref();
+    let when = when.map(|it| format!(", where `{}` is `{}`", it.field, it.is));
+    format!("- `{name}`{kind}{}: {}", when.unwrap_or_default(), rule.about)
+}
+
+fn kind_words(kind: ValueKind) -> &'static str {
+    match kind {
+        ValueKind::Text => "text",
+        ValueKind::Number => "a number",
+        ValueKind::Bool => "true or false",
+        ValueKind::List => "a list",
+        ValueKind::Map => "a map",
+    }
+}
+
+fn quoted(words: &[String]) -> String {
+    let words: Vec<String> = words.iter().map(|it| format!("`{it}`")).collect();
+    words.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use baton_core::contract::When;
+    use expect_test::expect;
+
+    use super::*;
+
+    fn rule(field: &str, check: Check) -> Rule {
+        let (about, others) = (format!("about {field}"), Vec::new());
+        Rule { field: field.to_owned(), others, about, check, when: None }
+    }
+
+    #[test]
+    fn every_kind_of_rule_has_its_words() {
+        let words = |words: &[&str]| words.iter().map(|it| (*it).to_owned()).collect();
+        let when = Some(When { field: "status".to_owned(), is: "merged".to_owned() });
+        let contract = Contract {
+            name: "c".to_owned(),
+            must: vec![
+                Rule { others: words(&["story_id"]), ..rule("story", Check::Present) },
+                rule("build", Check::NoneOf(words(&["false"]))),
+            ],
+            should: vec![
+                rule("files", Check::Kind(ValueKind::List)),
+                rule("priority", Check::OneOf(words(&["high", "low"]))),
+                Rule { when, ..rule("sha", Check::Kind(ValueKind::Text)) },
+            ],
+        };
+        expect![[r#"
+            must (refused without):
+            - `story`: about story
+            - `build` (never `false`): about build
+            should (in strict refused without):
+            - `files` (a list): about files
+            - `priority` (one of `high`, `low`): about priority
+            - `sha` (text), where `status` is `merged`: about sha"#]]
+        .assert_eq(&fields(&contract));
+    }
+}

@@ -1,0 +1,138 @@
+//! What a package says about itself that nobody has checked, and the files that it names.
+
+use baton_core::document::Node;
+use baton_core::evidence::{Evidence, Verdict};
+use baton_core::package::{Format, Package};
+
+use super::brief::Parcel;
+
+/// Where the seeds' packages say that something holds.
+const CLAIMS: &[&str] = &[
+    "build_passes",
+    "build_success",
+    "tests_passed",
+    "tests_added",
+    "lint_passed",
+    "approved",
+    "questions_resolved",
+    "refactored",
+    "docs_updated",
+    "coverage_percent",
+];
+
+/// Below these, every member is a claim.
+const CLAIM_MAPS: &[&str] = &["verification", "context.verification"];
+
+const MOST_CLAIMS: usize = 40;
+const MOST_CHARS: usize = 200;
+
+/// One claim, as `verification.tests_passed: true`.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Claim {
+    pub(super) words: String,
+    pub(super) standing: Standing,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Standing {
+    Unchecked,
+    /// Somebody recorded a check of it, which passed.
+    Passed,
+    /// Somebody recorded a check of it, which failed.
+    Failed,
+}
+
+pub(super) fn claims(parcel: &Parcel, evidence: &[Evidence]) -> Vec<Claim> {
+    let Some(root) = parcel.root() else { return Vec::new() };
+    let named = CLAIMS.iter().filter_map(|key| Some(((*key).to_owned(), root.member(key)?)));
+    let below = CLAIM_MAPS.iter().flat_map(|path| match root.at(path) {
+        Some(Node::Map(members)) => {
+            members.iter().map(|(key, node)| (format!("{path}.{key}"), node)).collect()
+        }
+        Some(_) | None => Vec::new(),
+    });
+    named
+        .chain(below)
+        .filter_map(|(path, node)| claim(&path, node, evidence))
+        .take(MOST_CLAIMS)
+        .collect()
+}
+
+/// What is said not to hold needs no second look: nobody would rely on it.
+fn claim(path: &str, node: &Node, evidence: &[Evidence]) -> Option<Claim> {
+    let value = node.scalar_text().filter(|it| *it != "false")?;
+    let words: String = format!("{path}: {value}").chars().take(MOST_CHARS).collect();
+    let key = path.rsplit('.').next().unwrap_or(path);
+    let check = evidence.iter().find(|it| is_about(key, it.check.as_str()));
+    let standing = match check.map(|it| it.verdict) {
+        None => Standing::Unchecked,
+        Some(Verdict::Passed) => Standing::Passed,
+        Some(Verdict::Failed) => Standing::Failed,
+    };
+    Some(Claim { words, standing })
+}
+
+/// `build_passes` is about the check `build`, `tests_passed` about `tests` and `test`. That tests
+/// were added is another thing than that they pass.
+fn is_about(key: &str, check: &str) -> bool {
+    let Some((subject, verb)) = key.split_once('_') else { return key == check };
+    let one = |word: &str| word.trim_end_matches('s').to_owned();
+    one(subject) == one(check) && matches!(verb, "pass" | "passes" | "passed" | "success")
+}
+
+/// The paths that a package names, each once.
+pub(super) fn files(parcel: &Parcel) -> Vec<String> {
+    let Some(root) = parcel.root() else { return Vec::new() };
+    let view = Package::new(Format::Json, "", root.clone()).view();
+    let mut files: Vec<String> = Vec::new();
+    for file in view.artifacts {
+        if !files.contains(&file) {
+            files.push(file);
+        }
+    }
+    files
+}
+
+#[cfg(test)]
+mod tests {
+    use baton_core::names::CheckName;
+    use baton_wire::json;
+
+    use super::*;
+
+    fn parcel(text: &str) -> Parcel {
+        let document = json::parse(text).ok();
+        Parcel { number: 1, format: Format::Json, hash: None, text: text.into(), document }
+    }
+
+    fn evidence(check: &str, verdict: Verdict) -> Evidence {
+        Evidence { check: CheckName::parse(check).unwrap(), verdict }
+    }
+
+    #[test]
+    fn what_is_claimed_is_told_with_what_was_checked() {
+        let text = r#"{"build_passes": true, "tests_added": true, "approved": false, "plan": "p",
+            "verification": {"tests_passed": true, "lint_passed": true, "coverage_percent": 87, "x": {}}}"#;
+        let seen = [evidence("tests", Verdict::Passed), evidence("lint", Verdict::Failed)];
+        let claim = |words: &str, standing| Claim { words: words.to_owned(), standing };
+        assert_eq!(
+            claims(&parcel(text), &seen),
+            [
+                claim("build_passes: true", Standing::Unchecked),
+                claim("tests_added: true", Standing::Unchecked),
+                claim("verification.tests_passed: true", Standing::Passed),
+                claim("verification.lint_passed: true", Standing::Failed),
+                claim("verification.coverage_percent: 87", Standing::Unchecked),
+            ]
+        );
+    }
+
+    #[test]
+    fn files_are_found_with_and_without_a_root() {
+        let inner = r#"{"context": {"artifacts": [{"path": "a.md"}, "b.rs", "a.md"]}}"#;
+        for text in [inner.to_owned(), format!(r#"{{"handoff": {inner}}}"#)] {
+            assert_eq!(files(&parcel(&text)), ["a.md", "b.rs"]);
+        }
+        assert_eq!(files(&parcel("not JSON")), [""; 0]);
+    }
+}

@@ -1,0 +1,109 @@
+//! The same act in the words of each face: a curl line, a command, or a block to print.
+
+mod block;
+mod cli;
+mod curl;
+
+use baton_core::document::{Node, Number};
+use baton_core::names::{AgentId, CheckName, StoryKey};
+
+use super::ways::Act;
+use super::{DashboardUrl, PromptToken};
+
+/// How the agent speaks to Baton.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Face {
+    /// Over HTTP.
+    Curl,
+    /// With the `baton` command.
+    Cli,
+    /// By what it prints last, which whoever started it reads.
+    Block,
+}
+
+impl Face {
+    pub fn name(self) -> &'static str {
+        match self {
+            Face::Curl => "curl",
+            Face::Cli => "cli",
+            Face::Block => "block",
+        }
+    }
+
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::Curl, Self::Cli, Self::Block].into_iter().find(|it| it.name() == name)
+    }
+
+    /// The act, as it can be typed or printed.
+    pub(super) fn say(self, desk: &Desk<'_>, act: &Act) -> String {
+        match self {
+            Face::Curl => curl::say(desk, act),
+            Face::Cli => cli::say(desk, act),
+            Face::Block => block::say(desk, act),
+        }
+    }
+}
+
+/// Who speaks, and about what.
+pub(super) struct Desk<'a> {
+    pub(super) url: &'a DashboardUrl,
+    pub(super) token: Option<&'a PromptToken>,
+    pub(super) story: &'a StoryKey,
+    pub(super) agent: &'a AgentId,
+    /// What was handed over.
+    pub(super) handoff: u64,
+    /// What is worked on, which may be another.
+    pub(super) work: u64,
+    /// What the work is held with, under a lease.
+    pub(super) fence: Option<u32>,
+}
+
+/// What ends the text that a command reads. No line of JSON can be this one.
+const END: &str = "BATON";
+
+const WHY: &str = "<what has to change, and where>";
+const QUESTION: &str = "<your question>";
+const ANSWER: &str = "<your answer>";
+
+fn passed(check: &CheckName) -> Vec<(&'static str, Node)> {
+    vec![("check", Node::text(check.as_str())), ("verdict", Node::text("passed"))]
+}
+
+/// The act as seed 000's API takes it. A block is read by the same rules.
+fn envelope(desk: &Desk<'_>, act: &Act) -> Node {
+    let on = |action: &str, number: u64, more: Vec<(&'static str, Node)>| {
+        let number = Number::from(i64::try_from(number).unwrap_or(i64::MAX));
+        let members = [
+            ("action", Node::text(action)),
+            ("handoffId", Node::Number(number)),
+            ("agent", Node::text(desk.agent.as_str())),
+        ];
+        Node::map(members.into_iter().chain(more))
+    };
+    let create = |to: &AgentId, more: Vec<(&'static str, Node)>, example: &Node| {
+        let members = [
+            ("action", Node::text("create")),
+            ("storyId", Node::text(desk.story.as_str())),
+            ("fromAgent", Node::text(desk.agent.as_str())),
+            ("toAgent", Node::text(to.as_str())),
+        ];
+        let payload = ("payload", example.clone());
+        Node::map(members.into_iter().chain(more).chain([payload]))
+    };
+    let kind = |kind: &str| ("kind", Node::text(kind));
+    match act {
+        Act::Accept => on("accept", desk.handoff, Vec::new()),
+        Act::HandOn { to, outcome, example } => {
+            create(to, vec![("outcome", Node::text(outcome.name()))], example)
+        }
+        Act::Delegate { to, example } => create(to, vec![kind("delegation")], example),
+        Act::Escalate { example } => create(&AgentId::human(), vec![kind("escalation")], example),
+        Act::Return { to, outcome, example } => {
+            create(to, vec![kind("return"), ("outcome", Node::text(outcome.name()))], example)
+        }
+        Act::Reject => on("reject", desk.handoff, vec![("reason", Node::text(WHY))]),
+        Act::Clarify => on("clarify", desk.handoff, vec![("question", Node::text(QUESTION))]),
+        Act::Answer => on("answer", desk.handoff, vec![("answer", Node::text(ANSWER))]),
+        Act::Record { check } => on("evidence", desk.work, passed(check)),
+    }
+}

@@ -1,0 +1,13 @@
+//! Acts as a block to print: whoever started the agent reads the last one.
+
+use baton_wire::json;
+
+use super::{Act, Desk, envelope};
+
+/// What the block begins and ends with, each on a line of its own.
+const OPENING: &str = "```baton";
+const CLOSING: &str = "```";
+
+pub(super) fn say(desk: &Desk<'_>, act: &Act) -> String {
+    format!("{OPENING}\n{}\n{CLOSING}", json::print_pretty(&envelope(desk, act)))
+}

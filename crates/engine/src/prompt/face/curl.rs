@@ -1,0 +1,51 @@
+//! Acts as curl lines. The body is read from a here-document, so that no quote in it can end it.
+
+use baton_core::document::Node;
+use baton_wire::json;
+
+use super::{ANSWER, Act, Desk, END, QUESTION, envelope, passed};
+use crate::prompt::PromptToken;
+use crate::prompt::quoting::shell_word;
+
+pub(super) fn say(desk: &Desk<'_>, act: &Act) -> String {
+    match act {
+        Act::Accept
+        | Act::HandOn { .. }
+        | Act::Delegate { .. }
+        | Act::Escalate { .. }
+        | Act::Return { .. }
+        | Act::Reject => post(desk, "/api/handoffs", &envelope(desk, act)),
+        // Seed 000 has no words for these: the native API does.
+        Act::Clarify => native(desk, desk.handoff, "clarify", said(desk, "question", QUESTION)),
+        Act::Answer => native(desk, desk.handoff, "answer", said(desk, "answer", ANSWER)),
+        Act::Record { check } => native(desk, desk.work, "evidence", passed(check)),
+    }
+}
+
+type Members = Vec<(&'static str, Node)>;
+
+fn native(desk: &Desk<'_>, number: u64, verb: &str, members: Members) -> String {
+    post(desk, &format!("/api/v1/handoffs/{number}/{verb}"), &Node::map(members))
+}
+
+fn said(desk: &Desk<'_>, name: &'static str, words: &str) -> Members {
+    let said = [("agent", Node::text(desk.agent.as_str())), (name, Node::text(words))];
+    let fence = desk.fence.map(|it| ("fence", Node::Number(i64::from(it).into())));
+    said.into_iter().chain(fence).collect()
+}
+
+fn post(desk: &Desk<'_>, path: &str, body: &Node) -> String {
+    let url = shell_word(&format!("{}{path}", desk.url));
+    let credentials = match desk.token {
+        None => String::new(),
+        Some(PromptToken::Environment) => " -H \"Authorization: Bearer $BATON_TOKEN\"".to_owned(),
+        Some(PromptToken::Written(token)) => {
+            format!(" -H {}", shell_word(&format!("Authorization: Bearer {token}")))
+        }
+    };
+    let body = json::print_pretty(body);
+    format!(
+        "curl -sS -X POST {url} -H 'Content-Type: application/json'{credentials} \
+         --data-binary @- <<'{END}'\n{body}\n{END}"
+    )
+}

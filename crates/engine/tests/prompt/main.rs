@@ -1,0 +1,18 @@
+//! What agents are told, through the engine's public face.
+
+#[cfg(test)]
+mod budget;
+#[cfg(test)]
+mod builtins;
+#[cfg(test)]
+mod golden;
+#[cfg(test)]
+mod history;
+#[cfg(test)]
+mod hostile;
+#[cfg(test)]
+mod read;
+#[cfg(test)]
+mod refusals;
+#[cfg(test)]
+mod world;
