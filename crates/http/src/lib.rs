@@ -8,6 +8,7 @@ mod events;
 mod guard;
 mod health;
 mod metrics;
+mod page;
 mod problem;
 mod seed;
 
@@ -137,6 +138,7 @@ pub(crate) fn router(engine: Arc<Engine>, origins: Origins, live: Arc<Live>) -> 
         .merge(metrics::routes())
         .merge(seed::routes())
         .merge(events::routes())
+        .merge(page::routes())
         .fallback(problem::no_such_page)
         .method_not_allowed_fallback(problem::no_such_method)
         .layer(from_fn_with_state(app.clone(), guard::check))
