@@ -10,6 +10,7 @@ mod guard;
 mod health;
 mod metrics;
 mod openapi;
+mod page;
 mod params;
 mod problem;
 mod query;
@@ -154,7 +155,7 @@ pub(crate) fn router(engine: Arc<Engine>, origins: Origins, live: Arc<Live>) -> 
         },
     });
     routes
-        .merge(events::routes())
+        .merge(page::routes())
         .fallback(problem::no_such_page)
         .method_not_allowed_fallback(problem::no_such_method)
         .layer(from_fn_with_state(app.clone(), guard::check))
@@ -167,6 +168,7 @@ fn described_routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::with_openapi(openapi::head())
         .merge(v1::routes())
         .merge(seed::routes())
+        .merge(events::routes())
         .merge(openapi::routes())
         .merge(health::routes())
         .merge(metrics::routes())

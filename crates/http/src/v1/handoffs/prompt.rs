@@ -128,7 +128,9 @@ mod tests {
         let start = StartRun { story, workflow: None, to: None, package: None, reason: None };
         engine.start(&Caller::new(Principal::parse("ada").unwrap()), start).await.unwrap();
         let address = "127.0.0.1:4180".parse().unwrap();
-        crate::router(Arc::new(engine), Origins::new(address, &[]))
+        let engine = Arc::new(engine);
+        let live = Arc::new(crate::events::Live::new(engine.clone()));
+        crate::router(engine, Origins::new(address, &[]), live)
     }
 
     async fn send(server: &Router, request: Request<Body>) -> (StatusCode, HeaderMap, String) {
