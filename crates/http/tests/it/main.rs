@@ -4,3 +4,5 @@
 mod client;
 #[cfg(test)]
 mod events;
+#[cfg(test)]
+mod page;
