@@ -22,6 +22,10 @@ const MOST_BATCHES: usize = 128;
 const MOST_EVENTS: usize = 64;
 /// So that whatever stands between does not take silence for the end.
 const HEARTBEAT: Duration = Duration::from_secs(15);
+/// To tell one listener costs about this much; for so long nothing else is told, and what is
+/// committed meanwhile goes out together. So many listeners cost fewer, larger writes.
+const REST_PER_LISTENER: Duration = Duration::from_micros(25);
+const MOST_REST: Duration = Duration::from_millis(25);
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
 
 #[derive(Clone)]
@@ -116,6 +120,7 @@ impl Live {
                 cursor = batch.upto;
                 send(sender, batch);
             }
+            tokio::time::sleep(rest(sender.receiver_count())).await;
         }
         Ok(Told::NobodyListens)
     }
@@ -133,6 +138,11 @@ enum Told {
     NobodyListens,
     /// The engine was shut down.
     LogEnded,
+}
+
+fn rest(n_listeners: usize) -> Duration {
+    let n_listeners = u32::try_from(n_listeners).unwrap_or(u32::MAX);
+    REST_PER_LISTENER.saturating_mul(n_listeners).min(MOST_REST)
 }
 
 /// That nobody listens any more is no failure.

@@ -113,7 +113,8 @@ fn settled(run: &Run, step: &Step, index: usize, here: Option<usize>) -> StepSta
     let place = Place::Step(step.id.clone());
     let has_rejected = run.rounds.iter().any(|it| it.edge.to == place && it.n_rejects > 0);
     match (is_visited, is_ahead) {
-        (true, true) if has_rejected => StepState::SentBack,
+        // It may have sent back what it never took.
+        (_, true) if has_rejected => StepState::SentBack,
         (true, _) => StepState::Done,
         (false, true) => StepState::Ahead,
         (false, false) if here.is_some() || run.status == RunStatus::Completed => {

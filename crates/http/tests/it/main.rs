@@ -15,6 +15,8 @@ mod inbox;
 #[cfg(test)]
 mod lists;
 #[cfg(test)]
+mod page;
+#[cfg(test)]
 mod parts;
 #[cfg(test)]
 mod races;

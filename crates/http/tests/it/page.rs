@@ -1,0 +1,247 @@
+//! The page: what it says, and that nobody's text becomes part of it.
+
+use baton_core::command::{Clarify, Command, Reply};
+use baton_core::names::Words;
+use baton_core::run::HandoffNo;
+
+use crate::client::{Answer, Site};
+
+/// A page that is there.
+async fn page(site: &Site, path: &str) -> String {
+    let answer = site.get(path).await;
+    assert_eq!(answer.status, 200, "{path}: {}", answer.body);
+    assert!(
+        answer.headers.contains("content-type: text/html; charset=utf-8"),
+        "{}",
+        answer.headers
+    );
+    answer.body
+}
+
+/// What a reader sees of it: no markup, and blanks as one.
+fn read(page: &str) -> String {
+    let main = page.split_once("<main id=\"live\">").unwrap().1;
+    let mut text = String::new();
+    let mut is_markup = false;
+    for it in main.chars() {
+        match it {
+            '<' => is_markup = true,
+            '>' => {
+                is_markup = false;
+                text.push(' ');
+            }
+            it if !is_markup => text.push(it),
+            _ => {}
+        }
+    }
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[track_caller]
+fn says(page: &str, words: &str) {
+    let text = read(page);
+    assert!(text.contains(words), "`{words}` is not in: {text}");
+}
+
+async fn hand(site: &Site, story: &str, from: &str, to: &str, payload: &str) -> Answer {
+    let body = format!(
+        r#"{{"action":"create","storyId":"{story}","fromAgent":"{from}","toAgent":"{to}","payload":{payload}}}"#
+    );
+    let answer = site.post("/api/handoffs", &body).await;
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    answer
+}
+
+#[tokio::test]
+async fn a_page_without_data_says_what_to_type() {
+    let site = Site::open().await;
+    let page = page(&site, "/").await;
+    says(&page, "Nothing is under way");
+    says(&page, "baton run start STORY");
+    assert!(page.contains("<title>Baton</title>"));
+}
+
+#[tokio::test]
+async fn a_run_shows_who_has_the_baton_and_how_far_it_has_come() {
+    let site = Site::open().await;
+    site.start("v0.1:1.1.1").await;
+    says(&page(&site, "/").await, "Analyst is to take the baton HO-001");
+    site.accept("v0.1:1.1.1", 1).await;
+    hand(&site, "v0.1:1.1.1", "analyst", "implementer", r#"{"plan":"a form"}"#).await;
+    hand(&site, "v0.1:1.1.1", "implementer", "reviewer", r#"{"summary":"built"}"#).await;
+    let reject = r#"{"action":"reject","handoffId":3,"reason":"Tests failing"}"#;
+    assert_eq!(site.post("/api/handoffs", reject).await.status, 200);
+    for path in ["/", "/runs/1"] {
+        let page = page(&site, path).await;
+        says(&page, "Implementer is to take the baton HO-004");
+        says(&page, "✓ Analyze done ○ Implement to be taken returned 1× ↩ Review sent back");
+        says(&page, "Implementer → 👁️ Reviewer rejected");
+        says(&page, "Rejected because Tests failing");
+        says(&page, "created 2025-06-15 15:06:40 UTC");
+        assert_eq!(page.matches("aria-current=\"step\"").count(), 1);
+    }
+}
+
+#[tokio::test]
+async fn what_waits_for_a_person_says_what_to_type_and_what_then_happens() {
+    let site = Site::open().await;
+    site.start("s-1").await;
+    site.accept("s-1", 1).await;
+    hand(&site, "s-1", "analyst", "human", r#"{"question":"per key or per address?"}"#).await;
+    let page = page(&site, "/").await;
+    says(&page, "Waits for you 1");
+    says(&page, "baton answer 1/HO-002 --comment TEXT analyst goes on with HO-001");
+    says(&page, "A person has to answer HO-002");
+    says(&page, "! Analyze waits for you");
+    assert!(page.contains("<title>(1) Baton</title>"));
+}
+
+#[tokio::test]
+async fn a_question_stands_with_its_answer() {
+    let site = Site::open().await;
+    site.start("s-1").await;
+    site.accept("s-1", 1).await;
+    hand(&site, "s-1", "analyst", "implementer", r#"{"plan":"p"}"#).await;
+    let handoff = HandoffNo(2);
+    let question = Words::parse("Which colour?").unwrap();
+    site.on_run("s-1", Command::Clarify(Clarify { handoff, by: None, question, fence: None }))
+        .await;
+    says(&page(&site, "/runs/1").await, "Question Which colour? Not answered yet");
+    let answer = Words::parse("Green").unwrap();
+    site.on_run(
+        "s-1",
+        Command::Reply(Reply { handoff: HandoffNo(3), by: None, answer, fence: None }),
+    )
+    .await;
+    says(&page(&site, "/runs/1").await, "Question Which colour? Answer Green");
+    says(&page(&site, "/handoffs/2").await, "Asked about it");
+}
+
+#[tokio::test]
+async fn nobodys_text_becomes_part_of_the_page() {
+    let site = Site::open().await;
+    let hostile =
+        r#"</pre><script>alert(1)</script><img src=x onerror=alert(2)>\u202egpj.exe\u0007"#;
+    let story = "<b onclick=x>&\\\"'";
+    hand(&site, story, "orchestrator", "analyst", &format!(r#"{{"story":"{hostile}"}}"#)).await;
+    let accept = format!(r#"{{"action":"accept","handoffId":1,"payload":{{"task":"{hostile}"}}}}"#);
+    assert_eq!(site.post("/api/handoffs", &accept).await.status, 200);
+    let reject = format!(r#"{{"action":"reject","handoffId":1,"reason":"{hostile}"}}"#);
+    assert_eq!(site.post("/api/handoffs", &reject).await.status, 200);
+    for path in ["/", "/runs/1", "/handoffs/1"] {
+        let page = page(&site, path).await;
+        for markup in ["<script>", "<img", "<b ", "onclick=x>", "\u{202e}", "\u{7}"] {
+            assert!(!page.contains(markup), "{path}: {markup}");
+        }
+        // The one script is ours.
+        assert_eq!(page.matches("<script").count(), 1, "{path}");
+        assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"), "{path}");
+        assert!(page.contains("<span class=\"hidden\">U+202E</span>gpj.exe"), "{path}");
+        assert!(page.contains("<span class=\"hidden\">U+0007</span>"), "{path}");
+        assert!(page.contains("&lt;b onclick=x&gt;&amp;&quot;&#39;"), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_long_package_has_a_page_of_its_own() {
+    let site = Site::open().await;
+    let long = "word ".repeat(5000);
+    hand(&site, "s-1", "orchestrator", "analyst", &format!(r#"{{"story":"{long}end"}}"#)).await;
+    let run = page(&site, "/runs/1").await;
+    assert!(run.len() < 10_000, "{}", run.len());
+    says(&run, "All of it");
+    says(&page(&site, "/handoffs/1").await, "word end");
+}
+
+#[tokio::test]
+async fn what_ended_is_still_shown() {
+    let site = Site::open().await;
+    site.start("s-1").await;
+    site.on_run("s-1", Command::CancelRun { reason: None }).await;
+    let board = page(&site, "/").await;
+    says(&board, "No run is open.");
+    says(&board, "Ended lately – s-1 cancelled");
+    says(&page(&site, "/runs/1").await, "The run is cancelled");
+}
+
+/// The script replaces the parts of the page by their keys.
+#[tokio::test]
+async fn every_part_of_a_page_has_a_key_of_its_own() {
+    let site = Site::open().await;
+    for n in 0..3 {
+        site.start(&format!("s-{n}")).await;
+    }
+    site.accept("s-0", 1).await;
+    hand(&site, "s-0", "analyst", "human", r#"{"question":"?"}"#).await;
+    site.on_run("s-2", Command::CancelRun { reason: None }).await;
+    for path in ["/", "/runs/1", "/handoffs/1"] {
+        let page = page(&site, path).await;
+        let keys: Vec<&str> =
+            page.split("data-key=\"").skip(1).map(|it| it.split('"').next().unwrap()).collect();
+        let mut once = keys.clone();
+        once.sort_unstable();
+        once.dedup();
+        assert_eq!(once.len(), keys.len(), "{keys:?}");
+        let n_parts = parts_of_main(&page);
+        assert_eq!(keys.len(), n_parts, "{path}: {keys:?}");
+    }
+}
+
+/// How many elements stand directly in `<main>`.
+fn parts_of_main(page: &str) -> usize {
+    let main = page.split_once("<main id=\"live\">").unwrap().1.split_once("</main>").unwrap().0;
+    let (mut depth, mut n_parts) = (0, 0);
+    for tag in main.split('<').skip(1) {
+        if tag.starts_with('/') {
+            depth -= 1;
+        } else {
+            n_parts += usize::from(depth == 0);
+            depth += 1;
+        }
+    }
+    assert_eq!(depth, 0, "every element is closed");
+    n_parts
+}
+
+#[tokio::test]
+async fn a_page_is_let_in_by_a_link_and_nothing_else_is() {
+    let site = Site::open().await;
+    site.start("s-1").await;
+    let visit = [
+        ("Sec-Fetch-Site", "cross-site"),
+        ("Sec-Fetch-Mode", "navigate"),
+        ("Sec-Fetch-Dest", "document"),
+    ];
+    let framed = [visit[0], visit[1], ("Sec-Fetch-Dest", "iframe")];
+    for path in ["/", "/runs/1", "/handoffs/1"] {
+        assert_eq!(site.ask("GET", path, &visit, "").await.status, 200, "{path}");
+        assert_eq!(site.ask("GET", path, &visit[..1], "").await.status, 403, "{path}");
+        assert_eq!(site.ask("GET", path, &framed, "").await.status, 403, "{path}");
+        let answer = site.get(path).await;
+        assert!(answer.headers.contains("script-src 'self'"), "{}", answer.headers);
+        assert!(answer.headers.contains("cache-control: no-store"), "{}", answer.headers);
+    }
+    assert_eq!(site.ask("GET", "/api/handoffs?storyId=s-1", &visit, "").await.status, 403);
+    for (path, status) in [("/runs/99", 404), ("/handoffs/99", 404), ("/runs/x", 400)] {
+        assert_eq!(site.get(path).await.status, status, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn the_files_of_the_page_are_kept_by_their_version_only() {
+    let site = Site::open().await;
+    let page = page(&site, "/").await;
+    for name in ["baton.js", "baton.css"] {
+        let begin = page.find(&format!("/assets/{name}?v=")).unwrap();
+        let path = page[begin..].split('"').next().unwrap();
+        let kept = site.get(path).await;
+        assert_eq!(kept.status, 200);
+        assert!(kept.headers.contains("immutable"), "{}", kept.headers);
+        for other in [format!("/assets/{name}"), format!("/assets/{name}?v=0")] {
+            let answer = site.get(&other).await;
+            assert!(answer.headers.contains("cache-control: no-cache"), "{}", answer.headers);
+            assert_eq!(answer.body, kept.body);
+        }
+    }
+    assert_eq!(site.get("/assets/nothing.js").await.status, 404);
+}
