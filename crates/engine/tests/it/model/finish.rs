@@ -5,9 +5,8 @@ use baton_core::contract::Profile;
 use baton_core::outcome::Outcome;
 
 use super::along::Leg;
-use super::create::brought;
 use super::frames::DEEPEST;
-use super::{Cause, Handoff, Kind, Party, Run, Said, State, Stops, is_known, only, orchestrator};
+use super::{Cause, Handoff, Kind, Party, Run, Said, State, is_known, only, orchestrator};
 use crate::act::{Complete, Create};
 use crate::flows::{Edge, EdgeGate, HUMAN, ORCHESTRATOR, Parcel, Step, is_delegate};
 
@@ -194,8 +193,9 @@ impl Run {
             Some(EdgeGate::Advisory) | None => Cause::NeedsReview,
         };
         let gate = self.ask(handoff, cause, worker, Some(work.package), handoff.package);
-        gate.stops = Stops::All;
         gate.sender = None;
+        // Whoever was lost was lost here, and not where the work goes.
+        gate.has_lost_lease = false;
         Ok(())
     }
 
@@ -317,5 +317,14 @@ impl Run {
             self.flow.agents_at(it.to).contains(&to) && on.is_none_or(|outcome| outcome == it.on)
         };
         self.flow.edges_from(place).iter().find(leads_there).copied()
+    }
+}
+
+/// How work ended that is given back, where its maker need not say so.
+fn brought(create: &Create) -> Outcome {
+    match create.outcome {
+        Some(outcome) => outcome,
+        None if create.parcel == Parcel::Error => Outcome::Failure,
+        None => Outcome::Success,
     }
 }
