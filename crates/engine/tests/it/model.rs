@@ -114,7 +114,7 @@ pub(crate) struct Handoff {
     /// Since when it waits for its receiver.
     waits_since: i64,
     accepted_at: i64,
-    is_stale: bool,
+    pub(crate) is_stale: bool,
     /// In seconds.
     pub(crate) lease: Option<u32>,
     pub(crate) has_lost_lease: bool,

@@ -80,6 +80,8 @@ fn goes_on(model: &Model, story: usize, run: &Run) -> BoxedStrategy<What> {
         }
     };
     choices.extend(due(model, story, run).map(|it| (8, likely::on(it))));
+    let stale = run.current().filter(|it| it.is_stale);
+    choices.extend(stale.map(|it| (3, likely::on(Order::MarkStale { no: it.no }))));
     pick(choices)
 }
 

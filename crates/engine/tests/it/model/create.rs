@@ -208,12 +208,3 @@ impl Run {
         gate.given = given;
     }
 }
-
-/// How work ended that is given back, where its maker need not say so.
-pub(super) fn brought(create: &Create) -> Outcome {
-    match create.outcome {
-        Some(outcome) => outcome,
-        None if create.parcel == Parcel::Error => Outcome::Failure,
-        None => Outcome::Success,
-    }
-}

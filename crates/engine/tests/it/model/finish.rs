@@ -5,7 +5,6 @@ use baton_core::contract::Profile;
 use baton_core::outcome::Outcome;
 
 use super::along::Leg;
-use super::create::brought;
 use super::frames::DEEPEST;
 use super::{Cause, Handoff, Kind, Party, Run, Said, State, is_known, only, orchestrator};
 use crate::act::{Complete, Create};
@@ -318,5 +317,14 @@ impl Run {
             self.flow.agents_at(it.to).contains(&to) && on.is_none_or(|outcome| outcome == it.on)
         };
         self.flow.edges_from(place).iter().find(leads_there).copied()
+    }
+}
+
+/// How work ended that is given back, where its maker need not say so.
+fn brought(create: &Create) -> Outcome {
+    match create.outcome {
+        Some(outcome) => outcome,
+        None if create.parcel == Parcel::Error => Outcome::Failure,
+        None => Outcome::Success,
     }
 }

@@ -79,7 +79,8 @@ fn question(run: &Run, about: u32) -> Choices {
     let mut choices = vec![
         (12, draws::reply(question, about)),
         (3, draws::accept(question)),
-        (2, draws::answer(no, draws::all_answers())),
+        (2, draws::answer(no, run.choices(no))),
+        (1, draws::answer(no, draws::all_answers())),
         (1, on(Order::MarkStale { no })),
     ];
     if question.state == State::Accepted {

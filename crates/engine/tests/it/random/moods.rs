@@ -69,8 +69,8 @@ fn work(temper: Temper, story: usize, handoff: &Handoff) -> BoxedStrategy<What> 
             pick(vec![(6, on), (1, draws::reject(handoff)), (n_checks, draws::record(no))])
         }
         Temper::Deep => pick(vec![
-            (2, on),
-            (8, draws::delegate(story, handoff)),
+            (1, on),
+            (12, draws::delegate(story, handoff)),
             (1, draws::escalate(handoff)),
             (1, draws::reject(handoff)),
         ]),
