@@ -17,6 +17,8 @@ mod lists;
 #[cfg(test)]
 mod parts;
 #[cfg(test)]
+mod prompt;
+#[cfg(test)]
 mod races;
 #[cfg(test)]
 mod repeats;
