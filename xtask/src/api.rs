@@ -37,6 +37,8 @@ pub(crate) fn check() -> Result<Option<&'static str>> {
     let status = Command::new(&program)
         .arg("run")
         .arg(format!("{}/openapi.json", server.url))
+        // A stream has no end that could be waited for.
+        .args(["--exclude-path", "/api/events", "--exclude-path", "/api/v1/events"])
         .args(["--checks", CHECKS, "--phases", "examples,coverage,fuzzing"])
         .args(["--max-examples", "20", "--generation-deterministic", "--no-color"])
         .status()

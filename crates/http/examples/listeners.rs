@@ -124,9 +124,7 @@ async fn write(
         engine.start(&caller, start).await?;
         let now = Instant::now();
         let position = engine.store().last_position().await?.0;
-        let mut times = committed.lock().unwrap_or_else(PoisonError::into_inner);
-        times.extend((last + 1..=position).map(|it| (it, now)));
-        drop(times);
+        note(committed, last + 1..=position, now);
         last = position;
         // The time at which the next is due, so that a slow one is made up for.
         let due = begin + Duration::from_secs_f64((last - first) as f64 / rate as f64);
@@ -135,6 +133,11 @@ async fn write(
     // Whatever is under way is heard before the server ends.
     tokio::time::sleep(Duration::from_secs(1)).await;
     Ok(last - first)
+}
+
+fn note(committed: &Committed, positions: std::ops::RangeInclusive<u64>, at: Instant) {
+    let mut times = committed.lock().unwrap_or_else(PoisonError::into_inner);
+    times.extend(positions.map(|it| (it, at)));
 }
 
 fn report(waits: &mut [Duration], n_listeners: u64, n_events: u64, seconds: u64) {

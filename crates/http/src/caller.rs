@@ -13,7 +13,7 @@ pub(crate) fn caller(headers: &HeaderMap, route: &str, request: &str) -> Result<
     let principal = local()?;
     let key = match headers.get("idempotency-key").map(|it| it.to_str()) {
         None => None,
-        Some(Ok(key)) if !key.trim().is_empty() && key.len() <= 200 => Some(Key {
+        Some(Ok(key)) if is_key(key) => Some(Key {
             scope: format!("http:{principal}:{route}"),
             key: key.to_owned(),
             request: Hash::of(request.as_bytes()),
@@ -24,6 +24,10 @@ pub(crate) fn caller(headers: &HeaderMap, route: &str, request: &str) -> Result<
         }
     };
     Ok(Caller { principal, key, mode: Mode::Commit, expected: None })
+}
+
+fn is_key(key: &str) -> bool {
+    !key.trim().is_empty() && key.len() <= 200 && key.bytes().all(|it| (b' '..=b'~').contains(&it))
 }
 
 pub(crate) fn local() -> Result<Principal, Problem> {

@@ -14,13 +14,11 @@ mod stream;
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use axum::Router;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
 use baton_core::document::Node;
 use baton_core::names::StoryKey;
 use baton_core::run::RunId;
@@ -28,6 +26,10 @@ use baton_engine::EngineError;
 use baton_store::{Position, RunRef};
 use bytes::Bytes;
 use futures_util::stream::unfold;
+use serde::Deserialize;
+use utoipa::IntoParams;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 use uuid::Uuid;
 
 use self::batch::{Known, frame};
@@ -37,16 +39,41 @@ use self::message::Face;
 use self::snapshot::{Snapshot, end_of_log, event_at};
 use self::stream::{Source, Stream};
 use crate::App;
+use crate::openapi::ReadProblems;
 use crate::problem::Problem;
 use crate::query::Query;
 
 /// How long a listener that was cut off waits before it comes back.
 const RETRY: &str = "retry: 1000\n\n";
 
-pub(crate) fn routes() -> Router<Arc<App>> {
-    let seed = |app, uri, headers| open(app, Face::Seed, uri, headers);
-    let native = |app, uri, headers| open(app, Face::Native, uri, headers);
-    Router::new().route("/api/events", get(seed)).route("/api/v1/events", get(native))
+pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
+    OpenApiRouter::new().routes(routes!(seed)).routes(routes!(native))
+}
+
+/// Of which run to tell; of all, where none is named.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[expect(dead_code, reason = "it only describes what `open` reads")]
+struct EventsQuery {
+    /// A run's id or number, or its story.
+    run: Option<String>,
+}
+
+/// What happens, as it happens, in seed 000's words: server-sent events without a name, each
+/// `{type, data}`.
+#[utoipa::path(get, path = "/api/events", operation_id = "seedEvents", tag = "seed-000",
+    params(EventsQuery, ("last-event-id" = Option<String>, Header)),
+    responses((status = 200, body = String, content_type = "text/event-stream"), ReadProblems))]
+async fn seed(app: State<Arc<App>>, uri: Uri, headers: HeaderMap) -> Result<Response, Problem> {
+    open(app, Face::Seed, uri, headers).await
+}
+
+/// What happens, as it happens: server-sent events by name.
+#[utoipa::path(get, path = "/api/v1/events", operation_id = "listenToEvents", tag = "events",
+    params(EventsQuery, ("last-event-id" = Option<String>, Header)),
+    responses((status = 200, body = String, content_type = "text/event-stream"), ReadProblems))]
+async fn native(app: State<Arc<App>>, uri: Uri, headers: HeaderMap) -> Result<Response, Problem> {
+    open(app, Face::Native, uri, headers).await
 }
 
 async fn open(

@@ -14,6 +14,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
 use crate::App;
+use crate::page;
 use crate::problem::Problem;
 
 /// The names by which this server is called, and so the origins that are its own.
@@ -21,9 +22,6 @@ use crate::problem::Problem;
 pub(crate) struct Origins {
     hosts: Vec<String>,
 }
-
-/// Pages that a person may come to from anywhere; they change nothing.
-const PAGES: &[&str] = &["/", "/api"];
 
 /// Bodies that a page cannot send without asking first.
 const OURS: &[&str] = &[
@@ -96,13 +94,13 @@ fn refuse(origins: &Origins, request: &Request) -> Result<(), Problem> {
     check_content_type(request)
 }
 
-/// True for a person who opens a page, by a link or by its address.
+/// True for a person who opens a page, by a link or by its address. Pages change nothing.
 fn is_visit(request: &Request) -> bool {
     let headers = request.headers();
     request.method() == Method::GET
         && text(headers, "sec-fetch-mode") == Some("navigate")
         && text(headers, "sec-fetch-dest") == Some("document")
-        && PAGES.contains(&request.uri().path())
+        && page::is_page(request.uri().path())
 }
 
 /// A form can be sent from any page without asking; curl without a header looks the same. What

@@ -1,7 +1,7 @@
-//! Baton over HTTP: seed 000's API to the letter, and what a server needs around it.
+//! Baton over HTTP: seed 000's API to the letter, the native one, and what a server needs around them.
 //!
 //! A face like any other: it turns requests into commands of the engine and answers into JSON,
-//! and decides nothing. Who may ask at all is [`guard`]; what a no looks like is [`problem`].
+//! and decides nothing. Who may ask at all is `guard`; what a no looks like is `problem`.
 
 mod body;
 mod caller;
@@ -10,6 +10,7 @@ mod guard;
 mod health;
 mod metrics;
 mod openapi;
+mod page;
 mod params;
 mod problem;
 mod query;
@@ -154,7 +155,7 @@ pub(crate) fn router(engine: Arc<Engine>, origins: Origins, live: Arc<Live>) -> 
         },
     });
     routes
-        .merge(events::routes())
+        .merge(page::routes())
         .fallback(problem::no_such_page)
         .method_not_allowed_fallback(problem::no_such_method)
         .layer(from_fn_with_state(app.clone(), guard::check))
@@ -167,6 +168,7 @@ fn described_routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::with_openapi(openapi::head())
         .merge(v1::routes())
         .merge(seed::routes())
+        .merge(events::routes())
         .merge(openapi::routes())
         .merge(health::routes())
         .merge(metrics::routes())

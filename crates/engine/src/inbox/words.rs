@@ -45,7 +45,16 @@ impl InboxItem {
 
     /// What the answer leads to by the rules, and what whoever asks says that it means.
     pub fn consequence(&self, choice: &Choice) -> String {
-        let then = match &choice.then {
+        let then = Self::then(choice);
+        match self.asked.meaning(choice.name) {
+            Some(meaning) => format!("{meaning} ({then})"),
+            None => then,
+        }
+    }
+
+    /// What the answer leads to by the rules.
+    pub fn then(choice: &Choice) -> String {
+        match &choice.then {
             Then::Offered { handoff, to, place } => {
                 let who = if choice.name == "hand_to" { "AGENT" } else { to.as_str() };
                 match place {
@@ -61,10 +70,6 @@ impl InboxItem {
             Then::Loose { at } => format!("the baton lies loose at {at}"),
             Then::Ended(status) => format!("the run is {}", status.name()),
             Then::Refused { why } => format!("it would be refused: {why}"),
-        };
-        match self.asked.meaning(choice.name) {
-            Some(meaning) => format!("{meaning} ({then})"),
-            None => then,
         }
     }
 }

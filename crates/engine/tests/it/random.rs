@@ -73,7 +73,10 @@ fn goes_on(model: &Model, story: usize, run: &Run) -> BoxedStrategy<What> {
     let mut choices = match model.temper {
         Temper::Lively => vec![(14, likely), (4, wild)],
         Temper::Stubborn | Temper::Deep | Temper::Curious | Temper::Frail => {
-            vec![(20, moods::typical(model.temper, story, run)), (2, likely), (1, wild)]
+            let mut choices =
+                vec![(20, moods::typical(model.temper, story, run)), (2, likely), (1, wild)];
+            choices.extend(likely::beside(run));
+            choices
         }
     };
     choices.extend(due(model, story, run).map(|it| (8, likely::on(it))));

@@ -98,7 +98,7 @@ impl Item {
         let choices = item.choices.iter().map(|it| Choice {
             choice: it.name,
             needs_words: it.needs_words,
-            then: item.consequence(it),
+            then: InboxItem::then(it),
             meaning: asked.meaning(it.name).map(str::to_owned),
         });
         let (cause, kind) = match &item.why {

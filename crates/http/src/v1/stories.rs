@@ -71,7 +71,6 @@ pub(super) struct StoryText {
     depends_on: Vec<String>,
     /// Higher goes first.
     #[serde(default)]
-    #[schema(minimum = -1_000_000_000, maximum = 1_000_000_000)]
     priority: i64,
     branch: Option<String>,
     pr_url: Option<String>,
@@ -94,7 +93,6 @@ pub(super) struct NewStory {
     depends_on: Vec<String>,
     /// Higher goes first.
     #[serde(default)]
-    #[schema(minimum = -1_000_000_000, maximum = 1_000_000_000)]
     priority: i64,
     branch: Option<String>,
     pr_url: Option<String>,

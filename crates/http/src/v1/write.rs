@@ -154,7 +154,7 @@ impl IntoParams for KeyHeader {
 fn key_header() -> Parameter {
     let key = ObjectBuilder::new()
         .schema_type(Type::String)
-        .pattern(Some("^[!-~]+$"))
+        .pattern(Some("^[!-~]([ -~]*[!-~])?$"))
         .min_length(Some(1))
         .max_length(Some(200));
     ParameterBuilder::new()

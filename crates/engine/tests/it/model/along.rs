@@ -108,7 +108,7 @@ impl Run {
     /// What a gate stopped goes on after all.
     pub(super) fn approved(&mut self, gate: &Gate, package: Option<u32>) {
         let leg = Leg::new(gate.asker, gate.worker, package);
-        self.send(Leg { forward: gate.edge, ..leg });
+        self.send(Leg { forward: gate.edge, has_lost_lease: gate.has_lost_lease, ..leg });
     }
 
     /// The gate of the edge along which a handoff came to its receiver.
@@ -196,7 +196,7 @@ fn gate_before(leg: &Leg, cause: Cause, stops: Stops) -> Gate {
         edge: leg.edge,
         forward: leg.counted,
         sender: None,
-        has_lost_lease: false,
+        has_lost_lease: leg.has_lost_lease,
         beside: None,
         about: None,
         evidence: Evidence::new(),

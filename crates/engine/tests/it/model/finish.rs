@@ -7,7 +7,7 @@ use baton_core::outcome::Outcome;
 use super::along::Leg;
 use super::create::brought;
 use super::frames::DEEPEST;
-use super::{Cause, Handoff, Kind, Party, Run, Said, State, Stops, is_known, only, orchestrator};
+use super::{Cause, Handoff, Kind, Party, Run, Said, State, is_known, only, orchestrator};
 use crate::act::{Complete, Create};
 use crate::flows::{Edge, EdgeGate, HUMAN, ORCHESTRATOR, Parcel, Step, is_delegate};
 
@@ -194,8 +194,9 @@ impl Run {
             Some(EdgeGate::Advisory) | None => Cause::NeedsReview,
         };
         let gate = self.ask(handoff, cause, worker, Some(work.package), handoff.package);
-        gate.stops = Stops::All;
         gate.sender = None;
+        // Whoever was lost was lost here, and not where the work goes.
+        gate.has_lost_lease = false;
         Ok(())
     }
 

@@ -6,8 +6,8 @@ use proptest::sample::select;
 
 use super::{Choices, draws, pick};
 use crate::act::{Create, Order, What};
-use crate::flows::{ORCHESTRATOR, Parcel, is_delegate};
-use crate::model::{Baton, Handoff, Run, State, flow_of};
+use crate::flows::{EdgeGate, ORCHESTRATOR, Parcel, is_delegate};
+use crate::model::{Baton, Handoff, Run, State, Stops, flow_of};
 
 pub(super) fn likely(story: usize, run: &Run) -> BoxedStrategy<What> {
     let mut choices = match run.baton {
@@ -16,7 +16,8 @@ pub(super) fn likely(story: usize, run: &Run) -> BoxedStrategy<What> {
         Baton::HeldBack(no) => held_back(story, run.row(no)),
         Baton::Held(no) => held(story, run.row(no)),
         Baton::Asked(no) => asked(story, run, no),
-        Baton::Loose { .. } | Baton::Done => loose(story),
+        Baton::Loose { at, other } => loose(story, &[at, other]),
+        Baton::Done => loose(story, &[]),
     };
     choices.extend(beside(run));
     pick(choices)
@@ -121,7 +122,7 @@ fn held(story: usize, handoff: &Handoff) -> Choices {
         (5, draws::reject(handoff)),
         (3, draws::clarify(handoff)),
         (2, draws::release(handoff)),
-        (4, draws::record(no)),
+        (if is_checked(story, handoff) { 16 } else { 2 }, draws::record(no)),
         (lost, on(Order::LoseLease { no, fence })),
         (1, on(Order::TimeOut { no })),
         (1, on(Order::Skip)),
@@ -132,10 +133,12 @@ fn held(story: usize, handoff: &Handoff) -> Choices {
 }
 
 fn asked(story: usize, run: &Run, no: u32) -> Choices {
+    let gate = run.row(no).gate.as_ref();
+    let is_automatic = gate.is_some_and(|it| matches!(it.stops, Stops::Until(_)));
     let mut choices = vec![
         (16, draws::answer(no, run.choices(no))),
         (2, draws::answer(no, draws::all_answers())),
-        (4, draws::record(no)),
+        (if is_automatic { 16 } else { 2 }, draws::record(no)),
         (1, draws::create(story, draws::anybody(story))),
         (1, on(Order::CleanUp)),
         (1, draws::goto(story)),
@@ -148,28 +151,37 @@ fn asked(story: usize, run: &Run, no: u32) -> Choices {
     choices
 }
 
-fn loose(story: usize) -> Choices {
-    vec![
+fn loose(story: usize, places: &[&'static str]) -> Choices {
+    let steps = places.iter().filter(|it| flow_of(story).step(it).is_some());
+    let again = steps.map(|it| (4, draws::hand_in(flow_of(story).agents_at(it)[0])));
+    let others = vec![
         (2, Just(What::Start { to: None }).boxed()),
         (4, draws::create(story, Just(ORCHESTRATOR).boxed())),
         (4, draws::create(story, draws::anybody(story))),
         (1, on(Order::Skip)),
         (1, on(Order::Pause)),
-    ]
+    ];
+    again.chain(others).collect()
 }
 
 /// What those may do who only look on, or wait.
-fn beside(run: &Run) -> Choices {
+pub(super) fn beside(run: &Run) -> Choices {
     let mut choices = Vec::new();
     for handoff in run.open() {
         if handoff.advises() {
-            choices.push((2, draws::answer(handoff.no, run.choices(handoff.no))));
+            choices.push((3, draws::answer(handoff.no, run.choices(handoff.no))));
         }
     }
     for caller in &run.frames {
         choices.push((1, draws::reject(run.row(*caller))));
     }
     choices
+}
+
+/// Whether somebody looks at what was found before the work goes on from here.
+pub(super) fn is_checked(story: usize, handoff: &Handoff) -> bool {
+    let edges = flow_of(story).edges_from(handoff.to.place);
+    edges.iter().any(|it| matches!(it.gate, Some(EdgeGate::Automatic(_))))
 }
 
 /// Good work, to whoever comes next; or none, where that is allowed.

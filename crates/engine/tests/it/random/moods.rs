@@ -15,17 +15,19 @@ pub(super) fn typical(temper: Temper, story: usize, run: &Run) -> BoxedStrategy<
             let question = run.row(no).question.expect("it waits for an answer");
             answer_question(temper, run.row(question), no)
         }
-        Baton::Offered(no) => take(temper, run.row(no)),
-        Baton::HeldBack(no) => {
-            pick(vec![(1, likely::wait_seconds()), (2, likely::on(Order::Wake { no }))])
-        }
+        Baton::Offered(no) => take(temper, story, run.row(no)),
+        Baton::HeldBack(no) => pick(vec![
+            (3, likely::wait_seconds()),
+            (4, likely::on(Order::Wake { no })),
+            (1, likely::on(Order::TimeOut { no })),
+        ]),
         Baton::Held(no) => work(temper, story, run.row(no)),
         Baton::Asked(no) => draws::answer(no, run.choices(no)),
         Baton::Loose { .. } | Baton::Done => likely::likely(story, run),
     }
 }
 
-fn take(temper: Temper, handoff: &Handoff) -> BoxedStrategy<What> {
+fn take(temper: Temper, story: usize, handoff: &Handoff) -> BoxedStrategy<What> {
     let simply = accept(handoff, None);
     match temper {
         Temper::Lively | Temper::Stubborn => simply,
@@ -38,7 +40,10 @@ fn take(temper: Temper, handoff: &Handoff) -> BoxedStrategy<What> {
             let asking = draws::accept_with(handoff, Just(Says::Unclear).boxed(), lease);
             pick(vec![(3, simply), (4, draws::clarify(handoff)), (1, asking)])
         }
-        Temper::Frail => accept(handoff, Some(20)),
+        Temper::Frail => pick(vec![
+            (9, accept(handoff, Some(20))),
+            (1, draws::complete(story, handoff, Just(Outcome::Success).boxed())),
+        ]),
     }
 }
 
@@ -60,7 +65,8 @@ fn work(temper: Temper, story: usize, handoff: &Handoff) -> BoxedStrategy<What> 
             pick(vec![(1, on), (4, likely::back(story, handoff))])
         }
         Temper::Lively | Temper::Stubborn => {
-            pick(vec![(6, on), (1, draws::reject(handoff)), (1, draws::record(no))])
+            let n_checks = if likely::is_checked(story, handoff) { 12 } else { 1 };
+            pick(vec![(6, on), (1, draws::reject(handoff)), (n_checks, draws::record(no))])
         }
         Temper::Deep => pick(vec![
             (2, on),

@@ -1,0 +1,34 @@
+//! The live page: who has the baton, what happened so far, and what waits for a person.
+//!
+//! Rendered here, whole, every time; the script fetches the page again when something happens and
+//! puts in what changed. It only shows: what it is told to do is typed, or sent to the API.
+
+mod board;
+mod document;
+mod handoff;
+mod history;
+mod html;
+mod inbox;
+mod pipeline;
+mod run;
+mod who;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::routing::get;
+
+use crate::App;
+
+pub(crate) fn routes() -> Router<Arc<App>> {
+    Router::new()
+        .route("/", get(board::get))
+        .route("/runs/{number}", get(run::get))
+        .route("/handoffs/{number}", get(handoff::get))
+        .route("/assets/{name}", get(document::asset))
+}
+
+/// True for what a person may come to by a link from anywhere.
+pub(crate) fn is_page(path: &str) -> bool {
+    path == "/" || path == "/api" || path.starts_with("/runs/") || path.starts_with("/handoffs/")
+}

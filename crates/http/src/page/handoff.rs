@@ -1,0 +1,40 @@
+//! `/handoffs/{number}`: one handoff, with the whole package.
+
+use std::sync::Arc;
+
+use axum::extract::{Path, State};
+use axum::response::Response;
+use baton_store::{HandoffRef, RunRef};
+
+use super::document;
+use super::history::{self, Packages};
+use super::html::Html;
+use crate::App;
+use crate::problem::Problem;
+
+pub(super) async fn get(
+    State(app): State<Arc<App>>,
+    Path(number): Path<u64>,
+) -> Result<Response, Problem> {
+    let row = app.engine.handoff(&HandoffRef::Number(number)).await?;
+    let run = app.engine.run(&RunRef::Id(row.run)).await?;
+    let texts = app.engine.texts_of(std::slice::from_ref(&row)).await?;
+    let asked = app.engine.exchanges(&row).await?;
+    let agents = app.engine.catalog().agents();
+    let title = format!("{} of {}", row.no, row.story);
+
+    let mut html = Html::default();
+    html.raw("<section data-key=\"handoff\"><p class=\"meta\"><a href=\"/\">All runs</a> · <a href=\"/runs/");
+    html.number(run.number).raw("\">run ").number(run.number).raw("</a></p><h2>");
+    html.words(&title).raw("</h2><div class=\"handoff alone\">");
+    history::handoff(&mut html, &row, &texts, agents, Packages::Whole);
+    html.raw("</div></section>");
+    if !asked.is_empty() {
+        let rows: Vec<_> = asked.into_iter().map(|it| it.row).rev().collect();
+        let texts = app.engine.texts_of(&rows).await?;
+        html.raw("<section data-key=\"asked\"><h2>Asked about it</h2>");
+        history::render(&mut html, &rows, &texts, agents);
+        html.raw("</section>");
+    }
+    Ok(document::page(&title, html))
+}

@@ -1,0 +1,216 @@
+//! Handoffs, newest first: who gave what to whom, why, how it ended, and the package.
+
+use baton_core::content::ContentId;
+use baton_core::document::Node;
+use baton_core::registry::Agents;
+use baton_core::run::{Ended, Kind};
+use baton_engine::{EngineError, Texts};
+use baton_store::{HandoffFilter, HandoffRef, HandoffRow, HandoffState, RunRow};
+use baton_wire::json;
+
+use super::html::Html;
+use super::who;
+use crate::App;
+
+/// How much of a package stands on a page with many; a page of its own has all of it.
+const MOST_CHARS: usize = 2000;
+/// A run with more handoffs is asked for the newest one by one, not for all.
+const FEW: u32 = 64;
+
+/// How much of each package is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Packages {
+    Begun,
+    Whole,
+}
+
+/// The newest handoffs of a run, newest first.
+pub(super) async fn newest(
+    app: &App,
+    run: &RunRow,
+    n_wanted: u32,
+) -> Result<Vec<HandoffRow>, EngineError> {
+    let id = run.run.id;
+    let mut rows = Vec::new();
+    if run.run.n_handoffs <= FEW {
+        let filter = HandoffFilter { run: Some(id), ..HandoffFilter::default() };
+        rows = app.engine.store().handoffs(&filter).await?;
+        rows.reverse();
+        rows.truncate(n_wanted as usize);
+        return Ok(rows);
+    }
+    let oldest = run.run.n_handoffs.saturating_sub(n_wanted) + 1;
+    for no in (oldest..=run.run.n_handoffs).rev() {
+        let which = HandoffRef::InRun(id, baton_core::run::HandoffNo(no));
+        rows.extend(app.engine.store().handoff(&which).await?);
+    }
+    Ok(rows)
+}
+
+pub(super) fn render(html: &mut Html, rows: &[HandoffRow], texts: &Texts, agents: &Agents) {
+    html.raw("<ol class=\"history\" reversed>");
+    for row in rows {
+        html.raw("<li class=\"handoff ").raw(tone(row)).raw("\">");
+        handoff(html, row, texts, agents, Packages::Begun);
+        html.raw("</li>");
+    }
+    html.raw("</ol>");
+}
+
+/// One handoff, wherever it stands.
+pub(super) fn handoff(
+    html: &mut Html,
+    row: &HandoffRow,
+    texts: &Texts,
+    agents: &Agents,
+    packages: Packages,
+) {
+    html.raw("<p class=\"line\">");
+    who::agent(html, &row.from.agent, agents);
+    html.raw("<span class=\"arrow\" aria-label=\"to\">→</span>");
+    who::agent(html, &row.to.agent, agents);
+    html.raw(" <span class=\"word\">").raw(row.state.name()).raw("</span>");
+    if row.kind != Kind::Sequential {
+        html.raw(" <span class=\"kind\">").raw(row.kind.name()).raw("</span>");
+    }
+    if row.attempt > 1 {
+        html.raw(" <span class=\"kind\">attempt ").number(row.attempt).raw("</span>");
+    }
+    if row.is_stale {
+        html.raw(" <span class=\"word warn\">stale</span>");
+    }
+    html.raw(" <a class=\"label\" href=\"/handoffs/").number(row.number).raw("\">");
+    html.text(&row.no.label()).raw("</a></p>");
+    times(html, row);
+    if row.kind == Kind::Question {
+        exchange(html, row, texts);
+    } else {
+        said(html, "Reason", Some(row.reason), texts, "reason");
+        said(html, ended_because(row), row.ended_reason, texts, "why");
+    }
+    if let Some(by) = &row.approved_by {
+        html.raw("<p class=\"approved\"><span class=\"tag\">Approved by</span> ");
+        html.words(by.as_str()).raw("</p>");
+    }
+    if !row.warnings.is_empty() {
+        html.raw("<p class=\"unverified\"><span class=\"tag\">Not verified</span> ");
+        html.words(&row.warnings.join(", ")).raw("</p>");
+    }
+    document(html, "Understood as", "a", row, row.acknowledgement, texts, packages);
+    document(html, "Package", "p", row, row.package, texts, packages);
+}
+
+fn times(html: &mut Html, row: &HandoffRow) {
+    html.raw("<p class=\"times\">created ").time(row.created_at);
+    if let Some(at) = row.accepted_at {
+        html.raw(", accepted ").time(at);
+    }
+    if let Some(at) = row.ended_at {
+        html.raw(", ").raw(row.state.name()).raw(" ").time(at);
+    }
+    if let Some(outcome) = row.outcome {
+        html.raw(", outcome ").raw(outcome.name());
+    }
+    html.raw("</p>");
+}
+
+fn exchange(html: &mut Html, row: &HandoffRow, texts: &Texts) {
+    said(html, "Question", Some(row.reason), texts, "question");
+    match row.state {
+        HandoffState::Ended(Ended::Completed) => {
+            said(html, "Answer", row.ended_reason, texts, "answer");
+        }
+        HandoffState::Ended(_) => said(html, "Ended because", row.ended_reason, texts, "why"),
+        HandoffState::Open(_) => {
+            html.raw("<p class=\"answer open\">Not answered yet</p>");
+        }
+    }
+}
+
+fn said(
+    html: &mut Html,
+    what: &'static str,
+    words: Option<ContentId>,
+    texts: &Texts,
+    class: &'static str,
+) {
+    let Some(id) = words else { return };
+    html.raw("<p class=\"").raw(class).raw("\"><span class=\"tag\">").raw(what).raw("</span> ");
+    match texts.get(id) {
+        Some(text) => html.words(text),
+        None => html.raw("<em>redacted</em>"),
+    };
+    html.raw("</p>");
+}
+
+fn ended_because(row: &HandoffRow) -> &'static str {
+    match row.state {
+        HandoffState::Ended(Ended::Rejected) => "Rejected because",
+        HandoffState::Ended(Ended::TimedOut) => "Timed out because",
+        HandoffState::Ended(Ended::Completed) => "Answer",
+        HandoffState::Ended(Ended::Cancelled | Ended::Superseded) | HandoffState::Open(_) => {
+            "Ended because"
+        }
+    }
+}
+
+/// A document that can be opened; open already where it has the page for itself.
+fn document(
+    html: &mut Html,
+    what: &'static str,
+    key: &'static str,
+    row: &HandoffRow,
+    id: Option<ContentId>,
+    texts: &Texts,
+    packages: Packages,
+) {
+    let Some(id) = id else { return };
+    let text = texts.get(id).map(pretty);
+    // What the orchestrator hands in is often nothing.
+    if text.as_deref() == Some("{}") {
+        return;
+    }
+    html.raw("<details class=\"package\" id=\"").raw(key).raw("-").number(row.number).raw("\"");
+    if packages == Packages::Whole {
+        html.raw(" open");
+    }
+    html.raw("><summary>").raw(what).raw("</summary>");
+    match text {
+        None => {
+            html.raw("<p><em>redacted</em></p>");
+        }
+        Some(text) => contents(html, row, text, packages),
+    }
+    html.raw("</details>");
+}
+
+fn contents(html: &mut Html, row: &HandoffRow, text: String, packages: Packages) {
+    let n_chars = text.chars().count();
+    let is_cut = packages == Packages::Begun && n_chars > MOST_CHARS;
+    let shown: String = if is_cut { text.chars().take(MOST_CHARS).collect() } else { text };
+    html.raw("<pre tabindex=\"0\" dir=\"auto\">").text(&shown).raw("</pre>");
+    if is_cut {
+        html.raw("<p><a href=\"/handoffs/").number(row.number).raw("\">All of it</a> (");
+        html.number(n_chars as u64).raw(" characters)</p>");
+    }
+}
+
+/// One member a line where it is JSON; a text that is all of it without its quotes.
+fn pretty(text: &str) -> String {
+    match json::parse(text) {
+        Ok(Node::Text(text)) => text,
+        Ok(node) => json::print_pretty(&node),
+        Err(_) => text.to_owned(),
+    }
+}
+
+fn tone(row: &HandoffRow) -> &'static str {
+    match row.state {
+        HandoffState::Open(_) if row.to.agent.is_human() => "waits",
+        HandoffState::Open(_) => "open",
+        HandoffState::Ended(Ended::Completed) => "completed",
+        HandoffState::Ended(Ended::Rejected) => "rejected",
+        HandoffState::Ended(Ended::TimedOut) => "timed-out",
+        HandoffState::Ended(Ended::Cancelled | Ended::Superseded) => "cancelled",
+    }
+}

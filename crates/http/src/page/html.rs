@@ -1,0 +1,118 @@
+//! Building a page so that nobody's text can become markup: markup is only what stands in this
+//! program, everything else is escaped.
+
+use std::fmt::Write as _;
+
+use baton_core::names::is_invisible;
+use jiff::Timestamp;
+
+#[derive(Default)]
+pub(super) struct Html(String);
+
+impl Html {
+    pub(super) fn into_string(self) -> String {
+        self.0
+    }
+
+    /// Markup. The lifetime is the guard: text that came from somewhere else does not have it.
+    pub(super) fn raw(&mut self, markup: &'static str) -> &mut Self {
+        self.0.push_str(markup);
+        self
+    }
+
+    pub(super) fn add(&mut self, part: Html) -> &mut Self {
+        self.0.push_str(&part.0);
+        self
+    }
+
+    /// Somebody's text. What cannot be seen, or turns what is around it, is spelled out; line
+    /// breaks and tabs stay, and mean something only in `<pre>`.
+    pub(super) fn text(&mut self, text: &str) -> &mut Self {
+        for it in text.chars() {
+            match it {
+                '\n' | '\t' => self.0.push(it),
+                it if is_invisible(it) => {
+                    // Writing to a string cannot fail.
+                    let _ = write!(self.0, "<span class=\"hidden\">U+{:04X}</span>", it as u32);
+                }
+                it => self.escaped(it),
+            }
+        }
+        self
+    }
+
+    /// Somebody's text inside a pair of double quotes.
+    pub(super) fn attribute(&mut self, text: &str) -> &mut Self {
+        for it in text.chars() {
+            match it {
+                '\n' | '\t' => self.0.push(' '),
+                it if is_invisible(it) => {
+                    let _ = write!(self.0, "U+{:04X}", it as u32);
+                }
+                it => self.escaped(it),
+            }
+        }
+        self
+    }
+
+    /// As [`Html::text`], and kept from mixing its direction with that of what is around it.
+    pub(super) fn words(&mut self, text: &str) -> &mut Self {
+        self.raw("<bdi>").text(text).raw("</bdi>")
+    }
+
+    pub(super) fn number(&mut self, number: impl Into<u64>) -> &mut Self {
+        let _ = write!(self.0, "{}", number.into());
+        self
+    }
+
+    /// A time as everybody reads it without the script, which makes it local and says how long
+    /// ago it was.
+    pub(super) fn time(&mut self, at: Timestamp) -> &mut Self {
+        let _ = write!(self.0, "<time datetime=\"{at:.3}\">");
+        let _ = write!(self.0, "{}", at.strftime("%Y-%m-%d %H:%M:%S UTC"));
+        self.raw("</time>")
+    }
+
+    fn escaped(&mut self, it: char) {
+        match it {
+            '&' => self.0.push_str("&amp;"),
+            '<' => self.0.push_str("&lt;"),
+            '>' => self.0.push_str("&gt;"),
+            '"' => self.0.push_str("&quot;"),
+            '\'' => self.0.push_str("&#39;"),
+            it => self.0.push(it),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        let mut html = Html::default();
+        html.text(text);
+        assert_eq!(html.into_string(), expected);
+    }
+
+    #[test]
+    fn text_is_never_markup() {
+        check("<script>alert('1')</script>", "&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;");
+        check("a & b \"c\"", "a &amp; b &quot;c&quot;");
+        check("&lt;", "&amp;lt;");
+        check("line\n\ttab", "line\n\ttab");
+    }
+
+    #[test]
+    fn what_cannot_be_seen_is_spelled_out() {
+        check("a\u{202E}b", "a<span class=\"hidden\">U+202E</span>b");
+        check("\u{7}", "<span class=\"hidden\">U+0007</span>");
+        check("\u{E0041}", "<span class=\"hidden\">U+E0041</span>");
+        // Text that runs from right to left is not a trick.
+        check("שלום", "שלום");
+        let mut html = Html::default();
+        html.attribute("\u{202E}\n\" onload=\"x");
+        assert_eq!(html.into_string(), "U+202E &quot; onload=&quot;x");
+    }
+}

@@ -1,0 +1,88 @@
+//! What waits for a person: what is asked, and for every answer what to type and what then happens.
+
+use baton_core::evidence::Verdict;
+use baton_engine::{InboxItem, Waits};
+
+use super::html::Html;
+
+/// More than anybody answers before looking again.
+const MOST: usize = 20;
+
+pub(super) fn render(html: &mut Html, items: &[InboxItem]) {
+    if items.is_empty() {
+        return;
+    }
+    html.raw("<section class=\"inbox\" data-key=\"inbox\" aria-labelledby=\"inbox-title\">");
+    html.raw("<h2 id=\"inbox-title\">Waits for you <span class=\"count\">");
+    html.number(items.len() as u64).raw("</span></h2><ul>");
+    for item in items.iter().take(MOST) {
+        html.raw("<li class=\"ask\">");
+        ask(html, item);
+        html.raw("</li>");
+    }
+    html.raw("</ul>");
+    if items.len() > MOST {
+        html.raw("<p>And ").number((items.len() - MOST) as u64);
+        html.raw(" more: <code>baton inbox</code> has them all.</p>");
+    }
+    html.raw("</section>");
+}
+
+fn ask(html: &mut Html, item: &InboxItem) {
+    html.raw("<h3><a href=\"/runs/").number(item.run.number).raw("\">");
+    html.words(item.run.run.story.as_str()).raw("</a></h3><p class=\"sentence\">");
+    html.words(&item.sentence()).raw("</p>");
+    let asked = &item.asked;
+    if let Some(name) = &asked.name {
+        html.raw("<p class=\"gate\">").words(name).raw("</p>");
+    }
+    // Without words of its own a gate says again why it is there.
+    if let Some(words) = asked.words.as_ref().filter(|it| **it != item.sentence()) {
+        html.raw("<blockquote>").words(words).raw("</blockquote>");
+    }
+    list(html, "look", &asked.items);
+    list(html, "blockers", &asked.blockers);
+    checks(html, item);
+    html.raw("<dl class=\"choices\">");
+    for choice in &item.choices {
+        html.raw("<div><dt><code>").text(&item.command(choice)).raw("</code></dt><dd>");
+        html.words(&item.consequence(choice)).raw("</dd></div>");
+    }
+    html.raw("</dl>");
+    if let Waits::Gate { handoff, .. } | Waits::Question { handoff, .. } = &item.why
+        && let Some(row) = item.trail.iter().find(|it| it.no == *handoff)
+    {
+        html.raw("<p class=\"more\"><a href=\"/handoffs/").number(row.number);
+        html.raw("\">What was handed over with ").text(&row.no.label()).raw("</a></p>");
+    }
+}
+
+fn list(html: &mut Html, class: &'static str, items: &[String]) {
+    if items.is_empty() {
+        return;
+    }
+    html.raw("<ul class=\"").raw(class).raw("\">");
+    for item in items {
+        html.raw("<li>").words(item).raw("</li>");
+    }
+    html.raw("</ul>");
+}
+
+fn checks(html: &mut Html, item: &InboxItem) {
+    let asked = &item.asked;
+    if asked.checks.is_empty() {
+        return;
+    }
+    html.raw("<ul class=\"checks\">");
+    for check in &asked.checks {
+        let verdict = asked.evidence.iter().find(|it| it.check == *check).map(|it| it.verdict);
+        let (class, words) = match verdict {
+            Some(Verdict::Passed) => ("passed", " passed"),
+            Some(Verdict::Failed) => ("failed", " failed"),
+            None => ("missing", " has no result"),
+        };
+        html.raw("<li class=\"").raw(class).raw("\"><code>").text(check.as_str());
+        html.raw("</code>").raw(words).raw("</li>");
+    }
+    html.raw("</ul>");
+}

@@ -1,0 +1,158 @@
+//! How far a run has come: its workflow's steps in the order of the file, each with its state.
+
+use baton_core::names::AgentId;
+use baton_core::run::{Baton, Run, RunStatus, State};
+use baton_core::workflow::{Place, Step, Workflow};
+
+use super::html::Html;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum StepState {
+    /// Somebody works on it.
+    Working,
+    /// It is somebody's turn who has not taken it yet.
+    Offered,
+    /// A person has to say something before it goes on.
+    Person,
+    /// Nobody has the baton, and it lies here.
+    Loose,
+    Done,
+    /// It sent the work back, and gets it again.
+    SentBack,
+    /// The run went past it.
+    Skipped,
+    Ahead,
+}
+
+impl StepState {
+    pub(super) fn words(self) -> &'static str {
+        match self {
+            StepState::Working => "working",
+            StepState::Offered => "to be taken",
+            StepState::Person => "waits for you",
+            StepState::Loose => "nobody has it",
+            StepState::Done => "done",
+            StepState::SentBack => "sent back",
+            StepState::Skipped => "passed over",
+            StepState::Ahead => "ahead",
+        }
+    }
+
+    fn class(self) -> &'static str {
+        match self {
+            StepState::Working => "working",
+            StepState::Offered => "offered",
+            StepState::Person => "person",
+            StepState::Loose => "loose",
+            StepState::Done => "done",
+            StepState::SentBack => "sent-back",
+            StepState::Skipped => "skipped",
+            StepState::Ahead => "ahead",
+        }
+    }
+
+    fn mark(self) -> &'static str {
+        match self {
+            StepState::Working => "●",
+            StepState::Offered => "○",
+            StepState::Person => "!",
+            StepState::Loose => "?",
+            StepState::Done => "✓",
+            StepState::SentBack => "↩",
+            StepState::Skipped => "–",
+            StepState::Ahead => "",
+        }
+    }
+
+    fn is_current(self) -> bool {
+        match self {
+            StepState::Working | StepState::Offered | StepState::Person | StepState::Loose => true,
+            StepState::Done | StepState::SentBack | StepState::Skipped | StepState::Ahead => false,
+        }
+    }
+}
+
+pub(super) fn render(html: &mut Html, run: &Run, workflow: &Workflow) {
+    html.raw("<ol class=\"pipeline\" aria-label=\"Steps\">");
+    for (step, state) in states(run, workflow) {
+        html.raw("<li class=\"step ").raw(state.class()).raw("\"");
+        if state.is_current() {
+            html.raw(" aria-current=\"step\"");
+        }
+        html.raw("><span class=\"mark\" aria-hidden=\"true\">").raw(state.mark());
+        html.raw("</span><span class=\"step-name\">").words(&step.title);
+        html.raw("</span><span class=\"step-state\">").raw(state.words());
+        let n_rejects = n_rejects(run, step);
+        if n_rejects > 0 {
+            html.raw(" <span class=\"returned\">returned ").number(n_rejects).raw("×</span>");
+        }
+        html.raw("</span></li>");
+    }
+    html.raw("</ol>");
+}
+
+pub(super) fn states<'a>(run: &Run, workflow: &'a Workflow) -> Vec<(&'a Step, StepState)> {
+    let current = current(run);
+    let index_of =
+        |place: &Place| workflow.steps.iter().position(|it| Place::Step(it.id.clone()) == *place);
+    let here = current.as_ref().and_then(|(place, _)| index_of(place));
+    let state = |(index, step): (usize, &'a Step)| {
+        let state = match (&current, here) {
+            (Some((_, state)), Some(here)) if here == index => *state,
+            _ => settled(run, step, index, here),
+        };
+        (step, state)
+    };
+    workflow.steps.iter().enumerate().map(state).collect()
+}
+
+/// Of a step that nobody is at.
+fn settled(run: &Run, step: &Step, index: usize, here: Option<usize>) -> StepState {
+    let is_visited = run.visited.contains(&step.id);
+    let is_ahead = here.is_some_and(|it| index > it);
+    let place = Place::Step(step.id.clone());
+    let has_rejected = run.rounds.iter().any(|it| it.edge.to == place && it.n_rejects > 0);
+    match (is_visited, is_ahead) {
+        (true, true) if has_rejected => StepState::SentBack,
+        (true, _) => StepState::Done,
+        (false, true) => StepState::Ahead,
+        (false, false) if here.is_some() || run.status == RunStatus::Completed => {
+            StepState::Skipped
+        }
+        (false, false) => StepState::Ahead,
+    }
+}
+
+/// Which step it is the turn of, and how things stand there.
+fn current(run: &Run) -> Option<(Place, StepState)> {
+    if run.is_finished() {
+        return None;
+    }
+    if let Some((_, gate)) = run.gate() {
+        let sides = [&gate.asker.place, &gate.worker.place];
+        let step = sides.into_iter().find(|it| it.is_step())?;
+        // The person may have asked back, and then it is somebody else's turn.
+        let is_persons_turn = run.current_agent().is_none_or(AgentId::is_human);
+        let state = if is_persons_turn { StepState::Person } else { StepState::Offered };
+        return Some((step.clone(), state));
+    }
+    if let Baton::Loose { at, other } = run.baton() {
+        let step = [at, other].into_iter().find(|it| it.is_step())?;
+        return Some((step.clone(), StepState::Loose));
+    }
+    let state = match run.current()?.state {
+        State::Accepted | State::Parked => StepState::Working,
+        State::Pending | State::Clarification => StepState::Offered,
+    };
+    // A delegate does a part of the step of whoever waits for it.
+    let callers = run.frames.iter().rev().filter_map(|it| run.handoff(it.caller));
+    let mut places = run.current().into_iter().chain(callers).map(|it| &it.to.place);
+    places.find(|it| it.is_step()).map(|it| (it.clone(), state))
+}
+
+/// How often this step's work came back.
+fn n_rejects(run: &Run, step: &Step) -> u64 {
+    let place = Place::Step(step.id.clone());
+    let of_step = run.rounds.iter().filter(|it| it.edge.from == place);
+    of_step.map(|it| u64::from(it.n_rejects)).sum()
+}

@@ -1,0 +1,62 @@
+//! `/runs/{number}`: one run, with all that was handed over in it.
+
+use std::sync::Arc;
+
+use axum::extract::{Path, State};
+use axum::response::Response;
+use baton_core::names::Principal;
+use baton_engine::EngineError;
+use baton_store::RunRef;
+
+use super::html::Html;
+use super::{document, history, inbox, pipeline, who};
+use crate::App;
+use crate::problem::Problem;
+
+/// Handoffs on one page; a run with more has lost its way.
+const MOST_HANDOFFS: u32 = 200;
+
+pub(super) async fn get(
+    State(app): State<Arc<App>>,
+    Path(number): Path<u64>,
+) -> Result<Response, Problem> {
+    let row = app.engine.run(&RunRef::Number(number)).await?;
+    let run = &row.run;
+    let agents = app.engine.catalog().agents();
+    let workflow = app.engine.workflow_of(&row).await?;
+    let story = app.engine.store().story(&run.story).await.map_err(EngineError::from)?;
+    let rows = history::newest(&app, &row, MOST_HANDOFFS).await?;
+    let texts = app.engine.texts_of(&rows).await?;
+    let title = story.as_ref().map_or(run.story.as_str(), |it| &it.story.title);
+
+    let mut html = Html::default();
+    html.raw("<section data-key=\"run\" class=\"run\"><p class=\"meta\"><a href=\"/\">All runs</a></p><h2>");
+    html.words(title).raw("</h2><p class=\"meta\">");
+    if title != run.story.as_str() {
+        html.raw("<code>").words(run.story.as_str()).raw("</code> · ");
+    }
+    html.raw("run ").number(row.number).raw(" · ").words(&workflow.title);
+    html.raw(" · ").raw(run.status.name()).raw(" · started ").time(run.started_at).raw("</p>");
+    who::has_the_baton(&mut html, run, agents);
+    pipeline::render(&mut html, run, &workflow);
+    if let Some(story) = story.as_ref().filter(|it| !it.story.description.is_empty()) {
+        html.raw("<details id=\"story\"><summary>The story</summary><p class=\"prose\">");
+        html.words(&story.story.description).raw("</p></details>");
+    }
+    html.raw("</section>");
+    if !run.is_finished() {
+        let me = Principal::parse("local")?;
+        let items = app.engine.inbox(&me).await?;
+        let of_run: Vec<_> = items.into_iter().filter(|it| it.run.run.id == run.id).collect();
+        inbox::render(&mut html, &of_run);
+    }
+    html.raw("<section data-key=\"history\"><h2>History <span class=\"count\">");
+    html.number(run.n_handoffs).raw("</span></h2>");
+    history::render(&mut html, &rows, &texts, agents);
+    if rows.len() < run.n_handoffs as usize {
+        html.raw("<p>The newest ").number(rows.len() as u64);
+        html.raw("; <code>baton run show</code> has them all.</p>");
+    }
+    html.raw("</section>");
+    Ok(document::page(title, html))
+}

@@ -1,0 +1,88 @@
+//! People and agents on the page: a face, a name, and what they are for.
+
+use baton_core::names::AgentId;
+use baton_core::registry::Agents;
+use baton_core::run::{Baton, Run, State, Wait};
+
+use super::html::Html;
+
+/// Colours of faces; a class each, because the page has no styles of its own.
+const HUES: [&str; 6] = ["hue-0", "hue-1", "hue-2", "hue-3", "hue-4", "hue-5"];
+
+/// Longer than this it is no picture but an address, and nothing is fetched from elsewhere.
+const MOST_AVATAR_BYTES: usize = 32;
+
+pub(super) fn agent(html: &mut Html, id: &AgentId, agents: &Agents) {
+    let name = name(id, agents);
+    html.raw("<span class=\"who\"");
+    if let Some(agent) = agents.find(id).filter(|it| !it.description.is_empty()) {
+        html.raw(" title=\"").attribute(&agent.description);
+        if !agent.capabilities.is_empty() {
+            html.raw(" (").attribute(&agent.capabilities.join(", ")).raw(")");
+        }
+        html.raw("\"");
+    }
+    html.raw("><span class=\"face ").raw(hue(id)).raw("\" aria-hidden=\"true\">");
+    let avatar = agents.find(id).and_then(|it| it.avatar.as_deref());
+    match avatar.filter(|it| it.len() <= MOST_AVATAR_BYTES && !it.contains("//")) {
+        Some(avatar) => html.text(avatar),
+        None if id.is_human() => html.raw("!"),
+        None => html.text(&name.chars().take(1).flat_map(char::to_uppercase).collect::<String>()),
+    };
+    html.raw("</span>").words(name).raw("</span>");
+}
+
+/// Who must move, in words and with the time since when.
+pub(super) fn has_the_baton(html: &mut Html, run: &Run, agents: &Agents) {
+    let Some(it) = run.current() else {
+        match run.baton() {
+            Baton::Loose { at, .. } => {
+                html.raw(
+                    "<p class=\"baton loose\"><strong>Nobody</strong> has the baton: it lies at ",
+                );
+                html.words(&at.to_string()).raw("</p>");
+            }
+            Baton::Offered { .. } | Baton::Held { .. } | Baton::Parked { .. } | Baton::Done => {
+                html.raw("<p class=\"baton over\">The run is ").raw(run.status.name()).raw("</p>");
+            }
+        }
+        return;
+    };
+    let asked = run.current_agent().unwrap_or(&it.to.agent);
+    let (class, words) = match (run.baton(), it.state) {
+        (Baton::Parked { on: Wait::Timer, .. }, _) => ("offered", "is offered it again soon"),
+        (Baton::Parked { on: Wait::Person, .. }, _) if asked.is_human() => {
+            ("person", "has to answer")
+        }
+        (Baton::Parked { on: Wait::Person, .. }, _) => ("offered", "has to answer first"),
+        (_, State::Clarification) => ("offered", "is asked about it"),
+        (_, State::Pending) => ("offered", "is to take the baton"),
+        (_, State::Accepted | State::Parked) => ("working", "has the baton"),
+    };
+    html.raw("<p class=\"baton ").raw(class).raw("\">");
+    if asked.is_human() {
+        html.raw("<span class=\"who\"><span class=\"face hue-5\" aria-hidden=\"true\">!</span>");
+        html.raw("<strong>A person</strong></span>");
+    } else {
+        html.raw("<strong>");
+        agent(html, asked, agents);
+        html.raw("</strong>");
+    }
+    let since = it.accepted_at.or(it.waiting_since).unwrap_or(it.created_at);
+    html.raw(" ").raw(words).raw(" <span class=\"since\">").text(&it.no.label());
+    html.raw(", ").time(since).raw("</span>");
+    if it.is_stale {
+        html.raw(" <span class=\"word warn\">stale</span>");
+    }
+    html.raw("</p>");
+}
+
+fn name<'a>(id: &'a AgentId, agents: &'a Agents) -> &'a str {
+    if id.is_human() { "A person" } else { agents.name_of(id) }
+}
+
+/// The same for the same agent, always.
+fn hue(id: &AgentId) -> &'static str {
+    let sum: usize = id.as_str().bytes().map(usize::from).sum();
+    HUES[sum % HUES.len()]
+}
