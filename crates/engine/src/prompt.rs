@@ -3,6 +3,7 @@
 //! [`Engine::prompt`] gathers values; everything below `render` is a function of them. Text of
 //! others is data there: it stands in a fence that nothing in it can end.
 
+mod address;
 mod asks;
 mod brief;
 mod budget;
@@ -10,7 +11,7 @@ mod claims;
 mod face;
 mod fence;
 mod gather;
-mod quoting;
+
 mod render;
 mod sections;
 mod variables;

@@ -3,15 +3,15 @@
 use baton_core::hash::Hash;
 use baton_core::run::{Kind, State};
 
+use super::address::in_url;
 use super::brief::Brief;
 use super::budget::{self, Fitted, Section, Shorten, Worth};
 use super::face::{Desk, Face};
 use super::fence::{Fence, one_line};
-use super::quoting::{in_url, shell_word};
 use super::variables::Variables;
 use super::ways::{self, Act, Way};
 use super::{Prompt, PromptOptions, asks, sections};
-use crate::EngineError;
+use crate::{EngineError, shell_word};
 
 const MOST_BRANCH_CHARS: usize = 250;
 

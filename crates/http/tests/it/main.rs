@@ -19,6 +19,8 @@ mod page;
 #[cfg(test)]
 mod parts;
 #[cfg(test)]
+mod prompt;
+#[cfg(test)]
 mod races;
 #[cfg(test)]
 mod repeats;

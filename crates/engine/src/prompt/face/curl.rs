@@ -5,7 +5,7 @@ use baton_wire::json;
 
 use super::{ANSWER, Act, Desk, END, QUESTION, envelope, passed};
 use crate::prompt::PromptToken;
-use crate::prompt::quoting::shell_word;
+use crate::shell_word;
 
 pub(super) fn say(desk: &Desk<'_>, act: &Act) -> String {
     match act {

@@ -1,13 +1,4 @@
-//! Names as they can stand in a shell and in an address.
-
-/// A word that a shell takes as it is, whatever it holds.
-pub(super) fn shell_word(text: &str) -> String {
-    let is_plain = |it: char| it.is_ascii_alphanumeric() || "._:/@+-".contains(it);
-    if !text.is_empty() && !text.starts_with('-') && text.chars().all(is_plain) {
-        return text.to_owned();
-    }
-    format!("'{}'", text.replace('\'', r"'\''"))
-}
+//! Names as they can stand in an address.
 
 /// Text as a part of an address: everything but RFC 3986's unreserved characters as `%XX`.
 pub(super) fn in_url(text: &str) -> String {
@@ -25,20 +16,6 @@ pub(super) fn in_url(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_shell_gets_the_very_word() {
-        for (text, word) in [
-            ("v0.1:1.1.1", "v0.1:1.1.1"),
-            ("http://localhost:3000", "http://localhost:3000"),
-            ("owner/repo#12", "'owner/repo#12'"),
-            ("it's & \"that\" $HOME `x`", r#"'it'\''s & "that" $HOME `x`'"#),
-            ("-rf", "'-rf'"),
-            ("", "''"),
-        ] {
-            assert_eq!(shell_word(text), word);
-        }
-    }
 
     #[test]
     fn an_address_gets_nothing_that_means_something_in_it() {
