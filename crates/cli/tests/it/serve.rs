@@ -18,8 +18,8 @@ impl Project {
         let mut command = self.command(&["serve", "--listen", "127.0.0.1:0", "--no-runner"]);
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-        let line = lines.next().expect("it says where it listens").unwrap();
-        let url = line.strip_prefix("listening on ").expect(&line).to_owned();
+        let line = lines.next().unwrap().unwrap();
+        let url = line.strip_prefix("listening on ").unwrap().to_owned();
         // Whatever else it says is read, so that it never waits for a reader.
         std::thread::spawn(move || lines.for_each(drop));
         Served { child, url }

@@ -241,14 +241,13 @@ impl Told<'_> {
         };
         Some(match self.event {
             Event::StepStarted { step: id, agent } => {
-                let mut members = step(id.clone(), "started");
-                members.push(("agent", text(agent.as_str())));
-                ("STEP_CHANGED", members)
+                let members = step(id.clone(), "started").into_iter();
+                ("STEP_CHANGED", members.chain([("agent", text(agent.as_str()))]).collect())
             }
             Event::StepCompleted { step: id, agent, outcome } => {
                 let mut members = step(id.clone(), "completed");
-                members.push(("agent", text(agent.as_str())));
-                members.push(("outcome", text(outcome.name())));
+                let outcome = ("outcome", text(outcome.name()));
+                members.extend([("agent", text(agent.as_str())), outcome]);
                 ("STEP_CHANGED", members)
             }
             Event::StepSkipped { step: id, .. } => ("STEP_CHANGED", step(id.clone(), "skipped")),
@@ -265,18 +264,14 @@ impl Told<'_> {
                 let verdict = ("verdict", text(verdict.name()));
                 ("EVIDENCE_RECORDED", vec![handoff, ("check", text(check.as_str())), verdict])
             }
-            Event::BlockerRaised { blocker, by, .. } => {
-                let blocker = ("blocker", number((*blocker).into()));
-                ("BLOCKER_RAISED", vec![handoff, blocker, ("by", text(by.as_str()))])
+            Event::BlockerRaised { blocker: no, by, .. } => {
+                let by = ("by", text(by.as_str()));
+                ("BLOCKER_RAISED", vec![handoff, ("blocker", number((*no).into())), by])
             }
             Event::BlockerResolved { blocker, by, .. } => {
-                let blocker = ("blocker", number((*blocker).into()));
-                ("BLOCKER_RESOLVED", vec![blocker, ("by", principal(by))])
+                ("BLOCKER_RESOLVED", settled(*blocker, by))
             }
-            Event::BlockerWaived { blocker, by, .. } => {
-                let blocker = ("blocker", number((*blocker).into()));
-                ("BLOCKER_WAIVED", vec![blocker, ("by", principal(by))])
-            }
+            Event::BlockerWaived { blocker, by, .. } => ("BLOCKER_WAIVED", settled(*blocker, by)),
             Event::LeaseGranted { fence: it, seconds, .. } => {
                 let seconds = ("seconds", number((*seconds).into()));
                 ("LEASE_GRANTED", vec![handoff, fence(*it), seconds])
@@ -285,13 +280,12 @@ impl Told<'_> {
             Event::LeaseReleased { fence: it, .. } => ("LEASE_RELEASED", vec![handoff, fence(*it)]),
             Event::RoundCounted { forward, .. } => ("ROUND_COUNTED", ends(forward)),
             Event::SignalPassed => ("SIGNAL_PASSED", Vec::new()),
-            Event::SignalMerged { commit } => {
-                let commit = commit.as_ref().map_or(Node::Null, |it| text(it.as_str()));
-                ("SIGNAL_MERGED", vec![("commit", commit)])
-            }
+            Event::SignalMerged { commit } => (
+                "SIGNAL_MERGED",
+                vec![("commit", some_text(commit.as_ref().map(|it| it.as_str())))],
+            ),
             Event::MessagePosted { by, .. } => {
-                let by = by.as_ref().map_or(Node::Null, |it| text(it.as_str()));
-                ("MESSAGE_POSTED", vec![("by", by)])
+                ("MESSAGE_POSTED", vec![("by", some_text(by.as_ref().map(|it| it.as_str())))])
             }
             Event::BatonLoose { at, .. } => ("BATON_LOOSE", vec![("at", text(&at.to_string()))]),
             Event::RunStarted { .. }
@@ -334,6 +328,14 @@ fn agent(id: &AgentId, agents: &Agents, avatar: Option<&str>) -> Node {
         ("name", cut(agents.name_of(id), MOST_NAME)),
         ("avatarUrl", avatar.map_or(Node::Null, text)),
     ])
+}
+
+fn settled(blocker: u32, by: &Principal) -> Vec<(&'static str, Node)> {
+    vec![("blocker", number(blocker.into())), ("by", principal(by))]
+}
+
+fn some_text(it: Option<&str>) -> Node {
+    it.map_or(Node::Null, text)
 }
 
 fn principal(by: &Principal) -> Node {
