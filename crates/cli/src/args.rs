@@ -103,7 +103,7 @@ pub(crate) struct Serve {
     /// Where the data is [default: `.baton/data` of the project]
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
-    /// Start no agents: whoever wants to work comes by itself
+    /// Start no agents: whoever wants to work comes by itself (there is no runner yet, so none is ever started)
     #[arg(long)]
     pub(crate) no_runner: bool,
     /// A name, besides the loopback ones, by which browsers and programs may call it
