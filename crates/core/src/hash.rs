@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use sha2::{Digest as _, Sha256};
 
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
+#[serde(try_from = "String")]
 pub struct Hash(pub [u8; 32]);
 
 impl Hash {
@@ -23,17 +23,38 @@ impl Hash {
         hex::decode_to_slice(text, &mut bytes).ok()?;
         Some(Self(bytes))
     }
+
+    /// Calls `with` with the digits: a hash stands in everything that is written, and needs no
+    /// text of its own for that.
+    fn with_digits<T>(&self, with: impl FnOnce(&str) -> T) -> T {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let mut digits = [0; 64];
+        for (pair, byte) in digits.chunks_exact_mut(2).zip(self.0) {
+            pair[0] = DIGITS[usize::from(byte >> 4)];
+            pair[1] = DIGITS[usize::from(byte & 0xf)];
+        }
+        match std::str::from_utf8(&digits) {
+            Ok(digits) => with(digits),
+            Err(error) => unreachable!("digits are ASCII: {error}"),
+        }
+    }
+}
+
+impl Serialize for Hash {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.with_digits(|it| serializer.serialize_str(it))
+    }
 }
 
 impl fmt::Display for Hash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&hex::encode(self.0))
+        self.with_digits(|it| f.write_str(it))
     }
 }
 
 impl fmt::Debug for Hash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Hash({})", &hex::encode(self.0)[..12])
+        self.with_digits(|it| write!(f, "Hash({})", &it[..12]))
     }
 }
 

@@ -206,24 +206,23 @@ impl Engine {
         workflow: Option<WorkflowName>,
         create: Create,
     ) -> Result<Outcome, EngineError> {
-        let latest = self.store.run(&RunRef::LatestOf(key.clone())).await?;
-        let entry = match latest {
-            Some(row) if !row.run.is_finished() => {
-                return self.on_run(caller, row.run.id, Command::Create(create)).await;
-            }
-            latest => {
-                let entry =
-                    self.catalog.choose_by_edge(workflow.as_ref(), &create.from, &create.to)?;
-                if let Some(row) = latest
-                    && !decide::is_first_edge(&entry.workflow, &create)
-                {
-                    return Err(self.finished(&row).await?);
-                }
-                entry.clone()
-            }
+        let (story, latest) = self.story_or_new(&key).await?;
+        let latest = match latest {
+            Some(_) => self.store.run(&RunRef::LatestOf(key)).await?,
+            None => None,
         };
-        let (story, _) = self.story_or_new(&key).await?;
-        self.begin(caller, entry, story, create).await
+        if let Some(row) = &latest
+            && !row.run.is_finished()
+        {
+            return self.on_run(caller, row.run.id, Command::Create(create)).await;
+        }
+        let entry = self.catalog.choose_by_edge(workflow.as_ref(), &create.from, &create.to)?;
+        if let Some(row) = latest
+            && !decide::is_first_edge(&entry.workflow, &create)
+        {
+            return Err(self.finished(&row).await?);
+        }
+        self.begin(caller, entry.clone(), story, create).await
     }
 
     /// The refusal of a create for a story whose run is over, with the last handoff of that run.

@@ -150,15 +150,16 @@ impl Envelope {
         self.number(name)?.ok_or_else(|| missing(name))
     }
 
-    /// A package: any JSON, by default an empty object.
-    pub(crate) fn package(&self, name: &str) -> Result<Package, Problem> {
-        let nothing = Node::Map(Vec::new());
-        let node = self.get(name).unwrap_or(&nothing);
-        let text = json::print(node);
+    /// A package: any JSON, by default an empty object. It is taken out, since it may be large.
+    pub(crate) fn package(&mut self, name: &str) -> Result<Package, Problem> {
+        let is_it = |(it, node): &(String, Node)| it == name && *node != Node::Null;
+        let found = self.0.iter().position(is_it).map(|it| self.0.swap_remove(it).1);
+        let document = found.unwrap_or_else(|| Node::Map(Vec::new()));
+        let text = json::print(&document);
         if text.len() > json::MOST_BYTES {
             return Err(Problem::too_large(package_bound()));
         }
-        Ok(Package::new(Format::Json, text, node.clone()))
+        Ok(Package::new(Format::Json, text, document))
     }
 }
 

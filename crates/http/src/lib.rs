@@ -159,7 +159,6 @@ pub(crate) fn router(engine: Arc<Engine>, origins: Origins, live: Arc<Live>) -> 
         .fallback(problem::no_such_page)
         .method_not_allowed_fallback(problem::no_such_method)
         .layer(from_fn_with_state(app.clone(), guard::check))
-        .layer(from_fn_with_state(app.clone(), metrics::count))
         .with_state(app)
 }
 

@@ -1,12 +1,12 @@
 //! Counting: how often what was asked, and how it was answered. Text for Prometheus at `/metrics`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use axum::extract::{MatchedPath, Request, State};
+use axum::extract::{MatchedPath, State};
 use axum::http::header::CONTENT_TYPE;
-use axum::middleware::Next;
+use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -15,25 +15,45 @@ use crate::App;
 use crate::openapi::ReadProblems;
 use crate::problem::Problem;
 
-/// By route, method and status: few, because a route is its pattern.
+/// By route, then by method and status: few, because a route is its pattern.
 #[derive(Default)]
 pub(crate) struct Metrics {
-    requests: Mutex<BTreeMap<(String, String, u16), u64>>,
+    requests: Mutex<BTreeMap<String, Counts>>,
 }
 
 pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new().routes(routes!(show))
 }
 
-pub(crate) async fn count(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
-    let route = request.extensions().get::<MatchedPath>().map(|it| it.as_str().to_owned());
-    let route = route.unwrap_or_else(|| "other".to_owned());
-    let method = request.method().as_str().to_owned();
-    let response = next.run(request).await;
-    let mut requests = app.metrics.requests.lock().unwrap_or_else(PoisonError::into_inner);
-    *requests.entry((route, method, response.status().as_u16())).or_default() += 1;
-    drop(requests);
-    response
+type Counts = HashMap<(Method, StatusCode), u64>;
+
+impl Metrics {
+    pub(crate) fn count(&self, route: Option<&MatchedPath>, method: Method, status: StatusCode) {
+        let route = route.map_or("other", MatchedPath::as_str);
+        let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        // Looked for first: to insert takes a text of its own.
+        if !requests.contains_key(route) {
+            requests.insert(route.to_owned(), Counts::new());
+        }
+        if let Some(of_route) = requests.get_mut(route) {
+            *of_route.entry((method, status)).or_default() += 1;
+        }
+    }
+
+    fn lines(&self) -> Vec<String> {
+        let requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lines = Vec::new();
+        for (route, counts) in requests.iter() {
+            for ((method, status), n) in counts {
+                let status = status.as_u16();
+                lines.push(format!(
+                    "baton_http_requests_total{{route=\"{route}\",method=\"{method}\",status=\"{status}\"}} {n}"
+                ));
+            }
+        }
+        lines.sort_unstable();
+        lines
+    }
 }
 
 /// Counts, for Prometheus.
@@ -45,13 +65,9 @@ async fn show(State(app): State<Arc<App>>) -> Result<Response, Problem> {
     let mut text = String::new();
     text += "# HELP baton_http_requests_total Requests answered.\n";
     text += "# TYPE baton_http_requests_total counter\n";
-    let requests = app.metrics.requests.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    for ((route, method, status), n) in requests {
-        // Writing to a string cannot fail.
-        let _ = writeln!(
-            text,
-            "baton_http_requests_total{{route=\"{route}\",method=\"{method}\",status=\"{status}\"}} {n}"
-        );
+    for line in app.metrics.lines() {
+        text += &line;
+        text.push('\n');
     }
     text += "# HELP baton_events_total Events in the log.\n# TYPE baton_events_total counter\n";
     let _ = writeln!(text, "baton_events_total {}", position.0);

@@ -1,6 +1,7 @@
 //! Seed 000's API, as its page prints it: the same paths, fields, words and answers.
 
 mod agents;
+mod answers;
 mod described;
 mod handoffs;
 pub(crate) mod rows;
@@ -17,7 +18,7 @@ use baton_engine::EngineError;
 use baton_store::HandoffRef;
 use baton_wire::json;
 
-use serde_json::value::RawValue;
+use serde::Serialize;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -39,6 +40,18 @@ pub(crate) struct Json(pub(crate) Node);
 impl IntoResponse for Json {
     fn into_response(self) -> Response {
         ([(CONTENT_TYPE, "application/json")], json::print(&self.0)).into_response()
+    }
+}
+
+/// An answer of a form that is described.
+pub(crate) struct Typed<T>(pub(crate) T);
+
+impl<T: Serialize> IntoResponse for Typed<T> {
+    fn into_response(self) -> Response {
+        match serde_json::to_string(&self.0) {
+            Ok(body) => ([(CONTENT_TYPE, "application/json")], body).into_response(),
+            Err(error) => unreachable!("our own types always encode: {error}"),
+        }
     }
 }
 
@@ -65,7 +78,7 @@ async fn refused(app: &App, error: EngineError) -> Problem {
     let problem = Problem::from(error);
     let Some(row) = row else { return problem };
     match rows::one(app, &row).await {
-        Ok(node) => problem.about(RawValue::from_string(json::print(&node)).ok()),
+        Ok(row) => problem.about(serde_json::value::to_raw_value(&row).ok()),
         Err(_) => problem,
     }
 }

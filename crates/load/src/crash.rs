@@ -2,6 +2,8 @@
 //! looks for acknowledged commands that are missing or there twice, and for broken chains.
 #![expect(clippy::disallowed_methods, reason = "it starts itself as the victim")]
 
+mod served;
+
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
@@ -10,7 +12,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use baton_engine::verify_all;
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use crate::crew::{self, Go, Hand, Keys, SCOPE};
 
@@ -22,6 +24,17 @@ pub(crate) struct Options {
     /// Where the random moments come from; printed, so that a run can be had again
     #[arg(long)]
     seed: Option<u64>,
+    /// What is killed
+    #[arg(long, value_enum, default_value_t = What::Engine)]
+    what: What,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum What {
+    /// A process whose callers are within it
+    Engine,
+    /// A server whose callers are outside, and go on with the next one
+    Server,
 }
 
 #[derive(Debug, Args)]
@@ -50,14 +63,21 @@ pub(crate) async fn run(options: &Options) -> Result<()> {
     let seed = options.seed.unwrap_or_else(|| std::process::id().into());
     println!("{} kills, seed {seed}", options.kills);
     let mut random = Random(seed);
+    match options.what {
+        What::Engine => kill_engines(options.kills, &mut random).await,
+        What::Server => served::kill_servers(options.kills, &mut random).await,
+    }
+}
+
+async fn kill_engines(kills: u32, random: &mut Random) -> Result<()> {
     let mut tally = Tally::default();
     let mut life = 0;
-    while life < options.kills {
+    while life < kills {
         let dir = tempfile::tempdir()?;
         let mut acked = BTreeSet::new();
-        for _ in 0..LIVES_PER_DATABASE.min(options.kills - life) {
+        for _ in 0..LIVES_PER_DATABASE.min(kills - life) {
             life += 1;
-            let lived = live_and_die(dir.path(), life, &mut random)?;
+            let lived = live_and_die(dir.path(), life, random)?;
             for line in lived {
                 ensure!(acked.insert(line.clone()), "life {life}: acknowledged twice: {line}");
             }

@@ -2,7 +2,7 @@
 //! through the pipeline by seed 000's API. The raw writer gets the same rows in the same run.
 #![expect(clippy::disallowed_methods, reason = "it starts itself as the server")]
 
-mod connection;
+pub(crate) mod connection;
 
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ pub(crate) struct ServerOptions {
 }
 
 /// The way of a story: each step is a create, and an accept of what it made.
-const PIPELINE: [&str; 6] =
+pub(crate) const PIPELINE: [&str; 6] =
     ["analyst", "implementer", "reviewer", "refactorer", "documenter", "orchestrator"];
 
 pub(crate) async fn run(options: &Options) -> Result<()> {
@@ -100,10 +100,7 @@ async fn tell_story(
 ) -> Result<()> {
     for pair in PIPELINE.windows(2) {
         let [from, to] = pair else { continue };
-        let create = format!(
-            r#"{{"action":"create","storyId":"{story}","fromAgent":"{from}","toAgent":"{to}","payload":{}}}"#,
-            crew::PACKAGE
-        );
+        let create = create_body(story, from, to);
         let asked = Instant::now();
         let answer = connection.post("/api/handoffs", &create).await?;
         took.push(asked.elapsed());
@@ -111,7 +108,7 @@ async fn tell_story(
             return Ok(());
         }
         let id = handoff_id(&answer).with_context(|| format!("no handoff in {answer}"))?;
-        let accept = format!(r#"{{"action":"accept","handoffId":{id}}}"#);
+        let accept = accept_body(id);
         let asked = Instant::now();
         connection.post("/api/handoffs", &accept).await?;
         took.push(asked.elapsed());
@@ -119,21 +116,32 @@ async fn tell_story(
     Ok(())
 }
 
+pub(crate) fn create_body(story: &str, from: &str, to: &str) -> String {
+    let package = crew::PACKAGE;
+    format!(
+        r#"{{"action":"create","storyId":"{story}","fromAgent":"{from}","toAgent":"{to}","payload":{package}}}"#
+    )
+}
+
+pub(crate) fn accept_body(id: u64) -> String {
+    format!(r#"{{"action":"accept","handoffId":{id}}}"#)
+}
+
 /// The first id in an answer, which is the handoff's.
-fn handoff_id(answer: &str) -> Option<u64> {
+pub(crate) fn handoff_id(answer: &str) -> Option<u64> {
     let (_, rest) = answer.split_once(r#""id":"#)?;
     let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
     digits.parse().ok()
 }
 
 /// The server's own process, which ends with this.
-struct Served {
-    child: Child,
-    address: String,
+pub(crate) struct Served {
+    pub(crate) child: Child,
+    pub(crate) address: String,
 }
 
 impl Served {
-    fn start(dir: &Path) -> Result<Self> {
+    pub(crate) fn start(dir: &Path) -> Result<Self> {
         let mut child = Command::new(std::env::current_exe()?)
             .args(["server", "--dir"])
             .arg(dir)

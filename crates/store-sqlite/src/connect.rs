@@ -4,6 +4,7 @@
 
 use std::path::Path;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 
 use crate::error::{OpenError, to_open};
@@ -62,6 +63,14 @@ fn open(path: &Path, mode: OpenFlags) -> Result<Connection, OpenError> {
     let flags = mode | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(to_open(path))?;
     connection.set_prepared_statement_cache_capacity(N_STATEMENTS);
+    // Otherwise some statements are parsed again whenever a parameter has another value.
+    let is_stable = connection
+        .set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)
+        .map_err(to_open(path))?;
+    if !is_stable {
+        let (name, wanted) = ("SQLITE_DBCONFIG_ENABLE_QPSG", "on".to_owned());
+        return Err(OpenError::Setting { name, wanted, found: "off".to_owned() });
+    }
     set(&connection, path, &FOR_ALL)?;
     Ok(connection)
 }

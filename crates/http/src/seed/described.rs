@@ -7,43 +7,6 @@
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-/// A row of seed 000's table.
-#[derive(Serialize, ToSchema)]
-pub(super) struct SeedRow {
-    id: u64,
-    story_id: String,
-    from_agent: String,
-    to_agent: String,
-    #[schema(example = "pending")]
-    status: String,
-    /// Any JSON, as it was sent.
-    payload: serde_json::Value,
-    rejection_reason: Option<String>,
-    created_at: String,
-    processed_at: Option<String>,
-    /// The native word.
-    state: String,
-    kind: String,
-    reason: Option<String>,
-}
-
-/// What is asked for says which of these there are.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct SeedState {
-    /// Of `storyId` alone.
-    current_agent: Option<String>,
-    /// Of `storyId` alone.
-    phase: Option<String>,
-    /// Of `storyId` alone, oldest first; or of `agent` alone.
-    handoffs: Option<Vec<SeedRow>>,
-    /// Of `storyId` and `agent`: the newest that waits.
-    handoff: Option<SeedRow>,
-    /// Of `stale=true`.
-    stale: Option<Vec<SeedRow>>,
-    threshold_minutes: Option<u64>,
-}
-
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase")]
 #[into_params(parameter_in = Query)]
@@ -86,25 +49,6 @@ pub(super) struct SeedAction {
     kind: Option<String>,
     /// For `create`.
     workflow: Option<String>,
-}
-
-/// What an action came to. Which of these there are depends on it.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct SeedDone {
-    success: bool,
-    handoff: Option<SeedRow>,
-    warnings: Option<Vec<String>>,
-    /// Of `accept`.
-    fence: Option<u32>,
-    /// Of `reject`.
-    return_handoff: Option<SeedRow>,
-    /// Of `reject`.
-    gate: Option<SeedRow>,
-    /// Of `cleanup`.
-    cancelled: Option<Vec<u64>>,
-    /// Of `cleanup`.
-    kept: Option<Vec<u64>>,
 }
 
 /// An action on the run.

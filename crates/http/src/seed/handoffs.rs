@@ -8,7 +8,6 @@ use axum::http::{HeaderMap, Uri};
 use baton_core::acknowledgement::Acknowledgement;
 use baton_core::command::{Accept, Command, Create, LeaseTime, Reject, Way};
 use baton_core::contract::Profile;
-use baton_core::document::Node;
 use baton_core::names::{AgentId, Reason, StoryKey, WorkflowName};
 use baton_core::outcome::Outcome as StepOutcome;
 use baton_core::run::{self, HandoffNo};
@@ -16,8 +15,10 @@ use baton_engine::{Caller, EngineError, In, Outcome};
 use baton_store::{HandoffFilter, HandoffRow, HandoffState, RunRef};
 use jiff::SignedDuration;
 
-use super::described::{SeedAction, SeedDone, SeedQuery, SeedState};
-use super::{Json, by_number, refused, rows};
+use super::answers::{Done, Shown};
+use super::described::{SeedAction, SeedQuery};
+use super::rows::{self, Row};
+use super::{Typed, by_number, refused};
 use crate::App;
 use crate::body::{self, Envelope};
 use crate::caller::caller;
@@ -32,8 +33,8 @@ const MOST_MINUTES: u64 = 525_600;
 /// Who has the baton of a story, what waits for an agent, or what nobody has moved.
 #[utoipa::path(get, path = "/api/handoffs", operation_id = "seedGetHandoffs", tag = "seed-000",
     params(SeedQuery),
-    responses((status = 200, body = SeedState), ReadProblems))]
-pub(super) async fn get(State(app): State<Arc<App>>, uri: Uri) -> Result<Json, Problem> {
+    responses((status = 200, body = Shown), ReadProblems))]
+pub(super) async fn get(State(app): State<Arc<App>>, uri: Uri) -> Result<Typed<Shown>, Problem> {
     let query = Query::read(&uri, &["storyId", "agent", "stale", "minutes"])?;
     let agent = query.get("agent").map(|it| known_agent(&app, it)).transpose()?;
     if query.get("stale") == Some("true") {
@@ -51,29 +52,34 @@ pub(super) async fn get(State(app): State<Arc<App>>, uri: Uri) -> Result<Json, P
 }
 
 /// Who has the baton of a story's newest run, and everything that was handed over in it.
-async fn state(app: &App, story: &StoryKey) -> Result<Json, Problem> {
+async fn state(app: &App, story: &StoryKey) -> Result<Typed<Shown>, Problem> {
     let store = app.engine.store();
     let run = store.run(&RunRef::LatestOf(story.clone())).await.map_err(EngineError::from)?;
     let Some(run) = run else {
-        return Ok(Json(Node::map([
-            ("currentAgent", Node::Null),
-            ("phase", Node::Null),
-            ("handoffs", Node::List(Vec::new())),
-        ])));
+        return Ok(Typed(Shown {
+            current_agent: Some(None),
+            phase: Some(None),
+            handoffs: Some(Vec::new()),
+            ..Shown::default()
+        }));
     };
     let filter = HandoffFilter { run: Some(run.run.id), ..HandoffFilter::default() };
     let handoffs = store.handoffs(&filter).await.map_err(EngineError::from)?;
     let workflow = app.engine.workflow_of(&run).await?;
-    let agent = run.run.current_agent().map_or(Node::Null, |it| Node::text(it.as_str()));
-    Ok(Json(Node::map([
-        ("currentAgent", agent),
-        ("phase", Node::text(run.run.phase(&workflow))),
-        ("handoffs", rows::all(app, &handoffs).await?),
-    ])))
+    Ok(Typed(Shown {
+        current_agent: Some(run.run.current_agent().map(ToString::to_string)),
+        phase: Some(Some(run.run.phase(&workflow).to_owned())),
+        handoffs: Some(rows::all(app, &handoffs).await?),
+        ..Shown::default()
+    }))
 }
 
 /// What waits for an agent: the newest in one story, or all.
-async fn pending(app: &App, story: Option<StoryKey>, agent: AgentId) -> Result<Json, Problem> {
+async fn pending(
+    app: &App,
+    story: Option<StoryKey>,
+    agent: AgentId,
+) -> Result<Typed<Shown>, Problem> {
     let filter = HandoffFilter {
         story: story.clone(),
         to: Some(agent),
@@ -82,24 +88,26 @@ async fn pending(app: &App, story: Option<StoryKey>, agent: AgentId) -> Result<J
     };
     let found = app.engine.store().handoffs(&filter).await.map_err(EngineError::from)?;
     if story.is_none() {
-        return Ok(Json(Node::map([("handoffs", rows::all(app, &found).await?)])));
+        let handoffs = Some(rows::all(app, &found).await?);
+        return Ok(Typed(Shown { handoffs, ..Shown::default() }));
     }
     let newest = match found.last() {
-        Some(row) => rows::one(app, row).await?,
-        None => Node::Null,
+        Some(row) => Some(rows::one(app, row).await?),
+        None => None,
     };
-    Ok(Json(Node::map([("handoff", newest)])))
+    Ok(Typed(Shown { handoff: Some(newest), ..Shown::default() }))
 }
 
-async fn stale(app: &App, minutes: u64) -> Result<Json, Problem> {
+async fn stale(app: &App, minutes: u64) -> Result<Typed<Shown>, Problem> {
     if minutes > MOST_MINUTES {
         return Err(Problem::malformed("wrong_type", "`minutes` is at most a year"));
     }
     let found = stale_rows(app, minutes).await?;
-    Ok(Json(Node::map([
-        ("stale", rows::all(app, &found).await?),
-        ("thresholdMinutes", rows::number(minutes)),
-    ])))
+    Ok(Typed(Shown {
+        stale: Some(rows::all(app, &found).await?),
+        threshold_minutes: Some(minutes),
+        ..Shown::default()
+    }))
 }
 
 /// Pending for so long; what people are asked is never stale.
@@ -121,17 +129,17 @@ const ACTIONS: &str = "create, accept, reject, timeout, cleanup";
 /// Creates, accepts, rejects, times out or cleans up.
 #[utoipa::path(post, path = "/api/handoffs", operation_id = "seedPostHandoffs", tag = "seed-000",
     request_body = SeedAction,
-    responses((status = 200, body = SeedDone), WriteProblems))]
+    responses((status = 200, body = Done), WriteProblems))]
 pub(super) async fn post(
     State(app): State<Arc<App>>,
     headers: HeaderMap,
     body: Body,
-) -> Result<Json, Problem> {
-    let (text, envelope) = body::read(body).await?;
+) -> Result<Typed<Done>, Problem> {
+    let (text, mut envelope) = body::read(body).await?;
     let caller = caller(&headers, "/api/handoffs", &text)?;
     let action = envelope.text("action")?;
     match action {
-        Some("create") => create(&app, &caller, &envelope).await,
+        Some("create") => create(&app, &caller, &mut envelope).await,
         Some("accept") => accept(&app, &caller, &envelope).await,
         Some("reject") => reject(&app, &caller, &envelope).await,
         Some("timeout") => time_out(&app, &caller, &envelope).await,
@@ -144,7 +152,11 @@ pub(super) async fn post(
     }
 }
 
-async fn create(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Json, Problem> {
+async fn create(
+    app: &App,
+    caller: &Caller,
+    envelope: &mut Envelope,
+) -> Result<Typed<Done>, Problem> {
     envelope.only(&[
         "action",
         "storyId",
@@ -177,62 +189,61 @@ async fn create(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Json,
     };
     let workflow = envelope.text("workflow")?.map(WorkflowName::parse).transpose()?;
     match app.engine.create(caller, In::Story { key, workflow }, create).await {
-        Ok(outcome) => answer(app, &outcome, Vec::new()).await,
+        Ok(outcome) => Ok(Typed(done(app, &outcome).await?)),
         Err(error) => Err(refused(app, error).await),
     }
 }
 
-async fn accept(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Json, Problem> {
+async fn accept(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Typed<Done>, Problem> {
     envelope.only(&["action", "handoffId", "payload", "agent", "leaseSeconds"])?;
     let by = by(app, envelope)?;
     let acknowledgement = acknowledgement(envelope)?;
     let lease = lease(envelope)?;
     let command = |handoff| Command::Accept(Accept { handoff, by, acknowledgement, lease });
     let outcome = on_handoff(app, caller, envelope, command).await?;
-    let fence = outcome.done.fence.map_or(Node::Null, |it| rows::number(it.into()));
-    answer(app, &outcome, vec![("fence", fence)]).await
+    let fence = Some(outcome.done.fence);
+    Ok(Typed(Done { fence, ..done(app, &outcome).await? }))
 }
 
-async fn reject(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Json, Problem> {
+async fn reject(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Typed<Done>, Problem> {
     envelope.only(&["action", "handoffId", "reason", "agent"])?;
     let by = by(app, envelope)?;
     let reason = Reason::parse(envelope.required_text("reason")?)?;
     let command = |handoff| Command::Reject(Reject { handoff, by, reason, fence: None });
     let outcome = on_handoff(app, caller, envelope, command).await?;
-    let returned = row_of(app, &outcome, outcome.done.returned).await?;
-    let gate = row_of(app, &outcome, outcome.done.gate).await?;
-    answer(app, &outcome, vec![("returnHandoff", returned), ("gate", gate)]).await
+    let return_handoff = Some(row_of(app, &outcome, outcome.done.returned).await?);
+    let gate = Some(row_of(app, &outcome, outcome.done.gate).await?);
+    Ok(Typed(Done { return_handoff, gate, ..done(app, &outcome).await? }))
 }
 
-async fn time_out(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Json, Problem> {
+async fn time_out(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Typed<Done>, Problem> {
     envelope.only(&["action", "handoffId", "reason"])?;
     let reason = envelope.text("reason")?.unwrap_or("Agent timed out");
     let reason = Some(Reason::parse(reason)?);
     let command = |handoff| Command::TimeOut { handoff, reason };
     let outcome = on_handoff(app, caller, envelope, command).await?;
-    answer(app, &outcome, Vec::new()).await
+    Ok(Typed(done(app, &outcome).await?))
 }
 
-async fn clean_up(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Json, Problem> {
+async fn clean_up(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Typed<Done>, Problem> {
     envelope.only(&["action", "storyId", "reason"])?;
     let key = StoryKey::parse(envelope.required_text("storyId")?)?;
     let reason = envelope.text("reason")?.map(Reason::parse).transpose()?;
     let store = app.engine.store();
     let run = store.run(&RunRef::OpenOf(key)).await.map_err(EngineError::from)?;
-    let empty = Node::List(Vec::new());
-    let Some(run) = run else {
-        return Ok(Json(Node::map([
-            ("success", Node::Bool(true)),
-            ("cancelled", empty.clone()),
-            ("kept", empty),
-        ])));
+    let cleaned = |cancelled, kept| {
+        Typed(Done {
+            success: true,
+            cancelled: Some(cancelled),
+            kept: Some(kept),
+            ..Done::default()
+        })
     };
+    let Some(run) = run else { return Ok(cleaned(Vec::new(), Vec::new())) };
     let outcome = app.engine.on_run(caller, run.run.id, Command::CleanUp { reason }).await?;
-    Ok(Json(Node::map([
-        ("success", Node::Bool(true)),
-        ("cancelled", numbers(app, &outcome, &outcome.done.cancelled).await?),
-        ("kept", numbers(app, &outcome, &outcome.done.kept).await?),
-    ])))
+    let cancelled = numbers(app, &outcome, &outcome.done.cancelled).await?;
+    let kept = numbers(app, &outcome, &outcome.done.kept).await?;
+    Ok(cleaned(cancelled, kept))
 }
 
 async fn on_handoff(
@@ -248,34 +259,33 @@ async fn on_handoff(
     }
 }
 
-/// `{success, handoff, warnings}`, and what the action says besides.
-async fn answer(
+/// `{success, handoff, warnings}`, to which an action may add.
+async fn done(app: &App, outcome: &Outcome) -> Result<Done, EngineError> {
+    Ok(Done {
+        success: true,
+        handoff: Some(row_of(app, outcome, outcome.done.handoff).await?),
+        warnings: Some(outcome.done.warnings.iter().map(ToString::to_string).collect()),
+        ..Done::default()
+    })
+}
+
+async fn row_of(
     app: &App,
     outcome: &Outcome,
-    more: Vec<(&'static str, Node)>,
-) -> Result<Json, Problem> {
-    let warnings = outcome.done.warnings.iter().map(|it| Node::text(it.to_string()));
-    let members = [
-        ("success", Node::Bool(true)),
-        ("handoff", row_of(app, outcome, outcome.done.handoff).await?),
-        ("warnings", Node::List(warnings.collect())),
-    ];
-    Ok(Json(Node::map(members.into_iter().chain(more))))
-}
-
-async fn row_of(app: &App, outcome: &Outcome, no: Option<HandoffNo>) -> Result<Node, EngineError> {
+    no: Option<HandoffNo>,
+) -> Result<Option<Row>, EngineError> {
     match no {
-        Some(no) => rows::one(app, &app.engine.row_of(outcome, no).await?).await,
-        None => Ok(Node::Null),
+        Some(no) => Ok(Some(rows::one(app, &app.engine.row_of(outcome, no).await?).await?)),
+        None => Ok(None),
     }
 }
 
-async fn numbers(app: &App, outcome: &Outcome, nos: &[HandoffNo]) -> Result<Node, EngineError> {
+async fn numbers(app: &App, outcome: &Outcome, nos: &[HandoffNo]) -> Result<Vec<u64>, EngineError> {
     let mut numbers = Vec::new();
     for no in nos {
-        numbers.push(rows::number(app.engine.row_of(outcome, *no).await?.number));
+        numbers.push(app.engine.row_of(outcome, *no).await?.number);
     }
-    Ok(Node::List(numbers))
+    Ok(numbers)
 }
 
 /// An agent that somebody has described, or one of the two that are always there.

@@ -1,11 +1,14 @@
 //! Handoffs as rows of seed 000's table: its columns, its words, its times.
 
+use baton_core::content::ContentId;
 use baton_core::document::{Node, Number};
 use baton_core::run::{Ended, State};
 use baton_engine::{EngineError, Texts};
 use baton_store::{HandoffRow, HandoffState};
-use baton_wire::json;
 use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::value::RawValue;
+use utoipa::ToSchema;
 
 use crate::App;
 
@@ -21,37 +24,62 @@ pub(crate) fn status(state: HandoffState) -> &'static str {
     }
 }
 
-pub(super) fn row(row: &HandoffRow, texts: &Texts) -> Node {
-    let payload = row.package.and_then(|it| texts.get(it));
-    let payload =
-        payload.map_or(Node::Null, |it| json::parse(it).unwrap_or_else(|_| Node::text(it)));
-    let is_rejected = row.state == HandoffState::Ended(Ended::Rejected);
-    let rejection = row.ended_reason.filter(|_| is_rejected).and_then(|it| texts.get(it));
-    let processed_at = row.accepted_at.or(row.ended_at);
-    Node::map([
-        ("id", number(row.number)),
-        ("story_id", Node::text(row.story.as_str())),
-        ("from_agent", Node::text(row.from.agent.as_str())),
-        ("to_agent", Node::text(row.to.agent.as_str())),
-        ("status", Node::text(status(row.state))),
-        ("payload", payload),
-        ("rejection_reason", rejection.map_or(Node::Null, Node::text)),
-        ("created_at", time(row.created_at)),
-        ("processed_at", processed_at.map_or(Node::Null, time)),
-        ("state", Node::text(row.state.name())),
-        ("kind", Node::text(row.kind.name())),
-        ("reason", texts.get(row.reason).map_or(Node::Null, Node::text)),
-    ])
+/// A row of seed 000's table.
+#[derive(Serialize, ToSchema)]
+#[schema(as = SeedRow)]
+pub(super) struct Row {
+    id: u64,
+    story_id: String,
+    from_agent: String,
+    to_agent: String,
+    #[schema(example = "pending")]
+    status: &'static str,
+    /// Any JSON, as it was sent.
+    #[schema(value_type = serde_json::Value)]
+    payload: Option<Box<RawValue>>,
+    rejection_reason: Option<String>,
+    created_at: String,
+    processed_at: Option<String>,
+    /// The native word.
+    state: &'static str,
+    kind: &'static str,
+    reason: Option<String>,
 }
 
-pub(super) async fn one(app: &App, it: &HandoffRow) -> Result<Node, EngineError> {
-    let texts = app.engine.texts_of(std::slice::from_ref(it)).await?;
-    Ok(row(it, &texts))
+impl Row {
+    fn new(row: &HandoffRow, texts: &Texts) -> Self {
+        let words = |id: ContentId| texts.get(id).map(str::to_owned);
+        let is_rejected = row.state == HandoffState::Ended(Ended::Rejected);
+        Self {
+            id: row.number,
+            story_id: row.story.to_string(),
+            from_agent: row.from.agent.to_string(),
+            to_agent: row.to.agent.to_string(),
+            status: status(row.state),
+            payload: row.package.and_then(|it| texts.get(it)).and_then(raw_json),
+            rejection_reason: row.ended_reason.filter(|_| is_rejected).and_then(words),
+            created_at: time_text(row.created_at),
+            processed_at: row.accepted_at.or(row.ended_at).map(time_text),
+            state: row.state.name(),
+            kind: row.kind.name(),
+            reason: words(row.reason),
+        }
+    }
 }
 
-pub(super) async fn all(app: &App, rows: &[HandoffRow]) -> Result<Node, EngineError> {
+pub(super) async fn one(app: &App, row: &HandoffRow) -> Result<Row, EngineError> {
+    let texts = app.engine.texts_of(std::slice::from_ref(row)).await?;
+    Ok(Row::new(row, &texts))
+}
+
+pub(super) async fn all(app: &App, rows: &[HandoffRow]) -> Result<Vec<Row>, EngineError> {
     let texts = app.engine.texts_of(rows).await?;
-    Ok(Node::List(rows.iter().map(|it| row(it, &texts)).collect()))
+    Ok(rows.iter().map(|it| Row::new(it, &texts)).collect())
+}
+
+/// JSON as it stands; another format as a text.
+pub(crate) fn raw_json(text: &str) -> Option<Box<RawValue>> {
+    RawValue::from_string(text.to_owned()).or_else(|_| serde_json::value::to_raw_value(text)).ok()
 }
 
 pub(crate) fn number(number: u64) -> Node {
@@ -60,5 +88,9 @@ pub(crate) fn number(number: u64) -> Node {
 
 /// UTC with milliseconds, which sort as text.
 pub(crate) fn time(at: Timestamp) -> Node {
-    Node::Text(format!("{at:.3}"))
+    Node::Text(time_text(at))
+}
+
+fn time_text(at: Timestamp) -> String {
+    format!("{at:.3}")
 }

@@ -95,21 +95,33 @@ impl Printer {
         }
     }
 
+    /// What needs no escape is copied in one go: most texts are nothing else.
     fn quoted(&mut self, text: &str) {
         self.out.push('"');
-        for it in text.chars() {
-            match it {
-                '"' => self.out.push_str("\\\""),
-                '\\' => self.out.push_str("\\\\"),
-                '\n' => self.out.push_str("\\n"),
-                '\r' => self.out.push_str("\\r"),
-                '\t' => self.out.push_str("\\t"),
-                '\u{8}' => self.out.push_str("\\b"),
-                '\u{C}' => self.out.push_str("\\f"),
-                '\0'..='\u{1F}' => self.out.push_str(&format!("\\u{:04x}", it as u32)),
-                _ => self.out.push(it),
+        let mut start = 0;
+        for (at, byte) in text.bytes().enumerate() {
+            if byte >= b' ' && byte != b'"' && byte != b'\\' {
+                continue;
             }
+            // Both ends stand beside ASCII characters, so this never cuts one in two.
+            self.out.push_str(&text[start..at]);
+            self.escape(byte);
+            start = at + 1;
         }
+        self.out.push_str(&text[start..]);
         self.out.push('"');
+    }
+
+    fn escape(&mut self, byte: u8) {
+        match byte {
+            b'"' => self.out.push_str("\\\""),
+            b'\\' => self.out.push_str("\\\\"),
+            b'\n' => self.out.push_str("\\n"),
+            b'\r' => self.out.push_str("\\r"),
+            b'\t' => self.out.push_str("\\t"),
+            0x08 => self.out.push_str("\\b"),
+            0x0C => self.out.push_str("\\f"),
+            control => self.out.push_str(&format!("\\u{control:04x}")),
+        }
     }
 }

@@ -12,6 +12,7 @@ use uuid::Uuid;
 
 use crate::App;
 use crate::problem::Problem;
+use crate::seed::rows::raw_json;
 use crate::v1::words::{KindWord, OutcomeWord, StateWord};
 
 /// A handoff without what is handed over.
@@ -104,7 +105,7 @@ impl Row {
 impl Handoff {
     pub(in crate::v1) async fn of(app: &App, row: &HandoffRow) -> Result<Self, EngineError> {
         let texts = app.engine.texts_of(std::slice::from_ref(row)).await?;
-        let package = row.package.and_then(|it| texts.get(it)).and_then(raw);
+        let package = row.package.and_then(|it| texts.get(it)).and_then(raw_json);
         Ok(Self { row: Row::new(row, &texts), package })
     }
 }
@@ -146,11 +147,6 @@ pub(in crate::v1) async fn refused(app: &App, error: EngineError) -> Problem {
         }
         Err(_) => problem,
     }
-}
-
-/// JSON as it stands; another format as a text.
-fn raw(text: &str) -> Option<Box<RawValue>> {
-    RawValue::from_string(text.to_owned()).or_else(|_| serde_json::value::to_raw_value(text)).ok()
 }
 
 fn step(place: &Place) -> Option<String> {

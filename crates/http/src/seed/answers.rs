@@ -1,0 +1,64 @@
+//! What `/api/handoffs` answers. Which members there are depends on what was asked.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::rows::Row;
+
+/// What is asked for says which of these there are.
+#[derive(Default, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = SeedState)]
+pub(super) struct Shown {
+    /// Of `storyId` alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    pub(super) current_agent: Option<Option<String>>,
+    /// Of `storyId` alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    pub(super) phase: Option<Option<String>>,
+    /// Of `storyId` alone, oldest first; or of `agent` alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) handoffs: Option<Vec<Row>>,
+    /// Of `storyId` and `agent`: the newest that waits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Row>)]
+    pub(super) handoff: Option<Option<Row>>,
+    /// Of `stale=true`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) stale: Option<Vec<Row>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) threshold_minutes: Option<u64>,
+}
+
+/// What an action came to. Which of these there are depends on it.
+#[derive(Default, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = SeedDone)]
+pub(super) struct Done {
+    pub(super) success: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Row>)]
+    pub(super) handoff: Option<Option<Row>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) warnings: Option<Vec<String>>,
+    /// Of `accept`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<u32>)]
+    pub(super) fence: Option<Option<u32>>,
+    /// Of `reject`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Row>)]
+    pub(super) return_handoff: Option<Option<Row>>,
+    /// Of `reject`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Row>)]
+    pub(super) gate: Option<Option<Row>>,
+    /// Of `cleanup`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) cancelled: Option<Vec<u64>>,
+    /// Of `cleanup`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) kept: Option<Vec<u64>>,
+}
