@@ -1,5 +1,5 @@
-//! `cargo xtask crash [N]`: the long form of the crash test. The short one is among the tests, and
-//! `BATON_CRASH_KILLS` says how short.
+//! `cargo xtask crash [N]`: the long form of the crash tests, of the engine and of the server. The
+//! short ones are among the tests, and `BATON_CRASH_KILLS` says how short the engine's is.
 
 use anyhow::{Context, Result, bail};
 
@@ -10,7 +10,12 @@ const DEFAULT_KILLS: u32 = 1000;
 pub(crate) fn run(args: &[&str]) -> Result<()> {
     let kills = kills(args)?.to_string();
     let load = ["run", "--release", "--package", "baton-load", "--", "crash", "--kills", &kills];
-    cargo::run(&load, &[])
+    for what in ["engine", "server"] {
+        let mut load = load.to_vec();
+        load.extend(["--what", what]);
+        cargo::run(&load, &[])?;
+    }
+    Ok(())
 }
 
 fn kills(args: &[&str]) -> Result<u32> {

@@ -1,9 +1,11 @@
-//! Puts load on Baton: to measure it (`engine`, `leases`), and to kill it in the middle (`crash`).
+//! Puts load on Baton: to measure it (`engine`, `http`, `events`, `leases`), and to kill it in the
+//! middle (`crash`).
 #![expect(clippy::print_stdout, reason = "its report is its purpose")]
 
 mod bench;
 mod crash;
 mod crew;
+mod events;
 mod history;
 mod http;
 mod leases;
@@ -31,6 +33,8 @@ enum Command {
     /// What `http` measures
     #[command(hide = true)]
     Server(http::ServerOptions),
+    /// How soon everybody who listens has heard of what happened
+    Events(events::Options),
     /// What the heartbeats of many holders cost, and how soon a dead one is noticed
     Leases(leases::Options),
     /// Kill a process under load again and again, and look for what was lost
@@ -47,6 +51,7 @@ fn main() -> anyhow::Result<()> {
         Command::Engine(options) => runtime.block_on(bench::run(&options)),
         Command::Http(options) => runtime.block_on(http::run(&options)),
         Command::Server(options) => runtime.block_on(http::serve(&options)),
+        Command::Events(options) => runtime.block_on(events::run(&options)),
         Command::Leases(options) => runtime.block_on(leases::run(&options)),
         Command::Crash(options) => runtime.block_on(crash::run(&options)),
         Command::Victim(options) => runtime.block_on(crash::play_victim(&options)),

@@ -1,42 +1,45 @@
-//! How long it takes from a commit until everybody who listens has heard of it: 1,000 listeners,
-//! 50 events a second, SQLite with its syncs, all on one machine.
-//!
-//! `cargo run --release -p baton-http --example listeners [LISTENERS] [EVENTS_PER_SECOND] [SECONDS]`
-#![expect(clippy::print_stdout, reason = "the figures are its answer")]
+//! How long it takes from a commit until everybody who listens has heard of it: SQLite with its
+//! syncs, the server and all listeners on one machine, in one process.
 
 use std::collections::HashMap;
-use std::error::Error;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use baton_core::names::{Principal, StoryKey, WorkflowName};
-use baton_core::registry::Agents;
-use baton_engine::{Caller, Catalog, Engine, Entry, StartRun, SystemClock};
-use baton_http::{Options, Server};
-use baton_store_sqlite::SqliteStore;
-use baton_wire::{builtin, workflow_file};
+use anyhow::Result;
+use baton_core::names::{Principal, StoryKey};
+use baton_engine::{Caller, Engine, StartRun};
+use baton_http::Server;
+use clap::Args;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
-type Failure = Box<dyn Error + Send + Sync>;
+use crate::bench::milliseconds;
+use crate::crew;
+
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// How many streams are open at once
+    #[arg(long, default_value_t = 1000)]
+    listeners: u64,
+    /// How many events a second
+    #[arg(long, default_value_t = 50)]
+    rate: u64,
+    /// How long the measurement lasts
+    #[arg(long, default_value_t = 10)]
+    seconds: u64,
+}
 
 /// When each position was on disk.
 type Committed = Arc<Mutex<HashMap<u64, Instant>>>;
 
-#[tokio::main(flavor = "multi_thread", worker_threads = 2)]
-async fn main() -> Result<(), Failure> {
-    let asked: Vec<u64> =
-        std::env::args().skip(1).map(|it| it.parse()).collect::<Result<_, _>>()?;
-    let of = |index: usize, usual| asked.get(index).copied().unwrap_or(usual);
-    let (n_listeners, rate, seconds) = (of(0, 1000), of(1, 50), of(2, 10));
+pub(crate) async fn run(options: &Options) -> Result<()> {
     let dir = tempfile::tempdir()?;
-    let engine = open(dir.path()).await?;
-    let listen = SocketAddr::from(([127, 0, 0, 1], 0));
-    let server =
-        Server::bind(engine.clone(), &Options { listen, allowed_hosts: Vec::new() }).await?;
+    let engine = crew::engine_over(crew::sqlite(dir.path())?).await?;
+    let http = baton_http::Options { listen: "127.0.0.1:0".parse()?, allowed_hosts: Vec::new() };
+    let server = Server::bind(engine.clone(), &http).await?;
     let address = server.address();
     let (stop, stopped) = oneshot::channel::<()>();
     let serving = tokio::spawn(server.run(async {
@@ -44,33 +47,23 @@ async fn main() -> Result<(), Failure> {
     }));
     let committed = Committed::default();
     let mut listening = JoinSet::new();
-    for _ in 0..n_listeners {
+    for _ in 0..options.listeners {
         let stream = connect(address).await?;
         listening.spawn(listen_to(stream, committed.clone()));
     }
-    let n_events = write(&engine, &committed, rate, seconds).await?;
+    let n_events = write(&engine, &committed, options).await?;
     let _ = stop.send(());
     serving.await??;
     let mut waits = Vec::new();
     for heard in listening.join_all().await {
         waits.extend(heard?);
     }
-    report(&mut waits, n_listeners, n_events, seconds);
+    report(&mut waits, options, n_events);
     Ok(())
 }
 
-async fn open(dir: &std::path::Path) -> Result<Arc<Engine>, Failure> {
-    let text = builtin::workflows()[0].1;
-    let workflow = workflow_file::parse(text).map_err(|it| format!("{it:?}"))?;
-    let entry = Entry { workflow: Arc::new(workflow), text: text.to_owned() };
-    let default = WorkflowName::parse("story-pipeline").ok();
-    let catalog = Catalog::new([entry], Agents::default(), default);
-    let store = Arc::new(SqliteStore::open(dir)?);
-    Ok(Arc::new(Engine::open(store, Arc::new(SystemClock), catalog).await?))
-}
-
 /// Connects, and waits until the stream has begun.
-async fn connect(address: SocketAddr) -> Result<TcpStream, Failure> {
+async fn connect(address: SocketAddr) -> Result<TcpStream> {
     let mut stream = TcpStream::connect(address).await?;
     let request = format!("GET /api/events HTTP/1.1\r\nHost: {address}\r\n\r\n");
     stream.write_all(request.as_bytes()).await?;
@@ -82,7 +75,7 @@ async fn connect(address: SocketAddr) -> Result<TcpStream, Failure> {
 }
 
 /// How long after its commit each event was heard. Ends with the server.
-async fn listen_to(mut stream: TcpStream, committed: Committed) -> Result<Vec<Duration>, Failure> {
+async fn listen_to(mut stream: TcpStream, committed: Committed) -> Result<Vec<Duration>> {
     let mut waits = Vec::new();
     let mut text = Vec::new();
     loop {
@@ -105,12 +98,8 @@ async fn listen_to(mut stream: TcpStream, committed: Committed) -> Result<Vec<Du
 }
 
 /// Starts runs, evenly; returns how many events that made.
-async fn write(
-    engine: &Engine,
-    committed: &Committed,
-    rate: u64,
-    seconds: u64,
-) -> Result<u64, Failure> {
+async fn write(engine: &Engine, committed: &Committed, options: &Options) -> Result<u64> {
+    let Options { rate, seconds, .. } = *options;
     let caller = Caller::new(Principal::parse("load")?);
     let first = engine.store().last_position().await?.0;
     let begin = Instant::now();
@@ -140,14 +129,15 @@ fn note(committed: &Committed, positions: std::ops::RangeInclusive<u64>, at: Ins
     times.extend(positions.map(|it| (it, at)));
 }
 
-fn report(waits: &mut [Duration], n_listeners: u64, n_events: u64, seconds: u64) {
+fn report(waits: &mut [Duration], options: &Options, n_events: u64) {
+    let Options { listeners, seconds, .. } = *options;
     waits.sort_unstable();
     let at = |share: f64| {
         let index = (waits.len() as f64 * share) as usize;
         waits.get(index.min(waits.len().saturating_sub(1))).copied().unwrap_or_default()
     };
-    println!("{n_listeners} listeners, {n_events} events in {seconds} s, heard {}", waits.len());
+    println!("{listeners} listeners, {n_events} events in {seconds} s, heard {}", waits.len());
     for (name, share) in [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("most", 1.0)] {
-        println!("{name:>5} {:>8.2} ms", at(share).as_secs_f64() * 1000.0);
+        println!("{name:>5} {:>8.2} ms", milliseconds(at(share)));
     }
 }
