@@ -3,11 +3,13 @@
 //! A face like any other: it turns requests into commands of the engine and answers into JSON,
 //! and decides nothing. Who may ask at all is `guard`; what a no looks like is `problem`.
 
+pub mod api;
 mod body;
 mod caller;
 mod events;
 mod guard;
 mod health;
+mod local;
 mod metrics;
 mod openapi;
 mod page;
@@ -23,11 +25,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::middleware::from_fn_with_state;
+use axum::http::HeaderValue;
+use axum::middleware::{from_fn_with_state, map_response};
+use axum::response::Response;
 use baton_engine::Engine;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use utoipa_axum::router::OpenApiRouter;
+
+pub use crate::local::Local;
 
 use crate::events::Live;
 use crate::guard::Origins;
@@ -159,8 +165,16 @@ pub(crate) fn router(engine: Arc<Engine>, origins: Origins, live: Arc<Live>) -> 
         .fallback(problem::no_such_page)
         .method_not_allowed_fallback(problem::no_such_method)
         .layer(from_fn_with_state(app.clone(), guard::check))
+        .layer(map_response(say_version))
         .layer(from_fn_with_state(app.clone(), metrics::count))
         .with_state(app)
+}
+
+/// Says who answers, so that a client can tell a Baton from anything else at that address.
+async fn say_version(mut response: Response) -> Response {
+    let version = HeaderValue::from_static(env!("CARGO_PKG_VERSION"));
+    response.headers_mut().insert(api::VERSION, version);
+    response
 }
 
 /// Every route, with what is said about it.
