@@ -47,13 +47,13 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
             Ok(())
         }
         Command::Backup { file } => {
-            let data = Data::open(Project::find(cli.project.as_deref())?).await?;
+            let data = open_data(&cli).await?;
             let result = backup::back_up(&data, cli.format(), file).await;
             data.close().await;
             result
         }
         Command::Verify => {
-            let data = Data::open(Project::find(cli.project.as_deref())?).await?;
+            let data = open_data(&cli).await?;
             let result = verify::run(&data, cli.format()).await;
             data.close().await;
             result
@@ -75,6 +75,15 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
             result
         }
     }
+}
+
+/// The project's own data: no server can be asked for it.
+async fn open_data(cli: &Cli) -> Result<Data, Failure> {
+    if cli.server.is_some() {
+        let message = "this works on the project's own data; leave `--server` out";
+        return Err(Failure::Usage(message.to_owned()));
+    }
+    Data::open(Project::find(cli.project.as_deref())?).await
 }
 
 /// What is a request to the API.
