@@ -21,7 +21,10 @@ pub(crate) struct Cli {
     /// The project's folder; by default the nearest one above that has a `.baton` folder
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) project: Option<PathBuf>,
-    /// Print JSON, for programs
+    /// Ask the server there [default: BATON_URL, else the one that has the project's data, else none]
+    #[arg(long, global = true, value_name = "URL")]
+    pub(crate) server: Option<String>,
+    /// Print JSON, for programs: the API's own
     #[arg(long, global = true)]
     json: bool,
     /// Who is asking, for the record [default: your login name]

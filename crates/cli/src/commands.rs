@@ -22,9 +22,11 @@ mod workflow;
 
 use clap::CommandFactory as _;
 
+use crate::api::Api;
 use crate::args::{Cli, Command};
+use crate::data::Data;
 use crate::failure::Failure;
-use crate::session::Session;
+use crate::project::Project;
 use crate::show;
 
 pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
@@ -44,6 +46,18 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
             show::answer(&String::from_utf8_lossy(&script));
             Ok(())
         }
+        Command::Backup { file } => {
+            let data = open_data(&cli).await?;
+            let result = backup::back_up(&data, cli.format(), file).await;
+            data.close().await;
+            result
+        }
+        Command::Verify => {
+            let data = open_data(&cli).await?;
+            let result = verify::run(&data, cli.format()).await;
+            data.close().await;
+            result
+        }
         Command::Status
         | Command::Story(_)
         | Command::Run(_)
@@ -54,40 +68,48 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
         | Command::Reject(_)
         | Command::Modify(_)
         | Command::Answer(_)
-        | Command::Evidence(_)
-        | Command::Backup { .. }
-        | Command::Verify => {
-            let session = Session::open(&cli).await?;
-            let result = with_session(&session, &cli.command).await;
-            session.close().await;
+        | Command::Evidence(_) => {
+            let api = Api::open(&cli).await?;
+            let result = ask(&api, &cli.command).await;
+            api.close().await;
             result
         }
     }
 }
 
-async fn with_session(session: &Session, command: &Command) -> Result<(), Failure> {
+/// The project's own data: no server can be asked for it.
+async fn open_data(cli: &Cli) -> Result<Data, Failure> {
+    if cli.server.is_some() {
+        let message = "this works on the project's own data; leave `--server` out";
+        return Err(Failure::Usage(message.to_owned()));
+    }
+    Data::open(Project::find(cli.project.as_deref())?).await
+}
+
+/// What is a request to the API.
+async fn ask(api: &Api, command: &Command) -> Result<(), Failure> {
     match command {
-        Command::Status => status::run(session).await,
-        Command::Story(verb) => story::run(session, verb).await,
-        Command::Run(verb) => run::run(session, verb).await,
-        Command::Handoff(verb) => handoff::run(session, verb).await,
-        Command::Prompt(prompt) => prompt::run(session, prompt).await,
-        Command::Inbox => inbox::run(session).await,
-        Command::Approve(say) => answer::approve(session, say).await,
-        Command::Reject(say) => answer::reject(session, say).await,
-        Command::Modify(modify) => answer::modify(session, modify).await,
-        Command::Answer(answer) => answer::run(session, answer).await,
-        Command::Evidence(evidence) => evidence::run(session, evidence).await,
-        Command::Backup { file } => backup::back_up(session, file).await,
-        Command::Verify => verify::run(session).await,
+        Command::Status => status::run(api).await,
+        Command::Story(verb) => story::run(api, verb).await,
+        Command::Run(verb) => run::run(api, verb).await,
+        Command::Handoff(verb) => handoff::run(api, verb).await,
+        Command::Prompt(prompt) => prompt::run(api, prompt).await,
+        Command::Inbox => inbox::run(api).await,
+        Command::Approve(say) => answer::approve(api, say).await,
+        Command::Reject(say) => answer::reject(api, say).await,
+        Command::Modify(modify) => answer::modify(api, modify).await,
+        Command::Answer(answer) => answer::run(api, answer).await,
+        Command::Evidence(evidence) => evidence::run(api, evidence).await,
         Command::Init
         | Command::Demo(_)
         | Command::Serve(_)
         | Command::Workflow(_)
         | Command::Agent(_)
         | Command::Doctor
+        | Command::Verify
+        | Command::Backup { .. }
         | Command::Restore { .. }
         | Command::Schema { .. }
-        | Command::Completions { .. } => Ok(()),
+        | Command::Completions { .. } => unreachable!("it is carried out without the API"),
     }
 }

@@ -1,9 +1,10 @@
 //! `baton`: passes work between agents and people. Answers go to stdout, all else to stderr.
 
+mod api;
 mod args;
 mod commands;
+mod data;
 mod failure;
-mod names;
 mod payload;
 mod project;
 mod session;

@@ -2,50 +2,37 @@
 
 use std::io::Read as _;
 
-use baton_core::acknowledgement::Acknowledgement;
 use baton_core::document::Node;
-use baton_core::names::Words;
-use baton_core::package::{Format, Package};
 use baton_wire::json;
-use baton_wire::located::yaml;
+use serde_json::value::{RawValue, to_raw_value};
 
 use crate::failure::Failure;
 
-/// A package of JSON.
-pub(crate) fn package(argument: &str) -> Result<Package, Failure> {
+/// A package of JSON, as it is written.
+pub(crate) fn package(argument: &str) -> Result<Box<RawValue>, Failure> {
     let text = text(argument)?;
-    let document = json::parse(&text)?;
-    Ok(Package::new(Format::Json, text, document))
+    // Looked at here, where what is wrong with it has a line and a column of its own.
+    json::parse(&text)?;
+    raw(text)
 }
 
 /// Something that is said: a question, an answer, a comment.
-pub(crate) fn words(argument: Option<&String>) -> Result<Option<Words>, Failure> {
-    let text = argument.map(|it| text(it)).transpose()?;
-    Ok(text.map(|it| Words::parse(&it)).transpose()?)
+pub(crate) fn words(argument: Option<&String>) -> Result<Option<String>, Failure> {
+    argument.map(|it| text(it)).transpose()
 }
 
-/// What the receiver of a handoff says: an `acknowledgment` document, or plain words.
-pub(crate) fn acknowledgement(argument: &str) -> Result<Acknowledgement, Failure> {
+/// What the receiver of a handoff says: a document of JSON, or a text.
+pub(crate) fn acknowledgement(argument: &str) -> Result<Box<RawValue>, Failure> {
     let text = text(argument)?;
-    match document(&text) {
-        Some(document) => Acknowledgement::read(&document, text).map_err(|problems| {
-            let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
-            Failure::Usage(format!("the acknowledgement is not usable: {}", problems.join("; ")))
-        }),
-        None => Ok(Acknowledgement::words(text)),
+    match json::parse(&text) {
+        Ok(Node::Map(_)) => raw(text),
+        Ok(Node::Null | Node::Bool(_) | Node::Number(_) | Node::Text(_) | Node::List(_))
+        | Err(_) => to_raw_value(&text).map_err(|error| Failure::Usage(error.to_string())),
     }
 }
 
-/// JSON or YAML, where the text is a document with members; a sentence is not.
-fn document(text: &str) -> Option<Node> {
-    let document = json::parse(text).ok().or_else(|| {
-        let read = yaml::parse(text, json::MOST_BYTES).ok()?;
-        Some(read.to_node())
-    })?;
-    match document {
-        Node::Map(_) => Some(document),
-        Node::Null | Node::Bool(_) | Node::Number(_) | Node::Text(_) | Node::List(_) => None,
-    }
+fn raw(text: String) -> Result<Box<RawValue>, Failure> {
+    RawValue::from_string(text).map_err(|error| Failure::Usage(error.to_string()))
 }
 
 /// Text from wherever the argument says.

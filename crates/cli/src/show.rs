@@ -10,13 +10,12 @@ mod time;
 mod workflows;
 
 use baton_core::document::Node;
-pub(crate) use baton_engine::shell_word;
 use baton_wire::json;
 
 pub(crate) use graph::mermaid;
-pub(crate) use handoffs::{handoff_json, handoff_page, handoffs_table, what_to_answer};
-pub(crate) use runs::{run_json, runs_table, whereabouts};
-pub(crate) use stories::{stories_table, story_json, story_status};
+pub(crate) use handoffs::{handoff_page, handoffs_table};
+pub(crate) use runs::{runs_table, whereabouts};
+pub(crate) use stories::{stories_table, story_page};
 pub(crate) use style::{bold, dim, good, mark, warn};
 pub(crate) use table::{fields, table};
 pub(crate) use time::{Times, ago};
@@ -42,6 +41,17 @@ pub(crate) fn answer(text: &str) {
             std::process::exit(5);
         }
     }
+}
+
+/// The API's own answer.
+pub(crate) fn answer_document(document: &str) {
+    answer(&pretty(document));
+}
+
+/// JSON for people: one member a line. What is nested too deep for that stays as it is.
+pub(crate) fn pretty(document: &str) -> String {
+    let read = json::parse_within(document, usize::MAX);
+    read.map_or_else(|_| document.to_owned(), |it| json::print_pretty(&it))
 }
 
 pub(crate) fn answer_json(node: &Node) {

@@ -3,11 +3,13 @@
 //! A face like any other: it turns requests into commands of the engine and answers into JSON,
 //! and decides nothing. Who may ask at all is `guard`; what a no looks like is `problem`.
 
+pub mod api;
 mod body;
 mod caller;
 mod events;
 mod guard;
 mod health;
+mod local;
 mod metrics;
 mod openapi;
 mod page;
@@ -28,6 +30,8 @@ use baton_engine::Engine;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use utoipa_axum::router::OpenApiRouter;
+
+pub use crate::local::Local;
 
 use crate::events::Live;
 use crate::guard::Origins;

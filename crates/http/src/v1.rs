@@ -1,19 +1,21 @@
 //! The native API: everything that the engine does, under `/api/v1`.
 
 mod agents;
-mod answer;
+pub(crate) mod answer;
 mod blockers;
 mod decisions;
 mod definitions;
-mod events;
-mod handoffs;
-mod inbox;
+pub(crate) mod events;
+mod flat;
+pub(crate) mod handoffs;
+pub(crate) mod inbox;
 mod metrics;
 mod names;
-mod runs;
-mod stories;
-mod told;
-mod words;
+pub(crate) mod runs;
+pub(crate) mod status;
+pub(crate) mod stories;
+pub(crate) mod told;
+pub(crate) mod words;
 mod workflows;
 mod write;
 
@@ -27,6 +29,7 @@ use crate::App;
 
 pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new()
+        .routes(routes!(status::get))
         .routes(routes!(stories::list, stories::add))
         .routes(routes!(stories::get, stories::put))
         .routes(routes!(runs::list, runs::start))

@@ -236,7 +236,7 @@ pub(crate) struct HandoffList {
     #[arg(long)]
     pub(crate) all: bool,
     /// At most so many
-    #[arg(long, default_value_t = 100)]
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=500))]
     pub(crate) limit: u32,
     /// Only handoffs with a higher number
     #[arg(long, default_value_t = 0, value_name = "NUMBER")]

@@ -16,6 +16,7 @@ use tokio::task::JoinSet;
 
 use super::init::lay_out;
 use super::stop::told_to_stop;
+use crate::api::{Api, lock};
 use crate::args::{Cli, Demo};
 use crate::failure::Failure;
 use crate::project::Project;
@@ -26,7 +27,10 @@ pub(crate) async fn run(cli: &Cli, demo: &Demo) -> Result<(), Failure> {
     let root = scene()?;
     let project = Project::find(Some(&root))?;
     let you = Principal::parse("you")?;
-    let session = Session::of(project, you.clone(), cli.format()).await?;
+    let lock = lock(&project.data()).await?;
+    let session = Session::of(project, lock).await?;
+    let engine = session.engine.clone();
+    let api = Api::over(session, you.clone(), cli.format());
     show::note(&format!(
         "{} five scripted agents, one pipeline, everything on disk in {}",
         show::bold("baton demo:"),
@@ -34,13 +38,13 @@ pub(crate) async fn run(cli: &Cli, demo: &Demo) -> Result<(), Failure> {
     ));
     let pace = Duration::from_millis(demo.pace);
     let result = tokio::select! {
-        result = play(&session.engine, you, pace, demo.once) => result,
+        result = play(&api, &engine, you, pace, demo.once) => result,
         () = told_to_stop() => {
             show::note("\nstopping: what is under way is finished first");
             Ok(())
         }
     };
-    session.close().await;
+    api.close().await;
     result?;
     show::answer(&format!(
         "\nlook around:\n  baton --project {0} run list --all\n  baton --project {0} run show 1\n  \
@@ -52,6 +56,7 @@ pub(crate) async fn run(cli: &Cli, demo: &Demo) -> Result<(), Failure> {
 
 /// Plays the stories one after the other: one of them, or until somebody stops it.
 async fn play(
+    api: &Api,
     engine: &Arc<Engine>,
     you: Principal,
     pace: Duration,
@@ -69,7 +74,7 @@ async fn play(
         let run = hand_in(engine, &you, &story).await?;
         narrator::follow(engine, run, &you, pace).await?;
         let verified = verify_run(engine.store(), run).await?;
-        narrator::curtain(engine, run, &verified).await?;
+        narrator::curtain(api, run, &verified).await?;
         if once {
             break;
         }

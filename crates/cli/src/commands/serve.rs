@@ -4,10 +4,11 @@ use baton_engine::{Sweeper, Timekeeper};
 use baton_http::{Options, Server};
 
 use super::stop::told_to_stop;
+use crate::api::lock;
 use crate::args::{Cli, Serve};
 use crate::failure::Failure;
 use crate::project::Project;
-use crate::session::{Session, principal};
+use crate::session::Session;
 use crate::show;
 
 pub(crate) async fn run(cli: &Cli, serve: &Serve) -> Result<(), Failure> {
@@ -15,7 +16,8 @@ pub(crate) async fn run(cli: &Cli, serve: &Serve) -> Result<(), Failure> {
     if let Some(data) = &serve.data {
         project.keep_data_in(data);
     }
-    let session = Session::of(project, principal(cli)?, cli.format()).await?;
+    let lock = lock(&project.data()).await?;
+    let session = Session::of(project, lock).await?;
     let served = serve_until_told(&session, serve).await;
     session.close().await;
     served

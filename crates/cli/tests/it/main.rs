@@ -2,8 +2,10 @@
 #![expect(clippy::disallowed_methods, reason = "it runs the program itself")]
 #![expect(clippy::unwrap_used, reason = "these are tests")]
 
+mod beside;
 mod demo;
 mod files;
+mod finding;
 mod handoffs;
 mod moves;
 mod prompt;
@@ -48,6 +50,7 @@ impl Project {
     fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_baton"));
         command.current_dir(self.path()).args(args).env("USER", "ada").env("TZ", "UTC");
+        command.env_remove("BATON_URL");
         command
     }
 

@@ -1,10 +1,10 @@
 //! Handoffs: list, create, look at. What is done to one is in `commands` and `parts`.
 
-pub(super) mod commands;
-pub(super) mod detail;
-pub(super) mod document;
-pub(super) mod parts;
-pub(super) mod prompt;
+pub(crate) mod commands;
+pub(crate) mod detail;
+pub(crate) mod document;
+pub(crate) mod parts;
+pub(crate) mod prompt;
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use baton_core::names::{StoryKey, WorkflowName};
 use baton_core::package::Format;
 use baton_engine::{EngineError, In};
 use baton_store::{HandoffFilter, HandoffState, RunRef};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
@@ -100,45 +100,45 @@ pub(super) async fn list(
 }
 
 /// A handoff to make.
-#[derive(Deserialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct NewHandoff {
+pub struct NewHandoff {
     /// A run that is there: its id, its number or its story's key. This or `story`.
     #[schema(min_length = 1, max_length = 200)]
-    run: Option<String>,
+    pub run: Option<String>,
     /// The key of a story: its open run, or a new one where it has none. This or `run`.
     #[schema(min_length = 1, max_length = 200)]
-    story: Option<String>,
+    pub story: Option<String>,
     /// For a new run; where left out, the one that has such an edge.
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
-    workflow: Option<String>,
+    pub workflow: Option<String>,
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
-    from_agent: String,
+    pub from_agent: String,
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
-    to_agent: String,
+    pub to_agent: String,
     /// What is handed over: any JSON, kept as it is written.
     #[schema(value_type = Option<serde_json::Value>)]
-    package: Option<Box<RawValue>>,
+    pub package: Option<Box<RawValue>>,
     /// Where left out, the edge says it.
     #[schema(example = "success")]
-    outcome: Option<String>,
+    pub outcome: Option<String>,
     #[schema(min_length = 1, max_length = 1000)]
-    reason: Option<String>,
+    pub reason: Option<String>,
     /// A pending handoff of the same sender that this one replaces: its number, id or label.
-    supersedes: Option<String>,
+    pub supersedes: Option<String>,
     /// Where left out, the receiver says it.
-    kind: Option<WayWord>,
+    pub kind: Option<WayWord>,
     /// What the sender holds, where it knows.
-    token: Option<HeldToken>,
+    pub token: Option<HeldToken>,
     #[serde(default)]
-    profile: ProfileWord,
+    pub profile: ProfileWord,
 }
 
 /// What the sender means by handing off.
-#[derive(Clone, Copy, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = Way)]
-pub(super) enum WayWord {
+pub enum WayWord {
     Sequential,
     Delegation,
     Escalation,
@@ -146,20 +146,20 @@ pub(super) enum WayWord {
 }
 
 /// Which holding of which handoff is meant.
-#[derive(Deserialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = Token)]
-pub(super) struct HeldToken {
+pub struct HeldToken {
     /// Its number, id or label.
-    handoff: String,
-    fence: u32,
+    pub handoff: String,
+    pub fence: u32,
 }
 
 /// How strictly a package is held to its contract.
-#[derive(Clone, Copy, Default, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = Profile)]
-pub(super) enum ProfileWord {
+pub enum ProfileWord {
     #[default]
     Strict,
     Lenient,

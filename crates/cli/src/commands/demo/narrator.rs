@@ -11,9 +11,11 @@ use baton_core::names::{Principal, Words};
 use baton_core::run::{HandoffNo, Kind, RunId};
 use baton_core::story::Story;
 use baton_engine::{Caller, Engine, Verified};
-use baton_store::{HandoffFilter, HandoffRef, Position, RunRef};
+use baton_http::api::Row;
+use baton_store::{HandoffRef, Position, RunRef};
 use baton_wire::event;
 
+use crate::api::{Api, Ask};
 use crate::failure::Failure;
 use crate::show;
 
@@ -71,15 +73,9 @@ async fn next(
 }
 
 /// A run that went well ends with its handoffs and the word that nothing was lost.
-pub(super) async fn curtain(
-    engine: &Engine,
-    run: RunId,
-    verified: &Verified,
-) -> Result<(), Failure> {
-    let filter = HandoffFilter { run: Some(run), ..HandoffFilter::default() };
-    let rows = engine.store().handoffs(&filter).await?;
-    let texts = engine.texts_of(&rows).await?;
-    show::answer(&format!("\n{}", show::handoffs_table(&rows, &texts, engine.clock().now())));
+pub(super) async fn curtain(api: &Api, run: RunId, verified: &Verified) -> Result<(), Failure> {
+    let rows = api.list::<Row>(Ask::get(["handoffs"]).with("run", run)).await?.items;
+    show::answer(&format!("\n{}", show::handoffs_table(&rows, api.now())));
     if !verified.problems.is_empty() {
         return Err(Failure::Broken { what: verified.problems.join("; ") });
     }
