@@ -9,6 +9,7 @@ use axum::response::{IntoResponse, Response};
 use baton_core::names::NameError;
 use baton_core::refusal::Refusal;
 use baton_engine::{EngineError, ErrorClass};
+use baton_wire::formats::{FormatError, FormatFault};
 use baton_wire::json::{self, JsonError, JsonFault};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
@@ -132,25 +133,11 @@ impl From<EngineError> for Problem {
         }
         let mut problem = Self::new(status, error.code(), error.to_string());
         let document = &mut problem.0;
-        match error {
-            EngineError::Refused { refusal, .. } => document.explain(refusal),
-            EngineError::Outdated { expected, actual } => {
-                document.expected_version = Some(expected.0);
-                document.actual_version = Some(actual.0);
-            }
-            EngineError::NoSuchHandoff { .. }
-            | EngineError::NoSuchRun { .. }
-            | EngineError::NoSuchStory { .. }
-            | EngineError::NoSuchWorkflow { .. }
-            | EngineError::WorkflowUnclear { .. }
-            | EngineError::AlreadyOpen { .. }
-            | EngineError::NothingReady { .. }
-            | EngineError::NoPrompt { .. }
-            | EngineError::UnknownVariable { .. }
-            | EngineError::KeyReused
-            | EngineError::Contended
-            | EngineError::Closing
-            | EngineError::Store(_) => {}
+        if let EngineError::Refused { refusal, .. } = error {
+            document.explain(refusal);
+        } else if let EngineError::Outdated { expected, actual } = error {
+            document.expected_version = Some(expected.0);
+            document.actual_version = Some(actual.0);
         }
         problem
     }
@@ -185,6 +172,28 @@ impl From<JsonError> for Problem {
             | JsonFault::BadEscape { .. }
             | JsonFault::ControlCharacter { .. }
             | JsonFault::BadNumber { .. } => StatusCode::BAD_REQUEST,
+        };
+        Self::new(status, error.code(), error.to_string())
+    }
+}
+
+impl From<FormatError> for Problem {
+    fn from(error: FormatError) -> Self {
+        let status = match error.fault {
+            FormatFault::TooLarge { .. } | FormatFault::Json(JsonFault::TooLarge { .. }) => {
+                StatusCode::PAYLOAD_TOO_LARGE
+            }
+            FormatFault::NoMetadata(_) => StatusCode::UNPROCESSABLE_ENTITY,
+            FormatFault::Json(_)
+            | FormatFault::TooDeep
+            | FormatFault::NotUtf8
+            | FormatFault::Nul
+            | FormatFault::Duplicate { .. }
+            | FormatFault::XmlSyntax(_)
+            | FormatFault::XmlRefused(_)
+            | FormatFault::XmlReserved(_)
+            | FormatFault::YamlSyntax(_)
+            | FormatFault::YamlRefused(_) => StatusCode::BAD_REQUEST,
         };
         Self::new(status, error.code(), error.to_string())
     }

@@ -5,6 +5,7 @@ pub(crate) mod answer;
 mod blockers;
 mod decisions;
 mod definitions;
+mod documents;
 pub(crate) mod events;
 mod flat;
 pub(crate) mod handoffs;
@@ -46,6 +47,7 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(handoffs::get))
         .routes(routes!(handoffs::package))
         .routes(routes!(handoffs::prompt::prompt))
+        .routes(routes!(documents::receive))
         .merge(on_a_handoff())
         .routes(routes!(inbox::list))
         .routes(routes!(inbox::answer))

@@ -9,7 +9,8 @@ pub(crate) mod prompt;
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::http::header::{CONTENT_TYPE, ETAG};
+use axum::http::HeaderMap;
+use axum::http::header::{CONTENT_TYPE, ETAG, VARY};
 use axum::response::{IntoResponse as _, Response};
 use baton_core::command::{Create, Token, Way};
 use baton_core::content::ContentKind;
@@ -18,6 +19,7 @@ use baton_core::names::{StoryKey, WorkflowName};
 use baton_core::package::Format;
 use baton_engine::{EngineError, In};
 use baton_store::{HandoffFilter, HandoffState, RunRef};
+use baton_wire::formats;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
@@ -25,12 +27,14 @@ use utoipa::{IntoParams, ToSchema};
 use self::detail::Detail;
 use self::document::{Row, refused, rows};
 use super::answer::{Answer, OrderWord, Page, after, limit};
+use super::documents::{self, Asked};
 use super::names::{find_handoff, find_run, known_agent, not_found};
 use super::runs::reason;
 use super::told::{Told, tell_handoff};
 use super::words::{KindWord, StateWord, outcome, words};
 use super::write::{RunHeaders, Write, WriteQuery};
 use crate::App;
+use crate::accept;
 use crate::body;
 use crate::openapi::{ReadProblems, WriteProblems};
 use crate::params::{Named, Params};
@@ -186,20 +190,30 @@ impl From<WayWord> for Way {
 }
 
 /// Hands off from one agent to another.
+///
+/// What is not JSON is a whole document, as `/api/v1/documents` takes it.
 #[utoipa::path(post, path = "/api/v1/handoffs", operation_id = "createHandoff", tag = "handoffs",
     params(WriteQuery, RunHeaders),
-    request_body = NewHandoff,
+    request_body(content(
+        (NewHandoff = "application/json"),
+        (String = "application/xml"),
+        (String = "application/yaml"),
+        (String = "text/markdown"))),
     responses(
         (status = 200, description = "What would happen (`dryRun`)", body = Told),
+        (status = 202, description = "A document that moves nothing is noted", body = Told),
         (status = 201, description = "Handed off", body = Told, headers(
             ("Location" = String, description = "The handoff"),
             ("ETag" = String, description = "The run's version"))),
         WriteProblems))]
 pub(super) async fn create(
     State(app): State<Arc<App>>,
-    write: Write<NewHandoff>,
-) -> Result<Answer<Told>, Problem> {
-    let Write { asked, caller, .. } = write;
+    asked: Asked<NewHandoff, WriteQuery>,
+) -> Result<Response, Problem> {
+    let Write { asked, caller, .. } = match asked {
+        Asked::Command(write) => write,
+        Asked::Document(sent) => return documents::take(&app, *sent).await,
+    };
     let within = within(&app, &asked).await?;
     let run = asked.run.as_deref().or(asked.story.as_deref());
     let supersedes = match asked.supersedes.as_deref() {
@@ -225,7 +239,7 @@ pub(super) async fn create(
         profile: asked.profile.into(),
     };
     match app.engine.create(&caller, within, create).await {
-        Ok(outcome) => tell_handoff(&app, &caller, &outcome).await,
+        Ok(outcome) => Ok(tell_handoff(&app, &caller, &outcome).await?.into_response()),
         Err(error) => Err(refused(&app, error).await),
     }
 }
@@ -270,13 +284,14 @@ pub(super) async fn get(
     Ok(Answer::new(Detail::of(&app, &row, &run).await?).at(run.version))
 }
 
-/// What is handed over, byte for byte as its sender wrote it.
+/// What is handed over, byte for byte as its sender wrote it; in another format where `Accept`
+/// says so, with nothing lost.
 #[utoipa::path(get, path = "/api/v1/handoffs/{handoff}/package", operation_id = "getPackage",
     tag = "handoffs",
     params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
         OneQuery),
     responses(
-        (status = 200, description = "The package in the sender's format",
+        (status = 200, description = "The package, in the sender's format unless told",
             content(
                 (serde_json::Value = "application/json"),
                 (String = "application/xml"),
@@ -288,6 +303,7 @@ pub(super) async fn package(
     State(app): State<Arc<App>>,
     Named(name): Named,
     Params(query): Params<OneQuery>,
+    headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let row = find_handoff(&app, &name, query.run.as_deref()).await?;
     let texts = app.engine.texts_of(std::slice::from_ref(&row)).await?;
@@ -297,10 +313,23 @@ pub(super) async fn package(
     match content.kind {
         ContentKind::Words => Err(none()),
         ContentKind::Package { format, hash } => {
-            let headers = [(CONTENT_TYPE, media_type(format)), (ETAG, &format!("\"{hash}\""))];
-            Ok((headers, content.text.to_string()).into_response())
+            let wanted = accept::wanted(&headers, &own_first(format))?;
+            let text = if wanted == format {
+                content.text.to_string()
+            } else {
+                formats::encode(&formats::decode(format, &content.text)?, wanted)
+            };
+            let etag = format!("\"{hash}\"");
+            let headers = [(CONTENT_TYPE, media_type(wanted)), (ETAG, &etag), (VARY, "accept")];
+            Ok((headers, text).into_response())
         }
     }
+}
+
+/// Every format, the one that needs no conversion first.
+fn own_first(own: Format) -> Vec<Format> {
+    let others = Format::ALL.into_iter().filter(|it| *it != own);
+    std::iter::once(own).chain(others).collect()
 }
 
 fn media_type(format: Format) -> &'static str {

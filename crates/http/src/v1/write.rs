@@ -109,7 +109,7 @@ fn check_content_type(headers: &HeaderMap) -> Result<(), Problem> {
 }
 
 /// The version in `If-Match`, as an `ETag` of ours has it. `*` takes any.
-fn expected(headers: &HeaderMap) -> Result<Option<Version>, Problem> {
+pub(super) fn expected(headers: &HeaderMap) -> Result<Option<Version>, Problem> {
     let Some(value) = headers.get(IF_MATCH) else { return Ok(None) };
     let value = value.to_str().unwrap_or_default().trim();
     if value == "*" {

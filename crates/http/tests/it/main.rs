@@ -5,6 +5,8 @@ mod client;
 #[cfg(test)]
 mod described;
 #[cfg(test)]
+mod documents;
+#[cfg(test)]
 mod events;
 #[cfg(test)]
 mod handoffs;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use axum::response::{IntoResponse as _, Response};
 use baton_core::acknowledgement::Acknowledgement;
 use baton_core::command::{
     Accept, Clarify, Command, Complete, LeaseTime, Record, Reject, Release, Reply,
@@ -11,8 +12,7 @@ use baton_core::document::Node;
 use baton_core::evidence::Verdict;
 use baton_core::names::{AgentId, CheckName, Reason, Words};
 use baton_core::run::HandoffNo;
-use baton_wire::json;
-use baton_wire::located::yaml;
+use baton_wire::{formats, json};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
@@ -25,6 +25,7 @@ use crate::openapi::WriteProblems;
 use crate::params::Named;
 use crate::problem::Problem;
 use crate::v1::answer::Answer;
+use crate::v1::documents::{self, Asked};
 use crate::v1::names::{handoff_ref, known_agent};
 use crate::v1::runs::{Why, reason};
 use crate::v1::told::{Told, tell};
@@ -39,7 +40,7 @@ pub struct Acceptance {
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
     pub agent: Option<String>,
     /// The task in the receiver's own words, as text or as an `acknowledgment` document, which may
-    /// be a text of YAML too.
+    /// be a text of YAML, XML or Markdown too.
     #[schema(value_type = Option<serde_json::Value>)]
     pub acknowledgement: Option<Box<RawValue>>,
     /// For whoever will say at least this often that it is alive.
@@ -48,22 +49,32 @@ pub struct Acceptance {
 }
 
 /// Takes a handoff.
+///
+/// What is not JSON is an `acknowledgment` document.
 #[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/accept", operation_id = "acceptHandoff",
     tag = "handoffs",
     params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
         HandoffQuery, RunHeaders),
-    request_body = Option<Acceptance>,
+    request_body(content(
+        (Option<Acceptance> = "application/json"),
+        (String = "application/xml"),
+        (String = "application/yaml"),
+        (String = "text/markdown"))),
     responses((status = 200, body = Told), WriteProblems))]
 pub(in crate::v1) async fn accept(
     State(app): State<Arc<App>>,
     name: Named,
-    write: Write<Acceptance, HandoffQuery>,
-) -> Result<Answer<Told>, Problem> {
+    asked: Asked<Acceptance, HandoffQuery>,
+) -> Result<Response, Problem> {
+    let write = match asked {
+        Asked::Command(write) => write,
+        Asked::Document(sent) => return documents::take_up(&app, *sent, &name.0).await,
+    };
     let by = by(&app, write.asked.agent.as_deref())?;
     let acknowledgement = acknowledgement(write.asked.acknowledgement.as_deref())?;
     let lease = lease(write.asked.lease_seconds)?;
     let command = |handoff| Command::Accept(Accept { handoff, by, acknowledgement, lease });
-    on_handoff(&app, &name, &write, command).await
+    Ok(on_handoff(&app, &name, &write, command).await?.into_response())
 }
 
 /// Why a handoff is sent back.
@@ -371,8 +382,9 @@ fn read_acknowledgement(document: &Node, text: &str) -> Result<Option<Acknowledg
     })
 }
 
-/// Seed 004's page writes it in YAML. Words with a colon in them are still words.
+/// Seed 004's page writes it in YAML; any other format will do. Words with a colon in them are
+/// still words.
 fn document_in(text: &str) -> Option<Node> {
-    let document = yaml::parse(text, json::MOST_BYTES).ok()?.to_node();
+    let document = formats::decode(formats::guess(text)?, text).ok()?;
     Acknowledgement::is_one(&document).then_some(document)
 }

@@ -133,24 +133,7 @@ pub(in crate::v1) async fn rows(
 
 /// A no, with the handoff in question as this API shows it.
 pub(in crate::v1) async fn refused(app: &App, error: EngineError) -> Problem {
-    let row = match &error {
-        EngineError::Refused { handoff: Some(row), .. } => Some((**row).clone()),
-        EngineError::Refused { handoff: None, .. }
-        | EngineError::NoSuchHandoff { .. }
-        | EngineError::NoSuchRun { .. }
-        | EngineError::NoSuchStory { .. }
-        | EngineError::NoSuchWorkflow { .. }
-        | EngineError::WorkflowUnclear { .. }
-        | EngineError::AlreadyOpen { .. }
-        | EngineError::NothingReady { .. }
-        | EngineError::NoPrompt { .. }
-        | EngineError::UnknownVariable { .. }
-        | EngineError::Outdated { .. }
-        | EngineError::KeyReused
-        | EngineError::Contended
-        | EngineError::Closing
-        | EngineError::Store(_) => None,
-    };
+    let row = error.handoff().cloned();
     let problem = Problem::from(error);
     let Some(row) = row else { return problem };
     match rows(app, std::slice::from_ref(&row)).await {
