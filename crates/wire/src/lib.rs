@@ -20,6 +20,7 @@ pub mod file_problem;
 pub mod located;
 pub mod position;
 
+mod duplicates;
 mod fields;
 mod shown;
 mod suggest;
