@@ -318,7 +318,7 @@ pub(super) fn pipeline() -> Workflow {
         others: Vec::new(),
         about: "for the test".to_owned(),
         check,
-        when: None,
+        when: Vec::new(),
     };
     let contracts = vec![
         Contract {
@@ -351,15 +351,7 @@ fn contract_edge(edge: Edge, contract: &str) -> Edge {
 }
 
 pub(super) fn to(step: &str) -> Edge {
-    Edge {
-        on: Outcome::Success,
-        to: Target::Step(StepId::parse(step).unwrap()),
-        is_back: false,
-        contract: None,
-        profile: None,
-        rounds: None,
-        gate: None,
-    }
+    Edge::plain(Outcome::Success, Target::Step(StepId::parse(step).unwrap()))
 }
 
 pub(super) fn step(id: &str, agent: &str, edges: Vec<Edge>) -> Step {
