@@ -46,9 +46,7 @@ impl Rule {
             }
             Check::OneOf(allowed) => Node::Text(format!("<{}: {}>", either(allowed), self.about)),
             Check::Kind(ValueKind::Map) => Node::Text(format!("<a map: {}>", self.about)),
-            Check::Present | Check::Kind(ValueKind::Text) | Check::NoneOf(_) | Check::SameAs(_) => {
-                mark
-            }
+            Check::Present | Check::Kind(ValueKind::Text) | Check::NoneOf(_) => mark,
         }
     }
 }
