@@ -24,4 +24,5 @@ pub mod refusal;
 pub mod registry;
 pub mod run;
 pub mod story;
+pub mod view;
 pub mod workflow;
