@@ -36,7 +36,7 @@ pub use score::{Part, Score};
 pub use secrets::redacted;
 pub use settings::{Settings, Silence};
 
-use crate::contract::{Body, Contract};
+use crate::contract::{Body, Contract, Profile};
 use crate::document::Node;
 use crate::problem::Problem;
 use sink::Sink;
@@ -66,6 +66,8 @@ pub struct Report {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
+    /// The linter's own rule; none where the contract of the edge says it.
+    pub rule: Option<Rule>,
     /// Which rule: one of [`Rule`]'s codes, or one of a contract's.
     pub code: Cow<'static, str>,
     pub severity: Severity,
@@ -110,6 +112,21 @@ fn run_rules(body: &Body<'_>, facts: &Facts, sink: &mut Sink) {
 }
 
 impl Report {
+    /// The findings that refuse the document under `profile`.
+    pub fn refusing(&self, profile: Profile) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().filter(move |it| match (profile, it.rule) {
+            (Profile::Lenient, None) => it.severity == Severity::Error,
+            (Profile::Lenient, Some(_)) => false,
+            (Profile::Strict, None) => true,
+            (Profile::Strict, Some(_)) => it.severity > Severity::Info,
+        })
+    }
+
+    /// What both sides are told where nothing refuses it.
+    pub fn warnings(&self) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().filter(|it| it.rule.is_none() || it.severity > Severity::Info)
+    }
+
     /// True where nothing of severity error or warning is left.
     pub fn is_clean(&self) -> bool {
         self.findings.iter().all(|it| it.severity == Severity::Info)
@@ -123,7 +140,12 @@ impl Report {
 impl Finding {
     /// As a problem, which is how refusals and stored handoffs tell it.
     pub fn to_problem(&self) -> Problem {
-        Problem::new(&*self.path, &*self.code, format!("{}; {}", self.message, self.fix))
+        let message = match self.rule {
+            Some(_) => format!("{}; {}", self.message, self.fix),
+            // A contract says itself what belongs there.
+            None => self.message.clone(),
+        };
+        Problem::new(&*self.path, &*self.code, message)
     }
 }
 

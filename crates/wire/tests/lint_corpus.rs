@@ -60,12 +60,16 @@ fn cases() -> Vec<Case> {
         let document = document(&name);
         let (facts, settings) = (facts(&label), Settings::default());
         let contract = builtin::contract_of(&document);
-        let subject =
-            Subject { document: &document, contract, facts: &facts, settings: &settings, file: None };
-        let report = lint::lint(&subject);
-        let counts = |it: &&lint::Finding| {
-            Rule::parse(&it.code).is_some() || it.severity == Severity::Error
+        let subject = Subject {
+            document: &document,
+            contract,
+            facts: &facts,
+            settings: &settings,
+            file: None,
         };
+        let report = lint::lint(&subject);
+        let counts =
+            |it: &&lint::Finding| Rule::parse(&it.code).is_some() || it.severity == Severity::Error;
         let tripped = report.findings.iter().filter(counts).map(|it| it.code.to_string()).collect();
         Case { name, label, tripped, n_findings: report.findings.len() }
     };
@@ -76,7 +80,10 @@ fn cases() -> Vec<Case> {
 fn print_mistakes() {
     for case in cases() {
         if case.tripped != case.label.rules {
-            println!("{} ({}): labelled {:?}, tripped {:?}", case.name, case.label.half, case.label.rules, case.tripped);
+            println!(
+                "{} ({}): labelled {:?}, tripped {:?}",
+                case.name, case.label.half, case.label.rules, case.tripped
+            );
         }
         let _ = case.n_findings;
     }

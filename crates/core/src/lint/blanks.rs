@@ -13,7 +13,6 @@ const LATER: &[&str] = &[
     "to be done",
     "to be determined",
     "to be defined",
-    "fixme",
     "xxx",
     "wip",
     "placeholder",
@@ -31,6 +30,9 @@ const LATER: &[&str] = &[
     "example",
 ];
 
+/// What begins with one of these says what is still to come.
+const LATER_AT_FIRST: &[&str] = &["TODO:", "TODO ", "TBD:", "TBD ", "WIP:", "Lorem ipsum"];
+
 pub(super) fn look(text: &str, trail: &Trail<'_>, sink: &mut Sink) {
     let text = text.trim();
     if text.is_empty() {
@@ -46,6 +48,7 @@ pub(super) fn is_placeholder(text: &str) -> bool {
     let text = text.trim();
     text.len() <= 20
         && LATER.iter().any(|it| it.eq_ignore_ascii_case(text.trim_end_matches('.')) || *it == text)
+        || LATER_AT_FIRST.iter().any(|it| text.starts_with(it))
         || is_mark(text, '<', '>')
         || is_mark(text, '[', ']')
         || is_choice(text)
@@ -104,6 +107,7 @@ mod tests {
             "[1, 2]",
             "x < y and y > z",
             "todo-list",
+            "Todo list with 3 views",
         ] {
             assert!(!is_placeholder(written), "{written}");
         }

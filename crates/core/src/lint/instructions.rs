@@ -49,8 +49,6 @@ const PHRASES: &[&[&str]] = &[
     &["your", "new", "instructions", "are"],
     &["new", "system", "prompt"],
     &["you", "must", "approve"],
-    &["approve", "without", "reading"],
-    &["approve", "without", "review"],
     &["approve", "this", "without"],
     &["pretend", "that", "you"],
     &["pretend", "to", "be"],
@@ -135,6 +133,7 @@ mod tests {
             "the reviewer does not tell the user apart from the admin",
             "you are now redirected to the login",
             "readers ignore previous values",
+            "managers could approve without reading the diff",
         ] {
             assert_eq!(first(talk), None, "{talk}");
         }

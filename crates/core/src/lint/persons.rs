@@ -13,7 +13,7 @@ const NOWHERE: &[&str] = &["example.com", "example.org", "example.net", "localho
 const NOWHERE_ENDS: &[&str] = &[".example", ".test", ".invalid", ".localhost", ".local"];
 
 /// Fewer digits are a build or a ticket rather than a telephone.
-const LEAST_DIGITS: usize = 8;
+const LEAST_DIGITS: usize = 9;
 
 pub(super) fn look(text: &str, trail: &Trail<'_>, sink: &mut Sink) {
     let what = if text.split(is_around).any(is_address) {
@@ -86,6 +86,7 @@ mod tests {
             "1+12345678",
             "@acme/forms 3.2.0",
             "+12 tests",
+            "build +20260402",
         ] {
             assert!(!nobody.split(is_around).any(is_address) && !has_telephone(nobody), "{nobody}");
         }

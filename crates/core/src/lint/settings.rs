@@ -43,7 +43,7 @@ impl Settings {
 
 impl Silence {
     fn covers(&self, finding: &Finding, file: Option<&str>) -> bool {
-        if finding.code != self.rule.code() {
+        if finding.rule != Some(self.rule) {
             return false;
         }
         let Some(path) = self.path.as_deref() else { return true };

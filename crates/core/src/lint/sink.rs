@@ -15,6 +15,7 @@ pub(super) struct Sink {
 impl Sink {
     pub(super) fn say(&mut self, rule: Rule, path: String, message: impl Into<String>) {
         self.findings.push(Finding {
+            rule: Some(rule),
             code: Cow::Borrowed(rule.code()),
             severity: rule.severity(),
             path,
@@ -30,7 +31,7 @@ impl Sink {
         for (problem, severity) in must.chain(should) {
             let fix = fix_of(&problem.rule);
             let (code, path, message) = (Cow::Owned(problem.rule), problem.path, problem.message);
-            self.findings.push(Finding { code, severity, path, message, fix });
+            self.findings.push(Finding { rule: None, code, severity, path, message, fix });
         }
     }
 }

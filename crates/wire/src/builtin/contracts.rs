@@ -64,7 +64,10 @@ pub fn contract_of(document: &Node) -> Option<&'static Contract> {
         return contract_between("004", ANY, ANY);
     }
     if let (Some(from), Some(to)) = (text("from"), text("to")) {
-        return contract_between("001", from, to);
+        let contract = contract_between("001", from, to);
+        // Whatever else goes to the orchestrator, its contract there is for what went wrong.
+        let is_error = fields.member("error").is_some() || text("status").is_some();
+        return contract.filter(|it| is_error || !it.name.contains(ANY));
     }
     let is_phase = text("status").is_some() && text("phase").is_some();
     let is_metadata = text("agent").is_some() && text("output_type").is_some();

@@ -42,8 +42,9 @@ fn check_name(document: &str, expected: Option<&str>) {
 fn a_document_says_itself_which_contract_is_its_own() {
     let issue = r#"{"handoff":{"from":"issue-manager","to":"prep-agent"}}"#;
     check_name(issue, Some("001/issue-manager→prep-agent"));
+    check_name(r#"{"handoff":{"from":"documenter","to":"orchestrator"}}"#, None);
     check_name(
-        r#"{"handoff":{"from":"prep-agent","to":"orchestrator"}}"#,
+        r#"{"handoff":{"from":"prep-agent","to":"orchestrator","error":{}}}"#,
         Some("001/*→orchestrator"),
     );
     check_name(
