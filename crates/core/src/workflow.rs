@@ -100,8 +100,26 @@ pub struct Edge {
     pub profile: Option<Profile>,
     /// How many rejects this edge takes before a person is asked.
     pub rounds: Option<u32>,
+    /// A package that scores less is refused, whatever the profile.
+    pub min_score: Option<u8>,
     /// What has to be settled before the work goes this way.
     pub gate: Option<EdgeGate>,
+}
+
+impl Edge {
+    /// An edge that asks for nothing.
+    pub fn plain(on: Outcome, to: Target) -> Self {
+        Self {
+            on,
+            to,
+            is_back: false,
+            contract: None,
+            profile: None,
+            rounds: None,
+            min_score: None,
+            gate: None,
+        }
+    }
 }
 
 /// A gate that a workflow declares on an edge.

@@ -279,6 +279,7 @@ impl Engine {
             agents: self.catalog.agents(),
             now: self.clock.now(),
             fresh: self.clock.as_fresh(),
+            lint: self.catalog.lint(),
         }
     }
 

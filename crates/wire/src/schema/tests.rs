@@ -36,6 +36,7 @@ fn maps() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
         ("workflow", "$defs.options", gates::OPTION_KEYS.to_vec()),
         ("workflow", "$defs.contract", contracts::KEYS.to_vec()),
         ("workflow", "$defs.rule", contracts::RULE_KEYS.to_vec()),
+        ("workflow", "$defs.only", contracts::ONLY_KEYS.to_vec()),
         ("workflow", "$defs.when", contracts::WHEN_KEYS.to_vec()),
         ("agent", "", agent_file::KEYS.to_vec()),
         ("agent", "$defs.produces", outcomes()),
