@@ -9,6 +9,7 @@ mod evidence;
 mod handoff;
 mod inbox;
 mod init;
+mod open;
 mod outcome;
 mod prompt;
 mod run;
@@ -18,6 +19,7 @@ mod status;
 mod stop;
 mod story;
 mod verify;
+mod watch;
 mod workflow;
 
 use clap::CommandFactory as _;
@@ -34,6 +36,8 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
         Command::Init => init::run(&cli),
         Command::Demo(demo) => demo::run(&cli, demo).await,
         Command::Serve(serve) => serve::run(&cli, serve).await,
+        Command::Watch(watch) => watch::run(&cli, watch).await,
+        Command::Open(open) => open::run(&cli, open).await,
         Command::Workflow(verb) => workflow::run(&cli, verb),
         Command::Agent(verb) => agent::run(&cli, verb),
         Command::Doctor => doctor::run(&cli).await,
@@ -103,6 +107,8 @@ async fn ask(api: &Api, command: &Command) -> Result<(), Failure> {
         Command::Init
         | Command::Demo(_)
         | Command::Serve(_)
+        | Command::Watch(_)
+        | Command::Open(_)
         | Command::Workflow(_)
         | Command::Agent(_)
         | Command::Doctor
