@@ -126,7 +126,6 @@ impl Api {
         }
     }
 
-    #[expect(clippy::unused_self, reason = "whoever shows a time has it from here")]
     pub(crate) fn now(&self) -> Timestamp {
         SystemClock.now()
     }

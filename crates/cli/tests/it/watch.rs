@@ -28,7 +28,7 @@ impl Project {
 impl Watching {
     /// The next line.
     fn next(&mut self) -> String {
-        self.lines.next().expect("it goes on").unwrap()
+        self.lines.next().unwrap().unwrap()
     }
 
     /// Everything up to a line with these words.

@@ -4,6 +4,7 @@
 mod client;
 #[cfg(test)]
 mod described;
+mod documents;
 #[cfg(test)]
 mod events;
 #[cfg(test)]
