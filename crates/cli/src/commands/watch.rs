@@ -39,7 +39,7 @@ async fn follow(cli: &Cli, mut api: Api, args: &Watch) -> Result<(), Failure> {
         None => None,
     };
     let run = run.map(|it| it.id);
-    let mut watcher = Watcher::new(run, args.all, cli.format());
+    let mut watcher = Watcher::new(run, args, cli.format());
     let mut events = watcher.listen(&api).await?;
     if !args.all
         && let Some(run) = run
@@ -97,7 +97,8 @@ struct Watcher {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct About {
-    run_id: Option<Uuid>,
+    run_id: Uuid,
+    story_id: String,
     status: Option<String>,
 }
 
@@ -110,11 +111,11 @@ struct Line<'a> {
 }
 
 impl Watcher {
-    fn new(run: Option<Uuid>, all: bool, format: Format) -> Self {
+    fn new(run: Option<Uuid>, args: &Watch, format: Format) -> Self {
         Self {
             run,
             format,
-            last: all.then(|| BEGINNING.to_owned()),
+            last: args.all.then(|| BEGINNING.to_owned()),
             told: HashMap::new(),
             start: 0,
             times: Times::local(),
@@ -158,10 +159,8 @@ impl Watcher {
             show::note("the server does not know how far this has come; it goes on from now");
         }
         let about = serde_json::from_str::<About>(&heard.data).ok();
-        if let (Format::Table, Some(run), Some(upto)) =
-            (self.format, about.as_ref().and_then(|it| it.run_id), position)
-        {
-            match self.tell(api, run, upto).await {
+        if let (Format::Table, Some(about), Some(upto)) = (self.format, &about, position) {
+            match self.tell(api, about, upto).await {
                 // Whoever is gone is asked again for what is not told yet.
                 Err(Failure::Server { .. }) => return Ok(None),
                 told => told?,
@@ -170,22 +169,25 @@ impl Watcher {
         self.last.clone_from(&heard.id);
         let is_over = heard.name == "WORKFLOW_STATUS_CHANGED"
             && about.is_some_and(|it| {
-                let is_ours = it.run_id.is_some() && it.run_id == self.run;
+                let is_ours = self.run == Some(it.run_id);
                 is_ours && matches!(it.status.as_deref(), Some("completed" | "cancelled"))
             });
         Ok(is_over.then_some(Heeded::RunIsOver))
     }
 
     /// Tells the events of a run that have not been told, up to this one.
-    async fn tell(&mut self, api: &Api, run: Uuid, upto: u64) -> Result<(), Failure> {
+    async fn tell(&mut self, api: &Api, about: &About, upto: u64) -> Result<(), Failure> {
+        let run = about.run_id;
         let mut after = *self.told.get(&run).unwrap_or(&self.start);
         let name = run.to_string();
+        let story = show::mark(&show::visible(&about.story_id));
         while after < upto {
             let ask = Ask::get(["runs", &name, "events"]).with("after", after).with("limit", 100);
             let page: Page<api::Event> = api.get(&ask).await?;
             for it in page.items.iter().filter(|it| it.position <= upto) {
-                let line = line(api, &name, it).await?;
-                show::answer(&format!("{} {line}", show::dim(&self.times.clock(it.at))));
+                let words = words(api, &name, it).await?;
+                let time = show::dim(&self.times.clock(it.at));
+                show::answer(&format!("{time} {story}  {words}"));
                 self.told.insert(run, it.position);
             }
             after = page.items.last().map_or(upto, |it| it.position);
@@ -195,8 +197,8 @@ impl Watcher {
     }
 }
 
-/// `s1  analyst → implementer  handoff 7 offered: "reason"`.
-async fn line(api: &Api, run: &str, told: &api::Event) -> Result<String, Failure> {
+/// `analyst → implementer  handoff 7 offered: "reason"`.
+async fn words(api: &Api, run: &str, told: &api::Event) -> Result<String, Failure> {
     let body = told.body.as_deref().map_or("", RawValue::get);
     let event = event::decode(body).ok();
     let row = match event.as_ref().and_then(|it| it.handoff()) {
@@ -206,17 +208,12 @@ async fn line(api: &Api, run: &str, told: &api::Event) -> Result<String, Failure
         }
         None => None,
     };
-    let story = match &row {
-        Some(row) => row.story.clone(),
-        None => api.get::<Run>(&Ask::get(["runs", run])).await?.story,
-    };
     let name = |id: &AgentId| id.to_string();
-    let words = match &event {
+    Ok(match &event {
         Some(event) => Telling { event, row: row.as_ref(), name: &name }.words(),
         // A newer server knows more than we do.
         None => show::visible(&told.name),
-    };
-    Ok(format!("{}  {words}", show::mark(&show::visible(&story))))
+    })
 }
 
 fn show_line(heard: &Heard) {

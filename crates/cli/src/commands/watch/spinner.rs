@@ -91,3 +91,34 @@ fn who(runs: &[Run]) -> String {
         _ => works.join(", "),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn run(story: &str, baton: &str, agent: Option<&str>) -> Run {
+        let run = json!({
+            "number": 1, "id": Uuid::nil(), "story": story, "workflow": "w", "workflowHash": "",
+            "owner": "ada", "status": "open", "baton": baton, "currentAgent": agent,
+            "currentPlace": null, "currentHandoff": null, "parkedOn": null, "isAsked": false,
+            "isStale": false, "phase": "p", "openHandoffs": [], "visited": [], "nHandoffs": 1,
+            "version": 1, "head": "", "startedAt": "2026-01-01T00:00:00Z",
+            "movedAt": "2026-01-01T00:00:00Z",
+        });
+        serde_json::from_value(run).unwrap()
+    }
+
+    #[test]
+    fn only_who_holds_something_works() {
+        let held = || run("s1", "held", Some("analyst"));
+        assert_eq!(who(&[]), "nobody works");
+        assert_eq!(who(&[run("s1", "offered", Some("analyst"))]), "nobody works");
+        assert_eq!(who(&[held(), run("s2", "loose", None)]), "analyst works on s1");
+        let many = who(&[held(), held(), held(), held(), held()]);
+        assert!(many.ends_with("and 2 more"), "{many}");
+        let odd = who(&[run("\u{1b}[2J", "held", Some("analyst"))]);
+        assert_eq!(odd, "analyst works on \\u{1b}[2J");
+    }
+}
