@@ -11,7 +11,7 @@ mod url;
 use baton_core::names::Principal;
 use baton_engine::{Clock as _, SystemClock};
 use baton_http::Local;
-use baton_http::api::{AS, Page, ProfileWord};
+use baton_http::api::{AS, ProfileWord};
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HOST, HeaderValue};
 use http::{Request, Response};
@@ -73,6 +73,19 @@ impl Api {
         }
     }
 
+    /// As [`Api::open`], for what only a server can do.
+    pub(crate) async fn served(cli: &Cli) -> Result<Self, Failure> {
+        let server = match Server::named(cli)? {
+            Some(server) => server,
+            None => match holder(&Project::find(cli.project.as_deref())?.data()).await? {
+                Holder::Us(_) => return Err(Failure::NoServer),
+                Holder::Server(server) => server,
+            },
+        };
+        let way = Way::Served { server, project: None };
+        Ok(Self { way, principal: principal(cli)?, format: cli.format() })
+    }
+
     /// Without a server.
     pub(crate) fn over(session: Session, principal: Principal, format: Format) -> Self {
         let local = Local::new(session.engine.clone());
@@ -97,13 +110,6 @@ impl Api {
         }
     }
 
-    pub(crate) fn session(&self) -> Option<&Session> {
-        match &self.way {
-            Way::Alone { session, .. } => Some(session),
-            Way::Served { .. } => None,
-        }
-    }
-
     pub(crate) fn project(&self) -> Option<&Project> {
         match &self.way {
             Way::Alone { session, .. } => Some(&session.project),
@@ -120,7 +126,6 @@ impl Api {
         }
     }
 
-    #[expect(clippy::unused_self, reason = "whoever shows a time has it from here")]
     pub(crate) fn now(&self) -> Timestamp {
         SystemClock.now()
     }
@@ -146,11 +151,6 @@ impl Api {
             listed.go_on(&page)?;
         }
         Ok(listed)
-    }
-
-    /// One page of a list.
-    pub(crate) async fn page<T: DeserializeOwned>(&self, ask: &Ask) -> Result<Page<T>, Failure> {
-        self.get(ask).await
     }
 
     /// What happens from now on, or from an id that was heard before.

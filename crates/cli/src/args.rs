@@ -50,6 +50,10 @@ pub(crate) enum Command {
     Serve(Serve),
     /// Who has the baton, and what waits for you
     Status,
+    /// What happens, as it happens: one line an event
+    Watch(Watch),
+    /// Open the server's page in a browser
+    Open(Open),
     /// The work that waits or is under way
     #[command(subcommand)]
     Story(Story),
@@ -112,6 +116,25 @@ pub(crate) struct Serve {
     /// A name, besides the loopback ones, by which browsers and programs may call it
     #[arg(long, value_name = "HOST[:PORT]")]
     pub(crate) allow_host: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Watch {
+    /// Only this run, by number, id or story, until it is over [default: all, until Ctrl-C]
+    pub(crate) run: Option<String>,
+    /// From the beginning, not only from now on
+    #[arg(long)]
+    pub(crate) all: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Open {
+    /// A run, or where there is none of that name, a handoff [default: all runs]
+    #[arg(value_name = "RUN|HANDOFF")]
+    pub(crate) what: Option<String>,
+    /// Print the address, and start no browser
+    #[arg(long)]
+    pub(crate) print: bool,
 }
 
 #[derive(Debug, Args)]

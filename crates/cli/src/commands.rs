@@ -9,6 +9,7 @@ mod evidence;
 mod handoff;
 mod inbox;
 mod init;
+mod open;
 mod outcome;
 mod prompt;
 mod run;
@@ -18,6 +19,7 @@ mod status;
 mod stop;
 mod story;
 mod verify;
+mod watch;
 mod workflow;
 
 use clap::CommandFactory as _;
@@ -30,10 +32,16 @@ use crate::project::Project;
 use crate::show;
 
 pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
+    if cli.server.is_some() && !asks_a_server(&cli.command) {
+        let message = "this works on the project's own files and data; leave `--server` out";
+        return Err(Failure::Usage(message.to_owned()));
+    }
     match &cli.command {
         Command::Init => init::run(&cli),
         Command::Demo(demo) => demo::run(&cli, demo).await,
         Command::Serve(serve) => serve::run(&cli, serve).await,
+        Command::Watch(watch) => watch::run(&cli, watch).await,
+        Command::Open(open) => open::run(&cli, open).await,
         Command::Workflow(verb) => workflow::run(&cli, verb),
         Command::Agent(verb) => agent::run(&cli, verb),
         Command::Doctor => doctor::run(&cli).await,
@@ -47,13 +55,13 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
             Ok(())
         }
         Command::Backup { file } => {
-            let data = open_data(&cli).await?;
+            let data = Data::open(Project::find(cli.project.as_deref())?).await?;
             let result = backup::back_up(&data, cli.format(), file).await;
             data.close().await;
             result
         }
         Command::Verify => {
-            let data = open_data(&cli).await?;
+            let data = Data::open(Project::find(cli.project.as_deref())?).await?;
             let result = verify::run(&data, cli.format()).await;
             data.close().await;
             result
@@ -77,13 +85,34 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
     }
 }
 
-/// The project's own data: no server can be asked for it.
-async fn open_data(cli: &Cli) -> Result<Data, Failure> {
-    if cli.server.is_some() {
-        let message = "this works on the project's own data; leave `--server` out";
-        return Err(Failure::Usage(message.to_owned()));
+/// True for what is a request to the API, or to a server's page.
+fn asks_a_server(command: &Command) -> bool {
+    match command {
+        Command::Status
+        | Command::Story(_)
+        | Command::Run(_)
+        | Command::Handoff(_)
+        | Command::Prompt(_)
+        | Command::Inbox
+        | Command::Approve(_)
+        | Command::Reject(_)
+        | Command::Modify(_)
+        | Command::Answer(_)
+        | Command::Evidence(_)
+        | Command::Watch(_)
+        | Command::Open(_) => true,
+        Command::Init
+        | Command::Demo(_)
+        | Command::Serve(_)
+        | Command::Workflow(_)
+        | Command::Agent(_)
+        | Command::Doctor
+        | Command::Verify
+        | Command::Backup { .. }
+        | Command::Restore { .. }
+        | Command::Schema { .. }
+        | Command::Completions { .. } => false,
     }
-    Data::open(Project::find(cli.project.as_deref())?).await
 }
 
 /// What is a request to the API.
@@ -103,6 +132,8 @@ async fn ask(api: &Api, command: &Command) -> Result<(), Failure> {
         Command::Init
         | Command::Demo(_)
         | Command::Serve(_)
+        | Command::Watch(_)
+        | Command::Open(_)
         | Command::Workflow(_)
         | Command::Agent(_)
         | Command::Doctor

@@ -2,6 +2,7 @@
 
 mod api;
 mod args;
+mod browser;
 mod commands;
 mod data;
 mod failure;

@@ -1,5 +1,6 @@
 //! How answers look: tables for people, JSON for programs.
 
+mod events;
 mod graph;
 mod handoffs;
 mod runs;
@@ -12,6 +13,7 @@ mod workflows;
 use baton_core::document::Node;
 use baton_wire::json;
 
+pub(crate) use events::Telling;
 pub(crate) use graph::mermaid;
 pub(crate) use handoffs::{handoff_page, handoffs_table};
 pub(crate) use runs::{runs_table, whereabouts};

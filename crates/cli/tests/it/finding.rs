@@ -126,7 +126,10 @@ fn what_works_on_the_data_itself_works_beside_a_server_or_says_why_not() {
     let busy = format!("a server has the data ({}); stop it first", server.url);
     project.fails(&["restore", "copy.db", "--replace"], 5, &busy);
     project.fails(&["serve", "--listen", "127.0.0.1:0"], 5, &busy);
-    project.fails(&["verify", "--server", &server.url], 2, "the project's own data");
+    for args in [&["verify"][..], &["doctor"], &["restore", "copy.db"], &["agent", "list"]] {
+        let args = [args, &["--server", &server.url]].concat();
+        project.fails(&args, 2, "the project's own files and data");
+    }
     let left: Vec<_> = std::fs::read_dir(project.path().join(".baton/data"))
         .unwrap()
         .map(|it| it.unwrap().file_name().into_string().unwrap())

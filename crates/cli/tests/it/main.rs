@@ -11,6 +11,7 @@ mod moves;
 mod prompt;
 mod serve;
 mod together;
+mod watch;
 
 use std::path::Path;
 use std::process::{Command, Output};

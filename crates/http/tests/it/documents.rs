@@ -1,179 +1,144 @@
-//! Whole documents, in every format: sent, taken up, and given back.
+//! A client reads what the server writes, by the same types.
 
-use crate::world::*;
+use baton_http::api::{
+    Asked, Detail, Event, Item, Page, Problem, Prompt, Row, Run, StateWord, Status, StatusWord,
+    Story, StoryStatus, Told,
+};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 
-const XML: (&str, &str) = ("content-type", "application/xml");
-const YAML: (&str, &str) = ("content-type", "application/yaml");
-const MARKDOWN: (&str, &str) = ("content-type", "text/markdown; charset=utf-8");
+use crate::world::{GATED, PIPELINE, world};
 
-const PLAN: &str = "<handoff><from>analyst</from><to>implementer</to><story_id>s-1</story_id>\
-     <plan><step n=\"1\">Look</step><step n=\"2\">Write</step></plan></handoff>";
-
-async fn send(world: &World, path: &str, kind: (&str, &str), body: &str) -> Reply {
-    world.client.send("POST", path, &[kind], body).await
+/// Reads a document and writes it again: nothing is lost, and what is unknown is no trouble.
+#[track_caller]
+fn same<T: Serialize + DeserializeOwned>(text: &str) -> T {
+    let read: T = serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"));
+    let written: Value = serde_json::to_value(&read).unwrap();
+    let mut original: Value = serde_json::from_str(text).unwrap();
+    assert_eq!(written, original);
+    original.as_object_mut().unwrap().insert("fromTheFuture".to_owned(), Value::Bool(true));
+    let newer: T = serde_json::from_str(&original.to_string()).unwrap();
+    assert_eq!(serde_json::to_value(&newer).unwrap(), written);
+    read
 }
 
 #[tokio::test]
-async fn a_document_of_any_format_is_a_handoff() {
-    let yaml = "handoff:\n  from: {agent: analyst}\n  to: {agent: implementer, reason: Planned}\n  \
-                context: {summary: A plan in two steps}\n  plan: [Look, Write]\n";
-    let metadata = r#"{"agent":"analyst","output_type":"plan","feature_directory":"out/s-1",
-        "status":"complete","plan":["Look"],"handoff":{"next_agent":"implementer","context":"c"}}"#;
-    let markdown = format!("# Plan\n\nLook first.\n\n## Metadata\n\n```json\n{metadata}\n```\n");
-    for path in ["/api/v1/handoffs", "/api/v1/documents"] {
-        for (kind, query, body) in [
-            (XML, "?profile=lenient", PLAN),
-            (YAML, "?profile=lenient&story=s-1", yaml),
-            (MARKDOWN, "?profile=lenient", &markdown),
-        ] {
-            let world = world().await;
-            let made = send(&world, &format!("{path}{query}"), kind, body).await;
-            let told = made.is(201);
-            assert_eq!(told["handoff"]["toAgent"], "implementer", "{told}");
-            assert_eq!(told["handoff"]["story"], "s-1");
-            let number = told["handoff"]["number"].to_string();
-            // To the letter, in the sender's own format.
-            let package = world.get(&format!("/api/v1/handoffs/{number}/package")).await;
-            assert_eq!((package.status, package.text.as_str()), (200, body));
-            let sent = kind.1.split(';').next();
-            let given = package.header("content-type").and_then(|it| it.split(';').next());
-            assert_eq!(given, sent);
-        }
-    }
-}
-
-#[tokio::test]
-async fn a_document_without_a_type_is_known_by_its_first_characters() {
+async fn every_document_that_is_written_can_be_read() {
     let world = world().await;
-    let path = "/api/v1/documents?profile=lenient";
-    let form = ("content-type", "application/x-www-form-urlencoded");
-    send(&world, path, form, PLAN).await.is(201);
-    let json =
-        r#"{"handoff":{"from":"implementer","to":"reviewer","story_id":"s-2","summary":"s"}}"#;
-    send(&world, path, JSON, json).await.is(201);
+    world.started("s1", GATED).await;
+    let story: Story = same(&world.get("/api/v1/stories/s1").await.text);
+    assert_eq!(story.status, StoryStatus::UnderWay);
+    same::<Page<Story>>(&world.get("/api/v1/stories").await.text);
+    let rehearsed = world.post("/api/v1/handoffs/1/accept?dryRun=true", "").await.text;
+    assert!(matches!(same(&rehearsed), Told::Rehearsed(_)), "{rehearsed}");
+    let told = world.post("/api/v1/handoffs/1/accept", r#"{"leaseSeconds":9}"#).await.text;
+    let Told::Done(done) = same(&told) else { panic!("{told}") };
+    assert_eq!((done.fence, done.lease_seconds), (Some(1), Some(9)));
+    assert_eq!(done.run.current_handoff.as_deref(), Some("HO-001"));
+    let specs = r#"{"outcome":"success","profile":"lenient",
+        "package":{"n":1.50,"big":12345678901234567890,"context":{"summary":"3 epics"}}}"#;
+    world.post("/api/v1/handoffs/1/complete", specs).await.is(200);
+    let run: Run = same(&world.get("/api/v1/runs/s1").await.text);
+    assert_eq!((run.status, run.current_agent.as_deref()), (StatusWord::Open, Some("human")));
+    same::<Page<Run>>(&world.get("/api/v1/runs").await.text);
+    same::<Page<Row>>(&world.get("/api/v1/handoffs").await.text);
+    same::<Page<Event>>(&world.get("/api/v1/runs/s1/events").await.text);
+    let inbox: Page<Item> = same(&world.get("/api/v1/inbox").await.text);
+    assert_eq!(inbox.items[0].choices[0].command, "baton approve 1/HO-002");
+    let status: Status = same(&world.get("/api/v1/status").await.text);
+    assert_eq!(status.waits_for_you[0].handoff.as_deref(), Some("HO-002"));
+    assert_eq!(
+        status.waits_for_you[0].command,
+        "baton answer 1/HO-002 approve|reject|question|abort"
+    );
+    // The digits of numbers do not go through a float on the way.
+    let text = world.get("/api/v1/handoffs/2").await.text;
+    let detail: Detail = serde_json::from_str(&text).unwrap();
+    assert_eq!(detail.handoff.row.state, StateWord::Pending);
+    let package = detail.handoff.package.as_ref().unwrap().get();
+    assert!(package.contains("1.50") && package.contains("12345678901234567890"), "{package}");
+    assert!(matches!(detail.beside.question, Some(Asked::Open(_))), "{text}");
+    assert!(serde_json::to_string(&detail).unwrap().contains("1.50"));
+    world.post("/api/v1/inbox/2/answer", r#"{"answer":"approve"}"#).await.is(200);
+    let answered: Detail = same(&world.get("/api/v1/handoffs/1%2FHO-001").await.text);
+    assert_eq!(answered.handoff.row.state, StateWord::Completed);
 }
 
 #[tokio::test]
-async fn a_package_is_given_in_the_format_that_is_asked_for() {
+async fn a_no_can_be_read_with_what_would_pass() {
     let world = world().await;
-    let made = send(&world, "/api/v1/documents?profile=lenient", XML, PLAN).await.is(201);
-    let path = format!("/api/v1/handoffs/{}/package", made["handoff"]["number"]);
-    let json = r##"{
-  "handoff": {
-    "from": "analyst",
-    "to": "implementer",
-    "story_id": "s-1",
-    "plan": {
-      "step": [
-        {
-          "@n": "1",
-          "#text": "Look"
-        },
-        {
-          "@n": "2",
-          "#text": "Write"
-        }
-      ]
-    }
-  }
-}
-"##;
-    let yaml = r##"handoff:
-  from: analyst
-  to: implementer
-  story_id: s-1
-  plan:
-    step:
-      - "@n": "1"
-        "#text": Look
-      - "@n": "2"
-        "#text": Write
-"##;
-    for (accept, expected) in
-        [("application/xml", PLAN), ("application/json", json), ("application/yaml", yaml)]
-    {
-        let package = world.client.send("GET", &path, &[("accept", accept)], "").await;
-        assert_eq!((package.status, package.text.as_str()), (200, expected), "{accept}");
-        assert_eq!(package.header("content-type"), Some(accept));
-        assert_eq!(package.header("vary"), Some("accept"));
-    }
-    let refused = world.client.send("GET", &path, &[("accept", "image/png")], "").await;
-    let problem = refused.refuses(406, "not_acceptable");
-    assert!(problem["detail"].as_str().unwrap().contains("application/xml"), "{problem}");
+    world.started("s1", PIPELINE).await;
+    world.post("/api/v1/handoffs/1/accept", "").await.is(200);
+    let refused = world.post("/api/v1/handoffs/1/complete", r#"{"outcome":"success"}"#).await;
+    let problem: Problem = same(&refused.text);
+    assert_eq!((problem.status.as_u16(), problem.code.as_ref()), (422, "contract"));
+    assert!(problem.problems.iter().any(|it| it.path == "plan"), "{problem:?}");
+    assert!(problem.skeleton.is_some());
+    same::<Problem>(&world.get("/api/v1/runs/s9").await.text);
 }
 
 #[tokio::test]
-async fn an_acknowledgement_in_any_format_takes_a_handoff_up() {
-    let yaml = "acknowledgment:\n  received: true\n  from: orchestrator\n  understood:\n    task: \
-                Plan it\n    constraints: none\n  questions: []\n  starting: true\n";
-    let xml = "<acknowledgment><received>true</received><understood><task>Plan it</task>\
-               </understood><starting>true</starting></acknowledgment>";
-    for (kind, body) in [(YAML, yaml), (XML, xml)] {
-        let world = world().await;
-        world.started("s-1", PIPELINE).await;
-        let told = send(&world, "/api/v1/handoffs/1/accept", kind, body).await.is(200);
-        assert_eq!(told["handoff"]["state"], "accepted", "{told}");
-        assert_eq!(told["handoff"]["acknowledgement"], body);
-    }
+async fn who_asks_is_on_the_record() {
     let world = world().await;
-    world.started("s-1", PIPELINE).await;
-    let refused = send(&world, "/api/v1/handoffs/1/accept", XML, PLAN).await;
-    refused.refuses(400, "bad_acknowledgement");
-    let told = send(&world, "/api/v1/documents?run=1", YAML, yaml).await.is(200);
-    assert_eq!(told["run"]["baton"], "held", "{told}");
+    world.post("/api/v1/stories", r#"{"key":"s1"}"#).await.is(201);
+    let start = |name: &'static str| {
+        let headers = [("baton-as", name)];
+        let world = &world;
+        async move { world.post_with("/api/v1/runs", &headers, r#"{"story":"s1"}"#).await }
+    };
+    for bad in ["", " ", "a\u{202e}b"] {
+        start(bad).await.refuses(400, "bad_name");
+    }
+    start("Zoë").await.is(201);
+    let run: Run = same(&world.get("/api/v1/runs/s1").await.text);
+    assert_eq!(run.owner, "Zoë");
+    // A key is a caller's own.
+    let key = |name: &'static str| {
+        let headers = [("baton-as", name), ("idempotency-key", "k")];
+        let world = &world;
+        async move { world.post_with("/api/v1/runs/s1/pause", &headers, "{}").await }
+    };
+    key("ada").await.is(200);
+    assert_eq!(key("ada").await.is(200)["isRepeat"], true);
+    key("eve").await.refuses(409, "paused");
 }
 
 #[tokio::test]
-async fn how_it_goes_is_noted_and_moves_nothing() {
+async fn a_prompt_comes_with_its_hashes_where_json_is_asked_for() {
     let world = world().await;
-    world.started("s-1", PIPELINE).await;
-    let note = "<handoff><from>analyst</from><to>implementer</to><status>pending</status>\
-                <summary>Half of it is planned</summary></handoff>";
-    let told = send(&world, "/api/v1/documents?run=1", XML, note).await.is(202);
-    assert_eq!(told["run"]["baton"], "offered");
-    let events = world.events("1").await;
-    assert_eq!(events["items"].as_array().unwrap().last().unwrap()["name"], "message.posted");
+    world.started("s1", PIPELINE).await;
+    let json = [("accept", "application/json")];
+    let get = async |path: &str| world.client.send("GET", path, &json, "").await;
+    let prompt: Prompt = same(&get("/api/v1/handoffs/1/prompt?url=http://here:1").await.text);
+    assert!(prompt.text.starts_with("DASHBOARD_URL = http://here:1\n"), "{}", prompt.text);
+    assert_eq!(prompt.hash.len(), 64);
+    get("/api/v1/handoffs/1/prompt?url=here").await.refuses(400, "bad_url");
+    let plain = world.get("/api/v1/handoffs/1/prompt").await;
+    assert!(plain.text.starts_with("DASHBOARD_URL = http://127.0.0.1:"), "{}", plain.text);
 }
 
 #[tokio::test]
-async fn what_cannot_be_read_or_is_not_clear_is_refused_with_its_place() {
+async fn an_acknowledgement_may_be_yaml_and_words_with_a_colon_are_words() {
     let world = world().await;
-    world.started("s-1", PIPELINE).await;
-    let path = "/api/v1/documents";
-    let entity = "<!DOCTYPE x [<!ENTITY e \"x\">]><handoff>&e;</handoff>";
-    let no_run = "handoff: {from: {agent: analyst}, to: {agent: implementer}}";
-    for (kind, body, status, code) in [
-        (XML, "<handoff><from>a</from>", 400, "xml_syntax"),
-        (XML, entity, 400, "xml_refused"),
-        (YAML, "a: &x [*x]", 400, "yaml_refused"),
-        (YAML, "a: 1\na: 2", 400, "document_duplicate"),
-        (MARKDOWN, "# Nothing\n", 422, "no_metadata"),
-        (("content-type", "text/plain"), "x", 415, "content_type"),
-        (YAML, no_run, 422, "run_unknown"),
-        (YAML, "handoff: {to: {agent: implementer}, story_id: s-9}", 422, "sender_unknown"),
-        (YAML, "plan: x", 400, "bad_document"),
-    ] {
-        let problem = send(&world, path, kind, body).await.refuses(status, code);
-        let detail = problem["detail"].as_str().unwrap();
-        let has_place = detail.starts_with("line ");
-        assert!(has_place || status != 400 || code == "bad_document", "{detail}");
-        assert!(code != "run_unknown" || detail.contains("1 (s-1)"), "{detail}");
-    }
-    let large = format!("a: {}", "x".repeat(1024 * 1024));
-    send(&world, path, YAML, &large).await.refuses(413, "document_too_large");
+    world.started("s1", PIPELINE).await;
+    let asks = r#"{"acknowledgement":"acknowledgment:\n  action: request_clarification\n  questions: [Why?]\n"}"#;
+    let told = world.post("/api/v1/handoffs/1/accept", asks).await.is(200);
+    assert_eq!(told["question"]["reason"], "Why?", "{told}");
+    world.post("/api/v1/handoffs/2/answer", r#"{"answer":"So"}"#).await.is(200);
+    let words = r#"{"acknowledgement":"action: I start at once"}"#;
+    let told = world.post("/api/v1/handoffs/1/accept", words).await.is(200);
+    assert_eq!(told["handoff"]["acknowledgement"], "action: I start at once");
 }
 
 #[tokio::test]
-async fn a_document_is_rehearsed_and_sent_twice_like_anything_else() {
+async fn every_answer_says_which_baton_it_is_from() {
     let world = world().await;
-    let path = "/api/v1/documents?profile=lenient";
-    let told = send(&world, &format!("{path}&dryRun=true"), XML, PLAN).await.is(200);
-    assert_eq!(told["dryRun"], true);
-    let headers = [XML, ("idempotency-key", "k-1")];
-    for is_repeat in [false, true] {
-        let told = world.client.send("POST", path, &headers, PLAN).await.is(201);
-        assert_eq!(told["isRepeat"], is_repeat);
+    for path in ["/", "/healthz", "/api/v1/status", "/api/v1/nothing", "/api/handoffs"] {
+        let version = world.get(path).await.header("baton-version").map(str::to_owned);
+        assert_eq!(version.as_deref(), Some(env!("CARGO_PKG_VERSION")), "{path}");
     }
-    let other = PLAN.replace("Look", "Think");
-    world.client.send("POST", path, &headers, &other).await.refuses(422, "key_reused");
+    let foreign = world.client.send("GET", "/", &[("host", "evil.example")], "").await;
+    assert_eq!(foreign.status, 421);
+    assert!(foreign.header("baton-version").is_some(), "a client can tell who says no");
 }

@@ -4,10 +4,13 @@
 mod client;
 #[cfg(test)]
 mod described;
+mod documents;
 #[cfg(test)]
 mod documents;
 #[cfg(test)]
 mod events;
+#[cfg(test)]
+mod formats;
 #[cfg(test)]
 mod handoffs;
 #[cfg(test)]

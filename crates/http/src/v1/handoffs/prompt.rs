@@ -113,7 +113,8 @@ pub(in crate::v1) async fn prompt(
                 tokens: prompt.tokens,
                 left_out: prompt.left_out,
             };
-            Ok(Answer::new(rendered).into_response())
+            let hash = [(HASH, rendered.hash.clone())];
+            Ok((hash, Answer::new(rendered)).into_response())
         }
         Ok(Prompt { text, hash, .. }) => {
             let plain = (CONTENT_TYPE.as_str(), "text/plain; charset=utf-8".to_owned());
