@@ -4,7 +4,6 @@
 mod client;
 #[cfg(test)]
 mod described;
-mod documents;
 #[cfg(test)]
 mod documents;
 #[cfg(test)]
