@@ -17,6 +17,7 @@ mod page;
 mod params;
 mod problem;
 mod query;
+mod schemas;
 mod seed;
 mod v1;
 
@@ -176,6 +177,7 @@ fn described_routes() -> OpenApiRouter<Arc<App>> {
         .merge(openapi::routes())
         .merge(health::routes())
         .merge(metrics::routes())
+        .merge(schemas::routes())
 }
 
 /// Says which port could be had instead.

@@ -177,3 +177,21 @@ async fn a_document_is_rehearsed_and_sent_twice_like_anything_else() {
     let other = PLAN.replace("Look", "Think");
     world.client.send("POST", path, &headers, &other).await.refuses(422, "key_reused");
 }
+
+#[tokio::test]
+async fn every_schema_is_served_by_its_name() {
+    let world = world().await;
+    let listed = world.get("/schemas").await.is(200);
+    let names = listed["schemas"].as_array().unwrap();
+    assert!(names.len() >= 3, "{listed}");
+    for name in names {
+        let name = name.as_str().unwrap();
+        for path in [format!("/schemas/{name}"), format!("/schemas/{name}.schema.json")] {
+            let schema = world.get(&path).await;
+            assert_eq!(schema.header("content-type"), Some("application/schema+json"));
+            let schema = schema.is(200);
+            assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema", "{path}");
+        }
+    }
+    world.get("/schemas/nothing").await.refuses(404, "no_such_schema");
+}
