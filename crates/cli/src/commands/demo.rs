@@ -30,6 +30,7 @@ use crate::show;
 const FREE: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
 pub(crate) async fn run(cli: &Cli, demo: &Demo) -> Result<(), Failure> {
+    let stop_playing = told_to_stop();
     let root = scene()?;
     let project = Project::find(Some(&root))?;
     let you = Principal::parse("you")?;
@@ -55,7 +56,7 @@ pub(crate) async fn run(cli: &Cli, demo: &Demo) -> Result<(), Failure> {
     let pace = Duration::from_millis(demo.pace);
     let result = tokio::select! {
         result = play(&api, &engine, you, pace, demo.once) => result,
-        () = told_to_stop() => {
+        () = stop_playing => {
             show::note("\nstopping: what is under way is finished first");
             Ok(())
         }

@@ -24,6 +24,7 @@ pub(crate) async fn run(cli: &Cli, serve: &Serve) -> Result<(), Failure> {
 }
 
 async fn serve_until_told(session: &Session, serve: &Serve) -> Result<(), Failure> {
+    let stop = told_to_stop();
     let options = Options { listen: serve.listen, allowed_hosts: serve.allow_host.clone() };
     let server = Server::bind(session.engine.clone(), &options).await?;
     let url = format!("http://{}", server.address());
@@ -31,7 +32,7 @@ async fn serve_until_told(session: &Session, serve: &Serve) -> Result<(), Failur
     let timekeeper = Timekeeper::start(session.engine.clone());
     let sweeper = Sweeper::start(session.engine.clone());
     show::note(&format!("listening on {url}"));
-    let served = server.run(told_to_stop()).await;
+    let served = server.run(stop).await;
     sweeper.stop().await;
     timekeeper.stop().await;
     served.map_err(|error| Failure::io("serve", error))
