@@ -12,18 +12,18 @@ use crate::formats::{Format, FormatError};
 pub(super) struct Candidate {
     pub(super) span: Range<usize>,
     pub(super) format: Format,
-    pub(super) certainty: Certainty,
+    pub(super) sign: Sign,
 }
 
-/// How sure it is that a handoff is meant.
+/// What says that a handoff is meant.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Certainty {
+pub(super) enum Sign {
     /// It stands where only a handoff stands: in a fence `baton`, under a heading `Metadata`.
-    ByPlace,
+    Place,
     /// It begins as a handoff does.
-    ByRoot,
+    Root,
     /// Only what it says can tell.
-    ByContent,
+    Content,
 }
 
 /// Words of handoffs, for a text that is too broken to be read.
@@ -40,10 +40,10 @@ const TELLING: [&str; 8] = [
 
 impl Candidate {
     pub(super) fn is_meant(&self, text: &str, document: &Result<Node, FormatError>) -> bool {
-        match (self.certainty, document) {
-            (Certainty::ByPlace, Ok(_) | Err(_)) | (Certainty::ByRoot, Err(_)) => true,
-            (Certainty::ByRoot | Certainty::ByContent, Ok(document)) => is_handoff(document),
-            (Certainty::ByContent, Err(_)) => TELLING.iter().any(|it| text.contains(it)),
+        match (self.sign, document) {
+            (Sign::Place, Ok(_) | Err(_)) | (Sign::Root, Err(_)) => true,
+            (Sign::Root | Sign::Content, Ok(document)) => is_handoff(document),
+            (Sign::Content, Err(_)) => TELLING.iter().any(|it| text.contains(it)),
         }
     }
 }
@@ -78,18 +78,13 @@ impl Candidates {
         found
     }
 
-    pub(super) fn add(&mut self, span: Range<usize>, format: Format, certainty: Certainty) {
-        self.whole.push(Candidate { span, format, certainty });
+    pub(super) fn add(&mut self, span: Range<usize>, format: Format, sign: Sign) {
+        self.whole.push(Candidate { span, format, sign });
     }
 
-    pub(super) fn add_unclosed(
-        &mut self,
-        span: Range<usize>,
-        format: Format,
-        certainty: Certainty,
-    ) {
+    pub(super) fn add_unclosed(&mut self, span: Range<usize>, format: Format, sign: Sign) {
         if self.unclosed.as_ref().is_none_or(|it| it.span.start < span.start) {
-            self.unclosed = Some(Candidate { span, format, certainty });
+            self.unclosed = Some(Candidate { span, format, sign });
         }
     }
 }
@@ -130,16 +125,16 @@ fn in_fence(text: &str, fence: &Fence, offset: usize, nested: Fences, found: &mu
     let span = start..start + content.len();
     let is_object = content.trim_start().starts_with('{');
     match (fence.language.as_str(), fence.heading) {
-        ("baton", _) if is_object => found.add(span, Format::Json, Certainty::ByPlace),
+        ("baton", _) if is_object => found.add(span, Format::Json, Sign::Place),
         ("json" | "", Some(heading)) if is_object => {
             let span = offset + heading..offset + fence.close.end;
-            found.add(span, Format::Markdown, Certainty::ByPlace);
+            found.add(span, Format::Markdown, Sign::Place);
         }
         ("json" | "jsonc" | "", _) if is_object => {
-            found.add(span, Format::Json, Certainty::ByContent);
+            found.add(span, Format::Json, Sign::Content);
         }
         ("yaml" | "yml", _) if yaml_blocks::begins_with_root(content) => {
-            found.add(span, Format::Yaml, Certainty::ByRoot);
+            found.add(span, Format::Yaml, Sign::Root);
         }
         ("markdown" | "md", _) => match nested {
             Fences::Opened => scan(content, start, Fences::Kept, found),

@@ -1,6 +1,6 @@
 //! JSON objects in a text that begin a line.
 
-use super::candidate::{Candidates, Certainty};
+use super::candidate::{Candidates, Sign};
 use crate::formats::Format;
 
 /// How often the text may be looked through on the way to the ends of objects. Each that has an
@@ -14,10 +14,8 @@ pub(super) fn find(text: &str, offset: usize, found: &mut Candidates) {
         let rest = &text.as_bytes()[start..];
         let end = end_of_object(&rest[..rest.len().min(budget)]);
         match end {
-            Some(end) => found.add(offset + start..offset + start + end, Format::Json, CERTAINTY),
-            None => {
-                found.add_unclosed(offset + start..offset + text.len(), Format::Json, CERTAINTY)
-            }
+            Some(end) => found.add(offset + start..offset + start + end, Format::Json, SIGN),
+            None => found.add_unclosed(offset + start..offset + text.len(), Format::Json, SIGN),
         }
         budget = budget.saturating_sub(end.unwrap_or(rest.len()));
         if budget == 0 {
@@ -26,7 +24,7 @@ pub(super) fn find(text: &str, offset: usize, found: &mut Candidates) {
     }
 }
 
-const CERTAINTY: Certainty = Certainty::ByContent;
+const SIGN: Sign = Sign::Content;
 
 /// Where lines begin, last first.
 fn line_starts(text: &str) -> impl Iterator<Item = usize> {

@@ -1,6 +1,6 @@
 //! Elements of seed 001 in a text, by their tags alone.
 
-use super::candidate::{Candidates, Certainty};
+use super::candidate::{Candidates, Sign};
 use crate::formats::Format;
 
 const ROOTS: [&str; 5] =
@@ -21,18 +21,18 @@ pub(super) fn find(text: &str, offset: usize, found: &mut Candidates) {
             Tag::Opens => open[root].push(start),
             Tag::Closes => {
                 if let Some(begin) = open[root].pop() {
-                    found.add(offset + begin..offset + start + length, Format::Xml, CERTAINTY);
+                    found.add(offset + begin..offset + start + length, Format::Xml, SIGN);
                 }
             }
         }
     }
     // The text may have been cut off in the middle of one. A tag within a sentence is none.
     for start in open.iter().filter_map(|it| it.last()).filter(|it| begins_block(text, **it)) {
-        found.add_unclosed(offset + start..offset + text.len(), Format::Xml, CERTAINTY);
+        found.add_unclosed(offset + start..offset + text.len(), Format::Xml, SIGN);
     }
 }
 
-const CERTAINTY: Certainty = Certainty::ByRoot;
+const SIGN: Sign = Sign::Root;
 
 /// Which root's tag a text begins with, and how long a closing one is.
 fn tag_at(text: &str) -> Option<(usize, Tag, usize)> {

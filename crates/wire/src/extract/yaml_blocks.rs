@@ -1,7 +1,7 @@
 //! Documents of seed 004 in a text: a root key at the beginning of a line, and what is indented
 //! under it.
 
-use super::candidate::{Candidates, Certainty};
+use super::candidate::{Candidates, Sign};
 use crate::formats::Format;
 
 const ROOTS: [&str; 3] = ["handoff", "acknowledgment", "acknowledgement"];
@@ -11,7 +11,7 @@ pub(super) fn find(text: &str, offset: usize, found: &mut Candidates) {
     let mut add = |(start, end): (usize, usize)| {
         // A root alone is no document.
         if text[start..end].trim_end().contains('\n') {
-            found.add(offset + start..offset + end, Format::Yaml, Certainty::ByRoot);
+            found.add(offset + start..offset + end, Format::Yaml, Sign::Root);
         }
     };
     let mut start = 0;
