@@ -1,6 +1,7 @@
 //! What may be typed. One enum a noun; each verb is carried out by the file of its noun.
 
 mod answers;
+mod documents;
 mod handoff;
 mod prompt;
 
@@ -9,6 +10,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub(crate) use self::documents::{Convert, Extract, FormatName, Lint};
 pub(crate) use self::answers::{Answer, Choice, Evidence, Modify, Say, VerdictName};
 pub(crate) use self::handoff::{Handoff, HandoffComplete, HandoffCreate, HandoffList, Part};
 pub(crate) use self::prompt::{FaceName, Prompt};
@@ -96,7 +98,13 @@ pub(crate) enum Command {
         #[arg(long)]
         replace: bool,
     },
-    /// Print the JSON Schema of a file: workflow, agent or project
+    /// Write a document in another format, with nothing lost
+    Convert(Convert),
+    /// Find what is poor about a handoff before it is sent
+    Lint(Lint),
+    /// Find the handoff in what an agent printed
+    Extract(Extract),
+    /// Print a JSON Schema; without a name, list them
     Schema { name: Option<String> },
     /// Print a script that completes `baton` commands in your shell
     Completions { shell: clap_complete::Shell },

@@ -3,12 +3,15 @@
 mod agent;
 mod answer;
 mod backup;
+mod convert;
 mod demo;
 mod doctor;
 mod evidence;
+mod extract;
 mod handoff;
 mod inbox;
 mod init;
+mod lint;
 mod open;
 mod outcome;
 mod prompt;
@@ -46,6 +49,9 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
         Command::Agent(verb) => agent::run(&cli, verb),
         Command::Doctor => doctor::run(&cli).await,
         Command::Restore { file, replace } => backup::restore(&cli, file, *replace).await,
+        Command::Convert(convert) => convert::run(convert),
+        Command::Lint(lint) => lint::run(&cli, lint),
+        Command::Extract(extract) => extract::run(extract, cli.format()),
         Command::Schema { name } => schema::run(name.as_deref()),
         Command::Completions { shell } => {
             let mut command = Cli::command();
@@ -110,6 +116,9 @@ fn asks_a_server(command: &Command) -> bool {
         | Command::Verify
         | Command::Backup { .. }
         | Command::Restore { .. }
+        | Command::Convert(_)
+        | Command::Lint(_)
+        | Command::Extract(_)
         | Command::Schema { .. }
         | Command::Completions { .. } => false,
     }
@@ -140,6 +149,9 @@ async fn ask(api: &Api, command: &Command) -> Result<(), Failure> {
         | Command::Verify
         | Command::Backup { .. }
         | Command::Restore { .. }
+        | Command::Convert(_)
+        | Command::Lint(_)
+        | Command::Extract(_)
         | Command::Schema { .. }
         | Command::Completions { .. } => unreachable!("it is carried out without the API"),
     }

@@ -11,6 +11,7 @@ use baton_http::api::{self, Broken};
 use baton_store::StoreError;
 use baton_store_sqlite::{LockError, OpenError};
 use baton_wire::file_problem::FileProblem;
+use baton_wire::formats::FormatError;
 use baton_wire::json;
 use http::StatusCode;
 
@@ -41,6 +42,8 @@ pub(crate) enum Failure {
     File { file: String, problems: Vec<FileProblem> },
     #[error("{file} has {} {}", problems.len(), if problems.len() == 1 { "problem" } else { "problems" })]
     Check { file: String, problems: Vec<Problem> },
+    #[error("`{file}` cannot be read as {}: {error}", error.format.title())]
+    Document { file: String, error: FormatError },
     #[error("{what}")]
     Broken { what: String },
     #[error("cannot {what}: {source}")]
@@ -92,7 +95,10 @@ impl Failure {
             Failure::Name(_) | Failure::Usage(_) | Failure::Payload(_) => USAGE,
             Failure::NotFound(_) => NOT_FOUND,
             Failure::Conflict(_) => CONFLICT,
-            Failure::File { .. } | Failure::Check { .. } | Failure::Broken { .. } => REFUSED,
+            Failure::File { .. }
+            | Failure::Check { .. }
+            | Failure::Document { .. }
+            | Failure::Broken { .. } => REFUSED,
             Failure::Io { .. }
             | Failure::Busy { .. }
             | Failure::Served { .. }
@@ -113,6 +119,7 @@ impl Failure {
             Failure::NotFound(_) => "not_found",
             Failure::Conflict(_) => "conflict",
             Failure::File { .. } | Failure::Check { .. } => "bad_file",
+            Failure::Document { error, .. } => error.code(),
             Failure::Broken { .. } => "broken",
             Failure::Io { .. }
             | Failure::Busy { .. }
@@ -140,6 +147,7 @@ impl Failure {
             | Failure::NotFound(_)
             | Failure::Conflict(_)
             | Failure::Payload(_)
+            | Failure::Document { .. }
             | Failure::Broken { .. }
             | Failure::Io { .. }
             | Failure::Busy { .. }

@@ -5,6 +5,7 @@ mod args;
 mod browser;
 mod commands;
 mod data;
+mod document;
 mod failure;
 mod payload;
 mod project;

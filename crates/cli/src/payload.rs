@@ -8,6 +8,8 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use crate::failure::Failure;
 
+const MOST_OUTPUT: u64 = 64 * 1024 * 1024;
+
 /// A package of JSON, as it is written.
 pub(crate) fn package(argument: &str) -> Result<Box<RawValue>, Failure> {
     let text = text(argument)?;
@@ -35,27 +37,44 @@ fn raw(text: String) -> Result<Box<RawValue>, Failure> {
     RawValue::from_string(text).map_err(|error| Failure::Usage(error.to_string()))
 }
 
+/// The text of a document: a file, or stdin for `-`.
+pub(crate) fn file(name: &str) -> Result<String, Failure> {
+    if name == "-" { text(name) } else { text(&format!("@{name}")) }
+}
+
+/// Everything that an agent printed, which may be long and need not be text to the last byte.
+pub(crate) fn output(name: &str) -> Result<String, Failure> {
+    let bytes = if name == "-" {
+        read_at_most(&mut std::io::stdin(), "stdin", MOST_OUTPUT)?
+    } else {
+        read_at_most(&mut open(name)?, name, MOST_OUTPUT)?
+    };
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
 /// Text from wherever the argument says.
 pub(crate) fn text(argument: &str) -> Result<String, Failure> {
     let bytes = if argument == "-" {
-        read_at_most(&mut std::io::stdin(), "stdin")?
+        read_at_most(&mut std::io::stdin(), "stdin", json::MOST_BYTES as u64)?
     } else if let Some(path) = argument.strip_prefix('@') {
-        let mut file = std::fs::File::open(path).map_err(|error| {
-            if error.kind() == std::io::ErrorKind::NotFound {
-                return Failure::NotFound(format!("there is no file `{path}`"));
-            }
-            Failure::io(format!("read `{path}`"), error)
-        })?;
-        read_at_most(&mut file, path)?
+        read_at_most(&mut open(path)?, path, json::MOST_BYTES as u64)?
     } else {
         return Ok(argument.to_owned());
     };
     String::from_utf8(bytes).map_err(|_| Failure::Usage(format!("`{argument}` is not UTF-8 text")))
 }
 
-/// More than a package may have is not even read.
-fn read_at_most(from: &mut dyn std::io::Read, name: &str) -> Result<Vec<u8>, Failure> {
-    let most = json::MOST_BYTES as u64;
+fn open(path: &str) -> Result<std::fs::File, Failure> {
+    std::fs::File::open(path).map_err(|error| {
+        if error.kind() == std::io::ErrorKind::NotFound {
+            return Failure::NotFound(format!("there is no file `{path}`"));
+        }
+        Failure::io(format!("read `{path}`"), error)
+    })
+}
+
+/// More than that is not even read.
+fn read_at_most(from: &mut dyn std::io::Read, name: &str, most: u64) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     from.take(most + 1)
         .read_to_end(&mut bytes)
