@@ -4,6 +4,7 @@
 mod client;
 #[cfg(test)]
 mod described;
+#[cfg(test)]
 mod documents;
 #[cfg(test)]
 mod events;
