@@ -31,7 +31,7 @@ const LATER: &[&str] = &[
 ];
 
 /// What begins with one of these says what is still to come.
-const LATER_AT_FIRST: &[&str] = &["TODO:", "TODO ", "TBD:", "TBD ", "WIP:", "Lorem ipsum"];
+const LATER_AT_FIRST: &[&str] = &["TODO:", "TBD:", "WIP:", "Lorem ipsum"];
 
 pub(super) fn look(text: &str, trail: &Trail<'_>, sink: &mut Sink) {
     let text = text.trim();
