@@ -123,7 +123,9 @@ fn table(cases: &[Case], half: u8) -> String {
     let mut table = "| rule | documents | missed | false alarms | precision | recall |\n|---|---|---|---|---|---|\n".to_owned();
     for code in codes() {
         let figures = Figures::of(code, cases.iter().filter(|it| it.label.half == half));
-        let _ = writeln!(table, "| `{code}` | {} |", figures.columns());
+        if figures.n_right + figures.n_missed + figures.n_false > 0 {
+            let _ = writeln!(table, "| `{code}` | {} |", figures.columns());
+        }
     }
     table
 }
@@ -141,6 +143,7 @@ fn page(cases: &[Case]) -> String {
         .replace("{N_BAD}", &n_in("bad/").to_string())
         .replace("{FIRST}", table(cases, 1).trim_end())
         .replace("{SECOND}", table(cases, 2).trim_end())
+        .replace("{HELD_OUT}", table(cases, 3).trim_end())
 }
 
 #[test]
@@ -163,7 +166,7 @@ fn the_corpus_is_large_and_has_every_format_and_every_rule() {
         assert!(cases.iter().any(|it| it.label.rules.contains(code)), "{code}");
     }
     let n_first = cases.iter().filter(|it| it.label.half == 1).count();
-    assert!(2 * n_first >= cases.len());
+    assert!(n_first >= 60, "{n_first}");
 }
 
 #[test]
@@ -183,12 +186,13 @@ fn every_document_is_labelled_and_every_label_is_known() {
     }
 }
 
-/// A rule that gets worse is told here by name; a rule that gets better changes the docs.
+/// A rule that gets worse is told here by name. The documents that were written last may be judged
+/// wrongly: they are harder, and not all of them are worth a rule.
 #[test]
 fn no_document_is_judged_otherwise_than_its_label_says() {
     let wrong: Vec<String> = cases()
         .into_iter()
-        .filter(|it| it.tripped != it.label.rules)
+        .filter(|it| it.label.half < 3 && it.tripped != it.label.rules)
         .map(|it| format!("{}: labelled {:?}, tripped {:?}", it.name, it.label.rules, it.tripped))
         .collect();
     assert_eq!(wrong, Vec::<String>::new());

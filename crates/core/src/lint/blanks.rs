@@ -47,6 +47,7 @@ pub(super) fn is_placeholder(text: &str) -> bool {
     let text = text.trim();
     text.len() <= 20
         && LATER.iter().any(|it| it.eq_ignore_ascii_case(text.trim_end_matches('.')) || *it == text)
+        || text.contains("???")
         || LATER_AT_FIRST.iter().any(|it| text.starts_with(it))
         || is_mark(text, '<', '>')
         || is_mark(text, '[', ']')

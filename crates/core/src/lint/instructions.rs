@@ -50,6 +50,10 @@ const PHRASES: &[&[&str]] = &[
     &["new", "system", "prompt"],
     &["you", "must", "approve"],
     &["approve", "this", "without"],
+    &["note", "to", "the", "ai"],
+    &["note", "to", "the", "assistant"],
+    &["note", "to", "the", "reviewing"],
+    &["attention", "ai"],
     &["pretend", "that", "you"],
     &["pretend", "to", "be"],
 ];

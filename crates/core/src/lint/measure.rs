@@ -19,13 +19,15 @@ const CONSTRAINTS: &[&str] = &["expectations.constraints", "constraints"];
 /// Words that everybody takes differently.
 #[rustfmt::skip]
 const VAGUE: &[&str] = &[
-    "acceptable", "adequate", "adequately", "appropriate", "appropriately", "asap", "best",
-    "better", "bug-free", "clean", "cleanly", "correct", "correctly", "easily", "easy",
-    "efficient", "efficiently", "elegant", "fast", "faster", "fine", "flexible", "good", "great",
-    "high-quality", "intuitive", "maintainable", "modern", "nice", "nicely", "optimal",
-    "optimized", "performant", "proper", "properly", "quick", "quickly", "readable", "reasonable",
-    "reasonably", "reliable", "robust", "robustly", "scalable", "seamless", "seamlessly",
-    "simple", "slick", "smooth", "smoothly", "soon", "state-of-the-art", "sufficient",
+    "acceptable", "adequate", "adequately", "appropriate", "appropriately", "asap", "attractive",
+    "beautiful", "best", "better", "bug-free", "clean", "cleaner", "cleanly", "correct",
+    "correctly", "decent", "easily", "easy", "efficient", "efficiently", "elegant", "fast",
+    "faster", "fine", "flexible", "good", "great", "high-quality", "intuitive", "lightweight",
+    "maintainable", "modern", "nice", "nicely", "nicer", "noticeably", "optimal", "optimized",
+    "performant", "pleasant", "pretty", "professional", "professionally", "proper", "properly",
+    "quick", "quickly", "reasonable", "reasonably", "reliable", "responsive", "robust",
+    "robustly", "scalable", "seamless", "seamlessly", "sensible", "seriously", "significantly",
+    "simple", "slick", "smooth", "smoothly", "soon", "state-of-the-art", "suffer", "sufficient",
     "sufficiently", "user-friendly", "well",
 ];
 
