@@ -10,6 +10,7 @@ use baton_core::names::is_invisible;
 use granit_parser::{Event, Parser, ScalarStyle, Span};
 
 use super::{Located, Member, Value};
+use crate::duplicates::first_duplicate;
 use crate::file_problem::{FileProblem, Problems};
 use crate::position::Position;
 use crate::shown::shown;
@@ -175,6 +176,10 @@ impl Builder<'_> {
     }
 
     fn refuse_duplicates(&mut self, members: &[Member]) {
+        let keys: Vec<&str> = members.iter().map(|it| it.key.as_str()).collect();
+        if first_duplicate(&keys).is_none() {
+            return;
+        }
         let mut seen = HashSet::with_capacity(members.len());
         for member in members {
             if !seen.insert(member.key.as_str()) {
