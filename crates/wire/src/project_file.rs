@@ -1,6 +1,7 @@
 //! `baton.toml`: what a project sets for itself.
 
 use baton_core::contract::Profile;
+use baton_core::lint::Settings;
 use baton_core::names::WorkflowName;
 
 use crate::fields::{Field, Fields};
@@ -9,12 +10,14 @@ use crate::located::toml;
 use crate::shown::shown;
 use crate::workflow_file::PROFILES;
 
+pub(crate) mod lint;
+
 pub const MOST_BYTES: usize = 16 * 1024;
 
 /// The folder inside `.baton` that data goes to where the file names none.
 pub const DEFAULT_DATA: &str = "data";
 
-pub(crate) const KEYS: &[&str] = &["project"];
+pub(crate) const KEYS: &[&str] = &["project", "lint"];
 pub(crate) const PROJECT_KEYS: &[&str] = &["workflow", "data", "profile"];
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -24,6 +27,8 @@ pub struct ProjectFile {
     /// A folder inside `.baton`; see [`DEFAULT_DATA`].
     pub data: Option<String>,
     pub profile: Option<Profile>,
+    /// What the linter is told: `[lint]`.
+    pub lint: Settings,
 }
 
 /// Reads a `baton.toml` of at most [`MOST_BYTES`]. An empty file is a good one.
@@ -36,7 +41,10 @@ pub fn parse(text: &str) -> Result<ProjectFile, Vec<FileProblem>> {
 fn read(text: &str, problems: &mut Problems) -> Option<ProjectFile> {
     let root = toml::read(text, MOST_BYTES, problems)?;
     let top = Fields::open(&Field::root(&root), KEYS, problems)?;
-    let Some(project) = top.get("project") else { return Some(ProjectFile::default()) };
+    let lint = top.get("lint").map(|it| lint::settings(&it, problems)).unwrap_or_default();
+    let Some(project) = top.get("project") else {
+        return Some(ProjectFile { lint, ..ProjectFile::default() });
+    };
     let fields = Fields::open(&project, PROJECT_KEYS, problems)?;
     Some(ProjectFile {
         default_workflow: fields
@@ -44,6 +52,7 @@ fn read(text: &str, problems: &mut Problems) -> Option<ProjectFile> {
             .and_then(|it| it.parsed(WorkflowName::parse, problems)),
         data: fields.get("data").and_then(|it| folder(&it, problems)),
         profile: fields.get("profile").and_then(|it| it.choice(PROFILES, problems)),
+        lint,
     })
 }
 
@@ -83,6 +92,7 @@ mod tests {
             default_workflow: Some(WorkflowName::parse("story-pipeline").unwrap()),
             data: Some("my/data".to_owned()),
             profile: Some(Profile::Strict),
+            lint: Settings::default(),
         };
         assert_eq!(parse(text), Ok(expected));
         for text in ["", "# nothing yet\n", "[project]\n"] {

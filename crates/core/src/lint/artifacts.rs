@@ -25,7 +25,7 @@ pub fn paths(document: &Node) -> Vec<String> {
     let body = Body::of(document);
     let mut paths = Vec::new();
     each(&body, |_, _, path, _| paths.extend(path.map(str::to_owned)));
-    ranges::each(&body, |_, _, range| paths.push(range.path.to_owned()));
+    ranges::each(&body, |_, range| paths.push(range.path.to_owned()));
     paths.sort();
     paths.dedup();
     paths
@@ -38,8 +38,7 @@ pub(super) fn look(body: &Body<'_>, facts: &Facts, sink: &mut Sink) {
             None => sink.say(Rule::ArtifactWithoutPath, place(), "has no path"),
             Some(path) if is_address(path) => {}
             Some(path) if is_outside(path) => {
-                let message = format!("`{}` is outside the project", shown(path));
-                sink.say(Rule::ArtifactOutside, place(), message);
+                sink.say(Rule::ArtifactOutside, place(), "is outside the project");
             }
             Some(_) if is_deleted(item) => {}
             Some(path) => verify(path, item, &place, facts, sink),
@@ -53,15 +52,14 @@ fn verify(path: &str, item: &Node, place: &dyn Fn() -> String, facts: &Facts, si
     match facts.files.get(path) {
         None => sink.unverified.push(place()),
         Some(FileFact::Missing) => {
-            sink.say(Rule::ArtifactMissing, place(), format!("`{}` does not exist", shown(path)));
+            sink.say(Rule::ArtifactMissing, place(), "does not exist");
         }
         Some(FileFact::Folder) => {}
         Some(FileFact::File { sha256, .. }) => {
             let (Some(claimed), Some(sha256)) = (claimed, sha256) else { return };
             let claimed = claimed.trim_start_matches("sha256:").trim();
             if !claimed.eq_ignore_ascii_case(sha256) {
-                let message = format!("`{}` is not what it was", shown(path));
-                sink.say(Rule::ArtifactChanged, place(), message);
+                sink.say(Rule::ArtifactChanged, place(), "is not what it was");
             }
         }
     }
@@ -117,10 +115,6 @@ fn is_outside(path: &str) -> bool {
         };
         depth < 0
     })
-}
-
-fn shown(path: &str) -> String {
-    path.chars().filter(|it| !crate::names::is_invisible(*it)).take(100).collect()
 }
 
 #[cfg(test)]

@@ -31,15 +31,14 @@ const LATER: &[&str] = &[
 ];
 
 /// What begins with one of these says what is still to come.
-const LATER_AT_FIRST: &[&str] = &["TODO:", "TODO ", "TBD:", "TBD ", "WIP:", "Lorem ipsum"];
+const LATER_AT_FIRST: &[&str] = &["TODO:", "TBD:", "WIP:", "Lorem ipsum"];
 
 pub(super) fn look(text: &str, trail: &Trail<'_>, sink: &mut Sink) {
     let text = text.trim();
     if text.is_empty() {
         sink.say(Rule::BlankField, trail.to_string(), "is blank");
     } else if is_placeholder(text) {
-        let shown: String = text.chars().take(40).collect();
-        sink.say(Rule::Placeholder, trail.to_string(), format!("still says `{shown}`"));
+        sink.say(Rule::Placeholder, trail.to_string(), "still holds what a template had there");
     }
 }
 
@@ -48,6 +47,7 @@ pub(super) fn is_placeholder(text: &str) -> bool {
     let text = text.trim();
     text.len() <= 20
         && LATER.iter().any(|it| it.eq_ignore_ascii_case(text.trim_end_matches('.')) || *it == text)
+        || text.contains("???")
         || LATER_AT_FIRST.iter().any(|it| text.starts_with(it))
         || is_mark(text, '<', '>')
         || is_mark(text, '[', ']')

@@ -11,8 +11,7 @@ const BLACK_FLAG: char = '\u{1F3F4}';
 pub(super) fn look(text: &str, trail: &Trail<'_>, sink: &mut Sink) {
     if let Some(code) = first(text) {
         let message = format!("holds the invisible character U+{:04X}", code as u32);
-        let path: String = trail.to_string().chars().filter(|it| !is_invisible(*it)).collect();
-        sink.say(Rule::InvisibleCharacter, path, message);
+        sink.say(Rule::InvisibleCharacter, trail.to_string(), message);
     }
 }
 

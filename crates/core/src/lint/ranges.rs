@@ -21,7 +21,7 @@ enum Lines {
 }
 
 pub(super) fn look(body: &Body<'_>, facts: &Facts, sink: &mut Sink) {
-    each(body, |index, text, range| {
+    each(body, |index, range| {
         let place = || format!("{}[{index}]", body.path(FIELD));
         let problem = match (&range.lines, facts.files.get(range.path)) {
             (Lines::Broken, _) => "is no range of lines".to_owned(),
@@ -44,17 +44,16 @@ pub(super) fn look(body: &Body<'_>, facts: &Facts, sink: &mut Sink) {
                 return;
             }
         };
-        let shown: String = text.chars().take(100).collect();
-        sink.say(Rule::WrongRange, place(), format!("`{shown}` {problem}"));
+        sink.say(Rule::WrongRange, place(), problem);
     });
 }
 
-pub(super) fn each<'a>(body: &Body<'a>, mut visit: impl FnMut(usize, &'a str, Range<'a>)) {
+pub(super) fn each<'a>(body: &Body<'a>, mut visit: impl FnMut(usize, Range<'a>)) {
     let Some(items) = body.fields().at(FIELD).and_then(items) else { return };
     for (index, item) in items.iter().enumerate() {
         let text = item.as_text().or_else(|| item.member("path").and_then(Node::as_text));
         if let Some(text) = text.map(str::trim).filter(|it| !it.is_empty()) {
-            visit(index, text, parse(text));
+            visit(index, parse(text));
         }
     }
 }

@@ -80,7 +80,8 @@ pub fn redacted(text: &str) -> String {
 }
 
 type Found = (Range<usize>, &'static str);
-const FINDERS: [fn(&str) -> Option<Found>; 3] = [private_key, token, password_in_address];
+const FINDERS: [fn(&str) -> Option<Found>; 4] =
+    [private_key, token, password_in_address, password_in_command];
 
 fn replaced(text: &str, finder: fn(&str) -> Option<Found>) -> String {
     let mut clean = String::with_capacity(text.len());
@@ -202,6 +203,23 @@ fn password_in_address(text: &str) -> Option<Found> {
     None
 }
 
+/// `curl -u user:password`.
+fn password_in_command(text: &str) -> Option<Found> {
+    for flag in [" -u ", " --user "] {
+        for (at, _) in text.match_indices(flag) {
+            let start = at + flag.len();
+            let rest = &text[start..text.floor_char_boundary(start + MOST_VALUE)];
+            let word = rest.split(char::is_whitespace).next().unwrap_or_default();
+            let Some((name, password)) = word.split_once(':') else { continue };
+            if !name.is_empty() && is_random(password, 8) {
+                let from = start + name.len() + 1;
+                return Some((from..start + word.len(), "a password in a command"));
+            }
+        }
+    }
+    None
+}
+
 fn is_name(word: &str) -> bool {
     let is_it = |it: &&str| {
         let from = word.len().checked_sub(it.len());
@@ -265,6 +283,7 @@ mod tests {
             "DB_PASSWORD=hunter2hunter9x",
             "api_key: \"9f8e7d6c5b4a39281\"",
             "postgres://app:s3cr3tpw@db/shop",
+            "curl -u deploy:Kx93vTq7Lm2p https://registry",
         ] {
             assert!(first(text).is_some(), "{text}");
             assert!(first(&redacted(text)).is_none(), "{}", redacted(text));
@@ -287,6 +306,8 @@ mod tests {
             "https://github.com/acme/shop/pull/530",
             "token_bucket: a bucket per key",
             "the bearer of this handoff",
+            "docker run -u 1000:1000 image",
+            "curl -u \"$USER:$PASSWORD\" x",
             "feature/issue-123-user-authentication-with-tokens-2024",
         ] {
             assert_eq!(first(text), None, "{text}");

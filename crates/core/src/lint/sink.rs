@@ -6,6 +6,9 @@ use super::Finding;
 use super::rule::{Rule, Severity};
 use crate::contract::Report;
 
+/// Nobody reads more, and a record has to end somewhere.
+const MOST_FINDINGS: usize = 100;
+
 #[derive(Default)]
 pub(super) struct Sink {
     pub(super) findings: Vec<Finding>,
@@ -13,7 +16,12 @@ pub(super) struct Sink {
 }
 
 impl Sink {
+    /// `message` is in our own words: it may come to stand in a prompt, where nothing of the sender's
+    /// has a place outside of its fence.
     pub(super) fn say(&mut self, rule: Rule, path: String, message: impl Into<String>) {
+        if self.findings.len() >= MOST_FINDINGS {
+            return;
+        }
         self.findings.push(Finding {
             rule: Some(rule),
             code: Cow::Borrowed(rule.code()),

@@ -26,14 +26,13 @@ pub(super) fn look(body: &Body<'_>, facts: &Facts, sink: &mut Sink) {
 /// What it says cannot be so in any workflow.
 fn contradiction(state: &Node) -> Option<(&'static str, String)> {
     let [completed, remaining] = ["completed_steps", "remaining_steps"].map(|it| steps(state, it));
-    if let Some(both) = completed.iter().find(|it| remaining.contains(it)) {
-        return Some(("remaining_steps", format!("lists `{both}`, which is said to be completed")));
+    if completed.iter().any(|it| remaining.contains(it)) {
+        return Some(("remaining_steps", "lists a step that is said to be completed".to_owned()));
     }
     let current = state.member("current_step").and_then(Node::scalar_text)?.trim();
     let Ok(number) = current.parse::<usize>() else {
         let is_over = completed.contains(&current);
-        return is_over
-            .then(|| ("current_step", format!("is `{current}`, which is said to be completed")));
+        return is_over.then(|| ("current_step", "is said to be completed".to_owned()));
     };
     if completed.is_empty() {
         return None;
@@ -47,19 +46,17 @@ fn contradiction(state: &Node) -> Option<(&'static str, String)> {
 /// What it says is not so in this run.
 fn difference(state: &Node, run: &RunFact) -> Option<(&'static str, String)> {
     let name = state.member("name").and_then(Node::scalar_text);
-    if let Some(name) = name.filter(|it| *it != run.workflow) {
-        return Some(("name", format!("is `{name}`, and the run is in `{}`", run.workflow)));
+    if name.is_some_and(|it| it != run.workflow) {
+        return Some(("name", format!("is not `{}`, where the run is", run.workflow)));
     }
     for key in ["completed_steps", "remaining_steps"] {
-        let unknown =
-            steps(state, key).into_iter().find(|it| !run.steps.iter().any(|step| step == it));
-        if let Some(step) = unknown {
-            return Some((key, format!("names `{step}`, which the workflow does not have")));
+        if steps(state, key).iter().any(|it| !run.steps.iter().any(|step| step == it)) {
+            return Some((key, "names a step that the workflow does not have".to_owned()));
         }
     }
     let is_new = |it: &&str| !run.visited.iter().any(|step| step == it);
-    let early = steps(state, "completed_steps").into_iter().find(is_new)?;
-    Some(("completed_steps", format!("names `{early}`, where the run has not been")))
+    let is_early = steps(state, "completed_steps").iter().any(is_new);
+    is_early.then(|| ("completed_steps", "names a step where the run has not been".to_owned()))
 }
 
 fn steps<'a>(state: &'a Node, key: &str) -> Vec<&'a str> {

@@ -47,6 +47,16 @@ fn look_at(text: &str, trail: &Trail<'_>, sink: &mut Sink) {
     }
 }
 
+/// A key as it may stand in a record and in a prompt: whoever wrote the document chose it, so it is
+/// shown only where it is a plain name.
+fn name(key: &str) -> &str {
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || matches!(it, '_' | '-' | '@' | '#');
+    if !key.is_empty() && key.len() <= 40 && key.chars().all(is_plain) {
+        return key;
+    }
+    "?"
+}
+
 impl<'a> Trail<'a> {
     /// The nearest key above.
     pub(super) fn key(&self) -> &'a str {
@@ -62,8 +72,8 @@ impl fmt::Display for Trail<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Trail::Top => Ok(()),
-            Trail::Key(Trail::Top, key) => f.write_str(key),
-            Trail::Key(trail, key) => write!(f, "{trail}.{key}"),
+            Trail::Key(Trail::Top, key) => f.write_str(name(key)),
+            Trail::Key(trail, key) => write!(f, "{trail}.{}", name(key)),
             Trail::Item(trail, index) => write!(f, "{trail}[{index}]"),
         }
     }

@@ -42,6 +42,8 @@ fn maps() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
         ("agent", "$defs.produces", outcomes()),
         ("project", "", project_file::KEYS.to_vec()),
         ("project", "$defs.project", project_file::PROJECT_KEYS.to_vec()),
+        ("project", "$defs.lint", project_file::lint::KEYS.to_vec()),
+        ("project", "$defs.silence", project_file::lint::SILENCE_KEYS.to_vec()),
     ]
 }
 
