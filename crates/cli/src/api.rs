@@ -180,7 +180,7 @@ impl Api {
             .map_err(|_| Failure::Usage("your name cannot be sent".to_owned()))?;
         let headers = request.headers_mut();
         headers.insert(AS, name);
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.entry(CONTENT_TYPE).or_insert(HeaderValue::from_static("application/json"));
         Ok(request)
     }
 

@@ -10,8 +10,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub(crate) use self::documents::{Convert, Extract, FormatName, Lint};
 pub(crate) use self::answers::{Answer, Choice, Evidence, Modify, Say, VerdictName};
+pub(crate) use self::documents::{Convert, Extract, FormatName, Lint};
 pub(crate) use self::handoff::{Handoff, HandoffComplete, HandoffCreate, HandoffList, Part};
 pub(crate) use self::prompt::{FaceName, Prompt};
 use crate::show::Format;

@@ -11,7 +11,7 @@ use baton_http::api::{self, Broken};
 use baton_store::StoreError;
 use baton_store_sqlite::{LockError, OpenError};
 use baton_wire::file_problem::FileProblem;
-use baton_wire::formats::FormatError;
+use baton_wire::formats::{self, FormatError};
 use baton_wire::json;
 use http::StatusCode;
 
@@ -25,6 +25,8 @@ pub(crate) enum Failure {
         problem: Box<api::Problem>,
         /// The same as it came.
         document: String,
+        /// What the sender wrote in, for showing what would have passed.
+        format: baton_core::package::Format,
     },
     #[error(transparent)]
     Engine(#[from] EngineError),
@@ -74,6 +76,14 @@ const UNAVAILABLE: u8 = 5;
 impl Failure {
     pub(crate) fn io(what: impl Into<String>, source: std::io::Error) -> Self {
         Self::Io { what: what.into(), source }
+    }
+
+    /// The same, with what would have passed in the format that the sender writes.
+    pub(crate) fn in_format(self, format: baton_core::package::Format) -> Self {
+        if let Self::Refused { problem, document, .. } = self {
+            return Self::Refused { problem, document, format };
+        }
+        self
     }
 
     fn exit_code(&self) -> u8 {
@@ -161,15 +171,19 @@ impl Failure {
     }
 
     /// What would pass, where a contract was not kept.
-    fn skeleton(&self) -> Option<Node> {
+    fn skeleton(&self) -> Option<String> {
         match self {
-            Failure::Refused { problem, .. } => json::parse(problem.skeleton.as_ref()?.get()).ok(),
+            Failure::Refused { problem, format, .. } => {
+                let skeleton = json::parse(problem.skeleton.as_ref()?.get()).ok()?;
+                Some(formats::encode(&skeleton, *format).trim_end().to_owned())
+            }
             Failure::Engine(_)
             | Failure::Name(_)
             | Failure::Usage(_)
             | Failure::NotFound(_)
             | Failure::Conflict(_)
             | Failure::Payload(_)
+            | Failure::Document { .. }
             | Failure::File { .. }
             | Failure::Check { .. }
             | Failure::Broken { .. }
@@ -207,7 +221,6 @@ pub(crate) fn report(failure: &Failure, format: Format) -> ExitCode {
             error_line(&failure.to_string(), failure.code());
             problem_lines(&failure.details());
             if let Some(skeleton) = failure.skeleton() {
-                let skeleton = json::print_pretty(&skeleton);
                 anstream::eprintln!("\nwhat would pass, once the marks are filled in:\n{skeleton}");
             }
         }

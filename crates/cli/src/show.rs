@@ -18,7 +18,7 @@ pub(crate) use graph::mermaid;
 pub(crate) use handoffs::{handoff_page, handoffs_table};
 pub(crate) use runs::{runs_table, whereabouts};
 pub(crate) use stories::{stories_table, story_page};
-pub(crate) use style::{bold, dim, good, mark, warn};
+pub(crate) use style::{bad, bold, dim, good, mark, warn};
 pub(crate) use table::{fields, table};
 pub(crate) use time::{Times, ago};
 pub(crate) use workflows::{agent_json, workflow_json, workflow_page};
@@ -31,9 +31,14 @@ pub(crate) enum Format {
 
 /// Prints an answer. Text that comes from others is shown with its invisible characters visible.
 pub(crate) fn answer(text: &str) {
+    answer_text(&format!("{}\n", text.trim_end_matches('\n')));
+}
+
+/// Prints a text to the letter.
+pub(crate) fn answer_text(text: &str) {
     use std::io::Write as _;
     let mut stdout = anstream::stdout().lock();
-    let written = writeln!(stdout, "{}", text.trim_end_matches('\n')).and_then(|()| stdout.flush());
+    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
     match written.map_err(|error| (error.kind(), error)) {
         Ok(()) => {}
         // Whoever listened has heard enough. What was done is done, and on disk.

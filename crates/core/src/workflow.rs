@@ -217,10 +217,11 @@ impl Workflow {
     }
 
     /// The first edge from one agent to another, whichever step each is at.
-    pub fn edge_between(&self, from: &AgentId, to: &AgentId) -> Option<&Edge> {
+    pub fn edge_of_agents(&self, from: &AgentId, to: &AgentId) -> Option<&Edge> {
         let leads = |edge: &&Edge| self.agents_at(&Self::target_place(&edge.to)).contains(to);
         let start = std::iter::once(&self.start).filter(|_| from.is_orchestrator());
-        let edges = self.steps.iter().filter(|it| it.agents.contains(from)).flat_map(|it| &it.edges);
+        let edges =
+            self.steps.iter().filter(|it| it.agents.contains(from)).flat_map(|it| &it.edges);
         start.chain(edges).find(leads)
     }
 

@@ -26,6 +26,15 @@ impl Ask {
         Self::new(Method::POST, path, encode(body))
     }
 
+    /// A body that is not JSON.
+    pub(crate) fn post_text<'a>(
+        path: impl IntoIterator<Item = &'a str>,
+        media_type: &str,
+        text: String,
+    ) -> Self {
+        Self::new(Method::POST, path, text).header("content-type", media_type)
+    }
+
     pub(crate) fn put<'a>(path: impl IntoIterator<Item = &'a str>, body: &impl Serialize) -> Self {
         Self::new(Method::PUT, path, encode(body))
     }

@@ -46,7 +46,8 @@ impl Reply {
                 return Err(server.failed(why));
             }
         }
-        Err(Failure::Refused { problem: Box::new(problem), document: reply.body })
+        let format = baton_core::package::Format::Json;
+        Err(Failure::Refused { problem: Box::new(problem), document: reply.body, format })
     }
 
     pub(crate) fn document<T: DeserializeOwned>(&self) -> Result<T, Failure> {

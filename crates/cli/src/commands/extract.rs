@@ -16,9 +16,7 @@ pub(crate) fn run(args: &Extract, format: Format) -> Result<(), Failure> {
     }
     let found = extract_one(&output).map_err(|error| match error {
         ExtractError::Nothing => Failure::NotFound(error.to_string()),
-        ExtractError::Broken { error, .. } => {
-            Failure::Document { file: args.file.clone(), error }
-        }
+        ExtractError::Broken { error, .. } => Failure::Document { file: args.file.clone(), error },
     })?;
     match (format, args.to, &found.document) {
         (Format::Json, ..) => show::answer_json(&found_json(&output, &found)),

@@ -4,12 +4,13 @@ mod parts;
 
 use baton_http::api::{
     Acceptance, Cancellation, Clarification, Completion, Detail, GivenBack, Heartbeat, LeaseUntil,
-    NewHandoff, Page, QuestionAnswer, Rejection, Row, Why,
+    NewHandoff, Page, ProfileWord, QuestionAnswer, Rejection, Row, Why,
 };
 
 use super::outcome::tell;
 use crate::api::{Api, Ask};
 use crate::args::{Handoff, HandoffComplete, HandoffCreate, HandoffList, Which, Write};
+use crate::document::Document;
 use crate::failure::Failure;
 use crate::payload;
 use crate::show::{self, Format};
@@ -77,13 +78,17 @@ async fn on(
 }
 
 async fn create(api: &Api, args: &HandoffCreate) -> Result<(), Failure> {
+    if let Some(file) = &args.file {
+        return create_from(api, args, file).await;
+    }
+    let payload = args.payload.as_deref().unwrap_or("{}");
     let body = NewHandoff {
         run: args.run.clone(),
         story: args.story.clone(),
         workflow: args.workflow.clone(),
-        from_agent: args.from.clone(),
-        to_agent: args.to.clone(),
-        package: Some(payload::package(&args.payload)?),
+        from_agent: args.from.clone().unwrap_or_default(),
+        to_agent: args.to.clone().unwrap_or_default(),
+        package: Some(payload::package(payload)?),
         outcome: args.outcome.clone(),
         reason: args.reason.clone(),
         supersedes: args.supersedes.clone(),
@@ -92,6 +97,26 @@ async fn create(api: &Api, args: &HandoffCreate) -> Result<(), Failure> {
         profile: api.profile(&args.profile),
     };
     tell(api, &Ask::post(["handoffs"], &body).writing(&args.write)).await
+}
+
+/// Sends a whole document, in whichever format.
+async fn create_from(api: &Api, args: &HandoffCreate, file: &str) -> Result<(), Failure> {
+    let document = Document::read(file, None)?;
+    // Looked at here, where what is wrong with it has a file's name.
+    document.tree()?;
+    let profile = match api.profile(&args.profile) {
+        ProfileWord::Strict => "strict",
+        ProfileWord::Lenient => "lenient",
+    };
+    let ask = Ask::post_text(["documents"], document.format.media_type(), document.text)
+        .with_some("run", args.run.as_ref())
+        .with_some("story", args.story.as_ref())
+        .with_some("workflow", args.workflow.as_ref())
+        .with_some("agent", args.from.as_ref())
+        .with_some("to", args.to.as_ref())
+        .with("profile", profile);
+    let told = tell(api, &ask.writing(&args.write)).await;
+    told.map_err(|failure| failure.in_format(document.format))
 }
 
 async fn complete(api: &Api, args: &HandoffComplete) -> Result<(), Failure> {

@@ -64,9 +64,7 @@ pub(crate) fn run(cli: &Cli, args: &Lint) -> Result<(), Failure> {
                 let min_score = args.min_score.or(edge.min_score).or(settings.min_score);
                 Looked { document, contract, report: Ok(report), min_score }
             }
-            Err(error) => {
-                Looked { document, contract: None, report: Err(error), min_score: None }
-            }
+            Err(error) => Looked { document, contract: None, report: Err(error), min_score: None },
         });
     }
     match (args.sarif, cli.format()) {
@@ -76,7 +74,7 @@ pub(crate) fn run(cli: &Cli, args: &Lint) -> Result<(), Failure> {
     }
     match looked.iter().filter(|it| it.is_bad()).count() {
         0 => Ok(()),
-        n => Err(Failure::Broken { what: format!("{n} of {} cannot go like this", looked.len()) }),
+        n => Err(Failure::Broken { what: format!("errors in {n} of {} files", looked.len()) }),
     }
 }
 

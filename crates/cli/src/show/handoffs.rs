@@ -60,7 +60,7 @@ pub(crate) fn handoff_page(detail: &Detail) -> String {
     rows.push(("created", times.show(row.created_at)));
     rows.push(("accepted", times.show_some(row.accepted_at)));
     rows.push(("ended", times.show_some(row.ended_at)));
-    let package = detail.handoff.package.as_deref().map(|it| visible(&pretty(it.get())));
+    let package = detail.handoff.package.as_deref().map(|it| visible(&package_text(it.get())));
     let package = package.unwrap_or_else(|| "(none)".to_owned());
     let mut page = format!("{}\n\n{}\n{package}", fields(rows), dim("package"));
     for words in beside(&detail.beside) {
@@ -125,5 +125,13 @@ fn party(agent: &str, step: Option<&str>) -> String {
         Some(step) => format!("{agent} (step {step})"),
         None if agent == AgentId::HUMAN || agent == AgentId::ORCHESTRATOR => agent.to_owned(),
         None => format!("{agent} (a part of the work)"),
+    }
+}
+
+/// JSON one member a line; a text of another format as it was written.
+fn package_text(package: &str) -> String {
+    match serde_json::from_str::<String>(package) {
+        Ok(text) => text.trim_end().to_owned(),
+        Err(_) => pretty(package),
     }
 }

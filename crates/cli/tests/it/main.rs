@@ -4,6 +4,7 @@
 
 mod beside;
 mod demo;
+mod documents;
 mod files;
 mod finding;
 mod handoffs;

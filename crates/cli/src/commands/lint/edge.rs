@@ -32,7 +32,8 @@ impl Edges {
             catalog.workflows().map(|it| it.workflow.clone()).filter(is_meant).collect();
         match (name, workflows.is_empty()) {
             (Some(name), true) => {
-                let known: Vec<&str> = catalog.workflows().map(|it| it.workflow.name.as_str()).collect();
+                let known: Vec<&str> =
+                    catalog.workflows().map(|it| it.workflow.name.as_str()).collect();
                 let known = known.join(", ");
                 Err(Failure::NotFound(format!("there is no workflow `{name}`; known: {known}")))
             }
@@ -52,7 +53,7 @@ impl Edges {
             Some((agent(view.sender)?, agent(view.receiver)?))
         });
         let edge = named.and_then(|(from, to)| {
-            self.workflows.iter().find_map(|it| Some((it, it.edge_between(&from, &to)?)))
+            self.workflows.iter().find_map(|it| Some((it, it.edge_of_agents(&from, &to)?)))
         });
         match edge {
             Some((workflow, edge)) => Asked {

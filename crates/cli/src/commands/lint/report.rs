@@ -54,7 +54,10 @@ fn show_one(looked: &Looked) {
         let least = looked.min_score.unwrap_or_default();
         show::answer(&format!("  {} at least {least} is asked for:", show::warn("score")));
         for part in &report.score.parts {
-            show::answer(&format!("    {} {} of {}: {}", part.name, part.points, part.of, part.why));
+            show::answer(&format!(
+                "    {} {} of {}: {}",
+                part.name, part.points, part.of, part.why
+            ));
         }
     }
 }
