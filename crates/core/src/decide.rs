@@ -32,6 +32,8 @@ mod gate_scenarios;
 #[cfg(test)]
 mod lease_scenarios;
 #[cfg(test)]
+mod lint_scenarios;
+#[cfg(test)]
 mod page_scenarios;
 #[cfg(test)]
 mod project;

@@ -112,7 +112,7 @@ pub fn story_package(story: &Story) -> Package {
         ("depends_on", list(depends_on)),
         ("priority", Node::Number(Number::from(story.priority))),
     ];
-    // What says nothing is left out, as it is asked of everybody who hands off.
+    // A blank field says nothing, and a receiver would be told so.
     if !story.description.trim().is_empty() {
         members.insert(2, ("description", Node::text(&story.description)));
     }

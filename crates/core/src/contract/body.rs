@@ -1,9 +1,10 @@
 //! Where the fields of a document stand: at its top, or under the one key that it is written under.
 
-use crate::document::Node;
+use crate::document::{Node, NodeKind, kind};
 
 /// The keys under which the seeds write a whole document.
-const ROOTS: &[&str] = &["handoff", "workflow-complete", "acknowledgment", "acknowledgement"];
+const ROOTS: &[&str] =
+    &["handoff", "workflow-complete", "workflow_complete", "acknowledgment", "acknowledgement"];
 
 /// A document, and its inside where it stands under a root.
 #[derive(Debug, Clone, Copy)]
@@ -15,16 +16,9 @@ pub struct Body<'a> {
 
 impl<'a> Body<'a> {
     pub fn of(document: &'a Node) -> Self {
-        let inside = match document {
-            Node::Map(members) => match members.as_slice() {
-                [(key, inside @ Node::Map(_))] if ROOTS.contains(&key.as_str()) => {
-                    Some((key.as_str(), inside))
-                }
-                [] | [_] | [_, _, ..] => None,
-            },
-            Node::Null | Node::Bool(_) | Node::Number(_) | Node::Text(_) | Node::List(_) => None,
-        };
-        Self { document, inside }
+        let root = kind::root(document)
+            .filter(|(key, inside)| ROOTS.contains(key) && inside.kind() == NodeKind::Map);
+        Self { document, inside: root }
     }
 
     /// The fields themselves, without the root.

@@ -1,5 +1,6 @@
 //! Open questions and decisions: each has to carry what makes it useful to somebody else.
 
+use super::blanks::is_placeholder;
 use super::rule::Rule;
 use super::sink::Sink;
 use crate::contract::{Body, items};
@@ -41,7 +42,9 @@ fn each(body: &Body<'_>, path: &str, mut visit: impl FnMut(&Node, &dyn Fn() -> S
 
 fn has_priority(item: &Node) -> bool {
     let word = ["priority", "@priority"].iter().find_map(|it| item.member(it)?.as_text());
-    word.is_some_and(|it| PRIORITIES.iter().any(|word| word.eq_ignore_ascii_case(it.trim())))
+    // What a template left there has a rule of its own.
+    word.is_some_and(is_placeholder)
+        || word.is_some_and(|it| PRIORITIES.iter().any(|word| word.eq_ignore_ascii_case(it.trim())))
 }
 
 fn has_rationale(item: &Node) -> bool {

@@ -12,6 +12,7 @@ use super::summary::{SUMMARIES, text_at};
 use super::vague::Substance;
 use crate::contract::{Body, Contract, items};
 use crate::document::Node;
+use crate::document::kind::DocumentKind;
 
 const PER_ERROR: u32 = 20;
 const PER_WARNING: u32 = 5;
@@ -37,13 +38,18 @@ pub struct Part {
 pub(super) fn score(body: &Body<'_>, contract: Option<&Contract>, findings: &[Finding]) -> Score {
     let fields = body.fields();
     let is_there = |path: &str| fields.at(path).is_some_and(|it| !it.is_blank());
-    let (parts, per_absent) = if is_there("status") && (is_there("phase") || is_there("agent")) {
-        (phases(body), PER_ABSENT)
-    } else if is_there("context") || is_there("expectations") {
-        (package(body), PER_ABSENT)
-    } else {
+    let (parts, per_absent) = match DocumentKind::of(body.document) {
+        DocumentKind::Metadata002(_) => (phases(body), PER_ABSENT),
+        DocumentKind::Handoff004 | DocumentKind::Gate004 => (package(body), PER_ABSENT),
+        // A package may stand without its root.
+        DocumentKind::Payload if is_there("context") || is_there("expectations") => {
+            (package(body), PER_ABSENT)
+        }
         // The contract is a part of its own there.
-        (message(body, contract), 0)
+        DocumentKind::Payload
+        | DocumentKind::Handoff001
+        | DocumentKind::WorkflowComplete
+        | DocumentKind::Acknowledgement(_) => (message(body, contract), 0),
     };
     let total: u32 = parts.iter().map(|it| u32::from(it.points)).sum();
     let cost = |it: &Finding| match it.severity {

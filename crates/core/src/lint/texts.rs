@@ -14,6 +14,9 @@ pub(super) enum Trail<'a> {
     Item(&'a Trail<'a>, usize),
 }
 
+/// Where a Markdown document keeps what is not its block.
+const PROSE: &str = "#markdown";
+
 pub(super) fn look(document: &Node, sink: &mut Sink) {
     walk(document, &Trail::Top, sink);
 }
@@ -38,7 +41,10 @@ fn walk(node: &Node, trail: &Trail<'_>, sink: &mut Sink) {
 }
 
 fn look_at(text: &str, trail: &Trail<'_>, sink: &mut Sink) {
-    blanks::look(text, trail, sink);
+    // Prose around a block of metadata may be whatever it likes.
+    if trail.key() != PROSE {
+        blanks::look(text, trail, sink);
+    }
     invisible::look(text, trail, sink);
     secrets::look(text, trail, sink);
     instructions::look(text, trail, sink);

@@ -5,8 +5,9 @@
 
 use std::sync::LazyLock;
 
-use baton_core::contract::{Body, Contract};
+use baton_core::contract::Contract;
 use baton_core::document::Node;
+use baton_core::document::kind::{DocumentKind, Shape};
 
 use crate::fields::Field;
 use crate::file_problem::{FileProblem, Problems};
@@ -54,27 +55,22 @@ pub fn contract_between(seed: &str, from: &str, to: &str) -> Option<&'static Con
 
 /// The contract of a document that says itself where it goes; none where no seed knows it.
 pub fn contract_of(document: &Node) -> Option<&'static Contract> {
-    let body = Body::of(document);
-    let fields = body.fields();
-    let text = |path: &str| fields.at(path).and_then(Node::scalar_text).map(str::trim);
-    if body.inside.is_some_and(|(root, _)| root == "workflow-complete") {
-        return contract_between("001", text("from").unwrap_or("closer-agent"), COMPLETE);
+    let Shape { kind, body } = Shape::of(document);
+    let text = |path: &str| body.at(path).and_then(Node::scalar_text).map(str::trim);
+    match kind {
+        DocumentKind::WorkflowComplete => {
+            contract_between("001", text("from").unwrap_or("closer-agent"), COMPLETE)
+        }
+        DocumentKind::Handoff001 => {
+            let contract = contract_between("001", text("from")?, text("to")?);
+            // Whatever else goes to the orchestrator, its contract there is for what went wrong.
+            let is_error = body.member("error").is_some() || text("status").is_some();
+            contract.filter(|it| is_error || !it.name.contains(ANY))
+        }
+        DocumentKind::Metadata002(_) => contract_between("002", ANY, ANY),
+        DocumentKind::Handoff004 | DocumentKind::Gate004 => contract_between("004", ANY, ANY),
+        DocumentKind::Acknowledgement(_) | DocumentKind::Payload => None,
     }
-    if text("from.agent").is_some() && fields.at("to.agent").is_some() {
-        return contract_between("004", ANY, ANY);
-    }
-    if let (Some(from), Some(to)) = (text("from"), text("to")) {
-        let contract = contract_between("001", from, to);
-        // Whatever else goes to the orchestrator, its contract there is for what went wrong.
-        let is_error = fields.member("error").is_some() || text("status").is_some();
-        return contract.filter(|it| is_error || !it.name.contains(ANY));
-    }
-    let is_phase = text("status").is_some() && text("phase").is_some();
-    let is_metadata = text("agent").is_some() && text("output_type").is_some();
-    if is_phase || is_metadata {
-        return contract_between("002", ANY, ANY);
-    }
-    None
 }
 
 fn parse(seed: &str, text: &str) -> Result<Vec<Contract>, Vec<FileProblem>> {
