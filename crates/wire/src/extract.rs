@@ -45,17 +45,25 @@ pub fn extract(output: &str) -> Vec<Found> {
     let Candidates { whole, unclosed } = Candidates::of(&plain.text);
     // Places are counted on from candidate to candidate: there may be thousands of broken ones.
     let (mut reached, mut place) = (0, Position::START);
+    let mut taken = 0;
     let mut all: Vec<Found> = Vec::new();
     for candidate in whole {
         let start = candidate.span.start;
         place = place.behind(&plain.text[reached..start]);
         reached = start;
-        all.extend(found(&plain, candidate, place));
+        let end = candidate.span.end;
+        // What stands inside a handoff is a part of it.
+        if start < taken {
+            continue;
+        }
+        if let Some(found) = found(&plain, candidate, place) {
+            all.push(found);
+            taken = end;
+        }
     }
-    let end = all.last().map_or(0, |it| it.span.end);
-    if let Some(candidate) = unclosed {
+    if let Some(candidate) = unclosed.filter(|it| it.span.start >= taken) {
         let place = Position::of(&plain.text, candidate.span.start);
-        all.extend(found(&plain, candidate, place).filter(|it| it.span.start >= end));
+        all.extend(found(&plain, candidate, place));
     }
     all
 }
