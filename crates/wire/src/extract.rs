@@ -13,12 +13,14 @@ use crate::formats::{self, Format, FormatError};
 use crate::position::Position;
 
 mod candidate;
+mod error;
 mod json_blocks;
 mod plain;
 mod xml_blocks;
 mod yaml_blocks;
 
 use candidate::{Candidate, Candidates};
+pub use error::ExtractError;
 use plain::Plain;
 
 /// Something that is a handoff, or was meant to be one.
@@ -29,14 +31,6 @@ pub struct Found {
     pub format: Format,
     /// What it says, or why it cannot be read.
     pub document: Result<Node, FormatError>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ExtractError {
-    #[error("there is no handoff in the output")]
-    Nothing,
-    #[error("the last handoff in the output cannot be read: {error}")]
-    Broken { span: Range<usize>, error: FormatError },
 }
 
 /// Everything that looks like a handoff, in the order of the output; the newest is the last.

@@ -12,12 +12,18 @@ use baton_wire::json::MOST_BYTES;
 use crate::fixtures;
 
 /// What is tried, by the name that `cargo xtask fuzz` knows.
-const TARGETS: [(&str, fn(&[u8])); 5] = [
-    ("json", |bytes| check_reader(Format::Json, bytes)),
-    ("xml", |bytes| check_reader(Format::Xml, bytes)),
-    ("yaml", |bytes| check_reader(Format::Yaml, bytes)),
-    ("markdown", |bytes| check_reader(Format::Markdown, bytes)),
-    ("extract", check_extract),
+#[derive(Clone, Copy)]
+struct Target {
+    name: &'static str,
+    check: fn(&[u8]),
+}
+
+const TARGETS: [Target; 5] = [
+    Target { name: "json", check: |bytes| check_reader(Format::Json, bytes) },
+    Target { name: "xml", check: |bytes| check_reader(Format::Xml, bytes) },
+    Target { name: "yaml", check: |bytes| check_reader(Format::Yaml, bytes) },
+    Target { name: "markdown", check: |bytes| check_reader(Format::Markdown, bytes) },
+    Target { name: "extract", check: check_extract },
 ];
 
 /// Whatever is read can be printed in every format and comes back, and no text grows into a tree
@@ -165,8 +171,8 @@ fn texts(target: &str) -> Vec<Vec<u8>> {
 }
 
 /// Runs one target on damaged texts for as long as `goes_on`; gives how many there were.
-fn run(target: (&str, fn(&[u8])), seed: u64, goes_on: impl Fn(u64) -> bool) -> u64 {
-    let (name, check) = target;
+fn run(target: Target, seed: u64, goes_on: impl Fn(u64) -> bool) -> u64 {
+    let Target { name, check } = target;
     let texts = texts(name);
     let mut dice = Dice(seed);
     let mut n_texts = 0;
@@ -197,10 +203,11 @@ fn for_long() {
     let seconds = told("BATON_FUZZ_SECONDS").map_or(10, |it| it.parse().unwrap());
     let seed: u64 = told("BATON_FUZZ_SEED").map_or(1, |it| it.parse().unwrap());
     let only = told("BATON_FUZZ_TARGET");
-    for target in TARGETS.into_iter().filter(|it| only.as_ref().is_none_or(|only| it.0 == only)) {
-        println!("{}: seed {seed}, {seconds} seconds", target.0);
+    for target in TARGETS.into_iter().filter(|it| only.as_ref().is_none_or(|only| it.name == only))
+    {
+        println!("{}: seed {seed}, {seconds} seconds", target.name);
         let start = Instant::now();
         let n_texts = run(target, seed, |_| start.elapsed() < Duration::from_secs(seconds));
-        println!("{}: {n_texts} texts, nothing found", target.0);
+        println!("{}: {n_texts} texts, nothing found", target.name);
     }
 }
