@@ -31,6 +31,8 @@ fn a_handoff_is_found_in_every_form_and_place() {
         (format!("I print a <handoff> now.\n{XML}\n"), Format::Xml, XML),
         (format!("A `<handoff>...</handoff>` follows.\n```xml\n{XML}\n```\n"), Format::Xml, XML),
         (format!("```\n{XML}\n```"), Format::Xml, XML),
+        (format!("First <handoff>, as told.\n{XML}\nThat was </handoff>."), Format::Xml, XML),
+        (format!("{{ not JSON: {XML} }}"), Format::Xml, XML),
         (YAML.to_owned(), Format::Yaml, YAML),
         (format!("Done.\n\n{YAML}\nBye"), Format::Yaml, YAML),
         (format!("```yaml\n{YAML}```\n"), Format::Yaml, YAML),
