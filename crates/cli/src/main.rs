@@ -11,6 +11,7 @@ mod payload;
 mod project;
 mod session;
 mod show;
+mod workspace;
 
 use std::process::ExitCode;
 

@@ -10,6 +10,7 @@ use crate::args::Cli;
 use crate::failure::Failure;
 use crate::project::Project;
 use crate::show;
+use crate::workspace::Folder;
 
 pub(crate) struct Session {
     pub(crate) engine: Arc<Engine>,
@@ -31,6 +32,7 @@ impl Session {
         }
         let store = Arc::new(SqliteStore::open(&project.data()).map_err(Failure::Open)?);
         let engine = Engine::open(store.clone(), Arc::new(SystemClock), catalog).await?;
+        let engine = engine.with_workspace(Arc::new(Folder(project.root.clone())));
         // While no server runs, nobody else marks what has waited too long.
         engine.sweep().await?;
         Ok(Self { engine: Arc::new(engine), store, project, lock })

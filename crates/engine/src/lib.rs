@@ -24,6 +24,7 @@ mod sweeper;
 mod timekeeper;
 mod timers;
 mod verify;
+mod workspace;
 
 use std::sync::Arc;
 
@@ -56,6 +57,7 @@ pub use crate::stories::story_package;
 pub use crate::sweeper::{Sweeper, Swept};
 pub use crate::timekeeper::{Ticked, Timekeeper};
 pub use crate::verify::{Verified, verify_all, verify_run};
+pub use crate::workspace::Workspace;
 
 /// How often a decision is made again because somebody else moved the run first.
 const MOST_TRIES: usize = 100;
@@ -67,6 +69,7 @@ pub struct Engine {
     catalog: Catalog,
     cache: Cache,
     leases: Leases,
+    workspace: Option<Arc<dyn Workspace>>,
     /// The newest position that is known to be on disk.
     tip: watch::Sender<Position>,
     /// Held for reading by every command, and for writing by the shutdown: so it waits for them.
@@ -96,7 +99,8 @@ impl Engine {
         let tip = watch::Sender::new(store.last_position().await?);
         let leases = Leases::new(store.timers(None, 0).await?, clock.now());
         let (cache, is_open) = (Cache::default(), RwLock::new(true));
-        Ok(Self { store, clock, catalog, cache, leases, tip, is_open })
+        let workspace = None;
+        Ok(Self { store, clock, catalog, cache, leases, workspace, tip, is_open })
     }
 
     pub fn catalog(&self) -> &Catalog {
