@@ -180,6 +180,8 @@ fn what_is_not_well_formed_is_told_with_its_place() {
             "<a>a & b</a>",
             "<a><!-- -- --></a>",
             "<a b='1' b='2'/>",
+            "<a b='1'c='2'/>",
+            "<a b='1' c\u{FEFF}='2'/>",
             " <?xml version='1.0'?><a/>",
         ],
         &expect![[r#"
@@ -199,6 +201,8 @@ fn what_is_not_well_formed_is_told_with_its_place() {
             xml_syntax: line 1, column 6: is not XML: `&` must be written as `&amp;`
             xml_syntax: line 1, column 9: is not XML: forbidden string `--` was found in a comment
             document_duplicate: line 1, column 1: the attribute `b` stands here a second time
+            xml_syntax: line 1, column 1: is not XML: a blank has to stand between two attributes
+            xml_syntax: line 1, column 1: is not XML: `cU+FEFF` is not the name of an attribute
             xml_syntax: line 1, column 2: is not XML: `<?xml` may only stand at the very beginning
         "#]],
     );
