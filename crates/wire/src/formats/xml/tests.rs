@@ -264,6 +264,9 @@ fn the_time_grows_with_the_size_alone() {
     assert!(decode(&format!("<a{attributes}/>")).is_ok());
     let elements: String = (0..60_000).map(|it| format!("<a{it}/>")).collect();
     assert!(decode(&format!("<a>{elements}</a>")).is_ok());
+    let prefixes: String = (0..20_000).map(|it| format!(" xmlns:p{it}='u'")).collect();
+    let named = decode(&format!("<a{prefixes}>{}</a>", "<b/>".repeat(60_000))).unwrap();
+    assert_eq!(decode(&encode(&named)), Ok(named));
     let turns = decode(&format!("<a>{}</a>", "<b/>t<c/>".repeat(60_000))).unwrap();
     assert_eq!(decode(&encode(&turns)), Ok(turns));
 }
