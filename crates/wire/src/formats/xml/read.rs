@@ -203,9 +203,6 @@ impl Reader<'_> {
         element.content.finish_text();
         let Open { start, name, marks, content } = element;
         let value = content.into_value(&marks).map_err(|fault| self.error_at(start, fault))?;
-        if value.depth > MOST_DEPTH {
-            return Err(self.error_at(start, FormatFault::TooDeep));
-        }
         let Some(parent) = self.open.last_mut() else {
             let root = as_document(name, marks, value);
             if root.depth > MOST_DEPTH {

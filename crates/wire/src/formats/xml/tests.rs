@@ -123,6 +123,7 @@ fn a_key_of_the_sender_that_looks_reserved_comes_back() {
         r##"{"a":{"b":["1","2"],"#order":["b","c","b"],"c":""}}"##,
         r##"{"a":{"#text":["x","y"],"c":"","#order":["#text","#text","c"]}}"##,
         r##"{"a":{"#text":["x",""],"c":"","#order":["#text","c","#text"]}}"##,
+        r##"{"a":{"#text":["x","y","z"],"c":"","#order":["#text","#text","c","#text"]}}"##,
         r##"{"a":{"#text":""}}"##,
         r##"{"a":{"#text":"x"}}"##,
         r##"{"a":{"#text":["x"]}}"##,
