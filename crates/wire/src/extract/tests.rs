@@ -120,6 +120,20 @@ fn what_is_no_handoff_is_not_taken_for_one() {
     }
 }
 
+#[test]
+fn a_handoff_that_another_one_quotes_is_a_part_of_it() {
+    let quoting = [
+        "{\"status\":\"complete\",\"phase\":\"x\",\"context\":\"<handoff><from>a</from></handoff>\"}".to_owned(),
+        format!("handoff:\n  from:\n    agent: a\n  context:\n    summary: |\n      {}\n", XML.replace('\n', "")),
+        "<handoff>\n<from>a</from><to>b</to><data>\nhandoff:\n  from:\n    agent: c\n</data></handoff>".to_owned(),
+    ];
+    for output in quoting {
+        let found = extract(&output);
+        assert_eq!(found.len(), 1, "{output}");
+        assert_eq!(output[found[0].span.clone()].trim(), output.trim());
+    }
+}
+
 /// Each took hours if every beginning were followed to the end of the text.
 #[test]
 fn the_time_grows_with_the_size_alone() {

@@ -98,6 +98,12 @@ impl Builder<'_> {
                 if text.contains('\0') {
                     self.problems.add(at, "", "nul", NUL);
                 }
+                // The parser says `~` where a value is left out. As a key, nobody means that.
+                let is_left_out = span.start.index() >= span.end.index();
+                if self.awaits_key() && is_left_out {
+                    self.problems.add(at, "", "missing_key", "a key is missing before the `:`");
+                    return None;
+                }
                 self.scalar(at, text.into_owned(), style)
             }
             Event::SequenceStart(_, anchor, tag) => {
@@ -125,6 +131,10 @@ impl Builder<'_> {
                 None
             }
         }
+    }
+
+    fn awaits_key(&self) -> bool {
+        matches!(self.open.last(), Some(Open::Map { key: None, .. }))
     }
 
     fn refuse_properties(&mut self, at: Position, anchor: usize, has_tag: bool) {
@@ -191,6 +201,9 @@ impl Builder<'_> {
         }
         let mut seen = HashSet::with_capacity(members.len());
         for member in members {
+            if self.problems.is_full() {
+                break;
+            }
             if !seen.insert(member.key.as_str()) {
                 let key = shown(&member.key);
                 let message = "stands here a second time; keep one of them";

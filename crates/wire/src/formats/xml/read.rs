@@ -9,7 +9,7 @@ use quick_xml::events::attributes::AttrError;
 use quick_xml::events::{BytesDecl, BytesStart, Event};
 
 use super::assemble::{Content, Part, Role, Value, Written};
-use super::characters::{is_legal, is_name, reference};
+use super::characters::{is_blank, is_legal, is_name, reference};
 use super::marks::{self, Kind, Marks};
 use super::{ITEM, ROOT};
 use crate::duplicates::first_duplicate;
@@ -125,6 +125,9 @@ impl Reader<'_> {
         &self,
         tag: &BytesStart<'_>,
     ) -> Result<(Vec<(String, Node)>, Marks), FormatError> {
+        if !are_apart(tag.attributes_raw()) {
+            return Err(self.syntax("a blank has to stand between two attributes"));
+        }
         let mut members: Vec<(String, Node)> = Vec::new();
         let mut marks = Marks::default();
         let mut names: Vec<&str> = Vec::new();
@@ -200,9 +203,6 @@ impl Reader<'_> {
         element.content.finish_text();
         let Open { start, name, marks, content } = element;
         let value = content.into_value(&marks).map_err(|fault| self.error_at(start, fault))?;
-        if value.depth > MOST_DEPTH {
-            return Err(self.error_at(start, FormatFault::TooDeep));
-        }
         let Some(parent) = self.open.last_mut() else {
             let root = as_document(name, marks, value);
             if root.depth > MOST_DEPTH {
@@ -292,6 +292,25 @@ impl Reader<'_> {
     fn error_at(&self, offset: usize, fault: FormatFault) -> FormatError {
         FormatError::at(Format::Xml, self.text, offset, fault)
     }
+}
+
+/// True where something stands between a value's closing quote and the next attribute.
+fn are_apart(attributes: &str) -> bool {
+    let mut quote = None;
+    let mut characters = attributes.chars().peekable();
+    while let Some(it) = characters.next() {
+        match quote {
+            Some(open) if it == open => {
+                quote = None;
+                if characters.peek().is_some_and(|next| !is_blank(*next) && *next != '/') {
+                    return false;
+                }
+            }
+            None if matches!(it, '"' | '\'') => quote = Some(it),
+            Some(_) | None => {}
+        }
+    }
+    true
 }
 
 /// What the root element stands for: its key and value, or the value alone.
