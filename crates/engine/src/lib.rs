@@ -19,6 +19,7 @@ mod outcome;
 mod prompt;
 mod queries;
 mod receive;
+mod stored;
 mod stories;
 mod sweeper;
 mod timekeeper;

@@ -3,14 +3,12 @@
 use std::sync::Arc;
 
 use baton_core::command::{Accept, Command};
-use baton_core::content::{Content, ContentKind};
 use baton_core::document::Node;
 use baton_core::lint::Facts;
 use baton_core::run::{HandoffNo, RunId};
 use baton_store::HandoffRef;
-use baton_wire::formats;
 
-use crate::{Engine, EngineError};
+use crate::{Engine, EngineError, stored};
 
 /// Whoever has the disk that the work is on. It may block.
 pub trait Workspace: Send + Sync {
@@ -48,7 +46,7 @@ impl Engine {
             return Ok(None);
         };
         let texts = self.texts_of(std::slice::from_ref(&row)).await?;
-        Ok(row.package.and_then(|it| texts.content(it)).and_then(document))
+        Ok(row.package.and_then(|it| texts.content(it)).and_then(stored::document))
     }
 
     /// Where nobody can look, nothing is known.
@@ -60,12 +58,5 @@ impl Engine {
             }
             (None, _) | (Some(_), None) => Facts::default(),
         }
-    }
-}
-
-fn document(content: &Content) -> Option<Node> {
-    match content.kind {
-        ContentKind::Package { format, .. } => formats::decode(format, &content.text).ok(),
-        ContentKind::Words => None,
     }
 }

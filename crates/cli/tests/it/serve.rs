@@ -117,6 +117,39 @@ fn the_printed_lines_of_seed_000_work_on_an_empty_server() {
 }
 
 #[test]
+fn the_printed_documents_of_seed_004_go_by_curl_as_they_are() {
+    let project = Project::new();
+    let server = project.serves();
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/004.sh");
+    let output = Command::new("sh").arg(script).arg(&server.url).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let said = String::from_utf8(output.stdout).unwrap();
+    let batons: Vec<String> = said
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+        .filter_map(|it| {
+            let run = it.get("run").filter(|it| it.is_object())?;
+            let word = |name: &str| run[name].as_str().unwrap_or("nobody").to_owned();
+            Some(format!("{} {}", word("baton"), word("currentAgent")))
+        })
+        .collect();
+    let expected = [
+        "offered specification",
+        "held specification",
+        "parked human",
+        "offered architecture",
+        "held architecture",
+        "offered security-check",
+        "offered architecture",
+        "offered security-check",
+        "held security-check",
+        "offered architecture",
+    ];
+    assert_eq!(batons, expected, "{said}");
+    assert!(said.contains("<decision>JWT with refresh token rotation</decision>"), "{said}");
+}
+
+#[test]
 fn a_story_goes_through_the_pipeline_by_curl_and_its_state_is_told_at_every_step() {
     let project = Project::new();
     project.ok(&["story", "add", STORY, "--title", "Log in"]);

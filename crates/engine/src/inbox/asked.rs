@@ -1,15 +1,15 @@
 //! What exactly a person is asked: the words, the checklist, what each answer means here, what
 //! blocks, and what has been checked.
 
-use baton_core::content::{Content, ContentId, ContentKind};
+use baton_core::content::{Content, ContentId};
 use baton_core::evidence::Evidence;
 use baton_core::names::CheckName;
-use baton_core::package::{Format, Package, ValidationRequest};
+use baton_core::package::ValidationRequest;
 use baton_core::workflow::EdgeGate;
-use baton_wire::json;
 
 use super::{Waits, gate_of};
 use crate::cache::Loaded;
+use crate::stored;
 use crate::{Engine, EngineError};
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -102,10 +102,5 @@ fn text_of(texts: &[Content], id: Option<ContentId>) -> Option<String> {
 /// What the sender of a package asks to be looked at.
 fn validation_of(texts: &[Content], id: ContentId) -> Option<ValidationRequest> {
     let content = texts.iter().find(|it| it.id == id)?;
-    match content.kind {
-        ContentKind::Package { format: Format::Json, .. } => {}
-        ContentKind::Package { .. } | ContentKind::Words => return None,
-    }
-    let document = json::parse(&content.text).ok()?;
-    Package::new(Format::Json, content.text.clone(), document).view().validation
+    stored::package(content)?.view().validation
 }

@@ -10,17 +10,16 @@ use baton_core::event::Event;
 use baton_core::evidence::{self, Evidence};
 use baton_core::gate::GateCause;
 use baton_core::names::AgentId;
-use baton_core::package::Format;
 use baton_core::run::{Ended, Handoff, HandoffNo, Kind, Party};
 use baton_core::story::Story;
 use baton_core::workflow::{Place, RejectRule, Workflow};
 use baton_store::{HandoffRow, HandoffState, RunRow};
-use baton_wire::json;
 
 use crate::prompt::brief::{
     Asked, Blocker, Brief, Brought, Parcel, Round, Said, Settled, Told, Work,
 };
 use crate::queries::Exchange;
+use crate::stored;
 use crate::stories::branch_of;
 
 /// Stands for a text that is not there any more.
@@ -154,10 +153,7 @@ impl Known {
     fn parcel(&self, row: &HandoffRow) -> Option<Parcel> {
         let content = self.texts.get(&row.package?)?;
         let ContentKind::Package { format, hash } = content.kind else { return None };
-        let document = match format {
-            Format::Json => json::parse(&content.text).ok(),
-            Format::Xml | Format::Yaml | Format::Markdown => None,
-        };
+        let document = stored::document(content);
         let text = content.text.clone();
         Some(Parcel { number: row.number, format, hash: Some(hash), text, document })
     }

@@ -1,0 +1,23 @@
+//! A package as it was stored, in whichever format its sender wrote it.
+
+use baton_core::content::{Content, ContentKind};
+use baton_core::document::Node;
+use baton_core::package::Package;
+use baton_wire::formats;
+
+/// What a package says; none where the text is not a package, or does not read any more.
+pub(crate) fn document(content: &Content) -> Option<Node> {
+    match content.kind {
+        ContentKind::Package { format, .. } => formats::decode(format, &content.text).ok(),
+        ContentKind::Words => None,
+    }
+}
+
+pub(crate) fn package(content: &Content) -> Option<Package> {
+    match content.kind {
+        ContentKind::Package { format, .. } => {
+            Some(Package::new(format, content.text.clone(), document(content)?))
+        }
+        ContentKind::Words => None,
+    }
+}
