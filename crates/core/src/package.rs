@@ -3,12 +3,15 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::canonical;
 use crate::document::Node;
 use crate::hash::Hash;
+
+mod format;
+
+pub use format::Format;
 
 const MOST_BLOCKERS: usize = 20;
 
@@ -19,15 +22,6 @@ pub struct Package {
     /// The sender's own text: what is stored, and what comes back.
     pub text: Arc<str>,
     pub document: Arc<Node>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Format {
-    Json,
-    Xml,
-    Yaml,
-    Markdown,
 }
 
 /// The typed view: computed, never stored in place of the document.
@@ -155,21 +149,6 @@ impl Package {
 
     pub fn has_error(&self) -> bool {
         self.document.member("error").is_some_and(|it| !it.is_blank())
-    }
-}
-
-impl Format {
-    pub fn name(self) -> &'static str {
-        match self {
-            Format::Json => "json",
-            Format::Xml => "xml",
-            Format::Yaml => "yaml",
-            Format::Markdown => "markdown",
-        }
-    }
-
-    pub fn parse(name: &str) -> Option<Self> {
-        [Self::Json, Self::Xml, Self::Yaml, Self::Markdown].into_iter().find(|it| it.name() == name)
     }
 }
 

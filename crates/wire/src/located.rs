@@ -68,6 +68,21 @@ impl Located {
         }
     }
 
+    /// As [`Self::to_node`], without copying a text.
+    pub(crate) fn into_node(self) -> Node {
+        match self.value {
+            Value::Null => Node::Null,
+            Value::Bool(it) => Node::Bool(it),
+            Value::Number(it) => Node::Number(it),
+            Value::Text(it) => Node::Text(it),
+            Value::List(items) => Node::List(items.into_iter().map(Self::into_node).collect()),
+            Value::Map(members) => {
+                let pairs = members.into_iter().map(|it| (it.key, it.value.into_node()));
+                Node::Map(pairs.collect())
+            }
+        }
+    }
+
     /// What the value is, for a sentence such as "is a list, not text".
     pub(crate) fn kind(&self) -> &'static str {
         match &self.value {

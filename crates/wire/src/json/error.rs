@@ -40,7 +40,13 @@ pub enum JsonFault {
 impl JsonError {
     /// Stable: programs match on it.
     pub fn code(&self) -> &'static str {
-        match self.fault {
+        self.fault.code()
+    }
+}
+
+impl JsonFault {
+    pub fn code(&self) -> &'static str {
+        match self {
             JsonFault::TooLarge { .. } => "json_too_large",
             JsonFault::TooDeep => "json_too_deep",
             JsonFault::DuplicateKey { .. } => "json_duplicate_key",

@@ -36,10 +36,11 @@ pub(crate) fn read(text: &str, most_bytes: usize, problems: &mut Problems) -> Op
         problems.add(Position::of(text, offset), "", "nul", NUL);
         return None;
     }
+    // One more than we take, so that our own words tell what is too deep.
     let options = granit_parser::options! {
         disallow_directives: true,
-        flow_nesting_limit: MOST_DEPTH,
-        block_nesting_limit: MOST_DEPTH,
+        flow_nesting_limit: MOST_DEPTH + 1,
+        block_nesting_limit: MOST_DEPTH + 1,
     };
     let mut builder = Builder { open: Vec::new(), root: None, problems };
     for next in Parser::new_from_str_with_options(text, options) {

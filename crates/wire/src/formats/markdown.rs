@@ -1,0 +1,71 @@
+//! Markdown that ends in a metadata block, as seed 002 has it: prose for people, and JSON in a fence.
+//!
+//! The tree is the JSON; the prose around it stands in the reserved member `#markdown`, so that it
+//! survives the other formats and comes back where it was. Without a block nothing is guessed.
+
+use baton_core::document::Node;
+use baton_core::package::Format;
+
+use super::{FormatError, FormatFault, MOST_DEPTH, refuse_nul};
+use crate::json;
+use crate::position::Position;
+
+pub(crate) mod fences;
+mod layout;
+mod prose;
+
+use fences::Fence;
+use layout::Layout;
+
+/// Reads the metadata block and the prose around it.
+pub fn decode(text: &str) -> Result<Node, FormatError> {
+    refuse_nul(Format::Markdown, text)?;
+    let Some(fence) = fences::metadata(text) else {
+        let sentence = "there is no metadata: end the text with a `## Metadata` heading and a \
+                        fenced `json` block under it";
+        return Err(FormatError {
+            format: Format::Markdown,
+            at: Position::of(text, text.len()),
+            fault: FormatFault::NoMetadata(sentence.to_owned()),
+        });
+    };
+    let metadata = metadata(text, &fence)?;
+    let layout = Layout::of(text, &fence, &metadata);
+    prose::join(layout, metadata).ok_or_else(|| {
+        FormatError::at(Format::Markdown, text, fence.open.start, FormatFault::TooDeep)
+    })
+}
+
+/// The prose and the block; where there is no prose, the block alone under its heading.
+pub fn encode(document: &Node) -> String {
+    match prose::split(document) {
+        Some((layout, metadata)) => layout.print(&metadata),
+        None => Layout::default().print(document),
+    }
+}
+
+/// The JSON in a block. Its errors are told at their place in the whole text.
+pub(crate) fn metadata(text: &str, fence: &Fence) -> Result<Node, FormatError> {
+    json::parse(&text[fence.content.clone()]).map_err(|error| {
+        let start = Position::of(text, fence.content.start);
+        let at = Position { line: start.line + error.line - 1, column: error.column };
+        let sentence = format!("the metadata block is not JSON: {}", error.fault);
+        FormatError { format: Format::Markdown, at, fault: FormatFault::NoMetadata(sentence) }
+    })
+}
+
+/// How many lists and maps are open at once.
+fn depth(node: &Node) -> usize {
+    match node {
+        Node::Null | Node::Bool(_) | Node::Number(_) | Node::Text(_) => 0,
+        Node::List(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
+        Node::Map(members) => 1 + members.iter().map(|(_, it)| depth(it)).max().unwrap_or(0),
+    }
+}
+
+fn is_too_deep(node: &Node) -> bool {
+    depth(node) > MOST_DEPTH
+}
+
+#[cfg(test)]
+mod tests;

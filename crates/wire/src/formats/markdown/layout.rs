@@ -1,0 +1,89 @@
+//! Everything in a Markdown text but the metadata itself.
+
+use baton_core::document::Node;
+
+use super::fences::{self, Fence};
+use crate::json;
+
+/// The prose, and the fence where it is not the one we would write.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Layout {
+    pub(super) before: String,
+    /// The opening line; without one there are a heading and our own.
+    pub(super) open: Option<String>,
+    pub(super) close: Option<String>,
+    pub(super) after: String,
+}
+
+impl Layout {
+    pub(super) fn of(text: &str, fence: &Fence, metadata: &Node) -> Self {
+        let sign = sign_around(&text[fence.content.clone()], metadata);
+        let left = &text[..fence.content.start];
+        let (before, open) = match left.strip_suffix(our_open(&sign).as_str()) {
+            Some(before) => (before, None),
+            None => (&text[..fence.open.start], Some(text[fence.open.clone()].to_owned())),
+        };
+        let right = &text[fence.content.end..];
+        let (after, close) = match right.strip_prefix(our_close(&sign).as_str()) {
+            Some(after) => (after, None),
+            None => (&text[fence.close.end..], Some(text[fence.close.clone()].to_owned())),
+        };
+        Self { before: before.to_owned(), open, close, after: after.to_owned() }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    pub(super) fn print(&self, metadata: &Node) -> String {
+        let json = json::print_pretty(metadata);
+        let sign = "`".repeat(fence_length(&json));
+        let mut text = self.before.clone();
+        match &self.open {
+            Some(open) => text.push_str(open),
+            None => text.push_str(&our_open(&sign)),
+        }
+        // Other tools dislike two kinds of line breaks in one file.
+        if text.ends_with("\r\n") {
+            text.push_str(&json.replace('\n', "\r\n"));
+            text.push_str("\r\n");
+        } else {
+            text.push_str(&json);
+            text.push('\n');
+        }
+        match &self.close {
+            Some(close) => text.push_str(close),
+            None => text.push_str(&our_close(&sign)),
+        }
+        text.push_str(&self.after);
+        text
+    }
+
+    /// True where what is printed would be read as this layout again, and as no other.
+    pub(super) fn is_faithful(&self, metadata: &Node) -> bool {
+        let text = self.print(metadata);
+        let Some(fence) = fences::metadata(&text) else { return false };
+        Self::of(&text, &fence, metadata) == *self
+            && json::parse(&text[fence.content]).as_ref() == Ok(metadata)
+    }
+}
+
+fn our_open(sign: &str) -> String {
+    format!("## Metadata\n\n{sign}json\n")
+}
+
+fn our_close(sign: &str) -> String {
+    format!("{sign}\n")
+}
+
+fn sign_around(content: &str, metadata: &Node) -> String {
+    let may_hold_fence = content.contains('`') || content.contains("\\u0060");
+    let length = if may_hold_fence { fence_length(&json::print(metadata)) } else { 3 };
+    "`".repeat(length)
+}
+
+/// Longer than every fence inside, for readers that do not look at whole lines.
+fn fence_length(json: &str) -> usize {
+    let longest = json.split(|it| it != '`').map(str::len).max().unwrap_or(0);
+    (longest + 1).max(3)
+}

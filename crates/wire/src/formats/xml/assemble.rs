@@ -1,0 +1,227 @@
+//! From what stands in an element to the value it stands for.
+
+use std::collections::HashMap;
+
+use baton_core::document::{Node, Number};
+
+use super::characters::unescape;
+use super::marks::{Kind, Marks};
+use super::{ORDER, TEXT};
+use crate::formats::FormatFault;
+use crate::shown::shown;
+
+/// What stands inside one element, in order.
+#[derive(Default)]
+pub(super) struct Content {
+    /// With the `@` of their keys.
+    attributes: Vec<(String, Node)>,
+    parts: Vec<Part>,
+    /// The text since the last element, and whether it is more than white space between two.
+    text: String,
+    is_significant: bool,
+}
+
+/// A child element, or the text between two.
+pub(super) struct Part {
+    pub(super) key: String,
+    pub(super) value: Value,
+    pub(super) role: Role,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    Text,
+    Element,
+    /// The only element of a list.
+    OnlyItem,
+}
+
+/// A value, and how many lists and maps are open in it at most.
+pub(super) struct Value {
+    pub(super) node: Node,
+    pub(super) depth: usize,
+}
+
+impl Value {
+    fn scalar(node: Node) -> Self {
+        Self { node, depth: 0 }
+    }
+}
+
+impl Content {
+    pub(super) fn new(attributes: Vec<(String, Node)>) -> Self {
+        Self { attributes, ..Self::default() }
+    }
+
+    pub(super) fn add_text(&mut self, text: &str, is_significant: bool) {
+        self.text.push_str(text);
+        self.is_significant |= is_significant;
+    }
+
+    /// The text so far is a part of its own; white space between elements is none.
+    pub(super) fn finish_text(&mut self) {
+        let text = std::mem::take(&mut self.text);
+        if std::mem::take(&mut self.is_significant) {
+            let value = Value::scalar(Node::Text(text));
+            self.parts.push(Part { key: TEXT.to_owned(), value, role: Role::Text });
+        }
+    }
+
+    pub(super) fn add(&mut self, part: Part) {
+        self.parts.push(part);
+    }
+
+    /// All text has to be finished.
+    pub(super) fn into_value(self, marks: &Marks) -> Result<Value, FormatFault> {
+        match marks.kind {
+            Some(Kind::List) => self.into_list(),
+            Some(Kind::Map) => self.into_map(),
+            Some(kind @ (Kind::Null | Kind::Boolean | Kind::Number)) => {
+                let text = self.into_text(marks)?;
+                let node = match (kind, text.as_str()) {
+                    (Kind::Null, "") => Some(Node::Null),
+                    (Kind::Boolean, "true") => Some(Node::Bool(true)),
+                    (Kind::Boolean, "false") => Some(Node::Bool(false)),
+                    (Kind::Number, number) => Number::parse(number).map(Node::Number),
+                    _ => None,
+                };
+                let sentence = || format!("`{}` is not of the type {}", shown(&text), kind.word());
+                node.map(Value::scalar).ok_or_else(|| FormatFault::XmlReserved(sentence()))
+            }
+            None if self.attributes.is_empty()
+                && self.parts.iter().all(|it| it.role == Role::Text) =>
+            {
+                Ok(Value::scalar(Node::Text(self.into_text(marks)?)))
+            }
+            None => self.into_map(),
+        }
+    }
+
+    fn into_text(mut self, marks: &Marks) -> Result<String, FormatFault> {
+        let text = match self.parts.pop() {
+            _ if !self.attributes.is_empty() || !self.parts.is_empty() => None,
+            None => Some(String::new()),
+            Some(Part {
+                role: Role::Text, value: Value { node: Node::Text(text), .. }, ..
+            }) => Some(text),
+            Some(_) => None,
+        };
+        let text = text.ok_or_else(|| reserved("a scalar holds text alone"))?;
+        if !marks.is_escaped {
+            return Ok(text);
+        }
+        unescape(&text).ok_or_else(|| reserved("the text is not escaped as `baton-escaped` says"))
+    }
+
+    fn into_list(self) -> Result<Value, FormatFault> {
+        let is_item = |it: &Part| it.role == Role::Element;
+        if !self.attributes.is_empty() || !self.parts.iter().all(is_item) {
+            return Err(reserved("a list holds items alone"));
+        }
+        let values = self.parts.into_iter().map(|it| it.value);
+        Ok(list(values.collect()))
+    }
+
+    fn into_map(self) -> Result<Value, FormatFault> {
+        let mut groups = Groups::default();
+        self.parts.into_iter().for_each(|it| groups.add(it));
+        let order = groups.order();
+        let mut members = self.attributes;
+        let n_attributes = members.len();
+        let mut depth = 0;
+        for group in groups.groups {
+            let is_taken = group.key.starts_with('@')
+                && members[..n_attributes].iter().any(|(key, _)| *key == group.key);
+            if is_taken || (order.is_some() && group.key == ORDER) {
+                let what = format!("the key `{}`", shown(&group.key));
+                return Err(FormatFault::Duplicate { what });
+            }
+            let (key, value) = group.into_member();
+            depth = depth.max(value.depth);
+            members.push((key, value.node));
+        }
+        members.extend(order.map(|it| (ORDER.to_owned(), it)));
+        Ok(Value { node: Node::Map(members), depth: depth + 1 })
+    }
+}
+
+/// The elements of one key.
+struct Group {
+    key: String,
+    values: Vec<Value>,
+    role: Role,
+}
+
+impl Group {
+    fn into_member(mut self) -> (String, Value) {
+        let value = match (self.values.pop(), self.values.is_empty()) {
+            (Some(only), true) if self.role != Role::OnlyItem => only,
+            (last, _) => {
+                self.values.extend(last);
+                list(self.values)
+            }
+        };
+        (self.key, value)
+    }
+}
+
+/// Elements by their keys, in the order of their first ones.
+#[derive(Default)]
+struct Groups {
+    groups: Vec<Group>,
+    /// The group of each part.
+    sequence: Vec<usize>,
+    /// Filled once there are so many groups that looking through them takes long.
+    places: HashMap<String, usize>,
+    /// Some element stands apart from others of its key.
+    has_turns: bool,
+}
+
+const FEW: usize = 16;
+
+impl Groups {
+    fn add(&mut self, part: Part) {
+        let place = self.place_of(&part.key);
+        self.has_turns |= place.is_some_and(|it| it + 1 < self.groups.len());
+        let place = match place {
+            Some(place) => {
+                self.groups[place].values.push(part.value);
+                place
+            }
+            None => {
+                let Part { key, value, role } = part;
+                self.groups.push(Group { key, values: vec![value], role });
+                self.groups.len() - 1
+            }
+        };
+        self.sequence.push(place);
+    }
+
+    fn place_of(&mut self, key: &str) -> Option<usize> {
+        if self.groups.last().is_some_and(|it| it.key == key) {
+            return Some(self.groups.len() - 1);
+        }
+        if self.groups.len() <= FEW {
+            return self.groups.iter().position(|it| it.key == key);
+        }
+        for (place, group) in self.groups.iter().enumerate().skip(self.places.len()) {
+            self.places.insert(group.key.clone(), place);
+        }
+        self.places.get(key).copied()
+    }
+
+    /// The keys of all parts in turn, where the groups alone do not tell.
+    fn order(&self) -> Option<Node> {
+        let key = |it: &usize| Node::text(self.groups[*it].key.as_str());
+        self.has_turns.then(|| Node::List(self.sequence.iter().map(key).collect()))
+    }
+}
+
+fn list(values: Vec<Value>) -> Value {
+    let depth = values.iter().map(|it| it.depth).max().unwrap_or(0) + 1;
+    Value { node: Node::List(values.into_iter().map(|it| it.node).collect()), depth }
+}
+
+fn reserved(sentence: &str) -> FormatFault {
+    FormatFault::XmlReserved(sentence.to_owned())
+}

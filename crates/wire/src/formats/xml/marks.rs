@@ -1,0 +1,66 @@
+//! The reserved attributes: what an element says about itself that XML has no words for.
+
+use super::characters::unescape;
+
+pub(super) const PREFIX: &str = "baton-";
+pub(super) const KEY: &str = "baton-key";
+pub(super) const TYPE: &str = "baton-type";
+pub(super) const LIST: &str = "baton-list";
+pub(super) const ESCAPED: &str = "baton-escaped";
+pub(super) const ROOT: &str = "baton-root";
+
+/// What the reserved attributes of one element say.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Marks {
+    /// The key, where the element's name is not it.
+    pub(super) key: Option<String>,
+    pub(super) kind: Option<Kind>,
+    /// The element is the only one of a list.
+    pub(super) is_only_item: bool,
+    /// The text is escaped, since it holds what XML may not.
+    pub(super) is_escaped: bool,
+    /// The root is the value itself, and its name no key.
+    pub(super) is_bare_value: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Null,
+    Boolean,
+    Number,
+    List,
+    Map,
+}
+
+impl Kind {
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Boolean => "boolean",
+            Self::Number => "number",
+            Self::List => "list",
+            Self::Map => "map",
+        }
+    }
+
+    fn parse(word: &str) -> Option<Self> {
+        [Self::Null, Self::Boolean, Self::Number, Self::List, Self::Map]
+            .into_iter()
+            .find(|it| it.word() == word)
+    }
+}
+
+impl Marks {
+    /// Takes one reserved attribute; `None` where we never write it so.
+    pub(super) fn take(&mut self, name: &str, value: &str) -> Option<()> {
+        match (name, value) {
+            (KEY, key) => self.key = Some(unescape(key)?),
+            (TYPE, word) => self.kind = Some(Kind::parse(word)?),
+            (LIST, "one") => self.is_only_item = true,
+            (ESCAPED, "true") => self.is_escaped = true,
+            (ROOT, "value") => self.is_bare_value = true,
+            _ => return None,
+        }
+        Some(())
+    }
+}

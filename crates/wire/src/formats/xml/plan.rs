@@ -1,0 +1,170 @@
+//! How a map becomes an element: which members are attributes, which text, and in which order.
+//!
+//! The rule is one: a member is written the natural way only if reading that gives the member
+//! back. Every other one is an element with its key in `baton-key`.
+
+use std::collections::HashMap;
+
+use baton_core::document::Node;
+
+use super::characters::{is_legal, is_name};
+use super::{ORDER, TEXT, marks};
+
+/// What stands in the element of one map.
+pub(super) struct Plan<'a> {
+    pub(super) attributes: Vec<(&'a str, &'a str)>,
+    pub(super) parts: Vec<Piece<'a>>,
+}
+
+pub(super) enum Piece<'a> {
+    Text(&'a str),
+    Element { key: &'a str, node: &'a Node, is_only_item: bool },
+}
+
+impl Plan<'_> {
+    pub(super) fn has_text(&self) -> bool {
+        self.parts.iter().any(|it| matches!(it, Piece::Text(_)))
+    }
+
+    /// True where an element like this would be read as text and not as a map.
+    pub(super) fn looks_like_text(&self) -> bool {
+        self.attributes.is_empty() && self.parts.iter().all(|it| matches!(it, Piece::Text(_)))
+    }
+}
+
+pub(super) fn plan<'a>(members: &'a [(String, Node)], scope: &Scope<'a>) -> Plan<'a> {
+    let n_attributes = members.iter().take_while(|it| attribute(it, scope).is_some()).count();
+    let (attributes, rest) = members.split_at(n_attributes);
+    let attributes = attributes.iter().filter_map(|it| attribute(it, scope)).collect();
+    let parts = turns(rest).unwrap_or_else(|| rest.iter().flat_map(pieces).collect());
+    Plan { attributes, parts }
+}
+
+/// The namespaces that are declared around an element. A prefix that is not makes no good name.
+#[derive(Clone, Default)]
+pub(super) struct Scope<'a> {
+    prefixes: Vec<&'a str>,
+}
+
+impl<'a> Scope<'a> {
+    /// The scope inside an element of this value.
+    pub(super) fn within(&self, node: &'a Node) -> Self {
+        let mut scope = self.clone();
+        if let Node::Map(members) = node {
+            let declared = |(key, node): &'a (String, Node)| {
+                let prefix = key.strip_prefix("@xmlns:")?;
+                is_namespace(prefix, node.as_text()?).then_some(prefix)
+            };
+            scope.prefixes.extend(
+                members
+                    .iter()
+                    .map_while(|it| it.0.starts_with('@').then(|| declared(it)))
+                    .flatten(),
+            );
+        }
+        scope
+    }
+
+    pub(super) fn is_element_name(&self, key: &str) -> bool {
+        is_name(key) && self.is_declared(key)
+    }
+
+    fn is_declared(&self, name: &str) -> bool {
+        match name.split_once(':') {
+            None => name != "xmlns",
+            Some(("xml", _)) => true,
+            Some((prefix, _)) => self.prefixes.contains(&prefix),
+        }
+    }
+}
+
+fn is_namespace(prefix: &str, uri: &str) -> bool {
+    let is_reserved = prefix == "xml" || prefix == "xmlns" || uri.starts_with("http://www.w3.org/");
+    is_name(prefix) && !prefix.contains(':') && !uri.is_empty() && !is_reserved
+}
+
+fn attribute<'a>((key, node): &'a (String, Node), scope: &Scope<'a>) -> Option<(&'a str, &'a str)> {
+    let name = key.strip_prefix('@').filter(|it| is_name(it) && !it.starts_with(marks::PREFIX))?;
+    let value = node.as_text().filter(|it| it.chars().all(is_legal))?;
+    let is_good = match name.split_once(':') {
+        None if name == "xmlns" => !value.starts_with("http://www.w3.org/"),
+        Some(("xmlns", prefix)) => is_namespace(prefix, value),
+        _ => scope.is_declared(name),
+    };
+    is_good.then_some((name, value))
+}
+
+/// The elements of one member where no order is given.
+fn pieces((key, node): &(String, Node)) -> Vec<Piece<'_>> {
+    match node.as_text() {
+        Some(text) if key == TEXT && is_chunk(text) => vec![Piece::Text(text)],
+        Some(_) | None => elements(key, node),
+    }
+}
+
+/// A list is repeated elements, where none of them would be a list itself.
+fn elements<'a>(key: &'a str, node: &'a Node) -> Vec<Piece<'a>> {
+    let items = match node {
+        Node::List(items) if !items.is_empty() && items.iter().all(|it| it.as_list().is_none()) => {
+            items.as_slice()
+        }
+        Node::Null
+        | Node::Bool(_)
+        | Node::Number(_)
+        | Node::Text(_)
+        | Node::List(_)
+        | Node::Map(_) => {
+            return vec![Piece::Element { key, node, is_only_item: false }];
+        }
+    };
+    let is_only_item = items.len() == 1;
+    items.iter().map(|node| Piece::Element { key, node, is_only_item }).collect()
+}
+
+/// A text that can stand between elements as it is.
+fn is_chunk(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(is_legal)
+}
+
+/// The pieces as `#order` tells them, if it is what the reader would say: every piece once, each
+/// key first where its member stands, and some key apart from its own.
+fn turns(members: &[(String, Node)]) -> Option<Vec<Piece<'_>>> {
+    let ((last, order), members) = members.split_last()?;
+    let order = order.as_list().filter(|_| last == ORDER)?;
+    let places: HashMap<&str, usize> =
+        members.iter().enumerate().map(|(place, it)| (it.0.as_str(), place)).collect();
+    let mut waiting: Vec<_> = members.iter().map(|it| pieces_in_turn(it).into_iter()).collect();
+    let mut parts: Vec<Piece<'_>> = Vec::with_capacity(order.len());
+    let mut n_begun = 0;
+    let mut before = None;
+    let mut has_turns = false;
+    for key in order {
+        let place = *places.get(key.as_text()?)?;
+        if place == n_begun {
+            n_begun += 1;
+        } else if place > n_begun {
+            return None;
+        } else {
+            has_turns |= before != Some(place);
+        }
+        let piece = waiting[place].next()?;
+        // Two texts side by side would be read as one.
+        if matches!((&piece, parts.last()), (Piece::Text(_), Some(Piece::Text(_)))) {
+            return None;
+        }
+        parts.push(piece);
+        before = Some(place);
+    }
+    let is_complete = waiting.iter().all(|it| it.as_slice().is_empty());
+    (has_turns && is_complete).then_some(parts)
+}
+
+/// As [`pieces`], but text may come in several chunks too.
+fn pieces_in_turn(member: &(String, Node)) -> Vec<Piece<'_>> {
+    let (key, node) = member;
+    let chunks: Option<Vec<Piece<'_>>> =
+        node.as_list().filter(|it| key == TEXT && it.len() > 1).and_then(|it| {
+            it.iter().map(|it| it.as_text().filter(|it| is_chunk(it)).map(Piece::Text)).collect()
+        });
+    chunks.unwrap_or_else(|| pieces(member))
+}

@@ -1,0 +1,50 @@
+//! YAML, as seed 004 writes it: the part that means the same to everybody.
+//!
+//! One document, no tags, anchors, aliases or directives, each key once; `<<` is a key like any
+//! other. What is printed here is quoted wherever some reader, of YAML 1.1 or 1.2, might take it
+//! for something else.
+
+use baton_core::document::Node;
+use baton_core::package::Format;
+
+use super::{FormatError, FormatFault, refuse_nul};
+use crate::file_problem::{FileProblem, Problems};
+use crate::located;
+use crate::position::Position;
+
+mod print;
+mod scalar;
+
+/// Reads one YAML document.
+pub fn decode(text: &str) -> Result<Node, FormatError> {
+    refuse_nul(Format::Yaml, text)?;
+    let mut problems = Problems::default();
+    let document = located::yaml::read(text, text.len(), &mut problems);
+    match problems.into_result(document) {
+        Ok(document) => Ok(document.into_node()),
+        Err(problems) => Err(first(&problems)),
+    }
+}
+
+/// The document in block style, with a newline at the end.
+pub fn encode(document: &Node) -> String {
+    print::print(document)
+}
+
+fn first(problems: &[FileProblem]) -> FormatError {
+    let Some(FileProblem { line, column, problem }) = problems.first() else {
+        unreachable!("a reader that gives no document says why")
+    };
+    let sentence = problem.message.clone();
+    let fault = match problem.rule.as_str() {
+        "too_deep" => FormatFault::TooDeep,
+        "nul" => FormatFault::Nul,
+        "duplicate_key" => FormatFault::Duplicate { what: format!("the key `{}`", problem.path) },
+        "yaml_syntax" => FormatFault::YamlSyntax(sentence),
+        _ => FormatFault::YamlRefused(sentence),
+    };
+    FormatError { format: Format::Yaml, at: Position { line: *line, column: *column }, fault }
+}
+
+#[cfg(test)]
+mod tests;

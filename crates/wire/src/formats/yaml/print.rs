@@ -1,0 +1,131 @@
+//! The printer. A document is no deeper than a reader allowed, so recursion is safe.
+
+use baton_core::document::Node;
+
+use super::scalar::{is_literal, is_plain, literal_header, quoted};
+
+/// Readers stop looking for the colon of a key after this many characters; we stop well before.
+const MOST_KEY_CHARS: usize = 200;
+
+pub(super) fn print(document: &Node) -> String {
+    let mut printer = Printer { out: String::new() };
+    match document {
+        // Nothing is around a text at the top that its lines could be indented by.
+        Node::Text(text) if is_literal(text) => quoted(text, &mut printer.out),
+        Node::Null | Node::Bool(_) | Node::Number(_) | Node::Text(_) => printer.scalar(document, 0),
+        Node::List(items) if items.is_empty() => printer.out.push_str("[]"),
+        Node::Map(members) if members.is_empty() => printer.out.push_str("{}"),
+        Node::List(_) | Node::Map(_) => printer.block(document, 0),
+    }
+    printer.out.push('\n');
+    printer.out
+}
+
+struct Printer {
+    out: String,
+}
+
+impl Printer {
+    /// The lines of a list or map that is not empty. The first begins where the printer stands.
+    fn block(&mut self, node: &Node, indentation: usize) {
+        match node {
+            Node::List(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    self.begin_line(index, indentation);
+                    self.out.push('-');
+                    if is_block(item) {
+                        self.out.push(' ');
+                        self.block(item, indentation + 2);
+                    } else {
+                        self.value(item, indentation);
+                    }
+                }
+            }
+            Node::Map(members) => {
+                for (index, (key, value)) in members.iter().enumerate() {
+                    self.begin_line(index, indentation);
+                    self.key(key, indentation);
+                    if is_block(value) {
+                        self.new_line(indentation + 2);
+                        self.block(value, indentation + 2);
+                    } else {
+                        self.value(value, indentation);
+                    }
+                }
+            }
+            Node::Null | Node::Bool(_) | Node::Number(_) | Node::Text(_) => {
+                self.scalar(node, indentation);
+            }
+        }
+    }
+
+    fn key(&mut self, key: &str, indentation: usize) {
+        let is_long = key.chars().nth(MOST_KEY_CHARS).is_some();
+        if is_long {
+            self.out.push_str("? ");
+        }
+        if is_plain(key) {
+            self.out.push_str(key)
+        } else {
+            quoted(key, &mut self.out)
+        }
+        if is_long {
+            self.new_line(indentation);
+        }
+        self.out.push(':');
+    }
+
+    /// A value on the line of its key or dash.
+    fn value(&mut self, node: &Node, indentation: usize) {
+        self.out.push(' ');
+        match node {
+            Node::List(_) => self.out.push_str("[]"),
+            Node::Map(_) => self.out.push_str("{}"),
+            Node::Null | Node::Bool(_) | Node::Number(_) | Node::Text(_) => {
+                self.scalar(node, indentation);
+            }
+        }
+    }
+
+    fn scalar(&mut self, node: &Node, indentation: usize) {
+        match node {
+            Node::Text(text) if is_plain(text) => self.out.push_str(text),
+            Node::Text(text) if is_literal(text) => self.literal(text, indentation + 2),
+            Node::Text(text) => quoted(text, &mut self.out),
+            Node::Null | Node::Bool(_) | Node::Number(_) | Node::List(_) | Node::Map(_) => {
+                self.out.push_str(node.scalar_text().unwrap_or("null"));
+            }
+        }
+    }
+
+    fn literal(&mut self, text: &str, indentation: usize) {
+        self.out.push_str(&literal_header(text));
+        for line in text.strip_suffix('\n').unwrap_or(text).split('\n') {
+            if line.is_empty() {
+                self.out.push('\n');
+            } else {
+                self.new_line(indentation);
+                self.out.push_str(line);
+            }
+        }
+    }
+
+    fn begin_line(&mut self, index: usize, indentation: usize) {
+        if index > 0 {
+            self.new_line(indentation);
+        }
+    }
+
+    fn new_line(&mut self, indentation: usize) {
+        self.out.push('\n');
+        self.out.extend(std::iter::repeat_n(' ', indentation));
+    }
+}
+
+fn is_block(node: &Node) -> bool {
+    match node {
+        Node::List(items) => !items.is_empty(),
+        Node::Map(members) => !members.is_empty(),
+        Node::Null | Node::Bool(_) | Node::Number(_) | Node::Text(_) => false,
+    }
+}
