@@ -5,6 +5,8 @@
 
 use std::fmt;
 
+pub mod kind;
+
 /// One value of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Node {

@@ -23,4 +23,5 @@ pub mod refusal;
 pub mod registry;
 pub mod run;
 pub mod story;
+pub mod view;
 pub mod workflow;

@@ -85,9 +85,9 @@ pub(super) fn files(parcel: &Parcel) -> Vec<String> {
     let Some(root) = parcel.root() else { return Vec::new() };
     let view = Package::new(Format::Json, "", root.clone()).view();
     let mut files: Vec<String> = Vec::new();
-    for file in view.artifacts {
-        if !files.contains(&file) {
-            files.push(file);
+    for file in view.paths() {
+        if !files.iter().any(|it| it == file) {
+            files.push(file.to_owned());
         }
     }
     files

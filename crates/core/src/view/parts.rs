@@ -1,0 +1,200 @@
+//! The parts of a view, each read from every place and in every form that a seed shows.
+
+use std::collections::BTreeSet;
+
+use super::read::{field, items, items_at, owned_at, text, text_at, texts_at};
+use crate::document::Node;
+use crate::gate::GateKind;
+
+const MOST_BLOCKERS: usize = 20;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decision {
+    pub id: Option<String>,
+    pub decision: String,
+    pub rationale: Option<String>,
+}
+
+/// Something the sender made. Without a path nobody can look at it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Artifact {
+    pub path: Option<String>,
+    /// `spec`, `code`, `doc`, `config`: the sender's word.
+    pub kind: Option<String>,
+    pub description: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct OpenQuestion {
+    pub question: String,
+    pub priority: Option<String>,
+    pub context: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Expectations {
+    pub deliverable: Option<String>,
+    pub constraints: Vec<String>,
+    pub success_criteria: Vec<String>,
+}
+
+/// Something a reviewer found. Two reviews found the same if these two fields are the same.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Finding {
+    pub location: String,
+    pub severity: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ErrorReport {
+    pub kind: Option<String>,
+    pub message: String,
+    pub details: Option<String>,
+    pub is_recoverable: Option<bool>,
+    pub suggested_action: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Blocker {
+    pub kind: Option<String>,
+    pub description: String,
+    pub resolution: Option<String>,
+}
+
+/// Seed 004's checklist at a gate, and what each answer means there.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ValidationRequest {
+    /// The gate's own name.
+    pub name: Option<String>,
+    /// What the sender takes the gate for, where it is a word of ours.
+    pub kind: Option<GateKind>,
+    pub items: Vec<String>,
+    /// By the name of the answer, in the sender's words.
+    pub options: Vec<(String, String)>,
+}
+
+/// The members of `key` at the top, as seeds 000 to 002 write, and under `context`, as seed 004.
+fn listed<'a>(body: &'a Node, key: &str) -> &'a [Node] {
+    let nested = || body.member("context").and_then(|it| it.member(key));
+    body.member(key).or_else(nested).map(items).unwrap_or_default()
+}
+
+pub(super) fn decisions(body: &Node) -> Vec<Decision> {
+    let decision = |node: &Node| {
+        let decision = text(node).or_else(|| field(node, "decision"))?.to_owned();
+        let own = |key: &str| field(node, key).map(str::to_owned);
+        Some(Decision { id: own("id"), decision, rationale: own("rationale") })
+    };
+    listed(body, "decisions").iter().filter_map(decision).collect()
+}
+
+pub(super) fn artifacts(body: &Node) -> Vec<Artifact> {
+    let artifact = |node: &Node| {
+        let own = |key: &str| field(node, key).map(str::to_owned);
+        let path = text(node).map(str::to_owned).or_else(|| own("path"));
+        Artifact { path, kind: own("type"), description: own("description") }
+    };
+    listed(body, "artifacts").iter().map(artifact).collect()
+}
+
+/// A number of files (seed 001) names none.
+pub(super) fn files(body: &Node) -> Vec<String> {
+    let path = |node: &Node| Some(text(node).or_else(|| field(node, "path"))?.to_owned());
+    ["files_modified", "files_changed"]
+        .iter()
+        .filter(|it| body.member(it).is_some_and(|it| it.scalar_text().is_none()))
+        .flat_map(|it| listed(body, it))
+        .filter_map(path)
+        .collect()
+}
+
+pub(super) fn open_questions(body: &Node) -> Vec<OpenQuestion> {
+    let question = |node: &Node| {
+        let own = |key: &str| field(node, key).map(str::to_owned);
+        let question = text(node).map(str::to_owned).or_else(|| own("question"))?;
+        Some(OpenQuestion { question, priority: own("priority"), context: own("context") })
+    };
+    listed(body, "open_questions").iter().filter_map(question).collect()
+}
+
+pub(super) fn expectations(body: &Node) -> Option<Expectations> {
+    let expectations = body.member("expectations")?;
+    Some(Expectations {
+        deliverable: owned_at(expectations, "deliverable"),
+        constraints: texts_at(expectations, "constraints"),
+        success_criteria: texts_at(expectations, "success_criteria"),
+    })
+}
+
+/// Seed 002 has `verification`, seed 001 `validation` before the work and `validation_summary`
+/// after it.
+pub(super) fn verification(body: &Node) -> Vec<(String, String)> {
+    let found = ["verification", "validation_summary", "validation"]
+        .iter()
+        .find_map(|it| body.member(it).filter(|it| !it.is_blank()));
+    let Some(Node::Map(members)) = found else { return Vec::new() };
+    let claim = |(key, node): &(String, Node)| Some((key.clone(), text(node)?.to_owned()));
+    members.iter().filter_map(claim).collect()
+}
+
+pub(crate) fn findings(body: &Node) -> BTreeSet<Finding> {
+    let finding = |node: &Node| {
+        let own = |key: &str| field(node, key).map(str::to_owned);
+        Some(Finding { location: own("location")?, severity: own("severity")? })
+    };
+    let keys = ["findings", "issues", "blocking_issues"];
+    keys.iter().flat_map(|it| items_at(body, it)).filter_map(finding).collect()
+}
+
+pub(super) fn error(body: &Node) -> Option<ErrorReport> {
+    let error = body.member("error").filter(|it| !it.is_blank())?;
+    let own = |key: &str| field(error, key).map(str::to_owned);
+    let message = text(error).or_else(|| field(error, "message"));
+    Some(ErrorReport {
+        kind: own("type"),
+        message: message.unwrap_or("an error without a message").to_owned(),
+        details: own("details"),
+        is_recoverable: match text_at(error, "recoverable") {
+            Some("true") => Some(true),
+            Some("false") => Some(false),
+            Some(_) | None => None,
+        },
+        suggested_action: own("suggested_action"),
+    })
+}
+
+/// What keeps the sender from going on, in its own words; no more than anybody could clear.
+pub(crate) fn blockers(body: &Node) -> Vec<Blocker> {
+    let blocker = |node: &Node| {
+        let own = |key: &str| field(node, key).map(str::to_owned);
+        let named =
+            || ["description", "text", "blocker", "reason"].iter().find_map(|it| field(node, it));
+        let description = text(node).or_else(named)?.trim();
+        let description: String = description.chars().take(1000).collect();
+        let is_told = !description.is_empty();
+        is_told.then(|| Blocker { kind: own("type"), description, resolution: own("resolution") })
+    };
+    let places = ["blockers", "handoff.blockers", "context.blockers"];
+    let place = places.iter().find(|it| body.at(it).is_some());
+    let nodes = place.map(|it| items_at(body, it)).unwrap_or_default();
+    nodes.iter().filter_map(blocker).take(MOST_BLOCKERS).collect()
+}
+
+pub(super) fn validation(body: &Node) -> Option<ValidationRequest> {
+    let request = body.member("validation_request");
+    let gate = body.member("gate");
+    if request.is_none() && gate.is_none() {
+        return None;
+    }
+    let options = match request.and_then(|it| it.member("options")) {
+        Some(Node::Map(options)) => options.as_slice(),
+        Some(_) | None => &[],
+    };
+    let option = |(name, node): &(String, Node)| Some((name.clone(), text(node)?.to_owned()));
+    Some(ValidationRequest {
+        name: gate.and_then(|it| owned_at(it, "name")),
+        kind: gate.and_then(|it| text_at(it, "type")).and_then(GateKind::parse),
+        items: request.map(|it| texts_at(it, "items")).unwrap_or_default(),
+        options: options.iter().filter_map(option).collect(),
+    })
+}

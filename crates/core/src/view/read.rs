@@ -1,0 +1,80 @@
+//! Reading values that came from any of the formats: XML has no lists of one and no types.
+
+use crate::document::Node;
+
+/// A scalar's text, or the text beside its attributes.
+pub(super) fn text(node: &Node) -> Option<&str> {
+    node.scalar_text().or_else(|| node.member("#text")?.scalar_text())
+}
+
+/// The trimmed text of a member, where there is any.
+pub(super) fn text_at<'a>(node: &'a Node, path: &str) -> Option<&'a str> {
+    node.at(path).and_then(text).map(str::trim).filter(|it| !it.is_empty())
+}
+
+pub(super) fn owned_at(node: &Node, path: &str) -> Option<String> {
+    text_at(node, path).map(str::to_owned)
+}
+
+/// The first of several places that holds text.
+pub(super) fn first_text<'a>(node: &'a Node, paths: &[&str]) -> Option<&'a str> {
+    paths.iter().find_map(|it| text_at(node, it))
+}
+
+/// A member by its key, or by the attribute of that name.
+pub(super) fn field<'a>(node: &'a Node, key: &str) -> Option<&'a str> {
+    text_at(node, key).or_else(|| text_at(node, &format!("@{key}")))
+}
+
+/// The items of a list. In XML they stand in an element of their own, and one alone is no list:
+/// `<requirements><requirement>…`.
+pub(super) fn items(node: &Node) -> &[Node] {
+    match node {
+        Node::List(items) => items,
+        Node::Null => &[],
+        Node::Map(members) => match members.as_slice() {
+            [] => &[],
+            [(key, inner)] if !key.starts_with(['@', '#']) => match inner {
+                Node::List(items) => items,
+                Node::Null => &[],
+                Node::Bool(_) | Node::Number(_) | Node::Text(_) | Node::Map(_) => {
+                    std::slice::from_ref(inner)
+                }
+            },
+            _ => std::slice::from_ref(node),
+        },
+        Node::Text(text) if text.trim().is_empty() => &[],
+        Node::Bool(_) | Node::Number(_) | Node::Text(_) => std::slice::from_ref(node),
+    }
+}
+
+pub(super) fn items_at<'a>(node: &'a Node, path: &str) -> &'a [Node] {
+    node.at(path).map(items).unwrap_or_default()
+}
+
+pub(super) fn texts_at(node: &Node, path: &str) -> Vec<String> {
+    items_at(node, path).iter().filter_map(text).map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_is_a_list_however_it_was_written() {
+        let a = || Node::text("a");
+        let two = || Node::List(vec![a(), Node::text("b")]);
+        for (node, expected) in [
+            (two(), vec!["a", "b"]),
+            (Node::map([("requirement", two())]), vec!["a", "b"]),
+            (Node::map([("requirement", a())]), vec!["a"]),
+            (a(), vec!["a"]),
+            (Node::Null, vec![]),
+            (Node::text(" "), vec![]),
+            (Node::Map(vec![]), vec![]),
+        ] {
+            let found: Vec<&str> = items(&node).iter().filter_map(text).collect();
+            assert_eq!(found, expected, "{node:?}");
+        }
+    }
+}
