@@ -26,6 +26,10 @@ pub enum EngineError {
     WorkflowUnclear { known: String },
     #[error("the story `{story}` is under way as run {number} already")]
     AlreadyOpen { story: StoryKey, number: u64 },
+    #[error(
+        "run {number} is still under way, so there is no completion yet; `baton run show {number}` tells where it is"
+    )]
+    RunOpen { number: u64 },
     #[error("no story is ready: {why}")]
     NothingReady { why: String },
     #[error(
@@ -85,6 +89,7 @@ impl EngineError {
             EngineError::NoSuchWorkflow { .. } => "no_such_workflow",
             EngineError::WorkflowUnclear { .. } => "workflow_unclear",
             EngineError::AlreadyOpen { .. } => "already_open",
+            EngineError::RunOpen { .. } => "run_open",
             EngineError::NothingReady { .. } => "nothing_ready",
             EngineError::NoPrompt { .. } => "no_prompt",
             EngineError::UnknownVariable { .. } => "unknown_variable",
@@ -114,9 +119,9 @@ impl EngineError {
             | EngineError::NoPrompt { .. }
             | EngineError::UnknownVariable { .. }
             | EngineError::KeyReused => ErrorClass::Unacceptable,
-            EngineError::AlreadyOpen { .. } | EngineError::NothingReady { .. } => {
-                ErrorClass::Conflict
-            }
+            EngineError::AlreadyOpen { .. }
+            | EngineError::RunOpen { .. }
+            | EngineError::NothingReady { .. } => ErrorClass::Conflict,
             EngineError::Outdated { .. } => ErrorClass::Outdated,
             EngineError::Store(StoreError::Nul) => ErrorClass::Malformed,
             EngineError::Contended

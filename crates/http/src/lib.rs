@@ -3,6 +3,7 @@
 //! A face like any other: it turns requests into commands of the engine and answers into JSON,
 //! and decides nothing. Who may ask at all is `guard`; what a no looks like is `problem`.
 
+mod accept;
 mod body;
 mod caller;
 mod events;

@@ -142,6 +142,7 @@ impl From<EngineError> for Problem {
             | EngineError::NoSuchWorkflow { .. }
             | EngineError::WorkflowUnclear { .. }
             | EngineError::AlreadyOpen { .. }
+            | EngineError::RunOpen { .. }
             | EngineError::NothingReady { .. }
             | EngineError::NoPrompt { .. }
             | EngineError::UnknownVariable { .. }

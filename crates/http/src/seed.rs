@@ -66,6 +66,7 @@ async fn refused(app: &App, error: EngineError) -> Problem {
         | EngineError::NoSuchWorkflow { .. }
         | EngineError::WorkflowUnclear { .. }
         | EngineError::AlreadyOpen { .. }
+        | EngineError::RunOpen { .. }
         | EngineError::NothingReady { .. }
         | EngineError::NoPrompt { .. }
         | EngineError::UnknownVariable { .. }

@@ -3,6 +3,7 @@
 mod agents;
 mod answer;
 mod blockers;
+mod completion;
 mod decisions;
 mod definitions;
 mod events;
@@ -37,6 +38,7 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(runs::goto))
         .routes(routes!(runs::skip))
         .routes(routes!(runs::clean_up))
+        .routes(routes!(completion::get))
         .routes(routes!(events::list))
         .routes(routes!(decisions::list))
         .routes(routes!(handoffs::list, handoffs::create))

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod client;
 #[cfg(test)]
+mod completion;
+#[cfg(test)]
 mod described;
 #[cfg(test)]
 mod events;

@@ -129,6 +129,7 @@ pub(in crate::v1) async fn refused(app: &App, error: EngineError) -> Problem {
         | EngineError::NoSuchWorkflow { .. }
         | EngineError::WorkflowUnclear { .. }
         | EngineError::AlreadyOpen { .. }
+        | EngineError::RunOpen { .. }
         | EngineError::NothingReady { .. }
         | EngineError::NoPrompt { .. }
         | EngineError::UnknownVariable { .. }
