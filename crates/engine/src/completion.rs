@@ -42,10 +42,10 @@ pub(crate) fn completion(history: &History) -> Option<Node> {
     let metrics = [
         ("review_iterations", Some(n_rounds(history).to_string())),
         ("total_commits", said.n_commits.map(|it| it.to_string())),
-        ("tests_added", said.tests_added.clone()),
-        ("coverage", said.coverage.clone()),
+        ("tests_added", said.tests_added),
+        ("coverage", said.coverage),
     ];
-    let mut actions = said.actions.clone();
+    let mut actions = said.actions;
     if actions.is_empty() {
         actions = seen(history);
     }
@@ -56,7 +56,7 @@ pub(crate) fn completion(history: &History) -> Option<Node> {
         ("pr_url", subject.pr_url.map(Node::Text)),
         ("status", Some(Node::text(status))),
         ("cycle_time", history.ended_at().map(|it| Node::Text(cycle_time(run.started_at, it)))),
-        ("summary", said.summary.clone().map(Node::Text)),
+        ("summary", said.summary.map(Node::Text)),
         ("metrics", Some(map(metrics.map(|(key, it)| (key, it.map(Node::Text)))))),
         ("actions_taken", (!actions.is_empty()).then(|| list_of("action", actions))),
     ];
@@ -66,9 +66,11 @@ pub(crate) fn completion(history: &History) -> Option<Node> {
 /// How often work went back, whichever way that was said: a reject, a move along a back edge, or
 /// one along an edge that the workflow has for failure.
 fn n_rounds(history: &History) -> usize {
-    let is_round = |event: &Event| match event {
-        Event::HandoffCreated(created) => is_failure_edge(&history.workflow, created),
-        other => matches!(other, Event::HandoffRejected { .. } | Event::RoundCounted { .. }),
+    let is_round = |event: &Event| {
+        if let Event::HandoffCreated(created) = event {
+            return is_failure_edge(&history.workflow, created);
+        }
+        matches!(event, Event::HandoffRejected { .. } | Event::RoundCounted { .. })
     };
     history.log.iter().filter(|it| is_round(&it.event)).count()
 }

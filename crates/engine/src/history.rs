@@ -5,13 +5,13 @@
 
 mod named;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use baton_core::content::{Content, ContentId, ContentKind};
 use baton_core::document::Node;
 use baton_core::event::Event;
-use baton_core::names::Principal;
+use baton_core::names::{AgentId, Principal};
 use baton_core::run::{HandoffNo, RunId};
 use baton_core::story::Story;
 use baton_core::workflow::Workflow;
@@ -44,7 +44,9 @@ pub(crate) struct Logged {
 
 /// A package that somebody handed on, told once however often Baton passed it on.
 pub(crate) struct Handed {
-    /// The handoff that it was first seen at.
+    pub(crate) by: AgentId,
+    pub(crate) at: Timestamp,
+    /// The first handoff that carries it; of the last word of a run, the one that it ended.
     pub(crate) handoff: HandoffNo,
     pub(crate) document: Node,
 }
@@ -87,23 +89,43 @@ impl History {
         self.texts.get(&id)
     }
 
+    pub(crate) fn handoff(&self, no: HandoffNo) -> Option<&HandoffRow> {
+        self.handoffs.iter().find(|it| it.no == no)
+    }
+
     /// The packages that people and agents wrote, oldest first; redacted ones are not among them.
     pub(crate) fn packages(&self) -> Vec<Handed> {
-        let mut seen: HashSet<ContentId> = HashSet::new();
-        let mut packages = Vec::new();
-        for Logged { event, .. } in &self.log {
-            let (handoff, package) = if let Event::HandoffCreated(created) = event {
-                (created.handoff, created.package)
+        let mut seen: HashMap<ContentId, Option<usize>> = HashMap::new();
+        let mut packages: Vec<Handed> = Vec::new();
+        for Logged { at, event, .. } in &self.log {
+            let (handoff, package, by) = if let Event::HandoffCreated(created) = event {
+                (created.handoff, created.package, Some(&created.from.agent))
             } else if let Event::HandoffCompleted { handoff, package, .. } = event {
-                (*handoff, *package)
+                (*handoff, *package, self.handoff(*handoff).map(|it| &it.to.agent))
             } else {
                 continue;
             };
-            let Some(id) = package.filter(|it| seen.insert(*it)) else { continue };
+            let (Some(id), Some(by)) = (package, by) else { continue };
+            // Whoever completes says it, and the handoff that is made of it carries it.
+            if let Some(known) = seen.get_mut(&id) {
+                let carried = known.take().and_then(|it| packages.get_mut(it));
+                if let (Some(carried), Event::HandoffCreated(_)) = (carried, event) {
+                    carried.handoff = handoff;
+                }
+                continue;
+            }
             let Some(document) = self.content(id).and_then(document) else { continue };
-            packages.push(Handed { handoff, document });
+            let is_carried = matches!(event, Event::HandoffCreated(_));
+            seen.insert(id, (!is_carried).then_some(packages.len()));
+            packages.push(Handed { by: by.clone(), at: *at, handoff, document });
         }
         packages
+    }
+
+    /// As after a redaction of everything.
+    #[cfg(test)]
+    pub(crate) fn forget_texts(&mut self) {
+        self.texts.clear();
     }
 
     /// When the run was completed or cancelled; none while it goes on.

@@ -5,6 +5,7 @@
 //! clock, and every face of Baton goes through it.
 
 mod append;
+mod archive;
 mod cache;
 mod can;
 mod catalog;
@@ -40,6 +41,9 @@ use baton_store::{
 use jiff::Timestamp;
 use tokio::sync::{RwLock, RwLockReadGuard, watch};
 
+pub use crate::archive::{
+    Archive, ArchiveError, ArchiveHealth, Archived, Archivist, DiskError, Places,
+};
 use crate::cache::{Cache, Loaded};
 pub use crate::can::Can;
 pub use crate::catalog::{Catalog, Entry};
@@ -69,6 +73,7 @@ pub struct Engine {
     leases: Leases,
     /// The newest position that is known to be on disk.
     tip: watch::Sender<Position>,
+    archive: watch::Sender<ArchiveHealth>,
     /// Held for reading by every command, and for writing by the shutdown: so it waits for them.
     is_open: RwLock<bool>,
 }
@@ -95,8 +100,9 @@ impl Engine {
     ) -> Result<Self, EngineError> {
         let tip = watch::Sender::new(store.last_position().await?);
         let leases = Leases::new(store.timers(None, 0).await?, clock.now());
+        let archive = watch::Sender::new(ArchiveHealth::Off);
         let (cache, is_open) = (Cache::default(), RwLock::new(true));
-        Ok(Self { store, clock, catalog, cache, leases, tip, is_open })
+        Ok(Self { store, clock, catalog, cache, leases, tip, archive, is_open })
     }
 
     pub fn catalog(&self) -> &Catalog {

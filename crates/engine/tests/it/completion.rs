@@ -191,13 +191,10 @@ async fn what_nobody_said_is_left_out_and_signals_are_actions_that_baton_saw() {
     .await;
 }
 
-#[track_caller]
-fn check(world: &World, story: &'static str, expected: &Expect) -> impl Future<Output = ()> {
-    async move {
-        let run = world.run(story).await.run.id;
-        let document = world.engine.completion(run).await.unwrap();
-        expected.assert_eq(&formats::encode(&document, Format::Json));
-    }
+async fn check(world: &World, story: &str, expected: &Expect) {
+    let run = world.run(story).await.run.id;
+    let document = world.engine.completion(run).await.unwrap();
+    expected.assert_eq(&formats::encode(&document, Format::Json));
 }
 
 #[tokio::test]

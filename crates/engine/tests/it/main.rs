@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod act;
 #[cfg(test)]
+mod archive;
+#[cfg(test)]
 mod completion;
 #[cfg(test)]
 mod coverage;
