@@ -2,6 +2,7 @@
 
 mod agent;
 mod answer;
+mod archive;
 mod backup;
 mod demo;
 mod doctor;
@@ -55,6 +56,7 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
         | Command::Modify(_)
         | Command::Answer(_)
         | Command::Evidence(_)
+        | Command::Archive(_)
         | Command::Backup { .. }
         | Command::Verify => {
             let session = Session::open(&cli).await?;
@@ -78,6 +80,7 @@ async fn with_session(session: &Session, command: &Command) -> Result<(), Failur
         Command::Modify(modify) => answer::modify(session, modify).await,
         Command::Answer(answer) => answer::run(session, answer).await,
         Command::Evidence(evidence) => evidence::run(session, evidence).await,
+        Command::Archive(verb) => archive::run(session, verb).await,
         Command::Backup { file } => backup::back_up(session, file).await,
         Command::Verify => verify::run(session).await,
         Command::Init

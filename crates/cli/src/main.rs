@@ -1,5 +1,6 @@
 //! `baton`: passes work between agents and people. Answers go to stdout, all else to stderr.
 
+mod archive;
 mod args;
 mod commands;
 mod failure;

@@ -9,6 +9,7 @@ use baton_engine::{Caller, Engine, Key, Mode, SystemClock};
 use baton_store_sqlite::{DataLock, SqliteStore};
 use sha2::{Digest as _, Sha256};
 
+use crate::archive;
 use crate::args::{Cli, Write};
 use crate::failure::Failure;
 use crate::project::Project;
@@ -84,7 +85,9 @@ impl Session {
         self.lock.set_note(url).map_err(|error| Failure::io("write the lock file", error))
     }
 
+    /// Writes the archive, where there is one, and lets everything go.
     pub(crate) async fn close(self) {
+        archive::catch_up(&self).await;
         self.engine.shutdown().await;
     }
 }

@@ -8,6 +8,7 @@ use baton_store::HandoffFilter;
 use baton_wire::agent_file;
 
 use super::workflow;
+use crate::archive::{archive_of, failure};
 use crate::args::Cli;
 use crate::failure::Failure;
 use crate::project::{Project, parsed};
@@ -101,6 +102,12 @@ async fn look_at_runs(
     };
     let advice = || "type `baton restore FILE --replace` with a backup".to_owned();
     findings.push(finding(what, sound, advice));
+    if let Some(archive) = archive_of(session) {
+        let written = archive.catch_up().await.map(|_| ()).map_err(failure);
+        let what = format!("the archive in {}", archive.places().sessions.display());
+        let advice = || "make room or mend the path, then type `baton archive rebuild`".to_owned();
+        findings.push(finding(what, written, advice));
+    }
     let n_waiting = engine.inbox(session.principal()).await?.len();
     if n_waiting > 0 {
         let advice = "type `baton inbox`".to_owned();

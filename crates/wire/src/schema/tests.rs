@@ -41,6 +41,7 @@ fn maps() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
         ("agent", "$defs.produces", outcomes()),
         ("project", "", project_file::KEYS.to_vec()),
         ("project", "$defs.project", project_file::PROJECT_KEYS.to_vec()),
+        ("project", "$defs.archive", project_file::ARCHIVE_KEYS.to_vec()),
     ]
 }
 
