@@ -59,7 +59,8 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
         | Command::Archive(_)
         | Command::Backup { .. }
         | Command::Verify => {
-            let session = Session::open(&cli).await?;
+            let session = Session::open(&cli).await;
+            let session = session.map_err(|it| archive::while_served(&cli.command, it))?;
             let result = with_session(&session, &cli.command).await;
             session.close().await;
             result

@@ -26,6 +26,7 @@ use self::disk::Disk;
 use self::rendered::{Rendered, rendered};
 use crate::{Engine, EngineError};
 
+pub(crate) use self::archivist::Desk;
 pub use self::archivist::{ArchiveHealth, Archivist};
 pub use self::disk::DiskError;
 

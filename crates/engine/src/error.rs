@@ -30,6 +30,10 @@ pub enum EngineError {
         "run {number} is still under way, so there is no completion yet; `baton run show {number}` tells where it is"
     )]
     RunOpen { number: u64 },
+    #[error("this project keeps no archive; add `[archive]` to `.baton/baton.toml`")]
+    NoArchive,
+    #[error("{problem}")]
+    ArchiveFailing { problem: String },
     #[error("no story is ready: {why}")]
     NothingReady { why: String },
     #[error(
@@ -90,6 +94,8 @@ impl EngineError {
             EngineError::WorkflowUnclear { .. } => "workflow_unclear",
             EngineError::AlreadyOpen { .. } => "already_open",
             EngineError::RunOpen { .. } => "run_open",
+            EngineError::NoArchive => "no_archive",
+            EngineError::ArchiveFailing { .. } => "archive_failing",
             EngineError::NothingReady { .. } => "nothing_ready",
             EngineError::NoPrompt { .. } => "no_prompt",
             EngineError::UnknownVariable { .. } => "unknown_variable",
@@ -111,7 +117,8 @@ impl EngineError {
                 RefusalClass::Unacceptable => ErrorClass::Unacceptable,
                 RefusalClass::Conflict => ErrorClass::Conflict,
             },
-            EngineError::NoSuchHandoff { .. }
+            EngineError::NoArchive
+            | EngineError::NoSuchHandoff { .. }
             | EngineError::NoSuchRun { .. }
             | EngineError::NoSuchStory { .. }
             | EngineError::NoSuchWorkflow { .. } => ErrorClass::NotFound,
@@ -124,7 +131,8 @@ impl EngineError {
             | EngineError::NothingReady { .. } => ErrorClass::Conflict,
             EngineError::Outdated { .. } => ErrorClass::Outdated,
             EngineError::Store(StoreError::Nul) => ErrorClass::Malformed,
-            EngineError::Contended
+            EngineError::ArchiveFailing { .. }
+            | EngineError::Contended
             | EngineError::Closing
             | EngineError::Store(
                 StoreError::Unavailable(_) | StoreError::Closed | StoreError::Damaged { .. },

@@ -73,7 +73,7 @@ pub struct Engine {
     leases: Leases,
     /// The newest position that is known to be on disk.
     tip: watch::Sender<Position>,
-    archive: watch::Sender<ArchiveHealth>,
+    archive: archive::Desk,
     /// Held for reading by every command, and for writing by the shutdown: so it waits for them.
     is_open: RwLock<bool>,
 }
@@ -100,7 +100,7 @@ impl Engine {
     ) -> Result<Self, EngineError> {
         let tip = watch::Sender::new(store.last_position().await?);
         let leases = Leases::new(store.timers(None, 0).await?, clock.now());
-        let archive = watch::Sender::new(ArchiveHealth::Off);
+        let archive = archive::Desk::default();
         let (cache, is_open) = (Cache::default(), RwLock::new(true));
         Ok(Self { store, clock, catalog, cache, leases, tip, archive, is_open })
     }

@@ -143,6 +143,8 @@ impl From<EngineError> for Problem {
             | EngineError::WorkflowUnclear { .. }
             | EngineError::AlreadyOpen { .. }
             | EngineError::RunOpen { .. }
+            | EngineError::NoArchive
+            | EngineError::ArchiveFailing { .. }
             | EngineError::NothingReady { .. }
             | EngineError::NoPrompt { .. }
             | EngineError::UnknownVariable { .. }

@@ -67,6 +67,8 @@ async fn refused(app: &App, error: EngineError) -> Problem {
         | EngineError::WorkflowUnclear { .. }
         | EngineError::AlreadyOpen { .. }
         | EngineError::RunOpen { .. }
+        | EngineError::NoArchive
+        | EngineError::ArchiveFailing { .. }
         | EngineError::NothingReady { .. }
         | EngineError::NoPrompt { .. }
         | EngineError::UnknownVariable { .. }

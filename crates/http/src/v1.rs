@@ -2,6 +2,7 @@
 
 mod agents;
 mod answer;
+mod archive;
 mod blockers;
 mod completion;
 mod decisions;
@@ -46,6 +47,7 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(handoffs::package))
         .routes(routes!(handoffs::prompt::prompt))
         .merge(on_a_handoff())
+        .routes(routes!(archive::rebuild))
         .routes(routes!(inbox::list))
         .routes(routes!(inbox::answer))
         .routes(routes!(blockers::list))

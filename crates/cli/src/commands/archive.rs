@@ -3,7 +3,7 @@
 use baton_core::document::{Node, Number};
 
 use crate::archive::{archive_of, failure};
-use crate::args::Archive;
+use crate::args::{Archive, Command};
 use crate::failure::Failure;
 use crate::session::Session;
 use crate::show::{self, Format};
@@ -11,6 +11,18 @@ use crate::show::{self, Format};
 pub(crate) async fn run(session: &Session, verb: &Archive) -> Result<(), Failure> {
     match verb {
         Archive::Rebuild => rebuild(session).await,
+    }
+}
+
+/// A server has the data, and its archive too: it is the one to ask.
+pub(crate) fn while_served(command: &Command, failure: Failure) -> Failure {
+    match (command, failure) {
+        (Command::Archive(Archive::Rebuild), Failure::Busy { by }) if by.starts_with("http") => {
+            Failure::Conflict(format!(
+                "a server has the data; ask it with `curl -X POST {by}/api/v1/archive/rebuild`"
+            ))
+        }
+        (_, failure) => failure,
     }
 }
 

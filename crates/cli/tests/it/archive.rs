@@ -71,3 +71,22 @@ fn an_archive_that_cannot_be_written_fails_no_command_and_is_told_by_the_doctor(
     project.ok(&["status"]);
     assert!(project.read(CURRENT).contains(r#""story": "s1""#));
 }
+
+#[test]
+fn a_server_keeps_the_archive_up_to_date_and_makes_it_again_when_asked() {
+    let project = Project::started();
+    let served = project.serves();
+    let accept = r#"{"action":"accept","handoffId":1}"#;
+    let accepted = served.curl(&["-X", "POST", "-d", accept], "/api/handoffs");
+    assert_eq!(accepted.status, 200, "{accepted:?}");
+    let path = project.path().join(CURRENT);
+    while !std::fs::read_to_string(&path).unwrap().contains(r#""status": "accepted""#) {
+        std::thread::yield_now();
+    }
+    std::fs::remove_file(&path).unwrap();
+    let rebuilt = served.curl(&["-X", "POST"], "/api/v1/archive/rebuild");
+    assert_eq!((rebuilt.status, &rebuilt.body["runs"]), (200, &1.into()), "{rebuilt:?}");
+    assert!(path.exists());
+    let ask = format!("curl -X POST {}/api/v1/archive/rebuild", served.url);
+    project.fails(&["archive", "rebuild"], 4, &ask);
+}

@@ -14,7 +14,7 @@ pub(super) struct Disk {
     root: PathBuf,
 }
 
-/// What could not be done, and where.
+/// What could not be done, and where in the project.
 #[derive(Debug, thiserror::Error)]
 pub enum DiskError {
     #[error("`{}` leads out of the project", path.display())]
@@ -30,7 +30,7 @@ impl Disk {
 
     /// Makes a folder and those above it, as far as they are not there, and gives its path.
     pub(super) fn folder(&self, folder: &Path) -> Result<PathBuf, DiskError> {
-        let root = fs::canonicalize(&self.root).map_err(|it| failed(&self.root, it))?;
+        let root = fs::canonicalize(&self.root).map_err(|it| self.failed(&self.root, it))?;
         let mut path = root.clone();
         for part in folder.components() {
             let Component::Normal(name) = part else {
@@ -40,16 +40,16 @@ impl Disk {
             match make_folder(&path) {
                 Ok(()) => {}
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(failed(&path, error)),
+                Err(error) => return Err(self.failed(&path, error)),
             }
             // Follows links: where they lead counts.
-            let real = fs::canonicalize(&path).map_err(|it| failed(&path, it))?;
+            let real = fs::canonicalize(&path).map_err(|it| self.failed(&path, it))?;
             if !real.starts_with(&root) {
-                return Err(DiskError::Outside { path });
+                return Err(DiskError::Outside { path: self.shown(&path) });
             }
             if !real.is_dir() {
                 let error = io::Error::from(io::ErrorKind::NotADirectory);
-                return Err(failed(&path, error));
+                return Err(self.failed(&path, error));
             }
             path = real;
         }
@@ -68,14 +68,14 @@ impl Disk {
         replace(&path, &beside, text).map_err(|error| {
             // Best effort: the next write takes it away too.
             let _ = fs::remove_file(&beside);
-            failed(&path, error)
+            self.failed(&path, error)
         })
     }
 
     /// Takes a file or a folder away, if it is there. A link goes, not what it leads to.
     pub(super) fn remove(&self, folder: &Path, name: &str) -> Result<(), DiskError> {
         let path = self.folder(folder)?.join(name);
-        remove(&path).map_err(|error| failed(&path, error))
+        remove(&path).map_err(|error| self.failed(&path, error))
     }
 
     /// Puts one folder in the place of another, which goes.
@@ -89,7 +89,20 @@ impl Disk {
                 Ok(()) | Err(_) => fs::rename(&fresh, &path),
             })
             .and_then(|()| remove(&old));
-        swapped.map_err(|error| failed(&path, error))
+        swapped.map_err(|error| self.failed(&path, error))
+    }
+
+    fn failed(&self, path: &Path, source: io::Error) -> DiskError {
+        DiskError::Io { path: self.shown(path), source }
+    }
+
+    /// As people call it: by its path in the project.
+    fn shown(&self, path: &Path) -> PathBuf {
+        let root = fs::canonicalize(&self.root).unwrap_or_default();
+        match path.strip_prefix(root) {
+            Ok(below) if below != Path::new("") => below.to_owned(),
+            Ok(_) | Err(_) => path.to_owned(),
+        }
     }
 }
 
@@ -124,10 +137,6 @@ fn make_folder(path: &Path) -> io::Result<()> {
 #[cfg(not(unix))]
 fn make_folder(path: &Path) -> io::Result<()> {
     fs::create_dir(path)
-}
-
-fn failed(path: &Path, source: io::Error) -> DiskError {
-    DiskError::Io { path: path.to_owned(), source }
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! The server from outside: requests over TCP, on SQLite in a directory of its own.
 
 #[cfg(test)]
+mod archive;
+#[cfg(test)]
 mod client;
 #[cfg(test)]
 mod completion;

@@ -36,6 +36,28 @@ async fn the_archivist_follows_the_log_and_outlives_a_failing_disk() {
 }
 
 #[tokio::test]
+async fn the_archivist_makes_everything_again_when_it_is_asked() {
+    let world = Backend::Memory.world().await;
+    let project = Project::of(&world.engine);
+    world.starts("S-1").await.unwrap();
+    assert_eq!(world.engine.rebuild_archive().await.unwrap_err().code(), "no_archive");
+    let archivist =
+        Archivist::start(Archive::new(world.engine.clone(), places(project.dir.path())));
+    is_written(&world).await;
+    let expected = project.files();
+    std::fs::remove_dir_all(project.path(".project")).unwrap();
+    assert_eq!(world.engine.rebuild_archive().await.unwrap().n_runs, 1);
+    assert_eq!(project.files(), expected);
+    std::fs::remove_dir_all(project.path(".project")).unwrap();
+    std::fs::write(project.path(".project"), "in the way").unwrap();
+    let error = world.engine.rebuild_archive().await.unwrap_err();
+    assert_eq!(error.code(), "archive_failing");
+    assert!(error.to_string().contains(".project"), "{error}");
+    archivist.stop().await;
+    assert_eq!(world.engine.rebuild_archive().await.unwrap_err().code(), "no_archive");
+}
+
+#[tokio::test]
 async fn the_archivist_ends_with_the_engine() {
     let world = Backend::Sqlite.world().await;
     let project = Project::of(&world.engine);
