@@ -7,6 +7,7 @@ mod crate_graph;
 mod error_pages;
 mod file_length;
 mod forbidden_marks;
+mod lint_pages;
 mod machine_paths;
 mod migrations;
 mod project;
@@ -20,6 +21,7 @@ const RULES: &[Rule] = &[
     Rule { name: "files are short", check: file_length::check },
     Rule { name: "migrations are numbered, and alike in every backend", check: migrations::check },
     Rule { name: "every error code has its page", check: error_pages::check },
+    Rule { name: "every rule of the linter has its page", check: lint_pages::check },
     Rule { name: "every test that docs/seeds.md names exists", check: seeds::check },
     Rule { name: "no file has a forbidden mark", check: forbidden_marks::check },
     Rule { name: "the changelog has a place for the next change", check: changelog::check },

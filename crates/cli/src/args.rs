@@ -1,6 +1,7 @@
 //! What may be typed. One enum a noun; each verb is carried out by the file of its noun.
 
 mod answers;
+mod documents;
 mod handoff;
 mod prompt;
 
@@ -10,6 +11,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::answers::{Answer, Choice, Evidence, Modify, Say, VerdictName};
+pub(crate) use self::documents::{Convert, Extract, FormatName, Lint};
 pub(crate) use self::handoff::{Handoff, HandoffComplete, HandoffCreate, HandoffList, Part};
 pub(crate) use self::prompt::{FaceName, Prompt};
 use crate::show::Format;
@@ -21,7 +23,10 @@ pub(crate) struct Cli {
     /// The project's folder; by default the nearest one above that has a `.baton` folder
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) project: Option<PathBuf>,
-    /// Print JSON, for programs
+    /// Ask the server there [default: BATON_URL, else the one that has the project's data, else none]
+    #[arg(long, global = true, value_name = "URL")]
+    pub(crate) server: Option<String>,
+    /// Print JSON, for programs: the API's own
     #[arg(long, global = true)]
     json: bool,
     /// Who is asking, for the record [default: your login name]
@@ -47,6 +52,10 @@ pub(crate) enum Command {
     Serve(Serve),
     /// Who has the baton, and what waits for you
     Status,
+    /// What happens, as it happens: one line an event
+    Watch(Watch),
+    /// Open the server's page in a browser
+    Open(Open),
     /// The work that waits or is under way
     #[command(subcommand)]
     Story(Story),
@@ -92,7 +101,13 @@ pub(crate) enum Command {
         #[arg(long)]
         replace: bool,
     },
-    /// Print the JSON Schema of a file: workflow, agent or project
+    /// Write a document in another format, with nothing lost
+    Convert(Convert),
+    /// Find what is poor about a handoff before it is sent
+    Lint(Lint),
+    /// Find the handoff in what an agent printed
+    Extract(Extract),
+    /// Print a JSON Schema; without a name, list them
     Schema { name: Option<String> },
     /// Print a script that completes `baton` commands in your shell
     Completions { shell: clap_complete::Shell },
@@ -112,6 +127,25 @@ pub(crate) struct Serve {
     /// A name, besides the loopback ones, by which browsers and programs may call it
     #[arg(long, value_name = "HOST[:PORT]")]
     pub(crate) allow_host: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Watch {
+    /// Only this run, by number, id or story, until it is over [default: all, until Ctrl-C]
+    pub(crate) run: Option<String>,
+    /// From the beginning, not only from now on
+    #[arg(long)]
+    pub(crate) all: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Open {
+    /// A run, or where there is none of that name, a handoff [default: all runs]
+    #[arg(value_name = "RUN|HANDOFF")]
+    pub(crate) what: Option<String>,
+    /// Print the address, and start no browser
+    #[arg(long)]
+    pub(crate) print: bool,
 }
 
 #[derive(Debug, Args)]

@@ -4,12 +4,16 @@ mod agent;
 mod answer;
 mod archive;
 mod backup;
+mod convert;
 mod demo;
 mod doctor;
 mod evidence;
+mod extract;
 mod handoff;
 mod inbox;
 mod init;
+mod lint;
+mod open;
 mod outcome;
 mod prompt;
 mod run;
@@ -19,24 +23,36 @@ mod status;
 mod stop;
 mod story;
 mod verify;
+mod watch;
 mod workflow;
 
 use clap::CommandFactory as _;
 
+use crate::api::Api;
 use crate::args::{Cli, Command};
+use crate::data::Data;
 use crate::failure::Failure;
-use crate::session::Session;
+use crate::project::Project;
 use crate::show;
 
 pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
+    if cli.server.is_some() && !asks_a_server(&cli.command) {
+        let message = "this works on the project's own files and data; leave `--server` out";
+        return Err(Failure::Usage(message.to_owned()));
+    }
     match &cli.command {
         Command::Init => init::run(&cli),
         Command::Demo(demo) => demo::run(&cli, demo).await,
         Command::Serve(serve) => serve::run(&cli, serve).await,
+        Command::Watch(watch) => watch::run(&cli, watch).await,
+        Command::Open(open) => open::run(&cli, open).await,
         Command::Workflow(verb) => workflow::run(&cli, verb),
         Command::Agent(verb) => agent::run(&cli, verb),
         Command::Doctor => doctor::run(&cli).await,
         Command::Restore { file, replace } => backup::restore(&cli, file, *replace).await,
+        Command::Convert(convert) => convert::run(convert),
+        Command::Lint(lint) => lint::run(&cli, lint),
+        Command::Extract(extract) => extract::run(extract, cli.format()),
         Command::Schema { name } => schema::run(name.as_deref()),
         Command::Completions { shell } => {
             let mut command = Cli::command();
@@ -44,6 +60,18 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
             clap_complete::generate(*shell, &mut command, "baton", &mut script);
             show::answer(&String::from_utf8_lossy(&script));
             Ok(())
+        }
+        Command::Backup { file } => {
+            let data = Data::open(Project::find(cli.project.as_deref())?).await?;
+            let result = backup::back_up(&data, cli.format(), file).await;
+            data.close().await;
+            result
+        }
+        Command::Verify => {
+            let data = Data::open(Project::find(cli.project.as_deref())?).await?;
+            let result = verify::run(&data, cli.format()).await;
+            data.close().await;
+            result
         }
         Command::Status
         | Command::Story(_)
@@ -56,42 +84,79 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
         | Command::Modify(_)
         | Command::Answer(_)
         | Command::Evidence(_)
-        | Command::Archive(_)
-        | Command::Backup { .. }
-        | Command::Verify => {
-            let session = Session::open(&cli).await;
-            let session = session.map_err(|it| archive::while_served(&cli.command, it))?;
-            let result = with_session(&session, &cli.command).await;
-            session.close().await;
+        | Command::Archive(_) => {
+            let api = Api::open(&cli).await?;
+            let result = ask(&api, &cli.command).await;
+            api.close().await;
             result
         }
     }
 }
 
-async fn with_session(session: &Session, command: &Command) -> Result<(), Failure> {
+/// True for what is a request to the API, or to a server's page.
+fn asks_a_server(command: &Command) -> bool {
     match command {
-        Command::Status => status::run(session).await,
-        Command::Story(verb) => story::run(session, verb).await,
-        Command::Run(verb) => run::run(session, verb).await,
-        Command::Handoff(verb) => handoff::run(session, verb).await,
-        Command::Prompt(prompt) => prompt::run(session, prompt).await,
-        Command::Inbox => inbox::run(session).await,
-        Command::Approve(say) => answer::approve(session, say).await,
-        Command::Reject(say) => answer::reject(session, say).await,
-        Command::Modify(modify) => answer::modify(session, modify).await,
-        Command::Answer(answer) => answer::run(session, answer).await,
-        Command::Evidence(evidence) => evidence::run(session, evidence).await,
-        Command::Archive(verb) => archive::run(session, verb).await,
-        Command::Backup { file } => backup::back_up(session, file).await,
-        Command::Verify => verify::run(session).await,
+        Command::Status
+        | Command::Story(_)
+        | Command::Run(_)
+        | Command::Handoff(_)
+        | Command::Prompt(_)
+        | Command::Inbox
+        | Command::Approve(_)
+        | Command::Reject(_)
+        | Command::Modify(_)
+        | Command::Answer(_)
+        | Command::Evidence(_)
+        | Command::Archive(_)
+        | Command::Watch(_)
+        | Command::Open(_) => true,
         Command::Init
         | Command::Demo(_)
         | Command::Serve(_)
         | Command::Workflow(_)
         | Command::Agent(_)
         | Command::Doctor
+        | Command::Verify
+        | Command::Backup { .. }
         | Command::Restore { .. }
+        | Command::Convert(_)
+        | Command::Lint(_)
+        | Command::Extract(_)
         | Command::Schema { .. }
-        | Command::Completions { .. } => Ok(()),
+        | Command::Completions { .. } => false,
+    }
+}
+
+/// What is a request to the API.
+async fn ask(api: &Api, command: &Command) -> Result<(), Failure> {
+    match command {
+        Command::Status => status::run(api).await,
+        Command::Story(verb) => story::run(api, verb).await,
+        Command::Run(verb) => run::run(api, verb).await,
+        Command::Handoff(verb) => handoff::run(api, verb).await,
+        Command::Prompt(prompt) => prompt::run(api, prompt).await,
+        Command::Inbox => inbox::run(api).await,
+        Command::Approve(say) => answer::approve(api, say).await,
+        Command::Reject(say) => answer::reject(api, say).await,
+        Command::Modify(modify) => answer::modify(api, modify).await,
+        Command::Answer(answer) => answer::run(api, answer).await,
+        Command::Evidence(evidence) => evidence::run(api, evidence).await,
+        Command::Archive(verb) => archive::run(api, *verb).await,
+        Command::Init
+        | Command::Demo(_)
+        | Command::Serve(_)
+        | Command::Watch(_)
+        | Command::Open(_)
+        | Command::Workflow(_)
+        | Command::Agent(_)
+        | Command::Doctor
+        | Command::Verify
+        | Command::Backup { .. }
+        | Command::Restore { .. }
+        | Command::Convert(_)
+        | Command::Lint(_)
+        | Command::Extract(_)
+        | Command::Schema { .. }
+        | Command::Completions { .. } => unreachable!("it is carried out without the API"),
     }
 }

@@ -5,18 +5,29 @@ use std::process::ExitCode;
 use baton_core::document::Node;
 use baton_core::names::NameError;
 use baton_core::problem::Problem;
-use baton_core::refusal::Refusal;
 use baton_engine::{EngineError, ErrorClass};
 use baton_http::ServeError;
+use baton_http::api::{self, Broken};
 use baton_store::StoreError;
 use baton_store_sqlite::{LockError, OpenError};
 use baton_wire::file_problem::FileProblem;
+use baton_wire::formats::{self, FormatError};
 use baton_wire::json;
+use http::StatusCode;
 
-use crate::show::{Format, error_line, problem_lines};
+use crate::show::{self, Format, error_line, problem_lines};
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
+    /// The API says no.
+    #[error("{}", problem.detail)]
+    Refused {
+        problem: Box<api::Problem>,
+        /// The same as it came.
+        document: String,
+        /// What the sender wrote in, for showing what would have passed.
+        format: baton_core::package::Format,
+    },
     #[error(transparent)]
     Engine(#[from] EngineError),
     #[error(transparent)]
@@ -33,12 +44,20 @@ pub(crate) enum Failure {
     File { file: String, problems: Vec<FileProblem> },
     #[error("{file} has {} {}", problems.len(), if problems.len() == 1 { "problem" } else { "problems" })]
     Check { file: String, problems: Vec<Problem> },
+    #[error("`{file}` cannot be read as {}: {error}", error.format.title())]
+    Document { file: String, error: FormatError },
     #[error("{what}")]
     Broken { what: String },
     #[error("cannot {what}: {source}")]
     Io { what: String, source: std::io::Error },
     #[error("the data is in use by another Baton ({by}); it did not finish within 5 seconds")]
     Busy { by: String },
+    #[error("a server has the data ({url}); stop it first")]
+    Served { url: String },
+    #[error("no server has the data, so nothing can be seen live; `baton serve` starts one")]
+    NoServer,
+    #[error("the server at {url}, {from}: {why}")]
+    Server { url: String, from: String, why: String },
     #[error("cannot open the data: {}", chain(.0))]
     Open(#[source] OpenError),
     #[error("the store failed: {}", chain(.0))]
@@ -59,8 +78,23 @@ impl Failure {
         Self::Io { what: what.into(), source }
     }
 
+    /// The same, with what would have passed in the format that the sender writes.
+    pub(crate) fn in_format(self, format: baton_core::package::Format) -> Self {
+        if let Self::Refused { problem, document, .. } = self {
+            return Self::Refused { problem, document, format };
+        }
+        self
+    }
+
     fn exit_code(&self) -> u8 {
         match self {
+            Failure::Refused { problem, .. } => match problem.status {
+                StatusCode::BAD_REQUEST => USAGE,
+                StatusCode::NOT_FOUND => NOT_FOUND,
+                StatusCode::CONFLICT | StatusCode::PRECONDITION_FAILED => CONFLICT,
+                StatusCode::SERVICE_UNAVAILABLE => UNAVAILABLE,
+                _ => REFUSED,
+            },
             Failure::Engine(error) => match error.class() {
                 ErrorClass::Malformed => USAGE,
                 ErrorClass::Unacceptable => REFUSED,
@@ -71,26 +105,37 @@ impl Failure {
             Failure::Name(_) | Failure::Usage(_) | Failure::Payload(_) => USAGE,
             Failure::NotFound(_) => NOT_FOUND,
             Failure::Conflict(_) => CONFLICT,
-            Failure::File { .. } | Failure::Check { .. } | Failure::Broken { .. } => REFUSED,
+            Failure::File { .. }
+            | Failure::Check { .. }
+            | Failure::Document { .. }
+            | Failure::Broken { .. } => REFUSED,
             Failure::Io { .. }
             | Failure::Busy { .. }
+            | Failure::Served { .. }
+            | Failure::NoServer
+            | Failure::Server { .. }
             | Failure::Open(_)
             | Failure::Store(_)
             | Failure::Serve(_) => UNAVAILABLE,
         }
     }
 
-    fn code(&self) -> &'static str {
+    fn code(&self) -> &str {
         match self {
+            Failure::Refused { problem, .. } => &problem.code,
             Failure::Engine(error) => error.code(),
             Failure::Payload(error) => error.code(),
             Failure::Name(_) | Failure::Usage(_) => "usage",
             Failure::NotFound(_) => "not_found",
             Failure::Conflict(_) => "conflict",
             Failure::File { .. } | Failure::Check { .. } => "bad_file",
+            Failure::Document { error, .. } => error.code(),
             Failure::Broken { .. } => "broken",
             Failure::Io { .. }
             | Failure::Busy { .. }
+            | Failure::Served { .. }
+            | Failure::NoServer
+            | Failure::Server { .. }
             | Failure::Open(_)
             | Failure::Store(_)
             | Failure::Serve(_) => "unavailable",
@@ -102,9 +147,9 @@ impl Failure {
         match self {
             Failure::Check { problems, .. } => problems.iter().map(ToString::to_string).collect(),
             Failure::File { problems, .. } => problems.iter().map(ToString::to_string).collect(),
-            Failure::Engine(EngineError::Refused { refusal, .. }) => {
-                let problems = contract(refusal).map_or(&[][..], |(problems, _)| problems);
-                problems.iter().map(ToString::to_string).collect()
+            Failure::Refused { problem, .. } => {
+                let line = |it: &Broken| format!("{}: {} [{}]", it.path, it.message, it.rule);
+                problem.problems.iter().map(line).collect()
             }
             Failure::Engine(_)
             | Failure::Name(_)
@@ -112,9 +157,13 @@ impl Failure {
             | Failure::NotFound(_)
             | Failure::Conflict(_)
             | Failure::Payload(_)
+            | Failure::Document { .. }
             | Failure::Broken { .. }
             | Failure::Io { .. }
             | Failure::Busy { .. }
+            | Failure::Served { .. }
+            | Failure::NoServer
+            | Failure::Server { .. }
             | Failure::Open(_)
             | Failure::Store(_)
             | Failure::Serve(_) => Vec::new(),
@@ -122,19 +171,47 @@ impl Failure {
     }
 
     /// What would pass, where a contract was not kept.
-    fn skeleton(&self) -> Option<&Node> {
-        if let Failure::Engine(EngineError::Refused { refusal, .. }) = self {
-            return contract(refusal).map(|(_, skeleton)| skeleton);
+    fn skeleton(&self) -> Option<String> {
+        match self {
+            Failure::Refused { problem, format, .. } => {
+                let skeleton = json::parse(problem.skeleton.as_ref()?.get()).ok()?;
+                Some(formats::encode(&skeleton, *format).trim_end().to_owned())
+            }
+            Failure::Engine(_)
+            | Failure::Name(_)
+            | Failure::Usage(_)
+            | Failure::NotFound(_)
+            | Failure::Conflict(_)
+            | Failure::Payload(_)
+            | Failure::Document { .. }
+            | Failure::File { .. }
+            | Failure::Check { .. }
+            | Failure::Broken { .. }
+            | Failure::Io { .. }
+            | Failure::Busy { .. }
+            | Failure::Served { .. }
+            | Failure::NoServer
+            | Failure::Server { .. }
+            | Failure::Open(_)
+            | Failure::Store(_)
+            | Failure::Serve(_) => None,
         }
-        None
     }
-}
 
-fn contract(refusal: &Refusal) -> Option<(&[Problem], &Node)> {
-    if let Refusal::Contract { problems, skeleton, .. } = refusal {
-        return Some((problems, skeleton));
+    /// The API's own problem, or one that looks like it.
+    fn document(&self) -> String {
+        if let Failure::Refused { document, .. } = self {
+            return show::pretty(document);
+        }
+        let details = self.details().into_iter().map(Node::Text).collect();
+        json::print_pretty(&Node::map([
+            ("success", Node::Bool(false)),
+            ("code", Node::text(self.code())),
+            ("detail", Node::text(self.to_string())),
+            ("error", Node::text(self.to_string())),
+            ("problems", Node::List(details)),
+        ]))
     }
-    None
 }
 
 /// Says what went wrong, on stderr.
@@ -144,23 +221,10 @@ pub(crate) fn report(failure: &Failure, format: Format) -> ExitCode {
             error_line(&failure.to_string(), failure.code());
             problem_lines(&failure.details());
             if let Some(skeleton) = failure.skeleton() {
-                let skeleton = json::print_pretty(skeleton);
                 anstream::eprintln!("\nwhat would pass, once the marks are filled in:\n{skeleton}");
             }
         }
-        Format::Json => {
-            let details = failure.details().into_iter().map(Node::Text).collect();
-            let mut members = vec![
-                ("code", Node::text(failure.code())),
-                ("message", Node::text(failure.to_string())),
-                ("problems", Node::List(details)),
-            ];
-            if let Some(skeleton) = failure.skeleton() {
-                members.push(("skeleton", skeleton.clone()));
-            }
-            let error = Node::map([("error", Node::map(members))]);
-            anstream::eprintln!("{}", json::print_pretty(&error));
-        }
+        Format::Json => anstream::eprintln!("{}", failure.document()),
     }
     ExitCode::from(failure.exit_code())
 }

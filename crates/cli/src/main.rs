@@ -1,10 +1,13 @@
 //! `baton`: passes work between agents and people. Answers go to stdout, all else to stderr.
 
+mod api;
 mod archive;
 mod args;
+mod browser;
 mod commands;
+mod data;
+mod document;
 mod failure;
-mod names;
 mod payload;
 mod project;
 mod session;

@@ -2,73 +2,79 @@
 
 use std::io::Read as _;
 
-use baton_core::acknowledgement::Acknowledgement;
 use baton_core::document::Node;
-use baton_core::names::Words;
-use baton_core::package::{Format, Package};
 use baton_wire::json;
-use baton_wire::located::yaml;
+use serde_json::value::{RawValue, to_raw_value};
 
 use crate::failure::Failure;
 
-/// A package of JSON.
-pub(crate) fn package(argument: &str) -> Result<Package, Failure> {
+const MOST_OUTPUT: u64 = 64 * 1024 * 1024;
+
+/// A package of JSON, as it is written.
+pub(crate) fn package(argument: &str) -> Result<Box<RawValue>, Failure> {
     let text = text(argument)?;
-    let document = json::parse(&text)?;
-    Ok(Package::new(Format::Json, text, document))
+    // Looked at here, where what is wrong with it has a line and a column of its own.
+    json::parse(&text)?;
+    raw(text)
 }
 
 /// Something that is said: a question, an answer, a comment.
-pub(crate) fn words(argument: Option<&String>) -> Result<Option<Words>, Failure> {
-    let text = argument.map(|it| text(it)).transpose()?;
-    Ok(text.map(|it| Words::parse(&it)).transpose()?)
+pub(crate) fn words(argument: Option<&String>) -> Result<Option<String>, Failure> {
+    argument.map(|it| text(it)).transpose()
 }
 
-/// What the receiver of a handoff says: an `acknowledgment` document, or plain words.
-pub(crate) fn acknowledgement(argument: &str) -> Result<Acknowledgement, Failure> {
+/// What the receiver of a handoff says: a document of JSON, or a text.
+pub(crate) fn acknowledgement(argument: &str) -> Result<Box<RawValue>, Failure> {
     let text = text(argument)?;
-    match document(&text) {
-        Some(document) => Acknowledgement::read(&document, text).map_err(|problems| {
-            let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
-            Failure::Usage(format!("the acknowledgement is not usable: {}", problems.join("; ")))
-        }),
-        None => Ok(Acknowledgement::words(text)),
+    match json::parse(&text) {
+        Ok(Node::Map(_)) => raw(text),
+        Ok(Node::Null | Node::Bool(_) | Node::Number(_) | Node::Text(_) | Node::List(_))
+        | Err(_) => to_raw_value(&text).map_err(|error| Failure::Usage(error.to_string())),
     }
 }
 
-/// JSON or YAML, where the text is a document with members; a sentence is not.
-fn document(text: &str) -> Option<Node> {
-    let document = json::parse(text).ok().or_else(|| {
-        let read = yaml::parse(text, json::MOST_BYTES).ok()?;
-        Some(read.to_node())
-    })?;
-    match document {
-        Node::Map(_) => Some(document),
-        Node::Null | Node::Bool(_) | Node::Number(_) | Node::Text(_) | Node::List(_) => None,
-    }
+fn raw(text: String) -> Result<Box<RawValue>, Failure> {
+    RawValue::from_string(text).map_err(|error| Failure::Usage(error.to_string()))
+}
+
+/// The text of a document: a file, or stdin for `-`.
+pub(crate) fn file(name: &str) -> Result<String, Failure> {
+    if name == "-" { text(name) } else { text(&format!("@{name}")) }
+}
+
+/// Everything that an agent printed, which may be long and need not be text to the last byte.
+pub(crate) fn output(name: &str) -> Result<String, Failure> {
+    let bytes = if name == "-" {
+        read_at_most(&mut std::io::stdin(), "stdin", MOST_OUTPUT)?
+    } else {
+        read_at_most(&mut open(name)?, name, MOST_OUTPUT)?
+    };
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Text from wherever the argument says.
 pub(crate) fn text(argument: &str) -> Result<String, Failure> {
     let bytes = if argument == "-" {
-        read_at_most(&mut std::io::stdin(), "stdin")?
+        read_at_most(&mut std::io::stdin(), "stdin", json::MOST_BYTES as u64)?
     } else if let Some(path) = argument.strip_prefix('@') {
-        let mut file = std::fs::File::open(path).map_err(|error| {
-            if error.kind() == std::io::ErrorKind::NotFound {
-                return Failure::NotFound(format!("there is no file `{path}`"));
-            }
-            Failure::io(format!("read `{path}`"), error)
-        })?;
-        read_at_most(&mut file, path)?
+        read_at_most(&mut open(path)?, path, json::MOST_BYTES as u64)?
     } else {
         return Ok(argument.to_owned());
     };
     String::from_utf8(bytes).map_err(|_| Failure::Usage(format!("`{argument}` is not UTF-8 text")))
 }
 
-/// More than a package may have is not even read.
-fn read_at_most(from: &mut dyn std::io::Read, name: &str) -> Result<Vec<u8>, Failure> {
-    let most = json::MOST_BYTES as u64;
+fn open(path: &str) -> Result<std::fs::File, Failure> {
+    std::fs::File::open(path).map_err(|error| {
+        if error.kind() == std::io::ErrorKind::NotFound {
+            return Failure::NotFound(format!("there is no file `{path}`"));
+        }
+        Failure::io(format!("read `{path}`"), error)
+    })
+}
+
+/// More than that is not even read.
+fn read_at_most(from: &mut dyn std::io::Read, name: &str, most: u64) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     from.take(most + 1)
         .read_to_end(&mut bytes)

@@ -8,6 +8,7 @@ use baton_core::names::WorkflowName;
 use baton_core::problem::Problem;
 use baton_core::registry::Agents;
 use baton_engine::{Catalog, Entry};
+use baton_http::api::ProfileWord;
 use baton_wire::agent_file::{self, AgentFile};
 use baton_wire::file_problem::FileProblem;
 use baton_wire::project_file::{self, ProjectFile};
@@ -84,8 +85,11 @@ impl Project {
     }
 
     /// How severe contracts are taken where nobody says: strict, unless the project does.
-    pub(crate) fn profile(&self) -> Profile {
-        self.file.profile.unwrap_or(Profile::Strict)
+    pub(crate) fn profile(&self) -> ProfileWord {
+        match self.file.profile {
+            Some(Profile::Lenient) => ProfileWord::Lenient,
+            Some(Profile::Strict) | None => ProfileWord::Strict,
+        }
     }
 
     /// Every workflow by name; the project's file wins over ours.

@@ -1,5 +1,6 @@
 //! How answers look: tables for people, JSON for programs.
 
+mod events;
 mod graph;
 mod handoffs;
 mod runs;
@@ -10,14 +11,14 @@ mod time;
 mod workflows;
 
 use baton_core::document::Node;
-pub(crate) use baton_engine::shell_word;
 use baton_wire::json;
 
+pub(crate) use events::Telling;
 pub(crate) use graph::mermaid;
-pub(crate) use handoffs::{handoff_json, handoff_page, handoffs_table, what_to_answer};
-pub(crate) use runs::{run_json, runs_table, whereabouts};
-pub(crate) use stories::{stories_table, story_json, story_status};
-pub(crate) use style::{bold, dim, good, mark, warn};
+pub(crate) use handoffs::{handoff_page, handoffs_table};
+pub(crate) use runs::{runs_table, whereabouts};
+pub(crate) use stories::{stories_table, story_page};
+pub(crate) use style::{bad, bold, dim, good, mark, warn};
 pub(crate) use table::{fields, table};
 pub(crate) use time::{Times, ago};
 pub(crate) use workflows::{agent_json, workflow_json, workflow_page};
@@ -30,9 +31,14 @@ pub(crate) enum Format {
 
 /// Prints an answer. Text that comes from others is shown with its invisible characters visible.
 pub(crate) fn answer(text: &str) {
+    answer_text(&format!("{}\n", text.trim_end_matches('\n')));
+}
+
+/// Prints a text to the letter.
+pub(crate) fn answer_text(text: &str) {
     use std::io::Write as _;
     let mut stdout = anstream::stdout().lock();
-    let written = writeln!(stdout, "{}", text.trim_end_matches('\n')).and_then(|()| stdout.flush());
+    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
     match written.map_err(|error| (error.kind(), error)) {
         Ok(()) => {}
         // Whoever listened has heard enough. What was done is done, and on disk.
@@ -42,6 +48,17 @@ pub(crate) fn answer(text: &str) {
             std::process::exit(5);
         }
     }
+}
+
+/// The API's own answer.
+pub(crate) fn answer_document(document: &str) {
+    answer(&pretty(document));
+}
+
+/// JSON for people: one member a line. What is nested too deep for that stays as it is.
+pub(crate) fn pretty(document: &str) -> String {
+    let read = json::parse_within(document, usize::MAX);
+    read.map_or_else(|_| document.to_owned(), |it| json::print_pretty(&it))
 }
 
 pub(crate) fn answer_json(node: &Node) {

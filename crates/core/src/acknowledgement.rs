@@ -47,6 +47,11 @@ impl Acknowledgement {
         }
     }
 
+    /// True for a document that says what it is.
+    pub fn is_one(document: &Node) -> bool {
+        ROOTS.iter().any(|it| document.member(it).is_some())
+    }
+
     /// Reads a document: seed 004's, or any other, which is then only kept.
     pub fn read(document: &Node, text: impl Into<Arc<str>>) -> Result<Self, Vec<Problem>> {
         let root = ROOTS.iter().find_map(|it| document.member(it)).unwrap_or(document);

@@ -32,6 +32,8 @@ mod gate_scenarios;
 #[cfg(test)]
 mod lease_scenarios;
 #[cfg(test)]
+mod lint_scenarios;
+#[cfg(test)]
 mod page_scenarios;
 #[cfg(test)]
 mod project;
@@ -53,6 +55,7 @@ use draft::Draft;
 
 use crate::command::{Command, Create};
 use crate::event::Event;
+use crate::lint;
 use crate::names::{Principal, StoryKey};
 use crate::problem::Problem;
 use crate::refusal::Refusal;
@@ -68,6 +71,8 @@ pub struct Ground<'a> {
     pub agents: &'a Agents,
     pub now: Timestamp,
     pub fresh: &'a dyn Fresh,
+    /// What the project sets for the linter.
+    pub lint: &'a lint::Settings,
 }
 
 /// Ids and nonces that nobody has used.
@@ -92,7 +97,7 @@ pub struct Done {
     pub cancelled: Vec<HandoffNo>,
     /// What a clean-up leaves alone.
     pub kept: Vec<HandoffNo>,
-    /// What the contract would like to see.
+    /// What the contract would like to see, and what the linter found.
     pub warnings: Vec<Problem>,
 }
 

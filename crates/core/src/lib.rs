@@ -15,6 +15,7 @@ pub mod event;
 pub mod evidence;
 pub mod gate;
 pub mod hash;
+pub mod lint;
 pub mod names;
 pub mod outcome;
 pub mod package;

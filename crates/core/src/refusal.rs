@@ -36,8 +36,9 @@ pub enum Refusal {
     ChooseReceiver { step: StepId, outcome: &'static str, choices: String },
     #[error("the step `{step}` is not optional and cannot be skipped")]
     NotOptional { step: StepId },
-    #[error("the package breaks the contract `{contract}` (rules broken: {})", problems.len())]
-    Contract { contract: String, problems: Vec<Problem>, skeleton: Box<Node> },
+    /// Without a contract it is the linter alone that refuses.
+    #[error("{} (rules broken: {})", broken(contract.as_deref()), problems.len())]
+    Contract { contract: Option<String>, problems: Vec<Problem>, skeleton: Box<Node> },
     #[error("{handoff} asks a person, and takes nothing but an answer: {choices}")]
     GateOpen { handoff: HandoffNo, choices: String },
     #[error("{handoff} asks nobody anything; accept or reject it instead")]
@@ -109,7 +110,8 @@ impl Refusal {
             Refusal::NotAnEdge { .. } => "not_an_edge",
             Refusal::ChooseReceiver { .. } => "choose_receiver",
             Refusal::NotOptional { .. } => "not_optional",
-            Refusal::Contract { .. } => "contract",
+            Refusal::Contract { contract: Some(_), .. } => "contract",
+            Refusal::Contract { contract: None, .. } => "lint",
             Refusal::GateOpen { .. } => "gate_open",
             Refusal::NotAGate { .. } => "not_a_gate",
             Refusal::NotAChoice { .. } => "not_a_choice",
@@ -220,6 +222,13 @@ impl Refusal {
             Refusal::UnknownAgent { .. } => RefusalClass::Malformed,
         }
     }
+}
+
+fn broken(contract: Option<&str>) -> String {
+    contract.map_or_else(
+        || "the linter does not let the package through".to_owned(),
+        |it| format!("the package breaks the contract `{it}`"),
+    )
 }
 
 fn before(due: Option<&Timestamp>) -> String {

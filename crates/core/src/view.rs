@@ -9,13 +9,15 @@ use crate::outcome::Outcome;
 
 mod parts;
 pub mod read;
+mod subject;
 
 pub use parts::{
     Artifact, Blocker, Decision, ErrorReport, Expectations, Finding, OpenQuestion,
     ValidationRequest,
 };
 pub(crate) use parts::{blockers, findings};
-use read::{first_text, owned_at, text_at, texts_at};
+use read::{first_text, text_at, texts_at};
+pub use subject::Subject;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct View {
@@ -80,17 +82,6 @@ pub enum StepWord {
     Name(String),
     Number(Number),
     Outside,
-}
-
-/// By what a document names the work it belongs to.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Subject {
-    pub story: Option<String>,
-    pub issue_url: Option<String>,
-    pub issue_number: Option<String>,
-    pub pr_url: Option<String>,
-    pub pr_number: Option<String>,
-    pub feature_directory: Option<String>,
 }
 
 impl View {
@@ -161,19 +152,6 @@ impl Claim {
         match self.meaning {
             Meaning::Ended(outcome) => Some(outcome),
             Meaning::UnderWay | Meaning::Unknown => None,
-        }
-    }
-}
-
-impl Subject {
-    fn of(body: &Node) -> Self {
-        Self {
-            story: first_text(body, &["storyId", "story_id"]).map(str::to_owned),
-            issue_url: owned_at(body, "issue_url"),
-            issue_number: owned_at(body, "issue_number"),
-            pr_url: owned_at(body, "pr_url"),
-            pr_number: owned_at(body, "pr_number"),
-            feature_directory: owned_at(body, "feature_directory"),
         }
     }
 }

@@ -100,8 +100,26 @@ pub struct Edge {
     pub profile: Option<Profile>,
     /// How many rejects this edge takes before a person is asked.
     pub rounds: Option<u32>,
+    /// A package that scores less is refused, whatever the profile.
+    pub min_score: Option<u8>,
     /// What has to be settled before the work goes this way.
     pub gate: Option<EdgeGate>,
+}
+
+impl Edge {
+    /// An edge that asks for nothing.
+    pub fn plain(on: Outcome, to: Target) -> Self {
+        Self {
+            on,
+            to,
+            is_back: false,
+            contract: None,
+            profile: None,
+            rounds: None,
+            min_score: None,
+            gate: None,
+        }
+    }
 }
 
 /// A gate that a workflow declares on an edge.
@@ -196,6 +214,15 @@ impl Workflow {
             Place::Delegate(agent) => vec![agent.clone()],
             Place::Step(id) => self.step(id).map_or_else(Vec::new, |it| it.agents.clone()),
         }
+    }
+
+    /// The first edge from one agent to another, whichever step each is at.
+    pub fn edge_of_agents(&self, from: &AgentId, to: &AgentId) -> Option<&Edge> {
+        let leads = |edge: &&Edge| self.agents_at(&Self::target_place(&edge.to)).contains(to);
+        let start = std::iter::once(&self.start).filter(|_| from.is_orchestrator());
+        let edges =
+            self.steps.iter().filter(|it| it.agents.contains(from)).flat_map(|it| &it.edges);
+        start.chain(edges).find(leads)
     }
 
     pub fn target_place(target: &Target) -> Place {

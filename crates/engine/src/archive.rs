@@ -5,6 +5,7 @@
 //! and leaves the same files. `docs/archive.md` says what they hold.
 
 mod archivist;
+mod desk;
 mod disk;
 mod escaped;
 mod facts;
@@ -26,8 +27,9 @@ use self::disk::Disk;
 use self::rendered::{Rendered, rendered};
 use crate::{Engine, EngineError};
 
-pub(crate) use self::archivist::Desk;
 pub use self::archivist::{ArchiveHealth, Archivist};
+pub use self::desk::ArchiveStatus;
+pub(crate) use self::desk::Desk;
 pub use self::disk::DiskError;
 
 /// The name of its cursor in the store.
@@ -45,7 +47,7 @@ pub struct Places {
     pub sessions: PathBuf,
 }
 
-/// Writes what the log tells. Only one at a time may write to the same places.
+/// Writes what the log tells. Those of one engine take turns; only one process may have one.
 pub struct Archive {
     engine: Arc<Engine>,
     places: Arc<Places>,
@@ -97,6 +99,7 @@ impl Archive {
 
     /// Writes what has happened since the last pass, each file at most once.
     pub async fn catch_up(&self) -> Result<Archived, ArchiveError> {
+        let _at_work = self.engine.archive.work().await;
         let store = self.engine.store();
         let from = store.cursor(PROJECTOR).await?;
         let Some(news) = self.news(from).await? else { return Ok(Archived::default()) };
@@ -120,6 +123,7 @@ impl Archive {
     /// Makes everything again, each session in a fresh folder. Folders that are not named after a
     /// run of this store are left alone.
     pub async fn rebuild(&self) -> Result<Archived, ArchiveError> {
+        let _at_work = self.engine.archive.work().await;
         let store = self.engine.store();
         // Until it is done, the next pass would have to begin at the beginning.
         let from = store.cursor(PROJECTOR).await?;

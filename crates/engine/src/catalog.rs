@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use baton_core::lint::Settings;
 use baton_core::names::{AgentId, WorkflowName};
 use baton_core::registry::Agents;
 use baton_core::workflow::Workflow;
@@ -16,6 +17,7 @@ pub struct Catalog {
     workflows: BTreeMap<WorkflowName, Entry>,
     agents: Agents,
     default: Option<WorkflowName>,
+    lint: Settings,
 }
 
 #[derive(Debug, Clone)]
@@ -32,7 +34,17 @@ impl Catalog {
         default: Option<WorkflowName>,
     ) -> Self {
         let workflows = workflows.into_iter().map(|it| (it.workflow.name.clone(), it)).collect();
-        Self { workflows, agents, default }
+        Self { workflows, agents, default, lint: Settings::default() }
+    }
+
+    /// With what the project sets for the linter.
+    #[must_use]
+    pub fn with_lint(self, lint: Settings) -> Self {
+        Self { lint, ..self }
+    }
+
+    pub fn lint(&self) -> &Settings {
+        &self.lint
     }
 
     pub fn agents(&self) -> &Agents {

@@ -327,7 +327,7 @@ impl Engine {
         }
     }
 
-    async fn open_run(&self, story: &StoryKey) -> Result<Option<RunRow>, EngineError> {
+    pub(crate) async fn open_run(&self, story: &StoryKey) -> Result<Option<RunRow>, EngineError> {
         Ok(self.store.run(&RunRef::OpenOf(story.clone())).await?)
     }
 

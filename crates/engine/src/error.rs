@@ -36,6 +36,17 @@ pub enum EngineError {
     ArchiveFailing { problem: String },
     #[error("no story is ready: {why}")]
     NothingReady { why: String },
+    #[error("the document cannot be taken: {why}")]
+    BadDocument { why: String },
+    #[error("the document does not say which run it is for; {}", or_none(candidates))]
+    RunUnknown {
+        /// Open runs that it could be.
+        candidates: String,
+    },
+    #[error("the document does not say who sends it, and nobody holds the work; name the agent")]
+    SenderUnknown,
+    #[error("nobody is at work on run {number}, so nobody can end or take up anything in it")]
+    NothingAtHand { number: u64 },
     #[error(
         "{handoff} is for `{to}`, who is not started with a prompt; `baton inbox` shows what people are asked"
     )]
@@ -97,6 +108,10 @@ impl EngineError {
             EngineError::NoArchive => "no_archive",
             EngineError::ArchiveFailing { .. } => "archive_failing",
             EngineError::NothingReady { .. } => "nothing_ready",
+            EngineError::BadDocument { .. } => "bad_document",
+            EngineError::RunUnknown { .. } => "run_unknown",
+            EngineError::SenderUnknown => "sender_unknown",
+            EngineError::NothingAtHand { .. } => "nothing_at_hand",
             EngineError::NoPrompt { .. } => "no_prompt",
             EngineError::UnknownVariable { .. } => "unknown_variable",
             EngineError::Outdated { .. } => "outdated",
@@ -122,13 +137,17 @@ impl EngineError {
             | EngineError::NoSuchRun { .. }
             | EngineError::NoSuchStory { .. }
             | EngineError::NoSuchWorkflow { .. } => ErrorClass::NotFound,
+            EngineError::BadDocument { .. } => ErrorClass::Malformed,
             EngineError::WorkflowUnclear { .. }
+            | EngineError::RunUnknown { .. }
+            | EngineError::SenderUnknown
             | EngineError::NoPrompt { .. }
             | EngineError::UnknownVariable { .. }
             | EngineError::KeyReused => ErrorClass::Unacceptable,
             EngineError::AlreadyOpen { .. }
             | EngineError::RunOpen { .. }
-            | EngineError::NothingReady { .. } => ErrorClass::Conflict,
+            | EngineError::NothingReady { .. }
+            | EngineError::NothingAtHand { .. } => ErrorClass::Conflict,
             EngineError::Outdated { .. } => ErrorClass::Outdated,
             EngineError::Store(StoreError::Nul) => ErrorClass::Malformed,
             EngineError::ArchiveFailing { .. }
@@ -140,7 +159,19 @@ impl EngineError {
         }
     }
 
+    /// The handoff in question as it stands, where there is one.
+    pub fn handoff(&self) -> Option<&HandoffRow> {
+        if let Self::Refused { handoff, .. } = self { handoff.as_deref() } else { None }
+    }
+
     pub(crate) fn refused(refusal: Refusal) -> Self {
         Self::Refused { refusal, handoff: None }
     }
+}
+
+fn or_none(candidates: &str) -> String {
+    if candidates.is_empty() {
+        return "no run is open".to_owned();
+    }
+    format!("open: {candidates}")
 }

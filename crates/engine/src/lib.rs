@@ -21,6 +21,7 @@ mod leases;
 mod outcome;
 mod prompt;
 mod queries;
+mod receive;
 mod stories;
 mod sweeper;
 mod timekeeper;
@@ -42,7 +43,7 @@ use jiff::Timestamp;
 use tokio::sync::{RwLock, RwLockReadGuard, watch};
 
 pub use crate::archive::{
-    Archive, ArchiveError, ArchiveHealth, Archived, Archivist, DiskError, Places,
+    Archive, ArchiveError, ArchiveHealth, ArchiveStatus, Archived, Archivist, DiskError, Places,
 };
 use crate::cache::{Cache, Loaded};
 pub use crate::can::Can;
@@ -56,6 +57,7 @@ use crate::leases::Leases;
 pub use crate::outcome::{Caller, Key, KnownRows, Mode, Outcome};
 pub use crate::prompt::{BadUrl, DashboardUrl, Face, Prompt, PromptOptions, PromptToken};
 pub use crate::queries::{Blocking, Decided, Exchange, PersonsAnswer, Texts};
+pub use crate::receive::{Hints, Received};
 pub use crate::stories::story_package;
 pub use crate::sweeper::{Sweeper, Swept};
 pub use crate::timekeeper::{Ticked, Timekeeper};
@@ -285,6 +287,7 @@ impl Engine {
             agents: self.catalog.agents(),
             now: self.clock.now(),
             fresh: self.clock.as_fresh(),
+            lint: self.catalog.lint(),
         }
     }
 

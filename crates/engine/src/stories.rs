@@ -108,11 +108,14 @@ pub fn story_package(story: &Story) -> Package {
     let mut members = vec![
         ("id", Node::text(story.key.as_str())),
         ("title", Node::text(&story.title)),
-        ("description", Node::text(&story.description)),
         ("acceptance", list(story.acceptance.clone())),
         ("depends_on", list(depends_on)),
         ("priority", Node::Number(Number::from(story.priority))),
     ];
+    // A blank field says nothing, and a receiver would be told so.
+    if !story.description.trim().is_empty() {
+        members.insert(2, ("description", Node::text(&story.description)));
+    }
     if let Some(pr_url) = &story.pr_url {
         members.push(("pr_url", Node::text(pr_url)));
     }

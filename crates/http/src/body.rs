@@ -30,7 +30,7 @@ pub(crate) async fn read(body: Body) -> Result<(String, Envelope), Problem> {
     }
 }
 
-async fn read_text(body: Body) -> Result<String, Problem> {
+pub(crate) async fn read_text(body: Body) -> Result<String, Problem> {
     let collected = Limited::new(body, MOST_BYTES).collect().await.map_err(|error| {
         if error.downcast_ref::<LengthLimitError>().is_some() {
             return Problem::too_large(format!("a request has at most {MOST_BYTES} bytes"));

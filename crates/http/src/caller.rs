@@ -7,10 +7,10 @@ use baton_engine::{Caller, Key, Mode};
 
 use crate::problem::Problem;
 
-/// Without credentials it is whoever sits at this machine. `route` is where a key counts, and
+/// `route` is where a key counts, and
 /// `request` all that has to be the same when it is sent again.
 pub(crate) fn caller(headers: &HeaderMap, route: &str, request: &str) -> Result<Caller, Problem> {
-    let principal = local()?;
+    let principal = principal(headers)?;
     let key = match headers.get("idempotency-key").map(|it| it.to_str()) {
         None => None,
         Some(Ok(key)) if is_key(key) => Some(Key {
@@ -30,6 +30,12 @@ fn is_key(key: &str) -> bool {
     !key.trim().is_empty() && key.len() <= 200 && key.bytes().all(|it| (b' '..=b'~').contains(&it))
 }
 
-pub(crate) fn local() -> Result<Principal, Problem> {
-    Ok(Principal::parse("local")?)
+/// Whoever the caller says that it is, else whoever sits at this machine. A word, not a credential:
+/// it is believed because nobody but this machine can ask.
+pub(crate) fn principal(headers: &HeaderMap) -> Result<Principal, Problem> {
+    let Some(name) = headers.get("baton-as") else { return Ok(Principal::parse("local")?) };
+    // Names are UTF-8, which a header may hold though it has no word for it.
+    let name = std::str::from_utf8(name.as_bytes())
+        .map_err(|_| Problem::malformed("bad_name", "`Baton-As` is not UTF-8 text"))?;
+    Ok(Principal::parse(name)?)
 }

@@ -14,6 +14,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
 use crate::App;
+use crate::api;
 use crate::page;
 use crate::problem::Problem;
 
@@ -64,6 +65,9 @@ pub(crate) async fn check(State(app): State<Arc<App>>, request: Request, next: N
         None => next.run(request).await,
     };
     protect(response.headers_mut());
+    // So that a client can tell a Baton from anything else at that address.
+    let version = HeaderValue::from_static(env!("CARGO_PKG_VERSION"));
+    response.headers_mut().insert(api::VERSION, version);
     app.metrics.count(route.as_ref(), method, response.status());
     response
 }

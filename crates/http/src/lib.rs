@@ -4,17 +4,20 @@
 //! and decides nothing. Who may ask at all is `guard`; what a no looks like is `problem`.
 
 mod accept;
+pub mod api;
 mod body;
 mod caller;
 mod events;
 mod guard;
 mod health;
+mod local;
 mod metrics;
 mod openapi;
 mod page;
 mod params;
 mod problem;
 mod query;
+mod schemas;
 mod seed;
 mod v1;
 
@@ -29,6 +32,8 @@ use baton_engine::Engine;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use utoipa_axum::router::OpenApiRouter;
+
+pub use crate::local::Local;
 
 use crate::events::Live;
 use crate::guard::Origins;
@@ -172,6 +177,7 @@ fn described_routes() -> OpenApiRouter<Arc<App>> {
         .merge(openapi::routes())
         .merge(health::routes())
         .merge(metrics::routes())
+        .merge(schemas::routes())
 }
 
 /// Says which port could be had instead.

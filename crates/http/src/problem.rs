@@ -1,14 +1,17 @@
 //! What a no looks like: a status and one JSON object that says why and what to do. The only file
 //! of this face that maps errors.
 
+use std::borrow::Cow;
+
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderValue, Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use baton_core::names::NameError;
 use baton_core::refusal::Refusal;
 use baton_engine::{EngineError, ErrorClass};
+use baton_wire::formats::{FormatError, FormatFault};
 use baton_wire::json::{self, JsonError, JsonFault};
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
@@ -17,54 +20,54 @@ use utoipa::ToSchema;
 pub(crate) struct Problem(Box<Document>);
 
 /// RFC 9457, with `error` and `success` besides for seed 000's callers.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Problem)]
-pub(crate) struct Document {
-    success: bool,
+pub struct Document {
+    pub success: bool,
     /// Names the kind of problem, once and for ever.
     #[serde(rename = "type")]
-    about: String,
+    pub about: String,
     /// The name of the status.
-    title: &'static str,
-    #[serde(serialize_with = "number")]
+    pub title: Cow<'static, str>,
+    #[serde(serialize_with = "number", deserialize_with = "status")]
     #[schema(value_type = u16, minimum = 400, maximum = 599)]
-    status: StatusCode,
+    pub status: StatusCode,
     /// The kind of problem, for programs to match on.
-    code: &'static str,
+    pub code: Cow<'static, str>,
     /// What is wrong and what to do, for people.
-    detail: String,
+    pub detail: String,
     /// The same as `detail`.
-    error: String,
+    pub error: String,
     /// Every rule of a contract that the package breaks.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    problems: Vec<Broken>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<Broken>,
     /// What would keep the contract, once its marks are filled in.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<serde_json::Value>)]
-    skeleton: Option<Box<RawValue>>,
+    pub skeleton: Option<Box<RawValue>>,
     /// Who has accepted the handoff.
     #[serde(skip_serializing_if = "Option::is_none")]
-    holder: Option<String>,
+    pub holder: Option<String>,
     /// The handoff in question as it stands.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<serde_json::Value>)]
-    handoff: Option<Box<RawValue>>,
+    pub handoff: Option<Box<RawValue>>,
     /// What `If-Match` asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
-    expected_version: Option<u64>,
+    pub expected_version: Option<u64>,
     /// What the run is at.
     #[serde(skip_serializing_if = "Option::is_none")]
-    actual_version: Option<u64>,
+    pub actual_version: Option<u64>,
 }
 
 /// One rule that a package breaks.
-#[derive(Debug, Serialize, ToSchema)]
-struct Broken {
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct Broken {
     /// Where in the package, as in `context.artifacts[2].path`.
-    path: String,
-    rule: String,
-    message: String,
+    pub path: String,
+    pub rule: String,
+    pub message: String,
 }
 
 impl Problem {
@@ -73,9 +76,9 @@ impl Problem {
         Self(Box::new(Document {
             success: false,
             about: format!("https://baton.invalid/errors/{code}"),
-            title: status.canonical_reason().unwrap_or("Error"),
+            title: status.canonical_reason().unwrap_or("Error").into(),
             status,
-            code,
+            code: code.into(),
             detail: message.clone(),
             error: message,
             problems: Vec::new(),
@@ -130,28 +133,11 @@ impl From<EngineError> for Problem {
         }
         let mut problem = Self::new(status, error.code(), error.to_string());
         let document = &mut problem.0;
-        match error {
-            EngineError::Refused { refusal, .. } => document.explain(refusal),
-            EngineError::Outdated { expected, actual } => {
-                document.expected_version = Some(expected.0);
-                document.actual_version = Some(actual.0);
-            }
-            EngineError::NoSuchHandoff { .. }
-            | EngineError::NoSuchRun { .. }
-            | EngineError::NoSuchStory { .. }
-            | EngineError::NoSuchWorkflow { .. }
-            | EngineError::WorkflowUnclear { .. }
-            | EngineError::AlreadyOpen { .. }
-            | EngineError::RunOpen { .. }
-            | EngineError::NoArchive
-            | EngineError::ArchiveFailing { .. }
-            | EngineError::NothingReady { .. }
-            | EngineError::NoPrompt { .. }
-            | EngineError::UnknownVariable { .. }
-            | EngineError::KeyReused
-            | EngineError::Contended
-            | EngineError::Closing
-            | EngineError::Store(_) => {}
+        if let EngineError::Refused { refusal, .. } = error {
+            document.explain(refusal);
+        } else if let EngineError::Outdated { expected, actual } = error {
+            document.expected_version = Some(expected.0);
+            document.actual_version = Some(actual.0);
         }
         problem
     }
@@ -191,6 +177,28 @@ impl From<JsonError> for Problem {
     }
 }
 
+impl From<FormatError> for Problem {
+    fn from(error: FormatError) -> Self {
+        let status = match error.fault {
+            FormatFault::TooLarge { .. } | FormatFault::Json(JsonFault::TooLarge { .. }) => {
+                StatusCode::PAYLOAD_TOO_LARGE
+            }
+            FormatFault::NoMetadata(_) => StatusCode::UNPROCESSABLE_ENTITY,
+            FormatFault::Json(_)
+            | FormatFault::TooDeep
+            | FormatFault::NotUtf8
+            | FormatFault::Nul
+            | FormatFault::Duplicate { .. }
+            | FormatFault::XmlSyntax(_)
+            | FormatFault::XmlRefused(_)
+            | FormatFault::XmlReserved(_)
+            | FormatFault::YamlSyntax(_)
+            | FormatFault::YamlRefused(_) => StatusCode::BAD_REQUEST,
+        };
+        Self::new(status, error.code(), error.to_string())
+    }
+}
+
 impl From<NameError> for Problem {
     fn from(error: NameError) -> Self {
         Self::malformed("bad_name", error.to_string())
@@ -210,4 +218,9 @@ pub(crate) async fn no_such_method(method: Method, uri: Uri) -> Problem {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
 fn number<S: serde::Serializer>(status: &StatusCode, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_u16(status.as_u16())
+}
+
+fn status<'de, D: Deserializer<'de>>(deserializer: D) -> Result<StatusCode, D::Error> {
+    let number = u16::deserialize(deserializer)?;
+    StatusCode::from_u16(number).map_err(serde::de::Error::custom)
 }

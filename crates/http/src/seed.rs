@@ -57,27 +57,7 @@ impl<T: Serialize> IntoResponse for Typed<T> {
 
 /// A no, with the row in question as this API shows rows.
 async fn refused(app: &App, error: EngineError) -> Problem {
-    let row = match &error {
-        EngineError::Refused { handoff: Some(row), .. } => Some((**row).clone()),
-        EngineError::Refused { .. }
-        | EngineError::NoSuchHandoff { .. }
-        | EngineError::NoSuchRun { .. }
-        | EngineError::NoSuchStory { .. }
-        | EngineError::NoSuchWorkflow { .. }
-        | EngineError::WorkflowUnclear { .. }
-        | EngineError::AlreadyOpen { .. }
-        | EngineError::RunOpen { .. }
-        | EngineError::NoArchive
-        | EngineError::ArchiveFailing { .. }
-        | EngineError::NothingReady { .. }
-        | EngineError::NoPrompt { .. }
-        | EngineError::UnknownVariable { .. }
-        | EngineError::Outdated { .. }
-        | EngineError::KeyReused
-        | EngineError::Contended
-        | EngineError::Closing
-        | EngineError::Store(_) => None,
-    };
+    let row = error.handoff().cloned();
     let problem = Problem::from(error);
     let Some(row) = row else { return problem };
     match rows::one(app, &row).await {

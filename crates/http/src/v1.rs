@@ -1,21 +1,24 @@
 //! The native API: everything that the engine does, under `/api/v1`.
 
 mod agents;
-mod answer;
-mod archive;
+pub(crate) mod answer;
+pub(crate) mod archive;
 mod blockers;
 mod completion;
 mod decisions;
 mod definitions;
-mod events;
-mod handoffs;
-mod inbox;
+mod documents;
+pub(crate) mod events;
+mod flat;
+pub(crate) mod handoffs;
+pub(crate) mod inbox;
 mod metrics;
 mod names;
-mod runs;
-mod stories;
-mod told;
-mod words;
+pub(crate) mod runs;
+pub(crate) mod status;
+pub(crate) mod stories;
+pub(crate) mod told;
+pub(crate) mod words;
 mod workflows;
 mod write;
 
@@ -29,6 +32,7 @@ use crate::App;
 
 pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new()
+        .routes(routes!(status::get))
         .routes(routes!(stories::list, stories::add))
         .routes(routes!(stories::get, stories::put))
         .routes(routes!(runs::list, runs::start))
@@ -46,7 +50,9 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(handoffs::get))
         .routes(routes!(handoffs::package))
         .routes(routes!(handoffs::prompt::prompt))
+        .routes(routes!(documents::receive))
         .merge(on_a_handoff())
+        .routes(routes!(archive::get))
         .routes(routes!(archive::rebuild))
         .routes(routes!(inbox::list))
         .routes(routes!(inbox::answer))

@@ -5,12 +5,19 @@ use std::path::Path;
 use baton_store::StoreError;
 use rusqlite::Connection;
 
+use crate::reader::Readers;
 use crate::{FILE, SqliteStore};
 
 impl SqliteStore {
     /// Writes everything that is on disk by now into a new database in `dir`, where there is none
     /// yet. Readers and the writer go on meanwhile.
     pub async fn copy_into(&self, dir: &Path) -> Result<(), StoreError> {
+        self.readers.copy_into(dir).await
+    }
+}
+
+impl Readers {
+    pub(crate) async fn copy_into(&self, dir: &Path) -> Result<(), StoreError> {
         let path = dir.join(FILE);
         let Some(path) = path.to_str().map(str::to_owned) else {
             let what = "a copy can only be made where the path is UTF-8".into();
@@ -24,7 +31,7 @@ impl SqliteStore {
             connection.execute_batch("pragma query_only = on")?;
             copied.map(|_| ())
         };
-        self.readers.read(copy).await
+        self.read(copy).await
     }
 }
 

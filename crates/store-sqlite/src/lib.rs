@@ -6,6 +6,7 @@
 mod answers;
 mod append;
 mod backup;
+mod beside;
 mod check;
 mod columns;
 mod connect;
@@ -49,6 +50,7 @@ use crate::error::to_store;
 use crate::reader::Readers;
 use crate::writer::Writer;
 
+pub use beside::Beside;
 pub use error::OpenError;
 pub use lock::{DataLock, LockError, read_note};
 
@@ -232,14 +234,7 @@ impl Store for SqliteStore {
     }
 
     async fn check(&self) -> Result<Vec<String>, StoreError> {
-        match self.readers.read(check::in_full).await {
-            // Too damaged to be read through is an answer too.
-            Err(StoreError::Damaged { what }) => Ok(vec![what]),
-            Ok(problems) => Ok(problems),
-            Err(error @ (StoreError::Unavailable(_) | StoreError::Closed | StoreError::Nul)) => {
-                Err(error)
-            }
-        }
+        self.readers.check().await
     }
 
     async fn close(&self) {

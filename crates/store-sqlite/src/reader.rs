@@ -8,8 +8,8 @@ use baton_store::StoreError;
 use rusqlite::Connection;
 use tokio::sync::Semaphore;
 
-use crate::connect;
 use crate::error::{OpenError, ThreadGone, to_store};
+use crate::{check, connect};
 
 const N_CONNECTIONS: u32 = 4;
 
@@ -47,6 +47,18 @@ impl Readers {
             result.map_err(to_store)
         });
         read.await.unwrap_or_else(|_| Err(thread_gone()))
+    }
+
+    /// Everything that is wrong with the file.
+    pub(crate) async fn check(&self) -> Result<Vec<String>, StoreError> {
+        match self.read(check::in_full).await {
+            // Too damaged to be read through is an answer too.
+            Err(StoreError::Damaged { what }) => Ok(vec![what]),
+            Ok(problems) => Ok(problems),
+            Err(error @ (StoreError::Unavailable(_) | StoreError::Closed | StoreError::Nul)) => {
+                Err(error)
+            }
+        }
     }
 
     /// Waits for the queries under way, then closes every connection.

@@ -1,4 +1,8 @@
-//! The workflows and agents that come with Baton. A project's file of the same name wins.
+//! The workflows, agents and contracts that come with Baton. A project's file of the same name wins.
+
+mod contracts;
+
+pub use contracts::{contract, contract_between, contract_of, contracts};
 
 /// Every built-in workflow: its name and the text of its file. The first is the default.
 pub fn workflows() -> &'static [(&'static str, &'static str)] {

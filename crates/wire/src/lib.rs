@@ -5,6 +5,7 @@
 //! or as every problem it has, each with its place. Nothing here touches a disk or a network.
 
 pub mod event;
+pub mod extract;
 pub mod formats;
 pub mod json;
 
@@ -20,6 +21,7 @@ pub mod file_problem;
 pub mod located;
 pub mod position;
 
+mod duplicates;
 mod fields;
 mod shown;
 mod suggest;

@@ -10,6 +10,17 @@ pub struct Position {
 impl Position {
     pub const START: Self = Self { line: 1, column: 1 };
 
+    /// This place in a text that itself begins at `start` of another.
+    pub(crate) fn after(self, start: Self) -> Self {
+        let column = if self.line == 1 { start.column + self.column - 1 } else { self.column };
+        Self { line: start.line + self.line - 1, column }
+    }
+
+    /// The place behind a text that begins here.
+    pub(crate) fn behind(self, text: &str) -> Self {
+        Self::of(text, text.len()).after(self)
+    }
+
     /// The position of a byte offset. Walks the text before it, so it is for errors and small files.
     pub(crate) fn of(text: &str, offset: usize) -> Self {
         let before = &text[..text.floor_char_boundary(offset)];
@@ -24,6 +35,16 @@ impl Position {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_place_in_a_piece_is_a_place_in_the_whole() {
+        let start = Position { line: 3, column: 5 };
+        for ((line, column), expected) in [((1, 1), (3, 5)), ((1, 4), (3, 8)), ((2, 4), (4, 4))] {
+            let (line_after, column_after) = expected;
+            let expected = Position { line: line_after, column: column_after };
+            assert_eq!(Position { line, column }.after(start), expected);
+        }
+    }
 
     #[test]
     fn columns_count_characters_and_lines_start_at_one() {

@@ -1,6 +1,7 @@
 //! `baton.toml`: what a project sets for itself.
 
 use baton_core::contract::Profile;
+use baton_core::lint::Settings;
 use baton_core::names::WorkflowName;
 
 use crate::fields::{Field, Fields};
@@ -8,6 +9,8 @@ use crate::file_problem::{FileProblem, Problems};
 use crate::located::toml;
 use crate::shown::shown;
 use crate::workflow_file::PROFILES;
+
+pub(crate) mod lint;
 
 pub const MOST_BYTES: usize = 16 * 1024;
 
@@ -18,7 +21,7 @@ pub const DEFAULT_DATA: &str = "data";
 pub const DEFAULT_STATE: &str = "state";
 pub const DEFAULT_SESSIONS: &str = ".project/07-audit/sessions";
 
-pub(crate) const KEYS: &[&str] = &["project", "archive"];
+pub(crate) const KEYS: &[&str] = &["project", "lint", "archive"];
 pub(crate) const ARCHIVE_KEYS: &[&str] = &["state", "sessions"];
 pub(crate) const PROJECT_KEYS: &[&str] = &["workflow", "data", "profile"];
 
@@ -29,6 +32,8 @@ pub struct ProjectFile {
     /// A folder inside `.baton`; see [`DEFAULT_DATA`].
     pub data: Option<String>,
     pub profile: Option<Profile>,
+    /// What the linter is told: `[lint]`.
+    pub lint: Settings,
     /// The project keeps an archive where it says so.
     pub archive: Option<ArchiveFolders>,
 }
@@ -57,9 +62,10 @@ pub fn parse(text: &str) -> Result<ProjectFile, Vec<FileProblem>> {
 fn read(text: &str, problems: &mut Problems) -> Option<ProjectFile> {
     let root = toml::read(text, MOST_BYTES, problems)?;
     let top = Fields::open(&Field::root(&root), KEYS, problems)?;
+    let lint = top.get("lint").map(|it| lint::settings(&it, problems)).unwrap_or_default();
     let archive = top.get("archive").and_then(|it| archive(&it, problems));
     let Some(project) = top.get("project") else {
-        return Some(ProjectFile { archive, ..ProjectFile::default() });
+        return Some(ProjectFile { lint, archive, ..ProjectFile::default() });
     };
     let fields = Fields::open(&project, PROJECT_KEYS, problems)?;
     Some(ProjectFile {
@@ -68,6 +74,7 @@ fn read(text: &str, problems: &mut Problems) -> Option<ProjectFile> {
             .and_then(|it| it.parsed(WorkflowName::parse, problems)),
         data: fields.get("data").and_then(|it| folder(&it, "`.baton`", "data", problems)),
         profile: fields.get("profile").and_then(|it| it.choice(PROFILES, problems)),
+        lint,
         archive,
     })
 }
@@ -118,6 +125,7 @@ mod tests {
             default_workflow: Some(WorkflowName::parse("story-pipeline").unwrap()),
             data: Some("my/data".to_owned()),
             profile: Some(Profile::Strict),
+            lint: Settings::default(),
             archive: None,
         };
         assert_eq!(parse(text), Ok(expected));

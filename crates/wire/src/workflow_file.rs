@@ -3,12 +3,13 @@
 //! The keys of each map stand in one list beside the function that reads them; the published
 //! schema is compared with those lists.
 
-use baton_core::contract::Profile;
+use baton_core::contract::{Contract, Profile};
 use baton_core::hash::Hash;
 use baton_core::names::WorkflowName;
-use baton_core::workflow::{Expiry, Limits, OnExpire, Workflow};
+use baton_core::workflow::{Edge, Expiry, Limits, OnExpire, Step, Workflow};
 use sha2::{Digest, Sha256};
 
+use crate::builtin;
 use crate::fields::{Field, Fields};
 use crate::file_problem::{FileProblem, Problems};
 use crate::located::{Located, yaml};
@@ -61,6 +62,8 @@ fn read(root: &Located, text: &str, problems: &mut Problems) -> Option<Workflow>
     let contracts =
         fields.get("contracts").map(|it| contracts::contracts(&it, problems)).unwrap_or_default();
 
+    let contracts = with_built_in(contracts, start.as_ref(), steps.as_deref(), escalation.as_ref());
+
     let has_name = name.is_some();
     // Without a name of its own the rest can still be judged as a machine.
     let name = name.or_else(|| WorkflowName::parse("unnamed").ok())?;
@@ -80,6 +83,29 @@ fn read(root: &Located, text: &str, problems: &mut Problems) -> Option<Workflow>
         problems.push(root.place_of(&problem.path), problem);
     }
     has_name.then_some(workflow)
+}
+
+/// Adds the contracts that come with Baton and that the file names, such as
+/// `001/prep-agent→implementer-agent`.
+fn with_built_in(
+    mut contracts: Vec<Contract>,
+    start: Option<&Edge>,
+    steps: Option<&[Step]>,
+    escalation: Option<&String>,
+) -> Vec<Contract> {
+    let steps = steps.unwrap_or_default();
+    let on_edges = start.into_iter().chain(steps.iter().flat_map(|it| &it.edges));
+    let on_edges = on_edges.filter_map(|it| it.contract.as_ref());
+    let delegates = steps.iter().flat_map(|it| &it.delegates);
+    let delegated = delegates.flat_map(|it| it.contract.iter().chain(&it.returns));
+    for name in on_edges.chain(delegated).chain(escalation) {
+        let is_known = contracts.iter().any(|it| it.name == *name);
+        if let Some(built_in) = builtin::contract(name).filter(|_| !is_known) {
+            // Under the name that the file has for it.
+            contracts.push(Contract { name: name.clone(), ..built_in.clone() });
+        }
+    }
+    contracts
 }
 
 fn limits(field: &Field<'_>, problems: &mut Problems) -> Limits {
@@ -118,6 +144,11 @@ fn expiry(fields: &Fields<'_>, problems: &mut Problems) -> Option<Expiry> {
 /// A small number of tries.
 fn count(field: &Field<'_>, least: i64, problems: &mut Problems) -> Option<u32> {
     field.whole_number(least..=100, problems).and_then(|it| u32::try_from(it).ok())
+}
+
+/// A score of the linter.
+pub(crate) fn score(field: &Field<'_>, problems: &mut Problems) -> Option<u8> {
+    field.whole_number(0..=100, problems).and_then(|it| u8::try_from(it).ok())
 }
 
 /// `security-check` as people would write it: `Security check`.

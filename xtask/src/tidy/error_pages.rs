@@ -34,7 +34,7 @@ pub(super) fn check() -> Result<Vec<String>> {
 
 /// The codes in the bodies of the functions named `code`: a body ends where rustfmt puts the brace
 /// of a method, a code is a literal on the right of an arrow.
-fn codes_in(text: &str) -> Vec<&str> {
+pub(super) fn codes_in(text: &str) -> Vec<&str> {
     let bodies = text
         .split("fn code(")
         .skip(1)

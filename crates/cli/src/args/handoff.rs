@@ -138,18 +138,23 @@ pub(crate) enum Handoff {
 #[derive(Debug, Args)]
 pub(crate) struct HandoffCreate {
     /// The story; its open run is meant, or a new one is begun
-    #[arg(long, value_name = "KEY", required_unless_present = "run")]
+    #[arg(long, value_name = "KEY", required_unless_present_any = ["run", "file"])]
     pub(crate) story: Option<String>,
     /// The run, by number, id or story
     #[arg(long, conflicts_with = "story")]
     pub(crate) run: Option<String>,
-    #[arg(long, value_name = "AGENT")]
-    pub(crate) from: String,
-    #[arg(long, value_name = "AGENT")]
-    pub(crate) to: String,
+    /// Who hands over; with `--file`, where the document does not say
+    #[arg(long, value_name = "AGENT", required_unless_present = "file")]
+    pub(crate) from: Option<String>,
+    /// Who gets it; with `--file`, whatever the document suggests
+    #[arg(long, value_name = "AGENT", required_unless_present = "file")]
+    pub(crate) to: Option<String>,
     /// What is handed over: JSON, `@FILE`, or `-` for stdin
-    #[arg(long, value_name = "JSON")]
-    pub(crate) payload: String,
+    #[arg(long, value_name = "JSON", required_unless_present = "file")]
+    pub(crate) payload: Option<String>,
+    /// A whole document in JSON, XML, YAML or Markdown, which says the rest itself; `-` for stdin
+    #[arg(long, conflicts_with_all = ["payload", "outcome", "reason", "supersedes"])]
+    pub(crate) file: Option<String>,
     /// How the sender's work ended [default: as the edge says]
     #[arg(long)]
     pub(crate) outcome: Option<String>,
@@ -236,7 +241,7 @@ pub(crate) struct HandoffList {
     #[arg(long)]
     pub(crate) all: bool,
     /// At most so many
-    #[arg(long, default_value_t = 100)]
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=500))]
     pub(crate) limit: u32,
     /// Only handoffs with a higher number
     #[arg(long, default_value_t = 0, value_name = "NUMBER")]

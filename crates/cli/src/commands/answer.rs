@@ -1,65 +1,62 @@
 //! What a person says: `baton approve`, `reject`, `modify` and `answer`.
 
-use baton_core::command::{Command, GateAnswer};
-use baton_core::gate::Answer;
-use baton_core::names::AgentId;
-use baton_core::package::Package;
+use baton_http::api::{AnswerWord, PersonsWord};
+use serde_json::value::RawValue;
 
 use super::outcome::tell;
+use crate::api::{Api, Ask};
 use crate::args::{self, Choice, Say, Which, Write};
 use crate::failure::Failure;
-use crate::names::find_handoff;
 use crate::payload;
-use crate::session::Session;
 
-pub(crate) async fn run(session: &Session, args: &args::Answer) -> Result<(), Failure> {
-    let answer = match (args.choice, &args.agent) {
-        (Some(Choice::HandTo), agent) => {
-            Answer::HandTo(AgentId::parse(agent.as_deref().unwrap_or_default())?)
-        }
-        (_, Some(_)) => return Err(Failure::Usage("only `hand-to` takes an agent".to_owned())),
-        (None, None) => Answer::Reply,
-        (Some(Choice::Continue), None) => Answer::Continue,
-        (Some(Choice::Accept), None) => Answer::Accept,
-        (Some(Choice::Abort), None) => Answer::Abort,
-        (Some(Choice::Approve), None) => Answer::Approve,
-        (Some(Choice::Reject), None) => Answer::Reject,
-        (Some(Choice::Question), None) => Answer::Question,
+pub(crate) async fn run(api: &Api, args: &args::Answer) -> Result<(), Failure> {
+    let answer = match args.choice {
+        Some(Choice::HandTo) => AnswerWord::HandTo,
+        None => AnswerWord::Answer,
+        Some(Choice::Continue) => AnswerWord::Continue,
+        Some(Choice::Accept) => AnswerWord::Accept,
+        Some(Choice::Abort) => AnswerWord::Abort,
+        Some(Choice::Approve) => AnswerWord::Approve,
+        Some(Choice::Reject) => AnswerWord::Reject,
+        Some(Choice::Question) => AnswerWord::Question,
     };
-    say(session, &args.which, &args.write, answer, args.comment.as_ref(), None).await
+    let is_handed = matches!(args.choice, Some(Choice::HandTo));
+    if args.agent.is_some() && !is_handed {
+        return Err(Failure::Usage("only `hand-to` takes an agent".to_owned()));
+    }
+    let word = PersonsWord {
+        answer,
+        to_agent: args.agent.clone(),
+        comment: payload::words(args.comment.as_ref())?,
+        package: None,
+    };
+    say(api, &args.which, &args.write, &word).await
 }
 
-pub(crate) async fn approve(session: &Session, args: &Say) -> Result<(), Failure> {
-    let Say { which, comment, write } = args;
-    say(session, which, write, Answer::Approve, comment.as_ref(), None).await
+pub(crate) async fn approve(api: &Api, args: &Say) -> Result<(), Failure> {
+    say(api, &args.which, &args.write, &word(args, AnswerWord::Approve, None)?).await
 }
 
-pub(crate) async fn reject(session: &Session, args: &Say) -> Result<(), Failure> {
-    let Say { which, comment, write } = args;
-    say(session, which, write, Answer::Reject, comment.as_ref(), None).await
+pub(crate) async fn reject(api: &Api, args: &Say) -> Result<(), Failure> {
+    say(api, &args.which, &args.write, &word(args, AnswerWord::Reject, None)?).await
 }
 
-pub(crate) async fn modify(session: &Session, args: &args::Modify) -> Result<(), Failure> {
-    let Say { which, comment, write } = &args.say;
+pub(crate) async fn modify(api: &Api, args: &args::Modify) -> Result<(), Failure> {
     let package = payload::package(&args.payload)?;
-    say(session, which, write, Answer::Modify, comment.as_ref(), Some(package)).await
+    let word = word(&args.say, AnswerWord::Modify, Some(package))?;
+    say(api, &args.say.which, &args.say.write, &word).await
 }
 
-async fn say(
-    session: &Session,
-    which: &Which,
-    write: &Write,
-    answer: Answer,
-    comment: Option<&String>,
-    package: Option<Package>,
-) -> Result<(), Failure> {
-    let comment = payload::words(comment)?;
-    let words = comment.as_ref().map_or("", |it| it.as_str());
-    let text = package.as_ref().map_or("", |it| it.text.as_ref());
-    let caller = session.caller_with(write, &format!("{words}\0{text}"));
-    let by = session.principal().clone();
-    let handoff = find_handoff(&session.engine, which).await?;
-    let command = |handoff| Command::Answer(GateAnswer { handoff, answer, by, comment, package });
-    let outcome = session.engine.on_handoff(&caller, &handoff, command).await?;
-    tell(session, write, &outcome).await
+fn word(
+    args: &Say,
+    answer: AnswerWord,
+    package: Option<Box<RawValue>>,
+) -> Result<PersonsWord, Failure> {
+    let comment = payload::words(args.comment.as_ref())?;
+    Ok(PersonsWord { answer, to_agent: None, comment, package })
+}
+
+async fn say(api: &Api, which: &Which, write: &Write, word: &PersonsWord) -> Result<(), Failure> {
+    let ask = Ask::post(["inbox", &which.handoff, "answer"], word).of(which);
+    tell(api, &ask.writing(write)).await
 }

@@ -4,27 +4,27 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use baton_core::document::Node;
-use baton_engine::{Verified, verify_all};
-use baton_store::Store as _;
-use baton_store_sqlite::{DATABASE_FILE, DataLock, SqliteStore};
+use baton_engine::Verified;
+use baton_store_sqlite::DATABASE_FILE;
 
+use crate::api::lock;
 use crate::args::Cli;
+use crate::data::{Data, verify_copy, workshop_in};
 use crate::failure::Failure;
 use crate::project::Project;
-use crate::session::{PATIENCE, Session};
 use crate::show::{self, Format};
 
 /// Copies the data into one file while it may be in use, and verifies the copy before it gets
 /// its name.
-pub(crate) async fn back_up(session: &Session, to: &Path) -> Result<(), Failure> {
+pub(crate) async fn back_up(data: &Data, format: Format, to: &Path) -> Result<(), Failure> {
     if to.exists() {
         return Err(Failure::Conflict(format!("`{}` is there already", to.display())));
     }
     let workshop = workshop_beside(to)?;
-    session.store.copy_into(workshop.path()).await?;
+    data.copy_into(workshop.path()).await?;
     let verified = prove(workshop.path()).await?;
     move_in(&workshop.path().join(DATABASE_FILE), to)?;
-    tell(session.format, &format!("wrote {}", to.display()), &verified);
+    tell(format, &format!("wrote {}", to.display()), &verified);
     Ok(())
 }
 
@@ -33,7 +33,7 @@ pub(crate) async fn restore(cli: &Cli, from: &Path, replace: bool) -> Result<(),
     let project = Project::find(cli.project.as_deref())?;
     let data = project.data();
     std::fs::create_dir_all(&data).map_err(|error| cannot("make", &data, error))?;
-    let lock = DataLock::take(&data, PATIENCE)?;
+    let lock = lock(&data).await?;
     let place = data.join(DATABASE_FILE);
     if place.exists() && !replace {
         return Err(Failure::Conflict(format!(
@@ -58,12 +58,8 @@ pub(crate) async fn restore(cli: &Cli, from: &Path, replace: bool) -> Result<(),
     Ok(())
 }
 
-/// Opens a copy as the next Baton would, and walks every chain in it.
 async fn prove(dir: &Path) -> Result<Verified, Failure> {
-    let store = SqliteStore::open(dir).map_err(Failure::Open)?;
-    let verified = verify_all(&store).await;
-    store.close().await;
-    let verified = verified?;
+    let verified = verify_copy(dir).await?;
     if !verified.problems.is_empty() {
         let what = format!("the copy is not sound: {}", verified.problems.join("; "));
         return Err(Failure::Broken { what });
@@ -74,11 +70,7 @@ async fn prove(dir: &Path) -> Result<Verified, Failure> {
 /// A folder on the same disk, so that the last step is a rename.
 fn workshop_beside(path: &Path) -> Result<tempfile::TempDir, Failure> {
     let parent = path.parent().filter(|it| !it.as_os_str().is_empty());
-    let parent = parent.unwrap_or(Path::new("."));
-    tempfile::Builder::new()
-        .prefix(".baton-copy-")
-        .tempdir_in(parent)
-        .map_err(|error| cannot("write into", parent, error))
+    workshop_in(parent.unwrap_or(Path::new(".")))
 }
 
 /// Gives a finished file its name, and makes sure that both are on disk.

@@ -3,6 +3,7 @@
 mod cast;
 mod narrator;
 
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,40 +12,64 @@ use baton_core::names::{Principal, StoryKey};
 use baton_core::run::{RunId, RunStatus};
 use baton_core::story::Story;
 use baton_engine::{Caller, Engine, StartRun, Sweeper, verify_run};
+use baton_http::{Options, Server};
 use baton_store::{Position, RunRef};
+use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
 use super::init::lay_out;
 use super::stop::told_to_stop;
+use crate::api::{Api, lock};
 use crate::args::{Cli, Demo};
 use crate::failure::Failure;
 use crate::project::Project;
 use crate::session::Session;
 use crate::show;
 
+/// Loopback, and whichever port is free.
+const FREE: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+
 pub(crate) async fn run(cli: &Cli, demo: &Demo) -> Result<(), Failure> {
+    let stop_playing = told_to_stop();
     let root = scene()?;
     let project = Project::find(Some(&root))?;
     let you = Principal::parse("you")?;
-    let session = Session::of(project, you.clone(), cli.format()).await?;
+    let lock = lock(&project.data()).await?;
+    let session = Session::of(project, lock).await?;
+    let engine = session.engine.clone();
+    let options = Options { listen: FREE, allowed_hosts: Vec::new() };
+    let server = Server::bind(engine.clone(), &options).await?;
+    let url = format!("http://{}", server.address());
+    session.say_where(&url)?;
+    let (stop, stopped) = oneshot::channel::<()>();
+    let serving = tokio::spawn(server.run(async {
+        // It is done when the play is, whoever says so.
+        let _ = stopped.await;
+    }));
+    let api = Api::over(session, you.clone(), cli.format());
     show::note(&format!(
         "{} five scripted agents, one pipeline, everything on disk in {}",
         show::bold("baton demo:"),
         root.display()
     ));
+    show::note(&format!("the page, live while it lasts: {}", show::mark(&url)));
     let pace = Duration::from_millis(demo.pace);
     let result = tokio::select! {
-        result = play(&session.engine, you, pace, demo.once) => result,
-        () = told_to_stop() => {
+        result = play(&api, &engine, you, pace, demo.once) => result,
+        () = stop_playing => {
             show::note("\nstopping: what is under way is finished first");
             Ok(())
         }
     };
-    session.close().await;
+    drop(stop);
+    let served = serving.await.map_err(std::io::Error::other).and_then(|it| it);
+    api.close().await;
     result?;
+    served.map_err(|error| Failure::io("serve the page", error))?;
     show::answer(&format!(
         "\nlook around:\n  baton --project {0} run list --all\n  baton --project {0} run show 1\n  \
-         baton --project {0} handoff show 2\n  baton --project {0} verify",
+         baton --project {0} handoff show 2\n  baton --project {0} verify\n  \
+         baton --project {0} serve",
         root.display()
     ));
     Ok(())
@@ -52,6 +77,7 @@ pub(crate) async fn run(cli: &Cli, demo: &Demo) -> Result<(), Failure> {
 
 /// Plays the stories one after the other: one of them, or until somebody stops it.
 async fn play(
+    api: &Api,
     engine: &Arc<Engine>,
     you: Principal,
     pace: Duration,
@@ -67,9 +93,9 @@ async fn play(
         let story = cast::story(n)?;
         engine.add_story(&story).await?;
         let run = hand_in(engine, &you, &story).await?;
-        narrator::follow(engine, run, &you, pace).await?;
+        narrator::follow(api, engine, run, &you, pace).await?;
         let verified = verify_run(engine.store(), run).await?;
-        narrator::curtain(engine, run, &verified).await?;
+        narrator::curtain(api, run, &verified).await?;
         if once {
             break;
         }

@@ -3,16 +3,17 @@
 use std::path::Path;
 
 use baton_core::document::Node;
-use baton_engine::verify_all;
-use baton_store::HandoffFilter;
+use baton_engine::Verified;
+use baton_http::api::{Archive, Item, Row};
 use baton_wire::agent_file;
 
 use super::workflow;
-use crate::archive::{archive_of, failure};
+use crate::api::{Api, Ask};
 use crate::args::Cli;
+use crate::data::Data;
 use crate::failure::Failure;
 use crate::project::{Project, parsed};
-use crate::session::{Session, principal};
+use crate::session::principal;
 use crate::show::{self, Format};
 
 /// One thing that was looked at.
@@ -72,51 +73,53 @@ async fn look_at_data(
     project: Project,
     findings: &mut Vec<Finding>,
 ) -> Result<(), Failure> {
-    let data = project.data().display().to_string();
-    let opened = Session::of(project, principal(cli)?, cli.format()).await;
-    let session = match opened {
-        Ok(session) => session,
+    let place = project.data().display().to_string();
+    let data = match Data::open(project).await {
+        Ok(data) => data,
         Err(failure) => {
             let advice =
                 || "put it right, or type `baton restore FILE --replace` with a backup".to_owned();
-            findings.push(finding(format!("the data in {data}"), Err(failure), advice));
+            findings.push(finding(format!("the data in {place}"), Err(failure), advice));
             return Ok(());
         }
     };
-    let looked = look_at_runs(&session, &data, findings).await;
-    session.close().await;
+    if let Data::Beside { server, .. } = &data {
+        let what = format!("a server has the data: {}", server.url);
+        findings.push(Finding { what, state: Health::Well });
+    }
+    let verified = data.verify().await;
+    let api = Api::over_data(data, principal(cli)?, cli.format());
+    let looked = match verified {
+        Ok(verified) => look_at_runs(&api, &verified, &place, findings).await,
+        Err(failure) => Err(failure),
+    };
+    api.close().await;
     looked
 }
 
 async fn look_at_runs(
-    session: &Session,
-    data: &str,
+    api: &Api,
+    verified: &Verified,
+    place: &str,
     findings: &mut Vec<Finding>,
 ) -> Result<(), Failure> {
-    let engine = &session.engine;
-    let verified = verify_all(engine.store()).await?;
-    let what = format!("{} runs and {} events in {data}", verified.n_runs, verified.n_events);
+    let what = format!("{} runs and {} events in {place}", verified.n_runs, verified.n_events);
     let sound = match verified.problems.as_slice() {
         [] => Ok(()),
         problems => Err(Failure::Broken { what: problems.join("; ") }),
     };
     let advice = || "type `baton restore FILE --replace` with a backup".to_owned();
     findings.push(finding(what, sound, advice));
-    if let Some(archive) = archive_of(session) {
-        let written = archive.catch_up().await.map(|_| ()).map_err(failure);
-        let what = format!("the archive in {}", archive.places().sessions.display());
-        let advice = || "make room or mend the path, then type `baton archive rebuild`".to_owned();
-        findings.push(finding(what, written, advice));
-    }
-    let n_waiting = engine.inbox(session.principal()).await?.len();
+    look_at_archive(api, findings).await?;
+    let n_waiting = api.list::<Item>(Ask::get(["inbox"])).await?.items.len();
     if n_waiting > 0 {
         let advice = "type `baton inbox`".to_owned();
         let what = format!("{n_waiting} waiting for a person");
         findings.push(Finding { what, state: Health::Waits { advice } });
     }
-    let filter = HandoffFilter { is_stale: Some(true), ..HandoffFilter::default() };
-    let n_stale =
-        engine.store().handoffs(&filter).await?.iter().filter(|it| it.state.is_open()).count();
+    let open = "pending,clarification,accepted,parked";
+    let stale = Ask::get(["handoffs"]).with("stale", true).with("state", open);
+    let n_stale = api.list::<Row>(stale).await?.items.len();
     if n_stale > 0 {
         let advice = "type `baton handoff list --stale`; \
                       `baton handoff timeout HANDOFF` gives up on one"
@@ -124,6 +127,18 @@ async fn look_at_runs(
         let what = format!("{n_stale} that nobody has moved for long");
         findings.push(Finding { what, state: Health::Waits { advice } });
     }
+    Ok(())
+}
+
+async fn look_at_archive(api: &Api, findings: &mut Vec<Finding>) -> Result<(), Failure> {
+    if api.project().is_none_or(|it| it.file.archive.is_none()) {
+        return Ok(());
+    }
+    let archive: Archive = api.get(&Ask::get(["archive"])).await?;
+    let written = archive.problem.map_or(Ok(()), |what| Err(Failure::Broken { what }));
+    let what = format!("the archive in {}", archive.sessions);
+    let advice = || "make room or mend the path, then type `baton archive rebuild`".to_owned();
+    findings.push(finding(what, written, advice));
     Ok(())
 }
 

@@ -1,121 +1,92 @@
 //! `baton run`: start, list, show, pause, resume, cancel, goto, skip, clean up.
 
-use baton_core::command::Command;
-use baton_core::document::Node;
-use baton_core::names::{AgentId, Reason, StepId, StoryKey, WorkflowName};
-use baton_core::run::RunStatus;
-use baton_engine::StartRun;
-use baton_store::{HandoffFilter, RunFilter};
+use baton_http::api::{self, Because, Goto, Nothing, Row, Start, Why};
+use serde::Serialize;
 
-use super::handoff::reason_of;
 use super::outcome::tell;
+use crate::api::{Api, Ask};
 use crate::args::{Run, Write};
 use crate::failure::Failure;
-use crate::names::find_run;
-use crate::session::Session;
 use crate::show::{self, Format, Times};
 
-pub(crate) async fn run(session: &Session, verb: &Run) -> Result<(), Failure> {
+pub(crate) async fn run(api: &Api, verb: &Run) -> Result<(), Failure> {
     match verb {
         Run::Start { story, workflow, to, write } => {
-            let story = match story {
-                // A typing mistake is not a new story.
-                Some(key) => session.engine.story(&StoryKey::parse(key)?).await?.story.key,
-                None => session.engine.next_ready().await?.key,
-            };
-            let start = StartRun {
-                story,
-                workflow: workflow.as_deref().map(WorkflowName::parse).transpose()?,
-                to: to.as_deref().map(AgentId::parse).transpose()?,
+            let body = Start {
+                story: story.clone(),
+                workflow: workflow.clone(),
+                to_agent: to.clone(),
                 package: None,
                 reason: None,
             };
-            let outcome = session.engine.start(&session.caller(write), start).await?;
-            tell(session, write, &outcome).await
+            tell(api, &Ask::post(["runs"], &body).writing(write)).await
         }
-        Run::List { all } => list(session, *all).await,
-        Run::Show { run } => show_one(session, run).await,
+        Run::List { all } => list(api, *all).await,
+        Run::Show { run } => show_one(api, run).await,
         Run::Pause { run, reason, write } => {
-            let reason = reason_of(reason.as_ref())?;
-            on(session, run, write, Command::Pause { reason }).await
+            on(api, run, write, "pause", &Why { reason: reason.clone() }).await
         }
-        Run::Resume { run, write } => on(session, run, write, Command::Resume).await,
+        Run::Resume { run, write } => on(api, run, write, "resume", &Nothing {}).await,
         Run::Cancel { run, reason, write } => {
-            let reason = reason_of(reason.as_ref())?;
-            on(session, run, write, Command::CancelRun { reason }).await
+            on(api, run, write, "cancel", &Why { reason: reason.clone() }).await
         }
         Run::Goto { run, step, reason, write } => {
-            let (step, reason) = (StepId::parse(step)?, Reason::parse(reason)?);
-            on(session, run, write, Command::Goto { step, reason }).await
+            let body = Goto { step: step.clone(), reason: reason.clone() };
+            on(api, run, write, "goto", &body).await
         }
         Run::Skip { run, reason, write } => {
-            on(session, run, write, Command::Skip { reason: Reason::parse(reason)? }).await
+            on(api, run, write, "skip", &Because { reason: reason.clone() }).await
         }
         Run::Cleanup { run, reason, write } => {
-            let reason = reason_of(reason.as_ref())?;
-            on(session, run, write, Command::CleanUp { reason }).await
+            on(api, run, write, "cleanup", &Why { reason: reason.clone() }).await
         }
     }
 }
 
-async fn on(session: &Session, run: &str, write: &Write, command: Command) -> Result<(), Failure> {
-    let run = find_run(&session.engine, run).await?.run.id;
-    let outcome = session.engine.on_run(&session.caller(write), run, command).await?;
-    tell(session, write, &outcome).await
+async fn on(
+    api: &Api,
+    run: &str,
+    write: &Write,
+    verb: &str,
+    body: &impl Serialize,
+) -> Result<(), Failure> {
+    tell(api, &Ask::post(["runs", run, verb], body).writing(write)).await
 }
 
-async fn list(session: &Session, all: bool) -> Result<(), Failure> {
-    let engine = &session.engine;
-    let statuses = if all { Vec::new() } else { vec![RunStatus::Open, RunStatus::Paused] };
-    let rows = engine.store().runs(&RunFilter { statuses, ..RunFilter::default() }).await?;
-    match session.format {
-        Format::Json => {
-            let mut runs = Vec::new();
-            for row in &rows {
-                runs.push(show::run_json(row, engine.workflow_of(row).await?.as_ref()));
-            }
-            show::answer_json(&Node::List(runs));
-        }
-        Format::Table if rows.is_empty() => {
+async fn list(api: &Api, all: bool) -> Result<(), Failure> {
+    let status = (!all).then_some("open,paused");
+    let listed = api.list::<api::Run>(Ask::get(["runs"]).with_some("status", status)).await?;
+    match api.format {
+        Format::Json => show::answer_json(&listed.into_json()),
+        Format::Table if listed.items.is_empty() => {
             show::note("no run is open; `baton run start` hands the next story in");
         }
-        Format::Table => show::answer(&show::runs_table(&rows, engine.clock().now())),
+        Format::Table => show::answer(&show::runs_table(&listed.items, api.now())),
     }
     Ok(())
 }
 
-async fn show_one(session: &Session, name: &str) -> Result<(), Failure> {
-    let engine = &session.engine;
-    let row = find_run(engine, name).await?;
-    let filter = HandoffFilter { run: Some(row.run.id), ..HandoffFilter::default() };
-    let handoffs = engine.store().handoffs(&filter).await?;
-    let texts = engine.texts_of(&handoffs).await?;
-    let workflow = engine.workflow_of(&row).await?;
-    match session.format {
-        Format::Json => {
-            let handoffs = handoffs.iter().map(|it| show::handoff_json(it, &texts)).collect();
-            show::answer_json(&Node::map([
-                ("run", show::run_json(&row, &workflow)),
-                ("handoffs", Node::List(handoffs)),
-            ]));
-        }
-        Format::Table => {
-            let times = Times::local();
-            let visited: Vec<&str> = row.run.visited.iter().map(|it| it.as_str()).collect();
-            let fields = show::fields(vec![
-                ("run", format!("{} ({})", row.number, row.run.id)),
-                ("story", show::visible(row.run.story.as_str())),
-                ("workflow", row.run.workflow.to_string()),
-                ("owner", show::visible(row.run.owner.as_str())),
-                ("status", row.run.status.name().to_owned()),
-                ("baton", show::whereabouts(&row.run)),
-                ("visited", visited.join(", ")),
-                ("started", times.show(row.run.started_at)),
-                ("moved", times.show(row.run.moved_at)),
-            ]);
-            let table = show::handoffs_table(&handoffs, &texts, engine.clock().now());
-            show::answer(&format!("{fields}\n\n{table}"));
-        }
+async fn show_one(api: &Api, name: &str) -> Result<(), Failure> {
+    let reply = api.send(&Ask::get(["runs", name])).await?;
+    if api.format == Format::Json {
+        show::answer_document(&reply.body);
+        return Ok(());
     }
+    let run: api::Run = reply.document()?;
+    let handoffs = api.list::<Row>(Ask::get(["handoffs"]).with("run", run.id)).await?;
+    let times = Times::local();
+    let fields = show::fields(vec![
+        ("run", format!("{} ({})", run.number, run.id)),
+        ("story", show::visible(&run.story)),
+        ("workflow", run.workflow.clone()),
+        ("owner", show::visible(&run.owner)),
+        ("status", run.status.name().to_owned()),
+        ("baton", show::whereabouts(&run)),
+        ("visited", run.visited.join(", ")),
+        ("started", times.show(run.started_at)),
+        ("moved", times.show(run.moved_at)),
+    ]);
+    let table = show::handoffs_table(&handoffs.items, api.now());
+    show::answer(&format!("{fields}\n\n{table}"));
     Ok(())
 }

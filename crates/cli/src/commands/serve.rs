@@ -4,11 +4,11 @@ use baton_engine::{Archivist, Sweeper, Timekeeper};
 use baton_http::{Options, Server};
 
 use super::stop::told_to_stop;
-use crate::archive::archive_of;
+use crate::api::lock;
 use crate::args::{Cli, Serve};
 use crate::failure::Failure;
 use crate::project::Project;
-use crate::session::{Session, principal};
+use crate::session::Session;
 use crate::show;
 
 pub(crate) async fn run(cli: &Cli, serve: &Serve) -> Result<(), Failure> {
@@ -16,22 +16,24 @@ pub(crate) async fn run(cli: &Cli, serve: &Serve) -> Result<(), Failure> {
     if let Some(data) = &serve.data {
         project.keep_data_in(data);
     }
-    let session = Session::of(project, principal(cli)?, cli.format()).await?;
+    let lock = lock(&project.data()).await?;
+    let session = Session::of(project, lock).await?;
     let served = serve_until_told(&session, serve).await;
     session.close().await;
     served
 }
 
 async fn serve_until_told(session: &Session, serve: &Serve) -> Result<(), Failure> {
+    let stop = told_to_stop();
     let options = Options { listen: serve.listen, allowed_hosts: serve.allow_host.clone() };
     let server = Server::bind(session.engine.clone(), &options).await?;
     let url = format!("http://{}", server.address());
     session.say_where(&url)?;
     let timekeeper = Timekeeper::start(session.engine.clone());
     let sweeper = Sweeper::start(session.engine.clone());
-    let archivist = archive_of(session).map(Archivist::start);
+    let archivist = session.engine.archive().map(Archivist::start);
     show::note(&format!("listening on {url}"));
-    let served = server.run(told_to_stop()).await;
+    let served = server.run(stop).await;
     if let Some(archivist) = archivist {
         archivist.stop().await;
     }

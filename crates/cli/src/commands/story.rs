@@ -3,113 +3,102 @@
 use std::path::Path;
 
 use baton_core::document::Node;
-use baton_core::names::StoryKey;
 use baton_core::story::Story;
-use baton_store::RunFilter;
+use baton_http::api::{self, NewStory, StoryText};
 use baton_wire::story_file;
+use http::StatusCode;
 
+use crate::api::{Api, Ask, Reply};
 use crate::args::{self, StoryAdd};
 use crate::failure::Failure;
 use crate::payload;
 use crate::project::parsed;
-use crate::session::Session;
 use crate::show::{self, Format};
 
-pub(crate) async fn run(session: &Session, verb: &args::Story) -> Result<(), Failure> {
+pub(crate) async fn run(api: &Api, verb: &args::Story) -> Result<(), Failure> {
     match verb {
-        args::Story::Add(args) => add(session, args).await,
-        args::Story::List => list(session).await,
-        args::Story::Show { key } => show_one(session, key).await,
-        args::Story::Import { file } => import(session, file).await,
+        args::Story::Add(args) => add(api, args).await,
+        args::Story::List => list(api).await,
+        args::Story::Show { key } => {
+            let reply = api.send(&Ask::get(["stories", key])).await?;
+            tell(api, &reply).await
+        }
+        args::Story::Import { file } => import(api, file).await,
     }
 }
 
-async fn add(session: &Session, args: &StoryAdd) -> Result<(), Failure> {
-    let key = StoryKey::parse(&args.key)?;
-    let depends_on = args.depends_on.iter().map(|it| StoryKey::parse(it));
-    let story = Story {
-        title: args.title.clone().unwrap_or_else(|| args.key.clone()),
+async fn add(api: &Api, args: &StoryAdd) -> Result<(), Failure> {
+    let story = NewStory {
+        key: args.key.clone(),
+        title: args.title.clone(),
         description: args.description.clone(),
         acceptance: args.acceptance.clone(),
-        depends_on: depends_on.collect::<Result<_, _>>()?,
+        depends_on: args.depends_on.clone(),
         priority: args.priority,
         branch: args.branch.clone(),
         pr_url: args.pr_url.clone(),
-        key,
     };
-    if !session.engine.add_story(&story).await? {
-        return Err(Failure::Conflict(format!("there is a story `{}` already", story.key)));
-    }
-    show_one(session, &args.key).await
+    let reply = api.send(&Ask::post(["stories"], &story)).await?;
+    tell(api, &reply).await
 }
 
-async fn list(session: &Session) -> Result<(), Failure> {
-    let rows = session.engine.stories().await?;
-    match session.format {
-        Format::Json => {
-            show::answer_json(&Node::List(rows.iter().map(show::story_json).collect()));
-        }
-        Format::Table if rows.is_empty() => {
+async fn list(api: &Api) -> Result<(), Failure> {
+    let listed = api.list::<api::Story>(Ask::get(["stories"])).await?;
+    match api.format {
+        Format::Json => show::answer_json(&listed.into_json()),
+        Format::Table if listed.items.is_empty() => {
             show::note("no stories; `baton story add KEY --title \"...\"` makes one");
         }
-        Format::Table => show::answer(&show::stories_table(&rows)),
+        Format::Table => show::answer(&show::stories_table(&listed.items)),
     }
     Ok(())
 }
 
-async fn show_one(session: &Session, key: &str) -> Result<(), Failure> {
-    let engine = &session.engine;
-    let row = engine.story(&StoryKey::parse(key)?).await?;
-    if session.format == Format::Json {
-        show::answer_json(&show::story_json(&row));
+/// A story, and for people its runs too.
+async fn tell(api: &Api, reply: &Reply) -> Result<(), Failure> {
+    if api.format == Format::Json {
+        show::answer_document(&reply.body);
         return Ok(());
     }
-    let story = &row.story;
-    let none = || show::dim("–");
-    let depends_on: Vec<&str> = story.depends_on.iter().map(|it| it.as_str()).collect();
-    let mut fields = vec![
-        ("story", show::visible(story.key.as_str())),
-        ("title", show::visible(&story.title)),
-        ("status", show::story_status(&row).to_owned()),
-        ("priority", story.priority.to_string()),
-        ("depends on", show::visible(&depends_on.join(", "))),
-        ("branch", story.branch.as_deref().map_or_else(none, show::visible)),
-        ("pull request", story.pr_url.as_deref().map_or_else(none, show::visible)),
-    ];
-    if !story.description.is_empty() {
-        fields.push(("description", show::visible(&story.description)));
-    }
-    for criterion in &story.acceptance {
-        fields.push(("accepted when", show::visible(criterion)));
-    }
-    show::answer(&show::fields(fields));
-    let filter = RunFilter { story: Some(story.key.clone()), ..RunFilter::default() };
-    let runs = engine.store().runs(&filter).await?;
-    if !runs.is_empty() {
-        show::answer(&format!("\n{}", show::runs_table(&runs, engine.clock().now())));
+    let story: api::Story = reply.document()?;
+    show::answer(&show::story_page(&story));
+    let runs = api.list::<api::Run>(Ask::get(["runs"]).with("story", &story.key)).await?;
+    if !runs.items.is_empty() {
+        show::answer(&format!("\n{}", show::runs_table(&runs.items, api.now())));
     }
     Ok(())
 }
 
-async fn import(session: &Session, file: &str) -> Result<(), Failure> {
+async fn import(api: &Api, file: &str) -> Result<(), Failure> {
     let argument = if file == "-" { file.to_owned() } else { format!("@{file}") };
     let text = payload::text(&argument)?;
     let stories = parsed(Path::new(file), story_file::parse(&text))?;
+    let n_all = stories.len();
     let mut n_new = 0;
-    for story in &stories {
-        if session.engine.add_story(story).await? {
-            n_new += 1;
-        } else {
-            session.engine.save_story(story).await?;
-        }
+    for story in stories {
+        let key = story.key.to_string();
+        let reply = api.send(&Ask::put(["stories", &key], &text_of(story))).await?;
+        n_new += usize::from(reply.status == StatusCode::CREATED);
     }
-    let n_updated = stories.len() - n_new;
-    match session.format {
-        Format::Json => show::answer_json(&Node::map([
-            ("added", Node::Number(i64::try_from(n_new).unwrap_or(i64::MAX).into())),
-            ("updated", Node::Number(i64::try_from(n_updated).unwrap_or(i64::MAX).into())),
-        ])),
+    let n_updated = n_all - n_new;
+    match api.format {
+        Format::Json => {
+            let count = |n: usize| Node::Number(i64::try_from(n).unwrap_or(i64::MAX).into());
+            show::answer_json(&Node::map([("added", count(n_new)), ("updated", count(n_updated))]));
+        }
         Format::Table => show::answer(&format!("{n_new} added, {n_updated} updated")),
     }
     Ok(())
+}
+
+fn text_of(story: Story) -> StoryText {
+    StoryText {
+        title: story.title,
+        description: story.description,
+        acceptance: story.acceptance,
+        depends_on: story.depends_on.iter().map(ToString::to_string).collect(),
+        priority: story.priority,
+        branch: story.branch,
+        pr_url: story.pr_url,
+    }
 }

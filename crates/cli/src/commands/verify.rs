@@ -1,14 +1,13 @@
 //! `baton verify`: walks every chain and replays every run.
 
 use baton_core::document::Node;
-use baton_engine::verify_all;
 
+use crate::data::Data;
 use crate::failure::Failure;
-use crate::session::Session;
 use crate::show::{self, Format};
 
-pub(crate) async fn run(session: &Session) -> Result<(), Failure> {
-    let verified = verify_all(session.engine.store()).await?;
+pub(crate) async fn run(data: &Data, format: Format) -> Result<(), Failure> {
+    let verified = data.verify().await?;
     if !verified.problems.is_empty() {
         for problem in &verified.problems {
             show::note(&format!("  - {}", show::visible(problem)));
@@ -17,7 +16,7 @@ pub(crate) async fn run(session: &Session) -> Result<(), Failure> {
         return Err(Failure::Broken { what: format!("the data has {n} problems") });
     }
     let count = |n: u64| Node::Number(i64::try_from(n).unwrap_or(i64::MAX).into());
-    match session.format {
+    match format {
         Format::Json => show::answer_json(&Node::map([
             ("runs", count(verified.n_runs)),
             ("events", count(verified.n_events)),

@@ -1,61 +1,55 @@
-//! Handoffs as tables, as a page, and as JSON.
+//! Handoffs as tables and as a page.
 
-use baton_core::content::ContentId;
-use baton_core::document::{Node, Number};
-use baton_core::gate::{Answer, Gate};
-use baton_core::run::Party;
-use baton_core::workflow::Place;
-use baton_engine::Texts;
-use baton_store::{HandoffRow, HandoffState};
-use baton_wire::json;
+use baton_core::names::AgentId;
+use baton_http::api::{AnsweredGate, Asked, Beside, Detail, Evidence, OpenGate, Question, Row};
 use jiff::Timestamp;
 
-use super::{Times, ago, dim, fields, shortened, table, visible, warn};
+use super::{Times, ago, dim, fields, good, pretty, shortened, table, visible, warn};
 
-pub(crate) fn handoffs_table(rows: &[HandoffRow], texts: &Texts, now: Timestamp) -> String {
-    let cells = |row: &HandoffRow| {
-        let reason = texts.get(row.ended_reason.unwrap_or(row.reason)).unwrap_or("(redacted)");
+pub(crate) fn handoffs_table(rows: &[Row], now: Timestamp) -> String {
+    let cells = |row: &Row| {
+        let reason = row.ended_reason.as_ref().or(row.reason.as_ref());
         vec![
             row.number.to_string(),
-            visible(row.story.as_str()),
-            row.no.label(),
-            format!("{} → {}", row.from.agent, row.to.agent),
+            visible(&row.story),
+            row.label.clone(),
+            format!("{} → {}", row.from_agent, row.to_agent),
             state_word(row),
             ago(row.ended_at.or(row.accepted_at).unwrap_or(row.created_at), now),
-            shortened(reason, 60),
+            shortened(reason.map_or("(redacted)", String::as_str), 60),
         ]
     };
     let headings = ["#", "STORY", "LABEL", "HANDOFF", "STATE", "SINCE", "REASON"];
     table(&headings, rows.iter().map(cells).collect())
 }
 
-pub(crate) fn handoff_page(row: &HandoffRow, texts: &Texts) -> String {
+pub(crate) fn handoff_page(detail: &Detail) -> String {
+    let row = &detail.handoff.row;
     let times = Times::local();
-    let words = |id: ContentId| visible(texts.get(id).unwrap_or("(redacted)"));
     let mut rows = vec![
-        ("handoff", format!("{} ({})", row.number, row.no)),
-        ("id", row.id.0.to_string()),
-        ("story", visible(row.story.as_str())),
-        ("from", party(&row.from)),
-        ("to", party(&row.to)),
+        ("handoff", format!("{} ({})", row.number, row.label)),
+        ("id", row.id.to_string()),
+        ("story", visible(&row.story)),
+        ("from", party(&row.from_agent, row.from_step.as_deref())),
+        ("to", party(&row.to_agent, row.to_step.as_deref())),
         ("kind", row.kind.name().to_owned()),
         ("state", state_word(row)),
-        ("reason", words(row.reason)),
+        ("reason", visible(row.reason.as_deref().unwrap_or("(redacted)"))),
     ];
     if let Some(outcome) = row.outcome {
         rows.push(("outcome", outcome.name().to_owned()));
     }
-    if let Some(reason) = row.ended_reason {
-        rows.push(("ended because", words(reason)));
+    if let Some(reason) = &row.ended_reason {
+        rows.push(("ended because", visible(reason)));
     }
-    if let Some(acknowledgement) = row.acknowledgement {
-        rows.push(("understood as", words(acknowledgement)));
+    if let Some(acknowledgement) = &row.acknowledgement {
+        rows.push(("understood as", visible(acknowledgement)));
     }
-    if let Some(follows) = row.follows {
-        rows.push(("follows", follows.label()));
+    if let Some(follows) = &row.follows {
+        rows.push(("follows", follows.clone()));
     }
     if let Some(by) = &row.approved_by {
-        rows.push(("approved by", visible(by.as_str())));
+        rows.push(("approved by", visible(by)));
     }
     if row.attempt > 1 {
         rows.push(("attempt", row.attempt.to_string()));
@@ -66,94 +60,78 @@ pub(crate) fn handoff_page(row: &HandoffRow, texts: &Texts) -> String {
     rows.push(("created", times.show(row.created_at)));
     rows.push(("accepted", times.show_some(row.accepted_at)));
     rows.push(("ended", times.show_some(row.ended_at)));
-    let package = row.package.map(|it| package_text(it, texts));
+    let package = detail.handoff.package.as_deref().map(|it| visible(&package_text(it.get())));
     let package = package.unwrap_or_else(|| "(none)".to_owned());
-    format!("{}\n\n{}\n{package}", fields(rows), dim("package"))
+    let mut page = format!("{}\n\n{}\n{package}", fields(rows), dim("package"));
+    for words in beside(&detail.beside) {
+        page += &format!("\n\n{words}");
+    }
+    page
 }
 
-pub(crate) fn handoff_json(row: &HandoffRow, texts: &Texts) -> Node {
-    let words = |id: ContentId| texts.get(id).map_or(Node::Null, Node::text);
-    let some_words = |id: Option<ContentId>| id.map_or(Node::Null, words);
-    let time = |at: Timestamp| Node::text(at.to_string());
-    let some_time = |at: Option<Timestamp>| at.map_or(Node::Null, time);
-    let package = row
-        .package
-        .and_then(|it| texts.get(it))
-        .map_or(Node::Null, |text| json::parse(text).unwrap_or_else(|_| Node::text(text)));
-    Node::map([
-        ("number", number(row.number)),
-        ("id", Node::text(row.id.0.to_string())),
-        ("label", Node::text(row.no.label())),
-        ("run", Node::text(row.run.to_string())),
-        ("story", Node::text(row.story.as_str())),
-        ("kind", Node::text(row.kind.name())),
-        ("fromAgent", Node::text(row.from.agent.as_str())),
-        ("fromStep", step(&row.from.place)),
-        ("toAgent", Node::text(row.to.agent.as_str())),
-        ("toStep", step(&row.to.place)),
-        ("state", Node::text(row.state.name())),
-        ("outcome", row.outcome.map_or(Node::Null, |it| Node::text(it.name()))),
-        ("isStale", Node::Bool(row.is_stale)),
-        ("attempt", number(row.attempt.into())),
-        ("follows", row.follows.map_or(Node::Null, |it| Node::text(it.label()))),
-        ("reason", words(row.reason)),
-        ("endedReason", some_words(row.ended_reason)),
-        ("acknowledgement", some_words(row.acknowledgement)),
-        ("approvedBy", row.approved_by.as_ref().map_or(Node::Null, |it| Node::text(it.as_str()))),
-        ("warnings", Node::List(row.warnings.iter().map(Node::text).collect())),
-        ("package", package),
-        ("createdAt", time(row.created_at)),
-        ("acceptedAt", some_time(row.accepted_at)),
-        ("endedAt", some_time(row.ended_at)),
-    ])
+/// What belongs to a handoff besides itself, each with a paragraph of its own.
+fn beside(beside: &Beside) -> Vec<String> {
+    let mut words = Vec::new();
+    if let (Some(fence), Some(seconds)) = (beside.fence, beside.lease_seconds) {
+        let every = format!("to be heard of at least every {seconds} seconds");
+        words.push(format!("held with fence {fence}; {every}"));
+    }
+    if !beside.evidence.is_empty() {
+        let checked = |it: &Evidence| format!("{} {}", it.check, it.verdict);
+        let checked: Vec<String> = beside.evidence.iter().map(checked).collect();
+        words.push(format!("checked: {}", checked.join(", ")));
+    }
+    words.extend(beside.questions.iter().map(exchange));
+    words.extend(beside.question.as_ref().map(asked));
+    words
 }
 
-/// Printed for people to read: one member a line where it is JSON.
-fn package_text(id: ContentId, texts: &Texts) -> String {
-    match texts.get(id) {
-        Some(text) => {
-            let pretty = json::parse(text).map(|it| json::print_pretty(&it));
-            visible(&pretty.unwrap_or_else(|_| text.to_owned()))
+fn exchange(it: &Question) -> String {
+    let question = format!("{} asked {}: {}", it.from, it.to, visible(&it.question));
+    match &it.answer {
+        Some(answer) => format!("{question}\n  {} {}", good("answer:"), visible(answer)),
+        None if it.is_open => {
+            format!("{question}\n  baton handoff answer {} --text TEXT", it.number)
         }
-        None => "(redacted)".to_owned(),
+        None => format!("{question}\n  {}", dim("withdrawn")),
     }
 }
 
-/// The command that answers a gate, with all that may be said.
-pub(crate) fn what_to_answer(which: &str, gate: &Gate) -> String {
-    let is_choice = |it: &&&str| !matches!(**it, "answer" | "modify");
-    let choices: Vec<String> =
-        gate.choices().iter().filter(is_choice).map(|it| it.replace('_', "-")).collect();
-    let choices = choices.join("|");
-    if gate.takes(&Answer::Reply) {
-        return format!("baton answer {which} [{choices}] --comment TEXT");
-    }
-    format!("baton answer {which} {choices}")
-}
-
-fn state_word(row: &HandoffRow) -> String {
-    match row.state {
-        HandoffState::Open(_) if row.is_stale => warn(&format!("{}, stale", row.state.name())),
-        HandoffState::Open(_) => row.state.name().to_owned(),
-        HandoffState::Ended(_) => dim(row.state.name()),
+fn asked(asked: &Asked) -> String {
+    match asked {
+        Asked::Open(OpenGate { why, command, .. }) => {
+            format!("{}\n  {command}\n  baton inbox   says what each would do", warn(why))
+        }
+        Asked::Answered(AnsweredGate { answer, by, comment, at }) => {
+            let at = Times::local().show(*at);
+            let comment = comment.as_deref().map_or_else(String::new, |it| format!(": {it}"));
+            let by = visible(by);
+            format!("answered {} by {by} at {at}{}", good(answer), visible(&comment))
+        }
     }
 }
 
-fn party(party: &Party) -> String {
-    match &party.place {
-        Place::Step(step) => format!("{} (step {step})", party.agent),
-        Place::Delegate(_) => format!("{} (a part of the work)", party.agent),
-        Place::Orchestrator | Place::Human => party.agent.to_string(),
+fn state_word(row: &Row) -> String {
+    let name = row.state.name();
+    match row.state.is_open() {
+        true if row.is_stale => warn(&format!("{name}, stale")),
+        true => name.to_owned(),
+        false => dim(name),
     }
 }
 
-fn step(place: &Place) -> Node {
-    match place {
-        Place::Step(step) => Node::text(step.as_str()),
-        Place::Orchestrator | Place::Human | Place::Delegate(_) => Node::Null,
+fn party(agent: &str, step: Option<&str>) -> String {
+    match step {
+        Some(step) => format!("{agent} (step {step})"),
+        None if agent == AgentId::HUMAN || agent == AgentId::ORCHESTRATOR => agent.to_owned(),
+        None => format!("{agent} (a part of the work)"),
     }
 }
 
-pub(super) fn number(number: u64) -> Node {
-    Node::Number(Number::from(i64::try_from(number).unwrap_or(i64::MAX)))
+/// JSON one member a line; a text of another format as it was written.
+fn package_text(package: &str) -> String {
+    match serde_json::from_str::<String>(package) {
+        Ok(text) => text.trim_end().to_owned(),
+        Err(_) => pretty(package),
+    }
 }

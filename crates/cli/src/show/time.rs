@@ -16,6 +16,11 @@ impl Times {
         at.to_zoned(self.0.clone()).strftime("%Y-%m-%d %H:%M:%S").to_string()
     }
 
+    /// `14:03:21`, for what happens now.
+    pub(crate) fn clock(&self, at: Timestamp) -> String {
+        at.to_zoned(self.0.clone()).strftime("%H:%M:%S").to_string()
+    }
+
     pub(crate) fn show_some(&self, at: Option<Timestamp>) -> String {
         at.map_or_else(|| "–".to_owned(), |it| self.show(it))
     }

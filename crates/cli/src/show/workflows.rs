@@ -1,7 +1,7 @@
 //! Workflows and agents, as pages and as JSON.
 
 use baton_core::agent::Agent;
-use baton_core::contract::{Check, Profile, Rule, ValueKind};
+use baton_core::contract::{Profile, Rule};
 use baton_core::document::Node;
 use baton_core::workflow::{Delegate, Edge, EdgeGate, Expiry, OnExpire, Step, Target, Workflow};
 
@@ -193,14 +193,10 @@ fn edge_row(step: &str, agents: &str, edge: &Edge) -> Vec<String> {
 fn rule_row(strength: &str, rule: &Rule) -> Vec<String> {
     let mut spellings = vec![rule.field.clone()];
     spellings.extend(rule.others.iter().cloned());
-    let mut is = match &rule.check {
-        Check::Present => "there".to_owned(),
-        Check::Kind(kind) => kind_name(*kind).to_owned(),
-        Check::OneOf(words) => format!("one of {}", words.join(", ")),
-        Check::NoneOf(words) => format!("not {}", words.join(", ")),
-    };
-    if let Some(when) = &rule.when {
-        is += &format!(", when {} is {}", when.field, when.is);
+    let mut is = rule.check.words();
+    let case = rule.case();
+    if !case.is_empty() {
+        is += &format!(", when {case}");
     }
     vec![strength.to_owned(), spellings.join(" or "), is, rule.about.clone()]
 }
@@ -209,16 +205,6 @@ pub(super) fn target_name(target: &Target) -> String {
     match target {
         Target::Step(step) => step.to_string(),
         Target::Complete => "complete".to_owned(),
-    }
-}
-
-fn kind_name(kind: ValueKind) -> &'static str {
-    match kind {
-        ValueKind::Text => "text",
-        ValueKind::Number => "a number",
-        ValueKind::Bool => "true or false",
-        ValueKind::List => "a list",
-        ValueKind::Map => "a map",
     }
 }
 

@@ -84,7 +84,7 @@ fn a_built_in_workflow_is_sound_and_can_be_changed() {
     std::fs::write(&path, text.replace("phase: analyzing", "phase: thinking")).unwrap();
     project.ok(&["story", "add", "s1"]);
     project.ok(&["run", "start"]);
-    assert_eq!(project.json(&["run", "show", "s1"])["run"]["phase"], "thinking");
+    assert_eq!(project.json(&["run", "show", "s1"])["phase"], "thinking");
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn a_run_keeps_the_workflow_that_it_began_with() {
     let path = project.path().join(".baton/workflows/story-pipeline.yaml");
     let text = std::fs::read_to_string(&path).unwrap();
     std::fs::write(&path, text.replace("phase: analyzing", "phase: thinking")).unwrap();
-    assert_eq!(project.json(&["run", "show", "s1"])["run"]["phase"], "analyzing");
+    assert_eq!(project.json(&["run", "show", "s1"])["phase"], "analyzing");
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn a_workflow_with_an_agent_that_nobody_describes_is_not_sound() {
     project.ok(&["run", "start", "s1", "--workflow", "small"]);
     project.ok(&["handoff", "accept", "1"]);
     project.ok(&["handoff", "complete", "1"]);
-    assert_eq!(project.json(&["run", "show", "s1"])["run"]["status"], "completed");
+    assert_eq!(project.json(&["run", "show", "s1"])["status"], "completed");
 }
 
 #[test]

@@ -18,10 +18,11 @@ fn a_story_goes_through_the_whole_pipeline_by_hand() {
         project.ok(&["handoff", "complete", &no, "--profile", "lenient"]);
     }
     let run = project.json(&["run", "show", "s1"]);
-    assert_eq!(run["run"]["status"], "completed");
-    assert_eq!(run["run"]["phase"], "complete");
-    assert_eq!(run["handoffs"].as_array().unwrap().len(), 6);
-    assert_eq!(run["handoffs"][0]["acknowledgement"], "I plan the login");
+    assert_eq!(run["status"], "completed");
+    assert_eq!(run["phase"], "complete");
+    let handoffs = project.json(&["handoff", "list", "--run", "s1", "--all"]);
+    assert_eq!(handoffs["items"].as_array().unwrap().len(), 6);
+    assert_eq!(handoffs["items"][0]["acknowledgement"], "I plan the login");
     assert!(project.ok(&["verify"]).contains("every chain is whole"));
     assert!(project.ok(&["story", "list"]).contains("finished"));
 }
@@ -60,10 +61,10 @@ fn every_kind_of_no_has_its_exit_code() {
     let project = Project::started();
     project.fails(&["handoff", "accept", "99"], 3, "[no_such_handoff]");
     project.fails(&["handoff", "accept", "7/HO-001"], 3, "there is no run `7`");
-    project.fails(&["handoff", "accept", "HO-001"], 2, "say which with `--run RUN`");
+    project.fails(&["handoff", "accept", "HO-001"], 2, "say which with `run`");
     project.fails(&["handoff", "accept", "1", "--by", "reviewer"], 4, "[not_yours]");
     project.fails(&["handoff", "complete", "1", "--payload", "{"], 2, "line 1, column 2");
-    project.fails(&["handoff", "complete", "1", "--outcome", "great"], 2, "known: success");
+    project.fails(&["handoff", "complete", "1", "--outcome", "great"], 2, "there are success");
     project.fails(&["handoff", "reject", "1", "--reason", "  "], 2, "cannot be empty");
     project.fails(&["run", "start", "s1"], 4, "[already_open]");
     project.fails(&["run", "start"], 4, "[nothing_ready]");
@@ -105,7 +106,12 @@ fn the_same_key_gives_the_same_answer() {
     let second = project.run(&["handoff", "accept", "1", "--key", "k1"]);
     assert_eq!(second.stdout, first);
     assert!(second.stderr.contains("nothing was done again"), "{second:?}");
-    project.fails(&["handoff", "reject", "1", "--reason", "r", "--key", "k1"], 1, "[key_reused]");
+    project.fails(&["handoff", "accept", "1", "--lease", "9", "--key", "k1"], 1, "[key_reused]");
+    project.fails(
+        &["handoff", "accept", "1", "--key", "k1", "--as", "eve"],
+        4,
+        "[already_accepted]",
+    );
 }
 
 #[test]
@@ -174,9 +180,12 @@ fn a_loose_baton_is_shown_with_what_to_type() {
     assert!(status.contains("lies loose at orchestrator"), "{status}");
     assert!(status.contains("baton run start s1"), "{status}");
     let inbox = project.json(&["inbox"]);
-    assert_eq!(inbox[0]["choices"][0]["command"], "baton run start s1");
-    assert_eq!(inbox[0]["choices"][0]["then"], "HO-002 goes to analyst, for the step analyze");
+    assert_eq!(inbox["items"][0]["choices"][0]["command"], "baton run start s1");
+    assert_eq!(
+        inbox["items"][0]["choices"][0]["then"],
+        "HO-002 goes to analyst, for the step analyze"
+    );
     project.ok(&["run", "start", "s1"]);
     assert!(project.ok(&["status"]).contains("offered to analyst with HO-002"));
-    assert_eq!(project.json(&["inbox"]).as_array().unwrap().len(), 0);
+    assert_eq!(project.json(&["inbox"])["items"].as_array().unwrap().len(), 0);
 }

@@ -3,13 +3,17 @@
 #![expect(clippy::unwrap_used, reason = "these are tests")]
 
 mod archive;
+mod beside;
 mod demo;
+mod documents;
 mod files;
+mod finding;
 mod handoffs;
 mod moves;
 mod prompt;
 mod serve;
 mod together;
+mod watch;
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -49,6 +53,7 @@ impl Project {
     fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_baton"));
         command.current_dir(self.path()).args(args).env("USER", "ada").env("TZ", "UTC");
+        command.env_remove("BATON_URL");
         command
     }
 

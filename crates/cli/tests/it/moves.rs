@@ -69,9 +69,10 @@ fn a_project_goes_through_its_gates_and_its_specialist_by_hand() {
     project.ok(&["evidence", "12", "tests", "passed"]);
     project.ok(&["evidence", "12", "build", "passed"]);
     let run = project.json(&["run", "show", "shop"]);
-    assert_eq!(run["run"]["status"], "completed");
-    let kinds: Vec<&str> =
-        run["handoffs"].as_array().unwrap().iter().map(|it| it["kind"].as_str().unwrap()).collect();
+    assert_eq!(run["status"], "completed");
+    let handoffs = project.json(&["handoff", "list", "--run", "shop", "--all"]);
+    let handoffs = handoffs["items"].as_array().unwrap();
+    let kinds: Vec<&str> = handoffs.iter().map(|it| it["kind"].as_str().unwrap()).collect();
     for kind in ["sequential", "delegation", "return", "escalation"] {
         assert!(kinds.contains(&kind), "{kind}: {kinds:?}");
     }
@@ -85,10 +86,10 @@ fn a_question_is_answered_from_the_inbox_and_stands_beside_the_package() {
     project.ok(&["handoff", "clarify", "3", "--question", "Which database?"]);
     project.fails(&["handoff", "accept", "3"], 4, "[wrong_state]");
     let inbox = project.json(&["inbox"]);
-    assert_eq!(inbox[0]["words"], "Which database?");
-    assert_eq!(inbox[0]["choices"][0]["command"], "baton answer 1/HO-004 --comment TEXT");
+    assert_eq!(inbox["items"][0]["words"], "Which database?");
+    assert_eq!(inbox["items"][0]["choices"][0]["command"], "baton answer 1/HO-004 --comment TEXT");
     assert_eq!(
-        inbox[0]["choices"][0]["then"],
+        inbox["items"][0]["choices"][0]["then"],
         "HO-003 goes to architecture, for the step architecture"
     );
     project.fails(&["answer", "1/HO-004"], 2, "--comment");

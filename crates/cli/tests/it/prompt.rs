@@ -29,7 +29,10 @@ fn a_prompt_opens_with_the_lines_of_seed_000() {
 
 #[test]
 fn a_program_gets_the_prompt_with_its_hashes() {
-    let project = Project::started();
+    let project = Project::new();
+    let description = "Sessions live in a table, so that they can be revoked. ".repeat(20);
+    project.ok(&["story", "add", "s1", "--description", &description]);
+    project.ok(&["run", "start", "s1"]);
     let whole = project.json(&["prompt", "1"]);
     assert_eq!(whole["leftOut"].as_array().unwrap().len(), 0);
     assert_eq!(whole["hash"].as_str().unwrap().len(), 64);

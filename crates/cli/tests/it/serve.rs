@@ -26,6 +26,20 @@ impl Project {
     }
 }
 
+impl Served {
+    /// Ends it as a crash would.
+    pub(crate) fn kill(self) {
+        drop(self);
+    }
+
+    /// Tells it to stop, and says how it ended.
+    pub(crate) fn stop(mut self) -> Option<i32> {
+        let id = self.child.id().to_string();
+        assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+        self.child.wait().unwrap().code()
+    }
+}
+
 impl Drop for Served {
     fn drop(&mut self) {
         let _ = self.child.kill();

@@ -234,7 +234,7 @@ fn modify(
     };
     // Lenient whatever the edge says: nobody else can mend what a person leaves out.
     let contract = gate.edge_in(draft.workflow()).and_then(|it| it.contract.as_ref());
-    let warnings = check_named(draft.workflow(), contract, package, Profile::Lenient)?;
+    let warnings = check_named(draft.ground, contract, package, Profile::Lenient)?;
     let package = Some(draft.keep_package(package));
     let onward = Offer { warnings, ..past(gate, package) };
     Ok(Next::Along(target(gate), Box::new(onward)))

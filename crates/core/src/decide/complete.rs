@@ -85,7 +85,7 @@ fn finish(draft: &mut Draft<'_>, handoff: &Handoff, work: &Work<'_>) -> Result<(
     let held = &hold(draft, handoff, profile)?;
     match route {
         Route::Edge(_, edge, agent) if edge.is_back => {
-            let warnings = check_contract(draft.workflow(), edge, work.package, work.profile)?;
+            let warnings = check_contract(draft.ground, edge, work.package, work.profile)?;
             let reason = work.reason.as_ref();
             let feedback = reject::Feedback { package: work.package, reason, warnings };
             reject::by_back_edge(draft, held, edge, agent, &feedback)
@@ -130,7 +130,7 @@ fn along(
     agent: AgentId,
     work: &Work<'_>,
 ) -> Result<(), Refusal> {
-    let warnings = check_contract(draft.workflow(), edge, work.package, work.profile)?;
+    let warnings = check_contract(draft.ground, edge, work.package, work.profile)?;
     let package = draft.keep_package(work.package);
     end_step(draft, held, step, edge.on, Some(package));
     let to = Party { agent, place: Workflow::target_place(&edge.to) };
@@ -178,7 +178,7 @@ fn review(
     agent: AgentId,
     work: &Work<'_>,
 ) -> Result<(), Refusal> {
-    let warnings = check_contract(draft.workflow(), edge, work.package, work.profile)?;
+    let warnings = check_contract(draft.ground, edge, work.package, work.profile)?;
     let package = draft.keep_package(work.package);
     end_step(draft, held, step, Outcome::NeedsReview, Some(package));
     let reason = stated(work).map(|it| draft.keep(it.as_str()));
@@ -282,7 +282,7 @@ fn delegate(
     profile: Profile,
 ) -> Result<(), Refusal> {
     frame::open(draft, held.no)?;
-    let warnings = check_named(draft.workflow(), contract, work.package, profile)?;
+    let warnings = check_named(draft.ground, contract, work.package, profile)?;
     let part = Offer {
         kind: Kind::Delegation,
         reason: draft.keep_some(work.reason.as_ref()),
@@ -306,7 +306,7 @@ fn escalate(
 ) -> Result<(), Refusal> {
     frame::open(draft, held.no)?;
     let contract = draft.workflow().escalation.as_ref();
-    let warnings = check_named(draft.workflow(), contract, work.package, profile)?;
+    let warnings = check_named(draft.ground, contract, work.package, profile)?;
     let package = draft.keep_package(work.package);
     let reason = stated(work).map(|it| draft.keep(it.as_str()));
     let to = held.to.clone();
@@ -331,7 +331,7 @@ fn give_back(
     let failed = || if is_trouble(work) { Outcome::Failure } else { Outcome::Success };
     let outcome = work.outcome.unwrap_or_else(failed);
     let contract = contract.filter(|_| outcome == Outcome::Success);
-    let warnings = check_named(draft.workflow(), contract, work.package, profile)?;
+    let warnings = check_named(draft.ground, contract, work.package, profile)?;
     let package = Some(draft.keep_package(work.package));
     let reason = draft.keep_some(work.reason.as_ref());
     draft.complete(held.no, outcome, package);

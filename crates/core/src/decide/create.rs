@@ -104,7 +104,7 @@ pub(super) fn take_up(draft: &mut Draft<'_>, create: &Create, at: &Place) -> Res
     if draft.run.given(&from).is_some_and(|it| it.has_lost_lease) {
         return Err(not_holder(draft, &create.from));
     }
-    let warnings = check_contract(draft.workflow(), edge, &create.package, create.profile)?;
+    let warnings = check_contract(draft.ground, edge, &create.package, create.profile)?;
     let from = Party { agent: create.from.clone(), place: from };
     if !create.from.is_orchestrator() {
         draft.emit(Event::RunAdopted { by: from.clone() });

@@ -1,6 +1,8 @@
 //! Which edge leads where, and what it asks of a package.
 
-use crate::contract::{Contract, Profile};
+use super::Ground;
+use crate::contract::Profile;
+use crate::lint::{self, Facts, Finding, Part, Score, Settings, Subject};
 use crate::names::AgentId;
 use crate::outcome::Outcome;
 use crate::package::Package;
@@ -41,34 +43,75 @@ fn known_edges(workflow: &Workflow, edges: &[Edge]) -> String {
     format!("from there it may go to {}", known.join(", "))
 }
 
-/// Checks a package against the contract of an edge; what does not refuse is a warning.
+/// Checks a package against the contract of an edge and by the linter; what does not refuse is a
+/// warning.
 pub(super) fn check_contract(
-    workflow: &Workflow,
+    ground: Ground<'_>,
     edge: &Edge,
     package: &Package,
     asked: Profile,
 ) -> Result<Vec<Problem>, Refusal> {
-    let profile = edge.profile.or(workflow.profile).unwrap_or(asked);
-    check_named(workflow, edge.contract.as_ref(), package, profile)
+    let profile = edge.profile.or(ground.workflow.profile).unwrap_or(asked);
+    let asked = Asked { contract: edge.contract.as_ref(), min_score: edge.min_score, profile };
+    check(ground, asked, package)
 }
 
 /// As [`check_contract`], for what goes along no edge.
 pub(super) fn check_named(
-    workflow: &Workflow,
-    name: Option<&String>,
+    ground: Ground<'_>,
+    contract: Option<&String>,
     package: &Package,
     profile: Profile,
 ) -> Result<Vec<Problem>, Refusal> {
-    let contract: Option<&Contract> = name.and_then(|name| workflow.contract(name));
-    let Some(contract) = contract else { return Ok(Vec::new()) };
-    let report = contract.check(&package.document);
-    let problems = report.refusing(profile);
+    check(ground, Asked { contract, min_score: None, profile }, package)
+}
+
+/// What is asked of a package.
+struct Asked<'a> {
+    contract: Option<&'a String>,
+    min_score: Option<u8>,
+    profile: Profile,
+}
+
+fn check(ground: Ground<'_>, asked: Asked<'_>, package: &Package) -> Result<Vec<Problem>, Refusal> {
+    let contract = asked.contract.and_then(|name| ground.workflow.contract(name));
+    let document = package.document.as_ref();
+    // Nothing is known of files here: whoever has a disk lints before it sends.
+    let report = lint::lint(&Subject {
+        document,
+        contract,
+        facts: &Facts::default(),
+        settings: ground.lint,
+        file: None,
+    });
+    let is_contract_broken = report.refusing(asked.profile).any(|it| it.rule.is_none());
+    let mut problems: Vec<Problem> =
+        report.refusing(asked.profile).map(Finding::to_problem).collect();
+    problems.extend(low_score(&report.score, &asked, ground.lint));
     if problems.is_empty() {
-        return Ok(report.should);
+        return Ok(report.warnings().map(Finding::to_problem).collect());
     }
+    let skeleton = contract.map_or_else(|| document.clone(), |it| it.skeleton(document));
     Err(Refusal::Contract {
-        contract: contract.name.clone(),
+        contract: contract.filter(|_| is_contract_broken).map(|it| it.name.clone()),
         problems,
-        skeleton: Box::new(contract.skeleton(&package.document)),
+        skeleton: Box::new(skeleton),
+    })
+}
+
+/// An edge's own bound holds for everybody, the project's only in strict.
+fn low_score(score: &Score, asked: &Asked<'_>, settings: &Settings) -> Option<Problem> {
+    let of_project = settings.min_score.filter(|_| asked.profile == Profile::Strict);
+    let least = asked.min_score.or(of_project)?;
+    (score.points < least).then(|| {
+        let part = |it: &Part| format!("{} {} of {} ({})", it.name, it.points, it.of, it.why);
+        let parts: Vec<String> = score.parts.iter().map(part).collect();
+        let message = format!(
+            "is {} where {least} are asked for: {}; {} taken off for findings",
+            score.points,
+            parts.join(", "),
+            score.taken
+        );
+        Problem::new("score", "low_score", message)
     })
 }

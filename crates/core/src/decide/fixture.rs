@@ -17,6 +17,7 @@ use crate::event::{evolve, replay};
 use crate::evidence::Verdict;
 use crate::gate::Answer;
 use crate::hash::Hash;
+use crate::lint::Settings;
 use crate::names::{AgentId, CheckName, Principal, Reason, StepId, StoryKey, Words, WorkflowName};
 use crate::outcome::Outcome;
 use crate::package::{Format, Package};
@@ -51,6 +52,7 @@ pub(super) struct Tester {
     pub(super) workflow: Workflow,
     agents: Agents,
     fresh: Counter,
+    pub(super) lint: Settings,
     log: Vec<(crate::event::Event, Timestamp)>,
 }
 
@@ -74,11 +76,13 @@ impl Tester {
             owner: Principal::parse("ada").unwrap(),
             first: first.clone(),
         };
-        let ground = Ground { workflow: &workflow, agents: &agents, now: START, fresh: &fresh };
+        let lint = Settings::default();
+        let ground =
+            Ground { workflow: &workflow, agents: &agents, now: START, fresh: &fresh, lint: &lint };
         let decision = start(&start_command, ground)?;
         let log = decision.events.iter().cloned().map(|it| (it, START)).collect();
         let run = decision.run;
-        Ok(Self { run, now: START, profile: Profile::Lenient, workflow, agents, fresh, log })
+        Ok(Self { run, now: START, profile: Profile::Lenient, workflow, agents, fresh, lint, log })
     }
 
     pub(super) fn wait(&mut self, minutes: i64) {
@@ -111,6 +115,7 @@ impl Tester {
             agents: &self.agents,
             now: self.now,
             fresh: &self.fresh,
+            lint: &self.lint,
         };
         decide(&self.run, command, ground)
     }
@@ -318,7 +323,7 @@ pub(super) fn pipeline() -> Workflow {
         others: Vec::new(),
         about: "for the test".to_owned(),
         check,
-        when: None,
+        when: Vec::new(),
     };
     let contracts = vec![
         Contract {
@@ -351,15 +356,7 @@ fn contract_edge(edge: Edge, contract: &str) -> Edge {
 }
 
 pub(super) fn to(step: &str) -> Edge {
-    Edge {
-        on: Outcome::Success,
-        to: Target::Step(StepId::parse(step).unwrap()),
-        is_back: false,
-        contract: None,
-        profile: None,
-        rounds: None,
-        gate: None,
-    }
+    Edge::plain(Outcome::Success, Target::Step(StepId::parse(step).unwrap()))
 }
 
 pub(super) fn step(id: &str, agent: &str, edges: Vec<Edge>) -> Step {

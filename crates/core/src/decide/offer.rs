@@ -32,6 +32,9 @@ pub(super) struct Offer {
     pub(super) has_lost_lease: bool,
 }
 
+/// A record is no place for more.
+const MOST_WARNINGS: usize = 50;
+
 impl Offer {
     /// The first attempt along an edge, with nothing before it.
     pub(super) fn new(from: Party, to: Party, package: Option<ContentId>) -> Self {
@@ -69,10 +72,10 @@ impl Offer {
         }
     }
 
-    /// What the contract misses, in the words of the record.
+    /// What the contract and the linter miss, in the words of the record.
     pub(super) fn warning_words(&self) -> Vec<String> {
         let found = self.warnings.iter().map(|it| format!("{} {}", it.rule, it.path));
-        self.told_warnings.iter().cloned().chain(found).collect()
+        self.told_warnings.iter().cloned().chain(found).take(MOST_WARNINGS).collect()
     }
 }
 

@@ -23,7 +23,7 @@ pub(super) fn decide(draft: &mut Draft<'_>, old: &Handoff, create: &Create) -> R
     if draft.run.caller_of(old.no).is_some() {
         return Err(not_holder(draft, &create.from));
     }
-    let warnings = check_contract(draft.workflow(), edge, &create.package, create.profile)?;
+    let warnings = check_contract(draft.ground, edge, &create.package, create.profile)?;
     end(draft, old);
     let to = Party { agent: create.to.clone(), place: Workflow::target_place(&edge.to) };
     if edge.is_back {
@@ -47,7 +47,7 @@ pub(super) fn decide(draft: &mut Draft<'_>, old: &Handoff, create: &Create) -> R
 /// better, and so may a part of the work.
 fn say_better(draft: &mut Draft<'_>, old: &Handoff, create: &Create) -> Result<(), Refusal> {
     let warnings = match way_of(draft, old, create) {
-        Some(edge) => check_contract(draft.workflow(), edge, &create.package, create.profile)?,
+        Some(edge) => check_contract(draft.ground, edge, &create.package, create.profile)?,
         None => check_part(draft, old, create)?,
     };
     end(draft, old);
@@ -92,7 +92,7 @@ fn check_part(draft: &Draft<'_>, old: &Handoff, create: &Create) -> Result<Vec<P
         Kind::Sequential | Kind::Escalation | Kind::Return | Kind::Question => None,
     };
     let profile = workflow.profile.unwrap_or(create.profile);
-    check_named(workflow, contract, &create.package, profile)
+    check_named(draft.ground, contract, &create.package, profile)
 }
 
 fn end(draft: &mut Draft<'_>, old: &Handoff) {

@@ -88,7 +88,7 @@ impl<'a> Shape<'a> {
 }
 
 /// The one key of a document and what stands under it. Prose of Markdown does not count.
-fn root(document: &Node) -> Option<(&str, &Node)> {
+pub(crate) fn root(document: &Node) -> Option<(&str, &Node)> {
     let Node::Map(members) = document else { return None };
     let mut members = members.iter().filter(|(key, _)| key != "#markdown");
     match (members.next(), members.next()) {

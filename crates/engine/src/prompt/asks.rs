@@ -30,10 +30,17 @@ fn line(rule: &Rule) -> String {
         Check::Kind(kind) => format!(" ({})", kind_words(*kind)),
         Check::OneOf(words) => format!(" (one of {})", quoted(words)),
         Check::NoneOf(words) => format!(" (never {})", quoted(words)),
+        Check::AtLeast(_)
+        | Check::AtMost(_)
+        | Check::Absent
+        | Check::SameAs(_)
+        | Check::CountedBy(_) => {
+            format!(" ({})", rule.check.words())
+        }
     };
-    let when = rule.when.as_ref();
-    let when = when.map(|it| format!(", where `{}` is `{}`", it.field, it.is));
-    format!("- `{name}`{kind}{}: {}", when.unwrap_or_default(), rule.about)
+    let case = rule.case();
+    let when = if case.is_empty() { String::new() } else { format!(", where {case}") };
+    format!("- `{name}`{kind}{when}: {}", rule.about)
 }
 
 fn kind_words(kind: ValueKind) -> &'static str {
@@ -60,13 +67,13 @@ mod tests {
 
     fn rule(field: &str, check: Check) -> Rule {
         let (about, others) = (format!("about {field}"), Vec::new());
-        Rule { field: field.to_owned(), others, about, check, when: None }
+        Rule { field: field.to_owned(), others, about, check, when: Vec::new() }
     }
 
     #[test]
     fn every_kind_of_rule_has_its_words() {
         let words = |words: &[&str]| words.iter().map(|it| (*it).to_owned()).collect();
-        let when = Some(When { field: "status".to_owned(), is: "merged".to_owned() });
+        let when = vec![When::is("status", &["merged"])];
         let contract = Contract {
             name: "c".to_owned(),
             must: vec![
@@ -86,7 +93,7 @@ mod tests {
             should (in strict refused without):
             - `files` (a list): about files
             - `priority` (one of `high`, `low`): about priority
-            - `sha` (text), where `status` is `merged`: about sha"#]]
+            - `sha` (text), where status is merged: about sha"#]]
         .assert_eq(&fields(&contract));
     }
 }

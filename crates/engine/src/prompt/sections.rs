@@ -366,7 +366,7 @@ pub(super) fn rounds(brief: &Brief, fence: &Fence) -> Option<Section> {
 pub(super) fn verify(brief: &Brief, fence: &Fence) -> Option<Section> {
     let mut text = String::new();
     if !brief.warnings.is_empty() {
-        text.push_str("What its contract asks for and the package does not have (rule, field):\n");
+        text.push_str("What its contract and the linter miss in the package (rule, field):\n");
         text.extend(brief.warnings.iter().map(|it| format!("- {it}\n")));
     }
     // Of their own claims people know what they are worth.

@@ -372,9 +372,9 @@ impl Parcel {
 
 const FULL: &str = r#""story": "s", "branch": "b", "version": "1", "plan": "p",
     "files_to_modify": [], "approach": "a", "risks": [], "questions_resolved": true,
-    "build_passes": true, "files_changed": [], "summary": "done", "tests_added": true,
+    "build_passes": true, "files_changed": [], "summary": "Settings page saves 3 fields", "tests_added": true,
     "discoveries": {}, "approved": true, "review_notes": "fine", "refactored": true,
-    "refactor_summary": "r", "learnings_added": 1, "gotchas_added": 0, "docs_updated": true,
+    "refactor_summary": "Split the form of the settings in two", "learnings_added": 1, "gotchas_added": 0, "docs_updated": true,
     "notes": "none""#;
 
 const fn to(place: &'static str) -> Edge {

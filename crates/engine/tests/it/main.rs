@@ -31,6 +31,8 @@ mod races;
 #[cfg(test)]
 mod random;
 #[cfg(test)]
+mod receive;
+#[cfg(test)]
 mod repeats;
 #[cfg(test)]
 mod rows;

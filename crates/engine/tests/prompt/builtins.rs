@@ -156,14 +156,26 @@ fn filled(node: &Node) -> Node {
         }
         Node::Text(mark) => {
             assert!(mark.starts_with('<') && mark.ends_with('>'), "{mark}");
-            Node::text("filled in")
+            Node::text("Filled in by the walk through the prompts")
         }
-        Node::List(nodes) => Node::List(nodes.iter().map(filled).collect()),
+        Node::List(nodes) => Node::List(nodes.iter().map(filled_item).collect()),
         Node::Map(members) => {
             Node::Map(members.iter().map(|(key, it)| (key.clone(), filled(it))).collect())
         }
         Node::Null | Node::Bool(_) | Node::Number(_) => panic!("an example has marks: {node:?}"),
     }
+}
+
+/// An item of a list is a map where its mark says what it has: "each with its `priority`".
+fn filled_item(node: &Node) -> Node {
+    let mark = node.as_text().unwrap_or_default();
+    let names: Vec<&str> = mark.split('`').skip(1).step_by(2).collect();
+    if names.is_empty() || !mark.contains("each with") {
+        return filled(node);
+    }
+    let value = |name: &str| if name == "priority" { "low" } else { "src/filled_in.rs" };
+    let member = |name: &&str| ((*name).to_owned(), Node::text(value(name)));
+    Node::Map(names.iter().map(member).collect())
 }
 
 #[tokio::test]

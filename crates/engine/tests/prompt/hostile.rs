@@ -2,6 +2,7 @@
 
 use baton_core::document::Node;
 use baton_core::gate::Answer;
+use baton_core::lint::Rule;
 use baton_core::names::is_invisible;
 use baton_core::outcome::Outcome;
 use baton_core::story::Story;
@@ -60,8 +61,20 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
 }
 
+/// What the linter says of a text changes with the text, but in Baton's own words: a rule and a path.
 fn rests(prompts: &[String]) -> Vec<String> {
-    prompts.iter().map(|it| read(it).rest).collect()
+    let is_own = |line: &str| {
+        let words = line.strip_prefix("- ").and_then(|it| it.split_once(' '));
+        words.is_some_and(|(rule, path)| {
+            let is_path = |it: char| it.is_ascii_alphanumeric() || "_.-[]?".contains(it);
+            Rule::parse(rule).is_some() && path.chars().all(is_path)
+        })
+    };
+    let rest = |prompt: &String| {
+        let rest = read(prompt).rest;
+        rest.lines().filter(|it| !is_own(it)).collect::<Vec<_>>().join("\n")
+    };
+    prompts.iter().map(rest).collect()
 }
 
 #[track_caller]

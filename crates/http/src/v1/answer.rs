@@ -53,11 +53,11 @@ impl<T: Serialize> IntoResponse for Answer<T> {
 }
 
 /// A part of a list.
-#[derive(Serialize, ToSchema)]
-pub(super) struct Page<T> {
-    pub(super) items: Vec<T>,
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct Page<T> {
+    pub items: Vec<T>,
     /// What to say as `after` for the next page; null where there is none.
-    pub(super) next: Option<String>,
+    pub next: Option<String>,
 }
 
 impl<T> Page<T> {

@@ -37,7 +37,7 @@ pub(super) async fn get(
     Named(name): Named,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let format = accept::format(&headers, &OFFERED)?;
+    let format = accept::wanted(&headers, &OFFERED)?;
     let run = find_run(&app, &name).await?.run.id;
     let document = app.engine.completion(run).await?;
     let kind = format.media_type();

@@ -6,7 +6,7 @@ use axum::extract::State;
 use baton_engine::EngineError;
 use baton_store::{EventFilter, Position, StoredEvent};
 use jiff::Timestamp;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
@@ -18,23 +18,23 @@ use crate::params::{Named, Params};
 use crate::problem::Problem;
 
 /// One fact in the log.
-#[derive(Serialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[schema(as = Event)]
-pub(super) struct Shown {
+pub struct Shown {
     /// Its place in the log of all runs.
-    position: u64,
+    pub position: u64,
     /// Its place in the run, from 1.
-    version: u64,
-    at: Timestamp,
+    pub version: u64,
+    pub at: Timestamp,
     #[schema(example = "handoff.created")]
-    name: String,
+    pub name: String,
     /// Who asked for it.
-    by: String,
+    pub by: String,
     /// Over the event, and the hash of the one before it.
-    hash: String,
+    pub hash: String,
     /// What happened, as it is stored. Texts are named by their hashes.
     #[schema(value_type = serde_json::Value)]
-    body: Option<Box<RawValue>>,
+    pub body: Option<Box<RawValue>>,
 }
 
 /// Lists the events of a run, oldest first.

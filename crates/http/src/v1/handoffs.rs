@@ -1,15 +1,16 @@
 //! Handoffs: list, create, look at. What is done to one is in `commands` and `parts`.
 
-pub(super) mod commands;
-pub(super) mod detail;
-pub(super) mod document;
-pub(super) mod parts;
-pub(super) mod prompt;
+pub(crate) mod commands;
+pub(crate) mod detail;
+pub(crate) mod document;
+pub(crate) mod parts;
+pub(crate) mod prompt;
 
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::http::header::{CONTENT_TYPE, ETAG};
+use axum::http::HeaderMap;
+use axum::http::header::{CONTENT_TYPE, ETAG, VARY};
 use axum::response::{IntoResponse as _, Response};
 use baton_core::command::{Create, Token, Way};
 use baton_core::content::ContentKind;
@@ -18,19 +19,22 @@ use baton_core::names::{StoryKey, WorkflowName};
 use baton_core::package::Format;
 use baton_engine::{EngineError, In};
 use baton_store::{HandoffFilter, HandoffState, RunRef};
-use serde::Deserialize;
+use baton_wire::formats;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
 use self::detail::Detail;
 use self::document::{Row, refused, rows};
 use super::answer::{Answer, OrderWord, Page, after, limit};
+use super::documents::{self, Asked};
 use super::names::{find_handoff, find_run, known_agent, not_found};
 use super::runs::reason;
 use super::told::{Told, tell_handoff};
 use super::words::{KindWord, StateWord, outcome, words};
 use super::write::{RunHeaders, Write, WriteQuery};
 use crate::App;
+use crate::accept;
 use crate::body;
 use crate::openapi::{ReadProblems, WriteProblems};
 use crate::params::{Named, Params};
@@ -100,45 +104,45 @@ pub(super) async fn list(
 }
 
 /// A handoff to make.
-#[derive(Deserialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct NewHandoff {
+pub struct NewHandoff {
     /// A run that is there: its id, its number or its story's key. This or `story`.
     #[schema(min_length = 1, max_length = 200)]
-    run: Option<String>,
+    pub run: Option<String>,
     /// The key of a story: its open run, or a new one where it has none. This or `run`.
     #[schema(min_length = 1, max_length = 200)]
-    story: Option<String>,
+    pub story: Option<String>,
     /// For a new run; where left out, the one that has such an edge.
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
-    workflow: Option<String>,
+    pub workflow: Option<String>,
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
-    from_agent: String,
+    pub from_agent: String,
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
-    to_agent: String,
+    pub to_agent: String,
     /// What is handed over: any JSON, kept as it is written.
     #[schema(value_type = Option<serde_json::Value>)]
-    package: Option<Box<RawValue>>,
+    pub package: Option<Box<RawValue>>,
     /// Where left out, the edge says it.
     #[schema(example = "success")]
-    outcome: Option<String>,
+    pub outcome: Option<String>,
     #[schema(min_length = 1, max_length = 1000)]
-    reason: Option<String>,
+    pub reason: Option<String>,
     /// A pending handoff of the same sender that this one replaces: its number, id or label.
-    supersedes: Option<String>,
+    pub supersedes: Option<String>,
     /// Where left out, the receiver says it.
-    kind: Option<WayWord>,
+    pub kind: Option<WayWord>,
     /// What the sender holds, where it knows.
-    token: Option<HeldToken>,
+    pub token: Option<HeldToken>,
     #[serde(default)]
-    profile: ProfileWord,
+    pub profile: ProfileWord,
 }
 
 /// What the sender means by handing off.
-#[derive(Clone, Copy, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = Way)]
-pub(super) enum WayWord {
+pub enum WayWord {
     Sequential,
     Delegation,
     Escalation,
@@ -146,20 +150,20 @@ pub(super) enum WayWord {
 }
 
 /// Which holding of which handoff is meant.
-#[derive(Deserialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = Token)]
-pub(super) struct HeldToken {
+pub struct HeldToken {
     /// Its number, id or label.
-    handoff: String,
-    fence: u32,
+    pub handoff: String,
+    pub fence: u32,
 }
 
 /// How strictly a package is held to its contract.
-#[derive(Clone, Copy, Default, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = Profile)]
-pub(super) enum ProfileWord {
+pub enum ProfileWord {
     #[default]
     Strict,
     Lenient,
@@ -186,20 +190,30 @@ impl From<WayWord> for Way {
 }
 
 /// Hands off from one agent to another.
+///
+/// What is not JSON is a whole document, as `/api/v1/documents` takes it.
 #[utoipa::path(post, path = "/api/v1/handoffs", operation_id = "createHandoff", tag = "handoffs",
     params(WriteQuery, RunHeaders),
-    request_body = NewHandoff,
+    request_body(content(
+        (NewHandoff = "application/json"),
+        (String = "application/xml"),
+        (String = "application/yaml"),
+        (String = "text/markdown"))),
     responses(
         (status = 200, description = "What would happen (`dryRun`)", body = Told),
+        (status = 202, description = "A document that moves nothing is noted", body = Told),
         (status = 201, description = "Handed off", body = Told, headers(
             ("Location" = String, description = "The handoff"),
             ("ETag" = String, description = "The run's version"))),
         WriteProblems))]
 pub(super) async fn create(
     State(app): State<Arc<App>>,
-    write: Write<NewHandoff>,
-) -> Result<Answer<Told>, Problem> {
-    let Write { asked, caller, .. } = write;
+    asked: Asked<NewHandoff, WriteQuery>,
+) -> Result<Response, Problem> {
+    let Write { asked, caller, .. } = match asked {
+        Asked::Command(write) => write,
+        Asked::Document(sent) => return documents::take(&app, *sent).await,
+    };
     let within = within(&app, &asked).await?;
     let run = asked.run.as_deref().or(asked.story.as_deref());
     let supersedes = match asked.supersedes.as_deref() {
@@ -225,7 +239,7 @@ pub(super) async fn create(
         profile: asked.profile.into(),
     };
     match app.engine.create(&caller, within, create).await {
-        Ok(outcome) => tell_handoff(&app, &caller, &outcome).await,
+        Ok(outcome) => Ok(tell_handoff(&app, &caller, &outcome).await?.into_response()),
         Err(error) => Err(refused(&app, error).await),
     }
 }
@@ -270,13 +284,14 @@ pub(super) async fn get(
     Ok(Answer::new(Detail::of(&app, &row, &run).await?).at(run.version))
 }
 
-/// What is handed over, byte for byte as its sender wrote it.
+/// What is handed over, byte for byte as its sender wrote it; in another format where `Accept`
+/// says so, with nothing lost.
 #[utoipa::path(get, path = "/api/v1/handoffs/{handoff}/package", operation_id = "getPackage",
     tag = "handoffs",
     params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
         OneQuery),
     responses(
-        (status = 200, description = "The package in the sender's format",
+        (status = 200, description = "The package, in the sender's format unless told",
             content(
                 (serde_json::Value = "application/json"),
                 (String = "application/xml"),
@@ -288,6 +303,7 @@ pub(super) async fn package(
     State(app): State<Arc<App>>,
     Named(name): Named,
     Params(query): Params<OneQuery>,
+    headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let row = find_handoff(&app, &name, query.run.as_deref()).await?;
     let texts = app.engine.texts_of(std::slice::from_ref(&row)).await?;
@@ -297,10 +313,23 @@ pub(super) async fn package(
     match content.kind {
         ContentKind::Words => Err(none()),
         ContentKind::Package { format, hash } => {
-            let headers = [(CONTENT_TYPE, media_type(format)), (ETAG, &format!("\"{hash}\""))];
-            Ok((headers, content.text.to_string()).into_response())
+            let wanted = accept::wanted(&headers, &own_first(format))?;
+            let text = if wanted == format {
+                content.text.to_string()
+            } else {
+                formats::encode(&formats::decode(format, &content.text)?, wanted)
+            };
+            let etag = format!("\"{hash}\"");
+            let headers = [(CONTENT_TYPE, media_type(wanted)), (ETAG, &etag), (VARY, "accept")];
+            Ok((headers, text).into_response())
         }
     }
+}
+
+/// Every format, the one that needs no conversion first.
+fn own_first(own: Format) -> Vec<Format> {
+    let others = Format::ALL.into_iter().filter(|it| *it != own);
+    std::iter::once(own).chain(others).collect()
 }
 
 fn media_type(format: Format) -> &'static str {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use axum::http::HeaderMap;
 use baton_core::command::{Command, GateAnswer};
 use baton_core::gate::Answer as Said;
 use baton_core::names::{AgentId, Words};
@@ -21,69 +22,72 @@ use super::names::known_agent;
 use super::runs::document::Run;
 use super::told::Told;
 use super::words::GateKindWord;
-use super::write::{HandoffQuery, RunHeaders, Write};
+use super::write::{AsHeader, HandoffQuery, RunHeaders, Write};
 use crate::App;
 use crate::body;
-use crate::caller::local;
+use crate::caller::principal;
 use crate::openapi::{ReadProblems, WriteProblems};
 use crate::params::{Named, Params};
 use crate::problem::Problem;
 
 /// Something that a person has to move.
-#[derive(Serialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = InboxItem)]
-pub(super) struct Item {
-    run: Run,
+pub struct Item {
+    pub run: Run,
     /// The label of the handoff that asks; null where the baton lies loose.
-    handoff: Option<String>,
+    pub handoff: Option<String>,
     /// Its id.
-    handoff_id: Option<Uuid>,
+    pub handoff_id: Option<Uuid>,
     /// Why a person is asked.
-    why: String,
+    pub why: String,
     /// Why, in one word: of a gate its cause, else `question` or `loose`.
-    cause: &'static str,
+    pub cause: String,
     /// How much a gate stops.
-    kind: Option<GateKindWord>,
+    pub kind: Option<GateKindWord>,
     /// What the gate is called.
-    name: Option<String>,
+    pub name: Option<String>,
     /// The question, or why the gate was opened.
-    words: Option<String>,
+    pub words: Option<String>,
     /// What to look at.
-    items: Vec<String>,
-    blockers: Vec<String>,
+    pub items: Vec<String>,
+    pub blockers: Vec<String>,
     /// What has to pass at an automatic gate.
-    checks: Vec<String>,
-    evidence: Vec<Evidence>,
-    choices: Vec<Choice>,
+    pub checks: Vec<String>,
+    pub evidence: Vec<Evidence>,
+    pub choices: Vec<Choice>,
     /// Every handoff of the run, oldest first.
-    trail: Vec<Row>,
+    pub trail: Vec<Row>,
 }
 
 /// Something that a person may say, and what then happens.
-#[derive(Serialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct Choice {
-    choice: &'static str,
+pub struct Choice {
+    pub choice: String,
+    /// What to type to say it.
+    pub command: String,
     /// Whether it is nothing without a comment.
-    needs_words: bool,
+    pub needs_words: bool,
     /// What happens by the rules.
-    then: String,
+    pub then: String,
     /// What whoever asks says that it means.
-    meaning: Option<String>,
+    pub meaning: Option<String>,
 }
 
 /// Lists what waits for a person, by run. A page has all of a run, and so may be longer than asked.
 #[utoipa::path(get, path = "/api/v1/inbox", operation_id = "listInbox", tag = "inbox",
-    params(PageQuery),
+    params(PageQuery, AsHeader),
     responses((status = 200, body = Page<Item>), ReadProblems))]
 pub(super) async fn list(
     State(app): State<Arc<App>>,
     Params(query): Params<PageQuery>,
+    headers: HeaderMap,
 ) -> Result<Answer<Page<Item>>, Problem> {
     let limit = limit(query.limit)? as usize;
     let after = after(query.after)?;
-    let (found, next) = app.engine.inbox_after(&local()?, after, limit).await?;
+    let (found, next) = app.engine.inbox_after(&principal(&headers)?, after, limit).await?;
     let mut items = Vec::new();
     for item in found {
         items.push(Item::of(&app, item).await?);
@@ -96,7 +100,8 @@ impl Item {
         let no = asks(&item.why);
         let asked = &item.asked;
         let choices = item.choices.iter().map(|it| Choice {
-            choice: it.name,
+            choice: it.name.to_owned(),
+            command: item.command(it),
             needs_words: it.needs_words,
             then: InboxItem::then(it),
             meaning: asked.meaning(it.name).map(str::to_owned),
@@ -112,7 +117,7 @@ impl Item {
             handoff: no.map(HandoffNo::label),
             handoff_id: row.map(|it| it.id.0),
             why: item.sentence(),
-            cause,
+            cause: cause.to_owned(),
             kind,
             name: asked.name.clone(),
             words: asked.words.clone(),
@@ -134,25 +139,25 @@ fn asks(why: &Waits) -> Option<HandoffNo> {
 }
 
 /// What a person says.
-#[derive(Deserialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct PersonsWord {
-    answer: AnswerWord,
+pub struct PersonsWord {
+    pub answer: AnswerWord,
     /// Who does the work instead, for `hand_to`.
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
-    to_agent: Option<String>,
+    pub to_agent: Option<String>,
     #[schema(min_length = 1, max_length = 10_000)]
-    comment: Option<String>,
+    pub comment: Option<String>,
     /// What is handed on instead, for `modify`: any JSON, kept as it is written.
     #[schema(value_type = Option<serde_json::Value>)]
-    package: Option<Box<RawValue>>,
+    pub package: Option<Box<RawValue>>,
 }
 
 /// What a person may say. Which of these an item takes is among its choices.
-#[derive(Clone, Copy, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = PersonsAnswer)]
-enum AnswerWord {
+pub enum AnswerWord {
     Approve,
     Reject,
     Answer,

@@ -51,7 +51,7 @@ pub(super) async fn handoff_ref(
         (Some(no), Some(run)) => Ok(HandoffRef::InRun(find_run(app, run).await?.run.id, no)),
         (Some(_), None) => {
             let message = format!(
-                "`{label}` is a label within a run; say which with `?run=`, or as `RUN/{label}`"
+                "`{label}` is a label within a run; say which with `run`, or as `RUN/{label}`"
             );
             Err(Problem::malformed("which_run", message))
         }

@@ -1,6 +1,6 @@
 //! Runs: list, start, look at, steer.
 
-pub(super) mod document;
+pub(crate) mod document;
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use baton_core::names::{Reason, StepId, StoryKey, WorkflowName};
 use baton_core::run::RunStatus;
 use baton_engine::{EngineError, StartRun};
 use baton_store::RunFilter;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
@@ -92,23 +92,23 @@ pub(super) async fn get(
 }
 
 /// A run to begin.
-#[derive(Deserialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct Start {
+pub struct Start {
     /// The key of a story that is there; where left out, the story that is to begin next.
     #[schema(min_length = 1, max_length = 200)]
-    story: Option<String>,
+    pub story: Option<String>,
     /// Where left out, the project's own.
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
-    workflow: Option<String>,
+    pub workflow: Option<String>,
     /// Where left out, the agent of the first step.
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
-    to_agent: Option<String>,
+    pub to_agent: Option<String>,
     /// Any JSON; where left out, the story itself.
     #[schema(value_type = Option<serde_json::Value>)]
-    package: Option<Box<RawValue>>,
+    pub package: Option<Box<RawValue>>,
     #[schema(min_length = 1, max_length = 1000)]
-    reason: Option<String>,
+    pub reason: Option<String>,
 }
 
 /// Hands a story in. On a baton that lies loose, it hands in again.
@@ -146,35 +146,35 @@ pub(super) async fn start(
 }
 
 /// Why something is done, where somebody says so.
-#[derive(Deserialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Why {
+pub struct Why {
     #[schema(min_length = 1, max_length = 1000)]
-    pub(super) reason: Option<String>,
+    pub reason: Option<String>,
 }
 
 /// Why something is done.
-#[derive(Deserialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Because {
+pub struct Because {
     #[schema(min_length = 1, max_length = 1000)]
-    reason: String,
+    pub reason: String,
 }
 
 /// Nothing has to be said.
-#[derive(Deserialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Nothing {}
+pub struct Nothing {}
 
 /// Where a run is sent back to.
-#[derive(Deserialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Goto {
+pub struct Goto {
     /// A step that the run has been at.
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
-    step: String,
+    pub step: String,
     #[schema(min_length = 1, max_length = 1000)]
-    reason: String,
+    pub reason: String,
 }
 
 /// Lets nothing be taken up; what is held may finish.

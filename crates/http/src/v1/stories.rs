@@ -22,29 +22,29 @@ use crate::params::{Named, Params};
 use crate::problem::Problem;
 
 /// A piece of work, waiting or under way.
-#[derive(Serialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Story)]
-pub(super) struct Shown {
-    key: String,
-    title: String,
-    description: String,
-    acceptance: Vec<String>,
+pub struct Shown {
+    pub key: String,
+    pub title: String,
+    pub description: String,
+    pub acceptance: Vec<String>,
     /// Keys of stories that have to be finished first.
-    depends_on: Vec<String>,
+    pub depends_on: Vec<String>,
     /// Higher goes first.
-    priority: i64,
-    branch: Option<String>,
-    pr_url: Option<String>,
-    status: StoryStatus,
+    pub priority: i64,
+    pub branch: Option<String>,
+    pub pr_url: Option<String>,
+    pub status: StoryStatus,
     /// The newest run.
-    run: Option<Uuid>,
-    created_at: Timestamp,
+    pub run: Option<Uuid>,
+    pub created_at: Timestamp,
 }
 
 /// How far a story has come.
-#[derive(Serialize, ToSchema)]
-enum StoryStatus {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub enum StoryStatus {
     #[serde(rename = "waiting")]
     Waiting,
     #[serde(rename = "under way")]
@@ -57,45 +57,57 @@ enum StoryStatus {
     Cancelled,
 }
 
+impl StoryStatus {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Waiting => "waiting",
+            Self::UnderWay => "under way",
+            Self::Paused => "paused",
+            Self::Finished => "finished",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
 /// What a story says.
-#[derive(Deserialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct StoryText {
-    title: String,
+pub struct StoryText {
+    pub title: String,
     #[serde(default)]
-    description: String,
+    pub description: String,
     #[serde(default)]
-    acceptance: Vec<String>,
+    pub acceptance: Vec<String>,
     /// Keys of stories that have to be finished first.
     #[serde(default)]
-    depends_on: Vec<String>,
+    pub depends_on: Vec<String>,
     /// Higher goes first.
     #[serde(default)]
-    priority: i64,
-    branch: Option<String>,
-    pr_url: Option<String>,
+    pub priority: i64,
+    pub branch: Option<String>,
+    pub pr_url: Option<String>,
 }
 
 /// A story to add.
-#[derive(Deserialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct NewStory {
+pub struct NewStory {
     #[schema(min_length = 1, max_length = 200)]
-    key: String,
+    pub key: String,
     /// Where left out, the key.
-    title: Option<String>,
+    pub title: Option<String>,
     #[serde(default)]
-    description: String,
+    pub description: String,
     #[serde(default)]
-    acceptance: Vec<String>,
+    pub acceptance: Vec<String>,
     /// Keys of stories that have to be finished first.
     #[serde(default)]
-    depends_on: Vec<String>,
+    pub depends_on: Vec<String>,
     /// Higher goes first.
     #[serde(default)]
-    priority: i64,
-    branch: Option<String>,
-    pr_url: Option<String>,
+    pub priority: i64,
+    pub branch: Option<String>,
+    pub pr_url: Option<String>,
 }
 
 #[derive(Deserialize, IntoParams)]
@@ -158,7 +170,7 @@ pub(super) async fn add(
     let text = StoryText { title, description, acceptance, depends_on, priority, branch, pr_url };
     let story = text.of(key)?;
     if !app.engine.add_story_as(&write.caller, &story).await? {
-        let message = format!("there is a story `{}` already; `PUT` writes over it", story.key);
+        let message = format!("there is a story `{}` already", story.key);
         return Err(Problem::new(StatusCode::CONFLICT, "story_exists", message));
     }
     if write.caller.mode == Mode::DryRun {

@@ -2,70 +2,90 @@
 
 use baton_core::run::HandoffNo;
 use baton_engine::{Caller, EngineError, Mode, Outcome};
-use baton_store::RunRef;
-use serde::Serialize;
+use baton_store::{RunRef, RunRow};
+use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 
 use super::answer::Answer;
+use super::flat::{part, whole};
 use super::handoffs::document::Handoff;
 use super::runs::document::Run;
 use super::words::StateWord;
 use crate::App;
 use crate::problem::Problem;
 
-#[derive(Serialize, ToSchema)]
+#[derive(Debug, Serialize, ToSchema)]
 #[serde(untagged)]
 #[expect(clippy::large_enum_variant, reason = "one is made for each answer, and kept nowhere")]
-pub(super) enum Told {
+pub enum Told {
     Done(Done),
     Rehearsed(Rehearsed),
 }
 
 /// What happened.
-#[derive(Serialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Done {
-    success: bool,
+pub struct Done {
+    pub success: bool,
     /// The same command was carried out before, and nothing was done again.
-    is_repeat: bool,
+    pub is_repeat: bool,
     /// As it is now.
-    run: Run,
+    pub run: Run,
     /// The handoff that the command was about, or that it made.
-    handoff: Option<Handoff>,
+    pub handoff: Option<Handoff>,
     /// The handoff that takes rejected work back.
-    return_handoff: Option<Handoff>,
+    pub return_handoff: Option<Handoff>,
     /// The handoff that asks a person.
-    gate: Option<Handoff>,
+    pub gate: Option<Handoff>,
     /// The handoff that asks the sender.
-    question: Option<Handoff>,
+    pub question: Option<Handoff>,
     /// What the holder holds it with, to be said whenever it might have been lost.
-    fence: Option<u32>,
+    pub fence: Option<u32>,
+    /// For how long the holder of `handoff` may be silent.
+    pub lease_seconds: Option<u32>,
     /// Labels of what was cancelled.
-    cancelled: Vec<String>,
+    pub cancelled: Vec<String>,
     /// Labels of what a clean-up left alone.
-    kept: Vec<String>,
+    pub kept: Vec<String>,
     /// What the contract would like to see in the package.
-    warnings: Vec<String>,
+    pub warnings: Vec<String>,
 }
 
 /// What would have happened. Nothing was changed.
-#[derive(Serialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = DryRun)]
-pub(super) struct Rehearsed {
-    dry_run: bool,
-    handoffs: Vec<Touched>,
+pub struct Rehearsed {
+    pub dry_run: bool,
+    pub handoffs: Vec<Touched>,
     /// What the run would be at.
-    version: u64,
-    warnings: Vec<String>,
+    pub version: u64,
+    pub warnings: Vec<String>,
 }
 
 /// A handoff, and how it would stand.
-#[derive(Serialize, ToSchema)]
-struct Touched {
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct Touched {
     #[schema(example = "HO-001")]
-    label: String,
-    state: StateWord,
+    pub label: String,
+    pub state: StateWord,
+}
+
+impl<'de> Deserialize<'de> for Told {
+    /// A rehearsal says so, whatever else is in it.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Marked {
+            dry_run: Option<bool>,
+        }
+        let raw = whole(deserializer)?;
+        let Marked { dry_run } = part(&raw)?;
+        match dry_run {
+            Some(true) => Ok(Self::Rehearsed(part(&raw)?)),
+            Some(false) | None => Ok(Self::Done(part(&raw)?)),
+        }
+    }
 }
 
 /// Tells what happened, or what would have.
@@ -79,8 +99,7 @@ pub(super) async fn tell(
         Mode::Commit => {
             let row = app.engine.run(&RunRef::Id(outcome.run)).await?;
             let version = row.version;
-            let run = Run::of(app, &row).await?;
-            Ok(Answer::new(Told::Done(done(app, outcome, run).await?)).at(version))
+            Ok(Answer::new(Told::Done(done(app, outcome, &row).await?)).at(version))
         }
     }
 }
@@ -114,17 +133,19 @@ pub(super) async fn tell_handoff(
     })
 }
 
-async fn done(app: &App, outcome: &Outcome, run: Run) -> Result<Done, EngineError> {
+async fn done(app: &App, outcome: &Outcome, row: &RunRow) -> Result<Done, EngineError> {
     let done = &outcome.done;
+    let held = done.handoff.and_then(|it| row.run.handoff(it));
     Ok(Done {
         success: true,
         is_repeat: outcome.is_repeat,
-        run,
+        run: Run::of(app, row).await?,
         handoff: handoff(app, outcome, done.handoff).await?,
         return_handoff: handoff(app, outcome, done.returned).await?,
         gate: handoff(app, outcome, done.gate).await?,
         question: handoff(app, outcome, done.question).await?,
         fence: done.fence,
+        lease_seconds: held.and_then(|it| it.lease),
         cancelled: labels(&done.cancelled),
         kept: labels(&done.kept),
         warnings: warnings(outcome),

@@ -3,7 +3,7 @@
 
 use baton_core::gate::GateKind;
 use baton_core::outcome::Outcome;
-use baton_core::run::{Baton, Ended, Kind, RunStatus, State};
+use baton_core::run::{Baton, Ended, Kind, RunStatus, State, Wait};
 use baton_store::HandoffState;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -11,10 +11,10 @@ use utoipa::ToSchema;
 use crate::problem::Problem;
 
 /// Whether a run goes on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = RunStatus)]
-pub(super) enum StatusWord {
+pub enum StatusWord {
     Open,
     Paused,
     Completed,
@@ -22,10 +22,10 @@ pub(super) enum StatusWord {
 }
 
 /// Where a run's responsibility sits, and so who has to move.
-#[derive(Debug, Clone, Copy, Serialize, ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = Baton)]
-pub(super) enum BatonWord {
+pub enum BatonWord {
     Offered,
     Held,
     Parked,
@@ -34,10 +34,10 @@ pub(super) enum BatonWord {
 }
 
 /// Where a handoff stands.
-#[derive(Debug, Clone, Copy, Serialize, ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = HandoffState)]
-pub(super) enum StateWord {
+pub enum StateWord {
     Pending,
     Clarification,
     Accepted,
@@ -50,10 +50,10 @@ pub(super) enum StateWord {
 }
 
 /// What a handoff is for.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = HandoffKind)]
-pub(super) enum KindWord {
+pub enum KindWord {
     Sequential,
     Delegation,
     Escalation,
@@ -62,10 +62,10 @@ pub(super) enum KindWord {
 }
 
 /// How a step ended. `unknown` only Baton says: the attempt was lost.
-#[derive(Debug, Clone, Copy, Serialize, ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = Outcome)]
-pub(super) enum OutcomeWord {
+pub enum OutcomeWord {
     Success,
     Failure,
     Blocked,
@@ -75,14 +75,89 @@ pub(super) enum OutcomeWord {
     Unknown,
 }
 
+/// What a parked baton waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[schema(as = Wait)]
+pub enum WaitWord {
+    Timer,
+    Person,
+}
+
 /// How much a gate stops.
-#[derive(Debug, Clone, Copy, Serialize, ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = GateKind)]
-pub(super) enum GateKindWord {
+pub enum GateKindWord {
     Blocking,
     Advisory,
     Automatic,
+}
+
+impl StatusWord {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Paused => "paused",
+            Self::Completed => "completed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    /// True once nothing more can happen in the run.
+    pub fn is_over(self) -> bool {
+        match self {
+            Self::Open | Self::Paused => false,
+            Self::Completed | Self::Cancelled => true,
+        }
+    }
+}
+
+impl StateWord {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Clarification => "clarification",
+            Self::Accepted => "accepted",
+            Self::Parked => "parked",
+            Self::Completed => "completed",
+            Self::Rejected => "rejected",
+            Self::TimedOut => "timed_out",
+            Self::Cancelled => "cancelled",
+            Self::Superseded => "superseded",
+        }
+    }
+
+    pub fn is_open(self) -> bool {
+        match self {
+            Self::Pending | Self::Clarification | Self::Accepted | Self::Parked => true,
+            Self::Completed
+            | Self::Rejected
+            | Self::TimedOut
+            | Self::Cancelled
+            | Self::Superseded => false,
+        }
+    }
+}
+
+impl KindWord {
+    pub fn name(self) -> &'static str {
+        Kind::from(self).name()
+    }
+}
+
+impl OutcomeWord {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Success => "success",
+            Self::Failure => "failure",
+            Self::Blocked => "blocked",
+            Self::NeedsReview => "needs_review",
+            Self::NeedsClarification => "needs_clarification",
+            Self::Skipped => "skipped",
+            Self::Unknown => "unknown",
+        }
+    }
 }
 
 impl From<RunStatus> for StatusWord {
@@ -162,6 +237,15 @@ impl From<Outcome> for OutcomeWord {
     }
 }
 
+impl From<Wait> for WaitWord {
+    fn from(wait: Wait) -> Self {
+        match wait {
+            Wait::Timer => Self::Timer,
+            Wait::Person => Self::Person,
+        }
+    }
+}
+
 impl From<GateKind> for GateKindWord {
     fn from(kind: GateKind) -> Self {
         match kind {
@@ -194,4 +278,27 @@ pub(super) fn outcome(word: &str) -> Result<Outcome, Problem> {
         let message = format!("there is no outcome `{word}`; there are {}", known.join(", "));
         Problem::malformed("unknown_outcome", message)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_for_people_is_the_word_for_programs() {
+        for state in HandoffState::ALL {
+            let word = StateWord::from(state);
+            assert_eq!(word.name(), state.name());
+            assert_eq!(word.is_open(), state.is_open());
+            assert_eq!(serde_json::to_value(word).unwrap(), state.name());
+        }
+        for outcome in Outcome::CLAIMABLE.into_iter().chain([Outcome::Unknown]) {
+            assert_eq!(OutcomeWord::from(outcome).name(), outcome.name());
+        }
+        for status in ["open", "paused", "completed", "cancelled"] {
+            let word = StatusWord::from(RunStatus::parse(status).unwrap());
+            assert_eq!(word.name(), status);
+            assert_eq!(serde_json::to_value(word).unwrap(), status);
+        }
+    }
 }

@@ -109,7 +109,7 @@ fn check_content_type(headers: &HeaderMap) -> Result<(), Problem> {
 }
 
 /// The version in `If-Match`, as an `ETag` of ours has it. `*` takes any.
-fn expected(headers: &HeaderMap) -> Result<Option<Version>, Problem> {
+pub(super) fn expected(headers: &HeaderMap) -> Result<Option<Version>, Problem> {
     let Some(value) = headers.get(IF_MATCH) else { return Ok(None) };
     let value = value.to_str().unwrap_or_default().trim();
     if value == "*" {
@@ -131,6 +131,9 @@ pub(super) struct RunHeaders;
 /// The header of a write that is not to a run.
 pub(super) struct KeyHeader;
 
+/// The header of what depends on who asks.
+pub(super) struct AsHeader;
+
 impl IntoParams for RunHeaders {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
         let version =
@@ -141,14 +144,37 @@ impl IntoParams for RunHeaders {
             .description(Some("Only if the run is still at this version: an `ETag` given before"))
             .schema(Some(version))
             .build();
-        vec![key_header(), if_match]
+        vec![key_header(), if_match, as_header()]
     }
 }
 
 impl IntoParams for KeyHeader {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
-        vec![key_header()]
+        vec![key_header(), as_header()]
     }
+}
+
+impl IntoParams for AsHeader {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        vec![as_header()]
+    }
+}
+
+fn as_header() -> Parameter {
+    let name = ObjectBuilder::new()
+        .schema_type(Type::String)
+        .pattern(Some("^[!-~]([ -~]*[!-~])?$"))
+        .min_length(Some(1))
+        .max_length(Some(200));
+    ParameterBuilder::new()
+        .name("Baton-As")
+        .parameter_in(ParameterIn::Header)
+        .description(Some(
+            "Who asks, for the record; `local` where left out. It is a word, not a \
+             credential, and believed only because nobody but this machine can ask",
+        ))
+        .schema(Some(name))
+        .build()
 }
 
 fn key_header() -> Parameter {

@@ -1,6 +1,6 @@
 //! What a server tells of its archive.
 
-use baton_engine::{Archive, ArchiveHealth, Archivist, Places};
+use baton_engine::{ArchiveHealth, Archivist, Places};
 
 use crate::client::Site;
 
@@ -8,17 +8,14 @@ use crate::client::Site;
 async fn a_server_tells_how_far_behind_its_archive_is_and_makes_it_again() {
     let site = Site::open().await;
     let project = tempfile::tempdir().unwrap();
-    let archive = || {
-        let (state, sessions) = ("state".into(), "sessions".into());
-        let root = project.path().to_owned();
-        Archive::new(site.engine.clone(), Places { root, state, sessions })
-    };
     assert!(!site.get("/metrics").await.body.contains("baton_archive_behind"));
     let refused = site.post("/api/v1/archive/rebuild", "{}").await;
     assert_eq!(refused.status, 404, "{}", refused.body);
+    let (state, sessions) = ("state".into(), "sessions".into());
+    site.engine.keep_archive(Places { root: project.path().to_owned(), state, sessions });
     std::fs::write(project.path().join("state"), "in the way").unwrap();
     let mut health = site.engine.archive_health();
-    let archivist = Archivist::start(archive());
+    let archivist = Archivist::start(site.engine.archive().unwrap());
     site.post("/api/handoffs", FIRST).await;
     health.wait_for(|it| matches!(it, ArchiveHealth::Failing { .. })).await.unwrap();
     let metrics = site.get("/metrics").await.body;
@@ -30,6 +27,8 @@ async fn a_server_tells_how_far_behind_its_archive_is_and_makes_it_again() {
     assert_eq!(failing.status, 503, "{}", failing.body);
     assert!(failing.body.contains("archive_failing"), "{}", failing.body);
     assert!(failing.body.contains("cannot write `state`: not a directory"), "{}", failing.body);
+    let archive = site.get("/api/v1/archive").await.body;
+    assert!(archive.contains(r#""problem":"cannot write `state`: not a directory""#), "{archive}");
     std::fs::remove_file(project.path().join("state")).unwrap();
     let rebuilt = site.post("/api/v1/archive/rebuild", "{}").await;
     assert_eq!((rebuilt.status, rebuilt.body.as_str()), (200, r#"{"runs":1,"unreadable":0}"#));

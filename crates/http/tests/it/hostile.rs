@@ -104,7 +104,8 @@ async fn other_formats_and_foreign_pages_are_refused() {
     world.started("s-1", PIPELINE).await;
     let send =
         async |headers: &[(&str, &str)]| world.client.send("POST", ACCEPT, headers, "{}").await;
-    send(&[("content-type", "application/xml")]).await.refuses(415, "content_type");
+    send(&[("content-type", "text/plain")]).await.refuses(415, "content_type");
+    send(&[("content-type", "application/xml")]).await.refuses(400, "xml_syntax");
     send(&[JSON, ("origin", "http://evil.example")]).await.refuses(403, "foreign_origin");
     send(&[JSON, ("host", "evil.example")]).await.refuses(421, "foreign_host");
     send(&[JSON, ("sec-fetch-site", "cross-site")]).await.refuses(403, "foreign_origin");

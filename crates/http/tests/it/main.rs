@@ -9,7 +9,11 @@ mod completion;
 #[cfg(test)]
 mod described;
 #[cfg(test)]
+mod documents;
+#[cfg(test)]
 mod events;
+#[cfg(test)]
+mod formats;
 #[cfg(test)]
 mod handoffs;
 #[cfg(test)]

@@ -1,8 +1,10 @@
 use baton_core::contract::{Contract, Profile};
 use baton_core::document::Node;
 use baton_core::gate::GateKind;
+use baton_core::lint::{self, Facts, Settings, Subject};
 use baton_core::names::AgentId;
 use baton_core::outcome::Outcome;
+use baton_core::problem::Problem;
 use baton_core::workflow::{Step, Workflow};
 use expect_test::expect;
 
@@ -70,6 +72,19 @@ fn is_at_work(workflow: &Workflow, agent: &str) -> bool {
 #[track_caller]
 fn check_kept(contract: &Contract, document: &Node, profile: Profile, what: &str) {
     assert_eq!(contract.check(document).refusing(profile), [], "{what}: {}", contract.name);
+}
+
+/// As Baton checks it: the contract in strict, and the linter.
+#[track_caller]
+fn check_strict(contract: &Contract, document: &Node, what: &str) {
+    let (facts, settings) = (Facts::default(), Settings::default());
+    let contract = Some(contract);
+    let subject = Subject { document, contract, facts: &facts, settings: &settings, file: None };
+    let report = lint::lint(&subject);
+    let problems: Vec<Problem> =
+        report.refusing(Profile::Strict).map(lint::Finding::to_problem).collect();
+    assert_eq!(problems, [], "{what}");
+    assert!(report.score.points >= 70, "{what}: {:?}", report.score);
 }
 
 #[test]
@@ -300,7 +315,7 @@ fn the_example_in_every_prompt_passes_its_edge_in_strict() {
             }
             assert_eq!(word("fromAgent"), Some(*id));
             let contract = contract(&workflow, id, word("toAgent").unwrap()).unwrap();
-            check_kept(contract, body.at("payload").unwrap(), Profile::Strict, id);
+            check_strict(contract, body.at("payload").unwrap(), id);
             n_handoffs += 1;
         }
         assert_eq!(n_handoffs, 1, "{id}");
@@ -315,11 +330,11 @@ fn what_a_prompt_delegates_or_asks_a_person_keeps_its_contract_in_strict() {
     assert_eq!(delegated.len(), 1);
     assert_eq!(delegated[0].0, "--to security-check");
     let request = contract(&workflow, "architecture", "security-check").unwrap();
-    check_kept(request, &delegated[0].1, Profile::Strict, "the delegation");
+    check_strict(request, &delegated[0].1, "the delegation");
     let asked = packages(&prompt("estimation"), "escalate");
     assert_eq!(asked.len(), 1);
     let escalation = workflow.contract("escalation").unwrap();
-    check_kept(escalation, &asked[0].1, Profile::Strict, "the escalation");
+    check_strict(escalation, &asked[0].1, "the escalation");
     for id in ["specification", "architecture", "security-check", "estimation", "implementation"] {
         let clarify = "baton handoff clarify HANDOFF_ID --question \"";
         assert_eq!(prompt(id).matches(clarify).count(), 1, "{id}");

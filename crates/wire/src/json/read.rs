@@ -1,10 +1,9 @@
 //! The reader: one pass, an explicit stack instead of recursion, so that depth is only a number.
 
-use std::collections::HashSet;
-
 use baton_core::document::{Node, Number};
 
 use super::{JsonError, JsonFault, MOST_DEPTH};
+use crate::duplicates::first_duplicate;
 use crate::position::Position;
 use crate::shown::shown;
 
@@ -157,15 +156,8 @@ impl Reader<'_> {
         members: &[(String, Node)],
         key_starts: &[usize],
     ) -> Result<(), JsonError> {
-        // Comparing a few keys is cheaper than hashing them.
-        let duplicate = if members.len() <= 8 {
-            (1..members.len())
-                .find(|it| members[..*it].iter().any(|(key, _)| *key == members[*it].0))
-        } else {
-            let mut seen = HashSet::with_capacity(members.len());
-            members.iter().position(|(key, _)| !seen.insert(key.as_str()))
-        };
-        match duplicate {
+        let keys: Vec<&str> = members.iter().map(|(key, _)| key.as_str()).collect();
+        match first_duplicate(&keys) {
             Some(index) => {
                 let key = shown(&members[index].0);
                 Err(self.error(key_starts[index], JsonFault::DuplicateKey { key }))

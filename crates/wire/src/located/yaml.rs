@@ -10,6 +10,7 @@ use baton_core::names::is_invisible;
 use granit_parser::{Event, Parser, ScalarStyle, Span};
 
 use super::{Located, Member, Value};
+use crate::duplicates::first_duplicate;
 use crate::file_problem::{FileProblem, Problems};
 use crate::position::Position;
 use crate::shown::shown;
@@ -36,7 +37,7 @@ pub(crate) fn read(text: &str, most_bytes: usize, problems: &mut Problems) -> Op
         problems.add(Position::of(text, offset), "", "nul", NUL);
         return None;
     }
-    // One more than we take, so that our own words tell what is too deep.
+    // One more than we take, so that nothing is refused that we would take.
     let options = granit_parser::options! {
         disallow_directives: true,
         flow_nesting_limit: MOST_DEPTH + 1,
@@ -49,7 +50,12 @@ pub(crate) fn read(text: &str, most_bytes: usize, problems: &mut Problems) -> Op
             Err(error) => {
                 let marker = error.marker();
                 let at = Position { line: marker.line().max(1), column: marker.col() + 1 };
-                builder.problems.add(at, "", "yaml_syntax", sentence(&error.info()));
+                let info = error.info();
+                if info == "recursion limit exceeded" {
+                    builder.refuse_depth(at);
+                } else {
+                    builder.problems.add(at, "", "yaml_syntax", sentence(&info));
+                }
                 return None;
             }
         }
@@ -154,12 +160,16 @@ impl Builder<'_> {
             return None;
         }
         if self.open.len() == MOST_DEPTH {
-            let message = format!("lists and maps are nested more than {MOST_DEPTH} deep");
-            self.problems.add(at, "", "too_deep", message);
+            self.refuse_depth(at);
             return None;
         }
         self.open.push(open);
         Some(())
+    }
+
+    fn refuse_depth(&mut self, at: Position) {
+        let message = format!("lists and maps are nested more than {MOST_DEPTH} deep");
+        self.problems.add(at, "", "too_deep", message);
     }
 
     fn end(&mut self) -> Option<()> {
@@ -175,6 +185,10 @@ impl Builder<'_> {
     }
 
     fn refuse_duplicates(&mut self, members: &[Member]) {
+        let keys: Vec<&str> = members.iter().map(|it| it.key.as_str()).collect();
+        if first_duplicate(&keys).is_none() {
+            return;
+        }
         let mut seen = HashSet::with_capacity(members.len());
         for member in members {
             if !seen.insert(member.key.as_str()) {

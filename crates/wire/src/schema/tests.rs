@@ -36,11 +36,14 @@ fn maps() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
         ("workflow", "$defs.options", gates::OPTION_KEYS.to_vec()),
         ("workflow", "$defs.contract", contracts::KEYS.to_vec()),
         ("workflow", "$defs.rule", contracts::RULE_KEYS.to_vec()),
+        ("workflow", "$defs.only", contracts::ONLY_KEYS.to_vec()),
         ("workflow", "$defs.when", contracts::WHEN_KEYS.to_vec()),
         ("agent", "", agent_file::KEYS.to_vec()),
         ("agent", "$defs.produces", outcomes()),
         ("project", "", project_file::KEYS.to_vec()),
         ("project", "$defs.project", project_file::PROJECT_KEYS.to_vec()),
+        ("project", "$defs.lint", project_file::lint::KEYS.to_vec()),
+        ("project", "$defs.silence", project_file::lint::SILENCE_KEYS.to_vec()),
         ("project", "$defs.archive", project_file::ARCHIVE_KEYS.to_vec()),
     ]
 }

@@ -1,15 +1,32 @@
 //! The `contracts` of a workflow file.
 
-use baton_core::contract::{Check, Contract, Rule, ValueKind, When};
+use baton_core::contract::{Check, Contract, Counted, Rule, ValueKind, When, WhenTest};
 
 use crate::fields::{Field, Fields};
 use crate::file_problem::Problems;
 use crate::shown::shown;
 
 pub(crate) const KEYS: &[&str] = &["must", "should"];
-pub(crate) const RULE_KEYS: &[&str] =
-    &["field", "any", "about", "type", "one_of", "none_of", "when"];
-pub(crate) const WHEN_KEYS: &[&str] = &["field", "is"];
+pub(crate) const RULE_KEYS: &[&str] = &[
+    "field",
+    "any",
+    "about",
+    "type",
+    "one_of",
+    "none_of",
+    "at_least",
+    "at_most",
+    "absent",
+    "same_as",
+    "counted_by",
+    "only",
+    "when",
+];
+/// A rule has one of these, or none: then something has to be there.
+const CHECK_KEYS: &[&str] =
+    &["type", "one_of", "none_of", "at_least", "at_most", "absent", "same_as", "counted_by"];
+pub(crate) const WHEN_KEYS: &[&str] = &["field", "is", "is_not", "there"];
+pub(crate) const ONLY_KEYS: &[&str] = &["field", "is"];
 pub(crate) const KINDS: &[(&str, ValueKind)] = &[
     ("text", ValueKind::Text),
     ("number", ValueKind::Number),
@@ -22,6 +39,15 @@ const MOST_CONTRACTS: usize = 100;
 
 /// Every contract that has a name; a rule that cannot be read is a problem and left out.
 pub(super) fn contracts(field: &Field<'_>, problems: &mut Problems) -> Vec<Contract> {
+    named(field, is_name, problems)
+}
+
+/// As [`contracts`], for names that a file of another kind gives.
+pub(crate) fn named(
+    field: &Field<'_>,
+    is_name: impl Fn(&str) -> bool,
+    problems: &mut Problems,
+) -> Vec<Contract> {
     let entries = field.entries(problems);
     if entries.len() > MOST_CONTRACTS {
         let message = format!("has {} contracts; the most is {MOST_CONTRACTS}", entries.len());
@@ -67,8 +93,8 @@ fn rule(field: &Field<'_>, problems: &mut Problems) -> Option<Rule> {
     let about = map.required("about", problems).and_then(|it| it.line(problems));
     let check = check(&map, problems);
     let when = match map.get("when") {
-        Some(it) => Some(when(&it, problems)?),
-        None => None,
+        Some(it) => cases(&it, problems)?,
+        None => Vec::new(),
     };
     let mut fields = fields?.into_iter();
     let (field, others) = (fields.next()?, fields.collect());
@@ -106,17 +132,37 @@ fn path(field: &Field<'_>, problems: &mut Problems) -> Option<String> {
 }
 
 fn check(map: &Fields<'_>, problems: &mut Problems) -> Option<Check> {
-    map.one_of(&["type", "one_of", "none_of"], problems);
-    if let Some(field) = map.get("type") {
-        return field.choice(KINDS, problems).map(Check::Kind);
+    let Some(field) = map.one_of(CHECK_KEYS, problems) else {
+        return useless_only(map, problems).then_some(Check::Present);
+    };
+    let has = |key: &str| map.get(key).is_some();
+    if has("counted_by") {
+        let only = match map.get("only") {
+            Some(it) => Some(only(&it, problems)?),
+            None => None,
+        };
+        return path(&field, problems).map(|by| Check::CountedBy(Counted { by, only }));
     }
-    if let Some(field) = map.get("one_of") {
-        return scalars(&field, problems).map(Check::OneOf);
+    if !useless_only(map, problems) {
+        return None;
     }
-    if let Some(field) = map.get("none_of") {
-        return scalars(&field, problems).map(Check::NoneOf);
+    if has("type") {
+        field.choice(KINDS, problems).map(Check::Kind)
+    } else if has("one_of") {
+        scalars(&field, problems).map(Check::OneOf)
+    } else if has("none_of") {
+        scalars(&field, problems).map(Check::NoneOf)
+    } else if has("at_least") {
+        let least = field.whole_number(1..=100, problems)?;
+        usize::try_from(least).ok().map(Check::AtLeast)
+    } else if has("at_most") {
+        let most = field.whole_number(0..=1_000_000, problems)?;
+        u32::try_from(most).ok().map(Check::AtMost)
+    } else if has("same_as") {
+        path(&field, problems).map(Check::SameAs)
+    } else {
+        only_true(&field, problems).map(|()| Check::Absent)
     }
-    Some(Check::Present)
 }
 
 fn scalars(field: &Field<'_>, problems: &mut Problems) -> Option<Vec<String>> {
@@ -129,9 +175,61 @@ fn scalars(field: &Field<'_>, problems: &mut Problems) -> Option<Vec<String>> {
     (!words.is_empty() && words.len() == items.len()).then_some(words)
 }
 
+/// `absent: false` would say nothing.
+fn only_true(field: &Field<'_>, problems: &mut Problems) -> Option<()> {
+    if field.bool(problems)? {
+        return Some(());
+    }
+    field.problem("wrong_value", "can only be `true`; leave it out otherwise", problems);
+    None
+}
+
+/// Says whether there is no `only`, which means something beside `counted_by` alone.
+fn useless_only(map: &Fields<'_>, problems: &mut Problems) -> bool {
+    let only = map.get("only");
+    if let Some(field) = &only {
+        field.problem("useless_only", "needs `counted_by` beside it", problems);
+    }
+    only.is_none()
+}
+
+/// Which items of a list are counted.
+fn only(field: &Field<'_>, problems: &mut Problems) -> Option<(String, String)> {
+    let map = Fields::open(field, ONLY_KEYS, problems)?;
+    let field = map.required("field", problems).and_then(|it| path(&it, problems));
+    let is = map.required("is", problems).and_then(|it| it.scalar(problems));
+    Some((field?, is?.to_owned()))
+}
+
+/// One case, or a list of cases that all have to hold.
+fn cases(field: &Field<'_>, problems: &mut Problems) -> Option<Vec<When>> {
+    let items = field.items();
+    let cases: Vec<When> = items.iter().filter_map(|it| when(it, problems)).collect();
+    (cases.len() == items.len()).then_some(cases)
+}
+
 fn when(field: &Field<'_>, problems: &mut Problems) -> Option<When> {
     let map = Fields::open(field, WHEN_KEYS, problems)?;
     let field = map.required("field", problems).and_then(|it| path(&it, problems));
-    let is = map.required("is", problems).and_then(|it| it.scalar(problems));
-    Some(When { field: field?, is: is?.to_owned() })
+    let Some(test) = map.one_of(&["is", "is_not", "there"], problems) else {
+        let path = format!("{}.is", map.path());
+        problems.add(map.at(), path, "missing", "is missing: say `is`, `is_not` or `there`");
+        return None;
+    };
+    let test = if map.get("is").is_some() {
+        words(&test, problems).map(WhenTest::Is)
+    } else if map.get("is_not").is_some() {
+        words(&test, problems).map(WhenTest::IsNot)
+    } else {
+        test.bool(problems).map(|it| if it { WhenTest::Present } else { WhenTest::Absent })
+    };
+    Some(When { field: field?, test: test? })
+}
+
+/// One word, or a list of them.
+fn words(field: &Field<'_>, problems: &mut Problems) -> Option<Vec<String>> {
+    if field.node.scalar_text().is_some() {
+        return field.scalar(problems).map(|it| vec![it.to_owned()]);
+    }
+    scalars(field, problems)
 }

@@ -4,15 +4,16 @@ use baton_core::names::{AgentId, NameError, StepId};
 use baton_core::outcome::Outcome;
 use baton_core::workflow::{Edge, Target};
 
-use super::{PROFILES, count, gates};
+use super::{PROFILES, count, gates, score};
 use crate::fields::{Field, Fields};
 use crate::file_problem::Problems;
 use crate::located::Value;
 use crate::suggest::did_you_mean;
 
-pub(crate) const KEYS: &[&str] = &["to", "back", "contract", "profile", "rounds", "gate"];
+pub(crate) const KEYS: &[&str] =
+    &["to", "back", "contract", "profile", "rounds", "min_score", "gate"];
 /// Nothing lies before the start, so it has no `back`, and nobody to whom a gate could give back.
-pub(crate) const START_KEYS: &[&str] = &["to", "contract", "profile", "rounds"];
+pub(crate) const START_KEYS: &[&str] = &["to", "contract", "profile", "rounds", "min_score"];
 
 /// The end of a run, wherever a step may be named.
 pub(super) const COMPLETE: &str = "complete";
@@ -74,10 +75,9 @@ fn edge(
     known: &[&str],
     problems: &mut Problems,
 ) -> Option<Edge> {
-    let (contract, profile, rounds, gate) = (None, None, None, None);
     if field.node.scalar_text().is_some() {
         let to = field.parsed(target, problems)?;
-        return Some(Edge { on, to, is_back: false, contract, profile, rounds, gate });
+        return Some(Edge::plain(on, to));
     }
     let fields = Fields::open(field, known, problems)?;
     let to = fields.required("to", problems).and_then(|it| it.parsed(target, problems));
@@ -85,10 +85,11 @@ fn edge(
     let contract = fields.get("contract").and_then(|it| it.line(problems));
     let profile = fields.get("profile").and_then(|it| it.choice(PROFILES, problems));
     let rounds = fields.get("rounds").and_then(|it| count(&it, 1, problems));
+    let min_score = fields.get("min_score").and_then(|it| score(&it, problems));
     let gate_name = format!("{from} → {}", to.as_ref().map_or("", target_name));
     let gate = fields.get("gate").filter(|_| known.contains(&"gate"));
     let gate = gate.and_then(|it| gates::gate(gate_name, &it, problems));
-    Some(Edge { on, to: to?, is_back, contract, profile, rounds, gate })
+    Some(Edge { is_back, contract, profile, rounds, min_score, gate, ..Edge::plain(on, to?) })
 }
 
 fn target_name(target: &Target) -> &str {

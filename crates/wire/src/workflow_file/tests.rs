@@ -26,7 +26,7 @@ fn agent(name: &str) -> AgentId {
 }
 
 fn edge(on: Outcome, to: Target) -> Edge {
-    Edge { on, to, is_back: false, contract: None, profile: None, rounds: None, gate: None }
+    Edge::plain(on, to)
 }
 
 /// As one word declares it.
@@ -37,7 +37,7 @@ fn gate(kind: GateKind, name: &str) -> EdgeGate {
 
 fn rule(field: &str, check: Check) -> Rule {
     let field = field.to_owned();
-    Rule { field, others: Vec::new(), about: "why".to_owned(), check, when: None }
+    Rule { field, others: Vec::new(), about: "why".to_owned(), check, when: Vec::new() }
 }
 
 const SMALL: &str = "\
@@ -207,7 +207,7 @@ fn every_key_is_read() {
             rule("a.b", Check::Kind(ValueKind::List)),
             rule("c", Check::OneOf(words(&["x", "1", "true"]))),
             Rule {
-                when: Some(When { field: "e".to_owned(), is: "merged".to_owned() }),
+                when: vec![When::is("e", &["merged"])],
                 ..rule("d", Check::NoneOf(words(&["false"])))
             },
         ],
@@ -293,7 +293,7 @@ contracts:
             line 3, column 19: limits.rounds: must be a whole number from 1 to 100 [wrong_number]
             line 3, column 35: limits.stale_after: must be a time span of at most a year, such as `30m`, `2h` or `90s` [wrong_duration]
             line 3, column 39: limits.retires: is not a key here; did you mean `retries`? [unknown_key]
-            line 4, column 20: start.back: is not a key here; known: `to`, `contract`, `profile`, `rounds` [unknown_key]
+            line 4, column 20: start.back: is not a key here; known: `to`, `contract`, `profile`, `rounds`, `min_score` [unknown_key]
             line 7, column 12: steps.work.agent: `Worker` is not an agent id: use 1 to 64 lower-case letters and digits, joined by `-` [bad_name]
             line 8, column 13: steps.work.agents: cannot stand beside `agent` [not_both]
             line 9, column 5: steps.work.phaze: is not a key here; did you mean `phase`? [unknown_key]

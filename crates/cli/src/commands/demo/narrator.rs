@@ -4,18 +4,19 @@
 use std::time::Duration;
 
 use baton_core::command::{Command, GateAnswer};
-use baton_core::content::ContentId;
 use baton_core::event::Event;
 use baton_core::gate::Answer;
-use baton_core::names::{Principal, Words};
-use baton_core::run::{HandoffNo, Kind, RunId};
+use baton_core::names::{AgentId, Principal, Words};
+use baton_core::run::{HandoffNo, RunId};
 use baton_core::story::Story;
 use baton_engine::{Caller, Engine, Verified};
-use baton_store::{HandoffFilter, HandoffRef, Position, RunRef};
+use baton_http::api::{Detail, Row};
+use baton_store::{HandoffRef, Position, RunRef};
 use baton_wire::event;
 
+use crate::api::{Api, Ask};
 use crate::failure::Failure;
-use crate::show;
+use crate::show::{self, Telling};
 
 pub(super) fn title(story: &Story) {
     show::answer(&format!(
@@ -28,6 +29,7 @@ pub(super) fn title(story: &Story) {
 
 /// Follows a run to its end.
 pub(super) async fn follow(
+    api: &Api,
     engine: &Engine,
     run: RunId,
     you: &Principal,
@@ -39,7 +41,8 @@ pub(super) async fn follow(
         while let Some(stored) = next(engine, run, &mut feed).await? {
             let Ok(event) = event::decode(&stored.body) else { continue };
             let after = stored.at.duration_since(started).as_secs_f64();
-            if let Some(line) = line(engine, run, &event).await? {
+            if is_told(&event) {
+                let line = line(api, engine, run, &event).await?;
                 show::answer(&format!("{} {line}", show::dim(&format!("{after:>6.1}s"))));
             }
             if let Event::GateOpened { handoff, gate } = &event {
@@ -71,15 +74,9 @@ async fn next(
 }
 
 /// A run that went well ends with its handoffs and the word that nothing was lost.
-pub(super) async fn curtain(
-    engine: &Engine,
-    run: RunId,
-    verified: &Verified,
-) -> Result<(), Failure> {
-    let filter = HandoffFilter { run: Some(run), ..HandoffFilter::default() };
-    let rows = engine.store().handoffs(&filter).await?;
-    let texts = engine.texts_of(&rows).await?;
-    show::answer(&format!("\n{}", show::handoffs_table(&rows, &texts, engine.clock().now())));
+pub(super) async fn curtain(api: &Api, run: RunId, verified: &Verified) -> Result<(), Failure> {
+    let rows = api.list::<Row>(Ask::get(["handoffs"]).with("run", run)).await?.items;
+    show::answer(&format!("\n{}", show::handoffs_table(&rows, api.now())));
     if !verified.problems.is_empty() {
         return Err(Failure::Broken { what: verified.problems.join("; ") });
     }
@@ -108,33 +105,26 @@ async fn answer(
     Ok(())
 }
 
-async fn line(engine: &Engine, run: RunId, event: &Event) -> Result<Option<String>, Failure> {
-    let name = |id| engine.catalog().agents().name_of(id).to_owned();
-    Ok(Some(match event {
-        Event::HandoffCreated(it) if it.to.agent.is_orchestrator() => {
-            format!("{} hands the finished story back", show::bold(&name(&it.from.agent)))
+async fn line(api: &Api, engine: &Engine, run: RunId, event: &Event) -> Result<String, Failure> {
+    let row = match event.handoff() {
+        Some(no) => {
+            let ask = Ask::get(["handoffs", &format!("{run}/{}", no.label())]);
+            Some(api.get::<Detail>(&ask).await?.handoff.row)
         }
-        Event::HandoffCreated(it) => {
-            let arrow = if it.kind == Kind::Return { "back to" } else { "to" };
-            let reason = words(engine, run, it.reason).await?;
-            format!(
-                "{} Handing off {arrow} {}... {}",
-                show::mark(&it.handoff.label()),
-                show::bold(&name(&it.to.agent)),
-                show::dim(&show::shortened(&reason, 70))
-            )
-        }
-        Event::HandoffAccepted { by, is_implicit: false, .. } => {
-            format!("       {} accepts and starts to work", name(by))
-        }
-        Event::HandoffRejected { by, reason, .. } => {
-            let reason = words(engine, run, *reason).await?;
-            format!("       {} {}: {reason}", name(by), show::warn("rejects"))
-        }
-        Event::GateAnswered { answer, by, .. } => {
-            format!("       {} {}", show::bold(by.as_str()), show::good(answer.name()))
-        }
-        Event::RunCompleted => show::good("the story is complete"),
+        None => None,
+    };
+    let name = |id: &AgentId| engine.catalog().agents().name_of(id).to_owned();
+    Ok(Telling { event, row: row.as_ref(), name: &name }.words())
+}
+
+/// The audience hears who hands what to whom, and how it ends; the rest is in the log.
+fn is_told(event: &Event) -> bool {
+    match event {
+        Event::HandoffCreated(_)
+        | Event::HandoffAccepted { is_implicit: false, .. }
+        | Event::HandoffRejected { .. }
+        | Event::GateAnswered { .. }
+        | Event::RunCompleted => true,
         Event::HandoffAccepted { .. }
         | Event::HandoffCompleted { .. }
         | Event::RoundCounted { .. }
@@ -168,11 +158,6 @@ async fn line(engine: &Engine, run: RunId, event: &Event) -> Result<Option<Strin
         | Event::BlockerRaised { .. }
         | Event::BlockerResolved { .. }
         | Event::BlockerWaived { .. }
-        | Event::BatonLoose { .. } => return Ok(None),
-    }))
-}
-
-async fn words(engine: &Engine, run: RunId, id: ContentId) -> Result<String, Failure> {
-    let contents = engine.store().contents(run, &[id]).await?;
-    Ok(contents.first().map_or_else(String::new, |it| show::visible(&it.text)))
+        | Event::BatonLoose { .. } => false,
+    }
 }

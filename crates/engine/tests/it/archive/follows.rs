@@ -36,11 +36,15 @@ async fn the_archivist_follows_the_log_and_outlives_a_failing_disk() {
 }
 
 #[tokio::test]
-async fn the_archivist_makes_everything_again_when_it_is_asked() {
+async fn an_archive_is_made_again_beside_its_archivist_and_without_one() {
     let world = Backend::Memory.world().await;
     let project = Project::of(&world.engine);
     world.starts("S-1").await.unwrap();
-    assert_eq!(world.engine.rebuild_archive().await.unwrap_err().code(), "no_archive");
+    for _ in 0..2 {
+        assert_eq!(world.engine.rebuild_archive().await.unwrap_err().code(), "no_archive");
+        assert_eq!(world.engine.archive_status().await.unwrap_err().code(), "no_archive");
+    }
+    world.engine.keep_archive(places(project.dir.path()));
     let archivist =
         Archivist::start(Archive::new(world.engine.clone(), places(project.dir.path())));
     is_written(&world).await;
@@ -54,7 +58,10 @@ async fn the_archivist_makes_everything_again_when_it_is_asked() {
     assert_eq!(error.code(), "archive_failing");
     assert!(error.to_string().contains(".project"), "{error}");
     archivist.stop().await;
-    assert_eq!(world.engine.rebuild_archive().await.unwrap_err().code(), "no_archive");
+    std::fs::remove_file(project.path(".project")).unwrap();
+    let status = world.engine.archive_status().await.unwrap();
+    assert_eq!((status.problem, status.n_behind), (None, 0));
+    assert_eq!(project.files(), expected);
 }
 
 #[tokio::test]

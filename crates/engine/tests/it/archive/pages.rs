@@ -173,11 +173,12 @@ fn snapshot() -> Expect {
               questions: []
               starting: true
             warnings:
-              - missing files_changed
-              - missing summary
-              - missing tests_added
-              - missing build_passes
-              - missing discoveries
+              - missing handoff.files_changed
+              - missing handoff.summary
+              - missing handoff.tests_added
+              - missing handoff.build_passes
+              - missing handoff.discoveries
+              - vague_summary handoff.context.summary
             sender_said:
               state: completed
               approved_by: the boss

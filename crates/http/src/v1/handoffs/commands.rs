@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use axum::response::{IntoResponse as _, Response};
 use baton_core::acknowledgement::Acknowledgement;
 use baton_core::command::{
     Accept, Clarify, Command, Complete, LeaseTime, Record, Reject, Release, Reply,
@@ -11,8 +12,8 @@ use baton_core::document::Node;
 use baton_core::evidence::Verdict;
 use baton_core::names::{AgentId, CheckName, Reason, Words};
 use baton_core::run::HandoffNo;
-use baton_wire::json;
-use serde::Deserialize;
+use baton_wire::{formats, json};
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
@@ -24,6 +25,7 @@ use crate::openapi::WriteProblems;
 use crate::params::Named;
 use crate::problem::Problem;
 use crate::v1::answer::Answer;
+use crate::v1::documents::{self, Asked};
 use crate::v1::names::{handoff_ref, known_agent};
 use crate::v1::runs::{Why, reason};
 use crate::v1::told::{Told, tell};
@@ -31,50 +33,61 @@ use crate::v1::words::outcome;
 use crate::v1::write::{HandoffQuery, RunHeaders, Write};
 
 /// How a handoff is taken.
-#[derive(Deserialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(in crate::v1) struct Acceptance {
+pub struct Acceptance {
     /// Who takes it; where left out, the receiver.
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
-    agent: Option<String>,
-    /// The task in the receiver's own words, as text or as an `acknowledgment` document.
+    pub agent: Option<String>,
+    /// The task in the receiver's own words, as text or as an `acknowledgment` document, which may
+    /// be a text of YAML, XML or Markdown too.
     #[schema(value_type = Option<serde_json::Value>)]
-    acknowledgement: Option<Box<RawValue>>,
+    pub acknowledgement: Option<Box<RawValue>>,
     /// For whoever will say at least this often that it is alive.
     #[schema(minimum = 1, maximum = 3600)]
-    lease_seconds: Option<u32>,
+    pub lease_seconds: Option<u32>,
 }
 
 /// Takes a handoff.
+///
+/// What is not JSON is an `acknowledgment` document.
 #[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/accept", operation_id = "acceptHandoff",
     tag = "handoffs",
     params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
         HandoffQuery, RunHeaders),
-    request_body = Option<Acceptance>,
+    request_body(content(
+        (Option<Acceptance> = "application/json"),
+        (String = "application/xml"),
+        (String = "application/yaml"),
+        (String = "text/markdown"))),
     responses((status = 200, body = Told), WriteProblems))]
 pub(in crate::v1) async fn accept(
     State(app): State<Arc<App>>,
     name: Named,
-    write: Write<Acceptance, HandoffQuery>,
-) -> Result<Answer<Told>, Problem> {
+    asked: Asked<Acceptance, HandoffQuery>,
+) -> Result<Response, Problem> {
+    let write = match asked {
+        Asked::Command(write) => write,
+        Asked::Document(sent) => return documents::take_up(&app, *sent, &name.0).await,
+    };
     let by = by(&app, write.asked.agent.as_deref())?;
     let acknowledgement = acknowledgement(write.asked.acknowledgement.as_deref())?;
     let lease = lease(write.asked.lease_seconds)?;
     let command = |handoff| Command::Accept(Accept { handoff, by, acknowledgement, lease });
-    on_handoff(&app, &name, &write, command).await
+    Ok(on_handoff(&app, &name, &write, command).await?.into_response())
 }
 
 /// Why a handoff is sent back.
-#[derive(Deserialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(in crate::v1) struct Rejection {
+pub struct Rejection {
     #[schema(min_length = 1, max_length = 1000)]
-    reason: String,
+    pub reason: String,
     /// Who rejects; where left out, the receiver.
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
-    agent: Option<String>,
+    pub agent: Option<String>,
     /// With which it is held.
-    fence: Option<u32>,
+    pub fence: Option<u32>,
 }
 
 /// Sends a handoff back to its sender.
@@ -96,26 +109,26 @@ pub(in crate::v1) async fn reject(
 }
 
 /// How the work on a handoff ended, and what goes on.
-#[derive(Deserialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(in crate::v1) struct Completion {
+pub struct Completion {
     #[schema(example = "success")]
-    outcome: String,
+    pub outcome: String,
     /// What is handed on: any JSON, kept as it is written.
     #[schema(value_type = Option<serde_json::Value>)]
-    package: Option<Box<RawValue>>,
+    pub package: Option<Box<RawValue>>,
     /// Who gets it; where left out, the workflow says it.
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
-    to_agent: Option<String>,
+    pub to_agent: Option<String>,
     #[schema(min_length = 1, max_length = 1000)]
-    reason: Option<String>,
+    pub reason: Option<String>,
     /// Who completes; where left out, the receiver.
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
-    agent: Option<String>,
+    pub agent: Option<String>,
     /// With which it is held.
-    fence: Option<u32>,
+    pub fence: Option<u32>,
     #[serde(default)]
-    profile: ProfileWord,
+    pub profile: ProfileWord,
 }
 
 /// Finishes the work on a handoff and hands it on; `handoff` in the answer is the next one.
@@ -144,14 +157,14 @@ pub(in crate::v1) async fn complete(
 }
 
 /// Who takes a handoff away, and why.
-#[derive(Deserialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(in crate::v1) struct Cancellation {
+pub struct Cancellation {
     #[schema(min_length = 1, max_length = 1000)]
-    reason: Option<String>,
+    pub reason: Option<String>,
     /// Who cancels; where left out, whoever may.
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
-    agent: Option<String>,
+    pub agent: Option<String>,
 }
 
 /// Takes a handoff away; its baton lies loose.
@@ -188,16 +201,16 @@ pub(in crate::v1) async fn time_out(
 }
 
 /// What the receiver wants to know.
-#[derive(Deserialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(in crate::v1) struct Clarification {
+pub struct Clarification {
     #[schema(min_length = 1, max_length = 10_000)]
-    question: String,
+    pub question: String,
     /// Who asks; where left out, the receiver.
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
-    agent: Option<String>,
+    pub agent: Option<String>,
     /// With which it is held.
-    fence: Option<u32>,
+    pub fence: Option<u32>,
 }
 
 /// Asks the sender before going on.
@@ -219,16 +232,16 @@ pub(in crate::v1) async fn clarify(
 }
 
 /// What the sender says to a question.
-#[derive(Deserialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(in crate::v1) struct QuestionAnswer {
+pub struct QuestionAnswer {
     #[schema(min_length = 1, max_length = 10_000)]
-    answer: String,
+    pub answer: String,
     /// Who answers; where left out, whoever was asked.
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
-    agent: Option<String>,
+    pub agent: Option<String>,
     /// With which it is held.
-    fence: Option<u32>,
+    pub fence: Option<u32>,
 }
 
 /// Answers a question, by its own name or by that of the handoff that it is about.
@@ -250,16 +263,16 @@ pub(in crate::v1) async fn answer(
 }
 
 /// Why work is given back undone.
-#[derive(Deserialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(in crate::v1) struct GivenBack {
+pub struct GivenBack {
     #[schema(min_length = 1, max_length = 1000)]
-    reason: Option<String>,
+    pub reason: Option<String>,
     /// Who lets go; where left out, the receiver.
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
-    agent: Option<String>,
+    pub agent: Option<String>,
     /// With which it is held.
-    fence: Option<u32>,
+    pub fence: Option<u32>,
 }
 
 /// Gives the work back undone, for the receiver to take up again.
@@ -281,20 +294,20 @@ pub(in crate::v1) async fn release(
 }
 
 /// What was checked, and how it came out.
-#[derive(Deserialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(in crate::v1) struct CheckResult {
+pub struct CheckResult {
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
-    check: String,
-    verdict: VerdictWord,
+    pub check: String,
+    pub verdict: VerdictWord,
     #[schema(min_length = 1, max_length = 10_000)]
-    detail: Option<String>,
+    pub detail: Option<String>,
 }
 
-#[derive(Clone, Copy, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = Verdict)]
-enum VerdictWord {
+pub enum VerdictWord {
     Passed,
     Failed,
 }
@@ -352,12 +365,26 @@ fn acknowledgement(raw: Option<&RawValue>) -> Result<Option<Acknowledgement>, Pr
     let Some(raw) = raw else { return Ok(None) };
     match json::parse(raw.get())? {
         Node::Null => Ok(None),
-        Node::Text(words) => Ok(Some(Acknowledgement::words(words))),
+        Node::Text(words) => match document_in(&words) {
+            Some(document) => read_acknowledgement(&document, &words),
+            None => Ok(Some(Acknowledgement::words(words))),
+        },
         document @ (Node::Bool(_) | Node::Number(_) | Node::List(_) | Node::Map(_)) => {
-            Acknowledgement::read(&document, raw.get()).map(Some).map_err(|problems| {
-                let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
-                Problem::malformed("bad_acknowledgement", problems.join("; "))
-            })
+            read_acknowledgement(&document, raw.get())
         }
     }
+}
+
+fn read_acknowledgement(document: &Node, text: &str) -> Result<Option<Acknowledgement>, Problem> {
+    Acknowledgement::read(document, text).map(Some).map_err(|problems| {
+        let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        Problem::malformed("bad_acknowledgement", problems.join("; "))
+    })
+}
+
+/// Seed 004's page writes it in YAML; any other format will do. Words with a colon in them are
+/// still words.
+fn document_in(text: &str) -> Option<Node> {
+    let document = formats::decode(formats::guess(text)?, text).ok()?;
+    Acknowledgement::is_one(&document).then_some(document)
 }

@@ -6,80 +6,105 @@ use baton_core::run::Handoff as OpenHandoff;
 use baton_engine::{Can, EngineError, Exchange, PersonsAnswer};
 use baton_store::{HandoffRow, RunRow};
 use jiff::Timestamp;
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 
 use super::document::Handoff;
 use crate::App;
+use crate::v1::flat::{part, whole};
+use crate::v1::status::answer_command;
 
 /// A handoff with all that belongs to it.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Serialize, ToSchema)]
 #[schema(as = HandoffDetail)]
-pub(in crate::v1) struct Detail {
+pub struct Detail {
     #[serde(flatten)]
-    handoff: Handoff,
+    pub handoff: Handoff,
+    #[serde(flatten)]
+    pub beside: Beside,
+}
+
+/// What belongs to a handoff besides itself.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Beside {
     /// What a person is asked, or said.
-    question: Option<Asked>,
+    pub question: Option<Asked>,
     /// What its receiver asked, and what was answered.
-    questions: Vec<Question>,
+    pub questions: Vec<Question>,
     /// How often it has been accepted; null where it is not open.
-    fence: Option<u32>,
+    pub fence: Option<u32>,
     /// For how long its holder may be silent.
-    lease_seconds: Option<u32>,
-    evidence: Vec<Evidence>,
+    pub lease_seconds: Option<u32>,
+    pub evidence: Vec<Evidence>,
     /// What may be done to it now, and why not.
-    can: Vec<Allowed>,
+    pub can: Vec<Allowed>,
+}
+
+impl<'de> Deserialize<'de> for Detail {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = whole(deserializer)?;
+        Ok(Self { handoff: part(&raw)?, beside: part(&raw)? })
+    }
 }
 
 /// What a person is asked while it is open; what they said after that.
-#[derive(Serialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(untagged)]
-enum Asked {
+pub enum Asked {
     Open(OpenGate),
     Answered(AnsweredGate),
 }
 
-#[derive(Serialize, ToSchema)]
-struct OpenGate {
-    cause: &'static str,
-    choices: Vec<&'static str>,
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct OpenGate {
+    pub cause: String,
+    /// The cause as a sentence.
+    pub why: String,
+    pub choices: Vec<String>,
+    /// What to type to answer it.
+    pub command: String,
 }
 
-#[derive(Serialize, ToSchema)]
-struct AnsweredGate {
-    answer: &'static str,
-    by: String,
-    comment: Option<String>,
-    at: Timestamp,
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct AnsweredGate {
+    pub answer: String,
+    pub by: String,
+    pub comment: Option<String>,
+    pub at: Timestamp,
 }
 
 /// A question about a handoff, and the answer if there is one.
-#[derive(Serialize, ToSchema)]
-struct Question {
-    label: String,
-    from: String,
-    to: String,
-    question: String,
-    answer: Option<String>,
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct Question {
+    /// Counted over all runs.
+    pub number: u64,
+    pub label: String,
+    pub from: String,
+    pub to: String,
+    pub question: String,
+    pub answer: Option<String>,
+    /// Whether it still waits for an answer; a question without one is withdrawn otherwise.
+    #[serde(rename = "isOpen")]
+    pub is_open: bool,
 }
 
 /// The newest result of one check.
-#[derive(Serialize, ToSchema)]
-pub(in crate::v1) struct Evidence {
-    check: String,
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct Evidence {
+    pub check: String,
     #[schema(example = "passed")]
-    verdict: &'static str,
+    pub verdict: String,
 }
 
 /// Something that may or may not be done now.
-#[derive(Serialize, ToSchema)]
-struct Allowed {
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct Allowed {
     /// The last part of its path.
-    command: &'static str,
-    allowed: bool,
+    pub command: String,
+    pub allowed: bool,
     /// Why not.
-    why: Option<String>,
+    pub why: Option<String>,
 }
 
 impl Detail {
@@ -92,21 +117,21 @@ impl Detail {
         let open = run.run.handoff(row.no);
         let gate = open.and_then(|it| it.gate.as_ref());
         let question = match gate {
-            Some(gate) => Some(open_gate(gate)),
+            Some(gate) => Some(open_gate(row.number, gate)),
             None if row.to.agent.is_human() => {
                 engine.answer_to(row.run, row.no).await?.map(answered)
             }
             None => None,
         };
-        Ok(Self {
-            handoff: Handoff::of(app, row).await?,
+        let beside = Beside {
             question,
             questions: engine.exchanges(row).await?.into_iter().map(Question::from).collect(),
             fence: open.map(|it| it.fence),
             lease_seconds: open.and_then(|it| it.lease),
             evidence: evidence(open, gate),
             can: engine.can(row).await?.into_iter().map(Allowed::from).collect(),
-        })
+        };
+        Ok(Self { handoff: Handoff::of(app, row).await?, beside })
     }
 }
 
@@ -119,35 +144,44 @@ fn evidence(open: Option<&OpenHandoff>, gate: Option<&Gate>) -> Vec<Evidence> {
     evidence.iter().map(Evidence::from).collect()
 }
 
-fn open_gate(gate: &Gate) -> Asked {
-    Asked::Open(OpenGate { cause: gate.cause.name(), choices: gate.choices().to_vec() })
+fn open_gate(number: u64, gate: &Gate) -> Asked {
+    Asked::Open(OpenGate {
+        cause: gate.cause.name().to_owned(),
+        why: gate.cause.sentence().to_owned(),
+        choices: gate.choices().iter().map(|it| (*it).to_owned()).collect(),
+        command: answer_command(&number.to_string(), gate.choices()),
+    })
 }
 
 fn answered(it: PersonsAnswer) -> Asked {
     let PersonsAnswer { answer, by, comment, at } = it;
-    Asked::Answered(AnsweredGate { answer: answer.name(), by: by.to_string(), comment, at })
+    let answer = answer.name().to_owned();
+    Asked::Answered(AnsweredGate { answer, by: by.to_string(), comment, at })
 }
 
 impl From<Exchange> for Question {
     fn from(it: Exchange) -> Self {
         Self {
+            number: it.row.number,
             label: it.row.no.label(),
             from: it.row.from.agent.to_string(),
             to: it.row.to.agent.to_string(),
             question: it.question,
             answer: it.answer,
+            is_open: it.row.state.is_open(),
         }
     }
 }
 
 impl From<&baton_core::evidence::Evidence> for Evidence {
     fn from(it: &baton_core::evidence::Evidence) -> Self {
-        Self { check: it.check.to_string(), verdict: it.verdict.name() }
+        Self { check: it.check.to_string(), verdict: it.verdict.name().to_owned() }
     }
 }
 
 impl From<Can> for Allowed {
     fn from(can: Can) -> Self {
-        Self { command: can.command, allowed: can.why_not.is_none(), why: can.why_not }
+        let command = can.command.to_owned();
+        Self { command, allowed: can.why_not.is_none(), why: can.why_not }
     }
 }

@@ -5,7 +5,7 @@ use baton_core::workflow::Place;
 use baton_engine::{EngineError, Texts};
 use baton_store::HandoffRow;
 use jiff::Timestamp;
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -13,62 +13,75 @@ use uuid::Uuid;
 use crate::App;
 use crate::problem::Problem;
 use crate::seed::rows::raw_json;
+use crate::v1::flat::{part, whole};
 use crate::v1::words::{KindWord, OutcomeWord, StateWord};
 
 /// A handoff without what is handed over.
-#[derive(Debug, Clone, Serialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = HandoffRow)]
-pub(in crate::v1) struct Row {
+pub struct Row {
     /// Counted over all runs.
-    number: u64,
-    pub(in crate::v1) id: Uuid,
+    pub number: u64,
+    pub id: Uuid,
     /// Counted within its run.
     #[schema(example = "HO-001")]
-    label: String,
-    run: Uuid,
+    pub label: String,
+    pub run: Uuid,
     /// The key of the story.
-    story: String,
-    kind: KindWord,
-    from_agent: String,
+    pub story: String,
+    pub kind: KindWord,
+    pub from_agent: String,
     /// Null where the sender is at no step: the orchestrator, a person or a delegate.
-    from_step: Option<String>,
-    to_agent: String,
+    pub from_step: Option<String>,
+    pub to_agent: String,
     /// Null where the receiver is at no step: the orchestrator, a person or a delegate.
-    to_step: Option<String>,
-    state: StateWord,
-    outcome: Option<OutcomeWord>,
+    pub to_step: Option<String>,
+    pub state: StateWord,
+    pub outcome: Option<OutcomeWord>,
     /// Nobody has moved it for too long; it may still be answered.
-    is_stale: bool,
+    pub is_stale: bool,
     /// 1, and one more for each retry of the same work.
-    attempt: u32,
+    pub attempt: u32,
     /// The label of the handoff that it goes on from.
-    follows: Option<String>,
+    pub follows: Option<String>,
     /// Null where it was redacted.
-    reason: Option<String>,
+    pub reason: Option<String>,
     /// Why it was rejected, cancelled, superseded or timed out; what was answered, where it is a
     /// question.
-    ended_reason: Option<String>,
+    pub ended_reason: Option<String>,
     /// The receiver's word when it took the handoff.
-    acknowledgement: Option<String>,
-    approved_by: Option<String>,
+    pub acknowledgement: Option<String>,
+    pub approved_by: Option<String>,
     /// What the contract would like to see in the package.
-    warnings: Vec<String>,
-    created_at: Timestamp,
-    accepted_at: Option<Timestamp>,
-    ended_at: Option<Timestamp>,
+    pub warnings: Vec<String>,
+    pub created_at: Timestamp,
+    pub accepted_at: Option<Timestamp>,
+    pub ended_at: Option<Timestamp>,
 }
 
 /// A handoff with what is handed over.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[schema(as = Handoff)]
-pub(in crate::v1) struct Handoff {
+pub struct Handoff {
     #[serde(flatten)]
-    pub(in crate::v1) row: Row,
+    pub row: Row,
     /// What is handed over: JSON as the sender wrote it, or the text of another format. Null where
     /// there is nothing, or where it was redacted.
     #[schema(value_type = serde_json::Value)]
-    package: Option<Box<RawValue>>,
+    pub package: Option<Box<RawValue>>,
+}
+
+impl<'de> Deserialize<'de> for Handoff {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct Rest {
+            package: Option<Box<RawValue>>,
+        }
+        let raw = whole(deserializer)?;
+        let Rest { package } = part(&raw)?;
+        Ok(Self { row: part(&raw)?, package })
+    }
 }
 
 impl Row {
@@ -120,27 +133,7 @@ pub(in crate::v1) async fn rows(
 
 /// A no, with the handoff in question as this API shows it.
 pub(in crate::v1) async fn refused(app: &App, error: EngineError) -> Problem {
-    let row = match &error {
-        EngineError::Refused { handoff: Some(row), .. } => Some((**row).clone()),
-        EngineError::Refused { handoff: None, .. }
-        | EngineError::NoSuchHandoff { .. }
-        | EngineError::NoSuchRun { .. }
-        | EngineError::NoSuchStory { .. }
-        | EngineError::NoSuchWorkflow { .. }
-        | EngineError::WorkflowUnclear { .. }
-        | EngineError::AlreadyOpen { .. }
-        | EngineError::RunOpen { .. }
-        | EngineError::NoArchive
-        | EngineError::ArchiveFailing { .. }
-        | EngineError::NothingReady { .. }
-        | EngineError::NoPrompt { .. }
-        | EngineError::UnknownVariable { .. }
-        | EngineError::Outdated { .. }
-        | EngineError::KeyReused
-        | EngineError::Contended
-        | EngineError::Closing
-        | EngineError::Store(_) => None,
-    };
+    let row = error.handoff().cloned();
     let problem = Problem::from(error);
     let Some(row) = row else { return problem };
     match rows(app, std::slice::from_ref(&row)).await {

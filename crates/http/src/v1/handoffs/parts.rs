@@ -28,53 +28,53 @@ use crate::v1::words::outcome;
 use crate::v1::write::{HandoffQuery, RunHeaders, Write};
 
 /// A part of the work, and who is to do it.
-#[derive(Deserialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(in crate::v1) struct Delegation {
+pub struct Delegation {
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
-    to_agent: String,
+    pub to_agent: String,
     /// What is handed over: any JSON, kept as it is written.
     #[schema(value_type = Option<serde_json::Value>)]
-    package: Option<Box<RawValue>>,
+    pub package: Option<Box<RawValue>>,
     #[schema(min_length = 1, max_length = 1000)]
-    reason: Option<String>,
+    pub reason: Option<String>,
     /// With which the work is held.
-    fence: Option<u32>,
+    pub fence: Option<u32>,
     #[serde(default)]
-    profile: ProfileWord,
+    pub profile: ProfileWord,
 }
 
 /// How a part of the work ended.
-#[derive(Deserialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = Return)]
-pub(in crate::v1) struct Returned {
+pub struct Returned {
     #[schema(example = "success")]
-    outcome: String,
+    pub outcome: String,
     /// What is given back: any JSON, kept as it is written.
     #[schema(value_type = Option<serde_json::Value>)]
-    package: Option<Box<RawValue>>,
+    pub package: Option<Box<RawValue>>,
     #[schema(min_length = 1, max_length = 1000)]
-    reason: Option<String>,
+    pub reason: Option<String>,
     /// With which the work is held.
-    fence: Option<u32>,
+    pub fence: Option<u32>,
     #[serde(default)]
-    profile: ProfileWord,
+    pub profile: ProfileWord,
 }
 
 /// What a person is asked.
-#[derive(Deserialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(in crate::v1) struct Escalation {
+pub struct Escalation {
     /// What is handed over: any JSON, kept as it is written.
     #[schema(value_type = Option<serde_json::Value>)]
-    package: Option<Box<RawValue>>,
+    pub package: Option<Box<RawValue>>,
     #[schema(min_length = 1, max_length = 1000)]
-    reason: Option<String>,
+    pub reason: Option<String>,
     /// With which the work is held.
-    fence: Option<u32>,
+    pub fence: Option<u32>,
     #[serde(default)]
-    profile: ProfileWord,
+    pub profile: ProfileWord,
 }
 
 /// Hands a part of held work to a specialist, and waits for it.
@@ -217,18 +217,18 @@ async fn send<T>(
 }
 
 /// Who is alive.
-#[derive(Deserialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(in crate::v1) struct Heartbeat {
+pub struct Heartbeat {
     /// With which the handoff is held.
-    fence: u32,
+    pub fence: u32,
 }
 
 /// Until when the holder may be silent now.
-#[derive(Serialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(in crate::v1) struct LeaseUntil {
-    lease_until: Timestamp,
+pub struct LeaseUntil {
+    pub lease_until: Timestamp,
 }
 
 /// Says that the holder of a handoff is alive. This is no event, and changes no run.

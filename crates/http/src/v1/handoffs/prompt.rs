@@ -1,13 +1,13 @@
-//! What the receiver of a handoff is told, as plain text.
+//! What the receiver of a handoff is told: as plain text, or with its hashes as JSON.
 
 use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::HeaderMap;
-use axum::http::header::{CONTENT_TYPE, HOST};
+use axum::http::header::{ACCEPT, CONTENT_TYPE, HOST};
 use axum::response::{IntoResponse as _, Response};
-use baton_engine::{DashboardUrl, Face, Prompt, PromptOptions};
-use serde::Deserialize;
+use baton_engine::{BadUrl, DashboardUrl, Face, Prompt, PromptOptions};
+use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::document::refused;
@@ -15,6 +15,7 @@ use crate::App;
 use crate::openapi::ReadProblems;
 use crate::params::{Named, Params};
 use crate::problem::{Document, Problem};
+use crate::v1::answer::Answer;
 use crate::v1::names::handoff_ref;
 
 /// So that whoever sends the prompt on can say later which it was.
@@ -28,10 +29,29 @@ pub(in crate::v1) struct PromptQuery {
     run: Option<String>,
     /// How many tokens it may have, at four characters each; the least important is left out first.
     budget: Option<u32>,
+    /// Where the agent finds Baton; where left out, where the caller has found it.
+    #[param(pattern = "^https?://[A-Za-z0-9.:-]+$", max_length = 200)]
+    url: Option<String>,
     /// How the agent speaks to Baton.
     #[serde(default)]
     #[param(inline, default = "curl")]
     face: FaceWord,
+}
+
+/// A prompt, with what tells it from others later.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Prompt)]
+pub struct Rendered {
+    pub text: String,
+    /// The SHA-256 of the text.
+    pub hash: String,
+    /// Of the package in it.
+    pub package_hash: Option<String>,
+    /// An estimate, at four characters each.
+    pub tokens: usize,
+    /// What the budget had no room for.
+    pub left_out: Vec<String>,
 }
 
 #[derive(Clone, Copy, Default, Deserialize, ToSchema)]
@@ -60,7 +80,8 @@ impl From<FaceWord> for Face {
     params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
         PromptQuery),
     responses(
-        (status = 200, description = "The prompt", body = String, content_type = "text/plain",
+        (status = 200, description = "The prompt; JSON where `Accept` asks for it",
+            content((String = "text/plain"), (Rendered = "application/json")),
             headers(("x-baton-prompt-hash" = String, description = "The SHA-256 of the prompt"))),
         (status = 409, description = "The handoff is finished", body = Document,
             content_type = "application/problem+json"),
@@ -75,12 +96,26 @@ pub(in crate::v1) async fn prompt(
 ) -> Result<Response, Problem> {
     let which = handoff_ref(&app, &name, query.run.as_deref()).await?;
     let options = PromptOptions {
-        dashboard_url: own_url(&headers)?,
+        dashboard_url: match query.url.as_deref() {
+            Some(url) => DashboardUrl::parse(url).map_err(|error| bad_url(&error))?,
+            None => own_url(&headers)?,
+        },
         token: None,
         budget_tokens: query.budget,
         face: query.face.into(),
     };
     match app.engine.prompt(&which, &options).await {
+        Ok(prompt) if wants_json(&headers) => {
+            let rendered = Rendered {
+                text: prompt.text,
+                hash: prompt.hash.to_string(),
+                package_hash: prompt.package.map(|it| it.to_string()),
+                tokens: prompt.tokens,
+                left_out: prompt.left_out,
+            };
+            let hash = [(HASH, rendered.hash.clone())];
+            Ok((hash, Answer::new(rendered)).into_response())
+        }
         Ok(Prompt { text, hash, .. }) => {
             let plain = (CONTENT_TYPE.as_str(), "text/plain; charset=utf-8".to_owned());
             Ok(([plain, (HASH, hash.to_string())], text).into_response())
@@ -94,4 +129,14 @@ fn own_url(headers: &HeaderMap) -> Result<DashboardUrl, Problem> {
     let host = headers.get(HOST).and_then(|it| it.to_str().ok()).unwrap_or_default();
     DashboardUrl::parse(&format!("http://{host}"))
         .map_err(|error| Problem::malformed("bad_host", error.to_string()))
+}
+
+fn bad_url(error: &BadUrl) -> Problem {
+    Problem::malformed("bad_url", error.to_string())
+}
+
+fn wants_json(headers: &HeaderMap) -> bool {
+    let accepted = headers.get(ACCEPT).and_then(|it| it.to_str().ok()).unwrap_or_default();
+    let mut kinds = accepted.split(',').filter_map(|it| it.split(';').next());
+    kinds.any(|it| it.trim().eq_ignore_ascii_case("application/json"))
 }

@@ -1,51 +1,62 @@
 //! A run as this API shows it: above all, where the baton is.
 
+use baton_core::run::{Baton, State};
 use baton_engine::EngineError;
 use baton_store::RunRow;
 use jiff::Timestamp;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
 use crate::App;
-use crate::v1::words::{BatonWord, StatusWord};
+use crate::v1::words::{BatonWord, StatusWord, WaitWord};
 
 /// One story going through one workflow.
-#[derive(Debug, Clone, Serialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(in crate::v1) struct Run {
-    number: u64,
-    id: Uuid,
+pub struct Run {
+    pub number: u64,
+    pub id: Uuid,
     /// The key of the story.
-    story: String,
-    workflow: String,
+    pub story: String,
+    pub workflow: String,
     /// Of the workflow's file as it was when the run began.
-    workflow_hash: String,
-    owner: String,
-    status: StatusWord,
-    baton: BatonWord,
+    pub workflow_hash: String,
+    pub owner: String,
+    pub status: StatusWord,
+    pub baton: BatonWord,
     /// Whom everybody waits for.
-    current_agent: Option<String>,
-    current_place: Option<String>,
+    pub current_agent: Option<String>,
+    pub current_place: Option<String>,
+    /// The label of the handoff that the baton rests on; null where it lies loose, or the run is
+    /// over.
+    pub current_handoff: Option<String>,
+    /// What a parked baton waits for.
+    pub parked_on: Option<WaitWord>,
+    /// Whether `currentAgent` has to answer a question before the handoff can be taken.
+    pub is_asked: bool,
+    /// Nobody has moved the handoff for too long.
+    pub is_stale: bool,
     /// What people call the work that goes on.
-    phase: String,
+    pub phase: String,
     /// Labels, oldest first.
-    open_handoffs: Vec<String>,
+    pub open_handoffs: Vec<String>,
     /// Steps that somebody has worked at.
-    visited: Vec<String>,
+    pub visited: Vec<String>,
     /// How many handoffs the run has had.
-    n_handoffs: u32,
+    pub n_handoffs: u32,
     /// How many events the run has seen: its `ETag`.
-    version: u64,
+    pub version: u64,
     /// Of the last event.
-    head: String,
-    started_at: Timestamp,
-    moved_at: Timestamp,
+    pub head: String,
+    pub started_at: Timestamp,
+    pub moved_at: Timestamp,
 }
 
 impl Run {
     pub(in crate::v1) async fn of(app: &App, row: &RunRow) -> Result<Self, EngineError> {
         let run = &row.run;
+        let current = run.current();
         let workflow = app.engine.workflow_of(row).await?;
         Ok(Self {
             number: row.number,
@@ -58,6 +69,15 @@ impl Run {
             baton: run.baton().into(),
             current_agent: run.current_agent().map(ToString::to_string),
             current_place: run.current_place().map(ToString::to_string),
+            current_handoff: current.map(|it| it.no.label()),
+            parked_on: match run.baton() {
+                Baton::Parked { on, .. } => Some((*on).into()),
+                Baton::Offered { .. } | Baton::Held { .. } | Baton::Loose { .. } | Baton::Done => {
+                    None
+                }
+            },
+            is_asked: current.is_some_and(|it| it.state == State::Clarification),
+            is_stale: current.is_some_and(|it| it.is_stale),
             phase: run.phase(&workflow).to_owned(),
             open_handoffs: run.handoffs.iter().map(|it| it.no.label()).collect(),
             visited: run.visited.iter().map(ToString::to_string).collect(),

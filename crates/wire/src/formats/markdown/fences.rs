@@ -12,8 +12,10 @@ pub(crate) struct Fence {
     pub(crate) close: Range<usize>,
     /// The first word behind the fence, in lower case.
     pub(crate) language: String,
-    /// It stands under a heading `Metadata`.
-    is_metadata: bool,
+    /// Where the heading `Metadata` begins that it stands under.
+    pub(crate) heading: Option<usize>,
+    /// The closing line was found.
+    pub(crate) is_closed: bool,
 }
 
 impl Fence {
@@ -31,7 +33,7 @@ pub(crate) fn metadata(text: &str) -> Option<Fence> {
     let all = fences(text);
     let mut json = all.into_iter().filter(|it| it.is_json(text)).rev().peekable();
     let last = json.peek().cloned();
-    json.find(|it| it.is_metadata).or(last)
+    json.find(|it| it.heading.is_some()).or(last)
 }
 
 /// All fenced blocks in order; one that is never closed goes to the end.
@@ -48,23 +50,24 @@ pub(crate) fn fences(text: &str) -> Vec<Fence> {
                 fence.content.end = range.start;
                 if marker.is_closed_by(line) {
                     fence.close = range;
+                    fence.is_closed = true;
                     fences.extend(open.take().map(|(fence, _)| fence));
                 }
             }
             None => match Marker::of(line) {
                 Some((marker, language)) => {
                     let end = range.end;
-                    let is_metadata = heading.is_metadata();
                     let fence = Fence {
                         open: range,
                         content: end..end,
                         close: end..end,
                         language,
-                        is_metadata,
+                        heading: heading.metadata(),
+                        is_closed: false,
                     };
                     open = Some((fence, marker));
                 }
-                None => heading.take(line),
+                None => heading.take(line, range.start),
             },
         }
     }
@@ -111,30 +114,31 @@ fn without_indentation(line: &str) -> Option<&str> {
 /// Under which headings a line stands, as far as metadata is concerned.
 #[derive(Default)]
 struct Headings {
-    /// How deep the heading `Metadata` is.
-    metadata: Option<usize>,
+    /// How deep the heading `Metadata` is, and where it begins.
+    metadata: Option<(usize, usize)>,
     /// The line before was this word, which an underline makes a heading.
-    is_underlinable: bool,
+    underlinable: Option<usize>,
 }
 
 impl Headings {
-    fn is_metadata(&self) -> bool {
-        self.metadata.is_some()
+    fn metadata(&self) -> Option<usize> {
+        self.metadata.map(|(_, start)| start)
     }
 
-    fn take(&mut self, line: &str) {
+    fn take(&mut self, line: &str, start: usize) {
         let Some(line) = without_indentation(line).map(str::trim_end) else { return };
-        let was_underlinable = std::mem::replace(&mut self.is_underlinable, is_metadata_word(line));
+        let word = is_metadata_word(line).then_some(start);
+        let above = std::mem::replace(&mut self.underlinable, word);
         let is_underline = |sign: char| !line.is_empty() && line.chars().all(|it| it == sign);
         let level = line.len() - line.trim_start_matches('#').len();
-        if was_underlinable && is_underline('=') {
-            self.metadata = Some(1);
-        } else if was_underlinable && is_underline('-') {
-            self.metadata = Some(2);
+        if let Some(above) = above
+            && (is_underline('=') || is_underline('-'))
+        {
+            self.metadata = Some((if is_underline('=') { 1 } else { 2 }, above));
         } else if (1..=6).contains(&level) && line[level..].starts_with([' ', '\t']) {
             if is_metadata_word(line[level..].trim_end_matches('#')) {
-                self.metadata = Some(level);
-            } else if self.metadata.is_some_and(|it| level <= it) {
+                self.metadata = Some((level, start));
+            } else if self.metadata.is_some_and(|(it, _)| level <= it) {
                 self.metadata = None;
             }
         }

@@ -18,6 +18,17 @@ pub(super) fn is_name(text: &str) -> bool {
     }
 }
 
+/// A name that older readers take too: they know fewer letters than XML 1.0 has by now.
+pub(super) fn is_old_name(text: &str) -> bool {
+    let is_old = |it: char| {
+        it.is_ascii()
+            || matches!(it, '\u{C0}'..='\u{D6}' | '\u{D8}'..='\u{F6}' | '\u{F8}'..='\u{FF}')
+            || matches!(it, '\u{40E}'..='\u{44F}' | '\u{3041}'..='\u{3094}' | '\u{30A1}'..='\u{30FA}')
+            || matches!(it, '\u{4E00}'..='\u{9FA5}' | '\u{AC00}'..='\u{D7A3}')
+    };
+    is_name(text) && text.chars().all(is_old)
+}
+
 fn is_simple_name(text: &str) -> bool {
     let mut characters = text.chars();
     characters.next().is_some_and(starts_name) && characters.all(continues_name)
@@ -113,6 +124,16 @@ mod tests {
         }
         for bad in ["", "1a", "-a", "a b", ":a", "a:", "a:b:c", "a:1", "@a", "#a", "a\u{1}", "a<"] {
             assert!(!is_name(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn an_old_name_is_one_that_every_reader_takes() {
+        for good in ["a", "prénom", "имя", "名前", "이름"] {
+            assert!(is_old_name(good), "{good}");
+        }
+        for bad in ["1", "\u{11607}", "\u{370}", "tᆤ"] {
+            assert!(!is_old_name(bad), "{bad}");
         }
     }
 

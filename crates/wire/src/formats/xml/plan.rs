@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use baton_core::document::Node;
 
-use super::characters::{is_legal, is_name};
+use super::characters::{is_legal, is_old_name};
 use super::{ORDER, TEXT, marks};
 
 /// What stands in the element of one map.
@@ -55,18 +55,15 @@ impl<'a> Scope<'a> {
                 let prefix = key.strip_prefix("@xmlns:")?;
                 is_namespace(prefix, node.as_text()?).then_some(prefix)
             };
-            scope.prefixes.extend(
-                members
-                    .iter()
-                    .map_while(|it| it.0.starts_with('@').then(|| declared(it)))
-                    .flatten(),
-            );
+            let is_attribute =
+                |it: &&(String, Node)| it.0.strip_prefix('@').is_some_and(is_old_name);
+            scope.prefixes.extend(members.iter().take_while(is_attribute).filter_map(declared));
         }
         scope
     }
 
     pub(super) fn is_element_name(&self, key: &str) -> bool {
-        is_name(key) && self.is_declared(key)
+        is_old_name(key) && self.is_declared(key)
     }
 
     fn is_declared(&self, name: &str) -> bool {
@@ -79,15 +76,24 @@ impl<'a> Scope<'a> {
 }
 
 fn is_namespace(prefix: &str, uri: &str) -> bool {
-    let is_reserved = prefix == "xml" || prefix == "xmlns" || uri.starts_with("http://www.w3.org/");
-    is_name(prefix) && !prefix.contains(':') && !uri.is_empty() && !is_reserved
+    let is_reserved = prefix == "xml" || prefix == "xmlns";
+    is_old_name(prefix) && !prefix.contains(':') && !is_reserved && !uri.is_empty() && is_uri(uri)
+}
+
+/// Plain enough for every reader, and none of the two that nobody may declare.
+fn is_uri(uri: &str) -> bool {
+    const RESERVED: [&str; 2] =
+        ["http://www.w3.org/XML/1998/namespace", "http://www.w3.org/2000/xmlns/"];
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || "-._~:/?#@!$&'()*+,;=".contains(it);
+    uri.chars().all(is_plain) && !RESERVED.contains(&uri)
 }
 
 fn attribute<'a>((key, node): &'a (String, Node), scope: &Scope<'a>) -> Option<(&'a str, &'a str)> {
-    let name = key.strip_prefix('@').filter(|it| is_name(it) && !it.starts_with(marks::PREFIX))?;
+    let name =
+        key.strip_prefix('@').filter(|it| is_old_name(it) && !it.starts_with(marks::PREFIX))?;
     let value = node.as_text().filter(|it| it.chars().all(is_legal))?;
     let is_good = match name.split_once(':') {
-        None if name == "xmlns" => !value.starts_with("http://www.w3.org/"),
+        None if name == "xmlns" => is_uri(value),
         Some(("xmlns", prefix)) => is_namespace(prefix, value),
         _ => scope.is_declared(name),
     };

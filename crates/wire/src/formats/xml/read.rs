@@ -1,7 +1,5 @@
 //! The reader: from the parser's events to elements, with every check that the parser leaves out.
 
-use std::collections::HashSet;
-
 use baton_core::document::Node;
 use baton_core::names::is_invisible;
 use baton_core::package::Format;
@@ -14,6 +12,7 @@ use super::assemble::{Content, Part, Role, Value};
 use super::characters::{is_blank, is_legal, is_name, reference};
 use super::marks::{self, Kind, Marks};
 use super::{ITEM, ROOT};
+use crate::duplicates::first_duplicate;
 use crate::formats::{FormatError, FormatFault, MOST_DEPTH, refuse_nul};
 use crate::shown::shown;
 
@@ -133,19 +132,16 @@ impl Reader<'_> {
     ) -> Result<(Vec<(String, Node)>, Marks), FormatError> {
         let mut members: Vec<(String, Node)> = Vec::new();
         let mut marks = Marks::default();
-        let mut seen: HashSet<String> = HashSet::new();
+        let mut names: Vec<&str> = Vec::new();
         // The parser compares each attribute with each other one; a hostile tag has 100,000.
         for attribute in tag.attributes().with_checks(false) {
             let attribute = attribute.map_err(|it| self.bad_attribute(&it))?;
-            let name: &str = attribute.key.as_ref();
+            let name = attribute.key.into_inner();
             if !is_name(name) {
                 let sentence = format!("`{}` is not the name of an attribute", shown(name));
                 return Err(self.syntax(&sentence));
             }
-            if !seen.insert(name.to_owned()) {
-                let what = format!("the attribute `{}`", shown(name));
-                return Err(self.error(FormatFault::Duplicate { what }));
-            }
+            names.push(name);
             let value = self.attribute_value(&attribute.value)?;
             if !name.starts_with(marks::PREFIX) {
                 members.push((format!("@{name}"), Node::Text(value)));
@@ -157,6 +153,10 @@ impl Reader<'_> {
                 );
                 return Err(self.error(FormatFault::XmlReserved(sentence)));
             }
+        }
+        if let Some(twice) = first_duplicate(&names) {
+            let what = format!("the attribute `{}`", shown(names[twice]));
+            return Err(self.error(FormatFault::Duplicate { what }));
         }
         Ok((members, marks))
     }

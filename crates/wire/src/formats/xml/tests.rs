@@ -136,6 +136,8 @@ fn a_key_of_the_sender_that_looks_reserved_comes_back() {
         r##"{"a":{"@baton-type":"number"}}"##,
         r##"{"a":{"@xmlns:x":""}}"##,
         r##"{"a":{"@x:y":"z"}}"##,
+        r##"{"a":{"@xmlns:xsi":"http://www.w3.org/2001/XMLSchema-instance","@xsi:type":"b"}}"##,
+        r##"{"a":{"@xmlns:x":"no uri","x:b":""}}"##,
         r##"{"a":{"@xmlns:x":"u","@x:y":"z","x:b":{"x:c":""}}}"##,
         r##"{"document":{"a":"1","b":"2"}}"##,
         r##"{"document":{"a":"1"}}"##,

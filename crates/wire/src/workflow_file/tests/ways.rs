@@ -56,7 +56,7 @@ steps:
             line 2, column 37: limits.on_expire: needs `expire_after` beside it [useless_on_expire]
             line 2, column 42: limits.expire_aftr: is not a key here; did you mean `expire_after`? [unknown_key]
             line 3, column 13: escalation: is a list, not text [wrong_type]
-            line 4, column 20: start.gate: is not a key here; known: `to`, `contract`, `profile`, `rounds` [unknown_key]
+            line 4, column 20: start.gate: is not a key here; known: `to`, `contract`, `profile`, `rounds`, `min_score` [unknown_key]
             line 8, column 19: steps.work.expire_after: must be a time span of at most a year, such as `30m`, `2h` or `90s` [wrong_duration]
             line 9, column 16: steps.work.on_expire: cannot be `retry`; did you mean `return`? [wrong_value]
             line 11, column 9: steps.work.delegates[0]: `B` is not an agent id: use 1 to 64 lower-case letters and digits, joined by `-` [bad_name]

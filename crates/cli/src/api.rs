@@ -1,0 +1,196 @@
+//! Every command that works on data is a request to `/api/v1`: carried out in this process where
+//! nobody else has the data, over the network where a server does. What it means is the same.
+
+mod ask;
+mod events;
+mod network;
+mod place;
+mod reply;
+mod url;
+
+use baton_core::names::Principal;
+use baton_engine::{Clock as _, SystemClock};
+use baton_http::Local;
+use baton_http::api::{AS, ProfileWord};
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, HOST, HeaderValue};
+use http::{Request, Response};
+use jiff::Timestamp;
+use serde::de::DeserializeOwned;
+
+pub(crate) use self::ask::Ask;
+pub(crate) use self::events::{Events, Heard};
+pub(crate) use self::network::Server;
+pub(crate) use self::place::{Holder, holder, lock};
+pub(crate) use self::reply::{Listed, Reply};
+use crate::args::{Cli, ProfileArg, ProfileName};
+use crate::data::Data;
+use crate::failure::Failure;
+use crate::project::Project;
+use crate::session::{Session, principal};
+use crate::show::Format;
+
+pub(crate) struct Api {
+    way: Way,
+    principal: Principal,
+    pub(crate) format: Format,
+}
+
+enum Way {
+    Alone { session: Box<Session>, local: Local },
+    Served { server: Server, project: Option<Project> },
+}
+
+/// By which a server that is started without further words is called.
+const USUAL_HOST: HeaderValue = HeaderValue::from_static("127.0.0.1:4180");
+
+/// As many as the API gives at once.
+const MOST_ROWS: &str = "500";
+
+impl Api {
+    /// The server that somebody names, else the one that has the project's data, else none.
+    pub(crate) async fn open(cli: &Cli) -> Result<Self, Failure> {
+        let principal = principal(cli)?;
+        let format = cli.format();
+        if let Some(server) = Server::named(cli)? {
+            let project = match Project::find(cli.project.as_deref()) {
+                Ok(project) => Some(project),
+                Err(Failure::NotFound(_)) if cli.project.is_none() => None,
+                Err(failure) => return Err(failure),
+            };
+            return Ok(Self { way: Way::Served { server, project }, principal, format });
+        }
+        let project = Project::find(cli.project.as_deref())?;
+        match holder(&project.data()).await? {
+            Holder::Us(lock) => {
+                let session = Session::of(project, lock).await?;
+                Ok(Self::over(session, principal, format))
+            }
+            Holder::Server(server) => {
+                let way = Way::Served { server, project: Some(project) };
+                Ok(Self { way, principal, format })
+            }
+        }
+    }
+
+    /// As [`Api::open`], for what only a server can do.
+    pub(crate) async fn served(cli: &Cli) -> Result<Self, Failure> {
+        let server = match Server::named(cli)? {
+            Some(server) => server,
+            None => match holder(&Project::find(cli.project.as_deref())?.data()).await? {
+                Holder::Us(_) => return Err(Failure::NoServer),
+                Holder::Server(server) => server,
+            },
+        };
+        let way = Way::Served { server, project: None };
+        Ok(Self { way, principal: principal(cli)?, format: cli.format() })
+    }
+
+    /// Without a server.
+    pub(crate) fn over(session: Session, principal: Principal, format: Format) -> Self {
+        let local = Local::new(session.engine.clone());
+        Self { way: Way::Alone { session: Box::new(session), local }, principal, format }
+    }
+
+    /// Over data that is open already, ours or another's.
+    pub(crate) fn over_data(data: Data, principal: Principal, format: Format) -> Self {
+        match data {
+            Data::Ours(session) => Self::over(*session, principal, format),
+            Data::Beside { server, project, .. } => {
+                Self { way: Way::Served { server, project: Some(project) }, principal, format }
+            }
+        }
+    }
+
+    /// The server that is asked, where there is one.
+    pub(crate) fn server(&self) -> Option<&Server> {
+        match &self.way {
+            Way::Alone { .. } => None,
+            Way::Served { server, .. } => Some(server),
+        }
+    }
+
+    pub(crate) fn project(&self) -> Option<&Project> {
+        match &self.way {
+            Way::Alone { session, .. } => Some(&session.project),
+            Way::Served { project, .. } => project.as_ref(),
+        }
+    }
+
+    /// How severe contracts are taken: as typed, else as the project says, else strictly.
+    pub(crate) fn profile(&self, argument: &ProfileArg) -> ProfileWord {
+        match argument.profile {
+            Some(ProfileName::Lenient) => ProfileWord::Lenient,
+            Some(ProfileName::Strict) => ProfileWord::Strict,
+            None => self.project().map_or(ProfileWord::Strict, Project::profile),
+        }
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        SystemClock.now()
+    }
+
+    /// Sends one request. What is refused is a failure.
+    pub(crate) async fn send(&self, ask: &Ask) -> Result<Reply, Failure> {
+        let response = self.carry_out(self.request(ask)?).await?;
+        Reply::read(response, self.server())
+    }
+
+    /// As [`Api::send`], for an answer of which there is a type.
+    pub(crate) async fn get<T: DeserializeOwned>(&self, ask: &Ask) -> Result<T, Failure> {
+        self.send(ask).await?.document()
+    }
+
+    /// All of a list, page after page.
+    pub(crate) async fn list<T: DeserializeOwned>(&self, ask: Ask) -> Result<Listed<T>, Failure> {
+        let first = ask.clone().with("limit", MOST_ROWS);
+        let reply = self.send(&first).await?;
+        let mut listed = Listed::begin(&reply)?;
+        while let Some(next) = listed.next.take() {
+            let page = self.send(&first.clone().with("after", &next)).await?;
+            listed.go_on(&page)?;
+        }
+        Ok(listed)
+    }
+
+    /// What happens from now on, or from an id that was heard before.
+    pub(crate) async fn events(
+        &self,
+        run: Option<&str>,
+        after: Option<&str>,
+    ) -> Result<Events, Failure> {
+        let Some(server) = self.server() else { return Err(Failure::NoServer) };
+        let mut ask = Ask::get(["events"]).with_some("run", run);
+        if let Some(id) = after {
+            ask = ask.header("last-event-id", id);
+        }
+        Events::open(server, self.request(&ask)?).await
+    }
+
+    pub(crate) async fn close(self) {
+        match self.way {
+            Way::Alone { session, .. } => session.close().await,
+            Way::Served { .. } => {}
+        }
+    }
+
+    fn request(&self, ask: &Ask) -> Result<Request<Bytes>, Failure> {
+        let mut request = ask.request()?;
+        let name = HeaderValue::from_bytes(self.principal.as_str().as_bytes())
+            .map_err(|_| Failure::Usage("your name cannot be sent".to_owned()))?;
+        let headers = request.headers_mut();
+        headers.insert(AS, name);
+        headers.entry(CONTENT_TYPE).or_insert(HeaderValue::from_static("application/json"));
+        Ok(request)
+    }
+
+    async fn carry_out(&self, mut request: Request<Bytes>) -> Result<Response<Bytes>, Failure> {
+        match &self.way {
+            Way::Alone { local, .. } => {
+                request.headers_mut().insert(HOST, USUAL_HOST);
+                Ok(local.send(request).await)
+            }
+            Way::Served { server, .. } => server.send(request).await,
+        }
+    }
+}

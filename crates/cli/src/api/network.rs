@@ -1,0 +1,113 @@
+//! A server: one connection for each request, in plain HTTP/1.1. The only file that connects.
+
+use std::time::Duration;
+
+use baton_http::api::VERSION;
+use bytes::Bytes;
+use http::header::{HOST, HeaderValue};
+use http::{Request, Response};
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::Incoming;
+use hyper::client::conn::http1::{self, SendRequest};
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+use super::url::{From, Url};
+use crate::args::Cli;
+use crate::failure::Failure;
+
+/// How long a connection may take, and how long an answer.
+const MOST_CONNECTING: Duration = Duration::from_secs(5);
+const MOST_ANSWERING: Duration = Duration::from_secs(60);
+
+/// A server, and who says that it is there.
+#[derive(Debug, Clone)]
+pub(crate) struct Server {
+    pub(crate) url: Url,
+    from: From,
+}
+
+impl Server {
+    pub(super) fn new(url: Url, from: From) -> Self {
+        Self { url, from }
+    }
+
+    /// The one that is named on the command line, or in the environment.
+    #[expect(clippy::disallowed_methods, reason = "where the server is may be in the environment")]
+    pub(super) fn named(cli: &Cli) -> Result<Option<Self>, Failure> {
+        let given = std::env::var("BATON_URL").ok().filter(|it| !it.trim().is_empty());
+        let (text, from) = match (&cli.server, given) {
+            (Some(text), _) => (text.clone(), From::Flag),
+            (None, Some(text)) => (text, From::Environment),
+            (None, None) => return Ok(None),
+        };
+        match Url::parse(text.trim()) {
+            Ok(url) => Ok(Some(Self { url, from })),
+            Err(error) => Err(Failure::Usage(format!("the server `{text}`, {from}: {error}"))),
+        }
+    }
+
+    pub(super) async fn is_there(&self) -> bool {
+        self.connect().await.is_ok()
+    }
+
+    /// Sends a request and waits for the whole answer.
+    pub(super) async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, Failure> {
+        let answering = async {
+            let (parts, body) = self.stream(request).await?.into_parts();
+            let body = body.collect().await.map_err(|error| self.broke_off(&error))?;
+            Ok(Response::from_parts(parts, body.to_bytes()))
+        };
+        let silent = |_| self.failed("it did not answer within a minute; look before you repeat");
+        timeout(MOST_ANSWERING, answering).await.map_err(silent)?
+    }
+
+    /// Sends a request and gives the answer while it still comes.
+    pub(super) async fn stream(
+        &self,
+        mut request: Request<Bytes>,
+    ) -> Result<Response<Incoming>, Failure> {
+        let authority = HeaderValue::try_from(self.url.authority())
+            .map_err(|error| self.failed(error.to_string()))?;
+        request.headers_mut().insert(HOST, authority);
+        let mut sender = self.connect().await?;
+        let response = sender
+            .send_request(request.map(Full::new))
+            .await
+            .map_err(|error| self.broke_off(&error))?;
+        if !response.headers().contains_key(VERSION) {
+            return Err(self.failed("whatever answers there is no Baton"));
+        }
+        Ok(response)
+    }
+
+    /// What it says that it is.
+    pub(super) fn version(response: &http::response::Parts) -> &str {
+        response.headers.get(VERSION).and_then(|it| it.to_str().ok()).unwrap_or("unknown")
+    }
+
+    pub(super) fn failed(&self, why: impl Into<String>) -> Failure {
+        let Self { url, from } = self;
+        Failure::Server { url: url.to_string(), from: from.to_string(), why: why.into() }
+    }
+
+    async fn connect(&self) -> Result<SendRequest<Full<Bytes>>, Failure> {
+        let stream = timeout(MOST_CONNECTING, TcpStream::connect(self.url.address()))
+            .await
+            .map_err(|_| self.failed("it cannot be reached: nothing answers"))?
+            .map_err(|error| self.failed(format!("it cannot be reached: {error}")))?;
+        let (sender, connection) =
+            http1::handshake(TokioIo::new(stream)).await.map_err(|error| self.broke_off(&error))?;
+        // It ends with the answer, and whatever goes wrong with it is told to whoever waits for that.
+        tokio::spawn(connection);
+        Ok(sender)
+    }
+
+    fn broke_off(&self, error: &hyper::Error) -> Failure {
+        if error.is_parse() {
+            return self.failed("whatever answers there is no Baton");
+        }
+        self.failed(format!("it broke off: {error}"))
+    }
+}

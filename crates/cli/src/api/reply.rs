@@ -1,0 +1,90 @@
+//! What was answered: the API's own JSON for programs, its documents for whoever shows them.
+
+use baton_core::document::Node;
+use baton_http::api::{Page, Problem};
+use baton_wire::json;
+use bytes::Bytes;
+use http::{Response, StatusCode};
+use serde::de::DeserializeOwned;
+
+use super::network::Server;
+use crate::failure::Failure;
+
+pub(crate) struct Reply {
+    pub(crate) status: StatusCode,
+    /// As it came.
+    pub(crate) body: String,
+    /// Who answered, where it was not us.
+    server: Option<Server>,
+}
+
+/// All of a list.
+pub(crate) struct Listed<T> {
+    pub(crate) items: Vec<T>,
+    pub(super) next: Option<String>,
+    /// The same as the API has them.
+    nodes: Vec<Node>,
+    server: Option<Server>,
+}
+
+impl Reply {
+    pub(super) fn read(
+        response: Response<Bytes>,
+        server: Option<&Server>,
+    ) -> Result<Self, Failure> {
+        let (parts, body) = response.into_parts();
+        let body = String::from_utf8_lossy(&body).into_owned();
+        let reply = Self { status: parts.status, body, server: server.cloned() };
+        if reply.status.is_success() {
+            return Ok(reply);
+        }
+        let problem: Problem = reply.document()?;
+        if let (Some(server), "no_such_page" | "no_such_method") = (server, problem.code.as_ref()) {
+            let (theirs, ours) = (Server::version(&parts), env!("CARGO_PKG_VERSION"));
+            if theirs != ours {
+                let why = format!("it is Baton {theirs} and does not know this; we are {ours}");
+                return Err(server.failed(why));
+            }
+        }
+        let format = baton_core::package::Format::Json;
+        Err(Failure::Refused { problem: Box::new(problem), document: reply.body, format })
+    }
+
+    pub(crate) fn document<T: DeserializeOwned>(&self) -> Result<T, Failure> {
+        serde_json::from_str(&self.body).map_err(|error| not_ours(self.server.as_ref(), &error))
+    }
+}
+
+impl<T: DeserializeOwned> Listed<T> {
+    pub(super) fn begin(reply: &Reply) -> Result<Self, Failure> {
+        let server = reply.server.clone();
+        let mut listed = Self { items: Vec::new(), next: None, nodes: Vec::new(), server };
+        listed.go_on(reply)?;
+        Ok(listed)
+    }
+
+    pub(super) fn go_on(&mut self, reply: &Reply) -> Result<(), Failure> {
+        let Page { items, next } = reply.document()?;
+        self.items.extend(items);
+        self.next = next;
+        let page = json::parse_within(&reply.body, usize::MAX)
+            .map_err(|error| not_ours(self.server.as_ref(), &error))?;
+        if let Some(Node::List(nodes)) = page.member("items") {
+            self.nodes.extend(nodes.iter().cloned());
+        }
+        Ok(())
+    }
+
+    /// One page with everything in it.
+    pub(crate) fn into_json(self) -> Node {
+        Node::map([("items", Node::List(self.nodes)), ("next", Node::Null)])
+    }
+}
+
+/// An answer that cannot be read.
+fn not_ours(server: Option<&Server>, error: &dyn std::fmt::Display) -> Failure {
+    match server {
+        Some(server) => server.failed(format!("its answer cannot be read: {error}")),
+        None => unreachable!("our own answers can be read: {error}"),
+    }
+}

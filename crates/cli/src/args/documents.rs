@@ -1,0 +1,76 @@
+//! Documents as files: convert them, look at them, find them in what an agent printed.
+
+use clap::{Args, ValueEnum};
+
+#[derive(Debug, Args)]
+pub(crate) struct Convert {
+    /// The document; `-` for stdin
+    pub(crate) file: String,
+    /// What it is written in [default: by its name, else by its first characters]
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) from: Option<FormatName>,
+    /// What to write it in
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) to: FormatName,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Lint {
+    /// Handoffs in any format; `-` for stdin
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<String>,
+    /// What they are written in [default: by their names, else by their first characters]
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) from: Option<FormatName>,
+    /// Whose contract they have to keep, where they do not say it themselves: `analyst:implementer`
+    #[arg(long, value_name = "FROM:TO")]
+    pub(crate) edge: Option<String>,
+    /// The workflow that the edge is of [default: the first that has it]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) workflow: Option<String>,
+    /// Be silent about a rule; say why
+    #[arg(long, value_name = "RULE=REASON")]
+    pub(crate) silence: Vec<String>,
+    /// Fail below this score [default: as the project says]
+    #[arg(long, value_name = "0-100", value_parser = clap::value_parser!(u8).range(0..=100))]
+    pub(crate) min_score: Option<u8>,
+    /// Do not look at the files that they name: those claims stay unverified
+    #[arg(long)]
+    pub(crate) no_workspace: bool,
+    /// Print SARIF, for editors and code hosts
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) sarif: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Extract {
+    /// What an agent printed; `-` for stdin
+    pub(crate) file: String,
+    /// Every handoff in it, not only the last
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Write it in this format [default: as it stands there]
+    #[arg(long, value_name = "FORMAT", conflicts_with = "all")]
+    pub(crate) to: Option<FormatName>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum FormatName {
+    Json,
+    Xml,
+    #[value(alias = "yml")]
+    Yaml,
+    #[value(alias = "md")]
+    Markdown,
+}
+
+impl From<FormatName> for baton_core::package::Format {
+    fn from(name: FormatName) -> Self {
+        match name {
+            FormatName::Json => Self::Json,
+            FormatName::Xml => Self::Xml,
+            FormatName::Yaml => Self::Yaml,
+            FormatName::Markdown => Self::Markdown,
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! Starts a browser: the only file of this program that starts another.
+#![expect(clippy::disallowed_methods, reason = "this is the file that starts a browser")]
+
+use std::io;
+use std::process::{Command, Stdio};
+
+/// Hands an address to whatever this system opens addresses with. It is not waited for.
+pub(crate) fn open(url: &str) -> io::Result<()> {
+    let mut command = if cfg!(target_os = "macos") {
+        Command::new("open")
+    } else if cfg!(windows) {
+        let mut command = Command::new("cmd");
+        // The first word in quotes would be the title of a window.
+        command.args(["/c", "start", ""]);
+        command
+    } else {
+        Command::new("xdg-open")
+    };
+    command.arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.spawn().map(|_| ())
+}

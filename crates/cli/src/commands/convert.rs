@@ -1,0 +1,14 @@
+//! `baton convert`: the same document in another format, with nothing lost.
+
+use baton_wire::formats;
+
+use crate::args::Convert;
+use crate::document::Document;
+use crate::failure::Failure;
+use crate::show;
+
+pub(crate) fn run(convert: &Convert) -> Result<(), Failure> {
+    let document = Document::read(&convert.file, convert.from)?;
+    show::answer_text(&formats::encode(&document.tree()?, convert.to.into()));
+    Ok(())
+}

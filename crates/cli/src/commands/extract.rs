@@ -1,0 +1,72 @@
+//! `baton extract`: the handoff that an agent printed, out of everything else that it said.
+
+use baton_core::document::{Node, Number};
+use baton_wire::extract::{ExtractError, Found, extract, extract_one};
+use baton_wire::formats;
+
+use crate::args::Extract;
+use crate::failure::Failure;
+use crate::payload;
+use crate::show::{self, Format};
+
+pub(crate) fn run(args: &Extract, format: Format) -> Result<(), Failure> {
+    let output = payload::output(&args.file)?;
+    if args.all {
+        return all(&output, format);
+    }
+    let found = extract_one(&output).map_err(|error| match error {
+        ExtractError::Nothing => Failure::NotFound(error.to_string()),
+        ExtractError::Broken { error, .. } => Failure::Document { file: args.file.clone(), error },
+    })?;
+    match (format, args.to, &found.document) {
+        (Format::Json, ..) => show::answer_json(&found_json(&output, &found)),
+        (Format::Table, Some(to), Ok(document)) => {
+            show::answer_text(&formats::encode(document, to.into()));
+        }
+        (Format::Table, ..) => show::answer(&output[found.span.clone()]),
+    }
+    Ok(())
+}
+
+fn all(output: &str, format: Format) -> Result<(), Failure> {
+    let found = extract(output);
+    if found.is_empty() {
+        return Err(Failure::NotFound(ExtractError::Nothing.to_string()));
+    }
+    match format {
+        Format::Json => {
+            let found = found.iter().map(|it| found_json(output, it)).collect();
+            show::answer_json(&Node::List(found));
+        }
+        Format::Table => {
+            for (index, it) in found.iter().enumerate() {
+                let n = index + 1;
+                match &it.document {
+                    Ok(_) => show::note(&format!("{n}: {}", it.format.title())),
+                    Err(error) => {
+                        let title = it.format.title();
+                        show::note(&format!("{n}: {title}, {} {error}", show::warn("broken:")));
+                    }
+                }
+                show::answer(&output[it.span.clone()]);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn found_json(output: &str, found: &Found) -> Node {
+    let number = |it: usize| Node::Number(Number::from(i64::try_from(it).unwrap_or(i64::MAX)));
+    let (document, problem) = match &found.document {
+        Ok(document) => (document.clone(), Node::Null),
+        Err(error) => (Node::Null, Node::text(error.to_string())),
+    };
+    Node::map([
+        ("format", Node::text(found.format.name())),
+        ("start", number(found.span.start)),
+        ("end", number(found.span.end)),
+        ("text", Node::text(&output[found.span.clone()])),
+        ("document", document),
+        ("problem", problem),
+    ])
+}

@@ -1,0 +1,105 @@
+//! `baton lint`: what is poor about a handoff, before anybody has to work with it.
+
+mod edge;
+mod report;
+mod sarif;
+mod workspace;
+
+use baton_core::lint::{self, Facts, Report, Rule, Settings, Severity, Silence};
+use baton_core::names::AgentId;
+use baton_wire::formats::{self, FormatError};
+
+use self::edge::Edges;
+use crate::args::{Cli, Lint};
+use crate::document::Document;
+use crate::failure::Failure;
+use crate::project::Project;
+use crate::show::Format;
+
+/// What there is to say about one file.
+struct Looked {
+    document: Document,
+    /// The name of the contract that it was held to.
+    contract: Option<String>,
+    /// What was found, or why it cannot be read at all.
+    report: Result<Report, FormatError>,
+    min_score: Option<u8>,
+}
+
+impl Looked {
+    fn is_below(&self) -> bool {
+        let points = self.report.as_ref().map_or(0, |it| it.score.points);
+        self.min_score.is_some_and(|it| points < it)
+    }
+
+    fn is_bad(&self) -> bool {
+        let has_errors = self.report.as_ref().is_ok_and(|it| it.n_of(Severity::Error) > 0);
+        self.report.is_err() || has_errors || self.is_below()
+    }
+}
+
+pub(crate) fn run(cli: &Cli, args: &Lint) -> Result<(), Failure> {
+    let project = Project::find_or_bare(cli.project.as_deref())?;
+    let edges = Edges::of(&project, args.workflow.as_deref())?;
+    let said = args.edge.as_deref().map(pair).transpose()?;
+    let settings = settings(&project, args)?;
+    let mut looked = Vec::new();
+    for file in &args.files {
+        let document = Document::read(file, args.from)?;
+        looked.push(match formats::decode(document.format, &document.text) {
+            Ok(tree) => {
+                let edge = edges.of_document(&tree, said.as_ref());
+                let facts = match args.no_workspace {
+                    true => Facts::default(),
+                    false => workspace::facts(&project.root, &tree),
+                };
+                let report = lint::lint(&lint::Subject {
+                    document: &tree,
+                    contract: edge.contract,
+                    facts: &facts,
+                    settings: &settings,
+                    file: Some(file),
+                });
+                let contract = edge.contract.map(|it| it.name.clone());
+                let min_score = args.min_score.or(edge.min_score).or(settings.min_score);
+                Looked { document, contract, report: Ok(report), min_score }
+            }
+            Err(error) => Looked { document, contract: None, report: Err(error), min_score: None },
+        });
+    }
+    match (args.sarif, cli.format()) {
+        (true, _) => sarif::answer(&looked),
+        (false, Format::Json) => report::answer_json(&looked),
+        (false, Format::Table) => report::answer(&looked),
+    }
+    match looked.iter().filter(|it| it.is_bad()).count() {
+        0 => Ok(()),
+        n => Err(Failure::Broken { what: format!("errors in {n} of {} files", looked.len()) }),
+    }
+}
+
+fn pair(said: &str) -> Result<(AgentId, AgentId), Failure> {
+    let (from, to) = said.split_once(':').ok_or_else(|| {
+        Failure::Usage(format!("`{said}` is no edge; write it as `analyst:implementer`"))
+    })?;
+    Ok((AgentId::parse(from)?, AgentId::parse(to)?))
+}
+
+/// The project's own, and what is silenced for this once.
+fn settings(project: &Project, args: &Lint) -> Result<Settings, Failure> {
+    let mut settings = project.file.lint.clone();
+    for said in &args.silence {
+        let (rule, reason) = said.split_once('=').unwrap_or((said, ""));
+        let rule = Rule::parse(rule).ok_or_else(|| {
+            let known = Rule::ALL.map(Rule::code).join(", ");
+            Failure::Usage(format!("there is no rule `{rule}`; known: {known}"))
+        })?;
+        if reason.trim().is_empty() {
+            let message = format!("say why `{rule}` is silenced: `--silence {rule}=REASON`");
+            return Err(Failure::Usage(message));
+        }
+        let reason = reason.trim().to_owned();
+        settings.silences.push(Silence { rule, reason, path: None });
+    }
+    Ok(settings)
+}

@@ -1,0 +1,66 @@
+//! Whose contract a document has to keep: by what it says itself, or by what was typed.
+
+use std::sync::Arc;
+
+use baton_core::contract::Contract;
+use baton_core::document::Node;
+use baton_core::names::AgentId;
+use baton_core::view::View;
+use baton_core::workflow::Workflow;
+use baton_wire::builtin;
+
+use crate::failure::Failure;
+use crate::project::Project;
+
+pub(super) struct Edges {
+    workflows: Vec<Arc<Workflow>>,
+}
+
+/// What an edge asks for.
+#[derive(Default)]
+pub(super) struct Asked<'a> {
+    pub(super) contract: Option<&'a Contract>,
+    pub(super) min_score: Option<u8>,
+}
+
+impl Edges {
+    /// Of one workflow of the project, or of all.
+    pub(super) fn of(project: &Project, name: Option<&str>) -> Result<Self, Failure> {
+        let (catalog, _) = project.catalog()?;
+        let is_meant = |it: &Arc<Workflow>| name.is_none_or(|name| it.name.as_str() == name);
+        let workflows: Vec<_> =
+            catalog.workflows().map(|it| it.workflow.clone()).filter(is_meant).collect();
+        match (name, workflows.is_empty()) {
+            (Some(name), true) => {
+                let known: Vec<&str> =
+                    catalog.workflows().map(|it| it.workflow.name.as_str()).collect();
+                let known = known.join(", ");
+                Err(Failure::NotFound(format!("there is no workflow `{name}`; known: {known}")))
+            }
+            (Some(_) | None, _) => Ok(Self { workflows }),
+        }
+    }
+
+    /// A workflow's own contract counts before the one that comes with the document's seed.
+    pub(super) fn of_document(
+        &self,
+        document: &Node,
+        said: Option<&(AgentId, AgentId)>,
+    ) -> Asked<'_> {
+        let named = said.cloned().or_else(|| {
+            let view = View::of(document);
+            let agent = |it: Option<String>| AgentId::parse(&it?).ok();
+            Some((agent(view.sender)?, agent(view.receiver)?))
+        });
+        let edge = named.and_then(|(from, to)| {
+            self.workflows.iter().find_map(|it| Some((it, it.edge_of_agents(&from, &to)?)))
+        });
+        match edge {
+            Some((workflow, edge)) => Asked {
+                contract: edge.contract.as_deref().and_then(|it| workflow.contract(it)),
+                min_score: edge.min_score,
+            },
+            None => Asked { contract: builtin::contract_of(document), min_score: None },
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! `baton watch`: what happens, as it happens, one line an event.
+
+mod spinner;
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use baton_core::names::AgentId;
+use baton_http::api::{self, Detail, Page, Run};
+use baton_wire::event;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use uuid::Uuid;
+
+use self::spinner::Spinner;
+use super::stop::told_to_stop;
+use crate::api::{Api, Ask, Events, Heard};
+use crate::args::{Cli, Watch};
+use crate::failure::Failure;
+use crate::show::{self, Format, Telling, Times};
+
+const FIRST_PAUSE: Duration = Duration::from_millis(50);
+const MOST_PAUSE: Duration = Duration::from_secs(2);
+
+/// Where everything begins.
+const BEGINNING: &str = "0.0";
+
+pub(crate) async fn run(cli: &Cli, args: &Watch) -> Result<(), Failure> {
+    let api = Api::served(cli).await?;
+    tokio::select! {
+        followed = follow(cli, api, args) => followed,
+        () = told_to_stop() => Ok(()),
+    }
+}
+
+async fn follow(cli: &Cli, mut api: Api, args: &Watch) -> Result<(), Failure> {
+    let run: Option<Run> = match &args.run {
+        Some(name) => Some(api.get(&Ask::get(["runs", name])).await?),
+        None => None,
+    };
+    let run = run.map(|it| it.id);
+    let mut watcher = Watcher::new(run, args, cli.format());
+    let mut events = watcher.listen(&api).await?;
+    if !args.all
+        && let Some(run) = run
+        // Looked at after the stream is open, so that its end is seen here or told there.
+        && let ended = api.get::<Run>(&Ask::get(["runs", &run.to_string()])).await?
+        && ended.status.is_over()
+    {
+        show::note(&format!("run {} is {}", ended.number, ended.status.name()));
+        return Ok(());
+    }
+    loop {
+        if watcher.hear_all(&api, &mut events).await? == Heeded::RunIsOver {
+            return Ok(());
+        }
+        show::note("the server is gone; what it tells next goes on from here");
+        (api, events) = come_back(cli, &watcher).await?;
+    }
+}
+
+/// Tries again and again: a server that starts anew may be elsewhere.
+async fn come_back(cli: &Cli, watcher: &Watcher) -> Result<(Api, Events), Failure> {
+    let mut pause = FIRST_PAUSE;
+    loop {
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(MOST_PAUSE);
+        let Ok(api) = Api::served(cli).await else { continue };
+        match watcher.listen(&api).await {
+            Ok(events) => return Ok((api, events)),
+            Err(failure @ Failure::Refused { .. }) => return Err(failure),
+            Err(_) => {}
+        }
+    }
+}
+
+/// How a stream ended.
+#[derive(Debug, PartialEq, Eq)]
+enum Heeded {
+    RunIsOver,
+    ConnectionLost,
+}
+
+struct Watcher {
+    run: Option<Uuid>,
+    format: Format,
+    /// What was heard last.
+    last: Option<String>,
+    /// Up to where each run has been told, and all others.
+    told: HashMap<Uuid, u64>,
+    start: u64,
+    times: Times,
+    spinner: Spinner,
+}
+
+/// What every message of an event has.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct About {
+    run_id: Uuid,
+    story_id: String,
+    status: Option<String>,
+}
+
+/// A message as a program reads it.
+#[derive(Serialize)]
+struct Line<'a> {
+    id: Option<&'a str>,
+    event: &'a str,
+    data: &'a RawValue,
+}
+
+impl Watcher {
+    fn new(run: Option<Uuid>, args: &Watch, format: Format) -> Self {
+        Self {
+            run,
+            format,
+            last: args.all.then(|| BEGINNING.to_owned()),
+            told: HashMap::new(),
+            start: 0,
+            times: Times::local(),
+            spinner: Spinner::new(format),
+        }
+    }
+
+    async fn listen(&self, api: &Api) -> Result<Events, Failure> {
+        let run = self.run.map(|it| it.to_string());
+        api.events(run.as_deref(), self.last.as_deref()).await
+    }
+
+    async fn hear_all(&mut self, api: &Api, events: &mut Events) -> Result<Heeded, Failure> {
+        self.spinner.look(api, self.run).await;
+        loop {
+            let heard = tokio::select! {
+                heard = events.next() => heard,
+                () = self.spinner.turn() => continue,
+            };
+            let Some(heard) = heard else {
+                self.spinner.clear();
+                return Ok(Heeded::ConnectionLost);
+            };
+            if self.hear(api, &heard).await? == Some(Heeded::RunIsOver) {
+                return Ok(Heeded::RunIsOver);
+            }
+        }
+    }
+
+    async fn hear(&mut self, api: &Api, heard: &Heard) -> Result<Option<Heeded>, Failure> {
+        self.spinner.clear();
+        let position = heard.id.as_deref().and_then(position);
+        if self.format == Format::Json {
+            show_line(heard);
+        }
+        if matches!(heard.name.as_str(), "snapshot" | "reset") {
+            self.start = position.unwrap_or(self.start);
+            self.told.clear();
+        }
+        if heard.name == "reset" {
+            show::note("the server does not know how far this has come; it goes on from now");
+        }
+        let about = serde_json::from_str::<About>(&heard.data).ok();
+        if let (Format::Table, Some(about), Some(upto)) = (self.format, &about, position) {
+            match self.tell(api, about, upto).await {
+                // Whoever is gone is asked again for what is not told yet.
+                Err(Failure::Server { .. }) => return Ok(None),
+                told => told?,
+            }
+        }
+        self.last.clone_from(&heard.id);
+        let is_over = heard.name == "WORKFLOW_STATUS_CHANGED"
+            && about.is_some_and(|it| {
+                let is_ours = self.run == Some(it.run_id);
+                is_ours && matches!(it.status.as_deref(), Some("completed" | "cancelled"))
+            });
+        Ok(is_over.then_some(Heeded::RunIsOver))
+    }
+
+    /// Tells the events of a run that have not been told, up to this one.
+    async fn tell(&mut self, api: &Api, about: &About, upto: u64) -> Result<(), Failure> {
+        let run = about.run_id;
+        let mut after = *self.told.get(&run).unwrap_or(&self.start);
+        let name = run.to_string();
+        let story = show::mark(&show::visible(&about.story_id));
+        while after < upto {
+            let ask = Ask::get(["runs", &name, "events"]).with("after", after).with("limit", 100);
+            let page: Page<api::Event> = api.get(&ask).await?;
+            for it in page.items.iter().filter(|it| it.position <= upto) {
+                let words = words(api, &name, it).await?;
+                let time = show::dim(&self.times.clock(it.at));
+                show::answer(&format!("{time} {story}  {words}"));
+                self.told.insert(run, it.position);
+            }
+            after = page.items.last().map_or(upto, |it| it.position);
+        }
+        self.spinner.look(api, self.run).await;
+        Ok(())
+    }
+}
+
+/// `analyst → implementer  handoff 7 offered: "reason"`.
+async fn words(api: &Api, run: &str, told: &api::Event) -> Result<String, Failure> {
+    let body = told.body.as_deref().map_or("", RawValue::get);
+    let event = event::decode(body).ok();
+    let row = match event.as_ref().and_then(|it| it.handoff()) {
+        Some(no) => {
+            let ask = Ask::get(["handoffs", &format!("{run}/{}", no.label())]);
+            Some(api.get::<Detail>(&ask).await?.handoff.row)
+        }
+        None => None,
+    };
+    let name = |id: &AgentId| id.to_string();
+    Ok(match &event {
+        Some(event) => Telling { event, row: row.as_ref(), name: &name }.words(),
+        // A newer server knows more than we do.
+        None => show::visible(&told.name),
+    })
+}
+
+fn show_line(heard: &Heard) {
+    let Ok(data) = serde_json::from_str::<&RawValue>(&heard.data) else { return };
+    let line = Line { id: heard.id.as_deref(), event: &heard.name, data };
+    match serde_json::to_string(&line) {
+        Ok(line) => show::answer(&line),
+        Err(error) => unreachable!("our own types always encode: {error}"),
+    }
+}
+
+/// Of an id `POS.K`.
+fn position(id: &str) -> Option<u64> {
+    id.split_once('.')?.0.parse().ok()
+}

@@ -1,0 +1,124 @@
+//! Who works just now, on the last line of a terminal; nowhere else.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::time::Duration;
+
+use baton_http::api::{BatonWord, Page, Run};
+use uuid::Uuid;
+
+use crate::api::{Api, Ask};
+use crate::show::{self, Format};
+
+const MARKS: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+const TURN: Duration = Duration::from_millis(100);
+/// A line has no room for more.
+const MOST_RUNS: usize = 3;
+
+pub(super) struct Spinner {
+    is_on: bool,
+    /// In words.
+    who: String,
+    n_turns: usize,
+}
+
+impl Spinner {
+    pub(super) fn new(format: Format) -> Self {
+        let is_on = format == Format::Table && std::io::stderr().is_terminal();
+        Self { is_on, who: String::new(), n_turns: 0 }
+    }
+
+    /// Looks again who works. It is no more than a comfort: where nobody answers, it says nothing.
+    pub(super) async fn look(&mut self, api: &Api, run: Option<Uuid>) {
+        if !self.is_on {
+            return;
+        }
+        self.who = match run {
+            Some(run) => {
+                let run = api.get::<Run>(&Ask::get(["runs", &run.to_string()])).await;
+                run.map(|it| who(&[it])).unwrap_or_default()
+            }
+            None => {
+                let ask = Ask::get(["runs"]).with("status", "open").with("order", "newest");
+                let runs = api.get::<Page<Run>>(&ask).await;
+                runs.map(|it| who(&it.items)).unwrap_or_default()
+            }
+        };
+    }
+
+    /// Waits a moment and turns; where there is no spinner, it waits for ever.
+    pub(super) async fn turn(&mut self) {
+        if !self.is_on {
+            return std::future::pending().await;
+        }
+        tokio::time::sleep(TURN).await;
+        self.n_turns += 1;
+        let mark = MARKS[self.n_turns % MARKS.len()];
+        write(&format!("\r\x1b[2K{mark} {}", self.who));
+    }
+
+    /// Makes room for a line.
+    pub(super) fn clear(&self) {
+        if self.is_on {
+            write("\r\x1b[2K");
+        }
+    }
+}
+
+impl Drop for Spinner {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}
+
+fn write(text: &str) {
+    let mut stderr = std::io::stderr().lock();
+    // A terminal that is gone is noticed by whoever has something to say.
+    let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
+}
+
+fn who(runs: &[Run]) -> String {
+    let held = runs.iter().filter(|it| it.baton == BatonWord::Held);
+    let works = |it: &Run| {
+        let agent = it.current_agent.as_deref().unwrap_or("somebody");
+        format!("{agent} works on {}", show::shortened(&it.story, 30))
+    };
+    let works: Vec<String> = held.map(works).collect();
+    match works.len() {
+        0 => "nobody works".to_owned(),
+        n if n > MOST_RUNS => {
+            format!("{}, and {} more", works[..MOST_RUNS].join(", "), n - MOST_RUNS)
+        }
+        _ => works.join(", "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn run(story: &str, baton: &str, agent: Option<&str>) -> Run {
+        let run = json!({
+            "number": 1, "id": Uuid::nil(), "story": story, "workflow": "w", "workflowHash": "",
+            "owner": "ada", "status": "open", "baton": baton, "currentAgent": agent,
+            "currentPlace": null, "currentHandoff": null, "parkedOn": null, "isAsked": false,
+            "isStale": false, "phase": "p", "openHandoffs": [], "visited": [], "nHandoffs": 1,
+            "version": 1, "head": "", "startedAt": "2026-01-01T00:00:00Z",
+            "movedAt": "2026-01-01T00:00:00Z",
+        });
+        serde_json::from_value(run).unwrap()
+    }
+
+    #[test]
+    fn only_who_holds_something_works() {
+        let held = || run("s1", "held", Some("analyst"));
+        assert_eq!(who(&[]), "nobody works");
+        assert_eq!(who(&[run("s1", "offered", Some("analyst"))]), "nobody works");
+        assert_eq!(who(&[held(), run("s2", "loose", None)]), "analyst works on s1");
+        let many = who(&[held(), held(), held(), held(), held()]);
+        assert!(many.ends_with("and 2 more"), "{many}");
+        let odd = who(&[run("\u{1b}[2J", "held", Some("analyst"))]);
+        assert_eq!(odd, "analyst works on \\u{1b}[2J");
+    }
+}

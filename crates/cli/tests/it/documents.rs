@@ -1,0 +1,196 @@
+//! Documents on the command line: converted, looked at, found, sent.
+
+use std::io::Write as _;
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use crate::{Project, Said};
+
+const REVIEW: &str = r#"<handoff>
+  <from>reviewer-agent</from>
+  <to>fixer-agent</to>
+  <pr_number>456</pr_number>
+  <issue_number>123</issue_number>
+  <review_status>changes_requested</review_status>
+  <critical_count>1</critical_count>
+  <blocking_issues>
+    <issue location="src/auth/login.ts:42" severity="critical">SQL injection</issue>
+  </blocking_issues>
+</handoff>
+"#;
+
+const PLAN: &str = "handoff:
+  from:
+    agent: analyst
+  to:
+    agent: implementer
+    reason: Planned
+  context:
+    summary: Planned the login in 2 steps, src/login.rs and its tests
+  plan: [Write src/login.rs, Test each refusal]
+  files_to_modify: [src/login.rs]
+  approach: Tokens in a table, since they can be revoked
+  risks: []
+  questions_resolved: true
+";
+
+impl Project {
+    fn has(&self, file: &str, text: &str) {
+        std::fs::write(self.path().join(file), text).unwrap();
+    }
+
+    fn told(&self, args: &[&str], input: &str) -> Said {
+        let mut child = self
+            .command(args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        Said::from(child.wait_with_output().unwrap())
+    }
+}
+
+#[test]
+fn a_document_comes_back_from_every_format() {
+    let project = Project::new();
+    project.has("review.xml", REVIEW);
+    let mut last = "review.xml".to_owned();
+    for (to, file) in
+        [("yaml", "r.yaml"), ("json", "r.json"), ("markdown", "r.md"), ("xml", "r.xml")]
+    {
+        let text = project.ok(&["convert", &last, "--to", to]);
+        project.has(file, &text);
+        last = file.to_owned();
+    }
+    assert_eq!(project.ok(&["convert", "r.md", "--to", "xml"]), REVIEW);
+    // Without a name to go by, by its first characters; agents are not looked at.
+    let said = project.told(&["convert", "-", "--to", "json"], "handoff: {from: '[agent-id]'}");
+    assert_eq!(said.stdout, "{\n  \"handoff\": {\n    \"from\": \"[agent-id]\"\n  }\n}\n");
+    // What ends in blank lines ends in them.
+    let kept = project.told(&["convert", "-", "--to", "yaml"], r#"{"a":"x\n\n"}"#);
+    assert_eq!(
+        project.told(&["convert", "-", "--to", "json"], &kept.stdout).stdout,
+        "{\n  \"a\": \"x\\n\\n\"\n}\n"
+    );
+    let said = project.told(&["convert", "-", "--to", "json"], "<a><b></a>");
+    assert_eq!((said.code, said.stdout.as_str()), (1, ""));
+    assert!(said.stderr.contains("`-` cannot be read as XML: line 1, column 7"), "{said:?}");
+    project.fails(&["convert", "nothing.xml", "--to", "json"], 3, "there is no file");
+}
+
+#[test]
+fn a_handoff_is_looked_at_by_its_own_contract_and_every_rule() {
+    let project = Project::new();
+    project.has("good.xml", REVIEW);
+    let said = project.run(&["lint", "good.xml"]);
+    assert_eq!(said.code, 0, "{said:?}");
+    assert!(said.stdout.contains("by the contract `001/reviewer-agent→fixer-agent`"), "{said:?}");
+    project.has("bad.xml", &REVIEW.replace("<critical_count>1", "<critical_count>0"));
+    let said = project.run(&["lint", "good.xml", "bad.xml"]);
+    assert_eq!(said.code, 1, "{said:?}");
+    assert!(said.stderr.contains("errors in 1 of 2 files"), "{said:?}");
+    let said = project.run(&["lint", "bad.xml", "--json"]);
+    let found: Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_eq!(
+        (&found[0]["isGood"], &found[0]["findings"][0]["severity"]),
+        (&Value::Bool(false), &Value::from("error"))
+    );
+    let said = project.run(&["lint", "bad.xml", "--sarif"]);
+    let sarif: Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_eq!((said.code, &sarif["version"]), (1, &Value::from("2.1.0")));
+    assert_eq!(sarif["runs"][0]["results"][0]["level"], "error");
+    // What cannot be read at all has a place.
+    project.has("broken.yaml", "handoff:\n  from: [a\n");
+    let said = project.run(&["lint", "broken.yaml", "--json"]);
+    let found: Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_eq!((said.code, &found[0]["problem"]["code"]), (1, &Value::from("yaml_syntax")));
+    assert_eq!(found[0]["problem"]["line"], 2);
+}
+
+#[test]
+fn what_a_handoff_says_about_files_is_compared_with_the_disk() {
+    let project = Project::new();
+    let artifact = "handoff:\n  from: {agent: specification}\n  to: {agent: architecture, reason: r}\n  \
+        context:\n    summary: Wrote 3 user stories for the login, in docs/stories.md\n    \
+        artifacts: [{path: docs/stories.md}]\n";
+    project.has("h.yaml", artifact);
+    let said = project.run(&["lint", "h.yaml"]);
+    assert!(said.code == 1 && said.stdout.contains("[artifact_missing]"), "{said:?}");
+    // Nobody looked: then nobody knows.
+    let said = project.run(&["lint", "h.yaml", "--no-workspace"]);
+    assert!(said.code == 0 && said.stdout.contains("unverified: "), "{said:?}");
+    std::fs::create_dir(project.path().join("docs")).unwrap();
+    project.has("docs/stories.md", "# Stories\n");
+    project.ok(&["lint", "h.yaml"]);
+    // Outside of a project the current folder counts.
+    let elsewhere = tempfile::tempdir().unwrap();
+    std::fs::write(elsewhere.path().join("h.yaml"), artifact).unwrap();
+    let mut command = project.command(&["lint", "h.yaml"]);
+    let said = Said::from(command.current_dir(elsewhere.path()).output().unwrap());
+    assert!(said.code == 1 && said.stdout.contains("[artifact_missing]"), "{said:?}");
+}
+
+#[test]
+fn a_rule_is_silenced_with_a_reason_and_a_score_may_be_asked_for() {
+    let project = Project::new();
+    project.has("h.json", r#"{"handoff":{"from":"a","to":"b","summary":"It is done"}}"#);
+    let said = project.run(&["lint", "h.json"]);
+    assert!(said.stdout.contains("[vague_summary]"), "{said:?}");
+    let said = project.run(&["lint", "h.json", "--silence", "vague_summary=it is a test"]);
+    assert!(said.stdout.contains("silenced: vague_summary (it is a test)"), "{said:?}");
+    project.fails(&["lint", "h.json", "--silence", "vague_summary"], 2, "say why");
+    project.fails(&["lint", "h.json", "--silence", "no_such=x"], 2, "vague_summary");
+    let said = project.run(&["lint", "h.json", "--min-score", "100"]);
+    assert!(said.code == 1 && said.stdout.contains("at least 100 is asked for"), "{said:?}");
+    // The edge of a workflow, for a payload that does not say where it goes.
+    project.has("p.json", r#"{"notes":"n"}"#);
+    let said = project.run(&["lint", "p.json", "--edge", "analyst:implementer"]);
+    assert!(said.code == 1 && said.stdout.contains("by the contract `plan`"), "{said:?}");
+    project.fails(&["lint", "p.json", "--edge", "analyst"], 2, "analyst:implementer");
+    project.fails(&["lint", "p.json", "--workflow", "nothing"], 3, "story-pipeline");
+}
+
+#[test]
+fn the_handoff_in_what_an_agent_printed_is_found() {
+    let project = Project::new();
+    let output = format!("I had a look.\n\u{1b}[32mDone!\u{1b}[0m\n\n```yaml\n{PLAN}```\n\nBye.\n");
+    project.has("out.txt", &output);
+    assert_eq!(project.ok(&["extract", "out.txt"]), PLAN);
+    assert!(project.ok(&["extract", "out.txt", "--to", "xml"]).starts_with("<handoff>\n"));
+    let found = project.json(&["extract", "out.txt", "--all"]);
+    assert_eq!((&found[0]["format"], &found[0]["problem"]), (&Value::from("yaml"), &Value::Null));
+    project.has("none.txt", "nothing to see\n");
+    project.fails(&["extract", "none.txt"], 3, "there is no handoff in the output");
+    // A good one before a broken one is not what was meant.
+    project.has("broken.txt", &format!("{REVIEW}\nand then\n<handoff><from>a</from>"));
+    project.fails(&["extract", "broken.txt"], 1, "cannot be read as XML");
+}
+
+#[test]
+fn a_file_is_handed_over_as_it_is_written() {
+    let project = Project::started();
+    project.has("plan.yaml", PLAN);
+    project.fails(&["handoff", "create", "--file", "plan.yaml"], 1, "open: 1 (s1)");
+    project.ok(&[
+        "handoff",
+        "accept",
+        "1",
+        "--acknowledgement",
+        "acknowledgment: {received: true, understood: {task: Plan it}}",
+    ]);
+    let poor = PLAN.replace("  risks: []\n", "");
+    let said = project.told(&["handoff", "create", "--file", "-", "--run", "1"], &poor);
+    // What would pass is told in the sender's own format.
+    assert!(said.code == 1 && said.stderr.contains("\n  risks:\n    - <"), "{said:?}");
+    project.ok(&["handoff", "create", "--file", "plan.yaml", "--run", "1"]);
+    let shown = project.ok(&["handoff", "show", "2"]);
+    assert!(shown.contains(PLAN.trim_end()), "{shown}");
+    project.fails(
+        &["handoff", "create", "--file", "plan.yaml", "--payload", "{}"],
+        2,
+        "cannot be used",
+    );
+}

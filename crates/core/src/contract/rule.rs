@@ -1,0 +1,252 @@
+//! One rule of a contract: where it looks, when it holds, and what it finds.
+//!
+//! The checks are few and general. What a seed asks for in particular is data, in the files of
+//! contracts and workflows.
+
+use super::body::{Body, items};
+use super::told::either;
+use super::value::ValueKind;
+use crate::document::Node;
+use crate::problem::Problem;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rule {
+    /// A dotted path: where the value usually stands.
+    pub field: String,
+    /// Other spellings, any of which will do.
+    pub others: Vec<String>,
+    /// What belongs there, for problems, skeletons and prompts.
+    pub about: String,
+    pub check: Check,
+    /// The rule holds only where all of these do.
+    pub when: Vec<When>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Check {
+    /// There, and not blank.
+    Present,
+    /// There, and of this kind. An empty list or map counts: "none" is an answer.
+    Kind(ValueKind),
+    /// There, and one of these scalars.
+    OneOf(Vec<String>),
+    /// Where it is there, none of these scalars: a contradiction otherwise.
+    NoneOf(Vec<String>),
+    /// A list with so many items or more.
+    AtLeast(usize),
+    /// Where it is there, a number that is not greater: a contradiction otherwise.
+    AtMost(u32),
+    /// Left out, or null: a contradiction otherwise.
+    Absent,
+    /// Where both are there, the same scalar as at this path: a contradiction otherwise.
+    SameAs(String),
+    /// A list, where it is there, that is not longer than the number at a path.
+    CountedBy(Counted),
+}
+
+/// How many items of a list there may be. A list may name fewer than were counted, never more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Counted {
+    /// Where the number stands.
+    pub by: String,
+    /// Only items whose member says this are counted.
+    pub only: Option<(String, String)>,
+}
+
+/// A case in which a rule holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct When {
+    pub field: String,
+    pub test: WhenTest,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WhenTest {
+    /// It is there, and one of these scalars.
+    Is(Vec<String>),
+    /// It is none of these scalars, or not there at all.
+    IsNot(Vec<String>),
+    /// It is there, and not blank.
+    Present,
+    /// It is not there, or blank.
+    Absent,
+}
+
+impl When {
+    pub fn is(field: &str, words: &[&str]) -> Self {
+        let words = words.iter().map(|it| (*it).to_owned()).collect();
+        Self { field: field.to_owned(), test: WhenTest::Is(words) }
+    }
+
+    fn holds(&self, body: &Body<'_>) -> bool {
+        let node = body.at(&self.field);
+        let is_among = |words: &[String]| {
+            node.and_then(Node::scalar_text).is_some_and(|it| words.iter().any(|word| word == it))
+        };
+        let is_there = || node.is_some_and(|it| !it.is_blank());
+        match &self.test {
+            WhenTest::Is(words) => is_among(words),
+            WhenTest::IsNot(words) => !is_among(words),
+            WhenTest::Present => is_there(),
+            WhenTest::Absent => !is_there(),
+        }
+    }
+}
+
+impl Rule {
+    /// True where the rule has something to say about this document.
+    pub(super) fn is_due(&self, body: &Body<'_>) -> bool {
+        self.when.iter().all(|it| it.holds(body))
+    }
+
+    pub(super) fn check(&self, body: &Body<'_>) -> Option<Problem> {
+        if !self.is_due(body) {
+            return None;
+        }
+        let found = self.spellings().find_map(|it| Some((it, body.at(it)?)));
+        let path = || {
+            let path = found.map_or_else(|| self.natural_path(body), |(path, _)| path);
+            body.path(path)
+        };
+        let node = found.map(|(_, node)| node);
+        match &self.check {
+            Check::NoneOf(refused) => self.contradiction(body, refused),
+            Check::AtMost(most) => self.excess(path, node?, *most),
+            Check::Absent => self.presence(body),
+            Check::SameAs(other) => self.difference(body, path, node?, other),
+            Check::CountedBy(counted) => self.surplus(body, path, node?, counted),
+            Check::Present => {
+                // Another spelling may hold what this one leaves blank.
+                let is_there = |it: &String| body.at(it).is_some_and(|it| !it.is_blank());
+                (!self.spellings().any(is_there)).then(|| self.missing(path()))
+            }
+            Check::Kind(kind) => {
+                let Some(node) = node else { return Some(self.missing(path())) };
+                (!kind.holds(node)).then(|| {
+                    let message =
+                        format!("is {}, not {}: {}", node.kind(), kind.node_kind(), self.about);
+                    Problem::new(path(), "wrong_type", message)
+                })
+            }
+            Check::OneOf(allowed) => {
+                let Some(node) = node else { return Some(self.missing(path())) };
+                let is_allowed =
+                    node.scalar_text().is_some_and(|it| allowed.iter().any(|word| word == it));
+                (!is_allowed).then(|| {
+                    let message = format!("must be {}: {}", either(allowed), self.about);
+                    Problem::new(path(), "wrong_value", message)
+                })
+            }
+            Check::AtLeast(least) => {
+                let n_items = node.and_then(items).map_or(0, <[Node]>::len);
+                (n_items < *least).then(|| self.too_few(path(), node, n_items, *least))
+            }
+        }
+    }
+
+    pub(super) fn spellings(&self) -> impl Iterator<Item = &String> {
+        std::iter::once(&self.field).chain(&self.others)
+    }
+
+    /// Where the value would stand in this document: beside what the sender has written already.
+    fn natural_path(&self, body: &Body<'_>) -> &String {
+        let depth = |path: &String| {
+            let parents = path.match_indices('.').map(|(at, _)| &path[..at]);
+            parents.filter(|it| body.at(it).is_some()).count()
+        };
+        // The first of the deepest: the usual spelling, where none is better.
+        let deepest = self.spellings().map(depth).max().unwrap_or(0);
+        self.spellings().find(|it| depth(it) == deepest).unwrap_or(&self.field)
+    }
+
+    /// Whichever spelling says it: a contradiction is one wherever it stands.
+    fn contradiction(&self, body: &Body<'_>, refused: &[String]) -> Option<Problem> {
+        let says_it = |path: &&String| {
+            let value = body.at(path).and_then(Node::scalar_text);
+            value.is_some_and(|it| refused.iter().any(|word| word == it))
+        };
+        let path = self.spellings().find(says_it)?;
+        let message = format!("cannot be {} here: {}", either(refused), self.about);
+        Some(Problem::new(body.path(path), "contradiction", message))
+    }
+
+    fn excess(&self, path: impl Fn() -> String, node: &Node, most: u32) -> Option<Problem> {
+        let number: f64 = node.scalar_text()?.trim().parse().ok()?;
+        (number > f64::from(most)).then(|| {
+            let message = format!("cannot be more than {most} here: {}", self.about);
+            Problem::new(path(), "contradiction", message)
+        })
+    }
+
+    fn presence(&self, body: &Body<'_>) -> Option<Problem> {
+        let is_there = |path: &&String| body.at(path).is_some_and(|it| !it.is_blank());
+        let path = self.spellings().find(is_there)?;
+        let message = format!("has to be null here: {}", self.about);
+        Some(Problem::new(body.path(path), "contradiction", message))
+    }
+
+    fn difference(
+        &self,
+        body: &Body<'_>,
+        path: impl Fn() -> String,
+        node: &Node,
+        other: &str,
+    ) -> Option<Problem> {
+        let (one, two) = (node.scalar_text()?.trim(), body.at(other)?.scalar_text()?.trim());
+        (one != two).then(|| {
+            let message = format!("is not what `{other}` says: {}", self.about);
+            Problem::new(path(), "contradiction", message)
+        })
+    }
+
+    fn surplus(
+        &self,
+        body: &Body<'_>,
+        path: impl Fn() -> String,
+        node: &Node,
+        counted: &Counted,
+    ) -> Option<Problem> {
+        let most: usize = body.at(&counted.by)?.scalar_text()?.trim().parse().ok()?;
+        let says = |item: &Node, key: &str, word: &str| {
+            let attribute = || item.member(&format!("@{key}"));
+            item.member(key).or_else(attribute).and_then(Node::scalar_text) == Some(word)
+        };
+        let is_counted = |item: &&Node| match &counted.only {
+            Some((key, word)) => says(item, key, word),
+            None => true,
+        };
+        let n_items = items(node)?.iter().filter(is_counted).count();
+        (n_items > most).then(|| {
+            let which = counted.only.as_ref().map_or(String::new(), |(_, word)| format!("{word} "));
+            let message = format!(
+                "lists {n_items} {which}where `{}` says {most}: {}",
+                counted.by, self.about
+            );
+            Problem::new(path(), "contradiction", message)
+        })
+    }
+
+    fn too_few(&self, path: String, node: Option<&Node>, n_items: usize, least: usize) -> Problem {
+        match node {
+            None => self.missing(path),
+            Some(node) if items(node).is_none() && !node.is_blank() => {
+                let message = format!("is {}, not a list: {}", node.kind(), self.about);
+                Problem::new(path, "wrong_type", message)
+            }
+            Some(_) => {
+                let message = format!("has {n_items} items; it takes {least}: {}", self.about);
+                Problem::new(path, "missing", message)
+            }
+        }
+    }
+
+    fn missing(&self, path: String) -> Problem {
+        let message = if self.others.is_empty() {
+            format!("is missing: {}", self.about)
+        } else {
+            let spellings: Vec<String> = self.spellings().cloned().collect();
+            format!("is missing (one of {}): {}", either(&spellings), self.about)
+        };
+        Problem::new(path, "missing", message)
+    }
+}

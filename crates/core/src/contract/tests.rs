@@ -1,0 +1,132 @@
+use expect_test::{Expect, expect};
+
+use super::*;
+
+#[test]
+fn what_is_missing_is_marked_where_the_sender_would_have_written_it() {
+    let rule = Rule {
+        field: "context.artifacts".to_owned(),
+        others: vec!["handoff.context.artifacts".to_owned(), "artifacts".to_owned()],
+        about: "the files".to_owned(),
+        check: Check::Kind(ValueKind::List),
+        when: Vec::new(),
+    };
+    let contract = Contract { name: "c".to_owned(), must: vec![rule], should: Vec::new() };
+    let context = || Node::map([("summary", Node::text("s"))]);
+    let rooted = Node::map([("handoff", Node::map([("context", context())]))]);
+    for (document, path) in [
+        (Node::map([]), "context.artifacts"),
+        (Node::map([("context", context())]), "context.artifacts"),
+        (rooted, "handoff.context.artifacts"),
+    ] {
+        assert_eq!(contract.check(&document).must[0].path, path);
+    }
+}
+
+fn rule(fields: &[&str], check: Check) -> Rule {
+    let mut fields = fields.iter().map(|it| (*it).to_owned());
+    let field = fields.next().unwrap();
+    let about = "what it is for".to_owned();
+    Rule { field, others: fields.collect(), about, check, when: Vec::new() }
+}
+
+fn contract(must: Vec<Rule>) -> Contract {
+    Contract { name: "test".to_owned(), must, should: Vec::new() }
+}
+
+#[track_caller]
+fn check(rule: Rule, document: Node, expected: Expect) {
+    let report = contract(vec![rule]).check(&document);
+    let problems: Vec<String> = report.must.iter().map(ToString::to_string).collect();
+    expected.assert_eq(&problems.join("\n"));
+}
+
+#[test]
+fn a_field_has_to_be_there_and_say_something() {
+    let plan = || rule(&["plan"], Check::Present);
+    check(plan(), Node::map([]), expect!["plan: is missing: what it is for [missing]"]);
+    check(
+        plan(),
+        Node::map([("plan", Node::text(" \n"))]),
+        expect!["plan: is missing: what it is for [missing]"],
+    );
+    check(plan(), Node::map([("plan", Node::text("..."))]), expect![""]);
+}
+
+#[test]
+fn either_spelling_will_do() {
+    let story = || rule(&["story", "story_id"], Check::Present);
+    check(story(), Node::map([("story_id", Node::text("1"))]), expect![""]);
+    check(story(), Node::map([("story", Node::Null), ("story_id", Node::text("1"))]), expect![""]);
+    check(
+        story(),
+        Node::map([]),
+        expect!["story: is missing (one of `story` or `story_id`): what it is for [missing]"],
+    );
+}
+
+#[test]
+fn a_contradiction_is_one_only_where_it_is_said() {
+    let build = || rule(&["build_passes"], Check::NoneOf(vec!["false".to_owned()]));
+    check(build(), Node::map([]), expect![""]);
+    check(build(), Node::map([("build_passes", Node::Bool(true))]), expect![""]);
+    for failing in [Node::Bool(false), Node::text("false")] {
+        check(
+            build(),
+            Node::map([("build_passes", failing)]),
+            expect!["build_passes: cannot be `false` here: what it is for [contradiction]"],
+        );
+    }
+}
+
+#[test]
+fn a_contradiction_counts_in_every_spelling() {
+    let rule = rule(&["approved", "ok"], Check::NoneOf(vec!["false".to_owned()]));
+    let contract = contract(vec![rule]);
+    let both = Node::map([("approved", Node::Bool(false)), ("ok", Node::Bool(false))]);
+    assert_eq!(contract.check(&both).must.len(), 1);
+    let skeleton = contract.skeleton(&both);
+    assert_eq!(contract.check(&skeleton), Report::default(), "{skeleton:?}");
+}
+
+#[test]
+fn a_rule_may_hold_in_one_case_only() {
+    let merged =
+        || Rule { when: vec![When::is("status", &["merged"])], ..rule(&["sha"], Check::Present) };
+    check(merged(), Node::map([("status", Node::text("open"))]), expect![""]);
+    check(
+        merged(),
+        Node::map([("status", Node::text("merged"))]),
+        expect!["sha: is missing: what it is for [missing]"],
+    );
+}
+
+#[test]
+fn numbers_and_booleans_are_read_from_text_too() {
+    let number = || rule(&["n"], Check::Kind(ValueKind::Number));
+    check(number(), Node::map([("n", Node::text("12"))]), expect![""]);
+    check(
+        number(),
+        Node::map([("n", Node::text("12 or so"))]),
+        expect!["n: is text, not a number: what it is for [wrong_type]"],
+    );
+}
+
+#[test]
+fn a_skeleton_keeps_what_is_right_and_passes_once_filled() {
+    let contract = contract(vec![
+        rule(&["context.summary"], Check::Present),
+        rule(&["files"], Check::Kind(ValueKind::List)),
+        rule(&["plan"], Check::Present),
+    ]);
+    let sent = Node::map([("plan", Node::text("mine")), ("files", Node::text("a.rs"))]);
+    let skeleton = contract.skeleton(&sent);
+    let mark = || Node::text("<what it is for>");
+    let expected = Node::map([
+        ("plan", Node::text("mine")),
+        ("files", Node::List(vec![mark()])),
+        ("context", Node::map([("summary", mark())])),
+    ]);
+    assert_eq!(skeleton, expected);
+    assert_eq!(contract.check(&skeleton), Report::default());
+}

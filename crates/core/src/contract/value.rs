@@ -1,0 +1,38 @@
+//! What kind of value a field holds, read as generously as XML needs: it has nothing but text.
+
+use super::body::items;
+use crate::document::{Node, NodeKind, Number};
+
+/// Contracts read numbers and booleans from text too, since XML has nothing else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ValueKind {
+    Text,
+    Number,
+    Bool,
+    List,
+    Map,
+}
+
+impl ValueKind {
+    pub(super) fn holds(self, node: &Node) -> bool {
+        match self {
+            ValueKind::Text => node.as_text().is_some_and(|it| !it.trim().is_empty()),
+            ValueKind::List => items(node).is_some(),
+            ValueKind::Map => node.kind() == NodeKind::Map,
+            ValueKind::Bool => matches!(node.scalar_text(), Some("true" | "false")),
+            ValueKind::Number => {
+                node.scalar_text().is_some_and(|it| Number::parse(it.trim()).is_some())
+            }
+        }
+    }
+
+    pub(super) fn node_kind(self) -> NodeKind {
+        match self {
+            ValueKind::Text => NodeKind::Text,
+            ValueKind::Number => NodeKind::Number,
+            ValueKind::Bool => NodeKind::Bool,
+            ValueKind::List => NodeKind::List,
+            ValueKind::Map => NodeKind::Map,
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! What the linter finds, where a package is handed over: refused in strict, told in lenient.
+
+use super::fixture::{Tester, create, plan};
+use crate::command::{Command, Create};
+use crate::contract::Profile;
+use crate::document::Node;
+use crate::lint::{Rule, Silence};
+use crate::refusal::Refusal;
+
+/// Keeps the contract of the edge, and says nothing.
+fn vague() -> Node {
+    let files = Node::List(vec![Node::text("src/a.rs")]);
+    Node::map([
+        ("plan", Node::text("write it, then test it")),
+        ("files_to_modify", files),
+        ("summary", Node::text("It's done")),
+    ])
+}
+
+fn hand(package: Node, profile: Profile) -> Command {
+    Command::Create(Create { profile, ..create("analyst", "implementer", package) })
+}
+
+fn at_work() -> Tester {
+    let mut tester = Tester::started();
+    tester.accepts(1);
+    tester
+}
+
+#[track_caller]
+fn check_refused(tester: &mut Tester, command: &Command, code: &str, rules: &[&str]) {
+    let refusal = tester.tries(command).unwrap_err();
+    assert_eq!(refusal.code(), code, "{refusal}");
+    let Refusal::Contract { problems, .. } = refusal else { panic!("{refusal:?}") };
+    assert_eq!(problems.iter().map(|it| it.rule.as_str()).collect::<Vec<_>>(), rules);
+}
+
+#[test]
+fn strict_refuses_what_the_linter_warns_of() {
+    check_refused(&mut at_work(), &hand(vague(), Profile::Strict), "lint", &["vague_summary"]);
+}
+
+#[test]
+fn a_broken_contract_and_the_linter_are_told_at_once() {
+    let package = Node::map([("summary", Node::text("It's done"))]);
+    let rules = ["missing", "missing", "vague_summary"];
+    check_refused(&mut at_work(), &hand(package, Profile::Strict), "contract", &rules);
+}
+
+#[test]
+fn lenient_tells_it_to_both_sides() {
+    let decision = at_work().does(&hand(vague(), Profile::Lenient));
+    let told: Vec<&str> = decision.done.warnings.iter().map(|it| it.rule.as_str()).collect();
+    assert_eq!(told, ["vague_summary"]);
+    let crate::event::Event::HandoffCreated(created) = &decision.events[2] else {
+        panic!("{:?}", decision.events)
+    };
+    assert_eq!(created.warnings, ["vague_summary summary"]);
+}
+
+#[test]
+fn info_neither_refuses_nor_is_recorded() {
+    let Node::Map(mut members) = vague() else { panic!() };
+    members.retain(|(key, _)| key != "summary");
+    members.push(("build_passes".to_owned(), Node::Bool(true)));
+    let decision = at_work().does(&hand(Node::Map(members), Profile::Strict));
+    assert_eq!(decision.done.warnings, []);
+}
+
+#[test]
+fn a_project_may_silence_a_rule() {
+    let mut tester = at_work();
+    let (rule, reason) = (Rule::VagueSummary, "because".to_owned());
+    tester.lint.silences.push(Silence { rule, reason, path: None });
+    tester.does(&hand(vague(), Profile::Strict));
+}
+
+#[test]
+fn an_edge_asks_for_its_score_in_every_profile_and_a_project_in_strict() {
+    let mut tester = at_work();
+    tester.workflow.steps[0].edges[0].min_score = Some(101);
+    for profile in [Profile::Lenient, Profile::Strict] {
+        check_refused(&mut tester, &hand(plan_with_files(), profile), "lint", &["low_score"]);
+    }
+    let mut tester = at_work();
+    tester.lint.min_score = Some(101);
+    check_refused(&mut tester, &hand(plan_with_files(), Profile::Strict), "lint", &["low_score"]);
+    tester.does(&hand(plan(), Profile::Lenient));
+}
+
+fn plan_with_files() -> Node {
+    let Node::Map(mut members) = vague() else { panic!() };
+    members.retain(|(key, _)| key != "summary");
+    Node::Map(members)
+}
+
+#[test]
+fn a_record_holds_no_more_than_it_has_room_for() {
+    let blank = || Node::text(" ");
+    let members = (0..1000).map(|n| (format!("field_{n}"), blank()));
+    let plan = ("plan".to_owned(), Node::text("write it"));
+    let package = Node::Map(std::iter::once(plan).chain(members).collect());
+    let decision = at_work().does(&hand(package, Profile::Lenient));
+    let crate::event::Event::HandoffCreated(created) = &decision.events[2] else {
+        panic!("{:?}", decision.events)
+    };
+    assert_eq!(created.warnings.len(), 50);
+}

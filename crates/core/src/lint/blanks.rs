@@ -1,0 +1,115 @@
+//! Fields that are there and say nothing: blank ones, and what a template left in them.
+
+use super::rule::Rule;
+use super::sink::Sink;
+use super::texts::Trail;
+
+/// What people write where they will write something later, whatever the case.
+const LATER: &[&str] = &[
+    "tbd",
+    "tba",
+    "todo",
+    "to do",
+    "to be done",
+    "to be determined",
+    "to be defined",
+    "xxx",
+    "wip",
+    "placeholder",
+    "fill me in",
+    "fill in",
+    "lorem ipsum",
+    "...",
+    "…",
+    "?",
+    "??",
+    "???",
+    "-",
+    "--",
+    "string",
+    "example",
+];
+
+/// What begins with one of these says what is still to come.
+const LATER_AT_FIRST: &[&str] = &["TODO:", "TBD:", "WIP:", "Lorem ipsum"];
+
+pub(super) fn look(text: &str, trail: &Trail<'_>, sink: &mut Sink) {
+    let text = text.trim();
+    if text.is_empty() {
+        sink.say(Rule::BlankField, trail.to_string(), "is blank");
+    } else if is_placeholder(text) {
+        sink.say(Rule::Placeholder, trail.to_string(), "still holds what a template had there");
+    }
+}
+
+/// The whole of a text, not a part of it.
+pub(super) fn is_placeholder(text: &str) -> bool {
+    let text = text.trim();
+    text.len() <= 20
+        && LATER.iter().any(|it| it.eq_ignore_ascii_case(text.trim_end_matches('.')) || *it == text)
+        || text.contains("???")
+        || LATER_AT_FIRST.iter().any(|it| text.starts_with(it))
+        || is_mark(text, '<', '>')
+        || is_mark(text, '[', ']')
+        || is_choice(text)
+}
+
+/// `<what belongs there>` or `[what was done]`: several words, or an id such as `[agent-id]`. A tag
+/// such as `<Dashboard>` and a link such as `[text](url)` are not.
+fn is_mark(text: &str, open: char, close: char) -> bool {
+    let Some(inside) = text.strip_prefix(open).and_then(|it| it.strip_suffix(close)) else {
+        return false;
+    };
+    let is_plain = !inside.contains([open, close, '=', '"', '/']) && !inside.is_empty();
+    let has_words = inside.contains(' ') || (open == '[' && inside.chars().all(is_id));
+    is_plain && has_words && inside.chars().any(char::is_alphabetic)
+}
+
+fn is_id(it: char) -> bool {
+    it.is_ascii_lowercase() || it == '-' || it == '_'
+}
+
+/// `success|failure|blocked`: a choice that nobody made.
+fn is_choice(text: &str) -> bool {
+    let is_name = |it: &str| {
+        it.len() > 1 && it.chars().all(|it| it.is_ascii_lowercase() || matches!(it, '-' | '_'))
+    };
+    text.matches('|').count() >= 2 && text.split('|').all(|it| is_name(it.trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_template_left_is_told_from_what_somebody_wrote() {
+        for left in [
+            "TBD",
+            "todo",
+            "...",
+            "<the steps to take, in order>",
+            "[what was done]",
+            "[agent-id]",
+            "success|failure|blocked",
+            "<`high` or `low`: how soon it is needed>",
+        ] {
+            assert!(is_placeholder(left), "{left}");
+        }
+        for written in [
+            "Removed the last TODO from src/a.rs",
+            "<Dashboard>",
+            "<a href=\"x\">y z</a>",
+            "[link](https://example.org)",
+            "GET|POST",
+            "7d|30d|90d",
+            "none",
+            "n/a",
+            "[1, 2]",
+            "x < y and y > z",
+            "todo-list",
+            "Todo list with 3 views",
+        ] {
+            assert!(!is_placeholder(written), "{written}");
+        }
+    }
+}

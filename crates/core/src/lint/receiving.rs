@@ -1,0 +1,64 @@
+//! What a receiver has to look at before it takes a package (seed 004), as far as Baton can say.
+
+use super::facts::{Facts, FileFact};
+use super::rule::Rule;
+use super::summary::{SUMMARIES, text_at};
+use super::vague::Substance;
+use super::{artifacts, findings};
+use crate::contract::Body;
+use crate::document::Node;
+
+/// One point of the list, in the words of the seed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Point {
+    pub about: &'static str,
+    pub answer: Answer,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    Yes,
+    No,
+    /// Nobody has looked, or only the receiver can say.
+    Unverified,
+}
+
+/// The four points, in the seed's order.
+pub fn checklist(document: &Node, facts: &Facts) -> [Point; 4] {
+    let body = Body::of(document);
+    let summary = SUMMARIES.iter().find_map(|it| text_at(&body, it));
+    let found = findings(document, facts);
+    let has = |rule: Rule| found.iter().any(|it| it.code == rule.code());
+    let constraints_fail = found
+        .iter()
+        .any(|it| it.code == Rule::Unmeasurable.code() && it.path.contains("constraints"));
+    let is_understandable = summary.is_some_and(|it| !Substance::of(it).is_vague());
+    let deliverable = ["expectations.deliverable", "deliverable", "validation_request.items"];
+    let is_asked =
+        deliverable.iter().any(|it| body.fields().at(it).is_some_and(|it| !it.is_blank()));
+    let are_there = if has(Rule::ArtifactMissing) || has(Rule::ArtifactOutside) {
+        Answer::No
+    } else {
+        known(document, facts)
+    };
+    [
+        Point { about: "summary present and understandable", answer: answer(is_understandable) },
+        Point { about: "all artifacts exist", answer: are_there },
+        Point { about: "expectations.deliverable clear", answer: answer(is_asked) },
+        Point {
+            about: "constraints compatible with my capabilities",
+            // That they can be measured is all that can be said from outside.
+            answer: if constraints_fail { Answer::No } else { Answer::Unverified },
+        },
+    ]
+}
+
+fn known(document: &Node, facts: &Facts) -> Answer {
+    let is_known =
+        |it: &String| matches!(facts.files.get(it), Some(FileFact::Folder | FileFact::File { .. }));
+    if artifacts::paths(document).iter().all(is_known) { Answer::Yes } else { Answer::Unverified }
+}
+
+fn answer(is_so: bool) -> Answer {
+    if is_so { Answer::Yes } else { Answer::No }
+}

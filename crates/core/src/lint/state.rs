@@ -1,0 +1,65 @@
+//! `workflow_state`: where a sender believes its workflow to be.
+
+use super::facts::{Facts, RunFact};
+use super::rule::Rule;
+use super::sink::Sink;
+use crate::contract::{Body, items};
+use crate::document::Node;
+
+const FIELD: &str = "workflow_state";
+/// More than any workflow has.
+const MOST_STEPS: usize = 200;
+
+pub(super) fn look(body: &Body<'_>, facts: &Facts, sink: &mut Sink) {
+    let Some(state) = body.fields().at(FIELD) else { return };
+    let problem = contradiction(state).or_else(|| difference(state, facts.run.as_ref()?));
+    match problem {
+        Some((key, message)) => {
+            let path = body.path(&format!("{FIELD}.{key}"));
+            sink.say(Rule::StaleWorkflowState, path, message);
+        }
+        None if facts.run.is_none() => sink.unverified.push(body.path(FIELD)),
+        None => {}
+    }
+}
+
+/// What it says cannot be so in any workflow.
+fn contradiction(state: &Node) -> Option<(&'static str, String)> {
+    let [completed, remaining] = ["completed_steps", "remaining_steps"].map(|it| steps(state, it));
+    if completed.iter().any(|it| remaining.contains(it)) {
+        return Some(("remaining_steps", "lists a step that is said to be completed".to_owned()));
+    }
+    let current = state.member("current_step").and_then(Node::scalar_text)?.trim();
+    let Ok(number) = current.parse::<usize>() else {
+        let is_over = completed.contains(&current);
+        return is_over.then(|| ("current_step", "is said to be completed".to_owned()));
+    };
+    if completed.is_empty() {
+        return None;
+    }
+    // The sender's own step, or the one it hands to.
+    let n_completed = completed.len();
+    let is_next = number == n_completed || number == n_completed + 1;
+    (!is_next).then(|| ("current_step", format!("is {number} after {n_completed} completed steps")))
+}
+
+/// What it says is not so in this run.
+fn difference(state: &Node, run: &RunFact) -> Option<(&'static str, String)> {
+    let name = state.member("name").and_then(Node::scalar_text);
+    if name.is_some_and(|it| it != run.workflow) {
+        return Some(("name", format!("is not `{}`, where the run is", run.workflow)));
+    }
+    for key in ["completed_steps", "remaining_steps"] {
+        if steps(state, key).iter().any(|it| !run.steps.iter().any(|step| step == it)) {
+            return Some((key, "names a step that the workflow does not have".to_owned()));
+        }
+    }
+    let is_new = |it: &&str| !run.visited.iter().any(|step| step == it);
+    let is_early = steps(state, "completed_steps").iter().any(is_new);
+    is_early.then(|| ("completed_steps", "names a step where the run has not been".to_owned()))
+}
+
+fn steps<'a>(state: &'a Node, key: &str) -> Vec<&'a str> {
+    let steps = state.member(key).and_then(items).unwrap_or_default();
+    steps.iter().take(MOST_STEPS).filter_map(Node::scalar_text).map(str::trim).collect()
+}

@@ -1,0 +1,86 @@
+//! One walk over every text of a document, for the rules that do not care where it stands.
+
+use std::fmt;
+
+use super::sink::Sink;
+use super::{blanks, instructions, invisible, persons, secrets};
+use crate::document::Node;
+
+/// The way to a node. It is written out only where something is found.
+#[derive(Clone, Copy)]
+pub(super) enum Trail<'a> {
+    Top,
+    Key(&'a Trail<'a>, &'a str),
+    Item(&'a Trail<'a>, usize),
+}
+
+/// Where a Markdown document keeps what is not its block.
+const PROSE: &str = "#markdown";
+
+pub(super) fn look(document: &Node, sink: &mut Sink) {
+    walk(document, &Trail::Top, sink);
+}
+
+fn walk(node: &Node, trail: &Trail<'_>, sink: &mut Sink) {
+    match node {
+        Node::Null | Node::Bool(_) | Node::Number(_) => {}
+        Node::Text(text) => look_at(text, trail, sink),
+        Node::List(items) => {
+            for (index, item) in items.iter().enumerate() {
+                walk(item, &Trail::Item(trail, index), sink);
+            }
+        }
+        Node::Map(members) => {
+            for (key, member) in members {
+                let trail = Trail::Key(trail, key);
+                invisible::look(key, &trail, sink);
+                walk(member, &trail, sink);
+            }
+        }
+    }
+}
+
+fn look_at(text: &str, trail: &Trail<'_>, sink: &mut Sink) {
+    // Prose around a block of metadata may be whatever it likes.
+    if trail.key() != PROSE {
+        blanks::look(text, trail, sink);
+    }
+    invisible::look(text, trail, sink);
+    secrets::look(text, trail, sink);
+    instructions::look(text, trail, sink);
+    if persons::REASONS.contains(&trail.key()) {
+        persons::look(text, trail, sink);
+    }
+}
+
+/// A key as it may stand in a record and in a prompt: whoever wrote the document chose it, so it is
+/// shown only where it is a plain name.
+fn name(key: &str) -> &str {
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || matches!(it, '_' | '-' | '@' | '#');
+    if !key.is_empty() && key.len() <= 40 && key.chars().all(is_plain) {
+        return key;
+    }
+    "?"
+}
+
+impl<'a> Trail<'a> {
+    /// The nearest key above.
+    pub(super) fn key(&self) -> &'a str {
+        match self {
+            Trail::Top => "",
+            Trail::Key(_, key) => key,
+            Trail::Item(trail, _) => trail.key(),
+        }
+    }
+}
+
+impl fmt::Display for Trail<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Trail::Top => Ok(()),
+            Trail::Key(Trail::Top, key) => f.write_str(name(key)),
+            Trail::Key(trail, key) => write!(f, "{trail}.{}", name(key)),
+            Trail::Item(trail, index) => write!(f, "{trail}[{index}]"),
+        }
+    }
+}

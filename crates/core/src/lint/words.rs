@@ -1,0 +1,93 @@
+//! Words of a text, with and without what is quoted. Slices only: nothing is allocated.
+
+/// What is longer is no quotation: a mark was left open. It also bounds the work.
+const MOST_QUOTED: usize = 400;
+
+/// The words of a text without the punctuation around them.
+pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split_whitespace().map(bare).filter(|it| !it.is_empty())
+}
+
+/// The words that stand outside of quotation marks and code.
+pub(super) fn unquoted_words(text: &str) -> impl Iterator<Item = &str> {
+    unquoted(text).flat_map(words)
+}
+
+/// A word without the punctuation around it.
+fn bare(word: &str) -> &str {
+    word.trim_matches(|it: char| !it.is_alphanumeric())
+}
+
+pub(super) fn is_word(word: &str, table: &[&str]) -> bool {
+    table.iter().any(|it| it.eq_ignore_ascii_case(word))
+}
+
+/// The pieces of a text outside of `"..."`, `'...'`, `` `...` ``, `“...”` and `«...»`.
+pub(super) fn unquoted(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        match opening(rest) {
+            Some((at, after)) => {
+                let piece = &rest[..at];
+                rest = &rest[after..];
+                Some(piece)
+            }
+            None => Some(std::mem::take(&mut rest)),
+        }
+    })
+}
+
+/// Where the first quotation begins and where it is over, if it is ever closed.
+fn opening(text: &str) -> Option<(usize, usize)> {
+    let mut before = ' ';
+    for (at, it) in text.char_indices() {
+        let close = match it {
+            '"' | '`' => Some(it),
+            '“' => Some('”'),
+            '«' => Some('»'),
+            // An apostrophe is no quotation mark: it stands inside of a word.
+            '\'' if !before.is_alphanumeric() => Some('\''),
+            _ => None,
+        };
+        before = it;
+        let Some(close) = close else { continue };
+        let inside = at + it.len_utf8();
+        if let Some(end) = closing(&text[inside..], close) {
+            return Some((at, inside + end));
+        }
+    }
+    None
+}
+
+fn closing(text: &str, close: char) -> Option<usize> {
+    let text = &text[..text.floor_char_boundary(MOST_QUOTED)];
+    let ends_here = |at: usize| {
+        let next = text[at + close.len_utf8()..].chars().next();
+        close != '\'' || !next.is_some_and(char::is_alphanumeric)
+    };
+    let mut places = text.match_indices(close).map(|(at, _)| at);
+    places.find(|at| ends_here(*at)).map(|at| at + close.len_utf8())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &[&str]) {
+        assert_eq!(unquoted_words(text).collect::<Vec<_>>(), expected, "{text}");
+    }
+
+    #[test]
+    fn what_is_quoted_is_left_out() {
+        check("keep \"try again quickly\" as is", &["keep", "as", "is"]);
+        check("run `good code` (now).", &["run", "now"]);
+        check("it's 'fast enough', isn't it", &["it's", "isn't", "it"]);
+        check("“well” said", &["said"]);
+        check("never \"closed", &["never", "closed"]);
+        check("", &[]);
+    }
+}

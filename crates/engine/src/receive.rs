@@ -1,0 +1,309 @@
+//! A whole document, as an agent writes it: which run it means, who sends it, and what it asks for.
+//!
+//! A face that takes documents says what it knows besides (a run, an agent, a token); the rest is
+//! read from the document. Nothing is guessed: where it is not clear, the answer names the choices.
+
+use baton_core::acknowledgement::Acknowledgement;
+use baton_core::command::{Accept, Command, Complete, Create, LeaseTime, Token};
+use baton_core::contract::Profile;
+use baton_core::document::kind::DocumentKind;
+use baton_core::names::{AgentId, NameError, Reason, StoryKey, Words, WorkflowName};
+use baton_core::outcome::Outcome as StepOutcome;
+use baton_core::package::Package;
+use baton_core::run::{Baton, HandoffNo, RunStatus};
+use baton_core::view::{Claim, Meaning, View};
+use baton_store::{HandoffRef, RunFilter, RunRef, RunRow};
+
+use crate::{Caller, Engine, EngineError, In, Outcome};
+
+/// What whoever brings a document knows besides.
+#[derive(Debug, Clone)]
+pub struct Hints {
+    /// This one, whatever the document says.
+    pub run: Option<RunRef>,
+    /// The handoff that is taken or ended by it.
+    pub handoff: Option<HandoffRef>,
+    pub story: Option<StoryKey>,
+    /// For a new run.
+    pub workflow: Option<WorkflowName>,
+    /// Who sends it, where the document does not say.
+    pub agent: Option<AgentId>,
+    /// Who gets it, whatever the document suggests.
+    pub to: Option<AgentId>,
+    /// What the sender holds the work with.
+    pub fence: Option<u32>,
+    /// For an acknowledgement.
+    pub lease: Option<LeaseTime>,
+    pub profile: Profile,
+}
+
+/// What came of a document.
+#[derive(Debug)]
+pub enum Received {
+    /// Work was handed on, or its step ended.
+    Moved(Outcome),
+    /// A handoff was acknowledged.
+    TakenUp(Outcome),
+    /// A word about how it goes: kept, and nothing moves.
+    Noted(Outcome),
+}
+
+/// Of how many open runs the names are told where it is not clear which is meant.
+const MOST_NAMED: usize = 10;
+
+impl Engine {
+    pub async fn receive(
+        &self,
+        caller: &Caller,
+        package: Package,
+        hints: &Hints,
+    ) -> Result<Received, EngineError> {
+        let view = View::of(&package.document);
+        let is_note = view.claim.as_ref().is_some_and(|it| it.meaning == Meaning::UnderWay);
+        let is_acknowledgement = matches!(view.kind, DocumentKind::Acknowledgement(_));
+        // What was done the first time may have changed what the document would mean now.
+        let outcome = match self.repeated(caller).await? {
+            Some(outcome) => outcome,
+            None if is_note => self.note(caller, &view, hints).await?,
+            None if is_acknowledgement => self.take_up(caller, &package, hints).await?,
+            None => self.hand_on(caller, package, &view, hints).await?,
+        };
+        Ok(match (is_note, is_acknowledgement) {
+            (true, _) => Received::Noted(outcome),
+            (false, true) => Received::TakenUp(outcome),
+            (false, false) => Received::Moved(outcome),
+        })
+    }
+
+    /// A receiver says that it has understood, or what it has not.
+    async fn take_up(
+        &self,
+        caller: &Caller,
+        package: &Package,
+        hints: &Hints,
+    ) -> Result<Outcome, EngineError> {
+        let acknowledgement = Acknowledgement::read(&package.document, package.text.clone());
+        let acknowledgement = acknowledgement.map_err(|problems| {
+            let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+            EngineError::BadDocument { why: problems.join("; ") }
+        })?;
+        let which = match (&hints.handoff, &hints.run) {
+            (Some(which), _) => which.clone(),
+            (None, Some(run)) => {
+                let row = self.run(run).await?;
+                HandoffRef::InRun(row.run.id, at_hand(&row)?)
+            }
+            (None, None) => return Err(self.unclear_run(None).await?),
+        };
+        let (by, lease) = (hints.agent.clone(), hints.lease);
+        let accept = |handoff| {
+            let acknowledgement = Some(acknowledgement);
+            Command::Accept(Accept { handoff, by, acknowledgement, lease })
+        };
+        self.on_handoff(caller, &which, accept).await
+    }
+
+    /// Work that changes hands: to whom the sender says, else to whom the workflow says.
+    async fn hand_on(
+        &self,
+        caller: &Caller,
+        package: Package,
+        view: &View,
+        hints: &Hints,
+    ) -> Result<Outcome, EngineError> {
+        let receiver = match (&hints.to, &view.receiver) {
+            (Some(to), _) => Some(to.clone()),
+            (None, Some(named)) => Some(agent("the receiver", named)?),
+            (None, None) => None,
+        };
+        let outcome = outcome_of(view)?;
+        let Some(to) = receiver else {
+            let outcome = outcome.ok_or_else(|| EngineError::BadDocument { why: NO_END.into() })?;
+            return self.end_step(caller, package, view, hints, outcome).await;
+        };
+        let within = self.meant(view, hints).await?;
+        let (from, token) = self.sender(&within, view, hints).await?;
+        let create = Create {
+            from,
+            to,
+            package,
+            outcome,
+            reason: reason_of(view)?,
+            supersedes: None,
+            way: None,
+            token,
+            profile: hints.profile,
+        };
+        self.create(caller, within, create).await
+    }
+
+    /// The sender is done, and names nobody: the workflow knows who is next.
+    async fn end_step(
+        &self,
+        caller: &Caller,
+        package: Package,
+        view: &View,
+        hints: &Hints,
+        outcome: StepOutcome,
+    ) -> Result<Outcome, EngineError> {
+        let row = self.meant_run(view, hints).await?;
+        let handoff = match &hints.handoff {
+            Some(which) => self.resolve_handoff(which).await?.1,
+            None => at_hand(&row)?,
+        };
+        let complete = Complete {
+            handoff,
+            by: named_sender(view, hints)?,
+            outcome,
+            package,
+            to: None,
+            reason: reason_of(view)?,
+            fence: hints.fence,
+            profile: hints.profile,
+        };
+        self.on_run(caller, row.run.id, Command::Complete(complete)).await
+    }
+
+    async fn note(
+        &self,
+        caller: &Caller,
+        view: &View,
+        hints: &Hints,
+    ) -> Result<Outcome, EngineError> {
+        let row = self.meant_run(view, hints).await?;
+        let said = view.summary.as_ref().or(view.context.as_ref());
+        let word = view.claim.as_ref().map(|it| &it.word);
+        let words = said.or(word).map_or("", String::as_str);
+        let words = Words::parse(words).map_err(bad)?;
+        let by = named_sender(view, hints)?.or_else(|| row.run.current_agent().cloned());
+        self.on_run(caller, row.run.id, Command::Post { by, words }).await
+    }
+
+    /// Which run a document means: what the caller says, else the story that it names, else the
+    /// one open run whose key ends in its number.
+    async fn meant(&self, view: &View, hints: &Hints) -> Result<In, EngineError> {
+        if let Some(run) = &hints.run {
+            return Ok(In::Run(run.clone()));
+        }
+        if let Some(handoff) = &hints.handoff {
+            return Ok(In::Run(RunRef::Id(self.resolve_handoff(handoff).await?.0)));
+        }
+        let workflow = hints.workflow.clone();
+        if let Some(key) = hints.story.clone() {
+            return Ok(In::Story { key, workflow });
+        }
+        if let Some(key) = view.subject.key() {
+            return Ok(In::Story { key: StoryKey::parse(&key).map_err(bad)?, workflow });
+        }
+        let suffix = view.subject.suffix();
+        if let Some(suffix) = &suffix {
+            let open = self.open_runs().await?;
+            let mut fitting = open.iter().filter(|it| it.run.story.as_str().ends_with(suffix));
+            if let (Some(only), None) = (fitting.next(), fitting.next()) {
+                return Ok(In::Run(RunRef::Id(only.run.id)));
+            }
+        }
+        Err(self.unclear_run(suffix.as_deref()).await?)
+    }
+
+    async fn meant_run(&self, view: &View, hints: &Hints) -> Result<RunRow, EngineError> {
+        match self.meant(view, hints).await? {
+            In::Run(which) => self.run(&which).await,
+            In::Story { key, .. } => self.run(&RunRef::LatestOf(key)).await,
+        }
+    }
+
+    /// Who sends it: as the document or the caller says, else whoever holds the run.
+    async fn sender(
+        &self,
+        within: &In,
+        view: &View,
+        hints: &Hints,
+    ) -> Result<(AgentId, Option<Token>), EngineError> {
+        let named = named_sender(view, hints)?;
+        if let (Some(from), None) = (&named, hints.fence) {
+            return Ok((from.clone(), None));
+        }
+        let row = match within {
+            In::Run(which) => self.store.run(which).await?,
+            In::Story { key, .. } => self.open_run(key).await?,
+        };
+        let held = row.as_ref().and_then(|it| match it.run.baton() {
+            Baton::Held { handoff } => it.run.handoff(*handoff),
+            Baton::Offered { .. } | Baton::Parked { .. } | Baton::Loose { .. } | Baton::Done => {
+                None
+            }
+        });
+        let token = match (held, hints.fence) {
+            (Some(held), Some(fence)) => Some(Token { handoff: held.no, fence }),
+            (Some(_), None) | (None, _) => None,
+        };
+        match named.or_else(|| held.map(|it| it.to.agent.clone())) {
+            Some(from) => Ok((from, token)),
+            None => Err(EngineError::SenderUnknown),
+        }
+    }
+
+    async fn open_runs(&self) -> Result<Vec<RunRow>, EngineError> {
+        let statuses = vec![RunStatus::Open, RunStatus::Paused];
+        Ok(self.store.runs(&RunFilter { statuses, ..RunFilter::default() }).await?)
+    }
+
+    /// The refusal that names the runs it could be.
+    async fn unclear_run(&self, suffix: Option<&str>) -> Result<EngineError, EngineError> {
+        let open = self.open_runs().await?;
+        let ends_so = |it: &&RunRow| suffix.is_none_or(|end| it.run.story.as_str().ends_with(end));
+        let mut fitting: Vec<&RunRow> = open.iter().filter(ends_so).collect();
+        if fitting.is_empty() {
+            fitting = open.iter().collect();
+        }
+        let name = |it: &&RunRow| format!("{} ({})", it.number, it.run.story);
+        let mut candidates: Vec<String> = fitting.iter().take(MOST_NAMED).map(name).collect();
+        if fitting.len() > MOST_NAMED {
+            candidates.push(format!("{} more", fitting.len() - MOST_NAMED));
+        }
+        Ok(EngineError::RunUnknown { candidates: candidates.join(", ") })
+    }
+}
+
+const NO_END: &str = "it names no receiver, and no outcome with which its step would have ended";
+
+/// The handoff that the baton is with.
+fn at_hand(row: &RunRow) -> Result<HandoffNo, EngineError> {
+    let current = row.run.current().map(|it| it.no);
+    current.ok_or(EngineError::NothingAtHand { number: row.number })
+}
+
+/// A word that no seed knows could mean anything: then it is not taken for a success.
+fn outcome_of(view: &View) -> Result<Option<StepOutcome>, EngineError> {
+    match &view.claim {
+        Some(Claim { word, meaning: Meaning::Unknown }) => {
+            let known: Vec<&str> = StepOutcome::CLAIMABLE.iter().map(|it| it.name()).collect();
+            let why = format!("its status `{word}` is none of {}", known.join(", "));
+            Err(EngineError::BadDocument { why })
+        }
+        Some(claim) => Ok(claim.outcome()),
+        // An error handoff of seed 001 may leave its status out.
+        None => Ok(view.error.as_ref().map(|_| StepOutcome::Failure)),
+    }
+}
+
+fn named_sender(view: &View, hints: &Hints) -> Result<Option<AgentId>, EngineError> {
+    match (&view.sender, &hints.agent) {
+        (Some(named), _) => agent("the sender", named).map(Some),
+        (None, agent) => Ok(agent.clone()),
+    }
+}
+
+fn agent(side: &str, name: &str) -> Result<AgentId, EngineError> {
+    AgentId::parse(name)
+        .map_err(|error| EngineError::BadDocument { why: format!("{side}: {error}") })
+}
+
+fn reason_of(view: &View) -> Result<Option<Reason>, EngineError> {
+    view.reason.as_deref().map(Reason::parse).transpose().map_err(bad)
+}
+
+fn bad(error: NameError) -> EngineError {
+    EngineError::BadDocument { why: error.to_string() }
+}

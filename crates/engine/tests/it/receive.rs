@@ -1,0 +1,274 @@
+//! Whole documents: which run they mean, who sends them, and what becomes of them.
+
+use baton_core::contract::Profile;
+use baton_core::package::{Format, Package};
+use baton_core::story::Story;
+use baton_engine::{EngineError, Hints, Received};
+use baton_store::{HandoffRef, RunRef};
+use baton_wire::formats;
+
+use crate::world::*;
+
+/// Seed 001's way from an issue to a merge, without what it asks of each document.
+const ISSUES: &str = "
+name: issues
+title: Issues
+description: From an issue to a merged change.
+start: { to: manage }
+steps:
+  manage: { agent: issue-manager, on: { success: { to: prepare } } }
+  prepare: { agent: prep-agent, on: { success: { to: implement } } }
+  implement: { agent: implementer-agent, on: { success: { to: review } } }
+  review:
+    agent: reviewer-agent
+    on: { success: { to: validate }, failure: { to: fix } }
+  fix: { agent: fixer-agent, on: { success: { to: review } } }
+  validate:
+    agent: validator-agent
+    on: { success: { to: close }, failure: { to: fix } }
+  close: { agent: closer-agent, on: { success: { to: complete } } }
+";
+
+async fn issues(backend: Backend) -> World {
+    backend.world_with(catalog_of(&[ISSUES], None)).await
+}
+
+fn hints() -> Hints {
+    Hints {
+        run: None,
+        handoff: None,
+        story: None,
+        workflow: None,
+        agent: None,
+        to: None,
+        fence: None,
+        lease: None,
+        profile: Profile::Lenient,
+    }
+}
+
+fn of_run(number: u64) -> Hints {
+    Hints { run: Some(RunRef::Number(number)), ..hints() }
+}
+
+fn document(format: Format, text: &str) -> Package {
+    Package::new(format, text, formats::decode(format, text).unwrap())
+}
+
+async fn send(world: &World, format: Format, text: &str, hints: &Hints) -> String {
+    match world.engine.receive(&caller("ada"), document(format, text), hints).await {
+        Ok(Received::Moved(outcome)) => format!("moved {:?}", outcome.done.handoff.map(|it| it.0)),
+        Ok(Received::TakenUp(_)) => "taken up".to_owned(),
+        Ok(Received::Noted(_)) => "noted".to_owned(),
+        Err(error) => format!("{}: {error}", error.code()),
+    }
+}
+
+fn xml(from: &str, to: &str, rest: &str) -> String {
+    format!("<handoff><from>{from}</from><to>{to}</to>{rest}</handoff>")
+}
+
+const ISSUE: &str = "<issue_url>https://github.com/owner/repo/issues/123</issue_url>";
+
+#[tokio::test]
+async fn the_page_of_seed_001_is_carried_from_the_issue_to_its_end() {
+    for backend in Backend::ALL {
+        let world = issues(backend).await;
+        let number = "<issue_number>123</issue_number>";
+        let change = "<pr_url>https://github.com/owner/repo/pull/456</pr_url>";
+        let asked = "<review_status>changes_requested</review_status>";
+        let approved = "<review_status>approved</review_status>";
+        let steps = [
+            xml("issue-manager", "prep-agent", ISSUE),
+            xml("prep-agent", "implementer-agent", &format!("{ISSUE}<status>ready</status>")),
+            xml("implementer-agent", "reviewer-agent", &format!("{number}{change}")),
+            xml("reviewer-agent", "fixer-agent", &format!("{change}{number}{asked}")),
+            xml(
+                "fixer-agent",
+                "reviewer-agent",
+                &format!("{number}<status>ready-for-re-review</status>"),
+            ),
+            xml("reviewer-agent", "validator-agent", &format!("{number}{change}{approved}")),
+            xml(
+                "validator-agent",
+                "closer-agent",
+                &format!("{number}<merge_status>merged</merge_status>"),
+            ),
+        ];
+        for (n, step) in steps.iter().enumerate() {
+            let told = send(&world, Format::Xml, step, &hints()).await;
+            assert_eq!(told, format!("moved Some({})", n + 1), "{step}");
+            world.on("owner/repo#123", accept(u32::try_from(n).unwrap() + 1)).await.unwrap();
+        }
+        let end =
+            format!("<workflow-complete>{number}<status>completed</status></workflow-complete>");
+        assert_eq!(send(&world, Format::Xml, &end, &hints()).await, "moved Some(8)");
+        assert_eq!(world.shows("owner/repo#123").await, "completed; done; ");
+        world.is_sound().await;
+    }
+}
+
+#[tokio::test]
+async fn a_number_alone_means_the_only_open_run_that_ends_in_it() {
+    let world = issues(Backend::Memory).await;
+    let first = |story: &str| {
+        let url = format!("https://github.com/{story}/issues/123");
+        xml("issue-manager", "prep-agent", &format!("<issue_url>{url}</issue_url>"))
+    };
+    let next = xml("prep-agent", "implementer-agent", "<issue_number>123</issue_number>");
+    let nobody = send(&world, Format::Xml, &next, &hints()).await;
+    let said = "run_unknown: the document does not say which run it is for; no run is open";
+    assert_eq!(nobody, said);
+    send(&world, Format::Xml, &first("owner/one"), &hints()).await;
+    world.on("owner/one#123", accept(1)).await.unwrap();
+    assert_eq!(send(&world, Format::Xml, &next, &hints()).await, "moved Some(2)");
+    send(&world, Format::Xml, &first("owner/two"), &hints()).await;
+    let several = send(&world, Format::Xml, &next, &hints()).await;
+    let said = "run_unknown: the document does not say which run it is for; \
+                open: 1 (owner/one#123), 2 (owner/two#123)";
+    assert_eq!(several, said);
+}
+
+#[tokio::test]
+async fn a_document_that_is_not_clear_is_not_guessed_at() {
+    let world = Backend::Memory.world().await;
+    world.starts("s1").await.unwrap();
+    let payload = r#"{"plan":"p"}"#;
+    for (format, text, hints, expected) in [
+        (
+            Format::Json,
+            payload,
+            of_run(1),
+            "bad_document: the document cannot be taken: it names no receiver, and no outcome with which its step would have ended",
+        ),
+        (
+            Format::Json,
+            payload,
+            hints(),
+            "bad_document: the document cannot be taken: it names no receiver, and no outcome with which its step would have ended",
+        ),
+        (
+            Format::Yaml,
+            "handoff: {from: {agent: analyst}, to: {agent: implementer}}",
+            hints(),
+            "run_unknown: the document does not say which run it is for; open: 1 (s1)",
+        ),
+        (
+            Format::Yaml,
+            "handoff: {from: {agent: '[agent-id]'}, to: {agent: implementer}}",
+            of_run(1),
+            "bad_document: the document cannot be taken: the sender: `[agent-id]` is not an agent id: use 1 to 64 lower-case letters and digits, joined by `-`",
+        ),
+        (
+            Format::Xml,
+            "<handoff><from>analyst</from><to>implementer</to><status>success|failure|blocked</status></handoff>",
+            of_run(1),
+            "bad_document: the document cannot be taken: its status `success|failure|blocked` is none of success, failure, blocked, needs_review, needs_clarification, skipped",
+        ),
+        (
+            Format::Yaml,
+            "handoff: {to: {agent: implementer}, context: {summary: s}}",
+            of_run(1),
+            "sender_unknown: the document does not say who sends it, and nobody holds the work; name the agent",
+        ),
+        (
+            Format::Yaml,
+            "acknowledgment: {received: true}",
+            hints(),
+            "run_unknown: the document does not say which run it is for; open: 1 (s1)",
+        ),
+        (
+            Format::Yaml,
+            "acknowledgment: {received: false}",
+            of_run(1),
+            "bad_document: the document cannot be taken: received: must be true: reject what did not arrive [not_received]",
+        ),
+    ] {
+        assert_eq!(send(&world, format, text, &hints).await, expected, "{text}");
+    }
+    assert_eq!(world.shows("s1").await, "open; offered; HO-001 orchestrator→analyst pending");
+}
+
+#[tokio::test]
+async fn whoever_is_done_and_names_nobody_ends_its_step() {
+    let world = Backend::Memory.world().await;
+    let feature = "2025-12-30-dashboard";
+    world.engine.add_story(&Story::named(key(feature))).await.unwrap();
+    world.starts(feature).await.unwrap();
+    world.on(feature, accept(1)).await.unwrap();
+    let metadata = |status: &str| {
+        format!(
+            r#"{{"agent":"analyst","output_type":"plan","feature_directory":".out/{feature}",
+                "status":"{status}","plan":"1. Look.","handoff":{{"next_agent":null,"context":"c"}}}}"#
+        )
+    };
+    let note = send(&world, Format::Json, &metadata("in-progress"), &hints()).await;
+    assert_eq!(note, "noted");
+    assert_eq!(world.shows(feature).await, "open; held; HO-001 orchestrator→analyst accepted");
+    let markdown =
+        format!("# Plan\n\nLooked.\n\n## Metadata\n\n```json\n{}\n```\n", metadata("complete"));
+    assert_eq!(send(&world, Format::Markdown, &markdown, &hints()).await, "moved Some(2)");
+    assert_eq!(world.shows(feature).await, "open; offered; HO-002 analyst→implementer pending");
+    // The text is the sender's, to the letter.
+    let row = world.row(world.run(feature).await.run.id, 2).await;
+    let texts = world.engine.texts_of(std::slice::from_ref(&row)).await.unwrap();
+    assert_eq!(row.package.and_then(|it| texts.get(it)), Some(markdown.as_str()));
+}
+
+#[tokio::test]
+async fn an_acknowledgement_takes_the_handoff_up_or_asks_about_it() {
+    for (text, state) in [
+        (
+            "acknowledgment: {received: true, understood: {task: Plan it}, starting: true}",
+            "held; HO-001 orchestrator→analyst accepted",
+        ),
+        (
+            "acknowledgment: {received: true, understood: partial, blockers: [What for?], action: request_clarification}",
+            "offered; HO-001 orchestrator→analyst clarification, HO-002 analyst→human pending",
+        ),
+    ] {
+        for by in ["run", "handoff"] {
+            let world = Backend::Memory.world().await;
+            world.starts("s1").await.unwrap();
+            let hints = match by {
+                "run" => of_run(1),
+                _ => Hints { handoff: Some(HandoffRef::Number(1)), ..hints() },
+            };
+            assert_eq!(send(&world, Format::Yaml, text, &hints).await, "taken up");
+            assert_eq!(world.shows("s1").await, format!("open; {state}"));
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_holder_is_the_sender_where_nobody_is_named_and_the_same_key_is_the_same_answer() {
+    let world = Backend::Memory.world().await;
+    world.starts("s1").await.unwrap();
+    world.on("s1", accept(1)).await.unwrap();
+    let phase = r#"{"status":"complete","phase":"architecture","summary":"Planned it in 3 steps","plan":"p",
+        "handoff":{"next_phase":"implementation","next_agent":"implementer","context":"c"}}"#;
+    let sent = document(Format::Json, phase);
+    let caller = keyed("k", 1);
+    for _ in 0..2 {
+        let told = world.engine.receive(&caller, sent.clone(), &of_run(1)).await.unwrap();
+        let Received::Moved(outcome) = told else { panic!("it moves") };
+        assert_eq!(outcome.done.handoff.map(|it| it.0), Some(2));
+    }
+    assert_eq!(world.shows("s1").await, "open; offered; HO-002 analyst→implementer pending");
+    let other = world.engine.receive(&keyed("k", 2), sent, &of_run(1)).await;
+    assert!(matches!(other, Err(EngineError::KeyReused)));
+}
+
+#[tokio::test]
+async fn an_error_goes_to_the_orchestrator_as_a_failure() {
+    let world = issues(Backend::Memory).await;
+    send(&world, Format::Xml, &xml("prep-agent", "implementer-agent", ISSUE), &hints()).await;
+    world.on("owner/repo#123", accept(1)).await.unwrap();
+    let error = "<status>failure</status><error><type>BuildError</type><message>TypeScript \
+                 compilation failed</message><recoverable>true</recoverable></error>";
+    let error = xml("implementer-agent", "orchestrator", error);
+    assert_eq!(send(&world, Format::Xml, &error, &of_run(1)).await, "moved Some(2)");
+    let row = world.row(world.run("owner/repo#123").await.run.id, 1).await;
+    assert_eq!(row.outcome.map(|it| it.name()), Some("failure"));
+    world.is_sound().await;
+}

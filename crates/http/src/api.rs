@@ -1,0 +1,34 @@
+//! The documents of `/api/v1`, as the server writes them and a client reads them: one type for
+//! both, so that they cannot drift apart. A client takes members that it does not know.
+
+pub use crate::problem::{Broken, Document as Problem};
+pub use crate::v1::answer::Page;
+pub use crate::v1::archive::{Archive, Rebuilt};
+pub use crate::v1::events::Shown as Event;
+pub use crate::v1::handoffs::commands::{
+    Acceptance, Cancellation, CheckResult, Clarification, Completion, GivenBack, QuestionAnswer,
+    Rejection, VerdictWord,
+};
+pub use crate::v1::handoffs::detail::{
+    Allowed, AnsweredGate, Asked, Beside, Detail, Evidence, OpenGate, Question,
+};
+pub use crate::v1::handoffs::document::{Handoff, Row};
+pub use crate::v1::handoffs::parts::{Delegation, Escalation, Heartbeat, LeaseUntil, Returned};
+pub use crate::v1::handoffs::prompt::Rendered as Prompt;
+pub use crate::v1::handoffs::{HeldToken, NewHandoff, ProfileWord, WayWord};
+pub use crate::v1::inbox::{AnswerWord, Choice, Item, PersonsWord};
+pub use crate::v1::runs::document::Run;
+pub use crate::v1::runs::{Because, Goto, Nothing, Start, Why};
+pub use crate::v1::status::{Status, ToDo};
+pub use crate::v1::stories::{NewStory, Shown as Story, StoryStatus, StoryText};
+pub use crate::v1::told::{Done, Rehearsed, Told, Touched};
+pub use crate::v1::words::{
+    BatonWord, GateKindWord, KindWord, OutcomeWord, StateWord, StatusWord, WaitWord,
+};
+
+use axum::http::HeaderName;
+
+/// Who asks, for the record.
+pub const AS: HeaderName = HeaderName::from_static("baton-as");
+/// Which Baton answers; every answer of a server has it.
+pub const VERSION: HeaderName = HeaderName::from_static("baton-version");

@@ -1,0 +1,58 @@
+//! The API for whoever has the engine in its own process: the same routes, and no network, so
+//! nobody to be guarded from.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::{Request, Response};
+use baton_engine::Engine;
+use bytes::Bytes;
+use http_body_util::BodyExt as _;
+use tower::ServiceExt as _;
+
+use crate::events::Live;
+use crate::guard::Origins;
+use crate::metrics::Metrics;
+use crate::{App, problem, v1};
+
+/// `/api/v1` without a server. Nobody can listen to events here: there is nobody else who could
+/// make any.
+pub struct Local {
+    router: Router,
+}
+
+impl Local {
+    pub fn new(engine: Arc<Engine>) -> Self {
+        let nowhere = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let app = Arc::new(App {
+            live: Arc::new(Live::new(engine.clone())),
+            engine,
+            origins: Origins::new(nowhere, &[]),
+            metrics: Metrics::default(),
+            description: String::new(),
+            page: String::new(),
+        });
+        let (routes, _) = v1::routes().split_for_parts();
+        let router = routes
+            .fallback(problem::no_such_page)
+            .method_not_allowed_fallback(problem::no_such_method)
+            .with_state(app);
+        Self { router }
+    }
+
+    /// Carries one request out.
+    pub async fn send(&self, request: Request<Bytes>) -> Response<Bytes> {
+        let response = match self.router.clone().oneshot(request.map(Body::from)).await {
+            Ok(response) => response,
+            Err(never) => match never {},
+        };
+        let (parts, body) = response.into_parts();
+        let body = match body.collect().await {
+            Ok(body) => body.to_bytes(),
+            Err(error) => unreachable!("nothing but a stream breaks off: {error}"),
+        };
+        Response::from_parts(parts, body)
+    }
+}

@@ -1,0 +1,59 @@
+//! The published JSON Schemas, for editors and other tools: the same as `baton schema` prints.
+
+use std::sync::Arc;
+
+use axum::extract::Path;
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse as _, Response};
+use baton_wire::schema::{SCHEMAS, schema};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::App;
+use crate::openapi::ReadProblems;
+use crate::problem::Problem;
+use crate::seed::Typed;
+
+pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
+    OpenApiRouter::new().routes(routes!(list)).routes(routes!(get))
+}
+
+/// What there are schemas of.
+#[derive(Serialize, ToSchema)]
+struct Schemas {
+    /// Each is at `/schemas/NAME`.
+    schemas: Vec<&'static str>,
+}
+
+/// Lists the JSON Schemas.
+#[utoipa::path(get, path = "/schemas", operation_id = "listSchemas", tag = "server",
+    responses((status = 200, body = Schemas), ReadProblems))]
+async fn list() -> Typed<Schemas> {
+    Typed(Schemas { schemas: SCHEMAS.iter().map(|(name, _)| *name).collect() })
+}
+
+/// One JSON Schema.
+#[utoipa::path(get, path = "/schemas/{name}", operation_id = "getSchema", tag = "server",
+    params(("name" = String, Path, description = "As `/schemas` lists it")),
+    responses(
+        (status = 200, body = serde_json::Value, content_type = "application/schema+json"),
+        ReadProblems))]
+async fn get(Path(name): Path<String>) -> Result<Response, Problem> {
+    // As a file of that name would be called.
+    let name = name.strip_suffix(".json").unwrap_or(&name);
+    let name = name.strip_suffix(".schema").unwrap_or(name);
+    match schema(name) {
+        Some(text) => {
+            let kind = HeaderValue::from_static("application/schema+json");
+            Ok(([(CONTENT_TYPE, kind)], text).into_response())
+        }
+        None => {
+            let known: Vec<&str> = SCHEMAS.iter().map(|(name, _)| *name).collect();
+            let message = format!("there is no schema `{name}`; there are {}", known.join(", "));
+            Err(Problem::new(StatusCode::NOT_FOUND, "no_such_schema", message))
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! A whole document, in any of the four formats: what it says is what is done.
+
+use std::sync::Arc;
+
+use axum::extract::{FromRequest, FromRequestParts as _, Request, State};
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse as _, Response};
+use baton_core::acknowledgement::Acknowledgement;
+use baton_core::command::LeaseTime;
+use baton_core::names::{StoryKey, WorkflowName};
+use baton_core::package::{Format, Package};
+use baton_engine::{Caller, Hints, Mode, Received};
+use baton_store::RunRef;
+use baton_wire::formats;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use utoipa::{IntoParams, ToSchema};
+
+use super::answer::Answer;
+use super::handoffs::ProfileWord;
+use super::handoffs::document::refused;
+use super::names::{find_run, handoff_ref, known_agent};
+use super::told::{Told, tell, tell_handoff};
+use super::write::{Rehearsed, RunHeaders, Write, expected};
+use crate::App;
+use crate::body;
+use crate::caller::caller;
+use crate::openapi::WriteProblems;
+use crate::params::Params;
+use crate::problem::Problem;
+
+/// What the document does not say itself.
+#[derive(Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct DocumentQuery {
+    /// The run that is meant: its id, its number or its story's key.
+    run: Option<String>,
+    /// The handoff that is taken up or ended by it: its id, its number, or its label with `run`.
+    handoff: Option<String>,
+    /// The key of the story: its open run, or a new one where it has none.
+    #[param(min_length = 1, max_length = 200)]
+    story: Option<String>,
+    /// For a new run; where left out, the one that has such an edge.
+    #[param(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
+    workflow: Option<String>,
+    /// Who sends it, where the document does not say; where nobody says, whoever holds the run.
+    #[param(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
+    agent: Option<String>,
+    /// Who gets it, whatever the document suggests.
+    #[param(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
+    to: Option<String>,
+    /// What the sender holds the work with.
+    fence: Option<u32>,
+    /// For an acknowledgement: promise to be heard of at least this often.
+    #[param(minimum = 1, maximum = 3600)]
+    lease_seconds: Option<u32>,
+    #[serde(default)]
+    #[param(inline)]
+    profile: ProfileWord,
+    /// Decide and tell what would happen, but change nothing.
+    #[serde(default)]
+    #[param(default = false)]
+    dry_run: bool,
+}
+
+/// A document as it was sent, and by whom.
+pub(crate) struct Sent {
+    query: DocumentQuery,
+    caller: Caller,
+    package: Package,
+}
+
+/// Takes a document: hands work on, takes it up, ends a step, or notes how it goes.
+///
+/// Of seeds 001, 002 and 004, in JSON, XML, YAML or Markdown, by `Content-Type`; without one, by
+/// its first characters.
+#[utoipa::path(post, path = "/api/v1/documents", operation_id = "receiveDocument",
+    tag = "handoffs",
+    params(DocumentQuery, RunHeaders),
+    request_body(content(
+        (serde_json::Value = "application/json"),
+        (String = "application/xml"),
+        (String = "application/yaml"),
+        (String = "text/markdown"))),
+    responses(
+        (status = 200, description = "Taken up, or what would happen (`dryRun`)", body = Told),
+        (status = 201, description = "Handed on", body = Told, headers(
+            ("Location" = String, description = "The handoff"),
+            ("ETag" = String, description = "The run's version"))),
+        (status = 202, description = "Noted: it moves nothing", body = Told),
+        WriteProblems))]
+pub(super) async fn receive(State(app): State<Arc<App>>, sent: Sent) -> Result<Response, Problem> {
+    take(&app, sent).await
+}
+
+/// Carries out what a document says.
+pub(super) async fn take(app: &App, sent: Sent) -> Result<Response, Problem> {
+    let Sent { query, caller, package } = sent;
+    let hints = hints(app, &query).await?;
+    match app.engine.receive(&caller, package, &hints).await {
+        Ok(Received::Moved(outcome)) => {
+            Ok(tell_handoff(app, &caller, &outcome).await?.into_response())
+        }
+        Ok(Received::TakenUp(outcome)) => Ok(tell(app, &caller, &outcome).await?.into_response()),
+        Ok(Received::Noted(outcome)) => {
+            let told: Answer<Told> = tell(app, &caller, &outcome).await?;
+            let mut response = told.into_response();
+            if caller.mode == Mode::Commit {
+                *response.status_mut() = StatusCode::ACCEPTED;
+            }
+            Ok(response)
+        }
+        Err(error) => Err(refused(app, error).await),
+    }
+}
+
+async fn hints(app: &App, query: &DocumentQuery) -> Result<Hints, Problem> {
+    let run = match &query.run {
+        Some(name) => Some(RunRef::Id(find_run(app, name).await?.run.id)),
+        None => None,
+    };
+    let handoff = match &query.handoff {
+        Some(name) => Some(handoff_ref(app, name, query.run.as_deref()).await?),
+        None => None,
+    };
+    let lease = match query.lease_seconds {
+        Some(seconds) => Some(LeaseTime::from_seconds(seconds).ok_or_else(|| {
+            let most = LeaseTime::MOST_SECONDS;
+            let message = format!("`leaseSeconds` is a number from 1 to {most}");
+            Problem::malformed("wrong_type", message)
+        })?),
+        None => None,
+    };
+    Ok(Hints {
+        run,
+        handoff,
+        story: query.story.as_deref().map(StoryKey::parse).transpose()?,
+        workflow: query.workflow.as_deref().map(WorkflowName::parse).transpose()?,
+        agent: query.agent.as_deref().map(|it| known_agent(app, it)).transpose()?,
+        to: query.to.as_deref().map(|it| known_agent(app, it)).transpose()?,
+        fence: query.fence,
+        lease,
+        profile: query.profile.into(),
+    })
+}
+
+impl FromRequest<Arc<App>> for Sent {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, Problem> {
+        let (mut parts, body) = request.into_parts();
+        let Params(query) = Params::<DocumentQuery>::from_request_parts(&mut parts, app).await?;
+        let expected = expected(&parts.headers)?;
+        let text = body::read_text(body).await?;
+        let request = format!("{}\n{text}", parts.uri);
+        let route = format!("{} /api/v1/documents", parts.method);
+        let caller = caller(&parts.headers, &route, &request)?;
+        let mode = if query.dry_run { Mode::DryRun } else { Mode::Commit };
+        let format = format_of(&parts.headers, &text)?;
+        let document = formats::decode(format, &text)?;
+        let package = Package::new(format, text, document);
+        Ok(Self { query, caller: Caller { mode, expected, ..caller }, package })
+    }
+}
+
+/// What is sent to a route of its own, or a document, which says the same in its own words.
+pub(super) enum Asked<T, Q> {
+    Command(Write<T, Q>),
+    Document(Box<Sent>),
+}
+
+impl<T, Q> FromRequest<Arc<App>> for Asked<T, Q>
+where
+    T: DeserializeOwned + ToSchema,
+    Q: DeserializeOwned + IntoParams + Rehearsed + Send,
+{
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, Problem> {
+        if is_document(request.headers()) {
+            return Ok(Self::Document(Box::new(Sent::from_request(request, app).await?)));
+        }
+        Ok(Self::Command(Write::from_request(request, app).await?))
+    }
+}
+
+/// Takes one handoff up, with a document that has to say so.
+pub(super) async fn take_up(app: &App, mut sent: Sent, handoff: &str) -> Result<Response, Problem> {
+    if !Acknowledgement::is_one(&sent.package.document) {
+        let message = "to take a handoff up, send an `acknowledgment` document";
+        return Err(Problem::malformed("bad_acknowledgement", message));
+    }
+    sent.query.handoff = Some(handoff.to_owned());
+    take(app, sent).await
+}
+
+/// True for a body that is a document by its type alone.
+fn is_document(headers: &HeaderMap) -> bool {
+    match media_type(headers).and_then(Format::of_media_type) {
+        Some(Format::Xml | Format::Yaml | Format::Markdown) => true,
+        Some(Format::Json) | None => false,
+    }
+}
+
+fn format_of(headers: &HeaderMap, text: &str) -> Result<Format, Problem> {
+    let guess = |text| formats::guess(text).unwrap_or(Format::Json);
+    match media_type(headers) {
+        // What curl says where it is told nothing.
+        None | Some("application/x-www-form-urlencoded") => Ok(guess(text)),
+        Some(kind) => Format::of_media_type(kind).ok_or_else(|| {
+            let known = Format::ALL.map(Format::media_type).join(", ");
+            let message = format!("send one of {known}");
+            Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "content_type", message)
+        }),
+    }
+}
+
+fn media_type(headers: &HeaderMap) -> Option<&str> {
+    headers.get(CONTENT_TYPE).map(|it| it.to_str().unwrap_or("?"))
+}

@@ -1,0 +1,16 @@
+//! Reading what is written flat: several documents in one object, as serde's `flatten` writes them.
+//!
+//! Serde reads such an object into a tree of its own first, and a package in it would lose the text
+//! that its sender wrote. So the object is kept whole, and each part is read from it.
+
+use serde::de::{DeserializeOwned, Error};
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+
+pub(super) fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Box<RawValue>, D::Error> {
+    Box::<RawValue>::deserialize(deserializer)
+}
+
+pub(super) fn part<T: DeserializeOwned, E: Error>(raw: &RawValue) -> Result<T, E> {
+    serde_json::from_str(raw.get()).map_err(E::custom)
+}

@@ -1,0 +1,114 @@
+//! One screen: who has the baton, what waits for a person, and how much has not begun.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use baton_core::gate::Gate;
+use baton_core::run::{Baton, Handoff, RunStatus};
+use baton_engine::{EngineError, shell_word};
+use baton_store::{RunFilter, RunRow};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::answer::Answer;
+use super::runs::document::Run;
+use crate::App;
+use crate::openapi::ReadProblems;
+use crate::problem::Problem;
+
+/// A screen has no room for more.
+const MOST_RUNS: u32 = 100;
+
+/// Who has the baton, and what waits for a person.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Status {
+    /// The open and the paused ones, oldest first, at most 100; `/api/v1/runs` has all.
+    pub runs: Vec<Run>,
+    /// Whether there are more.
+    pub has_more_runs: bool,
+    /// Of those runs, what nobody but a person will move.
+    pub waits_for_you: Vec<ToDo>,
+    /// How many stories have never been handed in.
+    pub stories_waiting: u64,
+}
+
+/// What a person can do for a run.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct ToDo {
+    /// The number of the run.
+    pub run: u64,
+    /// The key of the story.
+    pub story: String,
+    /// The label of the handoff that asks; null where the baton lies loose.
+    pub handoff: Option<String>,
+    pub why: String,
+    /// What to type about it.
+    pub command: String,
+}
+
+/// Shows who has the baton, and what waits for a person.
+#[utoipa::path(get, path = "/api/v1/status", operation_id = "getStatus", tag = "runs",
+    responses((status = 200, body = Status), ReadProblems))]
+pub(super) async fn get(State(app): State<Arc<App>>) -> Result<Answer<Status>, Problem> {
+    let statuses = vec![RunStatus::Open, RunStatus::Paused];
+    let filter = RunFilter { statuses, limit: MOST_RUNS + 1, ..RunFilter::default() };
+    let mut rows = app.engine.store().runs(&filter).await.map_err(EngineError::from)?;
+    let has_more_runs = rows.len() > MOST_RUNS as usize;
+    rows.truncate(MOST_RUNS as usize);
+    let mut runs = Vec::new();
+    for row in &rows {
+        runs.push(Run::of(&app, row).await?);
+    }
+    let stories = app.engine.stories().await?;
+    let n_waiting = stories.iter().filter(|it| it.latest.is_none()).count();
+    Ok(Answer::new(Status {
+        runs,
+        has_more_runs,
+        waits_for_you: rows.iter().filter_map(to_do).collect(),
+        stories_waiting: n_waiting as u64,
+    }))
+}
+
+/// What a person can do for a run that nobody else will move.
+fn to_do(row: &RunRow) -> Option<ToDo> {
+    let to_do = |handoff: Option<&Handoff>, why: String, command: String| ToDo {
+        run: row.number,
+        story: row.run.story.to_string(),
+        handoff: handoff.map(|it| it.no.label()),
+        why,
+        command,
+    };
+    if let Some((handoff, gate)) = row.run.gate() {
+        let command = answer_command(&format!("{}/{}", row.number, handoff.no), gate.choices());
+        return Some(to_do(Some(handoff), sentence(gate), command));
+    }
+    if let Some(question) = row.run.questions().find(|it| it.to.agent.is_human()) {
+        let why = format!("{} has a question", question.from.agent);
+        let command = format!("baton answer {}/{} --comment TEXT", row.number, question.no);
+        return Some(to_do(Some(question), why, command));
+    }
+    match row.run.baton() {
+        Baton::Loose { at, .. } => {
+            let command = format!("baton run start {}", shell_word(row.run.story.as_str()));
+            Some(to_do(None, format!("the baton lies loose at {at}"), command))
+        }
+        Baton::Offered { .. } | Baton::Held { .. } | Baton::Parked { .. } | Baton::Done => None,
+    }
+}
+
+fn sentence(gate: &Gate) -> String {
+    gate.cause.sentence().to_owned()
+}
+
+/// The command that answers a gate, with all that may be said.
+pub(super) fn answer_command(which: &str, choices: &[&str]) -> String {
+    let is_typed = |it: &&&str| !matches!(**it, "answer" | "modify");
+    let typed: Vec<String> =
+        choices.iter().filter(is_typed).map(|it| it.replace('_', "-")).collect();
+    let typed = typed.join("|");
+    if choices.contains(&"answer") {
+        return format!("baton answer {which} [{typed}] --comment TEXT");
+    }
+    format!("baton answer {which} {typed}")
+}

@@ -1,0 +1,197 @@
+//! Whole documents, in every format: sent, taken up, and given back.
+
+use crate::world::*;
+
+const XML: (&str, &str) = ("content-type", "application/xml");
+const YAML: (&str, &str) = ("content-type", "application/yaml");
+const MARKDOWN: (&str, &str) = ("content-type", "text/markdown; charset=utf-8");
+
+const PLAN: &str = "<handoff><from>analyst</from><to>implementer</to><story_id>s-1</story_id>\
+     <plan><step n=\"1\">Look</step><step n=\"2\">Write</step></plan></handoff>";
+
+async fn send(world: &World, path: &str, kind: (&str, &str), body: &str) -> Reply {
+    world.client.send("POST", path, &[kind], body).await
+}
+
+#[tokio::test]
+async fn a_document_of_any_format_is_a_handoff() {
+    let yaml = "handoff:\n  from: {agent: analyst}\n  to: {agent: implementer, reason: Planned}\n  \
+                context: {summary: A plan in two steps}\n  plan: [Look, Write]\n";
+    let metadata = r#"{"agent":"analyst","output_type":"plan","feature_directory":"out/s-1",
+        "status":"complete","plan":["Look"],"handoff":{"next_agent":"implementer","context":"c"}}"#;
+    let markdown = format!("# Plan\n\nLook first.\n\n## Metadata\n\n```json\n{metadata}\n```\n");
+    for path in ["/api/v1/handoffs", "/api/v1/documents"] {
+        for (kind, query, body) in [
+            (XML, "?profile=lenient", PLAN),
+            (YAML, "?profile=lenient&story=s-1", yaml),
+            (MARKDOWN, "?profile=lenient", &markdown),
+        ] {
+            let world = world().await;
+            let made = send(&world, &format!("{path}{query}"), kind, body).await;
+            let told = made.is(201);
+            assert_eq!(told["handoff"]["toAgent"], "implementer", "{told}");
+            assert_eq!(told["handoff"]["story"], "s-1");
+            let number = told["handoff"]["number"].to_string();
+            // To the letter, in the sender's own format.
+            let package = world.get(&format!("/api/v1/handoffs/{number}/package")).await;
+            assert_eq!((package.status, package.text.as_str()), (200, body));
+            let sent = kind.1.split(';').next();
+            let given = package.header("content-type").and_then(|it| it.split(';').next());
+            assert_eq!(given, sent);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_document_without_a_type_is_known_by_its_first_characters() {
+    let world = world().await;
+    let path = "/api/v1/documents?profile=lenient";
+    let form = ("content-type", "application/x-www-form-urlencoded");
+    send(&world, path, form, PLAN).await.is(201);
+    let json =
+        r#"{"handoff":{"from":"implementer","to":"reviewer","story_id":"s-2","summary":"s"}}"#;
+    send(&world, path, JSON, json).await.is(201);
+}
+
+#[tokio::test]
+async fn a_package_is_given_in_the_format_that_is_asked_for() {
+    let world = world().await;
+    let made = send(&world, "/api/v1/documents?profile=lenient", XML, PLAN).await.is(201);
+    let path = format!("/api/v1/handoffs/{}/package", made["handoff"]["number"]);
+    let json = r##"{
+  "handoff": {
+    "from": "analyst",
+    "to": "implementer",
+    "story_id": "s-1",
+    "plan": {
+      "step": [
+        {
+          "@n": "1",
+          "#text": "Look"
+        },
+        {
+          "@n": "2",
+          "#text": "Write"
+        }
+      ]
+    }
+  }
+}
+"##;
+    let yaml = r##"handoff:
+  from: analyst
+  to: implementer
+  story_id: s-1
+  plan:
+    step:
+      - "@n": "1"
+        "#text": Look
+      - "@n": "2"
+        "#text": Write
+"##;
+    for (accept, expected) in
+        [("application/xml", PLAN), ("application/json", json), ("application/yaml", yaml)]
+    {
+        let package = world.client.send("GET", &path, &[("accept", accept)], "").await;
+        assert_eq!((package.status, package.text.as_str()), (200, expected), "{accept}");
+        assert_eq!(package.header("content-type"), Some(accept));
+        assert_eq!(package.header("vary"), Some("accept"));
+    }
+    let refused = world.client.send("GET", &path, &[("accept", "image/png")], "").await;
+    let problem = refused.refuses(406, "not_acceptable");
+    assert!(problem["detail"].as_str().unwrap().contains("application/xml"), "{problem}");
+}
+
+#[tokio::test]
+async fn an_acknowledgement_in_any_format_takes_a_handoff_up() {
+    let yaml = "acknowledgment:\n  received: true\n  from: orchestrator\n  understood:\n    task: \
+                Plan it\n    constraints: none\n  questions: []\n  starting: true\n";
+    let xml = "<acknowledgment><received>true</received><understood><task>Plan it</task>\
+               </understood><starting>true</starting></acknowledgment>";
+    for (kind, body) in [(YAML, yaml), (XML, xml)] {
+        let world = world().await;
+        world.started("s-1", PIPELINE).await;
+        let told = send(&world, "/api/v1/handoffs/1/accept", kind, body).await.is(200);
+        assert_eq!(told["handoff"]["state"], "accepted", "{told}");
+        assert_eq!(told["handoff"]["acknowledgement"], body);
+    }
+    let world = world().await;
+    world.started("s-1", PIPELINE).await;
+    let refused = send(&world, "/api/v1/handoffs/1/accept", XML, PLAN).await;
+    refused.refuses(400, "bad_acknowledgement");
+    let told = send(&world, "/api/v1/documents?run=1", YAML, yaml).await.is(200);
+    assert_eq!(told["run"]["baton"], "held", "{told}");
+}
+
+#[tokio::test]
+async fn how_it_goes_is_noted_and_moves_nothing() {
+    let world = world().await;
+    world.started("s-1", PIPELINE).await;
+    let note = "<handoff><from>analyst</from><to>implementer</to><status>pending</status>\
+                <summary>Half of it is planned</summary></handoff>";
+    let told = send(&world, "/api/v1/documents?run=1", XML, note).await.is(202);
+    assert_eq!(told["run"]["baton"], "offered");
+    let events = world.events("1").await;
+    assert_eq!(events["items"].as_array().unwrap().last().unwrap()["name"], "message.posted");
+}
+
+#[tokio::test]
+async fn what_cannot_be_read_or_is_not_clear_is_refused_with_its_place() {
+    let world = world().await;
+    world.started("s-1", PIPELINE).await;
+    let path = "/api/v1/documents";
+    let entity = "<!DOCTYPE x [<!ENTITY e \"x\">]><handoff>&e;</handoff>";
+    let no_run = "handoff: {from: {agent: analyst}, to: {agent: implementer}}";
+    for (kind, body, status, code) in [
+        (XML, "<handoff><from>a</from>", 400, "xml_syntax"),
+        (XML, entity, 400, "xml_refused"),
+        (YAML, "a: &x [*x]", 400, "yaml_refused"),
+        (YAML, "a: 1\na: 2", 400, "document_duplicate"),
+        (MARKDOWN, "# Nothing\n", 422, "no_metadata"),
+        (("content-type", "text/plain"), "x", 415, "content_type"),
+        (YAML, no_run, 422, "run_unknown"),
+        (YAML, "handoff: {to: {agent: implementer}, story_id: s-9}", 422, "sender_unknown"),
+        (YAML, "plan: x", 400, "bad_document"),
+    ] {
+        let problem = send(&world, path, kind, body).await.refuses(status, code);
+        let detail = problem["detail"].as_str().unwrap();
+        let has_place = detail.starts_with("line ");
+        assert!(has_place || status != 400 || code == "bad_document", "{detail}");
+        assert!(code != "run_unknown" || detail.contains("1 (s-1)"), "{detail}");
+    }
+    let large = format!("a: {}", "x".repeat(1024 * 1024));
+    send(&world, path, YAML, &large).await.refuses(413, "document_too_large");
+}
+
+#[tokio::test]
+async fn a_document_is_rehearsed_and_sent_twice_like_anything_else() {
+    let world = world().await;
+    let path = "/api/v1/documents?profile=lenient";
+    let told = send(&world, &format!("{path}&dryRun=true"), XML, PLAN).await.is(200);
+    assert_eq!(told["dryRun"], true);
+    let headers = [XML, ("idempotency-key", "k-1")];
+    for is_repeat in [false, true] {
+        let told = world.client.send("POST", path, &headers, PLAN).await.is(201);
+        assert_eq!(told["isRepeat"], is_repeat);
+    }
+    let other = PLAN.replace("Look", "Think");
+    world.client.send("POST", path, &headers, &other).await.refuses(422, "key_reused");
+}
+
+#[tokio::test]
+async fn every_schema_is_served_by_its_name() {
+    let world = world().await;
+    let listed = world.get("/schemas").await.is(200);
+    let names = listed["schemas"].as_array().unwrap();
+    assert!(names.len() >= 3, "{listed}");
+    for name in names {
+        let name = name.as_str().unwrap();
+        for path in [format!("/schemas/{name}"), format!("/schemas/{name}.schema.json")] {
+            let schema = world.get(&path).await;
+            assert_eq!(schema.header("content-type"), Some("application/schema+json"));
+            let schema = schema.is(200);
+            assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema", "{path}");
+        }
+    }
+    world.get("/schemas/nothing").await.refuses(404, "no_such_schema");
+}

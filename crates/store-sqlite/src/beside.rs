@@ -1,0 +1,73 @@
+//! A database that somebody else has open: it is read and never written, so no lock is needed.
+//! SQLite's write-ahead log gives each statement one moment of it, whatever the other does.
+
+use std::path::Path;
+
+use baton_store::StoreError;
+
+use crate::FILE;
+use crate::error::OpenError;
+use crate::reader::Readers;
+
+/// Only what is one statement is here: two queries may see two moments.
+#[derive(Debug)]
+pub struct Beside {
+    readers: Readers,
+}
+
+impl Beside {
+    pub fn open(dir: &Path) -> Result<Self, OpenError> {
+        Ok(Self { readers: Readers::open(&dir.join(FILE))? })
+    }
+
+    /// As [`SqliteStore::copy_into`](crate::SqliteStore::copy_into).
+    pub async fn copy_into(&self, dir: &Path) -> Result<(), StoreError> {
+        self.readers.copy_into(dir).await
+    }
+
+    /// Everything that is wrong with the file itself. Whether what it tells is true can be seen in
+    /// a copy.
+    pub async fn check(&self) -> Result<Vec<String>, StoreError> {
+        self.readers.check().await
+    }
+
+    pub async fn close(&self) {
+        self.readers.close().await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use baton_store::Store as _;
+    use baton_store_tests::{dump, sample};
+
+    use super::*;
+    use crate::SqliteStore;
+
+    #[tokio::test]
+    async fn what_another_has_open_is_copied_and_checked_while_it_writes() {
+        let [here, there] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+        let store = SqliteStore::open(here.path()).unwrap();
+        let beside = Beside::open(here.path()).unwrap();
+        for append in sample::tale(1, "s1") {
+            store.append(append).await.unwrap();
+        }
+        let before = dump(&store).await;
+        beside.copy_into(there.path()).await.unwrap();
+        for append in sample::tale(2, "s2") {
+            store.append(append).await.unwrap();
+        }
+        assert_eq!(beside.check().await.unwrap(), Vec::<String>::new());
+        beside.close().await;
+        let copy = SqliteStore::open(there.path()).unwrap();
+        assert_eq!(dump(&copy).await, before);
+        assert_ne!(dump(&store).await, before, "the other goes on");
+    }
+
+    #[test]
+    fn where_there_is_no_database_none_is_made() {
+        let dir = tempfile::tempdir().unwrap();
+        assert!(Beside::open(dir.path()).is_err());
+        assert!(!dir.path().join(FILE).exists());
+    }
+}

@@ -1,0 +1,148 @@
+use expect_test::expect;
+
+use super::*;
+use crate::json;
+
+const XML: &str = "<handoff>\n  <from>a</from>\n  <to>b</to>\n</handoff>";
+const YAML: &str = "handoff:\n  from:\n    agent: a\n\n  to:\n    agent: b\n";
+const JSON: &str = "{\n  \"status\": \"complete\",\n  \"phase\": \"testing\"\n}";
+
+/// What was found, one a line: the format and the document, or its problem.
+fn told(output: &str) -> String {
+    let line = |it: Found| match it.document {
+        Ok(document) => format!("{}: {}\n", it.format.name(), json::print(&document)),
+        Err(error) => format!("{}: {error}\n", it.format.name()),
+    };
+    extract(output).into_iter().map(line).collect()
+}
+
+#[track_caller]
+fn check_one(output: &str, format: Format, piece: &str) {
+    let found = extract_one(output).unwrap_or_else(|it| panic!("{it}: {output}"));
+    assert_eq!((found.format, &output[found.span]), (format, piece), "{output}");
+}
+
+#[test]
+fn a_handoff_is_found_in_every_form_and_place() {
+    for (output, format, piece) in [
+        (XML.to_owned(), Format::Xml, XML),
+        (format!("I am done.\n\n{XML}\n\nBye!"), Format::Xml, XML),
+        (format!("Here it is: {XML} (that was it)"), Format::Xml, XML),
+        (format!("I print a <handoff> now.\n{XML}\n"), Format::Xml, XML),
+        (format!("A `<handoff>...</handoff>` follows.\n```xml\n{XML}\n```\n"), Format::Xml, XML),
+        (format!("```\n{XML}\n```"), Format::Xml, XML),
+        (format!("First <handoff>, as told.\n{XML}\nThat was </handoff>."), Format::Xml, XML),
+        (format!("{{ not JSON: {XML} }}"), Format::Xml, XML),
+        (YAML.to_owned(), Format::Yaml, YAML),
+        (format!("Done.\n\n{YAML}\nBye"), Format::Yaml, YAML),
+        (format!("```yaml\n{YAML}```\n"), Format::Yaml, YAML),
+        (format!("````markdown\n# x\n```yaml\n{YAML}```\n````\n"), Format::Yaml, YAML),
+        (JSON.to_owned(), Format::Json, JSON),
+        (format!("Done.\n{JSON}\nBye {{}}"), Format::Json, JSON),
+        (format!("{{\"type\":\"log\"}}\n{JSON}\n{{\"type\":\"end\"}}\n"), Format::Json, JSON),
+        (format!("```\nstray\n{JSON}"), Format::Json, JSON),
+        (format!("He said \"hi\nand left.\n{JSON}\n"), Format::Json, JSON),
+    ] {
+        check_one(&output, format, piece);
+    }
+    check_one(&format!("```json\n{JSON}\n```\n"), Format::Json, &format!("{JSON}\n"));
+    let envelope = "{\"action\":\"reject\",\"handoffId\":1}";
+    check_one(&format!("x\n{envelope}\ny"), Format::Json, envelope);
+    check_one("```baton\n{\"a\":1}\n```\n", Format::Json, "{\"a\":1}\n");
+    let metadata = "## Metadata\n\n```json\n{\"a\": 1}\n```\n";
+    check_one(&format!("# Report\n\n{metadata}\nBye"), Format::Markdown, metadata);
+}
+
+#[test]
+fn colours_are_looked_through() {
+    let output = "\u{1B}[2mworking\u{1B}[0m\r\n\u{1B}[32m<handoff>\u{1B}[0m\r\n  <from>a</from>\u{1B}[K\r\n</handoff>\u{1B}[0m\r\n";
+    let found = extract_one(output).unwrap();
+    assert_eq!(json::print(&found.document.unwrap()), r#"{"handoff":{"from":"a"}}"#);
+    assert!(output[found.span.clone()].starts_with("<handoff>"), "{:?}", &output[found.span]);
+}
+
+#[test]
+fn the_newest_is_the_last() {
+    let output = format!("{XML}\n\n{YAML}\ntext\n\n{JSON}\n\n{}", XML.replace(">a<", ">c<"));
+    expect![[r#"
+        xml: {"handoff":{"from":"a","to":"b"}}
+        yaml: {"handoff":{"from":{"agent":"a"},"to":{"agent":"b"}}}
+        json: {"status":"complete","phase":"testing"}
+        xml: {"handoff":{"from":"c","to":"b"}}
+    "#]]
+    .assert_eq(&told(&output));
+}
+
+#[test]
+fn a_broken_one_at_the_end_is_told_and_not_passed_over() {
+    let outputs = [
+        format!("{XML}\n\n<handoff>\n  <from>a & b</from>\n</handoff>\n"),
+        format!("{XML}\n\nonce more:\n<handoff>\n  <from>a</from>\n  <to>cut o"),
+        format!("{JSON}\n\n```yaml\nhandoff:\n  from: a: b\n```\n"),
+        format!("{JSON}\n\nhandoff:\n  from: &x a\n"),
+        format!("{YAML}\n\n```json\n{{\"handoff\": {{\"context\": [...]}}}}\n```\n"),
+        format!("{YAML}\n\n{{\n  \"output_type\": \"implementation\",\n  \"status\": \"comp"),
+        format!("{XML}\n\n## Metadata\n\n```json\n{{'a': 1}}\n```\n"),
+        format!("{XML}\n\n```baton\n{{\"action\": \"create\",}}\n```\n"),
+    ];
+    let told: String =
+        outputs.iter().map(|it| format!("{}\n", extract_one(it).unwrap_err())).collect();
+    expect![[r#"
+        the last handoff in the output cannot be read: line 7, column 11: is not XML: `&` must be written as `&amp;`
+        the last handoff in the output cannot be read: line 9, column 3: is not XML: `<to>` is never closed
+        the last handoff in the output cannot be read: line 8, column 10: is not YAML: mapping values are not allowed in this context
+        the last handoff in the output cannot be read: line 7, column 12: anchors are not read; leave the `&name` out
+        the last handoff in the output cannot be read: line 10, column 26: found `.` where a value should stand
+        the last handoff in the output cannot be read: line 11, column 18: the text ends where `"` should follow
+        the last handoff in the output cannot be read: line 9, column 2: the metadata block is not JSON: found `'` where a key in double quotes or `}` should stand
+        the last handoff in the output cannot be read: line 7, column 21: found `}` where a key in double quotes should stand
+    "#]].assert_eq(&told);
+}
+
+#[test]
+fn what_is_no_handoff_is_not_taken_for_one() {
+    for output in [
+        "",
+        "All done, nothing to hand over.",
+        "I would print a <handoff> element, and then </handoff>.",
+        "handoff: see below",
+        "handoff:\n\nNothing.",
+        "The <handoff> above says it all.",
+        "{\"type\":\"result\",\"status\":\"ok\"}",
+        "```json\n{\"name\": \"package\", \"version\": \"1.0.0\"}\n```\n",
+        "```json\n{broken\n```\n",
+        "```yaml\nservices:\n  web: {}\n```\n",
+        "```rust\nlet x = \"<handoff><from>a</from></handoff>\";\n```\n",
+        "fn main() {\n}\n",
+    ] {
+        assert_eq!(extract(output), [], "{output}");
+        assert_eq!(extract_one(output), Err(ExtractError::Nothing));
+    }
+}
+
+/// Each took hours if every beginning were followed to the end of the text.
+#[test]
+fn the_time_grows_with_the_size_alone() {
+    for piece in [
+        "{\n",
+        "{\"a\":\n",
+        "<handoff>",
+        "<handoff>\n<a>\n",
+        "</handoff ",
+        "<handoff>x</handoff>",
+        "<handoff><a></handoff>",
+        "handoff:\n",
+        "handoff:\n  a\n",
+        "```json\n{\n",
+        "```\n",
+        "~~~\n```\n",
+        "\u{1B}[",
+        "\u{1B}]",
+        "## Metadata\n",
+        "## Metadata\n```json\n{}\n```\n",
+        "\"\n{",
+    ] {
+        let output = piece.repeat(500_000 / piece.len());
+        let _ = extract(&output);
+    }
+}

@@ -1,0 +1,66 @@
+//! Elements of seed 001 in a text, by their tags alone.
+
+use super::candidate::{Candidates, Sign};
+use crate::formats::Format;
+
+const ROOTS: [&str; 5] =
+    ["handoff", "workflow-complete", "workflow_complete", "acknowledgment", "acknowledgement"];
+
+enum Tag {
+    Opens,
+    Closes,
+}
+
+/// Pairs every closing tag with the nearest opening one before it: an opening tag that is only
+/// mentioned has none.
+pub(super) fn find(text: &str, offset: usize, found: &mut Candidates) {
+    let mut open: [Vec<usize>; ROOTS.len()] = Default::default();
+    let mut last_begin = None;
+    for (start, _) in text.match_indices('<') {
+        let Some((root, tag, length)) = tag_at(&text[start..]) else { continue };
+        match tag {
+            Tag::Opens => open[root].push(start),
+            Tag::Closes => {
+                let Some(begin) = open[root].pop() else { continue };
+                // Around another one, two tags that were only mentioned look like a pair.
+                if last_begin.is_none_or(|it| it < begin) || begins_block(text, begin) {
+                    found.add(offset + begin..offset + start + length, Format::Xml, SIGN);
+                    last_begin = Some(begin);
+                }
+            }
+        }
+    }
+    // The text may have been cut off in the middle of one. A tag within a sentence is none.
+    for start in open.iter().filter_map(|it| it.last()).filter(|it| begins_block(text, **it)) {
+        found.add_unclosed(offset + start..offset + text.len(), Format::Xml, SIGN);
+    }
+}
+
+const SIGN: Sign = Sign::Root;
+
+/// Which root's tag a text begins with, and how long a closing one is.
+fn tag_at(text: &str) -> Option<(usize, Tag, usize)> {
+    let (tag, name) = match text.strip_prefix("</") {
+        Some(name) => (Tag::Closes, name),
+        None => (Tag::Opens, text.strip_prefix('<')?),
+    };
+    let root = ROOTS.iter().position(|root| {
+        name.strip_prefix(root).is_some_and(|it| it.starts_with(['>', ' ', '\n', '\r', '\t']))
+    })?;
+    let length = match tag {
+        Tag::Opens => 0,
+        Tag::Closes => text[..text.floor_char_boundary(64)].find('>')? + 1,
+    };
+    Some((root, tag, length))
+}
+
+/// On a line of its own, and with an element in it. Looks no further than it has to: there may be
+/// thousands of tags to be asked about.
+fn begins_block(text: &str, start: usize) -> bool {
+    const NEAR: usize = 1000;
+    let before = &text[text.ceil_char_boundary(start.saturating_sub(NEAR))..start];
+    let blanks = before.trim_end_matches([' ', '\t']);
+    let behind = &text[start..text.floor_char_boundary(start + NEAR)];
+    let inner = behind.split_once('>').map(|(_, rest)| rest.trim_start());
+    (blanks.is_empty() || blanks.ends_with('\n')) && inner.is_some_and(|it| it.starts_with('<'))
+}

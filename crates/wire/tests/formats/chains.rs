@@ -1,0 +1,178 @@
+//! What a seed prints comes back through every chain of formats.
+
+use baton_core::document::kind::DocumentKind;
+use baton_core::view::View;
+use baton_wire::formats::{self, Format};
+use expect_test::expect;
+use quick_xml::Reader;
+use quick_xml::events::{BytesStart, Event};
+
+use crate::fixtures;
+
+/// Every order in which the four formats can follow each other.
+fn chains() -> Vec<[Format; 4]> {
+    let mut chains = Vec::new();
+    for a in Format::ALL {
+        for b in Format::ALL {
+            for c in Format::ALL {
+                for d in Format::ALL {
+                    let chain = [a, b, c, d];
+                    if Format::ALL.iter().all(|it| chain.contains(it)) {
+                        chains.push(chain);
+                    }
+                }
+            }
+        }
+    }
+    chains
+}
+
+#[test]
+fn every_example_comes_back_through_every_chain() {
+    let chains = chains();
+    assert_eq!(chains.len(), 24);
+    for fixture in fixtures::all() {
+        let original = fixture.document();
+        for chain in &chains {
+            let mut document = original.clone();
+            for format in chain {
+                let text = formats::encode(&document, *format);
+                document = formats::decode(*format, &text).unwrap();
+            }
+            assert_eq!(document, original, "{} through {chain:?}", fixture.name);
+        }
+    }
+}
+
+/// The elements, attributes and texts of a document in order, one a line: what XML means, told
+/// without our own reader.
+fn elements(xml: &str) -> Vec<String> {
+    let mut reader = Reader::from_str(xml);
+    let mut lines = Vec::new();
+    let begin = |tag: &BytesStart<'_>| {
+        let attributes: Vec<String> = tag
+            .attributes()
+            .map(|it| it.unwrap())
+            .map(|it| format!(" {}={:?}", it.key.into_inner(), it.value))
+            .collect();
+        format!("<{}{}>", tag.name().into_inner(), attributes.concat())
+    };
+    loop {
+        match reader.read_event().unwrap() {
+            Event::Start(tag) => lines.push(begin(&tag)),
+            Event::Empty(tag) => lines.extend([begin(&tag), "</>".to_owned()]),
+            Event::End(_) => lines.push("</>".to_owned()),
+            Event::Text(text) if text.trim().is_empty() => {}
+            Event::Text(text) => lines.push(text.to_string()),
+            Event::GeneralRef(name) => lines.push(format!("&{};", name.as_ref())),
+            Event::Comment(_)
+            | Event::CData(_)
+            | Event::Decl(_)
+            | Event::PI(_)
+            | Event::DocType(_) => {}
+            Event::Eof => return lines,
+        }
+    }
+}
+
+#[test]
+fn the_elements_of_seed_001_come_back_in_their_order() {
+    let examples = fixtures::all().into_iter().filter(|it| it.format == Format::Xml);
+    for fixture in examples {
+        let mut document = fixture.document();
+        for format in [Format::Yaml, Format::Json, Format::Markdown, Format::Xml] {
+            document = formats::decode(format, &formats::encode(&document, format)).unwrap();
+        }
+        let printed = formats::encode(&document, Format::Xml);
+        assert_eq!(elements(&printed), elements(&fixture.text), "{}", fixture.name);
+        if !fixture.text.contains("<!--") {
+            assert_eq!(printed, fixture.text, "{}", fixture.name);
+        }
+    }
+}
+
+#[test]
+fn json_examples_mean_the_same_to_another_reader() {
+    for fixture in fixtures::all().iter().filter(|it| it.format == Format::Json) {
+        let expected: serde_json::Value = serde_json::from_str(&fixture.text).unwrap();
+        let printed = formats::encode(&fixture.document(), Format::Json);
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&printed).unwrap(), expected);
+    }
+}
+
+#[test]
+fn markdown_examples_come_back_to_the_byte() {
+    for fixture in fixtures::all().iter().filter(|it| it.format == Format::Markdown) {
+        let mut document = fixture.document();
+        for format in [Format::Xml, Format::Yaml, Format::Json] {
+            document = formats::decode(format, &formats::encode(&document, format)).unwrap();
+        }
+        let printed = formats::encode(&document, Format::Markdown);
+        // Only the layout of the JSON is ours.
+        let words = |text: &str| text.split_whitespace().collect::<String>();
+        assert_eq!(words(&printed), words(&fixture.text), "{}", fixture.name);
+        let prose = |text: &str| text.split("json").next().unwrap().to_owned();
+        assert_eq!(prose(&printed), prose(&fixture.text));
+    }
+}
+
+#[test]
+fn every_example_is_known_for_what_it_is() {
+    let mut table = String::new();
+    for fixture in fixtures::all() {
+        let view = View::of(&fixture.document());
+        let side = |it: Option<String>| it.unwrap_or_else(|| "-".to_owned());
+        let claim =
+            view.claim.map_or_else(|| "-".to_owned(), |it| format!("{} {:?}", it.word, it.meaning));
+        let kind: DocumentKind = view.kind;
+        table.push_str(&format!(
+            "{}: {}, {} -> {}, {claim}\n",
+            fixture.name,
+            kind.name(),
+            side(view.sender),
+            side(view.receiver),
+        ));
+    }
+    expect![[r#"
+        seed-000/accept.json: payload, - -> -, -
+        seed-000/cleanup.json: payload, - -> -, -
+        seed-000/create.json: payload, - -> -, -
+        seed-000/reject.json: payload, - -> -, -
+        seed-000/timeout.json: payload, - -> -, -
+        seed-001/error.xml: 001/handoff, implementer-agent -> orchestrator, failure Ended(Failure)
+        seed-001/fixer-agent-to-reviewer-agent.xml: 001/handoff, fixer-agent -> reviewer-agent, ready-for-re-review Ended(Success)
+        seed-001/implementer-agent-to-reviewer-agent.xml: 001/handoff, implementer-agent -> reviewer-agent, -
+        seed-001/issue-manager-to-prep-agent.xml: 001/handoff, issue-manager -> prep-agent, -
+        seed-001/prep-agent-to-implementer-agent.xml: 001/handoff, prep-agent -> implementer-agent, ready Ended(Success)
+        seed-001/reviewer-agent-to-fixer-agent.xml: 001/handoff, reviewer-agent -> fixer-agent, changes_requested Ended(Failure)
+        seed-001/reviewer-agent-to-validator-agent.xml: 001/handoff, reviewer-agent -> validator-agent, approved Ended(Success)
+        seed-001/structure.xml: 001/handoff, source-agent-name -> target-agent-name, success|failure|blocked Unknown
+        seed-001/validator-agent-to-closer-agent.xml: 001/handoff, validator-agent -> closer-agent, merged Ended(Success)
+        seed-001/validator-agent-to-fixer-agent.xml: 001/handoff, validator-agent -> fixer-agent, failed Ended(Failure)
+        seed-001/workflow-complete.xml: 001/workflow-complete, - -> -, completed Ended(Success)
+        seed-002/architecture-to-implementation.json: 002/phase, - -> frontend-developer, complete Ended(Success)
+        seed-002/architecture.md: 002/phase, - -> frontend-developer, complete Ended(Success)
+        seed-002/blocked.json: 002/metadata, frontend-developer -> -, blocked Ended(Blocked)
+        seed-002/blocked.md: 002/metadata, frontend-developer -> -, blocked Ended(Blocked)
+        seed-002/fragment-artifacts.json: payload, - -> -, -
+        seed-002/fragment-blockers.json: payload, - -> -, -
+        seed-002/fragment-files-modified.json: payload, - -> -, -
+        seed-002/fragment-verification-architecture.json: payload, - -> -, -
+        seed-002/fragment-verification.json: payload, - -> -, -
+        seed-002/implementation-to-testing.json: 002/phase, - -> backend-tester, complete Ended(Success)
+        seed-002/testing-to-complete.json: 002/phase, - -> -, complete Ended(Success)
+        seed-004/acknowledgment-partial.yaml: 004/acknowledgment-partial, - -> -, -
+        seed-004/acknowledgment.yaml: 004/acknowledgment, [source agent] -> -, -
+        seed-004/delegation.yaml: 004/handoff, architecture -> security-check, -
+        seed-004/escalation.yaml: 004/handoff, estimation -> human, -
+        seed-004/fragment-context-forbidden.yaml: payload, - -> -, -
+        seed-004/fragment-context-required.yaml: payload, - -> -, -
+        seed-004/fragment-success-criteria-bad.yaml: payload, - -> -, -
+        seed-004/fragment-success-criteria-good.yaml: payload, - -> -, -
+        seed-004/gate.yaml: 004/gate, [current agent] -> human, -
+        seed-004/package.yaml: 004/handoff, [agent-id] -> [agent-id], -
+        seed-004/return.yaml: 004/handoff, security-check -> architecture, -
+        seed-004/sequential.yaml: 004/handoff, specification -> architecture, -
+        seed-004/state-current.json: payload, - -> -, -
+    "#]].assert_eq(&table);
+}

@@ -1,0 +1,7 @@
+//! The formats as a user of the crate meets them: the seeds' examples, chains, hostile texts.
+#![expect(clippy::unwrap_used, reason = "these are tests")]
+
+mod chains;
+mod fixtures;
+mod fuzz;
+mod hostile;

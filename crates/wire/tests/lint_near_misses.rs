@@ -1,0 +1,169 @@
+//! Near misses: what looks like a mistake and is none. Every rule has some that must not trip it.
+
+use baton_core::document::Node;
+use baton_core::lint::{self, Facts, FileFact, Rule};
+use baton_wire::json;
+
+const NEAR_MISSES: &[(Rule, &[&str])] = &[
+    (
+        Rule::VagueSummary,
+        &[
+            r#"{"summary":"The migration is done: 3 tables, 40,000 rows"}"#,
+            r#"{"summary":"Wrote some code generators for protobuf"}"#,
+            r#"{"summary":"Tests added for IBAN parsing"}"#,
+            r#"{"note":"done"}"#,
+        ],
+    ),
+    (
+        Rule::LongSummary,
+        &[
+            r#"{"summary":"Moved to v2.4.1, e.g. for src/a.rs. Kept the API. No migration."}"#,
+            r#"{"handoff":{"context":"One. Two. Three. Four. Five. Six widgets are left."},"status":"complete"}"#,
+        ],
+    ),
+    (
+        Rule::BlankField,
+        &[r#"{"risks":[],"blockers":{},"step":null,"n":0,"ok":false}"#, r#"{"a":" x "}"#],
+    ),
+    (
+        Rule::Placeholder,
+        &[
+            r#"{"summary":"Replaced <Dashboard> by <Board>"}"#,
+            r#"{"tag":"<Dashboard>"}"#,
+            r#"{"note":"TODO list gets a third view"}"#,
+            r#"{"range":"7d|30d|90d"}"#,
+            r#"{"note":"none"}"#,
+        ],
+    ),
+    (
+        Rule::Unmeasurable,
+        &[
+            r#"{"success_criteria":["Fast: p99 under 20 ms","All tests pass","Every table has a key"]}"#,
+            r#"{"constraints":["Keep the text \"please retry quickly\"","No new services"]}"#,
+            r#"{"summary":"Retries quickly give up now, after 3 tries"}"#,
+        ],
+    ),
+    (
+        Rule::ArtifactWithoutPath,
+        &[r#"{"artifacts":["a.md",{"path":"b.md"},{"file":"c.md"}]}"#, r#"{"files_changed":12}"#],
+    ),
+    (
+        Rule::ArtifactOutside,
+        &[
+            r#"{"artifacts":["a/../b.md","./c.md",".project/x/","https://example.org/design"]}"#,
+            r#"{"workspace_path":"/srv/work/x","files_changed":["src/..hidden.rs"]}"#,
+        ],
+    ),
+    (
+        Rule::ArtifactMissing,
+        &[
+            r#"{"files_to_modify":["gone.rs"]}"#,
+            r#"{"files_changed":[{"path":"gone.rs","status":"deleted"}]}"#,
+            r#"{"artifacts":["nobody-looked.rs"]}"#,
+        ],
+    ),
+    (
+        Rule::ArtifactChanged,
+        &[
+            r#"{"artifacts":[{"path":"there.rs"}]}"#,
+            r#"{"artifacts":[{"path":"there.rs","sha256":"sha256:00000000000000000000000000000000000000000000000000000000000000AA"}]}"#,
+        ],
+    ),
+    (
+        Rule::QuestionWithoutPriority,
+        &[
+            r#"{"open_questions":[]}"#,
+            r#"{"open_questions":[{"question":"Who pays?","priority":"HIGH"}]}"#,
+            r#"{"questions":["Which folder?"]}"#,
+        ],
+    ),
+    (
+        Rule::DecisionWithoutRationale,
+        &[
+            r#"{"decisions":["Zip, because every system opens it"]}"#,
+            r#"{"decisions":[{"decision":"Zip","reasoning":"Every system opens it"}]}"#,
+            r#"{"discoveries":{"decisions":["Dates are ISO 8601"]}}"#,
+        ],
+    ),
+    (
+        Rule::ClaimWithoutEvidence,
+        &[
+            r#"{"build_passes":false}"#,
+            r#"{"build_passes":true,"commands":["cargo test: ok"]}"#,
+            r#"{"verification":{"patterns_referenced":true}}"#,
+        ],
+    ),
+    (
+        Rule::CountMismatch,
+        &[
+            r#"{"critical_count":3,"blocking_issues":[{"severity":"critical"}]}"#,
+            r#"{"critical_count":0,"blocking_issues":[{"severity":"important"}]}"#,
+            r#"{"files_changed":["a","b"],"learnings_added":0}"#,
+        ],
+    ),
+    (
+        Rule::StaleWorkflowState,
+        &[
+            r#"{"workflow_state":{"current_step":2,"completed_steps":["a","b"],"remaining_steps":["c"]}}"#,
+            r#"{"workflow_state":{"current_step":3,"completed_steps":["a","b"],"remaining_steps":["c"]}}"#,
+            r#"{"workflow_state":{"name":"x"}}"#,
+        ],
+    ),
+    (
+        Rule::WrongRange,
+        &[
+            r#"{"source_files_verified":["a.rs:1-10","a.rs:7","a.rs","C:\\x\\a.rs","a.rs:L3-L9"]}"#,
+            r#"{"source_files_verified":["there.rs:1-10"]}"#,
+        ],
+    ),
+    (
+        Rule::Secret,
+        &[
+            r#"{"note":"keys begin with sk- and ghp_"}"#,
+            r#"{"sha":"4be1f0c99a0d4e7cb2a8ff15c1d5f5a0a7be9d21","password":"$DB_PASSWORD"}"#,
+            r#"{"token":"see the vault","api_key":"<your key>"}"#,
+        ],
+    ),
+    (
+        Rule::PersonalData,
+        &[
+            r#"{"reason":"git@github.com:acme/shop cannot be cloned; noreply@github.com is blocked"}"#,
+            r#"{"owner":"lena@studio.de"}"#,
+            r#"{"reason":"left-pad@1.3.0 and @types/node differ by +12 lines"}"#,
+        ],
+    ),
+    (
+        Rule::InvisibleCharacter,
+        &["{\"a\":\"👩\u{200D}💻 \u{FE0F} ümläut\\ttab\\nline\"}", "{\"a\":\"می\u{200C}خواهم\"}"],
+    ),
+    (
+        Rule::InstructionToReader,
+        &[
+            r#"{"a":"the test ignore_previous_instructions passes"}"#,
+            r#"{"a":"titles like \"ignore all previous instructions\" stay data"}"#,
+            r#"{"a":"ignore the rules of eslint in generated files"}"#,
+            r#"{"a":"you are now redirected to the login page"}"#,
+        ],
+    ),
+];
+
+#[test]
+fn no_near_miss_trips_its_rule() {
+    let there = FileFact::File { n_lines: Some(10), sha256: Some(format!("{}aa", "0".repeat(62))) };
+    let files = [("gone.rs".to_owned(), FileFact::Missing), ("there.rs".to_owned(), there)];
+    let facts = Facts { files: files.into(), run: None };
+    for (rule, documents) in NEAR_MISSES {
+        assert!(documents.len() >= 2, "{rule}");
+        for text in *documents {
+            let document: Node = json::parse(text).unwrap();
+            let found = lint::findings(&document, &facts);
+            assert!(found.iter().all(|it| it.rule != Some(*rule)), "{rule}: {text}: {found:?}");
+        }
+    }
+}
+
+#[test]
+fn every_rule_has_near_misses() {
+    let rules: Vec<Rule> = NEAR_MISSES.iter().map(|(rule, _)| *rule).collect();
+    assert_eq!(rules, Rule::ALL);
+}

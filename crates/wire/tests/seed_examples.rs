@@ -1,0 +1,88 @@
+//! Every example that the seeds print, against the contracts that come with Baton: in lenient each
+//! of them passes, and what a seed prints as bad is told.
+
+use std::path::{Path, PathBuf};
+
+use baton_core::contract::Profile;
+use baton_core::document::Node;
+use baton_core::document::kind::DocumentKind;
+use baton_core::lint::{self, Facts, Rule, Settings, Subject};
+use baton_wire::builtin;
+use baton_wire::formats::{self, Format};
+
+fn fixtures() -> Vec<(PathBuf, Node)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let mut found = Vec::new();
+    for folder in std::fs::read_dir(root).unwrap().map(|it| it.unwrap().path()) {
+        if !folder.is_dir() {
+            continue;
+        }
+        for path in std::fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()) {
+            let format = Format::parse(path.extension().unwrap().to_str().unwrap()).unwrap();
+            let text = std::fs::read_to_string(&path).unwrap();
+            found.push((path, formats::decode(format, &text).unwrap()));
+        }
+    }
+    found.sort_by(|one, two| one.0.cmp(&two.0));
+    found
+}
+
+fn report(document: &Node) -> lint::Report {
+    let (facts, settings) = (Facts::default(), Settings::default());
+    let contract = builtin::contract_of(document);
+    lint::lint(&Subject { document, contract, facts: &facts, settings: &settings, file: None })
+}
+
+#[test]
+fn every_printed_example_passes_its_edge_in_lenient() {
+    let mut n_with_contract = 0;
+    for (path, document) in fixtures() {
+        let refusing: Vec<String> = report(&document)
+            .refusing(Profile::Lenient)
+            .map(|it| it.to_problem().to_string())
+            .collect();
+        assert_eq!(refusing, Vec::<String>::new(), "{}", path.display());
+        n_with_contract += usize::from(builtin::contract_of(&document).is_some());
+    }
+    // Ten of seed 001, six of seed 002, six of seed 004.
+    assert!(n_with_contract >= 20, "{n_with_contract}");
+}
+
+#[test]
+fn every_handoff_that_is_printed_has_a_contract() {
+    for (path, document) in fixtures() {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        // The general structure of seed 001 is between no agents in particular.
+        let is_general = name == "structure.xml";
+        let has_one = match DocumentKind::of(&document) {
+            DocumentKind::Handoff001 => !is_general,
+            DocumentKind::WorkflowComplete
+            | DocumentKind::Metadata002(_)
+            | DocumentKind::Handoff004
+            | DocumentKind::Gate004 => true,
+            DocumentKind::Acknowledgement(_) | DocumentKind::Payload => false,
+        };
+        assert_eq!(builtin::contract_of(&document).is_some(), has_one, "{name}");
+    }
+}
+
+/// What the linter says of the printed examples, beside the marks in templates.
+#[test]
+fn the_printed_examples_have_no_findings_but_those_they_are_printed_for() {
+    for (path, document) in fixtures() {
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        let expected: &[Rule] = match name.as_str() {
+            "fragment-context-forbidden.yaml" => &[Rule::VagueSummary],
+            "fragment-success-criteria-bad.yaml" => &[Rule::Unmeasurable],
+            _ => &[],
+        };
+        let found = report(&document).findings;
+        let mut rules: Vec<Rule> = found
+            .iter()
+            .filter_map(|it| it.rule)
+            .filter(|it| !matches!(it, Rule::Placeholder | Rule::BlankField))
+            .collect();
+        rules.dedup();
+        assert_eq!(rules, expected, "{name}: {found:?}");
+    }
+}
