@@ -27,7 +27,7 @@ pub(crate) fn run(args: &[&str]) -> Result<()> {
     let mut env = vec![("BATON_FUZZ_SECONDS", seconds.as_str()), ("BATON_FUZZ_SEED", &seed)];
     env.extend(target.as_deref().map(|it| ("BATON_FUZZ_TARGET", it)));
     let test = ["test", "--release", "--package", "baton-wire", "--test", "formats", "--"];
-    let only = ["--ignored", "--exact", "--nocapture", "fuzz::for_long"];
+    let only = ["--nocapture", "fuzz::"];
     cargo::run(&[&test[..], &only].concat(), &env)
 }
 

@@ -12,6 +12,7 @@ mod payload;
 mod project;
 mod session;
 mod show;
+mod workspace;
 
 use std::process::ExitCode;
 

@@ -11,6 +11,7 @@ use crate::args::Cli;
 use crate::failure::Failure;
 use crate::project::Project;
 use crate::show;
+use crate::workspace::Folder;
 
 pub(crate) struct Session {
     pub(crate) engine: Arc<Engine>,
@@ -32,6 +33,7 @@ impl Session {
         }
         let store = Arc::new(SqliteStore::open(&project.data()).map_err(Failure::Open)?);
         let engine = Engine::open(store.clone(), Arc::new(SystemClock), catalog).await?;
+        let engine = engine.with_workspace(Arc::new(Folder(project.root.clone())));
         // While no server runs, nobody else marks what has waited too long.
         engine.sweep().await?;
         if let Some(places) = archive::places(&project) {

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use crate::document::Node;
-use crate::names::Words;
+use crate::evidence::{Evidence, Verdict};
+use crate::lint::{self, Answer, Facts};
+use crate::names::{CheckName, Words};
 use crate::problem::Problem;
 
 /// The receiver's word, as it was sent and as Baton reads it.
@@ -15,6 +17,18 @@ pub struct Acknowledgement {
     pub questions: Vec<String>,
     pub blockers: Vec<String>,
     pub action: Action,
+    /// Seed 004's four checks, as far as anybody knows.
+    pub checks: Vec<Evidence>,
+}
+
+/// What a receiver has to look at before it starts, in the order of seed 004. Baton makes the first
+/// three, and the receiver says the fourth itself.
+pub const CHECKS: [&str; 4] =
+    ["received-summary", "received-artifacts", "received-deliverable", "received-constraints"];
+
+/// True for a check of what was received.
+pub fn is_receipt(check: &CheckName) -> bool {
+    CHECKS.contains(&check.as_str())
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,7 +58,30 @@ impl Acknowledgement {
             questions: Vec::new(),
             blockers: Vec::new(),
             action: Action::Start,
+            checks: Vec::new(),
         }
+    }
+
+    /// With what can be said about the package that was received.
+    #[must_use]
+    pub fn checked(self, document: Option<&Node>, facts: &Facts) -> Self {
+        let made = document.map(|it| lint::checklist(it, facts).map(|it| it.answer));
+        let [summary, artifacts, deliverable, _] = made.unwrap_or([Answer::Unverified; 4]);
+        let constraints = match &self.understood {
+            Understood::Partly => Answer::No,
+            Understood::Fully { constraints, .. } if constraints.is_empty() => Answer::Unverified,
+            Understood::Fully { .. } => Answer::Yes,
+        };
+        let answers = [summary, artifacts, deliverable, constraints];
+        let checks = CHECKS.iter().zip(answers).filter_map(|(name, answer)| {
+            let verdict = match answer {
+                Answer::Yes => Verdict::Passed,
+                Answer::No => Verdict::Failed,
+                Answer::Unverified => return None,
+            };
+            Some(Evidence { check: CheckName::parse(name).ok()?, verdict })
+        });
+        Self { checks: checks.collect(), ..self }
     }
 
     /// True for a document that says what it is.
@@ -100,7 +137,8 @@ impl Acknowledgement {
         if !problems.is_empty() {
             return Err(problems);
         }
-        Ok(Self { text: text.into(), understood, questions, blockers, action })
+        let checks = Vec::new();
+        Ok(Self { text: text.into(), understood, questions, blockers, action, checks })
     }
 
     /// What the sender is asked, where the receiver will not start without an answer.
@@ -193,6 +231,40 @@ mod tests {
         let read = Acknowledgement::read(&document, "…").unwrap();
         assert_eq!(read.action, Action::Start);
         assert_eq!(Acknowledgement::words(" do it ").question(), None);
+    }
+
+    #[test]
+    fn baton_makes_three_checks_and_the_receiver_says_the_fourth() {
+        let package = Node::map([
+            ("summary", Node::text("Added 3 routes for the login in src/login.rs, with 9 tests")),
+            ("artifacts", list(&["src/login.rs"])),
+            ("expectations", Node::map([("deliverable", Node::text("A review"))])),
+        ]);
+        let understood = |constraints: &str| Understood::Fully {
+            task: None,
+            constraints: texts(&Node::text(constraints)),
+        };
+        let checked = |understood: Understood, package: Option<&Node>, facts: &Facts| {
+            let ours = Acknowledgement { understood, ..Acknowledgement::words("w") };
+            let word = |it: &Evidence| format!("{} {}", it.check, it.verdict.name());
+            let checks = ours.checked(package, facts).checks;
+            checks.iter().map(word).collect::<Vec<_>>().join(", ")
+        };
+        let nothing = Facts::default();
+        assert_eq!(
+            checked(understood("none"), Some(&package), &nothing),
+            "received-summary passed, received-deliverable passed, received-constraints passed"
+        );
+        let gone = Facts {
+            files: [("src/login.rs".to_owned(), lint::FileFact::Missing)].into(),
+            run: None,
+        };
+        assert_eq!(
+            checked(Understood::Partly, Some(&package), &gone),
+            "received-summary passed, received-artifacts failed, received-deliverable passed, \
+             received-constraints failed"
+        );
+        assert_eq!(checked(understood(""), None, &nothing), "");
     }
 
     #[test]

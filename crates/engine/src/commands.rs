@@ -145,7 +145,8 @@ impl Engine {
         command: impl FnOnce(HandoffNo) -> Command,
     ) -> Result<Outcome, EngineError> {
         let (run, no) = self.resolve_handoff(which).await?;
-        let outcome = self.on_run(caller, run, command(no)).await;
+        let command = self.checked(run, no, command(no)).await?;
+        let outcome = self.on_run(caller, run, command).await;
         match outcome {
             // Whoever is refused wants to know how the handoff stands, or that there is none.
             Err(EngineError::Refused { refusal, handoff: None }) => {

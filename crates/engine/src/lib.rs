@@ -27,6 +27,7 @@ mod sweeper;
 mod timekeeper;
 mod timers;
 mod verify;
+mod workspace;
 
 use std::sync::Arc;
 
@@ -62,6 +63,7 @@ pub use crate::stories::story_package;
 pub use crate::sweeper::{Sweeper, Swept};
 pub use crate::timekeeper::{Ticked, Timekeeper};
 pub use crate::verify::{Verified, verify_all, verify_run};
+pub use crate::workspace::Workspace;
 
 /// How often a decision is made again because somebody else moved the run first.
 const MOST_TRIES: usize = 100;
@@ -73,6 +75,7 @@ pub struct Engine {
     catalog: Catalog,
     cache: Cache,
     leases: Leases,
+    workspace: Option<Arc<dyn Workspace>>,
     /// The newest position that is known to be on disk.
     tip: watch::Sender<Position>,
     archive: archive::Desk,
@@ -104,7 +107,8 @@ impl Engine {
         let leases = Leases::new(store.timers(None, 0).await?, clock.now());
         let archive = archive::Desk::default();
         let (cache, is_open) = (Cache::default(), RwLock::new(true));
-        Ok(Self { store, clock, catalog, cache, leases, tip, archive, is_open })
+        let workspace = None;
+        Ok(Self { store, clock, catalog, cache, leases, workspace, tip, archive, is_open })
     }
 
     pub fn catalog(&self) -> &Catalog {

@@ -105,17 +105,17 @@ fn status(row: &StoryRow) -> Option<RunStatus> {
 pub fn story_package(story: &Story) -> Package {
     let list = |items: Vec<String>| Node::List(items.into_iter().map(Node::Text).collect());
     let depends_on = story.depends_on.iter().map(ToString::to_string).collect();
+    // A blank field could have been forgotten; null says that there is none.
+    let has_description = !story.description.trim().is_empty();
+    let description = if has_description { Node::text(&story.description) } else { Node::Null };
     let mut members = vec![
         ("id", Node::text(story.key.as_str())),
         ("title", Node::text(&story.title)),
+        ("description", description),
         ("acceptance", list(story.acceptance.clone())),
         ("depends_on", list(depends_on)),
         ("priority", Node::Number(Number::from(story.priority))),
     ];
-    // A blank field says nothing, and a receiver would be told so.
-    if !story.description.trim().is_empty() {
-        members.insert(2, ("description", Node::text(&story.description)));
-    }
     if let Some(pr_url) = &story.pr_url {
         members.push(("pr_url", Node::text(pr_url)));
     }

@@ -3,10 +3,10 @@
 mod edge;
 mod report;
 mod sarif;
-mod workspace;
 
 use baton_core::lint::{self, Facts, Report, Rule, Settings, Severity, Silence};
 use baton_core::names::AgentId;
+use baton_engine::Workspace as _;
 use baton_wire::formats::{self, FormatError};
 
 use self::edge::Edges;
@@ -15,6 +15,7 @@ use crate::document::Document;
 use crate::failure::Failure;
 use crate::project::Project;
 use crate::show::Format;
+use crate::workspace::Folder;
 
 /// What there is to say about one file.
 struct Looked {
@@ -43,6 +44,7 @@ pub(crate) fn run(cli: &Cli, args: &Lint) -> Result<(), Failure> {
     let edges = Edges::of(&project, args.workflow.as_deref())?;
     let said = args.edge.as_deref().map(pair).transpose()?;
     let settings = settings(&project, args)?;
+    let folder = Folder(project.root);
     let mut looked = Vec::new();
     for file in &args.files {
         let document = Document::read(file, args.from)?;
@@ -51,7 +53,7 @@ pub(crate) fn run(cli: &Cli, args: &Lint) -> Result<(), Failure> {
                 let edge = edges.of_document(&tree, said.as_ref());
                 let facts = match args.no_workspace {
                     true => Facts::default(),
-                    false => workspace::facts(&project.root, &tree),
+                    false => folder.facts(&tree),
                 };
                 let report = lint::lint(&lint::Subject {
                     document: &tree,

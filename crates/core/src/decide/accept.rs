@@ -6,6 +6,7 @@ use super::question;
 use crate::command::Accept;
 use crate::content::ContentId;
 use crate::event::Event;
+use crate::evidence::Evidence;
 use crate::outcome::Outcome;
 use crate::refusal::Refusal;
 use crate::run::{Handoff, HandoffNo, Kind, RunStatus, State};
@@ -29,6 +30,7 @@ pub(super) fn decide(draft: &mut Draft<'_>, accept: &Accept) -> Result<(), Refus
     // Whoever takes it only to ask does not take it.
     if let Some(words) = accept.acknowledgement.as_ref().and_then(|it| it.question()) {
         draft.open_work(handoff.no)?;
+        note_checks(draft, handoff.no, accept);
         question::ask(draft, &handoff, &words);
         return Ok(());
     }
@@ -37,6 +39,7 @@ pub(super) fn decide(draft: &mut Draft<'_>, accept: &Accept) -> Result<(), Refus
         return Err(Refusal::Paused);
     }
     let acknowledgement = accept.acknowledgement.as_ref().map(|it| draft.keep(&it.text));
+    note_checks(draft, handoff.no, accept);
     let held = take(draft, &handoff, acknowledgement, false);
     let fence = draft.run.handoff(held).map_or(0, |it| it.fence);
     if let Some(lease) = accept.lease {
@@ -45,6 +48,14 @@ pub(super) fn decide(draft: &mut Draft<'_>, accept: &Accept) -> Result<(), Refus
     draft.done.handoff = Some(held);
     draft.done.fence = Some(fence);
     Ok(())
+}
+
+/// What was looked at on receipt is kept with the handoff.
+fn note_checks(draft: &mut Draft<'_>, handoff: HandoffNo, accept: &Accept) {
+    let checks = accept.acknowledgement.as_ref().map_or(&[][..], |it| &it.checks);
+    for Evidence { check, verdict } in checks.iter().cloned() {
+        draft.emit(Event::EvidenceRecorded { handoff, check, verdict, detail: None });
+    }
 }
 
 /// Not before its time, where it was held back.

@@ -11,10 +11,12 @@ use super::gate::{
 use super::offer::{AtOrchestrator, Offer, hand_over, offer};
 use super::reject;
 use super::route::{Route, Work, is_trouble, route};
+use crate::acknowledgement;
 use crate::command::{Complete, Create};
 use crate::content::ContentId;
 use crate::contract::Profile;
 use crate::event::Event;
+use crate::evidence::Evidence;
 use crate::gate::{Gate, GateCause, GateKind};
 use crate::names::{AgentId, Reason};
 use crate::outcome::Outcome;
@@ -166,7 +168,14 @@ fn hand_on(draft: &mut Draft<'_>, held: &Handoff, edge: &Edge, offer: Offer) {
     let then = AtOrchestrator::of(&edge.to);
     let came_by = held.forward.clone();
     let from = held.to.place.clone();
-    let work = Onward { offer, then, came_by, evidence: &held.evidence, asker: None, from };
+    // What was looked at on receipt says nothing about what goes out.
+    let evidence: Vec<Evidence> = held
+        .evidence
+        .iter()
+        .filter(|it| !acknowledgement::is_receipt(&it.check))
+        .cloned()
+        .collect();
+    let work = Onward { offer, then, came_by, evidence: &evidence, asker: None, from };
     draft.done.handoff = Some(onward(draft, edge, work));
 }
 

@@ -114,6 +114,16 @@ async fn an_acknowledgement_in_any_format_takes_a_handoff_up() {
         let told = send(&world, "/api/v1/handoffs/1/accept", kind, body).await.is(200);
         assert_eq!(told["handoff"]["state"], "accepted", "{told}");
         assert_eq!(told["handoff"]["acknowledgement"], body);
+        // Baton's part of seed 004's checklist, and the receiver's.
+        let shown = world.get("/api/v1/handoffs/1").await.is(200);
+        let verdict = |check: &str| {
+            let found =
+                shown["evidence"].as_array().unwrap().iter().find(|it| it["check"] == check);
+            found.map(|it| it["verdict"].as_str().unwrap().to_owned())
+        };
+        assert_eq!(verdict("received-summary").as_deref(), Some("failed"), "{shown}");
+        let says_constraints = body.contains("constraints");
+        assert_eq!(verdict("received-constraints").is_some(), says_constraints, "{shown}");
     }
     let world = world().await;
     world.started("s-1", PIPELINE).await;

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "these are tests")]
 
 mod chains;
+mod docs;
 mod fixtures;
 mod fuzz;
 mod hostile;

@@ -8,8 +8,8 @@ use quick_xml::errors::IllFormedError;
 use quick_xml::events::attributes::AttrError;
 use quick_xml::events::{BytesDecl, BytesStart, Event};
 
-use super::assemble::{Content, Part, Role, Value};
-use super::characters::{is_blank, is_legal, is_name, reference};
+use super::assemble::{Content, Part, Role, Value, Written};
+use super::characters::{is_legal, is_name, reference};
 use super::marks::{self, Kind, Marks};
 use super::{ITEM, ROOT};
 use crate::duplicates::first_duplicate;
@@ -82,17 +82,12 @@ impl Reader<'_> {
                 if text.contains("]]>") {
                     return Err(self.syntax("`]]>` must be written as `]]&gt;`"));
                 }
-                let text = text.xml10_content();
-                let is_significant = !text.chars().all(is_blank);
-                self.add_text(&text, is_significant)
+                self.add_text(&text.xml10_content(), Written::Plainly)
             }
-            Event::CData(text) => {
-                let text = text.xml10_content();
-                self.add_text(&text, !text.is_empty())
-            }
+            Event::CData(text) => self.add_text(&text.xml10_content(), Written::Expressly),
             Event::GeneralRef(name) => {
                 let it = reference(&name).map_err(|why| self.bad_reference(&name, &why))?;
-                self.add_text(it.encode_utf8(&mut [0; 4]), true)
+                self.add_text(it.encode_utf8(&mut [0; 4]), Written::Expressly)
             }
             Event::Comment(_) => Ok(()),
             Event::Decl(declaration) => self.check_declaration(&declaration),
@@ -182,11 +177,11 @@ impl Reader<'_> {
         Ok(value)
     }
 
-    fn add_text(&mut self, text: &str, is_significant: bool) -> Result<(), FormatError> {
+    fn add_text(&mut self, text: &str, written: Written) -> Result<(), FormatError> {
         self.check_legal(text)?;
         match self.open.last_mut() {
-            Some(element) => element.content.add_text(text, is_significant),
-            None if is_significant => {
+            Some(element) => element.content.add_text(text, written),
+            None if written.is_significant(text) => {
                 let sentence = match self.root {
                     Some(_) => "text stands after the end of the root element",
                     None => "text stands before the root element",

@@ -3,22 +3,28 @@
 
 use std::fs::File;
 use std::io::Read as _;
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 use baton_core::document::Node;
 use baton_core::hash::Hash;
 use baton_core::lint::{Facts, FileFact, paths};
+use baton_engine::Workspace;
 
 /// Of larger files only that they are there is known.
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
 
-pub(super) fn facts(root: &Path, document: &Node) -> Facts {
-    let Ok(root) = root.canonicalize() else { return Facts::default() };
-    let files = paths(document).into_iter().filter_map(|path| {
-        let fact = look(&root, &path)?;
-        Some((path, fact))
-    });
-    Facts { files: files.collect(), run: None }
+/// A project's folder.
+pub(crate) struct Folder(pub(crate) PathBuf);
+
+impl Workspace for Folder {
+    fn facts(&self, document: &Node) -> Facts {
+        let Ok(root) = self.0.canonicalize() else { return Facts::default() };
+        let files = paths(document).into_iter().filter_map(|path| {
+            let fact = look(&root, &path)?;
+            Some((path, fact))
+        });
+        Facts { files: files.collect(), run: None }
+    }
 }
 
 /// `None` where it cannot or must not be looked at.

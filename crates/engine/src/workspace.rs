@@ -1,0 +1,71 @@
+//! What the files are like that a package names, as far as somebody can look.
+
+use std::sync::Arc;
+
+use baton_core::command::{Accept, Command};
+use baton_core::content::{Content, ContentKind};
+use baton_core::document::Node;
+use baton_core::lint::Facts;
+use baton_core::run::{HandoffNo, RunId};
+use baton_store::HandoffRef;
+use baton_wire::formats;
+
+use crate::{Engine, EngineError};
+
+/// Whoever has the disk that the work is on. It may block.
+pub trait Workspace: Send + Sync {
+    /// What is known of the files that a document names; what is not known is left out.
+    fn facts(&self, document: &Node) -> Facts;
+}
+
+impl Engine {
+    /// With somebody who can look at the files of the work.
+    #[must_use]
+    pub fn with_workspace(self, workspace: Arc<dyn Workspace>) -> Self {
+        Self { workspace: Some(workspace), ..self }
+    }
+
+    /// A receiver who says what it has understood is told what Baton makes of the package (seed
+    /// 004's checklist), and both are kept.
+    pub(crate) async fn checked(
+        &self,
+        run: RunId,
+        no: HandoffNo,
+        mut command: Command,
+    ) -> Result<Command, EngineError> {
+        if let Command::Accept(Accept { acknowledgement: Some(acknowledgement), .. }) = &mut command
+        {
+            let document = self.document_of(run, no).await?;
+            let facts = self.facts(document.clone()).await;
+            *acknowledgement = acknowledgement.clone().checked(document.as_ref(), &facts);
+        }
+        Ok(command)
+    }
+
+    /// What a handoff hands over, where that can be read.
+    async fn document_of(&self, run: RunId, no: HandoffNo) -> Result<Option<Node>, EngineError> {
+        let Some(row) = self.store.handoff(&HandoffRef::InRun(run, no)).await? else {
+            return Ok(None);
+        };
+        let texts = self.texts_of(std::slice::from_ref(&row)).await?;
+        Ok(row.package.and_then(|it| texts.content(it)).and_then(document))
+    }
+
+    /// Where nobody can look, nothing is known.
+    async fn facts(&self, document: Option<Node>) -> Facts {
+        match (self.workspace.clone(), document) {
+            (Some(workspace), Some(document)) => {
+                let look = move || workspace.facts(&document);
+                tokio::task::spawn_blocking(look).await.unwrap_or_default()
+            }
+            (None, _) | (Some(_), None) => Facts::default(),
+        }
+    }
+}
+
+fn document(content: &Content) -> Option<Node> {
+    match content.kind {
+        ContentKind::Package { format, .. } => formats::decode(format, &content.text).ok(),
+        ContentKind::Words => None,
+    }
+}
