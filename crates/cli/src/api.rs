@@ -38,7 +38,7 @@ pub(crate) struct Api {
 
 enum Way {
     Alone { session: Box<Session>, local: Local },
-    Served { server: Server, project: Option<Project> },
+    Served { server: Server, project: Option<Box<Project>> },
 }
 
 /// By which a server that is started without further words is called.
@@ -54,7 +54,7 @@ impl Api {
         let format = cli.format();
         if let Some(server) = Server::named(cli)? {
             let project = match Project::find(cli.project.as_deref()) {
-                Ok(project) => Some(project),
+                Ok(project) => Some(Box::new(project)),
                 Err(Failure::NotFound(_)) if cli.project.is_none() => None,
                 Err(failure) => return Err(failure),
             };
@@ -67,7 +67,8 @@ impl Api {
                 Ok(Self::over(session, principal, format))
             }
             Holder::Server(server) => {
-                let way = Way::Served { server, project: Some(project) };
+                let project = Some(Box::new(project));
+                let way = Way::Served { server, project };
                 Ok(Self { way, principal, format })
             }
         }
@@ -113,7 +114,7 @@ impl Api {
     pub(crate) fn project(&self) -> Option<&Project> {
         match &self.way {
             Way::Alone { session, .. } => Some(&session.project),
-            Way::Served { project, .. } => project.as_ref(),
+            Way::Served { project, .. } => project.as_deref(),
         }
     }
 

@@ -89,6 +89,9 @@ pub(crate) enum Command {
     Doctor,
     /// Check that every chain of events and the store itself are sound
     Verify,
+    /// The files that follow the log, for whoever reads them without Baton
+    #[command(subcommand)]
+    Archive(Archive),
     /// Copy all data into one file, verified, while it may be in use
     Backup { file: PathBuf },
     /// Put a backup in the place of the data
@@ -203,6 +206,12 @@ pub(crate) enum Workflow {
     Graph { name: String },
     /// Copy a built-in one into the project, to change it
     Eject { name: String },
+}
+
+#[derive(Debug, Clone, Copy, Subcommand)]
+pub(crate) enum Archive {
+    /// Make every file again from the log; files of others are left alone
+    Rebuild,
 }
 
 #[derive(Debug, Subcommand)]

@@ -2,6 +2,7 @@
 
 mod agent;
 mod answer;
+mod archive;
 mod backup;
 mod convert;
 mod demo;
@@ -82,7 +83,8 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
         | Command::Reject(_)
         | Command::Modify(_)
         | Command::Answer(_)
-        | Command::Evidence(_) => {
+        | Command::Evidence(_)
+        | Command::Archive(_) => {
             let api = Api::open(&cli).await?;
             let result = ask(&api, &cli.command).await;
             api.close().await;
@@ -105,6 +107,7 @@ fn asks_a_server(command: &Command) -> bool {
         | Command::Modify(_)
         | Command::Answer(_)
         | Command::Evidence(_)
+        | Command::Archive(_)
         | Command::Watch(_)
         | Command::Open(_) => true,
         Command::Init
@@ -138,6 +141,7 @@ async fn ask(api: &Api, command: &Command) -> Result<(), Failure> {
         Command::Modify(modify) => answer::modify(api, modify).await,
         Command::Answer(answer) => answer::run(api, answer).await,
         Command::Evidence(evidence) => evidence::run(api, evidence).await,
+        Command::Archive(verb) => archive::run(api, *verb).await,
         Command::Init
         | Command::Demo(_)
         | Command::Serve(_)

@@ -14,7 +14,7 @@ use crate::session::Session;
 
 pub(crate) enum Data {
     Ours(Box<Session>),
-    Beside { store: Beside, project: Project, server: Server },
+    Beside { store: Beside, project: Box<Project>, server: Server },
 }
 
 impl Data {
@@ -24,7 +24,7 @@ impl Data {
             Holder::Us(lock) => Ok(Self::Ours(Box::new(Session::of(project, lock).await?))),
             Holder::Server(server) => {
                 let store = Beside::open(&data).map_err(Failure::Open)?;
-                Ok(Self::Beside { store, project, server })
+                Ok(Self::Beside { store, project: Box::new(project), server })
             }
         }
     }

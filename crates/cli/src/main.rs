@@ -1,6 +1,7 @@
 //! `baton`: passes work between agents and people. Answers go to stdout, all else to stderr.
 
 mod api;
+mod archive;
 mod args;
 mod browser;
 mod commands;

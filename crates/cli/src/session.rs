@@ -6,6 +6,7 @@ use baton_core::names::Principal;
 use baton_engine::{Engine, SystemClock};
 use baton_store_sqlite::{DataLock, SqliteStore};
 
+use crate::archive;
 use crate::args::Cli;
 use crate::failure::Failure;
 use crate::project::Project;
@@ -35,6 +36,9 @@ impl Session {
         let engine = engine.with_workspace(Arc::new(Folder(project.root.clone())));
         // While no server runs, nobody else marks what has waited too long.
         engine.sweep().await?;
+        if let Some(places) = archive::places(&project) {
+            engine.keep_archive(places);
+        }
         Ok(Self { engine: Arc::new(engine), store, project, lock })
     }
 
@@ -43,7 +47,9 @@ impl Session {
         self.lock.set_note(url).map_err(|error| Failure::io("write the lock file", error))
     }
 
+    /// Writes the archive, where there is one, and lets everything go.
     pub(crate) async fn close(self) {
+        archive::catch_up(&self).await;
         self.engine.shutdown().await;
     }
 }

@@ -8,7 +8,7 @@ use crate::document::{Node, Number};
 use crate::outcome::Outcome;
 
 mod parts;
-mod read;
+pub mod read;
 mod subject;
 
 pub use parts::{

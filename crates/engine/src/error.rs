@@ -26,6 +26,14 @@ pub enum EngineError {
     WorkflowUnclear { known: String },
     #[error("the story `{story}` is under way as run {number} already")]
     AlreadyOpen { story: StoryKey, number: u64 },
+    #[error(
+        "run {number} is still under way, so there is no completion yet; `baton run show {number}` tells where it is"
+    )]
+    RunOpen { number: u64 },
+    #[error("this project keeps no archive; add `[archive]` to `.baton/baton.toml`")]
+    NoArchive,
+    #[error("{problem}")]
+    ArchiveFailing { problem: String },
     #[error("no story is ready: {why}")]
     NothingReady { why: String },
     #[error("the document cannot be taken: {why}")]
@@ -96,6 +104,9 @@ impl EngineError {
             EngineError::NoSuchWorkflow { .. } => "no_such_workflow",
             EngineError::WorkflowUnclear { .. } => "workflow_unclear",
             EngineError::AlreadyOpen { .. } => "already_open",
+            EngineError::RunOpen { .. } => "run_open",
+            EngineError::NoArchive => "no_archive",
+            EngineError::ArchiveFailing { .. } => "archive_failing",
             EngineError::NothingReady { .. } => "nothing_ready",
             EngineError::BadDocument { .. } => "bad_document",
             EngineError::RunUnknown { .. } => "run_unknown",
@@ -121,7 +132,8 @@ impl EngineError {
                 RefusalClass::Unacceptable => ErrorClass::Unacceptable,
                 RefusalClass::Conflict => ErrorClass::Conflict,
             },
-            EngineError::NoSuchHandoff { .. }
+            EngineError::NoArchive
+            | EngineError::NoSuchHandoff { .. }
             | EngineError::NoSuchRun { .. }
             | EngineError::NoSuchStory { .. }
             | EngineError::NoSuchWorkflow { .. } => ErrorClass::NotFound,
@@ -133,11 +145,13 @@ impl EngineError {
             | EngineError::UnknownVariable { .. }
             | EngineError::KeyReused => ErrorClass::Unacceptable,
             EngineError::AlreadyOpen { .. }
+            | EngineError::RunOpen { .. }
             | EngineError::NothingReady { .. }
             | EngineError::NothingAtHand { .. } => ErrorClass::Conflict,
             EngineError::Outdated { .. } => ErrorClass::Outdated,
             EngineError::Store(StoreError::Nul) => ErrorClass::Malformed,
-            EngineError::Contended
+            EngineError::ArchiveFailing { .. }
+            | EngineError::Contended
             | EngineError::Closing
             | EngineError::Store(
                 StoreError::Unavailable(_) | StoreError::Closed | StoreError::Damaged { .. },

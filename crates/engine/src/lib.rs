@@ -5,14 +5,17 @@
 //! clock, and every face of Baton goes through it.
 
 mod append;
+mod archive;
 mod cache;
 mod can;
 mod catalog;
 mod clock;
 mod commands;
+mod completion;
 mod error;
 mod feed;
 mod heartbeat;
+mod history;
 mod inbox;
 mod leases;
 mod outcome;
@@ -41,6 +44,9 @@ use baton_store::{
 use jiff::Timestamp;
 use tokio::sync::{RwLock, RwLockReadGuard, watch};
 
+pub use crate::archive::{
+    Archive, ArchiveError, ArchiveHealth, ArchiveStatus, Archived, Archivist, DiskError, Places,
+};
 use crate::cache::{Cache, Loaded};
 pub use crate::can::Can;
 pub use crate::catalog::{Catalog, Entry};
@@ -73,6 +79,7 @@ pub struct Engine {
     workspace: Option<Arc<dyn Workspace>>,
     /// The newest position that is known to be on disk.
     tip: watch::Sender<Position>,
+    archive: archive::Desk,
     /// Held for reading by every command, and for writing by the shutdown: so it waits for them.
     is_open: RwLock<bool>,
 }
@@ -99,9 +106,10 @@ impl Engine {
     ) -> Result<Self, EngineError> {
         let tip = watch::Sender::new(store.last_position().await?);
         let leases = Leases::new(store.timers(None, 0).await?, clock.now());
+        let archive = archive::Desk::default();
         let (cache, is_open) = (Cache::default(), RwLock::new(true));
         let workspace = None;
-        Ok(Self { store, clock, catalog, cache, leases, workspace, tip, is_open })
+        Ok(Self { store, clock, catalog, cache, leases, workspace, tip, archive, is_open })
     }
 
     pub fn catalog(&self) -> &Catalog {

@@ -9,7 +9,7 @@ mod brief;
 mod budget;
 mod claims;
 mod face;
-mod fence;
+pub(crate) mod fence;
 mod gather;
 
 mod render;

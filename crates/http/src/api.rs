@@ -3,6 +3,7 @@
 
 pub use crate::problem::{Broken, Document as Problem};
 pub use crate::v1::answer::Page;
+pub use crate::v1::archive::{Archive, Rebuilt};
 pub use crate::v1::events::Shown as Event;
 pub use crate::v1::handoffs::commands::{
     Acceptance, Cancellation, CheckResult, Clarification, Completion, GivenBack, QuestionAnswer,

@@ -8,6 +8,7 @@ use axum::extract::{MatchedPath, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Response};
+use baton_engine::ArchiveHealth;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -71,5 +72,11 @@ async fn show(State(app): State<Arc<App>>) -> Result<Response, Problem> {
     }
     text += "# HELP baton_events_total Events in the log.\n# TYPE baton_events_total counter\n";
     let _ = writeln!(text, "baton_events_total {}", position.0);
+    if *app.engine.archive_health().borrow() != ArchiveHealth::Off {
+        let n_behind = app.engine.archive_behind().await?;
+        text += "# HELP baton_archive_behind Events that the archive does not tell of yet.\n";
+        text += "# TYPE baton_archive_behind gauge\n";
+        let _ = writeln!(text, "baton_archive_behind {n_behind}");
+    }
     Ok(([(CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response())
 }

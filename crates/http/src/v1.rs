@@ -2,7 +2,9 @@
 
 mod agents;
 pub(crate) mod answer;
+pub(crate) mod archive;
 mod blockers;
+mod completion;
 mod decisions;
 mod definitions;
 mod documents;
@@ -41,6 +43,7 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(runs::goto))
         .routes(routes!(runs::skip))
         .routes(routes!(runs::clean_up))
+        .routes(routes!(completion::get))
         .routes(routes!(events::list))
         .routes(routes!(decisions::list))
         .routes(routes!(handoffs::list, handoffs::create))
@@ -49,6 +52,8 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(handoffs::prompt::prompt))
         .routes(routes!(documents::receive))
         .merge(on_a_handoff())
+        .routes(routes!(archive::get))
+        .routes(routes!(archive::rebuild))
         .routes(routes!(inbox::list))
         .routes(routes!(inbox::answer))
         .routes(routes!(blockers::list))

@@ -17,7 +17,12 @@ pub const MOST_BYTES: usize = 16 * 1024;
 /// The folder inside `.baton` that data goes to where the file names none.
 pub const DEFAULT_DATA: &str = "data";
 
-pub(crate) const KEYS: &[&str] = &["project", "lint"];
+/// Where the archive goes in a project that keeps one and does not say.
+pub const DEFAULT_STATE: &str = "state";
+pub const DEFAULT_SESSIONS: &str = ".project/07-audit/sessions";
+
+pub(crate) const KEYS: &[&str] = &["project", "lint", "archive"];
+pub(crate) const ARCHIVE_KEYS: &[&str] = &["state", "sessions"];
 pub(crate) const PROJECT_KEYS: &[&str] = &["workflow", "data", "profile"];
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -29,6 +34,22 @@ pub struct ProjectFile {
     pub profile: Option<Profile>,
     /// What the linter is told: `[lint]`.
     pub lint: Settings,
+    /// The project keeps an archive where it says so.
+    pub archive: Option<ArchiveFolders>,
+}
+
+/// Folders of the project, relative to its root.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArchiveFolders {
+    /// Of `current.json` and `runs/`.
+    pub state: String,
+    pub sessions: String,
+}
+
+impl Default for ArchiveFolders {
+    fn default() -> Self {
+        Self { state: DEFAULT_STATE.to_owned(), sessions: DEFAULT_SESSIONS.to_owned() }
+    }
 }
 
 /// Reads a `baton.toml` of at most [`MOST_BYTES`]. An empty file is a good one.
@@ -42,27 +63,39 @@ fn read(text: &str, problems: &mut Problems) -> Option<ProjectFile> {
     let root = toml::read(text, MOST_BYTES, problems)?;
     let top = Fields::open(&Field::root(&root), KEYS, problems)?;
     let lint = top.get("lint").map(|it| lint::settings(&it, problems)).unwrap_or_default();
+    let archive = top.get("archive").and_then(|it| archive(&it, problems));
     let Some(project) = top.get("project") else {
-        return Some(ProjectFile { lint, ..ProjectFile::default() });
+        return Some(ProjectFile { lint, archive, ..ProjectFile::default() });
     };
     let fields = Fields::open(&project, PROJECT_KEYS, problems)?;
     Some(ProjectFile {
         default_workflow: fields
             .get("workflow")
             .and_then(|it| it.parsed(WorkflowName::parse, problems)),
-        data: fields.get("data").and_then(|it| folder(&it, problems)),
+        data: fields.get("data").and_then(|it| folder(&it, "`.baton`", "data", problems)),
         profile: fields.get("profile").and_then(|it| it.choice(PROFILES, problems)),
         lint,
+        archive,
     })
 }
 
+fn archive(field: &Field<'_>, problems: &mut Problems) -> Option<ArchiveFolders> {
+    let fields = Fields::open(field, ARCHIVE_KEYS, problems)?;
+    let mut named = |key: &str, usual: &str| match fields.get(key) {
+        Some(field) => folder(&field, "the project", usual, problems),
+        None => Some(usual.to_owned()),
+    };
+    let (state, sessions) = (named("state", DEFAULT_STATE), named("sessions", DEFAULT_SESSIONS));
+    Some(ArchiveFolders { state: state?, sessions: sessions? })
+}
+
 /// A project file comes with somebody's repository, so it cannot point outside of its folder.
-fn folder(field: &Field<'_>, problems: &mut Problems) -> Option<String> {
+fn folder(field: &Field<'_>, inside: &str, usual: &str, problems: &mut Problems) -> Option<String> {
     let folder = field.line(problems)?;
     let is_plain = |it: &str| !it.is_empty() && it != "." && it != "..";
     if !folder.split('/').all(is_plain) || folder.contains(['\\', ':']) {
         let message = format!(
-            "`{}` is not a folder inside `.baton`: use a relative path such as `data`",
+            "`{}` is not a folder inside {inside}: use a relative path such as `{usual}`",
             shown(&folder)
         );
         field.problem("bad_folder", message, problems);
@@ -93,6 +126,7 @@ mod tests {
             data: Some("my/data".to_owned()),
             profile: Some(Profile::Strict),
             lint: Settings::default(),
+            archive: None,
         };
         assert_eq!(parse(text), Ok(expected));
         for text in ["", "# nothing yet\n", "[project]\n"] {
@@ -134,6 +168,38 @@ mod tests {
         for bad in ["/etc", "..", "a/../..", "C:/x", "a\\\\b", "", " ", "a//b", "./a"] {
             assert!(parse(&format!("[project]\ndata = \"{bad}\"\n")).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn an_archive_is_kept_where_the_file_has_a_section_for_it() {
+        let folders = |state: &str, sessions: &str| ArchiveFolders {
+            state: state.to_owned(),
+            sessions: sessions.to_owned(),
+        };
+        for (text, expected) in [
+            ("[project]\n", None),
+            ("[archive]\n", Some(folders("state", ".project/07-audit/sessions"))),
+            ("[archive]\nstate = \"a/b\"\n", Some(folders("a/b", ".project/07-audit/sessions"))),
+            ("[archive]\nsessions = \"s\"\n[project]\n", Some(folders("state", "s"))),
+        ] {
+            assert_eq!(parse(text).unwrap().archive, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_archive_stays_inside_the_project() {
+        for bad in ["/etc", "..", "a/../..", "C:/x", "a\\\\b", "", " ", "a//b", "./a", "~/../x"] {
+            for key in ARCHIVE_KEYS {
+                assert!(parse(&format!("[archive]\n{key} = \"{bad}\"\n")).is_err(), "{bad}");
+            }
+        }
+        check_bad(
+            "[archive]\nstat = 1\nsessions = \"../sessions\"\nstate = []\n",
+            &expect![[r#"
+                line 2, column 1: archive.stat: is not a key here; did you mean `state`? [unknown_key]
+                line 3, column 12: archive.sessions: `../sessions` is not a folder inside the project: use a relative path such as `.project/07-audit/sessions` [bad_folder]
+                line 4, column 9: archive.state: is a list, not text [wrong_type]"#]],
+        );
     }
 
     #[test]

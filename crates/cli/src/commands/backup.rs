@@ -49,6 +49,9 @@ pub(crate) async fn restore(cli: &Cli, from: &Path, replace: bool) -> Result<(),
     move_in(&workshop.path().join(DATABASE_FILE), &place)?;
     drop(lock);
     tell(cli.format(), &format!("restored {}", from.display()), &verified);
+    if project.file.archive.is_some() {
+        show::note("the archive may tell of more than there is now; type `baton archive rebuild`");
+    }
     if let Some(aside) = aside {
         show::note(&format!("what was there before is in {}", aside.display()));
     }

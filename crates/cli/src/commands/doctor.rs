@@ -4,7 +4,7 @@ use std::path::Path;
 
 use baton_core::document::Node;
 use baton_engine::Verified;
-use baton_http::api::{Item, Row};
+use baton_http::api::{Archive, Item, Row};
 use baton_wire::agent_file;
 
 use super::workflow;
@@ -110,6 +110,7 @@ async fn look_at_runs(
     };
     let advice = || "type `baton restore FILE --replace` with a backup".to_owned();
     findings.push(finding(what, sound, advice));
+    look_at_archive(api, findings).await?;
     let n_waiting = api.list::<Item>(Ask::get(["inbox"])).await?.items.len();
     if n_waiting > 0 {
         let advice = "type `baton inbox`".to_owned();
@@ -126,6 +127,18 @@ async fn look_at_runs(
         let what = format!("{n_stale} that nobody has moved for long");
         findings.push(Finding { what, state: Health::Waits { advice } });
     }
+    Ok(())
+}
+
+async fn look_at_archive(api: &Api, findings: &mut Vec<Finding>) -> Result<(), Failure> {
+    if api.project().is_none_or(|it| it.file.archive.is_none()) {
+        return Ok(());
+    }
+    let archive: Archive = api.get(&Ask::get(["archive"])).await?;
+    let written = archive.problem.map_or(Ok(()), |what| Err(Failure::Broken { what }));
+    let what = format!("the archive in {}", archive.sessions);
+    let advice = || "make room or mend the path, then type `baton archive rebuild`".to_owned();
+    findings.push(finding(what, written, advice));
     Ok(())
 }
 

@@ -13,6 +13,12 @@ const TEMPLATE: &str = "\
 workflow = \"story-pipeline\"
 # How severe contracts are taken on the command line: \"strict\" or \"lenient\".
 # profile = \"strict\"
+
+# Every run as files beside the data: where it is (`state`) and what happened in it (`sessions`).
+# Without this section none are written.
+[archive]
+state = \"state\"
+sessions = \".project/07-audit/sessions\"
 ";
 
 pub(crate) fn run(cli: &Cli) -> Result<(), Failure> {

@@ -1,6 +1,6 @@
 //! `baton serve`: the engine behind HTTP, until somebody stops it.
 
-use baton_engine::{Sweeper, Timekeeper};
+use baton_engine::{Archivist, Sweeper, Timekeeper};
 use baton_http::{Options, Server};
 
 use super::stop::told_to_stop;
@@ -31,8 +31,12 @@ async fn serve_until_told(session: &Session, serve: &Serve) -> Result<(), Failur
     session.say_where(&url)?;
     let timekeeper = Timekeeper::start(session.engine.clone());
     let sweeper = Sweeper::start(session.engine.clone());
+    let archivist = session.engine.archive().map(Archivist::start);
     show::note(&format!("listening on {url}"));
     let served = server.run(stop).await;
+    if let Some(archivist) = archivist {
+        archivist.stop().await;
+    }
     sweeper.stop().await;
     timekeeper.stop().await;
     served.map_err(|error| Failure::io("serve", error))

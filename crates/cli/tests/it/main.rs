@@ -2,6 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "it runs the program itself")]
 #![expect(clippy::unwrap_used, reason = "these are tests")]
 
+mod archive;
 mod beside;
 mod demo;
 mod documents;

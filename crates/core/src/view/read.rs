@@ -3,32 +3,32 @@
 use crate::document::Node;
 
 /// A scalar's text, or the text beside its attributes.
-pub(super) fn text(node: &Node) -> Option<&str> {
+pub fn text(node: &Node) -> Option<&str> {
     node.scalar_text().or_else(|| node.member("#text")?.scalar_text())
 }
 
 /// The trimmed text of a member, where there is any.
-pub(super) fn text_at<'a>(node: &'a Node, path: &str) -> Option<&'a str> {
+pub fn text_at<'a>(node: &'a Node, path: &str) -> Option<&'a str> {
     node.at(path).and_then(text).map(str::trim).filter(|it| !it.is_empty())
 }
 
-pub(super) fn owned_at(node: &Node, path: &str) -> Option<String> {
+pub fn owned_at(node: &Node, path: &str) -> Option<String> {
     text_at(node, path).map(str::to_owned)
 }
 
 /// The first of several places that holds text.
-pub(super) fn first_text<'a>(node: &'a Node, paths: &[&str]) -> Option<&'a str> {
+pub fn first_text<'a>(node: &'a Node, paths: &[&str]) -> Option<&'a str> {
     paths.iter().find_map(|it| text_at(node, it))
 }
 
 /// A member by its key, or by the attribute of that name.
-pub(super) fn field<'a>(node: &'a Node, key: &str) -> Option<&'a str> {
+pub fn field<'a>(node: &'a Node, key: &str) -> Option<&'a str> {
     text_at(node, key).or_else(|| text_at(node, &format!("@{key}")))
 }
 
 /// The items of a list. In XML they stand in an element of their own, and one alone is no list:
 /// `<requirements><requirement>…`.
-pub(super) fn items(node: &Node) -> &[Node] {
+pub fn items(node: &Node) -> &[Node] {
     match node {
         Node::List(items) => items,
         Node::Null => &[],
@@ -48,11 +48,11 @@ pub(super) fn items(node: &Node) -> &[Node] {
     }
 }
 
-pub(super) fn items_at<'a>(node: &'a Node, path: &str) -> &'a [Node] {
+pub fn items_at<'a>(node: &'a Node, path: &str) -> &'a [Node] {
     node.at(path).map(items).unwrap_or_default()
 }
 
-pub(super) fn texts_at(node: &Node, path: &str) -> Vec<String> {
+pub fn texts_at(node: &Node, path: &str) -> Vec<String> {
     items_at(node, path).iter().filter_map(text).map(str::to_owned).collect()
 }
 

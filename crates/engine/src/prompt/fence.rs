@@ -49,7 +49,7 @@ impl Fence {
 }
 
 /// Text on one line of Baton's own: a branch, say. Cut where it is longer than anybody reads.
-pub(super) fn one_line(text: &str, most_chars: usize) -> String {
+pub(crate) fn one_line(text: &str, most_chars: usize) -> String {
     let mut line = String::new();
     let mut before = None;
     for (index, it) in text.chars().enumerate() {

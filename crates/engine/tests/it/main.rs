@@ -3,6 +3,10 @@
 #[cfg(test)]
 mod act;
 #[cfg(test)]
+mod archive;
+#[cfg(test)]
+mod completion;
+#[cfg(test)]
 mod coverage;
 #[cfg(test)]
 mod engine;

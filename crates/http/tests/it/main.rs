@@ -1,7 +1,11 @@
 //! The server from outside: requests over TCP, on SQLite in a directory of its own.
 
 #[cfg(test)]
+mod archive;
+#[cfg(test)]
 mod client;
+#[cfg(test)]
+mod completion;
 #[cfg(test)]
 mod described;
 #[cfg(test)]

@@ -1,0 +1,33 @@
+//! `baton archive`: the files that follow the log, made again.
+
+use baton_http::api::{Archive, Nothing, Rebuilt};
+
+use crate::api::{Api, Ask};
+use crate::args;
+use crate::failure::Failure;
+use crate::show::{self, Format};
+
+pub(crate) async fn run(api: &Api, verb: args::Archive) -> Result<(), Failure> {
+    match verb {
+        args::Archive::Rebuild => rebuild(api).await,
+    }
+}
+
+async fn rebuild(api: &Api) -> Result<(), Failure> {
+    let reply = api.send(&Ask::post(["archive", "rebuild"], &Nothing {})).await?;
+    let Rebuilt { runs, unreadable } = reply.document()?;
+    if api.format == Format::Json {
+        show::answer_document(&reply.body);
+    } else {
+        let archive: Archive = api.get(&Ask::get(["archive"])).await?;
+        let word = if runs == 1 { "run" } else { "runs" };
+        show::answer(&format!("archived {runs} {word} in {}", show::visible(&archive.sessions)));
+    }
+    match unreadable {
+        0 => Ok(()),
+        n => {
+            let what = format!("runs that cannot be read: {n}; type `baton verify`");
+            Err(Failure::Broken { what })
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! Seed 004's `state/current.json` and the archive of sessions: files that follow the log.
+//!
+//! A projector: everything here can be made again from the store, no run waits for it, and its
+//! cursor moves only once the files are on disk. So a pass that is killed anywhere is done again,
+//! and leaves the same files. `docs/archive.md` says what they hold.
+
+mod archivist;
+mod desk;
+mod disk;
+mod escaped;
+mod facts;
+mod handoff;
+mod rendered;
+mod session;
+mod state;
+mod words;
+mod workflow_state;
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use baton_core::run::RunId;
+use baton_store::{EventFilter, Position, RunFilter, StoreError};
+
+use self::disk::Disk;
+use self::rendered::{Rendered, rendered};
+use crate::{Engine, EngineError};
+
+pub use self::archivist::{ArchiveHealth, Archivist};
+pub use self::desk::ArchiveStatus;
+pub(crate) use self::desk::Desk;
+pub use self::disk::DiskError;
+
+/// The name of its cursor in the store.
+const PROJECTOR: &str = "archive";
+const PAGE: u32 = 500;
+
+/// Where the files go: relative to the project, and never outside of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Places {
+    /// The project's own folder.
+    pub root: PathBuf,
+    /// The folder of `current.json` and `runs/`.
+    pub state: PathBuf,
+    /// The folder of the sessions.
+    pub sessions: PathBuf,
+}
+
+/// Writes what the log tells. Those of one engine take turns; only one process may have one.
+pub struct Archive {
+    engine: Arc<Engine>,
+    places: Arc<Places>,
+    disk: Disk,
+}
+
+/// What one pass did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Archived {
+    pub n_runs: u64,
+    /// Runs that cannot be read, and so are not in the archive as they should be.
+    pub n_unreadable: u64,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum ArchiveError {
+    #[error(transparent)]
+    Disk(DiskError),
+    #[error(transparent)]
+    Engine(EngineError),
+}
+
+impl From<EngineError> for ArchiveError {
+    fn from(error: EngineError) -> Self {
+        Self::Engine(error)
+    }
+}
+
+impl From<StoreError> for ArchiveError {
+    fn from(error: StoreError) -> Self {
+        Self::Engine(error.into())
+    }
+}
+
+impl Archive {
+    pub fn new(engine: Arc<Engine>, places: Places) -> Self {
+        let disk = Disk::new(places.root.clone());
+        Self { engine, places: Arc::new(places), disk }
+    }
+
+    pub fn places(&self) -> &Places {
+        &self.places
+    }
+
+    /// How many events there are that the files do not tell of yet.
+    pub async fn behind(&self) -> Result<u64, EngineError> {
+        self.engine.archive_behind().await
+    }
+
+    /// Writes what has happened since the last pass, each file at most once.
+    pub async fn catch_up(&self) -> Result<Archived, ArchiveError> {
+        let _at_work = self.engine.archive.work().await;
+        let store = self.engine.store();
+        let from = store.cursor(PROJECTOR).await?;
+        let Some(news) = self.news(from).await? else { return Ok(Archived::default()) };
+        let mut archived = Archived::default();
+        let mut last = None;
+        for run in &news.runs {
+            let rendered = self.rendered(*run, &mut archived).await?;
+            let is_last = *run == news.last;
+            let Some(rendered) = rendered else { continue };
+            last = is_last.then(|| rendered.state.clone()).or(last);
+            self.on_disk(move |disk, places| write(disk, places, &rendered)).await?;
+        }
+        if let Some(state) = last {
+            self.on_disk(move |disk, places| disk.write(&places.state, CURRENT, &state)).await?;
+        }
+        // Where somebody else has moved it meanwhile, they have written the same.
+        store.advance(PROJECTOR, from, news.upto).await?;
+        Ok(archived)
+    }
+
+    /// Makes everything again, each session in a fresh folder. Folders that are not named after a
+    /// run of this store are left alone.
+    pub async fn rebuild(&self) -> Result<Archived, ArchiveError> {
+        let _at_work = self.engine.archive.work().await;
+        let store = self.engine.store();
+        // Until it is done, the next pass would have to begin at the beginning.
+        let from = store.cursor(PROJECTOR).await?;
+        store.advance(PROJECTOR, from, Position::START).await?;
+        let news = self.news(Position::START).await?;
+        let mut archived = Archived::default();
+        let mut after = 0;
+        loop {
+            let filter = RunFilter { after, limit: PAGE, ..RunFilter::default() };
+            let page = store.runs(&filter).await?;
+            let Some(last) = page.last() else { break };
+            after = last.number;
+            for row in &page {
+                let run = row.run.id;
+                let Some(rendered) = self.rendered(run, &mut archived).await? else { continue };
+                let is_current = news.as_ref().is_some_and(|it| it.last == run);
+                self.on_disk(move |disk, places| {
+                    write_afresh(disk, places, &rendered)?;
+                    if is_current {
+                        disk.write(&places.state, CURRENT, &rendered.state)?;
+                    }
+                    Ok(())
+                })
+                .await?;
+            }
+        }
+        if let Some(news) = news {
+            store.advance(PROJECTOR, Position::START, news.upto).await?;
+        }
+        Ok(archived)
+    }
+
+    /// Which runs have moved since, and which of them last.
+    async fn news(&self, from: Position) -> Result<Option<News>, ArchiveError> {
+        let mut news: Option<News> = None;
+        loop {
+            let after = news.as_ref().map_or(from, |it| it.upto);
+            let filter = EventFilter { after, run: None, limit: PAGE };
+            let events = self.engine.store().events(&filter).await?;
+            let Some(last) = events.last() else { return Ok(news) };
+            let mut runs = news.map_or_else(BTreeSet::new, |it| it.runs);
+            runs.extend(events.iter().map(|it| it.run));
+            news = Some(News { runs, last: last.run, upto: last.position });
+        }
+    }
+
+    /// One run that cannot be read must not hide the others.
+    async fn rendered(
+        &self,
+        run: RunId,
+        archived: &mut Archived,
+    ) -> Result<Option<Rendered>, EngineError> {
+        match self.engine.history(run).await {
+            Ok(history) => {
+                archived.n_runs += 1;
+                Ok(Some(rendered(&history)))
+            }
+            Err(error @ EngineError::Store(StoreError::Damaged { .. })) => {
+                let error: &(dyn std::error::Error + 'static) = &error;
+                tracing::warn!(error, %run, "a run cannot be archived");
+                archived.n_unreadable += 1;
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Where waiting for a disk holds up nobody.
+    async fn on_disk(
+        &self,
+        write: impl FnOnce(&Disk, &Places) -> Result<(), DiskError> + Send + 'static,
+    ) -> Result<(), ArchiveError> {
+        let (disk, places) = (self.disk.clone(), self.places.clone());
+        let written = tokio::task::spawn_blocking(move || write(&disk, &places)).await;
+        match written {
+            Ok(written) => written.map_err(ArchiveError::Disk),
+            Err(error) => std::panic::resume_unwind(error.into_panic()),
+        }
+    }
+}
+
+/// What the log tells beyond the cursor.
+struct News {
+    runs: BTreeSet<RunId>,
+    /// The run that moved last.
+    last: RunId,
+    upto: Position,
+}
+
+const CURRENT: &str = "current.json";
+
+/// The files of a run, in the folders that are there.
+fn write(disk: &Disk, places: &Places, rendered: &Rendered) -> Result<(), DiskError> {
+    let name = rendered.run.to_string();
+    write_session(disk, places, &name, rendered)?;
+    for left in [fresh(&name), format!(".{name}.old")] {
+        disk.remove(&places.sessions, &left)?;
+    }
+    write_state(disk, places, &name, rendered)
+}
+
+/// As [`write`], so that of the session nothing stays that was there before.
+fn write_afresh(disk: &Disk, places: &Places, rendered: &Rendered) -> Result<(), DiskError> {
+    let name = rendered.run.to_string();
+    disk.remove(&places.sessions, &fresh(&name))?;
+    write_session(disk, places, &fresh(&name), rendered)?;
+    disk.swap(&places.sessions, &fresh(&name), &name)?;
+    write_state(disk, places, &name, rendered)
+}
+
+fn fresh(name: &str) -> String {
+    format!(".{name}.new")
+}
+
+fn write_session(
+    disk: &Disk,
+    places: &Places,
+    folder: &str,
+    rendered: &Rendered,
+) -> Result<(), DiskError> {
+    let folder = places.sessions.join(folder);
+    for (path, text) in &rendered.session {
+        match path.rsplit_once('/') {
+            Some((below, name)) => disk.write(&folder.join(below), name, text)?,
+            None => disk.write(&folder, path, text)?,
+        }
+    }
+    Ok(())
+}
+
+/// Only open runs have a state.
+fn write_state(
+    disk: &Disk,
+    places: &Places,
+    name: &str,
+    rendered: &Rendered,
+) -> Result<(), DiskError> {
+    let runs = places.state.join("runs");
+    let file = format!("{name}.json");
+    if rendered.is_open {
+        disk.write(&runs, &file, &rendered.state)
+    } else {
+        disk.remove(&runs, &file)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,105 @@
+use super::*;
+
+fn disk() -> (tempfile::TempDir, Disk) {
+    let dir = tempfile::tempdir().unwrap();
+    let disk = Disk::new(dir.path().to_owned());
+    (dir, disk)
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> = fs::read_dir(folder)
+        .unwrap()
+        .map(|it| it.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_file_is_written_whole_and_nothing_else_is_left() {
+    let (dir, disk) = disk();
+    let folder = Path::new("a/b");
+    for text in ["one", "two", "two", ""] {
+        disk.write(folder, "x.md", text).unwrap();
+        assert_eq!(fs::read_to_string(dir.path().join("a/b/x.md")).unwrap(), text);
+        assert_eq!(names(&dir.path().join("a/b")), ["x.md"]);
+    }
+}
+
+#[test]
+fn what_a_killed_write_left_behind_is_taken_away() {
+    let (dir, disk) = disk();
+    fs::write(dir.path().join(".x.md.new"), "half a").unwrap();
+    disk.write(Path::new(""), "x.md", "whole").unwrap();
+    assert_eq!(names(dir.path()), ["x.md"]);
+}
+
+#[test]
+fn a_file_that_cannot_be_written_leaves_nothing_half() {
+    let (dir, disk) = disk();
+    fs::create_dir_all(dir.path().join("x.md/in-the-way")).unwrap();
+    let error = disk.write(Path::new(""), "x.md", "text").unwrap_err();
+    assert!(matches!(error, DiskError::Io { .. }), "{error}");
+    assert_eq!(names(dir.path()), ["x.md"]);
+    fs::write(dir.path().join("file"), "").unwrap();
+    let error = disk.write(Path::new("file/below"), "x", "text").unwrap_err();
+    assert!(matches!(error, DiskError::Io { .. }), "{error}");
+}
+
+#[test]
+fn no_path_leads_out() {
+    let (_dir, disk) = disk();
+    for bad in ["..", "a/../..", "/etc", "/"] {
+        let error = disk.write(Path::new(bad), "x", "text").unwrap_err();
+        assert!(matches!(error, DiskError::Outside { .. }), "{bad}: {error}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn no_link_leads_out_and_one_that_stays_inside_is_followed() {
+    use std::os::unix::fs::symlink;
+    let (dir, disk) = disk();
+    let elsewhere = tempfile::tempdir().unwrap();
+    symlink(elsewhere.path(), dir.path().join("out")).unwrap();
+    for folder in ["out", "out/deeper"] {
+        let error = disk.write(Path::new(folder), "x", "text").unwrap_err();
+        assert!(matches!(error, DiskError::Outside { .. }), "{error}");
+    }
+    assert_eq!(names(elsewhere.path()), [""; 0]);
+    fs::create_dir(dir.path().join("real")).unwrap();
+    symlink(dir.path().join("real"), dir.path().join("inside")).unwrap();
+    disk.write(Path::new("inside"), "x", "text").unwrap();
+    assert_eq!(names(&dir.path().join("real")), ["x"]);
+    // A link in the place of a file is replaced, and what it leads to is left alone.
+    fs::write(elsewhere.path().join("theirs"), "text").unwrap();
+    symlink(elsewhere.path().join("theirs"), dir.path().join("real/y")).unwrap();
+    disk.write(Path::new("real"), "y", "text").unwrap();
+    disk.write(Path::new("real"), "y", "new").unwrap();
+    assert_eq!(fs::read_to_string(elsewhere.path().join("theirs")).unwrap(), "text");
+}
+
+#[test]
+fn a_folder_takes_the_place_of_another() {
+    let (dir, disk) = disk();
+    for text in ["first", "second"] {
+        disk.write(Path::new("f/.x.new"), "file", text).unwrap();
+        disk.write(Path::new("f/.x.new"), text, "").unwrap();
+        disk.swap(Path::new("f"), ".x.new", "x").unwrap();
+        assert_eq!(names(&dir.path().join("f")), ["x"]);
+        assert_eq!(names(&dir.path().join("f/x")), ["file", text]);
+    }
+    disk.remove(Path::new("f"), "x").unwrap();
+    disk.remove(Path::new("f"), "x").unwrap();
+    assert_eq!(names(&dir.path().join("f")), [""; 0]);
+}
+
+#[cfg(unix)]
+#[test]
+fn folders_can_be_read_by_everybody_and_written_by_one() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let (dir, disk) = disk();
+    disk.write(Path::new("a"), "x", "text").unwrap();
+    let mode = fs::metadata(dir.path().join("a")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o022, 0, "{mode:o}");
+}

@@ -1,0 +1,114 @@
+//! `handoffs/HO-001.yaml`: seed 004's document of one handoff.
+//!
+//! What the sender wrote stays as it was written, in its order. Of `id`, `timestamp`, `from`, `to`
+//! and `workflow_state`, Baton adds what the sender left out. The member `baton` is Baton's alone:
+//! whoever wants to know what is true, and not what was said, reads only that.
+
+use baton_core::document::Node;
+use baton_core::document::kind::{DocumentKind, Shape};
+use baton_store::HandoffRow;
+use baton_wire::formats::MOST_DEPTH;
+
+use super::facts::{facts, party, words};
+use super::workflow_state::WorkflowState;
+use crate::history::{self, History};
+
+const FACTS: &str = "baton";
+const STATE: &str = "workflow_state";
+
+/// What the sender handed over.
+enum Sent {
+    Nothing,
+    /// The members of seed 004's document.
+    Members(Vec<(String, Node)>),
+    /// Anything else, or what was redacted.
+    Other(Node),
+}
+
+pub(super) fn handoff(history: &History, row: &HandoffRow) -> Node {
+    let to = Node::map([
+        ("agent", Node::text(row.to.agent.as_str())),
+        ("reason", words(history, row.reason)),
+    ]);
+    let ours = [
+        ("id", Node::Text(row.no.label())),
+        ("timestamp", Node::Text(row.created_at.to_string())),
+        ("from", party(&row.from)),
+        ("to", to),
+    ];
+    let mut facts = facts(history, row);
+    let mut sent = match sent(history, row) {
+        Sent::Nothing => Vec::new(),
+        Sent::Members(members) => members,
+        Sent::Other(document) => vec![("package".to_owned(), document)],
+    };
+    // Nobody but Baton speaks there: what a sender put there is told as its word.
+    if let Some(at) = sent.iter().position(|(key, _)| key == FACTS) {
+        facts.push(("sender_said".to_owned(), sent.remove(at).1));
+    }
+    let has = |members: &[(String, Node)], key: &str| members.iter().any(|(it, _)| it == key);
+    let mut members: Vec<(String, Node)> =
+        ours.into_iter().filter(|(key, _)| !has(&sent, key)).map(own).collect();
+    members.append(&mut sent);
+    let state = WorkflowState::at(history, row);
+    match members.iter().find(|(key, _)| key == STATE).map(|(_, it)| state.differences(it)) {
+        None => members.push(own((STATE, state.document()))),
+        Some(differences) if differences.is_empty() => {}
+        Some(differences) => {
+            let differences = differences.into_iter().map(Node::text).collect();
+            facts.push(own((STATE, state.document())));
+            facts.push(own(("workflow_state_differs_in", Node::List(differences))));
+        }
+    }
+    members.push(own((FACTS, Node::Map(facts))));
+    Node::map([("handoff", Node::Map(members))])
+}
+
+fn sent(history: &History, row: &HandoffRow) -> Sent {
+    let Some(id) = row.package else { return Sent::Nothing };
+    let Some(content) = history.content(id) else { return Sent::Other(Node::Null) };
+    let document = history::document(content).filter(|it| depth(it) + 2 <= MOST_DEPTH);
+    // What no reader would take with two levels more around it is told as it was written.
+    let Some(document) = document else { return Sent::Other(Node::text(content.text.as_ref())) };
+    match members(&document) {
+        Some(members) => Sent::Members(members.to_vec()),
+        None => Sent::Other(document),
+    }
+}
+
+/// The members of a document of seed 004's shape, with or without its root.
+fn members(document: &Node) -> Option<&[(String, Node)]> {
+    let Node::Map(whole) = document else { return None };
+    let Shape { kind, body } = Shape::of(document);
+    let has_map = |key: &str| matches!(document.member(key), Some(Node::Map(_)));
+    match (kind, body) {
+        // Prose beside the root would be lost.
+        (DocumentKind::Handoff004 | DocumentKind::Gate004, Node::Map(members)) => {
+            (whole.len() == 1).then_some(members.as_slice())
+        }
+        (DocumentKind::Payload, _) if has_map("context") || has_map("expectations") => Some(whole),
+        (
+            DocumentKind::Handoff001
+            | DocumentKind::WorkflowComplete
+            | DocumentKind::Metadata002(_)
+            | DocumentKind::Handoff004
+            | DocumentKind::Gate004
+            | DocumentKind::Acknowledgement(_)
+            | DocumentKind::Payload,
+            _,
+        ) => None,
+    }
+}
+
+fn own((key, node): (&str, Node)) -> (String, Node) {
+    (key.to_owned(), node)
+}
+
+/// How many lists and maps are open at once.
+fn depth(node: &Node) -> usize {
+    match node {
+        Node::Null | Node::Bool(_) | Node::Number(_) | Node::Text(_) => 0,
+        Node::List(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
+        Node::Map(members) => 1 + members.iter().map(|(_, it)| depth(it)).max().unwrap_or(0),
+    }
+}

@@ -1,0 +1,42 @@
+//! The files of one run, as texts: what they say is decided here, where they go is the disk's.
+
+use baton_core::run::RunId;
+use baton_wire::formats::{self, Format};
+
+use super::handoff::handoff;
+use super::session::{decisions, session};
+use super::state::state;
+use crate::completion::completion;
+use crate::history::History;
+
+pub(super) struct Rendered {
+    pub(super) run: RunId,
+    pub(super) is_open: bool,
+    /// Of `state/`: the run as it is now.
+    pub(super) state: String,
+    /// Of the run's session folder, by relative path.
+    pub(super) session: Vec<(String, String)>,
+}
+
+pub(super) fn rendered(history: &History) -> Rendered {
+    let run = &history.row.run;
+    let mut files: Vec<(String, String)> = Vec::new();
+    for row in &history.handoffs {
+        let text = formats::encode(&handoff(history, row), Format::Yaml);
+        files.push((format!("handoffs/{}.yaml", row.no.label()), text));
+    }
+    files.push(("decisions.md".to_owned(), decisions(history)));
+    if let Some(completion) = completion(history) {
+        for format in [Format::Xml, Format::Json, Format::Yaml] {
+            let name = format!("completion.{}", format.name());
+            files.push((name, formats::encode(&completion, format)));
+        }
+    }
+    files.push(("session.md".to_owned(), session(history)));
+    Rendered {
+        run: run.id,
+        is_open: !run.is_finished(),
+        state: formats::encode(&state(history), Format::Json),
+        session: files,
+    }
+}

@@ -1,0 +1,161 @@
+//! What the packages of a run say of it, the newest word first.
+
+use std::collections::HashSet;
+
+use baton_core::document::Node;
+use baton_core::document::kind::Shape;
+use baton_core::view::read::{field, first_text, items, text, text_at};
+use baton_core::view::{Subject, View};
+
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Said {
+    pub(super) summary: Option<String>,
+    /// None where nobody told of commits.
+    pub(super) n_commits: Option<u64>,
+    pub(super) tests_added: Option<String>,
+    pub(super) coverage: Option<String>,
+    pub(super) actions: Vec<String>,
+    subject: Subject,
+}
+
+/// Seed 001 writes its own fields at the top, under `data`, and in two summaries.
+const PLACES: [&str; 5] = ["", "data.", "metrics.", "validation_summary.", "verification."];
+
+impl Said {
+    /// Of packages in the order in which they were handed on.
+    pub(super) fn of(packages: &[Node]) -> Self {
+        let mut said = Self { n_commits: n_commits(packages), ..Self::default() };
+        for document in packages.iter().rev() {
+            let body = Shape::of(document).body;
+            let view = View::of(document);
+            keep(&mut said.summary, view.summary);
+            keep(&mut said.tests_added, number(body, "tests_added"));
+            keep(&mut said.coverage, anywhere(body, "coverage").map(str::to_owned));
+            let subject = &mut said.subject;
+            keep(&mut subject.issue_url, view.subject.issue_url);
+            keep(&mut subject.issue_number, view.subject.issue_number);
+            keep(&mut subject.pr_url, view.subject.pr_url);
+            keep(&mut subject.pr_number, view.subject.pr_number);
+            if said.actions.is_empty() {
+                said.actions = actions(body);
+            }
+        }
+        said
+    }
+
+    /// With what the story itself tells, and what an address tells besides.
+    pub(super) fn subject(&self, story: &str, pr_url: Option<&str>) -> Subject {
+        let mut subject = self.subject.clone();
+        let (number, url) = issue(story).unzip();
+        if subject.issue_number.is_none() && subject.issue_url.is_none() {
+            (subject.issue_number, subject.issue_url) = (number.clone(), url.clone());
+        }
+        // The rest of what was half said; the story only where it is about the same issue.
+        keep(&mut subject.issue_number, last_number(subject.issue_url.as_deref(), "/issues/"));
+        if subject.issue_number == number {
+            keep(&mut subject.issue_url, url);
+        }
+        if subject.pr_number.is_none() {
+            keep(&mut subject.pr_url, pr_url.map(str::to_owned));
+        }
+        let pulls = ["/pull/", "/merge_requests/"];
+        let from_url = pulls.iter().find_map(|it| last_number(subject.pr_url.as_deref(), it));
+        keep(&mut subject.pr_number, from_url);
+        if last_number(pr_url, "/pull/") == subject.pr_number {
+            keep(&mut subject.pr_url, pr_url.map(str::to_owned));
+        }
+        subject
+    }
+}
+
+/// The newest word stays.
+fn keep(newest: &mut Option<String>, older: Option<String>) {
+    if newest.is_none() {
+        *newest = older;
+    }
+}
+
+fn anywhere<'a>(body: &'a Node, key: &str) -> Option<&'a str> {
+    PLACES.iter().find_map(|it| text_at(body, &format!("{it}{key}")))
+}
+
+/// Seed 000 answers the same question with true or false, which counts nothing.
+fn number(body: &Node, key: &str) -> Option<String> {
+    let word = anywhere(body, key)?;
+    is_number(word).then(|| word.to_owned())
+}
+
+/// The different commits that packages list, and what those count that list none.
+fn n_commits(packages: &[Node]) -> Option<u64> {
+    let mut shas: HashSet<String> = HashSet::new();
+    let mut n_counted: Option<u64> = None;
+    for document in packages {
+        let body = Shape::of(document).body;
+        let commits = ["commits", "data.commits"].iter().find_map(|it| body.at(it));
+        let listed: Vec<String> = match commits {
+            Some(Node::List(_) | Node::Map(_)) => {
+                commits.map(items).unwrap_or_default().iter().filter_map(sha).collect()
+            }
+            Some(Node::Null | Node::Bool(_) | Node::Number(_) | Node::Text(_)) | None => Vec::new(),
+        };
+        if listed.is_empty() {
+            let count = first_text(body, &["commits_added", "data.commits_added", "commits"]);
+            let count: Option<u64> = count.and_then(|it| it.parse().ok());
+            if let Some(count) = count {
+                n_counted = Some(n_counted.unwrap_or(0).saturating_add(count));
+            }
+        }
+        shas.extend(listed);
+    }
+    let n_listed = u64::try_from(shas.len()).unwrap_or(u64::MAX);
+    match (n_counted, n_listed) {
+        (None, 0) => None,
+        (counted, listed) => Some(counted.unwrap_or(0).saturating_add(listed)),
+    }
+}
+
+/// What tells a commit from others: its hash, which stands first where there is only text.
+fn sha(commit: &Node) -> Option<String> {
+    let named = ["sha", "hash", "id", "commit"].iter().find_map(|it| field(commit, it));
+    let first_word = || text(commit)?.split_whitespace().next();
+    named.or_else(first_word).map(str::to_ascii_lowercase)
+}
+
+fn actions(body: &Node) -> Vec<String> {
+    let taken = ["actions_taken", "data.actions_taken"].iter().find_map(|it| body.at(it));
+    let taken = taken.map(items).unwrap_or_default();
+    taken
+        .iter()
+        .filter_map(text)
+        .map(|it| it.trim().to_owned())
+        .filter(|it| !it.is_empty())
+        .collect()
+}
+
+/// The number and the address of the issue that `owner/repo#123` names.
+fn issue(story: &str) -> Option<(String, String)> {
+    let (repository, number) = story.rsplit_once('#')?;
+    let (owner, name) = repository.split_once('/')?;
+    let is_name = |it: &str| {
+        let is_plain = |it: char| it.is_ascii_alphanumeric() || "-_.".contains(it);
+        !it.is_empty() && it.chars().all(is_plain)
+    };
+    if !is_name(owner) || !is_name(name) || !is_number(number) {
+        return None;
+    }
+    Some((number.to_owned(), format!("https://github.com/{repository}/issues/{number}")))
+}
+
+/// The number behind `mark` in an address.
+fn last_number(url: Option<&str>, mark: &str) -> Option<String> {
+    let (_, rest) = url?.rsplit_once(mark)?;
+    let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+    is_number(&digits).then_some(digits)
+}
+
+fn is_number(word: &str) -> bool {
+    !word.is_empty() && word.len() <= 18 && word.bytes().all(|it| it.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,145 @@
+//! Everything that is known of one run, read once: what the archive and the completion are made of.
+//!
+//! Whatever is made of a history is a function of it: no clock, no catalog that may be edited
+//! later. A run that moves while it is read is told of again, because it has moved.
+
+mod named;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use baton_core::content::{Content, ContentId, ContentKind};
+use baton_core::document::Node;
+use baton_core::event::Event;
+use baton_core::names::{AgentId, Principal};
+use baton_core::run::{HandoffNo, RunId};
+use baton_core::story::Story;
+use baton_core::workflow::Workflow;
+use baton_store::{
+    EventFilter, HandoffFilter, HandoffRow, Position, RunRef, RunRow, StoreError, StoredEvent,
+};
+use baton_wire::{event, formats};
+use jiff::Timestamp;
+
+use self::named::named;
+use crate::{Engine, EngineError};
+
+pub(crate) struct History {
+    pub(crate) row: RunRow,
+    /// As it is today; a story that is gone leaves its key in the run.
+    pub(crate) story: Option<Story>,
+    pub(crate) workflow: Arc<Workflow>,
+    /// By number.
+    pub(crate) handoffs: Vec<HandoffRow>,
+    pub(crate) log: Vec<Logged>,
+    texts: HashMap<ContentId, Content>,
+}
+
+/// One event of the run, decoded.
+pub(crate) struct Logged {
+    pub(crate) at: Timestamp,
+    pub(crate) by: Principal,
+    pub(crate) event: Event,
+}
+
+/// A package that somebody handed on, told once however often Baton passed it on.
+pub(crate) struct Handed {
+    pub(crate) by: AgentId,
+    pub(crate) at: Timestamp,
+    /// The first handoff that carries it; of the last word of a run, the one that it ended.
+    pub(crate) handoff: HandoffNo,
+    pub(crate) document: Node,
+}
+
+impl Engine {
+    pub(crate) async fn history(&self, run: RunId) -> Result<History, EngineError> {
+        let row = self.run(&RunRef::Id(run)).await?;
+        let workflow = self.workflow_of(&row).await?;
+        let story = self.store.story(&row.run.story).await?.map(|it| it.story);
+        let filter = HandoffFilter { run: Some(run), ..HandoffFilter::default() };
+        let handoffs = self.store.handoffs(&filter).await?;
+        let filter = EventFilter { after: Position::START, run: Some(run), limit: 0 };
+        let events = self.store.events(&filter).await?;
+        let log = events.into_iter().map(Logged::of).collect::<Result<Vec<_>, _>>()?;
+        let mut ids: Vec<ContentId> = log.iter().flat_map(|it| named(&it.event)).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        let texts = self.store.contents(run, &ids).await?;
+        let texts = texts.into_iter().map(|it| (it.id, it)).collect();
+        Ok(History { row, story, workflow, handoffs, log, texts })
+    }
+}
+
+impl Logged {
+    fn of(stored: StoredEvent) -> Result<Self, StoreError> {
+        let StoredEvent { at, by, body, .. } = stored;
+        let event = event::decode(&body)
+            .map_err(|error| StoreError::Damaged { what: format!("an event: {error}") })?;
+        Ok(Self { at, by, event })
+    }
+}
+
+impl History {
+    /// None where it was redacted.
+    pub(crate) fn text(&self, id: ContentId) -> Option<&str> {
+        self.content(id).map(|it| it.text.as_ref())
+    }
+
+    pub(crate) fn content(&self, id: ContentId) -> Option<&Content> {
+        self.texts.get(&id)
+    }
+
+    pub(crate) fn handoff(&self, no: HandoffNo) -> Option<&HandoffRow> {
+        self.handoffs.iter().find(|it| it.no == no)
+    }
+
+    /// The packages that people and agents wrote, oldest first; redacted ones are not among them.
+    pub(crate) fn packages(&self) -> Vec<Handed> {
+        let mut seen: HashMap<ContentId, Option<usize>> = HashMap::new();
+        let mut packages: Vec<Handed> = Vec::new();
+        for Logged { at, event, .. } in &self.log {
+            let (handoff, package, by) = if let Event::HandoffCreated(created) = event {
+                (created.handoff, created.package, Some(&created.from.agent))
+            } else if let Event::HandoffCompleted { handoff, package, .. } = event {
+                (*handoff, *package, self.handoff(*handoff).map(|it| &it.to.agent))
+            } else {
+                continue;
+            };
+            let (Some(id), Some(by)) = (package, by) else { continue };
+            // Whoever completes says it, and the handoff that is made of it carries it.
+            if let Some(known) = seen.get_mut(&id) {
+                let carried = known.take().and_then(|it| packages.get_mut(it));
+                if let (Some(carried), Event::HandoffCreated(_)) = (carried, event) {
+                    carried.handoff = handoff;
+                }
+                continue;
+            }
+            let Some(document) = self.content(id).and_then(document) else { continue };
+            let is_carried = matches!(event, Event::HandoffCreated(_));
+            seen.insert(id, (!is_carried).then_some(packages.len()));
+            packages.push(Handed { by: by.clone(), at: *at, handoff, document });
+        }
+        packages
+    }
+
+    /// As after a redaction of everything.
+    #[cfg(test)]
+    pub(crate) fn forget_texts(&mut self) {
+        self.texts.clear();
+    }
+
+    /// When the run was completed or cancelled; none while it goes on.
+    pub(crate) fn ended_at(&self) -> Option<Timestamp> {
+        let is_end =
+            |it: &&Logged| matches!(it.event, Event::RunCompleted | Event::RunCancelled { .. });
+        self.log.iter().rev().find(is_end).map(|it| it.at)
+    }
+}
+
+/// A package as a tree, whatever it was written in.
+pub(crate) fn document(content: &Content) -> Option<Node> {
+    match content.kind {
+        ContentKind::Package { format, .. } => formats::decode(format, &content.text).ok(),
+        ContentKind::Words => None,
+    }
+}

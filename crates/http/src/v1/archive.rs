@@ -1,0 +1,56 @@
+//! The archive: the files that follow the log.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::answer::Answer;
+use crate::App;
+use crate::openapi::ReadProblems;
+use crate::problem::Problem;
+
+/// Where the archive is, and how far.
+#[derive(Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Archive {
+    /// The folder of `current.json`, in the project.
+    pub state: String,
+    /// The folder of the sessions, in the project.
+    pub sessions: String,
+    /// How many events there are that the files do not tell of yet.
+    pub behind: u64,
+    /// What keeps it from being written.
+    pub problem: Option<String>,
+}
+
+/// What was made again.
+#[derive(Serialize, Deserialize, ToSchema)]
+pub struct Rebuilt {
+    pub runs: u64,
+    /// Runs that cannot be read, and so are not archived as they should be.
+    pub unreadable: u64,
+}
+
+/// Tells how far the archive is.
+#[utoipa::path(get, path = "/api/v1/archive", operation_id = "getArchive", tag = "server",
+    responses((status = 200, body = Archive), ReadProblems))]
+pub(super) async fn get(State(app): State<Arc<App>>) -> Result<Answer<Archive>, Problem> {
+    let status = app.engine.archive_status().await?;
+    Ok(Answer::new(Archive {
+        state: status.places.state.display().to_string(),
+        sessions: status.places.sessions.display().to_string(),
+        behind: status.n_behind,
+        problem: status.problem,
+    }))
+}
+
+/// Makes every file of the archive again from the log; files of others are left alone.
+#[utoipa::path(post, path = "/api/v1/archive/rebuild", operation_id = "rebuildArchive",
+    tag = "server",
+    responses((status = 200, body = Rebuilt), ReadProblems))]
+pub(super) async fn rebuild(State(app): State<Arc<App>>) -> Result<Answer<Rebuilt>, Problem> {
+    let archived = app.engine.rebuild_archive().await?;
+    Ok(Answer::new(Rebuilt { runs: archived.n_runs, unreadable: archived.n_unreadable }))
+}

@@ -1,0 +1,46 @@
+//! How a finished run went: seed 001's `<workflow-complete>`.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::http::header::{CONTENT_TYPE, VARY};
+use axum::response::{IntoResponse as _, Response};
+use baton_core::package::Format;
+use baton_wire::formats;
+
+use super::names::find_run;
+use crate::openapi::ReadProblems;
+use crate::params::Named;
+use crate::problem::{Document, Problem};
+use crate::{App, accept};
+
+const OFFERED: [Format; 3] = [Format::Json, Format::Xml, Format::Yaml];
+
+/// How a run went that is completed or cancelled: seed 001's `<workflow-complete>`, in the format
+/// that `Accept` names.
+#[utoipa::path(get, path = "/api/v1/runs/{run}/completion", operation_id = "getCompletion",
+    tag = "runs",
+    params(("run" = String, Path, description = "Its id, its number or its story's key")),
+    responses(
+        (status = 200, description = "The document; scalars are text in every format", content(
+            (serde_json::Value = "application/json"),
+            (String = "application/xml"),
+            (String = "application/yaml"))),
+        (status = 406, description = "None of the three formats is accepted", body = Document,
+            content_type = "application/problem+json"),
+        (status = 409, description = "The run is still under way", body = Document,
+            content_type = "application/problem+json"),
+        ReadProblems))]
+pub(super) async fn get(
+    State(app): State<Arc<App>>,
+    Named(name): Named,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let format = accept::wanted(&headers, &OFFERED)?;
+    let run = find_run(&app, &name).await?.run.id;
+    let document = app.engine.completion(run).await?;
+    let kind = format.media_type();
+    Ok(([(CONTENT_TYPE, kind), (VARY, "accept")], formats::encode(&document, format))
+        .into_response())
+}

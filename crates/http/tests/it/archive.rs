@@ -1,0 +1,42 @@
+//! What a server tells of its archive.
+
+use baton_engine::{ArchiveHealth, Archivist, Places};
+
+use crate::client::Site;
+
+#[tokio::test]
+async fn a_server_tells_how_far_behind_its_archive_is_and_makes_it_again() {
+    let site = Site::open().await;
+    let project = tempfile::tempdir().unwrap();
+    assert!(!site.get("/metrics").await.body.contains("baton_archive_behind"));
+    let refused = site.post("/api/v1/archive/rebuild", "{}").await;
+    assert_eq!(refused.status, 404, "{}", refused.body);
+    let (state, sessions) = ("state".into(), "sessions".into());
+    site.engine.keep_archive(Places { root: project.path().to_owned(), state, sessions });
+    std::fs::write(project.path().join("state"), "in the way").unwrap();
+    let mut health = site.engine.archive_health();
+    let archivist = Archivist::start(site.engine.archive().unwrap());
+    site.post("/api/handoffs", FIRST).await;
+    health.wait_for(|it| matches!(it, ArchiveHealth::Failing { .. })).await.unwrap();
+    let metrics = site.get("/metrics").await.body;
+    let behind = metrics.lines().find_map(|it| it.strip_prefix("baton_archive_behind "));
+    assert!(behind.unwrap().parse::<u64>().unwrap() > 0, "{metrics}");
+    let ready = site.get("/readyz").await;
+    assert_eq!((ready.status, ready.body.as_str()), (200, "ready, but the archive is behind\n"));
+    let failing = site.ask("POST", "/api/v1/archive/rebuild", &[], "{}").await;
+    assert_eq!(failing.status, 503, "{}", failing.body);
+    assert!(failing.body.contains("archive_failing"), "{}", failing.body);
+    assert!(failing.body.contains("cannot write `state`: not a directory"), "{}", failing.body);
+    let archive = site.get("/api/v1/archive").await.body;
+    assert!(archive.contains(r#""problem":"cannot write `state`: not a directory""#), "{archive}");
+    std::fs::remove_file(project.path().join("state")).unwrap();
+    let rebuilt = site.post("/api/v1/archive/rebuild", "{}").await;
+    assert_eq!((rebuilt.status, rebuilt.body.as_str()), (200, r#"{"runs":1,"unreadable":0}"#));
+    assert!(project.path().join("state/current.json").exists());
+    health.wait_for(|it| matches!(it, ArchiveHealth::Well { .. })).await.unwrap();
+    assert!(site.get("/metrics").await.body.contains("baton_archive_behind 0\n"));
+    assert_eq!(site.get("/readyz").await.body, "ready\n");
+    archivist.stop().await;
+}
+
+const FIRST: &str = r#"{"action":"create","storyId":"S-1","fromAgent":"analyst","toAgent":"implementer","payload":{"plan":"p"}}"#;
