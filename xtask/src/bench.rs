@@ -1,4 +1,4 @@
-//! `cargo xtask bench [engine|leases]`: measures, in a release build. `baton-load` knows what can be
+//! `cargo xtask bench [engine|http|formats|leases]`: measures, in a release build. `baton-load` knows what can be
 //! measured and with which options.
 
 use anyhow::Result;

@@ -18,7 +18,7 @@ usage: cargo xtask <command>
   test               check everything: format, lints, tests, the API, documentation, dependencies
   api                check only the server against its own description
   tidy               check only the rules of the repository that the compiler cannot see
-  bench [WHAT]       measure `engine` (unless told), `http` or `leases`; more goes to `baton-load`
+  bench [WHAT]       measure `engine` (unless told), `http`, `formats` or `leases`; more goes to `baton-load`
   crash [N]          kill Baton N times in the middle of its work (1000 unless told)
   help               print this
 ";

@@ -1,9 +1,10 @@
-//! Puts load on Baton: to measure it (`engine`, `leases`), and to kill it in the middle (`crash`).
+//! Puts load on Baton: to measure it (`engine`, `http`, `formats`, `leases`), and to kill it in the middle (`crash`).
 #![expect(clippy::print_stdout, reason = "its report is its purpose")]
 
 mod bench;
 mod crash;
 mod crew;
+mod formats;
 mod history;
 mod http;
 mod leases;
@@ -31,6 +32,8 @@ enum Command {
     /// What `http` measures
     #[command(hide = true)]
     Server(http::ServerOptions),
+    /// Documents per second on one core: reading, the contract and the linter, in every format
+    Formats(formats::Options),
     /// What the heartbeats of many holders cost, and how soon a dead one is noticed
     Leases(leases::Options),
     /// Kill a process under load again and again, and look for what was lost
@@ -47,6 +50,7 @@ fn main() -> anyhow::Result<()> {
         Command::Engine(options) => runtime.block_on(bench::run(&options)),
         Command::Http(options) => runtime.block_on(http::run(&options)),
         Command::Server(options) => runtime.block_on(http::serve(&options)),
+        Command::Formats(options) => formats::run(&options),
         Command::Leases(options) => runtime.block_on(leases::run(&options)),
         Command::Crash(options) => runtime.block_on(crash::run(&options)),
         Command::Victim(options) => runtime.block_on(crash::play_victim(&options)),
