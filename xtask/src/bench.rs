@@ -1,5 +1,5 @@
-//! `cargo xtask bench [engine|http|events|leases]`: measures, in a release build. `baton-load` knows
-//! what can be measured and with which options.
+//! `cargo xtask bench [engine|http|events|formats|leases]`: measures, in a release build. `baton-load`
+//! knows what can be measured and with which options.
 
 use anyhow::Result;
 

@@ -19,7 +19,7 @@ usage: cargo xtask <command>
   test               check everything: format, lints, tests, the API, documentation, dependencies
   api                check only the server against its own description
   tidy               check only the rules of the repository that the compiler cannot see
-  bench [WHAT]       measure `engine` (unless told), `http`, `events` or `leases`
+  bench [WHAT]       measure `engine` (unless told), `http`, `events`, `formats` or `leases`
   crash [N]          kill Baton N times in the middle of its work (1000 unless told)
   fuzz [TARGET]      damage texts for `json`, `xml`, `yaml`, `markdown`, `extract`, or all (--seconds N, --seed N)
   help               print this

@@ -10,6 +10,7 @@ mod counts;
 mod facts;
 mod instructions;
 mod invisible;
+mod marks;
 mod measure;
 mod persons;
 mod points;

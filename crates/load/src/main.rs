@@ -1,11 +1,12 @@
-//! Puts load on Baton: to measure it (`engine`, `http`, `events`, `leases`), and to kill it in the
-//! middle (`crash`).
+//! Puts load on Baton: to measure it (`engine`, `http`, `events`, `formats`, `leases`), and to
+//! kill it in the middle (`crash`).
 #![expect(clippy::print_stdout, reason = "its report is its purpose")]
 
 mod bench;
 mod crash;
 mod crew;
 mod events;
+mod formats;
 mod history;
 mod http;
 mod leases;
@@ -35,6 +36,8 @@ enum Command {
     Server(http::ServerOptions),
     /// How soon everybody who listens has heard of what happened
     Events(events::Options),
+    /// Documents per second on one core: reading, the contract and the linter, in every format
+    Formats(formats::Options),
     /// What the heartbeats of many holders cost, and how soon a dead one is noticed
     Leases(leases::Options),
     /// Kill a process under load again and again, and look for what was lost
@@ -52,6 +55,7 @@ fn main() -> anyhow::Result<()> {
         Command::Http(options) => runtime.block_on(http::run(&options)),
         Command::Server(options) => runtime.block_on(http::serve(&options)),
         Command::Events(options) => runtime.block_on(events::run(&options)),
+        Command::Formats(options) => formats::run(&options),
         Command::Leases(options) => runtime.block_on(leases::run(&options)),
         Command::Crash(options) => runtime.block_on(crash::run(&options)),
         Command::Victim(options) => runtime.block_on(crash::play_victim(&options)),

@@ -1,5 +1,6 @@
 //! Fields that are there and say nothing: blank ones, and what a template left in them.
 
+use super::marks::Marks;
 use super::rule::Rule;
 use super::sink::Sink;
 use super::texts::Trail;
@@ -30,28 +31,36 @@ const LATER: &[&str] = &[
     "example",
 ];
 
+/// The longest of them.
+const MOST_LATER: usize = 20;
+
 /// What begins with one of these says what is still to come.
 const LATER_AT_FIRST: &[&str] = &["TODO:", "TBD:", "WIP:", "Lorem ipsum"];
 
-pub(super) fn look(text: &str, trail: &Trail<'_>, sink: &mut Sink) {
+pub(super) fn look(text: &str, marks: Marks, trail: &Trail<'_>, sink: &mut Sink) {
     let text = text.trim();
     if text.is_empty() {
         sink.say(Rule::BlankField, trail.to_string(), "is blank");
-    } else if is_placeholder(text) {
+    } else if is_marked(text, marks) {
         sink.say(Rule::Placeholder, trail.to_string(), "still holds what a template had there");
     }
 }
 
 /// The whole of a text, not a part of it.
 pub(super) fn is_placeholder(text: &str) -> bool {
-    let text = text.trim();
-    text.len() <= 20
-        && LATER.iter().any(|it| it.eq_ignore_ascii_case(text.trim_end_matches('.')) || *it == text)
-        || text.contains("???")
+    is_marked(text.trim(), Marks::of(text))
+}
+
+fn is_marked(text: &str, marks: Marks) -> bool {
+    (text.len() <= MOST_LATER && is_later(text))
         || LATER_AT_FIRST.iter().any(|it| text.starts_with(it))
-        || is_mark(text, '<', '>')
-        || is_mark(text, '[', ']')
-        || is_choice(text)
+        || (marks.has(Marks::BRACKET) && (is_mark(text, '<', '>') || is_mark(text, '[', ']')))
+        || (marks.has(Marks::CHOICE) && (text.contains("???") || is_choice(text)))
+}
+
+fn is_later(text: &str) -> bool {
+    let bare = text.trim_end_matches('.');
+    LATER.iter().any(|it| it.eq_ignore_ascii_case(bare) || *it == text)
 }
 
 /// `<what belongs there>` or `[what was done]`: several words, or an id such as `[agent-id]`. A tag

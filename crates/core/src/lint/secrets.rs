@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::marks::Marks;
 use super::rule::Rule;
 use super::sink::Sink;
 use super::texts::Trail;
@@ -29,6 +30,9 @@ const PREFIXES: &[(&str, usize)] = &[
     ("AKIA", 16),
     ("ASIA", 16),
 ];
+
+/// What they begin with; a test keeps it so.
+const PREFIX_LETTERS: &[u8] = b"srgxnpAh";
 
 /// Names whose value is a secret, as in `password=...`, without regard to case.
 const NAMES: &[&str] = &[
@@ -58,14 +62,19 @@ const MOST_VALUE: usize = 512;
 /// Shorter than this, a text could hold no key of any kind.
 const LEAST_BYTES: usize = 12;
 
-pub(super) fn look(text: &str, trail: &Trail<'_>, sink: &mut Sink) {
-    if text.len() < LEAST_BYTES {
+pub(super) fn look(text: &str, marks: Marks, trail: &Trail<'_>, sink: &mut Sink) {
+    // Every kind has a digit in it, but for a password in an address.
+    let may_have = marks.has(Marks::DIGIT) || marks.has(Marks::AT) || marks.has(Marks::DASH);
+    if text.len() < LEAST_BYTES || !may_have {
         return;
     }
-    let is_named = || is_name(trail.key()) && is_random(text.trim(), 12);
-    if let Some((_, what)) = first(text) {
+    let found = (marks.has(Marks::DASH).then(|| private_key(text)).flatten())
+        .or_else(|| marks.has(Marks::DIGIT).then(|| token(text)).flatten())
+        .or_else(|| marks.has(Marks::COLON | Marks::AT).then(|| password_in_address(text))?)
+        .or_else(|| marks.has(Marks::COLON | Marks::DASH).then(|| password_in_command(text))?);
+    if let Some((_, what)) = found {
         sink.say(Rule::Secret, trail.to_string(), format!("holds {what}"));
-    } else if is_named() {
+    } else if is_name(trail.key()) && is_random(text.trim(), 12) {
         sink.say(Rule::Secret, trail.to_string(), "holds what its name calls a secret");
     }
 }
@@ -143,28 +152,40 @@ fn is_part(it: u8) -> bool {
 
 fn judge(text: &str, start: usize, end: usize) -> Option<(usize, &'static str)> {
     let run = &text[start..end];
-    let key = PREFIXES.iter().any(|(prefix, least)| {
+    let is_key = |(prefix, least): &(&str, usize)| {
         run.strip_prefix(prefix).is_some_and(|it| it.len() >= *least && is_random(it, 0))
-    });
-    if key && !is_stand_in(run) {
+    };
+    if PREFIX_LETTERS.contains(&run.as_bytes()[0])
+        && PREFIXES.iter().any(is_key)
+        && !is_stand_in(run)
+    {
         return Some((end, "a key or token"));
     }
     if run.starts_with("eyJ") && run.len() >= 10 {
         return web_token(text, end).map(|end| (end, "a signed token"));
     }
-    let before = text[..start].trim_end_matches(['"', '\'']);
-    let end = start + value_length(&text[start..]);
-    let value = &text[start..end];
-    // `http://x?token=…` and `Bearer …`: what stands before says what it is.
-    if ends_with_word(before.trim_end(), "bearer") && is_random(value, 20) {
-        return Some((end, "a bearer token"));
+    // `token=…`, `"password": "…"` and `Bearer …`: what stands before says what it is.
+    let before = text[..start].trim_end_matches(['"', '\'', ' ']);
+    if let Some(name) = before.strip_suffix(['=', ':']) {
+        let end = start + value_length(&text[start..]);
+        let is_secret = is_name(last_name(name)) && is_random(&text[start..end], 10);
+        return is_secret.then_some((end, "a password or token"));
     }
-    let before = before.trim_end();
-    let name = before.strip_suffix(['=', ':'])?;
-    let name = name.trim_end().trim_end_matches(['"', '\'']);
-    let from = name.rfind(|it: char| !(it.is_ascii_alphanumeric() || matches!(it, '_' | '-')));
-    let name = from.map_or(name, |at| &name[at + 1..]);
-    (is_name(name) && is_random(value, 10)).then_some((end, "a password or token"))
+    if before.ends_with(['r', 'R']) && ends_with_word(before, "bearer") {
+        let end = start + value_length(&text[start..]);
+        return is_random(&text[start..end], 20).then_some((end, "a bearer token"));
+    }
+    None
+}
+
+/// `DB_PASSWORD` out of `export DB_PASSWORD`.
+fn last_name(text: &str) -> &str {
+    let text = text.trim_end_matches(['"', '\'', ' ']);
+    let is_part = |it: char| it.is_ascii_alphanumeric() || matches!(it, '_' | '-');
+    text.rfind(|it| !is_part(it)).map_or(text, |at| {
+        let after = text[at..].chars().next().map_or(0, char::len_utf8);
+        &text[at + after..]
+    })
 }
 
 /// How far a value goes: base 64 has more characters than a key.
@@ -264,6 +285,11 @@ mod tests {
     /// Put together from pieces, so that no scanner takes this file for a leak.
     fn key(prefix: &str) -> String {
         format!("{prefix}{}", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9T0")
+    }
+
+    #[test]
+    fn the_first_letters_are_those_of_the_table() {
+        assert!(PREFIXES.iter().all(|(it, _)| PREFIX_LETTERS.contains(&it.as_bytes()[0])));
     }
 
     #[test]

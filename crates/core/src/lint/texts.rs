@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::marks::Marks;
 use super::sink::Sink;
 use super::{blanks, instructions, invisible, persons, secrets};
 use crate::document::Node;
@@ -41,13 +42,16 @@ fn walk(node: &Node, trail: &Trail<'_>, sink: &mut Sink) {
 }
 
 fn look_at(text: &str, trail: &Trail<'_>, sink: &mut Sink) {
+    let marks = Marks::of(text);
     // Prose around a block of metadata may be whatever it likes.
     if trail.key() != PROSE {
-        blanks::look(text, trail, sink);
+        blanks::look(text, marks, trail, sink);
     }
-    invisible::look(text, trail, sink);
-    secrets::look(text, trail, sink);
-    instructions::look(text, trail, sink);
+    if marks.has(Marks::STRANGE) {
+        invisible::look(text, trail, sink);
+    }
+    secrets::look(text, marks, trail, sink);
+    instructions::look(text, marks, trail, sink);
     if persons::REASONS.contains(&trail.key()) {
         persons::look(text, trail, sink);
     }
