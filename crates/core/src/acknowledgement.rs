@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::document::Node;
+use crate::document::kind::DocumentKind;
 use crate::evidence::{Evidence, Verdict};
 use crate::lint::{self, Answer, Facts};
 use crate::names::{CheckName, Words};
@@ -67,6 +68,12 @@ impl Acknowledgement {
     pub fn checked(self, document: Option<&Node>, facts: &Facts) -> Self {
         let made = document.map(|it| lint::checklist(it, facts).map(|it| it.answer));
         let [summary, artifacts, deliverable, _] = made.unwrap_or([Answer::Unverified; 4]);
+        // Other packages need no summary and no deliverable: there, only a yes says something.
+        let is_package = document
+            .map(DocumentKind::of)
+            .is_some_and(|it| matches!(it, DocumentKind::Handoff004 | DocumentKind::Gate004));
+        let fair = |it| if it == Answer::No && !is_package { Answer::Unverified } else { it };
+        let (summary, deliverable) = (fair(summary), fair(deliverable));
         let constraints = match &self.understood {
             Understood::Partly => Answer::No,
             Understood::Fully { constraints, .. } if constraints.is_empty() => Answer::Unverified,
@@ -265,6 +272,14 @@ mod tests {
              received-constraints failed"
         );
         assert_eq!(checked(understood(""), None, &nothing), "");
+        let story = Node::map([("story_id", Node::text("s1"))]);
+        assert_eq!(checked(understood(""), Some(&story), &nothing), "received-artifacts passed");
+        let agent = |name: &str| Node::map([("agent", Node::text(name))]);
+        let poor = Node::map([("from", agent("a")), ("to", agent("b"))]);
+        assert_eq!(
+            checked(understood(""), Some(&Node::map([("handoff", poor)])), &nothing),
+            "received-summary failed, received-artifacts passed, received-deliverable failed"
+        );
     }
 
     #[test]

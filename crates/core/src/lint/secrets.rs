@@ -105,6 +105,7 @@ fn replaced(text: &str, finder: fn(&str) -> Option<Found>) -> String {
 }
 
 /// A secret of a text: where, and what it is.
+#[cfg(test)]
 fn first(text: &str) -> Option<Found> {
     FINDERS.iter().find_map(|it| it(text))
 }
