@@ -8,7 +8,7 @@ mod named;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use baton_core::content::{Content, ContentId, ContentKind};
+use baton_core::content::{Content, ContentId};
 use baton_core::document::Node;
 use baton_core::event::Event;
 use baton_core::names::{AgentId, Principal};
@@ -18,11 +18,11 @@ use baton_core::workflow::Workflow;
 use baton_store::{
     EventFilter, HandoffFilter, HandoffRow, Position, RunRef, RunRow, StoreError, StoredEvent,
 };
-use baton_wire::{event, formats};
+use baton_wire::event;
 use jiff::Timestamp;
 
 use self::named::named;
-use crate::{Engine, EngineError};
+use crate::{Engine, EngineError, stored};
 
 pub(crate) struct History {
     pub(crate) row: RunRow,
@@ -114,7 +114,7 @@ impl History {
                 }
                 continue;
             }
-            let Some(document) = self.content(id).and_then(document) else { continue };
+            let Some(document) = self.content(id).and_then(stored::document) else { continue };
             let is_carried = matches!(event, Event::HandoffCreated(_));
             seen.insert(id, (!is_carried).then_some(packages.len()));
             packages.push(Handed { by: by.clone(), at: *at, handoff, document });
@@ -133,13 +133,5 @@ impl History {
         let is_end =
             |it: &&Logged| matches!(it.event, Event::RunCompleted | Event::RunCancelled { .. });
         self.log.iter().rev().find(is_end).map(|it| it.at)
-    }
-}
-
-/// A package as a tree, whatever it was written in.
-pub(crate) fn document(content: &Content) -> Option<Node> {
-    match content.kind {
-        ContentKind::Package { format, .. } => formats::decode(format, &content.text).ok(),
-        ContentKind::Words => None,
     }
 }

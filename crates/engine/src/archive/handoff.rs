@@ -11,7 +11,8 @@ use baton_wire::formats::MOST_DEPTH;
 
 use super::facts::{facts, party, words};
 use super::workflow_state::WorkflowState;
-use crate::history::{self, History};
+use crate::history::History;
+use crate::{Engine, EngineError, stored};
 
 const FACTS: &str = "baton";
 const STATE: &str = "workflow_state";
@@ -23,6 +24,13 @@ enum Sent {
     Members(Vec<(String, Node)>),
     /// Anything else, or what was redacted.
     Other(Node),
+}
+
+impl Engine {
+    /// A handoff as seed 004's document: what was said, and what Baton knows of it.
+    pub async fn handoff_document(&self, row: &HandoffRow) -> Result<Node, EngineError> {
+        Ok(handoff(&self.history(row.run).await?, row))
+    }
 }
 
 pub(super) fn handoff(history: &History, row: &HandoffRow) -> Node {
@@ -67,7 +75,7 @@ pub(super) fn handoff(history: &History, row: &HandoffRow) -> Node {
 fn sent(history: &History, row: &HandoffRow) -> Sent {
     let Some(id) = row.package else { return Sent::Nothing };
     let Some(content) = history.content(id) else { return Sent::Other(Node::Null) };
-    let document = history::document(content).filter(|it| depth(it) + 2 <= MOST_DEPTH);
+    let document = stored::document(content).filter(|it| depth(it) + 2 <= MOST_DEPTH);
     // What no reader would take with two levels more around it is told as it was written.
     let Some(document) = document else { return Sent::Other(Node::text(content.text.as_ref())) };
     match members(&document) {

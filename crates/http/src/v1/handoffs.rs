@@ -267,21 +267,40 @@ pub(super) struct OneQuery {
 }
 
 /// Shows a handoff: what is handed over, what was asked about it, and what may be done to it now.
+///
+/// In XML, YAML or Markdown it is seed 004's document, with what Baton knows of it under `baton`.
 #[utoipa::path(get, path = "/api/v1/handoffs/{handoff}", operation_id = "getHandoff",
     tag = "handoffs",
     params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
         OneQuery),
     responses(
-        (status = 200, body = Detail, headers(("ETag" = String, description = "The run's version"))),
+        (status = 200,
+            content(
+                (Detail = "application/json"),
+                (String = "application/xml"),
+                (String = "application/yaml"),
+                (String = "text/markdown")),
+            headers(("ETag" = String, description = "The run's version"))),
         ReadProblems))]
 pub(super) async fn get(
     State(app): State<Arc<App>>,
     Named(name): Named,
     Params(query): Params<OneQuery>,
-) -> Result<Answer<Detail>, Problem> {
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
     let row = find_handoff(&app, &name, query.run.as_deref()).await?;
     let run = app.engine.run(&RunRef::Id(row.run)).await?;
-    Ok(Answer::new(Detail::of(&app, &row, &run).await?).at(run.version))
+    match accept::wanted(&headers, &Format::ALL)? {
+        Format::Json => {
+            Ok(Answer::new(Detail::of(&app, &row, &run).await?).at(run.version).into_response())
+        }
+        format @ (Format::Xml | Format::Yaml | Format::Markdown) => {
+            let document = app.engine.handoff_document(&row).await?;
+            let etag = format!("\"{}\"", run.version.0);
+            let headers = [(CONTENT_TYPE, media_type(format)), (ETAG, &etag), (VARY, "accept")];
+            Ok((headers, formats::encode(&document, format)).into_response())
+        }
+    }
 }
 
 /// What is handed over, byte for byte as its sender wrote it; in another format where `Accept`

@@ -103,6 +103,24 @@ async fn a_package_is_given_in_the_format_that_is_asked_for() {
 }
 
 #[tokio::test]
+async fn a_handoff_is_a_document_in_every_format() {
+    let world = world().await;
+    world.started("s-1", PIPELINE).await;
+    for (accept, begin, shows) in [
+        ("application/yaml", "handoff:\n  id: HO-001\n", "\n    state: pending\n"),
+        ("application/xml", "<handoff>\n  <id>HO-001</id>\n", "<state>pending</state>"),
+        ("text/markdown", "## Metadata\n\n```json\n", "\"state\": \"pending\""),
+        ("application/json", "{\"number\":1,", "\"can\":["),
+    ] {
+        let shown = world.client.send("GET", "/api/v1/handoffs/1", &[("accept", accept)], "").await;
+        assert_eq!(shown.status, 200, "{}", shown.text);
+        assert!(shown.text.starts_with(begin) && shown.text.contains(shows), "{}", shown.text);
+        assert!(shown.header("content-type").unwrap().starts_with(accept));
+        assert!(shown.header("etag").is_some());
+    }
+}
+
+#[tokio::test]
 async fn an_acknowledgement_in_any_format_takes_a_handoff_up() {
     let yaml = "acknowledgment:\n  received: true\n  from: orchestrator\n  understood:\n    task: \
                 Plan it\n    constraints: none\n  questions: []\n  starting: true\n";
