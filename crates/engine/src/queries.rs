@@ -2,19 +2,20 @@
 
 use std::collections::{HashMap, HashSet};
 
-use baton_core::content::{Content, ContentId, ContentKind};
+use baton_core::content::{Content, ContentId};
 use baton_core::event::Event;
 use baton_core::gate::Answer;
 use baton_core::names::{AgentId, Principal, StoryKey};
-use baton_core::package::{Decision, Format, Package};
+use baton_core::package::{Decision, View};
 use baton_core::run::{Blocker, Ended, HandoffNo, Kind, RunId, RunStatus, State};
 use baton_store::{
     EventFilter, HandoffFilter, HandoffRef, HandoffRow, HandoffState, Position, RunFilter, RunRef,
     RunRow,
 };
-use baton_wire::{event, json};
+use baton_wire::event;
 use jiff::Timestamp;
 
+use crate::history::document;
 use crate::{Engine, EngineError, Outcome};
 
 const PAGE: u32 = 200;
@@ -261,8 +262,8 @@ impl Engine {
         for row in rows {
             let Some(id) = row.package.filter(|it| seen.insert(*it)) else { continue };
             let contents = self.store.contents(run, &[id]).await?;
-            let Some(package) = contents.first().and_then(json_package) else { continue };
-            for decision in package.view().decisions {
+            let Some(document) = contents.first().and_then(document) else { continue };
+            for decision in View::of(&document).decisions {
                 decided.push(Decided { decision, row: row.clone() });
             }
         }
@@ -281,14 +282,4 @@ impl Engine {
 /// The words of a handoff: all its texts but the package.
 fn words(row: &HandoffRow) -> [Option<ContentId>; 3] {
     [Some(row.reason), row.ended_reason, row.acknowledgement]
-}
-
-/// Only JSON has a typed view so far.
-fn json_package(content: &Content) -> Option<Package> {
-    match content.kind {
-        ContentKind::Package { format: Format::Json, .. } => {}
-        ContentKind::Package { .. } | ContentKind::Words => return None,
-    }
-    let document = json::parse(&content.text).ok()?;
-    Some(Package::new(Format::Json, content.text.clone(), document))
 }
