@@ -134,7 +134,16 @@ async fn look_at_archive(api: &Api, findings: &mut Vec<Finding>) -> Result<(), F
     if api.project().is_none_or(|it| it.file.archive.is_none()) {
         return Ok(());
     }
-    let archive: Archive = api.get(&Ask::get(["archive"])).await?;
+    let archive: Archive = match api.get(&Ask::get(["archive"])).await {
+        Ok(archive) => archive,
+        Err(Failure::Refused { problem, .. }) if problem.code == "no_archive" => {
+            let advice = "start the server again: its project file had no `[archive]` yet";
+            let state = Health::Waits { advice: advice.to_owned() };
+            findings.push(Finding { what: "the archive".to_owned(), state });
+            return Ok(());
+        }
+        Err(failure) => return Err(failure),
+    };
     let written = archive.problem.map_or(Ok(()), |what| Err(Failure::Broken { what }));
     let what = format!("the archive in {}", archive.sessions);
     let advice = || "make room or mend the path, then type `baton archive rebuild`".to_owned();

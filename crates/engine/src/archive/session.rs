@@ -21,11 +21,11 @@ pub(super) fn session(history: &History) -> String {
     let _ = writeln!(page, "- Story: {}{title}", escaped(run.story.as_str()));
     let _ = writeln!(page, "- Workflow: {}", run.workflow);
     let _ = writeln!(page, "- Owner: {}", escaped(run.owner.as_str()));
-    let _ = writeln!(page, "- Started: {}", run.started_at);
+    let _ = writeln!(page, "- Started: {:.0}", run.started_at);
     let _ = writeln!(page, "- Status: {}", run.status.name());
     match (history.ended_at(), run.current_agent()) {
         (Some(ended), _) => {
-            let _ = writeln!(page, "- Ended: {ended}");
+            let _ = writeln!(page, "- Ended: {ended:.0}");
         }
         (None, Some(agent)) => {
             let phase = escaped(run.phase(&history.workflow));
@@ -41,17 +41,17 @@ pub(super) fn session(history: &History) -> String {
     }
     page += "\n## What happened\n\n";
     for logged in &history.log {
-        let _ = writeln!(page, "- {} {}", logged.at, words(history, logged));
+        let _ = writeln!(page, "- {:.0} {}", logged.at, words(history, logged));
     }
     page
 }
 
 fn line(history: &History, row: &HandoffRow) -> String {
     let reason = history.text(row.reason).map_or("(redacted)".to_owned(), escaped);
-    let ended = row.ended_at.map(|it| it.to_string()).unwrap_or_default();
+    let ended = row.ended_at.map(|it| format!("{it:.0}")).unwrap_or_default();
     let outcome = row.outcome.map(|it| it.name()).unwrap_or_default();
     format!(
-        "| {} | {} | {} | {} | {} | {outcome} | {} | {ended} | {reason} |\n",
+        "| {} | {} | {} | {} | {} | {outcome} | {:.0} | {ended} | {reason} |\n",
         row.no,
         row.from.agent,
         row.to.agent,
@@ -69,7 +69,7 @@ pub(super) fn decisions(history: &History) -> String {
     for Handed { by, at, handoff, document } in history.packages() {
         for it in decided(&document) {
             let [id, decision, why] = it;
-            let _ = writeln!(page, "| {at} | {by} | {id} | {decision} | {why} | {handoff} |");
+            let _ = writeln!(page, "| {at:.0} | {by} | {id} | {decision} | {why} | {handoff} |");
         }
     }
     page += "\n## By people\n\n";
@@ -79,7 +79,7 @@ pub(super) fn decisions(history: &History) -> String {
         let why = comment.map(|it| history.text(it).map_or("(redacted)".to_owned(), escaped));
         let why = why.unwrap_or_default();
         let who = escaped(by.as_str());
-        let _ = writeln!(page, "| {at} | {who} | {} | {why} | {handoff} |", answer.name());
+        let _ = writeln!(page, "| {at:.0} | {who} | {} | {why} | {handoff} |", answer.name());
     }
     page
 }

@@ -328,6 +328,9 @@ async fn decisions_are_told_with_who_when_why_and_from_which_handoff() {
     project.archive.catch_up().await.unwrap();
     let page = project.read(&format!("{}/decisions.md", session(&world, "S-1").await));
     let run = world.run("S-1").await.run.id;
+    let decided = world.engine.decisions(run).await.unwrap();
+    let labels: Vec<String> = decided.iter().map(|it| it.row.no.label()).collect();
+    assert_eq!(labels, ["HO-003", "HO-004"], "as the API tells it, whatever the format");
     expect![[r#"
         # Decisions of session RUN
 
