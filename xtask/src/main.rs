@@ -6,6 +6,7 @@ mod api;
 mod bench;
 mod cargo;
 mod crash;
+mod fuzz;
 mod test;
 mod tidy;
 
@@ -20,6 +21,7 @@ usage: cargo xtask <command>
   tidy               check only the rules of the repository that the compiler cannot see
   bench [WHAT]       measure `engine` (unless told), `http`, `formats` or `leases`; more goes to `baton-load`
   crash [N]          kill Baton N times in the middle of its work (1000 unless told)
+  fuzz [TARGET]      damage texts for `json`, `xml`, `yaml`, `markdown`, `extract`, or all (--seconds N, --seed N)
   help               print this
 ";
 
@@ -39,6 +41,7 @@ fn main() -> ExitCode {
         }),
         ["bench", rest @ ..] => bench::run(rest),
         ["crash", rest @ ..] => crash::run(rest),
+        ["fuzz", rest @ ..] => fuzz::run(rest),
         ["help" | "--help" | "-h"] => {
             print!("{USAGE}");
             return ExitCode::SUCCESS;

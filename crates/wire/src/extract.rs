@@ -13,12 +13,14 @@ use crate::formats::{self, Format, FormatError};
 use crate::position::Position;
 
 mod candidate;
+mod error;
 mod json_blocks;
 mod plain;
 mod xml_blocks;
 mod yaml_blocks;
 
 use candidate::{Candidate, Candidates};
+pub use error::ExtractError;
 use plain::Plain;
 
 /// Something that is a handoff, or was meant to be one.
@@ -31,31 +33,31 @@ pub struct Found {
     pub document: Result<Node, FormatError>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ExtractError {
-    #[error("there is no handoff in the output")]
-    Nothing,
-    #[error("the last handoff in the output cannot be read: {error}")]
-    Broken { span: Range<usize>, error: FormatError },
-}
-
 /// Everything that looks like a handoff, in the order of the output; the newest is the last.
 pub fn extract(output: &str) -> Vec<Found> {
     let plain = Plain::of(output);
     let Candidates { whole, unclosed } = Candidates::of(&plain.text);
     // Places are counted on from candidate to candidate: there may be thousands of broken ones.
     let (mut reached, mut place) = (0, Position::START);
+    let mut taken = 0;
     let mut all: Vec<Found> = Vec::new();
     for candidate in whole {
         let start = candidate.span.start;
         place = place.behind(&plain.text[reached..start]);
         reached = start;
-        all.extend(found(&plain, candidate, place));
+        let end = candidate.span.end;
+        // What stands inside a handoff is a part of it.
+        if start < taken {
+            continue;
+        }
+        if let Some(found) = found(&plain, candidate, place) {
+            all.push(found);
+            taken = end;
+        }
     }
-    let end = all.last().map_or(0, |it| it.span.end);
-    if let Some(candidate) = unclosed {
+    if let Some(candidate) = unclosed.filter(|it| it.span.start >= taken) {
         let place = Position::of(&plain.text, candidate.span.start);
-        all.extend(found(&plain, candidate, place).filter(|it| it.span.start >= end));
+        all.extend(found(&plain, candidate, place));
     }
     all
 }

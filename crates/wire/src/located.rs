@@ -53,22 +53,13 @@ impl Located {
         }
     }
 
-    /// The same tree without its places. No deeper than its reader allowed, so recursion is safe.
+    /// The same tree without its places.
     pub fn to_node(&self) -> Node {
-        match &self.value {
-            Value::Null => Node::Null,
-            Value::Bool(it) => Node::Bool(*it),
-            Value::Number(it) => Node::Number(it.clone()),
-            Value::Text(it) => Node::Text(it.clone()),
-            Value::List(items) => Node::List(items.iter().map(Self::to_node).collect()),
-            Value::Map(members) => {
-                let pairs = members.iter().map(|it| (it.key.clone(), it.value.to_node()));
-                Node::Map(pairs.collect())
-            }
-        }
+        self.clone().into_node()
     }
 
-    /// As [`Self::to_node`], without copying a text.
+    /// As [`Self::to_node`], without copying. No deeper than its reader allowed, so recursion is
+    /// safe.
     pub(crate) fn into_node(self) -> Node {
         match self.value {
             Value::Null => Node::Null,

@@ -58,7 +58,8 @@ fn is_handoff(document: &Node) -> bool {
 /// What was found in a text.
 #[derive(Default)]
 pub(super) struct Candidates {
-    /// In order. None stands inside another, so that reading them all is one pass.
+    /// In order. None stands inside another of its format, so that reading them all is a few
+    /// passes at most.
     pub(super) whole: Vec<Candidate>,
     /// The last that has a beginning and no end: the output may have been cut off in it.
     pub(super) unclosed: Option<Candidate>,
@@ -69,10 +70,11 @@ impl Candidates {
         let mut found = Self::default();
         scan(text, 0, Fences::Opened, &mut found);
         found.whole.sort_by_key(|it| (it.span.start, usize::MAX - it.span.end));
-        let mut end = 0;
+        let mut ends = [0; Format::ALL.len()];
         found.whole.retain(|it| {
-            let is_outside = it.span.end > end;
-            end = end.max(it.span.end);
+            let end = &mut ends[it.format as usize];
+            let is_outside = it.span.end > *end;
+            *end = (*end).max(it.span.end);
             is_outside
         });
         found

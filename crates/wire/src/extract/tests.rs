@@ -31,6 +31,8 @@ fn a_handoff_is_found_in_every_form_and_place() {
         (format!("I print a <handoff> now.\n{XML}\n"), Format::Xml, XML),
         (format!("A `<handoff>...</handoff>` follows.\n```xml\n{XML}\n```\n"), Format::Xml, XML),
         (format!("```\n{XML}\n```"), Format::Xml, XML),
+        (format!("First <handoff>, as told.\n{XML}\nThat was </handoff>."), Format::Xml, XML),
+        (format!("{{ not JSON: {XML} }}"), Format::Xml, XML),
         (YAML.to_owned(), Format::Yaml, YAML),
         (format!("Done.\n\n{YAML}\nBye"), Format::Yaml, YAML),
         (format!("```yaml\n{YAML}```\n"), Format::Yaml, YAML),
@@ -115,6 +117,20 @@ fn what_is_no_handoff_is_not_taken_for_one() {
     ] {
         assert_eq!(extract(output), [], "{output}");
         assert_eq!(extract_one(output), Err(ExtractError::Nothing));
+    }
+}
+
+#[test]
+fn a_handoff_that_another_one_quotes_is_a_part_of_it() {
+    let quoting = [
+        "{\"status\":\"complete\",\"phase\":\"x\",\"context\":\"<handoff><from>a</from></handoff>\"}".to_owned(),
+        format!("handoff:\n  from:\n    agent: a\n  context:\n    summary: |\n      {}\n", XML.replace('\n', "")),
+        "<handoff>\n<from>a</from><to>b</to><data>\nhandoff:\n  from:\n    agent: c\n</data></handoff>".to_owned(),
+    ];
+    for output in quoting {
+        let found = extract(&output);
+        assert_eq!(found.len(), 1, "{output}");
+        assert_eq!(output[found[0].span.clone()].trim(), output.trim());
     }
 }
 

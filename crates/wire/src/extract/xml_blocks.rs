@@ -15,13 +15,17 @@ enum Tag {
 /// mentioned has none.
 pub(super) fn find(text: &str, offset: usize, found: &mut Candidates) {
     let mut open: [Vec<usize>; ROOTS.len()] = Default::default();
+    let mut last_begin = None;
     for (start, _) in text.match_indices('<') {
         let Some((root, tag, length)) = tag_at(&text[start..]) else { continue };
         match tag {
             Tag::Opens => open[root].push(start),
             Tag::Closes => {
-                if let Some(begin) = open[root].pop() {
+                let Some(begin) = open[root].pop() else { continue };
+                // Around another one, two tags that were only mentioned look like a pair.
+                if last_begin.is_none_or(|it| it < begin) || begins_block(text, begin) {
                     found.add(offset + begin..offset + start + length, Format::Xml, SIGN);
+                    last_begin = Some(begin);
                 }
             }
         }
@@ -50,9 +54,13 @@ fn tag_at(text: &str) -> Option<(usize, Tag, usize)> {
     Some((root, tag, length))
 }
 
-/// On a line of its own, and with an element in it.
+/// On a line of its own, and with an element in it. Looks no further than it has to: there may be
+/// thousands of tags to be asked about.
 fn begins_block(text: &str, start: usize) -> bool {
-    let line = text[..start].rsplit('\n').next().unwrap_or_default();
-    let inner = text[start..].split_once('>').map(|(_, rest)| rest.trim_start());
-    line.trim().is_empty() && inner.is_some_and(|it| it.starts_with('<'))
+    const NEAR: usize = 1000;
+    let before = &text[text.ceil_char_boundary(start.saturating_sub(NEAR))..start];
+    let blanks = before.trim_end_matches([' ', '\t']);
+    let behind = &text[start..text.floor_char_boundary(start + NEAR)];
+    let inner = behind.split_once('>').map(|(_, rest)| rest.trim_start());
+    (blanks.is_empty() || blanks.ends_with('\n')) && inner.is_some_and(|it| it.starts_with('<'))
 }

@@ -4,7 +4,7 @@
 use super::candidate::{Candidates, Sign};
 use crate::formats::Format;
 
-const ROOTS: [&str; 3] = ["handoff", "acknowledgment", "acknowledgement"];
+const ROOTS: [&str; 4] = ["handoff", "workflow-complete", "acknowledgment", "acknowledgement"];
 
 pub(super) fn find(text: &str, offset: usize, found: &mut Candidates) {
     let mut block: Option<(usize, usize)> = None;

@@ -82,6 +82,31 @@ fn check_round_trip(node: &Node, format: Format) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+#[test]
+fn a_document_of_the_greatest_depth_comes_back_and_one_more_does_not() {
+    let list = |it: Node| Node::List(vec![it]);
+    let map = |it: Node| Node::map([("a", it)]);
+    let two = |it: Node| Node::map([("a", it), ("b", Node::Null)]);
+    let attribute = |it: Node| Node::map([("@a", Node::text("x")), ("b", it)]);
+    let shapes: [&dyn Fn(Node, usize) -> Node; 6] = [
+        &|it, _| list(it),
+        &|it, _| map(it),
+        &|it, _| two(it),
+        &|it, _| attribute(it),
+        &|it, level| if level % 2 == 0 { list(it) } else { map(it) },
+        &|it, level| if level % 2 == 0 { two(it) } else { list(it) },
+    ];
+    for shape in shapes {
+        let deepest = (0..MOST_DEPTH).fold(Node::text("x"), shape);
+        let deeper = (0..=MOST_DEPTH).fold(Node::text("x"), shape);
+        for format in Format::ALL {
+            let text = encode(&deepest, format);
+            assert_eq!(decode(format, &text).as_ref(), Ok(&deepest), "{text}");
+            assert!(decode(format, &encode(&deeper, format)).is_err());
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 

@@ -37,7 +37,7 @@ pub(crate) fn read(text: &str, most_bytes: usize, problems: &mut Problems) -> Op
         problems.add(Position::of(text, offset), "", "nul", NUL);
         return None;
     }
-    // One more than we take, so that our own words tell what is too deep.
+    // One more than we take, so that nothing is refused that we would take.
     let options = granit_parser::options! {
         disallow_directives: true,
         flow_nesting_limit: MOST_DEPTH + 1,
@@ -50,7 +50,12 @@ pub(crate) fn read(text: &str, most_bytes: usize, problems: &mut Problems) -> Op
             Err(error) => {
                 let marker = error.marker();
                 let at = Position { line: marker.line().max(1), column: marker.col() + 1 };
-                builder.problems.add(at, "", "yaml_syntax", sentence(&error.info()));
+                let info = error.info();
+                if info == "recursion limit exceeded" {
+                    builder.refuse_depth(at);
+                } else {
+                    builder.problems.add(at, "", "yaml_syntax", sentence(&info));
+                }
                 return None;
             }
         }
@@ -93,6 +98,12 @@ impl Builder<'_> {
                 if text.contains('\0') {
                     self.problems.add(at, "", "nul", NUL);
                 }
+                // The parser says `~` where a value is left out. As a key, nobody means that.
+                let is_left_out = span.start.index() >= span.end.index();
+                if self.awaits_key() && is_left_out {
+                    self.problems.add(at, "", "missing_key", "a key is missing before the `:`");
+                    return None;
+                }
                 self.scalar(at, text.into_owned(), style)
             }
             Event::SequenceStart(_, anchor, tag) => {
@@ -120,6 +131,10 @@ impl Builder<'_> {
                 None
             }
         }
+    }
+
+    fn awaits_key(&self) -> bool {
+        matches!(self.open.last(), Some(Open::Map { key: None, .. }))
     }
 
     fn refuse_properties(&mut self, at: Position, anchor: usize, has_tag: bool) {
@@ -155,12 +170,16 @@ impl Builder<'_> {
             return None;
         }
         if self.open.len() == MOST_DEPTH {
-            let message = format!("lists and maps are nested more than {MOST_DEPTH} deep");
-            self.problems.add(at, "", "too_deep", message);
+            self.refuse_depth(at);
             return None;
         }
         self.open.push(open);
         Some(())
+    }
+
+    fn refuse_depth(&mut self, at: Position) {
+        let message = format!("lists and maps are nested more than {MOST_DEPTH} deep");
+        self.problems.add(at, "", "too_deep", message);
     }
 
     fn end(&mut self) -> Option<()> {
@@ -182,6 +201,9 @@ impl Builder<'_> {
         }
         let mut seen = HashSet::with_capacity(members.len());
         for member in members {
+            if self.problems.is_full() {
+                break;
+            }
             if !seen.insert(member.key.as_str()) {
                 let key = shown(&member.key);
                 let message = "stands here a second time; keep one of them";

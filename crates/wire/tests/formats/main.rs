@@ -1,4 +1,8 @@
 //! The formats as a user of the crate meets them: the seeds' examples, chains, hostile texts.
+#![expect(clippy::unwrap_used, reason = "these are tests")]
 
 mod chains;
+mod docs;
 mod fixtures;
+mod fuzz;
+mod hostile;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use baton_core::document::{Node, Number};
 
-use super::characters::unescape;
+use super::characters::{is_blank, unescape};
 use super::marks::{Kind, Marks};
 use super::{ORDER, TEXT};
 use crate::formats::FormatFault;
@@ -19,6 +19,24 @@ pub(super) struct Content {
     /// The text since the last element, and whether it is more than white space between two.
     text: String,
     is_significant: bool,
+}
+
+/// How a piece of text was written.
+#[derive(Clone, Copy)]
+pub(super) enum Written {
+    /// As it is; then white space alone is only the space between elements.
+    Plainly,
+    /// In a CDATA section or as a reference, which nobody does for nothing.
+    Expressly,
+}
+
+impl Written {
+    pub(super) fn is_significant(self, text: &str) -> bool {
+        match self {
+            Self::Plainly => !text.chars().all(is_blank),
+            Self::Expressly => !text.is_empty(),
+        }
+    }
 }
 
 /// A child element, or the text between two.
@@ -53,9 +71,9 @@ impl Content {
         Self { attributes, ..Self::default() }
     }
 
-    pub(super) fn add_text(&mut self, text: &str, is_significant: bool) {
+    pub(super) fn add_text(&mut self, text: &str, written: Written) {
         self.text.push_str(text);
-        self.is_significant |= is_significant;
+        self.is_significant |= written.is_significant(text);
     }
 
     /// The text so far is a part of its own; white space between elements is none.

@@ -1,5 +1,7 @@
 //! Which characters XML may hold, which make a name, and how the others are carried.
 
+use baton_core::names::is_invisible;
+
 /// White space as XML has it.
 pub(super) fn is_blank(it: char) -> bool {
     matches!(it, ' ' | '\t' | '\n' | '\r')
@@ -10,7 +12,8 @@ pub(super) fn is_legal(it: char) -> bool {
     !matches!(it, '\0'..='\u{8}' | '\u{B}' | '\u{C}' | '\u{E}'..='\u{1F}' | '\u{FFFE}' | '\u{FFFF}')
 }
 
-/// XML 1.0's `Name`, with at most one colon and something on both sides of it.
+/// XML 1.0's `Name`, with at most one colon and something on both sides of it, and nothing in it
+/// that nobody can see.
 pub(super) fn is_name(text: &str) -> bool {
     match text.split_once(':') {
         None => is_simple_name(text),
@@ -31,7 +34,9 @@ pub(super) fn is_old_name(text: &str) -> bool {
 
 fn is_simple_name(text: &str) -> bool {
     let mut characters = text.chars();
-    characters.next().is_some_and(starts_name) && characters.all(continues_name)
+    characters.next().is_some_and(starts_name)
+        && characters.all(continues_name)
+        && !text.contains(is_invisible)
 }
 
 fn starts_name(it: char) -> bool {
@@ -122,7 +127,21 @@ mod tests {
         for good in ["a", "_", "workflow-complete", "ns:a.b", "prénom", "x1", "é"] {
             assert!(is_name(good), "{good}");
         }
-        for bad in ["", "1a", "-a", "a b", ":a", "a:", "a:b:c", "a:1", "@a", "#a", "a\u{1}", "a<"] {
+        for bad in [
+            "",
+            "1a",
+            "-a",
+            "a b",
+            ":a",
+            "a:",
+            "a:b:c",
+            "a:1",
+            "@a",
+            "#a",
+            "a\u{1}",
+            "a<",
+            "a\u{FEFF}b",
+        ] {
             assert!(!is_name(bad), "{bad}");
         }
     }

@@ -3,7 +3,7 @@
 //! The rule is one: a member is written the natural way only if reading that gives the member
 //! back. Every other one is an element with its key in `baton-key`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use baton_core::document::Node;
 
@@ -32,7 +32,7 @@ impl Plan<'_> {
     }
 }
 
-pub(super) fn plan<'a>(members: &'a [(String, Node)], scope: &Scope<'a>) -> Plan<'a> {
+pub(super) fn plan<'a>(members: &'a [(String, Node)], scope: &Scope<'_>) -> Plan<'a> {
     let n_attributes = members.iter().take_while(|it| attribute(it, scope).is_some()).count();
     let (attributes, rest) = members.split_at(n_attributes);
     let attributes = attributes.iter().filter_map(|it| attribute(it, scope)).collect();
@@ -41,15 +41,16 @@ pub(super) fn plan<'a>(members: &'a [(String, Node)], scope: &Scope<'a>) -> Plan
 }
 
 /// The namespaces that are declared around an element. A prefix that is not makes no good name.
-#[derive(Clone, Default)]
+#[derive(Default)]
 pub(super) struct Scope<'a> {
-    prefixes: Vec<&'a str>,
+    outer: Option<&'a Scope<'a>>,
+    prefixes: HashSet<&'a str>,
 }
 
 impl<'a> Scope<'a> {
     /// The scope inside an element of this value.
-    pub(super) fn within(&self, node: &'a Node) -> Self {
-        let mut scope = self.clone();
+    pub(super) fn within(&'a self, node: &'a Node) -> Self {
+        let mut scope = Self { outer: Some(self), prefixes: HashSet::new() };
         if let Node::Map(members) = node {
             let declared = |(key, node): &'a (String, Node)| {
                 let prefix = key.strip_prefix("@xmlns:")?;
@@ -70,7 +71,10 @@ impl<'a> Scope<'a> {
         match name.split_once(':') {
             None => name != "xmlns",
             Some(("xml", _)) => true,
-            Some((prefix, _)) => self.prefixes.contains(&prefix),
+            Some((prefix, _)) => {
+                let mut scopes = std::iter::successors(Some(self), |it| it.outer);
+                scopes.any(|it| it.prefixes.contains(prefix))
+            }
         }
     }
 }
@@ -88,7 +92,7 @@ fn is_uri(uri: &str) -> bool {
     uri.chars().all(is_plain) && !RESERVED.contains(&uri)
 }
 
-fn attribute<'a>((key, node): &'a (String, Node), scope: &Scope<'a>) -> Option<(&'a str, &'a str)> {
+fn attribute<'a>((key, node): &'a (String, Node), scope: &Scope<'_>) -> Option<(&'a str, &'a str)> {
     let name =
         key.strip_prefix('@').filter(|it| is_old_name(it) && !it.starts_with(marks::PREFIX))?;
     let value = node.as_text().filter(|it| it.chars().all(is_legal))?;

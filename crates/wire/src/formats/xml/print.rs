@@ -78,7 +78,7 @@ struct Printer {
 }
 
 impl Printer {
-    fn element<'a>(&mut self, mut tag: Tag<'a>, node: &'a Node, scope: &Scope<'a>, place: Place) {
+    fn element<'a>(&mut self, mut tag: Tag<'a>, node: &'a Node, scope: &Scope<'_>, place: Place) {
         match node {
             Node::Null => {
                 tag.mark_kind(Kind::Null);

@@ -8,7 +8,7 @@ use quick_xml::errors::IllFormedError;
 use quick_xml::events::attributes::AttrError;
 use quick_xml::events::{BytesDecl, BytesStart, Event};
 
-use super::assemble::{Content, Part, Role, Value};
+use super::assemble::{Content, Part, Role, Value, Written};
 use super::characters::{is_blank, is_legal, is_name, reference};
 use super::marks::{self, Kind, Marks};
 use super::{ITEM, ROOT};
@@ -82,17 +82,12 @@ impl Reader<'_> {
                 if text.contains("]]>") {
                     return Err(self.syntax("`]]>` must be written as `]]&gt;`"));
                 }
-                let text = text.xml10_content();
-                let is_significant = !text.chars().all(is_blank);
-                self.add_text(&text, is_significant)
+                self.add_text(&text.xml10_content(), Written::Plainly)
             }
-            Event::CData(text) => {
-                let text = text.xml10_content();
-                self.add_text(&text, !text.is_empty())
-            }
+            Event::CData(text) => self.add_text(&text.xml10_content(), Written::Expressly),
             Event::GeneralRef(name) => {
                 let it = reference(&name).map_err(|why| self.bad_reference(&name, &why))?;
-                self.add_text(it.encode_utf8(&mut [0; 4]), true)
+                self.add_text(it.encode_utf8(&mut [0; 4]), Written::Expressly)
             }
             Event::Comment(_) => Ok(()),
             Event::Decl(declaration) => self.check_declaration(&declaration),
@@ -130,6 +125,9 @@ impl Reader<'_> {
         &self,
         tag: &BytesStart<'_>,
     ) -> Result<(Vec<(String, Node)>, Marks), FormatError> {
+        if !are_apart(tag.attributes_raw()) {
+            return Err(self.syntax("a blank has to stand between two attributes"));
+        }
         let mut members: Vec<(String, Node)> = Vec::new();
         let mut marks = Marks::default();
         let mut names: Vec<&str> = Vec::new();
@@ -182,11 +180,11 @@ impl Reader<'_> {
         Ok(value)
     }
 
-    fn add_text(&mut self, text: &str, is_significant: bool) -> Result<(), FormatError> {
+    fn add_text(&mut self, text: &str, written: Written) -> Result<(), FormatError> {
         self.check_legal(text)?;
         match self.open.last_mut() {
-            Some(element) => element.content.add_text(text, is_significant),
-            None if is_significant => {
+            Some(element) => element.content.add_text(text, written),
+            None if written.is_significant(text) => {
                 let sentence = match self.root {
                     Some(_) => "text stands after the end of the root element",
                     None => "text stands before the root element",
@@ -205,9 +203,6 @@ impl Reader<'_> {
         element.content.finish_text();
         let Open { start, name, marks, content } = element;
         let value = content.into_value(&marks).map_err(|fault| self.error_at(start, fault))?;
-        if value.depth > MOST_DEPTH {
-            return Err(self.error_at(start, FormatFault::TooDeep));
-        }
         let Some(parent) = self.open.last_mut() else {
             let root = as_document(name, marks, value);
             if root.depth > MOST_DEPTH {
@@ -297,6 +292,25 @@ impl Reader<'_> {
     fn error_at(&self, offset: usize, fault: FormatFault) -> FormatError {
         FormatError::at(Format::Xml, self.text, offset, fault)
     }
+}
+
+/// True where something stands between a value's closing quote and the next attribute.
+fn are_apart(attributes: &str) -> bool {
+    let mut quote = None;
+    let mut characters = attributes.chars().peekable();
+    while let Some(it) = characters.next() {
+        match quote {
+            Some(open) if it == open => {
+                quote = None;
+                if characters.peek().is_some_and(|next| !is_blank(*next) && *next != '/') {
+                    return false;
+                }
+            }
+            None if matches!(it, '"' | '\'') => quote = Some(it),
+            Some(_) | None => {}
+        }
+    }
+    true
 }
 
 /// What the root element stands for: its key and value, or the value alone.

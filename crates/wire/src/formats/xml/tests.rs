@@ -123,6 +123,7 @@ fn a_key_of_the_sender_that_looks_reserved_comes_back() {
         r##"{"a":{"b":["1","2"],"#order":["b","c","b"],"c":""}}"##,
         r##"{"a":{"#text":["x","y"],"c":"","#order":["#text","#text","c"]}}"##,
         r##"{"a":{"#text":["x",""],"c":"","#order":["#text","c","#text"]}}"##,
+        r##"{"a":{"#text":["x","y","z"],"c":"","#order":["#text","#text","c","#text"]}}"##,
         r##"{"a":{"#text":""}}"##,
         r##"{"a":{"#text":"x"}}"##,
         r##"{"a":{"#text":["x"]}}"##,
@@ -180,6 +181,8 @@ fn what_is_not_well_formed_is_told_with_its_place() {
             "<a>a & b</a>",
             "<a><!-- -- --></a>",
             "<a b='1' b='2'/>",
+            "<a b='1'c='2'/>",
+            "<a b='1' c\u{FEFF}='2'/>",
             " <?xml version='1.0'?><a/>",
         ],
         &expect![[r#"
@@ -199,6 +202,8 @@ fn what_is_not_well_formed_is_told_with_its_place() {
             xml_syntax: line 1, column 6: is not XML: `&` must be written as `&amp;`
             xml_syntax: line 1, column 9: is not XML: forbidden string `--` was found in a comment
             document_duplicate: line 1, column 1: the attribute `b` stands here a second time
+            xml_syntax: line 1, column 1: is not XML: a blank has to stand between two attributes
+            xml_syntax: line 1, column 1: is not XML: `cU+FEFF` is not the name of an attribute
             xml_syntax: line 1, column 2: is not XML: `<?xml` may only stand at the very beginning
         "#]],
     );
@@ -260,6 +265,9 @@ fn the_time_grows_with_the_size_alone() {
     assert!(decode(&format!("<a{attributes}/>")).is_ok());
     let elements: String = (0..60_000).map(|it| format!("<a{it}/>")).collect();
     assert!(decode(&format!("<a>{elements}</a>")).is_ok());
+    let prefixes: String = (0..20_000).map(|it| format!(" xmlns:p{it}='u'")).collect();
+    let named = decode(&format!("<a{prefixes}>{}</a>", "<b/>".repeat(60_000))).unwrap();
+    assert_eq!(decode(&encode(&named)), Ok(named));
     let turns = decode(&format!("<a>{}</a>", "<b/>t<c/>".repeat(60_000))).unwrap();
     assert_eq!(decode(&encode(&turns)), Ok(turns));
 }

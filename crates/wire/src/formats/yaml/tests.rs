@@ -103,6 +103,8 @@ fn what_is_not_read_is_told_with_its_place() {
         "a: !!python/object:os.system x",
         "a: 1\n---\nb: 2",
         "? [a]\n: b",
+        "a: 1\n: b\n",
+        "? \n: b",
         "%YAML 1.2\n---\na: 1",
         "a: \"\\0\"",
         "a: x\0",
@@ -118,11 +120,30 @@ fn what_is_not_read_is_told_with_its_place() {
         yaml_refused: line 1, column 30: tags are not read; leave the `!name` out
         yaml_refused: line 2, column 1: a second document starts here; a file holds one
         yaml_refused: line 1, column 3: a key has to be text, not a list or a map
+        yaml_refused: line 2, column 1: a key is missing before the `:`
+        yaml_refused: line 2, column 1: a key is missing before the `:`
         yaml_syntax: line 1, column 1: is not YAML: YAML directives are disallowed
         document_nul: line 1, column 4: the character U+0000 is refused everywhere
         document_nul: line 1, column 5: the character U+0000 is refused everywhere
     "#]]
     .assert_eq(&texts.map(told).concat());
+}
+
+#[test]
+fn an_empty_key_is_one_and_a_missing_key_is_none() {
+    for (yaml, as_json) in [
+        ("\"\": a", r#"{"":"a"}"#),
+        ("'': a", r#"{"":"a"}"#),
+        ("~: a", r#"{"~":"a"}"#),
+        ("{'': a, ~: b}", r#"{"":"a","~":"b"}"#),
+        ("? a", r#"{"a":null}"#),
+        ("{a, b: }", r#"{"a":null,"b":null}"#),
+    ] {
+        assert_eq!(decode(yaml).map(|it| json::print(&it)).as_deref(), Ok(as_json), "{yaml}");
+    }
+    for yaml in [": a", "? \n: a", "{: a}", "[: a]", "- : a"] {
+        assert!(decode(yaml).is_err(), "{yaml}");
+    }
 }
 
 #[test]

@@ -1,0 +1,27 @@
+//! Why an agent's output gives no handoff.
+
+use std::ops::Range;
+
+use crate::formats::FormatError;
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ExtractError {
+    #[error("there is no handoff in the output")]
+    Nothing,
+    #[error("the last handoff in the output cannot be read: {error}")]
+    Broken {
+        /// Its bytes in the output.
+        span: Range<usize>,
+        error: FormatError,
+    },
+}
+
+impl ExtractError {
+    /// Stable: programs match on it.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Nothing => "no_handoff",
+            Self::Broken { error, .. } => error.code(),
+        }
+    }
+}
