@@ -1,7 +1,7 @@
-//! The published JSON Schemas (draft 2020-12), for editors and other tools.
+//! The published JSON Schemas (draft 2020-12), for editors and other tools: of the files a person
+//! writes, and of the documents that agents hand over.
 //!
-//! Of the files a person writes and of the documents that agents hand over. The readers do not use
-//! them: they say more, and with places. Tests keep the two alike.
+//! The readers do not use them: they say more, and with places. Tests keep the two alike.
 
 use baton_core::document::Node;
 use baton_core::document::kind::DocumentKind;

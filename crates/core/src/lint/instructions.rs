@@ -60,7 +60,11 @@ const PHRASES: &[&[&str]] = &[
 ];
 
 /// What the verbs and phrases above begin with; a test keeps it so.
-const FIRST_LETTERS: &[u8] = b"abdfinopruwy";
+#[rustfmt::skip]
+const BEGINNINGS: &[&str] = &[
+    "approve", "attention", "bypass", "disregard", "do", "don't", "forget", "from", "ignore", "new",
+    "note", "override", "pretend", "print", "reveal", "without", "you", "your",
+];
 
 /// What separates the parts of a prompt for some models.
 const MARKERS: &[&str] =
@@ -90,8 +94,7 @@ fn might_have_order(text: &str) -> bool {
         while at < bytes.len() && is_part(bytes[at]) {
             at += 1;
         }
-        let first = bytes[start].to_ascii_lowercase();
-        if FIRST_LETTERS.contains(&first) && may_begin(&text[start..at]) {
+        if may_begin(&text[start..at]) {
             let end = text.ceil_char_boundary(start + NEAR_BYTES);
             let near: Vec<&str> = words(&text[start..end]).take(NEAR + 2).collect();
             if is_order(&near) {
@@ -118,7 +121,7 @@ fn near<'a>(text: &'a str, word: &'a str) -> Vec<&'a str> {
 }
 
 fn may_begin(word: &str) -> bool {
-    is_word(word, VERBS) || PHRASES.iter().any(|it| it[0].eq_ignore_ascii_case(word))
+    is_word(word, BEGINNINGS)
 }
 
 fn is_order(near: &[&str]) -> bool {
@@ -139,11 +142,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_letters_are_those_of_the_tables() {
+    fn the_beginnings_are_those_of_the_tables() {
         let firsts = VERBS.iter().copied().chain(PHRASES.iter().map(|it| it[0]));
-        for word in firsts {
-            assert!(FIRST_LETTERS.contains(&word.as_bytes()[0]), "{word}");
-        }
+        let firsts: std::collections::BTreeSet<&str> = firsts.collect();
+        assert_eq!(BEGINNINGS, firsts.into_iter().collect::<Vec<_>>());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::rule::Rule;
 use super::sink::Sink;
-use super::vague::Substance;
+use super::vague::is_empty;
 use super::words::{is_word, unquoted, unquoted_words};
 use crate::contract::{Body, items};
 use crate::document::Node;
@@ -80,13 +80,13 @@ fn is_unmeasurable(text: &str) -> bool {
 }
 
 fn is_empty_talk(text: &str) -> bool {
-    let is_about_all = unquoted_words(text).any(|it| is_word(it, COUNTING));
-    Substance::of(text).n_specific == 0 && !is_about_all && !is_measured(text)
+    let is_about_all = || unquoted_words(text).any(|it| is_word(it, COUNTING));
+    is_empty(text) && !is_about_all() && !is_measured(text)
 }
 
 /// A number, a comparison, something quoted to the letter, or a result.
 fn is_measured(text: &str) -> bool {
-    text.contains(|it: char| it.is_ascii_digit() || matches!(it, '<' | '>' | '=' | '%' | '`'))
+    text.bytes().any(|it| it.is_ascii_digit() || matches!(it, b'<' | b'>' | b'=' | b'%' | b'`'))
         || unquoted(text).count() > 1
         || unquoted_words(text).any(|it| is_word(it, RESULTS))
 }

@@ -3,7 +3,7 @@
 use super::facts::{Facts, FileFact};
 use super::rule::Rule;
 use super::summary::{SUMMARIES, text_at};
-use super::vague::Substance;
+use super::vague::is_vague;
 use super::{artifacts, findings};
 use crate::contract::Body;
 use crate::document::Node;
@@ -32,7 +32,7 @@ pub fn checklist(document: &Node, facts: &Facts) -> [Point; 4] {
     let constraints_fail = found
         .iter()
         .any(|it| it.code == Rule::Unmeasurable.code() && it.path.contains("constraints"));
-    let is_understandable = summary.is_some_and(|it| !Substance::of(it).is_vague());
+    let is_understandable = summary.is_some_and(|it| !is_vague(it));
     let deliverable = ["expectations.deliverable", "deliverable", "validation_request.items"];
     let is_asked =
         deliverable.iter().any(|it| body.fields().at(it).is_some_and(|it| !it.is_blank()));

@@ -9,7 +9,7 @@ use super::Finding;
 use super::claims;
 use super::rule::Severity;
 use super::summary::{SUMMARIES, text_at};
-use super::vague::Substance;
+use super::vague::is_vague;
 use crate::contract::{Body, Contract, items};
 use crate::document::Node;
 use crate::document::kind::DocumentKind;
@@ -69,9 +69,7 @@ fn phases(body: &Body<'_>) -> Vec<Part> {
     let text = |path: &str| fields.at(path).and_then(Node::scalar_text);
     let is_end = text("handoff.next_phase") == Some("complete");
     let context = match text_at(body, "handoff.context") {
-        Some(it) if !Substance::of(it).is_vague() => {
-            part("context", 40, 40, "says what the next agent needs")
-        }
+        Some(it) if !is_vague(it) => part("context", 40, 40, "says what the next agent needs"),
         Some(_) => part("context", 10, 40, "says nothing in particular"),
         None if is_end => part("context", 40, 40, "not needed at the end"),
         None => part("context", 0, 40, "is missing"),
@@ -197,9 +195,7 @@ fn any_summary<'a>(body: &Body<'a>) -> Option<&'a str> {
 
 fn summary_part(summary: Option<&str>, of: u8) -> Part {
     match summary {
-        Some(it) if !Substance::of(it).is_vague() => {
-            part("summary", of, of, "says something in particular")
-        }
+        Some(it) if !is_vague(it) => part("summary", of, of, "says something in particular"),
         Some(_) => part("summary", of / 4, of, "says nothing in particular"),
         None => part("summary", 0, of, "is missing"),
     }

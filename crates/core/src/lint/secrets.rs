@@ -104,12 +104,6 @@ fn replaced(text: &str, finder: fn(&str) -> Option<Found>) -> String {
     clean
 }
 
-/// A secret of a text: where, and what it is.
-#[cfg(test)]
-fn first(text: &str) -> Option<Found> {
-    FINDERS.iter().find_map(|it| it(text))
-}
-
 fn private_key(text: &str) -> Option<Found> {
     for (start, _) in text.match_indices("-----BEGIN ") {
         let head = &text[start..];
@@ -282,6 +276,10 @@ fn is_stand_in(value: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn first(text: &str) -> Option<Found> {
+        FINDERS.iter().find_map(|it| it(text))
+    }
 
     /// Put together from pieces, so that no scanner takes this file for a leak.
     fn key(prefix: &str) -> String {

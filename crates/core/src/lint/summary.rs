@@ -2,7 +2,7 @@
 
 use super::rule::Rule;
 use super::sink::Sink;
-use super::vague::Substance;
+use super::vague::is_vague;
 use crate::contract::Body;
 use crate::document::Node;
 
@@ -34,7 +34,7 @@ pub(super) fn look(body: &Body<'_>, sink: &mut Sink) {
 }
 
 fn tell_vague(text: &str, body: &Body<'_>, path: &str, sink: &mut Sink) {
-    if !super::blanks::is_placeholder(text) && Substance::of(text).is_vague() {
+    if !super::blanks::is_placeholder(text) && is_vague(text) {
         sink.say(Rule::VagueSummary, body.path(path), "says nothing about this work in particular");
     }
 }

@@ -68,33 +68,27 @@ const GENERIC: &[&str] = &[
     "yes", "yesterday", "yet", "you", "your",
 ];
 
-/// What stands in a text that is not in every text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Substance {
-    pub(super) n_words: usize,
-    /// Names, paths and words of the subject.
-    pub(super) n_specific: usize,
-    pub(super) n_numbers: usize,
+/// Nothing in particular, or one word of it in passing. A number alone does not help.
+pub(super) fn is_vague(text: &str) -> bool {
+    let (mut n_words, mut n_specific, mut n_numbers) = (0, 0, 0);
+    for word in words(text) {
+        n_words += 1;
+        match kind(word) {
+            Kind::Generic => {}
+            Kind::Number => n_numbers += 1,
+            Kind::Specific => n_specific += 1,
+        }
+        // The rest cannot make it vague again.
+        if n_specific > 1 || (n_specific == 1 && (n_numbers > 0 || n_words > 3)) {
+            return false;
+        }
+    }
+    true
 }
 
-impl Substance {
-    pub(super) fn of(text: &str) -> Self {
-        let mut substance = Self::default();
-        for word in words(text) {
-            substance.n_words += 1;
-            match kind(word) {
-                Kind::Generic => {}
-                Kind::Number => substance.n_numbers += 1,
-                Kind::Specific => substance.n_specific += 1,
-            }
-        }
-        substance
-    }
-
-    /// Nothing in particular, or one word of it in passing.
-    pub(super) fn is_vague(self) -> bool {
-        self.n_specific == 0 || (self.n_specific == 1 && self.n_numbers == 0 && self.n_words <= 3)
-    }
+/// True where no word is a name, a path or a word of the subject.
+pub(super) fn is_empty(text: &str) -> bool {
+    words(text).all(|it| kind(it) != Kind::Specific)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -153,16 +147,16 @@ mod tests {
             "Code review passed with no blocking issues",
             "User authentication implemented with JWT tokens",
         ] {
-            assert!(!Substance::of(good).is_vague(), "{good}");
+            assert!(!is_vague(good), "{good}");
         }
         for bad in ["Completed the architecture", "Wrote some code", "Added tests", "It's done"] {
-            assert!(Substance::of(bad).is_vague(), "{bad}");
+            assert!(is_vague(bad), "{bad}");
         }
     }
 
     #[test]
     fn a_number_alone_does_not_make_it_specific() {
-        assert!(Substance::of("Completed 3 tasks and fixed 2 bugs").is_vague());
-        assert!(!Substance::of("Coverage 93%").is_vague());
+        assert!(is_vague("Completed 3 tasks and fixed 2 bugs"));
+        assert!(!is_vague("Coverage 93%"));
     }
 }

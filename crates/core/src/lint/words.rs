@@ -18,8 +18,12 @@ fn bare(word: &str) -> &str {
     word.trim_matches(|it: char| !it.is_alphanumeric())
 }
 
+/// True where a table of words in lower case has this one, however it is written.
 pub(super) fn is_word(word: &str, table: &[&str]) -> bool {
-    table.iter().any(|it| it.eq_ignore_ascii_case(word))
+    let Some(first) = word.bytes().next().map(|it| it.to_ascii_lowercase()) else { return false };
+    table.iter().any(|it| {
+        it.len() == word.len() && it.as_bytes()[0] == first && it.eq_ignore_ascii_case(word)
+    })
 }
 
 /// The pieces of a text outside of `"..."`, `'...'`, `` `...` ``, `“...”` and `«...»`.
