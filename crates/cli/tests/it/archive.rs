@@ -80,7 +80,9 @@ fn a_server_keeps_the_archive_up_to_date_and_makes_it_again_when_asked() {
     let accepted = served.curl(&["-X", "POST", "-d", accept], "/api/handoffs");
     assert_eq!(accepted.status, 200, "{accepted:?}");
     let path = project.path().join(CURRENT);
+    let begin = std::time::Instant::now();
     while !std::fs::read_to_string(&path).unwrap().contains(r#""status": "accepted""#) {
+        assert!(begin.elapsed().as_secs() < 30, "the archive follows");
         std::thread::yield_now();
     }
     std::fs::remove_file(&path).unwrap();

@@ -1,8 +1,15 @@
 //! What a server tells of its archive.
 
+use std::time::Duration;
+
 use baton_engine::{ArchiveHealth, Archivist, Places};
 
+use tokio::time::timeout;
+
 use crate::client::Site;
+
+/// Longer than anything takes that is going to happen at all.
+const LONG: Duration = Duration::from_secs(30);
 
 #[tokio::test]
 async fn a_server_tells_how_far_behind_its_archive_is_and_makes_it_again() {
@@ -17,7 +24,8 @@ async fn a_server_tells_how_far_behind_its_archive_is_and_makes_it_again() {
     let mut health = site.engine.archive_health();
     let archivist = Archivist::start(site.engine.archive().unwrap());
     site.post("/api/handoffs", FIRST).await;
-    health.wait_for(|it| matches!(it, ArchiveHealth::Failing { .. })).await.unwrap();
+    let failing = health.wait_for(|it| matches!(it, ArchiveHealth::Failing { .. }));
+    drop(timeout(LONG, failing).await.expect("it fails").unwrap());
     let metrics = site.get("/metrics").await.body;
     let behind = metrics.lines().find_map(|it| it.strip_prefix("baton_archive_behind "));
     assert!(behind.unwrap().parse::<u64>().unwrap() > 0, "{metrics}");
@@ -33,7 +41,8 @@ async fn a_server_tells_how_far_behind_its_archive_is_and_makes_it_again() {
     let rebuilt = site.post("/api/v1/archive/rebuild", "{}").await;
     assert_eq!((rebuilt.status, rebuilt.body.as_str()), (200, r#"{"runs":1,"unreadable":0}"#));
     assert!(project.path().join("state/current.json").exists());
-    health.wait_for(|it| matches!(it, ArchiveHealth::Well { .. })).await.unwrap();
+    let well = health.wait_for(|it| matches!(it, ArchiveHealth::Well { .. }));
+    drop(timeout(LONG, well).await.expect("it is well again").unwrap());
     assert!(site.get("/metrics").await.body.contains("baton_archive_behind 0\n"));
     assert_eq!(site.get("/readyz").await.body, "ready\n");
     archivist.stop().await;

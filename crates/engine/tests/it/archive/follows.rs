@@ -1,14 +1,24 @@
 //! The archivist, which follows the log while a server runs.
 
+use std::time::Duration;
+
 use baton_engine::{ArchiveHealth, Archivist};
 
 use super::*;
+
+/// Longer than anything takes that is going to happen at all.
+const LONG: Duration = Duration::from_secs(30);
 
 /// Waits until everything that has happened is on disk.
 async fn is_written(world: &World) {
     let tip = world.store.last_position().await.unwrap();
     let is_there = |it: &ArchiveHealth| matches!(it, ArchiveHealth::Well { upto } if *upto >= tip);
-    world.engine.archive_health().wait_for(is_there).await.unwrap();
+    becomes(world, is_there).await;
+}
+
+async fn becomes(world: &World, is_there: impl FnMut(&ArchiveHealth) -> bool) {
+    let mut health = world.engine.archive_health();
+    tokio::time::timeout(LONG, health.wait_for(is_there)).await.expect("it happens").unwrap();
 }
 
 #[tokio::test]
@@ -25,7 +35,7 @@ async fn the_archivist_follows_the_log_and_outlives_a_failing_disk() {
     std::fs::create_dir_all(project.path(&page).join("in-the-way")).unwrap();
     world.on("S-1", accept(1)).await.unwrap();
     let is_failing = |it: &ArchiveHealth| matches!(it, ArchiveHealth::Failing { problem } if problem.contains("session.md"));
-    world.engine.archive_health().wait_for(is_failing).await.unwrap();
+    becomes(&world, is_failing).await;
     assert!(world.engine.archive_behind().await.unwrap() > 0);
     // Nobody waits for it.
     world.hands("S-1", "analyst", "implementer", r#"{"plan":"p"}"#).await.unwrap();
