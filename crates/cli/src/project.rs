@@ -151,7 +151,8 @@ impl Project {
             unreadable.push(Failure::NotFound(message));
         }
         let ours = || WorkflowName::parse(builtin::workflows().first()?.0).ok();
-        Ok((Catalog::new(entries, Agents::new(agents), own.or_else(ours)), unreadable))
+        let catalog = Catalog::new(entries, Agents::new(agents), own.or_else(ours));
+        Ok((catalog.with_lint(self.file.lint.clone()), unreadable))
     }
 }
 

@@ -6,7 +6,7 @@ use axum::extract::Path;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
-use baton_wire::schema::{SCHEMAS, schema};
+use baton_wire::schema::{all, schema};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
@@ -32,7 +32,7 @@ struct Schemas {
 #[utoipa::path(get, path = "/schemas", operation_id = "listSchemas", tag = "server",
     responses((status = 200, body = Schemas), ReadProblems))]
 async fn list() -> Typed<Schemas> {
-    Typed(Schemas { schemas: SCHEMAS.iter().map(|(name, _)| *name).collect() })
+    Typed(Schemas { schemas: all().map(|(name, _)| name).collect() })
 }
 
 /// One JSON Schema.
@@ -51,7 +51,7 @@ async fn get(Path(name): Path<String>) -> Result<Response, Problem> {
             Ok(([(CONTENT_TYPE, kind)], text).into_response())
         }
         None => {
-            let known: Vec<&str> = SCHEMAS.iter().map(|(name, _)| *name).collect();
+            let known: Vec<&str> = all().map(|(name, _)| name).collect();
             let message = format!("there is no schema `{name}`; there are {}", known.join(", "));
             Err(Problem::new(StatusCode::NOT_FOUND, "no_such_schema", message))
         }

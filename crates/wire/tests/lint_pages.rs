@@ -1,5 +1,5 @@
 //! What the page of a rule shows as bad trips that rule, and what it shows as good trips nothing.
-#![expect(clippy::unwrap_used, reason = "these are tests")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot read its files has failed")]
 
 use std::path::Path;
 

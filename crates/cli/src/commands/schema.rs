@@ -1,12 +1,12 @@
 //! `baton schema`: the JSON Schemas of a project's files, for editors and other tools.
 
-use baton_wire::schema::{SCHEMAS, schema};
+use baton_wire::schema::{all, schema};
 
 use crate::failure::Failure;
 use crate::show;
 
 pub(crate) fn run(name: Option<&str>) -> Result<(), Failure> {
-    let known: Vec<&str> = SCHEMAS.iter().map(|(name, _)| *name).collect();
+    let known: Vec<&str> = all().map(|(name, _)| name).collect();
     let Some(name) = name else {
         show::answer(&known.join("\n"));
         return Ok(());

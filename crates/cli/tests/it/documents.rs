@@ -154,6 +154,23 @@ fn a_rule_is_silenced_with_a_reason_and_a_score_may_be_asked_for() {
 }
 
 #[test]
+fn what_the_project_silences_is_silent_for_the_linter_and_for_whoever_sends() {
+    let project = Project::started();
+    let vague = PLAN.replace("Planned the login in 2 steps, src/login.rs and its tests", "It is done");
+    project.has("plan.yaml", &vague);
+    project.ok(&["handoff", "accept", "1"]);
+    let create = ["handoff", "create", "--file", "plan.yaml", "--run", "1", "--dry-run"];
+    project.fails(&create, 1, "[vague_summary]");
+    let file = project.path().join(".baton/baton.toml");
+    let settings = std::fs::read_to_string(&file).unwrap();
+    let silence = "\n[lint]\nsilence = [{ rule = \"vague_summary\", reason = \"a test\" }]\n";
+    std::fs::write(&file, settings + silence).unwrap();
+    project.ok(&create);
+    let said = project.run(&["lint", "plan.yaml", "--no-workspace"]);
+    assert!(said.code == 0 && said.stdout.contains("silenced: vague_summary (a test)"), "{said:?}");
+}
+
+#[test]
 fn the_handoff_in_what_an_agent_printed_is_found() {
     let project = Project::new();
     let output = format!("I had a look.\n\u{1b}[32mDone!\u{1b}[0m\n\n```yaml\n{PLAN}```\n\nBye.\n");

@@ -7,7 +7,7 @@ use super::marks::Marks;
 use super::rule::Rule;
 use super::sink::Sink;
 use super::texts::Trail;
-use super::words::{is_word, unquoted_words, words};
+use super::words::{Table, is_word, unquoted_words, words};
 
 /// `ignore ... previous ... instructions`: one of each, in this order, close together.
 const VERBS: &[&str] = &["ignore", "disregard", "forget", "override", "bypass"];
@@ -61,10 +61,11 @@ const PHRASES: &[&[&str]] = &[
 
 /// What the verbs and phrases above begin with; a test keeps it so.
 #[rustfmt::skip]
-const BEGINNINGS: &[&str] = &[
+const BEGINNING_WORDS: &[&str] = &[
     "approve", "attention", "bypass", "disregard", "do", "don't", "forget", "from", "ignore", "new",
     "note", "override", "pretend", "print", "reveal", "without", "you", "your",
 ];
+static BEGINNINGS: Table = Table::new(BEGINNING_WORDS);
 
 /// What separates the parts of a prompt for some models.
 const MARKERS: &[&str] =
@@ -121,7 +122,7 @@ fn near<'a>(text: &'a str, word: &'a str) -> Vec<&'a str> {
 }
 
 fn may_begin(word: &str) -> bool {
-    is_word(word, BEGINNINGS)
+    BEGINNINGS.has(word)
 }
 
 fn is_order(near: &[&str]) -> bool {
@@ -145,7 +146,7 @@ mod tests {
     fn the_beginnings_are_those_of_the_tables() {
         let firsts = VERBS.iter().copied().chain(PHRASES.iter().map(|it| it[0]));
         let firsts: std::collections::BTreeSet<&str> = firsts.collect();
-        assert_eq!(BEGINNINGS, firsts.into_iter().collect::<Vec<_>>());
+        assert_eq!(BEGINNING_WORDS, firsts.into_iter().collect::<Vec<_>>());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::rule::Rule;
 use super::sink::Sink;
 use super::vague::is_empty;
-use super::words::{is_word, unquoted, unquoted_words};
+use super::words::{Table, is_word, unquoted, unquoted_words};
 use crate::contract::{Body, items};
 use crate::document::Node;
 
@@ -18,7 +18,7 @@ const CONSTRAINTS: &[&str] = &["expectations.constraints", "constraints"];
 
 /// Words that everybody takes differently.
 #[rustfmt::skip]
-const VAGUE: &[&str] = &[
+static VAGUE: Table = Table::new(&[
     "acceptable", "adequate", "adequately", "appropriate", "appropriately", "asap", "attractive",
     "beautiful", "best", "better", "bug-free", "clean", "cleaner", "cleanly", "correct",
     "correctly", "decent", "easily", "easy", "efficient", "efficiently", "elegant", "fast",
@@ -29,13 +29,13 @@ const VAGUE: &[&str] = &[
     "robustly", "scalable", "seamless", "seamlessly", "sensible", "seriously", "significantly",
     "simple", "slick", "smooth", "smoothly", "soon", "state-of-the-art", "suffer", "sufficient",
     "sufficiently", "user-friendly", "well",
-];
+]);
 
 /// Words after which there is a result to look at.
-const RESULTS: &[&str] = &[
+static RESULTS: Table = Table::new(&[
     "pass", "passes", "passing", "fails", "returns", "rejects", "refuses", "compiles", "exits",
     "equals", "matches", "raises", "answers", "green", "zero", "without",
-];
+]);
 
 /// What holds for each of them can be looked at one by one.
 const COUNTING: &[&str] = &["every", "each", "no", "none", "one"];
@@ -76,7 +76,7 @@ fn said(item: &Node) -> Option<&str> {
 }
 
 fn is_unmeasurable(text: &str) -> bool {
-    unquoted_words(text).any(|it| is_word(it, VAGUE)) && !is_measured(text)
+    unquoted_words(text).any(|it| VAGUE.has(it)) && !is_measured(text)
 }
 
 fn is_empty_talk(text: &str) -> bool {
@@ -88,7 +88,7 @@ fn is_empty_talk(text: &str) -> bool {
 fn is_measured(text: &str) -> bool {
     text.bytes().any(|it| it.is_ascii_digit() || matches!(it, b'<' | b'>' | b'=' | b'%' | b'`'))
         || unquoted(text).count() > 1
-        || unquoted_words(text).any(|it| is_word(it, RESULTS))
+        || unquoted_words(text).any(|it| RESULTS.has(it))
 }
 
 #[cfg(test)]

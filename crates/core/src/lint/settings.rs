@@ -42,6 +42,14 @@ impl Settings {
 }
 
 impl Silence {
+    /// Reads `RULE=REASON`. None where there is no such rule, or no reason.
+    pub fn parse(words: &str) -> Option<Self> {
+        let (rule, reason) = words.split_once('=')?;
+        let reason = reason.trim();
+        let rule = Rule::parse(rule.trim())?;
+        (!reason.is_empty()).then(|| Self { rule, reason: reason.to_owned(), path: None })
+    }
+
     fn covers(&self, finding: &Finding, file: Option<&str>) -> bool {
         if finding.rule != Some(self.rule) {
             return false;

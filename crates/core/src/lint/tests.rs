@@ -49,6 +49,15 @@ fn a_silenced_rule_is_told_apart_with_its_reason() {
 }
 
 #[test]
+fn a_rule_is_silenced_by_its_name_and_a_reason() {
+    let silence = Silence::parse("vague_summary = an old = archive").unwrap();
+    assert_eq!((silence.rule, silence.reason.as_str()), (Rule::VagueSummary, "an old = archive"));
+    for bad in ["vague_summary", "vague_summary=", "vague=because", "=because", ""] {
+        assert_eq!(Silence::parse(bad), None, "{bad}");
+    }
+}
+
+#[test]
 fn what_nobody_looked_at_is_unverified_and_no_finding() {
     let files = Node::List(vec![Node::text("src/a.rs"), Node::text("src/b.rs")]);
     let document = Node::map([("files_changed", files)]);

@@ -18,6 +18,33 @@ fn bare(word: &str) -> &str {
     word.trim_matches(|it: char| !it.is_alphanumeric())
 }
 
+/// Words in lower case that most words are not among: a look at the first letter and the length
+/// tells nearly always.
+pub(super) struct Table {
+    words: &'static [&'static str],
+    /// By the first letter, a bit for each length.
+    lengths: [u32; 256],
+}
+
+impl Table {
+    pub(super) const fn new(words: &'static [&'static str]) -> Self {
+        let mut lengths = [0; 256];
+        let mut at = 0;
+        while at < words.len() {
+            let word = words[at].as_bytes();
+            lengths[word[0] as usize] |= 1 << word.len();
+            at += 1;
+        }
+        Self { words, lengths }
+    }
+
+    pub(super) fn has(&self, word: &str) -> bool {
+        let Some(first) = word.bytes().next() else { return false };
+        let lengths = self.lengths[usize::from(first.to_ascii_lowercase())];
+        word.len() < 32 && lengths >> word.len() & 1 == 1 && is_word(word, self.words)
+    }
+}
+
 /// True where a table of words in lower case has this one, however it is written.
 pub(super) fn is_word(word: &str, table: &[&str]) -> bool {
     let Some(first) = word.bytes().next().map(|it| it.to_ascii_lowercase()) else { return false };
