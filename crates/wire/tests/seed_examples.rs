@@ -1,8 +1,6 @@
 //! Every example that the seeds print, against the contracts that come with Baton: in lenient each
 //! of them passes, and what a seed prints as bad is told.
 #![expect(clippy::unwrap_used, reason = "a test that cannot read its files has failed")]
-
-#![expect(clippy::unwrap_used, reason = "these are tests")]
 use std::path::{Path, PathBuf};
 
 use baton_core::contract::Profile;

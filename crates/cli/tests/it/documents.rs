@@ -156,7 +156,8 @@ fn a_rule_is_silenced_with_a_reason_and_a_score_may_be_asked_for() {
 #[test]
 fn what_the_project_silences_is_silent_for_the_linter_and_for_whoever_sends() {
     let project = Project::started();
-    let vague = PLAN.replace("Planned the login in 2 steps, src/login.rs and its tests", "It is done");
+    let vague =
+        PLAN.replace("Planned the login in 2 steps, src/login.rs and its tests", "It is done");
     project.has("plan.yaml", &vague);
     project.ok(&["handoff", "accept", "1"]);
     let create = ["handoff", "create", "--file", "plan.yaml", "--run", "1", "--dry-run"];
