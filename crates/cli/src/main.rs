@@ -27,7 +27,9 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let format = cli.format();
-    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    runtime.worker_threads(baton_http::n_workers()).enable_all();
+    let runtime = match runtime.build() {
         Ok(runtime) => runtime,
         Err(error) => return failure::report(&failure::Failure::io("start", error), format),
     };

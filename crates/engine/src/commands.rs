@@ -200,6 +200,24 @@ impl Engine {
         Ok((row.run, row.no))
     }
 
+    /// A handoff that has to be of the run that is meant: a label counts only within its own.
+    pub async fn handoff_in(
+        &self,
+        within: &In,
+        which: &HandoffRef,
+    ) -> Result<HandoffNo, EngineError> {
+        let (run, no) = self.resolve_handoff(which).await?;
+        let meant = match within {
+            In::Run(which) => Some(self.resolve_run(which).await?),
+            In::Story { key, .. } => self.open_run(key).await?.map(|it| it.run.id),
+        };
+        if meant == Some(run) {
+            return Ok(no);
+        }
+        let which = format!("{}` of this run, but of another: `{run}", handoff_name(which));
+        Err(EngineError::NoSuchHandoff { which })
+    }
+
     async fn create_in_story(
         &self,
         caller: &Caller,

@@ -122,6 +122,7 @@ impl Engine {
             return self.end_step(caller, package, view, hints, outcome).await;
         };
         let within = self.meant(view, hints).await?;
+        self.is_at_hand(&within, hints).await?;
         let (from, token) = self.sender(&within, view, hints).await?;
         let create = Create {
             from,
@@ -148,7 +149,7 @@ impl Engine {
     ) -> Result<Outcome, EngineError> {
         let row = self.meant_run(view, hints).await?;
         let handoff = match &hints.handoff {
-            Some(which) => self.resolve_handoff(which).await?.1,
+            Some(which) => self.handoff_in(&In::Run(RunRef::Id(row.run.id)), which).await?,
             None => at_hand(&row)?,
         };
         let complete = Complete {
@@ -183,7 +184,11 @@ impl Engine {
     /// one open run whose key ends in its number.
     async fn meant(&self, view: &View, hints: &Hints) -> Result<In, EngineError> {
         if let Some(run) = &hints.run {
-            return Ok(In::Run(run.clone()));
+            let within = In::Run(run.clone());
+            if let Some(handoff) = &hints.handoff {
+                self.handoff_in(&within, handoff).await?;
+            }
+            return Ok(within);
         }
         if let Some(handoff) = &hints.handoff {
             return Ok(In::Run(RunRef::Id(self.resolve_handoff(handoff).await?.0)));
@@ -209,8 +214,28 @@ impl Engine {
     async fn meant_run(&self, view: &View, hints: &Hints) -> Result<RunRow, EngineError> {
         match self.meant(view, hints).await? {
             In::Run(which) => self.run(&which).await,
-            In::Story { key, .. } => self.run(&RunRef::LatestOf(key)).await,
+            In::Story { key, .. } => match self.store.run(&RunRef::LatestOf(key.clone())).await? {
+                Some(row) => Ok(row),
+                // Whoever asks for a story by name is told that it has no run; a document may
+                // have meant another one.
+                None if hints.story.is_some() => {
+                    Err(EngineError::NoSuchRun { which: key.to_string() })
+                }
+                None => Err(self.unclear_run(None).await?),
+            },
         }
+    }
+
+    /// A handoff that the caller says is ended has to be the one that the run is at.
+    async fn is_at_hand(&self, within: &In, hints: &Hints) -> Result<(), EngineError> {
+        let Some(which) = &hints.handoff else { return Ok(()) };
+        let no = self.handoff_in(within, which).await?;
+        let (run, _) = self.resolve_handoff(which).await?;
+        let row = self.run(&RunRef::Id(run)).await?;
+        if row.run.current().is_some_and(|it| it.no == no) {
+            return Ok(());
+        }
+        Err(EngineError::BadDocument { why: format!("its run is not at {no} any more") })
     }
 
     /// Who sends it: as the document or the caller says, else whoever holds the run.
@@ -234,9 +259,11 @@ impl Engine {
                 None
             }
         });
-        let token = match (held, hints.fence) {
-            (Some(held), Some(fence)) => Some(Token { handoff: held.no, fence }),
-            (Some(_), None) | (None, _) => None,
+        // A fence is of something: whoever has one and holds nothing any more is told so.
+        let token = match (row.as_ref(), hints.fence) {
+            (Some(row), Some(fence)) => Some(Token { handoff: at_hand(row)?, fence }),
+            (Some(_) | None, None) => None,
+            (None, Some(_)) => return Err(EngineError::SenderUnknown),
         };
         match named.or_else(|| held.map(|it| it.to.agent.clone())) {
             Some(from) => Ok((from, token)),

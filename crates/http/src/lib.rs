@@ -180,6 +180,13 @@ fn described_routes() -> OpenApiRouter<Arc<App>> {
         .merge(schemas::routes())
 }
 
+/// How many threads a server should have for its requests: one core is left to the thread that
+/// writes, for which they all wait.
+pub fn n_workers() -> usize {
+    let n_cores = std::thread::available_parallelism().map_or(2, usize::from);
+    n_cores.saturating_sub(1).max(1)
+}
+
 /// Says which port could be had instead.
 async fn taken(address: SocketAddr, source: io::Error) -> ServeError {
     let other = TcpListener::bind(SocketAddr::new(address.ip(), 0)).await;

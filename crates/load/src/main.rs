@@ -49,7 +49,12 @@ enum Command {
 
 fn main() -> anyhow::Result<()> {
     let cli = Cli::parse();
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    if matches!(cli.command, Command::Server(_) | Command::Events(_)) {
+        // As the `baton` program has it.
+        runtime.worker_threads(baton_http::n_workers());
+    }
+    let runtime = runtime.enable_all().build()?;
     match cli.command {
         Command::Engine(options) => runtime.block_on(bench::run(&options)),
         Command::Http(options) => runtime.block_on(http::run(&options)),

@@ -172,8 +172,10 @@ async fn create(
     let key = StoryKey::parse(envelope.required_text("storyId")?)?;
     let from = known_agent(app, envelope.required_text("fromAgent")?)?;
     let to = known_agent(app, envelope.required_text("toAgent")?)?;
+    let workflow = envelope.text("workflow")?.map(WorkflowName::parse).transpose()?;
+    let within = In::Story { key, workflow };
     let supersedes = match envelope.number("supersedes")? {
-        Some(number) => Some(app.engine.handoff(&by_number(number)).await?.no),
+        Some(number) => Some(app.engine.handoff_in(&within, &by_number(number)).await?),
         None => None,
     };
     let create = Create {
@@ -187,8 +189,7 @@ async fn create(
         token: None,
         profile: Profile::Lenient,
     };
-    let workflow = envelope.text("workflow")?.map(WorkflowName::parse).transpose()?;
-    match app.engine.create(caller, In::Story { key, workflow }, create).await {
+    match app.engine.create(caller, within, create).await {
         Ok(outcome) => Ok(Typed(done(app, &outcome).await?)),
         Err(error) => Err(refused(app, error).await),
     }

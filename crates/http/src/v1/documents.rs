@@ -218,5 +218,6 @@ fn format_of(headers: &HeaderMap, text: &str) -> Result<Format, Problem> {
 }
 
 fn media_type(headers: &HeaderMap) -> Option<&str> {
-    headers.get(CONTENT_TYPE).map(|it| it.to_str().unwrap_or("?"))
+    let kind = headers.get(CONTENT_TYPE)?.to_str().unwrap_or("?");
+    Some(kind.split(';').next().unwrap_or_default().trim())
 }

@@ -9,8 +9,8 @@ pub(crate) mod prompt;
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::http::HeaderMap;
 use axum::http::header::{CONTENT_TYPE, ETAG, VARY};
+use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{IntoResponse as _, Response};
 use baton_core::command::{Create, Token, Way};
 use baton_core::content::ContentKind;
@@ -27,8 +27,8 @@ use utoipa::{IntoParams, ToSchema};
 use self::detail::Detail;
 use self::document::{Row, refused, rows};
 use super::answer::{Answer, OrderWord, Page, after, limit};
-use super::documents::{self, Asked};
-use super::names::{find_handoff, find_run, known_agent, not_found};
+use super::documents::{self, Asked, DocumentQuery};
+use super::names::{find_handoff, find_run, handoff_ref, known_agent, not_found};
 use super::runs::reason;
 use super::told::{Told, tell_handoff};
 use super::words::{KindWord, StateWord, outcome, words};
@@ -38,7 +38,7 @@ use crate::accept;
 use crate::body;
 use crate::openapi::{ReadProblems, WriteProblems};
 use crate::params::{Named, Params};
-use crate::problem::Problem;
+use crate::problem::{Document as ProblemDocument, Problem};
 
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -191,9 +191,10 @@ impl From<WayWord> for Way {
 
 /// Hands off from one agent to another.
 ///
-/// What is not JSON is a whole document, as `/api/v1/documents` takes it.
+/// What is not JSON is a whole document, as `/api/v1/documents` takes it; only then there is more
+/// in the query than `dryRun`.
 #[utoipa::path(post, path = "/api/v1/handoffs", operation_id = "createHandoff", tag = "handoffs",
-    params(WriteQuery, RunHeaders),
+    params(DocumentQuery, RunHeaders),
     request_body(content(
         (NewHandoff = "application/json"),
         (String = "application/xml"),
@@ -216,15 +217,16 @@ pub(super) async fn create(
     };
     let within = within(&app, &asked).await?;
     let run = asked.run.as_deref().or(asked.story.as_deref());
+    let own = async |name: &str| {
+        let which = handoff_ref(&app, name, run).await?;
+        Ok::<_, Problem>(app.engine.handoff_in(&within, &which).await?)
+    };
     let supersedes = match asked.supersedes.as_deref() {
-        Some(name) => Some(find_handoff(&app, name, run).await?.no),
+        Some(name) => Some(own(name).await?),
         None => None,
     };
     let token = match &asked.token {
-        Some(token) => {
-            let handoff = find_handoff(&app, &token.handoff, run).await?.no;
-            Some(Token { handoff, fence: token.fence })
-        }
+        Some(token) => Some(Token { handoff: own(&token.handoff).await?, fence: token.fence }),
         None => None,
     };
     let create = Create {
@@ -281,6 +283,8 @@ pub(super) struct OneQuery {
                 (String = "application/yaml"),
                 (String = "text/markdown")),
             headers(("ETag" = String, description = "The run's version"))),
+        (status = 406, description = "None of the formats is accepted", body = ProblemDocument,
+            content_type = "application/problem+json"),
         ReadProblems))]
 pub(super) async fn get(
     State(app): State<Arc<App>>,
@@ -292,7 +296,10 @@ pub(super) async fn get(
     let run = app.engine.run(&RunRef::Id(row.run)).await?;
     match accept::wanted(&headers, &Format::ALL)? {
         Format::Json => {
-            Ok(Answer::new(Detail::of(&app, &row, &run).await?).at(run.version).into_response())
+            let detail = Detail::of(&app, &row, &run).await?;
+            let mut response = Answer::new(detail).at(run.version).into_response();
+            response.headers_mut().insert(VARY, HeaderValue::from_static("accept"));
+            Ok(response)
         }
         format @ (Format::Xml | Format::Yaml | Format::Markdown) => {
             let document = app.engine.handoff_document(&row).await?;
@@ -317,6 +324,8 @@ pub(super) async fn get(
                 (String = "application/yaml"),
                 (String = "text/markdown")),
             headers(("ETag" = String, description = "The hash of the package"))),
+        (status = 406, description = "None of the formats is accepted", body = ProblemDocument,
+            content_type = "application/problem+json"),
         ReadProblems))]
 pub(super) async fn package(
     State(app): State<Arc<App>>,

@@ -3,7 +3,7 @@
 use axum::http::StatusCode;
 use baton_core::names::{AgentId, StoryKey};
 use baton_core::run::{HandoffId, HandoffNo, RunId};
-use baton_engine::EngineError;
+use baton_engine::{EngineError, In};
 use baton_store::{HandoffRef, HandoffRow, RunRef, RunRow};
 use uuid::Uuid;
 
@@ -37,11 +37,18 @@ pub(super) async fn handoff_ref(
     name: &str,
     run: Option<&str>,
 ) -> Result<HandoffRef, Problem> {
-    if let Ok(number) = name.parse() {
-        return Ok(HandoffRef::Number(number));
-    }
-    if let Ok(id) = Uuid::parse_str(name) {
-        return Ok(HandoffRef::Id(HandoffId(id)));
+    let everywhere = match (name.parse(), Uuid::parse_str(name)) {
+        (Ok(number), _) => Some(HandoffRef::Number(number)),
+        (Err(_), Ok(id)) => Some(HandoffRef::Id(HandoffId(id))),
+        (Err(_), Err(_)) => None,
+    };
+    if let Some(which) = everywhere {
+        // Whoever says the run too means it.
+        if let Some(run) = run {
+            let within = In::Run(RunRef::Id(find_run(app, run).await?.run.id));
+            app.engine.handoff_in(&within, &which).await?;
+        }
+        return Ok(which);
     }
     let (run, label) = match name.rsplit_once('/') {
         Some((run, label)) => (Some(run), label),

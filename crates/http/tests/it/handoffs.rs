@@ -249,3 +249,64 @@ async fn number_of(world: &World, agent: &str) -> u64 {
     let list = world.get(&format!("/api/v1/handoffs?agent={agent}&state=pending")).await.is(200);
     list["items"][0]["number"].as_u64().unwrap_or_else(|| panic!("{list:?}: {}", Value::Null))
 }
+
+#[tokio::test]
+async fn a_handoff_of_another_run_is_not_taken_for_one_of_this() {
+    let world = world().await;
+    for story in ["s-1", "s-2"] {
+        world.started(story, PIPELINE).await;
+    }
+    // HO-001 of both: 1 is the first run's, 2 the second's.
+    let create = |more: &str| {
+        format!(
+            r#"{{"story":"s-2","fromAgent":"orchestrator","toAgent":"analyst","package":{{"story_id":"s-2"}},"profile":"lenient",{more}}}"#
+        )
+    };
+    let path = "/api/v1/handoffs";
+    let supersedes = world.post(path, &create(r#""supersedes":"1""#)).await;
+    let problem = supersedes.refuses(404, "no_such_handoff");
+    assert!(problem["detail"].as_str().unwrap().contains("of another"), "{problem}");
+    let token = create(r#""token":{"handoff":"1","fence":1}"#);
+    world.post(path, &token).await.refuses(404, "no_such_handoff");
+    let seed = r#"{"action":"create","storyId":"s-2","fromAgent":"orchestrator","toAgent":"analyst","payload":{"story_id":"s-2"},"supersedes":1}"#;
+    world.post("/api/handoffs", seed).await.refuses(404, "no_such_handoff");
+    let reject = r#"{"reason":"no"}"#;
+    world.post("/api/v1/handoffs/1/reject?run=s-2", reject).await.refuses(404, "no_such_handoff");
+    world.post("/api/v1/handoffs/1/reject?run=none", reject).await.refuses(404, "no_such_run");
+    let done = r#"{"agent":"analyst","output_type":"plan","status":"complete","plan":"p","handoff":{"next_agent":null,"context":"c"}}"#;
+    let other = "/api/v1/documents?run=s-2&handoff=1&profile=lenient";
+    world.post(other, done).await.refuses(404, "no_such_handoff");
+    let next = done.replace("null", "\"implementer\"");
+    world.post(other, &next).await.refuses(404, "no_such_handoff");
+    for number in [1, 2] {
+        let row = world.get(&format!("/api/v1/handoffs/{number}")).await.is(200);
+        assert_eq!(row["state"], "pending", "{row}");
+    }
+    world.post(path, &create(r#""supersedes":"2""#)).await.is(201);
+}
+
+#[tokio::test]
+async fn a_fence_counts_in_a_document_too() {
+    let world = world().await;
+    world.started("s-1", PIPELINE).await;
+    world.post("/api/v1/handoffs/1/accept", r#"{"leaseSeconds":60}"#).await.is(200);
+    world.post("/api/v1/handoffs/1/release", r#"{"fence":1}"#).await.is(200);
+    let next = r#"{"agent":"analyst","output_type":"plan","status":"complete","plan":"p","handoff":{"next_agent":"implementer","context":"c"}}"#;
+    let late = world.post("/api/v1/documents?run=s-1&fence=1&profile=lenient", next).await;
+    late.refuses(409, "stale_fence");
+    world.post("/api/v1/handoffs/1/accept", "{}").await.is(200);
+    world.post("/api/v1/documents?run=s-1&fence=2&profile=lenient", next).await.is(409);
+    let held = world.get("/api/v1/handoffs/1").await.is(200);
+    let path = format!("/api/v1/documents?run=s-1&fence={}&profile=lenient", held["fence"]);
+    world.post(&path, next).await.is(201);
+}
+
+#[tokio::test]
+async fn a_document_of_a_story_that_nobody_knows_is_told_which_runs_there_are() {
+    let world = world().await;
+    world.started("s-1", PIPELINE).await;
+    let blocked = r#"{"agent":"analyst","output_type":"x","feature_directory":"out/elsewhere","status":"blocked",
+        "blocked_reason":"unknown","attempted":["a"],"handoff":{"next_agent":null,"context":"c"}}"#;
+    let problem = world.post("/api/v1/documents", blocked).await.refuses(422, "run_unknown");
+    assert!(problem["detail"].as_str().unwrap().contains("1 (s-1)"), "{problem}");
+}

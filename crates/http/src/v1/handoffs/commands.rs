@@ -25,7 +25,7 @@ use crate::openapi::WriteProblems;
 use crate::params::Named;
 use crate::problem::Problem;
 use crate::v1::answer::Answer;
-use crate::v1::documents::{self, Asked};
+use crate::v1::documents::{self, Asked, DocumentQuery};
 use crate::v1::names::{handoff_ref, known_agent};
 use crate::v1::runs::{Why, reason};
 use crate::v1::told::{Told, tell};
@@ -50,11 +50,12 @@ pub struct Acceptance {
 
 /// Takes a handoff.
 ///
-/// What is not JSON is an `acknowledgment` document.
+/// What is not JSON is an `acknowledgment` document; only then there is more in the query than
+/// `run` and `dryRun`.
 #[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/accept", operation_id = "acceptHandoff",
     tag = "handoffs",
     params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
-        HandoffQuery, RunHeaders),
+        DocumentQuery, RunHeaders),
     request_body(content(
         (Option<Acceptance> = "application/json"),
         (String = "application/xml"),
