@@ -60,8 +60,7 @@ impl Disk {
     pub(super) fn write(&self, folder: &Path, name: &str, text: &str) -> Result<(), DiskError> {
         let folder = self.folder(folder)?;
         let path = folder.join(name);
-        let is_link = fs::symlink_metadata(&path).is_ok_and(|it| it.is_symlink());
-        if !is_link && fs::read(&path).is_ok_and(|it| it == text.as_bytes()) {
+        if says(&path, text) {
             return Ok(());
         }
         let beside = folder.join(format!(".{name}.new"));
@@ -104,6 +103,14 @@ impl Disk {
             Ok(_) | Err(_) => path.to_owned(),
         }
     }
+}
+
+/// Only a plain file of that length is opened: a pipe would never be read to its end, and a link
+/// leads elsewhere.
+fn says(path: &Path, text: &str) -> bool {
+    let is_alike = |it: fs::Metadata| it.is_file() && it.len() == text.len() as u64;
+    fs::symlink_metadata(path).is_ok_and(is_alike)
+        && fs::read(path).is_ok_and(|it| it == text.as_bytes())
 }
 
 /// On disk under another name first, so that nobody ever reads half of it.

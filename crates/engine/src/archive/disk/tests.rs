@@ -79,6 +79,22 @@ fn no_link_leads_out_and_one_that_stays_inside_is_followed() {
     assert_eq!(fs::read_to_string(elsewhere.path().join("theirs")).unwrap(), "text");
 }
 
+#[cfg(unix)]
+#[test]
+fn a_pipe_in_the_place_of_a_file_is_replaced_and_never_read() {
+    let (dir, disk) = disk();
+    let path = dir.path().join("x.md");
+    let made = std::process::Command::new("mkfifo").arg(&path).status().unwrap();
+    assert!(made.success());
+    // On a thread of its own: reading the pipe would wait for a writer that never comes.
+    let (tell, told) = std::sync::mpsc::channel();
+    std::thread::spawn(move || tell.send(disk.write(Path::new(""), "x.md", "text")));
+    told.recv_timeout(std::time::Duration::from_secs(30)).expect("it ends").unwrap();
+    assert!(fs::symlink_metadata(&path).unwrap().is_file());
+    assert_eq!(fs::read_to_string(&path).unwrap(), "text");
+    assert_eq!(names(dir.path()), ["x.md"]);
+}
+
 #[test]
 fn a_folder_takes_the_place_of_another() {
     let (dir, disk) = disk();
