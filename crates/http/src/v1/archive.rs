@@ -27,10 +27,13 @@ pub struct Archive {
 
 /// What was made again.
 #[derive(Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct Rebuilt {
     pub runs: u64,
     /// Runs that cannot be read, and so are not archived as they should be.
     pub unreadable: u64,
+    /// Folders of sessions that are named after no run of this database. They were left alone.
+    pub unknown_sessions: u64,
 }
 
 /// Tells how far the archive is.
@@ -52,5 +55,9 @@ pub(super) async fn get(State(app): State<Arc<App>>) -> Result<Answer<Archive>, 
     responses((status = 200, body = Rebuilt), ReadProblems))]
 pub(super) async fn rebuild(State(app): State<Arc<App>>) -> Result<Answer<Rebuilt>, Problem> {
     let archived = app.engine.rebuild_archive().await?;
-    Ok(Answer::new(Rebuilt { runs: archived.n_runs, unreadable: archived.n_unreadable }))
+    Ok(Answer::new(Rebuilt {
+        runs: archived.n_runs,
+        unreadable: archived.n_unreadable,
+        unknown_sessions: archived.n_unknown,
+    }))
 }

@@ -39,7 +39,7 @@ async fn a_server_tells_how_far_behind_its_archive_is_and_makes_it_again() {
     assert!(archive.contains(r#""problem":"cannot write `state`: not a directory""#), "{archive}");
     std::fs::remove_file(project.path().join("state")).unwrap();
     let rebuilt = site.post("/api/v1/archive/rebuild", "{}").await;
-    assert_eq!((rebuilt.status, rebuilt.body.as_str()), (200, r#"{"runs":1,"unreadable":0}"#));
+    assert_eq!((rebuilt.status, rebuilt.body.as_str()), (200, REBUILT));
     assert!(project.path().join("state/current.json").exists());
     let well = health.wait_for(|it| matches!(it, ArchiveHealth::Well { .. }));
     drop(timeout(LONG, well).await.expect("it is well again").unwrap());
@@ -48,4 +48,5 @@ async fn a_server_tells_how_far_behind_its_archive_is_and_makes_it_again() {
     archivist.stop().await;
 }
 
+const REBUILT: &str = r#"{"runs":1,"unreadable":0,"unknownSessions":0}"#;
 const FIRST: &str = r#"{"action":"create","storyId":"S-1","fromAgent":"analyst","toAgent":"implementer","payload":{"plan":"p"}}"#;
