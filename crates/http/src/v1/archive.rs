@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use super::answer::Answer;
 use crate::App;
 use crate::openapi::ReadProblems;
+use crate::params::Params;
 use crate::problem::Problem;
 
 /// Where the archive is, and how far.
@@ -36,6 +37,16 @@ pub struct Rebuilt {
     pub unknown_sessions: u64,
 }
 
+#[derive(Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct RebuildQuery {
+    /// Refused where it is true: a rebuild cannot be rehearsed.
+    #[serde(default)]
+    #[param(default = false)]
+    dry_run: bool,
+}
+
 /// Tells how far the archive is.
 #[utoipa::path(get, path = "/api/v1/archive", operation_id = "getArchive", tag = "server",
     responses((status = 200, body = Archive), ReadProblems))]
@@ -52,8 +63,16 @@ pub(super) async fn get(State(app): State<Arc<App>>) -> Result<Answer<Archive>, 
 /// Makes every file of the archive again from the log; files of others are left alone.
 #[utoipa::path(post, path = "/api/v1/archive/rebuild", operation_id = "rebuildArchive",
     tag = "server",
+    params(RebuildQuery),
     responses((status = 200, body = Rebuilt), ReadProblems))]
-pub(super) async fn rebuild(State(app): State<Arc<App>>) -> Result<Answer<Rebuilt>, Problem> {
+pub(super) async fn rebuild(
+    State(app): State<Arc<App>>,
+    Params(query): Params<RebuildQuery>,
+) -> Result<Answer<Rebuilt>, Problem> {
+    if query.dry_run {
+        let message = "a rebuild cannot be rehearsed: leave `dryRun` out";
+        return Err(Problem::malformed("bad_query", message));
+    }
     let archived = app.engine.rebuild_archive().await?;
     Ok(Answer::new(Rebuilt {
         runs: archived.n_runs,
