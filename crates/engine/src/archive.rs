@@ -10,6 +10,7 @@ mod disk;
 mod escaped;
 mod facts;
 mod handoff;
+mod rebuild;
 mod rendered;
 mod session;
 mod state;
@@ -21,10 +22,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use baton_core::run::RunId;
-use baton_store::{EventFilter, Position, RunFilter, StoreError};
+use baton_store::{EventFilter, Position, StoreError};
 
 use self::disk::Disk;
-use self::rendered::{Rendered, rendered};
+use self::rendered::{Rendered, is_own, rendered};
 use crate::{Engine, EngineError};
 
 pub use self::archivist::{ArchiveHealth, Archivist};
@@ -60,6 +61,8 @@ pub struct Archived {
     pub n_runs: u64,
     /// Runs that cannot be read, and so are not in the archive as they should be.
     pub n_unreadable: u64,
+    /// Folders of sessions that are named after no run of this store. Only a rebuild looks for them.
+    pub n_unknown: u64,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -120,42 +123,6 @@ impl Archive {
         Ok(archived)
     }
 
-    /// Makes everything again, each session in a fresh folder. Folders that are not named after a
-    /// run of this store are left alone.
-    pub async fn rebuild(&self) -> Result<Archived, ArchiveError> {
-        let _at_work = self.engine.archive.work().await;
-        let store = self.engine.store();
-        // Until it is done, the next pass would have to begin at the beginning.
-        let from = store.cursor(PROJECTOR).await?;
-        store.advance(PROJECTOR, from, Position::START).await?;
-        let news = self.news(Position::START).await?;
-        let mut archived = Archived::default();
-        let mut after = 0;
-        loop {
-            let filter = RunFilter { after, limit: PAGE, ..RunFilter::default() };
-            let page = store.runs(&filter).await?;
-            let Some(last) = page.last() else { break };
-            after = last.number;
-            for row in &page {
-                let run = row.run.id;
-                let Some(rendered) = self.rendered(run, &mut archived).await? else { continue };
-                let is_current = news.as_ref().is_some_and(|it| it.last == run);
-                self.on_disk(move |disk, places| {
-                    write_afresh(disk, places, &rendered)?;
-                    if is_current {
-                        disk.write(&places.state, CURRENT, &rendered.state)?;
-                    }
-                    Ok(())
-                })
-                .await?;
-            }
-        }
-        if let Some(news) = news {
-            store.advance(PROJECTOR, Position::START, news.upto).await?;
-        }
-        Ok(archived)
-    }
-
     /// Which runs have moved since, and which of them last.
     async fn news(&self, from: Position) -> Result<Option<News>, ArchiveError> {
         let mut news: Option<News> = None;
@@ -192,10 +159,10 @@ impl Archive {
     }
 
     /// Where waiting for a disk holds up nobody.
-    async fn on_disk(
+    async fn on_disk<T: Send + 'static>(
         &self,
-        write: impl FnOnce(&Disk, &Places) -> Result<(), DiskError> + Send + 'static,
-    ) -> Result<(), ArchiveError> {
+        write: impl FnOnce(&Disk, &Places) -> Result<T, DiskError> + Send + 'static,
+    ) -> Result<T, ArchiveError> {
         let (disk, places) = (self.disk.clone(), self.places.clone());
         let written = tokio::task::spawn_blocking(move || write(&disk, &places)).await;
         match written {
@@ -214,23 +181,15 @@ struct News {
 }
 
 const CURRENT: &str = "current.json";
+const RUNS: &str = "runs";
 
 /// The files of a run, in the folders that are there.
 fn write(disk: &Disk, places: &Places, rendered: &Rendered) -> Result<(), DiskError> {
     let name = rendered.run.to_string();
     write_session(disk, places, &name, rendered)?;
-    for left in [fresh(&name), format!(".{name}.old")] {
-        disk.remove(&places.sessions, &left)?;
-    }
-    write_state(disk, places, &name, rendered)
-}
-
-/// As [`write`], so that of the session nothing stays that was there before.
-fn write_afresh(disk: &Disk, places: &Places, rendered: &Rendered) -> Result<(), DiskError> {
-    let name = rendered.run.to_string();
+    // What a rebuild that was killed has left.
     disk.remove(&places.sessions, &fresh(&name))?;
-    write_session(disk, places, &fresh(&name), rendered)?;
-    disk.swap(&places.sessions, &fresh(&name), &name)?;
+    disk.settle(&places.sessions, &name, is_own)?;
     write_state(disk, places, &name, rendered)
 }
 
@@ -261,7 +220,7 @@ fn write_state(
     name: &str,
     rendered: &Rendered,
 ) -> Result<(), DiskError> {
-    let runs = places.state.join("runs");
+    let runs = places.state.join(RUNS);
     let file = format!("{name}.json");
     if rendered.is_open {
         disk.write(&runs, &file, &rendered.state)

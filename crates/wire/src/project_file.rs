@@ -21,6 +21,9 @@ pub const DEFAULT_DATA: &str = "data";
 pub const DEFAULT_STATE: &str = "state";
 pub const DEFAULT_SESSIONS: &str = ".project/07-audit/sessions";
 
+/// Folders that no archive is written to, wherever they are.
+const KEPT_FOLDERS: &[&str] = &[".git", ".baton"];
+
 pub(crate) const KEYS: &[&str] = &["project", "lint", "archive"];
 pub(crate) const ARCHIVE_KEYS: &[&str] = &["state", "sessions"];
 pub(crate) const PROJECT_KEYS: &[&str] = &["workflow", "data", "profile"];
@@ -82,11 +85,26 @@ fn read(text: &str, problems: &mut Problems) -> Option<ProjectFile> {
 fn archive(field: &Field<'_>, problems: &mut Problems) -> Option<ArchiveFolders> {
     let fields = Fields::open(field, ARCHIVE_KEYS, problems)?;
     let mut named = |key: &str, usual: &str| match fields.get(key) {
-        Some(field) => folder(&field, "the project", usual, problems),
+        Some(field) => archive_folder(&field, usual, problems),
         None => Some(usual.to_owned()),
     };
     let (state, sessions) = (named("state", DEFAULT_STATE), named("sessions", DEFAULT_SESSIONS));
     Some(ArchiveFolders { state: state?, sessions: sessions? })
+}
+
+/// What stands in those of git and of Baton is theirs alone. Some disks do not tell `.GIT` apart.
+fn archive_folder(field: &Field<'_>, usual: &str, problems: &mut Problems) -> Option<String> {
+    let folder = folder(field, "the project", usual, problems)?;
+    let is_kept = |part: &str| KEPT_FOLDERS.iter().any(|it| part.eq_ignore_ascii_case(it));
+    if folder.split('/').any(is_kept) {
+        let message = format!(
+            "`{}` is in a folder of git's or Baton's own: use another such as `{usual}`",
+            shown(&folder)
+        );
+        field.problem("bad_folder", message, problems);
+        return None;
+    }
+    Some(folder)
 }
 
 /// A project file comes with somebody's repository, so it cannot point outside of its folder.
@@ -199,6 +217,25 @@ mod tests {
                 line 2, column 1: archive.stat: is not a key here; did you mean `state`? [unknown_key]
                 line 3, column 12: archive.sessions: `../sessions` is not a folder inside the project: use a relative path such as `.project/07-audit/sessions` [bad_folder]
                 line 4, column 9: archive.state: is a list, not text [wrong_type]"#]],
+        );
+    }
+
+    #[test]
+    fn an_archive_stays_out_of_the_folders_of_git_or_of_baton() {
+        for key in ARCHIVE_KEYS {
+            let parsed = |it: &str| parse(&format!("[archive]\n{key} = \"{it}\"\n"));
+            for bad in [".git", ".git/hooks", ".GIT/x", ".baton", ".baton/data", "a/.git/b"] {
+                assert!(parsed(bad).is_err(), "{key}: {bad}");
+            }
+            for good in [".github", "git", ".gitea/baton", "baton/.batons"] {
+                assert!(parsed(good).is_ok(), "{key}: {good}");
+            }
+        }
+        check_bad(
+            "[archive]\nstate = \".baton/data\"\n",
+            &expect![
+                "line 2, column 9: archive.state: `.baton/data` is in a folder of git's or Baton's own: use another such as `state` [bad_folder]"
+            ],
         );
     }
 

@@ -15,13 +15,19 @@ pub(crate) async fn run(api: &Api, verb: args::Archive) -> Result<(), Failure> {
 
 async fn rebuild(api: &Api) -> Result<(), Failure> {
     let reply = api.send(&Ask::post(["archive", "rebuild"], &Nothing {})).await?;
-    let Rebuilt { runs, unreadable } = reply.document()?;
+    let Rebuilt { runs, unreadable, unknown_sessions } = reply.document()?;
     if api.format == Format::Json {
         show::answer_document(&reply.body);
     } else {
         let archive: Archive = api.get(&Ask::get(["archive"])).await?;
         let word = if runs == 1 { "run" } else { "runs" };
-        show::answer(&format!("archived {runs} {word} in {}", show::visible(&archive.sessions)));
+        let left = match unknown_sessions {
+            0 => String::new(),
+            1 => "; 1 folder there is of no run in this database, and was left alone".to_owned(),
+            n => format!("; {n} folders there are of no run in this database, and were left alone"),
+        };
+        let sessions = show::visible(&archive.sessions);
+        show::answer(&format!("archived {runs} {word} in {sessions}{left}"));
     }
     match unreadable {
         0 => Ok(()),

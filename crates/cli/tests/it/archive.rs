@@ -45,6 +45,23 @@ fn the_archive_is_made_again_by_hand_and_nothing_of_others_goes() {
 }
 
 #[test]
+fn after_a_restore_a_rebuild_leaves_no_open_run_that_does_not_exist() {
+    let project = Project::started();
+    let before = project.read(CURRENT);
+    project.ok(&["backup", "copy.db"]);
+    project.ok(&["story", "add", "s2"]);
+    project.ok(&["run", "start", "s2"]);
+    let n_states = || std::fs::read_dir(project.path().join("state/runs")).unwrap().count();
+    assert_eq!(n_states(), 2);
+    project.ok(&["restore", "copy.db", "--replace"]);
+    let said = project.ok(&["archive", "rebuild"]);
+    let expected = "archived 1 run in .project/07-audit/sessions; 1 folder there is of no run in this database, and was left alone\n";
+    assert_eq!(said, expected);
+    assert_eq!((n_states(), project.read(CURRENT)), (1, before));
+    assert_eq!(project.json(&["archive", "rebuild"])["unknownSessions"], 1);
+}
+
+#[test]
 fn a_project_without_the_section_gets_no_files() {
     let project = Project::new();
     let file = project.path().join(".baton/baton.toml");

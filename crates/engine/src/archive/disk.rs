@@ -4,6 +4,9 @@
 //! A name is never made of what somebody wrote: only of ids and labels. Folders are walked one by
 //! one, so that no link on the way leads elsewhere.
 
+mod rescue;
+
+use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Component, Path, PathBuf};
@@ -21,6 +24,15 @@ pub enum DiskError {
     Outside { path: PathBuf },
     #[error("cannot write `{}`: {source}", path.display())]
     Io { path: PathBuf, source: io::Error },
+}
+
+/// What stands under a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sort {
+    Folder,
+    /// Wherever it leads.
+    Link,
+    File,
 }
 
 impl Disk {
@@ -60,8 +72,7 @@ impl Disk {
     pub(super) fn write(&self, folder: &Path, name: &str, text: &str) -> Result<(), DiskError> {
         let folder = self.folder(folder)?;
         let path = folder.join(name);
-        let is_link = fs::symlink_metadata(&path).is_ok_and(|it| it.is_symlink());
-        if !is_link && fs::read(&path).is_ok_and(|it| it == text.as_bytes()) {
+        if says(&path, text) {
             return Ok(());
         }
         let beside = folder.join(format!(".{name}.new"));
@@ -78,18 +89,44 @@ impl Disk {
         remove(&path).map_err(|error| self.failed(&path, error))
     }
 
-    /// Puts one folder in the place of another, which goes.
-    pub(super) fn swap(&self, folder: &Path, fresh: &str, name: &str) -> Result<(), DiskError> {
+    /// Puts one folder in the place of another, of which only what is not Baton's own stays.
+    pub(super) fn swap(
+        &self,
+        folder: &Path,
+        fresh: &str,
+        name: &str,
+        is_own: fn(&str) -> bool,
+    ) -> Result<(), DiskError> {
+        self.settle(folder, name, is_own)?;
+        let within = self.folder(folder)?;
+        let (fresh, path) = (within.join(fresh), within.join(name));
+        let swapped = match fs::rename(&path, within.join(old(name))) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            Ok(()) | Err(_) => fs::rename(&fresh, &path),
+        };
+        swapped.map_err(|error| self.failed(&path, error))?;
+        self.settle(folder, name, is_own)
+    }
+
+    /// Takes away what a folder has replaced, once all that is of others has moved over. Whoever
+    /// is killed in between leaves it to the next.
+    pub(super) fn settle(
+        &self,
+        folder: &Path,
+        name: &str,
+        is_own: fn(&str) -> bool,
+    ) -> Result<(), DiskError> {
+        let old = self.folder(folder)?.join(old(name));
+        if fs::symlink_metadata(&old).is_ok_and(|it| it.is_dir()) {
+            self.rescue(&old, &folder.join(name), is_own)?;
+        }
+        remove(&old).map_err(|error| self.failed(&old, error))
+    }
+
+    /// What is in a folder.
+    pub(super) fn entries(&self, folder: &Path) -> Result<Vec<(OsString, Sort)>, DiskError> {
         let folder = self.folder(folder)?;
-        let (fresh, path) = (folder.join(fresh), folder.join(name));
-        let old = folder.join(format!(".{name}.old"));
-        let swapped = remove(&old)
-            .and_then(|()| match fs::rename(&path, &old) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-                Ok(()) | Err(_) => fs::rename(&fresh, &path),
-            })
-            .and_then(|()| remove(&old));
-        swapped.map_err(|error| self.failed(&path, error))
+        entries(&folder).map_err(|error| self.failed(&folder, error))
     }
 
     fn failed(&self, path: &Path, source: io::Error) -> DiskError {
@@ -104,6 +141,33 @@ impl Disk {
             Ok(_) | Err(_) => path.to_owned(),
         }
     }
+}
+
+fn entries(folder: &Path) -> io::Result<Vec<(OsString, Sort)>> {
+    let sorted = |entry: io::Result<fs::DirEntry>| {
+        let entry = entry?;
+        let kind = entry.file_type()?;
+        let sort = match (kind.is_dir(), kind.is_symlink()) {
+            (true, _) => Sort::Folder,
+            (false, true) => Sort::Link,
+            (false, false) => Sort::File,
+        };
+        Ok((entry.file_name(), sort))
+    };
+    fs::read_dir(folder)?.map(sorted).collect()
+}
+
+/// Where a folder goes that is replaced.
+fn old(name: &str) -> String {
+    format!(".{name}.old")
+}
+
+/// Only a plain file of that length is opened: a pipe would never be read to its end, and a link
+/// leads elsewhere.
+fn says(path: &Path, text: &str) -> bool {
+    let is_alike = |it: fs::Metadata| it.is_file() && it.len() == text.len() as u64;
+    fs::symlink_metadata(path).is_ok_and(is_alike)
+        && fs::read(path).is_ok_and(|it| it == text.as_bytes())
 }
 
 /// On disk under another name first, so that nobody ever reads half of it.

@@ -1,6 +1,6 @@
 //! The files of one run, as texts: what they say is decided here, where they go is the disk's.
 
-use baton_core::run::RunId;
+use baton_core::run::{HandoffNo, RunId};
 use baton_wire::formats::{self, Format};
 
 use super::handoff::handoff;
@@ -39,4 +39,22 @@ pub(super) fn rendered(history: &History) -> Rendered {
         state: formats::encode(&state(history), Format::Json),
         session: files,
     }
+}
+
+/// Whether Baton writes a file of that path to some session's folder.
+pub(super) fn is_own(path: &str) -> bool {
+    match path.split_once('/') {
+        Some((folder, name)) => {
+            folder == "handoffs" && name.strip_suffix(".yaml").is_some_and(is_label)
+        }
+        None => {
+            ["session.md", "decisions.md", "completion.xml", "completion.json", "completion.yaml"]
+                .contains(&path)
+        }
+    }
+}
+
+/// Only as Baton spells it.
+fn is_label(name: &str) -> bool {
+    HandoffNo::parse_label(name).is_some_and(|it| it.label() == name)
 }

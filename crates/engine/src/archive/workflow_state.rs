@@ -84,7 +84,7 @@ impl<'a> WorkflowState<'a> {
     }
 }
 
-/// The steps that were done or skipped before a handoff was made.
+/// The steps that were done, skipped or taken up as done before a handoff was made.
 fn done_before<'a>(history: &'a History, row: &HandoffRow) -> BTreeSet<&'a StepId> {
     let is_made = |it: &Event| matches!(it, Event::HandoffCreated(it) if it.handoff == row.no);
     let mut done = BTreeSet::new();
@@ -99,6 +99,12 @@ fn done_before<'a>(history: &'a History, row: &HandoffRow) -> BTreeSet<&'a StepI
             };
         } else if let Event::StepSkipped { step, .. } = event {
             done.insert(step);
+        } else if let Event::RunAdopted { by } = event {
+            // Whoever took the run up there hands on what was done before Baton knew of it.
+            match &by.place {
+                Place::Step(step) => done.insert(step),
+                Place::Orchestrator | Place::Human | Place::Delegate(_) => false,
+            };
         }
     }
     done

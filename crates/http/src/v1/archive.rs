@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use super::answer::Answer;
 use crate::App;
 use crate::openapi::ReadProblems;
+use crate::params::Params;
 use crate::problem::Problem;
 
 /// Where the archive is, and how far.
@@ -27,10 +28,23 @@ pub struct Archive {
 
 /// What was made again.
 #[derive(Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct Rebuilt {
     pub runs: u64,
     /// Runs that cannot be read, and so are not archived as they should be.
     pub unreadable: u64,
+    /// Folders of sessions that are named after no run of this database. They were left alone.
+    pub unknown_sessions: u64,
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct RebuildQuery {
+    /// Refused where it is true: a rebuild cannot be rehearsed.
+    #[serde(default)]
+    #[param(default = false)]
+    dry_run: bool,
 }
 
 /// Tells how far the archive is.
@@ -49,8 +63,20 @@ pub(super) async fn get(State(app): State<Arc<App>>) -> Result<Answer<Archive>, 
 /// Makes every file of the archive again from the log; files of others are left alone.
 #[utoipa::path(post, path = "/api/v1/archive/rebuild", operation_id = "rebuildArchive",
     tag = "server",
+    params(RebuildQuery),
     responses((status = 200, body = Rebuilt), ReadProblems))]
-pub(super) async fn rebuild(State(app): State<Arc<App>>) -> Result<Answer<Rebuilt>, Problem> {
+pub(super) async fn rebuild(
+    State(app): State<Arc<App>>,
+    Params(query): Params<RebuildQuery>,
+) -> Result<Answer<Rebuilt>, Problem> {
+    if query.dry_run {
+        let message = "a rebuild cannot be rehearsed: leave `dryRun` out";
+        return Err(Problem::malformed("bad_query", message));
+    }
     let archived = app.engine.rebuild_archive().await?;
-    Ok(Answer::new(Rebuilt { runs: archived.n_runs, unreadable: archived.n_unreadable }))
+    Ok(Answer::new(Rebuilt {
+        runs: archived.n_runs,
+        unreadable: archived.n_unreadable,
+        unknown_sessions: archived.n_unknown,
+    }))
 }

@@ -39,7 +39,7 @@ async fn a_server_tells_how_far_behind_its_archive_is_and_makes_it_again() {
     assert!(archive.contains(r#""problem":"cannot write `state`: not a directory""#), "{archive}");
     std::fs::remove_file(project.path().join("state")).unwrap();
     let rebuilt = site.post("/api/v1/archive/rebuild", "{}").await;
-    assert_eq!((rebuilt.status, rebuilt.body.as_str()), (200, r#"{"runs":1,"unreadable":0}"#));
+    assert_eq!((rebuilt.status, rebuilt.body.as_str()), (200, REBUILT));
     assert!(project.path().join("state/current.json").exists());
     let well = health.wait_for(|it| matches!(it, ArchiveHealth::Well { .. }));
     drop(timeout(LONG, well).await.expect("it is well again").unwrap());
@@ -48,4 +48,29 @@ async fn a_server_tells_how_far_behind_its_archive_is_and_makes_it_again() {
     archivist.stop().await;
 }
 
+#[tokio::test]
+async fn a_rebuild_that_is_asked_for_in_other_words_is_not_carried_out() {
+    let site = Site::open().await;
+    let project = tempfile::tempdir().unwrap();
+    let (state, sessions) = ("state".into(), "sessions".into());
+    site.engine.keep_archive(Places { root: project.path().to_owned(), state, sessions });
+    site.post("/api/handoffs", FIRST).await;
+    for (query, expected) in [
+        ("foo=1", "unknown: `foo`; known here: dryRun"),
+        ("dryRun=true&foo=1", "unknown: `foo`; known here: dryRun"),
+        ("dryRun=true", "a rebuild cannot be rehearsed: leave `dryRun` out"),
+        ("dryRun=true&dryRun=false", "`dryRun` is there twice"),
+        ("dryRun=perhaps", "the query cannot be read"),
+    ] {
+        let refused = site.post(&format!("/api/v1/archive/rebuild?{query}"), "{}").await;
+        assert_eq!(refused.status, 400, "{query}: {}", refused.body);
+        assert!(refused.body.contains(expected), "{query}: {}", refused.body);
+        assert!(!project.path().join("state").exists(), "{query}");
+    }
+    let rebuilt = site.post("/api/v1/archive/rebuild?dryRun=false", "{}").await;
+    assert_eq!((rebuilt.status, rebuilt.body.as_str()), (200, REBUILT));
+    assert!(project.path().join("state/current.json").exists());
+}
+
+const REBUILT: &str = r#"{"runs":1,"unreadable":0,"unknownSessions":0}"#;
 const FIRST: &str = r#"{"action":"create","storyId":"S-1","fromAgent":"analyst","toAgent":"implementer","payload":{"plan":"p"}}"#;

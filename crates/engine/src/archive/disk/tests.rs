@@ -79,19 +79,84 @@ fn no_link_leads_out_and_one_that_stays_inside_is_followed() {
     assert_eq!(fs::read_to_string(elsewhere.path().join("theirs")).unwrap(), "text");
 }
 
+#[cfg(unix)]
+#[expect(clippy::disallowed_methods, reason = "the standard library makes no pipes with a name")]
 #[test]
-fn a_folder_takes_the_place_of_another() {
+fn a_pipe_in_the_place_of_a_file_is_replaced_and_never_read() {
+    let (dir, disk) = disk();
+    let path = dir.path().join("x.md");
+    let made = std::process::Command::new("mkfifo").arg(&path).status().unwrap();
+    assert!(made.success());
+    // On a thread of its own: reading the pipe would wait for a writer that never comes.
+    let (tell, told) = std::sync::mpsc::channel();
+    std::thread::spawn(move || tell.send(disk.write(Path::new(""), "x.md", "text")));
+    told.recv_timeout(std::time::Duration::from_secs(30)).expect("it ends").unwrap();
+    assert!(fs::symlink_metadata(&path).unwrap().is_file());
+    assert_eq!(fs::read_to_string(&path).unwrap(), "text");
+    assert_eq!(names(dir.path()), ["x.md"]);
+}
+
+fn is_own(path: &str) -> bool {
+    path == "file" || path.starts_with("handoffs/HO-")
+}
+
+#[test]
+fn a_folder_takes_the_place_of_another_and_what_is_of_others_stays() {
     let (dir, disk) = disk();
     for text in ["first", "second"] {
         disk.write(Path::new("f/.x.new"), "file", text).unwrap();
         disk.write(Path::new("f/.x.new"), text, "").unwrap();
-        disk.swap(Path::new("f"), ".x.new", "x").unwrap();
+        disk.swap(Path::new("f"), ".x.new", "x", is_own).unwrap();
         assert_eq!(names(&dir.path().join("f")), ["x"]);
-        assert_eq!(names(&dir.path().join("f/x")), ["file", text]);
     }
+    assert_eq!(names(&dir.path().join("f/x")), ["file", "first", "second"]);
     disk.remove(Path::new("f"), "x").unwrap();
     disk.remove(Path::new("f"), "x").unwrap();
     assert_eq!(names(&dir.path().join("f")), [""; 0]);
+}
+
+#[test]
+fn what_is_of_others_is_never_written_over() {
+    let (dir, disk) = disk();
+    // Folders where Baton has files, and a file where it has a folder.
+    fs::create_dir_all(dir.path().join("x/file/deep")).unwrap();
+    fs::create_dir_all(dir.path().join("x/deep/handoffs/HO-1")).unwrap();
+    fs::write(dir.path().join("x/handoffs"), "theirs").unwrap();
+    fs::write(dir.path().join("x/file.kept-1"), "theirs too").unwrap();
+    disk.write(Path::new(".x.new"), "file", "ours").unwrap();
+    disk.write(Path::new(".x.new/handoffs"), "HO-2", "ours").unwrap();
+    disk.swap(Path::new(""), ".x.new", "x", is_own).unwrap();
+    assert_eq!(names(dir.path()), ["x"]);
+    let found = names(&dir.path().join("x"));
+    assert_eq!(found.len(), 6, "{found:?}");
+    assert!(dir.path().join("x/deep/handoffs/HO-1").exists());
+    assert_eq!(fs::read_to_string(dir.path().join("x/handoffs.kept-1")).unwrap(), "theirs");
+    let kept = found.iter().filter(|it| it.starts_with("file.kept-1")).count();
+    assert_eq!(kept, 2, "{found:?}");
+    assert_eq!(fs::read_to_string(dir.path().join("x/file")).unwrap(), "ours");
+}
+
+#[cfg(unix)]
+#[test]
+fn links_of_others_move_and_are_not_followed() {
+    use std::os::unix::fs::symlink;
+    let (dir, disk) = disk();
+    let elsewhere = tempfile::tempdir().unwrap();
+    fs::write(elsewhere.path().join("HO-1"), "theirs").unwrap();
+    fs::create_dir(dir.path().join("x")).unwrap();
+    symlink(elsewhere.path(), dir.path().join("x/link")).unwrap();
+    symlink(elsewhere.path(), dir.path().join("x/handoffs")).unwrap();
+    disk.write(Path::new(".x.new"), "file", "ours").unwrap();
+    disk.swap(Path::new(""), ".x.new", "x", is_own).unwrap();
+    assert_eq!(names(&dir.path().join("x")), ["file", "link"]);
+    assert_eq!(names(elsewhere.path()), ["HO-1"]);
+    // Where the place itself leads out, nothing is carried there.
+    fs::create_dir_all(dir.path().join(".y.old/mine")).unwrap();
+    symlink(elsewhere.path(), dir.path().join("y")).unwrap();
+    let error = disk.settle(Path::new(""), "y", is_own).unwrap_err();
+    assert!(matches!(error, DiskError::Outside { .. }), "{error}");
+    assert_eq!(names(elsewhere.path()), ["HO-1"]);
+    assert!(dir.path().join(".y.old/mine").exists());
 }
 
 #[cfg(unix)]

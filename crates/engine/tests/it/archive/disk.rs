@@ -1,7 +1,7 @@
 //! A disk that fails, and what is in the way.
 
 use baton_core::command::Command;
-use baton_engine::ArchiveError;
+use baton_engine::{ArchiveError, Archived};
 
 use super::*;
 
@@ -83,14 +83,23 @@ async fn a_rebuild_makes_everything_again_and_leaves_alone_what_is_not_its_own()
         let ended = world.run("S-1").await.run.id;
         let session = session(&world, "S-1").await;
         std::fs::write(project.path(&format!("{session}/session.md")), "scribbled over").unwrap();
-        std::fs::write(project.path(&format!("{session}/stray.md")), "stray").unwrap();
         std::fs::write(project.path(&format!("state/runs/{ended}.json")), "long over").unwrap();
         std::fs::remove_dir_all(project.path(&format!("{session}/handoffs"))).unwrap();
+        for stale in ["handoffs/HO-099.yaml", "handoffs/.HO-001.yaml.new", ".session.md.new"] {
+            let stale = project.path(&format!("{session}/{stale}"));
+            std::fs::create_dir_all(stale.parent().unwrap()).unwrap();
+            std::fs::write(stale, "left behind").unwrap();
+        }
         let sessions = ".project/07-audit/sessions";
         let foreign = [
             format!("{sessions}/00000000-0000-7000-8000-00000000ffff/handoffs/HO-001.yaml"),
             format!("{sessions}/README.md"),
             "state/notes.txt".to_owned(),
+            "state/runs/notes.txt".to_owned(),
+            format!("{session}/notes.md"),
+            format!("{session}/pictures/1.svg"),
+            format!("{session}/handoffs/HO-1.yaml"),
+            format!("{session}/handoffs/review/HO-001.yaml"),
         ];
         for path in &foreign {
             let path = project.path(path);
@@ -98,7 +107,7 @@ async fn a_rebuild_makes_everything_again_and_leaves_alone_what_is_not_its_own()
             std::fs::write(path, "theirs").unwrap();
         }
         let archived = project.archive.rebuild().await.unwrap();
-        assert_eq!((archived.n_runs, archived.n_unreadable), (2, 0));
+        assert_eq!(archived, Archived { n_runs: 2, n_unreadable: 0, n_unknown: 1 });
         let mut files = project.files();
         for path in &foreign {
             assert_eq!(files.remove(path).as_deref(), Some("theirs"), "{path}");
@@ -109,6 +118,81 @@ async fn a_rebuild_makes_everything_again_and_leaves_alone_what_is_not_its_own()
         project.archive.catch_up().await.unwrap();
         assert_ne!(project.files(), expected);
     }
+}
+
+#[tokio::test]
+async fn a_rebuild_takes_away_the_state_of_runs_that_are_no_more() {
+    for backend in Backend::ALL {
+        // As after a restore: the files tell of a log that was longer.
+        let (longer, shorter) = (backend.world().await, backend.world().await);
+        let project = Project::of(&longer.engine);
+        for story in ["S-1", "S-2"] {
+            longer.starts(story).await.unwrap();
+        }
+        project.archive.catch_up().await.unwrap();
+        let gone = format!("state/runs/{}.json", longer.run("S-2").await.run.id);
+        let left = session(&longer, "S-2").await;
+        std::fs::write(project.path("state/runs/mine.json"), "mine").unwrap();
+        let archive = Archive::new(shorter.engine.clone(), places(project.dir.path()));
+        // Ids are drawn in the same order: the first run is in both.
+        shorter.starts("S-1").await.unwrap();
+        let archived = archive.rebuild().await.unwrap();
+        assert_eq!(archived, Archived { n_runs: 1, n_unreadable: 0, n_unknown: 1 });
+        assert!(!project.path(&gone).exists(), "an open run that does not exist");
+        let mut files = project.files();
+        assert_eq!(files.remove("state/runs/mine.json").as_deref(), Some("mine"));
+        files.retain(|path, _| !path.starts_with(&left));
+        assert_eq!(files, rebuilt(&shorter).await);
+        assert!(project.path(&left).join("session.md").exists());
+    }
+}
+
+#[tokio::test]
+async fn a_rebuild_of_no_runs_leaves_no_state() {
+    let (longer, empty) = (Backend::Memory.world().await, Backend::Memory.world().await);
+    let project = Project::of(&longer.engine);
+    longer.starts("S-1").await.unwrap();
+    project.archive.catch_up().await.unwrap();
+    assert!(project.path("state/current.json").exists());
+    let archive = Archive::new(empty.engine.clone(), places(project.dir.path()));
+    let archived = archive.rebuild().await.unwrap();
+    assert_eq!(archived, Archived { n_unknown: 1, ..Archived::default() });
+    let files = project.files();
+    assert!(!files.keys().any(|it| it.starts_with("state/")), "{files:?}");
+}
+
+#[tokio::test]
+async fn nothing_of_others_is_lost_wherever_a_rebuild_is_killed() {
+    let world = Backend::Memory.world().await;
+    let project = Project::of(&world.engine);
+    world.starts("S-1").await.unwrap();
+    project.archive.catch_up().await.unwrap();
+    let session = session(&world, "S-1").await;
+    let (folder, name) = session.rsplit_once('/').unwrap();
+    let old = project.path(&format!("{folder}/.{name}.old"));
+    let mine = project.path(&format!("{session}/notes.md"));
+    for round in ["pass", "rebuild"] {
+        std::fs::write(&mine, round).unwrap();
+        // Killed once the old folder was put aside.
+        std::fs::rename(project.path(&session), &old).unwrap();
+        world.starts(round).await.unwrap();
+        match round {
+            "pass" => {
+                world.on("S-1", accept(1)).await.unwrap();
+                project.archive.catch_up().await.unwrap();
+            }
+            _ => {
+                // And another has written a file of that name meanwhile.
+                std::fs::create_dir_all(mine.parent().unwrap()).unwrap();
+                std::fs::write(&mine, "newer").unwrap();
+                project.archive.rebuild().await.unwrap();
+            }
+        }
+        assert!(!old.exists());
+    }
+    assert_eq!(std::fs::read_to_string(&mine).unwrap(), "newer");
+    assert_eq!(project.read(&format!("{session}/notes.md.kept-1")), "rebuild");
+    assert!(project.read(&format!("{session}/session.md")).starts_with("# Session"));
 }
 
 #[tokio::test]

@@ -289,6 +289,22 @@ async fn how_far_the_run_was_is_told_for_the_time_when_a_handoff_was_made() {
 }
 
 #[tokio::test]
+async fn the_step_that_a_run_was_taken_up_at_counts_as_done() {
+    let world = Backend::Memory.world().await;
+    let project = Project::of(&world.engine);
+    world.hands("S-1", "analyst", "implementer", r#"{"plan":"p"}"#).await.unwrap();
+    world.hands("S-1", "implementer", "reviewer", "{}").await.unwrap();
+    project.archive.catch_up().await.unwrap();
+    let session = session(&world, "S-1").await;
+    for (no, expected) in [(1, r#"["analyze"]"#), (2, r#"["analyze","implement"]"#)] {
+        let text = project.read(&format!("{session}/handoffs/HO-00{no}.yaml"));
+        let document = formats::decode(Format::Yaml, &text).unwrap();
+        let done = document.at("handoff.workflow_state.completed_steps").unwrap();
+        assert_eq!(json::print(done), expected, "{text}");
+    }
+}
+
+#[tokio::test]
 async fn a_session_is_told_in_words_that_nobody_can_forge() {
     let world = Backend::Memory.world().await;
     let project = Project::of(&world.engine);

@@ -1,0 +1,111 @@
+//! The whole archive made again from the log. What is Baton's and told by no run any more goes;
+//! what others have put among it stays.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+
+use baton_core::run::RunId;
+use baton_store::{Position, RunFilter};
+use uuid::Uuid;
+
+use super::disk::{Disk, DiskError, Sort};
+use super::rendered::{Rendered, is_own};
+use super::{
+    Archive, ArchiveError, Archived, CURRENT, PAGE, PROJECTOR, Places, RUNS, fresh, write_session,
+    write_state,
+};
+
+impl Archive {
+    /// Makes everything again, each session in a fresh folder. Folders of sessions that are not of
+    /// this store are left alone, and counted.
+    pub async fn rebuild(&self) -> Result<Archived, ArchiveError> {
+        let _at_work = self.engine.archive.work().await;
+        let store = self.engine.store();
+        // Until it is done, the next pass would have to begin at the beginning.
+        let from = store.cursor(PROJECTOR).await?;
+        store.advance(PROJECTOR, from, Position::START).await?;
+        let news = self.news(Position::START).await?;
+        let mut archived = Archived::default();
+        let mut known = Known::default();
+        let mut after = 0;
+        loop {
+            let filter = RunFilter { after, limit: PAGE, ..RunFilter::default() };
+            let page = store.runs(&filter).await?;
+            let Some(last) = page.last() else { break };
+            after = last.number;
+            for row in &page {
+                let run = row.run.id;
+                known.runs.insert(run);
+                let Some(rendered) = self.rendered(run, &mut archived).await? else { continue };
+                if rendered.is_open {
+                    known.open.insert(run);
+                }
+                let is_current = news.as_ref().is_some_and(|it| it.last == run);
+                self.on_disk(move |disk, places| {
+                    write_afresh(disk, places, &rendered)?;
+                    if is_current {
+                        disk.write(&places.state, CURRENT, &rendered.state)?;
+                    }
+                    Ok(())
+                })
+                .await?;
+            }
+        }
+        let has_events = news.is_some();
+        archived.n_unknown = self
+            .on_disk(move |disk, places| {
+                if !has_events {
+                    disk.remove(&places.state, CURRENT)?;
+                }
+                known.tidy(disk, places)
+            })
+            .await?;
+        if let Some(news) = news {
+            store.advance(PROJECTOR, Position::START, news.upto).await?;
+        }
+        Ok(archived)
+    }
+}
+
+/// The runs of the store.
+#[derive(Default)]
+struct Known {
+    runs: BTreeSet<RunId>,
+    /// Those that have a state.
+    open: BTreeSet<RunId>,
+}
+
+impl Known {
+    /// Takes away the states of runs that have none, and counts the sessions of no run.
+    fn tidy(&self, disk: &Disk, places: &Places) -> Result<u64, DiskError> {
+        let states = places.state.join(RUNS);
+        for (name, sort) in disk.entries(&states)? {
+            let Some(name) = name.to_str().filter(|_| sort != Sort::Folder) else { continue };
+            let run = name.strip_suffix(".json").and_then(run_named);
+            if run.is_some_and(|it| !self.open.contains(&it)) {
+                disk.remove(&states, name)?;
+            }
+        }
+        let sessions = disk.entries(&places.sessions)?;
+        let is_unknown = |(name, sort): &&(OsString, Sort)| {
+            let run = name.to_str().and_then(run_named);
+            *sort == Sort::Folder && run.is_some_and(|it| !self.runs.contains(&it))
+        };
+        Ok(sessions.iter().filter(is_unknown).count() as u64)
+    }
+}
+
+/// An id as Baton writes it, and no other spelling.
+fn run_named(name: &str) -> Option<RunId> {
+    let run = RunId(Uuid::try_parse(name).ok()?);
+    (run.to_string() == name).then_some(run)
+}
+
+/// As [`write`](super::write), so that of what Baton wrote nothing stays that was there before.
+fn write_afresh(disk: &Disk, places: &Places, rendered: &Rendered) -> Result<(), DiskError> {
+    let name = rendered.run.to_string();
+    disk.remove(&places.sessions, &fresh(&name))?;
+    write_session(disk, places, &fresh(&name), rendered)?;
+    disk.swap(&places.sessions, &fresh(&name), &name, is_own)?;
+    write_state(disk, places, &name, rendered)
+}
