@@ -28,7 +28,7 @@ async fn serve_until_told(session: &Session, serve: &Serve) -> Result<(), Failur
     let options = Options { listen: serve.listen, allowed_hosts: serve.allow_host.clone() };
     let server = Server::bind(session.engine.clone(), &options).await?;
     let url = format!("http://{}", server.address());
-    session.say_where(&url)?;
+    session.say_where(&url, server.instance())?;
     let timekeeper = Timekeeper::start(session.engine.clone());
     let sweeper = Sweeper::start(session.engine.clone());
     let archivist = session.engine.archive().map(Archivist::start);
