@@ -11,7 +11,7 @@ use baton_wire::formats::{self, FormatError};
 
 use self::edge::Edges;
 use crate::args::{Cli, Lint};
-use crate::document::Document;
+use crate::document::{Document, SAY_FROM};
 use crate::failure::Failure;
 use crate::project::Project;
 use crate::show::Format;
@@ -47,7 +47,7 @@ pub(crate) fn run(cli: &Cli, args: &Lint) -> Result<(), Failure> {
     let folder = Folder(project.root);
     let mut looked = Vec::new();
     for file in &args.files {
-        let document = Document::read(file, args.from)?;
+        let document = Document::read(file, args.from, SAY_FROM)?;
         looked.push(match formats::decode(document.format, &document.text) {
             Ok(tree) => {
                 let edge = edges.of_document(&tree, said.as_ref());

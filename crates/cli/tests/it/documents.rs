@@ -111,6 +111,16 @@ fn a_handoff_is_looked_at_by_its_own_contract_and_every_rule() {
 }
 
 #[test]
+fn what_a_document_is_written_in_can_be_said_in_the_way_that_is_advised() {
+    let project = Project::started();
+    project.has("unclear", "just words");
+    project.fails(&["convert", "unclear", "--to", "json"], 2, "; say it with `--from` [usage]");
+    project.fails(&["lint", "unclear"], 2, "; say it with `--from` [usage]");
+    let create = ["handoff", "create", "--from", "analyst", "--file", "unclear"];
+    project.fails(&create, 2, "; give the file an ending such as `.yaml` [usage]");
+}
+
+#[test]
 fn what_a_handoff_says_about_files_is_compared_with_the_disk() {
     let project = Project::new();
     let artifact = "handoff:\n  from: {agent: specification}\n  to: {agent: architecture, reason: r}\n  \
