@@ -111,6 +111,24 @@ fn a_handoff_is_looked_at_by_its_own_contract_and_every_rule() {
 }
 
 #[test]
+fn what_is_no_text_is_named_as_it_was_typed() {
+    let project = Project::new();
+    std::fs::write(project.path().join("u16.xml"), b"\xff\xfe<\0").unwrap();
+    std::fs::create_dir(project.path().join("folder")).unwrap();
+    for command in [
+        &["lint"][..],
+        &["convert", "--to", "json"],
+        &["handoff", "create", "--from", "analyst", "--file"],
+    ] {
+        let on = |file: &'static str| [command, &[file]].concat();
+        project.fails(&on("u16.xml"), 2, "error: `u16.xml` is not UTF-8 text");
+        project.fails(&on("folder"), 2, "`folder` is a folder; name a file in it");
+    }
+    project.fails(&["extract", "folder"], 2, "`folder` is a folder");
+    project.fails(&["story", "import", "u16.xml"], 2, "error: `u16.xml` is not UTF-8 text");
+}
+
+#[test]
 fn what_a_document_is_written_in_can_be_said_in_the_way_that_is_advised() {
     let project = Project::started();
     project.has("unclear", "just words");
