@@ -111,6 +111,29 @@ fn a_handoff_is_looked_at_by_its_own_contract_and_every_rule() {
 }
 
 #[test]
+fn a_file_that_cannot_be_read_is_told_beside_the_others() {
+    let project = Project::new();
+    project.has("good.xml", REVIEW);
+    std::fs::write(project.path().join("u16.xml"), b"\xff\xfe<\0").unwrap();
+    let files = ["lint", "nofile", "good.xml", "u16.xml"];
+    let said = project.run(&files);
+    assert_eq!(said.code, 1, "{said:?}");
+    assert!(said.stdout.contains("good.xml ") && said.stdout.contains(" of 100"), "{said:?}");
+    assert!(said.stdout.contains("nofile cannot be read\n  there is no file `nofile`"), "{said:?}");
+    assert!(said.stdout.contains("`u16.xml` is not UTF-8 text"), "{said:?}");
+    assert!(said.stderr.contains("errors in 2 of 3 files"), "{said:?}");
+    let said = project.run(&[&files[..], &["--json"]].concat());
+    let found: Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_eq!((&found[0]["format"], &found[0]["isGood"]), (&Value::Null, &Value::Bool(false)));
+    assert_eq!(found[0]["problem"]["code"], "not_found");
+    assert_eq!(found[1]["isGood"], true);
+    let said = project.run(&[&files[..], &["--sarif"]].concat());
+    let sarif: Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_eq!(sarif["runs"][0]["results"][0]["ruleId"], "not_found");
+    project.fails(&["lint", "nofile"], 3, "there is no file `nofile`");
+}
+
+#[test]
 fn what_is_no_text_is_named_as_it_was_typed() {
     let project = Project::new();
     std::fs::write(project.path().join("u16.xml"), b"\xff\xfe<\0").unwrap();
