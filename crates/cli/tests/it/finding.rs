@@ -146,10 +146,10 @@ fn what_works_on_the_data_itself_works_beside_a_server_or_says_why_not() {
     let project = Project::started();
     let server = project.serves();
     project.ok(&["backup", "copy.db"]);
-    assert!(project.ok(&["verify"]).contains("1 runs and 2 events verified"));
+    assert!(project.ok(&["verify"]).contains("1 run and 2 events verified"));
     let well = project.ok(&["doctor"]);
     assert!(well.contains(&format!("✔ a server has the data: {}", server.url)), "{well}");
-    assert!(well.contains("✔ 1 runs and 2 events"), "{well}");
+    assert!(well.contains("✔ 1 run and 2 events"), "{well}");
     let busy = format!("a server has the data ({}); stop it first", server.url);
     project.fails(&["restore", "copy.db", "--replace"], 5, &busy);
     project.fails(&["serve", "--listen", "127.0.0.1:0"], 5, &busy);
