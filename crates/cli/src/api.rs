@@ -21,7 +21,7 @@ use serde::de::DeserializeOwned;
 pub(crate) use self::ask::Ask;
 pub(crate) use self::events::{Events, Heard};
 pub(crate) use self::network::Server;
-pub(crate) use self::place::{Holder, holder, lock};
+pub(crate) use self::place::{Holder, holder, lock, note};
 pub(crate) use self::reply::{Listed, Reply};
 use crate::args::{Cli, ProfileArg, ProfileName};
 use crate::data::Data;

@@ -10,6 +10,9 @@ use crate::args::FormatName;
 use crate::failure::Failure;
 use crate::payload;
 
+/// For commands that can be told.
+pub(crate) const SAY_FROM: &str = "say it with `--from`";
+
 /// A text and what it is written in.
 pub(crate) struct Document {
     /// As it was named.
@@ -19,13 +22,17 @@ pub(crate) struct Document {
 }
 
 impl Document {
-    /// Reads a file, or stdin for `-`.
-    pub(crate) fn read(file: &str, said: Option<FormatName>) -> Result<Self, Failure> {
+    /// Reads a file, or stdin for `-`. The advice is how to say what it is written in.
+    pub(crate) fn read(
+        file: &str,
+        said: Option<FormatName>,
+        advice: &str,
+    ) -> Result<Self, Failure> {
         let text = payload::file(file)?;
         let format = said.map(Format::from).or_else(|| by_name(file));
         let format = format.or_else(|| formats::guess(&text)).ok_or_else(|| {
-            let message = "it is not clear what the document is written in; say it with `--from`";
-            Failure::Usage(format!("`{file}`: {message}"))
+            let message = "it is not clear what the document is written in";
+            Failure::Usage(format!("`{file}`: {message}; {advice}"))
         })?;
         Ok(Self { file: file.to_owned(), format, text })
     }

@@ -120,7 +120,7 @@ impl Failure {
         }
     }
 
-    fn code(&self) -> &str {
+    pub(crate) fn code(&self) -> &str {
         match self {
             Failure::Refused { problem, .. } => &problem.code,
             Failure::Engine(error) => error.code(),

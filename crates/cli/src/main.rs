@@ -8,6 +8,7 @@ mod commands;
 mod data;
 mod document;
 mod failure;
+mod log;
 mod payload;
 mod project;
 mod session;

@@ -39,7 +39,16 @@ fn raw(text: String) -> Result<Box<RawValue>, Failure> {
 
 /// The text of a document: a file, or stdin for `-`.
 pub(crate) fn file(name: &str) -> Result<String, Failure> {
-    if name == "-" { text(name) } else { text(&format!("@{name}")) }
+    if name == "-" { read_text(&mut std::io::stdin(), "stdin") } else { file_at(name) }
+}
+
+fn file_at(path: &str) -> Result<String, Failure> {
+    read_text(&mut open(path)?, path)
+}
+
+fn read_text(from: &mut dyn std::io::Read, name: &str) -> Result<String, Failure> {
+    let bytes = read_at_most(from, name, json::MOST_BYTES as u64)?;
+    String::from_utf8(bytes).map_err(|_| Failure::Usage(format!("`{name}` is not UTF-8 text")))
 }
 
 /// Everything that an agent printed, which may be long and need not be text to the last byte.
@@ -54,23 +63,24 @@ pub(crate) fn output(name: &str) -> Result<String, Failure> {
 
 /// Text from wherever the argument says.
 pub(crate) fn text(argument: &str) -> Result<String, Failure> {
-    let bytes = if argument == "-" {
-        read_at_most(&mut std::io::stdin(), "stdin", json::MOST_BYTES as u64)?
-    } else if let Some(path) = argument.strip_prefix('@') {
-        read_at_most(&mut open(path)?, path, json::MOST_BYTES as u64)?
-    } else {
-        return Ok(argument.to_owned());
-    };
-    String::from_utf8(bytes).map_err(|_| Failure::Usage(format!("`{argument}` is not UTF-8 text")))
+    match argument.strip_prefix('@') {
+        Some(path) => file_at(path),
+        None if argument == "-" => file(argument),
+        None => Ok(argument.to_owned()),
+    }
 }
 
 fn open(path: &str) -> Result<std::fs::File, Failure> {
-    std::fs::File::open(path).map_err(|error| {
+    let failed = |error: std::io::Error| {
         if error.kind() == std::io::ErrorKind::NotFound {
             return Failure::NotFound(format!("there is no file `{path}`"));
         }
         Failure::io(format!("read `{path}`"), error)
-    })
+    };
+    if std::fs::metadata(path).map_err(failed)?.is_dir() {
+        return Err(Failure::Usage(format!("`{path}` is a folder; name a file in it")));
+    }
+    std::fs::File::open(path).map_err(failed)
 }
 
 /// More than that is not even read.

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use baton_core::names::Principal;
 use baton_engine::{Engine, SystemClock};
 use baton_store_sqlite::{DataLock, SqliteStore};
+use uuid::Uuid;
 
+use crate::api;
 use crate::archive;
 use crate::args::Cli;
 use crate::failure::Failure;
@@ -43,8 +45,9 @@ impl Session {
     }
 
     /// Tells whoever finds the data in use where to ask instead.
-    pub(crate) fn say_where(&self, url: &str) -> Result<(), Failure> {
-        self.lock.set_note(url).map_err(|error| Failure::io("write the lock file", error))
+    pub(crate) fn say_where(&self, url: &str, instance: Uuid) -> Result<(), Failure> {
+        let note = api::note(url, instance);
+        self.lock.set_note(&note).map_err(|error| Failure::io("write the lock file", error))
     }
 
     /// Writes the archive, where there is one, and lets everything go.

@@ -65,6 +65,11 @@ pub(crate) fn answer_json(node: &Node) {
     answer(&json::print_pretty(node));
 }
 
+/// `1 run`, `2 runs`.
+pub(crate) fn counted(n: u64, what: &str) -> String {
+    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
+}
+
 /// Says something that is not the answer.
 pub(crate) fn note(text: &str) {
     anstream::eprintln!("{text}");

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 
 use crate::document::Node;
 use crate::names::{AgentId, StepId};
+use crate::outcome::Outcome;
 use crate::problem::Problem;
 use crate::run::HandoffNo;
 
@@ -30,8 +31,14 @@ pub enum Refusal {
     AcceptFirst { handoff: HandoffNo },
     #[error("{handoff} from `{from}` to `{to}` is still pending; answer it, or supersede it")]
     Duplicate { handoff: HandoffNo, from: AgentId, to: AgentId },
-    #[error("there is no edge from `{from}` to `{to}` here; {known}")]
-    NotAnEdge { from: String, to: AgentId, known: String },
+    #[error("there is no edge from `{from}` to `{to}`{} here; {known}", on(*outcome))]
+    NotAnEdge {
+        from: String,
+        to: AgentId,
+        /// How the step ended, where that decides.
+        outcome: Option<Outcome>,
+        known: String,
+    },
     #[error("the step `{step}` has nowhere to go on `{outcome}` by itself; say which of {choices}")]
     ChooseReceiver { step: StepId, outcome: &'static str, choices: String },
     #[error("the step `{step}` is not optional and cannot be skipped")]
@@ -229,6 +236,10 @@ fn broken(contract: Option<&str>) -> String {
         || "the linter does not let the package through".to_owned(),
         |it| format!("the package breaks the contract `{it}`"),
     )
+}
+
+fn on(outcome: Option<Outcome>) -> String {
+    outcome.map_or_else(String::new, |it| format!(" on {}", it.name()))
 }
 
 fn before(due: Option<&Timestamp>) -> String {

@@ -32,3 +32,6 @@ use axum::http::HeaderName;
 pub const AS: HeaderName = HeaderName::from_static("baton-as");
 /// Which Baton answers; every answer of a server has it.
 pub const VERSION: HeaderName = HeaderName::from_static("baton-version");
+/// Which server answers, from its start to its end; every answer of a server has it. A request
+/// that has it is meant for that server, and for none that has come to its address since.
+pub const INSTANCE: HeaderName = HeaderName::from_static("baton-instance");

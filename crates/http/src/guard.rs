@@ -59,7 +59,7 @@ impl Origins {
 pub(crate) async fn check(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>().cloned();
     let method = request.method().clone();
-    let refused = refuse(&app.origins, &request).err().map(|it| it.into_response());
+    let refused = refuse(&app, &request).err().map(|it| it.into_response());
     let mut response = match refused {
         Some(response) => response,
         None => next.run(request).await,
@@ -68,11 +68,13 @@ pub(crate) async fn check(State(app): State<Arc<App>>, request: Request, next: N
     // So that a client can tell a Baton from anything else at that address.
     let version = HeaderValue::from_static(env!("CARGO_PKG_VERSION"));
     response.headers_mut().insert(api::VERSION, version);
+    response.headers_mut().insert(api::INSTANCE, app.instance.clone());
     app.metrics.count(route.as_ref(), method, response.status());
     response
 }
 
-fn refuse(origins: &Origins, request: &Request) -> Result<(), Problem> {
+fn refuse(app: &App, request: &Request) -> Result<(), Problem> {
+    let origins = &app.origins;
     let headers = request.headers();
     let host = text(headers, HOST.as_str()).or_else(|| {
         let authority = request.uri().authority()?;
@@ -81,6 +83,10 @@ fn refuse(origins: &Origins, request: &Request) -> Result<(), Problem> {
     if !host.is_some_and(|it| origins.has_host(it)) {
         let message = "this server answers only to its own names; see `--allow-host`";
         return Err(Problem::new(StatusCode::MISDIRECTED_REQUEST, "foreign_host", message));
+    }
+    if headers.get(api::INSTANCE).is_some_and(|it| it != app.instance) {
+        let message = "this was meant for another server, which was at this address before";
+        return Err(Problem::new(StatusCode::MISDIRECTED_REQUEST, "other_server", message));
     }
     let foreign = || {
         let message = "what another page sends is not taken";

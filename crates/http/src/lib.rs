@@ -27,11 +27,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::http::HeaderValue;
 use axum::middleware::from_fn_with_state;
-use baton_engine::Engine;
+use baton_core::decide::Fresh as _;
+use baton_engine::{Engine, SystemClock};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use utoipa_axum::router::OpenApiRouter;
+use uuid::Uuid;
 
 pub use crate::local::Local;
 
@@ -67,6 +70,7 @@ pub enum ServeError {
 pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
+    instance: Uuid,
     router: Router,
     live: Arc<Live>,
 }
@@ -78,6 +82,8 @@ const MOST_FAREWELL: Duration = Duration::from_secs(3);
 pub(crate) struct App {
     pub(crate) engine: Arc<Engine>,
     pub(crate) origins: Origins,
+    /// What tells this server from any other, before it and beside it.
+    pub(crate) instance: HeaderValue,
     pub(crate) metrics: Metrics,
     /// Of every route, as OpenAPI 3.1.
     pub(crate) description: String,
@@ -104,8 +110,14 @@ impl Server {
         let address = listener.local_addr().map_err(failed)?;
         let origins = Origins::new(address, &options.allowed_hosts);
         let live = Arc::new(Live::new(engine.clone()));
-        let router = router(engine, origins, live.clone());
-        Ok(Self { listener, address, router, live })
+        let instance = Uuid::from_bytes(SystemClock.nonce());
+        let router = router(engine, origins, instance, live.clone());
+        Ok(Self { listener, address, instance, router, live })
+    }
+
+    /// What its answers have as [`api::INSTANCE`].
+    pub fn instance(&self) -> Uuid {
+        self.instance
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -147,11 +159,20 @@ impl Server {
 }
 
 /// The whole face, for a server and for whoever calls it without a network.
-pub(crate) fn router(engine: Arc<Engine>, origins: Origins, live: Arc<Live>) -> Router {
+pub(crate) fn router(
+    engine: Arc<Engine>,
+    origins: Origins,
+    instance: Uuid,
+    live: Arc<Live>,
+) -> Router {
     let (routes, description) = described_routes().split_for_parts();
     let app = Arc::new(App {
         engine,
         origins,
+        instance: match HeaderValue::try_from(instance.to_string()) {
+            Ok(instance) => instance,
+            Err(error) => unreachable!("an id is plain letters: {error}"),
+        },
         metrics: Metrics::default(),
         live,
         page: openapi::render(&description),

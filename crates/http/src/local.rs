@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Body;
-use axum::http::{Request, Response};
+use axum::http::{HeaderValue, Request, Response};
 use baton_engine::Engine;
 use bytes::Bytes;
 use http_body_util::BodyExt as _;
@@ -30,6 +30,7 @@ impl Local {
             live: Arc::new(Live::new(engine.clone())),
             engine,
             origins: Origins::new(nowhere, &[]),
+            instance: HeaderValue::from_static("none"),
             metrics: Metrics::default(),
             description: String::new(),
             page: String::new(),

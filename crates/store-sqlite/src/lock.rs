@@ -63,10 +63,18 @@ impl DataLock {
     /// Says who holds the lock, in one line: a process id, or where a server can be reached.
     pub fn set_note(&self, note: &str) -> io::Result<()> {
         let line = format!("{}\n", note.replace(['\r', '\n'], " "));
+        // Nothing is said for a moment, rather than what the holder before said of itself.
+        self.file.set_len(0)?;
         let mut file = &self.file;
         file.rewind()?;
-        file.write_all(line.as_bytes())?;
-        file.set_len(line.len() as u64)
+        file.write_all(line.as_bytes())
+    }
+}
+
+impl Drop for DataLock {
+    fn drop(&mut self) {
+        // Whoever is killed cannot do this either: a note is believed only once it is confirmed.
+        let _ = self.file.set_len(0);
     }
 }
 
@@ -107,10 +115,13 @@ mod tests {
     }
 
     #[test]
-    fn a_dropped_lock_is_free_and_its_file_stays() {
+    fn a_dropped_lock_is_free_and_its_file_stays_without_a_name() {
         let dir = tempfile::tempdir().unwrap();
-        drop(DataLock::take(dir.path(), Duration::ZERO).unwrap());
+        let lock = DataLock::take(dir.path(), Duration::ZERO).unwrap();
+        lock.set_note("http://127.0.0.1:4000").unwrap();
+        drop(lock);
         assert!(dir.path().join(FILE).exists());
+        assert_eq!(read_note(dir.path()), None);
         DataLock::take(dir.path(), Duration::ZERO).unwrap();
     }
 

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use baton_http::api::VERSION;
+use baton_http::api::{INSTANCE, VERSION};
 use bytes::Bytes;
 use http::header::{HOST, HeaderValue};
-use http::{Request, Response};
+use http::{Request, Response, Uri};
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
 use hyper::client::conn::http1::{self, SendRequest};
@@ -48,8 +48,11 @@ impl Server {
         }
     }
 
+    /// True if somebody answers, and is who it should be.
     pub(super) async fn is_there(&self) -> bool {
-        self.connect().await.is_ok()
+        let mut request = Request::new(Bytes::new());
+        *request.uri_mut() = Uri::from_static("/healthz");
+        timeout(MOST_CONNECTING, self.stream(request)).await.is_ok_and(|it| it.is_ok())
     }
 
     /// Sends a request and waits for the whole answer.
@@ -71,6 +74,9 @@ impl Server {
         let authority = HeaderValue::try_from(self.url.authority())
             .map_err(|error| self.failed(error.to_string()))?;
         request.headers_mut().insert(HOST, authority);
+        if let Some(instance) = self.from.instance() {
+            request.headers_mut().insert(INSTANCE, instance.clone());
+        }
         let mut sender = self.connect().await?;
         let response = sender
             .send_request(request.map(Full::new))
@@ -78,6 +84,12 @@ impl Server {
             .map_err(|error| self.broke_off(&error))?;
         if !response.headers().contains_key(VERSION) {
             return Err(self.failed("whatever answers there is no Baton"));
+        }
+        // It has refused what was not meant for it, if it is new enough to know.
+        if let Some(instance) = self.from.instance()
+            && response.headers().get(INSTANCE) != Some(instance)
+        {
+            return Err(self.failed("another Baton answers there by now; try again"));
         }
         Ok(response)
     }

@@ -4,6 +4,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use baton_store_sqlite::{DataLock, LockError};
+use http::header::HeaderValue;
+use uuid::Uuid;
 
 use super::network::Server;
 use super::url::{From, Url};
@@ -19,8 +21,8 @@ pub(crate) enum Holder {
 }
 
 /// Takes the lock, or finds the server that has it. What the lock file says counts only while
-/// somebody holds it, and only if somebody listens there: a server that was killed still stands
-/// in it, and one that starts or stops does not answer.
+/// somebody holds it, and only if that very server answers there: one that was killed still stands
+/// in it, another may have its address, and one that starts or stops does not answer.
 pub(crate) async fn holder(data: &Path) -> Result<Holder, Failure> {
     let asked_at = Instant::now();
     loop {
@@ -29,17 +31,30 @@ pub(crate) async fn holder(data: &Path) -> Result<Holder, Failure> {
             Err(LockError::Held { by }) => by,
             Err(error @ LockError::File { .. }) => return Err(error.into()),
         };
-        if let Ok(url) = Url::parse(&by) {
-            let server = Server::new(url, From::Lock(data.to_owned()));
-            if server.is_there().await {
-                return Ok(Holder::Server(server));
-            }
+        let named = server_in(&by, data);
+        if let Some(server) = &named
+            && server.is_there().await
+        {
+            return Ok(Holder::Server(server.clone()));
         }
         if asked_at.elapsed() >= PATIENCE {
+            let by = named.map_or(by, |it| it.url.to_string());
             return Err(Failure::Busy { by });
         }
         tokio::time::sleep(PAUSE).await;
     }
+}
+
+/// What a server says of itself in the lock file: where it is, and which one it is.
+pub(crate) fn note(url: &str, instance: Uuid) -> String {
+    format!("{url} {instance}")
+}
+
+fn server_in(note: &str, data: &Path) -> Option<Server> {
+    let (url, instance) = note.split_once(' ')?;
+    let url = Url::parse(url).ok()?;
+    let instance = HeaderValue::try_from(instance).ok()?;
+    Some(Server::new(url, From::Lock { data: data.to_owned(), instance }))
 }
 
 /// The lock, for what cannot be done while somebody else has the data.

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use http::Uri;
+use http::header::HeaderValue;
 
 /// `http://HOST[:PORT]`, and nothing after it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,8 +18,12 @@ pub(crate) struct Url {
 pub(crate) enum From {
     Flag,
     Environment,
-    /// The lock of this data folder.
-    Lock(PathBuf),
+    /// The lock of this data folder, and which server it means: others may be at its address by
+    /// now.
+    Lock {
+        data: PathBuf,
+        instance: HeaderValue,
+    },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -63,6 +68,16 @@ impl Url {
     }
 }
 
+impl From {
+    /// Which server it has to be, where that is known.
+    pub(super) fn instance(&self) -> Option<&HeaderValue> {
+        match self {
+            Self::Flag | Self::Environment => None,
+            Self::Lock { instance, .. } => Some(instance),
+        }
+    }
+}
+
 impl fmt::Display for Url {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "http://{}:{}", self.host, self.port)
@@ -74,7 +89,7 @@ impl fmt::Display for From {
         match self {
             Self::Flag => f.write_str("named by `--server`"),
             Self::Environment => f.write_str("named by `BATON_URL`"),
-            Self::Lock(data) => write!(f, "named by the lock file in `{}`", data.display()),
+            Self::Lock { data, .. } => write!(f, "named by the lock file in `{}`", data.display()),
         }
     }
 }

@@ -109,7 +109,8 @@ fn tell(format: Format, what: &str, verified: &Verified) {
     let Verified { n_runs, n_events, .. } = verified;
     match format {
         Format::Table => {
-            show::answer(&format!("{what}: {n_runs} runs and {n_events} events, all verified"));
+            let (runs, events) = (show::counted(*n_runs, "run"), show::counted(*n_events, "event"));
+            show::answer(&format!("{what}: {runs} and {events}, all verified"));
         }
         Format::Json => {
             let count = |n: u64| Node::Number(i64::try_from(n).unwrap_or(i64::MAX).into());

@@ -40,7 +40,7 @@ pub(crate) async fn run(cli: &Cli, demo: &Demo) -> Result<(), Failure> {
     let options = Options { listen: FREE, allowed_hosts: Vec::new() };
     let server = Server::bind(engine.clone(), &options).await?;
     let url = format!("http://{}", server.address());
-    session.say_where(&url)?;
+    session.say_where(&url, server.instance())?;
     let (stop, stopped) = oneshot::channel::<()>();
     let serving = tokio::spawn(server.run(async {
         // It is done when the play is, whoever says so.

@@ -103,7 +103,8 @@ async fn look_at_runs(
     place: &str,
     findings: &mut Vec<Finding>,
 ) -> Result<(), Failure> {
-    let what = format!("{} runs and {} events in {place}", verified.n_runs, verified.n_events);
+    let runs = show::counted(verified.n_runs, "run");
+    let what = format!("{runs} and {} in {place}", show::counted(verified.n_events, "event"));
     let sound = match verified.problems.as_slice() {
         [] => Ok(()),
         problems => Err(Failure::Broken { what: problems.join("; ") }),

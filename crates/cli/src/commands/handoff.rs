@@ -101,7 +101,7 @@ async fn create(api: &Api, args: &HandoffCreate) -> Result<(), Failure> {
 
 /// Sends a whole document, in whichever format.
 async fn create_from(api: &Api, args: &HandoffCreate, file: &str) -> Result<(), Failure> {
-    let document = Document::read(file, None)?;
+    let document = Document::read(file, None, "give the file an ending such as `.yaml`")?;
     // Looked at here, where what is wrong with it has a file's name.
     document.tree()?;
     let profile = match api.profile(&args.profile) {

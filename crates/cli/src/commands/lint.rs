@@ -6,12 +6,13 @@ mod sarif;
 
 use baton_core::lint::{self, Facts, Report, Rule, Settings, Severity, Silence};
 use baton_core::names::AgentId;
+use baton_core::package;
 use baton_engine::Workspace as _;
 use baton_wire::formats::{self, FormatError};
 
 use self::edge::Edges;
 use crate::args::{Cli, Lint};
-use crate::document::Document;
+use crate::document::{Document, SAY_FROM};
 use crate::failure::Failure;
 use crate::project::Project;
 use crate::show::Format;
@@ -19,15 +20,30 @@ use crate::workspace::Folder;
 
 /// What there is to say about one file.
 struct Looked {
-    document: Document,
+    /// As it was named.
+    file: String,
+    /// What it is written in, where it could be read so far.
+    format: Option<package::Format>,
     /// The name of the contract that it was held to.
     contract: Option<String>,
     /// What was found, or why it cannot be read at all.
-    report: Result<Report, FormatError>,
+    report: Result<Report, Unread>,
     min_score: Option<u8>,
 }
 
+/// Why there is nothing to look at.
+enum Unread {
+    /// No such file, or no text.
+    File(Failure),
+    Document(FormatError),
+}
+
 impl Looked {
+    fn unread(file: &str, format: Option<package::Format>, why: Unread) -> Self {
+        let file = file.to_owned();
+        Self { file, format, contract: None, report: Err(why), min_score: None }
+    }
+
     fn is_below(&self) -> bool {
         let points = self.report.as_ref().map_or(0, |it| it.score.points);
         self.min_score.is_some_and(|it| points < it)
@@ -47,7 +63,16 @@ pub(crate) fn run(cli: &Cli, args: &Lint) -> Result<(), Failure> {
     let folder = Folder(project.root);
     let mut looked = Vec::new();
     for file in &args.files {
-        let document = Document::read(file, args.from)?;
+        let document = match Document::read(file, args.from, SAY_FROM) {
+            Ok(document) => document,
+            // There is nothing else to tell.
+            Err(failure) if args.files.len() == 1 => return Err(failure),
+            Err(failure) => {
+                looked.push(Looked::unread(file, None, Unread::File(failure)));
+                continue;
+            }
+        };
+        let format = Some(document.format);
         looked.push(match formats::decode(document.format, &document.text) {
             Ok(tree) => {
                 let edge = edges.of_document(&tree, said.as_ref());
@@ -64,9 +89,9 @@ pub(crate) fn run(cli: &Cli, args: &Lint) -> Result<(), Failure> {
                 });
                 let contract = edge.contract.map(|it| it.name.clone());
                 let min_score = args.min_score.or(edge.min_score).or(settings.min_score);
-                Looked { document, contract, report: Ok(report), min_score }
+                Looked { file: file.clone(), format, contract, report: Ok(report), min_score }
             }
-            Err(error) => Looked { document, contract: None, report: Err(error), min_score: None },
+            Err(error) => Looked::unread(file, format, Unread::Document(error)),
         });
     }
     match (args.sarif, cli.format()) {

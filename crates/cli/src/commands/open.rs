@@ -1,5 +1,6 @@
 //! `baton open`: the page of the server, of a run or of a handoff, in a browser.
 
+use baton_core::document::Node;
 use baton_http::api::{Detail, Run};
 use http::StatusCode;
 
@@ -7,7 +8,7 @@ use crate::api::{Api, Ask};
 use crate::args::{Cli, Open};
 use crate::browser;
 use crate::failure::Failure;
-use crate::show;
+use crate::show::{self, Format};
 
 pub(crate) async fn run(cli: &Cli, args: &Open) -> Result<(), Failure> {
     let api = Api::served(cli).await?;
@@ -18,7 +19,10 @@ pub(crate) async fn run(cli: &Cli, args: &Open) -> Result<(), Failure> {
         None => api.send(&Ask::get(["status"])).await.map(|_| "/".to_owned())?,
     };
     let url = format!("{}{page}", server.url);
-    show::answer(&url);
+    match cli.format() {
+        Format::Table => show::answer(&url),
+        Format::Json => show::answer_json(&Node::map([("url", Node::text(&url))])),
+    }
     if !args.print
         && let Err(error) = browser::open(&url)
     {

@@ -7,11 +7,13 @@ use super::stop::told_to_stop;
 use crate::api::lock;
 use crate::args::{Cli, Serve};
 use crate::failure::Failure;
+use crate::log;
 use crate::project::Project;
 use crate::session::Session;
 use crate::show;
 
 pub(crate) async fn run(cli: &Cli, serve: &Serve) -> Result<(), Failure> {
+    log::start()?;
     let mut project = Project::find(cli.project.as_deref())?;
     if let Some(data) = &serve.data {
         project.keep_data_in(data);
@@ -28,11 +30,12 @@ async fn serve_until_told(session: &Session, serve: &Serve) -> Result<(), Failur
     let options = Options { listen: serve.listen, allowed_hosts: serve.allow_host.clone() };
     let server = Server::bind(session.engine.clone(), &options).await?;
     let url = format!("http://{}", server.address());
-    session.say_where(&url)?;
+    session.say_where(&url, server.instance())?;
+    // Before anything that may have to be told, so that it is the first line where all is well.
+    show::note(&format!("listening on {url}"));
     let timekeeper = Timekeeper::start(session.engine.clone());
     let sweeper = Sweeper::start(session.engine.clone());
     let archivist = session.engine.archive().map(Archivist::start);
-    show::note(&format!("listening on {url}"));
     let served = server.run(stop).await;
     if let Some(archivist) = archivist {
         archivist.stop().await;

@@ -70,8 +70,7 @@ async fn tell(api: &Api, reply: &Reply) -> Result<(), Failure> {
 }
 
 async fn import(api: &Api, file: &str) -> Result<(), Failure> {
-    let argument = if file == "-" { file.to_owned() } else { format!("@{file}") };
-    let text = payload::text(&argument)?;
+    let text = payload::file(file)?;
     let stories = parsed(Path::new(file), story_file::parse(&text))?;
     let n_all = stories.len();
     let mut n_new = 0;

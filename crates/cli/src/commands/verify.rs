@@ -12,8 +12,8 @@ pub(crate) async fn run(data: &Data, format: Format) -> Result<(), Failure> {
         for problem in &verified.problems {
             show::note(&format!("  - {}", show::visible(problem)));
         }
-        let n = verified.problems.len();
-        return Err(Failure::Broken { what: format!("the data has {n} problems") });
+        let problems = show::counted(verified.problems.len() as u64, "problem");
+        return Err(Failure::Broken { what: format!("the data has {problems}") });
     }
     let count = |n: u64| Node::Number(i64::try_from(n).unwrap_or(i64::MAX).into());
     match format {
@@ -23,8 +23,9 @@ pub(crate) async fn run(data: &Data, format: Format) -> Result<(), Failure> {
             ("problems", Node::List(Vec::new())),
         ])),
         Format::Table => show::answer(&format!(
-            "{} runs and {} events verified: every chain is whole",
-            verified.n_runs, verified.n_events
+            "{} and {} verified: every chain is whole",
+            show::counted(verified.n_runs, "run"),
+            show::counted(verified.n_events, "event")
         )),
     }
     Ok(())

@@ -166,13 +166,20 @@ impl Watcher {
                 told => told?,
             }
         }
-        self.last.clone_from(&heard.id);
+        self.remember(heard);
         let is_over = heard.name == "WORKFLOW_STATUS_CHANGED"
             && about.is_some_and(|it| {
                 let is_ours = self.run == Some(it.run_id);
                 is_ours && matches!(it.status.as_deref(), Some("completed" | "cancelled"))
             });
         Ok(is_over.then_some(Heeded::RunIsOver))
+    }
+
+    /// A message without an id is heard in between, and changes nothing about the place.
+    fn remember(&mut self, heard: &Heard) {
+        if heard.id.is_some() {
+            self.last.clone_from(&heard.id);
+        }
     }
 
     /// Tells the events of a run that have not been told, up to this one.
@@ -228,4 +235,23 @@ fn show_line(heard: &Heard) {
 /// Of an id `POS.K`.
 fn position(id: &str) -> Option<u64> {
     id.split_once('.')?.0.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_without_an_id_does_not_forget_the_place() {
+        let args = Watch { run: None, all: false };
+        let mut watcher = Watcher::new(None, &args, Format::Json);
+        let mut hear = |id: Option<&str>| {
+            watcher.remember(&Heard { id: id.map(str::to_owned), ..Heard::default() });
+            watcher.last.clone()
+        };
+        assert_eq!(hear(None), None);
+        assert_eq!(hear(Some("7.0")).as_deref(), Some("7.0"));
+        assert_eq!(hear(None).as_deref(), Some("7.0"));
+        assert_eq!(hear(Some("8.1")).as_deref(), Some("8.1"));
+    }
 }

@@ -1,6 +1,7 @@
 //! The archive, as a project on disk has it.
 
 use crate::Project;
+use crate::serve::Served;
 
 const CURRENT: &str = "state/current.json";
 
@@ -87,6 +88,35 @@ fn an_archive_that_cannot_be_written_fails_no_command_and_is_told_by_the_doctor(
     std::fs::remove_file(project.path().join("state")).unwrap();
     project.ok(&["status"]);
     assert!(project.read(CURRENT).contains(r#""story": "s1""#));
+}
+
+#[test]
+fn a_server_that_cannot_write_the_archive_says_so_on_stderr() {
+    let project = Project::new();
+    std::fs::write(project.path().join("state"), "a file in the way").unwrap();
+    project.ok(&["story", "add", "s1"]);
+    project.run(&["run", "start", "s1"]);
+    let stderr = |level: &str| {
+        let log = project.path().join("stderr");
+        let mut command = project.command(&["serve", "--listen", "127.0.0.1:0", "--no-runner"]);
+        command.env("BATON_LOG", level).stderr(std::fs::File::create(&log).unwrap());
+        let served = Served::spawn(command, || {
+            let said = std::fs::read_to_string(&log).unwrap();
+            Some(said.split_once("listening on ")?.1.split_once('\n')?.0.to_owned())
+        });
+        let begin = std::time::Instant::now();
+        while served.curl(&[], "/readyz").body != "ready, but the archive is behind\n" {
+            assert!(begin.elapsed().as_secs() < 30, "the archive is tried");
+        }
+        assert_eq!(served.stop(), Some(0));
+        std::fs::read_to_string(&log).unwrap()
+    };
+    let told = stderr("");
+    assert!(told.contains(" WARN the archive cannot be written; the runs go on"), "{told}");
+    assert!(!told.contains('\u{1b}'), "no colours in a file: {told}");
+    assert!(!stderr("off").contains("cannot be written"));
+    let odd = project.command(&["serve"]).env("BATON_LOG", "loud").output().unwrap();
+    assert_eq!(odd.status.code(), Some(2), "{odd:?}");
 }
 
 #[test]

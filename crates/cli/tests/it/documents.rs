@@ -111,6 +111,57 @@ fn a_handoff_is_looked_at_by_its_own_contract_and_every_rule() {
 }
 
 #[test]
+fn a_file_that_cannot_be_read_is_told_beside_the_others() {
+    let project = Project::new();
+    project.has("good.xml", REVIEW);
+    std::fs::write(project.path().join("u16.xml"), b"\xff\xfe<\0").unwrap();
+    let files = ["lint", "nofile", "good.xml", "u16.xml"];
+    let said = project.run(&files);
+    assert_eq!(said.code, 1, "{said:?}");
+    assert!(said.stdout.contains("good.xml ") && said.stdout.contains(" of 100"), "{said:?}");
+    assert!(said.stdout.contains("nofile cannot be read\n  there is no file `nofile`"), "{said:?}");
+    assert!(said.stdout.contains("`u16.xml` is not UTF-8 text"), "{said:?}");
+    assert!(said.stderr.contains("errors in 2 of 3 files"), "{said:?}");
+    let said = project.run(&[&files[..], &["--json"]].concat());
+    let found: Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_eq!((&found[0]["format"], &found[0]["isGood"]), (&Value::Null, &Value::Bool(false)));
+    assert_eq!(found[0]["problem"]["code"], "not_found");
+    assert_eq!(found[1]["isGood"], true);
+    let said = project.run(&[&files[..], &["--sarif"]].concat());
+    let sarif: Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_eq!(sarif["runs"][0]["results"][0]["ruleId"], "not_found");
+    project.fails(&["lint", "nofile"], 3, "there is no file `nofile`");
+}
+
+#[test]
+fn what_is_no_text_is_named_as_it_was_typed() {
+    let project = Project::new();
+    std::fs::write(project.path().join("u16.xml"), b"\xff\xfe<\0").unwrap();
+    std::fs::create_dir(project.path().join("folder")).unwrap();
+    for command in [
+        &["lint"][..],
+        &["convert", "--to", "json"],
+        &["handoff", "create", "--from", "analyst", "--file"],
+    ] {
+        let on = |file: &'static str| [command, &[file]].concat();
+        project.fails(&on("u16.xml"), 2, "error: `u16.xml` is not UTF-8 text");
+        project.fails(&on("folder"), 2, "`folder` is a folder; name a file in it");
+    }
+    project.fails(&["extract", "folder"], 2, "`folder` is a folder");
+    project.fails(&["story", "import", "u16.xml"], 2, "error: `u16.xml` is not UTF-8 text");
+}
+
+#[test]
+fn what_a_document_is_written_in_can_be_said_in_the_way_that_is_advised() {
+    let project = Project::started();
+    project.has("unclear", "just words");
+    project.fails(&["convert", "unclear", "--to", "json"], 2, "; say it with `--from` [usage]");
+    project.fails(&["lint", "unclear"], 2, "; say it with `--from` [usage]");
+    let create = ["handoff", "create", "--from", "analyst", "--file", "unclear"];
+    project.fails(&create, 2, "; give the file an ending such as `.yaml` [usage]");
+}
+
+#[test]
 fn what_a_handoff_says_about_files_is_compared_with_the_disk() {
     let project = Project::new();
     let artifact = "handoff:\n  from: {agent: specification}\n  to: {agent: architecture, reason: r}\n  \

@@ -169,7 +169,7 @@ fn the_schemas_of_the_files_are_printed() {
 #[test]
 fn a_doctor_finds_what_is_wrong_and_says_what_to_type() {
     let project = Project::started();
-    assert!(project.ok(&["doctor"]).contains("✔ 1 runs and 2 events"));
+    assert!(project.ok(&["doctor"]).contains("✔ 1 run and 2 events"));
     project.ok(&["handoff", "cancel", "1"]);
     assert!(project.ok(&["doctor"]).contains("1 waiting for a person: type `baton inbox`"));
     std::fs::write(project.path().join(".baton/agents/x.md"), "---\nname: X\n---\n").unwrap();

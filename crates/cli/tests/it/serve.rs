@@ -27,6 +27,20 @@ impl Project {
 }
 
 impl Served {
+    /// Waits until the server's address is known.
+    pub(crate) fn spawn(mut command: Command, url: impl Fn() -> Option<String>) -> Self {
+        let child = command.spawn().unwrap();
+        let mut served = Self { child, url: String::new() };
+        loop {
+            if let Some(url) = url() {
+                served.url = url;
+                return served;
+            }
+            assert_eq!(served.child.try_wait().unwrap(), None, "it ended");
+            std::thread::yield_now();
+        }
+    }
+
     /// Ends it as a crash would.
     pub(crate) fn kill(self) {
         drop(self);

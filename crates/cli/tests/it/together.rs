@@ -25,7 +25,7 @@ fn commands_at_the_same_time_wait_for_each_other() {
 fn a_backup_brings_everything_back() {
     let project = Project::started();
     let said = project.ok(&["backup", "copy.db"]);
-    assert!(said.contains("1 runs and 2 events, all verified"), "{said}");
+    assert!(said.contains("1 run and 2 events, all verified"), "{said}");
     project.fails(&["backup", "copy.db"], 4, "is there already");
     let shown = project.ok(&["run", "show", "s1", "--json"]);
     project.ok(&["handoff", "accept", "1"]);

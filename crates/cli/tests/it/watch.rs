@@ -160,6 +160,7 @@ fn the_page_of_anything_is_opened_or_named() {
     ] {
         let url = project.ok(args);
         assert_eq!(url.trim(), format!("{}{page}", server.url));
+        assert_eq!(project.json(args), serde_json::json!({ "url": url.trim() }));
         assert_eq!(server.curl(&["-o", "/dev/null"], page).status, 200, "{page}");
     }
 }

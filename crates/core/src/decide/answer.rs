@@ -201,6 +201,7 @@ fn success_of(draft: &Draft<'_>, gate: &Gate) -> Result<Next, Refusal> {
         return Err(Refusal::NotAnEdge {
             from: gate.asker.place.to_string(),
             to: AgentId::orchestrator(),
+            outcome: None,
             known: "it has no edge on success".to_owned(),
         });
     };

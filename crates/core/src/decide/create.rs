@@ -268,6 +268,7 @@ fn declared_edge<'a>(
     Err(refusal.unwrap_or_else(|| Refusal::NotAnEdge {
         from: create.from.to_string(),
         to: create.to.clone(),
+        outcome: None,
         known: format!("`{}` does no step of `{}`", create.from, workflow.name),
     }))
 }

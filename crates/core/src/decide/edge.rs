@@ -25,6 +25,7 @@ pub(super) fn edge_to<'a>(
     edges.iter().find(leads_there).ok_or_else(|| Refusal::NotAnEdge {
         from: place.to_string(),
         to: to.clone(),
+        outcome,
         known: known_edges(workflow, edges),
     })
 }

@@ -164,6 +164,7 @@ fn at_delegate<'a>(
             Err(Refusal::NotAnEdge {
                 from: handoff.to.place.to_string(),
                 to: to.unwrap_or(&handoff.to.agent).clone(),
+                outcome: None,
                 known: format!("a delegate gives its part back to `{}`", caller.to.agent),
             })
         }
@@ -189,6 +190,7 @@ fn nowhere(handoff: &Handoff, to: Option<&AgentId>) -> Refusal {
     Refusal::NotAnEdge {
         from: handoff.to.place.to_string(),
         to: to.unwrap_or(&handoff.to.agent).clone(),
+        outcome: None,
         known: "a part goes to another agent, a question to `human`".to_owned(),
     }
 }

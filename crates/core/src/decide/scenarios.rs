@@ -81,6 +81,14 @@ fn a_run_begins_only_along_an_edge() {
         "there is no edge from `analyze` to `documenter` here; from there it may go to `implementer` on success"
     ]]
     .assert_eq(&refusal.to_string());
+    // The agent is right, and how the step ended is not.
+    let first =
+        Create { outcome: Some(Outcome::Failure), ..create("analyst", "implementer", plan()) };
+    let refusal = Tester::begun_in(pipeline(), &first).map(|it| it.run).unwrap_err();
+    expect![[
+        "there is no edge from `analyze` to `implementer` on failure here; from there it may go to `implementer` on success"
+    ]]
+    .assert_eq(&refusal.to_string());
     let first = create("stranger", "analyst", plan());
     let refusal = Tester::begun_in(pipeline(), &first).map(|it| it.run).unwrap_err();
     expect![[

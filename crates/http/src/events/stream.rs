@@ -121,6 +121,7 @@ impl Stream {
 mod tests {
     use std::net::SocketAddr;
 
+    use axum::http::HeaderValue;
     use baton_core::names::{Principal, StoryKey, WorkflowName};
     use baton_core::registry::Agents;
     use baton_engine::{Caller, Catalog, Engine, Entry, FixedClock, StartRun};
@@ -145,7 +146,9 @@ mod tests {
         let origins = Origins::new(SocketAddr::from(([127, 0, 0, 1], 1)), &[]);
         let live = Arc::new(Live::new(engine.clone()));
         let (description, page) = (String::new(), String::new());
-        Arc::new(App { engine, origins, metrics: Metrics::default(), live, description, page })
+        let instance = HeaderValue::from_static("none");
+        let metrics = Metrics::default();
+        Arc::new(App { engine, origins, instance, metrics, live, description, page })
     }
 
     fn stream(app: &Arc<App>) -> Stream {

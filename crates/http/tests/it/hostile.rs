@@ -115,6 +115,23 @@ async fn other_formats_and_foreign_pages_are_refused() {
 }
 
 #[tokio::test]
+async fn what_is_meant_for_another_server_is_refused() {
+    let (world, other) = (world().await, world().await);
+    let is = |reply: &Reply| reply.header("baton-instance").unwrap().to_owned();
+    let here = is(&world.get("/healthz").await);
+    assert_eq!(is(&world.get("/api/v1/nothing").await), here, "one id as long as it lives");
+    let there = is(&other.get("/healthz").await);
+    assert_ne!(here, there);
+    let add = async |instance: &str| {
+        let headers = [JSON, ("baton-instance", instance)];
+        world.client.send("POST", "/api/v1/stories", &headers, r#"{"key":"s-1"}"#).await
+    };
+    add(&there).await.refuses(421, "other_server");
+    add("").await.refuses(421, "other_server");
+    add(&here).await.is(201);
+}
+
+#[tokio::test]
 async fn what_is_not_there_and_what_is_not_taken_are_problems_too() {
     let world = world().await;
     world.get("/api/v1/nothing").await.refuses(404, "no_such_page");

@@ -54,6 +54,31 @@ fn a_handoff_is_found_in_every_form_and_place() {
 }
 
 #[test]
+fn a_tag_in_a_comment_or_in_plain_text_ends_nothing() {
+    let with = |inner: &str| format!("<handoff>\n  <from>a</from>\n  {inner}\n</handoff>");
+    for inner in [
+        "<note><![CDATA[ends with </handoff>, as told]]></note>",
+        "<!-- not yet: </handoff> -->",
+        "<note><![CDATA[<handoff><!-- </handoff>]]></note>",
+        "<!-- <![CDATA[ --><note>b</note><!-- ]]> </handoff> -->",
+    ] {
+        let whole = with(inner);
+        check_one(&format!("Done.\n{whole}\nBye"), Format::Xml, &whole);
+    }
+    // Outside of an element they are no more than characters; neither is one that never ends.
+    check_one(&format!("I write <!-- here\n{XML}\n-->"), Format::Xml, XML);
+    check_one(&format!("<![CDATA[{XML}]]>"), Format::Xml, XML);
+    check_one(&format!("First <handoff>, <!-- and <![CDATA[.\n{XML}\n"), Format::Xml, XML);
+}
+
+#[test]
+fn many_comments_that_never_end_are_searched_once() {
+    let n = 200_000;
+    let output = format!("<handoff>{}{}\n{XML}", "<!--".repeat(n), "<![CDATA[".repeat(n));
+    check_one(&output, Format::Xml, XML);
+}
+
+#[test]
 fn colours_are_looked_through() {
     let output = "\u{1B}[2mworking\u{1B}[0m\r\n\u{1B}[32m<handoff>\u{1B}[0m\r\n  <from>a</from>\u{1B}[K\r\n</handoff>\u{1B}[0m\r\n";
     let found = extract_one(output).unwrap();

@@ -11,12 +11,20 @@ enum Tag {
     Closes,
 }
 
+/// What is only text within an element, tags or not.
+const ASIDES: [(&str, &str); 2] = [("<![CDATA[", "]]>"), ("<!--", "-->")];
+
 /// Pairs every closing tag with the nearest opening one before it: an opening tag that is only
 /// mentioned has none.
 pub(super) fn find(text: &str, offset: usize, found: &mut Candidates) {
     let mut open: [Vec<usize>; ROOTS.len()] = Default::default();
     let mut last_begin = None;
+    let mut asides = Asides::default();
     for (start, _) in text.match_indices('<') {
+        let is_within = open.iter().any(|it| !it.is_empty());
+        if asides.has(text, start, is_within) {
+            continue;
+        }
         let Some((root, tag, length)) = tag_at(&text[start..]) else { continue };
         match tag {
             Tag::Opens => open[root].push(start),
@@ -33,6 +41,34 @@ pub(super) fn find(text: &str, offset: usize, found: &mut Candidates) {
     // The text may have been cut off in the middle of one. A tag within a sentence is none.
     for start in open.iter().filter_map(|it| it.last()).filter(|it| begins_block(text, **it)) {
         found.add_unclosed(offset + start..offset + text.len(), Format::Xml, SIGN);
+    }
+}
+
+/// Where comments and the like end, as far as one has looked.
+#[derive(Default)]
+struct Asides {
+    end: usize,
+    /// None of these ends any more: nothing is searched to the end of the text twice.
+    is_endless: [bool; ASIDES.len()],
+}
+
+impl Asides {
+    /// True for what stands in an aside, or begins one within an element.
+    fn has(&mut self, text: &str, start: usize, is_within: bool) -> bool {
+        if start < self.end {
+            return true;
+        }
+        let begun = ASIDES.iter().position(|(begin, _)| text[start..].starts_with(begin));
+        let Some(kind) = begun.filter(|it| is_within && !self.is_endless[*it]) else {
+            return false;
+        };
+        let (begin, end) = ASIDES[kind];
+        let inner = start + begin.len();
+        match text[inner..].find(end) {
+            Some(length) => self.end = inner + length + end.len(),
+            None => self.is_endless[kind] = true,
+        }
+        !self.is_endless[kind]
     }
 }
 

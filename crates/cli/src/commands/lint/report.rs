@@ -3,7 +3,7 @@
 use baton_core::document::{Node, Number};
 use baton_core::lint::{Finding, Report, Severity};
 
-use super::Looked;
+use super::{Looked, Unread};
 use crate::show;
 
 pub(super) fn answer(looked: &[Looked]) {
@@ -24,13 +24,16 @@ pub(super) fn answer(looked: &[Looked]) {
 }
 
 fn show_one(looked: &Looked) {
-    let file = show::visible(&looked.document.file);
+    let file = show::visible(&looked.file);
     let report = match &looked.report {
         Ok(report) => report,
-        Err(error) => {
-            let title = looked.document.format.title();
+        Err(unread) => {
+            let why = match unread {
+                Unread::File(failure) => failure.to_string(),
+                Unread::Document(error) => format!("as {}, {error}", error.format.title()),
+            };
             show::answer(&format!("{} {}", show::bold(&file), show::warn("cannot be read")));
-            show::answer(&format!("  as {title}, {}", show::visible(&error.to_string())));
+            show::answer(&format!("  {}", show::visible(&why)));
             return;
         }
     };
@@ -87,24 +90,31 @@ pub(super) fn answer_json(looked: &[Looked]) {
 fn one_json(looked: &Looked) -> Node {
     let contract = looked.contract.as_ref().map_or(Node::Null, Node::text);
     let mut members = vec![
-        ("file", Node::text(&looked.document.file)),
-        ("format", Node::text(looked.document.format.name())),
+        ("file", Node::text(&looked.file)),
+        ("format", looked.format.map_or(Node::Null, |it| Node::text(it.name()))),
         ("contract", contract),
         ("isGood", Node::Bool(!looked.is_bad())),
     ];
     match &looked.report {
         Ok(report) => members.extend(report_json(report)),
-        Err(error) => {
-            let problem = Node::map([
-                ("code", Node::text(error.code())),
-                ("line", number(error.at.line)),
-                ("column", number(error.at.column)),
-                ("message", Node::text(error.sentence())),
-            ]);
-            members.push(("problem", problem));
-        }
+        Err(unread) => members.push(("problem", problem_json(unread))),
     }
     Node::map(members)
+}
+
+fn problem_json(unread: &Unread) -> Node {
+    match unread {
+        Unread::File(failure) => Node::map([
+            ("code", Node::text(failure.code())),
+            ("message", Node::text(failure.to_string())),
+        ]),
+        Unread::Document(error) => Node::map([
+            ("code", Node::text(error.code())),
+            ("line", number(error.at.line)),
+            ("column", number(error.at.column)),
+            ("message", Node::text(error.sentence())),
+        ]),
+    }
 }
 
 fn report_json(report: &Report) -> Vec<(&'static str, Node)> {

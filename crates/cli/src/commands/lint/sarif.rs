@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use baton_core::document::{Node, Number};
 use baton_core::lint::{Rule, Severity};
 
-use super::Looked;
+use super::{Looked, Unread};
 use crate::show;
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
@@ -45,7 +45,7 @@ struct Found<'a> {
 }
 
 fn found(looked: &Looked) -> Vec<Found<'_>> {
-    let file = looked.document.file.as_str();
+    let file = looked.file.as_str();
     match &looked.report {
         Ok(report) => report
             .findings
@@ -64,7 +64,16 @@ fn found(looked: &Looked) -> Vec<Found<'_>> {
                 column: 1,
             })
             .collect(),
-        Err(error) => vec![Found {
+        Err(Unread::File(failure)) => vec![Found {
+            rule: failure.code(),
+            level: "error",
+            message: failure.to_string(),
+            file,
+            path: "",
+            line: 1,
+            column: 1,
+        }],
+        Err(Unread::Document(error)) => vec![Found {
             rule: error.code(),
             level: "error",
             message: error.sentence(),

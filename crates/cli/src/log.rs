@@ -1,0 +1,30 @@
+//! What a server tells whoever runs it, on stderr: what fails behind the backs of those who ask.
+//! Commands say what they have to say themselves.
+
+use tracing::level_filters::LevelFilter;
+
+use crate::failure::Failure;
+
+const LEVEL: &str = "BATON_LOG";
+
+/// From now on, warnings and worse are told, or as much as `BATON_LOG` says.
+pub(crate) fn start() -> Result<(), Failure> {
+    let told = tracing_subscriber::fmt()
+        .with_max_level(level()?)
+        .with_target(false)
+        .with_writer(std::io::stderr)
+        .try_init();
+    told.map_err(|error| Failure::io("write a log", std::io::Error::other(error)))
+}
+
+#[expect(clippy::disallowed_methods, reason = "how much is told is the environment's to say")]
+fn level() -> Result<LevelFilter, Failure> {
+    let said = std::env::var(LEVEL).unwrap_or_default();
+    match said.trim() {
+        "" => Ok(LevelFilter::WARN),
+        word => word.parse().map_err(|_| {
+            let known = "off, error, warn, info, debug, trace";
+            Failure::Usage(format!("`{LEVEL}` is `{word}`; it can be one of {known}"))
+        }),
+    }
+}
