@@ -157,12 +157,16 @@ fn what_comes_with_baton_is_shown_outside_a_project_too() {
 }
 
 #[test]
-fn the_schemas_of_the_files_are_printed() {
+fn the_schemas_of_files_and_documents_are_printed() {
     let project = Project::new();
-    assert_eq!(project.ok(&["schema"]), "workflow\nagent\nproject\n");
-    let schema: serde_json::Value =
-        serde_json::from_str(&project.ok(&["schema", "workflow"])).unwrap();
-    assert_eq!(schema["type"], "object");
+    let listed = project.ok(&["schema"]);
+    assert!(listed.starts_with("workflow\nagent\nproject\n"), "{listed}");
+    assert_eq!(listed.lines().count(), 10, "{listed}");
+    for name in listed.lines() {
+        let schema: serde_json::Value =
+            serde_json::from_str(&project.ok(&["schema", name])).unwrap();
+        assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema", "{name}");
+    }
     project.fails(&["schema", "story"], 3, "known: workflow, agent, project");
 }
 
