@@ -2,9 +2,14 @@
 //! and nothing else. No rules, no hashing, no encoding, no threads, no replies.
 #![expect(clippy::disallowed_methods, reason = "it measures SQLite itself, beside Baton")]
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
+use baton_core::event::{evolve, replay};
+use baton_core::run::{Run, RunId};
+use baton_wire::event;
+use jiff::Timestamp;
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
@@ -17,57 +22,156 @@ struct Statement {
 }
 
 const INSERT_RUN: &str = "insert into runs values (?,?,?,?,?,?,?,?,?,?,?,?)";
-const UPDATE_RUN: &str = "update runs set version = ?, head = ?, status = ?, baton = ?, \
-     current_agent = ?, moved_at = ?, state = ? where number = ? and version < ?";
+/// Most moves leave the status alone, and with it the indexes of open runs.
+const UPDATE_RUN: &str = "update runs set version = ?, head = ?, baton = ?, current_agent = ?, \
+     moved_at = ?, state = ? where number = ? and version < ?";
+const END_RUN: &str = "update runs set version = ?, head = ?, baton = ?, current_agent = ?, \
+     moved_at = ?, state = ?, status = ? where number = ? and version < ?";
 const INSERT_HANDOFF: &str =
     "insert into handoffs values (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
-const UPDATE_HANDOFF: &str = "update handoffs set state = ?, outcome = ?, accepted_at = ?, \
-     ended_at = ? where run_number = ? and no = ?";
+const ACCEPT_HANDOFF: &str =
+    "update handoffs set state = 'accepted', accepted_at = ? where run_number = ? and no = ?";
+const END_HANDOFF: &str = "update handoffs set state = ?, outcome = ?, ended_at = ? \
+     where run_number = ? and no = ?";
 const INSERT_EVENT: &str = "insert into events values (?,?,?,?,?,?,?,?)";
 const INSERT_CONTENT: &str = "insert into contents values (?,?,?,?,?,?,?)";
 const INSERT_STORY: &str = "insert into stories values (?,?,?,?,?,?,?,?,?)";
 
+/// Columns of a handoff: what it is at, and what nobody knows when it is made (`outcome`,
+/// `ended_reason`, `acknowledgement`, `accepted_at`, `ended_at`).
+const STATE: usize = 9;
+const UNKNOWN_AT_FIRST: [usize; 5] = [10, 13, 14, 21, 22];
+
 /// Most commands are enough to measure by.
 const MOST_COMMANDS: usize = 200_000;
 
-/// Reads what the engine wrote, and works out which command wrote what.
+/// One command while its events are read.
+struct Group {
+    run: i64,
+    at: i64,
+    is_first: bool,
+    head: Value,
+    version: Value,
+    statements: Vec<Statement>,
+}
+
+/// Reads what the engine wrote, and works out which command wrote what. A run's row is written as
+/// it was at that moment, which its events tell.
 pub(crate) fn read(dir: &Path) -> Result<Vec<Command>> {
     let connection = Connection::open(dir.join("baton.db"))?;
     let mut commands: Vec<Command> = Vec::new();
-    let mut last = None;
+    let mut runs: HashMap<i64, Run> = HashMap::new();
+    let mut group: Option<Group> = None;
     let mut events = connection.prepare("select * from events order by position")?;
     let mut rows = events.query([])?;
     while let Some(row) = rows.next()? {
         let values: Vec<Value> = (0..8).map(|it| row.get(it)).collect::<Result<_, _>>()?;
-        let run: i64 = row.get("run_number")?;
-        let at: i64 = row.get("happened_at")?;
-        let name: String = row.get("name")?;
-        let body: String = row.get("body")?;
+        let (run, at): (i64, i64) = (row.get("run_number")?, row.get("happened_at")?);
+        let (name, body): (String, String) = (row.get("name")?, row.get("body")?);
         // One command's events have one run and one time.
-        if last != Some((run, at)) {
-            if commands.len() == MOST_COMMANDS {
-                break;
+        if group.as_ref().is_none_or(|it| (it.run, it.at) != (run, at)) {
+            if let Some(group) = group.take() {
+                commands.push(group.into_command(&connection, &runs)?);
+                // A run that is over is not asked for again.
+                runs.retain(|number, it| *number != run || !it.is_finished());
             }
-            commands.push(Command(vec![run_statement(&connection, run, name == "run.started")?]));
-            last = Some((run, at));
+            if commands.len() == MOST_COMMANDS {
+                return Ok(commands);
+            }
+            let (head, version) = (Value::Null, Value::Null);
+            let statements = Vec::new();
+            group = Some(Group { run, at, is_first: false, head, version, statements });
         }
-        let Command(statements) = commands.last_mut().context("no command")?;
+        let group = group.as_mut().context("no command")?;
+        apply(&connection, &mut runs, run, at, &body)?;
+        group.is_first |= name == "run.started";
+        (group.head, group.version) = (row.get("hash")?, row.get("version")?);
         if name == "run.started" {
-            statements.push(story_statement(&connection, run)?);
+            group.statements.push(story_statement(&connection, run)?);
         }
-        statements.push(Statement { sql: INSERT_EVENT, values });
+        group.statements.push(Statement { sql: INSERT_EVENT, values });
         let no = number_in(&body);
         match (name.as_str(), no) {
             ("handoff.created", Some(no)) => {
-                statements.extend(handoff_statements(&connection, run, no)?);
+                group.statements.extend(handoff_statements(&connection, run, no)?);
             }
-            ("handoff.accepted" | "handoff.completed", Some(no)) => {
-                statements.push(move_statement(&connection, run, no)?);
+            ("handoff.accepted", Some(no)) => {
+                group.statements.push(accept_statement(&connection, run, no)?);
+            }
+            ("handoff.completed", Some(no)) => {
+                group.statements.push(end_statement(&connection, run, no)?);
             }
             _ => {}
         }
     }
+    if let Some(group) = group {
+        commands.push(group.into_command(&connection, &runs)?);
+    }
     Ok(commands)
+}
+
+/// The run as it is once this event has happened.
+fn apply(
+    connection: &Connection,
+    runs: &mut HashMap<i64, Run>,
+    number: i64,
+    at: i64,
+    body: &str,
+) -> Result<()> {
+    let event = event::decode(body)?;
+    let at = Timestamp::from_nanosecond(at.into())?;
+    match runs.get_mut(&number) {
+        Some(run) => evolve(run, &event, at),
+        None => {
+            let mut select = connection.prepare_cached("select id from runs where number = ?")?;
+            let id: [u8; 16] = select.query_row([number], |row| row.get(0))?;
+            let id = RunId(uuid::Uuid::from_bytes(id));
+            let run = replay(id, [(event, at)]).context("a run without a beginning")?;
+            runs.insert(number, run);
+        }
+    }
+    Ok(())
+}
+
+impl Group {
+    fn into_command(self, connection: &Connection, runs: &HashMap<i64, Run>) -> Result<Command> {
+        let run = runs.get(&self.run).context("a run that nobody began")?;
+        let agent = run.current_agent().map_or(Value::Null, |it| text(it.as_str()));
+        let baton = text(run.baton().name());
+        let (moved_at, state) = (Value::Integer(self.at), text(&event::encode_run(run)));
+        let status = text(run.status.name());
+        let number = Value::Integer(self.run);
+        let version = self.version;
+        let statement = if self.is_first {
+            let sql = "select id, story_key, workflow, started_at from runs where number = ?";
+            let mut select = connection.prepare_cached(sql)?;
+            let known: Vec<Value> =
+                select.query_row([self.run], |row| (0..4).map(|it| row.get(it)).collect())?;
+            let [id, story, workflow, started_at] =
+                <[Value; 4]>::try_from(known).map_err(|_| anyhow::anyhow!("four columns"))?;
+            let values = vec![
+                number, id, version, self.head, story, workflow, status, baton, agent, started_at,
+                moved_at, state,
+            ];
+            Statement { sql: INSERT_RUN, values }
+        } else if run.is_finished() {
+            let expected = version.clone();
+            let values =
+                vec![version, self.head, baton, agent, moved_at, state, status, number, expected];
+            Statement { sql: END_RUN, values }
+        } else {
+            let expected = version.clone();
+            let values = vec![version, self.head, baton, agent, moved_at, state, number, expected];
+            Statement { sql: UPDATE_RUN, values }
+        };
+        let mut statements = vec![statement];
+        statements.extend(self.statements);
+        Ok(Command(statements))
+    }
+}
+
+fn text(text: &str) -> Value {
+    Value::Text(text.to_owned())
 }
 
 /// Writes everything again, `group` commands to a commit. Returns how many commands it wrote.
@@ -92,23 +196,6 @@ pub(crate) fn write(dir: &Path, commands: &[Command], group: usize) -> Result<us
     Ok(commands.len())
 }
 
-fn run_statement(connection: &Connection, run: i64, is_new: bool) -> Result<Statement> {
-    let mut select = connection.prepare_cached("select * from runs where number = ?")?;
-    let values: Vec<Value> =
-        select.query_row([run], |row| (0..12).map(|it| row.get(it)).collect())?;
-    if is_new {
-        // So that the updates that follow find an older version.
-        let mut values = values;
-        values[2] = Value::Integer(0);
-        return Ok(Statement { sql: INSERT_RUN, values });
-    }
-    let [number, _, version, head, _, _, status, baton, agent, _, moved_at, state] =
-        <[Value; 12]>::try_from(values).map_err(|_| anyhow::anyhow!("runs has other columns"))?;
-    let values =
-        vec![version.clone(), head, status, baton, agent, moved_at, state, number, version];
-    Ok(Statement { sql: UPDATE_RUN, values })
-}
-
 fn story_statement(connection: &Connection, run: i64) -> Result<Statement> {
     let sql = "select stories.* from stories join runs on story_key = key where number = ?";
     let mut select = connection.prepare_cached(sql)?;
@@ -120,8 +207,13 @@ fn story_statement(connection: &Connection, run: i64) -> Result<Statement> {
 fn handoff_statements(connection: &Connection, run: i64, no: i64) -> Result<Vec<Statement>> {
     let sql = "select * from handoffs where run_number = ? and no = ?";
     let mut select = connection.prepare_cached(sql)?;
-    let values: Vec<Value> =
+    let mut values: Vec<Value> =
         select.query_row([run, no], |row| (0..23).map(|it| row.get(it)).collect())?;
+    // As it was when it was made: nobody had taken it yet.
+    values[STATE] = text("pending");
+    for column in UNKNOWN_AT_FIRST {
+        values[column] = Value::Null;
+    }
     let sql = "select contents.* from contents join handoffs using (run_number) \
          where run_number = ? and no = ? and contents.id in (package, reason)";
     let mut select = connection.prepare_cached(sql)?;
@@ -133,16 +225,69 @@ fn handoff_statements(connection: &Connection, run: i64, no: i64) -> Result<Vec<
     Ok(statements)
 }
 
-fn move_statement(connection: &Connection, run: i64, no: i64) -> Result<Statement> {
-    let sql = "select state, outcome, accepted_at, ended_at, run_number, no from handoffs \
+fn accept_statement(connection: &Connection, run: i64, no: i64) -> Result<Statement> {
+    let sql = "select accepted_at, run_number, no from handoffs where run_number = ? and no = ?";
+    let mut select = connection.prepare_cached(sql)?;
+    let values = select.query_row([run, no], |row| (0..3).map(|it| row.get(it)).collect())?;
+    Ok(Statement { sql: ACCEPT_HANDOFF, values })
+}
+
+fn end_statement(connection: &Connection, run: i64, no: i64) -> Result<Statement> {
+    let sql = "select state, outcome, ended_at, run_number, no from handoffs \
          where run_number = ? and no = ?";
     let mut select = connection.prepare_cached(sql)?;
-    let values = select.query_row([run, no], |row| (0..6).map(|it| row.get(it)).collect())?;
-    Ok(Statement { sql: UPDATE_HANDOFF, values })
+    let values = select.query_row([run, no], |row| (0..5).map(|it| row.get(it)).collect())?;
+    Ok(Statement { sql: END_HANDOFF, values })
 }
 
 /// The `"handoff":N` of an event's body.
 fn number_in(body: &str) -> Option<i64> {
     let rest = body.split("\"handoff\":").nth(1)?;
     rest.split(|it: char| !it.is_ascii_digit()).next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::crew::{self, Go, Hand, Keys};
+
+    /// Every row of a table, as text.
+    fn rows(dir: &Path, table: &str) -> Vec<String> {
+        let connection = Connection::open(dir.join("baton.db")).unwrap();
+        let mut select =
+            connection.prepare(&format!("select * from {table} order by 1, 2")).unwrap();
+        let n_columns = select.column_count();
+        let row = |row: &rusqlite::Row<'_>| {
+            let values: Vec<Value> =
+                (0..n_columns).map(|it| row.get(it)).collect::<Result<_, _>>()?;
+            Ok(format!("{values:?}"))
+        };
+        select.query_map([], row).unwrap().collect::<Result<_, _>>().unwrap()
+    }
+
+    #[tokio::test]
+    async fn the_raw_writer_writes_the_very_same_rows() {
+        let (engine_dir, raw_dir) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let engine = crew::engine_over(crew::sqlite(engine_dir.path()).unwrap()).await.unwrap();
+        let mut hand = Hand::new(engine.clone(), "c".to_owned(), Keys::None).unwrap();
+        let mut n_commands = 0;
+        for _ in 0..3 {
+            hand.tell_story(|_| {
+                n_commands += 1;
+                // The last story is left in the middle.
+                if n_commands == 2 * crew::PER_STORY + 4 { Go::Stop } else { Go::On }
+            })
+            .await
+            .unwrap();
+        }
+        engine.shutdown().await;
+        let commands = read(engine_dir.path()).unwrap();
+        assert_eq!(commands.len(), n_commands);
+        write(raw_dir.path(), &commands, 4).unwrap();
+        for table in ["runs", "handoffs", "events", "contents", "stories"] {
+            let (theirs, ours) = (rows(engine_dir.path(), table), rows(raw_dir.path(), table));
+            assert!(!theirs.is_empty());
+            assert_eq!(ours, theirs, "{table}");
+        }
+    }
 }
