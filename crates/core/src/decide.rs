@@ -56,7 +56,7 @@ use draft::Draft;
 use crate::command::{Command, Create};
 use crate::event::Event;
 use crate::lint;
-use crate::names::{Principal, StoryKey};
+use crate::names::{Principal, StepId, StoryKey};
 use crate::problem::Problem;
 use crate::refusal::Refusal;
 use crate::registry::Agents;
@@ -73,6 +73,9 @@ pub struct Ground<'a> {
     pub fresh: &'a dyn Fresh,
     /// What the project sets for the linter.
     pub lint: &'a lint::Settings,
+    /// Where the run has been: `decide` has it from the run. Nobody knows it of a run that is taken
+    /// up in the middle.
+    pub visited: Option<&'a [StepId]>,
 }
 
 /// Ids and nonces that nobody has used.
@@ -116,6 +119,7 @@ pub fn decide(run: &Run, command: &Command, ground: Ground<'_>) -> Result<Decisi
     if run.is_finished() && !signal::comes_late(run, command) {
         return Err(Refusal::RunFinished { status: run.status.name() });
     }
+    let ground = Ground { visited: Some(&run.visited), ..ground };
     let mut draft = Draft::new(run.clone(), ground);
     match command {
         Command::Create(create) => create::decide(&mut draft, create)?,

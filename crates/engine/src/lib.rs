@@ -288,6 +288,7 @@ impl Engine {
 
     fn ground<'a>(&'a self, workflow: &'a Workflow) -> Ground<'a> {
         Ground {
+            visited: None,
             workflow,
             agents: self.catalog.agents(),
             now: self.clock.now(),

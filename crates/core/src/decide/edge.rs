@@ -2,7 +2,9 @@
 
 use super::Ground;
 use crate::contract::Profile;
-use crate::lint::{self, Facts, Finding, Part, Score, Settings, Subject};
+use crate::document::Node;
+use crate::document::kind::Shape;
+use crate::lint::{self, Facts, Finding, Part, RunFact, Score, Settings, Subject};
 use crate::names::AgentId;
 use crate::outcome::Outcome;
 use crate::package::Package;
@@ -77,11 +79,11 @@ struct Asked<'a> {
 fn check(ground: Ground<'_>, asked: Asked<'_>, package: &Package) -> Result<Vec<Problem>, Refusal> {
     let contract = asked.contract.and_then(|name| ground.workflow.contract(name));
     let document = package.document.as_ref();
-    // Nothing is known of files here: whoever has a disk lints before it sends.
+    let facts = facts(ground, document);
     let report = lint::lint(&Subject {
         document,
         contract,
-        facts: &Facts::default(),
+        facts: &facts,
         settings: ground.lint,
         file: None,
     });
@@ -98,6 +100,18 @@ fn check(ground: Ground<'_>, asked: Asked<'_>, package: &Package) -> Result<Vec<
         problems,
         skeleton: Box::new(skeleton),
     })
+}
+
+/// Nothing is known of files here: whoever has a disk lints before it sends. Where the run is, is
+/// looked up only for a sender that says something about it.
+fn facts(ground: Ground<'_>, document: &Node) -> Facts {
+    let says_state = Shape::of(document).body.member("workflow_state").is_some();
+    let run = ground.visited.filter(|_| says_state).map(|visited| RunFact {
+        workflow: ground.workflow.name.to_string(),
+        steps: ground.workflow.steps.iter().map(|it| it.id.to_string()).collect(),
+        visited: visited.iter().map(ToString::to_string).collect(),
+    });
+    Facts { run, ..Facts::default() }
 }
 
 /// An edge's own bound holds for everybody, the project's only in strict.

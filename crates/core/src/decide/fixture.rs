@@ -77,8 +77,14 @@ impl Tester {
             first: first.clone(),
         };
         let lint = Settings::default();
-        let ground =
-            Ground { workflow: &workflow, agents: &agents, now: START, fresh: &fresh, lint: &lint };
+        let ground = Ground {
+            workflow: &workflow,
+            agents: &agents,
+            now: START,
+            fresh: &fresh,
+            lint: &lint,
+            visited: None,
+        };
         let decision = start(&start_command, ground)?;
         let log = decision.events.iter().cloned().map(|it| (it, START)).collect();
         let run = decision.run;
@@ -111,6 +117,7 @@ impl Tester {
     /// What a command would do.
     pub(super) fn would(&self, command: &Command) -> Result<Decision, Refusal> {
         let ground = Ground {
+            visited: None,
             workflow: &self.workflow,
             agents: &self.agents,
             now: self.now,

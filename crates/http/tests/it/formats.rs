@@ -223,3 +223,26 @@ async fn every_schema_is_served_by_its_name() {
     }
     world.get("/schemas/nothing").await.refuses(404, "no_such_schema");
 }
+
+#[tokio::test]
+async fn what_a_sender_believes_of_its_run_is_compared_with_it() {
+    let world = world().await;
+    world.started("s-1", PIPELINE).await;
+    world.post("/api/v1/handoffs/1/accept", "{}").await.is(200);
+    let document = |state: &str| {
+        format!(
+            "handoff:\n  from: {{agent: analyst}}\n  to: {{agent: implementer}}\n  plan: [Look]\n  \
+             workflow_state: {state}\n"
+        )
+    };
+    let path = "/api/v1/documents?run=1&profile=lenient&dryRun=true";
+    for (state, is_stale) in [
+        ("{name: story-pipeline, completed_steps: [analyze]}", false),
+        ("{name: story-pipeline, completed_steps: [analyze, review]}", true),
+        ("{name: another}", true),
+    ] {
+        let told = send(&world, path, YAML, &document(state)).await.is(200);
+        let warnings = told["warnings"].to_string();
+        assert_eq!(warnings.contains("stale_workflow_state"), is_stale, "{state}: {warnings}");
+    }
+}
