@@ -263,3 +263,16 @@ fn a_file_is_handed_over_as_it_is_written() {
         "cannot be used",
     );
 }
+
+#[test]
+fn the_example_of_the_formats_runs_as_it_stands() {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/formats.sh");
+    let mut command = std::process::Command::new("sh");
+    let output = command.arg(script).arg(env!("CARGO_BIN_EXE_baton")).output().unwrap();
+    let said = Said::from(output);
+    assert_eq!(said.code, 0, "{said:?}");
+    for line in ["same\n", "by the contract `001/reviewer-agent→fixer-agent`", "status: blocked\n"]
+    {
+        assert!(said.stdout.contains(line), "{said:?}");
+    }
+}
