@@ -7,6 +7,10 @@ use sha2::{Digest as _, Sha256};
 
 use crate::document::{Node, Number};
 use crate::hash::Hash;
+use crate::quoted;
+
+/// Most packages fit in it, so that they are written without being copied.
+const USUAL_BYTES: usize = 2048;
 
 /// The identity of a document: equal for the same content in any order, spacing or number form.
 pub fn hash(document: &Node) -> Hash {
@@ -15,7 +19,7 @@ pub fn hash(document: &Node) -> Hash {
 
 /// The canonical text itself.
 pub fn text(document: &Node) -> String {
-    let mut out = String::new();
+    let mut out = String::with_capacity(USUAL_BYTES);
     write(document, &mut out);
     out
 }
@@ -26,7 +30,7 @@ fn write(node: &Node, out: &mut String) {
         Node::Bool(true) => out.push_str("true"),
         Node::Bool(false) => out.push_str("false"),
         Node::Number(number) => write_number(number, out),
-        Node::Text(text) => write_text(text, out),
+        Node::Text(text) => quoted::write(text, out),
         Node::List(nodes) => {
             out.push('[');
             for (index, node) in nodes.iter().enumerate() {
@@ -46,7 +50,7 @@ fn write(node: &Node, out: &mut String) {
                 if index > 0 {
                     out.push(',');
                 }
-                write_text(key, out);
+                quoted::write(key, out);
                 out.push(':');
                 write(node, out);
             }
@@ -91,30 +95,6 @@ impl Decimal {
             exponent.saturating_sub(fraction.len() as i128).saturating_add(n_trailing as i128);
         Self { is_negative, digits, exponent }
     }
-}
-
-fn write_text(text: &str, out: &mut String) {
-    let is_special = |it: &u8| matches!(it, b'"' | b'\\' | 0..=0x1f);
-    out.push('"');
-    let mut rest = text;
-    // Whole stretches at once; what is special is a byte of its own in UTF-8.
-    while let Some(at) = rest.as_bytes().iter().position(is_special) {
-        let (plain, special) = rest.split_at(at);
-        out.push_str(plain);
-        match special.as_bytes()[0] {
-            b'"' => out.push_str("\\\""),
-            b'\\' => out.push_str("\\\\"),
-            0x08 => out.push_str("\\b"),
-            b'\t' => out.push_str("\\t"),
-            b'\n' => out.push_str("\\n"),
-            0x0c => out.push_str("\\f"),
-            b'\r' => out.push_str("\\r"),
-            control => out.push_str(&format!("\\u{control:04x}")),
-        }
-        rest = &special[1..];
-    }
-    out.push_str(rest);
-    out.push('"');
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ pub mod names;
 pub mod outcome;
 pub mod package;
 pub mod problem;
+pub mod quoted;
 pub mod refusal;
 pub mod registry;
 pub mod run;

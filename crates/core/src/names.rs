@@ -1,28 +1,30 @@
-//! Strings that have been checked once and need no second look.
+//! Strings that have been checked once and need no second look. A run and its events are full of
+//! them and are copied often: a short one, and nearly all are, takes no memory of its own.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use smol_str::SmolStr;
 
 /// An agent's id, such as `reviewer`: kebab-case, the seeds' own names letter for letter.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct AgentId(String);
+#[serde(try_from = "String")]
+pub struct AgentId(SmolStr);
 
 /// A step of a workflow, such as `review`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct StepId(String);
+#[serde(try_from = "String")]
+pub struct StepId(SmolStr);
 
 /// The name of a workflow, such as `story-pipeline`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct WorkflowName(String);
+#[serde(try_from = "String")]
+pub struct WorkflowName(SmolStr);
 
 /// What people call a story, such as `v0.1:1.1.1` or `owner/repo#123`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct StoryKey(String);
+#[serde(try_from = "String")]
+pub struct StoryKey(SmolStr);
 
 /// Why something was done, in words meant for the other side.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,18 +36,18 @@ pub struct Words(String);
 
 /// What is checked at an automatic gate, such as `lint`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct CheckName(String);
+#[serde(try_from = "String")]
+pub struct CheckName(SmolStr);
 
 /// A commit of the work, as its repository names it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct CommitId(String);
+#[serde(try_from = "String")]
+pub struct CommitId(SmolStr);
 
 /// Who asked: a person, an agent or a program, as the face that took the command knows them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct Principal(String);
+#[serde(try_from = "String")]
+pub struct Principal(SmolStr);
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
@@ -79,11 +81,11 @@ impl AgentId {
     }
 
     pub fn human() -> Self {
-        Self(Self::HUMAN.to_owned())
+        Self(SmolStr::new_static(Self::HUMAN))
     }
 
     pub fn orchestrator() -> Self {
-        Self(Self::ORCHESTRATOR.to_owned())
+        Self(SmolStr::new_static(Self::ORCHESTRATOR))
     }
 
     pub fn is_human(&self) -> bool {
@@ -118,7 +120,7 @@ impl CommitId {
     pub fn parse(id: &str) -> Result<Self, NameError> {
         let is_hex = id.bytes().all(|it| it.is_ascii_hexdigit());
         if (4..=64).contains(&id.len()) && is_hex {
-            return Ok(Self(id.to_ascii_lowercase()));
+            return Ok(Self(id.to_ascii_lowercase().into()));
         }
         let id = id.chars().filter(|it| !is_invisible(*it)).take(MOST_KEBAB_BYTES).collect();
         Err(NameError::NotCommit { id })
@@ -183,17 +185,17 @@ fn bounded(what: &'static str, text: &str, most: usize) -> Result<String, NameEr
     Ok(text.to_owned())
 }
 
-fn kebab(what: &'static str, name: &str) -> Result<String, NameError> {
+fn kebab(what: &'static str, name: &str) -> Result<SmolStr, NameError> {
     let allowed = |it: char| it.is_ascii_lowercase() || it.is_ascii_digit();
     let is_word = |word: &str| !word.is_empty() && word.chars().all(allowed);
     if name.len() > MOST_KEBAB_BYTES || !name.split('-').all(is_word) {
         let name = name.chars().filter(|it| !is_invisible(*it)).take(MOST_KEBAB_BYTES).collect();
         return Err(NameError::NotKebab { what, name });
     }
-    Ok(name.to_owned())
+    Ok(name.into())
 }
 
-fn visible(what: &'static str, name: &str) -> Result<String, NameError> {
+fn visible(what: &'static str, name: &str) -> Result<SmolStr, NameError> {
     if name.trim().is_empty() {
         return Err(NameError::Empty { what });
     }
@@ -204,7 +206,7 @@ fn visible(what: &'static str, name: &str) -> Result<String, NameError> {
     if let Some(code) = name.chars().find(|it| is_invisible(*it)) {
         return Err(NameError::Invisible { what, code: code as u32 });
     }
-    Ok(name.to_owned())
+    Ok(name.into())
 }
 
 macro_rules! text {
@@ -230,12 +232,6 @@ macro_rules! stored_text {
 
             fn try_from(text: String) -> Result<Self, NameError> {
                 Self::parse(&text)
-            }
-        }
-
-        impl From<$name> for String {
-            fn from(name: $name) -> String {
-                name.0
             }
         }
     )+ };

@@ -112,10 +112,10 @@ impl Cache {
         lock(&self.ids).put(row.id, (row.run, row.no));
     }
 
-    pub(crate) fn remember_texts(&self, contents: &[Content]) {
+    pub(crate) fn remember_texts(&self, contents: impl IntoIterator<Item = Content>) {
         let mut texts = lock(&self.texts);
-        for content in contents.iter().filter(|it| it.text.len() <= LONGEST_TEXT) {
-            texts.put(content.id, content.clone());
+        for content in contents.into_iter().filter(|it| it.text.len() <= LONGEST_TEXT) {
+            texts.put(content.id, content);
         }
     }
 

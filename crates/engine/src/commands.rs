@@ -129,7 +129,9 @@ impl Engine {
                         outcome => return outcome,
                     }
                 }
-                match self.create_in_story(caller, key, workflow, create).await {
+                // Apart: only the first handoff of a story needs the room that this takes.
+                let first = Box::pin(self.create_in_story(caller, key, workflow, create));
+                match first.await {
                     Ok(outcome) => Ok(outcome),
                     Err(error) => self.repeated_or(caller, error).await,
                 }

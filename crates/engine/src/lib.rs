@@ -205,12 +205,12 @@ impl Engine {
         &self,
         caller: &Caller,
         loaded: &Loaded,
-        decision: Decision,
+        mut decision: Decision,
         birth: Birth,
         at: Timestamp,
     ) -> Result<Outcome, AppendError> {
-        let done = decision.done.clone();
-        let run = decision.run.clone();
+        let done = std::mem::take(&mut decision.done);
+        let run = decision.run.id;
         let before = match loaded.version {
             Version::NONE => &[][..],
             Version(_) => &loaded.run.handoffs,
@@ -220,21 +220,19 @@ impl Engine {
         let touched = append::touched(&append.handoffs);
         let version = Version(loaded.version.0 + append.events.len() as u64);
         let rows = KnownRows::default();
-        let outcome = Outcome { run: run.id, version, done, touched, rows, at, is_repeat: false };
+        let outcome = Outcome { run, version, done, touched, rows, at, is_repeat: false };
         if caller.mode == Mode::DryRun || append.events.is_empty() {
             return Ok(outcome);
         }
         let head = append.events.last().map_or(loaded.head, |it| it.hash);
-        let append = Append {
+        let append = Arc::new(Append {
             story: birth.story,
             definition: birth.definition,
             answered: caller.key.as_ref().map(|key| outcome.to_answered(key)),
             ..append
-        };
+        });
         let told_later = self.leases.told_later(&append.timers);
-        let changes = append.handoffs.clone();
-        let contents = append.contents.clone();
-        let appended = match self.store.append(append).await {
+        let appended = match self.store.append(append.clone()).await {
             Ok(appended) => appended,
             // It may be on disk all the same.
             Err(error @ AppendError::Store(_)) => return Err(error),
@@ -247,12 +245,14 @@ impl Engine {
                 return Err(error);
             }
         };
-        told_later.appended(run.id, version);
+        told_later.appended(run, version);
+        // Nobody else has it by now.
+        let Append { run, handoffs, contents, .. } = Arc::unwrap_or_clone(append);
         let (mut rows, touched) =
-            append::changed_rows(&loaded.rows, &run, &changes, &appended.numbers, at);
+            append::changed_rows(&loaded.rows, &run, &handoffs, &appended.numbers, at);
         rows.retain(|it| it.state.is_open());
         let outcome = Outcome { rows: KnownRows(touched), ..outcome };
-        self.cache.remember_texts(&contents);
+        self.cache.remember_texts(contents);
         let workflow = loaded.workflow.clone();
         let number = appended.run_number;
         let loaded = Loaded { run, version, head, number, workflow, rows };

@@ -153,7 +153,7 @@ impl Engine {
                 continue;
             }
             let contents = self.store.contents(run, &ids).await?;
-            self.cache.remember_texts(&contents);
+            self.cache.remember_texts(contents.iter().cloned());
             texts.extend(contents.into_iter().map(|it| (it.id, it)));
         }
         Ok(Texts(texts))

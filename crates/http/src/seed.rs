@@ -48,12 +48,16 @@ pub(crate) struct Typed<T>(pub(crate) T);
 
 impl<T: Serialize> IntoResponse for Typed<T> {
     fn into_response(self) -> Response {
-        match serde_json::to_string(&self.0) {
-            Ok(body) => ([(CONTENT_TYPE, "application/json")], body).into_response(),
+        let mut body = Vec::with_capacity(USUAL_BYTES);
+        match serde_json::to_writer(&mut body, &self.0) {
+            Ok(()) => ([(CONTENT_TYPE, "application/json")], body).into_response(),
             Err(error) => unreachable!("our own types always encode: {error}"),
         }
     }
 }
+
+/// Most answers fit in it, so that they are written without being copied.
+const USUAL_BYTES: usize = 2048;
 
 /// A no, with the row in question as this API shows rows.
 async fn refused(app: &App, error: EngineError) -> Problem {

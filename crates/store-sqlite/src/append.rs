@@ -1,5 +1,7 @@
 //! One append, as rows: in as few statements as it has parts.
 
+use std::sync::Arc;
+
 use baton_core::hash::Hash;
 use baton_store::{Append, AppendError, Appended, HandoffChange, Position, StoreError, Version};
 use baton_wire::event::encode_run;
@@ -12,7 +14,7 @@ use crate::{answers, contents, definitions, events, handoffs, outbox, runs, stor
 
 /// An append with everything worked out that the writing thread need not do.
 pub(crate) struct Prepared {
-    pub(crate) append: Append,
+    pub(crate) append: Arc<Append>,
     pub(crate) version: Version,
     /// Of the last event.
     pub(crate) head: Hash,
@@ -24,7 +26,7 @@ pub(crate) struct Prepared {
     pub(crate) answered_at: i64,
 }
 
-pub(crate) fn prepare(append: Append) -> Result<Prepared, StoreError> {
+pub(crate) fn prepare(append: Arc<Append>) -> Result<Prepared, StoreError> {
     let Some(last) = append.events.last() else {
         return Err(damaged("an append without events"));
     };

@@ -47,7 +47,7 @@ mod tests {
         let [here, there] = [(); 2].map(|()| tempfile::tempdir().unwrap());
         let store = SqliteStore::open(here.path()).unwrap();
         for append in sample::tale(1, "s1") {
-            store.append(append).await.unwrap();
+            store.append(append.into()).await.unwrap();
         }
         let before = dump(&store).await;
         store.copy_into(there.path()).await.unwrap();

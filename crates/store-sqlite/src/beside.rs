@@ -50,12 +50,12 @@ mod tests {
         let store = SqliteStore::open(here.path()).unwrap();
         let beside = Beside::open(here.path()).unwrap();
         for append in sample::tale(1, "s1") {
-            store.append(append).await.unwrap();
+            store.append(append.into()).await.unwrap();
         }
         let before = dump(&store).await;
         beside.copy_into(there.path()).await.unwrap();
         for append in sample::tale(2, "s2") {
-            store.append(append).await.unwrap();
+            store.append(append.into()).await.unwrap();
         }
         assert_eq!(beside.check().await.unwrap(), Vec::<String>::new());
         beside.close().await;

@@ -34,7 +34,9 @@ const FOR_WRITING: [(&str, &str, &str); 5] = [
     ("wal_autocheckpoint", CHECKPOINT_PAGES, CHECKPOINT_PAGES),
     // A log that grew is cut back; below this it keeps its place on the disk, which is faster.
     ("journal_size_limit", "67108864", "67108864"),
-    ("cache_size", "-32768", "-32768"),
+    // What is written is at the end of each tree. More would not be read again, and every commit
+    // walks over all of it.
+    ("cache_size", "-8192", "-8192"),
 ];
 
 const FOR_READING: [(&str, &str, &str); 2] =

@@ -32,6 +32,7 @@ mod tests;
 
 use std::path::Path;
 
+use std::sync::Arc;
 use async_trait::async_trait;
 use baton_core::content::{Content, ContentId};
 use baton_core::hash::Hash;
@@ -88,15 +89,14 @@ impl SqliteStore {
 
 #[async_trait]
 impl Store for SqliteStore {
-    async fn append(&self, append: Append) -> Result<Appended, AppendError> {
+    async fn append(&self, append: Arc<Append>) -> Result<Appended, AppendError> {
         refuse_nul(append.texts())?;
         let prepared = append::prepare(append)?;
         self.writer.write(move |it| append::append(it, &prepared)).await
     }
 
     async fn run(&self, which: &RunRef) -> Result<Option<RunRow>, StoreError> {
-        let which = which.clone();
-        self.readers.read(move |it| runs::find(it, &which)).await
+        self.readers.find(|it| runs::find(it, which)).await
     }
 
     async fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError> {
@@ -105,8 +105,7 @@ impl Store for SqliteStore {
     }
 
     async fn handoff(&self, which: &HandoffRef) -> Result<Option<HandoffRow>, StoreError> {
-        let which = which.clone();
-        self.readers.read(move |it| handoffs::find(it, &which)).await
+        self.readers.find(|it| handoffs::find(it, which)).await
     }
 
     async fn handoffs(&self, filter: &HandoffFilter) -> Result<Vec<HandoffRow>, StoreError> {
@@ -162,8 +161,7 @@ impl Store for SqliteStore {
     }
 
     async fn story(&self, key: &StoryKey) -> Result<Option<StoryRow>, StoreError> {
-        let key = key.clone();
-        self.readers.read(move |it| stories::find(it, &key)).await
+        self.readers.find(|it| stories::find(it, key)).await
     }
 
     async fn stories(&self, filter: &StoryFilter) -> Result<Vec<StoryRow>, StoreError> {
@@ -172,13 +170,11 @@ impl Store for SqliteStore {
     }
 
     async fn definition(&self, hash: &Hash) -> Result<Option<Definition>, StoreError> {
-        let hash = *hash;
-        self.readers.read(move |it| definitions::find(it, &hash)).await
+        self.readers.find(|it| definitions::find(it, hash)).await
     }
 
     async fn answered(&self, scope: &str, key: &str) -> Result<Option<Answered>, StoreError> {
-        let (scope, key) = (scope.to_owned(), key.to_owned());
-        self.readers.read(move |it| answers::find(it, &scope, &key)).await
+        self.readers.find(|it| answers::find(it, scope, key)).await
     }
 
     async fn forget_answered(&self, before: Timestamp) -> Result<u64, StoreError> {
@@ -196,8 +192,7 @@ impl Store for SqliteStore {
     }
 
     async fn cursor(&self, projector: &str) -> Result<Position, StoreError> {
-        let projector = projector.to_owned();
-        self.readers.read(move |it| cursors::find(it, &projector)).await
+        self.readers.find(|it| cursors::find(it, projector)).await
     }
 
     async fn advance(

@@ -49,6 +49,19 @@ impl Readers {
         read.await.unwrap_or_else(|_| Err(thread_gone()))
     }
 
+    /// Runs a `query` for what has one name, here and now: it takes less time than to wake another
+    /// thread for it. What may find many rows is for [`Readers::read`].
+    pub(crate) async fn find<T>(
+        &self,
+        query: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        let _permit = self.free.acquire().await.map_err(|_| StoreError::Closed)?;
+        let connection = lock(&self.idle).pop().ok_or_else(thread_gone)?;
+        let result = query(&connection);
+        lock(&self.idle).push(connection);
+        result.map_err(to_store)
+    }
+
     /// Everything that is wrong with the file.
     pub(crate) async fn check(&self) -> Result<Vec<String>, StoreError> {
         match self.read(check::in_full).await {

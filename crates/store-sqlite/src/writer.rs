@@ -49,7 +49,7 @@ trait Work: Send {
 struct Command<T, E, F> {
     work: F,
     result: Option<Result<T, E>>,
-    sender: oneshot::Sender<Result<T, E>>,
+    sender: oneshot::Sender<(Result<T, E>, F)>,
 }
 
 impl Writer {
@@ -76,7 +76,9 @@ impl Writer {
         let command = Command { work, result: None, sender };
         let message = Message::Work(Box::new(command));
         self.sender.send(message).await.map_err(|_| StoreError::Closed)?;
-        receiver.await.unwrap_or_else(|_| Err(thread_gone().into()))
+        // The work comes back with its result: whoever made it frees it, which costs least.
+        let (result, _work) = receiver.await.map_err(|_| E::from(thread_gone()))?;
+        result
     }
 
     /// Finishes what waits and closes the file. A second time it does nothing.
@@ -232,7 +234,7 @@ where
             (None, Ok(())) => Err(thread_gone().into()),
         };
         // The sender may have stopped waiting; what it asked for is done all the same.
-        let _ = self.sender.send(result);
+        let _ = self.sender.send((result, self.work));
     }
 }
 

@@ -40,7 +40,7 @@ fn told() -> Vec<Append> {
 
 /// What an append gave: its numbers, or the name of the refusal.
 async fn outcome(store: &dyn Store, append: Append) -> String {
-    match store.append(append).await {
+    match store.append(append.into()).await {
         Ok(appended) => format!("{appended:?}"),
         Err(error) => format!("{error:?}").split(['(', '{']).next().unwrap_or_default().to_owned(),
     }

@@ -54,7 +54,7 @@ pub async fn the_same_key_in_another_scope_is_another_key(store: &dyn Store) {
 pub async fn a_refused_command_leaves_no_answer(store: &dyn Store) {
     put(store, &start(1, "s-1")).await;
     let refused = keyed(start(2, "s-1"), "scope", "k-1");
-    store.append(refused).await.unwrap_err();
+    store.append(refused.into()).await.unwrap_err();
     assert_eq!(store.answered("scope", "k-1").await.unwrap(), None);
     put(store, &keyed(start(2, "s-2"), "scope", "k-1")).await;
 }
@@ -76,7 +76,7 @@ pub async fn only_old_answers_are_forgotten(store: &dyn Store) {
 }
 
 async fn refused_as_repeated(store: &dyn Store, append: Append, expected: Option<&Answered>) {
-    let error = store.append(append).await.unwrap_err();
+    let error = store.append(append.into()).await.unwrap_err();
     match error {
         AppendError::Repeated(answered) => assert_eq!(Some(&*answered), expected),
         AppendError::Conflict | AppendError::OpenRunExists(_) | AppendError::Store(_) => {

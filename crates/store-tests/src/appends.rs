@@ -194,12 +194,12 @@ pub async fn a_healthy_store_has_nothing_to_say(store: &dyn Store) {
 }
 
 async fn refused_with_conflict(store: &dyn Store, append: Append) {
-    let error = store.append(append).await.unwrap_err();
+    let error = store.append(append.into()).await.unwrap_err();
     assert!(matches!(error, AppendError::Conflict), "{error:?}");
 }
 
 async fn refused_with_open_run(store: &dyn Store, append: Append) {
     let story = append.run.story.clone();
-    let error = store.append(append).await.unwrap_err();
+    let error = store.append(append.into()).await.unwrap_err();
     assert!(matches!(&error, AppendError::OpenRunExists(it) if *it == story), "{error:?}");
 }

@@ -11,7 +11,7 @@ use crate::sample::*;
 pub async fn a_closed_store_refuses_all_work(store: &dyn Store) {
     put(store, &start(1, "s-1")).await;
     store.close().await;
-    let error = store.append(start(2, "s-2")).await.unwrap_err();
+    let error = store.append(start(2, "s-2").into()).await.unwrap_err();
     assert!(matches!(error, AppendError::Store(StoreError::Closed)), "{error:?}");
     let key = story_key("s-1");
     let story = Story::named(key.clone());

@@ -81,7 +81,7 @@ pub async fn nul_is_refused_in_every_text(store: &dyn Store) {
     for (index, spoil) in spoils.iter().enumerate() {
         let mut append = good();
         spoil(&mut append);
-        let error = store.append(append).await.unwrap_err();
+        let error = store.append(append.into()).await.unwrap_err();
         assert!(matches!(error, AppendError::Store(StoreError::Nul)), "{index}: {error:?}");
     }
     let error = store.advance("a\0b", Position::START, Position(1)).await.unwrap_err();

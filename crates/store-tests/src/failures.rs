@@ -110,6 +110,6 @@ fn moved(no: u32, state: HandoffState) -> HandoffChange {
 }
 
 async fn refused_as_damaged(store: &dyn Store, append: Append) {
-    let error = store.append(append).await.unwrap_err();
+    let error = store.append(append.into()).await.unwrap_err();
     assert!(matches!(error, AppendError::Store(StoreError::Damaged { .. })), "{error:?}");
 }

@@ -198,7 +198,7 @@ async fn all_at_once(
     let mut tasks = JoinSet::new();
     for append in appends {
         let store = Arc::clone(store);
-        tasks.spawn(async move { (append.clone(), store.append(append).await) });
+        tasks.spawn(async move { (append.clone(), store.append(append.into()).await) });
     }
     tasks.join_all().await
 }

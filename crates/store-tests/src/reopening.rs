@@ -71,7 +71,7 @@ pub async fn a_repeated_key_is_known_after_reopening(place: &dyn Place) {
     put(&*store, &append).await;
     store.close().await;
     let store = place.open().await;
-    let error = store.append(append).await.unwrap_err();
+    let error = store.append(append.into()).await.unwrap_err();
     assert!(matches!(error, AppendError::Repeated(_)), "{error:?}");
 }
 

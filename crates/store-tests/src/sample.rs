@@ -248,7 +248,7 @@ pub fn head(append: &Append) -> Hash {
 
 /// Appends what must not fail.
 pub async fn put(store: &dyn Store, append: &Append) -> Appended {
-    store.append(append.clone()).await.unwrap()
+    store.append(append.clone().into()).await.unwrap()
 }
 
 pub async fn put_all(store: &dyn Store, appends: &[Append]) {

@@ -104,7 +104,7 @@ async fn check_latest(store: &dyn Store, expected: &[Option<(u32, RunStatus)>]) 
 async fn listed(store: &dyn Store, after: Option<&str>, limit: u32) -> Vec<String> {
     let filter = StoryFilter { after: after.map(story_key), limit };
     let rows = store.stories(&filter).await.unwrap();
-    rows.into_iter().map(|it| it.story.key.into()).collect()
+    rows.into_iter().map(|it| it.story.key.to_string()).collect()
 }
 
 fn full(key: &str) -> Story {

@@ -48,7 +48,7 @@ pub async fn a_refused_append_sets_no_timer(store: &dyn Store) {
     let first = held_by_bea(store, 1).await;
     let before = dump(store).await;
     let late = leased(Append { expected: Version(1), ..mark_stale(&first, 1) }, &[(1, 9)]);
-    store.append(late).await.unwrap_err();
+    store.append(late.into()).await.unwrap_err();
     assert_eq!(dump(store).await, before);
 }
 

@@ -8,6 +8,8 @@ mod memory;
 mod nul;
 mod rows;
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use baton_core::content::{Content, ContentId};
 use baton_core::hash::Hash;
@@ -32,8 +34,9 @@ pub use rows::{
 #[async_trait]
 pub trait Store: Send + Sync {
     /// Adds to a run if it is still at the version that the decision was made on: all of
-    /// `append`, or nothing. Once this returns, it is on disk.
-    async fn append(&self, append: Append) -> Result<Appended, AppendError>;
+    /// `append`, or nothing. Once this returns, it is on disk, and nobody but the caller has `append`
+    /// any more.
+    async fn append(&self, append: Arc<Append>) -> Result<Appended, AppendError>;
 
     async fn run(&self, which: &RunRef) -> Result<Option<RunRow>, StoreError>;
 

@@ -5,7 +5,7 @@ mod filters;
 mod statistics;
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use baton_core::content::{Content, ContentId};
@@ -52,8 +52,8 @@ struct Kept {
 
 #[async_trait]
 impl Store for MemoryStore {
-    async fn append(&self, append: Append) -> Result<Appended, AppendError> {
-        self.open()?.append(append)
+    async fn append(&self, append: Arc<Append>) -> Result<Appended, AppendError> {
+        self.open()?.append(Arc::unwrap_or_clone(append))
     }
 
     async fn run(&self, which: &RunRef) -> Result<Option<RunRow>, StoreError> {

@@ -24,7 +24,7 @@ async fn handoffs_keep_everything_when_they_may_be_questions() {
     let [view, indexes, columns] = {
         let connection = at_schema(dir.path(), 1);
         for append in tales.iter().flatten() {
-            let prepared = append::prepare(append.clone()).unwrap();
+            let prepared = append::prepare(append.clone().into()).unwrap();
             append::append(&connection, &prepared).unwrap();
         }
         [VIEW, INDEXES, COLUMNS].map(|sql| lines(&connection, sql))
@@ -51,7 +51,7 @@ async fn a_number_once_given_is_not_given_again_after_the_upgrade() {
         let dir = tempfile::tempdir().unwrap();
         let connection = at_schema(dir.path(), 1);
         for append in tale(1, "s-1") {
-            append::append(&connection, &append::prepare(append).unwrap()).unwrap();
+            append::append(&connection, &append::prepare(append.into()).unwrap()).unwrap();
         }
         connection.execute(&format!("delete from handoffs where not ({left})"), []).unwrap();
         drop(connection);

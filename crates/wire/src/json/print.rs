@@ -3,6 +3,7 @@
 use std::slice::Iter;
 
 use baton_core::document::Node;
+use baton_core::quoted;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Layout {
@@ -16,8 +17,11 @@ enum Open<'a> {
     Map(Iter<'a, (String, Node)>),
 }
 
+/// Most packages fit in it, so that they are written without being copied.
+const USUAL_BYTES: usize = 2048;
+
 pub(super) fn print(root: &Node, layout: Layout) -> String {
-    let mut printer = Printer { out: String::new(), layout };
+    let mut printer = Printer { out: String::with_capacity(USUAL_BYTES), layout };
     let mut open = Vec::new();
     let mut next = Some(root);
     loop {
@@ -65,7 +69,7 @@ impl Printer {
             Node::Bool(true) => self.out.push_str("true"),
             Node::Bool(false) => self.out.push_str("false"),
             Node::Number(number) => self.out.push_str(number.as_str()),
-            Node::Text(text) => self.quoted(text),
+            Node::Text(text) => quoted::write(text, &mut self.out),
             Node::List(nodes) if nodes.is_empty() => self.out.push_str("[]"),
             Node::Map(members) if members.is_empty() => self.out.push_str("{}"),
             Node::List(nodes) => {
@@ -81,7 +85,7 @@ impl Printer {
     }
 
     fn key(&mut self, key: &str) {
-        self.quoted(key);
+        quoted::write(key, &mut self.out);
         self.out.push_str(match self.layout {
             Layout::Compact => ":",
             Layout::Pretty => ": ",
@@ -92,36 +96,6 @@ impl Printer {
         if self.layout == Layout::Pretty {
             self.out.push('\n');
             self.out.extend(std::iter::repeat_n("  ", depth));
-        }
-    }
-
-    /// What needs no escape is copied in one go: most texts are nothing else.
-    fn quoted(&mut self, text: &str) {
-        self.out.push('"');
-        let mut start = 0;
-        for (at, byte) in text.bytes().enumerate() {
-            if byte >= b' ' && byte != b'"' && byte != b'\\' {
-                continue;
-            }
-            // Both ends stand beside ASCII characters, so this never cuts one in two.
-            self.out.push_str(&text[start..at]);
-            self.escape(byte);
-            start = at + 1;
-        }
-        self.out.push_str(&text[start..]);
-        self.out.push('"');
-    }
-
-    fn escape(&mut self, byte: u8) {
-        match byte {
-            b'"' => self.out.push_str("\\\""),
-            b'\\' => self.out.push_str("\\\\"),
-            b'\n' => self.out.push_str("\\n"),
-            b'\r' => self.out.push_str("\\r"),
-            b'\t' => self.out.push_str("\\t"),
-            0x08 => self.out.push_str("\\b"),
-            0x0C => self.out.push_str("\\f"),
-            control => self.out.push_str(&format!("\\u{control:04x}")),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The reader: one pass, an explicit stack instead of recursion, so that depth is only a number.
 
 use baton_core::document::{Node, Number};
+use baton_core::quoted::n_plain;
 
 use super::{JsonError, JsonFault, MOST_DEPTH};
 use crate::duplicates::first_duplicate;
@@ -22,6 +23,9 @@ pub(super) fn read(text: &str, most_bytes: usize) -> Result<Node, JsonError> {
     }
     Ok(document)
 }
+
+/// Most maps have no more.
+const USUAL_MEMBERS: usize = 8;
 
 /// A list or map whose end has not been read yet.
 enum Open {
@@ -46,7 +50,7 @@ struct Reader<'a> {
     at: usize,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
     fn document(&mut self) -> Result<Node, JsonError> {
         let mut open: Vec<Open> = Vec::new();
         loop {
@@ -84,8 +88,10 @@ impl Reader<'_> {
                 if !self.take(b'}') {
                     let start = self.at;
                     let key = self.key("a key in double quotes or `}`")?;
-                    let members = Vec::new();
-                    return Ok(Begun::Inner(Open::Map { members, key_starts: vec![start], key }));
+                    let members = Vec::with_capacity(USUAL_MEMBERS);
+                    let mut key_starts = Vec::with_capacity(USUAL_MEMBERS);
+                    key_starts.push(start);
+                    return Ok(Begun::Inner(Open::Map { members, key_starts, key }));
                 }
                 Node::Map(Vec::new())
             }
@@ -177,15 +183,10 @@ impl Reader<'_> {
     }
 
     fn quoted(&mut self) -> Result<String, JsonError> {
-        let mut text = String::new();
         self.at += 1;
+        // Both ends of a plain stretch stand beside ASCII characters, so this never cuts one in two.
+        let mut text = self.plain().to_owned();
         loop {
-            let start = self.at;
-            while self.peek().is_some_and(|it| it != b'"' && it != b'\\' && it >= b' ') {
-                self.at += 1;
-            }
-            // Both ends stand beside ASCII characters, so this never cuts one in two.
-            text.push_str(&self.text[start..self.at]);
             match self.peek() {
                 Some(b'"') => {
                     self.at += 1;
@@ -195,7 +196,15 @@ impl Reader<'_> {
                 Some(code) => return Err(self.error(self.at, JsonFault::ControlCharacter { code })),
                 None => return Err(self.unexpected("`\"`")),
             }
+            text.push_str(self.plain());
         }
+    }
+
+    /// Reads what stands in a text as it is, up to the first character that does not.
+    fn plain(&mut self) -> &'a str {
+        let start = self.at;
+        self.at += n_plain(&self.text.as_bytes()[start..]);
+        &self.text[start..self.at]
     }
 
     fn escape(&mut self) -> Result<char, JsonError> {
