@@ -399,6 +399,14 @@ impl Run {
         self.handoffs.iter().filter(|it| it.kind == Kind::Question)
     }
 
+    /// Whether something in it stands still until somebody says a word: a gate, a question, what
+    /// keeps a step from going on, or a baton that nobody has.
+    pub fn is_waiting(&self) -> bool {
+        let is_loose = matches!(self.baton(), Baton::Loose { .. });
+        let is_asked = self.gates().next().is_some() || self.questions().next().is_some();
+        !self.is_finished() && (is_asked || is_loose || !self.blockers.is_empty())
+    }
+
     pub fn is_finished(&self) -> bool {
         !self.status.is_open()
     }

@@ -5,7 +5,7 @@ use baton_core::decide::Decision;
 use baton_core::event::Event;
 use baton_core::hash::Hash;
 use baton_core::names::Principal;
-use baton_core::run::{Ended, Handoff, HandoffNo, Kind, Run, State};
+use baton_core::run::{Ended, HandoffNo, Kind, Run, State};
 use baton_store::{
     Append, EventRecord, HandoffChange, HandoffMove, HandoffRow, HandoffState, Version,
 };
@@ -15,10 +15,10 @@ use jiff::Timestamp;
 use crate::timers;
 
 /// Everything but what only the caller knows: story, definition and answer are left out.
-/// `before` are the handoffs that were open when it was decided.
+/// `before` is the run that it was decided on, where there was one.
 pub(crate) fn append(
     decision: Decision,
-    before: &[Handoff],
+    before: Option<&Run>,
     expected: Version,
     head: Hash,
     by: &Principal,
@@ -36,7 +36,8 @@ pub(crate) fn append(
     Append {
         expected,
         handoffs: events.iter().filter_map(|it| change(it, &run)).collect(),
-        timers: timers::changes(before, &run.handoffs, at),
+        timers: timers::changes(before.map_or(&[], |it| &it.handoffs), &run.handoffs, at),
+        waiting: Append::change_of_waiting(before, &run),
         run,
         outbox: events
             .iter()

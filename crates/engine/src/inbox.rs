@@ -107,8 +107,8 @@ impl Engine {
         let mut items = Vec::new();
         let mut after = after;
         loop {
-            let statuses = vec![RunStatus::Open, RunStatus::Paused];
-            let filter = RunFilter { statuses, after, limit: PAGE, ..RunFilter::default() };
+            let filter =
+                RunFilter { only_waiting: true, after, limit: PAGE, ..RunFilter::default() };
             let page = self.store.runs(&filter).await?;
             let is_last = page.len() < PAGE as usize;
             for row in page {
@@ -124,7 +124,8 @@ impl Engine {
         }
     }
 
-    async fn inbox_items(
+    /// What waits for a person in one run.
+    pub async fn inbox_items(
         &self,
         row: RunRow,
         asker: &Principal,

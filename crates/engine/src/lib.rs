@@ -212,8 +212,8 @@ impl Engine {
         let done = std::mem::take(&mut decision.done);
         let run = decision.run.id;
         let before = match loaded.version {
-            Version::NONE => &[][..],
-            Version(_) => &loaded.run.handoffs,
+            Version::NONE => None,
+            Version(_) => Some(&loaded.run),
         };
         let (expected, head) = (loaded.version, loaded.head);
         let append = append::append(decision, before, expected, head, &caller.principal, at);

@@ -7,7 +7,7 @@ use baton_core::event::Event;
 use baton_core::gate::Answer;
 use baton_core::names::{AgentId, Principal, StoryKey};
 use baton_core::package::Decision;
-use baton_core::run::{Blocker, Ended, HandoffNo, Kind, RunId, RunStatus, State};
+use baton_core::run::{Blocker, Ended, HandoffNo, Kind, RunId, State};
 use baton_store::{
     EventFilter, HandoffFilter, HandoffRef, HandoffRow, HandoffState, Position, RunFilter, RunRef,
     RunRow,
@@ -220,8 +220,8 @@ impl Engine {
         let mut found = Vec::new();
         let mut after = after;
         loop {
-            let statuses = vec![RunStatus::Open, RunStatus::Paused];
-            let filter = RunFilter { statuses, after, limit: PAGE, ..RunFilter::default() };
+            let filter =
+                RunFilter { only_waiting: true, after, limit: PAGE, ..RunFilter::default() };
             let page = self.store.runs(&filter).await?;
             for row in &page {
                 if found.len() >= most {

@@ -10,7 +10,9 @@ use rusqlite::Connection;
 
 use crate::columns::nanoseconds;
 use crate::error::{damaged, to_append};
-use crate::{answers, contents, definitions, events, handoffs, outbox, runs, stories, timers};
+use crate::{
+    answers, contents, definitions, events, handoffs, outbox, runs, stories, timers, waiting,
+};
 
 /// An append with everything worked out that the writing thread need not do.
 pub(crate) struct Prepared {
@@ -89,6 +91,9 @@ pub(crate) fn append(
     }
     for change in &append.timers {
         timers::change(connection, run_number, change)?;
+    }
+    if let Some(is_waiting) = append.waiting {
+        waiting::change(connection, run_number, is_waiting).map_err(to_append)?;
     }
     let run_number = run_number.unsigned_abs();
     Ok(Appended { version: prepared.version, run_number, position, numbers })

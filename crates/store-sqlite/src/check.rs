@@ -68,7 +68,8 @@ pub(crate) fn in_full(connection: &Connection) -> rusqlite::Result<Vec<String>> 
 /// The columns of a run say again what its state says, so that it can be searched for: they agree.
 fn in_runs(connection: &Connection, problems: &mut Vec<String>) -> rusqlite::Result<()> {
     let sql = "select number, story_key, workflow, status, baton, current_agent, started_at,
-                   moved_at, state
+                   moved_at, state,
+                   exists (select 1 from waiting where run_number = number) as is_waiting
                from runs";
     let mut statement = connection.prepare(sql)?;
     let mut rows = statement.query([])?;
@@ -93,6 +94,7 @@ fn has_columns_of(row: &Row<'_>, run: &Run) -> rusqlite::Result<bool> {
         && text("status")?.as_deref() == Some(run.status.name())
         && text("baton")?.as_deref() == Some(run.baton().name())
         && text("current_agent")?.as_deref() == run.current_agent().map(|it| it.as_str())
+        && row.get::<_, bool>("is_waiting")? == run.is_waiting()
         && time("started_at")? == nearest_nanoseconds(run.started_at)
         && time("moved_at")? == nearest_nanoseconds(run.moved_at))
 }

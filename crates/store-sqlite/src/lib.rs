@@ -25,14 +25,15 @@ mod runs;
 mod statistics;
 mod stories;
 mod timers;
+mod waiting;
 mod writer;
 
 #[cfg(test)]
 mod tests;
 
 use std::path::Path;
-
 use std::sync::Arc;
+
 use async_trait::async_trait;
 use baton_core::content::{Content, ContentId};
 use baton_core::hash::Hash;

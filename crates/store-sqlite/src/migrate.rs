@@ -21,6 +21,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         name: "questions_and_timers",
         sql: include_str!("../migrations/0002_questions_and_timers.sql"),
     },
+    Migration { number: 3, name: "waiting", sql: include_str!("../migrations/0003_waiting.sql") },
 ];
 
 /// Applies what is missing of `migrations`.

@@ -151,16 +151,19 @@ pub(crate) fn list_sql(filter: &RunFilter) -> String {
     };
     let of_workflow =
         if filter.workflow.is_some() { "and workflow = ?5" } else { "and ?5 is null" };
-    let (after, direction) = after(filter.order, "number");
-    let index = if !only_unfinished.is_empty() && filter.story.is_none() {
-        "indexed by runs_open"
+    let (table, column) = if filter.only_waiting {
+        // The list is short, and is read first.
+        ("waiting cross join runs on runs.number = waiting.run_number", "run_number")
+    } else if !only_unfinished.is_empty() && filter.story.is_none() {
+        ("runs indexed by runs_open", "number")
     } else {
-        ""
+        ("runs", "number")
     };
+    let (after, direction) = after(filter.order, column);
     format!(
-        "select number, id, version, head, state from runs {index}
+        "select number, id, version, head, state from {table}
          where {after} {only_unfinished} {of_story} {with_status} {of_workflow}
-         order by number {direction} limit ?2"
+         order by {column} {direction} limit ?2"
     )
 }
 

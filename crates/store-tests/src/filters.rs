@@ -56,6 +56,34 @@ pub async fn runs_are_filtered(store: &dyn Store) {
     check(RunFilter { story: Some(story_key("s-1")), after: 2, ..newest() }, &[1]).await;
 }
 
+/// What waits for somebody's word is listed from the append that says so to the one that says no.
+pub async fn waiting_runs_are_listed(store: &dyn Store) {
+    let check = async |filter: RunFilter, expected: &[u64]| {
+        let rows = store.runs(&filter).await.unwrap();
+        let numbers: Vec<_> = rows.iter().map(|it| it.number).collect();
+        assert_eq!(numbers, expected, "{filter:?}");
+    };
+    let waiting = || RunFilter { only_waiting: true, ..RunFilter::default() };
+    let not_said = |append: Append| Append { waiting: None, ..append };
+    let (first, second, third) = (start(1, "s-1"), start(2, "s-2"), start(3, "s-3"));
+    put(store, &not_said(first.clone())).await;
+    check(waiting(), &[]).await;
+    put_all(store, &[second.clone(), third.clone()]).await;
+    check(waiting(), &[2, 3]).await;
+    check(RunFilter { after: 2, ..waiting() }, &[3]).await;
+    check(RunFilter { order: Order::NewestFirst, limit: 1, ..waiting() }, &[3]).await;
+    check(RunFilter { story: Some(story_key("s-2")), ..waiting() }, &[2]).await;
+    // Nothing said is nothing changed.
+    let (first, second) = (hand_to(&first, "bea"), hand_to(&second, "bea"));
+    put_all(store, &[not_said(first), not_said(second.clone())]).await;
+    check(waiting(), &[2, 3]).await;
+    let second = finish(&second, RunStatus::Completed);
+    put(store, &Append { waiting: Some(false), ..second }).await;
+    check(waiting(), &[3]).await;
+    put(store, &finish(&third, RunStatus::Cancelled)).await;
+    check(waiting(), &[]).await;
+}
+
 pub async fn handoffs_are_filtered(store: &dyn Store) {
     some_handoffs(store).await;
     let check = async |filter: HandoffFilter, expected: &[u64]| {

@@ -79,6 +79,7 @@ macro_rules! conformance {
             }
             filters {
                 runs_are_filtered
+                waiting_runs_are_listed
                 handoffs_are_filtered
                 handoffs_are_filtered_by_who_has_to_do_with_them
                 handoffs_are_filtered_by_when_they_were_made

@@ -211,6 +211,7 @@ fn with_handoff(n: u32, story: &str) -> Append {
     first.events.extend([second.events, third.events].concat());
     first.handoffs = second.handoffs;
     first.contents = second.contents;
+    first.waiting = Append::change_of_waiting(None, &third.run);
     first.run = third.run;
     first
 }

@@ -36,6 +36,7 @@ pub fn start(n: u32, story: &str) -> Append {
     Append {
         expected: Version::NONE,
         events: chain(Hash::ZERO, id, Version::NONE, now, &[event]),
+        waiting: Append::change_of_waiting(None, &run),
         run,
         handoffs: Vec::new(),
         contents: Vec::new(),
@@ -59,6 +60,7 @@ pub fn then(before: &Append, events: &[Event]) -> Append {
     Append {
         expected,
         events: chain(head(before), run.id, expected, now, events),
+        waiting: Append::change_of_waiting(Some(&before.run), &run),
         run,
         at: now,
         handoffs: Vec::new(),

@@ -28,8 +28,19 @@ pub struct Append {
     /// What the world outside has to be told, by the name of the event.
     pub outbox: Vec<String>,
     pub timers: Vec<TimerChange>,
+    /// Whether something in the run waits for somebody's word from now on ([`Run::is_waiting`]);
+    /// none where that is as it was.
+    pub waiting: Option<bool>,
     pub answered: Option<Answered>,
     pub at: Timestamp,
+}
+
+impl Append {
+    /// What [`Append::waiting`] is for a run that was as `before`, where there was one.
+    pub fn change_of_waiting(before: Option<&Run>, after: &Run) -> Option<bool> {
+        let (was, is) = (before.is_some_and(Run::is_waiting), after.is_waiting());
+        (is != was).then_some(is)
+    }
 }
 
 /// One event as it is stored: encoded, and chained to the one before it.

@@ -4,7 +4,7 @@ mod append;
 mod filters;
 mod statistics;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
@@ -48,6 +48,8 @@ struct Kept {
     last_outbox_id: u64,
     /// By the number of the run, and the handoff in it.
     timers: BTreeMap<(u64, HandoffNo), TimerRow>,
+    /// The numbers of the runs that wait for somebody's word.
+    waiting: BTreeSet<u64>,
 }
 
 #[async_trait]
@@ -62,7 +64,8 @@ impl Store for MemoryStore {
 
     async fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError> {
         let kept = self.open()?;
-        let matching = kept.runs.iter().filter(|it| filters::has_run(filter, it));
+        let is_meant = |it: &&RunRow| !filter.only_waiting || kept.waiting.contains(&it.number);
+        let matching = kept.runs.iter().filter(is_meant).filter(|it| filters::has_run(filter, it));
         Ok(filters::ordered(matching, filter.order, 0, filter.limit))
     }
 

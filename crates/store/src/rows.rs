@@ -63,6 +63,8 @@ pub struct RunFilter {
     pub workflow: Option<WorkflowName>,
     /// Any of these; none means all.
     pub statuses: Vec<RunStatus>,
+    /// Those in which something waits for somebody's word.
+    pub only_waiting: bool,
     pub order: Order,
     /// Only runs that come after the one of this number, there or not. 0 is before all.
     pub after: u64,

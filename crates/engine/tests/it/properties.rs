@@ -127,6 +127,7 @@ impl Worlds {
             // In all of them: a dry run draws ids too, and they are to draw the same.
             for world in worlds.iter() {
                 promises::no_ended_handoff_changes(world, ended).await;
+                promises::what_waits_is_listed(world).await;
                 for story in touched(act) {
                     let Some(row) = world.latest(story).await else { continue };
                     promises::one_has_the_baton(world, &row).await;

@@ -46,9 +46,8 @@ pub(super) async fn get(
     html.raw("</section>");
     if !run.is_finished() {
         let me = Principal::parse("local")?;
-        let items = app.engine.inbox(&me).await?;
-        let of_run: Vec<_> = items.into_iter().filter(|it| it.run.run.id == run.id).collect();
-        inbox::render(&mut html, &of_run);
+        let items = app.engine.inbox_items(row.clone(), &me).await?;
+        inbox::render(&mut html, &items);
     }
     html.raw("<section data-key=\"history\"><h2>History <span class=\"count\">");
     html.number(run.n_handoffs).raw("</span></h2>");

@@ -65,6 +65,7 @@ pub(super) async fn list(
         story: query.story.as_deref().map(StoryKey::parse).transpose()?,
         workflow: query.workflow.as_deref().map(WorkflowName::parse).transpose()?,
         statuses: words("status", query.status.as_deref(), &known, RunStatus::parse)?,
+        only_waiting: false,
         order: query.order.into(),
         after: after(query.after)?,
         limit: limit + 1,

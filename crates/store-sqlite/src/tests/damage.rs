@@ -93,6 +93,17 @@ async fn a_column_that_its_text_denies_is_reported() {
 }
 
 #[tokio::test]
+async fn a_run_that_waits_and_is_not_listed_so_is_reported() {
+    let dir = with_file(&a_file().await);
+    let connection = crate::connect::writing(&dir.path().join(FILE)).unwrap();
+    connection.execute("insert into waiting values (7)", []).unwrap();
+    drop(connection);
+    let store = SqliteStore::open(dir.path()).unwrap();
+    let problems = store.check().await.unwrap();
+    assert_eq!(problems, ["run 7 has a column that its state denies"]);
+}
+
+#[tokio::test]
 async fn a_row_that_refers_to_nothing_is_reported() {
     let dir = with_file(&a_file().await);
     let connection = crate::connect::writing(&dir.path().join(FILE)).unwrap();

@@ -10,11 +10,8 @@ use crate::migrate::{MIGRATIONS, migrate};
 use crate::{connect, events, handoffs, runs};
 
 #[test]
-fn a_list_reads_no_more_than_it_must() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join(crate::FILE);
-    let mut connection = connect::writing(&path).unwrap();
-    migrate(&mut connection, &path, MIGRATIONS).unwrap();
+fn a_list_of_handoffs_reads_no_more_than_it_must() {
+    let (_dir, connection) = empty();
 
     let open = || HandoffFilter {
         states: vec![HandoffState::Open(State::Pending), HandoffState::Open(State::Accepted)],
@@ -75,13 +72,19 @@ fn a_list_reads_no_more_than_it_must() {
         &counted,
         "SEARCH handoffs USING COVERING INDEX handoffs_by_run (run_number=?)",
     );
+}
 
+#[test]
+fn a_list_of_runs_or_events_reads_no_more_than_it_must() {
+    let (_dir, connection) = empty();
     let newest = RunFilter { order: Order::NewestFirst, ..RunFilter::default() };
     let open = RunFilter { statuses: vec![RunStatus::Open], ..RunFilter::default() };
+    let waiting = RunFilter { only_waiting: true, ..RunFilter::default() };
     let story = RunFilter { story: Some(story_key("s-1")), ..RunFilter::default() };
     for (filter, expected) in [
         (RunFilter::default(), "SEARCH runs USING INTEGER PRIMARY KEY (rowid>?)"),
         (open, "SEARCH runs USING INDEX runs_open (number>?)"),
+        (waiting, "SEARCH waiting USING INTEGER PRIMARY KEY (rowid>?)"),
         (newest, "SEARCH runs USING INTEGER PRIMARY KEY (rowid<?)"),
         (story, "SEARCH runs USING INDEX runs_by_story (story_key=? AND rowid>?)"),
     ] {
@@ -95,6 +98,14 @@ fn a_list_reads_no_more_than_it_must() {
         let filter = EventFilter { after: Position::START, run, limit: 1 };
         check_plan(&connection, &events::list_sql(&filter), expected);
     }
+}
+
+fn empty() -> (tempfile::TempDir, Connection) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join(crate::FILE);
+    let mut connection = connect::writing(&path).unwrap();
+    migrate(&mut connection, &path, MIGRATIONS).unwrap();
+    (dir, connection)
 }
 
 #[track_caller]

@@ -1,11 +1,13 @@
 //! What an older Baton wrote is all there under the schema of this one.
 
 use std::path::Path;
+use std::sync::Arc;
 
-use baton_store::{HandoffFilter, Store as _};
+use baton_store::{Append, HandoffFilter, Store as _};
 use baton_store_tests::{dump, sample::*};
 use rusqlite::Connection;
 
+use crate::append::Prepared;
 use crate::migrate::{MIGRATIONS, migrate};
 use crate::{FILE, SqliteStore, append, connect};
 
@@ -24,8 +26,7 @@ async fn handoffs_keep_everything_when_they_may_be_questions() {
     let [view, indexes, columns] = {
         let connection = at_schema(dir.path(), 1);
         for append in tales.iter().flatten() {
-            let prepared = append::prepare(append.clone().into()).unwrap();
-            append::append(&connection, &prepared).unwrap();
+            append::append(&connection, &prepared(append)).unwrap();
         }
         [VIEW, INDEXES, COLUMNS].map(|sql| lines(&connection, sql))
     };
@@ -51,7 +52,7 @@ async fn a_number_once_given_is_not_given_again_after_the_upgrade() {
         let dir = tempfile::tempdir().unwrap();
         let connection = at_schema(dir.path(), 1);
         for append in tale(1, "s-1") {
-            append::append(&connection, &append::prepare(append.into()).unwrap()).unwrap();
+            append::append(&connection, &prepared(&append)).unwrap();
         }
         connection.execute(&format!("delete from handoffs where not ({left})"), []).unwrap();
         drop(connection);
@@ -61,6 +62,33 @@ async fn a_number_once_given_is_not_given_again_after_the_upgrade() {
         let rows = store.handoffs(&HandoffFilter::default()).await.unwrap();
         assert_eq!(rows.last().unwrap().number, 3, "{left}");
     }
+}
+
+#[tokio::test]
+async fn runs_that_wait_are_listed_after_the_upgrade() {
+    let dir = tempfile::tempdir().unwrap();
+    let connection = at_schema(dir.path(), 2);
+    for n in 1..=6 {
+        let first = start(n, &format!("s-{n}"));
+        let second = hand_to(&first, "bea");
+        for append in [first, second] {
+            append::append(&connection, &prepared(&append)).unwrap();
+        }
+    }
+    for edit in [
+        "update runs set state = json_set(state, '$.handoffs[0].gate', json('{}')) where number = 1",
+        "update runs set state = json_set(state, '$.handoffs[0].kind', 'question') where number = 2",
+        "update runs set state = json_set(state, '$.blockers', json('[{}]')) where number = 3",
+        "update runs set baton = 'loose' where number = 4",
+        "update runs set state = 'spoiled' where number = 5",
+    ] {
+        assert_eq!(connection.execute(edit, []).unwrap(), 1, "{edit}");
+    }
+    drop(connection);
+    drop(SqliteStore::open(dir.path()).unwrap());
+    let connection = connect::reading(&dir.path().join(FILE)).unwrap();
+    let waiting = lines(&connection, "select cast(run_number as text) from waiting");
+    assert_eq!(waiting, ["1", "2", "3", "4", "5"]);
 }
 
 #[tokio::test]
@@ -79,6 +107,11 @@ fn at_schema(dir: &Path, n_migrations: usize) -> Connection {
     let mut connection = connect::writing(&path).unwrap();
     migrate(&mut connection, &path, &MIGRATIONS[..n_migrations]).unwrap();
     connection
+}
+
+/// As an older Baton would have it, which had no list of the runs that wait.
+fn prepared(append: &Append) -> Prepared {
+    append::prepare(Arc::new(Append { waiting: None, ..append.clone() })).unwrap()
 }
 
 fn lines(connection: &Connection, sql: &str) -> Vec<String> {

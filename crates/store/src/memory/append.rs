@@ -45,6 +45,11 @@ impl Kept {
             self.answered.insert(key, answered);
         }
         self.keep_timers(append.run.id, number, &append.timers);
+        match append.waiting {
+            Some(true) => _ = self.waiting.insert(number),
+            Some(false) => _ = self.waiting.remove(&number),
+            None => {}
+        }
         self.keep_run(RunRow { number, version, head, run: append.run });
         Ok(Appended { version, run_number: number, position: self.last_position(), numbers })
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use baton_core::gate::{Answer, GateKind};
 use baton_core::run::{Baton, Handoff, HandoffNo, Kind, Run, State, Wait};
-use baton_store::{HandoffFilter, HandoffRow, HandoffState, RunRow};
+use baton_store::{HandoffFilter, HandoffRow, HandoffState, RunFilter, RunRow};
 
 use super::Holding;
 use crate::act::{Act, Answered, Order, What};
@@ -20,6 +20,15 @@ pub(super) async fn no_ended_handoff_changes(world: &World, ended: &mut BTreeMap
             ended.insert(row.number, row);
         }
     }
+}
+
+/// Whoever looks for what waits for somebody's word finds it, and nothing else.
+pub(super) async fn what_waits_is_listed(world: &World) {
+    let all = world.store.runs(&RunFilter::default()).await.unwrap();
+    let waiting = RunFilter { only_waiting: true, ..RunFilter::default() };
+    let listed = world.store.runs(&waiting).await.unwrap();
+    let expected: Vec<_> = all.into_iter().filter(|it| it.run.is_waiting()).collect();
+    assert_eq!(listed, expected);
 }
 
 /// What the baton rests on is as the baton says, and nobody else holds anything.
