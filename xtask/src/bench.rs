@@ -1,5 +1,5 @@
-//! `cargo xtask bench [engine|http|events|formats|leases]`: measures, in a release build. `baton-load`
-//! knows what can be measured and with which options.
+//! `cargo xtask bench [engine|http|events|formats|leases]`: measures, built as a released binary
+//! is. `baton-load` knows what can be measured and with which options.
 
 use anyhow::Result;
 
@@ -8,7 +8,7 @@ use crate::cargo;
 const DEFAULT: &str = "engine";
 
 pub(crate) fn run(args: &[&str]) -> Result<()> {
-    let mut command = vec!["run", "--release", "--package", "baton-load", "--"];
+    let mut command = vec!["run", "--profile", "dist", "--package", "baton-load", "--"];
     command.extend(load_args(args));
     cargo::run(&command, &[])
 }

@@ -18,8 +18,11 @@ pub(crate) struct Options {
     #[arg(long, value_delimiter = ',', default_values_t = [1, 16, 64])]
     callers: Vec<usize>,
     /// How long each measurement lasts
-    #[arg(long, default_value_t = 5)]
+    #[arg(long, default_value_t = 2)]
     seconds: u64,
+    /// How often each is taken, in turn with the raw writer; the table has the medians
+    #[arg(long, default_value_t = 5)]
+    rounds: usize,
     /// Store so many handoffs first, and compare the rate with that of an empty store
     #[arg(long, default_value_t = 0)]
     history: u64,
@@ -35,24 +38,60 @@ pub(crate) struct Measured {
     pub(crate) p99: Duration,
 }
 
+/// One measurement taken several times, each with the raw writer right behind it: what else the
+/// machine does changes within seconds, and a median forgets it.
+#[derive(Default)]
+pub(crate) struct Rounds(Vec<(Measured, f64)>);
+
+impl Rounds {
+    pub(crate) fn print_head(whose: &str, what: &str, n_rounds: usize, lasting: Duration) {
+        println!("medians of {n_rounds} rounds of {lasting:?}\n");
+        println!(
+            "| {whose} | {what}/s | p50 ms | p99 ms | raw writer/s | {what} ÷ raw | least, most |"
+        );
+        println!("|---|---|---|---|---|---|---|");
+    }
+
+    pub(crate) fn add(&mut self, measured: Measured, raw: f64) {
+        self.0.push((measured, raw));
+    }
+
+    pub(crate) fn print_row(&self, n: usize) {
+        let sorted = |of: fn(&(Measured, f64)) -> f64| {
+            let mut values: Vec<f64> = self.0.iter().map(of).collect();
+            values.sort_by(f64::total_cmp);
+            values
+        };
+        let median = |of| sorted(of).get(self.0.len() / 2).copied().unwrap_or(f64::NAN);
+        let ratios = sorted(|(it, raw)| it.per_second / raw);
+        println!(
+            "| {n} | {:.0} | {:.2} | {:.2} | {:.0} | {:.2} | {:.2}, {:.2} |",
+            median(|(it, _)| it.per_second),
+            median(|(it, _)| milliseconds(it.p50)),
+            median(|(it, _)| milliseconds(it.p99)),
+            median(|(_, raw)| *raw),
+            median(|(it, raw)| it.per_second / raw),
+            ratios.first().unwrap_or(&f64::NAN),
+            ratios.last().unwrap_or(&f64::NAN),
+        );
+    }
+}
+
 pub(crate) async fn run(options: &Options) -> Result<()> {
     let lasting = Duration::from_secs(options.seconds);
-    println!("durable transitions per second (SQLite, WAL, synchronous=FULL), {lasting:?} each\n");
-    println!("| callers | engine/s | p50 ms | p99 ms | raw writer/s | engine ÷ raw |");
-    println!("|---|---|---|---|---|---|");
+    println!("durable transitions per second (SQLite, WAL, synchronous=FULL)");
+    Rounds::print_head("callers", "engine", options.rounds, lasting);
     for &callers in &options.callers {
-        let dir = folder(options)?;
-        let engine = crew::engine_over(crew::sqlite(dir.path())?).await?;
-        let measured = measure(&engine, callers, lasting, "bench").await?;
-        engine.shutdown().await;
-        let raw = raw_rate(folder(options)?.path(), dir.path(), callers)?;
-        println!(
-            "| {callers} | {:.0} | {:.2} | {:.2} | {raw:.0} | {:.2} |",
-            measured.per_second,
-            milliseconds(measured.p50),
-            milliseconds(measured.p99),
-            measured.per_second / raw,
-        );
+        let mut rounds = Rounds::default();
+        for _ in 0..options.rounds {
+            let dir = folder(options)?;
+            let engine = crew::engine_over(crew::sqlite(dir.path())?).await?;
+            let measured = measure(&engine, callers, lasting, "bench").await?;
+            engine.shutdown().await;
+            let raw = raw_rate(folder(options)?.path(), dir.path(), callers)?;
+            rounds.add(measured, raw);
+        }
+        rounds.print_row(callers);
     }
     if options.history > 0 {
         let dir = folder(options)?;
@@ -113,9 +152,10 @@ impl Measured {
 /// The rate of a bare SQLite writer on the rows that the engine wrote into `engine_dir`.
 pub(crate) fn raw_rate(dir: &Path, engine_dir: &Path, group: usize) -> Result<f64> {
     let commands = raw::read(engine_dir)?;
+    let connection = raw::open(dir)?;
     let began = Instant::now();
-    let n = raw::write(dir, &commands, group)?;
-    Ok(n as f64 / began.elapsed().as_secs_f64())
+    raw::write(&connection, &commands, group)?;
+    Ok(commands.len() as f64 / began.elapsed().as_secs_f64())
 }
 
 fn folder(options: &Options) -> Result<tempfile::TempDir> {

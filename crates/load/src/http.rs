@@ -15,7 +15,7 @@ use baton_http::Server;
 use clap::Args;
 
 use self::connection::Connection;
-use crate::bench::{Measured, milliseconds, raw_rate};
+use crate::bench::{Measured, Rounds, milliseconds, raw_rate};
 use crate::crew;
 
 #[derive(Debug, Args)]
@@ -24,8 +24,11 @@ pub(crate) struct Options {
     #[arg(long, value_delimiter = ',', default_values_t = [1, 16, 64])]
     connections: Vec<usize>,
     /// How long each measurement lasts
-    #[arg(long, default_value_t = 5)]
+    #[arg(long, default_value_t = 2)]
     seconds: u64,
+    /// How often each is taken, in turn with the raw writer; the table has the medians
+    #[arg(long, default_value_t = 5)]
+    rounds: usize,
 }
 
 #[derive(Debug, Args)]
@@ -40,28 +43,24 @@ pub(crate) const PIPELINE: [&str; 6] =
 
 pub(crate) async fn run(options: &Options) -> Result<()> {
     let lasting = Duration::from_secs(options.seconds);
-    println!("durable transitions per second over HTTP, {lasting:?} each\n");
-    println!("| connections | http/s | p50 ms | p99 ms | raw writer/s | http ÷ raw |");
-    println!("|---|---|---|---|---|---|");
+    println!("durable transitions per second over HTTP");
+    Rounds::print_head("connections", "http", options.rounds, lasting);
     let mut idle = None;
     for &connections in &options.connections {
-        let dir = tempfile::tempdir()?;
-        let began = Instant::now();
-        let served = Served::start(dir.path())?;
-        Connection::open(&served.address).await?.get("/readyz").await?;
-        let started_in = began.elapsed();
-        idle.get_or_insert((started_in, memory(served.child.id())?));
-        let measured = measure(&served.address, connections, lasting).await?;
-        drop(served);
-        let raw_dir = tempfile::tempdir()?;
-        let raw = raw_rate(raw_dir.path(), dir.path(), connections)?;
-        println!(
-            "| {connections} | {:.0} | {:.2} | {:.2} | {raw:.0} | {:.2} |",
-            measured.per_second,
-            milliseconds(measured.p50),
-            milliseconds(measured.p99),
-            measured.per_second / raw,
-        );
+        let mut rounds = Rounds::default();
+        for _ in 0..options.rounds {
+            let dir = tempfile::tempdir()?;
+            let began = Instant::now();
+            let served = Served::start(dir.path())?;
+            Connection::open(&served.address).await?.get("/readyz").await?;
+            let started_in = began.elapsed();
+            idle.get_or_insert((started_in, memory(served.child.id())?));
+            let measured = measure(&served.address, connections, lasting).await?;
+            drop(served);
+            let raw_dir = tempfile::tempdir()?;
+            rounds.add(measured, raw_rate(raw_dir.path(), dir.path(), connections)?);
+        }
+        rounds.print_row(connections);
     }
     if let Some((started_in, kilobytes)) = idle {
         let megabytes = kilobytes as f64 / 1024.0;

@@ -13,6 +13,7 @@ mod leases;
 mod raw;
 
 use clap::{Parser, Subcommand};
+use tokio::runtime::{Builder, Runtime};
 
 /// As the `baton` program has it: what one thread allocates here, another frees.
 #[global_allocator]
@@ -49,12 +50,7 @@ enum Command {
 
 fn main() -> anyhow::Result<()> {
     let cli = Cli::parse();
-    let mut runtime = tokio::runtime::Builder::new_multi_thread();
-    if matches!(cli.command, Command::Server(_) | Command::Events(_)) {
-        // As the `baton` program has it.
-        runtime.worker_threads(baton_http::n_workers());
-    }
-    let runtime = runtime.enable_all().build()?;
+    let runtime = runtime_for(&cli.command)?;
     match cli.command {
         Command::Engine(options) => runtime.block_on(bench::run(&options)),
         Command::Http(options) => runtime.block_on(http::run(&options)),
@@ -65,4 +61,18 @@ fn main() -> anyhow::Result<()> {
         Command::Crash(options) => runtime.block_on(crash::run(&options)),
         Command::Victim(options) => runtime.block_on(crash::play_victim(&options)),
     }
+}
+
+fn runtime_for(command: &Command) -> std::io::Result<Runtime> {
+    let mut runtime = if matches!(command, Command::Http(_)) {
+        // Who measures a server takes as little of the machine as can be.
+        Builder::new_current_thread()
+    } else {
+        Builder::new_multi_thread()
+    };
+    if matches!(command, Command::Server(_) | Command::Events(_)) {
+        // As the `baton` program has it.
+        runtime.worker_threads(baton_http::n_workers());
+    }
+    runtime.enable_all().build()
 }

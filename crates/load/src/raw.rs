@@ -35,6 +35,8 @@ const END_HANDOFF: &str = "update handoffs set state = ?, outcome = ?, ended_at 
      where run_number = ? and no = ?";
 const INSERT_EVENT: &str = "insert into events values (?,?,?,?,?,?,?,?)";
 const INSERT_CONTENT: &str = "insert into contents values (?,?,?,?,?,?,?)";
+const INSERT_OUTBOX: &str = "insert into outbox values (?,?,?,?)";
+const INSERT_DEFINITION: &str = "insert into definitions values (?,?,?)";
 const INSERT_STORY: &str = "insert into stories values (?,?,?,?,?,?,?,?,?)";
 
 /// Columns of a handoff: what it is at, and what nobody knows when it is made (`outcome`,
@@ -61,6 +63,7 @@ pub(crate) fn read(dir: &Path) -> Result<Vec<Command>> {
     let connection = Connection::open(dir.join("baton.db"))?;
     let mut commands: Vec<Command> = Vec::new();
     let mut runs: HashMap<i64, Run> = HashMap::new();
+    let mut told = outbox(&connection)?;
     let mut group: Option<Group> = None;
     let mut events = connection.prepare("select * from events order by position")?;
     let mut rows = events.query([])?;
@@ -79,7 +82,10 @@ pub(crate) fn read(dir: &Path) -> Result<Vec<Command>> {
                 return Ok(commands);
             }
             let (head, version) = (Value::Null, Value::Null);
-            let statements = Vec::new();
+            let mut statements = told.remove(&(run, at)).unwrap_or_default();
+            if commands.is_empty() {
+                statements.extend(definitions(&connection)?);
+            }
             group = Some(Group { run, at, is_first: false, head, version, statements });
         }
         let group = group.as_mut().context("no command")?;
@@ -174,16 +180,21 @@ fn text(text: &str) -> Value {
     Value::Text(text.to_owned())
 }
 
-/// Writes everything again, `group` commands to a commit. Returns how many commands it wrote.
-pub(crate) fn write(dir: &Path, commands: &[Command], group: usize) -> Result<usize> {
-    let store = baton_store_sqlite::SqliteStore::open(dir)?;
-    drop(store);
+/// An empty database with Baton's schema and its settings.
+pub(crate) fn open(dir: &Path) -> Result<Connection> {
+    drop(baton_store_sqlite::SqliteStore::open(dir)?);
     let connection = Connection::open(dir.join("baton.db"))?;
     connection.execute_batch(
-        "pragma journal_mode = wal; pragma synchronous = full; pragma wal_autocheckpoint = 4000; \
-         pragma foreign_keys = off; pragma cache_size = -65536;",
+        "pragma journal_mode = wal; pragma synchronous = full; pragma wal_autocheckpoint = 16000; \
+         pragma journal_size_limit = 67108864; pragma cache_size = -8192; \
+         pragma temp_store = memory; pragma foreign_keys = on; pragma cell_size_check = on;",
     )?;
     connection.set_prepared_statement_cache_capacity(32);
+    Ok(connection)
+}
+
+/// Writes everything again, `group` commands to a commit.
+pub(crate) fn write(connection: &Connection, commands: &[Command], group: usize) -> Result<()> {
     for group in commands.chunks(group) {
         connection.execute_batch("begin immediate")?;
         for Command(statements) in group {
@@ -193,7 +204,28 @@ pub(crate) fn write(dir: &Path, commands: &[Command], group: usize) -> Result<us
         }
         connection.execute_batch("commit")?;
     }
-    Ok(commands.len())
+    Ok(())
+}
+
+/// What the world outside was to be told, by the run and the time of the command that said so.
+fn outbox(connection: &Connection) -> Result<HashMap<(i64, i64), Vec<Statement>>> {
+    let mut told: HashMap<(i64, i64), Vec<Statement>> = HashMap::new();
+    let mut select = connection.prepare("select * from outbox order by id")?;
+    let mut rows = select.query([])?;
+    while let Some(row) = rows.next()? {
+        let values = (0..4).map(|it| row.get(it)).collect::<Result<_, _>>()?;
+        let command = (row.get("run_number")?, row.get("added_at")?);
+        told.entry(command).or_default().push(Statement { sql: INSERT_OUTBOX, values });
+    }
+    Ok(told)
+}
+
+/// The workflows of all runs, which the first command of each brings with it.
+fn definitions(connection: &Connection) -> Result<Vec<Statement>> {
+    let mut select = connection.prepare("select * from definitions")?;
+    let values = select.query_map([], |row| (0..3).map(|it| row.get(it)).collect())?;
+    let statement = |values| Statement { sql: INSERT_DEFINITION, values };
+    Ok(values.map(|it| it.map(statement)).collect::<Result<_, _>>()?)
 }
 
 fn story_statement(connection: &Connection, run: i64) -> Result<Statement> {
@@ -283,8 +315,9 @@ mod tests {
         engine.shutdown().await;
         let commands = read(engine_dir.path()).unwrap();
         assert_eq!(commands.len(), n_commands);
-        write(raw_dir.path(), &commands, 4).unwrap();
-        for table in ["runs", "handoffs", "events", "contents", "stories"] {
+        write(&open(raw_dir.path()).unwrap(), &commands, 4).unwrap();
+        for table in ["runs", "handoffs", "events", "contents", "stories", "outbox", "definitions"]
+        {
             let (theirs, ours) = (rows(engine_dir.path(), table), rows(raw_dir.path(), table));
             assert!(!theirs.is_empty());
             assert_eq!(ours, theirs, "{table}");

@@ -1,19 +1,21 @@
 //! As little of an HTTP client as the measurement needs: one connection, kept open.
 
 use anyhow::{Context as _, Result, ensure};
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 pub(crate) struct Connection {
-    stream: BufReader<TcpStream>,
+    stream: TcpStream,
     host: String,
+    /// What has come and is not part of an answer yet.
+    received: Vec<u8>,
 }
 
 impl Connection {
     pub(crate) async fn open(address: &str) -> Result<Self> {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
-        Ok(Self { stream: BufReader::new(stream), host: address.to_owned() })
+        Ok(Self { stream, host: address.to_owned(), received: Vec::with_capacity(4096) })
     }
 
     pub(crate) async fn get(&mut self, path: &str) -> Result<String> {
@@ -52,26 +54,28 @@ impl Connection {
     }
 
     async fn answer(&mut self) -> Result<Answer> {
-        let mut line = String::new();
-        self.stream.read_line(&mut line).await?;
-        let status = line.split(' ').nth(1).and_then(|it| it.parse().ok());
-        let status = status.context("the connection ended before an answer")?;
-        let mut length = 0;
-        loop {
-            line.clear();
-            let n_read = self.stream.read_line(&mut line).await?;
+        let head = loop {
+            if let Some(length) = self.received.windows(4).position(|it| it == b"\r\n\r\n") {
+                break length + 4;
+            }
+            let n_read = self.stream.read_buf(&mut self.received).await?;
+            ensure!(n_read > 0, "the connection ended before an answer");
+        };
+        let text = std::str::from_utf8(&self.received[..head])?;
+        let status = text.split(' ').nth(1).and_then(|it| it.parse().ok()).context("a status")?;
+        let mut headers = text.lines().filter_map(|it| it.split_once(':'));
+        let length = headers.find(|(name, _)| name.eq_ignore_ascii_case("content-length"));
+        let length: usize = match length {
+            Some((_, value)) => value.trim().parse().context("a length")?,
+            None => 0,
+        };
+        while self.received.len() < head + length {
+            let n_read = self.stream.read_buf(&mut self.received).await?;
             ensure!(n_read > 0, "the connection ended within an answer");
-            let header = line.trim().to_ascii_lowercase();
-            if header.is_empty() {
-                break;
-            }
-            if let Some(value) = header.strip_prefix("content-length:") {
-                length = value.trim().parse().context("a length")?;
-            }
         }
-        let mut body = vec![0; length];
-        self.stream.read_exact(&mut body).await?;
-        Ok(Answer { status, body: String::from_utf8(body)? })
+        let body = std::str::from_utf8(&self.received[head..head + length])?.to_owned();
+        self.received.drain(..head + length);
+        Ok(Answer { status, body })
     }
 }
 
