@@ -17,6 +17,7 @@ mod error;
 mod events;
 mod filesystem;
 mod handoffs;
+mod identity;
 mod lock;
 mod migrate;
 mod outbox;
@@ -42,8 +43,8 @@ use baton_core::run::RunId;
 use baton_core::story::Story;
 use baton_store::{
     Answered, Append, AppendError, Appended, Definition, EventFilter, HandoffFilter, HandoffRef,
-    HandoffRow, OutboxRow, Position, PutOff, RunFilter, RunRef, RunRow, Statistics, Store,
-    StoreError, StoredEvent, StoryFilter, StoryRow, TimerRow, refuse_nul, story_texts,
+    HandoffRow, Identity, OutboxRow, Position, PutOff, RunFilter, RunRef, RunRow, Statistics,
+    Store, StoreError, StoredEvent, StoryFilter, StoryRow, TimerRow, refuse_nul, story_texts,
 };
 use jiff::Timestamp;
 
@@ -85,6 +86,11 @@ impl SqliteStore {
         let writer =
             Writer::start(connection).map_err(|source| OpenError::File { path, source })?;
         Ok(Self { readers, writer })
+    }
+
+    /// Begins another epoch, for a copy that takes the place of what subscribers have heard of.
+    pub async fn begin_epoch(&self) -> Result<(), StoreError> {
+        self.writer.write(|it| identity::begin_epoch(it).map_err(to_store)).await
     }
 }
 
@@ -227,6 +233,10 @@ impl Store for SqliteStore {
     async fn put_off(&self, leases: &[PutOff]) -> Result<u64, StoreError> {
         let leases = leases.to_vec();
         self.writer.write(move |it| timers::put_off(it, &leases)).await
+    }
+
+    async fn identity(&self) -> Result<Identity, StoreError> {
+        self.readers.find(identity::find).await
     }
 
     async fn check(&self) -> Result<Vec<String>, StoreError> {

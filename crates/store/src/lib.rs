@@ -25,9 +25,9 @@ pub use append::{
 pub use memory::MemoryStore;
 pub use nul::{refuse_nul, story_texts};
 pub use rows::{
-    AgentStatistics, EventFilter, HandoffFilter, HandoffRef, HandoffRow, HandoffState, Order,
-    OutboxRow, Position, RunFilter, RunRef, RunRow, Statistics, StoredEvent, StoryFilter, StoryRow,
-    TimerKind, TimerRow, Version,
+    AgentStatistics, EventFilter, HandoffFilter, HandoffRef, HandoffRow, HandoffState, Identity,
+    Order, OutboxRow, Position, RunFilter, RunRef, RunRow, Statistics, StoredEvent, StoryFilter,
+    StoryRow, TimerKind, TimerRow, Version,
 };
 
 /// Keeps runs, and what belongs to them. The run is the unit of consistency.
@@ -116,6 +116,10 @@ pub trait Store: Send + Sync {
     /// Lets leases end later, all in one transaction; returns how many. One that is not there any
     /// more, or that has another fence, is left alone. This is no event, and changes no run.
     async fn put_off(&self, leases: &[PutOff]) -> Result<u64, StoreError>;
+
+    /// Which project the store belongs to, and since when positions of events are counted. It does
+    /// not change while a store is open.
+    async fn identity(&self) -> Result<Identity, StoreError>;
 
     /// What is wrong with the store itself; nothing, if all is well.
     async fn check(&self) -> Result<Vec<String>, StoreError>;
