@@ -27,6 +27,7 @@ mod statistics;
 mod stories;
 mod timers;
 mod waiting;
+mod wal;
 mod writer;
 
 #[cfg(test)]
