@@ -8,7 +8,7 @@
 
 use std::io::{self, Read};
 
-const HEADER: usize = 32;
+pub(crate) const WAL_HEADER: usize = 32;
 pub(crate) const FRAME_HEADER: usize = 24;
 /// The checksum is taken over numbers in the byte order of the machine that made the log.
 const MAGIC_LITTLE_ENDIAN: u32 = 0x377f_0682;
@@ -142,7 +142,7 @@ pub(crate) struct FrameReader<R> {
 impl<R: Read> FrameReader<R> {
     /// None where the header is not whole.
     pub(crate) fn begin(mut from: R) -> io::Result<Option<Self>> {
-        let mut bytes = [0; HEADER];
+        let mut bytes = [0; WAL_HEADER];
         let n_read = fill(&mut from, &mut bytes)?;
         let header = WalHeader::parse(bytes.get(..n_read).unwrap_or_default());
         Ok(header.map(|header| {

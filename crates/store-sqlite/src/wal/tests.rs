@@ -38,7 +38,7 @@ fn a_log_that_sqlite_wrote_is_whole() {
     let mut transactions = Vec::new();
     Wal::read(&bytes[..], bytes.len() as u64, |pages| transactions.push(pages.to_vec())).unwrap();
     assert_eq!(transactions.len(), 3);
-    let n_frames = (bytes.len() - HEADER) / (FRAME_HEADER + 4096);
+    let n_frames = (bytes.len() - WAL_HEADER) / (FRAME_HEADER + 4096);
     assert_eq!(transactions.concat().len(), n_frames);
     let found = frames(&bytes);
     let connection: Connection = crate::connect::writing(&dir.path().join("t.db")).unwrap();
@@ -58,12 +58,12 @@ fn a_flipped_bit_strands_every_frame_behind_it() {
     let dir = tempfile::tempdir().unwrap();
     let whole = three_transactions(dir.path());
     let frame = FRAME_HEADER + 4096;
-    let n_frames = (whole.len() - HEADER) / frame;
+    let n_frames = (whole.len() - WAL_HEADER) / frame;
     for n in 0..n_frames {
         // In the page number, the salts, the checksum and the page.
         for at in [3, 9, 17, FRAME_HEADER + 1000] {
             let mut bytes = whole.clone();
-            bytes[HEADER + n * frame + at] ^= 4;
+            bytes[WAL_HEADER + n * frame + at] ^= 4;
             let found = frames(&bytes);
             assert_eq!(found.n_whole, n as u64, "frame {n}, byte {at}");
             // Behind the last one there is nothing: a write that was cut short looks the same.
@@ -78,9 +78,9 @@ fn a_log_that_is_cut_anywhere_ends_with_its_last_whole_transaction() {
     let dir = tempfile::tempdir().unwrap();
     let whole = three_transactions(dir.path());
     let frame = FRAME_HEADER + 4096;
-    for length in (HEADER..whole.len()).step_by(997) {
+    for length in (WAL_HEADER..whole.len()).step_by(997) {
         let found = frames(&whole[..length]);
-        assert_eq!(found.n_whole as usize, (length - HEADER) / frame);
+        assert_eq!(found.n_whole as usize, (length - WAL_HEADER) / frame);
         assert!(found.n_committed <= found.n_whole);
         assert_eq!(found.stranded, None);
     }
@@ -91,7 +91,7 @@ fn a_broken_header_is_told_from_an_empty_log() {
     let dir = tempfile::tempdir().unwrap();
     let whole = three_transactions(dir.path());
     assert_eq!(read(b""), Wal::Empty);
-    for at in 0..HEADER {
+    for at in 0..WAL_HEADER {
         let mut bytes = whole.clone();
         bytes[at] ^= 1;
         assert_eq!(read(&bytes), Wal::HeaderBroken { n_bytes: whole.len() as u64 }, "byte {at}");
@@ -112,7 +112,7 @@ fn frames_of_the_log_before_are_no_damage() {
     let bytes = fs::read(dir.path().join("t.db-wal")).unwrap();
     let found = frames(&bytes);
     assert!(found.n_committed > 0);
-    assert!((found.n_whole as usize) < (bytes.len() - HEADER) / (FRAME_HEADER + 4096));
+    assert!((found.n_whole as usize) < (bytes.len() - WAL_HEADER) / (FRAME_HEADER + 4096));
     assert_eq!(found.stranded, None);
 }
 
