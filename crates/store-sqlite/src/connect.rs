@@ -62,7 +62,7 @@ pub(crate) fn reading(path: &Path) -> Result<Connection, OpenError> {
 
 fn open(path: &Path, mode: OpenFlags) -> Result<Connection, OpenError> {
     // One thread uses a connection at a time, so it needs no lock of its own.
-    let flags = mode | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let flags = mode | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let connection = Connection::open_with_flags(path, flags).map_err(to_open(path))?;
     connection.set_prepared_statement_cache_capacity(N_STATEMENTS);
     // Otherwise some statements are parsed again whenever a parameter has another value.
@@ -170,6 +170,7 @@ mod tests {
         writing(&dir.path().join("real.db")).unwrap();
         let link = dir.path().join("baton.db");
         std::os::unix::fs::symlink(dir.path().join("real.db"), &link).unwrap();
-        assert!(matches!(writing(&link), Err(OpenError::Link { .. })));
+        assert!(matches!(writing(&link), Err(OpenError::Files(_))));
+        assert!(matches!(reading(&link), Err(OpenError::Sqlite { .. })));
     }
 }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use baton_files::FileError;
 use baton_store::{AppendError, StoreError};
 use rusqlite::ErrorCode;
 use rusqlite::types::Type;
@@ -16,8 +17,8 @@ pub enum OpenError {
         #[source]
         source: std::io::Error,
     },
-    #[error("`{path}` is a link; name the directory that it leads to")]
-    Link { path: PathBuf },
+    #[error(transparent)]
+    Files(FileError),
     #[error("`{dir}` is on {kind}, where a database is not safe; use a local disk")]
     Network { dir: PathBuf, kind: String },
     #[error("SQLite {found} can damage a database; build Baton with 3.51.3 or newer")]

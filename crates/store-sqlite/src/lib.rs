@@ -40,6 +40,7 @@ use baton_core::hash::Hash;
 use baton_core::names::StoryKey;
 use baton_core::run::RunId;
 use baton_core::story::Story;
+use baton_files::{Dir, Mode};
 use baton_store::{
     Answered, Append, AppendError, Appended, Definition, EventFilter, HandoffFilter, HandoffRef,
     HandoffRow, OutboxRow, Position, PutOff, RunFilter, RunRef, RunRow, Statistics, Store,
@@ -77,7 +78,13 @@ impl SqliteStore {
     /// stores on one file would be correct, but each would slow the other down, and a server would
     /// not notice what the other appends.
     pub fn open(dir: &Path) -> Result<Self, OpenError> {
-        let path = dir.join(FILE);
+        let dir = Dir::open_or_make(dir, Mode::Private).map_err(OpenError::Files)?;
+        Self::open_in(&dir)
+    }
+
+    /// As [`SqliteStore::open`], in a directory that is open already: a [`DataLock`]'s, for example.
+    pub fn open_in(dir: &Dir) -> Result<Self, OpenError> {
+        let path = filesystem::path_in(dir)?;
         let mut connection = connect::writing(&path)?;
         check::at_start(&connection, &path)?;
         migrate::migrate(&mut connection, &path, migrate::MIGRATIONS)?;
