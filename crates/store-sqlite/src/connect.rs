@@ -4,12 +4,11 @@
 
 use std::path::Path;
 
-use baton_files::Dir;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 
 use crate::error::{OpenError, to_open};
-use crate::{FILE, filesystem};
+use crate::filesystem;
 
 /// Before it, two connections that wrote and checkpointed at once could damage the file.
 const OLDEST_SAFE_SQLITE: i32 = 3_051_003;
@@ -52,9 +51,9 @@ pub(crate) fn writing(path: &Path) -> Result<Connection, OpenError> {
 
 /// Opens one that looks at a database that may be damaged, and leaves every byte of it and of its
 /// log where it is. The file is there.
-pub(crate) fn looking(dir: &Dir) -> Result<Connection, OpenError> {
+pub(crate) fn looking(path: &Path) -> Result<Connection, OpenError> {
     refuse_old_sqlite()?;
-    open(&dir.path().join(FILE), OpenFlags::SQLITE_OPEN_READ_ONLY)
+    open(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
 }
 
 /// Opens one that only reads. The file is there, and is in write-ahead mode.
@@ -67,7 +66,7 @@ pub(crate) fn reading(path: &Path) -> Result<Connection, OpenError> {
 
 fn open(path: &Path, mode: OpenFlags) -> Result<Connection, OpenError> {
     // One thread uses a connection at a time, so it needs no lock of its own.
-    let flags = mode | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let flags = mode | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let connection = Connection::open_with_flags(path, flags).map_err(to_open(path))?;
     connection.set_prepared_statement_cache_capacity(N_STATEMENTS);
     // Otherwise some statements are parsed again whenever a parameter has another value.
@@ -179,7 +178,7 @@ mod tests {
         writing(&dir.path().join("real.db")).unwrap();
         let link = dir.path().join("baton.db");
         std::os::unix::fs::symlink(dir.path().join("real.db"), &link).unwrap();
-        let error = crate::SqliteStore::open(dir.path()).unwrap_err();
-        assert!(matches!(error, OpenError::Files(_)), "{error}");
+        assert!(matches!(writing(&link), Err(OpenError::Files(_))));
+        assert!(matches!(reading(&link), Err(OpenError::Sqlite { .. })));
     }
 }

@@ -8,6 +8,7 @@ mod header;
 
 use std::collections::BTreeSet;
 use std::io::BufReader;
+use std::path::Path;
 
 use baton_files::{Access, Dir, FileError};
 use rusqlite::{Connection, OptionalExtension as _};
@@ -31,8 +32,8 @@ pub(crate) struct Judgement {
     pub(crate) is_unclean: bool,
 }
 
-/// Judges the files in `dir`.
-pub(crate) fn judge(dir: &Dir) -> Result<Judgement, OpenError> {
+/// Judges the files in `dir`, whose database is at `path`.
+pub(crate) fn judge(dir: &Dir, path: &Path) -> Result<Judgement, OpenError> {
     let mark = StoredMark::read(dir).map_err(OpenError::Files)?;
     let n_bytes = length(dir, FILE)?;
     let wal = read_wal(dir)?;
@@ -46,7 +47,7 @@ pub(crate) fn judge(dir: &Dir) -> Result<Judgement, OpenError> {
     let frames = judge_log(dir, &header, &wal.wal, &mark)?;
     header.check_length(n_bytes, frames, &wal.pages).map_err(|it| damaged(dir, it))?;
     let is_unclean = wal.wal != Wal::Empty;
-    judge_contents(dir, &mark)?;
+    judge_contents(path, &mark)?;
     Ok(Judgement { mark, is_unclean })
 }
 
@@ -118,11 +119,11 @@ fn judge_log<'a>(
 }
 
 /// The database is the one that was last open here, and no older.
-fn judge_contents(dir: &Dir, mark: &StoredMark) -> Result<(), OpenError> {
-    let path = dir.path().join(FILE);
-    let connection = connect::looking(dir)?;
-    check::at_start(&connection, &path)?;
-    let found = found_identity(&connection).map_err(to_open(&path))?;
+fn judge_contents(path: &Path, mark: &StoredMark) -> Result<(), OpenError> {
+    let connection = connect::looking(path)?;
+    check::at_start(&connection, path)?;
+    let found = found_identity(&connection).map_err(to_open(path))?;
+    let path = path.to_owned();
     let StoredMark::Mark(mark) = mark else { return Ok(()) };
     let marked = mark.position.0;
     match found {

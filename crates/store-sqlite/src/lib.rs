@@ -89,10 +89,10 @@ impl SqliteStore {
         Self::open_in(&dir)
     }
 
-    /// As [`SqliteStore::open`], in a directory that is open already.
+    /// As [`SqliteStore::open`], in a directory that is open already: a [`DataLock`]'s, for example.
     pub fn open_in(dir: &Dir) -> Result<Self, OpenError> {
-        let judgement = judge::judge(dir)?;
-        let path = dir.path().join(FILE);
+        let path = filesystem::path_in(dir)?;
+        let judgement = judge::judge(dir, &path)?;
         let mut connection = connect::writing(&path)?;
         migrate::migrate(&mut connection, &path, migrate::MIGRATIONS)?;
         let marker = Marker::start(dir.again()?, &mut connection, &judgement)?;

@@ -191,7 +191,7 @@ async fn a_journal_is_never_played_back() {
 async fn only_looking_leaves_every_byte() {
     let dir = killed().await;
     let before = files(dir.path());
-    judge(&Dir::open(dir.path()).unwrap()).unwrap();
+    judge(&Dir::open(dir.path()).unwrap(), &dir.path().join(FILE)).unwrap();
     assert!(files(dir.path()) == before);
 }
 
