@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use baton_store::StoreError;
+use baton_store::{StoreError, WriteFault};
 use rusqlite::Connection;
 
 use crate::reader::Readers;
@@ -23,16 +23,35 @@ impl Readers {
             let what = "a copy can only be made where the path is UTF-8".into();
             return Err(StoreError::Unavailable(what));
         };
-        let copy = move |connection: &Connection| {
-            // The file is opened for reading only, whatever this says; with it, SQLite would not
-            // write another file either.
-            connection.execute_batch("pragma query_only = off")?;
-            let copied = connection.execute("vacuum into ?1", [path]);
-            connection.execute_batch("pragma query_only = on")?;
-            copied.map(|_| ())
-        };
-        self.read(copy).await
+        match self.read(move |connection: &Connection| vacuum_into(connection, &path)).await {
+            // The disk of the copy is not the one of the data.
+            Err(StoreError::Unwritable(WriteFault::DiskFull)) => {
+                Err(StoreError::Unavailable("the disk of the copy is full; make room there".into()))
+            }
+            Err(StoreError::Unwritable(WriteFault::ReadOnly)) => {
+                Err(StoreError::Unavailable("the folder of the copy is read-only".into()))
+            }
+            copied => copied,
+        }
     }
+}
+
+/// As [`SqliteStore::copy_into`], on one connection and to a file by its name.
+pub(crate) fn copy_to(
+    connection: &Connection,
+    path: &Path,
+) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+    let path = path.to_str().ok_or("a copy can only be made where the path is UTF-8")?;
+    Ok(vacuum_into(connection, path)?)
+}
+
+fn vacuum_into(connection: &Connection, path: &str) -> rusqlite::Result<()> {
+    // The file is opened for reading only, whatever this says; with it, SQLite would not write
+    // another file either.
+    connection.execute_batch("pragma query_only = off")?;
+    let copied = connection.execute("vacuum into ?1", [path]);
+    connection.execute_batch("pragma query_only = on")?;
+    copied.map(|_| ())
 }
 
 #[cfg(test)]

@@ -18,13 +18,20 @@ const LEAST_BYTES: u64 = 512;
 /// Looks at the file before SQLite does, which takes what is left of a cut file for a new one and
 /// throws its log away.
 pub(crate) fn before_open(path: &Path) -> Result<(), OpenError> {
-    let n_bytes = |path: &Path| std::fs::metadata(path).map_or(0, |it| it.len());
-    let has_log = n_bytes(&path.with_extension("db-wal")) > 0;
     match n_bytes(path) {
-        0 if has_log => Err(OpenError::Damaged { path: path.to_owned(), source: None }),
+        0 if has_log(path) => Err(OpenError::Damaged { path: path.to_owned(), source: None }),
         1..LEAST_BYTES => Err(OpenError::Damaged { path: path.to_owned(), source: None }),
         0 | LEAST_BYTES.. => Ok(()),
     }
+}
+
+/// Whether the database was not closed in order: who closes it moves its log into it.
+pub(crate) fn has_log(path: &Path) -> bool {
+    n_bytes(&path.with_extension("db-wal")) > 0
+}
+
+fn n_bytes(path: &Path) -> u64 {
+    std::fs::metadata(path).map_or(0, |it| it.len())
 }
 
 /// Looks at the file before it is used: the head of any file, and all of a small one.

@@ -16,23 +16,31 @@ mod definitions;
 mod error;
 mod events;
 mod filesystem;
+mod frozen;
 mod handoffs;
+mod health;
 mod lock;
 mod migrate;
+mod opened_files;
 mod outbox;
+mod pace;
 mod reader;
+mod rescue;
+mod room;
 mod runs;
 mod statistics;
 mod stories;
 mod timers;
 mod waiting;
+mod watch;
 mod writer;
 
 #[cfg(test)]
 mod tests;
 
-use std::path::Path;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use baton_core::content::{Content, ContentId};
@@ -43,13 +51,14 @@ use baton_core::story::Story;
 use baton_store::{
     Answered, Append, AppendError, Appended, Definition, EventFilter, HandoffFilter, HandoffRef,
     HandoffRow, OutboxRow, Position, PutOff, RunFilter, RunRef, RunRow, Statistics, Store,
-    StoreError, StoredEvent, StoryFilter, StoryRow, TimerRow, refuse_nul, story_texts,
+    StoreError, StoredEvent, StoryFilter, StoryRow, TimerRow, WriteFault, refuse_nul, story_texts,
 };
 use jiff::Timestamp;
 
 use crate::columns::{nanoseconds, nearest_nanoseconds};
 use crate::error::to_store;
 use crate::reader::Readers;
+use crate::watch::{Watcher, WriteGuard};
 use crate::writer::Writer;
 
 pub use beside::Beside;
@@ -67,7 +76,13 @@ const MOST_FORGOTTEN: u32 = 1000;
 pub struct SqliteStore {
     // Dropped before the writer, so that the last to close the file is the one that tidies it.
     readers: Readers,
+    guard: Arc<WriteGuard>,
+    /// None where nothing is written.
+    watcher: Option<Arc<Mutex<Watcher>>>,
     writer: Writer,
+    path: PathBuf,
+    was_left_open: bool,
+    is_closing: Arc<AtomicBool>,
 }
 
 impl SqliteStore {
@@ -78,13 +93,42 @@ impl SqliteStore {
     /// not notice what the other appends.
     pub fn open(dir: &Path) -> Result<Self, OpenError> {
         let path = dir.join(FILE);
+        let was_left_open = check::has_log(&path);
         let mut connection = connect::writing(&path)?;
         check::at_start(&connection, &path)?;
         migrate::migrate(&mut connection, &path, migrate::MIGRATIONS)?;
         let readers = Readers::open(&path)?;
-        let writer =
-            Writer::start(connection).map_err(|source| OpenError::File { path, source })?;
-        Ok(Self { readers, writer })
+        let guard = Arc::new(WriteGuard::of(dir));
+        let failed = |source| OpenError::File { path: path.clone(), source };
+        let writer = Writer::start(connection, guard.clone()).map_err(failed)?;
+        let watching = connect::reading(&path)?;
+        let watcher = Watcher::start(guard.clone(), watching, writer.prober()).map_err(failed)?;
+        let watcher = Some(Arc::new(Mutex::new(watcher)));
+        let store = Self::over(readers, guard, watcher, writer, path);
+        Ok(Self { was_left_open, ..store })
+    }
+
+    fn over(
+        readers: Readers,
+        guard: Arc<WriteGuard>,
+        watcher: Option<Arc<Mutex<Watcher>>>,
+        writer: Writer,
+        path: PathBuf,
+    ) -> Self {
+        let (was_left_open, is_closing) = (false, Arc::default());
+        Self { readers, guard, watcher, writer, path, was_left_open, is_closing }
+    }
+
+    /// True if whoever had the database open before did not close it: it was killed, or the power
+    /// failed.
+    pub fn was_left_open(&self) -> bool {
+        self.was_left_open
+    }
+
+    /// If the files are deleted or replaced from now on, all that they held is copied into a new
+    /// folder of the data directory; [`Store::write_fault`] then says where.
+    pub fn rescue_when_lost(&self) {
+        self.guard.rescue_when_lost();
     }
 }
 
@@ -233,8 +277,23 @@ impl Store for SqliteStore {
         self.readers.check().await
     }
 
+    async fn check_slowly(&self) -> Result<Vec<String>, StoreError> {
+        pace::refuse_closed(&self.is_closing)?;
+        pace::check(&self.path, &self.is_closing).await
+    }
+
+    fn write_fault(&self) -> Option<WriteFault> {
+        self.guard.fault()
+    }
+
     async fn close(&self) {
+        self.is_closing.store(true, Ordering::Relaxed);
         self.readers.close().await;
+        if let Some(watcher) = self.watcher.clone() {
+            let stop = move || watcher.lock().unwrap_or_else(PoisonError::into_inner).stop();
+            // A panic there has been reported by the thread itself.
+            let _ = tokio::task::spawn_blocking(stop).await;
+        }
         self.writer.close().await;
     }
 }

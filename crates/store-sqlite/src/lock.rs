@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::filesystem::make_private_dir;
 
-const FILE: &str = "baton.lock";
+pub(crate) const FILE: &str = "baton.lock";
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// Held while somebody has the data directory open; released when it is dropped.

@@ -1,12 +1,13 @@
 //! Commands that share a commit: each is kept or undone alone, and all fail where it fails.
 
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 
 use baton_store::StoreError;
 use rusqlite::Connection;
 
 use crate::connect;
 use crate::error::to_store;
+use crate::watch::WriteGuard;
 use crate::writer::Writer;
 
 const SCHEMA: &str = "create table parents (id integer primary key);
@@ -118,7 +119,8 @@ fn fresh() -> (Writer, Kept) {
     let connection = connect::writing(&path).unwrap();
     connection.execute_batch(SCHEMA).unwrap();
     let reader = connect::reading(&path).unwrap();
-    (Writer::start(connection).unwrap(), (dir, reader))
+    let guard = Arc::new(WriteGuard::of(dir.path()));
+    (Writer::start(connection, guard).unwrap(), (dir, reader))
 }
 
 /// Sends three commands while the thread is held up, so that they are one group.
