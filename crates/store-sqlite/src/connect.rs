@@ -64,6 +64,30 @@ pub(crate) fn reading(path: &Path) -> Result<Connection, OpenError> {
     Ok(connection)
 }
 
+/// Opens one that reads a file which nothing changes meanwhile, without a lock and without files
+/// beside it. A log beside it would not be seen.
+pub(crate) fn reading_frozen(path: &Path) -> Result<Connection, OpenError> {
+    let mode = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+    let connection = open(Path::new(&frozen_uri(path)), mode)?;
+    set(&connection, path, &FOR_READING)?;
+    Ok(connection)
+}
+
+/// Every byte that could mean something in a URI is escaped.
+fn frozen_uri(path: &Path) -> String {
+    use std::fmt::Write as _;
+    let mut uri = "file:".to_owned();
+    for byte in path.as_os_str().as_encoded_bytes() {
+        if byte.is_ascii_alphanumeric() || b"/._-".contains(byte) {
+            uri.push(char::from(*byte));
+        } else {
+            // Writing into a text never fails.
+            let _ = write!(uri, "%{byte:02X}");
+        }
+    }
+    uri + "?immutable=1"
+}
+
 fn open(path: &Path, mode: OpenFlags) -> Result<Connection, OpenError> {
     // One thread uses a connection at a time, so it needs no lock of its own.
     let flags = mode | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
@@ -75,6 +99,12 @@ fn open(path: &Path, mode: OpenFlags) -> Result<Connection, OpenError> {
     switch_on(&connection, path, DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE)?;
     set(&connection, path, &FOR_ALL)?;
     Ok(connection)
+}
+
+/// The log is empty, and closing the last connection may remove it.
+pub(crate) fn remove_log_on_close(connection: &Connection) {
+    // An empty log does no harm where it stays.
+    let _ = connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false);
 }
 
 fn switch_on(connection: &Connection, path: &Path, switch: DbConfig) -> Result<(), OpenError> {

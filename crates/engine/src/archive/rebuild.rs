@@ -11,8 +11,8 @@ use uuid::Uuid;
 use super::disk::{Disk, DiskError, Sort};
 use super::rendered::{Rendered, is_own};
 use super::{
-    ARCHIVED_PROJECT, Archive, ArchiveError, Archived, CURRENT, PAGE, PROJECTOR, Places, RUNS, fresh, write_session,
-    write_state,
+    ARCHIVED_PROJECT, Archive, ArchiveError, Archived, CURRENT, PAGE, PROJECTOR, Places, RUNS,
+    fresh, write_session, write_state,
 };
 
 impl Archive {
