@@ -11,7 +11,7 @@ use crate::project::Project;
 
 /// Refuses a data folder without a database where the archive tells of one.
 pub(crate) fn refuse(project: &Project, data: &Dir) -> Result<(), Failure> {
-    let database = data.entry(DATABASE_FILE).map_err(Failure::Files)?;
+    let database = data.entry(DATABASE_FILE)?;
     if database.is_some_and(|it| it.n_bytes > 0) {
         return Ok(());
     }

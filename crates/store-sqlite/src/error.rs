@@ -43,7 +43,8 @@ pub enum OpenError {
     },
     #[error(
         "`{}` is missing or empty, and this project had a database{}; {RECOVER}, \
-         or `baton restore FILE` to bring back a backup",
+         `baton restore FILE` to bring back a backup, or `baton init --new-data` to begin with \
+         an empty one",
         path.display(), last_event(*position)
     )]
     Missing {
@@ -64,6 +65,8 @@ pub enum OpenError {
         path.display()
     )]
     Exchanged { path: PathBuf },
+    #[error("`{}` has data; `baton restore --replace FILE` puts another database in its place", path.display())]
+    InTheWay { path: PathBuf },
     #[error("`{path}` cannot be opened: {fault}")]
     Unwritable { path: PathBuf, fault: WriteFault },
     #[error("`{path}` cannot be opened")]
@@ -145,7 +148,8 @@ impl OpenError {
             | OpenError::Damaged { .. }
             | OpenError::Missing { .. }
             | OpenError::Older { .. }
-            | OpenError::Exchanged { .. } => None,
+            | OpenError::Exchanged { .. }
+            | OpenError::InTheWay { .. } => None,
         }
     }
 }

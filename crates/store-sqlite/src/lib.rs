@@ -3,6 +3,7 @@
 //! SQL stands in the file of its resource, beside the function that runs it. Nothing is decided
 //! here: what a run may do is in `baton_core`, what a store must do in `baton-store-tests`.
 
+mod anew;
 mod answers;
 mod append;
 mod backup;
