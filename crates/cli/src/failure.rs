@@ -1,11 +1,13 @@
 //! How a command fails: one type, one place that picks the words and the exit code.
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use baton_core::document::Node;
 use baton_core::names::NameError;
 use baton_core::problem::Problem;
 use baton_engine::{EngineError, ErrorClass};
+use baton_files::FileError;
 use baton_http::ServeError;
 use baton_http::api::{self, Broken};
 use baton_store::StoreError;
@@ -48,6 +50,8 @@ pub(crate) enum Failure {
     Document { file: String, error: FormatError },
     #[error("{what}")]
     Broken { what: String },
+    #[error("{}", chain(.0))]
+    Files(Arc<FileError>),
     #[error("cannot {what}: {source}")]
     Io { what: String, source: std::io::Error },
     #[error("the data is in use by another Baton ({by}); it did not finish within 5 seconds")]
@@ -109,6 +113,18 @@ impl Failure {
             | Failure::Check { .. }
             | Failure::Document { .. }
             | Failure::Broken { .. } => REFUSED,
+            Failure::Files(error) => match **error {
+                FileError::NotFound { .. } => NOT_FOUND,
+                FileError::Exists { .. } => CONFLICT,
+                FileError::Link { .. }
+                | FileError::WrongKind { .. }
+                | FileError::HardLink { .. }
+                | FileError::Outside { .. }
+                | FileError::Exchanged { .. }
+                | FileError::TooLarge { .. }
+                | FileError::NotText { .. }
+                | FileError::Io { .. } => UNAVAILABLE,
+            },
             Failure::Io { .. }
             | Failure::Busy { .. }
             | Failure::Served { .. }
@@ -131,6 +147,18 @@ impl Failure {
             Failure::File { .. } | Failure::Check { .. } => "bad_file",
             Failure::Document { error, .. } => error.code(),
             Failure::Broken { .. } => "broken",
+            Failure::Files(error) => match **error {
+                FileError::NotFound { .. } => "not_found",
+                FileError::Exists { .. } => "conflict",
+                FileError::Link { .. }
+                | FileError::WrongKind { .. }
+                | FileError::HardLink { .. }
+                | FileError::Outside { .. }
+                | FileError::Exchanged { .. }
+                | FileError::TooLarge { .. }
+                | FileError::NotText { .. } => "bad_file",
+                FileError::Io { .. } => "unavailable",
+            },
             Failure::Io { .. }
             | Failure::Busy { .. }
             | Failure::Served { .. }
@@ -159,6 +187,7 @@ impl Failure {
             | Failure::Payload(_)
             | Failure::Document { .. }
             | Failure::Broken { .. }
+            | Failure::Files(_)
             | Failure::Io { .. }
             | Failure::Busy { .. }
             | Failure::Served { .. }
@@ -187,6 +216,7 @@ impl Failure {
             | Failure::File { .. }
             | Failure::Check { .. }
             | Failure::Broken { .. }
+            | Failure::Files(_)
             | Failure::Io { .. }
             | Failure::Busy { .. }
             | Failure::Served { .. }
@@ -229,11 +259,18 @@ pub(crate) fn report(failure: &Failure, format: Format) -> ExitCode {
     ExitCode::from(failure.exit_code())
 }
 
+impl From<FileError> for Failure {
+    fn from(error: FileError) -> Self {
+        Failure::Files(Arc::new(error))
+    }
+}
+
 impl From<LockError> for Failure {
     fn from(error: LockError) -> Self {
         match error {
             LockError::Held { by } => Failure::Busy { by },
-            LockError::File { path, source } => {
+            LockError::File(error) => error.into(),
+            LockError::Refused { path, source } => {
                 Failure::io(format!("lock `{}`", path.display()), source)
             }
         }

@@ -9,6 +9,7 @@ mod data;
 mod document;
 mod failure;
 mod log;
+mod named_file;
 mod payload;
 mod project;
 mod session;

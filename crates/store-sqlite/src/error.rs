@@ -8,6 +8,8 @@ use baton_store::{AppendError, StoreError};
 use rusqlite::ErrorCode;
 use rusqlite::types::Type;
 
+use crate::exchange::ExchangeError;
+
 /// Why a store could not be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
@@ -19,6 +21,8 @@ pub enum OpenError {
     },
     #[error(transparent)]
     Files(FileError),
+    #[error("a restore that was interrupted cannot be finished")]
+    Interrupted(#[source] ExchangeError),
     #[error("`{dir}` is on {kind}, where a database is not safe; use a local disk")]
     Network { dir: PathBuf, kind: String },
     #[error("SQLite {found} can damage a database; build Baton with 3.51.3 or newer")]
