@@ -1,11 +1,13 @@
 //! How a command fails: one type, one place that picks the words and the exit code.
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use baton_core::document::Node;
 use baton_core::names::NameError;
 use baton_core::problem::Problem;
 use baton_engine::{EngineError, ErrorClass};
+use baton_files::FileError;
 use baton_http::ServeError;
 use baton_http::api::{self, Broken};
 use baton_store::StoreError;
@@ -48,6 +50,8 @@ pub(crate) enum Failure {
     Document { file: String, error: FormatError },
     #[error("{what}")]
     Broken { what: String },
+    #[error("{}", chain(.0))]
+    Files(Arc<FileError>),
     #[error("cannot {what}: {source}")]
     Io { what: String, source: std::io::Error },
     #[error("the data is in use by another Baton ({by}); it did not finish within 5 seconds")]
@@ -58,6 +62,12 @@ pub(crate) enum Failure {
     NoServer,
     #[error("the server at {url}, {from}: {why}")]
     Server { url: String, from: String, why: String },
+    #[error(
+        "the data of this project is gone: `{database}` is missing or empty, and the archive in `{archive}` \
+         tells of runs. Type `baton recover` to rebuild it from the archive, `baton restore FILE` to bring \
+         back a backup, or `baton init --new-data` to begin with an empty database"
+    )]
+    LostData { database: String, archive: String },
     #[error("cannot open the data: {}", chain(.0))]
     Open(#[source] OpenError),
     #[error("the store failed: {}", chain(.0))]
@@ -109,11 +119,24 @@ impl Failure {
             | Failure::Check { .. }
             | Failure::Document { .. }
             | Failure::Broken { .. } => REFUSED,
+            Failure::Files(error) => match **error {
+                FileError::NotFound { .. } => NOT_FOUND,
+                FileError::Exists { .. } => CONFLICT,
+                FileError::Link { .. }
+                | FileError::WrongKind { .. }
+                | FileError::HardLink { .. }
+                | FileError::Outside { .. }
+                | FileError::Exchanged { .. }
+                | FileError::TooLarge { .. }
+                | FileError::NotText { .. }
+                | FileError::Io { .. } => UNAVAILABLE,
+            },
             Failure::Io { .. }
             | Failure::Busy { .. }
             | Failure::Served { .. }
             | Failure::NoServer
             | Failure::Server { .. }
+            | Failure::LostData { .. }
             | Failure::Open(_)
             | Failure::Store(_)
             | Failure::Serve(_) => UNAVAILABLE,
@@ -131,11 +154,24 @@ impl Failure {
             Failure::File { .. } | Failure::Check { .. } => "bad_file",
             Failure::Document { error, .. } => error.code(),
             Failure::Broken { .. } => "broken",
+            Failure::Files(error) => match **error {
+                FileError::NotFound { .. } => "not_found",
+                FileError::Exists { .. } => "conflict",
+                FileError::Link { .. }
+                | FileError::WrongKind { .. }
+                | FileError::HardLink { .. }
+                | FileError::Outside { .. }
+                | FileError::Exchanged { .. }
+                | FileError::TooLarge { .. }
+                | FileError::NotText { .. } => "bad_file",
+                FileError::Io { .. } => "unavailable",
+            },
             Failure::Io { .. }
             | Failure::Busy { .. }
             | Failure::Served { .. }
             | Failure::NoServer
             | Failure::Server { .. }
+            | Failure::LostData { .. }
             | Failure::Open(_)
             | Failure::Store(_)
             | Failure::Serve(_) => "unavailable",
@@ -159,11 +195,13 @@ impl Failure {
             | Failure::Payload(_)
             | Failure::Document { .. }
             | Failure::Broken { .. }
+            | Failure::Files(_)
             | Failure::Io { .. }
             | Failure::Busy { .. }
             | Failure::Served { .. }
             | Failure::NoServer
             | Failure::Server { .. }
+            | Failure::LostData { .. }
             | Failure::Open(_)
             | Failure::Store(_)
             | Failure::Serve(_) => Vec::new(),
@@ -187,11 +225,13 @@ impl Failure {
             | Failure::File { .. }
             | Failure::Check { .. }
             | Failure::Broken { .. }
+            | Failure::Files(_)
             | Failure::Io { .. }
             | Failure::Busy { .. }
             | Failure::Served { .. }
             | Failure::NoServer
             | Failure::Server { .. }
+            | Failure::LostData { .. }
             | Failure::Open(_)
             | Failure::Store(_)
             | Failure::Serve(_) => None,
@@ -229,11 +269,18 @@ pub(crate) fn report(failure: &Failure, format: Format) -> ExitCode {
     ExitCode::from(failure.exit_code())
 }
 
+impl From<FileError> for Failure {
+    fn from(error: FileError) -> Self {
+        Failure::Files(Arc::new(error))
+    }
+}
+
 impl From<LockError> for Failure {
     fn from(error: LockError) -> Self {
         match error {
             LockError::Held { by } => Failure::Busy { by },
-            LockError::File { path, source } => {
+            LockError::File(error) => error.into(),
+            LockError::Refused { path, source } => {
                 Failure::io(format!("lock `{}`", path.display()), source)
             }
         }

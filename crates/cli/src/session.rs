@@ -10,7 +10,9 @@ use uuid::Uuid;
 use crate::api;
 use crate::archive;
 use crate::args::Cli;
+use crate::data::finish_interrupted;
 use crate::failure::Failure;
+use crate::lost_data;
 use crate::project::Project;
 use crate::show;
 use crate::workspace::Folder;
@@ -26,16 +28,20 @@ pub(crate) struct Session {
 
 impl Session {
     pub(crate) async fn of(project: Project, lock: DataLock) -> Result<Self, Failure> {
-        let (catalog, unreadable) = project.catalog()?;
+        finish_interrupted(lock.dir())?;
+        lost_data::refuse(&project, lock.dir())?;
+        let (catalog, unreadable) = project.catalog();
         for failure in &unreadable {
             show::note(&format!(
                 "{} {failure}; `baton doctor` tells more",
                 show::warn("left out:")
             ));
         }
-        let store = Arc::new(SqliteStore::open(&project.data()).map_err(Failure::Open)?);
+        let store = Arc::new(SqliteStore::open_in(lock.dir()).map_err(Failure::Open)?);
         let engine = Engine::open(store.clone(), Arc::new(SystemClock), catalog).await?;
-        let engine = engine.with_workspace(Arc::new(Folder(project.root.clone())));
+        let data = lock.dir().own_entry()?.identity;
+        let folder = Folder { dir: project.dir.again()?, data };
+        let engine = engine.with_workspace(Arc::new(folder));
         // While no server runs, nobody else marks what has waited too long.
         engine.sweep().await?;
         if let Some(places) = archive::places(&project) {
@@ -47,7 +53,7 @@ impl Session {
     /// Tells whoever finds the data in use where to ask instead.
     pub(crate) fn say_where(&self, url: &str, instance: Uuid) -> Result<(), Failure> {
         let note = api::note(url, instance);
-        self.lock.set_note(&note).map_err(|error| Failure::io("write the lock file", error))
+        Ok(self.lock.set_note(&note)?)
     }
 
     /// Writes the archive, where there is one, and lets everything go.

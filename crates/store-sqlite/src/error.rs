@@ -9,6 +9,7 @@ use baton_store::{AppendError, StoreError, WriteFault};
 use rusqlite::ErrorCode;
 use rusqlite::types::Type;
 
+use crate::exchange::ExchangeError;
 use crate::room::has_room;
 
 /// Why a store could not be opened.
@@ -22,6 +23,8 @@ pub enum OpenError {
     },
     #[error(transparent)]
     Files(FileError),
+    #[error("a restore that was interrupted cannot be finished")]
+    Interrupted(#[source] ExchangeError),
     #[error("`{dir}` is on {kind}, where a database is not safe; use a local disk")]
     Network { dir: PathBuf, kind: String },
     #[error("SQLite {found} can damage a database; build Baton with 3.51.3 or newer")]
@@ -149,7 +152,8 @@ impl OpenError {
             | OpenError::Missing { .. }
             | OpenError::Older { .. }
             | OpenError::Exchanged { .. }
-            | OpenError::InTheWay { .. } => None,
+            | OpenError::InTheWay { .. }
+            | OpenError::Interrupted(_) => None,
         }
     }
 }

@@ -16,6 +16,7 @@ mod cursors;
 mod definitions;
 mod error;
 mod events;
+mod exchange;
 mod filesystem;
 mod frozen;
 mod handoffs;
@@ -72,6 +73,9 @@ use crate::writer::Writer;
 
 pub use beside::Beside;
 pub use error::{Damage, OpenError};
+pub use exchange::{
+    ASIDE_PREFIX, ExchangeError, Interrupted, STAGING_PREFIX, exchange, finish_interrupted,
+};
 pub use lock::{DataLock, LockError, read_note};
 
 /// The name of the database in its directory.
@@ -107,6 +111,8 @@ impl SqliteStore {
 
     /// As [`SqliteStore::open`], in a directory that is open already: a [`DataLock`]'s, for example.
     pub fn open_in(dir: &Dir) -> Result<Self, OpenError> {
+        // Whoever holds the lock has done so already, and told it to the user.
+        finish_interrupted(dir).map_err(OpenError::Interrupted)?;
         let path = filesystem::path_in(dir)?;
         let judgement = judge::judge_files(dir)?;
         if judgement.has_database {

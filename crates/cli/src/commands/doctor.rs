@@ -1,18 +1,15 @@
 //! `baton doctor`: what is wrong with this project, and what to type about it.
 
-use std::path::Path;
-
 use baton_core::document::Node;
 use baton_engine::Verified;
 use baton_http::api::{Archive, Item, Row};
-use baton_wire::agent_file;
 
 use super::workflow;
 use crate::api::{Api, Ask};
 use crate::args::Cli;
 use crate::data::Data;
 use crate::failure::Failure;
-use crate::project::{Project, parsed};
+use crate::project::{Project, agent_in};
 use crate::session::principal;
 use crate::show::{self, Format};
 
@@ -37,7 +34,7 @@ enum Health {
 pub(crate) async fn run(cli: &Cli) -> Result<(), Failure> {
     let project = Project::find(cli.project.as_deref())?;
     let mut findings = Vec::new();
-    look_at_files(&project, &mut findings)?;
+    look_at_files(&project, &mut findings);
     let are_files_well = findings.iter().all(|it| matches!(it.state, Health::Well));
     if are_files_well {
         look_at_data(cli, project, &mut findings).await?;
@@ -54,18 +51,17 @@ pub(crate) async fn run(cli: &Cli) -> Result<(), Failure> {
     }
 }
 
-fn look_at_files(project: &Project, findings: &mut Vec<Finding>) -> Result<(), Failure> {
-    for (name, source) in project.agents()? {
-        let read = parsed(Path::new(&source.origin), agent_file::parse(&source.text));
+fn look_at_files(project: &Project, findings: &mut Vec<Finding>) {
+    for (name, source) in project.agents() {
+        let read = agent_in(&source);
         let advice = || format!("edit {}", source.origin);
         findings.push(finding(format!("the agent {name}"), read.map(|_| ()), advice));
     }
-    for (name, _) in project.workflows()? {
+    for (name, _) in project.workflows() {
         let advice = || format!("type `baton workflow check {name}` for every problem");
         let checked = workflow::check_named(project, &name).map(|_| ());
         findings.push(finding(format!("the workflow {name}"), checked, advice));
     }
-    Ok(())
 }
 
 async fn look_at_data(

@@ -18,7 +18,7 @@ pub(crate) async fn run(cli: &Cli, serve: &Serve) -> Result<(), Failure> {
     if let Some(data) = &serve.data {
         project.keep_data_in(data);
     }
-    let lock = lock(&project.data()).await?;
+    let lock = lock(&project.data_dir()?).await?;
     let session = Session::of(project, lock).await?;
     let served = serve_until_told(&session, serve).await;
     session.close().await;
