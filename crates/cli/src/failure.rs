@@ -8,8 +8,8 @@ use baton_core::problem::Problem;
 use baton_engine::{EngineError, ErrorClass};
 use baton_http::ServeError;
 use baton_http::api::{self, Broken};
-use baton_store::StoreError;
-use baton_store_sqlite::{LockError, OpenError};
+use baton_store::{StoreError, WriteFault};
+use baton_store_sqlite::{LockError, OpenError, fault_of_io};
 use baton_wire::file_problem::FileProblem;
 use baton_wire::formats::{self, FormatError};
 use baton_wire::json;
@@ -131,14 +131,45 @@ impl Failure {
             Failure::File { .. } | Failure::Check { .. } => "bad_file",
             Failure::Document { error, .. } => error.code(),
             Failure::Broken { .. } => "broken",
-            Failure::Io { .. }
+            Failure::Store(error) => error.code(),
+            Failure::Open(_) | Failure::Io { .. } => match self.write_fault() {
+                Some(WriteFault::DiskFull) => "disk_full",
+                Some(WriteFault::ReadOnly) => "read_only",
+                Some(WriteFault::Replaced { .. } | WriteFault::Failing) | None => "unavailable",
+            },
+            Failure::Busy { .. }
+            | Failure::Served { .. }
+            | Failure::NoServer
+            | Failure::Server { .. }
+            | Failure::Serve(_) => "unavailable",
+        }
+    }
+
+    /// What keeps the disk from being written, where that is the reason.
+    pub(crate) fn write_fault(&self) -> Option<WriteFault> {
+        match self {
+            Failure::Store(StoreError::Unwritable(fault))
+            | Failure::Engine(EngineError::Store(StoreError::Unwritable(fault)))
+            | Failure::Open(OpenError::Unwritable { fault, .. }) => Some(fault.clone()),
+            Failure::Io { source, .. } => fault_of_io(source),
+            Failure::Open(_)
+            | Failure::Store(_)
+            | Failure::Engine(_)
+            | Failure::Refused { .. }
+            | Failure::Name(_)
+            | Failure::Usage(_)
+            | Failure::NotFound(_)
+            | Failure::Conflict(_)
+            | Failure::Payload(_)
+            | Failure::Document { .. }
+            | Failure::File { .. }
+            | Failure::Check { .. }
+            | Failure::Broken { .. }
             | Failure::Busy { .. }
             | Failure::Served { .. }
             | Failure::NoServer
             | Failure::Server { .. }
-            | Failure::Open(_)
-            | Failure::Store(_)
-            | Failure::Serve(_) => "unavailable",
+            | Failure::Serve(_) => None,
         }
     }
 

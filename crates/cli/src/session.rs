@@ -1,10 +1,12 @@
 //! A project opened in this process: its lock, its store and the engine over them.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use baton_core::names::Principal;
-use baton_engine::{Engine, SystemClock};
-use baton_store_sqlite::{DataLock, SqliteStore};
+use baton_engine::{Engine, EngineError, SystemClock};
+use baton_store::{Store as _, StoreError};
+use baton_store_sqlite::{DATABASE_FILE, DataLock, OpenError, SqliteStore};
 use uuid::Uuid;
 
 use crate::api;
@@ -33,11 +35,17 @@ impl Session {
                 show::warn("left out:")
             ));
         }
-        let store = Arc::new(SqliteStore::open(&project.data()).map_err(Failure::Open)?);
+        let store = Arc::new(open(&project.data())?);
         let engine = Engine::open(store.clone(), Arc::new(SystemClock), catalog).await?;
         let engine = engine.with_workspace(Arc::new(Folder(project.root.clone())));
         // While no server runs, nobody else marks what has waited too long.
-        engine.sweep().await?;
+        match (store.write_fault(), engine.sweep().await) {
+            (None, Ok(_)) => {}
+            (Some(fault), _) | (_, Err(EngineError::Store(StoreError::Unwritable(fault)))) => {
+                show::note(&format!("{} {fault}", show::warn("nothing can be written:")));
+            }
+            (None, Err(error)) => return Err(error.into()),
+        }
         if let Some(places) = archive::places(&project) {
             engine.keep_archive(places);
         }
@@ -52,8 +60,29 @@ impl Session {
 
     /// Writes the archive, where there is one, and lets everything go.
     pub(crate) async fn close(self) {
-        archive::catch_up(&self).await;
+        // What cannot be written is behind already, and that was said.
+        if self.engine.write_fault().is_none() {
+            archive::catch_up(&self).await;
+        }
         self.engine.shutdown().await;
+    }
+}
+
+/// Where nothing can be written, what is there can be read all the same.
+fn open(data: &Path) -> Result<SqliteStore, Failure> {
+    let error = match SqliteStore::open(data) {
+        Ok(store) => return Ok(store),
+        Err(error) => error,
+    };
+    let Some(fault) = error.write_fault() else { return Err(Failure::Open(error)) };
+    match SqliteStore::open_frozen(data, fault.clone()) {
+        Ok(store) => Ok(store),
+        // Something else is wrong besides.
+        Err(other) if other.write_fault().is_none() => Err(Failure::Open(other)),
+        Err(_) => {
+            let path = data.join(DATABASE_FILE);
+            Err(Failure::Open(OpenError::Unwritable { path, fault }))
+        }
     }
 }
 

@@ -122,7 +122,7 @@ pub(crate) fn write_fault(error: &rusqlite::Error) -> Option<WriteFault> {
     clippy::wildcard_enum_match_arm,
     reason = "the enum is the standard library's and grows; all but these may be anything"
 )]
-pub(crate) fn fault_of_io(error: &io::Error) -> Option<WriteFault> {
+pub fn fault_of_io(error: &io::Error) -> Option<WriteFault> {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Some(WriteFault::DiskFull),
         io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => {

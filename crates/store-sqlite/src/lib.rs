@@ -62,7 +62,7 @@ use crate::watch::{Watcher, WriteGuard};
 use crate::writer::Writer;
 
 pub use beside::Beside;
-pub use error::OpenError;
+pub use error::{OpenError, fault_of_io};
 pub use lock::{DataLock, LockError, read_note};
 
 /// The name of the database in its directory.

@@ -6,6 +6,9 @@ use std::io::{self, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use baton_store::WriteFault;
+
+use crate::error::fault_of_io;
 use crate::filesystem::make_private_dir;
 
 pub(crate) const FILE: &str = "baton.lock";
@@ -56,7 +59,9 @@ impl DataLock {
             }
         }
         let lock = Self { file };
-        lock.set_note(&format!("pid {}", std::process::id())).map_err(failed)?;
+        // It only helps those who find the data in use: on a disk that takes no writes the data can
+        // still be read.
+        let _ = lock.set_note(&format!("pid {}", std::process::id()));
         Ok(lock)
     }
 
@@ -90,7 +95,13 @@ fn open(path: &Path) -> io::Result<File> {
     options.read(true).write(true).create(true).truncate(false);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
+    match options.open(path) {
+        // A lock needs no writing, only its note does.
+        Err(error) if fault_of_io(&error) == Some(WriteFault::ReadOnly) => {
+            File::open(path).map_err(|_| error)
+        }
+        opened => opened,
+    }
 }
 
 #[cfg(test)]

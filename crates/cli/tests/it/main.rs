@@ -9,6 +9,7 @@ mod documents;
 mod files;
 mod finding;
 mod handoffs;
+mod health;
 mod moves;
 mod prompt;
 mod serve;
