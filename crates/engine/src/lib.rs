@@ -162,10 +162,10 @@ impl Engine {
         decide: impl Fn(&Loaded, Ground<'_>) -> Result<Decision, Refusal>,
     ) -> Result<Outcome, EngineError> {
         let _admitted = self.admit().await?;
-        self.health.refuse_damaged(run)?;
         if let Some(outcome) = self.repeated(caller).await? {
             return Ok(outcome);
         }
+        self.health.refuse_damaged(run)?;
         for _ in 0..MOST_TRIES {
             let (loaded, source) = self.load(run).await?;
             match (caller.still_meant(loaded.version), source) {

@@ -93,7 +93,7 @@ async fn look_at_data(
         Data::Ours(session) => {
             if let Some(fault) = session.engine.write_fault() {
                 let advice = advice_on(Some(fault.clone()));
-                let cannot = Err(Failure::Store(StoreError::Unwritable(fault)));
+                let cannot = Err(Failure::Engine(StoreError::Unwritable(fault).into()));
                 findings.push(finding(format!("the disk of {place}"), cannot, || advice));
             }
         }
@@ -102,7 +102,11 @@ async fn look_at_data(
     let api = Api::over_data(data, principal(cli)?, cli.format());
     let looked = match verified {
         Ok(verified) => look_at_runs(&api, &verified, &place, findings).await,
-        Err(failure) => Err(failure),
+        Err(failure) => {
+            let advice = "mend that first, then type `baton doctor` again".to_owned();
+            findings.push(finding(format!("the data in {place}"), Err(failure), || advice));
+            Ok(())
+        }
     };
     api.close().await;
     looked

@@ -22,7 +22,7 @@ pub(crate) async fn run(cli: &Cli, serve: &Serve) -> Result<(), Failure> {
     let lock = lock(&project.data()).await?;
     let session = Session::of(project, lock).await?;
     let served = match session.engine.write_fault() {
-        Some(fault) => Err(Failure::Store(StoreError::Unwritable(fault))),
+        Some(fault) => Err(Failure::Engine(StoreError::Unwritable(fault).into())),
         None => serve_until_told(&session, serve).await,
     };
     session.close().await;
