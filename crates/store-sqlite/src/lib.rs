@@ -23,6 +23,7 @@ mod migrate;
 mod outbox;
 mod reader;
 mod runs;
+mod salvage;
 mod statistics;
 mod stories;
 mod timers;
@@ -55,6 +56,7 @@ use crate::writer::Writer;
 
 pub use beside::Beside;
 pub use error::OpenError;
+pub use salvage::{ImageKind, SalvagedEvent, SalvagedRow, Trust, Wreck};
 pub use lock::{DataLock, LockError, read_note};
 
 /// The name of the database in its directory.

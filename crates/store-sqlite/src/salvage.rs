@@ -1,0 +1,86 @@
+//! What the bytes of a damaged database still hold, read without SQLite and without writing.
+//!
+//! Two ways: whole images, each put together of the pages of the database and its log in another
+//! way, for `SqliteStore` to open and judge; and single rows, from every page that holds some. A
+//! row that is found is not yet true: events are proven by the chain of their run, texts by their
+//! names, and whoever calls this proves them.
+
+mod bytes;
+mod cells;
+mod frames;
+mod pages;
+mod record;
+mod rows;
+
+#[cfg(test)]
+mod tests;
+
+use std::io;
+use std::path::Path;
+
+use self::cells::Cell;
+use self::pages::{Origin, Pages};
+use crate::FILE;
+
+pub use self::pages::ImageKind;
+pub use self::rows::{SalvagedEvent, SalvagedRow};
+
+/// A database and its log as they lie in a folder. They are only read.
+#[derive(Debug)]
+pub struct Wreck {
+    pages: Pages,
+}
+
+/// How much a salvaged row is worth, beside others that say the same thing otherwise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Trust(Origin);
+
+impl Trust {
+    /// False for what is not as it was written or was never committed.
+    pub fn is_committed(self) -> bool {
+        self.0 != Origin::Doubtful
+    }
+}
+
+impl Wreck {
+    /// None where there is neither a database nor a log, or both are empty.
+    pub fn open(dir: &Path) -> io::Result<Option<Self>> {
+        Ok(Pages::open(dir)?.map(|pages| Self { pages }))
+    }
+
+    /// The databases that the pages can be put together to, the most telling one first.
+    pub fn images(&self) -> Vec<ImageKind> {
+        self.pages.images()
+    }
+
+    /// Writes one of them into a folder that has no database yet; false where there is none.
+    pub fn write_image(&mut self, kind: ImageKind, dir: &Path) -> io::Result<bool> {
+        self.pages.write_image(kind, &dir.join(FILE))
+    }
+
+    /// Gives every row of every version of every page, so some come many times.
+    pub fn each_row<E>(
+        &mut self,
+        mut take: impl FnMut(SalvagedRow, Trust) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut result = Ok(());
+        self.pages.each_cell(&mut |pages, origin, cell| {
+            for row in rows_of(pages, cell) {
+                if result.is_ok() {
+                    result = take(row, Trust(origin));
+                }
+            }
+        });
+        result
+    }
+}
+
+fn rows_of(pages: &mut Pages, cell: &Cell<'_>) -> Vec<SalvagedRow> {
+    let Some(rowid) = cell.rowid else { return rows::in_index(cell).into_iter().collect() };
+    // Before the others, because the rest of it is long and not needed.
+    if let Some(run) = rows::run(rowid, cell) {
+        return vec![run];
+    }
+    let payloads = pages.payloads(cell);
+    payloads.iter().filter_map(|it| rows::in_table(rowid, it)).collect()
+}
