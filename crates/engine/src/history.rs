@@ -21,7 +21,7 @@ use baton_store::{
 use baton_wire::event;
 use jiff::Timestamp;
 
-use self::named::named;
+pub(crate) use self::named::named;
 use crate::{Engine, EngineError, stored};
 
 pub(crate) struct History {

@@ -4,17 +4,15 @@
 
 use std::path::Path;
 
+use baton_files::Dir;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 
 use crate::error::{OpenError, to_open};
-use crate::{check, filesystem};
+use crate::{FILE, filesystem};
 
 /// Before it, two connections that wrote and checkpointed at once could damage the file.
 const OLDEST_SAFE_SQLITE: i32 = 3_051_003;
-
-/// How many pages a commit may leave in the log before it moves them into the database.
-pub(crate) const CHECKPOINT_PAGES: &str = "16000";
 
 /// More than the statements there are, so that none is ever parsed twice.
 const N_STATEMENTS: usize = 64;
@@ -31,7 +29,8 @@ const FOR_ALL: [(&str, &str, &str); 6] = [
 const FOR_WRITING: [(&str, &str, &str); 5] = [
     ("journal_mode", "wal", "wal"),
     ("synchronous", "full", "2"),
-    ("wal_autocheckpoint", CHECKPOINT_PAGES, CHECKPOINT_PAGES),
+    // The writer moves the log into the database, when a mark covers it.
+    ("wal_autocheckpoint", "0", "0"),
     // A log that grew is cut back; below this it keeps its place on the disk, which is faster.
     ("journal_size_limit", "67108864", "67108864"),
     // What is written is at the end of each tree. More would not be read again, and every commit
@@ -45,10 +44,25 @@ const FOR_READING: [(&str, &str, &str); 2] =
 /// Opens the one connection that writes, and makes the file where there is none.
 pub(crate) fn writing(path: &Path) -> Result<Connection, OpenError> {
     refuse_old_sqlite()?;
-    check::before_open(path)?;
     filesystem::prepare(path)?;
     let connection = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     set(&connection, path, &FOR_WRITING)?;
+    Ok(connection)
+}
+
+/// Opens one that looks at a database that may be damaged, and leaves every byte of it and of its
+/// log where it is. The file is there.
+pub(crate) fn looking(dir: &Dir) -> Result<Connection, OpenError> {
+    refuse_old_sqlite()?;
+    open(&dir.path().join(FILE), OpenFlags::SQLITE_OPEN_READ_ONLY)
+}
+
+/// Opens one for a file that is thrown away when its process ends: nothing in it needs to last.
+pub(crate) fn scratch(path: &Path) -> Result<Connection, OpenError> {
+    refuse_old_sqlite()?;
+    filesystem::prepare(path)?;
+    let connection = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    set(&connection, path, &[("journal_mode", "off", "off"), ("synchronous", "off", "0")])?;
     Ok(connection)
 }
 
@@ -66,15 +80,19 @@ fn open(path: &Path, mode: OpenFlags) -> Result<Connection, OpenError> {
     let connection = Connection::open_with_flags(path, flags).map_err(to_open(path))?;
     connection.set_prepared_statement_cache_capacity(N_STATEMENTS);
     // Otherwise some statements are parsed again whenever a parameter has another value.
-    let is_stable = connection
-        .set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)
-        .map_err(to_open(path))?;
-    if !is_stable {
-        let (name, wanted) = ("SQLITE_DBCONFIG_ENABLE_QPSG", "on".to_owned());
-        return Err(OpenError::Setting { name, wanted, found: "off".to_owned() });
-    }
+    switch_on(&connection, path, DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG)?;
+    // The log is moved into the database by the writer alone, when a mark covers it.
+    switch_on(&connection, path, DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE)?;
     set(&connection, path, &FOR_ALL)?;
     Ok(connection)
+}
+
+fn switch_on(connection: &Connection, path: &Path, switch: DbConfig) -> Result<(), OpenError> {
+    if !connection.set_db_config(switch, true).map_err(to_open(path))? {
+        let (wanted, found) = ("on".to_owned(), "off".to_owned());
+        return Err(OpenError::Setting { name: "a switch of the connection", wanted, found });
+    }
+    Ok(())
 }
 
 fn set(
@@ -170,6 +188,7 @@ mod tests {
         writing(&dir.path().join("real.db")).unwrap();
         let link = dir.path().join("baton.db");
         std::os::unix::fs::symlink(dir.path().join("real.db"), &link).unwrap();
-        assert!(matches!(writing(&link), Err(OpenError::Link { .. })));
+        let error = crate::SqliteStore::open(dir.path()).unwrap_err();
+        assert!(matches!(error, OpenError::Files(_)), "{error}");
     }
 }

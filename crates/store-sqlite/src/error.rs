@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use baton_files::FileError;
 use baton_store::{AppendError, StoreError};
 use rusqlite::ErrorCode;
 use rusqlite::types::Type;
@@ -16,8 +17,8 @@ pub enum OpenError {
         #[source]
         source: std::io::Error,
     },
-    #[error("`{path}` is a link; name the directory that it leads to")]
-    Link { path: PathBuf },
+    #[error(transparent)]
+    Files(FileError),
     #[error("`{dir}` is on {kind}, where a database is not safe; use a local disk")]
     Network { dir: PathBuf, kind: String },
     #[error("SQLite {found} can damage a database; build Baton with 3.51.3 or newer")]
@@ -30,12 +31,36 @@ pub enum OpenError {
     FromTheFuture { path: PathBuf, number: i64 },
     #[error("`{path}` was made with another migration {number} than this Baton has")]
     Changed { path: PathBuf, number: i64 },
-    #[error("`{path}` is damaged; restore a backup")]
+    #[error("`{}` is damaged: {damage}. Nothing was changed; {RECOVER}", path.display())]
     Damaged {
         path: PathBuf,
+        damage: Damage,
         #[source]
         source: Option<Box<dyn std::error::Error + Send + Sync>>,
     },
+    #[error(
+        "`{}` is missing or empty, and this project had a database{}; {RECOVER}, \
+         or `baton restore FILE` to bring back a backup",
+        path.display(), last_event(*position)
+    )]
+    Missing {
+        path: PathBuf,
+        /// Of the newest event that there was, if that is known.
+        position: Option<u64>,
+    },
+    #[error(
+        "`{}` is older than what was last written here (up to event {marked}): a copy, or part of it \
+         is lost. Nothing was changed; {RECOVER}, or `baton restore --replace FILE` to go on with \
+         a backup",
+        path.display()
+    )]
+    Older { path: PathBuf, marked: u64 },
+    #[error(
+        "`{}` is not the database that was last open here. Nothing was changed; put the right one \
+         back, or type `baton restore --replace FILE` to go on with this one",
+        path.display()
+    )]
+    Exchanged { path: PathBuf },
     #[error("`{path}` cannot be opened")]
     Sqlite {
         path: PathBuf,
@@ -44,12 +69,63 @@ pub enum OpenError {
     },
 }
 
+const RECOVER: &str = "type `baton recover` to save all that is whole into a new database";
+
+fn last_event(position: Option<u64>) -> String {
+    position.map_or_else(String::new, |it| format!(" that went up to event {it}"))
+}
+
+/// What is damaged, and how much of it is whole.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Damage {
+    #[error("its first page is not that of a database")]
+    Header,
+    #[error(
+        "it has {n_bytes} bytes, which is less than its {n_pages} pages of {page_size} bytes take"
+    )]
+    Short { n_bytes: u64, n_pages: u32, page_size: u32 },
+    #[error("its pages do not fit together")]
+    Pages,
+    #[error("there is a log, and no database to go with it")]
+    LogAlone,
+    #[error("its first 32 bytes are not those of a log")]
+    LogHeader,
+    #[error("frame {} is broken, though frames were written behind it ({n_whole} before it are whole)", n_whole + 1)]
+    LogBroken {
+        n_whole: u64,
+        /// The first frame behind the broken one, counted from 0.
+        stranded: u64,
+    },
+    #[error("it has {n_whole} whole frames, and had {n_frames}")]
+    LogShort { n_whole: u64, n_frames: u64 },
+    #[error("it is missing or empty, and had {n_frames} frames")]
+    LogMissing { n_frames: u64 },
+    #[error("Baton never makes such a file, and SQLite would write it over the database")]
+    Journal,
+}
+
+impl Damage {
+    /// In which file it is.
+    pub(crate) fn file(&self) -> &'static str {
+        match self {
+            Self::Header | Self::Short { .. } | Self::Pages => crate::FILE,
+            Self::LogAlone
+            | Self::LogHeader
+            | Self::LogBroken { .. }
+            | Self::LogShort { .. }
+            | Self::LogMissing { .. } => "baton.db-wal",
+            Self::Journal => "baton.db-journal",
+        }
+    }
+}
+
 /// For what went wrong while opening `path`.
 pub(crate) fn to_open(path: &Path) -> impl Fn(rusqlite::Error) -> OpenError {
     |source| {
         let path = path.to_owned();
         if is_damage(&source) {
-            return OpenError::Damaged { path, source: Some(Box::new(source)) };
+            let damage = Damage::Pages;
+            return OpenError::Damaged { path, damage, source: Some(Box::new(source)) };
         }
         OpenError::Sqlite { path, source }
     }

@@ -19,9 +19,6 @@ pub(crate) fn prepare(path: &Path) -> Result<(), OpenError> {
     };
     make_private_dir(dir).map_err(failed(dir))?;
     refuse_shared(dir)?;
-    if path.is_symlink() {
-        return Err(OpenError::Link { path: path.to_owned() });
-    }
     make_private_file(path).map_err(failed(path))
 }
 

@@ -17,8 +17,12 @@ mod error;
 mod events;
 mod filesystem;
 mod handoffs;
+mod hold;
 mod identity;
+mod judge;
 mod lock;
+mod mark;
+mod marker;
 mod migrate;
 mod outbox;
 mod reader;
@@ -27,7 +31,9 @@ mod salvage;
 mod statistics;
 mod stories;
 mod timers;
+mod transplant;
 mod waiting;
+mod wal;
 mod writer;
 
 #[cfg(test)]
@@ -42,6 +48,7 @@ use baton_core::hash::Hash;
 use baton_core::names::StoryKey;
 use baton_core::run::RunId;
 use baton_core::story::Story;
+use baton_files::{Dir, Mode};
 use baton_store::{
     Answered, Append, AppendError, Appended, Definition, EventFilter, HandoffFilter, HandoffRef,
     HandoffRow, Identity, OutboxRow, Position, PutOff, RunFilter, RunRef, RunRow, Statistics,
@@ -51,13 +58,16 @@ use jiff::Timestamp;
 
 use crate::columns::{nanoseconds, nearest_nanoseconds};
 use crate::error::to_store;
+use crate::marker::Marker;
 use crate::reader::Readers;
 use crate::writer::Writer;
 
 pub use beside::Beside;
-pub use error::OpenError;
-pub use salvage::{ImageKind, SalvagedEvent, SalvagedRow, Trust, Wreck};
+pub use error::{Damage, OpenError};
+pub use hold::{HeldEvent, Hold, RunClue};
 pub use lock::{DataLock, LockError, read_note};
+pub use salvage::{ImageKind, LastMark, SalvagedEvent, SalvagedRow, Trust, Wreck};
+pub use transplant::{Transplant, TransplantedRun};
 
 /// The name of the database in its directory.
 pub const DATABASE_FILE: &str = FILE;
@@ -71,6 +81,7 @@ pub struct SqliteStore {
     // Dropped before the writer, so that the last to close the file is the one that tidies it.
     readers: Readers,
     writer: Writer,
+    was_unclean: bool,
 }
 
 impl SqliteStore {
@@ -80,19 +91,42 @@ impl SqliteStore {
     /// stores on one file would be correct, but each would slow the other down, and a server would
     /// not notice what the other appends.
     pub fn open(dir: &Path) -> Result<Self, OpenError> {
-        let path = dir.join(FILE);
+        let dir = Dir::open_or_make(dir, Mode::Private).map_err(OpenError::Files)?;
+        Self::open_in(&dir)
+    }
+
+    /// As [`SqliteStore::open`], in a directory that is open already.
+    pub fn open_in(dir: &Dir) -> Result<Self, OpenError> {
+        let judgement = judge::judge(dir)?;
+        let path = dir.path().join(FILE);
         let mut connection = connect::writing(&path)?;
-        check::at_start(&connection, &path)?;
         migrate::migrate(&mut connection, &path, migrate::MIGRATIONS)?;
+        let marker = Marker::start(dir.again()?, &mut connection, &judgement)?;
         let readers = Readers::open(&path)?;
         let writer =
-            Writer::start(connection).map_err(|source| OpenError::File { path, source })?;
-        Ok(Self { readers, writer })
+            Writer::start(connection, marker).map_err(|source| OpenError::File { path, source })?;
+        Ok(Self { readers, writer, was_unclean: judgement.is_unclean })
+    }
+
+    /// Whether the last process to write had no time to close the database: what is in it may be
+    /// damaged, and is worth a look.
+    pub fn was_unclean(&self) -> bool {
+        self.was_unclean
     }
 
     /// Begins another epoch, for a copy that takes the place of what subscribers have heard of.
     pub async fn begin_epoch(&self) -> Result<(), StoreError> {
         self.writer.write(|it| identity::begin_epoch(it).map_err(to_store)).await
+    }
+
+    /// As [`SqliteStore::begin_epoch`], in a database that may be older than what the mark of that
+    /// number was made for, and shall count as newer.
+    pub async fn begin_epoch_after(&self, mark: u64) -> Result<(), StoreError> {
+        let begin = move |it: &_| {
+            identity::raise_mark(it, mark)?;
+            identity::begin_epoch(it)
+        };
+        self.writer.write(move |it| begin(it).map_err(to_store)).await
     }
 }
 
@@ -135,6 +169,10 @@ impl Store for SqliteStore {
     async fn contents(&self, run: RunId, ids: &[ContentId]) -> Result<Vec<Content>, StoreError> {
         let ids = ids.to_vec();
         self.readers.read(move |it| contents::find(it, run, &ids)).await
+    }
+
+    async fn lost_texts(&self, run: RunId) -> Result<Vec<ContentId>, StoreError> {
+        self.readers.read(move |it| contents::lost(it, run)).await
     }
 
     async fn events(&self, filter: &EventFilter) -> Result<Vec<StoredEvent>, StoreError> {

@@ -15,12 +15,14 @@ use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::error::{GroupFailed, ThreadGone};
+use crate::identity;
+use crate::marker::Marker;
 
 /// How many commands may share a commit.
 const MOST_IN_A_GROUP: usize = 256;
 /// How many commands may wait. Beyond it their senders wait, without holding up a thread.
 const MOST_WAITING: usize = 1024;
-/// After this long without work the log is moved into the database.
+/// After this long without work the log is moved into the database, and cut.
 const IDLE: Duration = Duration::from_millis(500);
 
 /// Sends work to the thread. Dropping it lets the thread finish, and waits for that.
@@ -53,12 +55,12 @@ struct Command<T, E, F> {
 }
 
 impl Writer {
-    pub(crate) fn start(connection: Connection) -> std::io::Result<Self> {
+    pub(crate) fn start(connection: Connection, marker: Marker) -> std::io::Result<Self> {
         let (sender, receiver) = mpsc::channel(MOST_WAITING);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
         let thread = std::thread::Builder::new()
             .name("baton-writer".to_owned())
-            .spawn(move || runtime.block_on(write_all(connection, receiver)))?;
+            .spawn(move || runtime.block_on(write_all(connection, marker, receiver)))?;
         Ok(Self { sender, _thread: JoinOnDrop(Some(thread)) })
     }
 
@@ -91,18 +93,20 @@ impl Writer {
     }
 }
 
-async fn write_all(connection: Connection, mut receiver: mpsc::Receiver<Message>) {
+async fn write_all(
+    connection: Connection,
+    mut marker: Marker,
+    mut receiver: mpsc::Receiver<Message>,
+) {
     let mut messages = Vec::with_capacity(MOST_IN_A_GROUP);
     let mut closers = Vec::new();
-    let mut is_dirty = false;
     loop {
         let waiting = receiver.recv_many(&mut messages, MOST_IN_A_GROUP);
-        let n_messages = if is_dirty {
+        let n_messages = if marker.is_unsettled() {
             match tokio::time::timeout(IDLE, waiting).await {
                 Ok(n_messages) => n_messages,
                 Err(_) => {
-                    checkpoint(&connection, "passive");
-                    is_dirty = false;
+                    marker.settle(&connection);
                     continue;
                 }
             }
@@ -124,10 +128,9 @@ async fn write_all(connection: Connection, mut receiver: mpsc::Receiver<Message>
                 }
             }
         }
-        carry_out(&connection, group);
-        is_dirty = true;
+        carry_out(&connection, &mut marker, group);
     }
-    checkpoint(&connection, "truncate");
+    marker.settle(&connection);
     drop(connection);
     for closer in closers {
         // Whoever asked may have gone.
@@ -136,8 +139,9 @@ async fn write_all(connection: Connection, mut receiver: mpsc::Receiver<Message>
 }
 
 /// Carries out a group in one transaction, then tells everybody.
-fn carry_out(connection: &Connection, mut group: Vec<Box<dyn Work>>) {
-    let committed = match commit(connection, &mut group) {
+fn carry_out(connection: &Connection, marker: &mut Marker, mut group: Vec<Box<dyn Work>>) {
+    let is_marked = marker.is_due();
+    let committed = match commit(connection, &mut group, is_marked) {
         Ok(()) => Ok(()),
         Err(error) => {
             if !connection.is_autocommit() {
@@ -147,22 +151,35 @@ fn carry_out(connection: &Connection, mut group: Vec<Box<dyn Work>>) {
             Err(GroupFailed(Arc::new(error)))
         }
     };
+    let is_committed = committed.is_ok();
     for work in group {
         work.reply(committed.clone());
     }
+    if is_committed {
+        marker.committed(connection, is_marked);
+    }
 }
 
-fn commit(connection: &Connection, group: &mut [Box<dyn Work>]) -> rusqlite::Result<()> {
-    run_sql(connection, "begin immediate")?;
+fn commit(
+    connection: &Connection,
+    group: &mut [Box<dyn Work>],
+    is_marked: bool,
+) -> rusqlite::Result<()> {
+    begin(connection, is_marked)?;
     match run_plainly(connection, group) {
         Ran::Well => {}
         Ran::LeftSomething => {
             run_sql(connection, "rollback")?;
-            run_sql(connection, "begin immediate")?;
+            begin(connection, is_marked)?;
             run_apart(connection, group)?;
         }
     }
     run_sql(connection, "commit")
+}
+
+fn begin(connection: &Connection, is_marked: bool) -> rusqlite::Result<()> {
+    run_sql(connection, "begin immediate")?;
+    if is_marked { identity::count_up(connection) } else { Ok(()) }
 }
 
 /// How a group went without savepoints.
@@ -203,15 +220,6 @@ fn run_apart(connection: &Connection, group: &mut [Box<dyn Work>]) -> rusqlite::
 fn run_sql(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
     connection.prepare_cached(sql)?.execute([])?;
     Ok(())
-}
-
-/// Moves the log into the database. It costs nothing but time if that fails.
-fn checkpoint(connection: &Connection, mode: &str) {
-    let sql = format!("pragma wal_checkpoint({mode})");
-    if let Err(error) = connection.query_row(&sql, [], |_| Ok(())) {
-        let error: &dyn std::error::Error = &error;
-        tracing::warn!(error, "the log could not be moved into the database");
-    }
 }
 
 impl<T, E, F> Work for Command<T, E, F>

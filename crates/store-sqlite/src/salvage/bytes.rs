@@ -1,30 +1,23 @@
 //! A file that is only ever read, piece by piece.
 
-use std::fs::File;
-use std::io::{self, Read as _, Seek as _, SeekFrom};
-use std::path::Path;
+use std::io::{BufReader, Read as _, Seek as _, SeekFrom};
+
+use baton_files::{Access, Dir, FileError, FileHandle};
 
 #[derive(Debug)]
 pub(crate) struct Bytes {
-    file: File,
+    file: FileHandle,
     length: u64,
 }
 
 impl Bytes {
     /// None where there is no such file, or nothing in it.
-    pub(crate) fn open(path: &Path) -> io::Result<Option<Self>> {
-        match std::fs::symlink_metadata(path) {
-            Ok(it) if !it.is_file() => {
-                let what = "it is not a plain file, so it is not read";
-                return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
-            }
-            Ok(_) => {}
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(error),
+    pub(crate) fn open(dir: &Dir, name: &str) -> Result<Option<Self>, FileError> {
+        let length = dir.entry(name)?.map_or(0, |it| it.n_bytes);
+        if length == 0 {
+            return Ok(None);
         }
-        let file = File::open(path)?;
-        let length = file.metadata()?.len();
-        Ok((length > 0).then_some(Self { file, length }))
+        Ok(Some(Self { file: dir.open_file(name, Access::Read)?, length }))
     }
 
     pub(crate) fn len(&self) -> u64 {
@@ -36,5 +29,11 @@ impl Bytes {
     pub(crate) fn read_at(&mut self, at: u64, buffer: &mut [u8]) -> Option<()> {
         self.file.seek(SeekFrom::Start(at)).ok()?;
         self.file.read_exact(buffer).ok()
+    }
+
+    /// All of it from `at` on, in its order.
+    pub(crate) fn from(&mut self, at: u64) -> Option<BufReader<&mut FileHandle>> {
+        self.file.seek(SeekFrom::Start(at)).ok()?;
+        Some(BufReader::with_capacity(1 << 20, &mut self.file))
     }
 }

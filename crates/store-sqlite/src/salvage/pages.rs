@@ -2,14 +2,15 @@
 //! through SQLite, which would write.
 
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::{self, Seek as _, SeekFrom, Write as _};
-use std::path::Path;
+use std::io::{BufWriter, Write as _};
+
+use baton_files::{Dir, FileError, Mode};
 
 use super::bytes::Bytes;
 use super::cells::{self, Cell};
-use super::frames::{Frame, Log, Standing};
+use super::frames::{FoundFrame, Log, Standing};
 use crate::FILE;
+use crate::judge::WAL_FILE;
 
 /// What every SQLite file begins with.
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
@@ -46,6 +47,7 @@ pub enum ImageKind {
 pub(crate) enum Origin {
     /// Not as it was written, or never committed: believed only where nothing else tells.
     Doubtful,
+    Archive,
     /// From before the log began anew.
     OldLog(usize),
     Database,
@@ -54,15 +56,15 @@ pub(crate) enum Origin {
 
 impl Pages {
     /// Reads what there is in `dir`; none where neither file is there or has anything in it.
-    pub(crate) fn open(dir: &Path) -> io::Result<Option<Self>> {
-        let mut database = Bytes::open(&dir.join(FILE))?;
-        let log = Bytes::open(&dir.join(format!("{FILE}-wal")))?;
+    pub(crate) fn open(dir: &Dir) -> Result<Option<Self>, FileError> {
+        let mut database = Bytes::open(dir, FILE)?;
+        let log = Bytes::open(dir, WAL_FILE)?;
         if database.is_none() && log.is_none() {
             return Ok(None);
         }
         let said = database.as_mut().and_then(page_size_said);
         let log = log.and_then(|mut bytes| {
-            let log = Log::read(&mut bytes, said.map(|it| it.0).or(Some(USUAL_PAGE)))?;
+            let log = Log::read(&mut bytes, said.map_or(USUAL_PAGE, |it| it.0))?;
             Some((bytes, log))
         });
         let of_log = log.as_ref().map(|(_, log)| log.page_size);
@@ -92,15 +94,20 @@ impl Pages {
 
     /// Writes one of the images as a file of its own, which must not be there yet. False where it
     /// could not be a database.
-    pub(crate) fn write_image(&mut self, kind: ImageKind, to: &Path) -> io::Result<bool> {
+    pub(crate) fn write_image(&mut self, kind: ImageKind, to: &Dir) -> Result<bool, FileError> {
         let overlay = self.overlay(kind);
         if self.database.is_none() && !overlay.pages.contains_key(&1) {
             return Ok(false);
         }
-        let n_pages = overlay.n_pages.unwrap_or_else(|| self.n_database_pages());
-        let mut file = File::options().write(true).create_new(true).open(to)?;
+        let file = to.create_new(FILE, Mode::Private)?;
+        let failed = |source| FileError::Io {
+            action: "write",
+            path: to.path().join(FILE),
+            source,
+        };
+        let mut writer = BufWriter::with_capacity(1 << 20, file);
         let mut page = vec![0; self.page_size];
-        for number in 1..=n_pages {
+        for number in 1..=overlay.n_pages.unwrap_or_else(|| self.n_database_pages()) {
             let is_read = match overlay.pages.get(&number) {
                 Some(offset) => self.read_log(*offset, &mut page),
                 None => self.read_database(number, &mut page),
@@ -108,20 +115,9 @@ impl Pages {
             if is_read.is_none() {
                 page.fill(0);
             }
-            file.write_all(&page)?;
+            writer.write_all(&page).map_err(failed)?;
         }
-        // A database of half a page more is damaged, and is to be found so.
-        if kind == ImageKind::DatabaseAlone
-            && let Some(bytes) = &mut self.database
-        {
-            let mut rest = vec![0; usize::try_from(bytes.len() % self.page_size as u64).unwrap_or(0)];
-            let at = bytes.len() - rest.len() as u64;
-            if bytes.read_at(at, &mut rest).is_some() {
-                file.seek(SeekFrom::Start(at))?;
-                file.write_all(&rest)?;
-            }
-        }
-        file.sync_all()?;
+        writer.flush().map_err(failed)?;
         Ok(true)
     }
 
@@ -136,9 +132,13 @@ impl Pages {
         }
         let Some((_, log)) = &self.log else { return };
         let n_committed = log.last_commit().map_or(0, |(n_frames, _)| n_frames);
-        let frames: Vec<Frame> = log.frames.clone();
+        // A transaction without an end was never answered, unless its end is what is damaged.
+        let mut tail = log.frames.iter().skip(n_committed);
+        let is_tail_cut = !tail.any(|it| it.standing == Standing::Damaged);
+        let frames: Vec<FoundFrame> = log.frames.clone();
         for (index, frame) in frames.into_iter().enumerate() {
-            if self.read_log(frame.offset, &mut page).is_none() {
+            let is_unfinished = index >= n_committed && frame.standing == Standing::Proven;
+            if is_unfinished && is_tail_cut || self.read_log(frame.offset, &mut page).is_none() {
                 continue;
             }
             let origin = match frame.standing {
