@@ -8,6 +8,7 @@ use baton_core::problem::Problem;
 use baton_engine::{EngineError, ErrorClass};
 use baton_http::ServeError;
 use baton_http::api::{self, Broken};
+use baton_recover::RecoverError;
 use baton_store::StoreError;
 use baton_store_sqlite::{LockError, OpenError};
 use baton_wire::file_problem::FileProblem;
@@ -60,6 +61,8 @@ pub(crate) enum Failure {
     Server { url: String, from: String, why: String },
     #[error("cannot open the data: {}", chain(.0))]
     Open(#[source] OpenError),
+    #[error("cannot recover: {}", chain(.0))]
+    Recover(#[source] RecoverError),
     #[error("the store failed: {}", chain(.0))]
     Store(#[from] StoreError),
     #[error("cannot serve: {}", chain(.0))]
@@ -115,6 +118,7 @@ impl Failure {
             | Failure::NoServer
             | Failure::Server { .. }
             | Failure::Open(_)
+            | Failure::Recover(_)
             | Failure::Store(_)
             | Failure::Serve(_) => UNAVAILABLE,
         }
@@ -137,6 +141,7 @@ impl Failure {
             | Failure::NoServer
             | Failure::Server { .. }
             | Failure::Open(_)
+            | Failure::Recover(_)
             | Failure::Store(_)
             | Failure::Serve(_) => "unavailable",
         }
@@ -165,6 +170,7 @@ impl Failure {
             | Failure::NoServer
             | Failure::Server { .. }
             | Failure::Open(_)
+            | Failure::Recover(_)
             | Failure::Store(_)
             | Failure::Serve(_) => Vec::new(),
         }
@@ -193,6 +199,7 @@ impl Failure {
             | Failure::NoServer
             | Failure::Server { .. }
             | Failure::Open(_)
+            | Failure::Recover(_)
             | Failure::Store(_)
             | Failure::Serve(_) => None,
         }

@@ -50,6 +50,16 @@ impl Dir {
         &self.path
     }
 
+    /// The folder's path without any link in it, for what another library opens by its path.
+    pub fn real_path(&self) -> Result<PathBuf, FileError> {
+        let path = if self.path.as_os_str().is_empty() { Path::new(".") } else { &self.path };
+        let real = path.canonicalize().map_err(self.failed("resolve", ""))?;
+        if Self::open(&real)?.own_entry()?.identity != self.own_entry()?.identity {
+            return Err(FileError::Exchanged { path: self.path.clone() });
+        }
+        Ok(real)
+    }
+
     /// The same folder once more.
     pub fn again(&self) -> Result<Self, FileError> {
         let handle = platform::again(&self.handle).map_err(self.failed("open", ""))?;

@@ -22,6 +22,8 @@ pub enum FileError {
     HardLink { path: PathBuf, n_links: u64 },
     #[error("`{}` is not a path inside `{}`", path.display(), dir.display())]
     Outside { path: PathBuf, dir: PathBuf },
+    #[error("`{}` was exchanged for another while Baton had it open; try again", path.display())]
+    Exchanged { path: PathBuf },
     #[error("`{}` has {n_bytes} bytes; at most {limit} are read", path.display())]
     TooLarge { path: PathBuf, n_bytes: u64, limit: u64 },
     #[error("`{}` is not UTF-8 text", path.display())]
@@ -54,6 +56,7 @@ impl FileError {
             | Self::WrongKind { .. }
             | Self::HardLink { .. }
             | Self::Outside { .. }
+            | Self::Exchanged { .. }
             | Self::TooLarge { .. }
             | Self::NotText { .. } => None,
         }

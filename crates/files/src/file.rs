@@ -71,6 +71,14 @@ impl FileHandle {
         io::copy(&mut from.file, &mut self.file).map_err(self.failed("write"))
     }
 
+    /// Puts `bytes` in the place of all that is in the file. Others may see it empty in between.
+    pub fn overwrite(&self, bytes: &[u8]) -> Result<(), FileError> {
+        self.truncate(0)?;
+        step(DiskStep::Write, &self.path);
+        let mut file = &self.file;
+        file.rewind().and_then(|()| file.write_all(bytes)).map_err(self.failed("write"))
+    }
+
     pub fn truncate(&self, n_bytes: u64) -> Result<(), FileError> {
         step(DiskStep::Truncate, &self.path);
         self.file.set_len(n_bytes).map_err(self.failed("truncate"))

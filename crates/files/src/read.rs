@@ -21,6 +21,19 @@ impl Dir {
         dir.open_here(name, access)
     }
 
+    /// A regular file with no other name, or nothing: for what another library opens by its path.
+    pub fn own_file(&self, path: impl AsRef<Path>) -> Result<Option<FileEntry>, FileError> {
+        let found = self.parent_of(path.as_ref()).and_then(|(dir, name)| {
+            let entry = dir.entry_here(name)?;
+            dir.check_file(name, Access::Write, entry)?;
+            Ok(entry)
+        });
+        match found {
+            Err(FileError::NotFound { .. }) => Ok(None),
+            found => found.map(Some),
+        }
+    }
+
     /// All of a file, unless it has more than `limit` bytes.
     pub fn read(&self, path: impl AsRef<Path>, limit: u64) -> Result<Vec<u8>, FileError> {
         let mut file = self.open_file(path, Access::Read)?;

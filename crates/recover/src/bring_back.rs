@@ -11,32 +11,42 @@ use baton_core::story::Story;
 use baton_engine::{rebuild_run, texts_named_by};
 use baton_files::{Mode, Dir};
 use baton_store::{Definition, Position, StoreError, StoredEvent};
-use baton_store_sqlite::{Hold, LastMark, Transplant, TransplantedRun, Wreck};
+use baton_store_sqlite::{Hold, LastMark, Transplant, TransplantedRun, Trust, Wreck};
 use baton_wire::workflow_file;
 use jiff::Timestamp;
+use uuid::Uuid;
 
 use crate::leftovers::Leftovers;
 use crate::numbers::{GivenNumbers, HandoffNumbers};
 use crate::prove::{Found, ProvenEvent, ProvenRun, prove};
 use crate::report::{Incomplete, LostText, Method, Missing, RecoveryReport, Saved};
 use crate::survey::Positions;
-use crate::{RESULT, RecoverError, RecoverJob};
+use crate::{RESULT, RecoverError, RecoverJob, survey};
 
 const PAGE: u32 = 500;
 
 pub(crate) fn bring_back(
     job: &RecoverJob<'_>,
-    wreck: &mut Wreck,
+    wreck: Option<&mut Wreck>,
+    survey: &survey::Found,
     mark: Option<&LastMark>,
 ) -> Result<RecoveryReport, RecoverError> {
     let mut hold = Hold::make(job.workshop).map_err(RecoverError::Open)?;
-    wreck.each_row(|row, trust| hold.put(&row, trust))?;
+    if let Some(wreck) = wreck {
+        wreck.each_row(|row, trust| hold.put(&row, trust))?;
+    }
+    if let Some(archive) = &job.archive {
+        for row in survey.sessions.iter().flat_map(|it| archive.rows_of(it)) {
+            hold.put(&row, Trust::OF_THE_ARCHIVE)?;
+        }
+    }
+    let project = survey.project;
     let mut plan = Plan::default();
     for run_number in hold.run_numbers()? {
         plan.note(job, &hold, run_number)?;
     }
     let dir = job.workshop.make_dirs(RESULT, Mode::Private)?;
-    plan.carry_out(job, &hold, &dir, mark)
+    plan.carry_out(job, &hold, &dir, project.map(|it| (it, last_mark(&hold, mark))))
 }
 
 /// What becomes of each run. Their events are read again when it is carried out: all at once would
@@ -149,7 +159,8 @@ impl Plan {
                 workflow_file::parse(&it.text).is_ok_and(|workflow| workflow.hash == pin)
             };
             let found = hold.definitions(pin)?;
-            let all = found.into_iter().chain(job.definitions.iter().cloned());
+            let archived = job.archive.iter().flat_map(|it| it.definitions());
+            let all = found.into_iter().chain(job.definitions.iter().cloned()).chain(archived);
             let definition = all.into_iter().find(is_it).map(|it| Definition { hash: pin, ..it });
             self.definitions.insert(pin, definition);
         }
@@ -161,10 +172,10 @@ impl Plan {
         job: &RecoverJob<'_>,
         hold: &Hold,
         dir: &Dir,
-        mark: Option<&LastMark>,
+        identity: Option<(Uuid, u64)>,
     ) -> Result<RecoveryReport, RecoverError> {
         let mut transplant = Transplant::begin(dir).map_err(RecoverError::Open)?;
-        if let Some((project, number)) = identity(hold, mark)? {
+        if let Some((project, number)) = identity {
             transplant.belong_to(project, number)?;
         }
         let mut report = RecoveryReport::whole(Method::Rows, Saved::default());
@@ -192,8 +203,9 @@ impl Plan {
                 let planned = self.runs.get(&run.id).filter(|it| it.found_at == run_number);
                 match planned {
                     Some(planned) if written.insert(run.id) => {
+                        let outbox = hold.outbox(run_number)?;
                         let run = put.run(hold, &run, planned.number, &mut report)?;
-                        transplant.put_run(&run)?;
+                        transplant.put_run(&TransplantedRun { outbox, ..run })?;
                     }
                     Some(_) | None => others.extend(run.events.into_iter().map(|it| it.stored)),
                 }
@@ -281,15 +293,10 @@ fn put_answered(hold: &Hold, transplant: &mut Transplant) -> Result<(), StoreErr
     }
 }
 
-/// The project, by the mark or else by the database itself, and the last number of its marks.
-fn identity(
-    hold: &Hold,
-    mark: Option<&LastMark>,
-) -> Result<Option<(uuid::Uuid, u64)>, StoreError> {
-    let found = hold.identity()?;
-    let number = found.map_or(0, |it| it.1).max(mark.map_or(0, |it| it.number));
-    let project = mark.map(|it| it.identity.project).or(found.map(|it| it.0));
-    Ok(project.map(|it| (it, number)))
+/// The last number of a mark that is known.
+fn last_mark(hold: &Hold, mark: Option<&LastMark>) -> u64 {
+    let found = hold.identity().ok().flatten().map_or(0, |it| it.1);
+    found.max(mark.map_or(0, |it| it.number))
 }
 
 /// Puts the parts of a run together.
@@ -323,7 +330,8 @@ impl Put {
         let last = events.last().map_or(0, |it| it.position.0);
         report.saved.last_position = report.saved.last_position.max(last);
         let (row, timers) = (rebuilt.row, rebuilt.timers);
-        Ok(TransplantedRun { row, events, handoffs, contents, timers, lost })
+        let outbox = Vec::new();
+        Ok(TransplantedRun { row, events, handoffs, contents, timers, lost, outbox })
     }
 
     /// A position is proven by nothing: one that is taken, or that does not grow with the run, is

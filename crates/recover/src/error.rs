@@ -1,19 +1,11 @@
 //! Why nothing could be recovered.
 
-use std::path::PathBuf;
-
 use baton_files::FileError;
 use baton_store::StoreError;
 use baton_store_sqlite::OpenError;
 
 #[derive(Debug, thiserror::Error)]
 pub enum RecoverError {
-    #[error(
-        "there is nothing to recover from in `{}`: neither a database nor its log; \
-         `baton restore FILE` brings back a backup",
-        dir.display()
-    )]
-    Nothing { dir: PathBuf },
     #[error(transparent)]
     Files(#[from] FileError),
     #[error("the new database cannot be made")]

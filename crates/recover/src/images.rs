@@ -2,11 +2,11 @@
 
 use baton_engine::{Verified, verify_all};
 use baton_files::{Dir, Mode};
-use baton_store::{HandoffFilter, Store as _, StoryFilter};
+use baton_store::{HandoffFilter, RunRef, Store as _, StoryFilter};
 use baton_store_sqlite::{ImageKind, SqliteStore, Wreck};
 
 use crate::report::{Method, RecoveryReport, Saved};
-use crate::survey::Positions;
+use crate::survey::Found;
 use crate::{RESULT, RecoverError, RecoverJob};
 
 const IMAGE: &str = "image";
@@ -15,7 +15,7 @@ const IMAGE: &str = "image";
 pub(crate) async fn first_whole(
     job: &RecoverJob<'_>,
     wreck: &mut Wreck,
-    found: &Positions,
+    found: &Found,
 ) -> Result<Option<RecoveryReport>, RecoverError> {
     for kind in wreck.images() {
         job.workshop.remove(IMAGE)?;
@@ -23,10 +23,7 @@ pub(crate) async fn first_whole(
         if !wreck.write_image(kind, &dir)? {
             continue;
         }
-        let Some(saved) = judge(&dir).await else { continue };
-        if saved.n_events < found.len() {
-            continue;
-        }
+        let Some(saved) = judge(&dir, found).await else { continue };
         job.workshop.rename(IMAGE, job.workshop, RESULT)?;
         return Ok(Some(RecoveryReport::whole(Method::Image(kind), saved)));
     }
@@ -34,12 +31,28 @@ pub(crate) async fn first_whole(
     Ok(None)
 }
 
-/// What there is in it; none where it cannot be opened, or is not whole.
-async fn judge(dir: &Dir) -> Option<Saved> {
+/// What there is in it; none where it cannot be opened, is not whole, or has not all that was found.
+async fn judge(dir: &Dir, found: &Found) -> Option<Saved> {
     let store = SqliteStore::open_in(dir).ok()?;
-    let saved = count(&store).await;
+    let saved = match count(&store).await {
+        Some(saved) if saved.n_events >= found.positions.len() => {
+            has_sessions(&store, found).await.then_some(saved)
+        }
+        Some(_) | None => None,
+    };
     store.close().await;
     saved
+}
+
+/// Whether every run has come as far as the archive has seen it.
+async fn has_sessions(store: &SqliteStore, found: &Found) -> bool {
+    for session in &found.sessions {
+        let row = store.run(&RunRef::Id(session.id)).await.ok().flatten();
+        if row.is_none_or(|it| it.version < session.version) {
+            return false;
+        }
+    }
+    true
 }
 
 async fn count(store: &SqliteStore) -> Option<Saved> {

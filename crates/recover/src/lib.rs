@@ -5,6 +5,7 @@
 //! single rows are taken from every page: events are proven by the chain of their run, texts by
 //! their names, and everything else is made again from the events. The old files are only read.
 
+mod archived;
 mod bring_back;
 mod error;
 mod images;
@@ -19,6 +20,9 @@ use baton_store::{Definition, Store as _};
 use baton_store_sqlite::{LastMark, SqliteStore, Wreck};
 use jiff::Timestamp;
 
+use crate::survey::Found;
+
+pub use crate::archived::ArchiveFolders;
 pub use crate::error::RecoverError;
 pub use crate::report::{Incomplete, LostText, Method, Missing, RecoveryReport, Saved};
 
@@ -37,21 +41,30 @@ pub struct RecoverJob<'a> {
     /// Workflows that the project has as files: where the database has lost one, its hash tells
     /// whether it is here.
     pub definitions: Vec<Definition>,
+    /// The archive of the project, if it keeps one.
+    pub archive: Option<ArchiveFolders>,
     pub now: Timestamp,
 }
 
 /// Makes a new database, and says what it has and what is missing.
 pub async fn recover(job: &RecoverJob<'_>) -> Result<RecoveryReport, RecoverError> {
     let mark = LastMark::read(job.from)?;
-    let Some(mut wreck) = Wreck::open(job.from)? else {
-        return Err(RecoverError::Nothing { dir: job.from.path().to_owned() });
+    let mut wreck = Wreck::open(job.from)?;
+    let found = Found::survey(job, wreck.as_mut(), mark.as_ref())?;
+    let whole = match &mut wreck {
+        Some(wreck) => images::first_whole(job, wreck, &found).await?,
+        None => None,
     };
-    let found = survey::survey(&mut wreck);
-    let mut report = match images::first_whole(job, &mut wreck, &found).await? {
+    let mut report = match whole {
         Some(report) => report,
-        None => bring_back::bring_back(job, &mut wreck, mark.as_ref())?,
+        None if wreck.is_none() && found.sessions.is_empty() => {
+            RecoveryReport::whole(Method::Nothing, Saved::default())
+        }
+        None => bring_back::bring_back(job, wreck.as_mut(), &found, mark.as_ref())?,
     };
-    settle(job, mark.as_ref()).await?;
+    if report.method != Method::Nothing {
+        settle(job, mark.as_ref()).await?;
+    }
     report.compare_with(mark.as_ref());
     Ok(report)
 }

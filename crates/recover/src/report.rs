@@ -30,6 +30,8 @@ pub enum Method {
     Image(ImageKind),
     /// Row by row, from every page that has some.
     Rows,
+    /// There was neither a database nor a log.
+    Nothing,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -95,14 +97,22 @@ impl RecoveryReport {
 
     /// Counts what the mark knows of and nothing else tells.
     pub(crate) fn compare_with(&mut self, mark: Option<&LastMark>) {
-        let last = mark.map_or(0, |it| it.position.0).max(self.saved.last_position);
+        let marked = mark.map_or(0, |it| it.position.0);
+        let behind = marked.saturating_sub(self.saved.last_position);
         let missing: u64 = self.missing.iter().map(|it| it.n_known.saturating_sub(it.n_saved)).sum();
-        // Positions are counted without a gap.
-        self.n_unknown_events = last.saturating_sub(self.saved.n_events).saturating_sub(missing);
+        self.n_unknown_events = match self.method {
+            Method::Image(_) | Method::Nothing => behind,
+            // Positions are counted without a gap, so what is in none was lost.
+            Method::Rows => {
+                let last = marked.max(self.saved.last_position);
+                last.saturating_sub(self.saved.n_events).saturating_sub(missing)
+            }
+        };
     }
 
     pub fn is_complete(&self) -> bool {
-        self.missing.is_empty()
+        self.method != Method::Nothing
+            && self.missing.is_empty()
             && self.lost_texts.is_empty()
             && self.bare_stories.is_empty()
             && self.n_unknown_events == 0
@@ -114,6 +124,7 @@ impl RecoveryReport {
         let how = match self.method {
             Method::Image(kind) => format!("from {}", images::name(kind)),
             Method::Rows => "row by row, each proven by the chain of its run".to_owned(),
+            Method::Nothing => "from nothing: there is neither a database nor its log".to_owned(),
         };
         let mut lines = vec![format!(
             "saved {}, {}, {} and {}, {how}",
@@ -141,7 +152,8 @@ impl RecoveryReport {
         lines
     }
 
-    pub fn document(&self) -> Node {
+    /// For programs. `database` is where the new one was put, if it was.
+    pub fn document(&self, database: Option<&str>) -> Node {
         let count = |n: u64| Node::Number(i64::try_from(n).unwrap_or(i64::MAX).into());
         let method = match self.method {
             Method::Image(ImageKind::ProvenLog) => "proven_log",
@@ -149,6 +161,7 @@ impl RecoveryReport {
             Method::Image(ImageKind::WholeLog) => "whole_log",
             Method::Image(ImageKind::LogUpToTheBreak) => "log_up_to_the_break",
             Method::Rows => "rows",
+            Method::Nothing => "nothing",
         };
         let Saved { n_runs, n_handoffs, n_events, n_stories, .. } = self.saved;
         let texts = self.lost_texts.iter().map(|it| {
@@ -160,6 +173,7 @@ impl RecoveryReport {
             ])
         });
         Node::map([
+            ("database", database.map_or(Node::Null, Node::text)),
             ("complete", Node::Bool(self.is_complete())),
             ("method", Node::text(method)),
             ("runs", count(n_runs)),

@@ -1,9 +1,13 @@
 //! Which events there are, anywhere in the files: what a whole database has to have.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::convert::Infallible;
 
-use baton_store_sqlite::{SalvagedRow, Wreck};
+use baton_store_sqlite::{LastMark, SalvagedRow, Wreck};
+use uuid::Uuid;
+
+use crate::archived::{ArchiveFolders, ArchivedHead};
+use crate::{RecoverError, RecoverJob};
 
 /// Positions of events, a bit each: there may be millions.
 #[derive(Debug, Default)]
@@ -28,16 +32,44 @@ impl Positions {
     }
 }
 
-pub(crate) fn survey(wreck: &mut Wreck) -> Positions {
-    let mut positions = Positions::default();
-    let surveyed = wreck.each_row(|row, _| {
-        if let SalvagedRow::Event { event, .. } = row {
-            positions.insert(event.position.0);
+/// What the files are known to have, before anything is proven.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    pub(crate) positions: Positions,
+    /// By the mark, else by the database, else by the archive.
+    pub(crate) project: Option<Uuid>,
+    /// Of that project.
+    pub(crate) sessions: Vec<ArchivedHead>,
+}
+
+impl Found {
+    pub(crate) fn survey(
+        job: &RecoverJob<'_>,
+        wreck: Option<&mut Wreck>,
+        mark: Option<&LastMark>,
+    ) -> Result<Self, RecoverError> {
+        let mut found = Self::default();
+        let mut projects = BTreeSet::new();
+        if let Some(wreck) = wreck {
+            let surveyed = wreck.each_row(|row, _| {
+                if let SalvagedRow::Event { event, .. } = &row {
+                    found.positions.insert(event.position.0);
+                } else if let SalvagedRow::Identity { project, .. } = &row {
+                    projects.insert(*project);
+                }
+                Ok::<(), Infallible>(())
+            });
+            match surveyed {
+                Ok(()) => {}
+                Err(never) => match never {},
+            }
         }
-        Ok::<(), Infallible>(())
-    });
-    match surveyed {
-        Ok(()) => positions,
-        Err(never) => match never {},
+        let only = if projects.len() == 1 { projects.pop_first() } else { None };
+        let of_archive = || job.archive.as_ref().and_then(ArchiveFolders::project);
+        found.project = mark.map(|it| it.identity.project).or(only).or_else(of_archive);
+        if let (Some(archive), Some(project)) = (&job.archive, found.project) {
+            found.sessions = archive.sessions_of(project)?;
+        }
+        Ok(found)
     }
 }

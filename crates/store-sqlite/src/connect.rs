@@ -4,12 +4,11 @@
 
 use std::path::Path;
 
-use baton_files::Dir;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 
 use crate::error::{OpenError, to_open};
-use crate::{FILE, filesystem};
+use crate::filesystem;
 
 /// Before it, two connections that wrote and checkpointed at once could damage the file.
 const OLDEST_SAFE_SQLITE: i32 = 3_051_003;
@@ -52,9 +51,9 @@ pub(crate) fn writing(path: &Path) -> Result<Connection, OpenError> {
 
 /// Opens one that looks at a database that may be damaged, and leaves every byte of it and of its
 /// log where it is. The file is there.
-pub(crate) fn looking(dir: &Dir) -> Result<Connection, OpenError> {
+pub(crate) fn looking(path: &Path) -> Result<Connection, OpenError> {
     refuse_old_sqlite()?;
-    open(&dir.path().join(FILE), OpenFlags::SQLITE_OPEN_READ_ONLY)
+    open(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
 }
 
 /// Opens one for a file that is thrown away when its process ends: nothing in it needs to last.
@@ -74,9 +73,33 @@ pub(crate) fn reading(path: &Path) -> Result<Connection, OpenError> {
     Ok(connection)
 }
 
+/// Opens one that reads a file which nothing changes meanwhile, without a lock and without files
+/// beside it. A log beside it would not be seen.
+pub(crate) fn reading_frozen(path: &Path) -> Result<Connection, OpenError> {
+    let mode = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+    let connection = open(Path::new(&frozen_uri(path)), mode)?;
+    set(&connection, path, &FOR_READING)?;
+    Ok(connection)
+}
+
+/// Every byte that could mean something in a URI is escaped.
+fn frozen_uri(path: &Path) -> String {
+    use std::fmt::Write as _;
+    let mut uri = "file:".to_owned();
+    for byte in path.as_os_str().as_encoded_bytes() {
+        if byte.is_ascii_alphanumeric() || b"/._-".contains(byte) {
+            uri.push(char::from(*byte));
+        } else {
+            // Writing into a text never fails.
+            let _ = write!(uri, "%{byte:02X}");
+        }
+    }
+    uri + "?immutable=1"
+}
+
 fn open(path: &Path, mode: OpenFlags) -> Result<Connection, OpenError> {
     // One thread uses a connection at a time, so it needs no lock of its own.
-    let flags = mode | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let flags = mode | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let connection = Connection::open_with_flags(path, flags).map_err(to_open(path))?;
     connection.set_prepared_statement_cache_capacity(N_STATEMENTS);
     // Otherwise some statements are parsed again whenever a parameter has another value.
@@ -85,6 +108,12 @@ fn open(path: &Path, mode: OpenFlags) -> Result<Connection, OpenError> {
     switch_on(&connection, path, DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE)?;
     set(&connection, path, &FOR_ALL)?;
     Ok(connection)
+}
+
+/// The log is empty, and closing the last connection may remove it.
+pub(crate) fn remove_log_on_close(connection: &Connection) {
+    // An empty log does no harm where it stays.
+    let _ = connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false);
 }
 
 fn switch_on(connection: &Connection, path: &Path, switch: DbConfig) -> Result<(), OpenError> {
@@ -188,7 +217,7 @@ mod tests {
         writing(&dir.path().join("real.db")).unwrap();
         let link = dir.path().join("baton.db");
         std::os::unix::fs::symlink(dir.path().join("real.db"), &link).unwrap();
-        let error = crate::SqliteStore::open(dir.path()).unwrap_err();
-        assert!(matches!(error, OpenError::Files(_)), "{error}");
+        assert!(matches!(writing(&link), Err(OpenError::Files(_))));
+        assert!(matches!(reading(&link), Err(OpenError::Sqlite { .. })));
     }
 }

@@ -1,12 +1,15 @@
 //! What SQLite says, in the words of the store. The only file that looks into its errors.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use baton_files::FileError;
-use baton_store::{AppendError, StoreError};
+use baton_store::{AppendError, StoreError, WriteFault};
 use rusqlite::ErrorCode;
 use rusqlite::types::Type;
+
+use crate::room::has_room;
 
 /// Why a store could not be opened.
 #[derive(Debug, thiserror::Error)]
@@ -40,7 +43,8 @@ pub enum OpenError {
     },
     #[error(
         "`{}` is missing or empty, and this project had a database{}; {RECOVER}, \
-         or `baton restore FILE` to bring back a backup",
+         `baton restore FILE` to bring back a backup, or `baton init --new-data` to begin with \
+         an empty one",
         path.display(), last_event(*position)
     )]
     Missing {
@@ -61,6 +65,10 @@ pub enum OpenError {
         path.display()
     )]
     Exchanged { path: PathBuf },
+    #[error("`{}` has data; `baton restore --replace FILE` puts another database in its place", path.display())]
+    InTheWay { path: PathBuf },
+    #[error("`{path}` cannot be opened: {fault}")]
+    Unwritable { path: PathBuf, fault: WriteFault },
     #[error("`{path}` cannot be opened")]
     Sqlite {
         path: PathBuf,
@@ -119,6 +127,33 @@ impl Damage {
     }
 }
 
+impl OpenError {
+    /// Why the data cannot be opened for writing, where the disk is the reason. It may be good for
+    /// [`reading`](crate::SqliteStore::open_frozen) all the same.
+    pub fn write_fault(&self) -> Option<WriteFault> {
+        match self {
+            OpenError::File { source, .. } => fault_of_io(source),
+            OpenError::Unwritable { fault, .. } => Some(fault.clone()),
+            OpenError::Sqlite { path, source } => write_fault(source).or_else(|| {
+                let dir = path.parent()?;
+                has_room(dir).err().as_ref().and_then(fault_of_io)
+            }),
+            OpenError::Setting { .. }
+            | OpenError::Files(_)
+            | OpenError::Network { .. }
+            | OpenError::OldSqlite { .. }
+            | OpenError::NotOurs { .. }
+            | OpenError::FromTheFuture { .. }
+            | OpenError::Changed { .. }
+            | OpenError::Damaged { .. }
+            | OpenError::Missing { .. }
+            | OpenError::Older { .. }
+            | OpenError::Exchanged { .. }
+            | OpenError::InTheWay { .. } => None,
+        }
+    }
+}
+
 /// For what went wrong while opening `path`.
 pub(crate) fn to_open(path: &Path) -> impl Fn(rusqlite::Error) -> OpenError {
     |source| {
@@ -136,6 +171,9 @@ pub(crate) fn to_append(error: rusqlite::Error) -> AppendError {
 }
 
 pub(crate) fn to_store(error: rusqlite::Error) -> StoreError {
+    if let Some(fault) = write_fault(&error) {
+        return StoreError::Unwritable(fault);
+    }
     if is_damage(&error) {
         return damaged("the database file is damaged");
     }
@@ -145,6 +183,52 @@ pub(crate) fn to_store(error: rusqlite::Error) -> StoreError {
     match unreadable_column(&error) {
         Some(what) => StoreError::Damaged { what },
         None => StoreError::Unavailable(Box::new(error)),
+    }
+}
+
+/// What keeps SQLite from writing, where its code alone tells. A disk that fails has one code for
+/// everything, so [`fault_of_io`] has to be asked too.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the enum is rusqlite's and grows; all but these may be anything"
+)]
+pub(crate) fn write_fault(error: &rusqlite::Error) -> Option<WriteFault> {
+    match error.sqlite_error_code()? {
+        ErrorCode::DiskFull => Some(WriteFault::DiskFull),
+        ErrorCode::ReadOnly => Some(WriteFault::ReadOnly),
+        _ => None,
+    }
+}
+
+/// What keeps a folder from being written.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the enum is the standard library's and grows; all but these may be anything"
+)]
+pub(crate) fn fault_of_io(error: &io::Error) -> Option<WriteFault> {
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Some(WriteFault::DiskFull),
+        io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => {
+            Some(WriteFault::ReadOnly)
+        }
+        _ => None,
+    }
+}
+
+/// An error of a command that was to be written.
+pub(crate) trait WriteError: From<StoreError> {
+    fn fault(&self) -> Option<&WriteFault>;
+}
+
+impl WriteError for StoreError {
+    fn fault(&self) -> Option<&WriteFault> {
+        if let Self::Unwritable(fault) = self { Some(fault) } else { None }
+    }
+}
+
+impl WriteError for AppendError {
+    fn fault(&self) -> Option<&WriteFault> {
+        if let Self::Store(error) = self { error.fault() } else { None }
     }
 }
 

@@ -8,6 +8,7 @@ mod header;
 
 use std::collections::BTreeSet;
 use std::io::BufReader;
+use std::path::Path;
 
 use baton_files::{Access, Dir, FileError};
 use rusqlite::{Connection, OptionalExtension as _};
@@ -16,7 +17,7 @@ use self::header::DatabaseHeader;
 use crate::error::{Damage, OpenError, to_open};
 use crate::mark::{LogPart, MarkNumber, MarkedLog, StoredMark};
 use crate::wal::{Frames, Wal};
-use crate::{FILE, check, connect, identity};
+use crate::{FILE, check, identity};
 
 pub(crate) const WAL_FILE: &str = "baton.db-wal";
 /// Of a mode that Baton never uses. SQLite would write what it holds over the database.
@@ -27,13 +28,14 @@ const JOURNAL_FILE: &str = "baton.db-journal";
 pub(crate) struct Judgement {
     /// What the file beside the database says; none for a new or an older database.
     pub(crate) mark: StoredMark,
+    pub(crate) has_database: bool,
     /// The last process to write had no time to close the database.
     pub(crate) is_unclean: bool,
 }
 
-/// Judges the files in `dir`.
-pub(crate) fn judge(dir: &Dir) -> Result<Judgement, OpenError> {
-    let mark = StoredMark::read(dir).map_err(OpenError::Files)?;
+/// Judges the files in `dir`, as far as that goes without SQLite.
+pub(crate) fn judge_files(dir: &Dir) -> Result<Judgement, OpenError> {
+    let mark = StoredMark::read(dir)?;
     let n_bytes = length(dir, FILE)?;
     let wal = read_wal(dir)?;
     if length(dir, JOURNAL_FILE)? > 0 {
@@ -45,9 +47,7 @@ pub(crate) fn judge(dir: &Dir) -> Result<Judgement, OpenError> {
     let header = DatabaseHeader::read(dir)?.ok_or_else(|| damaged(dir, Damage::Header))?;
     let frames = judge_log(dir, &header, &wal.wal, &mark)?;
     header.check_length(n_bytes, frames, &wal.pages).map_err(|it| damaged(dir, it))?;
-    let is_unclean = wal.wal != Wal::Empty;
-    judge_contents(dir, &mark)?;
-    Ok(Judgement { mark, is_unclean })
+    Ok(Judgement { mark, has_database: true, is_unclean: wal.wal != Wal::Empty })
 }
 
 /// The log as it was read, and which pages of the database it has.
@@ -75,7 +75,7 @@ fn judge_absent(dir: &Dir, mark: StoredMark, wal: &Wal) -> Result<Judgement, Ope
     }
     let path = dir.path().join(FILE);
     match &mark {
-        StoredMark::None => Ok(Judgement { mark, is_unclean: false }),
+        StoredMark::None => Ok(Judgement { mark, has_database: false, is_unclean: false }),
         StoredMark::Unreadable => Err(OpenError::Missing { path, position: None }),
         StoredMark::Mark(it) => Err(OpenError::Missing { path, position: Some(it.position.0) }),
     }
@@ -117,13 +117,17 @@ fn judge_log<'a>(
     Ok(Some(frames))
 }
 
-/// The database is the one that was last open here, and no older.
-fn judge_contents(dir: &Dir, mark: &StoredMark) -> Result<(), OpenError> {
-    let path = dir.path().join(FILE);
-    let connection = connect::looking(dir)?;
-    check::at_start(&connection, &path)?;
-    let found = found_identity(&connection).map_err(to_open(&path))?;
-    let StoredMark::Mark(mark) = mark else { return Ok(()) };
+/// The database at `path` is the one that was last open here, and no older. `connection` cannot
+/// write to it.
+pub(crate) fn judge_contents(
+    connection: &Connection,
+    path: &Path,
+    judgement: &Judgement,
+) -> Result<(), OpenError> {
+    check::at_start(connection, path)?;
+    let found = found_identity(connection).map_err(to_open(path))?;
+    let path = path.to_owned();
+    let StoredMark::Mark(mark) = &judgement.mark else { return Ok(()) };
     let marked = mark.position.0;
     match found {
         // Made by a Baton that did not know of marks, so before the mark.

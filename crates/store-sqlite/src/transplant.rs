@@ -12,6 +12,7 @@ use uuid::Uuid;
 
 use crate::columns::{integer, nanoseconds};
 use crate::error::{OpenError, to_open, to_store};
+use crate::hold::HeldPromise;
 use crate::{
     FILE, answers, connect, contents, definitions, events, handoffs, migrate, runs, stories,
     timers, waiting,
@@ -38,6 +39,7 @@ pub struct TransplantedRun {
     pub timers: Vec<TimerRow>,
     /// Texts that its events name and that are nowhere.
     pub lost: Vec<ContentId>,
+    pub outbox: Vec<HeldPromise>,
 }
 
 impl Transplant {
@@ -89,6 +91,13 @@ impl Transplant {
         }
         for handoff in &it.handoffs {
             handoffs::put(&self.connection, run_number, handoff)?;
+        }
+        for promise in &it.outbox {
+            let sql = "insert into outbox (id, run_number, about, added_at)
+                       values (?1, ?2, ?3, ?4)";
+            let at = nanoseconds(promise.at)?;
+            let params = params![integer(promise.id), run_number, promise.about, at];
+            self.connection.execute(sql, params).map_err(to_store)?;
         }
         for timer in &it.timers {
             let set = TimerChange::Set { no: timer.no, what: timer.what, due: timer.due };

@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 
 use baton_engine::{Clock as _, SystemClock};
-use baton_files::{Dir, Mode, Staging};
-use baton_recover::{LEFTOVERS, RESULT, RecoverJob, RecoveryReport, recover};
+use baton_files::{Dir, FileError, Mode, Staging};
+use baton_recover::{
+    ArchiveFolders, LEFTOVERS, Method, RESULT, RecoverError, RecoverJob, RecoveryReport, recover,
+};
 use baton_store::Definition;
 use baton_store_sqlite::DATABASE_FILE;
 use baton_wire::{json, workflow_file};
@@ -24,28 +26,47 @@ const REPORT_JSON: &str = "report.json";
 pub(crate) async fn run(cli: &Cli, args: &Recover) -> Result<(), Failure> {
     let project = Project::find(cli.project.as_deref())?;
     let path = args.from.clone().unwrap_or_else(|| project.data());
-    let data = Dir::open(&path)?;
+    let data = Dir::open(&path).map_err(files)?;
     // Also of a folder that was put aside: whoever has the data may be putting it back.
     let _lock = lock(&project.data()).await?;
     let parent = match &args.to {
-        Some(to) => Dir::open_or_make(to, Mode::Private)?,
-        None => Dir::open_or_make(&project.data(), Mode::Private)?,
+        Some(to) => Dir::open_or_make(to, Mode::Private),
+        None => Dir::open_or_make(&project.data(), Mode::Private),
     };
-    let staging = Staging::make(&parent, STAGING)?;
+    let parent = parent.map_err(files)?;
+    let staging = Staging::make(&parent, STAGING).map_err(files)?;
     let job = RecoverJob {
         from: &data,
         workshop: staging.dir(),
         definitions: definitions(&project)?,
+        archive: archive_of(&project).map_err(files)?,
         now: SystemClock.now(),
     };
     let report = recover(&job).await.map_err(Failure::Recover)?;
-    let place = if args.dry_run { None } else { Some(move_in(&staging, &parent, &report)?) };
+    let has_result = report.method != Method::Nothing;
+    let place = if has_result && !args.dry_run {
+        Some(move_in(&staging, &parent, &report).map_err(files)?)
+    } else {
+        None
+    };
     tell(cli.format(), &report, place.as_ref());
     if report.is_complete() {
         return Ok(());
     }
-    let what = "not everything could be brought back; what is missing is named above";
-    Err(Failure::Broken { what: what.to_owned() })
+    let what = if has_result {
+        "not everything could be brought back; what is missing is named above".to_owned()
+    } else {
+        let path = path.display();
+        format!(
+            "there is neither a database nor its log in `{path}`; \
+             `baton restore FILE` brings back a backup"
+        )
+    };
+    Err(Failure::Broken { what })
+}
+
+fn files(error: FileError) -> Failure {
+    Failure::Recover(RecoverError::Files(error))
 }
 
 /// The workflows of the project, each under its hash.
@@ -57,12 +78,29 @@ fn definitions(project: &Project) -> Result<Vec<Definition>, Failure> {
     Ok(project.workflows()?.into_iter().filter_map(of_file).collect())
 }
 
+/// The folders of the archive, as far as there are any. What leads out of the project is not read.
+fn archive_of(project: &Project) -> Result<Option<ArchiveFolders>, FileError> {
+    let Some(folders) = &project.file.archive else { return Ok(None) };
+    let root = Dir::open(&project.root)?;
+    let folder = |path: &str| match root.subdir(path) {
+        Ok(folder) => Ok(Some(folder)),
+        Err(error) if error.is_not_found() => Ok(None),
+        Err(error) => Err(error),
+    };
+    let (sessions, state) = (folder(&folders.sessions)?, folder(&folders.state)?);
+    Ok(Some(ArchiveFolders { sessions, state }))
+}
+
 /// Gives the result its name, once all of it is on disk.
-fn move_in(staging: &Staging, parent: &Dir, report: &RecoveryReport) -> Result<PathBuf, Failure> {
+fn move_in(
+    staging: &Staging,
+    parent: &Dir,
+    report: &RecoveryReport,
+) -> Result<PathBuf, FileError> {
     let result = staging.dir().subdir(RESULT)?;
     let lines = report.lines().join("\n") + "\n";
     result.write_atomic(REPORT_TEXT, lines.as_bytes(), Mode::Private)?;
-    let document = json::print_pretty(&report.document());
+    let document = json::print_pretty(&report.document(Some(DATABASE_FILE)));
     result.write_atomic(REPORT_JSON, document.as_bytes(), Mode::Private)?;
     if staging.dir().entry(LEFTOVERS)?.is_some() {
         staging.dir().rename(LEFTOVERS, &result, LEFTOVERS)?;
@@ -84,17 +122,13 @@ fn move_in(staging: &Staging, parent: &Dir, report: &RecoveryReport) -> Result<P
 fn tell(format: Format, report: &RecoveryReport, place: Option<&PathBuf>) {
     let database = place.map(|it| it.join(DATABASE_FILE).display().to_string());
     if format == Format::Json {
-        let database = database.map_or(baton_core::document::Node::Null, |it| {
-            baton_core::document::Node::text(it)
-        });
-        let document = report.document().with("database", database);
-        return show::answer_json(&document);
+        return show::answer_json(&report.document(database.as_deref()));
     }
     for line in report.lines() {
         show::answer(&show::visible(&line));
     }
     let Some(database) = database else {
-        return show::note("nothing was written, because of `--dry-run`");
+        return show::note("nothing was written");
     };
     show::answer(&format!("wrote {database}"));
     if report.n_leftovers > 0 {

@@ -9,6 +9,7 @@ mod documents;
 mod files;
 mod finding;
 mod handoffs;
+mod lost_data;
 mod moves;
 mod prompt;
 mod serve;

@@ -7,8 +7,8 @@ use baton_store_tests::sample::{put_all, tale};
 use uuid::Uuid;
 
 use super::*;
-use crate::SqliteStore;
 use crate::mark::{MARK_FILE, Mark};
+use crate::{SqliteStore, connect};
 
 /// What lies in a data folder: every file with its bytes.
 type Files = Vec<(String, Vec<u8>)>;
@@ -33,8 +33,8 @@ async fn killed() -> tempfile::TempDir {
 
 fn copy(dir: &Path) -> tempfile::TempDir {
     let left = tempfile::tempdir().unwrap();
-    for name in [FILE, WAL_FILE, MARK_FILE] {
-        fs::copy(dir.join(name), left.path().join(name)).unwrap();
+    for (name, bytes) in files(dir) {
+        fs::write(left.path().join(name), bytes).unwrap();
     }
     left
 }
@@ -74,11 +74,11 @@ fn change(dir: &Path, name: &str, change: impl FnOnce(&mut Vec<u8>)) {
 async fn what_a_killed_process_left_is_opened() {
     let dir = killed().await;
     let store = SqliteStore::open(dir.path()).unwrap();
-    assert!(store.was_unclean());
+    assert!(store.was_left_open());
     assert_eq!(store.check().await.unwrap(), Vec::<String>::new());
     store.close().await;
-    assert_eq!(fs::metadata(dir.path().join(WAL_FILE)).unwrap().len(), 0, "the log is cut");
-    assert!(!SqliteStore::open(dir.path()).unwrap().was_unclean());
+    assert!(!dir.path().join(WAL_FILE).exists());
+    assert!(!SqliteStore::open(dir.path()).unwrap().was_left_open());
 }
 
 #[tokio::test]
@@ -191,7 +191,9 @@ async fn a_journal_is_never_played_back() {
 async fn only_looking_leaves_every_byte() {
     let dir = killed().await;
     let before = files(dir.path());
-    judge(&Dir::open(dir.path()).unwrap()).unwrap();
+    let judgement = judge_files(&Dir::open(dir.path()).unwrap()).unwrap();
+    let path = dir.path().join(FILE);
+    judge_contents(&connect::looking(&path).unwrap(), &path, &judgement).unwrap();
     assert!(files(dir.path()) == before);
 }
 

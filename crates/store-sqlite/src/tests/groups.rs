@@ -1,6 +1,6 @@
 //! Commands that share a commit: each is kept or undone alone, and all fail where it fails.
 
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 
 use baton_files::Dir;
 use baton_store::StoreError;
@@ -10,6 +10,7 @@ use crate::error::to_store;
 use crate::judge::Judgement;
 use crate::mark::StoredMark;
 use crate::marker::Marker;
+use crate::watch::WriteGuard;
 use crate::writer::Writer;
 use crate::{connect, migrate};
 
@@ -123,10 +124,11 @@ fn fresh() -> (Writer, Kept) {
     migrate::migrate(&mut connection, &path, migrate::MIGRATIONS).unwrap();
     connection.execute_batch(SCHEMA).unwrap();
     let reader = connect::reading(&path).unwrap();
-    let judgement = Judgement { mark: StoredMark::None, is_unclean: false };
+    let judgement = Judgement { mark: StoredMark::None, has_database: true, is_unclean: false };
     let files = Dir::open(dir.path()).unwrap();
     let marker = Marker::start(files, &mut connection, &judgement).unwrap();
-    (Writer::start(connection, marker).unwrap(), (dir, reader))
+    let guard = Arc::new(WriteGuard::of(dir.path()));
+    (Writer::start(connection, Some(marker), guard).unwrap(), (dir, reader))
 }
 
 /// Sends three commands while the thread is held up, so that they are one group.

@@ -1,0 +1,4 @@
+//! Damages a database in every way that a disk can, and looks what is brought back.
+
+mod damages;
+mod wreckage;
