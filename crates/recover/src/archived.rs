@@ -110,7 +110,7 @@ fn row(line: &str, session: &ArchivedHead) -> Option<SalvagedRow> {
         }
         RunLogLine::Story(story) => {
             let created_at = time(story.created_at)?;
-            SalvagedRow::Story { story: story.into_story()?, created_at }
+            SalvagedRow::Story { rowid: None, story: story.into_story()?, created_at }
         }
         RunLogLine::Handoff { no, id, number } => {
             let (id, no) = (HandoffId(id), HandoffNo(no));

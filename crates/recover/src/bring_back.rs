@@ -18,8 +18,8 @@ use uuid::Uuid;
 
 use crate::leftovers::Leftovers;
 use crate::numbers::{GivenNumbers, HandoffNumbers};
-use crate::prove::{Found, ProvenEvent, ProvenRun, prove};
-use crate::report::{Incomplete, LostText, Method, Missing, RecoveryReport, Saved};
+use crate::prove::{FoundRuns, ProvenEvent, ProvenRun, prove};
+use crate::report::{Incomplete, LostText, RecoveryMethod, MissingPart, RecoveryReport, SavedCounts};
 use crate::survey::Positions;
 use crate::{RESULT, RecoverError, RecoverJob, survey};
 
@@ -28,7 +28,7 @@ const PAGE: u32 = 500;
 pub(crate) fn bring_back(
     job: &RecoverJob<'_>,
     wreck: Option<&mut Wreck>,
-    survey: &survey::Found,
+    survey: &survey::Surveyed,
     mark: Option<&LastMark>,
 ) -> Result<RecoveryReport, RecoverError> {
     let mut hold = Hold::make(job.workshop).map_err(RecoverError::Open)?;
@@ -58,7 +58,7 @@ struct Plan {
     taken: BTreeSet<u64>,
     last_run_number: u64,
     handoffs: HandoffNumbers,
-    missing: Vec<Missing>,
+    missing: Vec<MissingPart>,
     definitions: HashMap<Hash, Option<Definition>>,
     /// The open run of each story that has the highest number.
     open: HashMap<StoryKey, u64>,
@@ -69,7 +69,6 @@ struct Planned {
     found_at: u64,
     number: u64,
     n_events: u64,
-    pin: Hash,
     story: StoryKey,
     started_at: Timestamp,
     is_open: bool,
@@ -82,14 +81,14 @@ impl Plan {
         hold: &Hold,
         run_number: u64,
     ) -> Result<(), RecoverError> {
-        let Found { runs, n_known, .. } = prove(hold, run_number)?;
+        let FoundRuns { runs, n_known, .. } = prove(hold, run_number)?;
         self.last_run_number = self.last_run_number.max(run_number);
         if runs.is_empty() {
             let handoffs = hold.handoffs(run_number)?;
             if n_known > 0 || !handoffs.is_empty() {
                 let why = Incomplete::lost(hold, run_number)?;
                 let (story, n_saved) = (story_of(hold, run_number)?, 0);
-                self.missing.push(Missing { run_number, story, n_saved, n_known, handoffs, why });
+                self.missing.push(MissingPart { run_number, story, n_saved, n_known, handoffs, why });
             }
         }
         for run in runs {
@@ -111,7 +110,7 @@ impl Plan {
         }
         let Some(rebuilt) = rebuilt(run, run_number, job.now) else { return Ok(()) };
         let row = rebuilt.row;
-        let missing = |n_saved, handoffs, why| Missing {
+        let missing = |n_saved, handoffs, why| MissingPart {
             run_number,
             story: Some(row.run.story.clone()),
             n_saved,
@@ -134,7 +133,6 @@ impl Plan {
             found_at: run_number,
             number,
             n_events,
-            pin: row.run.pin,
             story: row.run.story.clone(),
             started_at: row.run.started_at,
             is_open: !row.run.is_finished(),
@@ -178,7 +176,7 @@ impl Plan {
         if let Some((project, number)) = identity {
             transplant.belong_to(project, number)?;
         }
-        let mut report = RecoveryReport::whole(Method::Rows, Saved::default());
+        let mut report = RecoveryReport::whole(RecoveryMethod::Rows, SavedCounts::default());
         let mut leftovers = Leftovers::begin(job.workshop)?;
         self.leave_out_second_open_runs();
         self.number_the_others();
@@ -189,16 +187,12 @@ impl Plan {
         report.n_new_numbers = numbers.n_new;
         self.put_stories(hold, &mut transplant, &mut report)?;
         put_answered(hold, &mut transplant)?;
-        let mut put = Put { now: job.now, numbers, positions: Positions::default(), last: 0 };
         // Positions that are given anew stand behind all others.
-        for run_number in hold.run_numbers()? {
-            for it in hold.events(run_number)? {
-                put.last = put.last.max(it.event.position.0);
-            }
-        }
+        let (now, positions, last) = (job.now, Positions::default(), hold.last_position()?.0);
+        let mut put = Put { now, numbers, positions, last };
         let mut written = HashSet::new();
         for run_number in hold.run_numbers()? {
-            let Found { runs, mut others, .. } = prove(hold, run_number)?;
+            let FoundRuns { runs, mut others, .. } = prove(hold, run_number)?;
             for run in runs {
                 let planned = self.runs.get(&run.id).filter(|it| it.found_at == run_number);
                 match planned {
@@ -229,7 +223,7 @@ impl Plan {
                 let (n_saved, why) = (0, Incomplete::SecondOpenRun);
                 match missing.iter_mut().find(|missing| missing.run_number == it.found_at) {
                     Some(missing) => (missing.n_saved, missing.why) = (n_saved, why),
-                    None => missing.push(Missing {
+                    None => missing.push(MissingPart {
                         run_number: it.found_at,
                         story: Some(it.story.clone()),
                         n_saved,
@@ -271,6 +265,7 @@ impl Plan {
                 report.saved.n_stories += 1;
             }
         }
+        report.n_unknown_stories = hold.n_lost_stories()?.saturating_sub(bare.len() as u64);
         for (key, started_at) in bare {
             transplant.put_story(&Story::named(key.clone()), started_at)?;
             report.bare_stories.push(key.clone());

@@ -5,8 +5,8 @@ use baton_files::{Dir, Mode};
 use baton_store::{HandoffFilter, RunRef, Store as _, StoryFilter};
 use baton_store_sqlite::{ImageKind, SqliteStore, Wreck};
 
-use crate::report::{Method, RecoveryReport, Saved};
-use crate::survey::Found;
+use crate::report::{RecoveryMethod, RecoveryReport, SavedCounts};
+use crate::survey::Surveyed;
 use crate::{RESULT, RecoverError, RecoverJob};
 
 const IMAGE: &str = "image";
@@ -15,7 +15,7 @@ const IMAGE: &str = "image";
 pub(crate) async fn first_whole(
     job: &RecoverJob<'_>,
     wreck: &mut Wreck,
-    found: &Found,
+    found: &Surveyed,
 ) -> Result<Option<RecoveryReport>, RecoverError> {
     for kind in wreck.images() {
         job.workshop.remove(IMAGE)?;
@@ -25,14 +25,14 @@ pub(crate) async fn first_whole(
         }
         let Some(saved) = judge(&dir, found).await else { continue };
         job.workshop.rename(IMAGE, job.workshop, RESULT)?;
-        return Ok(Some(RecoveryReport::whole(Method::Image(kind), saved)));
+        return Ok(Some(RecoveryReport::whole(RecoveryMethod::Image(kind), saved)));
     }
     job.workshop.remove(IMAGE)?;
     Ok(None)
 }
 
 /// What there is in it; none where it cannot be opened, is not whole, or has not all that was found.
-async fn judge(dir: &Dir, found: &Found) -> Option<Saved> {
+async fn judge(dir: &Dir, found: &Surveyed) -> Option<SavedCounts> {
     let store = SqliteStore::open_in(dir).ok()?;
     let saved = match count(&store).await {
         Some(saved) if saved.n_events >= found.positions.len() => {
@@ -45,7 +45,7 @@ async fn judge(dir: &Dir, found: &Found) -> Option<Saved> {
 }
 
 /// Whether every run has come as far as the archive has seen it.
-async fn has_sessions(store: &SqliteStore, found: &Found) -> bool {
+async fn has_sessions(store: &SqliteStore, found: &Surveyed) -> bool {
     for session in &found.sessions {
         let row = store.run(&RunRef::Id(session.id)).await.ok().flatten();
         if row.is_none_or(|it| it.version < session.version) {
@@ -55,7 +55,7 @@ async fn has_sessions(store: &SqliteStore, found: &Found) -> bool {
     true
 }
 
-async fn count(store: &SqliteStore) -> Option<Saved> {
+async fn count(store: &SqliteStore) -> Option<SavedCounts> {
     let Verified { n_runs, n_events, problems, .. } = verify_all(store).await.ok()?;
     if !problems.is_empty() {
         return None;
@@ -69,7 +69,7 @@ async fn count(store: &SqliteStore) -> Option<Saved> {
         n_stories += page.len() as u64;
         match page.into_iter().last() {
             Some(last) => after = Some(last.story.key),
-            None => return Some(Saved { n_runs, n_handoffs, n_events, n_stories, last_position }),
+            None => return Some(SavedCounts { n_runs, n_handoffs, n_events, n_stories, last_position }),
         }
     }
 }

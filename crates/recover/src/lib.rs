@@ -20,11 +20,11 @@ use baton_store::{Definition, Store as _};
 use baton_store_sqlite::{LastMark, SqliteStore, Wreck};
 use jiff::Timestamp;
 
-use crate::survey::Found;
+use crate::survey::Surveyed;
 
 pub use crate::archived::ArchiveFolders;
 pub use crate::error::RecoverError;
-pub use crate::report::{Incomplete, LostText, Method, Missing, RecoveryReport, Saved};
+pub use crate::report::{Incomplete, LostText, RecoveryMethod, MissingPart, RecoveryReport, SavedCounts};
 
 /// Where the new database is put, in the folder that the caller gave.
 pub const RESULT: &str = "result";
@@ -50,7 +50,7 @@ pub struct RecoverJob<'a> {
 pub async fn recover(job: &RecoverJob<'_>) -> Result<RecoveryReport, RecoverError> {
     let mark = LastMark::read(job.from)?;
     let mut wreck = Wreck::open(job.from)?;
-    let found = Found::survey(job, wreck.as_mut(), mark.as_ref())?;
+    let found = Surveyed::survey(job, wreck.as_mut(), mark.as_ref())?;
     let whole = match &mut wreck {
         Some(wreck) => images::first_whole(job, wreck, &found).await?,
         None => None,
@@ -58,11 +58,11 @@ pub async fn recover(job: &RecoverJob<'_>) -> Result<RecoveryReport, RecoverErro
     let mut report = match whole {
         Some(report) => report,
         None if wreck.is_none() && found.sessions.is_empty() => {
-            RecoveryReport::whole(Method::Nothing, Saved::default())
+            RecoveryReport::whole(RecoveryMethod::Nothing, SavedCounts::default())
         }
         None => bring_back::bring_back(job, wreck.as_mut(), &found, mark.as_ref())?,
     };
-    if report.method != Method::Nothing {
+    if report.method != RecoveryMethod::Nothing {
         settle(job, mark.as_ref()).await?;
     }
     report.compare_with(mark.as_ref());

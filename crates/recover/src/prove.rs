@@ -27,7 +27,7 @@ pub(crate) struct ProvenEvent {
 
 /// What was found of the runs with one number: usually one run.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct FoundRuns {
     pub(crate) runs: Vec<ProvenRun>,
     /// Events that are in none of them.
     pub(crate) others: Vec<SalvagedEvent>,
@@ -35,7 +35,7 @@ pub(crate) struct Found {
     pub(crate) n_known: u64,
 }
 
-pub(crate) fn prove(hold: &Hold, run_number: u64) -> Result<Found, StoreError> {
+pub(crate) fn prove(hold: &Hold, run_number: u64) -> Result<FoundRuns, StoreError> {
     let events = hold.events(run_number)?;
     let clues = hold.clues(run_number)?;
     let mut ids: Vec<RunId> = Vec::new();
@@ -66,7 +66,7 @@ pub(crate) fn prove(hold: &Hold, run_number: u64) -> Result<Found, StoreError> {
     let mut others: Vec<SalvagedEvent> = events.into_iter().map(|it| it.event).collect();
     others.retain(|it| !used.contains(&it.hash));
     others.dedup_by(|one, other| one.hash == other.hash && one.body == other.body);
-    Ok(Found { runs, others, n_known })
+    Ok(FoundRuns { runs, others, n_known })
 }
 
 /// The events of the run with this id, as far as each goes on from the one before it.

@@ -9,13 +9,15 @@ use crate::images;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecoveryReport {
-    pub method: Method,
-    pub saved: Saved,
+    pub method: RecoveryMethod,
+    pub saved: SavedCounts,
     /// Runs of which something is missing, by number.
-    pub missing: Vec<Missing>,
+    pub missing: Vec<MissingPart>,
     pub lost_texts: Vec<LostText>,
     /// Stories of which only the key is known, from their runs.
     pub bare_stories: Vec<StoryKey>,
+    /// Stories that are in no file any more, and that no run names.
+    pub n_unknown_stories: u64,
     /// Events that are in no file any more, of runs that are not known.
     pub n_unknown_events: u64,
     /// Handoffs that could not be given the number that they had.
@@ -25,7 +27,7 @@ pub struct RecoveryReport {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Method {
+pub enum RecoveryMethod {
     /// A whole database, as it was.
     Image(ImageKind),
     /// Row by row, from every page that has some.
@@ -35,7 +37,7 @@ pub enum Method {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Saved {
+pub struct SavedCounts {
     pub n_runs: u64,
     pub n_handoffs: u64,
     pub n_events: u64,
@@ -46,7 +48,7 @@ pub struct Saved {
 
 /// A run that is not there, or not to its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Missing {
+pub struct MissingPart {
     pub run_number: u64,
     /// Where it is known.
     pub story: Option<StoryKey>,
@@ -82,13 +84,14 @@ pub struct LostText {
 }
 
 impl RecoveryReport {
-    pub(crate) fn whole(method: Method, saved: Saved) -> Self {
+    pub(crate) fn whole(method: RecoveryMethod, saved: SavedCounts) -> Self {
         Self {
             method,
             saved,
             missing: Vec::new(),
             lost_texts: Vec::new(),
             bare_stories: Vec::new(),
+            n_unknown_stories: 0,
             n_unknown_events: 0,
             n_new_numbers: 0,
             n_leftovers: 0,
@@ -101,9 +104,9 @@ impl RecoveryReport {
         let behind = marked.saturating_sub(self.saved.last_position);
         let missing: u64 = self.missing.iter().map(|it| it.n_known.saturating_sub(it.n_saved)).sum();
         self.n_unknown_events = match self.method {
-            Method::Image(_) | Method::Nothing => behind,
+            RecoveryMethod::Image(_) | RecoveryMethod::Nothing => behind,
             // Positions are counted without a gap, so what is in none was lost.
-            Method::Rows => {
+            RecoveryMethod::Rows => {
                 let last = marked.max(self.saved.last_position);
                 last.saturating_sub(self.saved.n_events).saturating_sub(missing)
             }
@@ -111,20 +114,21 @@ impl RecoveryReport {
     }
 
     pub fn is_complete(&self) -> bool {
-        self.method != Method::Nothing
+        self.method != RecoveryMethod::Nothing
             && self.missing.is_empty()
             && self.lost_texts.is_empty()
             && self.bare_stories.is_empty()
+            && self.n_unknown_stories == 0
             && self.n_unknown_events == 0
     }
 
     /// For a person, in lines.
     pub fn lines(&self) -> Vec<String> {
-        let Saved { n_runs, n_handoffs, n_events, n_stories, .. } = self.saved;
+        let SavedCounts { n_runs, n_handoffs, n_events, n_stories, .. } = self.saved;
         let how = match self.method {
-            Method::Image(kind) => format!("from {}", images::name(kind)),
-            Method::Rows => "row by row, each proven by the chain of its run".to_owned(),
-            Method::Nothing => "from nothing: there is neither a database nor its log".to_owned(),
+            RecoveryMethod::Image(kind) => format!("from {}", images::name(kind)),
+            RecoveryMethod::Rows => "row by row, each proven by the chain of its run".to_owned(),
+            RecoveryMethod::Nothing => "from nothing: there is neither a database nor its log".to_owned(),
         };
         let mut lines = vec![format!(
             "saved {}, {}, {} and {}, {how}",
@@ -136,10 +140,14 @@ impl RecoveryReport {
         if self.is_complete() {
             lines.push("nothing is missing".to_owned());
         }
-        lines.extend(self.missing.iter().map(Missing::line));
+        lines.extend(self.missing.iter().map(MissingPart::line));
         lines.extend(self.lost_texts.iter().map(LostText::line));
         for key in &self.bare_stories {
             lines.push(format!("missing: story {key}, all but its key"));
+        }
+        if self.n_unknown_stories > 0 {
+            let stories = stories(self.n_unknown_stories);
+            lines.push(format!("missing: {stories} that never had a run, with their keys"));
         }
         if self.n_unknown_events > 0 {
             let events = counted(self.n_unknown_events, "event");
@@ -156,14 +164,14 @@ impl RecoveryReport {
     pub fn document(&self, database: Option<&str>) -> Node {
         let count = |n: u64| Node::Number(i64::try_from(n).unwrap_or(i64::MAX).into());
         let method = match self.method {
-            Method::Image(ImageKind::ProvenLog) => "proven_log",
-            Method::Image(ImageKind::DatabaseAlone) => "database_alone",
-            Method::Image(ImageKind::WholeLog) => "whole_log",
-            Method::Image(ImageKind::LogUpToTheBreak) => "log_up_to_the_break",
-            Method::Rows => "rows",
-            Method::Nothing => "nothing",
+            RecoveryMethod::Image(ImageKind::ProvenLog) => "proven_log",
+            RecoveryMethod::Image(ImageKind::DatabaseAlone) => "database_alone",
+            RecoveryMethod::Image(ImageKind::WholeLog) => "whole_log",
+            RecoveryMethod::Image(ImageKind::LogUpToTheBreak) => "log_up_to_the_break",
+            RecoveryMethod::Rows => "rows",
+            RecoveryMethod::Nothing => "nothing",
         };
-        let Saved { n_runs, n_handoffs, n_events, n_stories, .. } = self.saved;
+        let SavedCounts { n_runs, n_handoffs, n_events, n_stories, .. } = self.saved;
         let texts = self.lost_texts.iter().map(|it| {
             let handoff = it.handoff.map_or(Node::Null, |no| Node::text(no.label()));
             Node::map([
@@ -180,12 +188,13 @@ impl RecoveryReport {
             ("handoffs", count(n_handoffs)),
             ("events", count(n_events)),
             ("stories", count(n_stories)),
-            ("missing", Node::List(self.missing.iter().map(Missing::document).collect())),
+            ("missing", Node::List(self.missing.iter().map(MissingPart::document).collect())),
             ("lostTexts", Node::List(texts.collect())),
             (
                 "bareStories",
                 Node::List(self.bare_stories.iter().map(|it| Node::text(it.as_str())).collect()),
             ),
+            ("unknownStories", count(self.n_unknown_stories)),
             ("unknownEvents", count(self.n_unknown_events)),
             ("newNumbers", count(self.n_new_numbers)),
             ("leftovers", count(self.n_leftovers)),
@@ -193,7 +202,7 @@ impl RecoveryReport {
     }
 }
 
-impl Missing {
+impl MissingPart {
     fn line(&self) -> String {
         let story = self.story.as_ref().map_or_else(String::new, |it| format!(" ({it})"));
         let run = format!("missing: run {}{story}", self.run_number);

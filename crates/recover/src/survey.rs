@@ -34,7 +34,7 @@ impl Positions {
 
 /// What the files are known to have, before anything is proven.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct Surveyed {
     pub(crate) positions: Positions,
     /// By the mark, else by the database, else by the archive.
     pub(crate) project: Option<Uuid>,
@@ -42,7 +42,7 @@ pub(crate) struct Found {
     pub(crate) sessions: Vec<ArchivedHead>,
 }
 
-impl Found {
+impl Surveyed {
     pub(crate) fn survey(
         job: &RecoverJob<'_>,
         wreck: Option<&mut Wreck>,

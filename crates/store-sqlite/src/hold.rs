@@ -51,6 +51,7 @@ create table stories (
     key text primary key, trust integer not null, title text, description text, acceptance text,
     depends_on text, priority integer, branch text, pr_url text, created_at integer
 );
+create table story_rows (number integer primary key);
 create table answered (
     scope text, key text, trust integer not null, request blob, answered_at integer, answer text,
     primary key (scope, key)
@@ -134,7 +135,13 @@ impl Hold {
                 "insert or ignore into definitions values (?1, ?2, ?3)",
                 params![hash.0, name.as_str(), text],
             ),
-            SalvagedRow::Story { story, created_at } => self.put_story(story, *created_at, trust),
+            SalvagedRow::Story { rowid, story, created_at } => {
+                if let Some(rowid) = rowid {
+                    let sql = "insert or ignore into story_rows values (?1)";
+                    self.execute(sql, [integer(*rowid)])?;
+                }
+                self.put_story(story, *created_at, trust)
+            }
             SalvagedRow::Answered(answered) => self.execute(
                 "insert into answered values (?1, ?2, ?3, ?4, ?5, ?6)
                  on conflict (scope, key) do update set trust = excluded.trust,
@@ -336,6 +343,19 @@ impl Hold {
             };
             Ok((story, time(row, "created_at")?))
         })
+    }
+
+    /// How many stories there must have been besides those that were found.
+    pub fn n_lost_stories(&self) -> Result<u64, StoreError> {
+        let sql = "select coalesce(max(number), 0) - count(*) as n from story_rows";
+        Ok(self.rows(sql, [], |row| number(row, "n"))?.first().copied().unwrap_or(0))
+    }
+
+    /// The last position that anything was found at.
+    pub fn last_position(&self) -> Result<Position, StoreError> {
+        let sql = "select coalesce(max(position), 0) as n from events";
+        let found = self.rows(sql, [], |row| number(row, "n"))?;
+        Ok(found.first().map_or(Position::START, |it| Position(*it)))
     }
 
     /// A page of the answers to commands that may be sent again.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use baton_engine::{Clock as _, SystemClock};
 use baton_files::{Dir, FileError, Mode, Staging};
 use baton_recover::{
-    ArchiveFolders, LEFTOVERS, Method, RESULT, RecoverError, RecoverJob, RecoveryReport, recover,
+    ArchiveFolders, LEFTOVERS, RecoveryMethod, RESULT, RecoverError, RecoverJob, RecoveryReport, recover,
 };
 use baton_store::Definition;
 use baton_store_sqlite::DATABASE_FILE;
@@ -43,7 +43,7 @@ pub(crate) async fn run(cli: &Cli, args: &Recover) -> Result<(), Failure> {
         now: SystemClock.now(),
     };
     let report = recover(&job).await.map_err(Failure::Recover)?;
-    let has_result = report.method != Method::Nothing;
+    let has_result = report.method != RecoveryMethod::Nothing;
     let place = if has_result && !args.dry_run {
         Some(move_in(&staging, &parent, &report).map_err(files)?)
     } else {

@@ -12,6 +12,7 @@ mod handoffs;
 mod lost_data;
 mod moves;
 mod prompt;
+mod recover;
 mod serve;
 mod together;
 mod watch;

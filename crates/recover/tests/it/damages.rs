@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use baton_recover::Method;
+use baton_recover::RecoveryMethod;
 
 use crate::wreckage::{DATABASE, LOG, MARK, Newest, Recovered, Wreckage, recovered};
 
@@ -49,7 +49,7 @@ async fn what_is_not_damaged_is_brought_back_as_it_is() {
         let wreckage = Wreckage::make(newest).await;
         let it = after(&wreckage, "nothing", |_| {}).await;
         assert_whole(&it, "nothing");
-        assert!(matches!(it.report.method, Method::Image(_)));
+        assert!(matches!(it.report.method, RecoveryMethod::Image(_)));
     }
 }
 
@@ -225,6 +225,6 @@ async fn where_there_is_nothing_nothing_is_made() {
         now: jiff::Timestamp::UNIX_EPOCH,
     };
     let report = baton_recover::recover(&job).await.unwrap();
-    assert!(report.method == Method::Nothing && !report.is_complete());
+    assert!(report.method == RecoveryMethod::Nothing && !report.is_complete());
     assert_eq!(std::fs::read_dir(workshop.path()).unwrap().count(), 0);
 }

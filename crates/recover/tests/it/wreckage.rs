@@ -10,9 +10,11 @@ use baton_core::outcome::Outcome;
 use baton_core::package::{Format, Package};
 use baton_core::registry::Agents;
 use baton_core::run::HandoffNo;
-use baton_engine::{Caller, Catalog, Engine, Entry, FixedClock, StartRun, verify_all};
+use baton_engine::{
+    Archive, Caller, Catalog, Engine, Entry, FixedClock, Places, StartRun, verify_all,
+};
 use baton_files::{Dir, Mode};
-use baton_recover::{RESULT, RecoverJob, RecoveryReport, recover};
+use baton_recover::{ArchiveFolders, RESULT, RecoverJob, RecoveryReport, recover};
 use baton_store::{HandoffRef, Store};
 use baton_store_sqlite::SqliteStore;
 use baton_store_tests::dump;
@@ -27,6 +29,8 @@ const FILES: [&str; 3] = [DATABASE, LOG, MARK];
 
 pub(crate) struct Wreckage {
     pub(crate) dir: TempDir,
+    /// A project with an archive of it.
+    pub(crate) project: TempDir,
     /// Everything that was acknowledged, as the store itself told it.
     pub(crate) told: String,
 }
@@ -54,13 +58,23 @@ impl Wreckage {
             work(&engine, &clock, &format!("late-{n}"), n).await;
         }
         let told = dump(store.as_ref()).await;
+        let project = tempfile::tempdir().unwrap();
+        let places = Places {
+            root: project.path().to_owned(),
+            state: "state".into(),
+            sessions: "sessions".into(),
+        };
+        // Whoever writes it remembers how far it is, and that is a write of its own.
+        if newest == Newest::InTheDatabase {
+            Archive::new(engine.clone(), places).catch_up().await.unwrap();
+        }
         if newest == Newest::InTheDatabase {
             engine.shutdown().await;
         }
         let left = tempfile::tempdir().unwrap();
         copy(dir.path(), left.path());
         engine.shutdown().await;
-        Self { dir: left, told }
+        Self { dir: left, project, told }
     }
 
     /// The same once more, to be damaged.
@@ -82,13 +96,23 @@ pub(crate) struct Recovered {
 /// Recovers, and checks what holds whatever the damage: the old files are as they were, and the
 /// new database is whole.
 pub(crate) async fn recovered(from: &Path) -> Recovered {
+    recovered_with(from, None).await
+}
+
+/// The same, with the archive of a project.
+pub(crate) async fn recovered_with(from: &Path, project: Option<&Path>) -> Recovered {
+    let folder = |path: &Path, name| Dir::open(&path.join(name)).ok();
+    let archive = project.map(|it| ArchiveFolders {
+        sessions: folder(it, "sessions"),
+        state: folder(it, "state"),
+    });
     let before = bytes(from);
     let workshop = tempfile::tempdir().unwrap();
     let job = RecoverJob {
         from: &Dir::open(from).unwrap(),
         workshop: &Dir::open_or_make(workshop.path(), Mode::Private).unwrap(),
         definitions: Vec::new(),
-        archive: None,
+        archive,
         now: Timestamp::constant(1_760_000_000, 0),
     };
     let report = recover(&job).await.unwrap();

@@ -28,7 +28,8 @@ pub enum SalvagedRow {
     /// From an index: the id of a run or of a handoff, and its number.
     Numbered { id: Uuid, number: u64 },
     Definition(Definition),
-    Story { story: Story, created_at: Timestamp },
+    /// Stories are never removed, so the row ids of a table of them have no gap.
+    Story { rowid: Option<u64>, story: Story, created_at: Timestamp },
     Answered(Answered),
     Outbox { id: u64, run_number: u64, about: String, at: Timestamp },
     /// Of the project, and how far its mark had come.
@@ -52,7 +53,7 @@ pub(super) fn in_table(rowid: i64, payload: &[u8]) -> Option<SalvagedRow> {
         .or_else(|| content(&fields))
         .or_else(|| definition(&fields))
         .or_else(|| handoff(rowid, &fields))
-        .or_else(|| story(&fields))
+        .or_else(|| story(rowid, &fields))
         .or_else(|| answered(&fields))
         .or_else(|| outbox(rowid, &fields))
         .or_else(|| identity(rowid, &fields))
@@ -135,7 +136,7 @@ fn handoff(rowid: i64, fields: &[Field]) -> Option<SalvagedRow> {
     })
 }
 
-fn story(fields: &[Field]) -> Option<SalvagedRow> {
+fn story(rowid: i64, fields: &[Field]) -> Option<SalvagedRow> {
     let [key, title, description, acceptance, depends_on, priority, branch, pr_url, created_at, ..] =
         fields
     else {
@@ -157,7 +158,7 @@ fn story(fields: &[Field]) -> Option<SalvagedRow> {
         branch: maybe_text(branch)?,
         pr_url: maybe_text(pr_url)?,
     };
-    Some(SalvagedRow::Story { story, created_at: time(created_at)? })
+    Some(SalvagedRow::Story { rowid: positive(rowid), story, created_at: time(created_at)? })
 }
 
 fn answered(fields: &[Field]) -> Option<SalvagedRow> {
