@@ -10,6 +10,7 @@ use baton_engine::{EngineError, ErrorClass};
 use baton_files::FileError;
 use baton_http::ServeError;
 use baton_http::api::{self, Broken};
+use baton_recover::RecoverError;
 use baton_store::{StoreError, WriteFault};
 use baton_store_sqlite::{LockError, OpenError, fault_of_io};
 use baton_wire::file_problem::FileProblem;
@@ -70,6 +71,8 @@ pub(crate) enum Failure {
     LostData { database: String, archive: String },
     #[error("cannot open the data: {}", chain(.0))]
     Open(#[source] OpenError),
+    #[error("cannot recover: {}", chain(.0))]
+    Recover(#[source] RecoverError),
     #[error("the store failed: {}", chain(.0))]
     Store(#[from] StoreError),
     #[error("cannot serve: {}", chain(.0))]
@@ -138,6 +141,7 @@ impl Failure {
             | Failure::Server { .. }
             | Failure::LostData { .. }
             | Failure::Open(_)
+            | Failure::Recover(_)
             | Failure::Store(_)
             | Failure::Serve(_) => UNAVAILABLE,
         }
@@ -173,6 +177,7 @@ impl Failure {
             | Failure::NoServer
             | Failure::Server { .. }
             | Failure::LostData { .. }
+            | Failure::Recover(_)
             | Failure::Serve(_) => "unavailable",
         }
     }
@@ -214,6 +219,7 @@ impl Failure {
             | Failure::NoServer
             | Failure::Server { .. }
             | Failure::LostData { .. }
+            | Failure::Recover(_)
             | Failure::Serve(_) => None,
         }
     }
@@ -243,6 +249,7 @@ impl Failure {
             | Failure::Server { .. }
             | Failure::LostData { .. }
             | Failure::Open(_)
+            | Failure::Recover(_)
             | Failure::Store(_)
             | Failure::Serve(_) => Vec::new(),
         }
@@ -273,6 +280,7 @@ impl Failure {
             | Failure::Server { .. }
             | Failure::LostData { .. }
             | Failure::Open(_)
+            | Failure::Recover(_)
             | Failure::Store(_)
             | Failure::Serve(_) => None,
         }

@@ -22,6 +22,7 @@ mod leases;
 mod outcome;
 mod prompt;
 mod queries;
+mod rebuild;
 mod receive;
 mod stored;
 mod stories;
@@ -46,8 +47,8 @@ use jiff::Timestamp;
 use tokio::sync::{RwLock, RwLockReadGuard, watch};
 
 pub use crate::archive::{
-    ARCHIVED_PROJECT, Archive, ArchiveError, ArchiveHealth, ArchiveStatus, Archived, Archivist,
-    DiskError, Places,
+    ARCHIVED_LOG, ARCHIVED_PROJECT, ARCHIVED_WORKFLOWS, Archive, ArchiveError, ArchiveHealth,
+    ArchiveStatus, Archived, Archivist, DiskError, Places,
 };
 use crate::cache::{Cache, Loaded};
 pub use crate::can::Can;
@@ -62,6 +63,7 @@ use crate::leases::Leases;
 pub use crate::outcome::{Caller, Key, KnownRows, Mode, Outcome};
 pub use crate::prompt::{BadUrl, DashboardUrl, Face, Prompt, PromptOptions, PromptToken};
 pub use crate::queries::{Blocking, Decided, Exchange, PersonsAnswer, Texts};
+pub use crate::rebuild::{RebuiltRun, rebuild_run, texts_named_by};
 pub use crate::receive::{Hints, Received};
 pub use crate::stories::story_package;
 pub use crate::sweeper::{Sweeper, Swept};

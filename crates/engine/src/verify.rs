@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use baton_core::content::ContentId;
 use baton_core::event::{Event, replay};
 use baton_core::hash::Hash;
 use baton_core::run::{RunId, RunStatus};
@@ -21,6 +22,8 @@ const PAGE: u32 = 500;
 pub struct Verified {
     pub n_runs: u64,
     pub n_events: u64,
+    /// Texts that are known to be missing since the data was recovered from damage.
+    pub n_lost_texts: u64,
     /// Each names the run and what is wrong with it.
     pub problems: Vec<String>,
 }
@@ -173,7 +176,7 @@ async fn check_workflow(
 }
 
 /// The rows of the handoffs as the events tell them. Numbers are the store's to give.
-fn rows_told(row: &RunRow, events: &[(Event, Timestamp)]) -> Vec<HandoffRow> {
+pub(crate) fn rows_told(row: &RunRow, events: &[(Event, Timestamp)]) -> Vec<HandoffRow> {
     let mut rows: Vec<HandoffRow> = Vec::new();
     for (event, at) in events {
         if let Event::HandoffCreated(created) = event {
@@ -229,9 +232,16 @@ async fn check_rows(
     for content in contents.iter().filter(|it| !it.is_intact()) {
         problem(format!("the text {} is not the one that was written", content.id.0));
     }
-    let n_missing = ids.iter().filter(|id| !contents.iter().any(|it| it.id == **id)).count();
+    let is_there = |id: &ContentId| contents.iter().any(|it| it.id == *id);
+    let lost = store.lost_texts(row.run.id).await?;
+    for id in lost.iter().filter(|id| is_there(id)) {
+        problem(format!("the text {} is there, and is said to be lost", id.0));
+    }
+    let is_missing = |id: &&ContentId| !is_there(id) && !lost.contains(id);
+    let n_missing = ids.iter().filter(is_missing).count();
     if n_missing > 0 {
         problem(format!("{n_missing} texts that its handoffs name are not there"));
     }
+    verified.n_lost_texts += lost.len() as u64;
     Ok(())
 }

@@ -17,14 +17,27 @@ pub(crate) fn add(
     let sql = "insert into contents (run_number, id, nonce, kind, format, hash, text)
                values (?1, ?2, ?3, ?4, ?5, ?6, ?7)
                on conflict (run_number, id) do nothing";
-    let (kind, format, hash) = match content.kind {
-        ContentKind::Package { format, hash } => ("package", Some(format.name()), Some(hash.0)),
-        ContentKind::Words => ("words", None, None),
-    };
+    let (kind, format, hash) = columns_of(content.kind);
     let params =
         params![run_number, content.id.0.0, content.nonce, kind, format, hash, content.text];
     connection.prepare_cached(sql)?.execute(params)?;
     Ok(())
+}
+
+/// Adds a text to a table of texts without runs.
+pub(crate) fn hold(connection: &Connection, content: &Content) -> rusqlite::Result<()> {
+    let sql = "insert or ignore into contents values (?1, ?2, ?3, ?4, ?5, ?6)";
+    let (kind, format, hash) = columns_of(content.kind);
+    let params = params![content.id.0.0, content.nonce, kind, format, hash, content.text];
+    connection.prepare_cached(sql)?.execute(params)?;
+    Ok(())
+}
+
+fn columns_of(kind: ContentKind) -> (&'static str, Option<&'static str>, Option<[u8; 32]>) {
+    match kind {
+        ContentKind::Package { format, hash } => ("package", Some(format.name()), Some(hash.0)),
+        ContentKind::Words => ("words", None, None),
+    }
 }
 
 pub(crate) fn find(
@@ -42,7 +55,15 @@ pub(crate) fn find(
     Ok(found)
 }
 
-fn read(row: &Row<'_>) -> rusqlite::Result<Content> {
+/// The texts of a run that are known to be lost.
+pub(crate) fn lost(connection: &Connection, run: RunId) -> rusqlite::Result<Vec<ContentId>> {
+    let sql = "select id from lost_texts
+               where run_number = (select number from runs where id = ?1)";
+    let read = |row: &Row<'_>| content_id(row, "id");
+    connection.prepare_cached(sql)?.query_map([run.0.as_bytes()], read)?.collect()
+}
+
+pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Content> {
     let kind = match row.get_ref("kind")?.as_str() {
         Ok("package") => ContentKind::Package {
             format: parsed(row, "format", Format::parse)?,

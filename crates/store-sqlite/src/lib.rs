@@ -21,6 +21,7 @@ mod filesystem;
 mod frozen;
 mod handoffs;
 mod health;
+mod hold;
 mod identity;
 mod judge;
 mod lock;
@@ -34,9 +35,11 @@ mod reader;
 mod rescue;
 mod room;
 mod runs;
+mod salvage;
 mod statistics;
 mod stories;
 mod timers;
+mod transplant;
 mod waiting;
 mod wal;
 mod watch;
@@ -76,7 +79,10 @@ pub use error::{Damage, OpenError, fault_of_io};
 pub use exchange::{
     ASIDE_PREFIX, ExchangeError, Interrupted, STAGING_PREFIX, exchange, finish_interrupted,
 };
+pub use hold::{HeldEvent, HeldPromise, Hold, RunClue};
 pub use lock::{DataLock, LockError, read_note};
+pub use salvage::{ImageKind, LastMark, SalvagedEvent, SalvagedRow, Trust, Wreck};
+pub use transplant::{Transplant, TransplantedRun};
 
 /// The name of the database in its directory.
 pub const DATABASE_FILE: &str = FILE;
@@ -162,6 +168,16 @@ impl SqliteStore {
     pub async fn begin_epoch(&self) -> Result<(), StoreError> {
         self.writer.write(|it| identity::begin_epoch(it).map_err(to_store)).await
     }
+
+    /// As [`SqliteStore::begin_epoch`], in a database that may be older than what the mark of that
+    /// number was made for, and shall count as newer.
+    pub async fn begin_epoch_after(&self, mark: u64) -> Result<(), StoreError> {
+        let begin = move |it: &_| {
+            identity::raise_mark(it, mark)?;
+            identity::begin_epoch(it)
+        };
+        self.writer.write(move |it| begin(it).map_err(to_store)).await
+    }
 }
 
 #[async_trait]
@@ -203,6 +219,10 @@ impl Store for SqliteStore {
     async fn contents(&self, run: RunId, ids: &[ContentId]) -> Result<Vec<Content>, StoreError> {
         let ids = ids.to_vec();
         self.readers.read(move |it| contents::find(it, run, &ids)).await
+    }
+
+    async fn lost_texts(&self, run: RunId) -> Result<Vec<ContentId>, StoreError> {
+        self.readers.read(move |it| contents::lost(it, run)).await
     }
 
     async fn events(&self, filter: &EventFilter) -> Result<Vec<StoredEvent>, StoreError> {

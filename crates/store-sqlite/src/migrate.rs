@@ -23,6 +23,11 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     },
     Migration { number: 3, name: "waiting", sql: include_str!("../migrations/0003_waiting.sql") },
     Migration { number: 4, name: "identity", sql: include_str!("../migrations/0004_identity.sql") },
+    Migration {
+        number: 5,
+        name: "lost_texts",
+        sql: include_str!("../migrations/0005_lost_texts.sql"),
+    },
 ];
 
 /// Applies what is missing of `migrations`.

@@ -59,6 +59,10 @@ pub trait Store: Send + Sync {
     /// The texts that are there, in no particular order.
     async fn contents(&self, run: RunId, ids: &[ContentId]) -> Result<Vec<Content>, StoreError>;
 
+    /// The texts that were found to be missing, and written down as such, when the run was
+    /// recovered from damage.
+    async fn lost_texts(&self, run: RunId) -> Result<Vec<ContentId>, StoreError>;
+
     /// By position, ascending. A position once seen never gets a neighbour below it later.
     async fn events(&self, filter: &EventFilter) -> Result<Vec<StoredEvent>, StoreError>;
 

@@ -98,6 +98,11 @@ impl Store for MemoryStore {
         Ok(ids.iter().filter_map(|id| kept.contents.get(&(run, *id)).cloned()).collect())
     }
 
+    async fn lost_texts(&self, _: RunId) -> Result<Vec<ContentId>, StoreError> {
+        // It forgets everything at once, and is never recovered.
+        Ok(Vec::new())
+    }
+
     async fn events(&self, filter: &EventFilter) -> Result<Vec<StoredEvent>, StoreError> {
         let kept = self.open()?;
         let matching = kept.events.iter().filter(|it| filters::has_event(filter, it));

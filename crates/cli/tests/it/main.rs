@@ -13,6 +13,7 @@ mod health;
 mod lost_data;
 mod moves;
 mod prompt;
+mod recover;
 mod serve;
 mod together;
 mod watch;

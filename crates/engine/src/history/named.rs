@@ -3,7 +3,7 @@
 use baton_core::content::ContentId;
 use baton_core::event::Event;
 
-pub(super) fn named(event: &Event) -> Vec<ContentId> {
+pub(crate) fn named(event: &Event) -> Vec<ContentId> {
     let named: [Option<ContentId>; 2] = match event {
         Event::HandoffCreated(created) => [Some(created.reason), created.package],
         Event::HandoffCompleted { package, answer, .. } => [*package, *answer],

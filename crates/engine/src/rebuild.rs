@@ -1,0 +1,46 @@
+//! A run made again from its events: all that a store keeps of it follows from them, but for the
+//! numbers that it was given.
+
+use baton_core::content::ContentId;
+use baton_core::event::{Event, replay};
+use baton_core::hash::Hash;
+use baton_core::run::RunId;
+use baton_store::{HandoffRow, RunRow, TimerRow, Version};
+use jiff::Timestamp;
+
+use crate::timers::timer;
+use crate::verify::rows_told;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RebuiltRun {
+    pub row: RunRow,
+    /// In their order; their numbers are the store's to give, and 0 here.
+    pub handoffs: Vec<HandoffRow>,
+    /// Leases have their full time again: who has one could not be heard of meanwhile.
+    pub timers: Vec<TimerRow>,
+}
+
+/// The run that `events` tell of, `head` being the hash of the last. None where they do not begin
+/// with its start.
+pub fn rebuild_run(
+    id: RunId,
+    number: u64,
+    head: Hash,
+    events: &[(Event, Timestamp)],
+    now: Timestamp,
+) -> Option<RebuiltRun> {
+    let run = replay(id, events.iter().cloned())?;
+    let row = RunRow { number, version: Version(events.len() as u64), head, run };
+    let handoffs = rows_told(&row, events);
+    let timers = row.run.handoffs.iter().filter_map(|it| {
+        let timer = timer(it)?;
+        Some(TimerRow { run: id, no: it.no, what: timer.kind(), due: timer.due(now) })
+    });
+    let timers = timers.collect();
+    Some(RebuiltRun { row, handoffs, timers })
+}
+
+/// The texts that an event names.
+pub fn texts_named_by(event: &Event) -> Vec<ContentId> {
+    crate::history::named(event)
+}
