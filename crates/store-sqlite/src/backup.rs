@@ -1,11 +1,13 @@
 //! A copy of the database as it is at one moment, made while it is in use.
 
-use baton_files::{Dir, FileError, Mode};
-use baton_store::StoreError;
+use baton_files::{Dir, Mode};
+use baton_store::{StoreError, WriteFault};
 use rusqlite::Connection;
 
 use crate::reader::Readers;
 use crate::{FILE, SqliteStore};
+
+type AnyError = Box<dyn std::error::Error + Send + Sync>;
 
 impl SqliteStore {
     /// Writes everything that is on disk by now into a new database in `dir`, where there is none
@@ -18,24 +20,41 @@ impl SqliteStore {
 
 impl Readers {
     pub(crate) async fn copy_into(&self, dir: &Dir) -> Result<(), StoreError> {
-        let unavailable = |error: FileError| StoreError::Unavailable(Box::new(error));
-        // SQLite takes an empty file for a new one, and leaves its mode alone.
-        dir.create_new(FILE, Mode::Private).map_err(unavailable)?;
-        let path = dir.real_path().map_err(unavailable)?.join(FILE);
-        let Some(path) = path.to_str().map(str::to_owned) else {
-            let what = "a copy can only be made where the path is UTF-8".into();
-            return Err(StoreError::Unavailable(what));
-        };
-        let copy = move |connection: &Connection| {
-            // The file is opened for reading only, whatever this says; with it, SQLite would not
-            // write another file either.
-            connection.execute_batch("pragma query_only = off")?;
-            let copied = connection.execute("vacuum into ?1", [path]);
-            connection.execute_batch("pragma query_only = on")?;
-            copied.map(|_| ())
-        };
-        self.read(copy).await
+        let path = new_file(dir).map_err(StoreError::Unavailable)?;
+        match self.read(move |connection: &Connection| vacuum_into(connection, &path)).await {
+            // The disk of the copy is not the one of the data.
+            Err(StoreError::Unwritable(WriteFault::DiskFull)) => {
+                Err(StoreError::Unavailable("the disk of the copy is full; make room there".into()))
+            }
+            Err(StoreError::Unwritable(WriteFault::ReadOnly)) => {
+                Err(StoreError::Unavailable("the folder of the copy is read-only".into()))
+            }
+            copied => copied,
+        }
     }
+}
+
+/// As [`SqliteStore::copy_into`], on one connection.
+pub(crate) fn copy_to(connection: &Connection, dir: &Dir) -> Result<(), AnyError> {
+    Ok(vacuum_into(connection, &new_file(dir)?)?)
+}
+
+/// The path of an empty file in `dir`, which SQLite takes for a new database and whose mode it
+/// leaves alone.
+fn new_file(dir: &Dir) -> Result<String, AnyError> {
+    dir.create_new(FILE, Mode::Private)?;
+    let path = dir.real_path()?.join(FILE);
+    let path = path.to_str().ok_or("a copy can only be made where the path is UTF-8")?;
+    Ok(path.to_owned())
+}
+
+fn vacuum_into(connection: &Connection, path: &str) -> rusqlite::Result<()> {
+    // The file is opened for reading only, whatever this says; with it, SQLite would not write
+    // another file either.
+    connection.execute_batch("pragma query_only = off")?;
+    let copied = connection.execute("vacuum into ?1", [path]);
+    connection.execute_batch("pragma query_only = on")?;
+    copied.map(|_| ())
 }
 
 #[cfg(test)]

@@ -5,10 +5,11 @@
 
 use std::ffi::OsString;
 
-use baton_files::{Dir, FileError, Mode, Staging};
+use baton_files::{Access, Dir, FileError, Mode, Staging};
 use serde::{Deserialize, Serialize};
 
 use crate::FILE;
+use crate::mark::MARK_FILE;
 
 /// Staging folders of copies have this prefix, wherever they are.
 pub const STAGING_PREFIX: &str = ".baton-copy-";
@@ -19,7 +20,7 @@ const NOTE: &str = "restore-in-progress.json";
 const MOST_NOTE_BYTES: u64 = 4096;
 
 /// What belongs to a database. The file itself is the last to come and to go.
-const PARTS: [&str; 5] = ["baton.mark", "baton.db-journal", "baton.db-shm", "baton.db-wal", FILE];
+const PARTS: [&str; 5] = [MARK_FILE, "baton.db-journal", "baton.db-shm", "baton.db-wal", FILE];
 
 /// What is to happen; written before it does.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,12 +60,15 @@ impl From<FileError> for ExchangeError {
 /// where that is now. The caller holds the lock of `data`.
 pub fn exchange(data: &Dir, staging: &Staging) -> Result<Option<String>, ExchangeError> {
     let staged = staging.dir();
-    staged.open_file(FILE, baton_files::Access::Write)?.sync()?;
+    let parts = present(staged)?;
+    for part in &parts {
+        staged.open_file(part, Access::Write)?.sync()?;
+    }
     staged.sync()?;
     let Some(name) = staging.name().to_str() else {
         return Err(ExchangeError::Note { path: staging.path().to_owned() });
     };
-    let parts = present(staged)?.into_iter().map(str::to_owned).collect();
+    let parts = parts.into_iter().map(str::to_owned).collect();
     let exchange = Exchange { staged: name.to_owned(), parts, aside: free_aside(data)? };
     let note = serde_json::to_vec(&exchange).map_err(|_| not_a_note(data))?;
     data.write_atomic(NOTE, &note, Mode::Private)?;
@@ -213,11 +217,11 @@ mod tests {
             }
             let staging = Staging::make(&data, STAGING_PREFIX).unwrap();
             put(staging.dir(), FILE, NEW);
-            put(staging.dir(), "baton.mark", NEW);
+            put(staging.dir(), MARK_FILE, NEW);
             let aside = exchange(&data, &staging).unwrap();
             drop(staging);
             assert_eq!(read(&data, FILE).as_deref(), Some(NEW));
-            assert_eq!(read(&data, "baton.mark").as_deref(), Some(NEW));
+            assert_eq!(read(&data, MARK_FILE).as_deref(), Some(NEW));
             assert_eq!(read(&data, "baton.db-wal"), None);
             let expected = [None, Some("before-restore-1"), Some("before-restore-2")][n];
             assert_eq!(aside.as_deref(), expected);
@@ -228,7 +232,7 @@ mod tests {
             assert_eq!(finish_interrupted(&data).unwrap(), None);
             if n == 0 {
                 data.remove(FILE).unwrap();
-                data.remove("baton.mark").unwrap();
+                data.remove(MARK_FILE).unwrap();
             }
         }
     }
@@ -236,7 +240,7 @@ mod tests {
     /// Every state between two renames, as a killed process leaves it.
     #[test]
     fn an_exchange_that_was_interrupted_anywhere_is_finished() {
-        let parts = ["baton.mark", "baton.db-wal", FILE];
+        let parts = [MARK_FILE, "baton.db-wal", FILE];
         for n_aside in 0..=parts.len() {
             for n_in_place in 0..2 {
                 if n_in_place > 0 && n_aside < parts.len() {
@@ -249,18 +253,18 @@ mod tests {
                     let place = if n < n_aside { "before-restore-1/" } else { "" };
                     put(&data, &format!("{place}{part}"), OLD);
                 }
-                for (n, part) in ["baton.mark", FILE].into_iter().enumerate() {
+                for (n, part) in [MARK_FILE, FILE].into_iter().enumerate() {
                     let place = if n < n_in_place { "" } else { ".baton-copy-1-0/" };
                     put(&data, &format!("{place}{part}"), NEW);
                 }
                 let exchange = Exchange {
                     staged: ".baton-copy-1-0".to_owned(),
-                    parts: ["baton.mark", FILE].map(str::to_owned).to_vec(),
+                    parts: [MARK_FILE, FILE].map(str::to_owned).to_vec(),
                     aside: "before-restore-1".to_owned(),
                 };
                 put(&data, NOTE, &serde_json::to_vec(&exchange).unwrap());
                 finish_interrupted(&data).unwrap().unwrap();
-                let found = ["baton.mark", "baton.db-wal", FILE].map(|it| read(&data, it));
+                let found = [MARK_FILE, "baton.db-wal", FILE].map(|it| read(&data, it));
                 let expected = [Some(NEW.to_vec()), None, Some(NEW.to_vec())];
                 assert_eq!(found, expected, "{n_aside} {n_in_place}");
                 let aside = data.subdir("before-restore-1").unwrap();

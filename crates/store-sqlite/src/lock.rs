@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use baton_files::{Access, Dir, FileError, FileHandle};
 
-const FILE: &str = "baton.lock";
+pub(crate) const FILE: &str = "baton.lock";
 const PAUSE: Duration = Duration::from_millis(20);
 /// No note is longer: whatever else is in the file was not written by Baton.
 const MOST_NOTE_BYTES: u64 = 4096;

@@ -1,5 +1,7 @@
 //! `baton doctor`: what is wrong with this project, and what to type about it.
 
+mod left_over;
+
 use baton_core::document::Node;
 use baton_engine::Verified;
 use baton_http::api::{Archive, Item, Row};
@@ -70,6 +72,11 @@ async fn look_at_data(
     findings: &mut Vec<Finding>,
 ) -> Result<(), Failure> {
     let place = project.data().display().to_string();
+    match project.data_dir() {
+        Ok(data) => left_over::look(&data, findings)?,
+        // Said once more, with what it is about, where the data is opened.
+        Err(_) => {}
+    }
     let data = match Data::open(project).await {
         Ok(data) => data,
         Err(failure) => {

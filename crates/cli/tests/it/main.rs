@@ -9,6 +9,10 @@ mod documents;
 mod files;
 mod finding;
 mod handoffs;
+#[cfg(unix)]
+mod hostile;
+mod killed;
+mod lost_data;
 mod moves;
 mod prompt;
 mod serve;
