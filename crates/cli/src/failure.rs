@@ -62,6 +62,12 @@ pub(crate) enum Failure {
     NoServer,
     #[error("the server at {url}, {from}: {why}")]
     Server { url: String, from: String, why: String },
+    #[error(
+        "the data of this project is gone: `{database}` is missing or empty, and the archive in `{archive}` \
+         tells of runs. Type `baton recover` to rebuild it from the archive, `baton restore FILE` to bring \
+         back a backup, or `baton init --new-data` to begin with an empty database"
+    )]
+    LostData { database: String, archive: String },
     #[error("cannot open the data: {}", chain(.0))]
     Open(#[source] OpenError),
     #[error("the store failed: {}", chain(.0))]
@@ -130,6 +136,7 @@ impl Failure {
             | Failure::Served { .. }
             | Failure::NoServer
             | Failure::Server { .. }
+            | Failure::LostData { .. }
             | Failure::Open(_)
             | Failure::Store(_)
             | Failure::Serve(_) => UNAVAILABLE,
@@ -164,6 +171,7 @@ impl Failure {
             | Failure::Served { .. }
             | Failure::NoServer
             | Failure::Server { .. }
+            | Failure::LostData { .. }
             | Failure::Open(_)
             | Failure::Store(_)
             | Failure::Serve(_) => "unavailable",
@@ -193,6 +201,7 @@ impl Failure {
             | Failure::Served { .. }
             | Failure::NoServer
             | Failure::Server { .. }
+            | Failure::LostData { .. }
             | Failure::Open(_)
             | Failure::Store(_)
             | Failure::Serve(_) => Vec::new(),
@@ -222,6 +231,7 @@ impl Failure {
             | Failure::Served { .. }
             | Failure::NoServer
             | Failure::Server { .. }
+            | Failure::LostData { .. }
             | Failure::Open(_)
             | Failure::Store(_)
             | Failure::Serve(_) => None,

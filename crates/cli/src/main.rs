@@ -10,6 +10,7 @@ mod data;
 mod document;
 mod failure;
 mod log;
+mod lost_data;
 mod named_file;
 mod payload;
 mod project;

@@ -12,6 +12,7 @@ use crate::archive;
 use crate::args::Cli;
 use crate::data::finish_interrupted;
 use crate::failure::Failure;
+use crate::lost_data;
 use crate::project::Project;
 use crate::show;
 use crate::workspace::Folder;
@@ -28,6 +29,7 @@ pub(crate) struct Session {
 impl Session {
     pub(crate) async fn of(project: Project, lock: DataLock) -> Result<Self, Failure> {
         finish_interrupted(lock.dir())?;
+        lost_data::refuse(&project, lock.dir())?;
         let (catalog, unreadable) = project.catalog();
         for failure in &unreadable {
             show::note(&format!(

@@ -153,7 +153,8 @@ impl OpenError {
             | OpenError::Missing { .. }
             | OpenError::Older { .. }
             | OpenError::Exchanged { .. }
-            | OpenError::InTheWay { .. } => None,
+            | OpenError::InTheWay { .. }
+            | OpenError::Interrupted(_) => None,
         }
     }
 }

@@ -118,9 +118,7 @@ impl Marker {
     pub(crate) fn settle(&mut self, connection: &Connection) {
         if self.has_news() {
             if let Err(error) = identity::count_up(connection) {
-                let error: &dyn std::error::Error = &error;
-                tracing::warn!(error, "the database could not be marked");
-                return;
+                return self.failed(&error);
             }
             self.note_commits();
             if !self.write(connection, MarkedLog::Needed) {
@@ -136,7 +134,7 @@ impl Marker {
     }
 
     fn move_log(&mut self, connection: &Connection) {
-        let moved = checkpoint(connection, "passive");
+        let moved = self.checkpoint(connection, "passive");
         if moved == Some(Checkpointed::All) && self.write(connection, MarkedLog::Moved) {
             self.log = LogState::Moved;
             self.most_frames = MOST_FRAMES;
@@ -148,7 +146,7 @@ impl Marker {
     fn cut_log(&mut self, connection: &Connection) {
         // A reader is not waited for: commands would wait too.
         let _ = connection.busy_timeout(Duration::ZERO);
-        if checkpoint(connection, "truncate") == Some(Checkpointed::All) {
+        if self.checkpoint(connection, "truncate") == Some(Checkpointed::All) {
             self.log = LogState::Empty;
         }
         let _ = connection.busy_timeout(BUSY_TIMEOUT);
@@ -170,26 +168,41 @@ impl Marker {
 
     /// False where the mark could not be written. Then nothing may be moved; commands go on.
     fn write(&mut self, connection: &Connection, log: fn(LogPart) -> MarkedLog) -> bool {
-        let written = match self.mark(connection, log) {
-            Ok(mark) => {
-                mark.write(&self.dir).map_err(|it| Box::new(it) as Box<dyn std::error::Error>)
-            }
-            Err(error) => Err(error.into()),
-        };
-        match written {
-            Ok(()) => {
-                self.n_marked = self.commits.n_commits.load(Ordering::Relaxed);
-                self.is_failing = false;
-            }
-            Err(error) if !self.is_failing => {
-                let error = error.as_ref();
-                tracing::warn!(error, "`baton.mark` could not be written");
-                self.is_failing = true;
-            }
-            Err(_) => {}
-        }
         self.marked_at = Instant::now();
-        !self.is_failing
+        let mark = match self.mark(connection, log) {
+            Ok(mark) => mark,
+            Err(error) => {
+                self.failed(&error);
+                return false;
+            }
+        };
+        if let Err(error) = mark.write(&self.dir) {
+            self.failed(&error);
+            return false;
+        }
+        self.n_marked = self.commits.n_commits.load(Ordering::Relaxed);
+        self.is_failing = false;
+        true
+    }
+
+    /// None where it failed, which costs nothing but time.
+    fn checkpoint(&mut self, connection: &Connection, mode: &str) -> Option<Checkpointed> {
+        let sql = format!("pragma wal_checkpoint({mode})");
+        let moved = connection.query_row(&sql, [], |row| {
+            let (is_busy, n_frames, n_moved): (bool, i64, i64) =
+                (row.get(0)?, row.get(1)?, row.get(2)?);
+            let is_all = !is_busy && n_frames == n_moved;
+            Ok(if is_all { Checkpointed::All } else { Checkpointed::Part })
+        });
+        moved.inspect_err(|error| self.failed(error)).ok()
+    }
+
+    /// It is tried again twice a second; the first failure is enough to be logged.
+    fn failed(&mut self, error: &(dyn std::error::Error + 'static)) {
+        if !self.is_failing {
+            tracing::warn!(error, "the log cannot be marked or moved into the database");
+            self.is_failing = true;
+        }
     }
 
     fn mark(
@@ -221,20 +234,4 @@ enum Checkpointed {
     All,
     /// A reader needs the rest.
     Part,
-}
-
-/// None where it failed, which costs nothing but time.
-fn checkpoint(connection: &Connection, mode: &str) -> Option<Checkpointed> {
-    let sql = format!("pragma wal_checkpoint({mode})");
-    let moved = connection.query_row(&sql, [], |row| {
-        let (is_busy, n_frames, n_moved): (bool, i64, i64) =
-            (row.get(0)?, row.get(1)?, row.get(2)?);
-        Ok(if !is_busy && n_frames == n_moved { Checkpointed::All } else { Checkpointed::Part })
-    });
-    moved
-        .inspect_err(|error| {
-            let error: &dyn std::error::Error = error;
-            tracing::warn!(error, "the log could not be moved into the database");
-        })
-        .ok()
 }

@@ -3,10 +3,14 @@
 use std::path::Path;
 
 use baton_files::{Dir, Mode};
+use baton_store::Store as _;
+use baton_store_sqlite::{OpenError, SqliteStore};
 
+use crate::api::lock;
 use crate::args::Cli;
+use crate::data::finish_interrupted;
 use crate::failure::Failure;
-use crate::project::{FOLDER, PROJECT_FILE};
+use crate::project::{FOLDER, PROJECT_FILE, Project};
 use crate::show;
 
 const TEMPLATE: &str = "\
@@ -38,6 +42,20 @@ pub(crate) fn run(cli: &Cli) -> Result<(), Failure> {
          baton status                        see who has the baton",
         root.join(FOLDER).display()
     ));
+    Ok(())
+}
+
+/// An empty database in a project that has lost its data.
+pub(crate) async fn begin_anew(cli: &Cli) -> Result<(), Failure> {
+    let project = Project::find(cli.project.as_deref())?;
+    let lock = lock(&project.data_dir()?).await?;
+    finish_interrupted(lock.dir())?;
+    let store = SqliteStore::begin_anew(lock.dir()).map_err(|error| match error {
+        error @ OpenError::InTheWay { .. } => Failure::Conflict(error.to_string()),
+        error => Failure::Open(error),
+    })?;
+    store.close().await;
+    show::answer(&format!("began with an empty database in {}", lock.dir().path().display()));
     Ok(())
 }
 
