@@ -153,8 +153,7 @@ impl OpenError {
             | OpenError::Missing { .. }
             | OpenError::Older { .. }
             | OpenError::Exchanged { .. }
-            | OpenError::InTheWay { .. }
-            | OpenError::Interrupted(_) => None,
+            | OpenError::InTheWay { .. } => None,
         }
     }
 }

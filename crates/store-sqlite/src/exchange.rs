@@ -4,6 +4,7 @@
 //! exchange is finished by whoever opens the data next, before anything else.
 
 use std::ffi::OsString;
+use std::path::Path;
 
 use baton_files::{Access, Dir, FileError, Mode, Staging};
 use serde::{Deserialize, Serialize};
@@ -31,6 +32,8 @@ struct Exchange {
     parts: Vec<String>,
     /// Where the old one goes.
     aside: String,
+    /// Whether there is an old one.
+    has_old: bool,
 }
 
 /// How an exchange ended that was interrupted.
@@ -69,13 +72,14 @@ pub fn exchange(data: &Dir, staging: &Staging) -> Result<Option<String>, Exchang
         return Err(ExchangeError::Note { path: staging.path().to_owned() });
     };
     let parts = parts.into_iter().map(str::to_owned).collect();
-    let exchange = Exchange { staged: name.to_owned(), parts, aside: free_aside(data)? };
+    let (staged, aside) = (name.to_owned(), free_aside(data)?);
+    let exchange = Exchange { staged, parts, aside, has_old: data.entry(FILE)?.is_some() };
     let note = serde_json::to_vec(&exchange).map_err(|_| not_a_note(data))?;
     data.write_atomic(NOTE, &note, Mode::Private)?;
     match carry_out(data, &exchange)? {
         Interrupted::Finished { aside } => Ok(aside),
         // Only if another process removed what was staged a moment ago.
-        Interrupted::Undone => Err(FileError::NotFound { path: staged.path().join(FILE) }.into()),
+        Interrupted::Undone => Err(FileError::NotFound { path: staging.path().join(FILE) }.into()),
     }
 }
 
@@ -102,7 +106,9 @@ fn carry_out(data: &Dir, exchange: &Exchange) -> Result<Interrupted, ExchangeErr
         staged => Some(staged?),
     };
     let staged_parts = staged.as_ref().map(present).transpose()?.unwrap_or_default();
-    let is_undone = !staged_parts.contains(&FILE) && data.entry(FILE)?.is_none();
+    let old_is_aside = data.entry(Path::new(&exchange.aside).join(FILE))?.is_some();
+    let new_has_come = data.entry(FILE)?.is_some() && (old_is_aside || !exchange.has_old);
+    let mut is_undone = false;
     match &staged {
         Some(staged) if staged_parts.contains(&FILE) => {
             put_aside(data, exchange, &staged_parts)?;
@@ -112,8 +118,12 @@ fn carry_out(data: &Dir, exchange: &Exchange) -> Result<Interrupted, ExchangeErr
             data.sync()?;
             staged.sync()?;
         }
-        Some(_) | None if is_undone => bring_back(data, &exchange.aside)?,
-        Some(_) | None => {}
+        Some(_) | None if new_has_come => {}
+        // An error, not a kill, has taken away what was staged.
+        Some(_) | None => {
+            is_undone = true;
+            bring_back(data, &exchange.aside)?;
+        }
     }
     let has_aside = data.entry(&exchange.aside)?.is_some();
     data.remove(NOTE)?;
@@ -203,7 +213,7 @@ mod tests {
 
     fn note(data: &Dir, staged: &str, aside: &str) {
         let (staged, aside) = (staged.to_owned(), aside.to_owned());
-        let exchange = Exchange { staged, parts: vec![FILE.to_owned()], aside };
+        let exchange = Exchange { staged, parts: vec![FILE.to_owned()], aside, has_old: true };
         put(data, NOTE, &serde_json::to_vec(&exchange).unwrap());
     }
 
@@ -261,6 +271,7 @@ mod tests {
                     staged: ".baton-copy-1-0".to_owned(),
                     parts: [MARK_FILE, FILE].map(str::to_owned).to_vec(),
                     aside: "before-restore-1".to_owned(),
+                    has_old: true,
                 };
                 put(&data, NOTE, &serde_json::to_vec(&exchange).unwrap());
                 finish_interrupted(&data).unwrap().unwrap();
@@ -276,15 +287,19 @@ mod tests {
 
     #[test]
     fn where_what_was_staged_is_gone_the_old_database_comes_back() {
-        let (_folder, data) = folder();
-        data.make_dirs("before-restore-1", Mode::Private).unwrap();
-        put(&data, "before-restore-1/baton.db", OLD);
-        put(&data, "baton.db-wal", b"log");
-        note(&data, ".baton-copy-1-0", "before-restore-1");
-        assert_eq!(finish_interrupted(&data).unwrap(), Some(Interrupted::Undone));
-        assert_eq!(read(&data, FILE).as_deref(), Some(OLD));
-        assert_eq!(read(&data, "baton.db-wal").as_deref(), Some(&b"log"[..]));
-        assert_eq!(data.list().unwrap().len(), 2);
+        let parts = [MARK_FILE, "baton.db-wal", FILE];
+        for n_aside in 0..=parts.len() {
+            let (_folder, data) = folder();
+            data.make_dirs("before-restore-1", Mode::Private).unwrap();
+            for (n, part) in parts.into_iter().enumerate() {
+                let place = if n < n_aside { "before-restore-1/" } else { "" };
+                put(&data, &format!("{place}{part}"), OLD);
+            }
+            note(&data, ".baton-copy-1-0", "before-restore-1");
+            assert_eq!(finish_interrupted(&data).unwrap(), Some(Interrupted::Undone));
+            assert_eq!(parts.map(|it| read(&data, it)), [(); 3].map(|()| Some(OLD.to_vec())));
+            assert_eq!(data.list().unwrap().len(), 3);
+        }
     }
 
     #[test]

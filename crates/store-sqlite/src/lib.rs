@@ -78,6 +78,7 @@ pub use exchange::{
     ASIDE_PREFIX, ExchangeError, Interrupted, STAGING_PREFIX, exchange, finish_interrupted,
 };
 pub use lock::{DataLock, LockError, read_note};
+pub use rescue::RESCUED_PREFIX;
 
 /// The name of the database in its directory.
 pub const DATABASE_FILE: &str = FILE;

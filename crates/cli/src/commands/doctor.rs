@@ -72,10 +72,9 @@ async fn look_at_data(
     findings: &mut Vec<Finding>,
 ) -> Result<(), Failure> {
     let place = project.data().display().to_string();
-    match project.data_dir() {
-        Ok(data) => left_over::look(&data, findings)?,
-        // Said once more, with what it is about, where the data is opened.
-        Err(_) => {}
+    // What keeps the folder from being opened is said where the data is.
+    if let Ok(data) = project.data_dir() {
+        left_over::look(&data, findings)?;
     }
     let data = match Data::open(project).await {
         Ok(data) => data,

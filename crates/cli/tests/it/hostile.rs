@@ -5,6 +5,7 @@ mod outside;
 
 use std::ffi::OsStr;
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -67,7 +68,10 @@ const COMMANDS: &[&[&str]] = &[
     &["init"],
     &["watch"],
     &["open", "--print"],
+    SERVE,
 ];
+
+const SERVE: &[&str] = &["serve", "--listen", "127.0.0.1:0"];
 
 /// What stands in a place.
 #[derive(Debug, Clone, Copy)]
@@ -130,23 +134,47 @@ fn copy_of(project: &Project) -> Project {
 }
 
 impl Project {
-    /// Runs a command that has to end by itself, or be a server that listens.
+    /// Runs a command that has to end by itself, or to be a server that listens.
     #[track_caller]
     fn ends(&self, args: &[&str]) -> Said {
         let mut command = self.command(args);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let child = command.spawn().unwrap();
-        let id = child.id();
+        let mut child = command.spawn().unwrap();
+        let stderr = BufReader::new(child.stderr.take().unwrap());
         let (ended, has_ended) = mpsc::channel();
-        std::thread::spawn(move || ended.send(child.wait_with_output()));
-        match has_ended.recv_timeout(PATIENCE) {
-            Ok(output) => Said::from(output.unwrap()),
-            Err(_) => {
-                let _ = Command::new("kill").args(["-KILL", &id.to_string()]).status();
-                panic!("{args:?} did not end");
-            }
+        std::thread::spawn(move || ended.send(until_it_listens(stderr)));
+        let stderr = has_ended.recv_timeout(PATIENCE);
+        if !matches!(&stderr, Ok((_, Ending::Ended))) {
+            child.kill().unwrap();
+        }
+        let output = child.wait_with_output().unwrap();
+        let Ok((stderr, served)) = stderr else { panic!("{args:?} did not end") };
+        let said = Said::from(output);
+        match served {
+            Ending::Ended => Said { stderr, ..said },
+            Ending::Listens => Said { stderr, code: 0, ..said },
         }
     }
+}
+
+enum Ending {
+    Ended,
+    Listens,
+}
+
+/// What a command says, to its end or to the line by which a server tells that it listens.
+fn until_it_listens(stderr: impl BufRead) -> (String, Ending) {
+    let mut said = String::new();
+    for line in stderr.lines() {
+        let line = line.unwrap();
+        let listens = line.starts_with("listening on ");
+        said += &line;
+        said.push('\n');
+        if listens {
+            return (said, Ending::Listens);
+        }
+    }
+    (said, Ending::Ended)
 }
 
 #[track_caller]
@@ -259,9 +287,7 @@ fn a_cloned_repository() {
     let clone = Project(tempfile::tempdir().unwrap());
     git(clone.path(), &["clone", "-q", origin.path().to_str().unwrap(), "."]);
     outside.remember();
-    for args in
-        COMMANDS.iter().chain([&["status"][..], &["serve", "--listen", "127.0.0.1:0"]].iter())
-    {
+    for args in COMMANDS {
         check(&clone, &outside, args, "a clone");
     }
     clone.fails(&["status"], 5, "baton.lock` is a symbolic link; Baton follows no links");
