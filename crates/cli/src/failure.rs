@@ -10,8 +10,8 @@ use baton_engine::{EngineError, ErrorClass};
 use baton_files::FileError;
 use baton_http::ServeError;
 use baton_http::api::{self, Broken};
-use baton_store::StoreError;
-use baton_store_sqlite::{LockError, OpenError};
+use baton_store::{StoreError, WriteFault};
+use baton_store_sqlite::{LockError, OpenError, fault_of_io};
 use baton_wire::file_problem::FileProblem;
 use baton_wire::formats::{self, FormatError};
 use baton_wire::json;
@@ -164,17 +164,57 @@ impl Failure {
                 | FileError::Exchanged { .. }
                 | FileError::TooLarge { .. }
                 | FileError::NotText { .. } => "bad_file",
-                FileError::Io { .. } => "unavailable",
+                FileError::Io { .. } => fault_code(self.write_fault()),
             },
-            Failure::Io { .. }
+            Failure::Store(error) => error.code(),
+            Failure::Open(_) | Failure::Io { .. } => fault_code(self.write_fault()),
+            Failure::Busy { .. }
+            | Failure::Served { .. }
+            | Failure::NoServer
+            | Failure::Server { .. }
+            | Failure::LostData { .. }
+            | Failure::Serve(_) => "unavailable",
+        }
+    }
+
+    /// What keeps the disk from being written, where that is the reason.
+    pub(crate) fn write_fault(&self) -> Option<WriteFault> {
+        match self {
+            Failure::Store(StoreError::Unwritable(fault))
+            | Failure::Engine(EngineError::Store(StoreError::Unwritable(fault)))
+            | Failure::Open(OpenError::Unwritable { fault, .. }) => Some(fault.clone()),
+            Failure::Io { source, .. } => fault_of_io(source),
+            Failure::Files(error) => match &**error {
+                FileError::Io { source, .. } => fault_of_io(source),
+                FileError::NotFound { .. }
+                | FileError::Exists { .. }
+                | FileError::Link { .. }
+                | FileError::WrongKind { .. }
+                | FileError::HardLink { .. }
+                | FileError::Outside { .. }
+                | FileError::Exchanged { .. }
+                | FileError::TooLarge { .. }
+                | FileError::NotText { .. } => None,
+            },
+            Failure::Open(_)
+            | Failure::Store(_)
+            | Failure::Engine(_)
+            | Failure::Refused { .. }
+            | Failure::Name(_)
+            | Failure::Usage(_)
+            | Failure::NotFound(_)
+            | Failure::Conflict(_)
+            | Failure::Payload(_)
+            | Failure::Document { .. }
+            | Failure::File { .. }
+            | Failure::Check { .. }
+            | Failure::Broken { .. }
             | Failure::Busy { .. }
             | Failure::Served { .. }
             | Failure::NoServer
             | Failure::Server { .. }
             | Failure::LostData { .. }
-            | Failure::Open(_)
-            | Failure::Store(_)
-            | Failure::Serve(_) => "unavailable",
+            | Failure::Serve(_) => None,
         }
     }
 
@@ -251,6 +291,14 @@ impl Failure {
             ("error", Node::text(self.to_string())),
             ("problems", Node::List(details)),
         ]))
+    }
+}
+
+fn fault_code(fault: Option<WriteFault>) -> &'static str {
+    match fault {
+        Some(WriteFault::DiskFull) => "disk_full",
+        Some(WriteFault::ReadOnly) => "read_only",
+        Some(WriteFault::Replaced { .. } | WriteFault::Failing) | None => "unavailable",
     }
 }
 

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use baton_core::names::Principal;
-use baton_engine::{Engine, SystemClock};
-use baton_store_sqlite::{DataLock, SqliteStore};
+use baton_engine::{Engine, EngineError, SystemClock};
+use baton_files::Dir;
+use baton_store::{Store as _, StoreError};
+use baton_store_sqlite::{DATABASE_FILE, DataLock, OpenError, SqliteStore};
 use uuid::Uuid;
 
 use crate::api;
@@ -37,13 +39,19 @@ impl Session {
                 show::warn("left out:")
             ));
         }
-        let store = Arc::new(SqliteStore::open_in(lock.dir()).map_err(Failure::Open)?);
+        let store = Arc::new(open(lock.dir())?);
         let engine = Engine::open(store.clone(), Arc::new(SystemClock), catalog).await?;
         let data = lock.dir().own_entry()?.identity;
         let folder = Folder { dir: project.dir.again()?, data };
         let engine = engine.with_workspace(Arc::new(folder));
         // While no server runs, nobody else marks what has waited too long.
-        engine.sweep().await?;
+        match (store.write_fault(), engine.sweep().await) {
+            (None, Ok(_)) => {}
+            (Some(fault), _) | (_, Err(EngineError::Store(StoreError::Unwritable(fault)))) => {
+                show::note(&format!("{} {fault}", show::warn("nothing can be written:")));
+            }
+            (None, Err(error)) => return Err(error.into()),
+        }
         if let Some(places) = archive::places(&project) {
             engine.keep_archive(places);
         }
@@ -58,8 +66,29 @@ impl Session {
 
     /// Writes the archive, where there is one, and lets everything go.
     pub(crate) async fn close(self) {
-        archive::catch_up(&self).await;
+        // What cannot be written is behind already, and that was said.
+        if self.engine.write_fault().is_none() {
+            archive::catch_up(&self).await;
+        }
         self.engine.shutdown().await;
+    }
+}
+
+/// Where nothing can be written, what is there can be read all the same.
+fn open(data: &Dir) -> Result<SqliteStore, Failure> {
+    let error = match SqliteStore::open_in(data) {
+        Ok(store) => return Ok(store),
+        Err(error) => error,
+    };
+    let Some(fault) = error.write_fault() else { return Err(Failure::Open(error)) };
+    match SqliteStore::open_frozen(data, fault.clone()) {
+        Ok(store) => Ok(store),
+        // Something else is wrong besides.
+        Err(other) if other.write_fault().is_none() => Err(Failure::Open(other)),
+        Err(_) => {
+            let path = data.path().join(DATABASE_FILE);
+            Err(Failure::Open(OpenError::Unwritable { path, fault }))
+        }
     }
 }
 

@@ -135,7 +135,9 @@ impl OpenError {
     /// [`reading`](crate::SqliteStore::open_frozen) all the same.
     pub fn write_fault(&self) -> Option<WriteFault> {
         match self {
-            OpenError::File { source, .. } => fault_of_io(source),
+            OpenError::File { source, .. } | OpenError::Files(FileError::Io { source, .. }) => {
+                fault_of_io(source)
+            }
             OpenError::Unwritable { fault, .. } => Some(fault.clone()),
             OpenError::Sqlite { path, source } => write_fault(source).or_else(|| {
                 let dir = path.parent()?;
@@ -209,7 +211,7 @@ pub(crate) fn write_fault(error: &rusqlite::Error) -> Option<WriteFault> {
     clippy::wildcard_enum_match_arm,
     reason = "the enum is the standard library's and grows; all but these may be anything"
 )]
-pub(crate) fn fault_of_io(error: &io::Error) -> Option<WriteFault> {
+pub fn fault_of_io(error: &io::Error) -> Option<WriteFault> {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Some(WriteFault::DiskFull),
         io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => {

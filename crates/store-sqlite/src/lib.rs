@@ -73,7 +73,7 @@ use crate::watch::{Watcher, WriteGuard};
 use crate::writer::Writer;
 
 pub use beside::Beside;
-pub use error::{Damage, OpenError};
+pub use error::{Damage, OpenError, fault_of_io};
 pub use exchange::{
     ASIDE_PREFIX, ExchangeError, Interrupted, STAGING_PREFIX, exchange, finish_interrupted,
 };

@@ -9,6 +9,7 @@ mod documents;
 mod files;
 mod finding;
 mod handoffs;
+mod health;
 #[cfg(unix)]
 mod hostile;
 mod killed;
