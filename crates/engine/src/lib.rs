@@ -3,6 +3,7 @@
 //! Nothing is announced before it is durable; an answer to a caller means: on disk. The rules
 //! are `baton_core`'s, the storage is `baton_store`'s; the engine brings them together with a
 //! clock, and every face of Baton goes through it.
+#![cfg_attr(test, expect(clippy::disallowed_methods, reason = "tests make files of their own"))]
 
 mod append;
 mod archive;

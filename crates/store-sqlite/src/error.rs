@@ -145,6 +145,7 @@ impl OpenError {
             }),
             OpenError::Setting { .. }
             | OpenError::Files(_)
+            | OpenError::Interrupted(_)
             | OpenError::Network { .. }
             | OpenError::OldSqlite { .. }
             | OpenError::NotOurs { .. }
@@ -154,8 +155,7 @@ impl OpenError {
             | OpenError::Missing { .. }
             | OpenError::Older { .. }
             | OpenError::Exchanged { .. }
-            | OpenError::InTheWay { .. }
-            | OpenError::Interrupted(_) => None,
+            | OpenError::InTheWay { .. } => None,
         }
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! SQL stands in the file of its resource, beside the function that runs it. Nothing is decided
 //! here: what a run may do is in `baton_core`, what a store must do in `baton-store-tests`.
+#![cfg_attr(test, expect(clippy::disallowed_methods, reason = "tests make files of their own"))]
 
 mod anew;
 mod answers;
@@ -81,6 +82,7 @@ pub use exchange::{
 };
 pub use hold::{HeldEvent, HeldPromise, Hold, RunClue};
 pub use lock::{DataLock, LockError, read_note};
+pub use rescue::RESCUED_PREFIX;
 pub use salvage::{ImageKind, LastMark, SalvagedEvent, SalvagedRow, Trust, Wreck};
 pub use transplant::{Transplant, TransplantedRun};
 

@@ -10,6 +10,9 @@ mod files;
 mod finding;
 mod handoffs;
 mod health;
+#[cfg(unix)]
+mod hostile;
+mod killed;
 mod lost_data;
 mod moves;
 mod prompt;

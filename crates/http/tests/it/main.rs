@@ -1,4 +1,5 @@
 //! The server from outside: requests over TCP, on SQLite in a directory of its own.
+#![expect(clippy::disallowed_methods, reason = "tests make and read files of their own")]
 
 #[cfg(test)]
 mod archive;
