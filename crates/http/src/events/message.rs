@@ -3,6 +3,7 @@
 
 use baton_core::document::Node;
 use baton_core::event::{Created, Event};
+use baton_core::gate::GateEdge;
 use baton_core::names::{AgentId, Principal};
 use baton_core::registry::Agents;
 use baton_core::run::{Ended, Kind, RunId, RunStatus, State};
@@ -144,6 +145,9 @@ impl Told<'_> {
             | Event::LeaseLost { .. }
             | Event::LeaseReleased { .. }
             | Event::GatePassed { .. }
+            | Event::GateWaived { .. }
+            | Event::GateLost { .. }
+            | Event::GateCarried { .. }
             | Event::EvidenceRecorded { .. }
             | Event::SignalPassed
             | Event::SignalMerged { .. }
@@ -212,6 +216,9 @@ impl Told<'_> {
             | Event::LeaseLost { .. }
             | Event::LeaseReleased { .. }
             | Event::GatePassed { .. }
+            | Event::GateWaived { .. }
+            | Event::GateLost { .. }
+            | Event::GateCarried { .. }
             | Event::EvidenceRecorded { .. }
             | Event::SignalPassed
             | Event::SignalMerged { .. }
@@ -236,6 +243,8 @@ impl Told<'_> {
     fn beside(&self, face: Face) -> Option<(&'static str, Vec<(&'static str, Node)>)> {
         let handoff = ("handoffId", self.handoff_id(face));
         let fence = |fence: u32| ("fence", number(fence.into()));
+        // A message has a bound, and a workflow any number of gates: the log has which.
+        let n_gates = |gates: &[GateEdge]| ("gates", number(gates.len() as u64));
         let step = |id, status| {
             let place = Place::Step(id);
             let title = cut(self.names.title(&place), MOST_NAME);
@@ -265,6 +274,11 @@ impl Told<'_> {
                 ("GATE_ANSWERED", vec![handoff, answer, ("by", principal(by))])
             }
             Event::GatePassed { edge, .. } => ("GATE_PASSED", ends(edge)),
+            Event::GateWaived { gates, by, .. } => {
+                ("GATE_WAIVED", vec![n_gates(gates), ("by", principal(by))])
+            }
+            Event::GateLost { gates } => ("GATE_LOST", vec![n_gates(gates)]),
+            Event::GateCarried { gates } => ("GATE_CARRIED", vec![n_gates(gates)]),
             Event::EvidenceRecorded { check, verdict, .. } => {
                 let verdict = ("verdict", text(verdict.name()));
                 ("EVIDENCE_RECORDED", vec![handoff, ("check", text(check.as_str())), verdict])
@@ -443,7 +457,8 @@ mod tests {
             created(),
             Event::RunCompleted,
             Event::StepCompleted { step, agent: agent.clone(), outcome },
-            Event::GatePassed { edge: edge.clone(), evidence: Vec::new() },
+            Event::GatePassed { edge: edge.clone(), evidence: Vec::new(), on: None },
+            Event::GateWaived { gates: Vec::new(), by: by.clone(), reason: None },
             Event::RoundCounted { forward: edge, findings: None },
             Event::GateAnswered {
                 handoff,
