@@ -37,6 +37,8 @@ mod lint_scenarios;
 #[cfg(test)]
 mod page_scenarios;
 #[cfg(test)]
+mod passed_scenarios;
+#[cfg(test)]
 mod project;
 #[cfg(test)]
 mod scenarios;

@@ -13,7 +13,7 @@ use crate::command::{
 };
 use crate::contract::{Check, Contract, Profile, Rule, ValueKind};
 use crate::document::Node;
-use crate::event::{evolve, replay};
+use crate::event::{Event, evolve, replay};
 use crate::evidence::Verdict;
 use crate::gate::Answer;
 use crate::hash::Hash;
@@ -53,7 +53,7 @@ pub(super) struct Tester {
     agents: Agents,
     fresh: Counter,
     pub(super) lint: Settings,
-    log: Vec<(crate::event::Event, Timestamp)>,
+    log: Vec<(Event, Timestamp)>,
 }
 
 impl Tester {
@@ -68,13 +68,23 @@ impl Tester {
     }
 
     pub(super) fn begun_in(workflow: Workflow, first: &Create) -> Result<Self, Refusal> {
+        Self::begun_by(workflow, First::Handoff(first.clone()))
+    }
+
+    /// Goes on with a run that was stored, of which the log is not at hand.
+    pub(super) fn continues(&mut self, run: Run) {
+        self.run = run;
+        self.log.clear();
+    }
+
+    pub(super) fn begun_by(workflow: Workflow, first: First) -> Result<Self, Refusal> {
         let agents = agents();
         let fresh = Counter::default();
         let start_command = Start {
             run: RunId(Uuid::from_u128(1)),
             story: StoryKey::parse("s1").unwrap(),
             owner: Principal::parse("ada").unwrap(),
-            first: First::Handoff(first.clone()),
+            first,
         };
         let lint = Settings::default();
         let ground = Ground {
@@ -109,7 +119,9 @@ impl Tester {
             self.log.push((event.clone(), self.now));
         }
         assert_eq!(told, decision.run, "{command:?}");
-        assert_eq!(replay(told.id, self.log.iter().cloned()), Some(told), "{command:?}");
+        if matches!(self.log.first(), Some((Event::RunStarted { .. }, _))) {
+            assert_eq!(replay(told.id, self.log.iter().cloned()), Some(told), "{command:?}");
+        }
         self.run = decision.run.clone();
         Ok(decision)
     }

@@ -1,8 +1,10 @@
 //! Which gates the work has passed, and that it is nowhere behind one that it has not.
 //!
-//! A step is behind a blocking or automatic gate if every path from the start crosses that gate.
-//! Work comes there along the opened gate, by an operator's goto or start at a step, or by a
-//! person's answer that leads past it. The last two are recorded as waived.
+//! Work may be at a step if the step can be reached from the start through the gates that the work
+//! has passed. So it is behind no blocking or automatic gate that every path crosses, and behind no
+//! set of gates of which every path crosses one. It comes there along the opened gate, by an
+//! operator's goto or start at a step, or by a person's answer that leads past it; the last two are
+//! recorded as waived.
 
 use super::draft::Draft;
 use crate::content::ContentId;
@@ -23,11 +25,8 @@ pub(super) fn carry_from_before(draft: &mut Draft<'_>) {
     }
     let mut gates: Vec<GateEdge> = Vec::new();
     for step in stands_at(&draft.run) {
-        for gate in graph.gates_before(&step) {
-            if !gates.contains(gate) {
-                gates.push(gate.clone());
-            }
-        }
+        let missing: Vec<GateEdge> = graph.missing(&step, &gates).into_iter().cloned().collect();
+        gates.extend(missing);
     }
     draft.emit(Event::GateCarried { gates });
 }
@@ -66,9 +65,7 @@ pub(super) fn is_open_to(draft: &Draft<'_>, place: &Place) -> bool {
 /// The work is at `place` again: gates that it can come to from there have to be passed again.
 pub(super) fn go_back_to(draft: &mut Draft<'_>, place: &Place) {
     let (Some(step), Some(passed)) = (step_of(place), draft.run.passed()) else { return };
-    let graph = draft.workflow().graph();
-    let gates: Vec<GateEdge> =
-        passed.iter().filter(|it| graph.is_at_or_before(step, it)).cloned().collect();
+    let gates = draft.workflow().graph().lost_at(step, passed);
     if !gates.is_empty() {
         draft.emit(Event::GateLost { gates });
     }
@@ -87,7 +84,7 @@ pub(super) fn waive(
 
 /// As [`waive`], for the end of the run.
 pub(super) fn waive_end(draft: &mut Draft<'_>, by: &Principal, reason: Option<ContentId>) {
-    let gates = unpassed(draft, draft.workflow().graph().gates_before_end());
+    let gates = missing_at_end(draft);
     waive_gates(draft, &gates, by, reason);
 }
 
@@ -116,7 +113,7 @@ pub(super) fn check_decision(draft: &Draft<'_>, before: RunStatus) -> Result<(),
         check(draft, &handoff.to.place)?;
     }
     if draft.run.status == RunStatus::Completed && before != RunStatus::Completed {
-        let missing = unpassed(draft, graph.gates_before_end());
+        let missing = missing_at_end(draft);
         if !missing.is_empty() {
             return Err(behind_gate(draft, "the end", &missing));
         }
@@ -125,13 +122,15 @@ pub(super) fn check_decision(draft: &Draft<'_>, before: RunStatus) -> Result<(),
 }
 
 fn missing<'a>(draft: &Draft<'a>, place: &Place) -> Vec<&'a GateEdge> {
-    let Some(step) = step_of(place) else { return Vec::new() };
-    unpassed(draft, draft.workflow().graph().gates_before(step))
+    let (Some(step), Some(passed)) = (step_of(place), draft.run.passed()) else {
+        return Vec::new();
+    };
+    draft.workflow().graph().missing(step, passed)
 }
 
-fn unpassed<'a>(draft: &Draft<'_>, gates: Vec<&'a GateEdge>) -> Vec<&'a GateEdge> {
-    let passed = draft.run.passed().unwrap_or_default();
-    gates.into_iter().filter(|it| !passed.contains(it)).collect()
+fn missing_at_end<'a>(draft: &Draft<'a>) -> Vec<&'a GateEdge> {
+    let passed = draft.run.passed();
+    passed.map_or_else(Vec::new, |it| draft.workflow().graph().missing_at_end(it))
 }
 
 fn step_of(place: &Place) -> Option<&StepId> {

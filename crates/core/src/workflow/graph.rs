@@ -1,4 +1,4 @@
-//! The workflow as a graph: which gates every path to a step crosses, and which steps form a cycle.
+//! The workflow as a graph: which gates stand before a step, and which steps form a cycle.
 //!
 //! Nodes are the start, the steps, the end, and one node for each edge that has a blocking or an
 //! automatic gate. That node turns "every path crosses this edge" into plain dominance.
@@ -6,7 +6,7 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::OnceLock;
 
 use crate::gate::{GateEdge, GateKind};
@@ -85,13 +85,34 @@ impl Graph {
         self.gates_before_node(self.end)
     }
 
-    /// Whether work at this step has yet to cross the gate: the gate's source can be reached from
-    /// there, and the step is not behind the gate.
-    pub fn is_at_or_before(&self, step: &StepId, gate: &GateEdge) -> bool {
-        let Some(node) = self.steps.get(step).copied() else { return false };
-        let Place::Step(source) = &gate.from else { return false };
-        let Some(source) = self.steps.get(source).copied() else { return false };
-        !self.gates_before_node(node).contains(&gate) && self.reaches(node, source)
+    /// The gates that keep work from a step that it may reach only through gates it has passed:
+    /// those of the way there that crosses the fewest others, the first of them first.
+    pub fn missing(&self, step: &StepId, passed: &[GateEdge]) -> Vec<&GateEdge> {
+        self.steps.get(step).map_or_else(Vec::new, |it| self.missing_at(*it, passed))
+    }
+
+    /// As [`Graph::missing`], for the end of the run.
+    pub fn missing_at_end(&self, passed: &[GateEdge]) -> Vec<&GateEdge> {
+        self.missing_at(self.end, passed)
+    }
+
+    /// Of the gates that work has passed, those that it has to pass again once it is at `step`: it
+    /// can come to the gate from there, and did not need the gate to be there.
+    pub fn lost_at(&self, step: &StepId, passed: &[GateEdge]) -> Vec<GateEdge> {
+        let Some(node) = self.steps.get(step).copied() else { return Vec::new() };
+        let mut kept = passed.to_vec();
+        let mut lost = Vec::new();
+        for gate in passed {
+            let Place::Step(source) = &gate.from else { continue };
+            let Some(source) = self.steps.get(source).copied() else { continue };
+            let others: Vec<GateEdge> = kept.iter().filter(|it| *it != gate).cloned().collect();
+            // One after the other: of two gates side by side, one is needed.
+            if self.reaches(node, source) && self.missing_at(node, &others).is_empty() {
+                kept = others;
+                lost.push(gate.clone());
+            }
+        }
+        lost
     }
 
     /// Whether every path from the start to `step` comes by `earlier`, which is another step.
@@ -109,11 +130,8 @@ impl Graph {
     }
 
     fn gates_before_node(&self, node: usize) -> Vec<&GateEdge> {
-        let first_gate = self.end + 1;
-        let mut gates: Vec<&GateEdge> = self
-            .dominators(node)
-            .filter_map(|it| self.gates.get(it.checked_sub(first_gate)?))
-            .collect();
+        let mut gates: Vec<&GateEdge> =
+            self.dominators(node).filter_map(|it| self.gate_at(it)).collect();
         gates.reverse();
         gates
     }
@@ -121,6 +139,37 @@ impl Graph {
     /// All but the node itself, the nearest first.
     fn dominators(&self, node: usize) -> impl Iterator<Item = usize> {
         std::iter::successors(self.idoms[node], |it| self.idoms[*it])
+    }
+
+    /// Breadth first, where a gate that was not passed is a step further and all else is not.
+    fn missing_at(&self, to: usize, passed: &[GateEdge]) -> Vec<&GateEdge> {
+        let mut came_from: Vec<Option<usize>> = vec![None; self.successors.len()];
+        let mut is_done = vec![false; self.successors.len()];
+        let mut ahead = VecDeque::from([(START, START)]);
+        while let Some((from, node)) = ahead.pop_front() {
+            if std::mem::replace(&mut is_done[node], true) {
+                continue;
+            }
+            came_from[node] = Some(from);
+            for next in &self.successors[node] {
+                match self.gate_at(*next) {
+                    Some(gate) if !passed.contains(gate) => ahead.push_back((node, *next)),
+                    Some(_) | None => ahead.push_front((node, *next)),
+                }
+            }
+        }
+        let mut missing = Vec::new();
+        let mut node = to;
+        while let Some(from) = came_from[node].filter(|_| node != START) {
+            missing.extend(self.gate_at(node).filter(|it| !passed.contains(it)));
+            node = from;
+        }
+        missing.reverse();
+        missing
+    }
+
+    fn gate_at(&self, node: usize) -> Option<&GateEdge> {
+        self.gates.get(node.checked_sub(self.end + 1)?)
     }
 
     fn reaches(&self, from: usize, to: usize) -> bool {

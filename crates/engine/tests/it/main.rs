@@ -15,6 +15,8 @@ mod feed;
 #[cfg(test)]
 mod flows;
 #[cfg(test)]
+mod gate_walks;
+#[cfg(test)]
 mod hostile;
 #[cfg(test)]
 mod lease_races;

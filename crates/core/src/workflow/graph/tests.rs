@@ -144,17 +144,44 @@ fn a_way_back_is_a_cycle_and_lets_nothing_past_a_gate() {
     check(".>a a>b b>c c>a c!d d>b d>$", &[("b", ""), ("d", "c!d"), ("$", "c!d")], &["a b c d"]);
 }
 
+/// What work at a step has to pass again, of all the gates.
+#[track_caller]
+fn check_lost(edges: &str, expected: &[(&str, &str)]) {
+    let workflow = workflow(edges);
+    let graph = workflow.graph();
+    for (step, lost) in expected {
+        let found = graph.lost_at(&id(step), graph.gates());
+        assert_eq!(drawn(&found.iter().collect::<Vec<_>>()), *lost, "{step} of {edges}");
+    }
+}
+
 #[test]
 fn work_loses_a_gate_where_it_can_come_to_it_again() {
-    let workflow = workflow(".>a a>b b!c c>d d>b d>e a>e e>$");
-    let graph = workflow.graph();
-    let [gate] = graph.gates() else { panic!("{:?}", graph.gates()) };
-    let before: Vec<&str> = ["a", "b", "c", "d", "e"]
-        .into_iter()
-        .filter(|it| graph.is_at_or_before(&id(it), gate))
-        .collect();
     // `c` and `d` lead back to `b`, but are behind the gate; `e` is not, and never comes to it.
-    assert_eq!(before, ["a", "b"]);
+    let edges = ".>a a>b b!c c>d d>b d>e a>e e>$";
+    check_lost(edges, &[("a", "b!c"), ("b", "b!c"), ("c", ""), ("d", ""), ("e", "")]);
+    check_lost(".>a a!b b?c c>a c>$", &[("a", "a!b b!c"), ("b", "b!c"), ("c", "")]);
+    // Of two side by side, whichever it came by, one is needed to be at `d`.
+    check_lost(".>a a!b a!c b>d c>d d>a d>$", &[("a", "a!b a!c"), ("d", "a!b")]);
+}
+
+#[test]
+fn gates_side_by_side_keep_work_from_where_they_lead() {
+    let workflow = workflow(".>a a!b a!c b>d c>d d>e a?e e>$");
+    let graph = workflow.graph();
+    let [b, c, e] = graph.gates() else { panic!("{:?}", graph.gates()) };
+    let missing = |step: &str, passed: &[&GateEdge]| {
+        let passed: Vec<GateEdge> = passed.iter().copied().cloned().collect();
+        drawn(&graph.missing(&id(step), &passed))
+    };
+    // No single gate is on every path to `d`, and no path to it is free.
+    assert_eq!(drawn(&graph.gates_before(&id("d"))), "");
+    assert_eq!(missing("d", &[]), "a!b");
+    assert_eq!(missing("d", &[c]), "");
+    assert_eq!(missing("d", &[e]), "a!b");
+    assert_eq!(missing("b", &[c]), "a!b");
+    assert_eq!(missing("e", &[b]), "");
+    assert_eq!(missing("a", &[]), "");
 }
 
 #[test]
@@ -234,6 +261,45 @@ proptest! {
                 });
                 let expected = !there.is_empty() && there.iter().all(crosses);
                 prop_assert_eq!(found.contains(&gate), expected, "{:?} before {:?}", gate, end);
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_is_missing_where_a_path_crosses_passed_gates_alone(
+        edges in any_graph(),
+        which in prop::collection::vec(any::<bool>(), 14),
+    ) {
+        let workflow = workflow(&edges);
+        let graph = workflow.graph();
+        let gates = graph.gates().iter().zip(&which).filter(|(_, is)| **is);
+        let passed: Vec<GateEdge> = gates.map(|(it, _)| it.clone()).collect();
+        let paths = simple_paths(&workflow);
+        for step in &workflow.steps {
+            let gate_of = |from: &Place, edge: &Edge| GateEdge {
+                from: from.clone(),
+                to: Workflow::target_place(&edge.to),
+                on: edge.on,
+            };
+            let n_unpassed = |path: &Vec<(Place, Edge)>| {
+                let gates = path.iter().map(|(from, edge)| gate_of(from, edge));
+                gates.filter(|it| graph.gates().contains(it) && !passed.contains(it)).count()
+            };
+            let there = Target::Step(step.id.clone());
+            let ways = paths.iter().filter(|it| it.last().unwrap().1.to == there);
+            let fewest = ways.map(n_unpassed).min();
+            let missing = graph.missing(&step.id, &passed);
+            prop_assert_eq!(missing.len(), fewest.unwrap_or_default(), "{}", step.id);
+            // What every path crosses is among them.
+            for gate in graph.gates_before(&step.id) {
+                prop_assert_eq!(missing.contains(&gate), !passed.contains(gate));
+            }
+            // What is lost somewhere is not what is needed to be there.
+            let lost = graph.lost_at(&step.id, &passed);
+            let kept: Vec<GateEdge> =
+                passed.iter().filter(|it| !lost.contains(it)).cloned().collect();
+            if missing.is_empty() {
+                prop_assert!(graph.missing(&step.id, &kept).is_empty());
             }
         }
     }
