@@ -17,6 +17,8 @@ mod flows;
 #[cfg(test)]
 mod gate_walks;
 #[cfg(test)]
+mod gates;
+#[cfg(test)]
 mod hostile;
 #[cfg(test)]
 mod lease_races;

@@ -53,9 +53,10 @@ fn gated_for_walks() -> String {
 /// A chain of steps from the start to the end, with gates on it, and other ways beside it.
 fn drawn(dice: &mut Dice) -> String {
     let n_steps = 3 + dice.below(4);
-    let mut file = "name: drawn\nlimits: { rounds: 2, retries: 1, questions: 2, expire_after: 20m }\n\
+    let mut file =
+        "name: drawn\nlimits: { rounds: 2, retries: 1, questions: 2, expire_after: 20m }\n\
         start: { to: s0 }\nsteps:\n"
-        .to_owned();
+            .to_owned();
     for n in 0..n_steps {
         let who = dice.one_of(&AGENTS[11..]).unwrap();
         file += &format!("  s{n}:\n    agent: {who}\n    delegates: [helper]\n");
@@ -101,7 +102,8 @@ fn gate(dice: &mut Dice, percent: usize, is_last: bool) -> String {
     }
     match dice.below(if is_last { 2 } else { 3 }) {
         0 => ", gate: blocking".to_owned(),
-        1 => ", gate: { type: automatic, name: proofs, checks: [lint, types, tests, build] }".to_owned(),
+        1 => ", gate: { type: automatic, name: proofs, checks: [lint, types, tests, build] }"
+            .to_owned(),
         _ => ", gate: advisory".to_owned(),
     }
 }
