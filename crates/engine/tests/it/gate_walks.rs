@@ -230,7 +230,26 @@ impl<'a> Walk<'a> {
                     checks.last() == Some(&record.check)
                 }
             },
-            _ => false,
+            Command::Create(_)
+            | Command::Accept(_)
+            | Command::Reject(_)
+            | Command::Complete(_)
+            | Command::Cancel { .. }
+            | Command::TimeOut { .. }
+            | Command::MarkStale { .. }
+            | Command::CleanUp { .. }
+            | Command::Clarify(_)
+            | Command::Reply(_)
+            | Command::Release(_)
+            | Command::Signal(_)
+            | Command::Post { .. }
+            | Command::LoseLease { .. }
+            | Command::Wake { .. }
+            | Command::Expire { .. }
+            | Command::Pause { .. }
+            | Command::Resume
+            | Command::CancelRun { .. }
+            | Command::Skip { .. } => false,
         }
     }
 }
