@@ -128,9 +128,9 @@ pub(super) fn take_up(draft: &mut Draft<'_>, create: &Create, at: &Place) -> Res
     Ok(())
 }
 
-/// Whoever takes up work from a step before the one where it lies has it back from there. That is a
-/// round, as if it had been rejected: else a review could go in circles unseen. The round too many
-/// asks a person, who may let it go back.
+/// Counts a round where an agent takes work up at a step that always comes before the one where the
+/// baton lies: the work went back, as if it had been rejected. Past the limit this opens the gate
+/// that asks a person, and returns true.
 fn went_back_too_often(draft: &mut Draft<'_>, create: &Create, at: &Place, from: &Party) -> bool {
     let (Place::Step(reached), Place::Step(back_at)) = (at, &from.place) else { return false };
     if !draft.workflow().graph().is_always_before(back_at, reached) {

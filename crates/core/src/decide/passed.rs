@@ -17,7 +17,7 @@ use crate::shell::shell_word;
 use crate::workflow::{Place, Workflow};
 
 /// A run that was stored before passed gates were recorded is taken to have passed those before
-/// the places where it stands: nobody could prove it otherwise, and it must not get stuck.
+/// the places where it stands: its events do not say, and it must not get stuck.
 pub(super) fn carry_from_before(draft: &mut Draft<'_>) {
     let graph = draft.workflow().graph();
     if !graph.has_gates() || draft.run.passed().is_some() || draft.run.is_finished() {
@@ -71,7 +71,7 @@ pub(super) fn go_back_to(draft: &mut Draft<'_>, place: &Place) {
     }
 }
 
-/// Somebody who may says that the work goes to `place` whatever gates are before it.
+/// Records the gates that keep the work from `place` as waived: the caller moves it there anyway.
 pub(super) fn waive(
     draft: &mut Draft<'_>,
     place: &Place,

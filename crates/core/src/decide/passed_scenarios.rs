@@ -161,7 +161,7 @@ fn what_was_checked_in_the_work_of_another_holder_opens_no_gate() {
     tester.does(&record(7, "lint", Verdict::Passed));
     tester.does(&record(7, "tests", Verdict::Passed));
     tester.does(&release(7));
-    // Nobody holds it: this is about nobody's work.
+    // It is pending: this is about no holder's work.
     tester.does(&record(7, "lint", Verdict::Passed));
     tester.accepts(7);
     tester.does(&record(7, "tests", Verdict::Passed));
@@ -173,7 +173,7 @@ fn what_was_checked_in_the_work_of_another_holder_opens_no_gate() {
 }
 
 #[test]
-fn whoever_takes_work_up_from_further_back_has_a_round_of_it() {
+fn a_take_up_from_further_back_is_a_round() {
     let mut tester = at_review();
     for round in 1..=3 {
         let no = tester.run.n_handoffs;
@@ -189,7 +189,7 @@ fn whoever_takes_work_up_from_further_back_has_a_round_of_it() {
     assert_eq!(tester.shows(), "HO-008 reviewer→implementer pending; offered");
 }
 
-/// The sender withdraws it and says it again: nobody had reviewed anything.
+/// The sender withdraws it and sends it again: it was not reviewed.
 #[test]
 fn what_a_sender_withdraws_and_sends_again_is_no_round() {
     let mut tester = at_review();

@@ -31,7 +31,7 @@ use crate::world::BEGINNING;
 const N_WALKS: u64 = 10_000;
 const N_MOVES: usize = 40;
 
-/// Which gates nobody opens in a walk.
+/// Which gates stay shut in a walk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Shut {
     All,
@@ -65,13 +65,13 @@ struct Walk<'a> {
 }
 
 #[test]
-fn no_walk_gets_past_a_gate_that_nobody_opens() {
+fn no_walk_gets_past_a_shut_gate() {
     walk(0..N_WALKS);
 }
 
 #[test]
 #[ignore = "takes many minutes; run it after changing the rules"]
-fn no_walk_of_a_million_gets_past_a_gate_either() {
+fn no_walk_of_a_million_gets_past_a_shut_gate() {
     walk(N_WALKS..1_000_000);
 }
 

@@ -408,7 +408,7 @@ fn only(allowed: &str, by: Option<&str>) -> Said {
 }
 
 impl Handoff {
-    /// What was found in the work of whoever holds it, and not of somebody before.
+    /// What was recorded while the present holder had it.
     fn found_in_it(&self) -> Evidence {
         self.evidence.iter().filter(|(.., fence)| *fence == self.fence).copied().collect()
     }

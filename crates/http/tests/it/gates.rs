@@ -17,7 +17,7 @@ async fn loose() -> World {
 }
 
 #[tokio::test]
-async fn nobody_takes_a_loose_baton_up_behind_a_gate() {
+async fn a_loose_baton_is_not_taken_up_behind_a_gate_on_any_api() {
     let world = loose().await;
     let seed = format!(
         r#"{{"action":"create","storyId":"s-1","fromAgent":"implementation","toAgent":"orchestrator","payload":{BUILT}}}"#
@@ -47,7 +47,7 @@ async fn nobody_takes_a_loose_baton_up_behind_a_gate() {
 }
 
 #[tokio::test]
-async fn nobody_begins_a_run_behind_a_gate() {
+async fn a_run_is_not_begun_behind_a_gate_on_the_pipeline_api() {
     let world = world().await;
     let seed = format!(
         r#"{{"action":"create","storyId":"new","fromAgent":"implementation","toAgent":"orchestrator","payload":{BUILT}}}"#

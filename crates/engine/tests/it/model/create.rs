@@ -93,7 +93,7 @@ impl Run {
         let from = Party { agent: create.from, place };
         self.visit(place);
         self.is_back_at(place);
-        // Whoever has it from further back has it back, as if it had been rejected.
+        // Taken up from further back, the work went back, as if it had been rejected.
         let last =
             self.last_given(at).filter(|_| !edge.is_back && self.is_always_before(place, at));
         if let Some(forward) = last.map(|it| it.forward)

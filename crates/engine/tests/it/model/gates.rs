@@ -17,7 +17,7 @@ impl Run {
         self.flow.step(place).is_none() || self.missing(place).is_empty()
     }
 
-    /// Somebody says that it goes there all the same.
+    /// The gates on the way there count as passed.
     pub(super) fn waive(&mut self, place: &'static str) {
         if self.flow.step(place).is_some() {
             self.passed.extend(self.missing(place));
@@ -29,7 +29,7 @@ impl Run {
         self.passed.extend(self.missing(END));
     }
 
-    /// Somebody has the work at a place from which it comes to these gates, maybe again.
+    /// The work is at a place from which it can come to a gate again: that gate is lost.
     pub(super) fn is_back_at(&mut self, place: &'static str) {
         let flow = self.flow;
         let is_lost = |gate: &Forward| {
@@ -58,7 +58,7 @@ impl Run {
         }
     }
 
-    /// Whether nobody comes to `step` but by `earlier`.
+    /// Whether every way to `step` comes by `earlier`.
     pub(super) fn is_always_before(&self, earlier: &'static str, step: &'static str) -> bool {
         let flow = self.flow;
         let are_steps = flow.step(earlier).is_some() && flow.step(step).is_some();

@@ -111,7 +111,7 @@ impl Run {
         is_same.then_some(Cause::SameFindings)
     }
 
-    /// Counts work that somebody takes up again further back. What was found last stays so.
+    /// Counts work that is taken up again further back. What was found last stays so.
     pub(super) fn count_again(&mut self, edge: Forward) -> Option<Cause> {
         let known = self.rounds.iter().find(|it| it.edge == edge);
         let found = known.map_or(&[][..], |it| it.findings);
