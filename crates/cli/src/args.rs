@@ -257,6 +257,12 @@ pub(crate) enum Run {
         /// The agent that gets it, where the first step has several
         #[arg(long, value_name = "AGENT")]
         to: Option<String>,
+        /// Begin at this step; the gates before it are recorded as waived by you
+        #[arg(long, value_name = "STEP", requires = "reason", requires = "story")]
+        at: Option<String>,
+        /// Why it starts, or why there
+        #[arg(long, value_name = "TEXT")]
+        reason: Option<String>,
         #[command(flatten)]
         write: Write,
     },

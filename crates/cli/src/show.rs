@@ -8,6 +8,7 @@ mod stories;
 mod style;
 mod table;
 mod time;
+mod workflow_graph;
 mod workflows;
 
 use baton_core::document::Node;
@@ -21,6 +22,7 @@ pub(crate) use stories::{stories_table, story_page};
 pub(crate) use style::{bad, bold, dim, good, mark, warn};
 pub(crate) use table::{fields, table};
 pub(crate) use time::{Times, ago};
+pub(crate) use workflow_graph::{graph_json, graph_page, refused_rejects};
 pub(crate) use workflows::{agent_json, workflow_json, workflow_page};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -55,11 +55,11 @@ use crate::cache::{Cache, Loaded};
 pub use crate::can::Can;
 pub use crate::catalog::{Catalog, Entry};
 pub use crate::clock::{Clock, FixedClock, SystemClock};
-pub use crate::commands::{In, StartRun};
+pub use crate::commands::{At, In, StartRun};
 pub use crate::error::{EngineError, ErrorClass};
 pub use crate::feed::Feed;
 pub use crate::health::{CheckProgress, DataCheck, DataChecker};
-pub use crate::inbox::{Asked, Choice, InboxItem, Then, Waits, shell_word};
+pub use crate::inbox::{Asked, Choice, InboxItem, Then, Waits};
 use crate::leases::Leases;
 pub use crate::outcome::{Caller, Key, KnownRows, Mode, Outcome};
 pub use crate::prompt::{BadUrl, DashboardUrl, Face, Prompt, PromptOptions, PromptToken};
@@ -71,6 +71,7 @@ pub use crate::sweeper::{Sweeper, Swept};
 pub use crate::timekeeper::{Ticked, Timekeeper};
 pub use crate::verify::{Verified, verify_all, verify_run};
 pub use crate::workspace::Workspace;
+pub use baton_core::shell::shell_word;
 
 /// How often a decision is made again because somebody else moved the run first.
 const MOST_TRIES: usize = 100;

@@ -16,6 +16,10 @@ mod feed;
 #[cfg(test)]
 mod flows;
 #[cfg(test)]
+mod gate_walks;
+#[cfg(test)]
+mod gates;
+#[cfg(test)]
 mod hostile;
 #[cfg(test)]
 mod lease_races;

@@ -16,6 +16,8 @@ mod events;
 #[cfg(test)]
 mod formats;
 #[cfg(test)]
+mod gates;
+#[cfg(test)]
 mod handoffs;
 #[cfg(test)]
 mod hostile;
