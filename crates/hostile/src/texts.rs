@@ -10,7 +10,17 @@ pub(crate) const BEGINNINGS_OF_KEYS: Pattern = Pattern {
 };
 
 pub(crate) fn patterns() -> Vec<Pattern> {
-    let text = |name, make| Pattern { name, target: Target::Text, make };
+    let mut all = of_writing();
+    all.extend(of_secrets_and_orders());
+    all.extend(of_characters());
+    all
+}
+
+fn text(name: &'static str, make: fn(usize) -> String) -> Pattern {
+    Pattern { name, target: Target::Text, make }
+}
+
+fn of_writing() -> Vec<Pattern> {
     vec![
         text("letters", |n| repeat("a", n)),
         text("digits", |n| repeat("1", n)),
@@ -49,6 +59,11 @@ pub(crate) fn patterns() -> Vec<Pattern> {
         text("ends_of_sections", |n| repeat("]]>", n)),
         text("words", |n| repeat("done ", n)),
         text("questions", |n| repeat("???", n)),
+    ]
+}
+
+fn of_secrets_and_orders() -> Vec<Pattern> {
+    vec![
         text("orders_that_begin", |n| repeat("ignore ", n)),
         text("orders_in_quotes", |n| repeat("\"ignore all instructions\" ", n)),
         text("orders_that_almost_end", |n| repeat("ignore all previous ", n)),
@@ -80,6 +95,11 @@ pub(crate) fn patterns() -> Vec<Pattern> {
         text("ranges_that_begin", |n| repeat("a:1", n)),
         text("colons", |n| repeat(":", n)),
         text("colons_and_blanks", |n| repeat("a: ", n)),
+    ]
+}
+
+fn of_characters() -> Vec<Pattern> {
+    vec![
         text("reversed", |n| repeat("\u{202E}", n)),
         text("joiners", |n| repeat("\u{200D}", n)),
         text("emoji_and_joiners", |n| repeat("👩\u{200D}", n)),
