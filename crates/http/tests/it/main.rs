@@ -24,6 +24,8 @@ mod hostile;
 #[cfg(test)]
 mod inbox;
 #[cfg(test)]
+mod limits;
+#[cfg(test)]
 mod lists;
 #[cfg(test)]
 mod page;
