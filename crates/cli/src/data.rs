@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use baton_engine::{Verified, verify_all};
-use baton_store::Store as _;
+use baton_store::{Store as _, StoreError};
 use baton_store_sqlite::{Beside, SqliteStore};
 
 use crate::api::{Holder, Server, holder};
@@ -38,19 +38,11 @@ impl Data {
         Ok(())
     }
 
-    /// Walks every chain. Beside a server the file is checked as it is, and the chains in a copy:
-    /// while they are walked, the server goes on.
+    /// Walks every chain.
     pub(crate) async fn verify(&self) -> Result<Verified, Failure> {
         match self {
             Self::Ours(session) => Ok(verify_all(session.engine.store()).await?),
-            Self::Beside { store, project, .. } => {
-                let mut problems = store.check().await?;
-                let workshop = workshop_in(&project.data())?;
-                store.copy_into(workshop.path()).await?;
-                let verified = verify_copy(workshop.path()).await?;
-                problems.extend(verified.problems);
-                Ok(Verified { problems, ..verified })
-            }
+            Self::Beside { store, project, .. } => verify_beside(store, project).await,
         }
     }
 
@@ -60,6 +52,45 @@ impl Data {
             Self::Beside { store, .. } => store.close().await,
         }
     }
+}
+
+/// Walks every chain of a project and changes nothing: nobody sweeps, and no workflow is read that
+/// a person may have broken.
+pub(crate) async fn verify_project(project: &Project) -> Result<Verified, Failure> {
+    let data = project.data();
+    match holder(&data).await? {
+        // The lock is let go when everything is closed.
+        Holder::Us(_lock) => verify_copy(&data).await,
+        Holder::Server(_) => {
+            let store = Beside::open(&data).map_err(Failure::Open)?;
+            let verified = verify_beside(&store, project).await;
+            store.close().await;
+            verified
+        }
+    }
+}
+
+/// Beside a server the file is checked as it is, and the chains in a copy: while they are walked,
+/// the server goes on.
+async fn verify_beside(store: &Beside, project: &Project) -> Result<Verified, Failure> {
+    let problems = store.check().await?;
+    let workshop = workshop_in(&project.data())?;
+    let copied = match store.copy_into(workshop.path()).await {
+        Ok(()) => verify_copy(workshop.path()).await?,
+        // What SQLite cannot copy is damaged; that is the answer, and no reason to give none.
+        Err(StoreError::Damaged { what }) => {
+            let mut verified = Verified::default();
+            verified.extend([what]);
+            verified
+        }
+        Err(error @ (StoreError::Unavailable(_) | StoreError::Closed | StoreError::Nul)) => {
+            return Err(error.into());
+        }
+    };
+    let mut verified = Verified { problems: Vec::new(), ..copied.clone() };
+    verified.extend(problems);
+    verified.extend(copied.problems);
+    Ok(verified)
 }
 
 /// Opens a copy as the next Baton would, and walks every chain in it.

@@ -119,9 +119,8 @@ impl EngineError {
             EngineError::Contended => "contended",
             EngineError::Closing => "closing",
             EngineError::Store(StoreError::Nul) => "nul",
-            EngineError::Store(
-                StoreError::Unavailable(_) | StoreError::Closed | StoreError::Damaged { .. },
-            ) => "unavailable",
+            EngineError::Store(StoreError::Damaged { .. }) => "damaged",
+            EngineError::Store(StoreError::Unavailable(_) | StoreError::Closed) => "unavailable",
         }
     }
 
@@ -162,6 +161,15 @@ impl EngineError {
     /// The handoff in question as it stands, where there is one.
     pub fn handoff(&self) -> Option<&HandoffRow> {
         if let Self::Refused { handoff, .. } = self { handoff.as_deref() } else { None }
+    }
+
+    /// For a run that a row of the store has named: if it is not found, that is no caller's mistake.
+    pub(crate) fn of_stored_row(self) -> Self {
+        if let Self::NoSuchRun { which } = self {
+            let what = format!("run {which} is named by another row, and is not found by its id");
+            return Self::Store(StoreError::Damaged { what });
+        }
+        self
     }
 
     pub(crate) fn refused(refusal: Refusal) -> Self {

@@ -8,6 +8,7 @@ mod append;
 mod backup;
 mod beside;
 mod check;
+mod checksum;
 mod columns;
 mod connect;
 mod contents;
@@ -24,6 +25,7 @@ mod reader;
 mod runs;
 mod statistics;
 mod stories;
+mod story_log;
 mod timers;
 mod waiting;
 mod writer;
@@ -105,6 +107,10 @@ impl Store for SqliteStore {
         self.readers.read(move |it| runs::list(it, &filter)).await
     }
 
+    async fn run_numbers(&self, after: u64, limit: u32) -> Result<Vec<u64>, StoreError> {
+        self.readers.read(move |it| runs::numbers(it, after, limit)).await
+    }
+
     async fn handoff(&self, which: &HandoffRef) -> Result<Option<HandoffRow>, StoreError> {
         self.readers.find(|it| handoffs::find(it, which)).await
     }
@@ -127,6 +133,10 @@ impl Store for SqliteStore {
     async fn contents(&self, run: RunId, ids: &[ContentId]) -> Result<Vec<Content>, StoreError> {
         let ids = ids.to_vec();
         self.readers.read(move |it| contents::find(it, run, &ids)).await
+    }
+
+    async fn count_contents(&self, run: RunId) -> Result<u64, StoreError> {
+        self.readers.read(move |it| contents::count(it, run)).await
     }
 
     async fn events(&self, filter: &EventFilter) -> Result<Vec<StoredEvent>, StoreError> {
@@ -230,7 +240,7 @@ impl Store for SqliteStore {
     }
 
     async fn check(&self) -> Result<Vec<String>, StoreError> {
-        self.readers.check().await
+        self.readers.check(check::in_full).await
     }
 
     async fn close(&self) {

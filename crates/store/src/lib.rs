@@ -43,6 +43,9 @@ pub trait Store: Send + Sync {
     /// By number, in the filter's order.
     async fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError>;
 
+    /// The numbers of the runs after `after`, ascending, whether or not their rows can be read.
+    async fn run_numbers(&self, after: u64, limit: u32) -> Result<Vec<u64>, StoreError>;
+
     async fn handoff(&self, which: &HandoffRef) -> Result<Option<HandoffRow>, StoreError>;
 
     /// By number, in the filter's order.
@@ -56,6 +59,9 @@ pub trait Store: Send + Sync {
 
     /// The texts that are there, in no particular order.
     async fn contents(&self, run: RunId, ids: &[ContentId]) -> Result<Vec<Content>, StoreError>;
+
+    /// How many texts a run has.
+    async fn count_contents(&self, run: RunId) -> Result<u64, StoreError>;
 
     /// By position, ascending. A position once seen never gets a neighbour below it later.
     async fn events(&self, filter: &EventFilter) -> Result<Vec<StoredEvent>, StoreError>;
@@ -117,7 +123,9 @@ pub trait Store: Send + Sync {
     /// more, or that has another fence, is left alone. This is no event, and changes no run.
     async fn put_off(&self, leases: &[PutOff]) -> Result<u64, StoreError>;
 
-    /// What is wrong with the store itself; nothing, if all is well.
+    /// What is wrong with the store itself, by table and row; nothing, if all is well. It goes on
+    /// after what cannot be read, and says of each kind of problem only how many more there are
+    /// once it has named a few.
     async fn check(&self) -> Result<Vec<String>, StoreError>;
 
     /// Finishes what is under way and takes no more.
@@ -143,7 +151,10 @@ pub enum StoreError {
     Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
     #[error("the store is closed")]
     Closed,
-    #[error("what is stored cannot be read: {what}")]
+    #[error(
+        "the data is damaged: {what}; `baton verify` lists what is wrong, `baton recover` saves \
+         what is whole"
+    )]
     Damaged { what: String },
     #[error("text with the character U+0000 cannot be stored")]
     Nul,
