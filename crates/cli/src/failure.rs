@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use baton_core::document::Node;
 use baton_core::names::NameError;
 use baton_core::problem::Problem;
-use baton_engine::{EngineError, ErrorClass};
+use baton_engine::{EngineError, ErrorClass, Verified};
 use baton_http::ServeError;
 use baton_http::api::{self, Broken};
 use baton_store::StoreError;
@@ -48,6 +48,11 @@ pub(crate) enum Failure {
     Document { file: String, error: FormatError },
     #[error("{what}")]
     Broken { what: String },
+    #[error(
+        "the data has {}; `baton recover` saves what is whole into a new database",
+        show::counted(.0.n_problems(), "problem")
+    )]
+    Unsound(Box<Verified>),
     #[error("cannot {what}: {source}")]
     Io { what: String, source: std::io::Error },
     #[error("the data is in use by another Baton ({by}); it did not finish within 5 seconds")]
@@ -108,7 +113,8 @@ impl Failure {
             Failure::File { .. }
             | Failure::Check { .. }
             | Failure::Document { .. }
-            | Failure::Broken { .. } => REFUSED,
+            | Failure::Broken { .. }
+            | Failure::Unsound(_) => REFUSED,
             Failure::Io { .. }
             | Failure::Busy { .. }
             | Failure::Served { .. }
@@ -130,7 +136,8 @@ impl Failure {
             Failure::Conflict(_) => "conflict",
             Failure::File { .. } | Failure::Check { .. } => "bad_file",
             Failure::Document { error, .. } => error.code(),
-            Failure::Broken { .. } => "broken",
+            Failure::Broken { .. } | Failure::Unsound(_) => "broken",
+            Failure::Store(StoreError::Damaged { .. }) => "damaged",
             Failure::Io { .. }
             | Failure::Busy { .. }
             | Failure::Served { .. }
@@ -147,6 +154,10 @@ impl Failure {
         match self {
             Failure::Check { problems, .. } => problems.iter().map(ToString::to_string).collect(),
             Failure::File { problems, .. } => problems.iter().map(ToString::to_string).collect(),
+            Failure::Unsound(verified) => {
+                let more = (verified.n_more > 0).then(|| format!("and {} more", verified.n_more));
+                verified.problems.iter().cloned().chain(more).collect()
+            }
             Failure::Refused { problem, .. } => {
                 let line = |it: &Broken| format!("{}: {} [{}]", it.path, it.message, it.rule);
                 problem.problems.iter().map(line).collect()
@@ -187,6 +198,7 @@ impl Failure {
             | Failure::File { .. }
             | Failure::Check { .. }
             | Failure::Broken { .. }
+            | Failure::Unsound(_)
             | Failure::Io { .. }
             | Failure::Busy { .. }
             | Failure::Served { .. }

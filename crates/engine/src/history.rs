@@ -61,7 +61,7 @@ impl Engine {
         let filter = EventFilter { after: Position::START, run: Some(run), limit: 0 };
         let events = self.store.events(&filter).await?;
         let log = events.into_iter().map(Logged::of).collect::<Result<Vec<_>, _>>()?;
-        let mut ids: Vec<ContentId> = 
+        let mut ids: Vec<ContentId> =
             log.iter().flat_map(|it| named(&it.event)).map(|(id, _)| id).collect();
         ids.sort_unstable();
         ids.dedup();

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use baton_store::StoreError;
 
-use crate::{FILE, check};
 use crate::error::OpenError;
 use crate::reader::Readers;
+use crate::{FILE, check};
 
 /// Only what is one statement is here: two queries may see two moments.
 #[derive(Debug)]

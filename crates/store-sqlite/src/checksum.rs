@@ -63,7 +63,8 @@ fn fill_answered(connection: &Connection) -> rusqlite::Result<()> {
     let mut statement = connection.prepare(sql)?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        let (scope, key, answer): (String, String, String) = (row.get(1)?, row.get(2)?, row.get(5)?);
+        let (scope, key, answer): (String, String, String) =
+            (row.get(1)?, row.get(2)?, row.get(5)?);
         let request: [u8; 32] = row.get(3)?;
         let sum = answers::checksum(&scope, &key, &request, row.get(4)?, &answer);
         update.execute(params![row.get::<_, i64>(0)?, sum])?;

@@ -101,7 +101,10 @@ fn unreadable_column(error: &rusqlite::Error) -> Option<String> {
         }
         rusqlite::Error::InvalidColumnType(_, column, _) => Some(format!("column `{column}`")),
         // A statement of ours that SQLite cannot prepare: a table or an index is not there.
-        rusqlite::Error::SqlInputError { msg, .. } => {
+        rusqlite::Error::SqlInputError { msg, .. }
+        | rusqlite::Error::SqliteFailure(_, Some(msg))
+            if msg.starts_with("no such ") =>
+        {
             Some(format!("the schema is not the one that Baton makes ({msg})"))
         }
         rusqlite::Error::IntegralValueOutOfRange(..) | rusqlite::Error::Utf8Error(..) => {

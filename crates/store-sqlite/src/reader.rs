@@ -8,8 +8,8 @@ use baton_store::StoreError;
 use rusqlite::Connection;
 use tokio::sync::Semaphore;
 
-use crate::error::{OpenError, ThreadGone, to_store};
 use crate::connect;
+use crate::error::{OpenError, ThreadGone, to_store};
 
 const N_CONNECTIONS: u32 = 4;
 

@@ -10,15 +10,7 @@ use crate::show::{self, Format};
 pub(crate) async fn run(project: &Project, format: Format) -> Result<(), Failure> {
     let verified = verify_project(project).await?;
     if !verified.is_sound() {
-        for problem in &verified.problems {
-            show::note(&format!("  - {}", show::visible(problem)));
-        }
-        if verified.n_more > 0 {
-            show::note(&format!("  - and {} more", verified.n_more));
-        }
-        let problems = show::counted(verified.n_problems(), "problem");
-        let advice = "`baton recover` saves what is whole into a new database";
-        return Err(Failure::Broken { what: format!("the data has {problems}; {advice}") });
+        return Err(Failure::Unsound(Box::new(verified)));
     }
     let count = |n: u64| Node::Number(i64::try_from(n).unwrap_or(i64::MAX).into());
     match format {

@@ -33,14 +33,15 @@ pub(super) async fn verify(
                 Ok(event) => walk.happen(store, &event, stored.at, verified).await?,
                 Err(error) => {
                     let version = stored.version.0;
-                    verified.in_run(row.number, &format!("event {version} cannot be read: {error}"));
+                    verified
+                        .in_run(row.number, &format!("event {version} cannot be read: {error}"));
                 }
             }
         }
         verified.n_events += page.len() as u64;
         match page.last() {
-            Some(last) => after = last.position,
-            None => return walk.end(store, verified).await,
+            Some(last) if page.len() == PAGE as usize => after = last.position,
+            Some(_) | None => return walk.end(store, verified).await,
         }
     }
 }
@@ -80,8 +81,7 @@ impl<'a> Walk<'a> {
             problem(format!("event {version} is missing, {} stands there", stored.version.0));
         }
         let by = &stored.by;
-        self.head =
-            event::link(&self.head, self.row.run.id, version, stored.at, by, &stored.body);
+        self.head = event::link(&self.head, self.row.run.id, version, stored.at, by, &stored.body);
         if self.head != stored.hash {
             problem(format!("event {version} does not fit the chain"));
             self.head = stored.hash;

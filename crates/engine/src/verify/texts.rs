@@ -5,26 +5,41 @@ use std::collections::HashSet;
 
 use baton_core::content::{Content, ContentId, ContentKind};
 use baton_core::event::Event;
+use baton_core::run::RunId;
 use baton_store::{RunRow, Store, StoreError};
 
 use super::{Verified, readable};
 use crate::history::named::{NamedAs, named};
 use crate::stored;
 
+/// How many texts are read at once: a package may have a mebibyte.
+const AT_ONCE: usize = 16;
+
 pub(super) struct Texts {
-    run: baton_core::run::RunId,
+    run: RunId,
     number: u64,
     /// Half of each id that was named: enough to tell them apart, and a long run has many.
     seen: HashSet<u128>,
+    /// Those that are not looked at yet.
+    next: Vec<NamedText>,
     n_missing: u64,
+}
+
+struct NamedText {
+    id: ContentId,
+    named_as: NamedAs,
+    /// The name of the event.
+    event: &'static str,
 }
 
 impl Texts {
     pub(super) fn of(row: &RunRow) -> Self {
-        Self { run: row.run.id, number: row.number, seen: HashSet::new(), n_missing: 0 }
+        let (run, number) = (row.run.id, row.number);
+        Self { run, number, seen: HashSet::new(), next: Vec::new(), n_missing: 0 }
     }
 
-    /// Looks at the texts that an event names and none before it did.
+    /// Takes down the texts that an event names and none before it did, and looks at them once
+    /// there are enough.
     pub(super) async fn name(
         &mut self,
         store: &dyn Store,
@@ -32,31 +47,22 @@ impl Texts {
         verified: &mut Verified,
     ) -> Result<(), StoreError> {
         for (id, named_as) in named(event) {
-            if !self.seen.insert(half(id)) {
-                continue;
+            if self.seen.insert(half(id)) {
+                self.next.push(NamedText { id, named_as, event: event.name() });
             }
-            let found = readable(store.contents(self.run, &[id]).await)?;
-            let what = match found.as_ref().map(|it| it.first()) {
-                Ok(Some(content)) => problem(content, named_as).map(str::to_owned),
-                Ok(None) => {
-                    self.n_missing += 1;
-                    Some("is not there".to_owned())
-                }
-                Err(what) => Some(format!("cannot be read: {what}")),
-            };
-            if let Some(what) = what {
-                let (name, id) = (event.name(), id.0);
-                verified.in_run(self.number, &format!("the text {id} of `{name}` {what}"));
-            }
+        }
+        if self.next.len() >= AT_ONCE {
+            self.look(store, verified).await?;
         }
         Ok(())
     }
 
     pub(super) async fn end(
-        self,
+        mut self,
         store: &dyn Store,
         verified: &mut Verified,
     ) -> Result<(), StoreError> {
+        self.look(store, verified).await?;
         let n_named = self.seen.len() as u64 - self.n_missing;
         let n_stored = store.count_contents(self.run).await?;
         if n_stored != n_named {
@@ -64,6 +70,47 @@ impl Texts {
             verified.in_run(self.number, &what);
         }
         Ok(())
+    }
+
+    async fn look(&mut self, store: &dyn Store, verified: &mut Verified) -> Result<(), StoreError> {
+        let next = std::mem::take(&mut self.next);
+        let ids: Vec<ContentId> = next.iter().map(|it| it.id).collect();
+        match readable(store.contents(self.run, &ids).await)? {
+            Ok(found) => {
+                for text in &next {
+                    self.look_at(text, found.iter().find(|it| it.id == text.id), verified);
+                }
+            }
+            // One that cannot be read must not hide the others.
+            Err(_) => {
+                for text in &next {
+                    match readable(store.contents(self.run, &[text.id]).await)? {
+                        Ok(found) => self.look_at(text, found.first(), verified),
+                        Err(what) => self.tell(text, &format!("cannot be read: {what}"), verified),
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn look_at(&mut self, text: &NamedText, found: Option<&Content>, verified: &mut Verified) {
+        match found {
+            None => {
+                self.n_missing += 1;
+                self.tell(text, "is not there", verified);
+            }
+            Some(content) => {
+                if let Some(what) = problem(content, text.named_as) {
+                    self.tell(text, what, verified);
+                }
+            }
+        }
+    }
+
+    fn tell(&self, text: &NamedText, what: &str, verified: &mut Verified) {
+        let NamedText { id, event, .. } = text;
+        verified.in_run(self.number, &format!("the text {} of `{event}` {what}", id.0));
     }
 }
 

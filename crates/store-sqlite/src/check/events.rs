@@ -29,13 +29,14 @@ pub(super) fn check(connection: &Connection, found: &mut Found) -> rusqlite::Res
         if !is_in_order {
             return Ok(());
         }
-        if event.name == "run.started" {
+        if told.as_deref() == Some("run.started") {
             n_runs += 1;
             if run_number != n_runs {
-                found.in_row(number, &format!("run {run_number} was not started as the {n_runs}th"));
+                let what = format!("it starts run {run_number} where run {n_runs} was started");
+                found.in_row(number, &what);
                 is_in_order = false;
             }
-        } else if event.name == "handoff.created" {
+        } else if told.as_deref() == Some("handoff.created") {
             let made = match handoffs.next()? {
                 Some(row) => Some((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)),
                 None => None,

@@ -76,13 +76,19 @@ fn last_given(connection: &Connection, table: &str) -> rusqlite::Result<i64> {
 /// SQLite's own list has a line for each table that counts, and no other.
 fn in_list(connection: &Connection, found: &mut Found) -> rusqlite::Result<()> {
     let mut seen: Vec<String> = Vec::new();
-    scan::rows(connection, "sqlite_sequence", "name from sqlite_sequence", found, |row, _, found| {
-        let name: String = row.get(1)?;
-        let is_known = name == "outbox" || COUNTED.iter().any(|(table, ..)| *table == name);
-        if !is_known || seen.contains(&name) {
-            found.add(format!("`sqlite_sequence` has a line for `{name}` that is not Baton's"));
-        }
-        seen.push(name);
-        Ok(())
-    })
+    scan::rows(
+        connection,
+        "sqlite_sequence",
+        "name from sqlite_sequence",
+        found,
+        |row, _, found| {
+            let name: String = row.get(1)?;
+            let is_known = name == "outbox" || COUNTED.iter().any(|(table, ..)| *table == name);
+            if !is_known || seen.contains(&name) {
+                found.add(format!("`sqlite_sequence` has a line for `{name}` that is not Baton's"));
+            }
+            seen.push(name);
+            Ok(())
+        },
+    )
 }

@@ -7,7 +7,8 @@ use super::found::Found;
 use super::scan;
 use crate::outbox;
 
-const FROM: &str = "id, run_number, about, added_at, zeroblob(16) as run_id from outbox not indexed";
+const FROM: &str =
+    "id, run_number, about, added_at, zeroblob(16) as run_id from outbox not indexed";
 
 /// How often the log is read again behind a row that no event has put there.
 const MOST_READ_AGAIN: u32 = 20;

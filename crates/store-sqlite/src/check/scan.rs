@@ -18,12 +18,11 @@ pub(super) fn rows(
     found: &mut Found,
     mut look: impl FnMut(&Row<'_>, i64, &mut Found) -> rusqlite::Result<()>,
 ) -> rusqlite::Result<()> {
-    let sql = format!(
-        "select {table}.rowid, {from} where {table}.rowid > ?1 order by {table}.rowid"
-    );
+    let sql =
+        format!("select {table}.rowid, {from} where {table}.rowid > ?1 order by {table}.rowid");
     let mut after = None;
     for n_tries in 0..MOST_TRIES {
-        match scan(connection, &sql, &mut after, found, &mut look) {
+        match scan(connection, table, &sql, &mut after, found, &mut look) {
             Ok(()) => return Ok(()),
             Err(error) if is_passing(&error) => return Err(error),
             Err(error) => found.add(unreadable_after(table, after, &error)),
@@ -43,6 +42,7 @@ fn unreadable_after(table: &str, after: Option<i64>, error: &rusqlite::Error) ->
 
 fn scan(
     connection: &Connection,
+    table: &str,
     sql: &str,
     after: &mut Option<i64>,
     found: &mut Found,
@@ -62,7 +62,7 @@ fn scan(
             if what.starts_with("row ") {
                 found.add(what);
             } else {
-                found.in_row(number, &what);
+                found.add(format!("row {number} of `{table}`: {what}"));
             }
         }
     }

@@ -27,7 +27,8 @@ pub(super) fn check(connection: &Connection, found: &mut Found) -> rusqlite::Res
         found.add(format!("the {kind} `{name}` of `{table}` was not made by Baton"));
     }
     for pragma in ["user_version", "application_id"] {
-        let value = |it: &Connection| it.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
+        let value =
+            |it: &Connection| it.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
         let (expected, actual) = (value(&fresh)?, value(connection)?);
         if expected != actual {
             found.add(format!("`{pragma}` of the file is {actual} instead of {expected}"));
@@ -37,10 +38,7 @@ pub(super) fn check(connection: &Connection, found: &mut Found) -> rusqlite::Res
 }
 
 /// Opening the file has compared the text of every migration; this is about what else is there.
-pub(super) fn check_migrations(
-    connection: &Connection,
-    found: &mut Found,
-) -> rusqlite::Result<()> {
+pub(super) fn check_migrations(connection: &Connection, found: &mut Found) -> rusqlite::Result<()> {
     let expected: Vec<_> = MIGRATIONS.iter().map(|it| it.row()).collect();
     let sql = "select number, name, hash, applied_at from schema_migrations order by number";
     let mut statement = connection.prepare(sql)?;

@@ -80,10 +80,16 @@ async fn a_column_that_its_text_denies_is_reported() {
         ("update runs set workflow = 'other'", "run 1 has a `workflow` that its state denies"),
         ("update runs set status = 'cancelled'", "run 1 has a `status` that its state denies"),
         ("update runs set baton = 'held'", "run 1 has a `baton` that its state denies"),
-        ("update runs set current_agent = 'eve'", "run 1 has a `current_agent` that its state denies"),
+        (
+            "update runs set current_agent = 'eve'",
+            "run 1 has a `current_agent` that its state denies",
+        ),
         ("update runs set started_at = 1", "run 1 has a `started_at` that its state denies"),
         ("update runs set moved_at = 1", "run 1 has a `moved_at` that its state denies"),
-        ("update events set name = 'run.paused'", "row 1 of `events`: its name is not that of its body"),
+        (
+            "update events set name = 'run.paused'",
+            "row 1 of `events`: its name is not that of its body",
+        ),
     ] {
         let dir = with_file(&a_file().await);
         let connection = crate::connect::writing(&dir.path().join(FILE)).unwrap();
