@@ -71,10 +71,8 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
             result
         }
         Command::Verify => {
-            let data = Data::open(Project::find(cli.project.as_deref())?).await?;
-            let result = verify::run(&data, cli.format()).await;
-            data.close().await;
-            result
+            let project = Project::find(cli.project.as_deref())?;
+            verify::run(&project, cli.format()).await
         }
         Command::Status
         | Command::Story(_)

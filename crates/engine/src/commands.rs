@@ -196,8 +196,17 @@ impl Engine {
         command: impl FnOnce(HandoffNo) -> Command,
     ) -> Result<Outcome, EngineError> {
         let (run, no) = self.resolve_handoff(which).await?;
-        let command = self.checked(run, no, command(no)).await?;
-        let outcome = self.on_run(caller, run, command).await;
+        let outcome = match self.checked(run, no, command(no)).await {
+            Ok(command) => self.on_run(caller, run, command).await,
+            Err(error) => Err(error),
+        };
+        let outcome = match which {
+            HandoffRef::Number(_) | HandoffRef::Id(_) => {
+                outcome.map_err(EngineError::of_stored_row)
+            }
+            // The caller may have named a run that there is not.
+            HandoffRef::InRun(..) => outcome,
+        };
         match outcome {
             // Whoever is refused wants to know how the handoff stands, or that there is none.
             Err(EngineError::Refused { refusal, handoff: None }) => {

@@ -170,6 +170,15 @@ impl EngineError {
         if let Self::Refused { handoff, .. } = self { handoff.as_deref() } else { None }
     }
 
+    /// For a run that a row of the store has named: if it is not found, that is no caller's mistake.
+    pub(crate) fn of_stored_row(self) -> Self {
+        if let Self::NoSuchRun { which } = self {
+            let what = format!("run {which} is named by another row, and is not found by its id");
+            return Self::Store(StoreError::Damaged { what });
+        }
+        self
+    }
+
     pub(crate) fn refused(refusal: Refusal) -> Self {
         Self::Refused { refusal, handoff: None }
     }

@@ -3,7 +3,7 @@
 //! Whatever is made of a history is a function of it: no clock, no catalog that may be edited
 //! later. A run that moves while it is read is told of again, because it has moved.
 
-mod named;
+pub(crate) mod named;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -78,7 +78,8 @@ impl Engine {
         let filter = EventFilter { after: Position::START, run: Some(run), limit: 0 };
         let events = self.store.events(&filter).await?;
         let log = events.into_iter().map(Logged::of).collect::<Result<Vec<_>, _>>()?;
-        let mut ids: Vec<ContentId> = log.iter().flat_map(|it| named(&it.event)).collect();
+        let mut ids: Vec<ContentId> =
+            log.iter().flat_map(|it| named(&it.event)).map(|(id, _)| id).collect();
         ids.sort_unstable();
         ids.dedup();
         let texts = self.store.contents(run, &ids).await?;

@@ -5,11 +5,10 @@ use baton_core::content::ContentId;
 use baton_core::event::{Event, replay};
 use baton_core::hash::Hash;
 use baton_core::run::RunId;
-use baton_store::{HandoffRow, RunRow, TimerRow, Version};
+use baton_store::{HandoffChange, HandoffRow, RunRow, TimerRow, Version};
 use jiff::Timestamp;
 
 use crate::timers::timer;
-use crate::verify::rows_told;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RebuiltRun {
@@ -40,7 +39,32 @@ pub fn rebuild_run(
     Some(RebuiltRun { row, handoffs, timers })
 }
 
+/// The rows of the handoffs as the events tell them. Numbers are the store's to give.
+fn rows_told(row: &RunRow, events: &[(Event, Timestamp)]) -> Vec<HandoffRow> {
+    let mut rows: Vec<HandoffRow> = Vec::new();
+    for (event, at) in events {
+        if let Event::HandoffCreated(created) = event {
+            rows.push(HandoffRow::opened(0, &row.run, created, *at));
+        }
+        let told = event.handoff().and_then(|no| rows.iter_mut().find(|it| it.no == no));
+        if let Some(told) = told {
+            tell(told, event, row, *at);
+        }
+    }
+    rows
+}
+
+/// What an event tells of the row of its handoff.
+pub(crate) fn tell(told: &mut HandoffRow, event: &Event, row: &RunRow, at: Timestamp) {
+    if let Event::HandoffStale { .. } = event {
+        // A mark on the state of that moment, which is not the state of today.
+        told.is_stale = true;
+    } else if let Some(HandoffChange::Moved(moved)) = crate::append::change(event, &row.run) {
+        told.make_move(&moved, at);
+    }
+}
+
 /// The texts that an event names.
 pub fn texts_named_by(event: &Event) -> Vec<ContentId> {
-    crate::history::named(event)
+    crate::history::named::named(event).into_iter().map(|(id, _)| id).collect()
 }

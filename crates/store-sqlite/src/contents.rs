@@ -5,8 +5,8 @@ use baton_core::package::Format;
 use baton_core::run::RunId;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use crate::columns::{content_id, hash, parsed};
-use crate::error::unreadable;
+use crate::columns::{content_id, hash, number, parsed};
+use crate::error::{in_row, unreadable};
 
 /// Adds a text. The same one again is the same text: its id is a hash of it.
 pub(crate) fn add(
@@ -45,7 +45,7 @@ pub(crate) fn find(
     run: RunId,
     ids: &[ContentId],
 ) -> rusqlite::Result<Vec<Content>> {
-    let sql = "select id, nonce, kind, format, hash, text from contents
+    let sql = "select rowid as row_number, id, nonce, kind, format, hash, text from contents
                where run_number = (select number from runs where id = ?1) and id = ?2";
     let mut statement = connection.prepare_cached(sql)?;
     let mut found = Vec::with_capacity(ids.len());
@@ -63,7 +63,18 @@ pub(crate) fn lost(connection: &Connection, run: RunId) -> rusqlite::Result<Vec<
     connection.prepare_cached(sql)?.query_map([run.0.as_bytes()], read)?.collect()
 }
 
+pub(crate) fn count(connection: &Connection, run: RunId) -> rusqlite::Result<u64> {
+    let sql = "select count(*) as n from contents
+               where run_number = (select number from runs where id = ?1)";
+    connection.prepare_cached(sql)?.query_row([run.0.as_bytes()], |row| number(row, "n"))
+}
+
+/// Of a row that has its own number as `row_number`.
 pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Content> {
+    columns(row).map_err(in_row(row, "contents", "row_number"))
+}
+
+fn columns(row: &Row<'_>) -> rusqlite::Result<Content> {
     let kind = match row.get_ref("kind")?.as_str() {
         Ok("package") => ContentKind::Package {
             format: parsed(row, "format", Format::parse)?,

@@ -9,7 +9,7 @@ use baton_wire::event::decode;
 use rusqlite::{Connection, Row, params};
 
 use crate::columns::{hash, integer, limit, nanoseconds, number, parsed, run_id, time};
-use crate::error::{to_store, unreadable};
+use crate::error::{in_row, to_store, unreadable};
 
 pub(crate) fn add(
     connection: &Connection,
@@ -109,7 +109,11 @@ pub(crate) fn last_position(connection: &Connection) -> rusqlite::Result<Positio
     connection.prepare_cached(sql)?.query_row([], |row| Ok(Position(number(row, "position")?)))
 }
 
-fn read(row: &Row<'_>) -> rusqlite::Result<StoredEvent> {
+pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<StoredEvent> {
+    columns(row).map_err(in_row(row, "events", "position"))
+}
+
+fn columns(row: &Row<'_>) -> rusqlite::Result<StoredEvent> {
     Ok(StoredEvent {
         position: Position(number(row, "position")?),
         run: run_id(row, "run_id")?,

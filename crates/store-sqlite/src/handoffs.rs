@@ -11,7 +11,7 @@ use crate::columns::{
     nanoseconds, nearest_nanoseconds, number, outcome, parsed, place, place_text, run_id, time,
     uuid,
 };
-use crate::error::{damaged, to_store};
+use crate::error::{damaged, in_row, to_store};
 
 /// Adds a pending handoff; gives its number.
 pub(crate) fn add(
@@ -270,7 +270,11 @@ const COLUMNS: &str = "select
     handoffs.warnings, handoffs.is_stale, handoffs.created_at, handoffs.accepted_at,
     handoffs.ended_at";
 
-fn read(row: &Row<'_>) -> rusqlite::Result<HandoffRow> {
+pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<HandoffRow> {
+    columns(row).map_err(in_row(row, "handoffs", "number"))
+}
+
+fn columns(row: &Row<'_>) -> rusqlite::Result<HandoffRow> {
     let agent = |column| parsed(row, column, |it| AgentId::parse(it).ok());
     Ok(HandoffRow {
         number: number(row, "number")?,

@@ -10,6 +10,7 @@ mod append;
 mod backup;
 mod beside;
 mod check;
+mod checksum;
 mod columns;
 mod connect;
 mod contents;
@@ -26,6 +27,7 @@ mod hold;
 mod identity;
 mod judge;
 mod lock;
+mod lost_numbers;
 mod mark;
 mod marker;
 mod migrate;
@@ -39,6 +41,7 @@ mod runs;
 mod salvage;
 mod statistics;
 mod stories;
+mod story_log;
 mod timers;
 mod transplant;
 mod waiting;
@@ -199,6 +202,10 @@ impl Store for SqliteStore {
         self.readers.read(move |it| runs::list(it, &filter)).await
     }
 
+    async fn run_numbers(&self, after: u64, limit: u32) -> Result<Vec<u64>, StoreError> {
+        self.readers.read(move |it| runs::numbers(it, after, limit)).await
+    }
+
     async fn handoff(&self, which: &HandoffRef) -> Result<Option<HandoffRow>, StoreError> {
         self.readers.find(|it| handoffs::find(it, which)).await
     }
@@ -225,6 +232,10 @@ impl Store for SqliteStore {
 
     async fn lost_texts(&self, run: RunId) -> Result<Vec<ContentId>, StoreError> {
         self.readers.read(move |it| contents::lost(it, run)).await
+    }
+
+    async fn count_contents(&self, run: RunId) -> Result<u64, StoreError> {
+        self.readers.read(move |it| contents::count(it, run)).await
     }
 
     async fn events(&self, filter: &EventFilter) -> Result<Vec<StoredEvent>, StoreError> {
@@ -332,7 +343,7 @@ impl Store for SqliteStore {
     }
 
     async fn check(&self) -> Result<Vec<String>, StoreError> {
-        self.readers.check().await
+        self.readers.check(check::in_full).await
     }
 
     async fn check_slowly(&self) -> Result<Vec<String>, StoreError> {

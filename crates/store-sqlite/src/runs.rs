@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
 
 use crate::append::Prepared;
 use crate::columns::{after, hash, integer, limit, nanoseconds, number, run_id};
-use crate::error::{is_constraint, to_append, to_store, unreadable};
+use crate::error::{in_row, is_constraint, to_append, to_store, unreadable};
 use crate::events;
 
 /// Adds a run; gives its number.
@@ -141,6 +141,18 @@ pub(crate) fn find(connection: &Connection, which: &RunRef) -> rusqlite::Result<
     connection.prepare_cached(&sql)?.query_row([value], read).optional()
 }
 
+/// Read from the tree of the table itself, without what is in the rows.
+pub(crate) fn numbers(
+    connection: &Connection,
+    after: u64,
+    most: u32,
+) -> rusqlite::Result<Vec<u64>> {
+    let sql = "select number from runs not indexed where number > ?1 order by number limit ?2";
+    let read = |row: &Row<'_>| number(row, "number");
+    let params = params![integer(after), limit(most)];
+    connection.prepare_cached(sql)?.query_map(params, read)?.collect()
+}
+
 pub(crate) fn list(connection: &Connection, filter: &RunFilter) -> rusqlite::Result<Vec<RunRow>> {
     let sql = list_sql(filter);
     let statuses: Vec<String> = filter.statuses.iter().map(|it| it.name().to_owned()).collect();
@@ -193,6 +205,10 @@ pub(crate) fn list_sql(filter: &RunFilter) -> String {
 }
 
 fn read(connection: &Connection, row: &Row<'_>) -> rusqlite::Result<RunRow> {
+    columns(connection, row).map_err(in_row(row, "runs", "number"))
+}
+
+fn columns(connection: &Connection, row: &Row<'_>) -> rusqlite::Result<RunRow> {
     let (number, version) = (number(row, "number")?, Version(number(row, "version")?));
     let head = hash(row, "head")?;
     let run = match state(row) {

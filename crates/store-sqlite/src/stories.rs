@@ -6,20 +6,24 @@ use baton_core::story::Story;
 use baton_store::{Answered, AppendError, StoryFilter, StoryRow};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use crate::answers;
 use crate::columns::{limit, list_text, maybe_parsed, parsed, run_id, time};
-use crate::error::to_append;
+use crate::error::{in_row, to_append};
+use crate::{answers, story_log};
 
 const SELECT: &str = "select
     stories.key, stories.title, stories.description, stories.acceptance, stories.depends_on,
     stories.priority, stories.branch, stories.pr_url, stories.created_at,
-    runs.id as run_id, runs.status
+    stories.rowid as row_number, runs.id as run_id, runs.status
     from stories left join runs
         on runs.number = (select max(number) from runs where story_key = stories.key)";
 
 /// Adds a story; false where one of that key is there already.
 pub(crate) fn add(connection: &Connection, story: &Story, now: i64) -> rusqlite::Result<bool> {
-    write(connection, story, now, "do nothing").map(|n_rows| n_rows > 0)
+    let is_new = write(connection, story, now, "do nothing")? > 0;
+    if is_new {
+        story_log::add(connection, &story.key, now)?;
+    }
+    Ok(is_new)
 }
 
 /// As [`add`], with the answer to a request that may be sent twice.
@@ -47,7 +51,8 @@ pub(crate) fn save(connection: &Connection, story: &Story, now: i64) -> rusqlite
                     priority = excluded.priority,
                     branch = excluded.branch,
                     pr_url = excluded.pr_url";
-    write(connection, story, now, over).map(|_| ())
+    write(connection, story, now, over)?;
+    story_log::add(connection, &story.key, now)
 }
 
 fn write(
@@ -91,7 +96,12 @@ pub(crate) fn list(
     connection.prepare_cached(&sql)?.query_map(params![after, limit(filter.limit)], read)?.collect()
 }
 
-fn read(row: &Row<'_>) -> rusqlite::Result<StoryRow> {
+/// Of a row that has its own number as `row_number`.
+pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<StoryRow> {
+    columns(row).map_err(in_row(row, "stories", "row_number"))
+}
+
+fn columns(row: &Row<'_>) -> rusqlite::Result<StoryRow> {
     let story = Story {
         key: parsed(row, "key", |it| StoryKey::parse(it).ok())?,
         title: row.get("title")?,

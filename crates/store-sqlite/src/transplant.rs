@@ -14,8 +14,8 @@ use crate::columns::{integer, nanoseconds};
 use crate::error::{OpenError, to_open, to_store};
 use crate::hold::HeldPromise;
 use crate::{
-    FILE, answers, connect, contents, definitions, events, handoffs, migrate, runs, stories,
-    timers, waiting,
+    FILE, answers, connect, contents, definitions, events, handoffs, lost_numbers, migrate, runs,
+    stories, timers, waiting,
 };
 
 /// After so many rows what is written is moved into the database: a log of all of it would be as
@@ -101,7 +101,7 @@ impl Transplant {
         }
         for timer in &it.timers {
             let set = TimerChange::Set { no: timer.no, what: timer.what, due: timer.due };
-            timers::change(&self.connection, run_number, &set)?;
+            timers::change(&self.connection, it.row.run.id, run_number, &set)?;
         }
         if it.row.run.is_waiting() {
             waiting::change(&self.connection, run_number, true).map_err(to_store)?;
@@ -130,6 +130,7 @@ impl Transplant {
     }
 
     pub fn finish(self) -> Result<(), StoreError> {
+        lost_numbers::record(&self.connection).map_err(to_store)?;
         self.settle()?;
         self.connection.close().map_err(|(_, error)| to_store(error))
     }

@@ -71,6 +71,13 @@ impl Store for MemoryStore {
         Ok(filters::ordered(matching, filter.order, 0, filter.limit))
     }
 
+    async fn run_numbers(&self, after: u64, limit: u32) -> Result<Vec<u64>, StoreError> {
+        let kept = self.open()?;
+        let later = kept.runs.iter().map(|it| it.number).filter(|it| *it > after);
+        let most = if limit == 0 { usize::MAX } else { limit as usize };
+        Ok(later.take(most).collect())
+    }
+
     async fn handoff(&self, which: &HandoffRef) -> Result<Option<HandoffRow>, StoreError> {
         Ok(self.open()?.handoff(which).cloned())
     }
@@ -101,6 +108,11 @@ impl Store for MemoryStore {
     async fn lost_texts(&self, _: RunId) -> Result<Vec<ContentId>, StoreError> {
         // It forgets everything at once, and is never recovered.
         Ok(Vec::new())
+    }
+
+    async fn count_contents(&self, run: RunId) -> Result<u64, StoreError> {
+        let kept = self.open()?;
+        Ok(kept.contents.keys().filter(|(of, _)| *of == run).count() as u64)
     }
 
     async fn events(&self, filter: &EventFilter) -> Result<Vec<StoredEvent>, StoreError> {

@@ -27,8 +27,8 @@ pub(super) fn log(history: &History) -> String {
     }
     let mut seen = std::collections::BTreeSet::new();
     for it in &history.log {
-        let named = named(&it.event);
-        let new = named.into_iter().filter(|id| seen.insert(*id));
+        let named = named(&it.event).into_iter().map(|(id, _)| id);
+        let new = named.filter(|id| seen.insert(*id));
         for content in new.filter_map(|id| history.content(id)) {
             text += &RunLogLine::Text(TextLine::of(content)).encode();
         }

@@ -48,4 +48,6 @@ mod stories;
 #[cfg(test)]
 mod sweeps;
 #[cfg(test)]
+mod verify;
+#[cfg(test)]
 mod world;

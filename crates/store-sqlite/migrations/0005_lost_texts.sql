@@ -1,8 +1,0 @@
--- Texts that the log names and that no byte could be found of when the database was recovered. What
--- is listed here is known to be missing; what is missing and not listed was taken away since.
-
-create table lost_texts (
-    run_number integer not null references runs (number),
-    id blob not null check (length(id) = 32),
-    primary key (run_number, id)
-) strict, without rowid;
