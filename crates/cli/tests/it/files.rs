@@ -86,7 +86,7 @@ fn a_check_says_what_each_step_is_behind_and_names_the_cycles() {
         assert!(said.lines().any(|it| it.trim_end() == line), "{line}: {said}");
     }
     let said = project.ok(&["workflow", "check", "story-pipeline"]);
-    assert!(said.contains("CYCLE\nimplement, review"), "{said}");
+    assert!(said.lines().any(|it| it.trim_end() == "implement, review"), "{said}");
     let checked = project.json(&["workflow", "check", "gated-project"]);
     assert_eq!(checked["steps"][3]["behind"][1], "Budget approved");
     assert_eq!(checked["cycles"].as_array().map(Vec::len), Some(0));

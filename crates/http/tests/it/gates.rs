@@ -36,9 +36,9 @@ async fn a_loose_baton_is_not_taken_up_behind_a_gate_on_any_api() {
             native.replace("implementation", "architecture").replace("orchestrator", "estimation");
         world.post("/api/v1/handoffs", &forward).await.refuses(409, code);
     }
-    let document = r#"{"story_id":"s-1","from_agent":"implementation","to_agent":"orchestrator","status":"success","summary":"Built it, 3 files"}"#;
-    let refused = world.post("/api/v1/documents?run=1&profile=lenient", document).await;
-    assert_eq!(refused.status, 409, "{}", refused.text);
+    let document = r#"{"handoff":{"from":"implementation","to":"orchestrator","story_id":"s-1","summary":"Built it, 3 files"}}"#;
+    let path = "/api/v1/documents?profile=lenient";
+    world.post(path, document).await.refuses(409, "behind_gate");
     let run = world.get("/api/v1/runs/s-1").await.is(200);
     assert_eq!(
         (&run["status"], &run["baton"], &run["visited"]),
@@ -50,10 +50,9 @@ async fn a_loose_baton_is_not_taken_up_behind_a_gate_on_any_api() {
 async fn a_run_is_not_begun_behind_a_gate_on_the_pipeline_api() {
     let world = world().await;
     let seed = format!(
-        r#"{{"action":"create","storyId":"new","fromAgent":"implementation","toAgent":"orchestrator","payload":{BUILT}}}"#
+        r#"{{"action":"create","storyId":"new","workflow":"gated-project","fromAgent":"implementation","toAgent":"orchestrator","payload":{BUILT}}}"#
     );
-    let refused =
-        world.client.send("POST", "/api/handoffs?workflow=gated-project", &[], &seed).await;
+    let refused = world.client.send("POST", "/api/handoffs", &[], &seed).await;
     assert_eq!(refused.status, 409, "{}", refused.text);
     assert_eq!(world.get("/api/v1/runs").await.is(200)["items"], json!([]));
 }
