@@ -55,8 +55,7 @@ impl Data {
     }
 }
 
-/// Walks every chain of a project and changes nothing: nobody sweeps, and no workflow is read that
-/// a person may have broken.
+/// Walks every chain of a project and changes nothing: no run is swept, and no workflow file is read.
 pub(crate) async fn verify_project(project: &Project) -> Result<Verified, Failure> {
     let data = project.data_dir()?;
     match holder(&data).await? {

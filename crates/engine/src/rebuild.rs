@@ -48,14 +48,14 @@ fn rows_told(row: &RunRow, events: &[(Event, Timestamp)]) -> Vec<HandoffRow> {
         }
         let told = event.handoff().and_then(|no| rows.iter_mut().find(|it| it.no == no));
         if let Some(told) = told {
-            tell(told, event, row, *at);
+            follow(told, event, row, *at);
         }
     }
     rows
 }
 
 /// What an event tells of the row of its handoff.
-pub(crate) fn tell(told: &mut HandoffRow, event: &Event, row: &RunRow, at: Timestamp) {
+pub(crate) fn follow(row_of_handoff: &mut HandoffRow, event: &Event, row: &RunRow, at: Timestamp) {
     if let Event::HandoffStale { .. } = event {
         // A mark on the state of that moment, which is not the state of today.
         told.is_stale = true;

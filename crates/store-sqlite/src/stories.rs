@@ -8,7 +8,8 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::columns::{limit, list_text, maybe_parsed, parsed, run_id, time};
 use crate::error::{in_row, to_append};
-use crate::{answers, story_log};
+use crate::story_log::{self, StoryColumns};
+use crate::answers;
 
 const SELECT: &str = "select
     stories.key, stories.title, stories.description, stories.acceptance, stories.depends_on,
@@ -19,9 +20,10 @@ const SELECT: &str = "select
 
 /// Adds a story; false where one of that key is there already.
 pub(crate) fn add(connection: &Connection, story: &Story, now: i64) -> rusqlite::Result<bool> {
-    let is_new = write(connection, story, now, "do nothing")? > 0;
+    let columns = to_columns(story, now);
+    let is_new = write(connection, &columns, "do nothing")? > 0;
     if is_new {
-        story_log::add(connection, &story.key, now)?;
+        story_log::add(connection, &columns, now)?;
     }
     Ok(is_new)
 }
@@ -51,14 +53,32 @@ pub(crate) fn save(connection: &Connection, story: &Story, now: i64) -> rusqlite
                     priority = excluded.priority,
                     branch = excluded.branch,
                     pr_url = excluded.pr_url";
-    write(connection, story, now, over)?;
-    story_log::add(connection, &story.key, now)
+    let columns = to_columns(story, now);
+    write(connection, &columns, over)?;
+    let sql = "select created_at from stories where key = ?1";
+    let created_at =
+        connection.prepare_cached(sql)?.query_row([story.key.as_str()], |row| row.get(0))?;
+    story_log::add(connection, &StoryColumns { created_at, ..columns }, now)
+}
+
+fn to_columns(story: &Story, created_at: i64) -> StoryColumns {
+    let depends_on: Vec<String> = story.depends_on.iter().map(|it| it.to_string()).collect();
+    StoryColumns {
+        key: story.key.as_str().to_owned(),
+        title: story.title.clone(),
+        description: story.description.clone(),
+        acceptance: list_text(&story.acceptance),
+        depends_on: list_text(&depends_on),
+        priority: story.priority,
+        branch: story.branch.clone(),
+        pr_url: story.pr_url.clone(),
+        created_at,
+    }
 }
 
 fn write(
     connection: &Connection,
-    story: &Story,
-    now: i64,
+    story: &StoryColumns,
     on_conflict: &str,
 ) -> rusqlite::Result<usize> {
     let sql = format!(
@@ -67,17 +87,16 @@ fn write(
          ) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
          on conflict (key) {on_conflict}"
     );
-    let depends_on: Vec<String> = story.depends_on.iter().map(|it| it.to_string()).collect();
     connection.prepare_cached(&sql)?.execute(params![
-        story.key.as_str(),
+        story.key,
         story.title,
         story.description,
-        list_text(&story.acceptance),
-        list_text(&depends_on),
+        story.acceptance,
+        story.depends_on,
         story.priority,
         story.branch,
         story.pr_url,
-        now,
+        story.created_at,
     ])
 }
 

@@ -1,7 +1,6 @@
 //! Every version of every story, as a link in one chain: stories can be edited, and no event tells
 //! of that. The texts themselves are not kept, only what they hash to.
 
-use baton_core::names::StoryKey;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::checksum::{Part, digest};
@@ -13,13 +12,55 @@ pub(crate) const COLUMNS: &str =
 /// What the chain starts from.
 pub(crate) const START: [u8; 32] = [0; 32];
 
-/// Adds a link for the story of `key` as it stands in its row now.
-pub(crate) fn add(connection: &Connection, key: &StoryKey, at: i64) -> rusqlite::Result<()> {
-    let sql = format!("select {COLUMNS} from stories where key = ?1");
-    let mut statement = connection.prepare_cached(&sql)?;
-    let story = statement.query_row([key.as_str()], story_digest)?;
-    let head = head(connection)?;
-    insert(connection, key.as_str(), at, &story, &link(&head, key.as_str(), at, &story))
+/// The columns of a story, as they are stored.
+pub(crate) struct StoryColumns {
+    pub(crate) key: String,
+    pub(crate) title: String,
+    pub(crate) description: String,
+    pub(crate) acceptance: String,
+    pub(crate) depends_on: String,
+    pub(crate) priority: i64,
+    pub(crate) branch: Option<String>,
+    pub(crate) pr_url: Option<String>,
+    pub(crate) created_at: i64,
+}
+
+impl StoryColumns {
+    /// Of a row that has [`COLUMNS`].
+    pub(crate) fn of_row(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            key: row.get("key")?,
+            title: row.get("title")?,
+            description: row.get("description")?,
+            acceptance: row.get("acceptance")?,
+            depends_on: row.get("depends_on")?,
+            priority: row.get("priority")?,
+            branch: row.get("branch")?,
+            pr_url: row.get("pr_url")?,
+            created_at: row.get("created_at")?,
+        })
+    }
+
+    pub(crate) fn digest(&self) -> [u8; 32] {
+        digest(&[
+            Part::Text(&self.key),
+            Part::Text(&self.title),
+            Part::Text(&self.description),
+            Part::Text(&self.acceptance),
+            Part::Text(&self.depends_on),
+            Part::Integer(self.priority),
+            Part::maybe_text(self.branch.as_deref()),
+            Part::maybe_text(self.pr_url.as_deref()),
+            Part::Integer(self.created_at),
+        ])
+    }
+}
+
+/// Adds a link for a story as it was just written.
+pub(crate) fn add(connection: &Connection, story: &StoryColumns, at: i64) -> rusqlite::Result<()> {
+    let (head, digest) = (head(connection)?, story.digest());
+    let hash = link(&head, &story.key, at, &digest);
+    insert(connection, &story.key, at, &digest, &hash)
 }
 
 /// Begins the log of a database that had none, oldest story first.
@@ -29,34 +70,16 @@ pub(crate) fn fill(connection: &Connection) -> rusqlite::Result<()> {
     let mut statement = connection.prepare(&sql)?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        let (key, at): (String, i64) = (row.get("key")?, row.get("created_at")?);
-        let story = story_digest(row)?;
-        head = link(&head, &key, at, &story);
-        insert(connection, &key, at, &story, &head)?;
+        let story = StoryColumns::of_row(row)?;
+        let (at, digest) = (story.created_at, story.digest());
+        head = link(&head, &story.key, at, &digest);
+        insert(connection, &story.key, at, &digest, &head)?;
     }
     Ok(())
 }
 
 pub(crate) fn link(head: &[u8; 32], key: &str, at: i64, story: &[u8; 32]) -> [u8; 32] {
     digest(&[Part::Bytes(head), Part::Text(key), Part::Integer(at), Part::Bytes(story)])
-}
-
-/// Over a row that has [`COLUMNS`].
-pub(crate) fn story_digest(row: &Row<'_>) -> rusqlite::Result<[u8; 32]> {
-    let text = |column| row.get::<_, Option<String>>(column);
-    let texts = [
-        text("key")?,
-        text("title")?,
-        text("description")?,
-        text("acceptance")?,
-        text("depends_on")?,
-        text("branch")?,
-        text("pr_url")?,
-    ];
-    let mut parts: Vec<Part<'_>> = texts.iter().map(|it| Part::maybe_text(it.as_deref())).collect();
-    parts.push(Part::Integer(row.get("priority")?));
-    parts.push(Part::Integer(row.get("created_at")?));
-    Ok(digest(&parts))
 }
 
 fn head(connection: &Connection) -> rusqlite::Result<[u8; 32]> {

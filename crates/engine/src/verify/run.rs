@@ -101,18 +101,18 @@ impl<'a> Walk<'a> {
         }
         self.texts.name(store, event, verified).await?;
         if let Event::HandoffCreated(created) = event {
-            let told = HandoffRow::opened(0, &self.row.run, created, at);
+            let expected = HandoffRow::opened(0, &self.row.run, created, at);
             self.n_handoffs += 1;
-            self.open.insert(created.handoff, told);
+            self.open.insert(created.handoff, expected);
         }
         let Some(no) = event.handoff() else { return Ok(()) };
-        let Some(told) = self.open.get_mut(&no) else { return Ok(()) };
-        rebuild::tell(told, event, self.row, at);
+        let Some(expected) = self.open.get_mut(&no) else { return Ok(()) };
+        rebuild::follow(expected, event, self.row, at);
         // One that has ended never changes again.
-        if !told.state.is_open()
-            && let Some(told) = self.open.remove(&no)
+        if !expected.state.is_open()
+            && let Some(expected) = self.open.remove(&no)
         {
-            check_row(store, self.row, told, verified).await?;
+            check_row(store, self.row, expected, verified).await?;
         }
         Ok(())
     }
@@ -135,8 +135,8 @@ impl<'a> Walk<'a> {
             let (status, baton) = (row.run.status.name(), row.run.baton().name());
             problem(format!("it is {status} and its baton {baton}"));
         }
-        for told in std::mem::take(&mut self.open).into_values() {
-            check_row(store, row, told, verified).await?;
+        for expected in std::mem::take(&mut self.open).into_values() {
+            check_row(store, row, expected, verified).await?;
         }
         let filter = HandoffFilter { run: Some(row.run.id), ..HandoffFilter::default() };
         let n_rows = store.count_handoffs(&filter).await?;
@@ -152,12 +152,12 @@ impl<'a> Walk<'a> {
 async fn check_row(
     store: &dyn Store,
     row: &RunRow,
-    told: HandoffRow,
+    expected: HandoffRow,
     verified: &mut Verified,
 ) -> Result<(), StoreError> {
-    let no = told.no;
+    let no = expected.no;
     let what = match super::readable(store.handoff(&HandoffRef::InRun(row.run.id, no)).await)? {
-        Ok(Some(stored)) if stored == (HandoffRow { number: stored.number, ..told }) => {
+        Ok(Some(stored)) if stored == (HandoffRow { number: stored.number, ..expected }) => {
             return Ok(());
         }
         Ok(Some(_)) => format!("the row of {no} is not what its events tell"),

@@ -90,7 +90,7 @@ impl Texts {
                 for text in &next {
                     match readable(store.contents(self.run, &[text.id]).await)? {
                         Ok(found) => self.look_at(text, found.first(), verified),
-                        Err(what) => self.tell(text, &format!("cannot be read: {what}"), verified),
+                        Err(what) => self.report(text, &format!("cannot be read: {what}"), verified),
                     }
                 }
             }
@@ -103,21 +103,21 @@ impl Texts {
             None => {
                 self.n_missing += 1;
                 if !self.lost.contains(&text.id) {
-                    self.tell(text, "is not there", verified);
+                    self.report(text, "is not there", verified);
                 }
             }
             Some(content) => {
                 if self.lost.contains(&text.id) {
-                    self.tell(text, "is there, and is said to be lost", verified);
+                    self.report(text, "is there, and is said to be lost", verified);
                 }
                 if let Some(what) = problem(content, text.named_as) {
-                    self.tell(text, what, verified);
+                    self.report(text, what, verified);
                 }
             }
         }
     }
 
-    fn tell(&self, text: &NamedText, what: &str, verified: &mut Verified) {
+    fn report(&self, text: &NamedText, what: &str, verified: &mut Verified) {
         let NamedText { id, event, .. } = text;
         verified.in_run(self.number, &format!("the text {} of `{event}` {what}", id.0));
     }

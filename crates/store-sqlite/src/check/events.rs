@@ -9,7 +9,7 @@ use crate::events;
 
 const FROM: &str = "position, run_number, version, happened_at, name, done_by, hash, body,
     zeroblob(16) as run_id,
-    case when json_valid(body) then json_extract(body, '$.type') end as told,
+    case when json_valid(body) then json_extract(body, '$.type') end as body_name,
     case when json_valid(body) then json_extract(body, '$.handoff') end as no
     from events not indexed";
 
@@ -21,22 +21,22 @@ pub(super) fn check(connection: &Connection, found: &mut Found) -> rusqlite::Res
     let mut is_in_order = true;
     scan::rows(connection, "events", FROM, found, |row, number, found| {
         let event = events::read(row)?;
-        let told: Option<String> = row.get("told")?;
-        if told.as_deref() != Some(event.name.as_str()) {
+        let body_name: Option<String> = row.get("body_name")?;
+        if body_name.as_deref() != Some(event.name.as_str()) {
             found.in_row(number, "its name is not that of its body");
         }
         let run_number: i64 = row.get("run_number")?;
         if !is_in_order {
             return Ok(());
         }
-        if told.as_deref() == Some("run.started") {
+        if body_name.as_deref() == Some("run.started") {
             n_runs += 1;
             if run_number != n_runs {
                 let what = format!("it starts run {run_number} where run {n_runs} was started");
                 found.in_row(number, &what);
                 is_in_order = false;
             }
-        } else if told.as_deref() == Some("handoff.created") {
+        } else if body_name.as_deref() == Some("handoff.created") {
             let made = match handoffs.next()? {
                 Some(row) => Some((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)),
                 None => None,

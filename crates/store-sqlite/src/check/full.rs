@@ -15,7 +15,7 @@ use crate::error::{damage, is_passing};
 
 type Check = fn(&Connection, &mut Found) -> rusqlite::Result<()>;
 
-/// In the order in which they are told: what explains the others comes first.
+/// In the order of the report: what explains the others comes first.
 const CHECKS: [(&str, Check); 14] = [
     ("sqlite_schema", schema::check),
     ("schema_migrations", schema::check_migrations),

@@ -1,6 +1,6 @@
 //! Runs, handoffs and events are counted without a gap, and SQLite remembers the last number that
-//! was given: so a row that was taken out is missed. That nobody took out the newest rows *and*
-//! set the last number back cannot be seen from inside the file.
+//! was given: so a row that was removed is missed. That the newest rows were removed *and* the last
+//! number was set back cannot be seen from inside the file.
 
 use rusqlite::{Connection, OptionalExtension as _};
 

@@ -7,7 +7,8 @@ use rusqlite::Connection;
 
 use super::found::Found;
 use super::scan;
-use crate::{stories, story_log};
+use crate::story_log::{self, StoryColumns};
+use crate::stories;
 
 const LOG: &str = "number, key, written_at, story, hash from story_log not indexed";
 
@@ -31,7 +32,7 @@ pub(super) fn check(connection: &Connection, found: &mut Found) -> rusqlite::Res
     scan::rows(connection, "stories", &from, found, |row, _, found| {
         let key = stories::read(row)?.story.key;
         match newest.remove(key.as_str()) {
-            Some(digest) if digest == story_log::story_digest(row)? => {}
+            Some(digest) if digest == StoryColumns::of_row(row)?.digest() => {}
             Some(_) => found.add(format!("the story `{key}` is not as it was written last")),
             None => found.add(format!("the story `{key}` was not written by Baton")),
         }

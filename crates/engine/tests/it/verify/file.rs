@@ -1,4 +1,4 @@
-//! A database file that somebody else changes, and what Baton says then.
+//! A database file that another program changes, and what Baton reports then.
 #![expect(clippy::disallowed_methods, reason = "this is the other program")]
 
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ pub(crate) struct DatabaseFile {
     dir: TempDir,
 }
 
-/// What Baton says of a file.
+/// What Baton reports on a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Refused(String),

@@ -166,15 +166,15 @@ fn page(columns: &[ColumnEdits], rows: &[Verdict]) -> String {
         let _ = writeln!(page, "| `{table}` | `{column}` | {what} | {is_found} |");
     }
     page.push_str(
-        "\n## Rows and the schema\n\n| what was done | it is | said first |\n|---|---|---|\n",
+        "\n## Rows and the schema\n\n| what was done | it is | first problem |\n|---|---|---|\n",
     );
     for (edit, verdict) in ROW_EDITS.iter().zip(rows) {
-        let (is_found, said) = match verdict {
+        let (is_found, first) = match verdict {
             Verdict::Sound => ("**not found**", String::new()),
             Verdict::Refused(_) => ("refused when it is opened", String::new()),
             Verdict::Problems(problems) => ("found", problems[0].replace('|', "\\|")),
         };
-        let _ = writeln!(page, "| {} | {is_found} | {said} |", edit.what);
+        let _ = writeln!(page, "| {} | {is_found} | {first} |", edit.what);
     }
     page
 }
