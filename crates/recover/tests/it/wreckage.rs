@@ -160,7 +160,7 @@ fn catalog() -> Catalog {
     let entries: Vec<Entry> = builtin::workflows().iter().map(entry).collect();
     let agents = builtin::agents().iter().map(|(_, text)| agent_file::parse(text).unwrap().agent);
     let default = WorkflowName::parse("story-pipeline").unwrap();
-    Catalog::new(entries, Agents::new(agents.collect()), Some(default))
+    Catalog::new(entries, Agents::new(agents), Some(default))
 }
 
 /// Takes a story along so many steps. Packages are long, so that some flow over their page.
