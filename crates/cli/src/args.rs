@@ -45,7 +45,11 @@ impl Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Make this folder a Baton project
-    Init,
+    Init {
+        /// In a project that has lost its data: begin with an empty database
+        #[arg(long)]
+        new_data: bool,
+    },
     /// Watch scripted agents pass a story along, in a project of its own
     Demo(Demo),
     /// Serve this project over HTTP: the API, live events, a page
@@ -253,6 +257,12 @@ pub(crate) enum Run {
         /// The agent that gets it, where the first step has several
         #[arg(long, value_name = "AGENT")]
         to: Option<String>,
+        /// Begin at this step; the gates before it are recorded as waived by you
+        #[arg(long, value_name = "STEP", requires = "reason", requires = "story")]
+        at: Option<String>,
+        /// Why it starts, or why there
+        #[arg(long, value_name = "TEXT")]
+        reason: Option<String>,
         #[command(flatten)]
         write: Write,
     },

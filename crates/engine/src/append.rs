@@ -161,6 +161,9 @@ pub(crate) fn change(event: &Event, run: &Run) -> Option<HandoffChange> {
         | Event::LeaseLost { .. }
         | Event::LeaseReleased { .. }
         | Event::GatePassed { .. }
+        | Event::GateWaived { .. }
+        | Event::GateLost { .. }
+        | Event::GateCarried { .. }
         | Event::EvidenceRecorded { .. }
         | Event::SignalPassed
         | Event::SignalMerged { .. }
@@ -208,6 +211,9 @@ fn is_for_the_world(event: &Event) -> bool {
         | Event::LeaseGranted { .. }
         | Event::LeaseReleased { .. }
         | Event::GatePassed { .. }
+        | Event::GateWaived { .. }
+        | Event::GateLost { .. }
+        | Event::GateCarried { .. }
         | Event::EvidenceRecorded { .. }
         | Event::SignalPassed
         | Event::SignalMerged { .. }

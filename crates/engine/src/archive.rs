@@ -155,7 +155,11 @@ impl Archive {
         match self.engine.history(run).await {
             Ok(history) => {
                 archived.n_runs += 1;
-                Ok(Some(rendered(&history)))
+                // Large packages take a while to print, so not on a thread that serves requests.
+                match tokio::task::spawn_blocking(move || rendered(&history)).await {
+                    Ok(rendered) => Ok(Some(rendered)),
+                    Err(error) => std::panic::resume_unwind(error.into_panic()),
+                }
             }
             Err(error @ EngineError::Store(StoreError::Damaged { .. })) => {
                 let error: &(dyn std::error::Error + 'static) = &error;

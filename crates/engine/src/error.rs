@@ -1,6 +1,7 @@
 //! Why a command was not carried out, with everything that a face needs to say so.
 
 use baton_core::names::{AgentId, StoryKey, WorkflowName};
+use baton_core::problem::Problem;
 use baton_core::refusal::{Refusal, RefusalClass};
 use baton_core::run::HandoffNo;
 use baton_store::{HandoffRow, StoreError, Version};
@@ -20,6 +21,8 @@ pub enum EngineError {
     NoSuchRun { which: String },
     #[error("there is no story `{key}`")]
     NoSuchStory { key: StoryKey },
+    #[error("the story `{key}` is too large: {}", listed(problems))]
+    StoryTooLarge { key: StoryKey, problems: Vec<Problem> },
     #[error("there is no workflow `{name}`; known: {known}")]
     NoSuchWorkflow { name: WorkflowName, known: String },
     #[error("it is not clear which workflow is meant; name one of: {known}")]
@@ -102,6 +105,7 @@ impl EngineError {
             EngineError::NoSuchHandoff { .. } => "no_such_handoff",
             EngineError::NoSuchRun { .. } => "no_such_run",
             EngineError::NoSuchStory { .. } => "no_such_story",
+            EngineError::StoryTooLarge { .. } => "story_too_large",
             EngineError::NoSuchWorkflow { .. } => "no_such_workflow",
             EngineError::WorkflowUnclear { .. } => "workflow_unclear",
             EngineError::AlreadyOpen { .. } => "already_open",
@@ -136,7 +140,8 @@ impl EngineError {
             | EngineError::NoSuchStory { .. }
             | EngineError::NoSuchWorkflow { .. } => ErrorClass::NotFound,
             EngineError::BadDocument { .. } => ErrorClass::Malformed,
-            EngineError::WorkflowUnclear { .. }
+            EngineError::StoryTooLarge { .. }
+            | EngineError::WorkflowUnclear { .. }
             | EngineError::RunUnknown { .. }
             | EngineError::SenderUnknown
             | EngineError::NoPrompt { .. }
@@ -168,6 +173,11 @@ impl EngineError {
     pub(crate) fn refused(refusal: Refusal) -> Self {
         Self::Refused { refusal, handoff: None }
     }
+}
+
+fn listed(problems: &[Problem]) -> String {
+    let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    problems.join("; ")
 }
 
 fn or_none(candidates: &str) -> String {

@@ -83,7 +83,17 @@ impl Engine {
         ids.dedup();
         let texts = self.store.contents(run, &ids).await?;
         let texts = texts.into_iter().map(|it| (it.id, it)).collect();
-        Ok(History { row, story, story_created_at, project, workflow, workflow_text, handoffs, log, texts })
+        Ok(History {
+            row,
+            story,
+            story_created_at,
+            project,
+            workflow,
+            workflow_text,
+            handoffs,
+            log,
+            texts,
+        })
     }
 }
 

@@ -78,12 +78,14 @@ impl ArchiveFolders {
         let folder = self.state.as_ref().and_then(|it| it.subdir(ARCHIVED_WORKFLOWS).ok());
         let Some(folder) = folder else { return Vec::new() };
         let names = folder.list().unwrap_or_default();
-        let texts = names.iter().filter_map(|(name, _)| folder.read_text(name, MOST_SMALL_BYTES).ok());
-        texts.filter_map(|text| {
-            let workflow = workflow_file::parse(&text).ok()?;
-            Some(Definition { hash: workflow.hash, name: workflow.name, text })
-        })
-        .collect()
+        let texts =
+            names.iter().filter_map(|(name, _)| folder.read_text(name, MOST_SMALL_BYTES).ok());
+        texts
+            .filter_map(|text| {
+                let workflow = workflow_file::parse(&text).ok()?;
+                Some(Definition { hash: workflow.hash, name: workflow.name, text })
+            })
+            .collect()
     }
 }
 
@@ -127,7 +129,9 @@ fn row(line: &str, session: &ArchivedHead) -> Option<SalvagedRow> {
                 hash,
             },
         },
-        RunLogLine::Text(text) => SalvagedRow::Content { run_number, content: text.into_content()? },
+        RunLogLine::Text(text) => {
+            SalvagedRow::Content { run_number, content: text.into_content()? }
+        }
     })
 }
 

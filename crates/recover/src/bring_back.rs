@@ -9,7 +9,7 @@ use baton_core::names::StoryKey;
 use baton_core::run::{HandoffNo, RunId};
 use baton_core::story::Story;
 use baton_engine::{rebuild_run, texts_named_by};
-use baton_files::{Mode, Dir};
+use baton_files::{Dir, Mode};
 use baton_store::{Definition, Position, StoreError, StoredEvent};
 use baton_store_sqlite::{Hold, LastMark, Transplant, TransplantedRun, Trust, Wreck};
 use baton_wire::workflow_file;
@@ -19,7 +19,9 @@ use uuid::Uuid;
 use crate::leftovers::Leftovers;
 use crate::numbers::{GivenNumbers, HandoffNumbers};
 use crate::prove::{FoundRuns, ProvenEvent, ProvenRun, prove};
-use crate::report::{Incomplete, LostText, RecoveryMethod, MissingPart, RecoveryReport, SavedCounts};
+use crate::report::{
+    Incomplete, LostText, MissingPart, RecoveryMethod, RecoveryReport, SavedCounts,
+};
 use crate::survey::Positions;
 use crate::{RESULT, RecoverError, RecoverJob, survey};
 
@@ -88,7 +90,14 @@ impl Plan {
             if n_known > 0 || !handoffs.is_empty() {
                 let why = Incomplete::lost(hold, run_number)?;
                 let (story, n_saved) = (story_of(hold, run_number)?, 0);
-                self.missing.push(MissingPart { run_number, story, n_saved, n_known, handoffs, why });
+                self.missing.push(MissingPart {
+                    run_number,
+                    story,
+                    n_saved,
+                    n_known,
+                    handoffs,
+                    why,
+                });
             }
         }
         for run in runs {

@@ -24,7 +24,9 @@ use crate::survey::Surveyed;
 
 pub use crate::archived::ArchiveFolders;
 pub use crate::error::RecoverError;
-pub use crate::report::{Incomplete, LostText, RecoveryMethod, MissingPart, RecoveryReport, SavedCounts};
+pub use crate::report::{
+    Incomplete, LostText, MissingPart, RecoveryMethod, RecoveryReport, SavedCounts,
+};
 
 /// Where the new database is put, in the folder that the caller gave.
 pub const RESULT: &str = "result";

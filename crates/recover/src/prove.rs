@@ -94,8 +94,7 @@ fn chain(id: RunId, events: &[HeldEvent]) -> Vec<ProvenEvent> {
 
 /// How many events the run is known to have had. What was never committed does not count.
 fn n_known(id: RunId, chain: &[ProvenEvent], events: &[HeldEvent], clues: &[RunClue]) -> u64 {
-    let of_clues =
-        clues.iter().filter(|it| it.id == id && it.is_committed).map(|it| it.version.0);
+    let of_clues = clues.iter().filter(|it| it.id == id && it.is_committed).map(|it| it.version.0);
     let is_proven = |hash: Hash| chain.iter().any(|it| it.stored.hash == hash);
     let committed = events.iter().filter(|it| it.is_committed);
     // Where another run has the number too, its events are its own.

@@ -102,7 +102,8 @@ impl RecoveryReport {
     pub(crate) fn compare_with(&mut self, mark: Option<&LastMark>) {
         let marked = mark.map_or(0, |it| it.position.0);
         let behind = marked.saturating_sub(self.saved.last_position);
-        let missing: u64 = self.missing.iter().map(|it| it.n_known.saturating_sub(it.n_saved)).sum();
+        let missing: u64 =
+            self.missing.iter().map(|it| it.n_known.saturating_sub(it.n_saved)).sum();
         self.n_unknown_events = match self.method {
             RecoveryMethod::Image(_) | RecoveryMethod::Nothing => behind,
             // Positions are counted without a gap, so what is in none was lost.
@@ -128,7 +129,9 @@ impl RecoveryReport {
         let how = match self.method {
             RecoveryMethod::Image(kind) => format!("from {}", images::name(kind)),
             RecoveryMethod::Rows => "row by row, each proven by the chain of its run".to_owned(),
-            RecoveryMethod::Nothing => "from nothing: there is neither a database nor its log".to_owned(),
+            RecoveryMethod::Nothing => {
+                "from nothing: there is neither a database nor its log".to_owned()
+            }
         };
         let mut lines = vec![format!(
             "saved {}, {}, {} and {}, {how}",
@@ -155,7 +158,8 @@ impl RecoveryReport {
         }
         if self.n_new_numbers > 0 {
             let handoffs = counted(self.n_new_numbers, "handoff");
-            lines.push(format!("changed: {handoffs} got a new number, because the old one is lost"));
+            lines
+                .push(format!("changed: {handoffs} got a new number, because the old one is lost"));
         }
         lines
     }
@@ -213,7 +217,8 @@ impl MissingPart {
             (n_saved, n_known) => format!("events {} to {n_known} of {n_known}", n_saved + 1),
         };
         let labels: Vec<String> = self.handoffs.iter().map(|it| it.label()).collect();
-        let of = if labels.is_empty() { String::new() } else { format!(" [{}]", labels.join(", ")) };
+        let of =
+            if labels.is_empty() { String::new() } else { format!(" [{}]", labels.join(", ")) };
         format!("{run}, {what}{of}: {}", self.why.words())
     }
 
@@ -236,7 +241,9 @@ impl Incomplete {
     fn words(self) -> &'static str {
         match self {
             Incomplete::EventsLost => "an event is in no file any more",
-            Incomplete::IdLost => "no file tells the id of the run, without which nothing proves it",
+            Incomplete::IdLost => {
+                "no file tells the id of the run, without which nothing proves it"
+            }
             Incomplete::WorkflowLost => "the workflow that it began with is in no file any more",
             Incomplete::SecondOpenRun => {
                 "its end is lost, and with another open run its story would have two"

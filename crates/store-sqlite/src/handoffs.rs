@@ -8,7 +8,8 @@ use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
 
 use crate::columns::{
     after, content_id, integer, limit, list_text, maybe_content_id, maybe_parsed, maybe_time,
-    nanoseconds, nearest_nanoseconds, number, outcome, parsed, place, place_text, run_id, time, uuid,
+    nanoseconds, nearest_nanoseconds, number, outcome, parsed, place, place_text, run_id, time,
+    uuid,
 };
 use crate::error::{damaged, to_store};
 

@@ -321,11 +321,7 @@ impl Hold {
     }
 
     /// The stories after a key, as they were last written.
-    pub fn stories(
-        &self,
-        after: &str,
-        most: u32,
-    ) -> Result<Vec<(Story, Timestamp)>, StoreError> {
+    pub fn stories(&self, after: &str, most: u32) -> Result<Vec<(Story, Timestamp)>, StoreError> {
         let sql = "select * from stories where key > ?1 order by key limit ?2";
         self.rows(sql, params![after, most], |row| {
             let keys = |text: &str| {

@@ -2,6 +2,7 @@
 //!
 //! SQL stands in the file of its resource, beside the function that runs it. Nothing is decided
 //! here: what a run may do is in `baton_core`, what a store must do in `baton-store-tests`.
+#![cfg_attr(test, expect(clippy::disallowed_methods, reason = "tests make files of their own"))]
 
 mod anew;
 mod answers;
@@ -16,6 +17,7 @@ mod cursors;
 mod definitions;
 mod error;
 mod events;
+mod exchange;
 mod filesystem;
 mod frozen;
 mod handoffs;
@@ -74,9 +76,13 @@ use crate::watch::{Watcher, WriteGuard};
 use crate::writer::Writer;
 
 pub use beside::Beside;
-pub use error::{Damage, OpenError};
+pub use error::{Damage, OpenError, fault_of_io};
+pub use exchange::{
+    ASIDE_PREFIX, ExchangeError, Interrupted, STAGING_PREFIX, exchange, finish_interrupted,
+};
 pub use hold::{HeldEvent, HeldPromise, Hold, RunClue};
 pub use lock::{DataLock, LockError, read_note};
+pub use rescue::RESCUED_PREFIX;
 pub use salvage::{ImageKind, LastMark, SalvagedEvent, SalvagedRow, Trust, Wreck};
 pub use transplant::{Transplant, TransplantedRun};
 
@@ -113,6 +119,8 @@ impl SqliteStore {
 
     /// As [`SqliteStore::open`], in a directory that is open already: a [`DataLock`]'s, for example.
     pub fn open_in(dir: &Dir) -> Result<Self, OpenError> {
+        // Whoever holds the lock has done so already, and told it to the user.
+        finish_interrupted(dir).map_err(OpenError::Interrupted)?;
         let path = filesystem::path_in(dir)?;
         let judgement = judge::judge_files(dir)?;
         if judgement.has_database {

@@ -46,11 +46,9 @@ impl LastMark {
     pub fn read(dir: &Dir) -> Result<Option<Self>, FileError> {
         match StoredMark::read(dir)? {
             StoredMark::None | StoredMark::Unreadable => Ok(None),
-            StoredMark::Mark(it) => Ok(Some(Self {
-                identity: it.identity,
-                number: it.number.0,
-                position: it.position,
-            })),
+            StoredMark::Mark(it) => {
+                Ok(Some(Self { identity: it.identity, number: it.number.0, position: it.position }))
+            }
         }
     }
 }

@@ -19,10 +19,21 @@ pub const RUN_LOG_VERSION: u32 = 1;
 #[serde(tag = "line", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum RunLogLine {
     /// The first one: which run it is, and how far it had come.
-    Run { v: u32, project: Uuid, id: Uuid, number: u64, version: u64, head: Hash },
+    Run {
+        v: u32,
+        project: Uuid,
+        id: Uuid,
+        number: u64,
+        version: u64,
+        head: Hash,
+    },
     /// As it was when the run last moved.
     Story(StoryLine),
-    Handoff { no: u32, id: Uuid, number: u64 },
+    Handoff {
+        no: u32,
+        id: Uuid,
+        number: u64,
+    },
     Event {
         position: u64,
         version: u64,
@@ -142,10 +153,14 @@ mod tests {
         let line = RunLogLine::Text(TextLine::of(&content));
         let encoded = line.encode();
         assert_eq!(encoded.matches('\n').count(), 1, "one line: {encoded}");
-        let Some(RunLogLine::Text(read)) = RunLogLine::decode(&encoded) else { panic!("{encoded}") };
+        let Some(RunLogLine::Text(read)) = RunLogLine::decode(&encoded) else {
+            panic!("{encoded}")
+        };
         assert_eq!(read.into_content(), Some(content));
         let changed = encoded.replace("quoted", "altered");
-        let Some(RunLogLine::Text(read)) = RunLogLine::decode(&changed) else { panic!("{changed}") };
+        let Some(RunLogLine::Text(read)) = RunLogLine::decode(&changed) else {
+            panic!("{changed}")
+        };
         assert_eq!(read.into_content(), None);
     }
 

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use baton_engine::{Clock as _, SystemClock};
 use baton_files::{Dir, FileError, Mode, Staging};
 use baton_recover::{
-    ArchiveFolders, LEFTOVERS, RecoveryMethod, RESULT, RecoverError, RecoverJob, RecoveryReport, recover,
+    ArchiveFolders, LEFTOVERS, RESULT, RecoverError, RecoverJob, RecoveryMethod, RecoveryReport,
+    recover,
 };
 use baton_store::Definition;
 use baton_store_sqlite::DATABASE_FILE;
@@ -13,6 +14,7 @@ use baton_wire::{json, workflow_file};
 
 use crate::api::lock;
 use crate::args::{Cli, Recover};
+use crate::data::finish_interrupted;
 use crate::failure::Failure;
 use crate::project::Project;
 use crate::show::{self, Format};
@@ -25,20 +27,21 @@ const REPORT_JSON: &str = "report.json";
 
 pub(crate) async fn run(cli: &Cli, args: &Recover) -> Result<(), Failure> {
     let project = Project::find(cli.project.as_deref())?;
+    // Also of a folder that was put aside: whoever has the data may be putting it back.
+    let lock = lock(&project.data_dir()?).await?;
+    finish_interrupted(lock.dir())?;
     let path = args.from.clone().unwrap_or_else(|| project.data());
     let data = Dir::open(&path).map_err(files)?;
-    // Also of a folder that was put aside: whoever has the data may be putting it back.
-    let _lock = lock(&project.data()).await?;
     let parent = match &args.to {
         Some(to) => Dir::open_or_make(to, Mode::Private),
-        None => Dir::open_or_make(&project.data(), Mode::Private),
+        None => lock.dir().again(),
     };
     let parent = parent.map_err(files)?;
     let staging = Staging::make(&parent, STAGING).map_err(files)?;
     let job = RecoverJob {
         from: &data,
         workshop: staging.dir(),
-        definitions: definitions(&project)?,
+        definitions: definitions(&project),
         archive: archive_of(&project).map_err(files)?,
         now: SystemClock.now(),
     };
@@ -70,19 +73,19 @@ fn files(error: FileError) -> Failure {
 }
 
 /// The workflows of the project, each under its hash.
-fn definitions(project: &Project) -> Result<Vec<Definition>, Failure> {
+fn definitions(project: &Project) -> Vec<Definition> {
     let of_file = |(_, source): (String, crate::project::Source)| {
-        let workflow = workflow_file::parse(&source.text).ok()?;
-        Some(Definition { hash: workflow.hash, name: workflow.name, text: source.text })
+        let text = source.text().ok()?;
+        let workflow = workflow_file::parse(text).ok()?;
+        Some(Definition { hash: workflow.hash, name: workflow.name, text: text.to_owned() })
     };
-    Ok(project.workflows()?.into_iter().filter_map(of_file).collect())
+    project.workflows().into_iter().filter_map(of_file).collect()
 }
 
 /// The folders of the archive, as far as there are any. What leads out of the project is not read.
 fn archive_of(project: &Project) -> Result<Option<ArchiveFolders>, FileError> {
     let Some(folders) = &project.file.archive else { return Ok(None) };
-    let root = Dir::open(&project.root)?;
-    let folder = |path: &str| match root.subdir(path) {
+    let folder = |path: &str| match project.dir.subdir(path) {
         Ok(folder) => Ok(Some(folder)),
         Err(error) if error.is_not_found() => Ok(None),
         Err(error) => Err(error),
@@ -92,11 +95,7 @@ fn archive_of(project: &Project) -> Result<Option<ArchiveFolders>, FileError> {
 }
 
 /// Gives the result its name, once all of it is on disk.
-fn move_in(
-    staging: &Staging,
-    parent: &Dir,
-    report: &RecoveryReport,
-) -> Result<PathBuf, FileError> {
+fn move_in(staging: &Staging, parent: &Dir, report: &RecoveryReport) -> Result<PathBuf, FileError> {
     let result = staging.dir().subdir(RESULT)?;
     let lines = report.lines().join("\n") + "\n";
     result.write_atomic(REPORT_TEXT, lines.as_bytes(), Mode::Private)?;

@@ -9,6 +9,10 @@ mod documents;
 mod files;
 mod finding;
 mod handoffs;
+mod health;
+#[cfg(unix)]
+mod hostile;
+mod killed;
 mod lost_data;
 mod moves;
 mod prompt;

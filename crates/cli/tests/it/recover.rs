@@ -35,7 +35,10 @@ fn a_damaged_database_is_recovered_beside_itself_and_put_in_place() {
     assert!(said.contains("nothing is missing"), "{said}");
     assert_eq!(std::fs::read(project.database()).unwrap(), damaged);
     let database = project.recovered();
-    assert!(database.ends_with("recovered-2/baton.db"), "each gets a folder of its own: {database}");
+    assert!(
+        database.ends_with("recovered-2/baton.db"),
+        "each gets a folder of its own: {database}"
+    );
     for name in ["report.txt", "report.json"] {
         assert!(PathBuf::from(&database).with_file_name(name).exists(), "{name}");
     }

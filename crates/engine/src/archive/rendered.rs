@@ -52,8 +52,7 @@ pub(super) fn is_own(path: &str) -> bool {
         Some((folder, name)) => {
             folder == "handoffs" && name.strip_suffix(".yaml").is_some_and(is_label)
         }
-        None => {
-            [
+        None => [
             "session.md",
             "decisions.md",
             "completion.xml",
@@ -61,8 +60,7 @@ pub(super) fn is_own(path: &str) -> bool {
             "completion.yaml",
             LOG,
         ]
-        .contains(&path)
-        }
+        .contains(&path),
     }
 }
 

@@ -23,6 +23,7 @@ pub(crate) fn named(event: &Event) -> Vec<ContentId> {
         | Event::HandoffCancelled { reason: text, .. }
         | Event::HandoffSuperseded { reason: text, .. }
         | Event::StepSkipped { reason: text, .. }
+        | Event::GateWaived { reason: text, .. }
         | Event::GateAnswered { comment: text, .. } => [*text, None],
         Event::RunStarted { .. }
         | Event::RunAdopted { .. }
@@ -37,6 +38,8 @@ pub(crate) fn named(event: &Event) -> Vec<ContentId> {
         | Event::LeaseLost { .. }
         | Event::LeaseReleased { .. }
         | Event::GatePassed { .. }
+        | Event::GateLost { .. }
+        | Event::GateCarried { .. }
         | Event::SignalPassed
         | Event::SignalMerged { .. }
         | Event::HandoffStale { .. }

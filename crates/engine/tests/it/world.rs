@@ -276,6 +276,7 @@ fn handoff_of(command: &Command) -> Option<HandoffNo> {
         | Command::Resume
         | Command::CancelRun { .. }
         | Command::Goto { .. }
+        | Command::StartAt(_)
         | Command::Skip { .. } => None,
     }
 }

@@ -54,10 +54,8 @@ async fn what_the_database_has_lost_comes_from_the_archive() {
 
 #[tokio::test]
 async fn an_older_database_is_brought_up_to_the_archive() {
-    let [older, newer] = [
-        Wreckage::make(Newest::InTheLog).await,
-        Wreckage::make(Newest::InTheDatabase).await,
-    ];
+    let [older, newer] =
+        [Wreckage::make(Newest::InTheLog).await, Wreckage::make(Newest::InTheDatabase).await];
     let copied = newer.copied();
     // Half of the runs are only in the log, which is gone. Its mark would be of another project.
     std::fs::copy(older.dir.path().join(DATABASE), copied.path().join(DATABASE)).unwrap();

@@ -94,10 +94,8 @@ async fn nothing_is_lost_with_the_head_of_the_log_or_of_a_frame() {
 
 #[tokio::test]
 async fn a_log_that_is_in_the_database_already_may_be_damaged_anywhere() {
-    let [log, database] = [
-        Wreckage::make(Newest::InTheLog).await,
-        Wreckage::make(Newest::InTheDatabase).await,
-    ];
+    let [log, database] =
+        [Wreckage::make(Newest::InTheLog).await, Wreckage::make(Newest::InTheDatabase).await];
     let n_frames = frames(&read(&log, LOG)).len();
     for n in (0..n_frames).step_by(11) {
         let what = format!("frame {n}");
@@ -179,7 +177,8 @@ fn zero(dir: &Path, page: usize) {
 #[tokio::test]
 async fn a_database_that_is_gone_leaves_what_the_log_has() {
     let wreckage = Wreckage::make(Newest::InTheLog).await;
-    let remove = |name: &'static str| move |dir: &Path| std::fs::remove_file(dir.join(name)).unwrap();
+    let remove =
+        |name: &'static str| move |dir: &Path| std::fs::remove_file(dir.join(name)).unwrap();
     let it = after(&wreckage, "no database", remove(DATABASE)).await;
     assert!(it.report.saved.n_events > 0, "{:#?}", it.report.lines());
     let it = after(&wreckage, "no log", remove(LOG)).await;
@@ -202,10 +201,8 @@ async fn half_of_a_database_and_its_log_still_tell_what_they_have() {
 
 #[tokio::test]
 async fn an_older_copy_is_brought_back_and_what_is_missing_is_counted() {
-    let [older, newer] = [
-        Wreckage::make(Newest::InTheLog).await,
-        Wreckage::make(Newest::InTheDatabase).await,
-    ];
+    let [older, newer] =
+        [Wreckage::make(Newest::InTheLog).await, Wreckage::make(Newest::InTheDatabase).await];
     let it = after(&newer, "an older copy", |dir| {
         std::fs::copy(older.dir.path().join(DATABASE), dir.join(DATABASE)).unwrap();
     })

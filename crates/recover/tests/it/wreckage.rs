@@ -102,10 +102,8 @@ pub(crate) async fn recovered(from: &Path) -> Recovered {
 /// The same, with the archive of a project.
 pub(crate) async fn recovered_with(from: &Path, project: Option<&Path>) -> Recovered {
     let folder = |path: &Path, name| Dir::open(&path.join(name)).ok();
-    let archive = project.map(|it| ArchiveFolders {
-        sessions: folder(it, "sessions"),
-        state: folder(it, "state"),
-    });
+    let archive = project
+        .map(|it| ArchiveFolders { sessions: folder(it, "sessions"), state: folder(it, "state") });
     let before = bytes(from);
     let workshop = tempfile::tempdir().unwrap();
     let job = RecoverJob {
@@ -194,7 +192,8 @@ async fn work(engine: &Engine, clock: &FixedClock, story: &str, n_steps: u32) {
 }
 
 fn package(no: u32) -> Package {
-    let notes = "The work is done, and this is what there is to say of it. ".repeat(40 * no as usize);
+    let notes =
+        "The work is done, and this is what there is to say of it. ".repeat(40 * no as usize);
     let text = format!(r#"{{"summary":"Done {no}","approved":true,"notes":"{notes}"}}"#);
     let document = json::parse(&text).unwrap();
     Package::new(Format::Json, text, document)

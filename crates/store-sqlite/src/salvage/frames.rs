@@ -109,8 +109,8 @@ impl Walk {
         };
         let from_computed = computed.map(|it| self.header.sum(frame, it));
         let fits_computed = from_computed == Some(frame.checksum);
-        let fits = fits_computed
-            || said.map(|it| self.header.sum(frame, it)) == Some(frame.checksum);
+        let fits =
+            fits_computed || said.map(|it| self.header.sum(frame, it)) == Some(frame.checksum);
         // Only the words that name the log are spoiled where the frame fits its log otherwise.
         let goes_on = fits && self.before.is_none_or(|it| it.is_of_this_log);
         let is_of_this_log = frame.salts == self.header.salts || goes_on;

@@ -100,11 +100,7 @@ impl Pages {
             return Ok(false);
         }
         let file = to.create_new(FILE, Mode::Private)?;
-        let failed = |source| FileError::Io {
-            action: "write",
-            path: to.path().join(FILE),
-            source,
-        };
+        let failed = |source| FileError::Io { action: "write", path: to.path().join(FILE), source };
         let mut writer = BufWriter::with_capacity(1 << 20, file);
         let mut page = vec![0; self.page_size];
         for number in 1..=overlay.n_pages.unwrap_or_else(|| self.n_database_pages()) {

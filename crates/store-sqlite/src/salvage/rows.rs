@@ -19,21 +19,52 @@ use crate::columns::list;
 /// A row as it was found. Nothing in it is proven but where it says so.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SalvagedRow {
-    Event { run_number: u64, event: SalvagedEvent },
+    Event {
+        run_number: u64,
+        event: SalvagedEvent,
+    },
     /// Proven by its own name.
-    Content { run_number: u64, content: Content },
+    Content {
+        run_number: u64,
+        content: Content,
+    },
     /// How far a run had come when this row was written.
-    Run { number: u64, id: RunId, version: Version, head: Hash },
-    Handoff { number: u64, id: HandoffId, run_number: u64, no: HandoffNo },
+    Run {
+        number: u64,
+        id: RunId,
+        version: Version,
+        head: Hash,
+    },
+    Handoff {
+        number: u64,
+        id: HandoffId,
+        run_number: u64,
+        no: HandoffNo,
+    },
     /// From an index: the id of a run or of a handoff, and its number.
-    Numbered { id: Uuid, number: u64 },
+    Numbered {
+        id: Uuid,
+        number: u64,
+    },
     Definition(Definition),
     /// Stories are never removed, so the row ids of a table of them have no gap.
-    Story { rowid: Option<u64>, story: Story, created_at: Timestamp },
+    Story {
+        rowid: Option<u64>,
+        story: Story,
+        created_at: Timestamp,
+    },
     Answered(Answered),
-    Outbox { id: u64, run_number: u64, about: String, at: Timestamp },
+    Outbox {
+        id: u64,
+        run_number: u64,
+        about: String,
+        at: Timestamp,
+    },
     /// Of the project, and how far its mark had come.
-    Identity { project: Uuid, mark: i64 },
+    Identity {
+        project: Uuid,
+        mark: i64,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
