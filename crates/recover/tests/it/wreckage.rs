@@ -139,6 +139,17 @@ pub(crate) fn copy(from: &Path, to: &Path) {
     }
 }
 
+/// What the world is to be told without the numbers that this has, which mean nothing.
+pub(crate) fn numbered_freely(told: &str) -> String {
+    let line = |line: &str| match line.split_once("OutboxRow { id: ") {
+        Some((_, rest)) => rest.split_once(", ").unwrap().1.to_owned(),
+        None => line.to_owned(),
+    };
+    let mut lines: Vec<String> = told.lines().map(line).collect();
+    lines.sort();
+    lines.join("\n")
+}
+
 fn clock() -> Arc<FixedClock> {
     Arc::new(FixedClock::at(Timestamp::constant(1_750_000_000, 0)))
 }
