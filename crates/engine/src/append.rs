@@ -177,7 +177,7 @@ pub(crate) fn change(event: &Event, run: &Run) -> Option<HandoffChange> {
 
 /// Events that a person or another system may want to be told of: somebody has to do something,
 /// or something is over.
-fn is_for_the_world(event: &Event) -> bool {
+pub(crate) fn is_for_the_world(event: &Event) -> bool {
     match event {
         Event::GateOpened { .. }
         | Event::BatonLoose { .. }

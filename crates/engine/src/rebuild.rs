@@ -8,6 +8,7 @@ use baton_core::run::RunId;
 use baton_store::{HandoffChange, HandoffRow, RunRow, TimerRow, Version};
 use jiff::Timestamp;
 
+use crate::append::is_for_the_world;
 use crate::timers::timer;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,6 +18,8 @@ pub struct RebuiltRun {
     pub handoffs: Vec<HandoffRow>,
     /// Leases have their full time again: who has one could not be heard of meanwhile.
     pub timers: Vec<TimerRow>,
+    /// What the world was to be told, by the name of the event, and when.
+    pub promises: Vec<(String, Timestamp)>,
 }
 
 /// The run that `events` tell of, `head` being the hash of the last. None where they do not begin
@@ -36,7 +39,9 @@ pub fn rebuild_run(
         Some(TimerRow { run: id, no: it.no, what: timer.kind(), due: timer.due(now) })
     });
     let timers = timers.collect();
-    Some(RebuiltRun { row, handoffs, timers })
+    let promised = events.iter().filter(|(event, _)| is_for_the_world(event));
+    let promises = promised.map(|(event, at)| (event.name().to_owned(), *at)).collect();
+    Some(RebuiltRun { row, handoffs, timers, promises })
 }
 
 /// The rows of the handoffs as the events tell them. Numbers are the store's to give.

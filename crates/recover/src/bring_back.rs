@@ -11,7 +11,7 @@ use baton_core::story::Story;
 use baton_engine::{rebuild_run, texts_named_by};
 use baton_files::{Dir, Mode};
 use baton_store::{Definition, Position, StoreError, StoredEvent};
-use baton_store_sqlite::{Hold, LastMark, Transplant, TransplantedRun, Trust, Wreck};
+use baton_store_sqlite::{HeldPromise, Hold, LastMark, Transplant, TransplantedRun, Trust, Wreck};
 use baton_wire::workflow_file;
 use jiff::Timestamp;
 use uuid::Uuid;
@@ -198,7 +198,8 @@ impl Plan {
         put_answered(hold, &mut transplant)?;
         // Positions that are given anew stand behind all others.
         let (now, positions, last) = (job.now, Positions::default(), hold.last_position()?.0);
-        let mut put = Put { now, numbers, positions, last };
+        let last_promise = hold.last_promise()?;
+        let mut put = Put { now, numbers, positions, last, last_promise };
         let mut written = HashSet::new();
         for run_number in hold.run_numbers()? {
             let FoundRuns { runs, mut others, .. } = prove(hold, run_number)?;
@@ -206,9 +207,8 @@ impl Plan {
                 let planned = self.runs.get(&run.id).filter(|it| it.found_at == run_number);
                 match planned {
                     Some(planned) if written.insert(run.id) => {
-                        let outbox = hold.outbox(run_number)?;
-                        let run = put.run(hold, &run, planned.number, &mut report)?;
-                        transplant.put_run(&TransplantedRun { outbox, ..run })?;
+                        let run = put.run(hold, &run, planned, &mut report)?;
+                        transplant.put_run(&run)?;
                     }
                     Some(_) | None => others.extend(run.events.into_iter().map(|it| it.stored)),
                 }
@@ -309,6 +309,7 @@ struct Put {
     numbers: GivenNumbers,
     positions: Positions,
     last: u64,
+    last_promise: u64,
 }
 
 impl Put {
@@ -316,9 +317,10 @@ impl Put {
         &mut self,
         hold: &Hold,
         run: &ProvenRun,
-        number: u64,
+        planned: &Planned,
         report: &mut RecoveryReport,
     ) -> Result<TransplantedRun, RecoverError> {
+        let number = planned.number;
         let Some(rebuilt) = rebuilt(run, number, self.now) else {
             unreachable!("a run is only planned once it has been rebuilt");
         };
@@ -334,8 +336,29 @@ impl Put {
         let last = events.last().map_or(0, |it| it.position.0);
         report.saved.last_position = report.saved.last_position.max(last);
         let (row, timers) = (rebuilt.row, rebuilt.timers);
-        let outbox = Vec::new();
+        let outbox = self.outbox(hold.outbox(planned.found_at)?, rebuilt.promises);
         Ok(TransplantedRun { row, events, handoffs, contents, timers, lost, outbox })
+    }
+
+    /// What the world was to be told. Of what is lost nobody knows whether it was told already:
+    /// twice is better than never.
+    fn outbox(
+        &mut self,
+        found: Vec<HeldPromise>,
+        promises: Vec<(String, Timestamp)>,
+    ) -> Vec<HeldPromise> {
+        let mut outbox: Vec<HeldPromise> = Vec::new();
+        let mut found = found;
+        for (about, at) in promises {
+            let same = found.iter().position(|it| it.about == about && it.at == at);
+            outbox.push(if let Some(index) = same {
+                found.remove(index)
+            } else {
+                self.last_promise += 1;
+                HeldPromise { id: self.last_promise, about, at }
+            });
+        }
+        outbox
     }
 
     /// A position is proven by nothing: one that is taken, or that does not grow with the run, is

@@ -378,6 +378,12 @@ impl Hold {
         })
     }
 
+    /// The last number that was given to such a promise.
+    pub fn last_promise(&self) -> Result<u64, StoreError> {
+        let sql = "select coalesce(max(id), 0) as n from outbox";
+        Ok(self.rows(sql, [], |row| number(row, "n"))?.first().copied().unwrap_or(0))
+    }
+
     /// The project that the database said it belongs to, where it was found with one alone, and
     /// the last number of its marks.
     pub fn identity(&self) -> Result<Option<(Uuid, u64)>, StoreError> {

@@ -15,7 +15,7 @@ use baton_engine::{
 };
 use baton_files::{Dir, Mode};
 use baton_recover::{ArchiveFolders, RESULT, RecoverJob, RecoveryReport, recover};
-use baton_store::{HandoffRef, Store};
+use baton_store::{Definition, HandoffRef, Store};
 use baton_store_sqlite::SqliteStore;
 use baton_store_tests::dump;
 use baton_wire::{agent_file, builtin, json, workflow_file};
@@ -90,7 +90,6 @@ pub(crate) struct Recovered {
     pub(crate) report: RecoveryReport,
     /// Everything that is in the new database.
     pub(crate) told: String,
-    pub(crate) workshop: TempDir,
 }
 
 /// Recovers, and checks what holds whatever the damage: the old files are as they were, and the
@@ -109,7 +108,7 @@ pub(crate) async fn recovered_with(from: &Path, project: Option<&Path>) -> Recov
     let job = RecoverJob {
         from: &Dir::open(from).unwrap(),
         workshop: &Dir::open_or_make(workshop.path(), Mode::Private).unwrap(),
-        definitions: Vec::new(),
+        definitions: definitions(),
         archive,
         now: Timestamp::constant(1_760_000_000, 0),
     };
@@ -119,7 +118,7 @@ pub(crate) async fn recovered_with(from: &Path, project: Option<&Path>) -> Recov
     assert_eq!(verify_all(&store).await.unwrap().problems, Vec::<String>::new());
     let told = dump(&store).await;
     store.close().await;
-    Recovered { report, told, workshop }
+    Recovered { report, told }
 }
 
 pub(crate) fn bytes(dir: &Path) -> Vec<(PathBuf, Vec<u8>)> {
@@ -140,6 +139,17 @@ pub(crate) fn copy(from: &Path, to: &Path) {
     }
 }
 
+/// What the world is to be told without the numbers that this has, which mean nothing.
+pub(crate) fn numbered_freely(told: &str) -> String {
+    let line = |line: &str| match line.split_once("OutboxRow { id: ") {
+        Some((_, rest)) => rest.split_once(", ").unwrap().1.to_owned(),
+        None => line.to_owned(),
+    };
+    let mut lines: Vec<String> = told.lines().map(line).collect();
+    lines.sort();
+    lines.join("\n")
+}
+
 fn clock() -> Arc<FixedClock> {
     Arc::new(FixedClock::at(Timestamp::constant(1_750_000_000, 0)))
 }
@@ -148,6 +158,15 @@ async fn open(dir: &Path, clock: &Arc<FixedClock>) -> (Arc<dyn Store>, Arc<Engin
     let store: Arc<dyn Store> = Arc::new(SqliteStore::open(dir).unwrap());
     let engine = Engine::open(store.clone(), clock.clone(), catalog()).await.unwrap();
     (store, Arc::new(engine))
+}
+
+/// As a project has them, besides its database.
+fn definitions() -> Vec<Definition> {
+    let definition = |(_, text): &(&str, &str)| {
+        let workflow = workflow_file::parse(text).unwrap();
+        Definition { hash: workflow.hash, name: workflow.name, text: (*text).to_owned() }
+    };
+    builtin::workflows().iter().map(definition).collect()
 }
 
 fn catalog() -> Catalog {
@@ -191,10 +210,13 @@ async fn work(engine: &Engine, clock: &FixedClock, story: &str, n_steps: u32) {
     }
 }
 
+/// What every contract of the pipeline asks for.
+const PACKAGE: &str = r#""plan":"1. Add a session table. 2. Check the password.","files_to_modify":["src/session.rs"],"approach":"Tokens in a table, which can be revoked.","risks":["Clock skew"],"questions_resolved":true,"files_changed":["src/session.rs"],"summary":"Login issues a token from a table; 9 tests cover every refusal.","tests_added":true,"build_passes":true,"approved":true,"refactored":true,"refactor_summary":"One function instead of two.","review_notes":"Ran the tests, tried an expired token.","discoveries":{"learnings":["The clock can be moved"],"gotchas":["Compared in constant time"],"decisions":["A table"]},"learnings_added":1,"gotchas_added":1,"docs_updated":true"#;
+
 fn package(no: u32) -> Package {
     let notes =
         "The work is done, and this is what there is to say of it. ".repeat(40 * no as usize);
-    let text = format!(r#"{{"summary":"Done {no}","approved":true,"notes":"{notes}"}}"#);
+    let text = format!(r#"{{{PACKAGE},"notes":"{notes}"}}"#);
     let document = json::parse(&text).unwrap();
     Package::new(Format::Json, text, document)
 }
