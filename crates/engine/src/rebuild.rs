@@ -33,7 +33,7 @@ pub fn rebuild_run(
 ) -> Option<RebuiltRun> {
     let run = replay(id, events.iter().cloned())?;
     let row = RunRow { number, version: Version(events.len() as u64), head, run };
-    let handoffs = rows_told(&row, events);
+    let handoffs = handoff_rows(&row, events);
     let timers = row.run.handoffs.iter().filter_map(|it| {
         let timer = timer(it)?;
         Some(TimerRow { run: id, no: it.no, what: timer.kind(), due: timer.due(now) })
@@ -44,28 +44,28 @@ pub fn rebuild_run(
     Some(RebuiltRun { row, handoffs, timers, promises })
 }
 
-/// The rows of the handoffs as the events tell them. Numbers are the store's to give.
-fn rows_told(row: &RunRow, events: &[(Event, Timestamp)]) -> Vec<HandoffRow> {
+/// The rows of the handoffs that follow from the events. Numbers are the store's to give.
+fn handoff_rows(row: &RunRow, events: &[(Event, Timestamp)]) -> Vec<HandoffRow> {
     let mut rows: Vec<HandoffRow> = Vec::new();
     for (event, at) in events {
         if let Event::HandoffCreated(created) = event {
             rows.push(HandoffRow::opened(0, &row.run, created, *at));
         }
-        let told = event.handoff().and_then(|no| rows.iter_mut().find(|it| it.no == no));
-        if let Some(told) = told {
-            follow(told, event, row, *at);
+        let handoff = event.handoff().and_then(|no| rows.iter_mut().find(|it| it.no == no));
+        if let Some(handoff) = handoff {
+            follow(handoff, event, row, *at);
         }
     }
     rows
 }
 
-/// What an event tells of the row of its handoff.
-pub(crate) fn follow(row_of_handoff: &mut HandoffRow, event: &Event, row: &RunRow, at: Timestamp) {
+/// Changes the row of a handoff as an event about it does.
+pub(crate) fn follow(handoff: &mut HandoffRow, event: &Event, row: &RunRow, at: Timestamp) {
     if let Event::HandoffStale { .. } = event {
         // A mark on the state of that moment, which is not the state of today.
-        told.is_stale = true;
+        handoff.is_stale = true;
     } else if let Some(HandoffChange::Moved(moved)) = crate::append::change(event, &row.run) {
-        told.make_move(&moved, at);
+        handoff.make_move(&moved, at);
     }
 }
 
