@@ -14,8 +14,8 @@ use crate::columns::{integer, nanoseconds};
 use crate::error::{OpenError, to_open, to_store};
 use crate::hold::HeldPromise;
 use crate::{
-    FILE, answers, connect, contents, definitions, events, handoffs, lost_numbers, migrate, runs,
-    stories, timers, waiting,
+    FILE, answers, connect, contents, definitions, events, handoffs, identity, lost_numbers,
+    migrate, runs, stories, timers, waiting,
 };
 
 /// After so many rows what is written is moved into the database: a log of all of it would be as
@@ -54,10 +54,9 @@ impl Transplant {
 
     /// Says which project it is of, and that it is newer than what `mark` was written for.
     pub fn belong_to(&mut self, project: Uuid, mark: u64) -> Result<(), StoreError> {
-        let sql = "update identity set project = ?1, mark = ?2";
-        let params = params![project.as_bytes(), integer(mark.saturating_add(1))];
-        self.connection.execute(sql, params).map_err(to_store)?;
-        Ok(())
+        identity::set_project(&self.connection, project)
+            .and_then(|()| identity::raise_mark(&self.connection, mark.saturating_add(1)))
+            .map_err(to_store)
     }
 
     pub fn put_definition(&mut self, definition: &Definition) -> Result<(), StoreError> {

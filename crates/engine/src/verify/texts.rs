@@ -67,6 +67,10 @@ impl Texts {
     ) -> Result<(), StoreError> {
         self.look(store, verified).await?;
         verified.n_lost_texts += self.lost.len() as u64;
+        for id in self.lost.iter().filter(|it| !self.seen.contains(&half(**it))) {
+            let what = format!("the text {} is said to be lost, and no event names it", id.0);
+            verified.in_run(self.number, &what);
+        }
         let n_named = self.seen.len() as u64 - self.n_missing;
         let n_stored = store.count_contents(self.run).await?;
         if n_stored != n_named {
@@ -90,7 +94,9 @@ impl Texts {
                 for text in &next {
                     match readable(store.contents(self.run, &[text.id]).await)? {
                         Ok(found) => self.look_at(text, found.first(), verified),
-                        Err(what) => self.report(text, &format!("cannot be read: {what}"), verified),
+                        Err(what) => {
+                            self.report(text, &format!("cannot be read: {what}"), verified)
+                        }
                     }
                 }
             }

@@ -5,7 +5,7 @@ use rusqlite::{Connection, Statement};
 
 use super::found::Found;
 use super::scan;
-use crate::events;
+use crate::{events, lost_numbers};
 
 const FROM: &str = "position, run_number, version, happened_at, name, done_by, hash, body,
     zeroblob(16) as run_id,
@@ -14,11 +14,17 @@ const FROM: &str = "position, run_number, version, happened_at, name, done_by, h
     from events not indexed";
 
 pub(super) fn check(connection: &Connection, found: &mut Found) -> rusqlite::Result<()> {
-    let mut n_runs = 0_i64;
+    // In the order of their numbers, some of which may be lost.
+    let mut next_run: Statement<'_> =
+        connection.prepare("select number from runs not indexed order by number")?;
+    let mut runs = next_run.query([])?;
     let mut next_handoff: Statement<'_> =
         connection.prepare("select run_number, no from handoffs not indexed order by number")?;
     let mut handoffs = next_handoff.query([])?;
-    let mut is_in_order = true;
+    // What was recovered under a new number has lost its turn.
+    let is_known =
+        |table| Ok::<_, rusqlite::Error>(lost_numbers::of_table(connection, table)?.is_empty());
+    let mut is_in_order = is_known("runs")? && is_known("handoffs")?;
     scan::rows(connection, "events", FROM, found, |row, number, found| {
         let event = events::read(row)?;
         let body_name: Option<String> = row.get("body_name")?;
@@ -30,9 +36,9 @@ pub(super) fn check(connection: &Connection, found: &mut Found) -> rusqlite::Res
             return Ok(());
         }
         if body_name.as_deref() == Some("run.started") {
-            n_runs += 1;
-            if run_number != n_runs {
-                let what = format!("it starts run {run_number} where run {n_runs} was started");
+            let next: Option<i64> = runs.next()?.map(|row| row.get(0)).transpose()?;
+            if next != Some(run_number) {
+                let what = format!("it starts run {run_number}, whose turn it was not");
                 found.in_row(number, &what);
                 is_in_order = false;
             }

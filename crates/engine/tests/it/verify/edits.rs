@@ -107,9 +107,11 @@ fn edits_of(connection: &Connection, table: &str, column: &str) -> Vec<Edit> {
 fn rows_of(connection: &Connection, table: &str) -> Vec<String> {
     let key = match table {
         "timers" => "'run_number = ' || run_number || ' and no = ' || no",
+        "lost_texts" => "format('id = x''%s''', hex(id))",
+        "lost_numbers" => "format('counted = ''%s'' and first = %d', counted, first)",
         _ => "'rowid = ' || rowid",
     };
-    let sql = format!("select {key} from {table} order by 1");
+    let sql = format!("select {key} as condition from {table} order by length(condition), 1");
     let mut statement = connection.prepare(&sql).unwrap();
     statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
 }

@@ -11,6 +11,7 @@ use baton_core::story::Story;
 use baton_store::{HandoffRef, Position};
 use jiff::SignedDuration;
 
+use super::file::{self, DatabaseFile};
 use crate::world::*;
 
 const BLOCKED: &str = r#"{"blockers": ["no key", {"description": "no room"}]}"#;
@@ -25,7 +26,27 @@ pub(crate) async fn file() -> Vec<u8> {
     a_lease_that_is_held(&world).await;
     world.store.advance("archive", Position::START, Position(5)).await.unwrap();
     world.is_sound().await;
-    world.into_file().await
+    with_losses(&world.into_file().await).await
+}
+
+/// As after a recovery that has not found everything: one text and the newest events are missing.
+async fn with_losses(bytes: &[u8]) -> Vec<u8> {
+    let file = DatabaseFile::of(bytes);
+    let connection = file.connection();
+    connection
+        .execute_batch(
+            "insert into lost_texts (run_number, id)
+                 select run_number, id from contents where kind = 'words' order by rowid desc limit 1;
+             delete from contents where id in (select id from lost_texts);
+             insert into lost_numbers (counted, first, last)
+                 select name, seq + 1, seq + 2 from sqlite_sequence where name = 'events';
+             update sqlite_sequence set seq = seq + 2 where name = 'events';",
+        )
+        .unwrap();
+    connection.query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(())).unwrap();
+    drop(connection);
+    assert_eq!(file.verdict().await, file::Verdict::Sound);
+    std::fs::read(file.path()).unwrap()
 }
 
 /// Its next attempt is held back: a timer that follows from the events.

@@ -53,7 +53,7 @@ async fn many_problems_are_counted_and_not_all_told() {
 async fn a_run_that_is_not_found_by_its_id_is_damage_and_not_a_callers_mistake() {
     let file = populated::file().await;
     let sql = "select runs.id, handoffs.number from runs join handoffs on run_number = runs.number
-               where state = 'pending' and status = 'open' limit 1";
+               where handoffs.state = 'pending' and status = 'open' limit 1";
     let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
     let (id, number): ([u8; 16], u32) =
         DatabaseFile::of(&file).connection().query_row(sql, [], read).unwrap();
