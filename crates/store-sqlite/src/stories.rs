@@ -6,10 +6,10 @@ use baton_core::story::Story;
 use baton_store::{Answered, AppendError, StoryFilter, StoryRow};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
+use crate::answers;
 use crate::columns::{limit, list_text, maybe_parsed, parsed, run_id, time};
 use crate::error::{in_row, to_append};
 use crate::story_log::{self, StoryColumns};
-use crate::answers;
 
 const SELECT: &str = "select
     stories.key, stories.title, stories.description, stories.acceptance, stories.depends_on,

@@ -86,7 +86,9 @@ impl Texts {
                 for text in &next {
                     match readable(store.contents(self.run, &[text.id]).await)? {
                         Ok(found) => self.look_at(text, found.first(), verified),
-                        Err(what) => self.report(text, &format!("cannot be read: {what}"), verified),
+                        Err(what) => {
+                            self.report(text, &format!("cannot be read: {what}"), verified)
+                        }
                     }
                 }
             }

@@ -7,8 +7,8 @@ use rusqlite::Connection;
 
 use super::found::Found;
 use super::scan;
-use crate::story_log::{self, StoryColumns};
 use crate::stories;
+use crate::story_log::{self, StoryColumns};
 
 const LOG: &str = "number, key, written_at, story, hash from story_log not indexed";
 

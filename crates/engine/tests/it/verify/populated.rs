@@ -13,6 +13,7 @@ use jiff::SignedDuration;
 
 use crate::world::*;
 
+const SECOND: SignedDuration = SignedDuration::from_secs(1);
 const BLOCKED: &str = r#"{"blockers": ["no key", {"description": "no room"}]}"#;
 
 /// The bytes of the file.
@@ -50,6 +51,8 @@ async fn texts_that_only_events_name(world: &World) {
     world.on("paused", Command::Pause { reason: Some(reason("over the holidays")) }).await.unwrap();
 
     for story in ["aborted", "blocked"] {
+        // So that no two runs tell the same of the same moment.
+        world.clock.advance(SECOND);
         world.starts(story).await.unwrap();
         world.on(story, accept(1)).await.unwrap();
         world.on(story, complete(1, Ended::Blocked, BLOCKED)).await.unwrap();
@@ -64,6 +67,7 @@ async fn texts_that_only_events_name(world: &World) {
     };
     world.on("aborted", Command::Answer(abort)).await.unwrap();
 
+    world.clock.advance(SECOND);
     world.starts("ended").await.unwrap();
     let acknowledgement = Some(Acknowledgement::words("I am to plan it"));
     let handoff = HandoffNo(1);
@@ -90,6 +94,7 @@ async fn texts_that_only_events_name(world: &World) {
 
 async fn questions_and_rejects(world: &World) {
     for story in ["asked", "answered"] {
+        world.clock.advance(SECOND);
         world.starts(story).await.unwrap();
         let handoff = HandoffNo(1);
         let clarify = Clarify { handoff, by: None, question: words("which one?"), fence: None };
@@ -99,6 +104,7 @@ async fn questions_and_rejects(world: &World) {
     let reply = Reply { handoff: HandoffNo(2), by: None, answer, fence: None };
     world.on("answered", Command::Reply(reply)).await.unwrap();
 
+    world.clock.advance(SECOND);
     world.starts("rejected").await.unwrap();
     world.on("rejected", accept(1)).await.unwrap();
     world.on("rejected", complete(1, Ended::Success, r#"{"plan": "write it"}"#)).await.unwrap();
