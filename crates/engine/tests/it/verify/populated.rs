@@ -14,6 +14,7 @@ use jiff::SignedDuration;
 use super::file::{self, DatabaseFile};
 use crate::world::*;
 
+const SECOND: SignedDuration = SignedDuration::from_secs(1);
 const BLOCKED: &str = r#"{"blockers": ["no key", {"description": "no room"}]}"#;
 
 /// The bytes of the file.
@@ -71,6 +72,8 @@ async fn texts_that_only_events_name(world: &World) {
     world.on("paused", Command::Pause { reason: Some(reason("over the holidays")) }).await.unwrap();
 
     for story in ["aborted", "blocked"] {
+        // So that no two runs tell the same of the same moment.
+        world.clock.advance(SECOND);
         world.starts(story).await.unwrap();
         world.on(story, accept(1)).await.unwrap();
         world.on(story, complete(1, Ended::Blocked, BLOCKED)).await.unwrap();
@@ -85,6 +88,7 @@ async fn texts_that_only_events_name(world: &World) {
     };
     world.on("aborted", Command::Answer(abort)).await.unwrap();
 
+    world.clock.advance(SECOND);
     world.starts("ended").await.unwrap();
     let acknowledgement = Some(Acknowledgement::words("I am to plan it"));
     let handoff = HandoffNo(1);
@@ -111,6 +115,7 @@ async fn texts_that_only_events_name(world: &World) {
 
 async fn questions_and_rejects(world: &World) {
     for story in ["asked", "answered"] {
+        world.clock.advance(SECOND);
         world.starts(story).await.unwrap();
         let handoff = HandoffNo(1);
         let clarify = Clarify { handoff, by: None, question: words("which one?"), fence: None };
@@ -120,6 +125,7 @@ async fn questions_and_rejects(world: &World) {
     let reply = Reply { handoff: HandoffNo(2), by: None, answer, fence: None };
     world.on("answered", Command::Reply(reply)).await.unwrap();
 
+    world.clock.advance(SECOND);
     world.starts("rejected").await.unwrap();
     world.on("rejected", accept(1)).await.unwrap();
     world.on("rejected", complete(1, Ended::Success, r#"{"plan": "write it"}"#)).await.unwrap();
