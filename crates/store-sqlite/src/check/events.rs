@@ -14,17 +14,12 @@ const FROM: &str = "position, run_number, version, happened_at, name, done_by, h
     from events not indexed";
 
 pub(super) fn check(connection: &Connection, found: &mut Found) -> rusqlite::Result<()> {
-    // In the order of their numbers, some of which may be lost.
-    let mut next_run: Statement<'_> =
-        connection.prepare("select number from runs not indexed order by number")?;
-    let mut runs = next_run.query([])?;
+    let lost_runs = lost_numbers::of_table(connection, "runs")?;
+    let mut last_run = 0_i64;
     let mut next_handoff: Statement<'_> =
         connection.prepare("select run_number, no from handoffs not indexed order by number")?;
     let mut handoffs = next_handoff.query([])?;
-    // What was recovered under a new number has lost its turn.
-    let is_known =
-        |table| Ok::<_, rusqlite::Error>(lost_numbers::of_table(connection, table)?.is_empty());
-    let mut is_in_order = is_known("runs")? && is_known("handoffs")?;
+    let mut is_in_order = true;
     scan::rows(connection, "events", FROM, found, |row, number, found| {
         let event = events::read(row)?;
         let body_name: Option<String> = row.get("body_name")?;
@@ -36,9 +31,13 @@ pub(super) fn check(connection: &Connection, found: &mut Found) -> rusqlite::Res
             return Ok(());
         }
         if body_name.as_deref() == Some("run.started") {
-            let next: Option<i64> = runs.next()?.map(|row| row.get(0)).transpose()?;
-            if next != Some(run_number) {
-                let what = format!("it starts run {run_number}, whose turn it was not");
+            last_run += 1;
+            // What was lost when the data was recovered is passed over.
+            if let Some((_, last)) = lost_runs.iter().find(|(first, _)| *first == last_run) {
+                last_run = last.saturating_add(1);
+            }
+            if run_number != last_run {
+                let what = format!("it starts run {run_number} where run {last_run} was started");
                 found.in_row(number, &what);
                 is_in_order = false;
             }

@@ -109,21 +109,13 @@ fn edits_of(connection: &Connection, table: &str, column: &str) -> Vec<Edit> {
 
 /// Conditions, one for each row, in their order.
 fn rows_of(connection: &Connection, table: &str) -> Vec<String> {
-<<<<<<< HEAD
-    let key = match table {
-        "timers" => "'run_number = ' || run_number || ' and no = ' || no",
-        "lost_texts" => "format('id = x''%s''', hex(id))",
-        "lost_numbers" => "format('counted = ''%s'' and first = %d', counted, first)",
-        _ => "'rowid = ' || rowid",
-    };
-    let sql = format!("select {key} as condition from {table} order by length(condition), 1");
-=======
     let (row, order) = match table {
         "timers" => ("'run_number = ' || run_number || ' and no = ' || no", "run_number, no"),
+        "lost_texts" => ("format('id = x''%s''', hex(id))", "id"),
+        "lost_numbers" => ("format('counted = ''%s'' and first = %d', counted, first)", "first"),
         _ => ("'rowid = ' || rowid", "rowid"),
     };
     let sql = format!("select {row} from {table} order by {order}");
->>>>>>> verify
     let mut statement = connection.prepare(&sql).unwrap();
     statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
 }
