@@ -1,6 +1,6 @@
 //! Why a command was not carried out, with everything that a face needs to say so.
 
-use baton_core::names::{AgentId, StoryKey, WorkflowName};
+use baton_core::names::{AgentId, NameError, StoryKey, WorkflowName};
 use baton_core::refusal::{Refusal, RefusalClass};
 use baton_core::run::HandoffNo;
 use baton_store::{HandoffRow, StoreError, Version};
@@ -20,6 +20,17 @@ pub enum EngineError {
     NoSuchRun { which: String },
     #[error("there is no story `{key}`")]
     NoSuchStory { key: StoryKey },
+    #[error("`{name}` means both {what}; say {spellings}")]
+    AmbiguousName {
+        name: String,
+        what: String,
+        /// Each means one of them only.
+        spellings: String,
+    },
+    #[error("`{label}` is a label within a run; say which with `run`, or as `RUN/{label}`")]
+    WhichRun { label: String },
+    #[error(transparent)]
+    BadName(NameError),
     #[error("there is no workflow `{name}`; known: {known}")]
     NoSuchWorkflow { name: WorkflowName, known: String },
     #[error("it is not clear which workflow is meant; name one of: {known}")]
@@ -69,6 +80,12 @@ pub enum EngineError {
     Store(StoreError),
 }
 
+impl From<NameError> for EngineError {
+    fn from(error: NameError) -> Self {
+        Self::BadName(error)
+    }
+}
+
 impl From<StoreError> for EngineError {
     /// Only a shutdown closes a store, and whoever reads just then is told of that.
     fn from(error: StoreError) -> Self {
@@ -101,6 +118,9 @@ impl EngineError {
             EngineError::NoSuchHandoff { .. } => "no_such_handoff",
             EngineError::NoSuchRun { .. } => "no_such_run",
             EngineError::NoSuchStory { .. } => "no_such_story",
+            EngineError::AmbiguousName { .. } => "ambiguous_name",
+            EngineError::WhichRun { .. } => "which_run",
+            EngineError::BadName(_) => "bad_name",
             EngineError::NoSuchWorkflow { .. } => "no_such_workflow",
             EngineError::WorkflowUnclear { .. } => "workflow_unclear",
             EngineError::AlreadyOpen { .. } => "already_open",
@@ -137,14 +157,17 @@ impl EngineError {
             | EngineError::NoSuchRun { .. }
             | EngineError::NoSuchStory { .. }
             | EngineError::NoSuchWorkflow { .. } => ErrorClass::NotFound,
-            EngineError::BadDocument { .. } => ErrorClass::Malformed,
+            EngineError::BadDocument { .. }
+            | EngineError::WhichRun { .. }
+            | EngineError::BadName(_) => ErrorClass::Malformed,
             EngineError::WorkflowUnclear { .. }
             | EngineError::RunUnknown { .. }
             | EngineError::SenderUnknown
             | EngineError::NoPrompt { .. }
             | EngineError::UnknownVariable { .. }
             | EngineError::KeyReused => ErrorClass::Unacceptable,
-            EngineError::AlreadyOpen { .. }
+            EngineError::AmbiguousName { .. }
+            | EngineError::AlreadyOpen { .. }
             | EngineError::RunOpen { .. }
             | EngineError::NothingReady { .. }
             | EngineError::NothingAtHand { .. } => ErrorClass::Conflict,

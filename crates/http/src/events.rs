@@ -20,17 +20,15 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use baton_core::document::Node;
-use baton_core::names::StoryKey;
 use baton_core::run::RunId;
 use baton_engine::EngineError;
-use baton_store::{Position, RunRef};
+use baton_store::Position;
 use bytes::Bytes;
 use futures_util::stream::unfold;
 use serde::Deserialize;
 use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
-use uuid::Uuid;
 
 use self::batch::{Known, frame};
 use self::id::EventId;
@@ -84,7 +82,7 @@ async fn open(
 ) -> Result<Response, Problem> {
     let query = Query::read(&uri, &["run"])?;
     let run = match query.get("run") {
-        Some(name) => Some(find_run(&app, name).await?),
+        Some(name) => Some(app.engine.run_named(name).await?.run.id),
         None => None,
     };
     // Listened to before anything is read, so that nothing falls between.
@@ -141,22 +139,4 @@ async fn missed(
     let is_wanted = run.is_none_or(|it| it == stored.run);
     let left = if is_wanted { known.frames(face, agents, id.part + 1) } else { String::new() };
     Ok(Some((left, id.position)))
-}
-
-/// A run by its id, its number, or the story that it is for: its newest.
-async fn find_run(app: &App, name: &str) -> Result<RunId, Problem> {
-    let store = app.engine.store();
-    let mut found = None;
-    if let Ok(number) = name.parse() {
-        found = store.run(&RunRef::Number(number)).await.map_err(EngineError::from)?;
-    }
-    if found.is_none() {
-        let which = match Uuid::parse_str(name) {
-            Ok(id) => RunRef::Id(RunId(id)),
-            Err(_) => RunRef::LatestOf(StoryKey::parse(name)?),
-        };
-        found = Some(app.engine.run(&which).await?);
-    }
-    let no_such = || EngineError::NoSuchRun { which: name.to_owned() };
-    Ok(found.ok_or_else(no_such)?.run.id)
 }

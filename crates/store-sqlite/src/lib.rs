@@ -20,6 +20,7 @@ mod handoffs;
 mod lock;
 mod migrate;
 mod outbox;
+mod outlines;
 mod reader;
 mod runs;
 mod statistics;
@@ -81,6 +82,7 @@ impl SqliteStore {
         let mut connection = connect::writing(&path)?;
         check::at_start(&connection, &path)?;
         migrate::migrate(&mut connection, &path, migrate::MIGRATIONS)?;
+        outlines::bring_up_to_date(&mut connection, &path)?;
         let readers = Readers::open(&path)?;
         let writer =
             Writer::start(connection).map_err(|source| OpenError::File { path, source })?;
@@ -168,6 +170,10 @@ impl Store for SqliteStore {
     async fn stories(&self, filter: &StoryFilter) -> Result<Vec<StoryRow>, StoreError> {
         let filter = filter.clone();
         self.readers.read(move |it| stories::list(it, &filter)).await
+    }
+
+    async fn look_alikes(&self, key: &StoryKey) -> Result<Vec<StoryKey>, StoreError> {
+        self.readers.find(|it| outlines::like(it, key)).await
     }
 
     async fn definition(&self, hash: &Hash) -> Result<Option<Definition>, StoreError> {

@@ -1,5 +1,6 @@
 //! Stories, with the newest run of each.
 
+use baton_core::look_alike;
 use baton_core::names::StoryKey;
 use baton_core::run::RunStatus;
 use baton_core::story::Story;
@@ -58,8 +59,9 @@ fn write(
 ) -> rusqlite::Result<usize> {
     let sql = format!(
         "insert into stories (
-             key, title, description, acceptance, depends_on, priority, branch, pr_url, created_at
-         ) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+             key, title, description, acceptance, depends_on, priority, branch, pr_url, created_at,
+             outline
+         ) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
          on conflict (key) {on_conflict}"
     );
     let depends_on: Vec<String> = story.depends_on.iter().map(|it| it.to_string()).collect();
@@ -73,6 +75,7 @@ fn write(
         story.branch,
         story.pr_url,
         now,
+        look_alike::outline(story.key.as_str()),
     ])
 }
 
