@@ -21,6 +21,7 @@ usage: cargo xtask <command>
   tidy               check only the rules of the repository that the compiler cannot see
   bench [WHAT]       measure `engine` (unless told), `http`, `events`, `formats` or `leases`
   crash [N]          kill Baton N times in the middle of its work (1000 unless told)
+  crash --damage [N] kill it, and damage what it left in N ways
   fuzz [TARGET]      damage texts for `json`, `xml`, `yaml`, `markdown`, `extract`, or all (--seconds N, --seed N)
   help               print this
 ";

@@ -118,9 +118,17 @@ impl Archive {
         if let Some(state) = last {
             self.on_disk(move |disk, places| disk.write(&places.state, CURRENT, &state)).await?;
         }
+        self.write_project().await?;
         // Where somebody else has moved it meanwhile, they have written the same.
         store.advance(PROJECTOR, from, news.upto).await?;
         Ok(archived)
+    }
+
+    /// Says whose archive it is, so that a project that has lost its data does not look new.
+    async fn write_project(&self) -> Result<(), ArchiveError> {
+        let project = self.engine.store().identity().await?.project;
+        let text = format!("{{\n  \"project\": \"{project}\"\n}}\n");
+        self.on_disk(move |disk, places| disk.write(&places.state, ARCHIVED_PROJECT, &text)).await
     }
 
     /// Which runs have moved since, and which of them last.
@@ -180,6 +188,8 @@ struct News {
     upto: Position,
 }
 
+/// Of the folder of states: which project the archive is of.
+pub const ARCHIVED_PROJECT: &str = "project.json";
 const CURRENT: &str = "current.json";
 const RUNS: &str = "runs";
 

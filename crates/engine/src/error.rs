@@ -91,9 +91,10 @@ impl From<StoreError> for EngineError {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Closed => Self::Closing,
-            StoreError::Unavailable(_) | StoreError::Damaged { .. } | StoreError::Nul => {
-                Self::Store(error)
-            }
+            StoreError::Unavailable(_)
+            | StoreError::Unwritable(_)
+            | StoreError::Damaged { .. }
+            | StoreError::Nul => Self::Store(error),
         }
     }
 }
@@ -138,10 +139,7 @@ impl EngineError {
             EngineError::KeyReused => "key_reused",
             EngineError::Contended => "contended",
             EngineError::Closing => "closing",
-            EngineError::Store(StoreError::Nul) => "nul",
-            EngineError::Store(
-                StoreError::Unavailable(_) | StoreError::Closed | StoreError::Damaged { .. },
-            ) => "unavailable",
+            EngineError::Store(error) => error.code(),
         }
     }
 
@@ -177,7 +175,10 @@ impl EngineError {
             | EngineError::Contended
             | EngineError::Closing
             | EngineError::Store(
-                StoreError::Unavailable(_) | StoreError::Closed | StoreError::Damaged { .. },
+                StoreError::Unavailable(_)
+                | StoreError::Unwritable(_)
+                | StoreError::Closed
+                | StoreError::Damaged { .. },
             ) => ErrorClass::Unavailable,
         }
     }

@@ -47,7 +47,8 @@ use jiff::Timestamp;
 use tokio::sync::{RwLock, RwLockReadGuard, watch};
 
 pub use crate::archive::{
-    Archive, ArchiveError, ArchiveHealth, ArchiveStatus, Archived, Archivist, DiskError, Places,
+    ARCHIVED_PROJECT, Archive, ArchiveError, ArchiveHealth, ArchiveStatus, Archived, Archivist,
+    DiskError, Places,
 };
 use crate::cache::{Cache, Loaded};
 pub use crate::can::Can;

@@ -67,6 +67,15 @@ impl Engine {
         }
     }
 
+    /// What to type for a run: its number, with the word before it where a story is called so too.
+    pub async fn name_of_run(&self, row: &RunRow) -> Result<String, EngineError> {
+        let number = row.number.to_string();
+        Ok(match self.other_story(&number, row).await? {
+            Some(_) => format!("{OF_RUN}{number}"),
+            None => number,
+        })
+    }
+
     /// A handoff by its number, its id, or its label within a run: `7`, `handoff:7` or
     /// `RUN/HO-002`. Where the run is known too, the handoff has to be of it.
     pub async fn handoff_named(

@@ -6,26 +6,11 @@ use baton_core::run::Run;
 use rusqlite::{Connection, Row};
 
 use crate::columns::nearest_nanoseconds;
-use crate::error::{OpenError, to_open};
+use crate::error::{Damage, OpenError, to_open};
 use crate::{outlines, runs};
 
 /// A larger file takes longer to read through than a start may.
 const MOST_BYTES_AT_START: u64 = 32 << 20;
-
-/// The least that SQLite writes: a page.
-const LEAST_BYTES: u64 = 512;
-
-/// Looks at the file before SQLite does, which takes what is left of a cut file for a new one and
-/// throws its log away.
-pub(crate) fn before_open(path: &Path) -> Result<(), OpenError> {
-    let n_bytes = |path: &Path| std::fs::metadata(path).map_or(0, |it| it.len());
-    let has_log = n_bytes(&path.with_extension("db-wal")) > 0;
-    match n_bytes(path) {
-        0 if has_log => Err(OpenError::Damaged { path: path.to_owned(), source: None }),
-        1..LEAST_BYTES => Err(OpenError::Damaged { path: path.to_owned(), source: None }),
-        0 | LEAST_BYTES.. => Ok(()),
-    }
-}
 
 /// Looks at the file before it is used: the head of any file, and all of a small one.
 pub(crate) fn at_start(connection: &Connection, path: &Path) -> Result<(), OpenError> {
@@ -41,7 +26,8 @@ pub(crate) fn at_start(connection: &Connection, path: &Path) -> Result<(), OpenE
         .query_row("pragma quick_check(1)", [], |row| row.get(0))
         .map_err(to_open(path))?;
     if found != "ok" {
-        return Err(OpenError::Damaged { path: path.to_owned(), source: Some(found.into()) });
+        let (path, damage) = (path.to_owned(), Damage::Pages);
+        return Err(OpenError::Damaged { path, damage, source: Some(found.into()) });
     }
     Ok(())
 }

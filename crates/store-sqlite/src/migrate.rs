@@ -22,10 +22,11 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         sql: include_str!("../migrations/0002_questions_and_timers.sql"),
     },
     Migration { number: 3, name: "waiting", sql: include_str!("../migrations/0003_waiting.sql") },
+    Migration { number: 4, name: "identity", sql: include_str!("../migrations/0004_identity.sql") },
     Migration {
-        number: 4,
+        number: 5,
         name: "look_alikes",
-        sql: include_str!("../migrations/0004_look_alikes.sql"),
+        sql: include_str!("../migrations/0005_look_alikes.sql"),
     },
 ];
 

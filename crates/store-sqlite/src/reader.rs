@@ -22,8 +22,13 @@ pub(crate) struct Readers {
 
 impl Readers {
     pub(crate) fn open(path: &Path) -> Result<Self, OpenError> {
-        let connections: Result<Vec<_>, _> =
-            (0..N_CONNECTIONS).map(|_| connect::reading(path)).collect();
+        Self::open_with(|| connect::reading(path))
+    }
+
+    pub(crate) fn open_with(
+        open: impl Fn() -> Result<Connection, OpenError>,
+    ) -> Result<Self, OpenError> {
+        let connections: Result<Vec<_>, _> = (0..N_CONNECTIONS).map(|_| open()).collect();
         Ok(Self {
             idle: Arc::new(Mutex::new(connections?)),
             free: Arc::new(Semaphore::new(N_CONNECTIONS as usize)),
@@ -68,9 +73,12 @@ impl Readers {
             // Too damaged to be read through is an answer too.
             Err(StoreError::Damaged { what }) => Ok(vec![what]),
             Ok(problems) => Ok(problems),
-            Err(error @ (StoreError::Unavailable(_) | StoreError::Closed | StoreError::Nul)) => {
-                Err(error)
-            }
+            Err(
+                error @ (StoreError::Unavailable(_)
+                | StoreError::Unwritable(_)
+                | StoreError::Closed
+                | StoreError::Nul),
+            ) => Err(error),
         }
     }
 

@@ -4,6 +4,7 @@
 //! about one. What it promises is in `baton-store-tests`, which every backend passes.
 
 mod append;
+mod error;
 mod memory;
 mod nul;
 mod rows;
@@ -22,12 +23,13 @@ pub use append::{
     Answered, Append, Appended, Definition, EventRecord, HandoffChange, HandoffMove, PutOff,
     TimerChange,
 };
+pub use error::WriteFault;
 pub use memory::MemoryStore;
 pub use nul::{refuse_nul, story_texts};
 pub use rows::{
-    AgentStatistics, EventFilter, HandoffFilter, HandoffRef, HandoffRow, HandoffState, Order,
-    OutboxRow, Position, RunFilter, RunRef, RunRow, Statistics, StoredEvent, StoryFilter, StoryRow,
-    TimerKind, TimerRow, Version,
+    AgentStatistics, EventFilter, HandoffFilter, HandoffRef, HandoffRow, HandoffState, Identity,
+    Order, OutboxRow, Position, RunFilter, RunRef, RunRow, Statistics, StoredEvent, StoryFilter,
+    StoryRow, TimerKind, TimerRow, Version,
 };
 
 /// Keeps runs, and what belongs to them. The run is the unit of consistency.
@@ -121,8 +123,22 @@ pub trait Store: Send + Sync {
     /// more, or that has another fence, is left alone. This is no event, and changes no run.
     async fn put_off(&self, leases: &[PutOff]) -> Result<u64, StoreError>;
 
+    /// Which project the store belongs to, and since when positions of events are counted. It does
+    /// not change while a store is open.
+    async fn identity(&self) -> Result<Identity, StoreError>;
+
     /// What is wrong with the store itself; nothing, if all is well.
     async fn check(&self) -> Result<Vec<String>, StoreError>;
+
+    /// As [`Store::check`], beside other work: slowly, so that nobody notices it.
+    async fn check_slowly(&self) -> Result<Vec<String>, StoreError> {
+        self.check().await
+    }
+
+    /// What keeps the store from being written at the moment, as far as it knows by itself.
+    fn write_fault(&self) -> Option<WriteFault> {
+        None
+    }
 
     /// Finishes what is under way and takes no more.
     async fn close(&self);
@@ -145,6 +161,9 @@ pub enum AppendError {
 pub enum StoreError {
     #[error("the store is unavailable")]
     Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// Nothing was written, and this is why.
+    #[error(transparent)]
+    Unwritable(WriteFault),
     #[error("the store is closed")]
     Closed,
     #[error("what is stored cannot be read: {what}")]

@@ -15,11 +15,13 @@ use baton_core::names::StoryKey;
 use baton_core::run::{HandoffId, HandoffNo, RunId};
 use baton_core::story::Story;
 use jiff::Timestamp;
+use uuid::Uuid;
 
 use crate::{
     Answered, Append, AppendError, Appended, Definition, EventFilter, HandoffFilter, HandoffRef,
-    HandoffRow, Order, OutboxRow, Position, PutOff, RunFilter, RunRef, RunRow, Statistics, Store,
-    StoreError, StoredEvent, StoryFilter, StoryRow, TimerKind, TimerRow, refuse_nul, story_texts,
+    HandoffRow, Identity, Order, OutboxRow, Position, PutOff, RunFilter, RunRef, RunRow,
+    Statistics, Store, StoreError, StoredEvent, StoryFilter, StoryRow, TimerKind, TimerRow,
+    refuse_nul, story_texts,
 };
 
 #[derive(Debug, Default)]
@@ -228,6 +230,11 @@ impl Store for MemoryStore {
     async fn put_off(&self, leases: &[PutOff]) -> Result<u64, StoreError> {
         let mut kept = self.open()?;
         Ok(leases.iter().filter(|it| kept.put_off(it)).count() as u64)
+    }
+
+    async fn identity(&self) -> Result<Identity, StoreError> {
+        drop(self.open()?);
+        Ok(Identity { project: Uuid::nil(), epoch: "00000000".to_owned() })
     }
 
     async fn check(&self) -> Result<Vec<String>, StoreError> {

@@ -8,6 +8,7 @@ use baton_core::outcome::Outcome;
 use baton_core::run::{Ended, HandoffId, HandoffNo, Kind, Party, Run, RunId, RunStatus, State};
 use baton_core::story::Story;
 use jiff::Timestamp;
+use uuid::Uuid;
 
 use crate::append::HandoffMove;
 
@@ -27,6 +28,15 @@ pub struct Position(pub u64);
 impl Position {
     /// Before the first event.
     pub const START: Self = Self(0);
+}
+
+/// What tells one store from another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Identity {
+    /// Copies and backups of a store have it too.
+    pub project: Uuid,
+    /// Eight characters, others after every restore: a position means nothing in another epoch.
+    pub epoch: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,6 +8,7 @@ use crate::cargo::{self, DependencyKind, DependencySource, Package};
 /// it needs a line in ARCHITECTURE.md too.
 const MAY_USE: &[MayUse] = &[
     MayUse { name: "baton-core", code: &[], tests: &[] },
+    MayUse { name: "baton-files", code: &[], tests: &[] },
     MayUse { name: "baton-wire", code: &["baton-core"], tests: &[] },
     MayUse {
         name: "baton-store",
@@ -21,12 +22,12 @@ const MAY_USE: &[MayUse] = &[
     },
     MayUse {
         name: "baton-store-sqlite",
-        code: &["baton-core", "baton-store", "baton-wire"],
+        code: &["baton-core", "baton-files", "baton-store", "baton-wire"],
         tests: &["baton-store-tests"],
     },
     MayUse {
         name: "baton-engine",
-        code: &["baton-core", "baton-store", "baton-wire"],
+        code: &["baton-core", "baton-files", "baton-store", "baton-wire"],
         tests: &["baton-store-sqlite", "baton-store-tests"],
     },
     MayUse {
@@ -43,6 +44,7 @@ const MAY_USE: &[MayUse] = &[
 const EVERYTHING: &[&str] = &[
     "baton-core",
     "baton-engine",
+    "baton-files",
     "baton-http",
     "baton-store",
     "baton-store-sqlite",

@@ -23,6 +23,8 @@ mod inbox;
 #[cfg(test)]
 mod lists;
 #[cfg(test)]
+mod names;
+#[cfg(test)]
 mod page;
 #[cfg(test)]
 mod parts;

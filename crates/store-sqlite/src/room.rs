@@ -1,0 +1,66 @@
+//! Whether the folder of the data takes new bytes: what SQLite's codes do not tell apart, and what
+//! has to be true before a full disk counts as mended.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::Path;
+
+const FILE: &str = "baton.room";
+/// Room for the largest package and its events. A log that was cut off by a full disk still has
+/// place for a few pages, so a smaller trial would succeed on a disk that is full.
+const N_BLOCKS: usize = 64;
+const BLOCK: [u8; 64 << 10] = [0; 64 << 10];
+
+/// Writes a file of a few megabytes into `dir`, and removes it again.
+pub(crate) fn has_room(dir: &Path) -> io::Result<()> {
+    let path = dir.join(FILE);
+    let written = write(&path);
+    // What a killed Baton left is removed too; where it cannot be, the next trial says so.
+    let _ = fs::remove_file(&path);
+    written
+}
+
+fn write(path: &Path) -> io::Result<()> {
+    // An old one is never written into: it may be a link to something else.
+    match fs::remove_file(path) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(path)?;
+    for _ in 0..N_BLOCKS {
+        file.write_all(&BLOCK)?;
+    }
+    file.sync_data()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trial_leaves_nothing_behind_and_overwrites_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        has_room(dir.path()).unwrap();
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+        #[cfg(unix)]
+        {
+            let other = dir.path().join("other");
+            fs::write(&other, "kept").unwrap();
+            std::os::unix::fs::symlink(&other, dir.path().join(FILE)).unwrap();
+            has_room(dir.path()).unwrap();
+            assert_eq!(fs::read(&other).unwrap(), b"kept");
+        }
+    }
+
+    #[test]
+    fn a_folder_that_is_gone_has_no_room() {
+        let dir = tempfile::tempdir().unwrap();
+        let error = has_room(&dir.path().join("gone")).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+    }
+}
