@@ -45,7 +45,11 @@ impl Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Make this folder a Baton project
-    Init,
+    Init {
+        /// In a project that has lost its data: begin with an empty database
+        #[arg(long)]
+        new_data: bool,
+    },
     /// Watch scripted agents pass a story along, in a project of its own
     Demo(Demo),
     /// Serve this project over HTTP: the API, live events, a page

@@ -41,7 +41,8 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
         return Err(Failure::Usage(message.to_owned()));
     }
     match &cli.command {
-        Command::Init => init::run(&cli),
+        Command::Init { new_data: false } => init::run(&cli),
+        Command::Init { new_data: true } => init::begin_anew(&cli).await,
         Command::Demo(demo) => demo::run(&cli, demo).await,
         Command::Serve(serve) => serve::run(&cli, serve).await,
         Command::Watch(watch) => watch::run(&cli, watch).await,
@@ -110,7 +111,7 @@ fn asks_a_server(command: &Command) -> bool {
         | Command::Archive(_)
         | Command::Watch(_)
         | Command::Open(_) => true,
-        Command::Init
+        Command::Init { .. }
         | Command::Demo(_)
         | Command::Serve(_)
         | Command::Workflow(_)
@@ -142,7 +143,7 @@ async fn ask(api: &Api, command: &Command) -> Result<(), Failure> {
         Command::Answer(answer) => answer::run(api, answer).await,
         Command::Evidence(evidence) => evidence::run(api, evidence).await,
         Command::Archive(verb) => archive::run(api, *verb).await,
-        Command::Init
+        Command::Init { .. }
         | Command::Demo(_)
         | Command::Serve(_)
         | Command::Watch(_)

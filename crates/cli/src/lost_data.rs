@@ -28,7 +28,7 @@ pub(crate) fn refuse(project: &Project, data: &Dir) -> Result<(), Failure> {
 /// The folder that tells of runs, if there is one.
 fn archive_of(project: &Project) -> Result<Option<String>, FileError> {
     let Some(folders) = &project.file.archive else { return Ok(None) };
-    let root = Dir::open(&project.root)?;
+    let root = &project.dir;
     let state = std::path::Path::new(&folders.state);
     if root.entry(state.join(ARCHIVED_PROJECT))?.is_some() {
         return Ok(Some(folders.state.clone()));
@@ -39,7 +39,8 @@ fn archive_of(project: &Project) -> Result<Option<String>, FileError> {
         Err(FileError::NotFound { .. }) => return Ok(None),
         Err(error) => return Err(error),
     };
-    let is_session = |name: &std::ffi::OsStr| name.to_str().is_some_and(|it| Uuid::try_parse(it).is_ok());
+    let is_session =
+        |name: &std::ffi::OsStr| name.to_str().is_some_and(|it| Uuid::try_parse(it).is_ok());
     let has_session = sessions.iter().any(|(name, entry)| entry.is_folder() && is_session(name));
     Ok(has_session.then(|| folders.sessions.clone()))
 }

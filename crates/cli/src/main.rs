@@ -9,6 +9,8 @@ mod data;
 mod document;
 mod failure;
 mod log;
+mod lost_data;
+mod named_file;
 mod payload;
 mod project;
 mod session;

@@ -14,6 +14,7 @@ mod commands;
 mod completion;
 mod error;
 mod feed;
+mod health;
 mod heartbeat;
 mod history;
 mod inbox;
@@ -57,6 +58,7 @@ pub use crate::clock::{Clock, FixedClock, SystemClock};
 pub use crate::commands::{In, StartRun};
 pub use crate::error::{EngineError, ErrorClass};
 pub use crate::feed::Feed;
+pub use crate::health::{CheckProgress, DataCheck, DataChecker};
 pub use crate::inbox::{Asked, Choice, InboxItem, Then, Waits, shell_word};
 use crate::leases::Leases;
 pub use crate::look_alikes::LookAlikes;
@@ -84,6 +86,7 @@ pub struct Engine {
     /// The newest position that is known to be on disk.
     tip: watch::Sender<Position>,
     archive: archive::Desk,
+    health: health::DataHealth,
     /// Held for reading by every command, and for writing by the shutdown: so it waits for them.
     is_open: RwLock<bool>,
 }
@@ -112,8 +115,8 @@ impl Engine {
         let leases = Leases::new(store.timers(None, 0).await?, clock.now());
         let archive = archive::Desk::default();
         let (cache, is_open) = (Cache::default(), RwLock::new(true));
-        let workspace = None;
-        Ok(Self { store, clock, catalog, cache, leases, workspace, tip, archive, is_open })
+        let (workspace, health) = (None, health::DataHealth::default());
+        Ok(Self { store, clock, catalog, cache, leases, workspace, tip, archive, health, is_open })
     }
 
     pub fn catalog(&self) -> &Catalog {
@@ -166,6 +169,7 @@ impl Engine {
         if let Some(outcome) = self.repeated(caller).await? {
             return Ok(outcome);
         }
+        self.health.refuse_damaged(run)?;
         for _ in 0..MOST_TRIES {
             let (loaded, source) = self.load(run).await?;
             match (caller.still_meant(loaded.version), source) {

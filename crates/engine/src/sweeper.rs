@@ -147,6 +147,8 @@ impl Sweeper {
                 match engine.sweep().await {
                     Ok(_) => {}
                     Err(EngineError::Closing) => return,
+                    // The store has said so when it began, and says when it is over.
+                    Err(EngineError::Store(StoreError::Unwritable(_))) => {}
                     Err(error) => {
                         let error: &(dyn std::error::Error + 'static) = &error;
                         tracing::warn!(error, "a sweep failed; the next one tries again");

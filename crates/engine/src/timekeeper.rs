@@ -171,6 +171,8 @@ async fn tick_on(engine: Arc<Engine>, mut stopped: watch::Receiver<bool>) {
         match engine.tick().await {
             Ok(_) => {}
             Err(EngineError::Closing) => return,
+            // The store has said so when it began, and says when it is over.
+            Err(EngineError::Store(StoreError::Unwritable(_))) => {}
             Err(error) => {
                 let error: &(dyn std::error::Error + 'static) = &error;
                 tracing::warn!(error, "what was due could not be done; the next tick tries again");

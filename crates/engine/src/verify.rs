@@ -55,6 +55,27 @@ pub async fn verify_run(store: &dyn Store, run: RunId) -> Result<Verified, Store
     Ok(verified)
 }
 
+/// Verifies one run after the other, by timers that are read once.
+pub(crate) struct RunVerifier<'a> {
+    store: &'a dyn Store,
+    timers: BTreeMap<RunId, Vec<TimerRow>>,
+    sound: BTreeSet<Hash>,
+}
+
+impl<'a> RunVerifier<'a> {
+    pub(crate) async fn open(store: &'a dyn Store) -> Result<Self, StoreError> {
+        Ok(Self { store, timers: timers_by_run(store).await?, sound: BTreeSet::new() })
+    }
+
+    /// What is wrong with a run, unless it has moved on since it was read.
+    pub(crate) async fn verify(&mut self, row: &RunRow) -> Result<Vec<String>, StoreError> {
+        let mut verified = Verified::default();
+        verify_row(self.store, row, &mut self.sound, &mut verified).await?;
+        check_timers(row, self.timers.get(&row.run.id), &mut verified);
+        Ok(verified.problems)
+    }
+}
+
 async fn verify_row(
     store: &dyn Store,
     row: &RunRow,

@@ -74,7 +74,8 @@ impl Dir {
         dir.into_owned()
     }
 
-    /// As [`Dir::subdir`]; what is not there is made, and is on disk afterwards.
+    /// As [`Dir::subdir`]; what is not there is made. A private folder, which is one for data, is on
+    /// disk afterwards.
     pub fn make_dirs(&self, path: impl AsRef<Path>, mode: Mode) -> Result<Self, FileError> {
         let mut dir = At::Here(self);
         for name in self.names(path.as_ref())? {
@@ -128,8 +129,11 @@ impl Dir {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             made => {
                 made.map_err(self.failed("make", name))?;
-                // What is put into the folder is found again only if its own name is on disk.
-                self.sync()?;
+                match mode {
+                    // What is put into the folder is found again only if its own name is on disk.
+                    Mode::Private => self.sync()?,
+                    Mode::Shared => {}
+                }
             }
         }
         self.child(name)

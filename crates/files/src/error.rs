@@ -1,7 +1,7 @@
 //! Why a file was not opened or changed: what was found, and what to do about it.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::entry::FileKind;
 
@@ -60,6 +60,27 @@ impl FileError {
             | Self::TooLarge { .. }
             | Self::NotText { .. } => None,
         }
+    }
+
+    /// The same with paths beneath `root`, for those to whom the root says nothing.
+    #[must_use]
+    pub fn beneath(mut self, root: &Path) -> Self {
+        let (Self::Link { path, .. }
+        | Self::WrongKind { path, .. }
+        | Self::HardLink { path, .. }
+        | Self::Outside { path, .. }
+        | Self::Exchanged { path }
+        | Self::TooLarge { path, .. }
+        | Self::NotText { path }
+        | Self::NotFound { path }
+        | Self::Exists { path }
+        | Self::Io { path, .. }) = &mut self;
+        if let Ok(below) = path.strip_prefix(root)
+            && below != Path::new("")
+        {
+            *path = below.to_owned();
+        }
+        self
     }
 
     pub(crate) fn io(action: &'static str, path: PathBuf, source: io::Error) -> Self {

@@ -1,7 +1,7 @@
 //! A private folder for what is not finished. It is gone when it is dropped; what a killed process
 //! leaves is known by its prefix and by a lock that is free.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use crate::dir::Dir;
@@ -10,6 +10,8 @@ use crate::file::{Access, FileHandle, Mode};
 
 /// The file in a staging folder whose lock says that its owner lives.
 pub const STAGING_LOCK: &str = "owner.lock";
+
+const FRESH_LOCK: &str = "owner.lock.new";
 
 /// A private folder, removed with all that is in it when it is dropped.
 #[derive(Debug)]
@@ -31,9 +33,11 @@ impl Staging {
                 Some(_) => n_taken += 1,
                 None => {
                     let dir = parent.make_dirs(&name, Mode::Private)?;
-                    let lock = dir.create_new(STAGING_LOCK, Mode::Private)?;
-                    // Nobody else knows the file yet, so the lock is free.
-                    let _ = lock.try_lock();
+                    // Locked before it has its name, so that it is never found free while it is ours.
+                    let lock = dir.create_new(FRESH_LOCK, Mode::Private)?;
+                    lock.try_lock()
+                        .map_err(|it| FileError::io("lock", lock.path().to_owned(), it.into()))?;
+                    dir.rename(FRESH_LOCK, &dir, STAGING_LOCK)?;
                     return Ok(Self { parent: parent.again()?, name, dir, _lock: lock });
                 }
             }
@@ -44,8 +48,21 @@ impl Staging {
         &self.dir
     }
 
+    /// What it is called in its parent.
+    pub fn name(&self) -> &OsStr {
+        &self.name
+    }
+
     pub fn path(&self) -> &Path {
         self.dir.path()
+    }
+
+    /// Takes away what killed processes have left in `parent` under a prefix.
+    pub fn remove_abandoned(parent: &Dir, prefix: &str) -> Result<(), FileError> {
+        for name in Self::abandoned(parent, prefix)? {
+            parent.remove(name)?;
+        }
+        Ok(())
     }
 
     /// What killed processes have left in `parent` under a prefix: folders whose lock is free.

@@ -8,6 +8,7 @@ pub mod api;
 mod body;
 mod caller;
 mod events;
+mod failure_log;
 mod guard;
 mod health;
 mod local;

@@ -13,6 +13,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::App;
+use crate::health;
 use crate::openapi::ReadProblems;
 use crate::problem::Problem;
 
@@ -72,6 +73,7 @@ async fn show(State(app): State<Arc<App>>) -> Result<Response, Problem> {
     }
     text += "# HELP baton_events_total Events in the log.\n# TYPE baton_events_total counter\n";
     let _ = writeln!(text, "baton_events_total {}", position.0);
+    health::metrics(&app.engine, &mut text);
     if *app.engine.archive_health().borrow() != ArchiveHealth::Off {
         let n_behind = app.engine.archive_behind().await?;
         text += "# HELP baton_archive_behind Events that the archive does not tell of yet.\n";

@@ -15,6 +15,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
+use crate::failure_log;
+
 /// Boxed, because every handler's result has room for it.
 #[derive(Debug)]
 pub(crate) struct Problem(Box<Document>);
@@ -128,8 +130,7 @@ impl From<EngineError> for Problem {
             ErrorClass::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
         };
         if error.class() == ErrorClass::Unavailable {
-            let error: &(dyn std::error::Error + 'static) = &error;
-            tracing::error!(error, "a request could not be served");
+            failure_log::tell(&error);
         }
         let mut problem = Self::new(status, error.code(), error.to_string());
         let document = &mut problem.0;

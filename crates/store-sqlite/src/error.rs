@@ -9,6 +9,7 @@ use baton_store::{AppendError, StoreError, WriteFault};
 use rusqlite::ErrorCode;
 use rusqlite::types::Type;
 
+use crate::exchange::ExchangeError;
 use crate::room::has_room;
 
 /// Why a store could not be opened.
@@ -22,6 +23,8 @@ pub enum OpenError {
     },
     #[error(transparent)]
     Files(FileError),
+    #[error("a restore that was interrupted cannot be finished")]
+    Interrupted(#[source] ExchangeError),
     #[error("`{dir}` is on {kind}, where a database is not safe; use a local disk")]
     Network { dir: PathBuf, kind: String },
     #[error("SQLite {found} can damage a database; build Baton with 3.51.3 or newer")]
@@ -132,7 +135,9 @@ impl OpenError {
     /// [`reading`](crate::SqliteStore::open_frozen) all the same.
     pub fn write_fault(&self) -> Option<WriteFault> {
         match self {
-            OpenError::File { source, .. } => fault_of_io(source),
+            OpenError::File { source, .. } | OpenError::Files(FileError::Io { source, .. }) => {
+                fault_of_io(source)
+            }
             OpenError::Unwritable { fault, .. } => Some(fault.clone()),
             OpenError::Sqlite { path, source } => write_fault(source).or_else(|| {
                 let dir = path.parent()?;
@@ -149,7 +154,8 @@ impl OpenError {
             | OpenError::Missing { .. }
             | OpenError::Older { .. }
             | OpenError::Exchanged { .. }
-            | OpenError::InTheWay { .. } => None,
+            | OpenError::InTheWay { .. }
+            | OpenError::Interrupted(_) => None,
         }
     }
 }
@@ -205,7 +211,7 @@ pub(crate) fn write_fault(error: &rusqlite::Error) -> Option<WriteFault> {
     clippy::wildcard_enum_match_arm,
     reason = "the enum is the standard library's and grows; all but these may be anything"
 )]
-pub(crate) fn fault_of_io(error: &io::Error) -> Option<WriteFault> {
+pub fn fault_of_io(error: &io::Error) -> Option<WriteFault> {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Some(WriteFault::DiskFull),
         io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => {

@@ -1,7 +1,6 @@
 //! A database on a disk that takes no writes: it is read as it is, and every write is refused with
 //! the reason.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use baton_files::Dir;
@@ -19,10 +18,9 @@ impl SqliteStore {
     /// it and makes no files beside it.
     ///
     /// The caller holds the [`DataLock`](crate::DataLock), so nobody else writes meanwhile.
-    pub fn open_frozen(dir: &Path, fault: WriteFault) -> Result<Self, OpenError> {
-        let dir = Dir::open(dir).map_err(OpenError::Files)?;
-        let path = filesystem::path_in(&dir)?;
-        let judgement = judge::judge_files(&dir)?;
+    pub fn open_frozen(dir: &Dir, fault: WriteFault) -> Result<Self, OpenError> {
+        let path = filesystem::path_in(dir)?;
+        let judgement = judge::judge_files(dir)?;
         if judgement.is_unclean || !judgement.has_database {
             return Err(OpenError::Unwritable { path, fault });
         }

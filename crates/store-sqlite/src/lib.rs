@@ -16,6 +16,7 @@ mod cursors;
 mod definitions;
 mod error;
 mod events;
+mod exchange;
 mod filesystem;
 mod frozen;
 mod handoffs;
@@ -72,7 +73,10 @@ use crate::watch::{Watcher, WriteGuard};
 use crate::writer::Writer;
 
 pub use beside::Beside;
-pub use error::{Damage, OpenError};
+pub use error::{Damage, OpenError, fault_of_io};
+pub use exchange::{
+    ASIDE_PREFIX, ExchangeError, Interrupted, STAGING_PREFIX, exchange, finish_interrupted,
+};
 pub use lock::{DataLock, LockError, read_note};
 
 /// The name of the database in its directory.
@@ -108,6 +112,8 @@ impl SqliteStore {
 
     /// As [`SqliteStore::open`], in a directory that is open already: a [`DataLock`]'s, for example.
     pub fn open_in(dir: &Dir) -> Result<Self, OpenError> {
+        // Whoever holds the lock has done so already, and told it to the user.
+        finish_interrupted(dir).map_err(OpenError::Interrupted)?;
         let path = filesystem::path_in(dir)?;
         let judgement = judge::judge_files(dir)?;
         if judgement.has_database {

@@ -7,6 +7,9 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use baton_files::{Access, Dir, FileError, FileHandle};
+use baton_store::WriteFault;
+
+use crate::error::fault_of_io;
 
 pub(crate) const FILE: &str = "baton.lock";
 const PAUSE: Duration = Duration::from_millis(20);
@@ -46,15 +49,16 @@ impl DataLock {
             // The file may have been removed while its lock was waited for: then another process
             // can lock a new one.
             if lock.is_in_place() {
-                let note = format!("pid {}", std::process::id());
-                lock.set_note(&note).map_err(LockError::File)?;
+                // It only helps those who find the data in use: on a disk that takes no writes the
+                // data can still be read.
+                let _ = lock.set_note(&format!("pid {}", std::process::id()));
                 return Ok(lock);
             }
         }
     }
 
     fn take_file(dir: &Dir, asked_at: Instant, wait: Duration) -> Result<Self, LockError> {
-        let file = dir.open_file(FILE, Access::WriteOrCreate).map_err(LockError::File)?;
+        let file = open(dir).map_err(LockError::File)?;
         loop {
             match file.try_lock() {
                 Ok(()) => break,
@@ -108,6 +112,20 @@ pub fn read_note(dir: &Dir) -> Option<String> {
     let text = dir.read_text(FILE, MOST_NOTE_BYTES).ok()?;
     let note = text.lines().next()?.trim();
     if note.is_empty() { None } else { Some(note.to_owned()) }
+}
+
+fn open(dir: &Dir) -> Result<FileHandle, FileError> {
+    match dir.open_file(FILE, Access::WriteOrCreate) {
+        // A lock needs no writing, only its note does.
+        Err(error @ FileError::Io { .. }) if is_read_only(&error) => {
+            dir.open_file(FILE, Access::Read).map_err(|_| error)
+        }
+        opened => opened,
+    }
+}
+
+fn is_read_only(error: &FileError) -> bool {
+    matches!(error, FileError::Io { source, .. } if fault_of_io(source) == Some(WriteFault::ReadOnly))
 }
 
 #[cfg(test)]

@@ -6,12 +6,12 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 const FILE: &str = "baton.room";
-/// Room for the largest package and its events. A log that was cut off by a full disk still has
+/// Room for a large package and its events. A log that was cut off by a full disk still has
 /// place for a few pages, so a smaller trial would succeed on a disk that is full.
-const N_BLOCKS: usize = 64;
-const BLOCK: [u8; 64 << 10] = [0; 64 << 10];
+const N_BLOCKS: usize = 16;
+static BLOCK: [u8; 64 << 10] = [0; 64 << 10];
 
-/// Writes a file of a few megabytes into `dir`, and removes it again.
+/// Writes a file of a megabyte into `dir`, and removes it again.
 pub(crate) fn has_room(dir: &Path) -> io::Result<()> {
     let path = dir.join(FILE);
     let written = write(&path);

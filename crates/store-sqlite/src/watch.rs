@@ -144,8 +144,9 @@ impl WriteGuard {
         let Some(WriteFault::Replaced { what, .. }) = self.health.refusal() else { return };
         let advice = match rescue(connection, &self.dir) {
             Ok(copy) => format!(
-                "all that was recorded is in `{0}`: stop this server, then type `baton restore {0} --replace`",
-                copy.display()
+                "all that was recorded is in `{}`: stop this server, then type `baton restore {} --replace`",
+                copy.display(),
+                shell_word(&copy.to_string_lossy())
             ),
             Err(error) => {
                 let error: &(dyn std::error::Error + 'static) = error.as_ref();
@@ -156,6 +157,14 @@ impl WriteGuard {
         };
         self.health.refuse(&WriteFault::Replaced { what, advice });
     }
+}
+
+/// A path as a shell takes it.
+fn shell_word(path: &str) -> String {
+    if path.chars().all(|it| it.is_alphanumeric() || "/._-".contains(it)) {
+        return path.to_owned();
+    }
+    format!("'{}'", path.replace('\'', r"'\''"))
 }
 
 /// The thread that looks. Dropping it lets a look under way finish.
@@ -190,5 +199,24 @@ impl Watcher {
     pub(crate) fn stop(&mut self) {
         self.stop = None;
         self.thread.join();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_can_be_pasted_into_a_shell() {
+        for (path, word) in [
+            (
+                "/srv/shop/.baton/data/rescued-1/baton.db",
+                "/srv/shop/.baton/data/rescued-1/baton.db",
+            ),
+            ("/srv/my shop/baton.db", "'/srv/my shop/baton.db'"),
+            ("/srv/bea's/$x", r"'/srv/bea'\''s/$x'"),
+        ] {
+            assert_eq!(shell_word(path), word);
+        }
     }
 }

@@ -33,7 +33,7 @@ fn a_database_that_was_deleted_or_emptied_is_missed() {
         }
         let refused = project.run(&["status"]);
         assert_eq!(refused.code, 5, "{refused:?}");
-        assert!(refused.stderr.contains("this project had a database"), "{refused:?}");
+        assert!(refused.stderr.contains("is missing or empty"), "{refused:?}");
         project.ok(&["init", "--new-data"]);
         assert!(project.ok(&["status"]).contains("no run is open"));
     }

@@ -9,6 +9,7 @@ mod documents;
 mod files;
 mod finding;
 mod handoffs;
+mod health;
 mod lost_data;
 mod moves;
 mod names;

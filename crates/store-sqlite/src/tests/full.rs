@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use baton_files::Dir;
 use baton_store::{AppendError, RunFilter, Store, StoreError, WriteFault};
 use baton_store_tests::dump;
 use baton_store_tests::sample::*;
@@ -55,7 +56,7 @@ async fn a_frozen_store_is_read_and_says_why_it_is_not_written() {
     let files = || fs::read_dir(&data).unwrap().count();
     assert_eq!(files(), 2, "the database and its mark");
     for fault in [WriteFault::DiskFull, WriteFault::ReadOnly] {
-        let frozen = SqliteStore::open_frozen(&data, fault.clone()).unwrap();
+        let frozen = SqliteStore::open_frozen(&Dir::open(&data).unwrap(), fault.clone()).unwrap();
         assert_eq!(dump(&frozen).await, before);
         assert_eq!(frozen.check().await.unwrap(), Vec::<String>::new());
         assert_eq!(frozen.write_fault(), Some(fault.clone()));
@@ -77,7 +78,8 @@ async fn a_database_with_a_log_is_not_read_frozen() {
     for name in [FILE, "baton.db-wal"] {
         fs::copy(dir.path().join(name), copy.path().join(name)).unwrap();
     }
-    let error = SqliteStore::open_frozen(copy.path(), WriteFault::ReadOnly).unwrap_err();
+    let error = SqliteStore::open_frozen(&Dir::open(copy.path()).unwrap(), WriteFault::ReadOnly)
+        .unwrap_err();
     assert!(matches!(error, OpenError::Unwritable { .. }), "{error:?}");
     assert_eq!(error.write_fault(), Some(WriteFault::ReadOnly));
     let whole = SqliteStore::open(copy.path()).unwrap();

@@ -121,13 +121,12 @@ async fn with_a_tale(dir: &Path) -> SqliteStore {
 
 async fn refused(store: &SqliteStore) -> String {
     let error = store.append(start(2, "s-2").into()).await.unwrap_err();
-    match &error {
-        AppendError::Store(StoreError::Unwritable(WriteFault::Replaced { .. })) => {
-            assert_eq!(store.write_fault().unwrap().to_string(), error.to_string());
-            error.to_string()
-        }
-        other => panic!("{other:?}"),
-    }
+    assert!(
+        matches!(error, AppendError::Store(StoreError::Unwritable(WriteFault::Replaced { .. }))),
+        "{error:?}"
+    );
+    assert_eq!(store.write_fault().unwrap().to_string(), error.to_string());
+    error.to_string()
 }
 
 fn until(is_so: impl Fn() -> bool) {
