@@ -14,6 +14,9 @@ const COLUMN: &str = "stories.outline";
 /// More than a warning names.
 const MOST: i64 = 8;
 
+pub(crate) const LIKE: &str =
+    "select key from stories where outline = ?1 and key <> ?2 order by key limit ?3";
+
 /// Makes the outlines of all stories, unless the present rule has made them.
 pub(crate) fn bring_up_to_date(connection: &mut Connection, path: &Path) -> Result<(), OpenError> {
     if !is_up_to_date(connection).map_err(to_open(path))? {
@@ -49,10 +52,9 @@ fn make_all(connection: &mut Connection) -> rusqlite::Result<()> {
 
 /// Keys that look like this one, and are not it.
 pub(crate) fn like(connection: &Connection, key: &StoryKey) -> rusqlite::Result<Vec<StoryKey>> {
-    let sql = "select key from stories where outline = ?1 and key <> ?2 order by key limit ?3";
     let outline = look_alike::outline(key.as_str());
     connection
-        .prepare_cached(sql)?
+        .prepare_cached(LIKE)?
         .query_map(params![outline, key.as_str(), MOST], |row| {
             parsed(row, "key", |it| StoryKey::parse(it).ok())
         })?

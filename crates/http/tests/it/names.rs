@@ -71,7 +71,7 @@ async fn the_spellings_that_say_what_they_are_of_work_everywhere() {
         assert_eq!(texts(&listed["items"], "story"), ["2"]);
         assert_eq!(world.get(&format!("/api/v1/stories/{name}")).await.is(200)["key"], "2");
         let seen = world.get(&format!("/api/handoffs?storyId={name}")).await.is(200);
-        assert_eq!(seen["handoffs"][0]["storyId"], "2");
+        assert_eq!(seen["handoffs"][0]["story_id"], "2");
     }
     assert_eq!(world.get("/api/v1/handoffs/handoff:2").await.is(200)["number"], 2);
     world.get("/api/v1/handoffs/handoff:2?run=story:2").await.refuses(404, "no_such_handoff");
@@ -191,7 +191,8 @@ async fn a_story_that_looks_like_another_is_not_made_without_a_word() {
     }
     let start = r#"{"action":"start","storyId":"l0gin"}"#;
     let started = world.post("/api/run", start).await.is(200);
-    assert_eq!(started.get("warnings"), None, "a zero is no o in a small key: {started}");
+    let warning = started["warnings"][0].as_str().unwrap();
+    assert!(warning.contains("`l0gin` is a new story"), "{warning}");
 }
 
 #[tokio::test]
