@@ -1,4 +1,4 @@
-//! `cargo xtask bench [engine|http|events|formats|leases]`: measures, built as a released binary
+//! `cargo xtask bench [engine|http|events|formats|leases|hostile]`: measures, built as a released binary
 //! is. `baton-load` knows what can be measured and with which options.
 
 use anyhow::Result;

@@ -3,11 +3,12 @@
 
 use baton_engine::{Verified, verify_all};
 use baton_files::{Dir, Staging};
-use baton_store::Store as _;
+use baton_store::{Store as _, StoreError};
 use baton_store_sqlite::{Beside, Interrupted, OpenError, STAGING_PREFIX, SqliteStore};
 
 use crate::api::{Holder, Server, holder};
 use crate::failure::Failure;
+use crate::lost_data;
 use crate::project::Project;
 use crate::session::Session;
 use crate::show;
@@ -38,19 +39,11 @@ impl Data {
         Ok(())
     }
 
-    /// Walks every chain. Beside a server the file is checked as it is, and the chains in a copy:
-    /// while they are walked, the server goes on.
+    /// Walks every chain.
     pub(crate) async fn verify(&self) -> Result<Verified, Failure> {
         match self {
             Self::Ours(session) => Ok(verify_all(session.engine.store()).await?),
-            Self::Beside { store, project, .. } => {
-                let mut problems = store.check().await?;
-                let staging = staging_in(&project.data_dir()?)?;
-                store.copy_into(staging.dir()).await?;
-                let verified = verify_copy(staging.dir()).await?;
-                problems.extend(verified.problems);
-                Ok(Verified { problems, ..verified })
-            }
+            Self::Beside { store, project, .. } => verify_beside(store, project).await,
         }
     }
 
@@ -60,6 +53,51 @@ impl Data {
             Self::Beside { store, .. } => store.close().await,
         }
     }
+}
+
+/// Walks every chain of a project and changes nothing: no run is swept, and no workflow file is read.
+pub(crate) async fn verify_project(project: &Project) -> Result<Verified, Failure> {
+    let data = project.data_dir()?;
+    match holder(&data).await? {
+        // The lock is let go when everything is closed.
+        Holder::Us(lock) => {
+            finish_interrupted(lock.dir())?;
+            lost_data::refuse(project, lock.dir())?;
+            verify_copy(lock.dir()).await
+        }
+        Holder::Server(_) => {
+            let store = Beside::open(&data).map_err(Failure::Open)?;
+            let verified = verify_beside(&store, project).await;
+            store.close().await;
+            verified
+        }
+    }
+}
+
+/// Beside a server the file is checked as it is, and the chains in a copy: while they are walked,
+/// the server goes on.
+async fn verify_beside(store: &Beside, project: &Project) -> Result<Verified, Failure> {
+    let problems = store.check().await?;
+    let staging = staging_in(&project.data_dir()?)?;
+    let copied = match store.copy_into(staging.dir()).await {
+        Ok(()) => verify_copy(staging.dir()).await?,
+        // What SQLite cannot copy is damaged; that is the answer, and no reason to give none.
+        Err(StoreError::Damaged { what }) => {
+            let mut verified = Verified::default();
+            verified.extend([what]);
+            verified
+        }
+        Err(
+            error @ (StoreError::Unavailable(_)
+            | StoreError::Unwritable(_)
+            | StoreError::Closed
+            | StoreError::Nul),
+        ) => return Err(error.into()),
+    };
+    let mut verified = Verified { problems: Vec::new(), ..copied.clone() };
+    verified.extend(problems);
+    verified.extend(copied.problems);
+    Ok(verified)
 }
 
 /// Opens a copy as the next Baton would, and walks every chain in it.

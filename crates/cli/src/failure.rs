@@ -6,10 +6,11 @@ use std::sync::Arc;
 use baton_core::document::Node;
 use baton_core::names::NameError;
 use baton_core::problem::Problem;
-use baton_engine::{EngineError, ErrorClass};
+use baton_engine::{EngineError, ErrorClass, Verified};
 use baton_files::FileError;
 use baton_http::ServeError;
 use baton_http::api::{self, Broken};
+use baton_recover::RecoverError;
 use baton_store::{StoreError, WriteFault};
 use baton_store_sqlite::{LockError, OpenError, fault_of_io};
 use baton_wire::file_problem::FileProblem;
@@ -52,6 +53,11 @@ pub(crate) enum Failure {
     Broken { what: String },
     #[error("{}", chain(.0))]
     Files(Arc<FileError>),
+    #[error(
+        "the data has {}; `baton recover` saves what is whole into a new database",
+        show::counted(.0.n_problems(), "problem")
+    )]
+    Unsound(Box<Verified>),
     #[error("cannot {what}: {source}")]
     Io { what: String, source: std::io::Error },
     #[error("the data is in use by another Baton ({by}); it did not finish within 5 seconds")]
@@ -70,6 +76,8 @@ pub(crate) enum Failure {
     LostData { database: String, archive: String },
     #[error("cannot open the data: {}", chain(.0))]
     Open(#[source] OpenError),
+    #[error("cannot recover: {}", chain(.0))]
+    Recover(#[source] RecoverError),
     #[error("the store failed: {}", chain(.0))]
     Store(#[from] StoreError),
     #[error("cannot serve: {}", chain(.0))]
@@ -118,7 +126,8 @@ impl Failure {
             Failure::File { .. }
             | Failure::Check { .. }
             | Failure::Document { .. }
-            | Failure::Broken { .. } => REFUSED,
+            | Failure::Broken { .. }
+            | Failure::Unsound(_) => REFUSED,
             Failure::Files(error) => match **error {
                 FileError::NotFound { .. } => NOT_FOUND,
                 FileError::Exists { .. } => CONFLICT,
@@ -138,6 +147,7 @@ impl Failure {
             | Failure::Server { .. }
             | Failure::LostData { .. }
             | Failure::Open(_)
+            | Failure::Recover(_)
             | Failure::Store(_)
             | Failure::Serve(_) => UNAVAILABLE,
         }
@@ -153,7 +163,7 @@ impl Failure {
             Failure::Conflict(_) => "conflict",
             Failure::File { .. } | Failure::Check { .. } => "bad_file",
             Failure::Document { error, .. } => error.code(),
-            Failure::Broken { .. } => "broken",
+            Failure::Broken { .. } | Failure::Unsound(_) => "broken",
             Failure::Files(error) => match **error {
                 FileError::NotFound { .. } => "not_found",
                 FileError::Exists { .. } => "conflict",
@@ -173,6 +183,7 @@ impl Failure {
             | Failure::NoServer
             | Failure::Server { .. }
             | Failure::LostData { .. }
+            | Failure::Recover(_)
             | Failure::Serve(_) => "unavailable",
         }
     }
@@ -209,11 +220,13 @@ impl Failure {
             | Failure::File { .. }
             | Failure::Check { .. }
             | Failure::Broken { .. }
+            | Failure::Unsound(_)
             | Failure::Busy { .. }
             | Failure::Served { .. }
             | Failure::NoServer
             | Failure::Server { .. }
             | Failure::LostData { .. }
+            | Failure::Recover(_)
             | Failure::Serve(_) => None,
         }
     }
@@ -223,6 +236,10 @@ impl Failure {
         match self {
             Failure::Check { problems, .. } => problems.iter().map(ToString::to_string).collect(),
             Failure::File { problems, .. } => problems.iter().map(ToString::to_string).collect(),
+            Failure::Unsound(verified) => {
+                let more = (verified.n_more > 0).then(|| format!("and {} more", verified.n_more));
+                verified.problems.iter().cloned().chain(more).collect()
+            }
             Failure::Refused { problem, .. } => {
                 let line = |it: &Broken| format!("{}: {} [{}]", it.path, it.message, it.rule);
                 problem.problems.iter().map(line).collect()
@@ -243,6 +260,7 @@ impl Failure {
             | Failure::Server { .. }
             | Failure::LostData { .. }
             | Failure::Open(_)
+            | Failure::Recover(_)
             | Failure::Store(_)
             | Failure::Serve(_) => Vec::new(),
         }
@@ -266,6 +284,7 @@ impl Failure {
             | Failure::Check { .. }
             | Failure::Broken { .. }
             | Failure::Files(_)
+            | Failure::Unsound(_)
             | Failure::Io { .. }
             | Failure::Busy { .. }
             | Failure::Served { .. }
@@ -273,6 +292,7 @@ impl Failure {
             | Failure::Server { .. }
             | Failure::LostData { .. }
             | Failure::Open(_)
+            | Failure::Recover(_)
             | Failure::Store(_)
             | Failure::Serve(_) => None,
         }

@@ -26,6 +26,7 @@ pub mod quoted;
 pub mod refusal;
 pub mod registry;
 pub mod run;
+pub mod shell;
 pub mod story;
 pub mod view;
 pub mod workflow;

@@ -10,6 +10,7 @@ mod disk;
 mod escaped;
 mod facts;
 mod handoff;
+mod log;
 mod rebuild;
 mod rendered;
 mod session;
@@ -154,7 +155,11 @@ impl Archive {
         match self.engine.history(run).await {
             Ok(history) => {
                 archived.n_runs += 1;
-                Ok(Some(rendered(&history)))
+                // Large packages take a while to print, so not on a thread that serves requests.
+                match tokio::task::spawn_blocking(move || rendered(&history)).await {
+                    Ok(rendered) => Ok(Some(rendered)),
+                    Err(error) => std::panic::resume_unwind(error.into_panic()),
+                }
             }
             Err(error @ EngineError::Store(StoreError::Damaged { .. })) => {
                 let error: &(dyn std::error::Error + 'static) = &error;
@@ -190,6 +195,10 @@ struct News {
 
 /// Of the folder of states: which project the archive is of.
 pub const ARCHIVED_PROJECT: &str = "project.json";
+/// Of the folder of states: the workflows that runs are pinned to, by their hashes.
+pub const ARCHIVED_WORKFLOWS: &str = "workflows";
+/// Of the folder of a session: the run as lines that prove themselves.
+pub const ARCHIVED_LOG: &str = log::LOG;
 const CURRENT: &str = "current.json";
 const RUNS: &str = "runs";
 
@@ -230,6 +239,9 @@ fn write_state(
     name: &str,
     rendered: &Rendered,
 ) -> Result<(), DiskError> {
+    if let Some((file, text)) = &rendered.workflow {
+        disk.write(&places.state.join(ARCHIVED_WORKFLOWS), file, text)?;
+    }
     let runs = places.state.join(RUNS);
     let file = format!("{name}.json");
     if rendered.is_open {

@@ -1,6 +1,7 @@
 //! Why a command was not carried out, with everything that a face needs to say so.
 
 use baton_core::names::{AgentId, NameError, StoryKey, WorkflowName};
+use baton_core::problem::Problem;
 use baton_core::refusal::{Refusal, RefusalClass};
 use baton_core::run::HandoffNo;
 use baton_store::{HandoffRow, StoreError, Version};
@@ -31,6 +32,8 @@ pub enum EngineError {
     WhichRun { label: String },
     #[error(transparent)]
     BadName(NameError),
+    #[error("the story `{key}` is too large: {}", listed(problems))]
+    StoryTooLarge { key: StoryKey, problems: Vec<Problem> },
     #[error("there is no workflow `{name}`; known: {known}")]
     NoSuchWorkflow { name: WorkflowName, known: String },
     #[error("it is not clear which workflow is meant; name one of: {known}")]
@@ -122,6 +125,7 @@ impl EngineError {
             EngineError::AmbiguousName { .. } => "ambiguous_name",
             EngineError::WhichRun { .. } => "which_run",
             EngineError::BadName(_) => "bad_name",
+            EngineError::StoryTooLarge { .. } => "story_too_large",
             EngineError::NoSuchWorkflow { .. } => "no_such_workflow",
             EngineError::WorkflowUnclear { .. } => "workflow_unclear",
             EngineError::AlreadyOpen { .. } => "already_open",
@@ -158,7 +162,8 @@ impl EngineError {
             EngineError::BadDocument { .. }
             | EngineError::WhichRun { .. }
             | EngineError::BadName(_) => ErrorClass::Malformed,
-            EngineError::WorkflowUnclear { .. }
+            EngineError::StoryTooLarge { .. }
+            | EngineError::WorkflowUnclear { .. }
             | EngineError::RunUnknown { .. }
             | EngineError::SenderUnknown
             | EngineError::NoPrompt { .. }
@@ -188,9 +193,23 @@ impl EngineError {
         if let Self::Refused { handoff, .. } = self { handoff.as_deref() } else { None }
     }
 
+    /// For a run that a row of the store has named: if it is not found, that is no caller's mistake.
+    pub(crate) fn of_stored_row(self) -> Self {
+        if let Self::NoSuchRun { which } = self {
+            let what = format!("run {which} is named by another row, and is not found by its id");
+            return Self::Store(StoreError::Damaged { what });
+        }
+        self
+    }
+
     pub(crate) fn refused(refusal: Refusal) -> Self {
         Self::Refused { refusal, handoff: None }
     }
+}
+
+fn listed(problems: &[Problem]) -> String {
+    let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    problems.join("; ")
 }
 
 fn or_none(candidates: &str) -> String {

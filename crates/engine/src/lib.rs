@@ -3,6 +3,7 @@
 //! Nothing is announced before it is durable; an answer to a caller means: on disk. The rules
 //! are `baton_core`'s, the storage is `baton_store`'s; the engine brings them together with a
 //! clock, and every face of Baton goes through it.
+#![cfg_attr(test, expect(clippy::disallowed_methods, reason = "tests make files of their own"))]
 
 mod append;
 mod archive;
@@ -24,6 +25,7 @@ mod names;
 mod outcome;
 mod prompt;
 mod queries;
+mod rebuild;
 mod receive;
 mod stored;
 mod stories;
@@ -48,29 +50,31 @@ use jiff::Timestamp;
 use tokio::sync::{RwLock, RwLockReadGuard, watch};
 
 pub use crate::archive::{
-    ARCHIVED_PROJECT, Archive, ArchiveError, ArchiveHealth, ArchiveStatus, Archived, Archivist,
-    DiskError, Places,
+    ARCHIVED_LOG, ARCHIVED_PROJECT, ARCHIVED_WORKFLOWS, Archive, ArchiveError, ArchiveHealth,
+    ArchiveStatus, Archived, Archivist, DiskError, Places,
 };
 use crate::cache::{Cache, Loaded};
 pub use crate::can::Can;
 pub use crate::catalog::{Catalog, Entry};
 pub use crate::clock::{Clock, FixedClock, SystemClock};
-pub use crate::commands::{In, StartRun};
+pub use crate::commands::{At, In, StartRun};
 pub use crate::error::{EngineError, ErrorClass};
 pub use crate::feed::Feed;
 pub use crate::health::{CheckProgress, DataCheck, DataChecker};
-pub use crate::inbox::{Asked, Choice, InboxItem, Then, Waits, shell_word};
+pub use crate::inbox::{Asked, Choice, InboxItem, Then, Waits};
 use crate::leases::Leases;
 pub use crate::look_alikes::LookAlikes;
 pub use crate::outcome::{Caller, Key, KnownRows, Mode, Outcome};
 pub use crate::prompt::{BadUrl, DashboardUrl, Face, Prompt, PromptOptions, PromptToken};
 pub use crate::queries::{Blocking, Decided, Exchange, PersonsAnswer, Texts};
+pub use crate::rebuild::{RebuiltRun, rebuild_run, texts_named_by};
 pub use crate::receive::{Hints, Received};
 pub use crate::stories::story_package;
 pub use crate::sweeper::{Sweeper, Swept};
 pub use crate::timekeeper::{Ticked, Timekeeper};
 pub use crate::verify::{Verified, verify_all, verify_run};
 pub use crate::workspace::Workspace;
+pub use baton_core::shell::shell_word;
 
 /// How often a decision is made again because somebody else moved the run first.
 const MOST_TRIES: usize = 100;

@@ -72,7 +72,7 @@ impl Engine {
         loop {
             let page = self.store.handoffs(&filter).await?;
             for row in &page {
-                match self.sweep_one(row, now).await {
+                match self.sweep_one(row, now).await.map_err(EngineError::of_stored_row) {
                     Ok(Some(Due::Stale)) => swept.n_stale += 1,
                     Ok(Some(Due::Expired)) => swept.n_expired += 1,
                     Ok(None) => {}

@@ -101,7 +101,8 @@ impl Engine {
             TimerKind::Lease { fence, .. } => Command::LoseLease { handoff, fence },
             TimerKind::Wake => Command::Wake { handoff },
         };
-        match self.on_run(&timekeeper(), due.run, command).await {
+        let moved = self.on_run(&timekeeper(), due.run, command).await;
+        match moved.map_err(EngineError::of_stored_row) {
             // The commit has set the timers anew; this is for those of another node.
             Ok(_) => {
                 self.leases.done_with(due);
@@ -112,7 +113,7 @@ impl Engine {
                 Ok(Done::No)
             }
             // Something else came first: all well.
-            Err(EngineError::Refused { .. } | EngineError::NoSuchRun { .. }) => {
+            Err(EngineError::Refused { .. }) => {
                 self.leases.done_with(due);
                 Ok(Done::No)
             }

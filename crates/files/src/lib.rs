@@ -6,6 +6,7 @@
 //! Baton.
 //!
 //! What is not here: paths that a person types on the command line, except as the root of a [`Dir`].
+#![cfg_attr(test, expect(clippy::disallowed_methods, reason = "tests make files of their own"))]
 
 mod dir;
 mod entry;

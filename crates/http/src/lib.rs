@@ -11,6 +11,8 @@ mod events;
 mod failure_log;
 mod guard;
 mod health;
+mod heavy;
+mod limits;
 mod local;
 mod metrics;
 mod openapi;
@@ -18,8 +20,10 @@ mod page;
 mod params;
 mod problem;
 mod query;
+mod receive;
 mod schemas;
 mod seed;
+mod serve;
 mod v1;
 
 use std::io;
@@ -33,15 +37,18 @@ use axum::middleware::from_fn_with_state;
 use baton_core::decide::Fresh as _;
 use baton_engine::{Engine, SystemClock};
 use tokio::net::TcpListener;
-use tokio::sync::oneshot;
+use tokio::sync::{Mutex, Semaphore, oneshot};
 use utoipa_axum::router::OpenApiRouter;
 use uuid::Uuid;
 
+pub use crate::limits::Limits;
 pub use crate::local::Local;
 
 use crate::events::Live;
 use crate::guard::Origins;
+use crate::heavy::HeavyPool;
 use crate::metrics::Metrics;
+use crate::receive::Bodies;
 
 /// How a server listens, and to whom.
 #[derive(Debug, Clone)]
@@ -74,6 +81,7 @@ pub struct Server {
     instance: Uuid,
     router: Router,
     live: Arc<Live>,
+    limits: Limits,
 }
 
 /// Whoever does not read cannot be told that it is over: the rest does not wait for them.
@@ -91,11 +99,26 @@ pub(crate) struct App {
     /// The same for people.
     pub(crate) page: String,
     pub(crate) live: Arc<Live>,
+    pub(crate) heavy: HeavyPool,
+    pub(crate) bodies: Bodies,
+    /// One permit for each that may still begin to listen to events.
+    pub(crate) listeners: Arc<Semaphore>,
+    /// Held while a story is written over.
+    pub(crate) story_writes: Mutex<()>,
 }
 
 impl Server {
     /// Takes the address; a port of 0 picks a free one.
     pub async fn bind(engine: Arc<Engine>, options: &Options) -> Result<Self, ServeError> {
+        Self::bind_within(engine, options, Limits::default()).await
+    }
+
+    /// As [`Server::bind`], with bounds of the caller's own.
+    pub async fn bind_within(
+        engine: Arc<Engine>,
+        options: &Options,
+        limits: Limits,
+    ) -> Result<Self, ServeError> {
         let asked = options.listen;
         if !asked.ip().is_loopback() {
             return Err(ServeError::Open { address: asked });
@@ -112,8 +135,9 @@ impl Server {
         let origins = Origins::new(address, &options.allowed_hosts);
         let live = Arc::new(Live::new(engine.clone()));
         let instance = Uuid::from_bytes(SystemClock.nonce());
-        let router = router(engine, origins, instance, live.clone());
-        Ok(Self { listener, address, instance, router, live })
+        let heavy = HeavyPool::start(&limits).map_err(failed)?;
+        let router = router(engine, origins, instance, live.clone(), heavy, &limits);
+        Ok(Self { listener, address, instance, router, live, limits })
     }
 
     /// What its answers have as [`api::INSTANCE`].
@@ -128,7 +152,7 @@ impl Server {
     /// Serves until `stop` is done and the requests under way are answered. Streams of events end
     /// then, and come back to the next server with the last id they heard.
     pub async fn run(self, stop: impl Future<Output = ()> + Send + 'static) -> io::Result<()> {
-        let Self { listener, router, live, .. } = self;
+        let Self { listener, router, live, limits, .. } = self;
         let (stopped, overdue) = oneshot::channel();
         let ends = live.clone();
         let stop = async move {
@@ -137,7 +161,7 @@ impl Server {
             // Nobody waits for it any more where everything has ended already.
             let _ = stopped.send(());
         };
-        let serving = axum::serve(listener, router).with_graceful_shutdown(stop);
+        let serving = serve::serve(listener, router, limits, stop);
         let overdue = async {
             match overdue.await {
                 Ok(()) => tokio::time::sleep(MOST_FAREWELL).await,
@@ -149,13 +173,12 @@ impl Server {
             let live = live.clone();
             async move { live.run().await }
         });
-        let served = tokio::select! {
-            served = serving => served,
-            () = overdue => Ok(()),
-        };
+        tokio::select! {
+            () = serving => {}
+            () = overdue => {}
+        }
         live.close();
-        telling.await.map_err(io::Error::other)?;
-        served
+        telling.await.map_err(io::Error::other)
     }
 }
 
@@ -165,6 +188,8 @@ pub(crate) fn router(
     origins: Origins,
     instance: Uuid,
     live: Arc<Live>,
+    heavy: HeavyPool,
+    limits: &Limits,
 ) -> Router {
     let (routes, description) = described_routes().split_for_parts();
     let app = Arc::new(App {
@@ -176,6 +201,10 @@ pub(crate) fn router(
         },
         metrics: Metrics::default(),
         live,
+        heavy,
+        bodies: Bodies::new(limits),
+        listeners: Arc::new(Semaphore::new(limits.listeners)),
+        story_writes: Mutex::new(()),
         page: openapi::render(&description),
         description: match description.to_json() {
             Ok(description) => description,

@@ -10,11 +10,15 @@ use axum::http::{HeaderValue, Request, Response};
 use baton_engine::Engine;
 use bytes::Bytes;
 use http_body_util::BodyExt as _;
+use tokio::sync::{Mutex, Semaphore};
 use tower::ServiceExt as _;
 
 use crate::events::Live;
 use crate::guard::Origins;
+use crate::heavy::HeavyPool;
+use crate::limits::Limits;
 use crate::metrics::Metrics;
+use crate::receive::Bodies;
 use crate::{App, problem, v1};
 
 /// `/api/v1` without a server. Nobody can listen to events here: there is nobody else who could
@@ -32,6 +36,10 @@ impl Local {
             origins: Origins::new(nowhere, &[]),
             instance: HeaderValue::from_static("none"),
             metrics: Metrics::default(),
+            heavy: HeavyPool::inline(),
+            bodies: Bodies::new(&Limits::default()),
+            listeners: Arc::new(Semaphore::new(0)),
+            story_writes: Mutex::new(()),
             description: String::new(),
             page: String::new(),
         });

@@ -1,5 +1,5 @@
-//! Puts load on Baton: to measure it (`engine`, `http`, `events`, `formats`, `leases`), and to
-//! kill it in the middle (`crash`).
+//! Puts load on Baton: to measure it (`engine`, `http`, `events`, `formats`, `leases`,
+//! `hostile`), and to kill it in the middle (`crash`).
 #![expect(clippy::print_stdout, reason = "its report is its purpose")]
 
 mod bench;
@@ -8,6 +8,7 @@ mod crew;
 mod events;
 mod formats;
 mod history;
+mod hostile;
 mod http;
 mod leases;
 mod raw;
@@ -41,6 +42,8 @@ enum Command {
     Formats(formats::Options),
     /// What the heartbeats of many holders cost, and how soon a dead one is noticed
     Leases(leases::Options),
+    /// What others notice of clients that mean harm, and what those take of the memory
+    Hostile(hostile::Options),
     /// Kill a process under load again and again, and look for what was lost
     Crash(crash::Options),
     /// What `crash` kills
@@ -58,13 +61,14 @@ fn main() -> anyhow::Result<()> {
         Command::Events(options) => runtime.block_on(events::run(&options)),
         Command::Formats(options) => formats::run(&options),
         Command::Leases(options) => runtime.block_on(leases::run(&options)),
+        Command::Hostile(options) => runtime.block_on(hostile::run(&options)),
         Command::Crash(options) => runtime.block_on(crash::run(&options)),
         Command::Victim(options) => runtime.block_on(crash::play_victim(&options)),
     }
 }
 
 fn runtime_for(command: &Command) -> std::io::Result<Runtime> {
-    let mut runtime = if matches!(command, Command::Http(_)) {
+    let mut runtime = if matches!(command, Command::Http(_) | Command::Hostile(_)) {
         // Who measures a server takes as little of the machine as can be.
         Builder::new_current_thread()
     } else {

@@ -90,7 +90,7 @@ pub(crate) fn append(
         }
     }
     for change in &append.timers {
-        timers::change(connection, run_number, change)?;
+        timers::change(connection, append.run.id, run_number, change)?;
     }
     if let Some(is_waiting) = append.waiting {
         waiting::change(connection, run_number, is_waiting).map_err(to_append)?;

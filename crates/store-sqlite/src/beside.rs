@@ -4,6 +4,7 @@
 use baton_files::Dir;
 use baton_store::StoreError;
 
+use crate::check;
 use crate::error::OpenError;
 use crate::filesystem;
 use crate::reader::Readers;
@@ -27,7 +28,7 @@ impl Beside {
     /// Everything that is wrong with the file itself. Whether what it tells is true can be seen in
     /// a copy.
     pub async fn check(&self) -> Result<Vec<String>, StoreError> {
-        self.readers.check().await
+        self.readers.check(check::in_file).await
     }
 
     pub async fn close(&self) {

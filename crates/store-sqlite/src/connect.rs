@@ -56,6 +56,15 @@ pub(crate) fn looking(path: &Path) -> Result<Connection, OpenError> {
     open(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
 }
 
+/// Opens one for a file that is thrown away when its process ends: nothing in it needs to last.
+pub(crate) fn scratch(path: &Path) -> Result<Connection, OpenError> {
+    refuse_old_sqlite()?;
+    filesystem::prepare(path)?;
+    let connection = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    set(&connection, path, &[("journal_mode", "off", "off"), ("synchronous", "off", "0")])?;
+    Ok(connection)
+}
+
 /// Opens one that only reads. The file is there, and is in write-ahead mode.
 pub(crate) fn reading(path: &Path) -> Result<Connection, OpenError> {
     let connection = open(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;

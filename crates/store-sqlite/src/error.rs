@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use baton_files::FileError;
 use baton_store::{AppendError, StoreError, WriteFault};
-use rusqlite::ErrorCode;
 use rusqlite::types::Type;
+use rusqlite::{ErrorCode, Row};
 
 use crate::exchange::ExchangeError;
 use crate::room::has_room;
@@ -145,6 +145,7 @@ impl OpenError {
             }),
             OpenError::Setting { .. }
             | OpenError::Files(_)
+            | OpenError::Interrupted(_)
             | OpenError::Network { .. }
             | OpenError::OldSqlite { .. }
             | OpenError::NotOurs { .. }
@@ -154,8 +155,7 @@ impl OpenError {
             | OpenError::Missing { .. }
             | OpenError::Older { .. }
             | OpenError::Exchanged { .. }
-            | OpenError::InTheWay { .. }
-            | OpenError::Interrupted(_) => None,
+            | OpenError::InTheWay { .. } => None,
         }
     }
 }
@@ -259,10 +259,20 @@ fn is_damage(error: &rusqlite::Error) -> bool {
 fn unreadable_column(error: &rusqlite::Error) -> Option<String> {
     match error {
         rusqlite::Error::FromSqlConversionFailure(_, _, source) => {
+            if let Some(damage) = source.downcast_ref::<RowDamage>() {
+                return Some(damage.to_string());
+            }
             let column = source.downcast_ref::<Unreadable>()?.column;
             Some(format!("column `{column}`"))
         }
         rusqlite::Error::InvalidColumnType(_, column, _) => Some(format!("column `{column}`")),
+        // A statement of ours that SQLite cannot prepare: a table or an index is not there.
+        rusqlite::Error::SqlInputError { msg, .. }
+        | rusqlite::Error::SqliteFailure(_, Some(msg))
+            if msg.starts_with("no such ") =>
+        {
+            Some(format!("the schema is not the one that Baton makes ({msg})"))
+        }
         rusqlite::Error::IntegralValueOutOfRange(..) | rusqlite::Error::Utf8Error(..) => {
             Some("a column of the wrong form".to_owned())
         }
@@ -279,6 +289,48 @@ pub(crate) fn unreadable(column: &'static str) -> rusqlite::Error {
 #[error("column `{column}` holds what Baton does not write")]
 struct Unreadable {
     column: &'static str,
+}
+
+/// Says in which row of which table a column could not be read. `number` is the column that has the
+/// row's number.
+pub(crate) fn in_row(
+    row: &Row<'_>,
+    table: &'static str,
+    number: &'static str,
+) -> impl FnOnce(rusqlite::Error) -> rusqlite::Error {
+    move |error| {
+        let Some(column) = unreadable_column(&error) else { return error };
+        let number = row.get(number).unwrap_or_default();
+        let damage = RowDamage { table, number, column };
+        rusqlite::Error::FromSqlConversionFailure(0, Type::Text, Box::new(damage))
+    }
+}
+
+/// True for what may be gone the next time: then nothing is known of the file.
+pub(crate) fn is_passing(error: &rusqlite::Error) -> bool {
+    matches!(
+        error.sqlite_error_code(),
+        Some(
+            ErrorCode::DatabaseBusy
+                | ErrorCode::DatabaseLocked
+                | ErrorCode::OutOfMemory
+                | ErrorCode::OperationInterrupted
+        )
+    )
+}
+
+/// What cannot be read, in our own words.
+pub(crate) fn damage(error: &rusqlite::Error) -> String {
+    unreadable_column(error).unwrap_or_else(|| error.to_string())
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("row {number} of `{table}`: {column} holds what Baton does not write")]
+struct RowDamage {
+    table: &'static str,
+    number: i64,
+    /// With the word before it.
+    column: String,
 }
 
 /// Nobody's command of the group took effect, and all have the same cause.

@@ -4,11 +4,13 @@
 //! exchange is finished by whoever opens the data next, before anything else.
 
 use std::ffi::OsString;
+use std::path::Path;
 
-use baton_files::{Dir, FileError, Mode, Staging};
+use baton_files::{Access, Dir, FileError, Mode, Staging};
 use serde::{Deserialize, Serialize};
 
 use crate::FILE;
+use crate::mark::MARK_FILE;
 
 /// Staging folders of copies have this prefix, wherever they are.
 pub const STAGING_PREFIX: &str = ".baton-copy-";
@@ -19,7 +21,7 @@ const NOTE: &str = "restore-in-progress.json";
 const MOST_NOTE_BYTES: u64 = 4096;
 
 /// What belongs to a database. The file itself is the last to come and to go.
-const PARTS: [&str; 5] = ["baton.mark", "baton.db-journal", "baton.db-shm", "baton.db-wal", FILE];
+const PARTS: [&str; 5] = [MARK_FILE, "baton.db-journal", "baton.db-shm", "baton.db-wal", FILE];
 
 /// What is to happen; written before it does.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +32,8 @@ struct Exchange {
     parts: Vec<String>,
     /// Where the old one goes.
     aside: String,
+    /// Whether there is an old one.
+    has_old: bool,
 }
 
 /// How an exchange ended that was interrupted.
@@ -59,19 +63,23 @@ impl From<FileError> for ExchangeError {
 /// where that is now. The caller holds the lock of `data`.
 pub fn exchange(data: &Dir, staging: &Staging) -> Result<Option<String>, ExchangeError> {
     let staged = staging.dir();
-    staged.open_file(FILE, baton_files::Access::Write)?.sync()?;
+    let parts = present(staged)?;
+    for part in &parts {
+        staged.open_file(part, Access::Write)?.sync()?;
+    }
     staged.sync()?;
     let Some(name) = staging.name().to_str() else {
         return Err(ExchangeError::Note { path: staging.path().to_owned() });
     };
-    let parts = present(staged)?.into_iter().map(str::to_owned).collect();
-    let exchange = Exchange { staged: name.to_owned(), parts, aside: free_aside(data)? };
+    let parts = parts.into_iter().map(str::to_owned).collect();
+    let (staged, aside) = (name.to_owned(), free_aside(data)?);
+    let exchange = Exchange { staged, parts, aside, has_old: data.entry(FILE)?.is_some() };
     let note = serde_json::to_vec(&exchange).map_err(|_| not_a_note(data))?;
     data.write_atomic(NOTE, &note, Mode::Private)?;
     match carry_out(data, &exchange)? {
         Interrupted::Finished { aside } => Ok(aside),
         // Only if another process removed what was staged a moment ago.
-        Interrupted::Undone => Err(FileError::NotFound { path: staged.path().join(FILE) }.into()),
+        Interrupted::Undone => Err(FileError::NotFound { path: staging.path().join(FILE) }.into()),
     }
 }
 
@@ -98,7 +106,9 @@ fn carry_out(data: &Dir, exchange: &Exchange) -> Result<Interrupted, ExchangeErr
         staged => Some(staged?),
     };
     let staged_parts = staged.as_ref().map(present).transpose()?.unwrap_or_default();
-    let is_undone = !staged_parts.contains(&FILE) && data.entry(FILE)?.is_none();
+    let old_is_aside = data.entry(Path::new(&exchange.aside).join(FILE))?.is_some();
+    let new_has_come = data.entry(FILE)?.is_some() && (old_is_aside || !exchange.has_old);
+    let mut is_undone = false;
     match &staged {
         Some(staged) if staged_parts.contains(&FILE) => {
             put_aside(data, exchange, &staged_parts)?;
@@ -108,8 +118,12 @@ fn carry_out(data: &Dir, exchange: &Exchange) -> Result<Interrupted, ExchangeErr
             data.sync()?;
             staged.sync()?;
         }
-        Some(_) | None if is_undone => bring_back(data, &exchange.aside)?,
-        Some(_) | None => {}
+        Some(_) | None if new_has_come => {}
+        // An error, not a kill, has taken away what was staged.
+        Some(_) | None => {
+            is_undone = true;
+            bring_back(data, &exchange.aside)?;
+        }
     }
     let has_aside = data.entry(&exchange.aside)?.is_some();
     data.remove(NOTE)?;
@@ -199,7 +213,7 @@ mod tests {
 
     fn note(data: &Dir, staged: &str, aside: &str) {
         let (staged, aside) = (staged.to_owned(), aside.to_owned());
-        let exchange = Exchange { staged, parts: vec![FILE.to_owned()], aside };
+        let exchange = Exchange { staged, parts: vec![FILE.to_owned()], aside, has_old: true };
         put(data, NOTE, &serde_json::to_vec(&exchange).unwrap());
     }
 
@@ -213,11 +227,11 @@ mod tests {
             }
             let staging = Staging::make(&data, STAGING_PREFIX).unwrap();
             put(staging.dir(), FILE, NEW);
-            put(staging.dir(), "baton.mark", NEW);
+            put(staging.dir(), MARK_FILE, NEW);
             let aside = exchange(&data, &staging).unwrap();
             drop(staging);
             assert_eq!(read(&data, FILE).as_deref(), Some(NEW));
-            assert_eq!(read(&data, "baton.mark").as_deref(), Some(NEW));
+            assert_eq!(read(&data, MARK_FILE).as_deref(), Some(NEW));
             assert_eq!(read(&data, "baton.db-wal"), None);
             let expected = [None, Some("before-restore-1"), Some("before-restore-2")][n];
             assert_eq!(aside.as_deref(), expected);
@@ -228,7 +242,7 @@ mod tests {
             assert_eq!(finish_interrupted(&data).unwrap(), None);
             if n == 0 {
                 data.remove(FILE).unwrap();
-                data.remove("baton.mark").unwrap();
+                data.remove(MARK_FILE).unwrap();
             }
         }
     }
@@ -236,7 +250,7 @@ mod tests {
     /// Every state between two renames, as a killed process leaves it.
     #[test]
     fn an_exchange_that_was_interrupted_anywhere_is_finished() {
-        let parts = ["baton.mark", "baton.db-wal", FILE];
+        let parts = [MARK_FILE, "baton.db-wal", FILE];
         for n_aside in 0..=parts.len() {
             for n_in_place in 0..2 {
                 if n_in_place > 0 && n_aside < parts.len() {
@@ -249,18 +263,19 @@ mod tests {
                     let place = if n < n_aside { "before-restore-1/" } else { "" };
                     put(&data, &format!("{place}{part}"), OLD);
                 }
-                for (n, part) in ["baton.mark", FILE].into_iter().enumerate() {
+                for (n, part) in [MARK_FILE, FILE].into_iter().enumerate() {
                     let place = if n < n_in_place { "" } else { ".baton-copy-1-0/" };
                     put(&data, &format!("{place}{part}"), NEW);
                 }
                 let exchange = Exchange {
                     staged: ".baton-copy-1-0".to_owned(),
-                    parts: ["baton.mark", FILE].map(str::to_owned).to_vec(),
+                    parts: [MARK_FILE, FILE].map(str::to_owned).to_vec(),
                     aside: "before-restore-1".to_owned(),
+                    has_old: true,
                 };
                 put(&data, NOTE, &serde_json::to_vec(&exchange).unwrap());
                 finish_interrupted(&data).unwrap().unwrap();
-                let found = ["baton.mark", "baton.db-wal", FILE].map(|it| read(&data, it));
+                let found = [MARK_FILE, "baton.db-wal", FILE].map(|it| read(&data, it));
                 let expected = [Some(NEW.to_vec()), None, Some(NEW.to_vec())];
                 assert_eq!(found, expected, "{n_aside} {n_in_place}");
                 let aside = data.subdir("before-restore-1").unwrap();
@@ -272,15 +287,19 @@ mod tests {
 
     #[test]
     fn where_what_was_staged_is_gone_the_old_database_comes_back() {
-        let (_folder, data) = folder();
-        data.make_dirs("before-restore-1", Mode::Private).unwrap();
-        put(&data, "before-restore-1/baton.db", OLD);
-        put(&data, "baton.db-wal", b"log");
-        note(&data, ".baton-copy-1-0", "before-restore-1");
-        assert_eq!(finish_interrupted(&data).unwrap(), Some(Interrupted::Undone));
-        assert_eq!(read(&data, FILE).as_deref(), Some(OLD));
-        assert_eq!(read(&data, "baton.db-wal").as_deref(), Some(&b"log"[..]));
-        assert_eq!(data.list().unwrap().len(), 2);
+        let parts = [MARK_FILE, "baton.db-wal", FILE];
+        for n_aside in 0..=parts.len() {
+            let (_folder, data) = folder();
+            data.make_dirs("before-restore-1", Mode::Private).unwrap();
+            for (n, part) in parts.into_iter().enumerate() {
+                let place = if n < n_aside { "before-restore-1/" } else { "" };
+                put(&data, &format!("{place}{part}"), OLD);
+            }
+            note(&data, ".baton-copy-1-0", "before-restore-1");
+            assert_eq!(finish_interrupted(&data).unwrap(), Some(Interrupted::Undone));
+            assert_eq!(parts.map(|it| read(&data, it)), [(); 3].map(|()| Some(OLD.to_vec())));
+            assert_eq!(data.list().unwrap().len(), 3);
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use baton_store::Identity;
 use rusqlite::Connection;
 use uuid::Uuid;
 
-use crate::columns::number;
+use crate::columns::{integer, number};
 use crate::mark::MarkNumber;
 
 pub(crate) fn find(connection: &Connection) -> rusqlite::Result<Identity> {
@@ -22,6 +22,12 @@ pub(crate) fn mark_number(connection: &Connection) -> rusqlite::Result<MarkNumbe
 /// Counts up what tells this database from an older copy of it.
 pub(crate) fn count_up(connection: &Connection) -> rusqlite::Result<()> {
     connection.prepare_cached("update identity set mark = mark + 1")?.execute([]).map(|_| ())
+}
+
+/// Makes the number of the marks at least this.
+pub(crate) fn raise_mark(connection: &Connection, least: u64) -> rusqlite::Result<()> {
+    let sql = "update identity set mark = max(mark, ?1)";
+    connection.execute(sql, [integer(least)]).map(|_| ())
 }
 
 /// Begins another epoch: what was heard of this database before does not count any more.

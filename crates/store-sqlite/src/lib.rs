@@ -2,6 +2,7 @@
 //!
 //! SQL stands in the file of its resource, beside the function that runs it. Nothing is decided
 //! here: what a run may do is in `baton_core`, what a store must do in `baton-store-tests`.
+#![cfg_attr(test, expect(clippy::disallowed_methods, reason = "tests make files of their own"))]
 
 mod anew;
 mod answers;
@@ -9,6 +10,7 @@ mod append;
 mod backup;
 mod beside;
 mod check;
+mod checksum;
 mod columns;
 mod connect;
 mod contents;
@@ -21,9 +23,11 @@ mod filesystem;
 mod frozen;
 mod handoffs;
 mod health;
+mod hold;
 mod identity;
 mod judge;
 mod lock;
+mod lost_numbers;
 mod mark;
 mod marker;
 mod migrate;
@@ -35,9 +39,12 @@ mod reader;
 mod rescue;
 mod room;
 mod runs;
+mod salvage;
 mod statistics;
 mod stories;
+mod story_log;
 mod timers;
+mod transplant;
 mod waiting;
 mod wal;
 mod watch;
@@ -77,7 +84,11 @@ pub use error::{Damage, OpenError, fault_of_io};
 pub use exchange::{
     ASIDE_PREFIX, ExchangeError, Interrupted, STAGING_PREFIX, exchange, finish_interrupted,
 };
+pub use hold::{HeldEvent, HeldPromise, Hold, RunClue};
 pub use lock::{DataLock, LockError, read_note};
+pub use rescue::RESCUED_PREFIX;
+pub use salvage::{ImageKind, LastMark, SalvagedEvent, SalvagedRow, Trust, Wreck};
+pub use transplant::{Transplant, TransplantedRun};
 
 /// The name of the database in its directory.
 pub const DATABASE_FILE: &str = FILE;
@@ -164,6 +175,16 @@ impl SqliteStore {
     pub async fn begin_epoch(&self) -> Result<(), StoreError> {
         self.writer.write(|it| identity::begin_epoch(it).map_err(to_store)).await
     }
+
+    /// As [`SqliteStore::begin_epoch`], in a database that may be older than what the mark of that
+    /// number was made for, and shall count as newer.
+    pub async fn begin_epoch_after(&self, mark: u64) -> Result<(), StoreError> {
+        let begin = move |it: &_| {
+            identity::raise_mark(it, mark)?;
+            identity::begin_epoch(it)
+        };
+        self.writer.write(move |it| begin(it).map_err(to_store)).await
+    }
 }
 
 #[async_trait]
@@ -181,6 +202,10 @@ impl Store for SqliteStore {
     async fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError> {
         let filter = filter.clone();
         self.readers.read(move |it| runs::list(it, &filter)).await
+    }
+
+    async fn run_numbers(&self, after: u64, limit: u32) -> Result<Vec<u64>, StoreError> {
+        self.readers.read(move |it| runs::numbers(it, after, limit)).await
     }
 
     async fn handoff(&self, which: &HandoffRef) -> Result<Option<HandoffRow>, StoreError> {
@@ -205,6 +230,14 @@ impl Store for SqliteStore {
     async fn contents(&self, run: RunId, ids: &[ContentId]) -> Result<Vec<Content>, StoreError> {
         let ids = ids.to_vec();
         self.readers.read(move |it| contents::find(it, run, &ids)).await
+    }
+
+    async fn lost_texts(&self, run: RunId) -> Result<Vec<ContentId>, StoreError> {
+        self.readers.read(move |it| contents::lost(it, run)).await
+    }
+
+    async fn count_contents(&self, run: RunId) -> Result<u64, StoreError> {
+        self.readers.read(move |it| contents::count(it, run)).await
     }
 
     async fn events(&self, filter: &EventFilter) -> Result<Vec<StoredEvent>, StoreError> {
@@ -316,7 +349,7 @@ impl Store for SqliteStore {
     }
 
     async fn check(&self) -> Result<Vec<String>, StoreError> {
-        self.readers.check().await
+        self.readers.check(check::in_full).await
     }
 
     async fn check_slowly(&self) -> Result<Vec<String>, StoreError> {

@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior, params};
 use crate::columns::parsed;
 use crate::error::{OpenError, to_open};
 
-const COLUMN: &str = "stories.outline";
+pub(crate) const COLUMN: &str = "stories.outline";
 
 /// More than a warning names.
 const MOST: i64 = 8;
@@ -25,7 +25,7 @@ pub(crate) fn bring_up_to_date(connection: &mut Connection, path: &Path) -> Resu
     Ok(())
 }
 
-fn is_up_to_date(connection: &Connection) -> rusqlite::Result<bool> {
+pub(crate) fn is_up_to_date(connection: &Connection) -> rusqlite::Result<bool> {
     let sql = "select rule from derivations where of_column = ?1";
     let rule: Option<String> = connection.query_row(sql, [COLUMN], |row| row.get(0)).optional()?;
     Ok(rule == Some(look_alike::rule()))
@@ -59,21 +59,4 @@ pub(crate) fn like(connection: &Connection, key: &StoryKey) -> rusqlite::Result<
             parsed(row, "key", |it| StoryKey::parse(it).ok())
         })?
         .collect()
-}
-
-/// Every outline is what its key makes of it.
-pub(crate) fn check(connection: &Connection, problems: &mut Vec<String>) -> rusqlite::Result<()> {
-    if !is_up_to_date(connection)? {
-        problems.push("the outlines of stories' keys were made by another rule".to_owned());
-        return Ok(());
-    }
-    let mut statement = connection.prepare("select key, outline from stories")?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
-        let (key, outline): (String, Option<String>) = (row.get(0)?, row.get(1)?);
-        if outline.as_deref() != Some(look_alike::outline(&key).as_str()) {
-            problems.push(format!("story `{key}` has an outline that is not its key's"));
-        }
-    }
-    Ok(())
 }

@@ -8,8 +8,8 @@ use baton_store::StoreError;
 use rusqlite::Connection;
 use tokio::sync::Semaphore;
 
+use crate::connect;
 use crate::error::{OpenError, ThreadGone, to_store};
-use crate::{check, connect};
 
 const N_CONNECTIONS: u32 = 4;
 
@@ -67,9 +67,12 @@ impl Readers {
         result.map_err(to_store)
     }
 
-    /// Everything that is wrong with the file.
-    pub(crate) async fn check(&self) -> Result<Vec<String>, StoreError> {
-        match self.read(check::in_full).await {
+    /// Everything that is wrong with the file, as `check` sees it.
+    pub(crate) async fn check(
+        &self,
+        check: fn(&Connection) -> rusqlite::Result<Vec<String>>,
+    ) -> Result<Vec<String>, StoreError> {
+        match self.read(check).await {
             // Too damaged to be read through is an answer too.
             Err(StoreError::Damaged { what }) => Ok(vec![what]),
             Ok(problems) => Ok(problems),

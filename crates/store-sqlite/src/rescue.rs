@@ -10,6 +10,9 @@ use rusqlite::Connection;
 use crate::FILE;
 use crate::backup::copy_to;
 
+/// Folders with what was saved when the files were deleted or replaced under a server.
+pub const RESCUED_PREFIX: &str = "rescued-";
+
 const MOST_COPIES: u32 = 100;
 
 /// Copies all that `connection` reads into a new folder in `data`, and says where. The folder of
@@ -46,7 +49,7 @@ fn copy(
 fn new_folder(data: &Dir) -> Result<(String, Dir), FileError> {
     let mut name = String::new();
     for number in 1..=MOST_COPIES {
-        name = format!("rescued-{number}");
+        name = format!("{RESCUED_PREFIX}{number}");
         if data.entry(&name)?.is_none() {
             let folder = data.make_dirs(&name, Mode::Private)?;
             return Ok((name, folder));

@@ -1,9 +1,10 @@
 //! Whether the folder of the data takes new bytes: what SQLite's codes do not tell apart, and what
 //! has to be true before a full disk counts as mended.
 
-use std::fs;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::Path;
+
+use baton_files::{Dir, FileError, Mode};
 
 const FILE: &str = "baton.room";
 /// Room for a large package and its events. A log that was cut off by a full disk still has
@@ -13,33 +14,27 @@ static BLOCK: [u8; 64 << 10] = [0; 64 << 10];
 
 /// Writes a file of a megabyte into `dir`, and removes it again.
 pub(crate) fn has_room(dir: &Path) -> io::Result<()> {
-    let path = dir.join(FILE);
-    let written = write(&path);
+    let dir = Dir::open(dir)?;
+    let written = write(&dir);
     // What a killed Baton left is removed too; where it cannot be, the next trial says so.
-    let _ = fs::remove_file(&path);
-    written
+    let _ = dir.remove(FILE);
+    Ok(written?)
 }
 
-fn write(path: &Path) -> io::Result<()> {
+fn write(dir: &Dir) -> Result<(), FileError> {
     // An old one is never written into: it may be a link to something else.
-    match fs::remove_file(path) {
-        Ok(()) => {}
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(error) => return Err(error),
-    }
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(path)?;
+    dir.remove(FILE)?;
+    let mut file = dir.create_new(FILE, Mode::Private)?;
     for _ in 0..N_BLOCKS {
-        file.write_all(&BLOCK)?;
+        file.write(&BLOCK)?;
     }
-    file.sync_data()
+    file.sync()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

@@ -106,7 +106,15 @@ impl WalHeader {
             && self.sum(frame, before) == frame.checksum
     }
 
-    fn sum(&self, frame: &Frame, before: Checksum) -> Checksum {
+    /// What the beginning of a log must have been whose own is not whole, as Baton's machines
+    /// write it. What its first frame goes on from is not known.
+    pub(crate) fn guessed(page_size: u32, salts: Salts) -> Self {
+        let (byte_order, checksum) = (ByteOrder::Little, Checksum(0, 0));
+        Self { page_size, salts, byte_order, checksum }
+    }
+
+    /// The checksum that a frame has to have behind one that has `before`.
+    pub(crate) fn sum(&self, frame: &Frame, before: Checksum) -> Checksum {
         let mut head = [0; 8];
         head[..4].copy_from_slice(&frame.page_number.to_be_bytes());
         head[4..].copy_from_slice(&frame.commit_size.to_be_bytes());
@@ -145,10 +153,12 @@ impl<R: Read> FrameReader<R> {
         let mut bytes = [0; WAL_HEADER];
         let n_read = fill(&mut from, &mut bytes)?;
         let header = WalHeader::parse(bytes.get(..n_read).unwrap_or_default());
-        Ok(header.map(|header| {
-            let bytes = vec![0; FRAME_HEADER + header.page_size as usize];
-            Self { from, header, bytes }
-        }))
+        Ok(header.map(|header| Self::go_on(from, header)))
+    }
+
+    /// Where the header has been read already.
+    pub(crate) fn go_on(from: R, header: WalHeader) -> Self {
+        Self { from, header, bytes: vec![0; FRAME_HEADER + header.page_size as usize] }
     }
 
     pub(crate) fn header(&self) -> WalHeader {

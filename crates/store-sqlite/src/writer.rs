@@ -6,6 +6,8 @@
 //! a savepoint for each command. To have them always costs something, because SQLite copies every
 //! page that a savepoint sees change; how much is not settled (ADR 0004).
 
+mod probe;
+
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -14,10 +16,12 @@ use baton_store::{StoreError, WriteFault};
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::error::{GroupFailed, ThreadGone, WriteError, to_store};
+use crate::error::{GroupFailed, ThreadGone, WriteError};
 use crate::marker::Marker;
 use crate::watch::WriteGuard;
 use crate::{connect, identity};
+
+pub(crate) use self::probe::Prober;
 
 /// How many commands may share a commit.
 const MOST_IN_A_GROUP: usize = 256;
@@ -112,28 +116,6 @@ impl Writer {
             let _ = receiver.await;
         }
     }
-}
-
-/// Does not keep the thread from ending.
-pub(crate) struct Prober(mpsc::WeakSender<Message>);
-
-impl Prober {
-    /// Writes what is there already, and waits for that: true where it is on disk.
-    pub(crate) fn probe(&self) -> bool {
-        let Some(queue) = self.0.upgrade() else { return false };
-        let (sender, receiver) = oneshot::channel();
-        let work = |connection: &Connection| rewrite(connection).map_err(to_store);
-        let command = Command { work, result: None, sender };
-        let is_sent = queue.try_send(Message::Work(Box::new(command))).is_ok();
-        drop(queue);
-        is_sent && matches!(receiver.blocking_recv(), Ok((Ok(()), _)))
-    }
-}
-
-/// A write that changes nothing: Baton does not use this number, but it is on the first page.
-fn rewrite(connection: &Connection) -> rusqlite::Result<()> {
-    let number: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
-    connection.pragma_update(None, "user_version", number)
 }
 
 async fn write_all(

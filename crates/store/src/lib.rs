@@ -45,6 +45,9 @@ pub trait Store: Send + Sync {
     /// By number, in the filter's order.
     async fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError>;
 
+    /// The numbers of the runs after `after`, ascending, whether or not their rows can be read.
+    async fn run_numbers(&self, after: u64, limit: u32) -> Result<Vec<u64>, StoreError>;
+
     async fn handoff(&self, which: &HandoffRef) -> Result<Option<HandoffRow>, StoreError>;
 
     /// By number, in the filter's order.
@@ -58,6 +61,13 @@ pub trait Store: Send + Sync {
 
     /// The texts that are there, in no particular order.
     async fn contents(&self, run: RunId, ids: &[ContentId]) -> Result<Vec<Content>, StoreError>;
+
+    /// The texts that were found to be missing, and written down as such, when the run was
+    /// recovered from damage.
+    async fn lost_texts(&self, run: RunId) -> Result<Vec<ContentId>, StoreError>;
+
+    /// How many texts a run has.
+    async fn count_contents(&self, run: RunId) -> Result<u64, StoreError>;
 
     /// By position, ascending. A position once seen never gets a neighbour below it later.
     async fn events(&self, filter: &EventFilter) -> Result<Vec<StoredEvent>, StoreError>;
@@ -127,7 +137,9 @@ pub trait Store: Send + Sync {
     /// not change while a store is open.
     async fn identity(&self) -> Result<Identity, StoreError>;
 
-    /// What is wrong with the store itself; nothing, if all is well.
+    /// What is wrong with the store itself, by table and row; nothing, if all is well. It goes on
+    /// after what cannot be read, and says of each kind of problem only how many more there are
+    /// once it has named a few.
     async fn check(&self) -> Result<Vec<String>, StoreError>;
 
     /// As [`Store::check`], beside other work: slowly, so that nobody notices it.
@@ -166,7 +178,10 @@ pub enum StoreError {
     Unwritable(WriteFault),
     #[error("the store is closed")]
     Closed,
-    #[error("what is stored cannot be read: {what}")]
+    #[error(
+        "the data is damaged: {what}; `baton verify` lists what is wrong, `baton recover` saves \
+         what is whole"
+    )]
     Damaged { what: String },
     #[error("text with the character U+0000 cannot be stored")]
     Nul,

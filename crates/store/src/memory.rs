@@ -77,6 +77,13 @@ impl Store for MemoryStore {
         Ok(filters::ordered(matching, filter.order, 0, filter.limit))
     }
 
+    async fn run_numbers(&self, after: u64, limit: u32) -> Result<Vec<u64>, StoreError> {
+        let kept = self.open()?;
+        let later = kept.runs.iter().map(|it| it.number).filter(|it| *it > after);
+        let most = if limit == 0 { usize::MAX } else { limit as usize };
+        Ok(later.take(most).collect())
+    }
+
     async fn handoff(&self, which: &HandoffRef) -> Result<Option<HandoffRow>, StoreError> {
         Ok(self.open()?.handoff(which).cloned())
     }
@@ -102,6 +109,16 @@ impl Store for MemoryStore {
     async fn contents(&self, run: RunId, ids: &[ContentId]) -> Result<Vec<Content>, StoreError> {
         let kept = self.open()?;
         Ok(ids.iter().filter_map(|id| kept.contents.get(&(run, *id)).cloned()).collect())
+    }
+
+    async fn lost_texts(&self, _: RunId) -> Result<Vec<ContentId>, StoreError> {
+        // It forgets everything at once, and is never recovered.
+        Ok(Vec::new())
+    }
+
+    async fn count_contents(&self, run: RunId) -> Result<u64, StoreError> {
+        let kept = self.open()?;
+        Ok(kept.contents.keys().filter(|(of, _)| *of == run).count() as u64)
     }
 
     async fn events(&self, filter: &EventFilter) -> Result<Vec<StoredEvent>, StoreError> {

@@ -5,7 +5,7 @@ mod source;
 use std::path::Path;
 
 use baton_core::document::Node;
-use baton_engine::Verified;
+use baton_engine::{Verified, verify_all};
 use baton_files::{Access, Dir, FileError};
 use baton_store::Store as _;
 use baton_store_sqlite::{DATABASE_FILE, OpenError, SqliteStore, exchange};
@@ -44,15 +44,16 @@ pub(crate) async fn back_up(data: &Data, format: Format, to: &Path) -> Result<()
 pub(crate) async fn restore(cli: &Cli, from: &Path, replace: bool) -> Result<(), Failure> {
     let project = Project::find(cli.project.as_deref())?;
     let source = Source::open(from)?;
-    let lock = lock(&project.data_dir()?).await?;
-    let data = lock.dir();
-    finish_interrupted(data)?;
-    if source.is_in(data)? {
+    let data = project.data_dir()?;
+    if source.is_in(&data)? {
         return Err(Failure::Usage(format!(
             "`{}` is the data of this project itself; name a backup",
             from.display()
         )));
     }
+    let lock = lock(&data).await?;
+    let data = lock.dir();
+    finish_interrupted(data)?;
     if data.entry(DATABASE_FILE)?.is_some() && !replace {
         return Err(Failure::Conflict(format!(
             "`{}` has data already; `--replace` puts it aside",
@@ -61,8 +62,7 @@ pub(crate) async fn restore(cli: &Cli, from: &Path, replace: bool) -> Result<(),
     }
     let staging = staging_in(data)?;
     source.copy_into(staging.dir())?;
-    let verified = prove(staging.dir()).await?;
-    begin_epoch(staging.dir()).await?;
+    let verified = prove_and_begin_epoch(staging.dir()).await?;
     let aside = exchange(data, &staging)
         .map_err(|error| Failure::Open(OpenError::Interrupted(error)))?
         .map(|it| data.path().join(it));
@@ -79,20 +79,27 @@ pub(crate) async fn restore(cli: &Cli, from: &Path, replace: bool) -> Result<(),
 }
 
 async fn prove(dir: &Dir) -> Result<Verified, Failure> {
-    let verified = verify_copy(dir).await?;
+    sound(verify_copy(dir).await?)
+}
+
+/// What was heard of the data before must not be taken for what follows: the copy gets an epoch of
+/// its own.
+async fn prove_and_begin_epoch(dir: &Dir) -> Result<Verified, Failure> {
+    let store = SqliteStore::open_in(dir).map_err(Failure::Open)?;
+    let verified = match verify_all(&store).await {
+        Ok(verified) => store.begin_epoch().await.map(|()| verified).map_err(Failure::Store),
+        Err(error) => Err(error.into()),
+    };
+    store.close().await;
+    sound(verified?)
+}
+
+fn sound(verified: Verified) -> Result<Verified, Failure> {
     if !verified.problems.is_empty() {
         let what = format!("the copy is not sound: {}", verified.problems.join("; "));
         return Err(Failure::Broken { what });
     }
     Ok(verified)
-}
-
-/// Subscribers that heard of the data before are not to take its positions for those of this copy.
-async fn begin_epoch(dir: &Dir) -> Result<(), Failure> {
-    let store = SqliteStore::open_in(dir).map_err(Failure::Open)?;
-    let begun = store.begin_epoch().await;
-    store.close().await;
-    Ok(begun?)
 }
 
 fn tell(format: Format, what: &str, verified: &Verified) {

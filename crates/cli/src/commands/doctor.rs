@@ -1,5 +1,7 @@
 //! `baton doctor`: what is wrong with this project, and what to type about it.
 
+mod left_over;
+
 use baton_core::document::Node;
 use baton_engine::Verified;
 use baton_http::api::{Archive, Item, Row};
@@ -72,6 +74,10 @@ async fn look_at_data(
 ) -> Result<(), Failure> {
     let folder = project.data_dir();
     let place = project.data().display().to_string();
+    // What keeps the folder from being opened is said where the data is.
+    if let Ok(folder) = &folder {
+        left_over::look(folder, findings)?;
+    }
     let data = match Data::open(project).await {
         Ok(data) => data,
         Err(failure) => {

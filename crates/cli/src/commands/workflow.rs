@@ -94,19 +94,26 @@ pub(super) fn check_named(project: &Project, name: &str) -> Result<Workflow, Fai
 fn check(cli: &Cli, project: &Project, name: &str) -> Result<(), Failure> {
     let workflow = check_named(project, name)?;
     match cli.format() {
-        Format::Json => show::answer_json(&Node::map([
-            ("name", Node::text(workflow.name.as_str())),
-            ("problems", Node::List(Vec::new())),
-        ])),
+        Format::Json => {
+            let sound = [
+                ("name", Node::text(workflow.name.as_str())),
+                ("problems", Node::List(Vec::new())),
+            ];
+            show::answer_json(&Node::map(sound.into_iter().chain(show::graph_json(&workflow))));
+        }
         Format::Table => {
             let n_edges = workflow.edges().count();
             let n_steps = workflow.steps.len();
             show::answer(&format!(
-                "{} is sound: {n_steps} steps, {n_edges} edges, {} contracts",
+                "{} is sound: {n_steps} steps, {n_edges} edges, {} contracts{}",
                 workflow.name,
-                workflow.contracts.len()
+                workflow.contracts.len(),
+                show::graph_page(&workflow)
             ));
         }
+    }
+    for note in show::refused_rejects(&workflow) {
+        show::note(&note);
     }
     Ok(())
 }

@@ -46,6 +46,8 @@ fn spelled(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use baton_hostile::{Steep, Target, patterns_for};
+
     use super::*;
 
     #[test]
@@ -72,5 +74,13 @@ mod tests {
     fn a_long_text_is_cut_to_a_line() {
         assert_eq!(shortened("one\n two  three", 20), "one two three");
         assert_eq!(shortened("one two three", 8), "one two…");
+    }
+    #[test]
+    fn making_characters_visible_is_linear() {
+        let mut steep = Steep::default();
+        for pattern in patterns_for(Target::Text) {
+            steep.look(pattern.name, |n| pattern.text(n), |text| visible(text));
+        }
+        steep.assert_none();
     }
 }

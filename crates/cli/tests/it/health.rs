@@ -74,16 +74,26 @@ fn damage_is_found_after_an_unclean_stop_and_stays_in_its_run() {
 }
 
 #[test]
+fn a_run_that_cannot_be_read_hides_no_other() {
+    let project = Project::started();
+    project.ok(&["story", "add", "s2"]);
+    project.ok(&["run", "start", "s2"]);
+    forge(project.data("baton.db"), "update runs set state = 'x' where number = 1");
+    let server = project.serves();
+    let metrics = checked(&server);
+    assert!(metrics.contains("baton_data_checked_runs 1\n"), "{metrics}");
+    not_ready(&server, "not ready: the data is damaged: run 1");
+    assert_eq!(accept(&server, 2).status, 200);
+}
+
+#[test]
 fn sound_data_is_checked_after_an_unclean_stop_and_not_after_another() {
     let project = Project::started();
     let server = project.serves();
     assert_eq!(accept(&server, 1).status, 200);
     server.kill();
     let server = project.serves();
-    let metrics = wait_for(|| {
-        let metrics = server.curl(&[], "/metrics").body.as_str().unwrap().to_owned();
-        metrics.contains("baton_data_check_running 0\n").then_some(metrics)
-    });
+    let metrics = checked(&server);
     assert!(metrics.contains("baton_data_checked_runs 1\n"), "{metrics}");
     assert!(metrics.contains("baton_data_problems 0\n"), "{metrics}");
     assert_eq!(ready(&server), (200, "ready\n".to_owned()));
@@ -115,6 +125,14 @@ fn not_ready(server: &Served, words: &str) -> String {
     wait_for(|| match ready(server) {
         (503, text) if text.contains(words) => Some(text),
         (_, _) => None,
+    })
+}
+
+/// Waits for the end of the check, and returns the metrics.
+fn checked(server: &Served) -> String {
+    wait_for(|| {
+        let metrics = server.curl(&[], "/metrics").body.as_str().unwrap().to_owned();
+        metrics.contains("baton_data_check_running 0\n").then_some(metrics)
     })
 }
 

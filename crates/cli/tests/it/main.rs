@@ -10,11 +10,15 @@ mod files;
 mod finding;
 mod handoffs;
 mod health;
+#[cfg(unix)]
+mod hostile;
+mod killed;
 mod lost_data;
 mod moves;
 mod names;
 mod others_text;
 mod prompt;
+mod recover;
 mod serve;
 mod together;
 mod watch;

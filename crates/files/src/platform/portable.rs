@@ -1,5 +1,6 @@
 //! For systems without `openat`: each name on the way is looked at before the path is used. A
 //! program that exchanges a folder in between is not held off; a repository that was cloned is.
+#![expect(clippy::disallowed_methods, reason = "here the standard library is all there is")]
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata};

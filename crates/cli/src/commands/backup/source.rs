@@ -14,18 +14,16 @@ const LOCK_FILE: &str = "baton.lock";
 pub(super) struct Source {
     dir: Dir,
     name: OsString,
-    /// Held while a database that has a lock beside it is read.
-    _lock: Option<FileHandle>,
 }
 
 impl Source {
     /// A file that the user names, or the folder with one, such as `before-restore-1`.
     pub(super) fn open(from: &Path) -> Result<Self, Failure> {
-        let failed = |error: std::io::Error| match error.kind() {
-            std::io::ErrorKind::NotFound => {
-                Failure::NotFound(format!("there is no file `{}`", from.display()))
+        let failed = |error: std::io::Error| {
+            if error.kind() == std::io::ErrorKind::NotFound {
+                return Failure::NotFound(format!("there is no file `{}`", from.display()));
             }
-            _ => Failure::io(format!("read `{}`", from.display()), error),
+            Failure::io(format!("read `{}`", from.display()), error)
         };
         // Links are the user's own; the log stands beside what they lead to.
         let real = from.canonicalize().map_err(failed)?;
@@ -37,7 +35,7 @@ impl Source {
             }
             Err(error) => return Err(error.into()),
         };
-        Ok(Self { _lock: lock(&dir, from)?, dir, name })
+        Ok(Self { dir, name })
     }
 
     /// Whether it is the database of a data folder.
@@ -49,6 +47,7 @@ impl Source {
 
     /// Copies the database with its log, under the names that they have in a data folder.
     pub(super) fn copy_into(&self, staging: &Dir) -> Result<(), Failure> {
+        let _lock = self.lock()?;
         for ending in ["", "-wal"] {
             let mut name = self.name.clone();
             name.push(ending);
@@ -63,19 +62,19 @@ impl Source {
         }
         Ok(())
     }
-}
 
-/// A database that another Baton writes to meanwhile would not be copied at one moment.
-fn lock(dir: &Dir, from: &Path) -> Result<Option<FileHandle>, Failure> {
-    let file = match dir.open_file(LOCK_FILE, Access::Read) {
-        Err(FileError::NotFound { .. }) => return Ok(None),
-        file => file?,
-    };
-    match file.try_lock() {
-        Ok(()) => Ok(Some(file)),
-        Err(_) => Err(Failure::Conflict(format!(
-            "`{}` is in use; `baton backup` copies what is in use",
-            from.display()
-        ))),
+    /// A database that another Baton writes to meanwhile would not be copied at one moment.
+    fn lock(&self) -> Result<Option<FileHandle>, Failure> {
+        let file = match self.dir.open_file(LOCK_FILE, Access::Read) {
+            Err(FileError::NotFound { .. }) => return Ok(None),
+            file => file?,
+        };
+        match file.try_lock() {
+            Ok(()) => Ok(Some(file)),
+            Err(_) => Err(Failure::Conflict(format!(
+                "`{}` is in use; `baton backup` copies what is in use",
+                self.dir.path().join(&self.name).display()
+            ))),
+        }
     }
 }
