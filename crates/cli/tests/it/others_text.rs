@@ -3,18 +3,19 @@
 use crate::Project;
 
 const FORGED: &str = "FORGED-LINE";
+/// Like the head of the table that `inbox` shows.
+const FORGED_HEAD: &str = "TYPE  FORGED  AND THEN";
 
 /// What an agent would draw in front of the person who decides.
 fn hostile() -> String {
-    format!(
-        "all is well\n{FORGED}\nTYPE                      AND THEN\r{FORGED}\u{2028}{FORGED}\u{1b}[1A"
-    )
+    format!("all is well\n{FORGED}\n{FORGED_HEAD}\r{FORGED}\u{2028}{FORGED}\u{1b}[1A")
 }
 
 #[track_caller]
 fn check(args: &[&str], text: &str) {
     for line in text.split(['\n', '\r', '\u{2028}']) {
-        assert!(!line.starts_with(FORGED) && !line.starts_with("TYPE   "), "{args:?}: {text}");
+        let is_forged = line.starts_with(FORGED) || line.starts_with(FORGED_HEAD);
+        assert!(!is_forged, "{args:?}: {text}");
     }
     assert!(!text.contains('\u{1b}'), "{args:?}: {text}");
 }
