@@ -56,7 +56,7 @@ async fn the_spellings_that_say_what_they_are_of_work_everywhere() {
         let get = async |path: String| world.get(&format!("/api/v1/{path}")).await.is(200);
         assert_eq!(get(format!("runs/{name}")).await["story"], story);
         let listed = get(format!("handoffs?run={name}")).await;
-        assert_eq!(texts(&listed["items"], "story"), [story]);
+        assert_eq!(texts(&listed, "story"), [story]);
         for path in [
             format!("handoffs/{name}%2FHO-001"),
             format!("handoffs/HO-001?run={name}"),
@@ -68,7 +68,7 @@ async fn the_spellings_that_say_what_they_are_of_work_everywhere() {
     // Where only a story can be meant, its key is enough.
     for name in ["2", "story:2"] {
         let listed = world.get(&format!("/api/v1/handoffs?story={name}")).await.is(200);
-        assert_eq!(texts(&listed["items"], "story"), ["2"]);
+        assert_eq!(texts(&listed, "story"), ["2"]);
         assert_eq!(world.get(&format!("/api/v1/stories/{name}")).await.is(200)["key"], "2");
         let seen = world.get(&format!("/api/handoffs?storyId={name}")).await.is(200);
         assert_eq!(seen["handoffs"][0]["story_id"], "2");
@@ -132,7 +132,7 @@ async fn a_key_that_looks_like_another_kind_of_name_confuses_nothing() {
         assert_ne!(created.json()["code"], "internal", "{}", created.text);
     }
     let listed = world.get("/api/v1/stories").await.is(200);
-    assert_eq!(texts(&listed["items"], "key"), [id.as_str(), "HO-001", "s-1"]);
+    assert_eq!(texts(&listed, "key"), [id.as_str(), "HO-001", "s-1"]);
 }
 
 #[tokio::test]
@@ -145,7 +145,7 @@ async fn every_spelling_of_a_key_finds_one_story() {
     }
     let create = |key: &str| {
         json!({"action": "create", "storyId": key, "fromAgent": "orchestrator",
-            "toAgent": "analyst", "payload": {}})
+            "toAgent": "analyst", "payload": {"story_id": key, "branch": "feat/cafe"}})
         .to_string()
     };
     world.post("/api/handoffs", &create("cafe\u{301}")).await.is(200);
@@ -181,7 +181,7 @@ async fn a_story_that_looks_like_another_is_not_made_without_a_word() {
     );
 
     let create = r#"{"action":"create","storyId":"Login","fromAgent":"orchestrator",
-        "toAgent":"analyst","payload":{}}"#;
+        "toAgent":"analyst","payload":{"story_id":"Login","branch":"feat/login"}}"#;
     let key = [("idempotency-key", "k-1")];
     for _ in 0..2 {
         let made = world.post_with("/api/handoffs", &key, create).await.is(200);
@@ -204,6 +204,6 @@ async fn what_baton_says_to_type_means_what_it_is_about() {
     world.post("/api/v1/runs/a/resume", "{}").await.is(200);
     world.post("/api/v1/handoffs/1/cancel", "{}").await.is(200);
     let inbox = world.get("/api/v1/inbox").await.is(200);
-    let commands = texts(&inbox["items"][0]["choices"], "command");
-    assert!(commands.iter().any(|it| it == "baton run cancel run:1"), "{commands:?}");
+    let choices = inbox["items"][0]["choices"].as_array().unwrap();
+    assert!(choices.iter().any(|it| it["command"] == "baton run cancel run:1"), "{choices:?}");
 }
