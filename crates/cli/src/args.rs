@@ -150,7 +150,7 @@ pub(crate) struct Recover {
 
 #[derive(Debug, Args)]
 pub(crate) struct Watch {
-    /// Only this run, by number, id or story, until it is over [default: all, until Ctrl-C]
+    /// Only this run, by number, id or story (`run:2`, `story:2`), until it is over [default: all, until Ctrl-C]
     pub(crate) run: Option<String>,
     /// From the beginning, not only from now on
     #[arg(long)]
@@ -159,7 +159,7 @@ pub(crate) struct Watch {
 
 #[derive(Debug, Args)]
 pub(crate) struct Open {
-    /// A run, or where there is none of that name, a handoff [default: all runs]
+    /// A run, or a handoff as `handoff:7`, `RUN/HO-002` or its id [default: all runs]
     #[arg(value_name = "RUN|HANDOFF")]
     pub(crate) what: Option<String>,
     /// Print the address, and start no browser
@@ -325,7 +325,8 @@ pub(crate) enum Run {
 /// A handoff by any of its names.
 #[derive(Debug, Args)]
 pub(crate) struct Which {
-    /// Its number (`12`), its id, or its label (`HO-002`) with `--run` or as `RUN/HO-002`
+    /// Its number (`12`), its id, or its label (`HO-002`) with `--run` or as `RUN/HO-002`;
+    /// a run by its number, its id or its story, `run:2` and `story:2` where it could be both
     pub(crate) handoff: String,
     #[arg(long)]
     pub(crate) run: Option<String>,

@@ -97,5 +97,5 @@ pub(crate) fn principal(cli: &Cli) -> Result<Principal, Failure> {
     let named = |it: &&str| std::env::var(it).ok().filter(|name| !name.trim().is_empty());
     let login = || ["USER", "LOGNAME", "USERNAME"].iter().find_map(named);
     let name = cli.principal.clone().or_else(login).unwrap_or_else(|| "somebody".to_owned());
-    Ok(Principal::parse(&name)?)
+    Ok(Principal::typed(&name)?)
 }

@@ -7,6 +7,7 @@ mod runs;
 mod stories;
 mod style;
 mod table;
+mod text;
 mod time;
 mod workflow_graph;
 mod workflows;
@@ -21,6 +22,7 @@ pub(crate) use runs::{runs_table, whereabouts};
 pub(crate) use stories::{stories_table, story_page};
 pub(crate) use style::{bad, bold, dim, good, mark, warn};
 pub(crate) use table::{fields, table};
+pub(crate) use text::{block, one_line, shortened, visible};
 pub(crate) use time::{Times, ago};
 pub(crate) use workflow_graph::{graph_json, graph_page, refused_rejects};
 pub(crate) use workflows::{agent_json, workflow_json, workflow_page};
@@ -89,60 +91,5 @@ pub(crate) fn error_line(message: &str, code: &str) {
 pub(crate) fn problem_lines(problems: &[String]) {
     for problem in problems {
         anstream::eprintln!("  {} {}", style::bad("-"), visible(problem));
-    }
-}
-
-/// Text of others on a terminal: control and bidi characters could hide or forge what is shown.
-pub(crate) fn visible(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for it in text.chars() {
-        match it {
-            '\n' | '\t' => shown.push(it),
-            it if baton_core::names::is_invisible(it) => {
-                shown.push_str(&format!("\\u{{{:x}}}", it as u32));
-            }
-            it => shown.push(it),
-        }
-    }
-    shown
-}
-
-/// One line of at most `most` characters.
-pub(crate) fn shortened(text: &str, most: usize) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let line = visible(&line);
-    if line.chars().count() <= most {
-        return line;
-    }
-    let cut: String = line.chars().take(most.saturating_sub(1)).collect();
-    format!("{cut}…")
-}
-
-#[cfg(test)]
-mod tests {
-    use baton_hostile::{Steep, Target, patterns_for};
-
-    use super::*;
-
-    #[test]
-    fn text_of_others_cannot_play_tricks_on_a_terminal() {
-        assert_eq!(visible("a\u{1b}[2Jb"), "a\\u{1b}[2Jb");
-        assert_eq!(visible("\u{202e}gpj"), "\\u{202e}gpj");
-        assert_eq!(visible("line\n\ttab"), "line\n\ttab");
-    }
-
-    #[test]
-    fn a_long_text_is_cut_to_a_line() {
-        assert_eq!(shortened("one\n two  three", 20), "one two three");
-        assert_eq!(shortened("one two three", 8), "one two…");
-    }
-
-    #[test]
-    fn making_characters_visible_is_linear() {
-        let mut steep = Steep::default();
-        for pattern in patterns_for(Target::Text) {
-            steep.look(pattern.name, |n| pattern.text(n), |text| visible(text));
-        }
-        steep.assert_none();
     }
 }

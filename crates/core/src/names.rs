@@ -5,6 +5,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
+use unicode_normalization::{UnicodeNormalization as _, is_nfc};
+
+use crate::invisible::{is_formatting, is_invisible};
 
 /// An agent's id, such as `reviewer`: kebab-case, the seeds' own names letter for letter.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -63,6 +66,8 @@ pub enum NameError {
     TooLong { what: &'static str, n: usize, unit: &'static str, most: usize },
     #[error("{what} cannot hold the invisible character U+{code:04X}")]
     Invisible { what: &'static str, code: u32 },
+    #[error("a story key cannot begin with `{prefix}`, which says what a name is of; leave it out")]
+    Reserved { prefix: &'static str },
 }
 
 const MOST_KEBAB_BYTES: usize = 64;
@@ -128,14 +133,37 @@ impl CommitId {
 }
 
 impl StoryKey {
+    /// As it is stored: keys from before there was [`StoryKey::typed`] included.
     pub fn parse(key: &str) -> Result<Self, NameError> {
-        visible("a story key", key).map(Self)
+        stored("a story key", key).map(Self)
     }
+
+    /// As a caller writes it: in the one form that Unicode has for it (NFC), without blanks around
+    /// it, and with nothing in it that cannot be seen.
+    pub fn typed(text: &str) -> Result<Self, NameError> {
+        let key = StoryKey(normal("a story key", text)?);
+        match Self::PREFIXES.iter().find(|it| key.as_str().starts_with(**it)) {
+            Some(prefix) => Err(NameError::Reserved { prefix }),
+            None => Ok(key),
+        }
+    }
+
+    /// What a name may begin with to say what it is of. No new key does.
+    pub const PREFIXES: [&'static str; 3] = [Self::OF_RUN, Self::OF_STORY, Self::OF_HANDOFF];
+    pub const OF_RUN: &'static str = "run:";
+    pub const OF_STORY: &'static str = "story:";
+    pub const OF_HANDOFF: &'static str = "handoff:";
 }
 
 impl Principal {
+    /// As it is stored.
     pub fn parse(name: &str) -> Result<Self, NameError> {
-        visible("a principal", name).map(Self)
+        stored("a principal", name).map(Self)
+    }
+
+    /// As a caller writes it; see [`StoryKey::typed`].
+    pub fn typed(text: &str) -> Result<Self, NameError> {
+        normal("a principal", text).map(Self)
     }
 }
 
@@ -163,13 +191,6 @@ impl Reason {
     }
 }
 
-/// Characters that show nothing, or that turn the text around them: never in a name.
-pub fn is_invisible(it: char) -> bool {
-    it.is_control()
-        || matches!(it, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}')
-        || matches!(it, '\u{FEFF}' | '\u{061C}' | '\u{180E}' | '\u{E0000}'..='\u{E007F}')
-}
-
 fn bounded(what: &'static str, text: &str, most: usize) -> Result<String, NameError> {
     let text = text.trim();
     if text.is_empty() {
@@ -195,7 +216,24 @@ fn kebab(what: &'static str, name: &str) -> Result<SmolStr, NameError> {
     Ok(name.into())
 }
 
-fn visible(what: &'static str, name: &str) -> Result<SmolStr, NameError> {
+/// A name as a caller writes it, in the form that it is kept in.
+fn normal(what: &'static str, text: &str) -> Result<SmolStr, NameError> {
+    // No longer text has a short normal form, and the work on it is bounded.
+    if text.len() > MOST_KEY_BYTES * 4 {
+        let (n, unit, most) = (text.len(), "bytes", MOST_KEY_BYTES);
+        return Err(NameError::TooLong { what, n, unit, most });
+    }
+    let name = text.trim();
+    if let Some(code) = name.chars().find(|it| is_invisible(*it)) {
+        return Err(NameError::Invisible { what, code: code as u32 });
+    }
+    if is_nfc(name) {
+        return stored(what, name);
+    }
+    stored(what, &name.nfc().collect::<String>())
+}
+
+fn stored(what: &'static str, name: &str) -> Result<SmolStr, NameError> {
     if name.trim().is_empty() {
         return Err(NameError::Empty { what });
     }
@@ -203,7 +241,7 @@ fn visible(what: &'static str, name: &str) -> Result<SmolStr, NameError> {
         let (n, unit, most) = (name.len(), "bytes", MOST_KEY_BYTES);
         return Err(NameError::TooLong { what, n, unit, most });
     }
-    if let Some(code) = name.chars().find(|it| is_invisible(*it)) {
+    if let Some(code) = name.chars().find(|it| is_formatting(*it)) {
         return Err(NameError::Invisible { what, code: code as u32 });
     }
     Ok(name.into())
@@ -261,6 +299,49 @@ mod tests {
         }
         for bad in ["", "  ", "a\nb", "a\0", "\u{202E}gpj.exe", "a\u{200B}b", &"x".repeat(201)] {
             assert!(StoryKey::parse(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn a_typed_key_is_kept_in_one_form() {
+        for (typed, kept) in [
+            ("v0.1:1.1.1", "v0.1:1.1.1"),
+            ("owner/repo#123", "owner/repo#123"),
+            ("Straße 🚀", "Straße 🚀"),
+            (" s1\t", "s1"),
+            ("\u{A0}s1\u{3000}", "s1"),
+            ("cafe\u{301}", "caf\u{E9}"),
+            ("\u{212A}", "K"),
+            ("running:1", "running:1"),
+        ] {
+            assert_eq!(StoryKey::typed(typed).unwrap().as_str(), kept, "{typed:?}");
+        }
+        for bad in [
+            "",
+            "\u{A0}",
+            "a\u{AD}b",
+            "❤\u{FE0F}",
+            "a\u{E0151}",
+            "\u{3164}",
+            "a\u{2800}b",
+            "a\u{200D}b",
+            "run:2",
+            "story:x",
+            "handoff:1",
+            " run:2",
+        ] {
+            assert!(StoryKey::typed(bad).is_err(), "{bad:?}");
+        }
+        assert!(StoryKey::typed(&"e\u{301}".repeat(100)).is_ok());
+        assert!(StoryKey::typed(&"e\u{301}".repeat(101)).is_err());
+        assert!(StoryKey::typed(&"x".repeat(1_000_000)).is_err());
+    }
+
+    /// Databases hold them.
+    #[test]
+    fn keys_from_before_the_one_form_are_read() {
+        for key in ["cafe\u{301}", " s1", "a\u{AD}b", "a\u{2800}", "run:2"] {
+            assert_eq!(StoryKey::parse(key).unwrap().as_str(), key);
         }
     }
 

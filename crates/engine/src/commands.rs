@@ -11,10 +11,11 @@ use baton_core::refusal::Refusal;
 use baton_core::run::{Baton, HandoffNo, RunId, RunStatus};
 use baton_core::story::Story;
 use baton_core::workflow::{Target, Workflow};
-use baton_store::{AppendError, HandoffRef, RunRef, RunRow, Version};
+use baton_store::{AppendError, HandoffRef, RunRef, RunRow, StoryRow, Version};
 
 use crate::cache::Loaded;
 use crate::catalog::Entry;
+use crate::look_alikes::LookAlikes;
 use crate::{Birth, Caller, Engine, EngineError, Outcome, story_package};
 
 /// A run to begin.
@@ -35,6 +36,15 @@ pub struct At {
     pub step: StepId,
     /// Why. It takes the place of the reason of the start.
     pub reason: Reason,
+}
+
+/// The story that a first handoff is for.
+struct MeantStory {
+    story: Story,
+    /// Of its newest run.
+    latest: Option<(RunId, RunStatus)>,
+    /// Of a story that is made with the run.
+    alike: LookAlikes,
 }
 
 /// Which run a handoff is for.
@@ -94,7 +104,7 @@ impl Engine {
         start: StartRun,
         at: At,
     ) -> Result<Outcome, EngineError> {
-        let (story, _) = self.story_or_new(&start.story).await?;
+        let MeantStory { story, alike, .. } = self.story_or_new(&start.story).await?;
         let at = |package| StartAt {
             step: at.step,
             to: start.to,
@@ -112,11 +122,11 @@ impl Engine {
         }
         let entry = self.catalog.choose(start.workflow.as_ref(), |_| true)?.clone();
         let first = at(start.package.unwrap_or_else(|| story_package(&story)));
-        self.begin(caller, entry, story, First::AtStep(first)).await
+        self.begin(caller, entry, story, alike, First::AtStep(first)).await
     }
 
     async fn start_story(&self, caller: &Caller, start: StartRun) -> Result<Outcome, EngineError> {
-        let (story, latest) = self.story_or_new(&start.story).await?;
+        let MeantStory { story, latest, alike } = self.story_or_new(&start.story).await?;
         let is_open = latest.is_some_and(|(_, status)| status.is_open());
         if is_open && let Some(row) = self.open_run(&start.story).await? {
             return self.start_again(caller, start, row).await;
@@ -127,7 +137,7 @@ impl Engine {
             one_receiver(&entry.workflow)?;
         }
         let first = first_handoff(&entry.workflow, &story, start);
-        self.begin(caller, entry, story, First::Handoff(first)).await
+        self.begin(caller, entry, story, alike, First::Handoff(first)).await
     }
 
     /// Hands off from one agent to another.
@@ -285,7 +295,7 @@ impl Engine {
         workflow: Option<WorkflowName>,
         create: Create,
     ) -> Result<Outcome, EngineError> {
-        let (story, latest) = self.story_or_new(&key).await?;
+        let MeantStory { story, latest, alike } = self.story_or_new(&key).await?;
         let latest = match latest {
             Some(_) => self.store.run(&RunRef::LatestOf(key)).await?,
             None => None,
@@ -301,7 +311,7 @@ impl Engine {
         {
             return Err(self.finished(&row).await?);
         }
-        self.begin(caller, entry.clone(), story, First::Handoff(create)).await
+        self.begin(caller, entry.clone(), story, alike, First::Handoff(create)).await
     }
 
     /// The refusal of a create for a story whose run is over, with the last handoff of that run.
@@ -347,6 +357,7 @@ impl Engine {
         caller: &Caller,
         entry: Entry,
         story: Story,
+        alike: LookAlikes,
         first: First,
     ) -> Result<Outcome, EngineError> {
         let admitted = self.admit().await?;
@@ -361,10 +372,11 @@ impl Engine {
             owner: caller.principal.clone(),
             first,
         };
-        let decision = match decide::start(&start, ground) {
+        let mut decision = match decide::start(&start, ground) {
             Ok(decision) => decision,
             Err(refusal) => return Err(EngineError::refused(refusal)),
         };
+        decision.done.warnings.extend(alike.problem());
         let loaded = Loaded {
             run: decision.run.clone(),
             version: Version::NONE,
@@ -413,12 +425,16 @@ impl Engine {
     }
 
     /// A story, known or not, and its newest run.
-    async fn story_or_new(
-        &self,
-        key: &StoryKey,
-    ) -> Result<(Story, Option<(RunId, RunStatus)>), EngineError> {
-        let row = self.store.story(key).await?;
-        Ok(row.map_or_else(|| (Story::named(key.clone()), None), |it| (it.story, it.latest)))
+    async fn story_or_new(&self, key: &StoryKey) -> Result<MeantStory, EngineError> {
+        Ok(match self.store.story(key).await? {
+            Some(StoryRow { story, latest, .. }) => {
+                MeantStory { story, latest, alike: LookAlikes::none() }
+            }
+            None => {
+                let alike = self.look_alikes(key).await?;
+                MeantStory { story: Story::named(key.clone()), latest: None, alike }
+            }
+        })
     }
 }
 

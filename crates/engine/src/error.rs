@@ -1,6 +1,6 @@
 //! Why a command was not carried out, with everything that a face needs to say so.
 
-use baton_core::names::{AgentId, StoryKey, WorkflowName};
+use baton_core::names::{AgentId, NameError, StoryKey, WorkflowName};
 use baton_core::problem::Problem;
 use baton_core::refusal::{Refusal, RefusalClass};
 use baton_core::run::HandoffNo;
@@ -21,6 +21,17 @@ pub enum EngineError {
     NoSuchRun { which: String },
     #[error("there is no story `{key}`")]
     NoSuchStory { key: StoryKey },
+    #[error("`{name}` means both {what}; say {spellings}")]
+    AmbiguousName {
+        name: String,
+        what: String,
+        /// Each means one of them only.
+        spellings: String,
+    },
+    #[error("`{label}` is a label within a run; say which with `run`, or as `RUN/{label}`")]
+    WhichRun { label: String },
+    #[error(transparent)]
+    BadName(NameError),
     #[error("the story `{key}` is too large: {}", listed(problems))]
     StoryTooLarge { key: StoryKey, problems: Vec<Problem> },
     #[error("there is no workflow `{name}`; known: {known}")]
@@ -72,6 +83,12 @@ pub enum EngineError {
     Store(StoreError),
 }
 
+impl From<NameError> for EngineError {
+    fn from(error: NameError) -> Self {
+        Self::BadName(error)
+    }
+}
+
 impl From<StoreError> for EngineError {
     /// Only a shutdown closes a store, and whoever reads just then is told of that.
     fn from(error: StoreError) -> Self {
@@ -105,6 +122,9 @@ impl EngineError {
             EngineError::NoSuchHandoff { .. } => "no_such_handoff",
             EngineError::NoSuchRun { .. } => "no_such_run",
             EngineError::NoSuchStory { .. } => "no_such_story",
+            EngineError::AmbiguousName { .. } => "ambiguous_name",
+            EngineError::WhichRun { .. } => "which_run",
+            EngineError::BadName(_) => "bad_name",
             EngineError::StoryTooLarge { .. } => "story_too_large",
             EngineError::NoSuchWorkflow { .. } => "no_such_workflow",
             EngineError::WorkflowUnclear { .. } => "workflow_unclear",
@@ -139,7 +159,9 @@ impl EngineError {
             | EngineError::NoSuchRun { .. }
             | EngineError::NoSuchStory { .. }
             | EngineError::NoSuchWorkflow { .. } => ErrorClass::NotFound,
-            EngineError::BadDocument { .. } => ErrorClass::Malformed,
+            EngineError::BadDocument { .. }
+            | EngineError::WhichRun { .. }
+            | EngineError::BadName(_) => ErrorClass::Malformed,
             EngineError::StoryTooLarge { .. }
             | EngineError::WorkflowUnclear { .. }
             | EngineError::RunUnknown { .. }
@@ -147,7 +169,8 @@ impl EngineError {
             | EngineError::NoPrompt { .. }
             | EngineError::UnknownVariable { .. }
             | EngineError::KeyReused => ErrorClass::Unacceptable,
-            EngineError::AlreadyOpen { .. }
+            EngineError::AmbiguousName { .. }
+            | EngineError::AlreadyOpen { .. }
             | EngineError::RunOpen { .. }
             | EngineError::NothingReady { .. }
             | EngineError::NothingAtHand { .. } => ErrorClass::Conflict,

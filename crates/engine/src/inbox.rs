@@ -26,6 +26,8 @@ const PAGE: u32 = 200;
 #[derive(Debug, Clone)]
 pub struct InboxItem {
     pub run: RunRow,
+    /// What to type for the run: see [`Engine::name_of_run`].
+    pub run_name: String,
     pub why: Waits,
     pub asked: Asked,
     /// Every handoff of the run, oldest first.
@@ -144,11 +146,13 @@ impl Engine {
         };
         let filter = HandoffFilter { run: Some(row.run.id), ..HandoffFilter::default() };
         let trail = self.store.handoffs(&filter).await?;
+        let run_name = self.name_of_run(&row).await?;
         let mut items = Vec::new();
         for why in waits {
             let choices = self.choices(&loaded, &why, asker);
             let asked = self.asked(&loaded, &why).await?;
-            items.push(InboxItem { run: row.clone(), why, asked, trail: trail.clone(), choices });
+            let (run, run_name, trail) = (row.clone(), run_name.clone(), trail.clone());
+            items.push(InboxItem { run, run_name, why, asked, trail, choices });
         }
         Ok(items)
     }

@@ -20,7 +20,7 @@ mod ways;
 use std::fmt;
 
 use baton_core::hash::Hash;
-use baton_core::names::is_invisible;
+use baton_core::invisible::is_invisible;
 use baton_store::HandoffRef;
 
 pub use self::face::Face;

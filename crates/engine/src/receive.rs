@@ -198,7 +198,7 @@ impl Engine {
             return Ok(In::Story { key, workflow });
         }
         if let Some(key) = view.subject.key() {
-            return Ok(In::Story { key: StoryKey::parse(&key).map_err(bad)?, workflow });
+            return Ok(In::Story { key: self.story_key(&key).await?, workflow });
         }
         let suffix = view.subject.suffix();
         if let Some(suffix) = &suffix {

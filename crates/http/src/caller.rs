@@ -37,5 +37,5 @@ pub(crate) fn principal(headers: &HeaderMap) -> Result<Principal, Problem> {
     // Names are UTF-8, which a header may hold though it has no word for it.
     let name = std::str::from_utf8(name.as_bytes())
         .map_err(|_| Problem::malformed("bad_name", "`Baton-As` is not UTF-8 text"))?;
-    Ok(Principal::parse(name)?)
+    Ok(Principal::typed(name)?)
 }

@@ -20,20 +20,18 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use baton_core::document::Node;
-use baton_core::names::StoryKey;
 use baton_core::run::RunId;
 use baton_engine::EngineError;
-use baton_store::{Position, RunRef};
+use baton_store::Position;
 use bytes::Bytes;
 use futures_util::stream::unfold;
 use serde::Deserialize;
 use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
-use uuid::Uuid;
 
 use self::batch::{Known, frame};
-use self::id::EventId;
+use self::id::{BEGINNING, EventId};
 pub(crate) use self::live::Live;
 use self::message::Face;
 use self::snapshot::{Snapshot, end_of_log, event_at};
@@ -84,19 +82,21 @@ async fn open(
 ) -> Result<Response, Problem> {
     let query = Query::read(&uri, &["run"])?;
     let run = match query.get("run") {
-        Some(name) => Some(find_run(&app, name).await?),
+        Some(name) => Some(app.engine.run_named(name).await?.run.id),
         None => None,
     };
     let place = app.listeners.clone().try_acquire_owned().map_err(|_| no_place())?;
     // Listened to before anything is read, so that nothing falls between.
     let tidings = app.live.listen().ok_or(EngineError::Closing)?;
     let last = headers.get("last-event-id").filter(|it| !it.is_empty());
-    let (first, cursor) = match last.map(|it| it.to_str().ok().and_then(EventId::parse)) {
+    let last = last.map(|it| it.to_str().unwrap_or_default());
+    let (first, cursor) = match last {
         None => {
             let snapshot = app.live.snapshots.take(&app.engine, &app.live.names).await?;
             begin(face, "snapshot", &snapshot)
         }
-        Some(id) => match missed(&app, face, run, id).await? {
+        Some(BEGINNING) => (String::new(), Position::START),
+        Some(id) => match missed(&app, face, run, EventId::parse(id)).await? {
             Some((missed, position)) => (missed, position),
             None => {
                 let id = end_of_log(&app.engine, &app.live.names).await?;
@@ -122,47 +122,29 @@ fn no_place() -> Problem {
 
 /// Where somebody begins. It has an id, so that whoever is cut off right after it loses nothing.
 fn begin(face: Face, name: &str, snapshot: &Snapshot) -> (String, Position) {
-    (frame(face, snapshot.id, name, &snapshot.data), snapshot.id.position)
+    (frame(face, &snapshot.id, name, &snapshot.data), snapshot.id.position)
 }
 
 /// What is left to tell about the event that was heard last, and where that is. `None` where we
-/// never told anybody such an id.
+/// never told such an id, or in another epoch.
 async fn missed(
     app: &App,
     face: Face,
     run: Option<RunId>,
     id: Option<EventId>,
 ) -> Result<Option<(String, Position)>, EngineError> {
-    let beginning = EventId::end_of(Position::START, 0);
-    let Some(id) = id else { return Ok(None) };
-    if id == beginning {
+    let epoch = app.live.names.epoch(&app.engine).await?;
+    let Some(id) = id.filter(|it| it.epoch == epoch) else { return Ok(None) };
+    if id == EventId::end_of(epoch.clone(), Position::START, 0) {
         return Ok(Some((String::new(), Position::START)));
     }
     let Some(stored) = event_at(&app.engine, id.position).await? else { return Ok(None) };
     let known = Known::look_up(&app.engine, &app.live.names, &stored).await?;
     let agents = app.engine.catalog().agents();
-    if id.part > EventId::end_of(id.position, known.n_parts(agents)).part {
+    if id.part > EventId::end_of(epoch, id.position, known.n_parts(agents)).part {
         return Ok(None);
     }
     let is_wanted = run.is_none_or(|it| it == stored.run);
     let left = if is_wanted { known.frames(face, agents, id.part + 1) } else { String::new() };
     Ok(Some((left, id.position)))
-}
-
-/// A run by its id, its number, or the story that it is for: its newest.
-async fn find_run(app: &App, name: &str) -> Result<RunId, Problem> {
-    let store = app.engine.store();
-    let mut found = None;
-    if let Ok(number) = name.parse() {
-        found = store.run(&RunRef::Number(number)).await.map_err(EngineError::from)?;
-    }
-    if found.is_none() {
-        let which = match Uuid::parse_str(name) {
-            Ok(id) => RunRef::Id(RunId(id)),
-            Err(_) => RunRef::LatestOf(StoryKey::parse(name)?),
-        };
-        found = Some(app.engine.run(&which).await?);
-    }
-    let no_such = || EngineError::NoSuchRun { which: name.to_owned() };
-    Ok(found.ok_or_else(no_such)?.run.id)
 }

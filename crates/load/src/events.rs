@@ -88,7 +88,8 @@ async fn listen_to(mut stream: TcpStream, committed: Committed) -> Result<Vec<Du
             let block = String::from_utf8_lossy(&block);
             // Of each event, only the first thing that is told.
             let id = block.lines().find_map(|it| it.strip_prefix("id: ")?.strip_suffix(".0"));
-            let Some(position) = id.and_then(|it| it.parse().ok()) else { continue };
+            let position = id.and_then(|it| it.rsplit_once('-')?.1.parse().ok());
+            let Some(position) = position else { continue };
             let times = committed.lock().unwrap_or_else(PoisonError::into_inner);
             // Heard before the writer was told that it is on disk: then it took no time.
             let at = times.get(&position).copied().unwrap_or(now);

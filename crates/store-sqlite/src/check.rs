@@ -12,6 +12,7 @@ mod handoffs;
 mod identity;
 mod numbers;
 mod outbox;
+mod outlines;
 mod runs;
 mod scan;
 mod schema;

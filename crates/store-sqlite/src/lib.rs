@@ -33,6 +33,7 @@ mod marker;
 mod migrate;
 mod opened_files;
 mod outbox;
+mod outlines;
 mod pace;
 mod reader;
 mod rescue;
@@ -134,6 +135,7 @@ impl SqliteStore {
         }
         let mut connection = connect::writing(&path)?;
         migrate::migrate(&mut connection, &path, migrate::MIGRATIONS)?;
+        outlines::bring_up_to_date(&mut connection, &path)?;
         let marker = Marker::start(dir.again()?, &mut connection, &judgement)?;
         let readers = Readers::open(&path)?;
         let guard = Arc::new(WriteGuard::of(dir.path()));
@@ -277,6 +279,10 @@ impl Store for SqliteStore {
     async fn stories(&self, filter: &StoryFilter) -> Result<Vec<StoryRow>, StoreError> {
         let filter = filter.clone();
         self.readers.read(move |it| stories::list(it, &filter)).await
+    }
+
+    async fn look_alikes(&self, key: &StoryKey) -> Result<Vec<StoryKey>, StoreError> {
+        self.readers.find(|it| outlines::like(it, key)).await
     }
 
     async fn definition(&self, hash: &Hash) -> Result<Option<Definition>, StoreError> {

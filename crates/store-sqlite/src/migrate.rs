@@ -30,6 +30,11 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         name: "checksums",
         sql: include_str!("../migrations/0006_checksums.sql"),
     },
+    Migration {
+        number: 7,
+        name: "look_alikes",
+        sql: include_str!("../migrations/0007_look_alikes.sql"),
+    },
 ];
 
 /// Applies what is missing of `migrations`.

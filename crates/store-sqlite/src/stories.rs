@@ -1,5 +1,6 @@
 //! Stories, with the newest run of each.
 
+use baton_core::look_alike;
 use baton_core::names::StoryKey;
 use baton_core::run::RunStatus;
 use baton_core::story::Story;
@@ -83,8 +84,9 @@ fn write(
 ) -> rusqlite::Result<usize> {
     let sql = format!(
         "insert into stories (
-             key, title, description, acceptance, depends_on, priority, branch, pr_url, created_at
-         ) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+             key, title, description, acceptance, depends_on, priority, branch, pr_url, created_at,
+             outline
+         ) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
          on conflict (key) {on_conflict}"
     );
     connection.prepare_cached(&sql)?.execute(params![
@@ -97,6 +99,7 @@ fn write(
         story.branch,
         story.pr_url,
         story.created_at,
+        look_alike::outline(&story.key),
     ])
 }
 

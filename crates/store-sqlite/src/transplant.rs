@@ -14,7 +14,7 @@ use crate::columns::{integer, nanoseconds};
 use crate::error::{OpenError, to_open, to_store};
 use crate::{
     FILE, answers, connect, contents, definitions, events, handoffs, identity, lost_numbers,
-    migrate, outbox, runs, stories, timers, waiting,
+    migrate, outbox, outlines, runs, stories, timers, waiting,
 };
 
 /// After so many rows what is written is moved into the database: a log of all of it would be as
@@ -46,6 +46,7 @@ impl Transplant {
         let path = dir.path().join(FILE);
         let mut connection = connect::writing(&path)?;
         migrate::migrate(&mut connection, &path, migrate::MIGRATIONS)?;
+        outlines::bring_up_to_date(&mut connection, &path)?;
         connection.execute_batch("begin").map_err(to_open(&path))?;
         Ok(Self { connection, n_rows: 0 })
     }

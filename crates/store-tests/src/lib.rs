@@ -114,6 +114,7 @@ macro_rules! conformance {
                 a_story_that_is_sent_twice_is_added_once
                 a_saved_story_keeps_its_age
                 an_append_makes_a_missing_story_only
+                stories_that_look_alike_are_found_however_they_were_added
                 stories_are_listed_by_key
                 a_story_shows_its_newest_run
             }

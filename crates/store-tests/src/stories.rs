@@ -55,6 +55,29 @@ pub async fn an_append_makes_a_missing_story_only(store: &dyn Store) {
     assert_eq!(made.created_at, start(2, "s-2").at);
 }
 
+pub async fn stories_that_look_alike_are_found_however_they_were_added(store: &dyn Store) {
+    store.add_story(&full("login"), moment(1)).await.unwrap();
+    store.save_story(&full("Iogin"), moment(2)).await.unwrap();
+    let answered = keyed(start(1, "s-1"), "ada add", "k-1").answered.unwrap();
+    store.add_story_once(&full("lοgin"), &answered).await.unwrap();
+    let story = Some(Story::named(story_key("LOGIN")));
+    put_all(store, &[Append { story, ..start(1, "LOGIN") }]).await;
+    store.add_story(&full("logout"), moment(1)).await.unwrap();
+
+    let alike = async |key| store.look_alikes(&story_key(key)).await.unwrap();
+    let others = ["Iogin", "LOGIN", "login", "lοgin"];
+    for key in others.into_iter().chain(["log1n"]) {
+        let expected: Vec<_> = others.into_iter().filter(|it| *it != key).map(story_key).collect();
+        assert_eq!(alike(key).await, expected, "{key}");
+    }
+    assert_eq!(alike("logout").await, []);
+    for n in 0..20 {
+        let key = format!("{}{}", "l".repeat(n), "1".repeat(20 - n));
+        store.add_story(&full(&key), moment(1)).await.unwrap();
+    }
+    assert_eq!(alike(&"i".repeat(20)).await.len(), 8);
+}
+
 pub async fn stories_are_listed_by_key(store: &dyn Store) {
     // By the bytes of the key: capitals first, and no language's own order.
     let keys = ["A", "B", "a", "a1", "a10", "a2", "ä", "🚀"];

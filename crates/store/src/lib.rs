@@ -91,6 +91,10 @@ pub trait Store: Send + Sync {
     /// By key, ascending.
     async fn stories(&self, filter: &StoryFilter) -> Result<Vec<StoryRow>, StoreError>;
 
+    /// Keys of stories that a reader could take for this one, by key, and at most a few: those of
+    /// one [`outline`](baton_core::look_alike::outline). The key itself is not among them.
+    async fn look_alikes(&self, key: &StoryKey) -> Result<Vec<StoryKey>, StoreError>;
+
     /// A workflow file as it was when a run began.
     async fn definition(&self, hash: &Hash) -> Result<Option<Definition>, StoreError>;
 

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use baton_core::content::{Content, ContentId};
 use baton_core::hash::Hash;
+use baton_core::look_alike;
 use baton_core::names::StoryKey;
 use baton_core::run::{HandoffId, HandoffNo, RunId};
 use baton_core::story::Story;
@@ -28,6 +29,9 @@ pub struct MemoryStore {
     kept: Mutex<Kept>,
 }
 
+/// More than a warning names.
+const MOST_LOOK_ALIKES: usize = 8;
+
 /// Everything there is. Runs, handoffs and events are numbered from 1 by their place in the list.
 #[derive(Debug, Default)]
 struct Kept {
@@ -42,6 +46,8 @@ struct Kept {
     events: Vec<StoredEvent>,
     contents: HashMap<(RunId, ContentId), Content>,
     stories: BTreeMap<StoryKey, (Story, Timestamp)>,
+    /// Keys of stories by what they look like.
+    outlines: HashMap<String, BTreeSet<StoryKey>>,
     definitions: HashMap<Hash, Definition>,
     answered: HashMap<(String, String), Answered>,
     cursors: HashMap<String, Position>,
@@ -131,7 +137,7 @@ impl Store for MemoryStore {
         if kept.stories.contains_key(&story.key) {
             return Ok(false);
         }
-        kept.stories.insert(story.key.clone(), (story.clone(), now));
+        kept.keep_story(story.clone(), now);
         Ok(true)
     }
 
@@ -149,7 +155,7 @@ impl Store for MemoryStore {
         if kept.stories.contains_key(&story.key) {
             return Ok(false);
         }
-        kept.stories.insert(story.key.clone(), (story.clone(), answered.at));
+        kept.keep_story(story.clone(), answered.at);
         kept.answered.insert(key, answered.clone());
         Ok(true)
     }
@@ -158,13 +164,20 @@ impl Store for MemoryStore {
         refuse_nul(story_texts(story))?;
         let mut kept = self.open()?;
         let created_at = kept.stories.get(&story.key).map_or(now, |(_, created_at)| *created_at);
-        kept.stories.insert(story.key.clone(), (story.clone(), created_at));
+        kept.keep_story(story.clone(), created_at);
         Ok(())
     }
 
     async fn story(&self, key: &StoryKey) -> Result<Option<StoryRow>, StoreError> {
         let kept = self.open()?;
         Ok(kept.stories.get(key).map(|it| kept.story_row(it)))
+    }
+
+    async fn look_alikes(&self, key: &StoryKey) -> Result<Vec<StoryKey>, StoreError> {
+        let kept = self.open()?;
+        let alike = kept.outlines.get(&look_alike::outline(key.as_str()));
+        let others = alike.into_iter().flatten().filter(|it| *it != key);
+        Ok(others.take(MOST_LOOK_ALIKES).cloned().collect())
     }
 
     async fn stories(&self, filter: &StoryFilter) -> Result<Vec<StoryRow>, StoreError> {
@@ -295,6 +308,13 @@ impl Kept {
             TimerKind::Lease { .. } | TimerKind::Wake => return false,
         }
         true
+    }
+
+    /// Adds a story, or writes it over the one that is there.
+    fn keep_story(&mut self, story: Story, created_at: Timestamp) {
+        let outline = look_alike::outline(story.key.as_str());
+        self.outlines.entry(outline).or_default().insert(story.key.clone());
+        self.stories.insert(story.key.clone(), (story, created_at));
     }
 
     fn story_row(&self, (story, created_at): &(Story, Timestamp)) -> StoryRow {

@@ -1,7 +1,7 @@
 //! Reading the keys of a located map: what is unknown, missing or of the wrong kind becomes a
 //! problem with its path and place, and reading goes on.
 
-use baton_core::names::is_invisible;
+use baton_core::invisible::is_formatting;
 use jiff::SignedDuration;
 
 use crate::file_problem::Problems;
@@ -145,7 +145,7 @@ impl<'a> Field<'a> {
             self.problem("blank", "is blank", problems);
             return None;
         }
-        if let Some(it) = text.chars().find(|it| is_invisible(*it)) {
+        if let Some(it) = text.chars().find(|it| is_formatting(*it)) {
             let message = format!("holds the invisible character U+{:04X}", it as u32);
             self.problem("invisible", message, problems);
             return None;

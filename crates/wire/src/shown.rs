@@ -1,6 +1,6 @@
 //! Somebody else's text inside a sentence of ours.
 
-use baton_core::names::is_invisible;
+use baton_core::invisible::is_invisible;
 
 const MOST_CHARS: usize = 64;
 

@@ -58,7 +58,7 @@ fn read(text: &str, problems: &mut Problems) -> Option<Vec<Story>> {
 fn story(field: &Field<'_>, problems: &mut Problems) -> Option<Story> {
     let fields = Fields::open(field, KEYS, problems)?;
     let key = match fields.one_of(&["key", "id"], problems) {
-        Some(it) => it.parsed(StoryKey::parse, problems),
+        Some(it) => it.parsed(StoryKey::typed, problems),
         None => {
             fields.required("key", problems);
             None
@@ -101,7 +101,7 @@ fn lines(field: &Field<'_>, problems: &mut Problems) -> Vec<String> {
 }
 
 fn keys(field: &Field<'_>, problems: &mut Problems) -> Vec<StoryKey> {
-    field.items().iter().filter_map(|it| it.parsed(StoryKey::parse, problems)).collect()
+    field.items().iter().filter_map(|it| it.parsed(StoryKey::typed, problems)).collect()
 }
 
 /// The address is shown as a link, so it has to be one that is safe to follow.

@@ -134,7 +134,7 @@ const NEAR_MISSES: &[(Rule, &[&str])] = &[
     ),
     (
         Rule::InvisibleCharacter,
-        &["{\"a\":\"👩\u{200D}💻 \u{FE0F} ümläut\\ttab\\nline\"}", "{\"a\":\"می\u{200C}خواهم\"}"],
+        &["{\"a\":\"👩\u{200D}💻 ❤\u{FE0F} ümläut\\ttab\\nline\"}", "{\"a\":\"می\u{200C}خواهم\"}"],
     ),
     (
         Rule::InstructionToReader,

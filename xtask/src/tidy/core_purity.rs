@@ -6,8 +6,18 @@ use super::project::{self, File};
 use crate::cargo::{self, DependencyKind, Package};
 
 /// The crates its code may use. Each of them only computes.
-const MAY_USE: &[&str] =
-    &["hex", "jiff", "ryu-js", "serde", "sha2", "smol_str", "thiserror", "uuid"];
+const MAY_USE: &[&str] = &[
+    "hex",
+    "jiff",
+    "ryu-js",
+    "serde",
+    "sha2",
+    "smol_str",
+    "thiserror",
+    "unicode-normalization",
+    "unicode-security",
+    "uuid",
+];
 
 const IMPURE: &[&str] =
     &["async fn", "std::fs", "std::net", "std::env", "std::thread", "std::time::"];

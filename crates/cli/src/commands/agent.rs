@@ -69,7 +69,7 @@ fn show_one(cli: &Cli, project: &Project, id: &str) -> Result<(), Failure> {
                 ("can", show::visible(&agent.capabilities.join(", "))),
                 ("works from", file.accepts.join(", ")),
             ]);
-            show::answer(&format!("{fields}\n\n{}", show::visible(&agent.prompt)));
+            show::answer(&format!("{fields}\n\n{}", show::block(&agent.prompt)));
         }
     }
     Ok(())

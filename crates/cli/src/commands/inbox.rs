@@ -37,7 +37,7 @@ fn show_item(api: &Api, item: &Item) {
         show::answer(&show::dim(&format!("{n_before} earlier handoffs")));
     }
     show::answer(&show::handoffs_table(&item.trail[n_before..], api.now()));
-    let row = |it: &Choice| vec![it.command.clone(), show::visible(&consequence(it))];
+    let row = |it: &Choice| vec![show::one_line(&it.command), show::one_line(&consequence(it))];
     let rows = item.choices.iter().map(row).collect();
     show::answer(&format!("\n{}", show::table(&["TYPE", "AND THEN"], rows)));
 }
@@ -53,8 +53,8 @@ fn consequence(choice: &Choice) -> String {
 /// What exactly is asked, a line each.
 fn asked(item: &Item) -> Vec<String> {
     let mut lines = Vec::new();
-    lines.extend(item.name.as_deref().map(show::visible));
-    lines.extend(item.words.as_deref().map(|it| format!("  {}", show::visible(it))));
+    lines.extend(item.name.as_deref().map(|it| format!("  {}", show::one_line(it))));
+    lines.extend(item.words.as_deref().map(show::block));
     lines.extend(item.items.iter().map(|it| format!("  ☐ {}", show::visible(it))));
     lines.extend(item.blockers.iter().map(|it| format!("  ✘ {}", show::visible(it))));
     let verdict = |check: &str| {

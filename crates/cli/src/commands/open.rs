@@ -1,6 +1,7 @@
 //! `baton open`: the page of the server, of a run or of a handoff, in a browser.
 
 use baton_core::document::Node;
+use baton_core::names::StoryKey;
 use baton_http::api::{Detail, Run};
 use http::StatusCode;
 
@@ -31,17 +32,51 @@ pub(crate) async fn run(cli: &Cli, args: &Open) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A run where there is one of that name, else a handoff.
+/// A run or a handoff. A number is a run's: that a handoff has it too says nothing, since nearly
+/// always one has.
 async fn page_of(api: &Api, name: &str) -> Result<String, Failure> {
-    match api.get::<Run>(&Ask::get(["runs", name])).await {
-        Ok(run) => return Ok(format!("/runs/{}", run.number)),
-        Err(Failure::Refused { problem, .. }) if problem.status == StatusCode::NOT_FOUND => {}
-        Err(failure) => return Err(failure),
+    let run = match name.starts_with(StoryKey::OF_HANDOFF) {
+        true => None,
+        false => there(api.get::<Run>(&Ask::get(["runs", name])).await)?,
+    };
+    let is_number = name.parse::<u64>().is_ok();
+    let handoff = match run.is_some() && is_number {
+        true => None,
+        false => handoff(api, name, run.is_some()).await?,
+    };
+    match (run, handoff) {
+        (Some(run), None) => Ok(format!("/runs/{}", run.number)),
+        (None, Some(_)) if is_number => Err(Failure::NotFound(format!(
+            "there is no run `{name}`; the handoff of that number is `{}{name}`",
+            StoryKey::OF_HANDOFF
+        ))),
+        (None, Some(detail)) => Ok(format!("/handoffs/{}", detail.handoff.row.number)),
+        (Some(run), Some(detail)) => Err(Failure::Conflict(format!(
+            "`{name}` means both run {} and handoff {}; say `{}{}` or `{}{}`",
+            run.number,
+            detail.handoff.row.number,
+            StoryKey::OF_RUN,
+            run.number,
+            StoryKey::OF_HANDOFF,
+            detail.handoff.row.number
+        ))),
+        (None, None) => Err(Failure::NotFound(format!("there is no run and no handoff `{name}`"))),
     }
+}
+
+/// What a name says of handoffs counts only as far as it says something, where it names a run.
+async fn handoff(api: &Api, name: &str, is_run: bool) -> Result<Option<Detail>, Failure> {
     match api.get::<Detail>(&Ask::get(["handoffs", name])).await {
-        Ok(detail) => Ok(format!("/handoffs/{}", detail.handoff.row.number)),
+        Err(Failure::Refused { .. }) if is_run => Ok(None),
+        found => there(found),
+    }
+}
+
+fn there<T>(found: Result<T, Failure>) -> Result<Option<T>, Failure> {
+    match found {
+        Ok(found) => Ok(Some(found)),
         Err(Failure::Refused { problem, .. }) if problem.status == StatusCode::NOT_FOUND => {
-            Err(Failure::NotFound(format!("there is no run and no handoff `{name}`")))
+            Ok(None)
         }
         Err(failure) => Err(failure),
     }

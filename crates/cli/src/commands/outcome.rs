@@ -49,7 +49,7 @@ fn show_rehearsed(rehearsed: &Rehearsed) {
     show::note("nothing was changed");
 }
 
-fn show_warnings(warnings: &[String]) {
+pub(super) fn show_warnings(warnings: &[String]) {
     for warning in warnings {
         show::note(&format!("{} {}", show::warn("warning:"), show::visible(warning)));
     }

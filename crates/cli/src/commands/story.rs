@@ -8,6 +8,7 @@ use baton_http::api::{self, NewStory, StoryText};
 use baton_wire::story_file;
 use http::StatusCode;
 
+use super::outcome::show_warnings;
 use crate::api::{Api, Ask, Reply};
 use crate::args::{self, StoryAdd};
 use crate::failure::Failure;
@@ -62,6 +63,7 @@ async fn tell(api: &Api, reply: &Reply) -> Result<(), Failure> {
     }
     let story: api::Story = reply.document()?;
     show::answer(&show::story_page(&story));
+    show_warnings(&story.warnings);
     let runs = api.list::<api::Run>(Ask::get(["runs"]).with("story", &story.key)).await?;
     if !runs.items.is_empty() {
         show::answer(&format!("\n{}", show::runs_table(&runs.items, api.now())));
@@ -78,6 +80,7 @@ async fn import(api: &Api, file: &str) -> Result<(), Failure> {
         let key = story.key.to_string();
         let reply = api.send(&Ask::put(["stories", &key], &text_of(story))).await?;
         n_new += usize::from(reply.status == StatusCode::CREATED);
+        show_warnings(&reply.document::<api::Story>()?.warnings);
     }
     let n_updated = n_all - n_new;
     match api.format {

@@ -232,9 +232,9 @@ fn show_line(heard: &Heard) {
     }
 }
 
-/// Of an id `POS.K`.
+/// Of an id `EPOCH-POS.K`.
 fn position(id: &str) -> Option<u64> {
-    id.split_once('.')?.0.parse().ok()
+    id.rsplit_once('-')?.1.split_once('.')?.0.parse().ok()
 }
 
 #[cfg(test)]
@@ -250,8 +250,8 @@ mod tests {
             watcher.last.clone()
         };
         assert_eq!(hear(None), None);
-        assert_eq!(hear(Some("7.0")).as_deref(), Some("7.0"));
-        assert_eq!(hear(None).as_deref(), Some("7.0"));
-        assert_eq!(hear(Some("8.1")).as_deref(), Some("8.1"));
+        assert_eq!(hear(Some("e-7.0")).as_deref(), Some("e-7.0"));
+        assert_eq!(hear(None).as_deref(), Some("e-7.0"));
+        assert_eq!(hear(Some("e-8.1")).as_deref(), Some("e-8.1"));
     }
 }

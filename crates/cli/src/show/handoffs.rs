@@ -4,7 +4,7 @@ use baton_core::names::AgentId;
 use baton_http::api::{AnsweredGate, Asked, Beside, Detail, Evidence, OpenGate, Question, Row};
 use jiff::Timestamp;
 
-use super::{Times, ago, dim, fields, good, pretty, shortened, table, visible, warn};
+use super::{Times, ago, block, dim, fields, good, pretty, shortened, table, visible, warn};
 
 pub(crate) fn handoffs_table(rows: &[Row], now: Timestamp) -> String {
     let cells = |row: &Row| {
@@ -60,8 +60,8 @@ pub(crate) fn handoff_page(detail: &Detail) -> String {
     rows.push(("created", times.show(row.created_at)));
     rows.push(("accepted", times.show_some(row.accepted_at)));
     rows.push(("ended", times.show_some(row.ended_at)));
-    let package = detail.handoff.package.as_deref().map(|it| visible(&package_text(it.get())));
-    let package = package.unwrap_or_else(|| "(none)".to_owned());
+    let package = detail.handoff.package.as_deref().map(|it| block(&package_text(it.get())));
+    let package = package.unwrap_or_else(|| "  (none)".to_owned());
     let mut page = format!("{}\n\n{}\n{package}", fields(rows), dim("package"));
     for words in beside(&detail.beside) {
         page += &format!("\n\n{words}");
@@ -87,9 +87,9 @@ fn beside(beside: &Beside) -> Vec<String> {
 }
 
 fn exchange(it: &Question) -> String {
-    let question = format!("{} asked {}: {}", it.from, it.to, visible(&it.question));
+    let question = format!("{} asked {}:\n{}", it.from, it.to, block(&it.question));
     match &it.answer {
-        Some(answer) => format!("{question}\n  {} {}", good("answer:"), visible(answer)),
+        Some(answer) => format!("{question}\n  {}\n{}", good("answer:"), block(answer)),
         None if it.is_open => {
             format!("{question}\n  baton handoff answer {} --text TEXT", it.number)
         }
@@ -100,13 +100,14 @@ fn exchange(it: &Question) -> String {
 fn asked(asked: &Asked) -> String {
     match asked {
         Asked::Open(OpenGate { why, command, .. }) => {
-            format!("{}\n  {command}\n  baton inbox   says what each would do", warn(why))
+            let (why, command) = (visible(why), visible(command));
+            format!("{}\n  {command}\n  baton inbox   says what each would do", warn(&why))
         }
         Asked::Answered(AnsweredGate { answer, by, comment, at }) => {
             let at = Times::local().show(*at);
-            let comment = comment.as_deref().map_or_else(String::new, |it| format!(": {it}"));
-            let by = visible(by);
-            format!("answered {} by {by} at {at}{}", good(answer), visible(&comment))
+            let comment = comment.as_deref();
+            let comment = comment.map_or_else(String::new, |it| format!("\n{}", block(it)));
+            format!("answered {} by {} at {at}{comment}", good(answer), visible(by))
         }
     }
 }

@@ -22,6 +22,21 @@ pub(crate) fn fields(rows: Vec<(&str, String)>) -> String {
     aligned(table)
 }
 
+/// One line in as many as it takes on this terminal, `margin` columns of which are kept free.
+pub(crate) fn wrapped(line: &str, margin: usize) -> Vec<String> {
+    let mut table = plain();
+    let room = table.width().filter(|it| *it >= LEAST_WIDTH);
+    let Some(room) = room.and_then(|it| it.checked_sub(u16::try_from(margin).ok()?)) else {
+        return vec![line.to_owned()];
+    };
+    table.set_width(room);
+    table.add_row([line]);
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 0));
+    }
+    table.lines().map(|it| it.trim_end().to_owned()).collect()
+}
+
 fn plain() -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);

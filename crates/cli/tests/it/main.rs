@@ -15,6 +15,8 @@ mod hostile;
 mod killed;
 mod lost_data;
 mod moves;
+mod names;
+mod others_text;
 mod prompt;
 mod recover;
 mod serve;

@@ -156,6 +156,10 @@ fn the_page_of_anything_is_opened_or_named() {
         (&["open", "--print"][..], "/"),
         (&["open", "s1", "--print"], "/runs/1"),
         (&["open", "1", "--print"], "/runs/1"),
+        (&["open", "run:1", "--print"], "/runs/1"),
+        (&["open", "story:s1", "--print"], "/runs/1"),
+        (&["open", "handoff:1", "--print"], "/handoffs/1"),
+        (&["open", "run:1/HO-001", "--print"], "/handoffs/1"),
         (&["open", "s1/HO-001", "--print"], "/handoffs/1"),
     ] {
         let url = project.ok(args);

@@ -3,10 +3,7 @@
 use super::rule::Rule;
 use super::sink::Sink;
 use super::texts::Trail;
-use crate::names::is_invisible;
-
-/// After this, tags spell out a flag: England's is a black flag and six of them.
-const BLACK_FLAG: char = '\u{1F3F4}';
+use crate::invisible::hidden;
 
 pub(super) fn look(text: &str, trail: &Trail<'_>, sink: &mut Sink) {
     if let Some(code) = first(text) {
@@ -21,32 +18,8 @@ fn first(text: &str) -> Option<char> {
         let is_bad = |it: &u8| *it < 0x20 && !matches!(it, b'\t' | b'\n' | b'\r') || *it == 0x7F;
         return text.bytes().find(|it| is_bad(it)).map(char::from);
     }
-    let mut before = ' ';
-    let mut is_flag = false;
-    for (at, it) in text.char_indices() {
-        is_flag = it == BLACK_FLAG || (is_flag && is_tag(it));
-        let is_fine = !is_invisible(it) && it != '\u{AD}'
-            || matches!(it, '\t' | '\n' | '\r')
-            || is_flag
-            || (it == '\u{FEFF}' && at == 0)
-            || is_joining(it, before, text[at + it.len_utf8()..].chars().next());
-        if !is_fine {
-            return Some(it);
-        }
-        before = it;
-    }
-    None
-}
-
-fn is_tag(it: char) -> bool {
-    matches!(it, '\u{E0020}'..='\u{E007F}')
-}
-
-/// Joiners belong between emoji and between the letters of many scripts, not between ASCII.
-fn is_joining(it: char, before: char, after: Option<char>) -> bool {
-    matches!(it, '\u{200C}' | '\u{200D}')
-        && !before.is_ascii()
-        && after.is_none_or(|it| !it.is_ascii())
+    let is_fine = |at: usize, it: char| it == '\r' || (at == 0 && it == '\u{FEFF}');
+    hidden(text).find(|&(at, it)| !is_fine(at, it)).map(|(_, it)| it)
 }
 
 #[cfg(test)]
@@ -69,6 +42,12 @@ mod tests {
             ("hidden\u{E0041}", Some('\u{E0041}')),
             ("inside\u{FEFF}", Some('\u{FEFF}')),
             ("soft\u{AD}hyphen", Some('\u{AD}')),
+            ("I ❤\u{FE0F} it", None),
+            ("❤\u{FE0F}\u{200D}🔥", None),
+            ("ok\u{FE01}\u{FE02}", Some('\u{FE01}')),
+            ("😀\u{E0158}\u{E0159}", Some('\u{E0158}')),
+            ("Hangul\u{3164}filler", Some('\u{3164}')),
+            ("braille\u{2800}blank", Some('\u{2800}')),
         ] {
             assert_eq!(first(text), expected, "{text:?}");
         }

@@ -24,11 +24,11 @@ impl InboxItem {
 
     /// What to type to say it.
     pub fn command(&self, choice: &Choice) -> String {
-        let number = self.run.number;
+        let run = &self.run_name;
         let comment = if choice.needs_words { " --comment TEXT" } else { "" };
         match &self.why {
             Waits::Gate { handoff, .. } | Waits::Question { handoff, .. } => {
-                let which = format!("{number}/{handoff}");
+                let which = format!("{run}/{handoff}");
                 match choice.name {
                     "answer" => format!("baton answer {which}{comment}"),
                     "approve" | "reject" => format!("baton {} {which}", choice.name),
@@ -40,7 +40,7 @@ impl InboxItem {
             Waits::Loose { .. } if choice.name == "start" => {
                 format!("baton run start {}", shell_word(self.run.run.story.as_str()))
             }
-            Waits::Loose { .. } => format!("baton run {} {number}", choice.name),
+            Waits::Loose { .. } => format!("baton run {} {run}", choice.name),
         }
     }
 

@@ -2,8 +2,8 @@
 
 use baton_core::document::Node;
 use baton_core::gate::Answer;
+use baton_core::invisible::is_invisible;
 use baton_core::lint::Rule;
-use baton_core::names::is_invisible;
 use baton_core::outcome::Outcome;
 use baton_core::story::Story;
 use baton_engine::Face;

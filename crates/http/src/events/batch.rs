@@ -43,6 +43,7 @@ struct Part {
 /// which this one leaves to those who can read it.
 pub(super) struct Known<'a> {
     stored: &'a StoredEvent,
+    epoch: Arc<str>,
     event: Option<(Event, Arc<RunNames>)>,
     handoff: Option<HandoffNames>,
     state: Option<HandoffState>,
@@ -111,9 +112,10 @@ impl<'a> Known<'a> {
         names: &Names,
         stored: &'a StoredEvent,
     ) -> Result<Self, EngineError> {
+        let epoch = names.epoch(engine).await?;
         let Ok(event) = event::decode(&stored.body) else {
             tracing::warn!(position = stored.position.0, "an event of a newer Baton is not told");
-            return Ok(Self { stored, event: None, handoff: None, state: None });
+            return Ok(Self { stored, epoch, event: None, handoff: None, state: None });
         };
         let run = names.run(engine, stored.run).await?;
         let handoff = match event.handoff() {
@@ -125,15 +127,15 @@ impl<'a> Known<'a> {
         } else {
             None
         };
-        Ok(Self { stored, event: Some((event, run)), handoff, state })
+        Ok(Self { stored, epoch, event: Some((event, run)), handoff, state })
     }
 
     /// What is told about it, from the `first` part on.
     pub(super) fn frames(&self, face: Face, agents: &Agents, first: usize) -> String {
         let messages = self.messages(face, agents);
         let frame = |(part, message): (usize, &Message)| {
-            let id = EventId { position: self.stored.position, part };
-            frame(face, id, message.name, &message.data)
+            let id = EventId { epoch: self.epoch.clone(), position: self.stored.position, part };
+            frame(face, &id, message.name, &message.data)
         };
         messages.iter().enumerate().skip(first).map(frame).collect()
     }
@@ -151,7 +153,7 @@ impl<'a> Known<'a> {
 }
 
 /// One message of a stream.
-pub(super) fn frame(face: Face, id: EventId, name: &str, data: &Node) -> String {
+pub(super) fn frame(face: Face, id: &EventId, name: &str, data: &Node) -> String {
     let frame = match face {
         Face::Seed => {
             let data = Node::map([("type", Node::text(name)), ("data", data.clone())]);

@@ -1,11 +1,19 @@
-//! What a listener says that it has heard: `POS.K`, the K-th thing told about the event at POS.
+//! What a listener says that it has heard: `EPOCH-POS.K`, the K-th thing told about the event at
+//! POS. After a restore positions are given again, and mean something else: then the epoch is
+//! another one.
 
 use std::fmt;
+use std::sync::Arc;
 
 use baton_store::Position;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What a listener says that wants all there is, of whatever epoch. It has heard nothing, and so
+/// nothing that it heard can be wrong.
+pub(super) const BEGINNING: &str = "0.0";
+
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct EventId {
+    pub(super) epoch: Arc<str>,
     pub(super) position: Position,
     /// From 0.
     pub(super) part: usize,
@@ -14,21 +22,23 @@ pub(super) struct EventId {
 impl EventId {
     /// Where a listener stands who has heard all `n_parts` about an event. An event about which
     /// nothing is told still has a place.
-    pub(super) fn end_of(position: Position, n_parts: usize) -> Self {
-        Self { position, part: n_parts.saturating_sub(1) }
+    pub(super) fn end_of(epoch: Arc<str>, position: Position, n_parts: usize) -> Self {
+        Self { epoch, position, part: n_parts.saturating_sub(1) }
     }
 
     /// Reads only what we write: no signs, no blanks, no zeros in front.
     pub(super) fn parse(text: &str) -> Option<Self> {
-        let (position, part) = text.split_once('.')?;
-        let id = Self { position: Position(position.parse().ok()?), part: part.parse().ok()? };
-        (id.to_string() == text).then_some(id)
+        let (epoch, place) = text.split_once('-')?;
+        let (position, part) = place.split_once('.')?;
+        let position = Position(position.parse().ok()?);
+        let id = Self { epoch: epoch.into(), position, part: part.parse().ok()? };
+        (!epoch.is_empty() && id.to_string() == text).then_some(id)
     }
 }
 
 impl fmt::Display for EventId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", self.position.0, self.part)
+        write!(f, "{}-{}.{}", self.epoch, self.position.0, self.part)
     }
 }
 
@@ -38,10 +48,13 @@ mod tests {
 
     #[test]
     fn an_id_reads_back_and_nothing_else_does() {
-        for good in ["0.0", "1.0", "12.2", "18446744073709551615.0"] {
+        for good in ["ab12-0.0", "e-1.0", "abcdefgh-12.2", "e-18446744073709551615.0"] {
             assert_eq!(EventId::parse(good).map(|it| it.to_string()).as_deref(), Some(good));
         }
-        for bad in ["", "1", "1.", ".1", "+1.0", "1.0 ", "01.0", "1.00", "1.-1", "1.0.0", "x.0"] {
+        for bad in [
+            "", "0.0", "1.0", "-1.0", "e-1", "e-1.", "e-.1", "e-+1.0", "e-1.0 ", "e-01.0",
+            "e-1.00", "e-1.-1", "e-1.0.0", "e-x.0",
+        ] {
             assert_eq!(EventId::parse(bad), None, "{bad:?}");
         }
     }

@@ -492,8 +492,9 @@ mod tests {
                 let messages = told.messages(face, &agents);
                 assert!(!messages.is_empty(), "{}", event.name());
                 for message in messages {
-                    let id = EventId { position: Position(u64::MAX), part: 2 };
-                    let n_bytes = frame(face, id, message.name, &message.data).len();
+                    let epoch = "abcdefgh".into();
+                    let id = EventId { epoch, position: Position(u64::MAX), part: 2 };
+                    let n_bytes = frame(face, &id, message.name, &message.data).len();
                     assert!(n_bytes < MOST_BYTES, "{n_bytes}: {}", event.name());
                     // Which also refuses a member that is there twice.
                     let printed = json::print(&message.data);

@@ -10,10 +10,12 @@ use baton_core::workflow::{Place, Workflow};
 use baton_engine::{Engine, EngineError};
 use baton_store::{HandoffRef, HandoffState, RunRef};
 use lru::LruCache;
+use tokio::sync::OnceCell;
 
 pub(super) struct Names {
     runs: Mutex<LruCache<RunId, Arc<RunNames>>>,
     handoffs: Mutex<LruCache<(RunId, HandoffNo), HandoffNames>>,
+    epoch: OnceCell<Arc<str>>,
 }
 
 pub(super) struct RunNames {
@@ -34,11 +36,18 @@ const MOST_HANDOFFS: NonZeroUsize = NonZeroUsize::new(8192).unwrap();
 impl Default for Names {
     fn default() -> Self {
         let runs = Mutex::new(LruCache::new(MOST_RUNS));
-        Self { runs, handoffs: Mutex::new(LruCache::new(MOST_HANDOFFS)) }
+        let handoffs = Mutex::new(LruCache::new(MOST_HANDOFFS));
+        Self { runs, handoffs, epoch: OnceCell::new() }
     }
 }
 
 impl Names {
+    /// What positions are of. It changes only while no server has the data.
+    pub(super) async fn epoch(&self, engine: &Engine) -> Result<Arc<str>, EngineError> {
+        let read = async || Ok(engine.store().identity().await?.epoch.into());
+        self.epoch.get_or_try_init(read).await.cloned()
+    }
+
     pub(super) async fn run(
         &self,
         engine: &Engine,

@@ -71,6 +71,7 @@ async fn snapshot(engine: &Engine, names: &Names) -> Result<Snapshot, EngineErro
 
 /// The id of the last thing that is told about the newest event.
 pub(super) async fn end_of_log(engine: &Engine, names: &Names) -> Result<EventId, EngineError> {
+    let epoch = names.epoch(engine).await?;
     let position = engine.store().last_position().await?;
     let n_parts = match event_at(engine, position).await? {
         Some(stored) => {
@@ -79,7 +80,7 @@ pub(super) async fn end_of_log(engine: &Engine, names: &Names) -> Result<EventId
         }
         None => 0,
     };
-    Ok(EventId::end_of(position, n_parts))
+    Ok(EventId::end_of(epoch, position, n_parts))
 }
 
 /// The event at a position, if there is one.

@@ -208,7 +208,9 @@ mod tests {
         start(&app, "s-1").await;
         let live = app.live.clone();
         let tail = tokio::spawn(async move { live.run().await });
-        assert!(said(&mut stream).await.starts_with("id: 1.0\nevent: run_state\n"));
+        let epoch = app.engine.store().identity().await.unwrap().epoch;
+        let first = format!("id: {epoch}-1.0\nevent: run_state\n");
+        assert!(said(&mut stream).await.starts_with(&first));
         app.live.close();
         tail.await.unwrap();
         assert_eq!(stream.next().await, None);

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use baton_core::names::is_invisible;
+use baton_core::invisible::hidden;
 use baton_core::story::Story;
 use jiff::Timestamp;
 
@@ -29,10 +29,11 @@ impl Html {
     /// Somebody's text. What cannot be seen, or turns what is around it, is spelled out; line
     /// breaks and tabs stay, and mean something only in `<pre>`.
     pub(super) fn text(&mut self, text: &str) -> &mut Self {
-        for it in text.chars() {
+        let mut hidden = hidden(text).peekable();
+        for (at, it) in text.char_indices() {
             match it {
                 '\n' | '\t' => self.0.push(it),
-                it if is_invisible(it) => {
+                it if hidden.next_if_eq(&(at, it)).is_some() => {
                     // Writing to a string cannot fail.
                     let _ = write!(self.0, "<span class=\"hidden\">U+{:04X}</span>", it as u32);
                 }
@@ -44,10 +45,11 @@ impl Html {
 
     /// Somebody's text inside a pair of double quotes.
     pub(super) fn attribute(&mut self, text: &str) -> &mut Self {
-        for it in text.chars() {
+        let mut hidden = hidden(text).peekable();
+        for (at, it) in text.char_indices() {
             match it {
                 '\n' | '\t' => self.0.push(' '),
-                it if is_invisible(it) => {
+                it if hidden.next_if_eq(&(at, it)).is_some() => {
                     let _ = write!(self.0, "U+{:04X}", it as u32);
                 }
                 it => self.escaped(it),
@@ -132,8 +134,10 @@ mod tests {
         check("a\u{202E}b", "a<span class=\"hidden\">U+202E</span>b");
         check("\u{7}", "<span class=\"hidden\">U+0007</span>");
         check("\u{E0041}", "<span class=\"hidden\">U+E0041</span>");
+        check("a\u{E0151}", "a<span class=\"hidden\">U+E0151</span>");
         // Text that runs from right to left is not a trick.
         check("שלום", "שלום");
+        check("❤\u{FE0F}", "❤\u{FE0F}");
         let mut html = Html::default();
         html.plain("<a>\u{202E}");
         assert_eq!(html.into_string(), "&lt;a&gt;U+202E");

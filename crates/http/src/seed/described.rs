@@ -83,6 +83,8 @@ pub(super) struct SeedRunState {
     progress: Option<SeedProgress>,
     next: Option<String>,
     reason: Option<String>,
+    /// Of `start`, where there is something to know about the story that it makes.
+    warnings: Option<Vec<String>>,
     /// Of `start` and `continue`: numbers of what was given up.
     timed_out: Option<Vec<u64>>,
     /// Of `reset`.

@@ -41,7 +41,10 @@ pub(super) async fn get(State(app): State<Arc<App>>, uri: Uri) -> Result<Typed<S
         let minutes = query.number("minutes")?.unwrap_or(STALE_MINUTES);
         return stale(&app, minutes).await;
     }
-    let story = query.get("storyId").map(StoryKey::parse).transpose()?;
+    let story = match query.get("storyId") {
+        Some(name) => Some(app.engine.story_key(name).await?),
+        None => None,
+    };
     match (story, agent) {
         (Some(story), None) => state(&app, &story).await,
         (story, Some(agent)) => pending(&app, story, agent).await,
@@ -214,7 +217,7 @@ async fn create(
         "kind",
         "workflow",
     ])?;
-    let key = StoryKey::parse(envelope.required_text("storyId")?)?;
+    let key = app.engine.story_key(envelope.required_text("storyId")?).await?;
     let from = known_agent(app, envelope.required_text("fromAgent")?)?;
     let to = known_agent(app, envelope.required_text("toAgent")?)?;
     let workflow = envelope.text("workflow")?.map(WorkflowName::parse).transpose()?;
@@ -273,7 +276,7 @@ async fn time_out(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Typ
 
 async fn clean_up(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Typed<Done>, Problem> {
     envelope.only(&["action", "storyId", "reason"])?;
-    let key = StoryKey::parse(envelope.required_text("storyId")?)?;
+    let key = app.engine.story_key(envelope.required_text("storyId")?).await?;
     let reason = envelope.text("reason")?.map(Reason::parse).transpose()?;
     let store = app.engine.store();
     let run = store.run(&RunRef::OpenOf(key)).await.map_err(EngineError::from)?;

@@ -68,9 +68,16 @@ pub(super) async fn post(
     }
 }
 
+async fn asked_story(app: &App, envelope: &Envelope) -> Result<Option<StoryKey>, Problem> {
+    match envelope.text("storyId")? {
+        Some(name) => Ok(Some(app.engine.story_key(name).await?)),
+        None => Ok(None),
+    }
+}
+
 /// The next ready story, the one that is named, or the run that is under way already.
 async fn start(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Json, Problem> {
-    let asked = envelope.text("storyId")?.map(StoryKey::parse).transpose()?;
+    let asked = asked_story(app, envelope).await?;
     let workflow = envelope.text("workflow")?.map(WorkflowName::parse).transpose()?;
     let timed_out = time_out(app, stale_rows(app, STALE_MINUTES, usize::MAX).await?).await?;
     let open = open_runs(app).await?;
@@ -93,8 +100,13 @@ async fn start(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Json, 
             Err(error) => return Err(error.into()),
         },
     };
-    begin(app, caller, story.clone(), workflow).await?;
-    answer(app, &story, timed_out).await
+    let warnings = begin(app, caller, story.clone(), workflow).await?;
+    let Json(mut state) = answer(app, &story, timed_out).await?;
+    if let (Node::Map(members), false) = (&mut state, warnings.is_empty()) {
+        let warnings = warnings.into_iter().map(Node::Text).collect();
+        members.push(("warnings".to_owned(), Node::List(warnings)));
+    }
+    Ok(Json(state))
 }
 
 async fn begin(
@@ -102,10 +114,10 @@ async fn begin(
     caller: &Caller,
     story: StoryKey,
     workflow: Option<WorkflowName>,
-) -> Result<(), Problem> {
+) -> Result<Vec<String>, Problem> {
     let start = StartRun { story, workflow, to: None, package: None, reason: None };
     match app.engine.start(caller, start).await {
-        Ok(_) => Ok(()),
+        Ok(outcome) => Ok(outcome.done.warnings.iter().map(ToString::to_string).collect()),
         Err(error) => Err(refused(app, error).await),
     }
 }
@@ -113,8 +125,8 @@ async fn begin(
 /// Answers the oldest open gate, and lets what was stopped go on.
 async fn go_on(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Json, Problem> {
     let runs = open_runs(app).await?;
-    let asked = envelope.text("storyId")?;
-    let is_asked = |it: &&RunRow| asked.is_none_or(|key| key == it.run.story.as_str());
+    let asked = asked_story(app, envelope).await?;
+    let is_asked = |it: &&RunRow| asked.as_ref().is_none_or(|key| *key == it.run.story);
     let mut last = None;
     for run in runs.iter().filter(is_asked).filter(|it| it.run.status == RunStatus::Paused) {
         app.engine.on_run(caller, run.run.id, Command::Resume).await?;
@@ -174,9 +186,9 @@ fn gate_answer(gate: &Gate, response: &Node) -> Result<(Answer, Option<Words>), 
 
 /// Lets nothing begin; what is held may finish.
 async fn stop(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Json, Problem> {
-    let asked = envelope.text("storyId")?;
+    let asked = asked_story(app, envelope).await?;
     let reason = envelope.text("reason")?.map(Reason::parse).transpose()?;
-    let is_asked = |it: &&RunRow| asked.is_none_or(|key| key == it.run.story.as_str());
+    let is_asked = |it: &&RunRow| asked.as_ref().is_none_or(|key| *key == it.run.story);
     let runs = open_runs(app).await?;
     for run in runs.iter().filter(is_asked).filter(|it| it.run.status == RunStatus::Open) {
         let pause = Command::Pause { reason: reason.clone() };

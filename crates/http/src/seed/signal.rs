@@ -37,7 +37,7 @@ pub(super) async fn get(State(app): State<Arc<App>>, uri: Uri) -> Result<Json, P
     let Some(key) = query.get("storyId") else {
         return Err(Problem::malformed("missing_field", "`storyId` is missing"));
     };
-    flags(&app, &StoryKey::parse(key)?).await
+    flags(&app, &app.engine.story_key(key).await?).await
 }
 
 /// Says how far a story has come.
@@ -52,7 +52,7 @@ pub(super) async fn post(
     let (text, envelope) = body::read(body).await?;
     envelope.only(&["action", "storyId", "message", "prUrl", "mergeCommit"])?;
     let caller = caller(&headers, "/api/signal", &text)?;
-    let key = StoryKey::parse(envelope.required_text("storyId")?)?;
+    let key = app.engine.story_key(envelope.required_text("storyId")?).await?;
     let run = latest(&app, &key).await?;
     let message = envelope.text("message")?;
     let command = match envelope.text("action")? {

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use baton_core::document::Node;
-use baton_core::names::StoryKey;
 use baton_core::run::{Run, RunStatus};
 use baton_engine::EngineError;
 use baton_store::{RunRef, RunRow, StoryRow};
@@ -21,7 +20,7 @@ use crate::problem::Problem;
     params(("id" = String, Path, description = "Its key")),
     responses((status = 200, body = SeedStory), ReadProblems))]
 pub(super) async fn get(State(app): State<Arc<App>>, Named(id): Named) -> Result<Json, Problem> {
-    let key = StoryKey::parse(&id)?;
+    let key = app.engine.story_key(&id).await?;
     let row = app.engine.story(&key).await?;
     let run = app.engine.store().run(&RunRef::LatestOf(key)).await.map_err(EngineError::from)?;
     let phase = match &run {

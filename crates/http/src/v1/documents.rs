@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use baton_core::acknowledgement::Acknowledgement;
 use baton_core::command::LeaseTime;
-use baton_core::names::{StoryKey, WorkflowName};
+use baton_core::names::WorkflowName;
 use baton_core::package::{Format, Package};
 use baton_engine::{Caller, Hints, Mode, Received};
 use baton_store::RunRef;
@@ -20,7 +20,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::answer::Answer;
 use super::handoffs::ProfileWord;
 use super::handoffs::document::refused;
-use super::names::{find_run, handoff_ref, known_agent};
+use super::names::{find_run, handoff_ref, known_agent, story_key};
 use super::told::{Told, tell, tell_handoff};
 use super::write::{Rehearsed, RunHeaders, Write, expected};
 use crate::App;
@@ -136,7 +136,7 @@ async fn hints(app: &App, query: &DocumentQuery) -> Result<Hints, Problem> {
     Ok(Hints {
         run,
         handoff,
-        story: query.story.as_deref().map(StoryKey::parse).transpose()?,
+        story: story_key(app, query.story.as_deref()).await?,
         workflow: query.workflow.as_deref().map(WorkflowName::parse).transpose()?,
         agent: query.agent.as_deref().map(|it| known_agent(app, it)).transpose()?,
         to: query.to.as_deref().map(|it| known_agent(app, it)).transpose()?,

@@ -16,7 +16,7 @@ use baton_core::command::{Create, Token, Way};
 use baton_core::content::ContentKind;
 use baton_core::contract::Profile;
 use baton_core::document::Node;
-use baton_core::names::{StoryKey, WorkflowName};
+use baton_core::names::WorkflowName;
 use baton_core::package::Format;
 use baton_engine::{EngineError, In};
 use baton_store::{HandoffFilter, HandoffState, RunRef};
@@ -29,7 +29,7 @@ use self::detail::Detail;
 use self::document::{Row, refused, rows};
 use super::answer::{Answer, OrderWord, Page, after, limit};
 use super::documents::{self, Asked, DocumentQuery};
-use super::names::{find_handoff, find_run, handoff_ref, known_agent, not_found};
+use super::names::{find_handoff, find_run, known_agent, not_found, story_key};
 use super::runs::reason;
 use super::told::{Told, tell_handoff};
 use super::words::{KindWord, StateWord, outcome, words};
@@ -88,7 +88,7 @@ pub(super) async fn list(
     };
     let filter = HandoffFilter {
         run,
-        story: query.story.as_deref().map(StoryKey::parse).transpose()?,
+        story: story_key(&app, query.story.as_deref()).await?,
         to: query.agent.as_deref().map(|it| known_agent(&app, it)).transpose()?,
         kind: query.kind.map(Into::into),
         states: words("state", query.state.as_deref(), &known, HandoffState::parse)?,
@@ -217,9 +217,13 @@ pub(super) async fn create(
         Asked::Document(sent) => return documents::take(&app, *sent).await,
     };
     let within = within(&app, &asked).await?;
-    let run = asked.run.as_deref().or(asked.story.as_deref());
     let own = async |name: &str| {
-        let which = handoff_ref(&app, name, run).await?;
+        let run = match &within {
+            In::Run(which) => which.clone(),
+            In::Story { key, .. } => RunRef::LatestOf(key.clone()),
+        };
+        let run = app.engine.run(&run).await?.run.id;
+        let which = app.engine.handoff_named(name, Some(run)).await?;
         Ok::<_, Problem>(app.engine.handoff_in(&within, &which).await?)
     };
     let supersedes = match asked.supersedes.as_deref() {
@@ -251,7 +255,7 @@ async fn within(app: &App, asked: &NewHandoff) -> Result<In, Problem> {
     match (&asked.run, &asked.story) {
         (Some(run), None) => Ok(In::Run(RunRef::Id(find_run(app, run).await?.run.id))),
         (None, Some(story)) => Ok(In::Story {
-            key: StoryKey::parse(story)?,
+            key: app.engine.story_key(story).await?,
             workflow: asked.workflow.as_deref().map(WorkflowName::parse).transpose()?,
         }),
         (Some(_), Some(_)) | (None, None) => {

@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use baton_core::names::StoryKey;
 use baton_engine::EngineError;
 use baton_store::{AgentStatistics, HandoffFilter};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::answer::Answer;
-use super::names::find_run;
+use super::names::{find_run, story_key};
 use super::words::StateWord;
 use crate::App;
 use crate::openapi::ReadProblems;
@@ -70,7 +69,7 @@ pub(super) async fn get(
         Some(name) => Some(find_run(&app, name).await?.run.id),
         None => None,
     };
-    let story = query.story.as_deref().map(StoryKey::parse).transpose()?;
+    let story = story_key(&app, query.story.as_deref()).await?;
     let filter = HandoffFilter { run, story, ..HandoffFilter::default() };
     let found = app.engine.store().statistics(&filter).await.map_err(EngineError::from)?;
     let count = |(state, count)| StateCount { state: StateWord::from(state), count };

@@ -1,69 +1,36 @@
-//! What callers write for a run or a handoff, and which one they mean.
+//! What callers write for a run or a handoff, looked up; which one they mean, the engine knows.
 
 use axum::http::StatusCode;
 use baton_core::names::{AgentId, StoryKey};
-use baton_core::run::{HandoffId, HandoffNo, RunId};
-use baton_engine::{EngineError, In};
-use baton_store::{HandoffRef, HandoffRow, RunRef, RunRow};
-use uuid::Uuid;
+use baton_store::{HandoffRef, HandoffRow, RunRow};
 
 use crate::App;
 use crate::problem::Problem;
 
-/// A run by its number, its id, or the story it is for, whose newest it is.
+/// A run by any of its names.
 pub(super) async fn find_run(app: &App, name: &str) -> Result<RunRow, Problem> {
-    let store = app.engine.store();
-    let find = async |which| store.run(&which).await.map_err(EngineError::from);
-    if let Ok(number) = name.parse()
-        && let Some(row) = find(RunRef::Number(number)).await?
-    {
-        return Ok(row);
-    }
-    if let Ok(id) = Uuid::parse_str(name)
-        && let Some(row) = find(RunRef::Id(RunId(id))).await?
-    {
-        return Ok(row);
-    }
-    let newest = match StoryKey::parse(name) {
-        Ok(story) => find(RunRef::LatestOf(story)).await?,
-        Err(_) => None,
-    };
-    newest.ok_or_else(|| EngineError::NoSuchRun { which: name.to_owned() }.into())
+    Ok(app.engine.run_named(name).await?)
 }
 
-/// A handoff by its number, its id, or its label within a run, as in `12/HO-001`.
+/// The key of a story that may be left out.
+pub(super) async fn story_key(app: &App, name: Option<&str>) -> Result<Option<StoryKey>, Problem> {
+    match name {
+        Some(name) => Ok(Some(app.engine.story_key(name).await?)),
+        None => Ok(None),
+    }
+}
+
+/// A handoff by any of its names, as in `12/HO-001`; a label alone is of `run`.
 pub(super) async fn handoff_ref(
     app: &App,
     name: &str,
     run: Option<&str>,
 ) -> Result<HandoffRef, Problem> {
-    let everywhere = match (name.parse(), Uuid::parse_str(name)) {
-        (Ok(number), _) => Some(HandoffRef::Number(number)),
-        (Err(_), Ok(id)) => Some(HandoffRef::Id(HandoffId(id))),
-        (Err(_), Err(_)) => None,
+    let run = match run {
+        Some(run) => Some(find_run(app, run).await?.run.id),
+        None => None,
     };
-    if let Some(which) = everywhere {
-        // Whoever says the run too means it.
-        if let Some(run) = run {
-            let within = In::Run(RunRef::Id(find_run(app, run).await?.run.id));
-            app.engine.handoff_in(&within, &which).await?;
-        }
-        return Ok(which);
-    }
-    let (run, label) = match name.rsplit_once('/') {
-        Some((run, label)) => (Some(run), label),
-        None => (run, name),
-    };
-    match (HandoffNo::parse_label(label), run) {
-        (Some(no), Some(run)) => Ok(HandoffRef::InRun(find_run(app, run).await?.run.id, no)),
-        (Some(_), None) => {
-            let message = format!(
-                "`{label}` is a label within a run; say which with `run`, or as `RUN/{label}`"
-            );
-            Err(Problem::malformed("which_run", message))
-        }
-        (None, _) => Err(EngineError::NoSuchHandoff { which: name.to_owned() }.into()),
-    }
+    Ok(app.engine.handoff_named(name, run).await?)
 }
 
 pub(super) async fn find_handoff(

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use baton_core::command::Command;
-use baton_core::names::{Reason, StepId, StoryKey, WorkflowName};
+use baton_core::names::{Reason, StepId, WorkflowName};
 use baton_core::run::RunStatus;
 use baton_engine::{At, EngineError, StartRun};
 use baton_store::RunFilter;
@@ -17,7 +17,7 @@ use utoipa::{IntoParams, ToSchema};
 use self::document::Run;
 use super::answer::{Answer, OrderWord, Page, after, limit};
 use super::handoffs::document::refused;
-use super::names::{find_run, known_agent};
+use super::names::{find_run, known_agent, story_key};
 use super::told::{Told, tell, tell_run};
 use super::words::{StatusWord, words};
 use super::write::{RunHeaders, Write};
@@ -62,7 +62,7 @@ pub(super) async fn list(
     let known = ["open", "paused", "completed", "cancelled"];
     let limit = limit(query.limit)?;
     let filter = RunFilter {
-        story: query.story.as_deref().map(StoryKey::parse).transpose()?,
+        story: story_key(&app, query.story.as_deref()).await?,
         workflow: query.workflow.as_deref().map(WorkflowName::parse).transpose()?,
         statuses: words("status", query.status.as_deref(), &known, RunStatus::parse)?,
         only_waiting: false,
@@ -141,7 +141,7 @@ pub(super) async fn start(
     let outcome = match (asked.story, at) {
         // A typing mistake is not a new story.
         (Some(key), at) => {
-            let story = app.engine.story(&StoryKey::parse(&key)?).await?.story.key;
+            let story = app.engine.story(&app.engine.story_key(&key).await?).await?.story.key;
             match at {
                 Some(at) => app.engine.start_at(&caller, of(story), at).await,
                 None => app.engine.start(&caller, of(story)).await,

@@ -62,16 +62,20 @@ pub(super) async fn get(State(app): State<Arc<App>>) -> Result<Answer<Status>, P
     }
     let stories = app.engine.stories().await?;
     let n_waiting = stories.iter().filter(|it| it.latest.is_none()).count();
+    let mut waits_for_you = Vec::new();
+    for row in rows.iter().filter(|it| it.run.is_waiting()) {
+        waits_for_you.extend(to_do(row, &app.engine.name_of_run(row).await?));
+    }
     Ok(Answer::new(Status {
         runs,
         has_more_runs,
-        waits_for_you: rows.iter().filter_map(to_do).collect(),
+        waits_for_you,
         stories_waiting: n_waiting as u64,
     }))
 }
 
 /// What a person can do for a run that nobody else will move.
-fn to_do(row: &RunRow) -> Option<ToDo> {
+fn to_do(row: &RunRow, name: &str) -> Option<ToDo> {
     let to_do = |handoff: Option<&Handoff>, why: String, command: String| ToDo {
         run: row.number,
         story: row.run.story.to_string(),
@@ -80,12 +84,12 @@ fn to_do(row: &RunRow) -> Option<ToDo> {
         command,
     };
     if let Some((handoff, gate)) = row.run.gate() {
-        let command = answer_command(&format!("{}/{}", row.number, handoff.no), gate.choices());
+        let command = answer_command(&format!("{name}/{}", handoff.no), gate.choices());
         return Some(to_do(Some(handoff), sentence(gate), command));
     }
     if let Some(question) = row.run.questions().find(|it| it.to.agent.is_human()) {
         let why = format!("{} has a question", question.from.agent);
-        let command = format!("baton answer {}/{} --comment TEXT", row.number, question.no);
+        let command = format!("baton answer {name}/{} --comment TEXT", question.no);
         return Some(to_do(Some(question), why, command));
     }
     match row.run.baton() {

@@ -41,6 +41,9 @@ pub struct Shown {
     /// The newest run.
     pub run: Option<Uuid>,
     pub created_at: Timestamp,
+    /// What to know about it, once it was added: that it looks like another story.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 /// How far a story has come.
@@ -179,7 +182,7 @@ pub(super) async fn get(
     State(app): State<Arc<App>>,
     Named(key): Named,
 ) -> Result<Answer<Shown>, Problem> {
-    let row = app.engine.story(&StoryKey::parse(&key)?).await?;
+    let row = app.engine.story(&app.engine.story_key(&key).await?).await?;
     Ok(shown(&row))
 }
 
@@ -198,19 +201,19 @@ pub(super) async fn add(
 ) -> Result<Answer<Shown>, Problem> {
     let NewStory { key, title, description, acceptance, depends_on, priority, branch, pr_url } =
         write.asked;
-    let key = StoryKey::parse(&key)?;
+    let key = app.engine.story_key(&key).await?;
     let title = title.unwrap_or_else(|| key.to_string());
     let text = StoryText { title, description, acceptance, depends_on, priority, branch, pr_url };
-    let story = text.of(key)?;
+    let story = text.of(&app, key).await?;
     if !app.engine.add_story_as(&write.caller, &story).await? {
         let message = format!("there is a story `{}` already", story.key);
         return Err(Problem::new(StatusCode::CONFLICT, "story_exists", message));
     }
     if write.caller.mode == Mode::DryRun {
-        return Ok(rehearsed(&app, story, None));
+        return rehearsed(&app, story, None).await;
     }
     let row = app.engine.story(&story.key).await?;
-    Ok(shown(&row).made(location(&story.key)))
+    Ok(made(&app, &row).await?)
 }
 
 /// Writes a story over the one of that key, or adds it.
@@ -227,7 +230,8 @@ pub(super) async fn put(
     Named(key): Named,
     write: Write<StoryText>,
 ) -> Result<Answer<Shown>, Problem> {
-    let story = write.asked.of(StoryKey::parse(&key)?)?;
+    let key = app.engine.story_key(&key).await?;
+    let story = write.asked.of(&app, key).await?;
     // One at a time, so that nothing comes between the comparison and the write.
     let _turn = app.story_writes.lock().await;
     if write.caller.mode == Mode::DryRun || write.caller.expected.is_some() {
@@ -243,7 +247,7 @@ pub(super) async fn put(
             return Err(Problem::new(StatusCode::PRECONDITION_FAILED, "outdated", message));
         }
         if write.caller.mode == Mode::DryRun {
-            return Ok(rehearsed(&app, story, there));
+            return rehearsed(&app, story, there).await;
         }
     }
     let is_new = app.engine.add_story(&story).await?;
@@ -251,8 +255,13 @@ pub(super) async fn put(
         app.engine.save_story(&story).await?;
     }
     let row = app.engine.story(&story.key).await?;
-    let answer = shown(&row);
-    Ok(if is_new { answer.made(location(&story.key)) } else { answer })
+    Ok(if is_new { made(&app, &row).await? } else { shown(&row) })
+}
+
+/// The answer for a story that was not there before.
+async fn made(app: &App, row: &StoryRow) -> Result<Answer<Shown>, EngineError> {
+    let answer = Answer::new(new(app, row).await?).at(version_of(&row.story));
+    Ok(answer.made(location(&row.story.key)))
 }
 
 fn shown(row: &StoryRow) -> Answer<Shown> {
@@ -271,24 +280,36 @@ fn version_of(story: &Story) -> Version {
 }
 
 /// The story as it would be.
-fn rehearsed(app: &App, story: Story, there: Option<StoryRow>) -> Answer<Shown> {
+async fn rehearsed(
+    app: &App,
+    story: Story,
+    there: Option<StoryRow>,
+) -> Result<Answer<Shown>, Problem> {
     let now = app.engine.clock().now();
-    let row = match there {
-        Some(row) => StoryRow { story, ..row },
-        None => StoryRow { story, created_at: now, latest: None },
-    };
-    Answer::new(Shown::from(&row))
+    Ok(Answer::new(match there {
+        Some(row) => Shown::from(&StoryRow { story, ..row }),
+        None => new(app, &StoryRow { story, created_at: now, latest: None }).await?,
+    }))
+}
+
+/// A story that was not there before.
+async fn new(app: &App, row: &StoryRow) -> Result<Shown, EngineError> {
+    let alike = app.engine.look_alikes(&row.story.key).await?;
+    Ok(Shown { warnings: alike.warning().into_iter().collect(), ..Shown::from(row) })
 }
 
 impl StoryText {
-    fn of(self, key: StoryKey) -> Result<Story, Problem> {
-        let depends_on = self.depends_on.iter().map(|it| StoryKey::parse(it));
+    async fn of(self, app: &App, key: StoryKey) -> Result<Story, Problem> {
+        let mut depends_on = Vec::new();
+        for name in &self.depends_on {
+            depends_on.push(app.engine.story_key(name).await?);
+        }
         Ok(Story {
             key,
             title: self.title,
             description: self.description,
             acceptance: self.acceptance,
-            depends_on: depends_on.collect::<Result<_, _>>()?,
+            depends_on,
             priority: self.priority,
             branch: self.branch,
             pr_url: self.pr_url,
@@ -317,6 +338,7 @@ impl From<&StoryRow> for Shown {
             },
             run: row.latest.map(|(id, _)| id.0),
             created_at: row.created_at,
+            warnings: Vec::new(),
         }
     }
 }

@@ -25,7 +25,8 @@ async fn all(site: &Site, path: &str) -> Vec<Heard> {
 
 fn position(heard: &Heard) -> u64 {
     let id = heard.id.as_deref().unwrap();
-    id.split_once('.').unwrap().0.parse().unwrap()
+    let (_, place) = id.split_once('-').unwrap();
+    place.split_once('.').unwrap().0.parse().unwrap()
 }
 
 fn ids(heard: &[Heard]) -> Vec<&str> {
@@ -165,7 +166,8 @@ async fn a_listener_goes_on_with_the_next_server() {
     let mut listener = Listener::open(&site, NATIVE, before.id.as_deref()).await;
     let heard = listener.until(|it| it.data["storyId"] == "s-2").await;
     let all = all(&site, NATIVE).await;
-    assert_eq!(last, "0.0");
+    let epoch = site.engine.store().identity().await.unwrap().epoch;
+    assert_eq!(last, format!("{epoch}-0.0"));
     assert_eq!(heard, all[1..=heard.len()]);
 }
 
@@ -174,7 +176,12 @@ async fn an_id_that_nobody_was_told_resets_once_and_then_goes_on() {
     let site = Site::open().await;
     site.start("s-1").await;
     let end = all(&site, NATIVE).await.last().unwrap().id.clone();
-    for unknown in ["9999.0", "1.7", "nonsense", "-1.0", "1", "99999999999999999999.0"] {
+    let epoch = site.engine.store().identity().await.unwrap().epoch;
+    // Of another epoch, of none (as they were once), never told, and no ids at all.
+    let other = ["anotherx-1.0", "anotherx-0.0", "1.0", "9999.0", "nonsense", "-1.0", "1", "-"];
+    let never = ["9999.0", "1.7", "0.1", "", "x", "99999999999999999999.0"];
+    let never = never.map(|it| format!("{epoch}-{it}"));
+    for unknown in other.into_iter().chain(never.iter().map(String::as_str)) {
         let mut listener = Listener::open(&site, NATIVE, Some(unknown)).await;
         let reset = listener.next().await.unwrap();
         assert_eq!(reset.name.as_deref(), Some("reset"), "{unknown}");

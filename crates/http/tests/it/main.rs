@@ -28,6 +28,8 @@ mod limits;
 #[cfg(test)]
 mod lists;
 #[cfg(test)]
+mod names;
+#[cfg(test)]
 mod page;
 #[cfg(test)]
 mod parts;

@@ -8,15 +8,15 @@ use rusqlite::Connection;
 
 use super::found::Found;
 use super::{
-    answered, contents, cursors, definitions, events, handoffs, identity, numbers, outbox, runs,
-    schema, stories, timers,
+    answered, contents, cursors, definitions, events, handoffs, identity, numbers, outbox,
+    outlines, runs, schema, stories, timers,
 };
 use crate::error::{damage, is_passing};
 
 type Check = fn(&Connection, &mut Found) -> rusqlite::Result<()>;
 
 /// In the order of the report: what explains the others comes first.
-const CHECKS: [(&str, Check); 15] = [
+const CHECKS: [(&str, Check); 16] = [
     ("sqlite_schema", schema::check),
     ("schema_migrations", schema::check_migrations),
     ("identity", identity::check),
@@ -27,6 +27,7 @@ const CHECKS: [(&str, Check); 15] = [
     ("contents", contents::check),
     ("definitions", definitions::check),
     ("stories", stories::check),
+    ("derivations", outlines::check),
     ("answered", answered::check),
     ("outbox", outbox::check),
     ("cursors", cursors::check),

@@ -100,6 +100,13 @@ fn a_list_of_runs_or_events_reads_no_more_than_it_must() {
     }
 }
 
+#[test]
+fn keys_that_look_alike_are_found_without_reading_the_others() {
+    let (_dir, connection) = empty();
+    let expected = "SEARCH stories USING INDEX stories_by_outline (outline=?)";
+    check_plan(&connection, crate::outlines::LIKE, expected);
+}
+
 fn empty() -> (tempfile::TempDir, Connection) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join(crate::FILE);

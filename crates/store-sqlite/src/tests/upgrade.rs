@@ -130,6 +130,37 @@ async fn an_empty_database_is_upgraded_too() {
     assert_eq!(rows.iter().map(|it| it.number).collect::<Vec<_>>(), [1]);
 }
 
+/// Keys that no caller could write any more are among them, and stay as they are.
+#[tokio::test]
+async fn stories_from_before_there_were_outlines_have_them_once_opened() {
+    let dir = tempfile::tempdir().unwrap();
+    let keys = ["cafe\u{301}", " login", "login", "run:2"];
+    {
+        let connection = at_schema(dir.path(), 3);
+        for key in keys {
+            let sql = "insert into stories (key, title, description, acceptance, depends_on,
+                priority, created_at) values (?1, '', '', '[]', '[]', 0, 1)";
+            connection.execute(sql, [key]).unwrap();
+        }
+    }
+    for _ in 0..2 {
+        let store = SqliteStore::open(dir.path()).unwrap();
+        for key in keys {
+            let row = store.story(&story_key(key)).await.unwrap().unwrap();
+            assert_eq!(row.story.key.as_str(), key);
+        }
+        let alike = async |key| store.look_alikes(&story_key(key)).await.unwrap();
+        assert_eq!(alike("caf\u{e9}").await, [story_key("cafe\u{301}")]);
+        assert_eq!(alike("LOGIN").await, [story_key("login")]);
+        assert_eq!(store.check().await.unwrap(), Vec::<String>::new());
+        store.close().await;
+        // As another edition of the rule would have left them.
+        let connection = connect::writing(&dir.path().join(FILE)).unwrap();
+        let sql = "update stories set outline = 'x'; update derivations set rule = 'old'";
+        connection.execute_batch(sql).unwrap();
+    }
+}
+
 fn at_schema(dir: &Path, n_migrations: usize) -> Connection {
     let path = dir.join(FILE);
     let mut connection = connect::writing(&path).unwrap();

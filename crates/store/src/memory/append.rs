@@ -35,7 +35,9 @@ impl Kept {
             self.contents.entry((append.run.id, content.id)).or_insert(content);
         }
         if let Some(story) = append.story {
-            self.stories.entry(story.key.clone()).or_insert((story, append.at));
+            if !self.stories.contains_key(&story.key) {
+                self.keep_story(story, append.at);
+            }
         }
         if let Some(definition) = append.definition {
             self.definitions.entry(definition.hash).or_insert(definition);

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 
 use baton_core::document::Number;
-use baton_core::names::is_invisible;
+use baton_core::invisible::is_invisible;
 use granit_parser::{Event, Parser, ScalarStyle, Span};
 
 use super::{Located, Member, Value};

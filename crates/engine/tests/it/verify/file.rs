@@ -10,8 +10,9 @@ use rusqlite::Connection;
 use rusqlite::types::Value;
 use tempfile::TempDir;
 
-/// Columns that carry no meaning: nothing in Baton reads them.
-pub(crate) const NO_MEANING: [(&str, &str); 1] = [("schema_migrations", "applied_at")];
+/// Columns that carry no meaning: nothing in Baton reads them, or what they tell of is made anew.
+pub(crate) const NO_MEANING: [(&str, &str); 2] =
+    [("derivations", "rule"), ("schema_migrations", "applied_at")];
 
 /// Columns of which some edits are found and others change nothing that matters.
 pub(crate) const PARTLY: [(&str, &str, &str); 1] =

@@ -1,6 +1,6 @@
 //! Which characters XML may hold, which make a name, and how the others are carried.
 
-use baton_core::names::is_invisible;
+use baton_core::invisible::is_formatting;
 
 /// White space as XML has it.
 pub(super) fn is_blank(it: char) -> bool {
@@ -36,7 +36,7 @@ fn is_simple_name(text: &str) -> bool {
     let mut characters = text.chars();
     characters.next().is_some_and(starts_name)
         && characters.all(continues_name)
-        && !text.contains(is_invisible)
+        && !text.contains(is_formatting)
 }
 
 fn starts_name(it: char) -> bool {

@@ -1,7 +1,7 @@
 //! The reader: from the parser's events to elements, with every check that the parser leaves out.
 
 use baton_core::document::Node;
-use baton_core::names::is_invisible;
+use baton_core::invisible::is_invisible;
 use baton_core::package::Format;
 use quick_xml::Reader as Parser;
 use quick_xml::errors::IllFormedError;

@@ -1,6 +1,6 @@
 //! How a text is written so that every reader takes it for text.
 
-use baton_core::names::is_invisible;
+use baton_core::invisible::is_formatting;
 
 /// True where the text needs no quotes, as a key or as a value in block style.
 pub(super) fn is_plain(text: &str) -> bool {
@@ -21,7 +21,7 @@ fn starts_plain(it: char) -> bool {
 
 /// Shown by everybody, and no line break to anybody.
 fn is_printable(it: char) -> bool {
-    !is_invisible(it) && !matches!(it, '\u{FFFE}' | '\u{FFFF}' | '\u{FFF9}'..='\u{FFFB}')
+    !is_formatting(it) && !matches!(it, '\u{FFFE}' | '\u{FFFF}' | '\u{FFF9}'..='\u{FFFB}')
 }
 
 /// The words that some reader takes for something else than text.

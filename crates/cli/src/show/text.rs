@@ -1,0 +1,86 @@
+//! Text of others on a terminal: agents' and people's words, as they appear beside Baton's own.
+//!
+//! It can neither hide nor forge what is shown: invisible characters are spelled out, and no line
+//! of it but the first begins where a line of Baton's could.
+
+use baton_core::invisible;
+
+use super::table;
+
+/// Begins every further line of a text of others, and every line of a [`block`].
+const MARGIN: &str = "  | ";
+
+/// Text of others inside a line or a cell. Further lines of it stand behind a margin.
+pub(crate) fn visible(text: &str) -> String {
+    spelled(text).replace('\n', &format!("\n{MARGIN}"))
+}
+
+/// Text of others in lines of its own, all of them behind a margin. What is wider than the
+/// terminal is wrapped here: the terminal would go on at its left edge.
+pub(crate) fn block(text: &str) -> String {
+    let text = spelled(text);
+    let lines = text.lines().flat_map(|it| table::wrapped(it, MARGIN.len()));
+    let lines: Vec<String> =
+        lines.map(|it| format!("{MARGIN}{it}").trim_end().to_owned()).collect();
+    lines.join("\n")
+}
+
+/// One line of at most `most` characters.
+pub(crate) fn shortened(text: &str, most: usize) -> String {
+    let line = one_line(text);
+    if line.chars().count() <= most {
+        return line;
+    }
+    let cut: String = line.chars().take(most.saturating_sub(1)).collect();
+    format!("{cut}…")
+}
+
+/// All of it on one line.
+pub(crate) fn one_line(text: &str) -> String {
+    spelled(&text.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+fn spelled(text: &str) -> String {
+    invisible::spelled(text, |it| format!("\\u{{{:x}}}", it as u32))
+}
+
+#[cfg(test)]
+mod tests {
+    use baton_hostile::{Steep, Target, patterns_for};
+
+    use super::*;
+
+    #[test]
+    fn text_of_others_cannot_play_tricks_on_a_terminal() {
+        assert_eq!(visible("a\u{1b}[2Jb"), "a\\u{1b}[2Jb");
+        assert_eq!(visible("\u{202e}gpj"), "\\u{202e}gpj");
+        assert_eq!(visible("back\rover"), "back\\u{d}over");
+        assert_eq!(visible("next\u{85}\u{2028}line"), "next\\u{85}\\u{2028}line");
+        assert_eq!(visible("a\u{e0151}"), "a\\u{e0151}");
+        assert_eq!(visible("I ❤\u{fe0f} it"), "I ❤\u{fe0f} it");
+    }
+
+    #[test]
+    fn only_the_first_line_of_others_begins_where_a_line_of_ours_could() {
+        assert_eq!(visible("line\n\ttab\n"), "line\n  | \ttab\n  | ");
+        assert_eq!(
+            block("TYPE  AND THEN\n\nbaton approve 1"),
+            "  | TYPE  AND THEN\n  |\n  | baton approve 1"
+        );
+        assert_eq!(block(""), "");
+    }
+
+    #[test]
+    fn a_long_text_is_cut_to_a_line() {
+        assert_eq!(shortened("one\n two  three", 20), "one two three");
+        assert_eq!(shortened("one two three", 8), "one two…");
+    }
+    #[test]
+    fn making_characters_visible_is_linear() {
+        let mut steep = Steep::default();
+        for pattern in patterns_for(Target::Text) {
+            steep.look(pattern.name, |n| pattern.text(n), |text| visible(text));
+        }
+        steep.assert_none();
+    }
+}

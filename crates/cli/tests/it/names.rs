@@ -1,0 +1,42 @@
+//! Names on the command line.
+
+use crate::Project;
+
+#[test]
+fn a_number_that_is_a_storys_key_too_cancels_nothing() {
+    let project = Project::new();
+    project.ok(&["story", "add", "2"]);
+    project.ok(&["story", "add", "1"]);
+    project.ok(&["run", "start", "2"]);
+    project.ok(&["run", "start", "1"]);
+    let refused = "`2` means both run 2 (of story `1`) and story `2`; say `run:2` or `story:2`";
+    for args in [
+        &["run", "cancel", "2", "--reason", "issue 2 is obsolete"][..],
+        &["run", "show", "2"],
+        &["handoff", "list", "--run", "2"],
+        &["handoff", "accept", "2/HO-001"],
+        &["prompt", "HO-001", "--run", "2"],
+    ] {
+        project.fails(args, 4, refused);
+    }
+    project.ok(&["run", "cancel", "story:2"]);
+    assert_eq!(project.json(&["run", "show", "run:1"])["status"], "cancelled");
+    assert_eq!(project.json(&["run", "show", "run:2"])["status"], "open");
+    project.ok(&["handoff", "accept", "run:2/HO-001"]);
+    project.ok(&["handoff", "show", "HO-001", "--run", "story:1"]);
+    project.ok(&["handoff", "show", "handoff:2"]);
+    project.ok(&["story", "show", "story:2"]);
+}
+
+#[test]
+fn a_story_that_looks_like_another_is_added_with_a_warning() {
+    let project = Project::new();
+    project.ok(&["story", "add", "login"]);
+    let said = project.run(&["story", "add", "lοgin"]);
+    assert_eq!(said.code, 0, "{said:?}");
+    let expected = "warning: `lοgin` (lU+03BFgin) is a new story, and looks like `login`";
+    assert!(said.stderr.contains(expected), "{said:?}");
+    project.fails(&["story", "add", "a\u{e0151}"], 2, "invisible character U+E0151");
+    project.ok(&["story", "add", " spaced "]);
+    project.ok(&["story", "show", "spaced"]);
+}

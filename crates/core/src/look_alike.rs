@@ -1,0 +1,60 @@
+//! Keys that a reader takes for each other: `login` and `lοgin` with a Greek omicron, `Issue-1` and
+//! `issue-l`.
+
+use unicode_normalization::UnicodeNormalization as _;
+use unicode_security::skeleton;
+
+/// By which rule [`outline`] was made: ours, and the edition of Unicode's table of confusables.
+/// Where it has changed, outlines that are stored have to be made again.
+pub fn rule() -> String {
+    let (major, minor, update) = unicode_security::UNICODE_VERSION;
+    format!("1, Unicode {major}.{minor}.{update}")
+}
+
+/// What is left of a text for an eye that does not look twice: two texts with one outline look
+/// alike. It is the skeleton of UTS 39, besides that width and the case of Latin letters do not
+/// count, nor whether a stroke is an `i`, an `l` or a `1`.
+pub fn outline(text: &str) -> String {
+    let wide: String = text.nfkc().collect();
+    let first: String = skeleton(&wide).collect::<String>().to_lowercase();
+    // A capital may have been like no letter, and its small form like one.
+    skeleton(&first).flat_map(char::to_lowercase).map(stroke).collect()
+}
+
+fn stroke(it: char) -> char {
+    match it {
+        'i' => 'l',
+        it => it,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_looks_alike_has_one_outline() {
+        for (one, other) in [
+            ("login", "lοgin"),
+            ("paypal", "pаypаl"),
+            ("Issue-1", "issue-l"),
+            ("ISSUE-10", "issue-lO"),
+            ("café", "cafe\u{301}"),
+            ("story", "ｓｔｏｒｙ"),
+            ("a b", "a\u{A0}b"),
+            ("modern", "rnodern"),
+            ("a\u{200B}b", "ab"),
+            ("it's", "it’s"),
+            ("KEY-B", "КЕУ-В"),
+            ("never", "neνer"),
+            ("ÉTÉ", "été"),
+        ] {
+            assert_eq!(outline(one), outline(other), "{one} and {other}");
+        }
+        for (one, other) in
+            [("s1", "s2"), ("v0.1:1.1.1", "v0.1:1.1.2"), ("café", "cafe"), ("7", "1")]
+        {
+            assert_ne!(outline(one), outline(other), "{one} and {other}");
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! What callers write for a story, a run or a handoff, and which one they mean: the only place
+//! that decides it.
+//!
+//! A bare name of a run may be a number or a story's key. Where it is both, and they are not the
+//! same run, it is refused: so a name that means something today never silently means something
+//! else tomorrow. `run:2`, `story:2` and `handoff:2` say what they are of, and an id is an id.
+
+use baton_core::names::StoryKey;
+use baton_core::run::{HandoffId, HandoffNo, RunId};
+use baton_store::{HandoffRef, RunRef, RunRow};
+use uuid::Uuid;
+
+use crate::{Engine, EngineError, In};
+
+const OF_RUN: &str = StoryKey::OF_RUN;
+const OF_STORY: &str = StoryKey::OF_STORY;
+const OF_HANDOFF: &str = StoryKey::OF_HANDOFF;
+
+impl Engine {
+    /// The key of the story that is meant, whether there is such a story or not: `KEY` or
+    /// `story:KEY`.
+    pub async fn story_key(&self, name: &str) -> Result<StoryKey, EngineError> {
+        let typed = StoryKey::typed(name);
+        match typed {
+            Ok(key) if name.is_ascii() && key.as_str() == name => return Ok(key),
+            Ok(_) | Err(_) => {}
+        }
+        // Keys from before there was one form for them are reached by their very letters.
+        let literal = self.stored_key(name).await?;
+        let Some(rest) = name.strip_prefix(OF_STORY) else {
+            return match literal {
+                Some(literal) => Ok(literal),
+                None => self.in_one_form(typed?).await,
+            };
+        };
+        let meant = match self.stored_key(rest).await? {
+            Some(stored) => Ok(stored),
+            None => StoryKey::typed(rest),
+        };
+        match (literal, meant) {
+            (None, meant) => self.in_one_form(meant?).await,
+            (Some(literal), Ok(meant)) if self.store.story(&meant).await?.is_some() => {
+                let what = format!("story `{meant}` and story `{literal}`");
+                Err(ambiguous(name, what, [meant.to_string(), format!("{OF_STORY}{literal}")]))
+            }
+            (Some(literal), Ok(_) | Err(_)) => Ok(literal),
+        }
+    }
+
+    /// A run by its number, its id, or the story it is for, whose newest it is: `2`, `run:2`, `KEY`
+    /// or `story:KEY`.
+    pub async fn run_named(&self, name: &str) -> Result<RunRow, EngineError> {
+        if let Some(rest) = name.strip_prefix(OF_RUN) {
+            return self.run_said(name, rest).await;
+        }
+        // Nobody can choose an id, so one that is there means what has it.
+        if let Some(row) = self.run_of_id(name).await? {
+            return Ok(row);
+        }
+        let numbered = self.run_of_number(name).await?;
+        match numbered {
+            Some(row) => match self.other_story(name, &row).await? {
+                Some(story) => Err(two_runs(name, &row, &story)),
+                None => Ok(row),
+            },
+            None => self.latest_of(name).await,
+        }
+    }
+
+    /// What to type for a run: its number, with the word before it where a story is called so too.
+    pub async fn name_of_run(&self, row: &RunRow) -> Result<String, EngineError> {
+        let number = row.number.to_string();
+        Ok(match self.other_story(&number, row).await? {
+            Some(_) => format!("{OF_RUN}{number}"),
+            None => number,
+        })
+    }
+
+    /// A handoff by its number, its id, or its label within a run: `7`, `handoff:7` or
+    /// `RUN/HO-002`. Where the run is known too, the handoff has to be of it.
+    pub async fn handoff_named(
+        &self,
+        name: &str,
+        run: Option<RunId>,
+    ) -> Result<HandoffRef, EngineError> {
+        let name = name.strip_prefix(OF_HANDOFF).unwrap_or(name);
+        let which = match (name.parse(), Uuid::parse_str(name), name.rsplit_once('/')) {
+            (Ok(number), _, _) => HandoffRef::Number(number),
+            (_, Ok(id), _) => HandoffRef::Id(HandoffId(id)),
+            (Err(_), Err(_), Some((within, label))) => {
+                let no = label_of(name, label)?;
+                HandoffRef::InRun(self.run_named(within).await?.run.id, no)
+            }
+            (Err(_), Err(_), None) => {
+                let no = label_of(name, name)?;
+                let which_run = || EngineError::WhichRun { label: name.to_owned() };
+                return Ok(HandoffRef::InRun(run.ok_or_else(which_run)?, no));
+            }
+        };
+        // Whoever says the run too means it.
+        if let Some(run) = run {
+            self.handoff_in(&In::Run(RunRef::Id(run)), &which).await?;
+        }
+        Ok(which)
+    }
+
+    /// `run:REST`, which a story from before this spelling may be called as well.
+    async fn run_said(&self, name: &str, rest: &str) -> Result<RunRow, EngineError> {
+        let mut row = self.run_of_number(rest).await?;
+        if row.is_none() {
+            row = self.run_of_id(rest).await?;
+        }
+        match (row, self.stored_key(name).await?) {
+            (Some(row), None) => Ok(row),
+            (Some(row), Some(story)) if row.run.story == story => Ok(row),
+            (Some(row), Some(story)) => {
+                let what = format!("run {} and story `{story}`", row.number);
+                Err(ambiguous(name, what, [row.run.id.to_string(), format!("{OF_STORY}{story}")]))
+            }
+            (None, Some(story)) => self.run(&RunRef::LatestOf(story)).await,
+            (None, None) => Err(EngineError::NoSuchRun { which: name.to_owned() }),
+        }
+    }
+
+    async fn run_of_number(&self, name: &str) -> Result<Option<RunRow>, EngineError> {
+        match name.parse() {
+            Ok(number) => Ok(self.store.run(&RunRef::Number(number)).await?),
+            Err(_) => Ok(None),
+        }
+    }
+
+    async fn run_of_id(&self, name: &str) -> Result<Option<RunRow>, EngineError> {
+        match Uuid::parse_str(name) {
+            Ok(id) => Ok(self.store.run(&RunRef::Id(RunId(id))).await?),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// The story of that key, unless what its name means is `row` as well.
+    async fn other_story(&self, name: &str, row: &RunRow) -> Result<Option<StoryKey>, EngineError> {
+        let Ok(key) = self.story_key(name).await else { return Ok(None) };
+        let story = self.store.story(&key).await?;
+        let is_same = |run: RunId| run == row.run.id;
+        Ok(story
+            .filter(|it| !it.latest.is_some_and(|(run, _)| is_same(run)))
+            .map(|it| it.story.key))
+    }
+
+    async fn latest_of(&self, name: &str) -> Result<RunRow, EngineError> {
+        let no_such = || EngineError::NoSuchRun { which: name.to_owned() };
+        match self.story_key(name).await {
+            Ok(key) => self.store.run(&RunRef::LatestOf(key)).await?.ok_or_else(no_such),
+            // What is no name at all names no run.
+            Err(EngineError::BadName(_)) => Err(no_such()),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn stored_key(&self, name: &str) -> Result<Option<StoryKey>, EngineError> {
+        match StoryKey::parse(name) {
+            Ok(key) => Ok(self.store.story(&key).await?.map(|it| it.story.key)),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// The key itself, or that of the one story whose key was stored in another form of it.
+    async fn in_one_form(&self, key: StoryKey) -> Result<StoryKey, EngineError> {
+        if key.as_str().is_ascii() || self.store.story(&key).await?.is_some() {
+            return Ok(key);
+        }
+        let is_it = |it: &StoryKey| StoryKey::typed(it.as_str()).is_ok_and(|it| it == key);
+        let mut forms: Vec<StoryKey> = self.store.look_alikes(&key).await?;
+        forms.retain(is_it);
+        match forms.as_slice() {
+            [] => Ok(key),
+            [one] => Ok(one.clone()),
+            [one, another, ..] => {
+                let what = "several stories whose keys differ in what cannot be seen".to_owned();
+                Err(ambiguous(key.as_str(), what, [one.to_string(), another.to_string()]))
+            }
+        }
+    }
+}
+
+fn label_of(name: &str, label: &str) -> Result<HandoffNo, EngineError> {
+    let no_such = || EngineError::NoSuchHandoff { which: name.to_owned() };
+    HandoffNo::parse_label(label).ok_or_else(no_such)
+}
+
+fn two_runs(name: &str, row: &RunRow, story: &StoryKey) -> EngineError {
+    let what = format!("run {} (of story `{}`) and story `{story}`", row.number, row.run.story);
+    ambiguous(name, what, [format!("{OF_RUN}{}", row.number), format!("{OF_STORY}{story}")])
+}
+
+fn ambiguous(name: &str, what: String, spellings: [String; 2]) -> EngineError {
+    let [one, other] = spellings;
+    let spellings = format!("`{one}` or `{other}`");
+    EngineError::AmbiguousName { name: name.to_owned(), what, spellings }
+}
