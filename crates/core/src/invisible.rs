@@ -57,9 +57,10 @@ pub fn is_invisible(it: char) -> bool {
     TABLE.binary_search_by(place).is_ok()
 }
 
-/// Controls, joiners and marks of direction: what names could not hold before there was the table
-/// above, and what the printers of formats escape. It stays as it is, because what was stored with
-/// it has to be read, and printed alike, for ever.
+/// Controls, joiners and marks of direction: what the printers of formats escape.
+///
+/// Names could not hold these before there was the table above. It stays as it is, because what was
+/// stored with it has to be read, and printed alike, for ever.
 pub fn is_formatting(it: char) -> bool {
     it.is_control()
         || matches!(it, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}')
