@@ -58,8 +58,9 @@ pub fn is_invisible(it: char) -> bool {
 }
 
 /// Controls, joiners and marks of direction: what names could not hold before there was the table
-/// above, and what the printers of formats escape. It stays as it is, because what was stored with
-/// it has to be read, and printed alike, for ever.
+/// above, and what the printers of formats escape.
+///
+/// It stays as it is, because what was stored with it has to be read, and printed alike, for ever.
 pub fn is_formatting(it: char) -> bool {
     it.is_control()
         || matches!(it, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}')

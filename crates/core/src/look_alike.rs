@@ -12,8 +12,10 @@ pub fn rule() -> String {
 }
 
 /// What is left of a text for an eye that does not look twice: two texts with one outline look
-/// alike. It is the skeleton of UTS 39, besides that width and the case of Latin letters do not
-/// count, nor whether a stroke is an `i`, an `l` or a `1`.
+/// alike.
+///
+/// It is the skeleton of UTS 39, besides that width and the case of Latin letters do not count, nor
+/// whether a stroke is an `i`, an `l` or a `1`.
 pub fn outline(text: &str) -> String {
     let wide: String = text.nfkc().collect();
     let first: String = skeleton(&wide).collect::<String>().to_lowercase();

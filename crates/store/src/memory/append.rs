@@ -34,10 +34,10 @@ impl Kept {
         for content in append.contents {
             self.contents.entry((append.run.id, content.id)).or_insert(content);
         }
-        if let Some(story) = append.story {
-            if !self.stories.contains_key(&story.key) {
-                self.keep_story(story, append.at);
-            }
+        if let Some(story) = append.story
+            && !self.stories.contains_key(&story.key)
+        {
+            self.keep_story(story, append.at);
         }
         if let Some(definition) = append.definition {
             self.definitions.entry(definition.hash).or_insert(definition);
