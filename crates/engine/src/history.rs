@@ -83,6 +83,15 @@ impl Engine {
         ids.sort_unstable();
         ids.dedup();
         let texts = self.store.contents(run, &ids).await?;
+        // What is told of a run goes into files and prompts: a damaged text must not take the place
+        // of a good copy there.
+        if let Some(text) = texts.iter().find(|it| !it.is_intact()) {
+            let what = format!(
+                "run {}: the text {} is not the one that was written",
+                row.number, text.id.0
+            );
+            return Err(StoreError::Damaged { what }.into());
+        }
         let texts = texts.into_iter().map(|it| (it.id, it)).collect();
         Ok(History {
             row,

@@ -37,7 +37,7 @@ const INSERT_EVENT: &str = "insert into events values (?,?,?,?,?,?,?,?)";
 const INSERT_CONTENT: &str = "insert into contents values (?,?,?,?,?,?,?)";
 const INSERT_OUTBOX: &str = "insert into outbox values (?,?,?,?)";
 const INSERT_DEFINITION: &str = "insert into definitions values (?,?,?)";
-const INSERT_STORY: &str = "insert into stories values (?,?,?,?,?,?,?,?,?)";
+const INSERT_STORY: &str = "insert into stories values (?,?,?,?,?,?,?,?,?,?)";
 
 /// Columns of a handoff: what it is at, and what nobody knows when it is made (`outcome`,
 /// `ended_reason`, `acknowledgement`, `accepted_at`, `ended_at`).

@@ -26,6 +26,8 @@ const PARTS: [&str; 5] = [MARK_FILE, "baton.db-journal", "baton.db-shm", "baton.
 /// What is to happen; written before it does.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Exchange {
+    /// The data folder, as this machine knows it: a note that came with a repository cannot.
+    folder: String,
     /// The folder with the new database.
     staged: String,
     /// Which parts it has. A part that is no longer there has come to its place.
@@ -73,7 +75,8 @@ pub fn exchange(data: &Dir, staging: &Staging) -> Result<Option<String>, Exchang
     };
     let parts = parts.into_iter().map(str::to_owned).collect();
     let (staged, aside) = (name.to_owned(), free_aside(data)?);
-    let exchange = Exchange { staged, parts, aside, has_old: data.entry(FILE)?.is_some() };
+    let (folder, has_old) = (folder_name(data)?, data.entry(FILE)?.is_some());
+    let exchange = Exchange { folder, staged, parts, aside, has_old };
     let note = serde_json::to_vec(&exchange).map_err(|_| not_a_note(data))?;
     data.write_atomic(NOTE, &note, Mode::Private)?;
     match carry_out(data, &exchange)? {
@@ -91,7 +94,11 @@ pub fn finish_interrupted(data: &Dir) -> Result<Option<Interrupted>, ExchangeErr
         note => note?,
     };
     let exchange: Exchange = serde_json::from_slice(&note).map_err(|_| not_a_note(data))?;
-    // The note may have come with a repository: it names nothing but what Baton makes.
+    // The note may have come with a repository: it is of this very folder, and names nothing but
+    // what Baton makes.
+    if exchange.folder != folder_name(data)? {
+        return Err(not_a_note(data));
+    }
     let is_name = |name: &str, prefix| name.starts_with(prefix) && !name.contains(['/', '\\']);
     if !is_name(&exchange.staged, STAGING_PREFIX) || !is_name(&exchange.aside, ASIDE_PREFIX) {
         return Err(not_a_note(data));
@@ -152,13 +159,20 @@ fn put_aside(data: &Dir, exchange: &Exchange, staged_parts: &[&str]) -> Result<(
     data.sync()
 }
 
+/// The number of a folder on its disk.
+fn folder_name(data: &Dir) -> Result<String, FileError> {
+    let identity = data.own_entry()?.identity;
+    Ok(identity.map_or_else(String::new, |it| format!("{}:{}", it.device, it.inode)))
+}
+
 fn bring_back(data: &Dir, aside: &str) -> Result<(), FileError> {
     let aside_dir = match data.subdir(aside) {
         Err(FileError::NotFound { .. }) => return Ok(()),
         dir => dir?,
     };
     for part in present(&aside_dir)? {
-        aside_dir.rename(part, data, part)?;
+        // What is there already is never replaced.
+        aside_dir.rename_new(part, data, part)?;
     }
     data.sync()?;
     data.remove(aside)
@@ -213,8 +227,29 @@ mod tests {
 
     fn note(data: &Dir, staged: &str, aside: &str) {
         let (staged, aside) = (staged.to_owned(), aside.to_owned());
-        let exchange = Exchange { staged, parts: vec![FILE.to_owned()], aside, has_old: true };
+        let (folder, parts) = (folder_name(data).unwrap(), vec![FILE.to_owned()]);
+        let exchange = Exchange { folder, staged, parts, aside, has_old: true };
         put(data, NOTE, &serde_json::to_vec(&exchange).unwrap());
+    }
+
+    #[test]
+    fn a_note_of_another_folder_changes_nothing() {
+        let (_folder, data) = folder();
+        put(&data, FILE, OLD);
+        put(&data, "baton.mark", OLD);
+        data.make_dirs("before-restore-1", Mode::Private).unwrap();
+        put(&data.subdir("before-restore-1").unwrap(), "baton.mark", NEW);
+        note(&data, ".baton-copy-1-0", "before-restore-1");
+        let text = String::from_utf8(read(&data, NOTE).unwrap()).unwrap();
+        let theirs = text.replace(&folder_name(&data).unwrap(), "1:1");
+        put(&data, NOTE, theirs.as_bytes());
+        assert!(matches!(finish_interrupted(&data), Err(ExchangeError::Note { .. })));
+        assert_eq!(read(&data, "baton.mark").as_deref(), Some(OLD));
+        // Even a note of this folder puts nothing over what is there.
+        put(&data, NOTE, text.as_bytes());
+        assert!(finish_interrupted(&data).is_err());
+        assert_eq!(read(&data, "baton.mark").as_deref(), Some(OLD));
+        assert_eq!(read(&data, FILE).as_deref(), Some(OLD));
     }
 
     #[test]
@@ -268,6 +303,7 @@ mod tests {
                     put(&data, &format!("{place}{part}"), NEW);
                 }
                 let exchange = Exchange {
+                    folder: folder_name(&data).unwrap(),
                     staged: ".baton-copy-1-0".to_owned(),
                     parts: [MARK_FILE, FILE].map(str::to_owned).to_vec(),
                     aside: "before-restore-1".to_owned(),

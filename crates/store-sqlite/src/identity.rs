@@ -22,7 +22,7 @@ pub(crate) fn mark_number(connection: &Connection) -> rusqlite::Result<MarkNumbe
 
 /// Counts up what tells this database from an older copy of it.
 pub(crate) fn count_up(connection: &Connection) -> rusqlite::Result<()> {
-    change(connection, |it| {
+    change(connection, &|it| {
         it.prepare_cached("update identity set mark = mark + 1")?.execute([]).map(|_| ())
     })
 }
@@ -30,27 +30,34 @@ pub(crate) fn count_up(connection: &Connection) -> rusqlite::Result<()> {
 /// Makes the number of the marks at least this.
 pub(crate) fn raise_mark(connection: &Connection, least: u64) -> rusqlite::Result<()> {
     let sql = "update identity set mark = max(mark, ?1)";
-    change(connection, |it| it.execute(sql, [integer(least)]).map(|_| ()))
+    change(connection, &|it| it.execute(sql, [integer(least)]).map(|_| ()))
 }
 
 /// Begins another epoch: what was heard of this database before does not count any more.
 pub(crate) fn begin_epoch(connection: &Connection) -> rusqlite::Result<()> {
     let sql = "update identity set epoch = lower(hex(randomblob(4))), mark = mark + 1";
-    change(connection, |it| it.execute(sql, []).map(|_| ()))
+    change(connection, &|it| it.execute(sql, []).map(|_| ()))
 }
 
 /// Makes it a database of another project.
 pub(crate) fn set_project(connection: &Connection, project: Uuid) -> rusqlite::Result<()> {
     let sql = "update identity set project = ?1";
-    change(connection, |it| it.execute(sql, [project.as_bytes()]).map(|_| ()))
+    change(connection, &|it| it.execute(sql, [project.as_bytes()]).map(|_| ()))
 }
 
 /// Changes the row, and its checksum with it. One that did not fit before still does not: what
 /// another program has changed is for `verify` to find.
 fn change(
     connection: &Connection,
-    update: impl FnOnce(&Connection) -> rusqlite::Result<()>,
+    update: &dyn Fn(&Connection) -> rusqlite::Result<()>,
 ) -> rusqlite::Result<()> {
+    if connection.is_autocommit() {
+        // Both or neither: a kill in between would leave a row that does not fit its checksum.
+        connection.execute_batch("begin immediate")?;
+        let changed = change(connection, update);
+        connection.execute_batch(if changed.is_ok() { "commit" } else { "rollback" })?;
+        return changed;
+    }
     let sql = "select checksum from identity";
     let stored: Option<i64> = connection.prepare_cached(sql)?.query_row([], |row| row.get(0))?;
     let was_sealed = stored == Some(expected(connection)?);

@@ -71,8 +71,9 @@ pub(crate) struct Frames {
     pub(crate) n_committed: u64,
     /// How many pages the database has after the last whole transaction, if there is one.
     pub(crate) n_pages: Option<u32>,
-    /// The first frame, counted from 0, of this log's salts that stands behind one that is not
-    /// whole. A write that was cut short leaves none behind it: this is damage.
+    /// The first frame, counted from 0, that ends a transaction of this log and stands behind a frame
+    /// that is not whole. A transaction that failed or was cut short never wrote its last frame, so
+    /// what it left behind has none: this is damage.
     pub(crate) stranded: Option<u64>,
 }
 
@@ -203,7 +204,7 @@ impl Wal {
         for n in 0.. {
             let Some(frame) = reader.next()? else { break };
             if is_broken {
-                if frame.salts == header.salts {
+                if frame.salts == header.salts && frame.commit_size > 0 {
                     frames.stranded = Some(n);
                     break;
                 }

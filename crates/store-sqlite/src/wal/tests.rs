@@ -59,6 +59,7 @@ fn a_flipped_bit_strands_every_frame_behind_it() {
     let whole = three_transactions(dir.path());
     let frame = FRAME_HEADER + 4096;
     let n_frames = (whole.len() - WAL_HEADER) / frame;
+    let ends_one = |n: &usize| be(&whole, WAL_HEADER + n * frame + 4).unwrap() > 0;
     for n in 0..n_frames {
         // In the page number, the salts, the checksum and the page.
         for at in [3, 9, 17, FRAME_HEADER + 1000] {
@@ -67,7 +68,7 @@ fn a_flipped_bit_strands_every_frame_behind_it() {
             let found = frames(&bytes);
             assert_eq!(found.n_whole, n as u64, "frame {n}, byte {at}");
             // Behind the last one there is nothing: a write that was cut short looks the same.
-            let expected = (n + 1 < n_frames).then_some(n as u64 + 1);
+            let expected = (n + 1..n_frames).find(ends_one).map(|it| it as u64);
             assert_eq!(found.stranded, expected, "frame {n}, byte {at}");
         }
     }
@@ -130,4 +131,20 @@ fn random_bytes_are_never_a_log() {
             if n_bytes == 0 { Wal::Empty } else { Wal::HeaderBroken { n_bytes: n_bytes as u64 } };
         assert_eq!(read(&bytes), expected);
     }
+}
+
+/// A commit that failed leaves its frames, and a shorter one writes over only some of them.
+#[test]
+fn what_a_failed_transaction_left_is_no_damage() {
+    let dir = tempfile::tempdir().unwrap();
+    let whole = three_transactions(dir.path());
+    let frame = FRAME_HEADER + 4096;
+    let n_frames = (whole.len() - WAL_HEADER) / frame;
+    let ends_one = |n: usize| be(&whole, WAL_HEADER + n * frame + 4).unwrap() > 0;
+    let last = (0..n_frames - 1).rev().find(|n| ends_one(*n)).unwrap();
+    // The last transaction without the frame that ends it, and with another first frame.
+    let mut bytes = whole[..WAL_HEADER + (n_frames - 1) * frame].to_vec();
+    bytes[WAL_HEADER + (last + 1) * frame + 100] ^= 1;
+    let found = frames(&bytes);
+    assert_eq!((found.n_whole, found.stranded), (last as u64 + 1, None));
 }
