@@ -74,6 +74,12 @@ pub(crate) enum Failure {
          back a backup, or `baton init --new-data` to begin with an empty database"
     )]
     LostData { database: String, archive: String },
+    #[error(
+        "the data of this project is gone: `{database}` is missing or empty. There is a copy: type \
+         `baton restore {copy}` to go on with it, or `baton init --new-data` to begin with an empty \
+         database"
+    )]
+    LostCopied { database: String, copy: String },
     #[error("cannot open the data: {}", chain(.0))]
     Open(#[source] OpenError),
     #[error("cannot recover: {}", chain(.0))]
@@ -146,6 +152,7 @@ impl Failure {
             | Failure::NoServer
             | Failure::Server { .. }
             | Failure::LostData { .. }
+            | Failure::LostCopied { .. }
             | Failure::Open(_)
             | Failure::Recover(_)
             | Failure::Store(_)
@@ -183,6 +190,7 @@ impl Failure {
             | Failure::NoServer
             | Failure::Server { .. }
             | Failure::LostData { .. }
+            | Failure::LostCopied { .. }
             | Failure::Recover(_)
             | Failure::Serve(_) => "unavailable",
         }
@@ -226,6 +234,7 @@ impl Failure {
             | Failure::NoServer
             | Failure::Server { .. }
             | Failure::LostData { .. }
+            | Failure::LostCopied { .. }
             | Failure::Recover(_)
             | Failure::Serve(_) => None,
         }
@@ -259,6 +268,7 @@ impl Failure {
             | Failure::NoServer
             | Failure::Server { .. }
             | Failure::LostData { .. }
+            | Failure::LostCopied { .. }
             | Failure::Open(_)
             | Failure::Recover(_)
             | Failure::Store(_)
@@ -291,6 +301,7 @@ impl Failure {
             | Failure::NoServer
             | Failure::Server { .. }
             | Failure::LostData { .. }
+            | Failure::LostCopied { .. }
             | Failure::Open(_)
             | Failure::Recover(_)
             | Failure::Store(_)

@@ -1,9 +1,13 @@
-//! A project that has lost its data is not a new one: the archive in the repository still tells of
-//! runs. Nothing begins anew before a person has said that this is meant.
+//! A project that has lost its data is not a new one: a copy beside it or the archive in the
+//! repository still tells of runs. Nothing begins anew before a person has said that this is meant.
 
+use std::ffi::OsStr;
+use std::path::PathBuf;
+
+use baton_core::shell::shell_word;
 use baton_engine::ARCHIVED_PROJECT;
 use baton_files::{Dir, FileError};
-use baton_store_sqlite::DATABASE_FILE;
+use baton_store_sqlite::{ASIDE_PREFIX, DATABASE_FILE, RESCUED_PREFIX};
 use uuid::Uuid;
 
 use crate::failure::Failure;
@@ -15,14 +19,27 @@ pub(crate) fn refuse(project: &Project, data: &Dir) -> Result<(), Failure> {
     if database.is_some_and(|it| it.n_bytes > 0) {
         return Ok(());
     }
+    let database = data.path().join(DATABASE_FILE).display().to_string();
+    if let Some(copy) = copy_in(data)? {
+        let copy = shell_word(&copy.display().to_string());
+        return Err(Failure::LostCopied { database, copy });
+    }
     match archive_of(project) {
-        Ok(Some(archive)) => {
-            let database = data.path().join(DATABASE_FILE).display().to_string();
-            Err(Failure::LostData { database, archive })
-        }
+        Ok(Some(archive)) => Err(Failure::LostData { database, archive }),
         // What stands in its way is said by whatever writes to it.
         Ok(None) | Err(_) => Ok(()),
     }
+}
+
+/// The newest copy of the data beside it, if there is one.
+fn copy_in(data: &Dir) -> Result<Option<PathBuf>, FileError> {
+    let is_copy = |name: &OsStr| {
+        let name = name.to_str().unwrap_or_default();
+        [RESCUED_PREFIX, ASIDE_PREFIX].iter().any(|it| name.starts_with(it))
+    };
+    let mut copies = data.list()?.into_iter().filter(|(name, it)| it.is_folder() && is_copy(name));
+    // Rescued ones come after those that were put aside, and are newer than the data was.
+    Ok(copies.next_back().map(|(name, _)| data.path().join(name)))
 }
 
 /// The folder that tells of runs, if there is one.

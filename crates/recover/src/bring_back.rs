@@ -3,17 +3,18 @@
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use baton_core::content::{Content, ContentId};
+use baton_core::content::{Content, ContentId, ContentKind};
 use baton_core::event::Event;
 use baton_core::hash::Hash;
 use baton_core::names::StoryKey;
+use baton_core::package::Package;
 use baton_core::run::{HandoffNo, RunId};
 use baton_core::story::Story;
 use baton_engine::{is_promised, rebuild_run, texts_named_by};
 use baton_files::{Dir, Mode};
 use baton_store::{Definition, Position, StoreError, StoredEvent};
 use baton_store_sqlite::{Hold, LastMark, Transplant, TransplantedRun, Trust, Wreck};
-use baton_wire::workflow_file;
+use baton_wire::{formats, workflow_file};
 use jiff::Timestamp;
 use uuid::Uuid;
 
@@ -279,12 +280,15 @@ fn definition_with(
     hold: &Hold,
     pin: Hash,
 ) -> Result<Option<Definition>, StoreError> {
-    let is_it =
-        |it: &Definition| workflow_file::parse(&it.text).is_ok_and(|workflow| workflow.hash == pin);
+    // Its name is in its text, which the hash proves; the column beside it is not proven.
+    let proven = |it: Definition| {
+        let workflow = workflow_file::parse(&it.text).ok().filter(|it| it.hash == pin)?;
+        Some(Definition { hash: pin, name: workflow.name, text: it.text })
+    };
     let found = hold.definitions(pin)?;
     let archived = job.archive.iter().flat_map(|it| it.definitions());
     let mut all = found.into_iter().chain(job.definitions.iter().cloned()).chain(archived);
-    Ok(all.find(is_it).map(|it| Definition { hash: pin, ..it }))
+    Ok(all.find_map(proven))
 }
 
 fn put_answered(hold: &Hold, transplant: &mut Transplant) -> Result<(), StoreError> {
@@ -398,7 +402,7 @@ fn texts(
                 continue;
             }
             match hold.content(id)? {
-                Some(content) => contents.push(content),
+                Some(content) => contents.push(with_own_hash(content)),
                 None => {
                     lost.push(id);
                     let (handoff, event) = (event.handoff(), event.name());
@@ -408,6 +412,15 @@ fn texts(
         }
     }
     Ok((contents, lost))
+}
+
+/// A text is proven by its name, and the hash of a package follows from its text: what stood in the
+/// column beside it is not needed.
+fn with_own_hash(content: Content) -> Content {
+    let ContentKind::Package { format, .. } = content.kind else { return content };
+    let Ok(document) = formats::decode(format, &content.text) else { return content };
+    let hash = Package::new(format, content.text.clone(), document).hash();
+    Content { kind: ContentKind::Package { format, hash }, ..content }
 }
 
 /// The handoffs of a run that something is missing of.

@@ -161,7 +161,7 @@ async fn look_at_runs(
         [] => Ok(()),
         problems => Err(Failure::Broken { what: problems.join("; ") }),
     };
-    let advice = || "type `baton restore FILE --replace` with a backup".to_owned();
+    let advice = || "type `baton recover`, which saves all that is whole".to_owned();
     findings.push(finding(what, sound, advice));
     look_at_archive(api, findings).await?;
     let n_waiting = api.list::<Item>(Ask::get(["inbox"])).await?.items.len();

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use baton_core::shell::shell_word;
 use baton_engine::{Clock as _, SystemClock};
 use baton_files::{Dir, FileError, Mode, Staging};
 use baton_recover::{
@@ -138,6 +139,7 @@ fn tell(format: Format, report: &RecoveryReport, place: Option<&PathBuf>) {
     }
     show::note("the old files are as they were");
     show::note(&format!(
-        "`baton restore --replace {database}` puts it in their place and keeps them aside"
+        "`baton restore --replace {}` puts it in their place and keeps them aside",
+        shell_word(&database)
     ));
 }

@@ -54,3 +54,17 @@ fn a_clone_without_an_archive_is_a_new_project() {
     fs::remove_dir_all(project.path().join(".baton/data")).unwrap();
     assert!(project.ok(&["status"]).contains("no run is open"));
 }
+
+#[test]
+fn a_copy_beside_lost_data_is_named() {
+    let project = Project::started();
+    let backup = project.path().join("backup.db");
+    project.ok(&["backup", backup.to_str().unwrap()]);
+    project.ok(&["restore", "--replace", backup.to_str().unwrap()]);
+    let data = project.path().join(".baton/data");
+    fs::remove_file(data.join("baton.db")).unwrap();
+    fs::remove_file(data.join("baton.mark")).unwrap();
+    project.fails(&["status"], 5, "baton restore ");
+    project.ok(&["restore", data.join("before-restore-1").to_str().unwrap()]);
+    assert!(project.ok(&["status"]).contains("s1"));
+}

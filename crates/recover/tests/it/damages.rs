@@ -236,3 +236,20 @@ async fn where_there_is_nothing_nothing_is_made() {
     assert!(report.method == RecoveryMethod::Nothing && !report.is_complete());
     assert_eq!(std::fs::read_dir(workshop.path()).unwrap().count(), 0);
 }
+
+/// The name of a workflow is in its text, and the hash of a package follows from it.
+#[tokio::test]
+async fn a_column_that_follows_from_a_proven_text_is_made_again() {
+    let wreckage = Wreckage::make(Newest::InTheDatabase).await;
+    for sql in [
+        "update contents set hash = zeroblob(32) where kind = 'package'",
+        "update definitions set name = 'another'",
+    ] {
+        let it = after(&wreckage, sql, |dir| {
+            let connection = rusqlite::Connection::open(dir.join(DATABASE)).unwrap();
+            assert!(connection.execute(sql, []).unwrap() > 0);
+        })
+        .await;
+        assert_whole(&it, sql);
+    }
+}
