@@ -64,7 +64,7 @@ pub enum OpenError {
     Older { path: PathBuf, marked: u64 },
     #[error(
         "`{}` is not the database that was last open here. Nothing was changed; put the right one \
-         back, or type `baton restore --replace FILE` to go on with this one",
+         back, or move this one elsewhere and type `baton restore --replace FILE` with it",
         path.display()
     )]
     Exchanged { path: PathBuf },

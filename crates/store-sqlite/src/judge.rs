@@ -125,7 +125,14 @@ pub(crate) fn judge_contents(
     judgement: &Judgement,
 ) -> Result<(), OpenError> {
     check::at_start(connection, path)?;
-    let found = found_identity(connection).map_err(to_open(path))?;
+    let found = found_identity(connection).map_err(|error| {
+        if matches!(error, rusqlite::Error::QueryReturnedNoRows) {
+            // The table is there, and its one row is not.
+            let (path, damage) = (path.to_owned(), Damage::Pages);
+            return OpenError::Damaged { path, damage, source: Some(error.into()) };
+        }
+        to_open(path)(error)
+    })?;
     let path = path.to_owned();
     let StoredMark::Mark(mark) = &judgement.mark else { return Ok(()) };
     let marked = mark.position.0;

@@ -231,3 +231,15 @@ fn a_mark_of_another_project_is_not_taken_for_ours() {
     Mark { identity, number, position, log: MarkedLog::Empty }.write(&files).unwrap();
     check_refused(dir.path(), "is not the database that was last open here");
 }
+
+#[test]
+fn a_database_without_its_identity_is_damaged() {
+    let dir = tempfile::tempdir().unwrap();
+    drop(SqliteStore::open(dir.path()).unwrap());
+    let connection = connect::writing(&dir.path().join(FILE)).unwrap();
+    connection.execute("delete from identity", []).unwrap();
+    connection.query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(())).unwrap();
+    connect::remove_log_on_close(&connection);
+    drop(connection);
+    check_refused(dir.path(), "baton.db` is damaged");
+}
