@@ -111,7 +111,7 @@ pub enum Damage {
     LogShort { n_whole: u64, n_frames: u64 },
     #[error("it is missing or empty, and had {n_frames} frames")]
     LogMissing { n_frames: u64 },
-    #[error("Baton never makes such a file, and SQLite would write it over the database")]
+    #[error("Baton leaves no such file behind, and SQLite would write it over the database")]
     Journal,
 }
 

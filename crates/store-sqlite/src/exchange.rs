@@ -240,7 +240,7 @@ mod tests {
         data.make_dirs("before-restore-1", Mode::Private).unwrap();
         put(&data.subdir("before-restore-1").unwrap(), "baton.mark", NEW);
         note(&data, ".baton-copy-1-0", "before-restore-1");
-        let text = String::from_utf8(read(&data, NOTE).unwrap()).unwrap();
+        let text = data.read_text(NOTE, MOST_NOTE_BYTES).unwrap();
         let theirs = text.replace(&folder_name(&data).unwrap(), "1:1");
         put(&data, NOTE, theirs.as_bytes());
         assert!(matches!(finish_interrupted(&data), Err(ExchangeError::Note { .. })));

@@ -20,8 +20,11 @@ use crate::wal::{Frames, Wal};
 use crate::{FILE, check, identity};
 
 pub(crate) const WAL_FILE: &str = "baton.db-wal";
-/// Of a mode that Baton never uses. SQLite would write what it holds over the database.
+/// Of a mode that Baton does not use once a database is made. SQLite would write what it holds over
+/// the database.
 const JOURNAL_FILE: &str = "baton.db-journal";
+/// As long as a database is before it has anything in it.
+const FIRST_PAGE: u64 = 4096;
 
 /// What was found, where nothing speaks against opening the database.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,7 +42,13 @@ pub(crate) fn judge_files(dir: &Dir) -> Result<Judgement, OpenError> {
     let n_bytes = length(dir, FILE)?;
     let wal = read_wal(dir)?;
     if length(dir, JOURNAL_FILE)? > 0 {
-        return Err(damaged(dir, Damage::Journal));
+        // SQLite turns an empty file into a database in write-ahead mode by way of a journal.
+        let is_being_made =
+            n_bytes <= FIRST_PAGE && wal.wal == Wal::Empty && mark == StoredMark::None;
+        if !is_being_made {
+            return Err(damaged(dir, Damage::Journal));
+        }
+        return Ok(Judgement { mark, has_database: false, is_unclean: true });
     }
     if n_bytes == 0 {
         return judge_absent(dir, mark, &wal.wal);

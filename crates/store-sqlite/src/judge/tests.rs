@@ -184,7 +184,7 @@ async fn a_damaged_mark_alone_keeps_nothing_closed() {
 async fn a_journal_is_never_played_back() {
     let dir = killed().await;
     fs::write(dir.path().join("baton.db-journal"), b"anything").unwrap();
-    check_refused(dir.path(), "Baton never makes such a file");
+    check_refused(dir.path(), "Baton leaves no such file behind");
 }
 
 #[tokio::test]
@@ -242,4 +242,28 @@ fn a_database_without_its_identity_is_damaged() {
     connect::remove_log_on_close(&connection);
     drop(connection);
     check_refused(dir.path(), "baton.db` is damaged");
+}
+
+/// The moment in which an empty file becomes a database.
+#[tokio::test]
+async fn a_database_whose_making_was_cut_short_is_made_again() {
+    let made = tempfile::tempdir().unwrap();
+    drop(SqliteStore::open(made.path()).unwrap());
+    let first_page = fs::read(made.path().join(FILE)).unwrap()[..4096].to_vec();
+    for page in [&first_page[..], &first_page[..100], b""] {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join(FILE), page).unwrap();
+        // Says that there was nothing before it: the database had no page.
+        let mut journal = vec![0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
+        journal.extend([0; 4]);
+        journal.extend([1, 2, 3, 4]);
+        journal.extend([0; 4]);
+        journal.extend(512_u32.to_be_bytes());
+        journal.extend(4096_u32.to_be_bytes());
+        journal.resize(512, 0);
+        fs::write(dir.path().join("baton.db-journal"), journal).unwrap();
+        let store = SqliteStore::open(dir.path()).unwrap();
+        put_all(&store, &tale(1, "s-1")).await;
+        assert_eq!(store.check().await.unwrap(), Vec::<String>::new());
+    }
 }
