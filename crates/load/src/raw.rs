@@ -231,7 +231,7 @@ fn definitions(connection: &Connection) -> Result<Vec<Statement>> {
 fn story_statement(connection: &Connection, run: i64) -> Result<Statement> {
     let sql = "select stories.* from stories join runs on story_key = key where number = ?";
     let mut select = connection.prepare_cached(sql)?;
-    let values = select.query_row([run], |row| (0..9).map(|it| row.get(it)).collect())?;
+    let values = select.query_row([run], |row| (0..10).map(|it| row.get(it)).collect())?;
     Ok(Statement { sql: INSERT_STORY, values })
 }
 
