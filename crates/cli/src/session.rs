@@ -36,8 +36,9 @@ impl Session {
         let store = Arc::new(SqliteStore::open(&project.data()).map_err(Failure::Open)?);
         let engine = Engine::open(store.clone(), Arc::new(SystemClock), catalog).await?;
         let engine = engine.with_workspace(Arc::new(Folder(project.root.clone())));
-        // While no server runs, nobody else marks what has waited too long.
-        engine.sweep().await?;
+        // While no server runs, nobody else marks what has waited too long. All of it could be a
+        // lot: every command does some, and a server does the rest.
+        engine.sweep_some().await?;
         if let Some(places) = archive::places(&project) {
             engine.keep_archive(places);
         }

@@ -54,7 +54,7 @@ impl Timer {
         self.kind() == what && is_at_its_time
     }
 
-    fn due(self, now: Timestamp) -> Timestamp {
+    pub(crate) fn due(self, now: Timestamp) -> Timestamp {
         match self {
             Timer::Lease { seconds, .. } => silent_until(now, seconds),
             Timer::Wake { at } => at,

@@ -1,5 +1,7 @@
 //! Does the store tell the truth? Every chain is walked, every run replayed, every text hashed.
 
+mod due;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use baton_core::event::{Event, replay};
@@ -12,6 +14,7 @@ use baton_store::{
 use baton_wire::{event, workflow_file};
 use jiff::Timestamp;
 
+use self::due::DueTimes;
 use crate::timers::timer;
 
 const PAGE: u32 = 500;
@@ -29,6 +32,7 @@ pub struct Verified {
 pub async fn verify_all(store: &dyn Store) -> Result<Verified, StoreError> {
     let mut verified = Verified { problems: store.check().await?, ..Verified::default() };
     let timers = timers_by_run(store).await?;
+    let mut due = DueTimes::load(store).await?;
     let mut sound = BTreeSet::new();
     let mut after = 0;
     loop {
@@ -37,6 +41,7 @@ pub async fn verify_all(store: &dyn Store) -> Result<Verified, StoreError> {
         for row in &page {
             verify_row(store, row, &mut sound, &mut verified).await?;
             check_timers(row, timers.get(&row.run.id), &mut verified);
+            verified.problems.extend(due.problem(store, row).await?);
         }
         match page.last() {
             Some(last) => after = last.number,
@@ -51,6 +56,8 @@ pub async fn verify_run(store: &dyn Store, run: RunId) -> Result<Verified, Store
     if let Some(row) = store.run(&RunRef::Id(run)).await? {
         verify_row(store, &row, &mut BTreeSet::new(), &mut verified).await?;
         check_timers(&row, timers_by_run(store).await?.get(&run), &mut verified);
+        let mut due = DueTimes::load(store).await?;
+        verified.problems.extend(due.problem(store, &row).await?);
     }
     Ok(verified)
 }

@@ -1,5 +1,5 @@
-//! Puts load on Baton: to measure it (`engine`, `http`, `events`, `formats`, `leases`), and to
-//! kill it in the middle (`crash`).
+//! Puts load on Baton: to measure it (`engine`, `http`, `events`, `formats`, `leases`,
+//! `growth`), and to kill it in the middle (`crash`).
 #![expect(clippy::print_stdout, reason = "its report is its purpose")]
 
 mod bench;
@@ -7,6 +7,7 @@ mod crash;
 mod crew;
 mod events;
 mod formats;
+mod growth;
 mod history;
 mod http;
 mod leases;
@@ -41,6 +42,8 @@ enum Command {
     Formats(formats::Options),
     /// What the heartbeats of many holders cost, and how soon a dead one is noticed
     Leases(leases::Options),
+    /// What it costs that many runs are open
+    Growth(growth::Options),
     /// Kill a process under load again and again, and look for what was lost
     Crash(crash::Options),
     /// What `crash` kills
@@ -58,6 +61,7 @@ fn main() -> anyhow::Result<()> {
         Command::Events(options) => runtime.block_on(events::run(&options)),
         Command::Formats(options) => formats::run(&options),
         Command::Leases(options) => runtime.block_on(leases::run(&options)),
+        Command::Growth(options) => runtime.block_on(growth::run(&options)),
         Command::Crash(options) => runtime.block_on(crash::run(&options)),
         Command::Victim(options) => runtime.block_on(crash::play_victim(&options)),
     }

@@ -7,7 +7,7 @@ use rusqlite::{Connection, Row};
 
 use crate::columns::nearest_nanoseconds;
 use crate::error::{OpenError, to_open};
-use crate::runs;
+use crate::{derived, runs};
 
 /// A larger file takes longer to read through than a start may.
 const MOST_BYTES_AT_START: u64 = 32 << 20;
@@ -55,6 +55,7 @@ pub(crate) fn in_full(connection: &Connection) -> rusqlite::Result<Vec<String>> 
     problems.retain(|it| it != "ok");
     in_runs(connection, &mut problems)?;
     in_events(connection, &mut problems)?;
+    derived::check(connection, &mut problems)?;
     let mut statement = connection.prepare("pragma foreign_key_check")?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {

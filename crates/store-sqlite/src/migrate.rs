@@ -22,6 +22,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         sql: include_str!("../migrations/0002_questions_and_timers.sql"),
     },
     Migration { number: 3, name: "waiting", sql: include_str!("../migrations/0003_waiting.sql") },
+    Migration { number: 4, name: "growth", sql: include_str!("../migrations/0004_growth.sql") },
 ];
 
 /// Applies what is missing of `migrations`.

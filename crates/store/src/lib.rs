@@ -4,6 +4,7 @@
 //! about one. What it promises is in `baton-store-tests`, which every backend passes.
 
 mod append;
+mod due;
 mod memory;
 mod nul;
 mod rows;
@@ -22,12 +23,13 @@ pub use append::{
     Answered, Append, Appended, Definition, EventRecord, HandoffChange, HandoffMove, PutOff,
     TimerChange,
 };
+pub use due::{DueChange, DueRow, LookAgain};
 pub use memory::MemoryStore;
 pub use nul::{refuse_nul, story_texts};
 pub use rows::{
     AgentStatistics, EventFilter, HandoffFilter, HandoffRef, HandoffRow, HandoffState, Order,
-    OutboxRow, Position, RunFilter, RunRef, RunRow, Statistics, StoredEvent, StoryFilter, StoryRow,
-    TimerKind, TimerRow, Version,
+    OutboxRow, Position, RunFilter, RunRef, RunRow, Statistics, StoredEvent, StoryCounts,
+    StoryFilter, StoryRow, TimerKind, TimerRow, Version,
 };
 
 /// Keeps runs, and what belongs to them. The run is the unit of consistency.
@@ -42,6 +44,13 @@ pub trait Store: Send + Sync {
 
     /// By number, in the filter's order.
     async fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError>;
+
+    /// Open and paused runs, the one that moved last first, at least as far as the newest part of the
+    /// log tells; those that it does not tell of come by their numbers, the newest first.
+    async fn runs_moved_last(&self, limit: u32) -> Result<Vec<RunRow>, StoreError>;
+
+    /// How many open and paused runs there are.
+    async fn count_open_runs(&self) -> Result<u64, StoreError>;
 
     async fn handoff(&self, which: &HandoffRef) -> Result<Option<HandoffRow>, StoreError>;
 
@@ -79,14 +88,24 @@ pub trait Store: Send + Sync {
     /// By key, ascending.
     async fn stories(&self, filter: &StoryFilter) -> Result<Vec<StoryRow>, StoreError>;
 
+    /// Stories that never had a run, in the order in which they are to begin: the highest priority
+    /// first, ties by key. Of those, the ones after `after`.
+    async fn stories_to_begin(
+        &self,
+        after: Option<&Story>,
+        limit: u32,
+    ) -> Result<Vec<StoryRow>, StoreError>;
+
+    async fn count_stories(&self) -> Result<StoryCounts, StoreError>;
+
     /// A workflow file as it was when a run began.
     async fn definition(&self, hash: &Hash) -> Result<Option<Definition>, StoreError>;
 
     /// What a command with this key was answered, if it took effect.
     async fn answered(&self, scope: &str, key: &str) -> Result<Option<Answered>, StoreError>;
 
-    /// Drops answers given before `before`; returns how many.
-    async fn forget_answered(&self, before: Timestamp) -> Result<u64, StoreError>;
+    /// Drops at most `limit` of the answers given before `before`; returns how many.
+    async fn forget_answered(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
     /// How far a projector has read; the beginning, where it never has.
     async fn cursor(&self, projector: &str) -> Result<Position, StoreError>;
@@ -104,6 +123,19 @@ pub trait Store: Send + Sync {
 
     /// Takes one out; false where somebody else has.
     async fn settle(&self, outbox_id: u64) -> Result<bool, StoreError>;
+
+    /// The open runs that have to be looked at by `due_by`, by time and number, and of those the ones
+    /// after `after`. A limit of 0 means as many as there are.
+    async fn due(
+        &self,
+        due_by: Timestamp,
+        after: Option<&DueRow>,
+        limit: u32,
+    ) -> Result<Vec<DueRow>, StoreError>;
+
+    /// Says when runs have to be looked at again, all in one transaction; returns how many. One that
+    /// has moved since it was looked at is left alone. This is no event, and changes no run.
+    async fn look_again(&self, runs: &[LookAgain]) -> Result<u64, StoreError>;
 
     /// What has to happen at a time, the earliest first: all of it, or what is due by `due_by`.
     /// A limit of 0 means as many as there are.

@@ -65,9 +65,13 @@ pub struct RunFilter {
     pub statuses: Vec<RunStatus>,
     /// Those in which something waits for somebody's word.
     pub only_waiting: bool,
+    /// Those that something keeps from going on.
+    pub only_blocked: bool,
     pub order: Order,
     /// Only runs that come after the one of this number, there or not. 0 is before all.
     pub after: u64,
+    /// Of those, only the ones up to this number, there or not. 0 means all.
+    pub until: u64,
     /// 0 means as many as there are.
     pub limit: u32,
 }
@@ -133,6 +137,8 @@ pub struct HandoffFilter {
     pub order: Order,
     /// Only handoffs that come after the one of this number, there or not. 0 is before all.
     pub after: u64,
+    /// Of those, only the ones up to this number, there or not. 0 means all.
+    pub until: u64,
     /// How many of them are passed over: for pages that have a number.
     pub skip: u64,
     /// 0 means as many as there are.
@@ -199,6 +205,16 @@ pub struct StoryFilter {
     pub after: Option<StoryKey>,
     /// 0 means as many as there are.
     pub limit: u32,
+}
+
+/// How many stories there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct StoryCounts {
+    pub n_stories: u64,
+    /// Those that never had a run.
+    pub n_to_begin: u64,
+    /// Those whose newest run is completed.
+    pub n_completed: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -282,6 +298,14 @@ impl Order {
         match self {
             Order::OldestFirst => number > after,
             Order::NewestFirst => after == 0 || number < after,
+        }
+    }
+
+    /// Whether a row comes no later than the one of number `until`.
+    pub fn is_until(self, number: u64, until: u64) -> bool {
+        match self {
+            Order::OldestFirst => until == 0 || number <= until,
+            Order::NewestFirst => number >= until,
         }
     }
 }

@@ -60,13 +60,12 @@ pub(super) async fn get(State(app): State<Arc<App>>) -> Result<Answer<Status>, P
     for row in &rows {
         runs.push(Run::of(&app, row).await?);
     }
-    let stories = app.engine.stories().await?;
-    let n_waiting = stories.iter().filter(|it| it.latest.is_none()).count();
+    let counts = app.engine.store().count_stories().await.map_err(EngineError::from)?;
     Ok(Answer::new(Status {
         runs,
         has_more_runs,
         waits_for_you: rows.iter().filter_map(to_do).collect(),
-        stories_waiting: n_waiting as u64,
+        stories_waiting: counts.n_to_begin,
     }))
 }
 
