@@ -163,13 +163,16 @@ impl Leases {
         }
     }
 
-    /// A timer that is in the store, and of which nobody has told this memory.
-    pub(crate) fn learn(&self, row: &TimerRow, version: Version) {
+    /// A timer that is in the store, and of which nobody has told this memory; false where it knows
+    /// better.
+    pub(crate) fn learn(&self, row: &TimerRow, version: Version) -> bool {
         let key = (row.run, row.no);
         let mut kept = self.lock();
-        if kept.is_news(key, version) {
+        let is_news = kept.is_news(key, version);
+        if is_news {
             kept.set(key, row.what, row.due);
         }
+        is_news
     }
 
     /// The run has no such timer at this version.

@@ -9,7 +9,8 @@ use baton_store::{Answered, AppendError, StoryRow};
 
 use crate::{Caller, Engine, EngineError, Mode};
 
-const PAGE: u32 = 500;
+/// How many of those that may begin are looked at together; mostly the first can.
+const PAGE: u32 = 50;
 
 impl Engine {
     /// Adds a story; false where one of that key is there already.

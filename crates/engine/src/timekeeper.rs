@@ -122,8 +122,7 @@ impl Engine {
             };
             let handoff = row.run.handoff(timer.no);
             if handoff.and_then(timers::timer).is_some_and(|it| it.is(timer.what, timer.due)) {
-                self.leases.learn(timer, row.version);
-                n_learned += 1;
+                n_learned += usize::from(self.leases.learn(timer, row.version));
             }
         }
         Ok(n_learned)

@@ -17,6 +17,7 @@ mod page;
 mod params;
 mod problem;
 mod query;
+mod recount;
 mod schemas;
 mod seed;
 mod v1;
@@ -31,6 +32,7 @@ use axum::http::HeaderValue;
 use axum::middleware::from_fn_with_state;
 use baton_core::decide::Fresh as _;
 use baton_engine::{Engine, SystemClock};
+use baton_store::Statistics;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use utoipa_axum::router::OpenApiRouter;
@@ -41,6 +43,7 @@ pub use crate::local::Local;
 use crate::events::Live;
 use crate::guard::Origins;
 use crate::metrics::Metrics;
+use crate::recount::Recount;
 
 /// How a server listens, and to whom.
 #[derive(Debug, Clone)]
@@ -90,6 +93,8 @@ pub(crate) struct App {
     /// The same for people.
     pub(crate) page: String,
     pub(crate) live: Arc<Live>,
+    /// How all handoffs fare.
+    pub(crate) statistics: Recount<Statistics>,
 }
 
 impl Server {
@@ -174,6 +179,7 @@ pub(crate) fn router(
             Err(error) => unreachable!("an id is plain letters: {error}"),
         },
         metrics: Metrics::default(),
+        statistics: Recount::default(),
         live,
         page: openapi::render(&description),
         description: match description.to_json() {

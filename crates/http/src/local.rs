@@ -15,6 +15,7 @@ use tower::ServiceExt as _;
 use crate::events::Live;
 use crate::guard::Origins;
 use crate::metrics::Metrics;
+use crate::recount::Recount;
 use crate::{App, problem, v1};
 
 /// `/api/v1` without a server. Nobody can listen to events here: there is nobody else who could
@@ -32,6 +33,7 @@ impl Local {
             origins: Origins::new(nowhere, &[]),
             instance: HeaderValue::from_static("none"),
             metrics: Metrics::default(),
+            statistics: Recount::default(),
             description: String::new(),
             page: String::new(),
         });

@@ -39,7 +39,7 @@ create index handoffs_open_by_state
 
 -- The same for runs.
 drop index runs_open;
-create index runs_open on runs (number, status, workflow) where status in ('open', 'paused');
+create index runs_open on runs (number, status, workflow, story_key) where status in ('open', 'paused');
 
 -- What the newest run of a story has come to; null where it never had one.
 alter table stories add column run_status text check (

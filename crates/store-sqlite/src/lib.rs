@@ -45,9 +45,9 @@ use baton_core::run::RunId;
 use baton_core::story::Story;
 use baton_store::{
     Answered, Append, AppendError, Appended, Definition, DueRow, EventFilter, HandoffFilter,
-    HandoffRef, HandoffRow, LookAgain, OutboxRow, Position, PutOff, RunFilter, RunRef, RunRow,
-    Statistics, Store, StoreError, StoredEvent, StoryCounts, StoryFilter, StoryRow, TimerRow,
-    refuse_nul, story_texts,
+    HandoffRef, HandoffRow, LookAgain, OpenRunCounts, OutboxRow, Position, PutOff, RunFilter,
+    RunRef, RunRow, Statistics, Store, StoreError, StoredEvent, StoryCounts, StoryFilter, StoryRow,
+    TimerRow, refuse_nul, story_texts,
 };
 use jiff::Timestamp;
 
@@ -111,8 +111,21 @@ impl Store for SqliteStore {
         self.readers.read(move |it| runs::moved_last(it, limit)).await
     }
 
+    async fn open_runs_ending(
+        &self,
+        suffix: &str,
+        limit: u32,
+    ) -> Result<(Vec<RunRow>, u64), StoreError> {
+        let suffix = suffix.to_owned();
+        self.readers.read(move |it| runs::open_ending(it, &suffix, limit)).await
+    }
+
     async fn count_open_runs(&self) -> Result<u64, StoreError> {
         self.readers.read(runs::count_open).await
+    }
+
+    async fn open_run_counts(&self) -> Result<OpenRunCounts, StoreError> {
+        self.readers.read(runs::counts).await
     }
 
     async fn handoff(&self, which: &HandoffRef) -> Result<Option<HandoffRow>, StoreError> {

@@ -39,7 +39,9 @@ pub async fn a_closed_store_refuses_all_work(store: &dyn Store) {
     refused(store.due(moment(1), None, 1).await);
     refused(store.look_again(&[]).await);
     refused(store.runs_moved_last(1).await);
+    refused(store.open_runs_ending("1", 1).await);
     refused(store.count_open_runs().await);
+    refused(store.open_run_counts().await);
     refused(store.stories_to_begin(None, 1).await);
     refused(store.count_stories().await);
     refused(store.check().await);

@@ -117,6 +117,26 @@ pub async fn runs_that_moved_last_come_first(store: &dyn Store) {
     assert_eq!(store.count_open_runs().await.unwrap(), 3);
 }
 
+pub async fn open_runs_are_found_by_the_end_of_their_key(store: &dyn Store) {
+    for (n, key) in [(1, "z#12"), (2, "a#12"), (3, "a#1"), (4, "b#12"), (5, "ä#ö"), (6, "12")] {
+        put(store, &start(n, key)).await;
+    }
+    put(store, &finish(&start(4, "b#12"), RunStatus::Completed)).await;
+    for (suffix, limit, expected, n_runs) in [
+        ("#12", 0, vec![1, 2], 2),
+        ("#12", 1, vec![1], 2),
+        ("#1", 9, vec![3], 1),
+        ("12", 9, vec![1, 2, 6], 3),
+        ("ö", 9, vec![5], 1),
+        ("x#12345", 9, vec![], 0),
+        ("", 2, vec![1, 2], 5),
+    ] {
+        let (rows, n_found) = store.open_runs_ending(suffix, limit).await.unwrap();
+        let numbers: Vec<u64> = rows.iter().map(|it| it.number).collect();
+        assert_eq!((numbers, n_found), (expected, n_runs), "{suffix}");
+    }
+}
+
 pub async fn a_list_ends_where_it_is_asked_to(store: &dyn Store) {
     for n in 1..=5 {
         let first = start(n, &format!("s-{n}"));

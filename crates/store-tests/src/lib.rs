@@ -89,6 +89,7 @@ macro_rules! conformance {
                 waiting_runs_are_listed
                 blocked_runs_are_listed
                 runs_that_moved_last_come_first
+                open_runs_are_found_by_the_end_of_their_key
                 a_list_ends_where_it_is_asked_to
                 handoffs_are_filtered
                 handoffs_are_filtered_by_who_has_to_do_with_them

@@ -27,9 +27,9 @@ pub use due::{DueChange, DueRow, LookAgain};
 pub use memory::MemoryStore;
 pub use nul::{refuse_nul, story_texts};
 pub use rows::{
-    AgentStatistics, EventFilter, HandoffFilter, HandoffRef, HandoffRow, HandoffState, Order,
-    OutboxRow, Position, RunFilter, RunRef, RunRow, Statistics, StoredEvent, StoryCounts,
-    StoryFilter, StoryRow, TimerKind, TimerRow, Version,
+    AgentStatistics, EventFilter, HandoffFilter, HandoffRef, HandoffRow, HandoffState,
+    OpenRunCounts, Order, OutboxRow, Position, RunFilter, RunRef, RunRow, Statistics, StoredEvent,
+    StoryCounts, StoryFilter, StoryRow, TimerKind, TimerRow, Version,
 };
 
 /// Keeps runs, and what belongs to them. The run is the unit of consistency.
@@ -49,8 +49,18 @@ pub trait Store: Send + Sync {
     /// log tells; those that it does not tell of come by their numbers, the newest first.
     async fn runs_moved_last(&self, limit: u32) -> Result<Vec<RunRow>, StoreError>;
 
+    /// The first open and paused runs whose story's key ends so, by number, and how many there are.
+    async fn open_runs_ending(
+        &self,
+        suffix: &str,
+        limit: u32,
+    ) -> Result<(Vec<RunRow>, u64), StoreError>;
+
     /// How many open and paused runs there are.
     async fn count_open_runs(&self) -> Result<u64, StoreError>;
+
+    /// The same by where their batons are, which takes longer.
+    async fn open_run_counts(&self) -> Result<OpenRunCounts, StoreError>;
 
     async fn handoff(&self, which: &HandoffRef) -> Result<Option<HandoffRow>, StoreError>;
 

@@ -19,9 +19,9 @@ use jiff::Timestamp;
 
 use crate::{
     Answered, Append, AppendError, Appended, Definition, DueRow, EventFilter, HandoffFilter,
-    HandoffRef, HandoffRow, LookAgain, Order, OutboxRow, Position, PutOff, RunFilter, RunRef,
-    RunRow, Statistics, Store, StoreError, StoredEvent, StoryCounts, StoryFilter, StoryRow,
-    TimerKind, TimerRow, refuse_nul, story_texts,
+    HandoffRef, HandoffRow, LookAgain, OpenRunCounts, Order, OutboxRow, Position, PutOff,
+    RunFilter, RunRef, RunRow, Statistics, Store, StoreError, StoredEvent, StoryCounts,
+    StoryFilter, StoryRow, TimerKind, TimerRow, refuse_nul, story_texts,
 };
 
 #[derive(Debug, Default)]
@@ -87,8 +87,26 @@ impl Store for MemoryStore {
         Ok(filters::page(open.into_iter(), limit))
     }
 
+    async fn open_runs_ending(
+        &self,
+        suffix: &str,
+        limit: u32,
+    ) -> Result<(Vec<RunRow>, u64), StoreError> {
+        let kept = self.open()?;
+        let ends_so =
+            |it: &&RunRow| !it.run.is_finished() && it.run.story.as_str().ends_with(suffix);
+        let n_runs = kept.runs.iter().filter(ends_so).count() as u64;
+        Ok((filters::page(kept.runs.iter().filter(ends_so), limit), n_runs))
+    }
+
     async fn count_open_runs(&self) -> Result<u64, StoreError> {
         Ok(self.open()?.runs.iter().filter(|it| !it.run.is_finished()).count() as u64)
+    }
+
+    async fn open_run_counts(&self) -> Result<OpenRunCounts, StoreError> {
+        let mut counts = OpenRunCounts::default();
+        self.open()?.runs.iter().for_each(|it| counts.add(&it.run));
+        Ok(counts)
     }
 
     async fn handoff(&self, which: &HandoffRef) -> Result<Option<HandoffRow>, StoreError> {

@@ -5,7 +5,9 @@ use baton_core::event::Created;
 use baton_core::hash::Hash;
 use baton_core::names::{AgentId, Principal, StoryKey, WorkflowName};
 use baton_core::outcome::Outcome;
-use baton_core::run::{Ended, HandoffId, HandoffNo, Kind, Party, Run, RunId, RunStatus, State};
+use baton_core::run::{
+    Baton, Ended, HandoffId, HandoffNo, Kind, Party, Run, RunId, RunStatus, State, Wait,
+};
 use baton_core::story::Story;
 use jiff::Timestamp;
 
@@ -205,6 +207,37 @@ pub struct StoryFilter {
     pub after: Option<StoryKey>,
     /// 0 means as many as there are.
     pub limit: u32,
+}
+
+/// How many runs are open, and where their batons are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct OpenRunCounts {
+    pub n_open: u64,
+    pub n_paused: u64,
+    /// Of both, those that somebody may take, or soon may.
+    pub n_offered: u64,
+    pub n_held: u64,
+    /// Those that a person is asked about.
+    pub n_waiting: u64,
+    pub n_loose: u64,
+}
+
+impl OpenRunCounts {
+    /// Counts one more.
+    pub fn add(&mut self, run: &Run) {
+        match run.status {
+            RunStatus::Open => self.n_open += 1,
+            RunStatus::Paused => self.n_paused += 1,
+            RunStatus::Completed | RunStatus::Cancelled => return,
+        }
+        match run.baton() {
+            Baton::Offered { .. } | Baton::Parked { on: Wait::Timer, .. } => self.n_offered += 1,
+            Baton::Held { .. } => self.n_held += 1,
+            Baton::Parked { on: Wait::Person, .. } => self.n_waiting += 1,
+            Baton::Loose { .. } => self.n_loose += 1,
+            Baton::Done => {}
+        }
+    }
 }
 
 /// How many stories there are.

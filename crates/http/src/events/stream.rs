@@ -148,7 +148,8 @@ mod tests {
         let (description, page) = (String::new(), String::new());
         let instance = HeaderValue::from_static("none");
         let metrics = Metrics::default();
-        Arc::new(App { engine, origins, instance, metrics, live, description, page })
+        let statistics = crate::recount::Recount::default();
+        Arc::new(App { engine, origins, instance, metrics, statistics, live, description, page })
     }
 
     fn stream(app: &Arc<App>) -> Stream {

@@ -121,7 +121,7 @@ fn nothing_is_read_through_or_sorted_where_it_is_asked_often() {
         };
         assert!(!plan.iter().any(is_long), "{sql}\n{plan:#?}");
     }
-    for sql in [runs::COUNT_OPEN, stories::COUNT] {
+    for sql in [runs::COUNT_OPEN, runs::OPEN_ENDING, stories::COUNT] {
         let plan = plan(&connection, sql);
         let reads_rows = |it: &String| {
             (it.starts_with("SCAN") || it.starts_with("SEARCH")) && !it.contains("COVERING INDEX")
