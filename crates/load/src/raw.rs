@@ -37,7 +37,7 @@ const INSERT_EVENT: &str = "insert into events values (?,?,?,?,?,?,?,?)";
 const INSERT_CONTENT: &str = "insert into contents values (?,?,?,?,?,?,?)";
 const INSERT_OUTBOX: &str = "insert into outbox values (?,?,?,?)";
 const INSERT_DEFINITION: &str = "insert into definitions values (?,?,?)";
-const INSERT_STORY: &str = "insert into stories values (?,?,?,?,?,?,?,?,?)";
+const INSERT_STORY: &str = "insert into stories values (?,?,?,?,?,?,?,?,?,?)";
 
 /// Columns of a handoff: what it is at, and what nobody knows when it is made (`outcome`,
 /// `ended_reason`, `acknowledgement`, `accepted_at`, `ended_at`).
@@ -231,7 +231,7 @@ fn definitions(connection: &Connection) -> Result<Vec<Statement>> {
 fn story_statement(connection: &Connection, run: i64) -> Result<Statement> {
     let sql = "select stories.* from stories join runs on story_key = key where number = ?";
     let mut select = connection.prepare_cached(sql)?;
-    let values = select.query_row([run], |row| (0..9).map(|it| row.get(it)).collect())?;
+    let values = select.query_row([run], |row| (0..10).map(|it| row.get(it)).collect())?;
     Ok(Statement { sql: INSERT_STORY, values })
 }
 

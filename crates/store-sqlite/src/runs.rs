@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use baton_core::names::{AgentId, StoryKey};
+use baton_core::names::StoryKey;
 use baton_core::run::{Run, RunId, RunStatus};
 use baton_store::{AppendError, OpenRunCounts, Order, RunFilter, RunRef, RunRow, Version};
 use baton_wire::event::decode_run;
@@ -199,21 +199,26 @@ pub(crate) fn count_open(connection: &Connection) -> rusqlite::Result<u64> {
     connection.prepare_cached(COUNT_OPEN)?.query_row([], |row| number(row, "n"))
 }
 
-/// Read from the columns: the state says the same, and takes far longer to read.
-const COUNTS: &str = "select
-        coalesce(sum(status = 'open'), 0) as n_open,
-        coalesce(sum(status = 'paused'), 0) as n_paused,
-        coalesce(sum(baton = 'offered' or (baton = 'parked' and current_agent is not ?1)), 0)
-            as n_offered,
-        coalesce(sum(baton = 'held'), 0) as n_held,
-        coalesce(sum(baton = 'parked' and current_agent is ?1), 0) as n_waiting,
-        coalesce(sum(baton = 'loose'), 0) as n_loose
-     from runs indexed by runs_open where status in ('open', 'paused')";
+/// Read from the columns: the state says the same, and takes far longer to read. What is parked until
+/// a time has a timer; the rest of what is parked waits for a person.
+const COUNTS: &str = "with open_runs as (
+         select status, baton,
+             baton = 'parked' and exists (
+                 select 1 from timers where run_number = runs.number and kind = 'wake'
+             ) as is_held_back
+         from runs indexed by runs_open where status in ('open', 'paused')
+     )
+     select
+         coalesce(sum(status = 'open'), 0) as n_open,
+         coalesce(sum(status = 'paused'), 0) as n_paused,
+         coalesce(sum(baton = 'offered' or is_held_back), 0) as n_offered,
+         coalesce(sum(baton = 'held'), 0) as n_held,
+         coalesce(sum(baton = 'parked' and not is_held_back), 0) as n_waiting,
+         coalesce(sum(baton = 'loose'), 0) as n_loose
+     from open_runs";
 
 pub(crate) fn counts(connection: &Connection) -> rusqlite::Result<OpenRunCounts> {
-    // What is parked for a person is with them; what is parked until a time is with an agent.
-    let human = AgentId::human();
-    connection.prepare_cached(COUNTS)?.query_row([human.as_str()], |row| {
+    connection.prepare_cached(COUNTS)?.query_row([], |row| {
         Ok(OpenRunCounts {
             n_open: number(row, "n_open")?,
             n_paused: number(row, "n_paused")?,

@@ -80,12 +80,17 @@ struct Filler {
     engine: Arc<Engine>,
     caller: Caller,
     package: Package,
+    /// What the first agent is given.
+    story: Package,
 }
 
 impl Filler {
     fn new(engine: Arc<Engine>) -> Result<Self> {
-        let package = Package::new(Format::Json, PACKAGE, json::parse(PACKAGE)?);
-        Ok(Self { engine, caller: Caller::new(Principal::parse("growth")?), package })
+        let package = |text: &str| anyhow::Ok(Package::new(Format::Json, text, json::parse(text)?));
+        let caller = Caller::new(Principal::parse("growth")?);
+        let story =
+            package(r#"{"story_id":"growth","title":"One of many","acceptance":["It is there"]}"#)?;
+        Ok(Self { engine, caller, package: package(PACKAGE)?, story })
     }
 
     /// Of ten runs, six are offered, two are held, one is held with a lease, and one waits for a
@@ -116,7 +121,7 @@ impl Filler {
         let create = Command::Create(Create {
             from: AgentId::orchestrator(),
             to: AgentId::parse("analyst")?,
-            package: self.package.clone(),
+            package: self.story.clone(),
             outcome: None,
             reason: None,
             supersedes: Some(no),

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 use baton_core::run::State;
-use baton_store::{HandoffFilter, HandoffState, Store as _};
+use baton_store::{HandoffFilter, HandoffState};
 
 use crate::crew;
 use crate::http::connection::Connection;
