@@ -1,5 +1,5 @@
-//! `cargo xtask bench [engine|http|events|formats|leases|growth]`: measures, built as a released
-//! binary is. `baton-load` knows what can be measured and with which options.
+//! `cargo xtask bench [engine|http|events|formats|leases|growth|hostile]`: measures, built as a
+//! released binary is. `baton-load` knows what can be measured and with which options.
 
 use anyhow::Result;
 

@@ -1,6 +1,7 @@
 //! The commands of the repository: `cargo xtask test`, `cargo xtask tidy`, and so on.
 //! One file a command; this one only reads the command line.
 #![expect(clippy::print_stderr, clippy::print_stdout, reason = "a command line speaks on both")]
+#![expect(clippy::disallowed_methods, reason = "its files are those of this repository")]
 
 mod api;
 mod bench;
@@ -21,6 +22,7 @@ usage: cargo xtask <command>
   tidy               check only the rules of the repository that the compiler cannot see
   bench [WHAT]       measure `engine` (unless told), `http`, `events`, `formats` or `leases`
   crash [N]          kill Baton N times in the middle of its work (1000 unless told)
+  crash --damage [N] kill it, and damage what it left in N ways
   fuzz [TARGET]      damage texts for `json`, `xml`, `yaml`, `markdown`, `extract`, or all (--seconds N, --seed N)
   help               print this
 ";

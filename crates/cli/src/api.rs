@@ -61,7 +61,7 @@ impl Api {
             return Ok(Self { way: Way::Served { server, project }, principal, format });
         }
         let project = Project::find(cli.project.as_deref())?;
-        match holder(&project.data()).await? {
+        match holder(&project.data_dir()?).await? {
             Holder::Us(lock) => {
                 let session = Session::of(project, lock).await?;
                 Ok(Self::over(session, principal, format))
@@ -78,7 +78,7 @@ impl Api {
     pub(crate) async fn served(cli: &Cli) -> Result<Self, Failure> {
         let server = match Server::named(cli)? {
             Some(server) => server,
-            None => match holder(&Project::find(cli.project.as_deref())?.data()).await? {
+            None => match holder(&Project::find(cli.project.as_deref())?.data_dir()?).await? {
                 Holder::Us(_) => return Err(Failure::NoServer),
                 Holder::Server(server) => server,
             },

@@ -45,7 +45,11 @@ impl Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Make this folder a Baton project
-    Init,
+    Init {
+        /// In a project that has lost its data: begin with an empty database
+        #[arg(long)]
+        new_data: bool,
+    },
     /// Watch scripted agents pass a story along, in a project of its own
     Demo(Demo),
     /// Serve this project over HTTP: the API, live events, a page
@@ -101,6 +105,8 @@ pub(crate) enum Command {
         #[arg(long)]
         replace: bool,
     },
+    /// Save all that damaged data still proves into a new database; the old files stay as they are
+    Recover(Recover),
     /// Write a document in another format, with nothing lost
     Convert(Convert),
     /// Find what is poor about a handoff before it is sent
@@ -127,6 +133,19 @@ pub(crate) struct Serve {
     /// A name, besides the loopback ones, by which browsers and programs may call it
     #[arg(long, value_name = "HOST[:PORT]")]
     pub(crate) allow_host: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Recover {
+    /// The folder with the damaged `baton.db` and `baton.db-wal` [default: the project's data]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) from: Option<PathBuf>,
+    /// Where the folder with the new database goes [default: the project's data]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) to: Option<PathBuf>,
+    /// Say what could be saved and what is missing, and keep nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
 }
 
 #[derive(Debug, Args)]
@@ -238,6 +257,12 @@ pub(crate) enum Run {
         /// The agent that gets it, where the first step has several
         #[arg(long, value_name = "AGENT")]
         to: Option<String>,
+        /// Begin at this step; the gates before it are recorded as waived by you
+        #[arg(long, value_name = "STEP", requires = "reason", requires = "story")]
+        at: Option<String>,
+        /// Why it starts, or why there
+        #[arg(long, value_name = "TEXT")]
+        reason: Option<String>,
         #[command(flatten)]
         write: Write,
     },

@@ -16,6 +16,7 @@ mod lint;
 mod open;
 mod outcome;
 mod prompt;
+mod recover;
 mod run;
 mod schema;
 mod serve;
@@ -41,7 +42,8 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
         return Err(Failure::Usage(message.to_owned()));
     }
     match &cli.command {
-        Command::Init => init::run(&cli),
+        Command::Init { new_data: false } => init::run(&cli),
+        Command::Init { new_data: true } => init::begin_anew(&cli).await,
         Command::Demo(demo) => demo::run(&cli, demo).await,
         Command::Serve(serve) => serve::run(&cli, serve).await,
         Command::Watch(watch) => watch::run(&cli, watch).await,
@@ -50,6 +52,7 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
         Command::Agent(verb) => agent::run(&cli, verb),
         Command::Doctor => doctor::run(&cli).await,
         Command::Restore { file, replace } => backup::restore(&cli, file, *replace).await,
+        Command::Recover(args) => recover::run(&cli, args).await,
         Command::Convert(convert) => convert::run(convert),
         Command::Lint(lint) => lint::run(&cli, lint),
         Command::Extract(extract) => extract::run(extract, cli.format()),
@@ -68,10 +71,8 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
             result
         }
         Command::Verify => {
-            let data = Data::open(Project::find(cli.project.as_deref())?).await?;
-            let result = verify::run(&data, cli.format()).await;
-            data.close().await;
-            result
+            let project = Project::find(cli.project.as_deref())?;
+            verify::run(&project, cli.format()).await
         }
         Command::Status
         | Command::Story(_)
@@ -110,7 +111,7 @@ fn asks_a_server(command: &Command) -> bool {
         | Command::Archive(_)
         | Command::Watch(_)
         | Command::Open(_) => true,
-        Command::Init
+        Command::Init { .. }
         | Command::Demo(_)
         | Command::Serve(_)
         | Command::Workflow(_)
@@ -119,6 +120,7 @@ fn asks_a_server(command: &Command) -> bool {
         | Command::Verify
         | Command::Backup { .. }
         | Command::Restore { .. }
+        | Command::Recover(_)
         | Command::Convert(_)
         | Command::Lint(_)
         | Command::Extract(_)
@@ -142,7 +144,7 @@ async fn ask(api: &Api, command: &Command) -> Result<(), Failure> {
         Command::Answer(answer) => answer::run(api, answer).await,
         Command::Evidence(evidence) => evidence::run(api, evidence).await,
         Command::Archive(verb) => archive::run(api, *verb).await,
-        Command::Init
+        Command::Init { .. }
         | Command::Demo(_)
         | Command::Serve(_)
         | Command::Watch(_)
@@ -153,6 +155,7 @@ async fn ask(api: &Api, command: &Command) -> Result<(), Failure> {
         | Command::Verify
         | Command::Backup { .. }
         | Command::Restore { .. }
+        | Command::Recover(_)
         | Command::Convert(_)
         | Command::Lint(_)
         | Command::Extract(_)

@@ -1,16 +1,17 @@
 //! The data itself, for what is done to the store rather than asked of the API: ours while nobody
 //! else has it, else read beside the server that does.
 
-use std::path::Path;
-
 use baton_engine::{Verified, verify_all};
-use baton_store::Store as _;
-use baton_store_sqlite::{Beside, SqliteStore};
+use baton_files::{Dir, Staging};
+use baton_store::{Store as _, StoreError};
+use baton_store_sqlite::{Beside, Interrupted, OpenError, STAGING_PREFIX, SqliteStore};
 
 use crate::api::{Holder, Server, holder};
 use crate::failure::Failure;
+use crate::lost_data;
 use crate::project::Project;
 use crate::session::Session;
+use crate::show;
 
 pub(crate) enum Data {
     Ours(Box<Session>),
@@ -19,7 +20,7 @@ pub(crate) enum Data {
 
 impl Data {
     pub(crate) async fn open(project: Project) -> Result<Self, Failure> {
-        let data = project.data();
+        let data = project.data_dir()?;
         match holder(&data).await? {
             Holder::Us(lock) => Ok(Self::Ours(Box::new(Session::of(project, lock).await?))),
             Holder::Server(server) => {
@@ -30,7 +31,7 @@ impl Data {
     }
 
     /// All of it as it is at one moment, as a new database in `dir`.
-    pub(crate) async fn copy_into(&self, dir: &Path) -> Result<(), Failure> {
+    pub(crate) async fn copy_into(&self, dir: &Dir) -> Result<(), Failure> {
         match self {
             Self::Ours(session) => session.store.copy_into(dir).await?,
             Self::Beside { store, .. } => store.copy_into(dir).await?,
@@ -38,19 +39,11 @@ impl Data {
         Ok(())
     }
 
-    /// Walks every chain. Beside a server the file is checked as it is, and the chains in a copy:
-    /// while they are walked, the server goes on.
+    /// Walks every chain.
     pub(crate) async fn verify(&self) -> Result<Verified, Failure> {
         match self {
             Self::Ours(session) => Ok(verify_all(session.engine.store()).await?),
-            Self::Beside { store, project, .. } => {
-                let mut problems = store.check().await?;
-                let workshop = workshop_in(&project.data())?;
-                store.copy_into(workshop.path()).await?;
-                let verified = verify_copy(workshop.path()).await?;
-                problems.extend(verified.problems);
-                Ok(Verified { problems, ..verified })
-            }
+            Self::Beside { store, project, .. } => verify_beside(store, project).await,
         }
     }
 
@@ -62,18 +55,82 @@ impl Data {
     }
 }
 
+/// Walks every chain of a project and changes nothing: no run is swept, and no workflow file is read.
+pub(crate) async fn verify_project(project: &Project) -> Result<Verified, Failure> {
+    let data = project.data_dir()?;
+    match holder(&data).await? {
+        // The lock is let go when everything is closed.
+        Holder::Us(lock) => {
+            finish_interrupted(lock.dir())?;
+            lost_data::refuse(project, lock.dir())?;
+            verify_copy(lock.dir()).await
+        }
+        Holder::Server(_) => {
+            let store = Beside::open(&data).map_err(Failure::Open)?;
+            let verified = verify_beside(&store, project).await;
+            store.close().await;
+            verified
+        }
+    }
+}
+
+/// Beside a server the file is checked as it is, and the chains in a copy: while they are walked,
+/// the server goes on.
+async fn verify_beside(store: &Beside, project: &Project) -> Result<Verified, Failure> {
+    let problems = store.check().await?;
+    let staging = staging_in(&project.data_dir()?)?;
+    let copied = match store.copy_into(staging.dir()).await {
+        Ok(()) => verify_copy(staging.dir()).await?,
+        // What SQLite cannot copy is damaged; that is the answer, and no reason to give none.
+        Err(StoreError::Damaged { what }) => {
+            let mut verified = Verified::default();
+            verified.extend([what]);
+            verified
+        }
+        Err(
+            error @ (StoreError::Unavailable(_)
+            | StoreError::Unwritable(_)
+            | StoreError::Closed
+            | StoreError::Nul),
+        ) => return Err(error.into()),
+    };
+    let mut verified = Verified { problems: Vec::new(), ..copied.clone() };
+    verified.extend(problems);
+    verified.extend(copied.problems);
+    Ok(verified)
+}
+
 /// Opens a copy as the next Baton would, and walks every chain in it.
-pub(crate) async fn verify_copy(dir: &Path) -> Result<Verified, Failure> {
-    let store = SqliteStore::open(dir).map_err(Failure::Open)?;
+pub(crate) async fn verify_copy(dir: &Dir) -> Result<Verified, Failure> {
+    let store = SqliteStore::open_in(dir).map_err(Failure::Open)?;
     let verified = verify_all(&store).await;
     store.close().await;
     Ok(verified?)
 }
 
-/// A folder for a copy, gone when it is dropped.
-pub(crate) fn workshop_in(parent: &Path) -> Result<tempfile::TempDir, Failure> {
-    tempfile::Builder::new()
-        .prefix(".baton-copy-")
-        .tempdir_in(parent)
-        .map_err(|error| Failure::io(format!("write into `{}`", parent.display()), error))
+/// A private folder for a copy, gone when it is dropped. What killed commands have left there goes
+/// too.
+pub(crate) fn staging_in(parent: &Dir) -> Result<Staging, Failure> {
+    Staging::remove_abandoned(parent, STAGING_PREFIX)?;
+    Ok(Staging::make(parent, STAGING_PREFIX)?)
+}
+
+/// Ends a restore that was killed, before anything else is done with the data, and tells it.
+pub(crate) fn finish_interrupted(data: &Dir) -> Result<(), Failure> {
+    let finished = baton_store_sqlite::finish_interrupted(data)
+        .map_err(|error| Failure::Open(OpenError::Interrupted(error)))?;
+    match finished {
+        None => {}
+        Some(Interrupted::Finished { aside: Some(aside) }) => show::note(&format!(
+            "a restore that was interrupted is finished; what was there before is in {}",
+            data.path().join(aside).display()
+        )),
+        Some(Interrupted::Finished { aside: None }) => {
+            show::note("a restore that was interrupted is finished");
+        }
+        Some(Interrupted::Undone) => {
+            show::note("a restore that was interrupted is undone: the data is as it was before");
+        }
+    }
+    Ok(())
 }

@@ -1,15 +1,18 @@
 //! How a command fails: one type, one place that picks the words and the exit code.
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use baton_core::document::Node;
 use baton_core::names::NameError;
 use baton_core::problem::Problem;
-use baton_engine::{EngineError, ErrorClass};
+use baton_engine::{EngineError, ErrorClass, Verified};
+use baton_files::FileError;
 use baton_http::ServeError;
 use baton_http::api::{self, Broken};
-use baton_store::StoreError;
-use baton_store_sqlite::{LockError, OpenError};
+use baton_recover::RecoverError;
+use baton_store::{StoreError, WriteFault};
+use baton_store_sqlite::{LockError, OpenError, fault_of_io};
 use baton_wire::file_problem::FileProblem;
 use baton_wire::formats::{self, FormatError};
 use baton_wire::json;
@@ -48,6 +51,13 @@ pub(crate) enum Failure {
     Document { file: String, error: FormatError },
     #[error("{what}")]
     Broken { what: String },
+    #[error("{}", chain(.0))]
+    Files(Arc<FileError>),
+    #[error(
+        "the data has {}; `baton recover` saves what is whole into a new database",
+        show::counted(.0.n_problems(), "problem")
+    )]
+    Unsound(Box<Verified>),
     #[error("cannot {what}: {source}")]
     Io { what: String, source: std::io::Error },
     #[error("the data is in use by another Baton ({by}); it did not finish within 5 seconds")]
@@ -58,8 +68,16 @@ pub(crate) enum Failure {
     NoServer,
     #[error("the server at {url}, {from}: {why}")]
     Server { url: String, from: String, why: String },
+    #[error(
+        "the data of this project is gone: `{database}` is missing or empty, and the archive in `{archive}` \
+         tells of runs. Type `baton recover` to rebuild it from the archive, `baton restore FILE` to bring \
+         back a backup, or `baton init --new-data` to begin with an empty database"
+    )]
+    LostData { database: String, archive: String },
     #[error("cannot open the data: {}", chain(.0))]
     Open(#[source] OpenError),
+    #[error("cannot recover: {}", chain(.0))]
+    Recover(#[source] RecoverError),
     #[error("the store failed: {}", chain(.0))]
     Store(#[from] StoreError),
     #[error("cannot serve: {}", chain(.0))]
@@ -108,13 +126,28 @@ impl Failure {
             Failure::File { .. }
             | Failure::Check { .. }
             | Failure::Document { .. }
-            | Failure::Broken { .. } => REFUSED,
+            | Failure::Broken { .. }
+            | Failure::Unsound(_) => REFUSED,
+            Failure::Files(error) => match **error {
+                FileError::NotFound { .. } => NOT_FOUND,
+                FileError::Exists { .. } => CONFLICT,
+                FileError::Link { .. }
+                | FileError::WrongKind { .. }
+                | FileError::HardLink { .. }
+                | FileError::Outside { .. }
+                | FileError::Exchanged { .. }
+                | FileError::TooLarge { .. }
+                | FileError::NotText { .. }
+                | FileError::Io { .. } => UNAVAILABLE,
+            },
             Failure::Io { .. }
             | Failure::Busy { .. }
             | Failure::Served { .. }
             | Failure::NoServer
             | Failure::Server { .. }
+            | Failure::LostData { .. }
             | Failure::Open(_)
+            | Failure::Recover(_)
             | Failure::Store(_)
             | Failure::Serve(_) => UNAVAILABLE,
         }
@@ -130,15 +163,71 @@ impl Failure {
             Failure::Conflict(_) => "conflict",
             Failure::File { .. } | Failure::Check { .. } => "bad_file",
             Failure::Document { error, .. } => error.code(),
-            Failure::Broken { .. } => "broken",
-            Failure::Io { .. }
+            Failure::Broken { .. } | Failure::Unsound(_) => "broken",
+            Failure::Files(error) => match **error {
+                FileError::NotFound { .. } => "not_found",
+                FileError::Exists { .. } => "conflict",
+                FileError::Link { .. }
+                | FileError::WrongKind { .. }
+                | FileError::HardLink { .. }
+                | FileError::Outside { .. }
+                | FileError::Exchanged { .. }
+                | FileError::TooLarge { .. }
+                | FileError::NotText { .. } => "bad_file",
+                FileError::Io { .. } => fault_code(self.write_fault()),
+            },
+            Failure::Store(error) => error.code(),
+            Failure::Open(_) | Failure::Io { .. } => fault_code(self.write_fault()),
+            Failure::Busy { .. }
+            | Failure::Served { .. }
+            | Failure::NoServer
+            | Failure::Server { .. }
+            | Failure::LostData { .. }
+            | Failure::Recover(_)
+            | Failure::Serve(_) => "unavailable",
+        }
+    }
+
+    /// What keeps the disk from being written, where that is the reason.
+    pub(crate) fn write_fault(&self) -> Option<WriteFault> {
+        match self {
+            Failure::Store(StoreError::Unwritable(fault))
+            | Failure::Engine(EngineError::Store(StoreError::Unwritable(fault)))
+            | Failure::Open(OpenError::Unwritable { fault, .. }) => Some(fault.clone()),
+            Failure::Io { source, .. } => fault_of_io(source),
+            Failure::Files(error) => match &**error {
+                FileError::Io { source, .. } => fault_of_io(source),
+                FileError::NotFound { .. }
+                | FileError::Exists { .. }
+                | FileError::Link { .. }
+                | FileError::WrongKind { .. }
+                | FileError::HardLink { .. }
+                | FileError::Outside { .. }
+                | FileError::Exchanged { .. }
+                | FileError::TooLarge { .. }
+                | FileError::NotText { .. } => None,
+            },
+            Failure::Open(_)
+            | Failure::Store(_)
+            | Failure::Engine(_)
+            | Failure::Refused { .. }
+            | Failure::Name(_)
+            | Failure::Usage(_)
+            | Failure::NotFound(_)
+            | Failure::Conflict(_)
+            | Failure::Payload(_)
+            | Failure::Document { .. }
+            | Failure::File { .. }
+            | Failure::Check { .. }
+            | Failure::Broken { .. }
+            | Failure::Unsound(_)
             | Failure::Busy { .. }
             | Failure::Served { .. }
             | Failure::NoServer
             | Failure::Server { .. }
-            | Failure::Open(_)
-            | Failure::Store(_)
-            | Failure::Serve(_) => "unavailable",
+            | Failure::LostData { .. }
+            | Failure::Recover(_)
+            | Failure::Serve(_) => None,
         }
     }
 
@@ -147,6 +236,10 @@ impl Failure {
         match self {
             Failure::Check { problems, .. } => problems.iter().map(ToString::to_string).collect(),
             Failure::File { problems, .. } => problems.iter().map(ToString::to_string).collect(),
+            Failure::Unsound(verified) => {
+                let more = (verified.n_more > 0).then(|| format!("and {} more", verified.n_more));
+                verified.problems.iter().cloned().chain(more).collect()
+            }
             Failure::Refused { problem, .. } => {
                 let line = |it: &Broken| format!("{}: {} [{}]", it.path, it.message, it.rule);
                 problem.problems.iter().map(line).collect()
@@ -159,12 +252,15 @@ impl Failure {
             | Failure::Payload(_)
             | Failure::Document { .. }
             | Failure::Broken { .. }
+            | Failure::Files(_)
             | Failure::Io { .. }
             | Failure::Busy { .. }
             | Failure::Served { .. }
             | Failure::NoServer
             | Failure::Server { .. }
+            | Failure::LostData { .. }
             | Failure::Open(_)
+            | Failure::Recover(_)
             | Failure::Store(_)
             | Failure::Serve(_) => Vec::new(),
         }
@@ -187,12 +283,16 @@ impl Failure {
             | Failure::File { .. }
             | Failure::Check { .. }
             | Failure::Broken { .. }
+            | Failure::Files(_)
+            | Failure::Unsound(_)
             | Failure::Io { .. }
             | Failure::Busy { .. }
             | Failure::Served { .. }
             | Failure::NoServer
             | Failure::Server { .. }
+            | Failure::LostData { .. }
             | Failure::Open(_)
+            | Failure::Recover(_)
             | Failure::Store(_)
             | Failure::Serve(_) => None,
         }
@@ -214,6 +314,14 @@ impl Failure {
     }
 }
 
+fn fault_code(fault: Option<WriteFault>) -> &'static str {
+    match fault {
+        Some(WriteFault::DiskFull) => "disk_full",
+        Some(WriteFault::ReadOnly) => "read_only",
+        Some(WriteFault::Replaced { .. } | WriteFault::Failing) | None => "unavailable",
+    }
+}
+
 /// Says what went wrong, on stderr.
 pub(crate) fn report(failure: &Failure, format: Format) -> ExitCode {
     match format {
@@ -229,11 +337,18 @@ pub(crate) fn report(failure: &Failure, format: Format) -> ExitCode {
     ExitCode::from(failure.exit_code())
 }
 
+impl From<FileError> for Failure {
+    fn from(error: FileError) -> Self {
+        Failure::Files(Arc::new(error))
+    }
+}
+
 impl From<LockError> for Failure {
     fn from(error: LockError) -> Self {
         match error {
             LockError::Held { by } => Failure::Busy { by },
-            LockError::File { path, source } => {
+            LockError::File(error) => error.into(),
+            LockError::Refused { path, source } => {
                 Failure::io(format!("lock `{}`", path.display()), source)
             }
         }

@@ -1,4 +1,5 @@
 //! `baton`: passes work between agents and people. Answers go to stdout, all else to stderr.
+#![cfg_attr(test, expect(clippy::disallowed_methods, reason = "tests make files of their own"))]
 
 mod api;
 mod archive;
@@ -9,6 +10,8 @@ mod data;
 mod document;
 mod failure;
 mod log;
+mod lost_data;
+mod named_file;
 mod payload;
 mod project;
 mod session;
@@ -26,6 +29,8 @@ use crate::args::Cli;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    #[cfg(debug_assertions)]
+    kill_when_a_test_says();
     let cli = Cli::parse();
     let format = cli.format();
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
@@ -37,5 +42,14 @@ fn main() -> ExitCode {
     match runtime.block_on(commands::run(cli)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure::report(&failure, format),
+    }
+}
+
+/// Tests kill the program before its n-th change of the disk. A released one has no such switch.
+#[cfg(debug_assertions)]
+#[expect(clippy::disallowed_methods, reason = "this is how a test tells its child when to die")]
+fn kill_when_a_test_says() {
+    if let Some(step) = std::env::var("BATON_KILL_AT_STEP").ok().and_then(|it| it.parse().ok()) {
+        baton_files::fail_point::kill_at(step);
     }
 }

@@ -8,6 +8,7 @@ mod stories;
 mod style;
 mod table;
 mod time;
+mod workflow_graph;
 mod workflows;
 
 use baton_core::document::Node;
@@ -21,6 +22,7 @@ pub(crate) use stories::{stories_table, story_page};
 pub(crate) use style::{bad, bold, dim, good, mark, warn};
 pub(crate) use table::{fields, table};
 pub(crate) use time::{Times, ago};
+pub(crate) use workflow_graph::{graph_json, graph_page, refused_rejects};
 pub(crate) use workflows::{agent_json, workflow_json, workflow_page};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,6 +120,8 @@ pub(crate) fn shortened(text: &str, most: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    use baton_hostile::{Steep, Target, patterns_for};
+
     use super::*;
 
     #[test]
@@ -131,5 +135,14 @@ mod tests {
     fn a_long_text_is_cut_to_a_line() {
         assert_eq!(shortened("one\n two  three", 20), "one two three");
         assert_eq!(shortened("one two three", 8), "one two…");
+    }
+
+    #[test]
+    fn making_characters_visible_is_linear() {
+        let mut steep = Steep::default();
+        for pattern in patterns_for(Target::Text) {
+            steep.look(pattern.name, |n| pattern.text(n), |text| visible(text));
+        }
+        steep.assert_none();
     }
 }

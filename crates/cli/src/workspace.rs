@@ -2,14 +2,13 @@
 //! a path or a link may put it.
 
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::Read as _;
 use std::path::{Component, Path, PathBuf};
 
 use baton_core::document::Node;
 use baton_core::hash::Hash;
 use baton_core::lint::{Facts, FileFact, paths};
 use baton_engine::Workspace;
+use baton_files::{Dir, FileIdentity, FileKind};
 
 /// Of larger files only that they are there is known.
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
@@ -19,12 +18,16 @@ const MOST_PATHS: usize = 256;
 const MOST_BYTES_IN_ALL: u64 = 64 * 1024 * 1024;
 
 /// A project's folder.
-pub(crate) struct Folder(pub(crate) PathBuf);
+pub(crate) struct Folder {
+    pub(crate) dir: Dir,
+    /// The folder of an open database. Whatever a document calls the database, it is not opened: on
+    /// Unix, closing it would drop the locks that SQLite has on it in this process.
+    pub(crate) data: Option<FileIdentity>,
+}
 
 impl Workspace for Folder {
     fn facts(&self, document: &Node) -> Facts {
-        let Ok(root) = self.0.canonicalize() else { return Facts::default() };
-        let mut looking = Looking::new(root, MOST_BYTES_IN_ALL);
+        let mut looking = Looking::new(self, MOST_BYTES_IN_ALL);
         let files = paths(document).into_iter().take(MOST_PATHS).filter_map(|path| {
             let fact = looking.look(&path)?;
             Some((path, fact))
@@ -33,61 +36,62 @@ impl Workspace for Folder {
     }
 }
 
-struct Looking {
-    root: PathBuf,
+struct Looking<'a> {
+    folder: &'a Folder,
     /// What has been read, by the one path that a file has of its own.
     read: HashMap<PathBuf, FileFact>,
     n_bytes_left: u64,
 }
 
-impl Looking {
-    fn new(root: PathBuf, n_bytes_left: u64) -> Self {
-        Self { root, read: HashMap::new(), n_bytes_left }
+impl<'a> Looking<'a> {
+    fn new(folder: &'a Folder, n_bytes_left: u64) -> Self {
+        Self { folder, read: HashMap::new(), n_bytes_left }
     }
 
-    /// `None` where it cannot or must not be looked at.
+    /// `None` where it cannot or must not be looked at: outside, or behind a link.
     fn look(&mut self, path: &str) -> Option<FileFact> {
-        let is_plain = |it: Component<'_>| matches!(it, Component::Normal(_) | Component::CurDir);
-        if !Path::new(path).components().all(is_plain) {
-            return None;
-        }
-        let full = match self.root.join(path).canonicalize() {
-            Ok(full) => full,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Some(FileFact::Missing);
+        let mut plain = PathBuf::new();
+        for component in Path::new(path).components() {
+            match component {
+                Component::Normal(name) => plain.push(name),
+                Component::CurDir => {}
+                Component::ParentDir | Component::RootDir | Component::Prefix(_) => return None,
             }
-            Err(_) => return None,
-        };
-        if !full.starts_with(&self.root) {
-            return None;
         }
-        if let Some(known) = self.read.get(&full) {
-            return Some(known.clone());
-        }
-        let metadata = full.metadata().ok()?;
-        if metadata.is_dir() {
+        if plain.as_os_str().is_empty() {
             return Some(FileFact::Folder);
         }
+        if let Some(known) = self.read.get(&plain) {
+            return Some(known.clone());
+        }
+        let dir = &self.folder.dir;
+        let Some(entry) = dir.entry(&plain).ok()? else { return Some(FileFact::Missing) };
         let most = MOST_BYTES.min(self.n_bytes_left);
-        if !metadata.is_file() || metadata.len() > most {
+        match entry.kind {
+            FileKind::Folder => return Some(FileFact::Folder),
+            FileKind::Link => return None,
+            FileKind::File if entry.n_bytes <= most => {}
+            FileKind::File | FileKind::Pipe | FileKind::Socket | FileKind::Device => {
+                return Some(FileFact::File { n_lines: None, sha256: None });
+            }
+        }
+        let parent = dir.subdir(plain.parent()?).ok()?;
+        if self.folder.data.is_some() && parent.own_entry().ok()?.identity == self.folder.data {
             return Some(FileFact::File { n_lines: None, sha256: None });
         }
-        let (n_bytes, fact) = read(&full, most)?;
-        self.n_bytes_left -= n_bytes;
-        self.read.insert(full, fact.clone());
+        let bytes = parent.read(plain.file_name()?, most).ok()?;
+        self.n_bytes_left -= bytes.len() as u64;
+        let fact = fact_of(&bytes);
+        self.read.insert(plain, fact.clone());
         Some(fact)
     }
 }
 
-/// How long a file is, and what is in it.
-fn read(path: &Path, most: u64) -> Option<(u64, FileFact)> {
-    let mut bytes = Vec::new();
-    File::open(path).ok()?.take(most).read_to_end(&mut bytes).ok()?;
+fn fact_of(bytes: &[u8]) -> FileFact {
     let n_newlines = bytes.iter().filter(|it| **it == b'\n').count() as u64;
     let has_rest = bytes.last().is_some_and(|it| *it != b'\n');
-    let sha256 = Some(Hash::of(&bytes).to_string());
-    let n_lines = Some(n_newlines + u64::from(has_rest));
-    Some((bytes.len() as u64, FileFact::File { n_lines, sha256 }))
+    let sha256 = Some(Hash::of(bytes).to_string());
+    FileFact::File { n_lines: Some(n_newlines + u64::from(has_rest)), sha256 }
 }
 
 #[cfg(test)]
@@ -104,7 +108,8 @@ mod tests {
         std::fs::write(root.join("src/a.rs"), "one\ntwo").unwrap();
         #[cfg(unix)]
         std::os::unix::fs::symlink(outside.path(), root.join("out")).unwrap();
-        let look = |it: &str| Looking::new(root.clone(), MOST_BYTES).look(it);
+        let folder = Folder { dir: Dir::open(&root).unwrap(), data: None };
+        let look = |it: &str| Looking::new(&folder, MOST_BYTES).look(it);
         assert_eq!(lines(look("src/a.rs")), Some(2));
         assert_eq!(lines(look("./src/a.rs")), Some(2));
         assert_eq!(look("src/"), Some(FileFact::Folder));
@@ -120,7 +125,8 @@ mod tests {
         let root = dir.path().canonicalize().unwrap();
         std::fs::write(root.join("a"), "one\n").unwrap();
         std::fs::write(root.join("b"), "two\n").unwrap();
-        let mut looking = Looking::new(root, 6);
+        let folder = Folder { dir: Dir::open(&root).unwrap(), data: None };
+        let mut looking = Looking::new(&folder, 6);
         for spelling in ["a", "./a", "././a"] {
             assert_eq!(lines(looking.look(spelling)), Some(1), "{spelling}");
         }
@@ -128,6 +134,20 @@ mod tests {
         let there = Some(FileFact::File { n_lines: None, sha256: None });
         assert_eq!(looking.look("b"), there, "it is there, and no more is known");
         assert_eq!(lines(looking.look("a")), Some(1), "what is known stays known");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_files_of_an_open_database_are_not_opened() {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir(root.path().join("data")).unwrap();
+        std::fs::write(root.path().join("data/baton.db"), "one\n").unwrap();
+        let dir = Dir::open(root.path()).unwrap();
+        let data = dir.subdir("data").unwrap().own_entry().unwrap().identity;
+        for (data, expected) in [(None, Some(1)), (data, None)] {
+            let folder = Folder { dir: dir.again().unwrap(), data };
+            assert_eq!(lines(Looking::new(&folder, 9).look("./data/baton.db")), expected);
+        }
     }
 
     #[test]
@@ -138,7 +158,8 @@ mod tests {
         let context = Node::map([("artifacts", Node::List(artifacts))]);
         let document = Node::map([("handoff", Node::map([("context", context)]))]);
         assert_eq!(paths(&document).len(), MOST_PATHS + 10);
-        let facts = Folder(dir.path().to_owned()).facts(&document);
+        let folder = Folder { dir: Dir::open(dir.path()).unwrap(), data: None };
+        let facts = folder.facts(&document);
         assert_eq!(facts.files.len(), MOST_PATHS);
     }
 

@@ -86,7 +86,7 @@ impl Acknowledgement {
                 Answer::No => Verdict::Failed,
                 Answer::Unverified => return None,
             };
-            Some(Evidence { check: CheckName::parse(name).ok()?, verdict })
+            Some(Evidence { check: CheckName::parse(name).ok()?, verdict, fence: None })
         });
         Self { checks: checks.collect(), ..self }
     }

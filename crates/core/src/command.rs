@@ -73,7 +73,11 @@ pub enum Command {
     Goto {
         step: StepId,
         reason: Reason,
+        /// Who answers for the gates that this goes past.
+        by: Principal,
     },
+    /// Hands a loose baton in at a step, seen or not.
+    StartAt(StartAt),
     /// Passes over the step that the baton is at.
     Skip {
         reason: Reason,
@@ -122,6 +126,19 @@ pub enum Way {
 pub struct Token {
     pub handoff: HandoffNo,
     pub fence: u32,
+}
+
+/// An operator's start in the middle of a workflow.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StartAt {
+    pub step: StepId,
+    /// Where left out, the first agent of the step.
+    pub to: Option<AgentId>,
+    /// Where it is blank, what the step was last given, else the newest package of the run.
+    pub package: Package,
+    pub reason: Reason,
+    /// Who answers for the gates that this goes past.
+    pub by: Principal,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -258,6 +275,7 @@ impl Command {
             Command::Resume => "resume",
             Command::CancelRun { .. } => "cancel_run",
             Command::Goto { .. } => "goto",
+            Command::StartAt(_) => "start_at",
             Command::Skip { .. } => "skip",
         }
     }

@@ -19,6 +19,7 @@ mod frame;
 mod gate;
 mod lease;
 mod offer;
+mod passed;
 mod question;
 mod reject;
 mod route;
@@ -35,6 +36,8 @@ mod lease_scenarios;
 mod lint_scenarios;
 #[cfg(test)]
 mod page_scenarios;
+#[cfg(test)]
+mod passed_scenarios;
 #[cfg(test)]
 mod project;
 #[cfg(test)]
@@ -53,14 +56,14 @@ pub use clock::{due_at, expires_at, stale_at};
 pub use draft::Decision;
 use draft::Draft;
 
-use crate::command::{Command, Create};
+use crate::command::{Command, Create, StartAt};
 use crate::event::Event;
 use crate::lint;
 use crate::names::{Principal, StepId, StoryKey};
 use crate::problem::Problem;
 use crate::refusal::Refusal;
 use crate::registry::Agents;
-use crate::run::{HandoffNo, Run, RunId};
+use crate::run::{HandoffNo, Run, RunId, RunStatus};
 use crate::workflow::{Place, Workflow};
 
 /// What a decision stands on besides the run: all of it values.
@@ -110,8 +113,16 @@ pub struct Start {
     pub run: RunId,
     pub story: StoryKey,
     pub owner: Principal,
-    /// The first handoff. From the orchestrator it starts the run; from an agent it adopts it.
-    pub first: Create,
+    pub first: First,
+}
+
+/// The first handoff of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum First {
+    /// Along an edge. From the orchestrator it starts the run; from an agent it adopts it.
+    Handoff(Create),
+    /// Where an operator says, whatever lies before it.
+    AtStep(StartAt),
 }
 
 /// Decides what `command` does to `run`.
@@ -121,6 +132,7 @@ pub fn decide(run: &Run, command: &Command, ground: Ground<'_>) -> Result<Decisi
     }
     let ground = Ground { visited: Some(&run.visited), ..ground };
     let mut draft = Draft::new(run.clone(), ground);
+    passed::carry_from_before(&mut draft);
     match command {
         Command::Create(create) => create::decide(&mut draft, create)?,
         Command::Accept(accept) => accept::decide(&mut draft, accept)?,
@@ -147,21 +159,35 @@ pub fn decide(run: &Run, command: &Command, ground: Ground<'_>) -> Result<Decisi
         Command::Pause { reason } => control::pause(&mut draft, reason.as_ref())?,
         Command::Resume => control::resume(&mut draft)?,
         Command::CancelRun { reason } => control::cancel(&mut draft, reason.as_ref()),
-        Command::Goto { step, reason } => control::goto(&mut draft, step, reason)?,
+        Command::Goto { step, reason, by } => control::goto(&mut draft, step, reason, by)?,
+        Command::StartAt(start) => control::start_at(&mut draft, start)?,
         Command::Skip { reason } => control::skip(&mut draft, reason)?,
     }
+    passed::check_decision(&draft, run.status)?;
     Ok(draft.finish())
 }
 
 /// Decides how a run begins.
 pub fn start(start: &Start, ground: Ground<'_>) -> Result<Decision, Refusal> {
-    // A run that is not there yet has nothing that could be superseded.
-    if let Some(handoff) = start.first.supersedes {
-        return Err(Refusal::Finished { handoff });
+    let mut draft = begin(start, ground);
+    match &start.first {
+        First::Handoff(create) => {
+            // A run that is not there yet has nothing that could be superseded.
+            if let Some(handoff) = create.supersedes {
+                return Err(Refusal::Finished { handoff });
+            }
+            if let Some(token) = create.token {
+                return Err(token.lost(None));
+            }
+            create::take_up(&mut draft, create, &Place::Orchestrator)?;
+        }
+        First::AtStep(start) => control::start_at(&mut draft, start)?,
     }
-    if let Some(token) = start.first.token {
-        return Err(token.lost(None));
-    }
+    passed::check_decision(&draft, RunStatus::Open)?;
+    Ok(draft.finish())
+}
+
+fn begin<'a>(start: &Start, ground: Ground<'a>) -> Draft<'a> {
     let workflow = ground.workflow;
     let entry = Workflow::target_place(&workflow.start.to);
     let run = Run::new(
@@ -180,9 +206,9 @@ pub fn start(start: &Start, ground: Ground<'_>) -> Result<Decision, Refusal> {
         pin: workflow.hash,
         owner: start.owner.clone(),
         start: entry,
+        has_gates: workflow.graph().has_gates(),
     });
-    create::take_up(&mut draft, &start.first, &Place::Orchestrator)?;
-    Ok(draft.finish())
+    draft
 }
 
 /// True where a create from this sender begins the workflow: such a one may begin it again.

@@ -5,13 +5,14 @@
 //! decode, so a rename fails a test before it fails a user.
 
 mod evolve;
+mod passed;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::content::ContentId;
 use crate::evidence::{Evidence, Verdict};
-use crate::gate::{Answer, Gate};
+use crate::gate::{Answer, Gate, GateEdge};
 use crate::hash::Hash;
 use crate::names::{AgentId, CheckName, CommitId, Principal, StepId, StoryKey, WorkflowName};
 use crate::outcome::Outcome;
@@ -30,6 +31,9 @@ pub enum Event {
         pin: Hash,
         owner: Principal,
         start: Place,
+        /// The workflow has gates that hold, and the run records which of them it has passed.
+        #[serde(default, skip_serializing_if = "is_false")]
+        has_gates: bool,
     },
     /// Somebody took up a baton that nobody had handed them.
     #[serde(rename = "run.adopted")]
@@ -96,13 +100,33 @@ pub enum Event {
     LeaseReleased { handoff: HandoffNo, fence: u32 },
     /// The checks of an automatic gate have all passed.
     #[serde(rename = "gate.passed")]
-    GatePassed { edge: EdgeKey, evidence: Vec<Evidence> },
+    GatePassed {
+        edge: EdgeKey,
+        evidence: Vec<Evidence>,
+        /// Which edge it is, where two lead from one place to the other.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        on: Option<Outcome>,
+    },
+    /// An operator moved the run past these gates, or a person answered another one so that it
+    /// went past them: that counts as passed.
+    #[serde(rename = "gate.waived")]
+    GateWaived { gates: Vec<GateEdge>, by: Principal, reason: Option<ContentId> },
+    /// The work went back to or before these gates, and has to pass them again.
+    #[serde(rename = "gate.lost")]
+    GateLost { gates: Vec<GateEdge> },
+    /// A run that is older than the record of passed gates: it is taken to have passed those
+    /// before the place where it stands.
+    #[serde(rename = "gate.carried")]
+    GateCarried { gates: Vec<GateEdge> },
     #[serde(rename = "evidence.recorded")]
     EvidenceRecorded {
         handoff: HandoffNo,
         check: CheckName,
         verdict: Verdict,
         detail: Option<ContentId>,
+        /// Of the holding that it was recorded in; it says nothing about a later holder's work.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fence: Option<u32>,
     },
     /// Somebody outside said how far the story has come.
     #[serde(rename = "signal.passed")]
@@ -202,6 +226,9 @@ impl Event {
             Event::LeaseLost { .. } => "lease.lost",
             Event::LeaseReleased { .. } => "lease.released",
             Event::GatePassed { .. } => "gate.passed",
+            Event::GateWaived { .. } => "gate.waived",
+            Event::GateLost { .. } => "gate.lost",
+            Event::GateCarried { .. } => "gate.carried",
             Event::EvidenceRecorded { .. } => "evidence.recorded",
             Event::SignalPassed => "signal.passed",
             Event::SignalMerged { .. } => "signal.merged",
@@ -257,6 +284,9 @@ impl Event {
             | Event::StepSkipped { .. }
             | Event::RoundCounted { .. }
             | Event::GatePassed { .. }
+            | Event::GateWaived { .. }
+            | Event::GateLost { .. }
+            | Event::GateCarried { .. }
             | Event::SignalPassed
             | Event::SignalMerged { .. }
             | Event::MessagePosted { .. }

@@ -9,6 +9,10 @@ use crate::names::CheckName;
 pub struct Evidence {
     pub check: CheckName,
     pub verdict: Verdict,
+    /// Of the holding that it was recorded in, where it is about what a holder makes. Unknown for
+    /// what was recorded before this was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fence: Option<u32>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

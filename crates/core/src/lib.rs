@@ -24,6 +24,7 @@ pub mod quoted;
 pub mod refusal;
 pub mod registry;
 pub mod run;
+pub mod shell;
 pub mod story;
 pub mod view;
 pub mod workflow;

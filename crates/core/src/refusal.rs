@@ -64,6 +64,22 @@ pub enum Refusal {
     AlreadyStale { handoff: HandoffNo },
     #[error("there is no step `{step}` that the run has been at; it has been at: {visited}")]
     NotVisited { step: StepId, visited: String },
+    #[error("there is no step `{step}` in the workflow; it has: {known}")]
+    NoSuchStep { step: StepId, known: String },
+    #[error(
+        "`{place}` is behind {gates}, which this work has not passed; hand it to `{first}` and on \
+         from there{}",
+        or_run(instead.as_deref())
+    )]
+    BehindGate {
+        place: String,
+        /// Each with its name and its edge.
+        gates: String,
+        /// Where the way through the first of them begins.
+        first: String,
+        /// What an operator may type to go past them on record.
+        instead: Option<String>,
+    },
     #[error("the baton is at no step that could be skipped: {whereabouts}")]
     NothingToSkip { whereabouts: String },
     #[error("there is no agent `{agent}`; add a file for it, or name another")]
@@ -129,6 +145,8 @@ impl Refusal {
             Refusal::AlreadyStale { .. } => "already_stale",
             Refusal::NotVisited { .. } => "not_visited",
             Refusal::NothingToSkip { .. } => "nothing_to_skip",
+            Refusal::NoSuchStep { .. } => "no_such_step",
+            Refusal::BehindGate { .. } => "behind_gate",
             Refusal::UnknownAgent { .. } => "unknown_agent",
             Refusal::FrameOpen { .. } => "frame_open",
             Refusal::NotInFrame { .. } => "not_in_frame",
@@ -182,6 +200,8 @@ impl Refusal {
             | Refusal::Paused
             | Refusal::NotPaused
             | Refusal::NotVisited { .. }
+            | Refusal::NoSuchStep { .. }
+            | Refusal::BehindGate { .. }
             | Refusal::NothingToSkip { .. }
             | Refusal::TooDeep { .. }
             | Refusal::UnknownAgent { .. } => None,
@@ -206,6 +226,7 @@ impl Refusal {
             | Refusal::NotPaused
             | Refusal::NotDue { .. }
             | Refusal::AlreadyStale { .. }
+            | Refusal::BehindGate { .. }
             | Refusal::NothingToSkip { .. }
             | Refusal::FrameOpen { .. }
             | Refusal::NotInFrame { .. }
@@ -223,6 +244,7 @@ impl Refusal {
             | Refusal::NotOptional { .. }
             | Refusal::NotAChoice { .. }
             | Refusal::NotVisited { .. }
+            | Refusal::NoSuchStep { .. }
             | Refusal::CommentRequired { .. }
             | Refusal::PackageRequired { .. }
             | Refusal::Contract { .. } => RefusalClass::Unacceptable,
@@ -240,6 +262,10 @@ fn broken(contract: Option<&str>) -> String {
 
 fn on(outcome: Option<Outcome>) -> String {
     outcome.map_or_else(String::new, |it| format!(" on {}", it.name()))
+}
+
+fn or_run(command: Option<&str>) -> String {
+    command.map_or_else(String::new, |it| format!(", or waive the gate with `{it}`"))
 }
 
 fn before(due: Option<&Timestamp>) -> String {

@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use crate::content::ContentId;
 use crate::evidence::Evidence;
-use crate::gate::{Gate, GateKind};
+use crate::gate::{Gate, GateEdge, GateKind};
 use crate::hash::Hash;
 use crate::names::{AgentId, CommitId, Principal, StepId, StoryKey, WorkflowName};
 use crate::outcome::Outcome;
@@ -105,6 +105,10 @@ pub enum RunStatus {
 pub struct Branch {
     pub no: u16,
     pub baton: Baton,
+    /// The gates that its work has passed and not gone back before. `None` where nothing is
+    /// recorded: the workflow has none, or the run is older than the record and has not moved since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub passed: Option<Vec<GateEdge>>,
 }
 
 /// Where a branch's responsibility sits, and so who must move.
@@ -286,7 +290,7 @@ impl Run {
             pin,
             owner,
             status: RunStatus::Open,
-            branches: vec![Branch { no: 0, baton }],
+            branches: vec![Branch { no: 0, baton, passed: None }],
             handoffs: Vec::new(),
             rounds: Vec::new(),
             visited: Vec::new(),
@@ -311,6 +315,11 @@ impl Run {
     /// The baton of the only branch; fan-out will ask by branch.
     pub fn baton(&self) -> &Baton {
         self.branches.first().map_or(&Baton::Done, |it| &it.baton)
+    }
+
+    /// The gates that the work of the only branch has passed, where that is recorded.
+    pub fn passed(&self) -> Option<&[GateEdge]> {
+        self.branches.first()?.passed.as_deref()
     }
 
     /// The open handoff that the baton rests on.

@@ -1,6 +1,8 @@
 //! A declared state machine: steps, edges, contracts and limits. What a file may say wrongly
 //! is found here ([`Workflow::problems`]); where in the file it stands is `baton-wire`'s business.
 
+mod graph;
+
 use std::collections::BTreeSet;
 
 use jiff::SignedDuration;
@@ -12,6 +14,8 @@ use crate::hash::Hash;
 use crate::names::{AgentId, CheckName, Reason, StepId, WorkflowName};
 use crate::outcome::Outcome;
 use crate::problem::Problem;
+
+pub use graph::{Graph, LazyGraph};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Workflow {
@@ -30,6 +34,8 @@ pub struct Workflow {
     /// The contract of whatever an agent asks a person of its own accord.
     pub escalation: Option<String>,
     pub limits: Limits,
+    /// See [`Workflow::graph`].
+    pub graph: LazyGraph,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -180,6 +186,11 @@ impl Default for Limits {
 }
 
 impl Workflow {
+    /// Which gates each step is behind, and the cycles. Computed once.
+    pub fn graph(&self) -> &Graph {
+        self.graph.get(self)
+    }
+
     pub fn step(&self, id: &StepId) -> Option<&Step> {
         self.steps.iter().find(|it| it.id == *id)
     }

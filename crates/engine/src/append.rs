@@ -170,6 +170,9 @@ pub(crate) fn change(event: &Event, run: &Run) -> Option<HandoffChange> {
         | Event::LeaseLost { .. }
         | Event::LeaseReleased { .. }
         | Event::GatePassed { .. }
+        | Event::GateWaived { .. }
+        | Event::GateLost { .. }
+        | Event::GateCarried { .. }
         | Event::EvidenceRecorded { .. }
         | Event::SignalPassed
         | Event::SignalMerged { .. }
@@ -183,7 +186,7 @@ pub(crate) fn change(event: &Event, run: &Run) -> Option<HandoffChange> {
 
 /// Events that a person or another system may want to be told of: somebody has to do something,
 /// or something is over.
-fn is_for_the_world(event: &Event) -> bool {
+pub(crate) fn is_for_the_world(event: &Event) -> bool {
     match event {
         Event::GateOpened { .. }
         | Event::BatonLoose { .. }
@@ -217,6 +220,9 @@ fn is_for_the_world(event: &Event) -> bool {
         | Event::LeaseGranted { .. }
         | Event::LeaseReleased { .. }
         | Event::GatePassed { .. }
+        | Event::GateWaived { .. }
+        | Event::GateLost { .. }
+        | Event::GateCarried { .. }
         | Event::EvidenceRecorded { .. }
         | Event::SignalPassed
         | Event::SignalMerged { .. }

@@ -10,6 +10,7 @@ mod disk;
 mod escaped;
 mod facts;
 mod handoff;
+mod log;
 mod rebuild;
 mod rendered;
 mod session;
@@ -118,9 +119,17 @@ impl Archive {
         if let Some(state) = last {
             self.on_disk(move |disk, places| disk.write(&places.state, CURRENT, &state)).await?;
         }
+        self.write_project().await?;
         // Where somebody else has moved it meanwhile, they have written the same.
         store.advance(PROJECTOR, from, news.upto).await?;
         Ok(archived)
+    }
+
+    /// Says whose archive it is, so that a project that has lost its data does not look new.
+    async fn write_project(&self) -> Result<(), ArchiveError> {
+        let project = self.engine.store().identity().await?.project;
+        let text = format!("{{\n  \"project\": \"{project}\"\n}}\n");
+        self.on_disk(move |disk, places| disk.write(&places.state, ARCHIVED_PROJECT, &text)).await
     }
 
     /// Which runs have moved since, and which of them last.
@@ -146,7 +155,11 @@ impl Archive {
         match self.engine.history(run).await {
             Ok(history) => {
                 archived.n_runs += 1;
-                Ok(Some(rendered(&history)))
+                // Large packages take a while to print, so not on a thread that serves requests.
+                match tokio::task::spawn_blocking(move || rendered(&history)).await {
+                    Ok(rendered) => Ok(Some(rendered)),
+                    Err(error) => std::panic::resume_unwind(error.into_panic()),
+                }
             }
             Err(error @ EngineError::Store(StoreError::Damaged { .. })) => {
                 let error: &(dyn std::error::Error + 'static) = &error;
@@ -180,6 +193,12 @@ struct News {
     upto: Position,
 }
 
+/// Of the folder of states: which project the archive is of.
+pub const ARCHIVED_PROJECT: &str = "project.json";
+/// Of the folder of states: the workflows that runs are pinned to, by their hashes.
+pub const ARCHIVED_WORKFLOWS: &str = "workflows";
+/// Of the folder of a session: the run as lines that prove themselves.
+pub const ARCHIVED_LOG: &str = log::LOG;
 const CURRENT: &str = "current.json";
 const RUNS: &str = "runs";
 
@@ -220,6 +239,9 @@ fn write_state(
     name: &str,
     rendered: &Rendered,
 ) -> Result<(), DiskError> {
+    if let Some((file, text)) = &rendered.workflow {
+        disk.write(&places.state.join(ARCHIVED_WORKFLOWS), file, text)?;
+    }
     let runs = places.state.join(RUNS);
     let file = format!("{name}.json");
     if rendered.is_open {

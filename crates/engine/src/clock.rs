@@ -32,6 +32,10 @@ impl Clock for SystemClock {
 
 impl Fresh for SystemClock {
     fn id(&self) -> Uuid {
+        // A machine whose clock is wrong by decades still gets ids: they only sort badly.
+        if Timestamp::now() < Timestamp::UNIX_EPOCH {
+            return Uuid::new_v7(uuid::Timestamp::from_unix(uuid::NoContext, 0, 0));
+        }
         Uuid::now_v7()
     }
 

@@ -1,11 +1,11 @@
 //! The ways in: begin a run, hand off, answer a handoff, steer a run.
 
-use baton_core::command::{Command, Create};
+use baton_core::command::{Command, Create, StartAt};
 use baton_core::contract::Profile;
-use baton_core::decide::{self, Ground, Start};
+use baton_core::decide::{self, First, Ground, Start};
 use baton_core::document::Node;
 use baton_core::hash::Hash;
-use baton_core::names::{AgentId, Reason, StoryKey, WorkflowName};
+use baton_core::names::{AgentId, Reason, StepId, StoryKey, WorkflowName};
 use baton_core::package::{Format, Package};
 use baton_core::refusal::Refusal;
 use baton_core::run::{Baton, HandoffNo, RunId, RunStatus};
@@ -27,6 +27,14 @@ pub struct StartRun {
     /// Where left out, the story itself.
     pub package: Option<Package>,
     pub reason: Option<Reason>,
+}
+
+/// Where an operator hands a story in, past whatever lies before it.
+#[derive(Debug, Clone)]
+pub struct At {
+    pub step: StepId,
+    /// Why. It takes the place of the reason of the start.
+    pub reason: Reason,
 }
 
 /// Which run a handoff is for.
@@ -66,6 +74,47 @@ impl Engine {
         self.start(caller, start(story.key)).await
     }
 
+    /// Hands a story in at a step: a new run, or one whose baton lies loose. The gates before the
+    /// step are recorded as waived by the caller.
+    pub async fn start_at(
+        &self,
+        caller: &Caller,
+        start: StartRun,
+        at: At,
+    ) -> Result<Outcome, EngineError> {
+        match self.start_story_at(caller, start, at).await {
+            Ok(outcome) => Ok(outcome),
+            Err(error) => self.repeated_or(caller, error).await,
+        }
+    }
+
+    async fn start_story_at(
+        &self,
+        caller: &Caller,
+        start: StartRun,
+        at: At,
+    ) -> Result<Outcome, EngineError> {
+        let (story, _) = self.story_or_new(&start.story).await?;
+        let at = |package| StartAt {
+            step: at.step,
+            to: start.to,
+            package,
+            reason: at.reason,
+            by: caller.principal.clone(),
+        };
+        if let Some(row) = self.open_run(&start.story).await? {
+            let Baton::Loose { .. } = row.run.baton() else {
+                let number = row.number;
+                return Err(EngineError::AlreadyOpen { story: start.story, number });
+            };
+            let start = at(start.package.unwrap_or_else(nothing));
+            return self.on_run(caller, row.run.id, Command::StartAt(start)).await;
+        }
+        let entry = self.catalog.choose(start.workflow.as_ref(), |_| true)?.clone();
+        let first = at(start.package.unwrap_or_else(|| story_package(&story)));
+        self.begin(caller, entry, story, First::AtStep(first)).await
+    }
+
     async fn start_story(&self, caller: &Caller, start: StartRun) -> Result<Outcome, EngineError> {
         let (story, latest) = self.story_or_new(&start.story).await?;
         let is_open = latest.is_some_and(|(_, status)| status.is_open());
@@ -78,7 +127,7 @@ impl Engine {
             one_receiver(&entry.workflow)?;
         }
         let first = first_handoff(&entry.workflow, &story, start);
-        self.begin(caller, entry, story, first).await
+        self.begin(caller, entry, story, First::Handoff(first)).await
     }
 
     /// Hands off from one agent to another.
@@ -147,8 +196,17 @@ impl Engine {
         command: impl FnOnce(HandoffNo) -> Command,
     ) -> Result<Outcome, EngineError> {
         let (run, no) = self.resolve_handoff(which).await?;
-        let command = self.checked(run, no, command(no)).await?;
-        let outcome = self.on_run(caller, run, command).await;
+        let outcome = match self.checked(run, no, command(no)).await {
+            Ok(command) => self.on_run(caller, run, command).await,
+            Err(error) => Err(error),
+        };
+        let outcome = match which {
+            HandoffRef::Number(_) | HandoffRef::Id(_) => {
+                outcome.map_err(EngineError::of_stored_row)
+            }
+            // The caller may have named a run that there is not.
+            HandoffRef::InRun(..) => outcome,
+        };
         match outcome {
             // Whoever is refused wants to know how the handoff stands, or that there is none.
             Err(EngineError::Refused { refusal, handoff: None }) => {
@@ -243,7 +301,7 @@ impl Engine {
         {
             return Err(self.finished(&row).await?);
         }
-        self.begin(caller, entry.clone(), story, create).await
+        self.begin(caller, entry.clone(), story, First::Handoff(create)).await
     }
 
     /// The refusal of a create for a story whose run is over, with the last handoff of that run.
@@ -289,7 +347,7 @@ impl Engine {
         caller: &Caller,
         entry: Entry,
         story: Story,
-        first: Create,
+        first: First,
     ) -> Result<Outcome, EngineError> {
         let admitted = self.admit().await?;
         if let Some(outcome) = self.repeated(caller).await? {
@@ -334,17 +392,19 @@ impl Engine {
         &self,
         caller: &Caller,
         story: StoryKey,
-        first: Create,
+        first: First,
     ) -> Result<Outcome, EngineError> {
         if let Some(outcome) = self.repeated(caller).await? {
             return Ok(outcome);
         }
-        match self.open_run(&story).await? {
-            Some(row) if first.from.is_orchestrator() => {
+        match (self.open_run(&story).await?, first) {
+            (Some(row), First::Handoff(create)) if !create.from.is_orchestrator() => {
+                self.on_run(caller, row.run.id, Command::Create(create)).await
+            }
+            (Some(row), First::Handoff(_) | First::AtStep(_)) => {
                 Err(EngineError::AlreadyOpen { story, number: row.number })
             }
-            Some(row) => self.on_run(caller, row.run.id, Command::Create(first)).await,
-            None => Err(EngineError::Contended),
+            (None, _) => Err(EngineError::Contended),
         }
     }
 

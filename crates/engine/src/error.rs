@@ -1,6 +1,7 @@
 //! Why a command was not carried out, with everything that a face needs to say so.
 
 use baton_core::names::{AgentId, StoryKey, WorkflowName};
+use baton_core::problem::Problem;
 use baton_core::refusal::{Refusal, RefusalClass};
 use baton_core::run::HandoffNo;
 use baton_store::{HandoffRow, StoreError, Version};
@@ -20,6 +21,8 @@ pub enum EngineError {
     NoSuchRun { which: String },
     #[error("there is no story `{key}`")]
     NoSuchStory { key: StoryKey },
+    #[error("the story `{key}` is too large: {}", listed(problems))]
+    StoryTooLarge { key: StoryKey, problems: Vec<Problem> },
     #[error("there is no workflow `{name}`; known: {known}")]
     NoSuchWorkflow { name: WorkflowName, known: String },
     #[error("it is not clear which workflow is meant; name one of: {known}")]
@@ -74,9 +77,10 @@ impl From<StoreError> for EngineError {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Closed => Self::Closing,
-            StoreError::Unavailable(_) | StoreError::Damaged { .. } | StoreError::Nul => {
-                Self::Store(error)
-            }
+            StoreError::Unavailable(_)
+            | StoreError::Unwritable(_)
+            | StoreError::Damaged { .. }
+            | StoreError::Nul => Self::Store(error),
         }
     }
 }
@@ -101,6 +105,7 @@ impl EngineError {
             EngineError::NoSuchHandoff { .. } => "no_such_handoff",
             EngineError::NoSuchRun { .. } => "no_such_run",
             EngineError::NoSuchStory { .. } => "no_such_story",
+            EngineError::StoryTooLarge { .. } => "story_too_large",
             EngineError::NoSuchWorkflow { .. } => "no_such_workflow",
             EngineError::WorkflowUnclear { .. } => "workflow_unclear",
             EngineError::AlreadyOpen { .. } => "already_open",
@@ -118,10 +123,7 @@ impl EngineError {
             EngineError::KeyReused => "key_reused",
             EngineError::Contended => "contended",
             EngineError::Closing => "closing",
-            EngineError::Store(StoreError::Nul) => "nul",
-            EngineError::Store(
-                StoreError::Unavailable(_) | StoreError::Closed | StoreError::Damaged { .. },
-            ) => "unavailable",
+            EngineError::Store(error) => error.code(),
         }
     }
 
@@ -138,7 +140,8 @@ impl EngineError {
             | EngineError::NoSuchStory { .. }
             | EngineError::NoSuchWorkflow { .. } => ErrorClass::NotFound,
             EngineError::BadDocument { .. } => ErrorClass::Malformed,
-            EngineError::WorkflowUnclear { .. }
+            EngineError::StoryTooLarge { .. }
+            | EngineError::WorkflowUnclear { .. }
             | EngineError::RunUnknown { .. }
             | EngineError::SenderUnknown
             | EngineError::NoPrompt { .. }
@@ -154,7 +157,10 @@ impl EngineError {
             | EngineError::Contended
             | EngineError::Closing
             | EngineError::Store(
-                StoreError::Unavailable(_) | StoreError::Closed | StoreError::Damaged { .. },
+                StoreError::Unavailable(_)
+                | StoreError::Unwritable(_)
+                | StoreError::Closed
+                | StoreError::Damaged { .. },
             ) => ErrorClass::Unavailable,
         }
     }
@@ -164,9 +170,23 @@ impl EngineError {
         if let Self::Refused { handoff, .. } = self { handoff.as_deref() } else { None }
     }
 
+    /// For a run that a row of the store has named: if it is not found, that is no caller's mistake.
+    pub(crate) fn of_stored_row(self) -> Self {
+        if let Self::NoSuchRun { which } = self {
+            let what = format!("run {which} is named by another row, and is not found by its id");
+            return Self::Store(StoreError::Damaged { what });
+        }
+        self
+    }
+
     pub(crate) fn refused(refusal: Refusal) -> Self {
         Self::Refused { refusal, handoff: None }
     }
+}
+
+fn listed(problems: &[Problem]) -> String {
+    let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    problems.join("; ")
 }
 
 fn or_none(candidates: &str) -> String {

@@ -3,7 +3,7 @@
 //! Whatever is made of a history is a function of it: no clock, no catalog that may be edited
 //! later. A run that moves while it is read is told of again, because it has moved.
 
-mod named;
+pub(crate) mod named;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,24 +11,32 @@ use std::sync::Arc;
 use baton_core::content::{Content, ContentId};
 use baton_core::document::Node;
 use baton_core::event::Event;
+use baton_core::hash::Hash;
 use baton_core::names::{AgentId, Principal};
 use baton_core::run::{HandoffNo, RunId};
 use baton_core::story::Story;
 use baton_core::workflow::Workflow;
 use baton_store::{
     EventFilter, HandoffFilter, HandoffRow, Position, RunRef, RunRow, StoreError, StoredEvent,
+    Version,
 };
 use baton_wire::event;
 use jiff::Timestamp;
+use uuid::Uuid;
 
-use self::named::named;
+pub(crate) use self::named::named;
 use crate::{Engine, EngineError, stored};
 
 pub(crate) struct History {
     pub(crate) row: RunRow,
     /// As it is today; a story that is gone leaves its key in the run.
     pub(crate) story: Option<Story>,
+    pub(crate) story_created_at: Option<Timestamp>,
+    /// Which project it is of.
+    pub(crate) project: Uuid,
     pub(crate) workflow: Arc<Workflow>,
+    /// The file of the workflow, as it was when the run began.
+    pub(crate) workflow_text: Option<String>,
     /// By number.
     pub(crate) handoffs: Vec<HandoffRow>,
     pub(crate) log: Vec<Logged>,
@@ -37,8 +45,13 @@ pub(crate) struct History {
 
 /// One event of the run, decoded.
 pub(crate) struct Logged {
+    pub(crate) position: Position,
+    pub(crate) version: Version,
     pub(crate) at: Timestamp,
     pub(crate) by: Principal,
+    pub(crate) hash: Hash,
+    /// As it is stored.
+    pub(crate) body: String,
     pub(crate) event: Event,
 }
 
@@ -55,27 +68,42 @@ impl Engine {
     pub(crate) async fn history(&self, run: RunId) -> Result<History, EngineError> {
         let row = self.run(&RunRef::Id(run)).await?;
         let workflow = self.workflow_of(&row).await?;
-        let story = self.store.story(&row.run.story).await?.map(|it| it.story);
+        let workflow_text = self.store.definition(&row.run.pin).await?.map(|it| it.text);
+        let story = self.store.story(&row.run.story).await?;
+        let story_created_at = story.as_ref().map(|it| it.created_at);
+        let story = story.map(|it| it.story);
+        let project = self.store.identity().await?.project;
         let filter = HandoffFilter { run: Some(run), ..HandoffFilter::default() };
         let handoffs = self.store.handoffs(&filter).await?;
         let filter = EventFilter { after: Position::START, run: Some(run), limit: 0 };
         let events = self.store.events(&filter).await?;
         let log = events.into_iter().map(Logged::of).collect::<Result<Vec<_>, _>>()?;
-        let mut ids: Vec<ContentId> = log.iter().flat_map(|it| named(&it.event)).collect();
+        let mut ids: Vec<ContentId> =
+            log.iter().flat_map(|it| named(&it.event)).map(|(id, _)| id).collect();
         ids.sort_unstable();
         ids.dedup();
         let texts = self.store.contents(run, &ids).await?;
         let texts = texts.into_iter().map(|it| (it.id, it)).collect();
-        Ok(History { row, story, workflow, handoffs, log, texts })
+        Ok(History {
+            row,
+            story,
+            story_created_at,
+            project,
+            workflow,
+            workflow_text,
+            handoffs,
+            log,
+            texts,
+        })
     }
 }
 
 impl Logged {
     fn of(stored: StoredEvent) -> Result<Self, StoreError> {
-        let StoredEvent { at, by, body, .. } = stored;
+        let StoredEvent { position, version, at, by, body, hash, run: _, name: _ } = stored;
         let event = event::decode(&body)
             .map_err(|error| StoreError::Damaged { what: format!("an event: {error}") })?;
-        Ok(Self { at, by, event })
+        Ok(Self { position, version, at, by, hash, body, event })
     }
 }
 

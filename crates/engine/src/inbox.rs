@@ -17,7 +17,6 @@ use baton_core::workflow::Place;
 use baton_store::{HandoffFilter, HandoffRow, RunFilter, RunRow};
 
 pub use self::asked::Asked;
-pub use self::words::shell_word;
 use crate::cache::Loaded;
 use crate::{Engine, EngineError};
 

@@ -3,6 +3,7 @@
 //! Nothing is announced before it is durable; an answer to a caller means: on disk. The rules
 //! are `baton_core`'s, the storage is `baton_store`'s; the engine brings them together with a
 //! clock, and every face of Baton goes through it.
+#![cfg_attr(test, expect(clippy::disallowed_methods, reason = "tests make files of their own"))]
 
 mod append;
 mod archive;
@@ -14,6 +15,7 @@ mod commands;
 mod completion;
 mod error;
 mod feed;
+mod health;
 mod heartbeat;
 mod history;
 mod inbox;
@@ -21,6 +23,7 @@ mod leases;
 mod outcome;
 mod prompt;
 mod queries;
+mod rebuild;
 mod receive;
 mod stored;
 mod stories;
@@ -45,26 +48,30 @@ use jiff::Timestamp;
 use tokio::sync::{RwLock, RwLockReadGuard, watch};
 
 pub use crate::archive::{
-    Archive, ArchiveError, ArchiveHealth, ArchiveStatus, Archived, Archivist, DiskError, Places,
+    ARCHIVED_LOG, ARCHIVED_PROJECT, ARCHIVED_WORKFLOWS, Archive, ArchiveError, ArchiveHealth,
+    ArchiveStatus, Archived, Archivist, DiskError, Places,
 };
 use crate::cache::{Cache, Loaded};
 pub use crate::can::Can;
 pub use crate::catalog::{Catalog, Entry};
 pub use crate::clock::{Clock, FixedClock, SystemClock};
-pub use crate::commands::{In, StartRun};
+pub use crate::commands::{At, In, StartRun};
 pub use crate::error::{EngineError, ErrorClass};
 pub use crate::feed::Feed;
-pub use crate::inbox::{Asked, Choice, InboxItem, Then, Waits, shell_word};
+pub use crate::health::{CheckProgress, DataCheck, DataChecker};
+pub use crate::inbox::{Asked, Choice, InboxItem, Then, Waits};
 use crate::leases::Leases;
 pub use crate::outcome::{Caller, Key, KnownRows, Mode, Outcome};
 pub use crate::prompt::{BadUrl, DashboardUrl, Face, Prompt, PromptOptions, PromptToken};
 pub use crate::queries::{Blocking, Decided, Exchange, PersonsAnswer, Texts};
+pub use crate::rebuild::{RebuiltRun, rebuild_run, texts_named_by};
 pub use crate::receive::{Hints, Received};
 pub use crate::stories::story_package;
 pub use crate::sweeper::{Sweeper, Swept};
 pub use crate::timekeeper::{Ticked, Timekeeper};
 pub use crate::verify::{Verified, verify_all, verify_run};
 pub use crate::workspace::Workspace;
+pub use baton_core::shell::shell_word;
 
 /// How often a decision is made again because somebody else moved the run first.
 const MOST_TRIES: usize = 100;
@@ -80,6 +87,7 @@ pub struct Engine {
     /// The newest position that is known to be on disk.
     tip: watch::Sender<Position>,
     archive: archive::Desk,
+    health: health::DataHealth,
     /// Held for reading by every command, and for writing by the shutdown: so it waits for them.
     is_open: RwLock<bool>,
 }
@@ -108,8 +116,8 @@ impl Engine {
         let leases = Leases::new(clock.now());
         let archive = archive::Desk::default();
         let (cache, is_open) = (Cache::default(), RwLock::new(true));
-        let workspace = None;
-        Ok(Self { store, clock, catalog, cache, leases, workspace, tip, archive, is_open })
+        let (workspace, health) = (None, health::DataHealth::default());
+        Ok(Self { store, clock, catalog, cache, leases, workspace, tip, archive, health, is_open })
     }
 
     pub fn catalog(&self) -> &Catalog {
@@ -162,6 +170,7 @@ impl Engine {
         if let Some(outcome) = self.repeated(caller).await? {
             return Ok(outcome);
         }
+        self.health.refuse_damaged(run)?;
         for _ in 0..MOST_TRIES {
             let (loaded, source) = self.load(run).await?;
             match (caller.still_meant(loaded.version), source) {

@@ -15,12 +15,14 @@ const PAGE: u32 = 50;
 impl Engine {
     /// Adds a story; false where one of that key is there already.
     pub async fn add_story(&self, story: &Story) -> Result<bool, EngineError> {
+        check_size(story)?;
         Ok(self.store.add_story(story, self.clock.now()).await?)
     }
 
     /// As [`Engine::add_story`], for a caller that may send it twice, or only rehearse it: true
     /// where it is added, was by the same request, or would be.
     pub async fn add_story_as(&self, caller: &Caller, story: &Story) -> Result<bool, EngineError> {
+        check_size(story)?;
         let Some(key) = &caller.key else {
             return match caller.mode {
                 Mode::Commit => self.add_story(story).await,
@@ -54,6 +56,7 @@ impl Engine {
     }
 
     pub async fn save_story(&self, story: &Story) -> Result<(), EngineError> {
+        check_size(story)?;
         Ok(self.store.save_story(story, self.clock.now()).await?)
     }
 
@@ -96,6 +99,14 @@ impl Engine {
             }
         }
         Ok(true)
+    }
+}
+
+/// What is written has its bounds; what was written before there were any is still read.
+fn check_size(story: &Story) -> Result<(), EngineError> {
+    match story.problems() {
+        problems if problems.is_empty() => Ok(()),
+        problems => Err(EngineError::StoryTooLarge { key: story.key.clone(), problems }),
     }
 }
 

@@ -132,7 +132,7 @@ impl Engine {
 
     /// Does what is due in a run, and says when to look at it again.
     async fn look_at(&self, due: &DueRow, now: Timestamp) -> Result<Looked, EngineError> {
-        match self.look_at_run(due, now).await {
+        match self.look_at_run(due, now).await.map_err(EngineError::of_stored_row) {
             // One run that cannot be read must not hide the others.
             Err(error @ EngineError::Store(StoreError::Damaged { .. })) => {
                 let error: &(dyn std::error::Error + 'static) = &error;
@@ -236,6 +236,8 @@ async fn sweep_on(engine: Arc<Engine>, mut stopped: watch::Receiver<bool>) {
                 if pass.has_more { SOON } else { EVERY }
             }
             Err(EngineError::Closing) => return,
+            // The store has said so when it began, and says when it is over.
+            Err(EngineError::Store(StoreError::Unwritable(_))) => EVERY,
             Err(error) => {
                 let error: &(dyn std::error::Error + 'static) = &error;
                 tracing::warn!(error, "a sweep failed; the next one tries again");

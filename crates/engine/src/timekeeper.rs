@@ -132,9 +132,21 @@ impl Engine {
     async fn learn_what_is_doubted(&self) -> Result<(), EngineError> {
         let doubted = self.leases.take_doubted();
         for (n, (run, no)) in doubted.iter().enumerate() {
-            let read = self.store.run(&RunRef::Id(*run)).await;
-            let row = read.inspect_err(|_| self.leases.doubt(doubted[n..].iter().copied()))?;
-            let Some(row) = row else { continue };
+            let row = match self.store.run(&RunRef::Id(*run)).await {
+                Ok(Some(row)) => row,
+                Ok(None) => continue,
+                // One run that cannot be read must not hide the others. What of it is due later is
+                // learned then.
+                Err(error @ StoreError::Damaged { .. }) => {
+                    let error: &(dyn std::error::Error + 'static) = &error;
+                    tracing::warn!(error, %run, "a run cannot be read");
+                    continue;
+                }
+                Err(error) => {
+                    self.leases.doubt(doubted[n..].iter().copied());
+                    return Err(error.into());
+                }
+            };
             match row.run.handoff(*no).and_then(timers::timer) {
                 Some(timer) => {
                     let due = timer.due(self.clock.now());
@@ -154,7 +166,8 @@ impl Engine {
             TimerKind::Lease { fence, .. } => Command::LoseLease { handoff, fence },
             TimerKind::Wake => Command::Wake { handoff },
         };
-        match self.on_run(&timekeeper(), due.run, command).await {
+        let moved = self.on_run(&timekeeper(), due.run, command).await;
+        match moved.map_err(EngineError::of_stored_row) {
             // The commit has set the timers anew; this is for those of another node.
             Ok(_) => {
                 self.leases.done_with(due);
@@ -165,7 +178,7 @@ impl Engine {
                 Ok(Done::No)
             }
             // Something else came first: all well.
-            Err(EngineError::Refused { .. } | EngineError::NoSuchRun { .. }) => {
+            Err(EngineError::Refused { .. }) => {
                 self.leases.done_with(due);
                 Ok(Done::No)
             }
@@ -244,6 +257,8 @@ async fn tick_on(engine: Arc<Engine>, mut stopped: watch::Receiver<bool>) {
         match engine.tick().await {
             Ok(_) => {}
             Err(EngineError::Closing) => return,
+            // The store has said so when it began, and says when it is over.
+            Err(EngineError::Store(StoreError::Unwritable(_))) => {}
             Err(error) => {
                 let error: &(dyn std::error::Error + 'static) = &error;
                 tracing::warn!(error, "what was due could not be done; the next tick tries again");

@@ -4,7 +4,7 @@ use axum::body::Body;
 use baton_core::document::Node;
 use baton_core::package::{Format, Package};
 use baton_wire::json;
-use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use http_body_util::BodyExt as _;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
@@ -12,6 +12,7 @@ use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::Schema;
 
 use crate::problem::Problem;
+use crate::receive::too_large;
 
 /// The most that a request may bring; a package may have less.
 pub(crate) const MOST_BYTES: usize = 4 * 1024 * 1024;
@@ -31,13 +32,16 @@ pub(crate) async fn read(body: Body) -> Result<(String, Envelope), Problem> {
 }
 
 pub(crate) async fn read_text(body: Body) -> Result<String, Problem> {
-    let collected = Limited::new(body, MOST_BYTES).collect().await.map_err(|error| {
-        if error.downcast_ref::<LengthLimitError>().is_some() {
-            return Problem::too_large(format!("a request has at most {MOST_BYTES} bytes"));
-        }
-        Problem::malformed("broken_off", "the body did not arrive whole")
-    })?;
-    String::from_utf8(collected.to_bytes().into())
+    // The guard has received it, within its bounds; without a server nobody has.
+    let collected = body
+        .collect()
+        .await
+        .map_err(|_| Problem::malformed("broken_off", "the body did not arrive whole"))?;
+    let bytes = collected.to_bytes();
+    if bytes.len() > MOST_BYTES {
+        return Err(too_large());
+    }
+    String::from_utf8(bytes.into())
         .map_err(|_| Problem::malformed("not_utf8", "the body is not UTF-8 text"))
 }
 

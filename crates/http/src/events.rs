@@ -87,6 +87,7 @@ async fn open(
         Some(name) => Some(find_run(&app, name).await?),
         None => None,
     };
+    let place = app.listeners.clone().try_acquire_owned().map_err(|_| no_place())?;
     // Listened to before anything is read, so that nothing falls between.
     let tidings = app.live.listen().ok_or(EngineError::Closing)?;
     let last = headers.get("last-event-id").filter(|it| !it.is_empty());
@@ -105,13 +106,18 @@ async fn open(
         },
     };
     let first = Some(Bytes::from(format!("{RETRY}{first}")));
-    let stream = Stream { app, face, run, first, cursor, tidings, source: Source::Store };
+    let stream = Stream { app, face, run, first, cursor, tidings, source: Source::Store, place };
     let bytes = unfold(stream, async |mut stream| {
         let bytes = stream.next().await?;
         Some((Ok::<_, Infallible>(bytes), stream))
     });
     let headers = [(CONTENT_TYPE.as_str(), "text/event-stream"), ("x-accel-buffering", "no")];
     Ok((StatusCode::OK, headers, Body::from_stream(bytes)).into_response())
+}
+
+fn no_place() -> Problem {
+    let message = "as many clients listen to events as the server has places for; close some";
+    Problem::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message).again_after(5)
 }
 
 /// Where somebody begins. It has an id, so that whoever is cut off right after it loses nothing.

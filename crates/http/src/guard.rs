@@ -1,22 +1,28 @@
 //! Who may ask at all: a local server is reached by every page that the user's browser has open,
 //! so nothing that a foreign page could send is taken (DESIGN, section 11).
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use axum::body::{Body, HttpBody as _};
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, COOKIE, HOST, ORIGIN, REFERER,
-    REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+    CACHE_CONTROL, CONNECTION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, COOKIE, EXPECT, HOST, ORIGIN,
+    REFERER, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
+use futures_util::FutureExt as _;
 
 use crate::App;
 use crate::api;
+use crate::heavy::Heavy;
+use crate::limits::Limits;
 use crate::page;
 use crate::problem::Problem;
+use crate::receive::{ReceivedBody, drain};
 
 /// The names by which this server is called, and so the origins that are its own.
 #[derive(Debug, Clone)]
@@ -39,9 +45,18 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 impl Origins {
     pub(crate) fn new(address: SocketAddr, allowed: &[String]) -> Self {
         let port = address.port();
-        let loopback = ["localhost", "127.0.0.1", "[::1]"].map(|it| format!("{it}:{port}"));
-        let allowed = allowed.iter().map(|it| it.to_ascii_lowercase());
-        Self { hosts: loopback.into_iter().chain(allowed).collect() }
+        let own = match address.ip() {
+            IpAddr::V4(ip) => ip.to_string(),
+            IpAddr::V6(ip) => format!("[{ip}]"),
+        };
+        let names = ["localhost", "127.0.0.1", "[::1]", &own];
+        let mut hosts: Vec<String> = names.iter().map(|it| format!("{it}:{port}")).collect();
+        // Browsers and other clients leave the usual port out.
+        if port == 80 {
+            hosts.extend(names.map(str::to_owned));
+        }
+        hosts.extend(allowed.iter().map(|it| it.to_ascii_lowercase()));
+        Self { hosts }
     }
 
     fn has_host(&self, host: &str) -> bool {
@@ -59,28 +74,74 @@ impl Origins {
 pub(crate) async fn check(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>().cloned();
     let method = request.method().clone();
-    let refused = refuse(&app, &request).err().map(|it| it.into_response());
-    let mut response = match refused {
-        Some(response) => response,
-        None => next.run(request).await,
+    let mut response = match refuse(&app, &request) {
+        Ok(()) => answer(&app, request, route.as_ref(), next).await,
+        Err(problem) => turned_away(request, problem).await,
     };
     protect(response.headers_mut());
     // So that a client can tell a Baton from anything else at that address.
     let version = HeaderValue::from_static(env!("CARGO_PKG_VERSION"));
     response.headers_mut().insert(api::VERSION, version);
     response.headers_mut().insert(api::INSTANCE, app.instance.clone());
-    app.metrics.count(route.as_ref(), method, response.status());
+    app.metrics.count(route.as_ref(), &method, response.status());
+    response
+}
+
+/// Receives the body and carries the request out: here, or apart from the others where it would
+/// keep them waiting.
+async fn answer(app: &App, request: Request, route: Option<&MatchedPath>, next: Next) -> Response {
+    let (parts, body) = request.into_parts();
+    let received = match app.bodies.receive(body).await {
+        Ok(received) => received,
+        Err(problem) => return closing(problem.into_response()),
+    };
+    // What it takes of the bound on all bodies is given back with the answer.
+    let ReceivedBody { bytes, held: _held } = received;
+    let heavy = match (bytes.len() > Limits::SMALL_DOCUMENT, route) {
+        (true, _) => Some(Heavy::Document),
+        (false, Some(route)) => (parts.method == Method::GET && page::renders(route.as_str()))
+            .then_some(Heavy::Rendering),
+        (false, None) => None,
+    };
+    let body = if bytes.is_empty() { Body::empty() } else { Body::from(bytes) };
+    let answering = next.run(Request::from_parts(parts, body));
+    let answered = match heavy {
+        Some(kind) => app.heavy.run(kind, answering).await,
+        None => AssertUnwindSafe(answering).catch_unwind().await.map_err(|_| Problem::bug()),
+    };
+    answered.unwrap_or_else(Problem::into_response)
+}
+
+/// The answer to a request that is not looked at any further.
+async fn turned_away(request: Request, problem: Problem) -> Response {
+    let response = problem.into_response();
+    // A client that waits to be asked for its body never sends it.
+    let is_waiting = request.headers().contains_key(EXPECT);
+    let body = request.into_body();
+    if body.is_end_stream() || (!is_waiting && drain(body).await) {
+        return response;
+    }
+    closing(response)
+}
+
+/// With unread bytes before the next request, there can be none on this connection.
+fn closing(mut response: Response) -> Response {
+    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     response
 }
 
 fn refuse(app: &App, request: &Request) -> Result<(), Problem> {
     let origins = &app.origins;
     let headers = request.headers();
-    let host = text(headers, HOST.as_str()).or_else(|| {
-        let authority = request.uri().authority()?;
-        Some(authority.as_str())
-    });
-    if !host.is_some_and(|it| origins.has_host(it)) {
+    if headers.get_all(HOST).iter().nth(1).is_some() {
+        let message = "there is more than one `Host`; a request has one (RFC 9112)";
+        return Err(Problem::malformed("bad_host", message));
+    }
+    let authority = request.uri().authority().map(|it| it.as_str());
+    let host = text(headers, HOST.as_str()).or(authority);
+    // Where the address itself names a server, it counts, whatever `Host` says (RFC 9112).
+    let is_ours = |it: Option<&str>| it.is_some_and(|it| origins.has_host(it));
+    if !is_ours(host) || !is_ours(authority.or(host)) {
         let message = "this server answers only to its own names; see `--allow-host`";
         return Err(Problem::new(StatusCode::MISDIRECTED_REQUEST, "foreign_host", message));
     }
@@ -147,4 +208,30 @@ fn protect(headers: &mut HeaderMap) {
 
 fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers.get(name).and_then(|it| it.to_str().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_is_called_by_the_address_that_it_listens_on() {
+        for (listen, host, is_ours) in [
+            ("127.0.0.1:4180", "127.0.0.1:4180", true),
+            ("127.0.0.1:4180", "LOCALHOST:4180", true),
+            ("127.0.0.1:4180", "localhost", false),
+            ("127.0.0.1:4180", "localhost:80", false),
+            ("127.0.0.1:4180", "127.0.0.2:4180", false),
+            ("127.0.0.2:4180", "127.0.0.2:4180", true),
+            ("127.0.0.1:80", "localhost", true),
+            ("127.0.0.1:80", "localhost:80", true),
+            ("127.0.0.2:80", "127.0.0.2", true),
+            ("[::1]:80", "[::1]", true),
+            ("127.0.0.1:80", "evil.example", false),
+        ] {
+            let origins = Origins::new(listen.parse().unwrap(), &[]);
+            assert_eq!(origins.has_host(host), is_ours, "{listen} {host}");
+            assert_eq!(origins.has_origin(&format!("http://{host}")), is_ours, "{listen} {host}");
+        }
+    }
 }

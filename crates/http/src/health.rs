@@ -1,10 +1,12 @@
-//! Is it alive, and can it serve.
+//! Is it alive, and can it serve. `docs/how-to/server.md` has a table of what `/readyz` says.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use baton_engine::ArchiveHealth;
+use baton_engine::{ArchiveHealth, CheckProgress, DataCheck, Engine};
+use baton_store::WriteFault;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -22,18 +24,146 @@ async fn alive() -> &'static str {
     "ok\n"
 }
 
-/// Says whether the store answers. An archive that fails is told, and keeps nobody from working.
+/// Says whether the store answers, takes writes and is sound, and if not, why and what to do. An
+/// archive that fails is told, and keeps nobody from working.
 #[utoipa::path(get, path = "/readyz", operation_id = "isReady", tag = "server",
     responses(
         (status = 200, body = String, content_type = "text/plain"),
         (status = 503, description = "It does not", body = String, content_type = "text/plain"),
         ServerProblems))]
-async fn ready(State(app): State<Arc<App>>) -> (StatusCode, &'static str) {
-    match app.engine.store().last_position().await {
-        Ok(_) => match *app.engine.archive_health().borrow() {
-            ArchiveHealth::Off | ArchiveHealth::Well { .. } => (StatusCode::OK, "ready\n"),
-            ArchiveHealth::Failing { .. } => (StatusCode::OK, "ready, but the archive is behind\n"),
-        },
-        Err(_) => (StatusCode::SERVICE_UNAVAILABLE, "the store does not answer\n"),
+async fn ready(State(app): State<Arc<App>>) -> (StatusCode, String) {
+    let engine = &app.engine;
+    if engine.store().last_position().await.is_err() {
+        return (StatusCode::SERVICE_UNAVAILABLE, "the store does not answer\n".to_owned());
+    }
+    let archive = engine.archive_health().borrow().clone();
+    readiness(engine.write_fault(), &engine.data_check(), &archive)
+}
+
+fn readiness(
+    fault: Option<WriteFault>,
+    check: &DataCheck,
+    archive: &ArchiveHealth,
+) -> (StatusCode, String) {
+    if let Some(fault) = fault {
+        return (StatusCode::SERVICE_UNAVAILABLE, format!("not ready: {fault}\n"));
+    }
+    if let Some(first) = &check.first_problem {
+        let more = match check.n_problems {
+            0 | 1 => String::new(),
+            n => format!(" (and {} more)", n - 1),
+        };
+        let advice = "stop the server and type `baton verify`, which names all of it";
+        let text = format!("not ready: the data is damaged: {first}{more}; {advice}\n");
+        return (StatusCode::SERVICE_UNAVAILABLE, text);
+    }
+    let mut notes = Vec::new();
+    match check.progress {
+        CheckProgress::NotNeeded | CheckProgress::Finished => {}
+        CheckProgress::Running => notes.push("checking the data after an unclean stop"),
+        CheckProgress::Failed => notes.push("but the data could not be checked; see the log"),
+    }
+    match archive {
+        ArchiveHealth::Off | ArchiveHealth::Well { .. } => {}
+        ArchiveHealth::Failing { .. } => notes.push("but the archive is behind"),
+    }
+    let mut text = "ready".to_owned();
+    for note in notes {
+        text += ", ";
+        text += note;
+    }
+    (StatusCode::OK, text + "\n")
+}
+
+/// The same for Prometheus.
+pub(crate) fn metrics(engine: &Engine, text: &mut String) {
+    let check = engine.data_check();
+    let is_writable = u8::from(engine.write_fault().is_none());
+    let is_running = u8::from(check.progress == CheckProgress::Running);
+    for (name, help, value) in [
+        ("baton_store_writable", "1 while the data can be written.", u64::from(is_writable)),
+        ("baton_data_check_running", "1 while the data is checked.", u64::from(is_running)),
+        ("baton_data_checked_runs", "Runs that were checked since the start.", check.n_runs),
+        ("baton_data_problems", "Problems that this check found.", check.n_problems),
+    ] {
+        let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} gauge\n{name} {value}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_state_has_its_words() {
+        let well = ArchiveHealth::Off;
+        let failing = ArchiveHealth::Failing { problem: "disk full".to_owned() };
+        let check = |progress, problems: &[&str]| DataCheck {
+            progress,
+            n_runs: 3,
+            n_problems: problems.len() as u64,
+            first_problem: problems.first().map(|it| (*it).to_owned()),
+        };
+        let sound = check(CheckProgress::Finished, &[]);
+        let running = check(CheckProgress::Running, &[]);
+        let damaged =
+            check(CheckProgress::Running, &["run 2: its row does not name the last event"]);
+        let twice = check(CheckProgress::Finished, &["run 2: x", "run 3: y"]);
+        let replaced = WriteFault::Replaced {
+            what: "`baton.db` was deleted or moved while Baton had it open".to_owned(),
+            advice: "stop Baton".to_owned(),
+        };
+        let cases = [
+            (None, &sound, &well, 200, "ready\n"),
+            (None, &DataCheck::default(), &well, 200, "ready\n"),
+            (None, &sound, &failing, 200, "ready, but the archive is behind\n"),
+            (None, &running, &well, 200, "ready, checking the data after an unclean stop\n"),
+            (
+                None,
+                &running,
+                &failing,
+                200,
+                "ready, checking the data after an unclean stop, but the archive is behind\n",
+            ),
+            (
+                None,
+                &check(CheckProgress::Failed, &[]),
+                &well,
+                200,
+                "ready, but the data could not be checked; see the log\n",
+            ),
+            (
+                None,
+                &damaged,
+                &well,
+                503,
+                "not ready: the data is damaged: run 2: its row does not name the last event; stop the server and type `baton verify`, which names all of it\n",
+            ),
+            (
+                None,
+                &twice,
+                &well,
+                503,
+                "not ready: the data is damaged: run 2: x (and 1 more); stop the server and type `baton verify`, which names all of it\n",
+            ),
+            (
+                Some(WriteFault::DiskFull),
+                &damaged,
+                &failing,
+                503,
+                "not ready: the disk that holds Baton's data is full, so nothing was recorded; make room, then send the same again\n",
+            ),
+            (
+                Some(replaced),
+                &sound,
+                &well,
+                503,
+                "not ready: `baton.db` was deleted or moved while Baton had it open, so nothing more is recorded; stop Baton\n",
+            ),
+        ];
+        for (fault, check, archive, status, text) in cases {
+            let expected = (StatusCode::from_u16(status).unwrap(), text.to_owned());
+            assert_eq!(readiness(fault, check, archive), expected);
+        }
     }
 }

@@ -8,8 +8,11 @@ pub mod api;
 mod body;
 mod caller;
 mod events;
+mod failure_log;
 mod guard;
 mod health;
+mod heavy;
+mod limits;
 mod local;
 mod metrics;
 mod openapi;
@@ -17,9 +20,11 @@ mod page;
 mod params;
 mod problem;
 mod query;
+mod receive;
 mod recount;
 mod schemas;
 mod seed;
+mod serve;
 mod v1;
 
 use std::io;
@@ -34,15 +39,18 @@ use baton_core::decide::Fresh as _;
 use baton_engine::{Engine, SystemClock};
 use baton_store::Statistics;
 use tokio::net::TcpListener;
-use tokio::sync::oneshot;
+use tokio::sync::{Mutex, Semaphore, oneshot};
 use utoipa_axum::router::OpenApiRouter;
 use uuid::Uuid;
 
+pub use crate::limits::Limits;
 pub use crate::local::Local;
 
 use crate::events::Live;
 use crate::guard::Origins;
+use crate::heavy::HeavyPool;
 use crate::metrics::Metrics;
+use crate::receive::Bodies;
 use crate::recount::Recount;
 
 /// How a server listens, and to whom.
@@ -76,6 +84,7 @@ pub struct Server {
     instance: Uuid,
     router: Router,
     live: Arc<Live>,
+    limits: Limits,
 }
 
 /// Whoever does not read cannot be told that it is over: the rest does not wait for them.
@@ -95,11 +104,26 @@ pub(crate) struct App {
     pub(crate) live: Arc<Live>,
     /// How all handoffs fare.
     pub(crate) statistics: Recount<Statistics>,
+    pub(crate) heavy: HeavyPool,
+    pub(crate) bodies: Bodies,
+    /// One permit for each that may still begin to listen to events.
+    pub(crate) listeners: Arc<Semaphore>,
+    /// Held while a story is written over.
+    pub(crate) story_writes: Mutex<()>,
 }
 
 impl Server {
     /// Takes the address; a port of 0 picks a free one.
     pub async fn bind(engine: Arc<Engine>, options: &Options) -> Result<Self, ServeError> {
+        Self::bind_within(engine, options, Limits::default()).await
+    }
+
+    /// As [`Server::bind`], with bounds of the caller's own.
+    pub async fn bind_within(
+        engine: Arc<Engine>,
+        options: &Options,
+        limits: Limits,
+    ) -> Result<Self, ServeError> {
         let asked = options.listen;
         if !asked.ip().is_loopback() {
             return Err(ServeError::Open { address: asked });
@@ -116,8 +140,9 @@ impl Server {
         let origins = Origins::new(address, &options.allowed_hosts);
         let live = Arc::new(Live::new(engine.clone()));
         let instance = Uuid::from_bytes(SystemClock.nonce());
-        let router = router(engine, origins, instance, live.clone());
-        Ok(Self { listener, address, instance, router, live })
+        let heavy = HeavyPool::start(&limits).map_err(failed)?;
+        let router = router(engine, origins, instance, live.clone(), heavy, &limits);
+        Ok(Self { listener, address, instance, router, live, limits })
     }
 
     /// What its answers have as [`api::INSTANCE`].
@@ -132,7 +157,7 @@ impl Server {
     /// Serves until `stop` is done and the requests under way are answered. Streams of events end
     /// then, and come back to the next server with the last id they heard.
     pub async fn run(self, stop: impl Future<Output = ()> + Send + 'static) -> io::Result<()> {
-        let Self { listener, router, live, .. } = self;
+        let Self { listener, router, live, limits, .. } = self;
         let (stopped, overdue) = oneshot::channel();
         let ends = live.clone();
         let stop = async move {
@@ -141,7 +166,7 @@ impl Server {
             // Nobody waits for it any more where everything has ended already.
             let _ = stopped.send(());
         };
-        let serving = axum::serve(listener, router).with_graceful_shutdown(stop);
+        let serving = serve::serve(listener, router, limits, stop);
         let overdue = async {
             match overdue.await {
                 Ok(()) => tokio::time::sleep(MOST_FAREWELL).await,
@@ -153,13 +178,12 @@ impl Server {
             let live = live.clone();
             async move { live.run().await }
         });
-        let served = tokio::select! {
-            served = serving => served,
-            () = overdue => Ok(()),
-        };
+        tokio::select! {
+            () = serving => {}
+            () = overdue => {}
+        }
         live.close();
-        telling.await.map_err(io::Error::other)?;
-        served
+        telling.await.map_err(io::Error::other)
     }
 }
 
@@ -169,6 +193,8 @@ pub(crate) fn router(
     origins: Origins,
     instance: Uuid,
     live: Arc<Live>,
+    heavy: HeavyPool,
+    limits: &Limits,
 ) -> Router {
     let (routes, description) = described_routes().split_for_parts();
     let app = Arc::new(App {
@@ -181,6 +207,10 @@ pub(crate) fn router(
         metrics: Metrics::default(),
         statistics: Recount::default(),
         live,
+        heavy,
+        bodies: Bodies::new(limits),
+        listeners: Arc::new(Semaphore::new(limits.listeners)),
+        story_writes: Mutex::new(()),
         page: openapi::render(&description),
         description: match description.to_json() {
             Ok(description) => description,

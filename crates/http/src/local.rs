@@ -10,11 +10,15 @@ use axum::http::{HeaderValue, Request, Response};
 use baton_engine::Engine;
 use bytes::Bytes;
 use http_body_util::BodyExt as _;
+use tokio::sync::{Mutex, Semaphore};
 use tower::ServiceExt as _;
 
 use crate::events::Live;
 use crate::guard::Origins;
+use crate::heavy::HeavyPool;
+use crate::limits::Limits;
 use crate::metrics::Metrics;
+use crate::receive::Bodies;
 use crate::recount::Recount;
 use crate::{App, problem, v1};
 
@@ -34,6 +38,10 @@ impl Local {
             instance: HeaderValue::from_static("none"),
             metrics: Metrics::default(),
             statistics: Recount::default(),
+            heavy: HeavyPool::inline(),
+            bodies: Bodies::new(&Limits::default()),
+            listeners: Arc::new(Semaphore::new(0)),
+            story_writes: Mutex::new(()),
             description: String::new(),
             page: String::new(),
         });

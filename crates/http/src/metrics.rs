@@ -13,6 +13,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::App;
+use crate::health;
 use crate::openapi::ReadProblems;
 use crate::problem::Problem;
 
@@ -26,10 +27,24 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new().routes(routes!(show))
 }
 
-type Counts = HashMap<(Method, StatusCode), u64>;
+type Counts = HashMap<(&'static str, StatusCode), u64>;
+
+/// A client may invent methods, and each would be a series of its own for ever.
+fn method_label(method: &Method) -> &'static str {
+    match method.as_str() {
+        "GET" => "GET",
+        "HEAD" => "HEAD",
+        "POST" => "POST",
+        "PUT" => "PUT",
+        "PATCH" => "PATCH",
+        "DELETE" => "DELETE",
+        "OPTIONS" => "OPTIONS",
+        _ => "other",
+    }
+}
 
 impl Metrics {
-    pub(crate) fn count(&self, route: Option<&MatchedPath>, method: Method, status: StatusCode) {
+    pub(crate) fn count(&self, route: Option<&MatchedPath>, method: &Method, status: StatusCode) {
         let route = route.map_or("other", MatchedPath::as_str);
         let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
         // Looked for first: to insert takes a text of its own.
@@ -37,7 +52,7 @@ impl Metrics {
             requests.insert(route.to_owned(), Counts::new());
         }
         if let Some(of_route) = requests.get_mut(route) {
-            *of_route.entry((method, status)).or_default() += 1;
+            *of_route.entry((method_label(method), status)).or_default() += 1;
         }
     }
 
@@ -72,6 +87,7 @@ async fn show(State(app): State<Arc<App>>) -> Result<Response, Problem> {
     }
     text += "# HELP baton_events_total Events in the log.\n# TYPE baton_events_total counter\n";
     let _ = writeln!(text, "baton_events_total {}", position.0);
+    health::metrics(&app.engine, &mut text);
     if *app.engine.archive_health().borrow() != ArchiveHealth::Off {
         let n_behind = app.engine.archive_behind().await?;
         text += "# HELP baton_archive_behind Events that the archive does not tell of yet.\n";

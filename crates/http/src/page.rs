@@ -28,6 +28,23 @@ pub(crate) fn routes() -> Router<Arc<App>> {
         .route("/assets/{name}", get(document::asset))
 }
 
+/// True for a route whose answer is made of whole documents that are stored, so that nobody knows
+/// beforehand how long it takes.
+pub(crate) fn renders(route: &str) -> bool {
+    matches!(
+        route,
+        "/" | "/runs/{number}"
+            | "/handoffs/{number}"
+            | "/api/v1/handoffs/{handoff}"
+            | "/api/v1/handoffs/{handoff}/package"
+            | "/api/v1/handoffs/{handoff}/prompt"
+            | "/api/v1/runs/{run}/completion"
+            | "/api/v1/runs/{run}/decisions"
+            | "/api/v1/inbox"
+            | "/api/v1/blockers"
+    )
+}
+
 /// True for what a person may come to by a link from anywhere.
 pub(crate) fn is_page(path: &str) -> bool {
     path == "/" || path == "/api" || path.starts_with("/runs/") || path.starts_with("/handoffs/")

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use axum::http::header::CONTENT_TYPE;
+use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderValue, Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use baton_core::names::NameError;
@@ -14,6 +14,8 @@ use baton_wire::json::{self, JsonError, JsonFault};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
+
+use crate::failure_log;
 
 /// Boxed, because every handler's result has room for it.
 #[derive(Debug)]
@@ -59,6 +61,9 @@ pub struct Document {
     /// What the run is at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub actual_version: Option<u64>,
+    /// In seconds, for the header of that name.
+    #[serde(skip)]
+    retry_after: Option<u32>,
 }
 
 /// One rule that a package breaks.
@@ -70,9 +75,15 @@ pub struct Broken {
     pub message: String,
 }
 
+impl From<baton_core::problem::Problem> for Broken {
+    fn from(problem: baton_core::problem::Problem) -> Self {
+        Self { path: problem.path, rule: problem.rule, message: problem.message }
+    }
+}
+
 impl Problem {
     pub(crate) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
-        let message = message.into();
+        let message = shortened(message.into());
         Self(Box::new(Document {
             success: false,
             about: format!("https://baton.invalid/errors/{code}"),
@@ -87,7 +98,26 @@ impl Problem {
             handoff: None,
             expected_version: None,
             actual_version: None,
+            retry_after: None,
         }))
+    }
+
+    /// What only a fault of ours can cause; what it was is in the log.
+    pub(crate) fn bug() -> Self {
+        let message = "the server failed over this request, and has logged how; it serves others";
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "bug", message)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn code(&self) -> &str {
+        &self.0.code
+    }
+
+    /// With a hint when it is worth another try.
+    #[must_use]
+    pub(crate) fn again_after(mut self, seconds: u32) -> Self {
+        self.0.retry_after = Some(seconds);
+        self
     }
 
     pub(crate) fn malformed(code: &'static str, message: impl Into<String>) -> Self {
@@ -106,6 +136,17 @@ impl Problem {
     }
 }
 
+/// What a message quotes of a request may be as large as the request.
+const MOST_MESSAGE: usize = 8 * 1024;
+
+fn shortened(mut message: String) -> String {
+    if message.len() > MOST_MESSAGE {
+        message.truncate(message.floor_char_boundary(MOST_MESSAGE));
+        message.push('…');
+    }
+    message
+}
+
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let body = match serde_json::to_string(&self.0) {
@@ -113,7 +154,11 @@ impl IntoResponse for Problem {
             Err(error) => unreachable!("our own types always encode: {error}"),
         };
         let kind = HeaderValue::from_static("application/problem+json");
-        (self.0.status, [(CONTENT_TYPE, kind)], body).into_response()
+        let mut response = (self.0.status, [(CONTENT_TYPE, kind)], body).into_response();
+        if let Some(seconds) = self.0.retry_after {
+            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        response
     }
 }
 
@@ -128,8 +173,7 @@ impl From<EngineError> for Problem {
             ErrorClass::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
         };
         if error.class() == ErrorClass::Unavailable {
-            let error: &(dyn std::error::Error + 'static) = &error;
-            tracing::error!(error, "a request could not be served");
+            failure_log::tell(&error);
         }
         let mut problem = Self::new(status, error.code(), error.to_string());
         let document = &mut problem.0;
@@ -138,6 +182,8 @@ impl From<EngineError> for Problem {
         } else if let EngineError::Outdated { expected, actual } = error {
             document.expected_version = Some(expected.0);
             document.actual_version = Some(actual.0);
+        } else if let EngineError::StoryTooLarge { problems, .. } = error {
+            document.problems = problems.into_iter().map(Broken::from).collect();
         }
         problem
     }
@@ -146,12 +192,7 @@ impl From<EngineError> for Problem {
 impl Document {
     fn explain(&mut self, refusal: Refusal) {
         if let Refusal::Contract { problems, skeleton, .. } = refusal {
-            let broken = |it: baton_core::problem::Problem| Broken {
-                path: it.path,
-                rule: it.rule,
-                message: it.message,
-            };
-            self.problems = problems.into_iter().map(broken).collect();
+            self.problems = problems.into_iter().map(Broken::from).collect();
             self.skeleton = RawValue::from_string(json::print(&skeleton)).ok();
         } else if let Refusal::AlreadyAccepted { holder, .. } = refusal {
             self.holder = Some(holder.to_string());

@@ -2,6 +2,7 @@
 //! looks for acknowledged commands that are missing or there twice, and for broken chains.
 #![expect(clippy::disallowed_methods, reason = "it starts itself as the victim")]
 
+mod damage;
 mod served;
 
 use std::collections::BTreeSet;
@@ -27,6 +28,9 @@ pub(crate) struct Options {
     /// What is killed
     #[arg(long, value_enum, default_value_t = What::Engine)]
     what: What,
+    /// The `baton` that is let loose on damaged files; the one beside this program unless named
+    #[arg(long)]
+    baton: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -35,6 +39,8 @@ enum What {
     Engine,
     /// A server whose callers are outside, and go on with the next one
     Server,
+    /// A process whose files are damaged after it was killed
+    Damage,
 }
 
 #[derive(Debug, Args)]
@@ -44,6 +50,11 @@ pub(crate) struct VictimOptions {
     /// Keeps the names of one life apart from those of the next
     #[arg(long)]
     life: u32,
+    #[arg(long, default_value_t = N_CALLERS)]
+    callers: usize,
+    /// How long each caller rests after a story
+    #[arg(long, default_value_t = 0)]
+    pause_ms: u64,
 }
 
 const N_CALLERS: usize = 16;
@@ -66,6 +77,11 @@ pub(crate) async fn run(options: &Options) -> Result<()> {
     match options.what {
         What::Engine => kill_engines(options.kills, &mut random).await,
         What::Server => served::kill_servers(options.kills, &mut random).await,
+        What::Damage => {
+            let beside = std::env::current_exe()?.with_file_name("baton");
+            let baton = options.baton.clone().unwrap_or(beside);
+            damage::damage(options.kills, baton, &mut random).await
+        }
     }
 }
 
@@ -161,10 +177,10 @@ pub(crate) async fn play_victim(options: &VictimOptions) -> Result<()> {
     let engine = crew::engine_over(crew::sqlite(&options.dir)?).await?;
     say("open");
     let mut callers = Vec::new();
-    for n in 0..N_CALLERS {
+    for n in 0..options.callers {
         let name = format!("life{}-{n}", options.life);
         let hand = Hand::new(engine.clone(), name, Keys::Every)?.leasing();
-        callers.push(tokio::spawn(work_for_ever(hand)));
+        callers.push(tokio::spawn(work_for_ever(hand, Duration::from_millis(options.pause_ms))));
     }
     for caller in callers {
         caller.await??;
@@ -172,8 +188,9 @@ pub(crate) async fn play_victim(options: &VictimOptions) -> Result<()> {
     Ok(())
 }
 
-async fn work_for_ever(mut hand: Hand) -> Result<()> {
+async fn work_for_ever(mut hand: Hand, pause: Duration) -> Result<()> {
     loop {
+        tokio::time::sleep(pause).await;
         hand.tell_story(|acked| {
             let key = acked.key.unwrap_or_default();
             say(&format!("{key} {} {}", acked.run, acked.version));

@@ -1,5 +1,5 @@
 //! Puts load on Baton: to measure it (`engine`, `http`, `events`, `formats`, `leases`,
-//! `growth`), and to kill it in the middle (`crash`).
+//! `growth`, `hostile`), and to kill it in the middle (`crash`).
 #![expect(clippy::print_stdout, reason = "its report is its purpose")]
 
 mod bench;
@@ -9,6 +9,7 @@ mod events;
 mod formats;
 mod growth;
 mod history;
+mod hostile;
 mod http;
 mod leases;
 mod raw;
@@ -44,6 +45,8 @@ enum Command {
     Leases(leases::Options),
     /// What it costs that many runs are open
     Growth(growth::Options),
+    /// What others notice of clients that mean harm, and what those take of the memory
+    Hostile(hostile::Options),
     /// Kill a process under load again and again, and look for what was lost
     Crash(crash::Options),
     /// What `crash` kills
@@ -62,13 +65,14 @@ fn main() -> anyhow::Result<()> {
         Command::Formats(options) => formats::run(&options),
         Command::Leases(options) => runtime.block_on(leases::run(&options)),
         Command::Growth(options) => runtime.block_on(growth::run(&options)),
+        Command::Hostile(options) => runtime.block_on(hostile::run(&options)),
         Command::Crash(options) => runtime.block_on(crash::run(&options)),
         Command::Victim(options) => runtime.block_on(crash::play_victim(&options)),
     }
 }
 
 fn runtime_for(command: &Command) -> std::io::Result<Runtime> {
-    let mut runtime = if matches!(command, Command::Http(_)) {
+    let mut runtime = if matches!(command, Command::Http(_) | Command::Hostile(_)) {
         // Who measures a server takes as little of the machine as can be.
         Builder::new_current_thread()
     } else {

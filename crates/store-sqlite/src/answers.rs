@@ -1,10 +1,11 @@
 //! Answers to commands that may be sent twice, by their key.
 
 use baton_store::{Answered, AppendError};
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
+use crate::checksum::{self, Part};
 use crate::columns::{hash, time};
-use crate::error::to_append;
+use crate::error::{in_row, to_append};
 
 /// Fails where the command with this key was answered before. Asked before anything is written.
 pub(crate) fn refuse_repeated(
@@ -18,9 +19,11 @@ pub(crate) fn refuse_repeated(
 }
 
 pub(crate) fn add(connection: &Connection, answered: &Answered, at: i64) -> rusqlite::Result<()> {
-    let sql = "insert into answered (scope, key, request, answered_at, answer)
-               values (?1, ?2, ?3, ?4, ?5)";
-    let params = params![answered.scope, answered.key, answered.request.0, at, answered.answer];
+    let sql = "insert into answered (scope, key, request, answered_at, answer, checksum)
+               values (?1, ?2, ?3, ?4, ?5, ?6)";
+    let Answered { scope, key, request, answer, .. } = answered;
+    let sum = checksum(scope, key, &request.0, at, answer);
+    let params = params![scope, key, request.0, at, answer, sum];
     connection.prepare_cached(sql)?.execute(params)?;
     Ok(())
 }
@@ -30,9 +33,14 @@ pub(crate) fn find(
     scope: &str,
     key: &str,
 ) -> rusqlite::Result<Option<Answered>> {
-    let sql = "select scope, key, request, answered_at, answer from answered
+    let sql = "select rowid as row_number, scope, key, request, answered_at, answer from answered
                where scope = ?1 and key = ?2";
-    let read = |row: &rusqlite::Row<'_>| {
+    connection.prepare_cached(sql)?.query_row([scope, key], read).optional()
+}
+
+/// Of a row that has its own number as `row_number`.
+pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Answered> {
+    let columns = || {
         Ok(Answered {
             scope: row.get("scope")?,
             key: row.get("key")?,
@@ -41,7 +49,12 @@ pub(crate) fn find(
             at: time(row, "answered_at")?,
         })
     };
-    connection.prepare_cached(sql)?.query_row([scope, key], read).optional()
+    columns().map_err(in_row(row, "answered", "row_number"))
+}
+
+pub(crate) fn checksum(scope: &str, key: &str, request: &[u8], at: i64, answer: &str) -> i64 {
+    let (scope, key, answer) = (Part::Text(scope), Part::Text(key), Part::Text(answer));
+    checksum::checksum(&[scope, key, Part::Bytes(request), Part::Integer(at), answer])
 }
 
 pub(crate) const FORGET: &str = "delete from answered where rowid in (

@@ -91,7 +91,7 @@ pub(crate) fn append(
         }
     }
     for change in &append.timers {
-        timers::change(connection, run_number, change)?;
+        timers::change(connection, append.run.id, run_number, change)?;
     }
     if let Some(is_waiting) = append.waiting {
         waiting::change(connection, run_number, is_waiting).map_err(to_append)?;
@@ -99,7 +99,7 @@ pub(crate) fn append(
     if let Some(is_blocked) = append.blocked {
         blocked::change(connection, run_number, is_blocked).map_err(to_append)?;
     }
-    due::change(connection, run_number, append.due)?;
+    due::change(connection, append.run.id, run_number, append.due)?;
     if let Some(status) = append.story_status {
         stories::run_is(connection, &append.run.story, status).map_err(to_append)?;
     }

@@ -1,12 +1,12 @@
 //! A database that somebody else has open: it is read and never written, so no lock is needed.
 //! SQLite's write-ahead log gives each statement one moment of it, whatever the other does.
 
-use std::path::Path;
-
+use baton_files::Dir;
 use baton_store::StoreError;
 
-use crate::FILE;
+use crate::check;
 use crate::error::OpenError;
+use crate::filesystem;
 use crate::reader::Readers;
 
 /// Only what is one statement is here: two queries may see two moments.
@@ -16,19 +16,19 @@ pub struct Beside {
 }
 
 impl Beside {
-    pub fn open(dir: &Path) -> Result<Self, OpenError> {
-        Ok(Self { readers: Readers::open(&dir.join(FILE))? })
+    pub fn open(dir: &Dir) -> Result<Self, OpenError> {
+        Ok(Self { readers: Readers::open(&filesystem::path_in(dir)?)? })
     }
 
     /// As [`SqliteStore::copy_into`](crate::SqliteStore::copy_into).
-    pub async fn copy_into(&self, dir: &Path) -> Result<(), StoreError> {
+    pub async fn copy_into(&self, dir: &Dir) -> Result<(), StoreError> {
         self.readers.copy_into(dir).await
     }
 
     /// Everything that is wrong with the file itself. Whether what it tells is true can be seen in
     /// a copy.
     pub async fn check(&self) -> Result<Vec<String>, StoreError> {
-        self.readers.check().await
+        self.readers.check(check::in_file).await
     }
 
     pub async fn close(&self) {
@@ -42,18 +42,18 @@ mod tests {
     use baton_store_tests::{dump, sample};
 
     use super::*;
-    use crate::SqliteStore;
+    use crate::{FILE, SqliteStore};
 
     #[tokio::test]
     async fn what_another_has_open_is_copied_and_checked_while_it_writes() {
         let [here, there] = [(); 2].map(|()| tempfile::tempdir().unwrap());
         let store = SqliteStore::open(here.path()).unwrap();
-        let beside = Beside::open(here.path()).unwrap();
+        let beside = Beside::open(&Dir::open(here.path()).unwrap()).unwrap();
         for append in sample::tale(1, "s1") {
             store.append(append.into()).await.unwrap();
         }
         let before = dump(&store).await;
-        beside.copy_into(there.path()).await.unwrap();
+        beside.copy_into(&Dir::open(there.path()).unwrap()).await.unwrap();
         for append in sample::tale(2, "s2") {
             store.append(append.into()).await.unwrap();
         }
@@ -67,7 +67,7 @@ mod tests {
     #[test]
     fn where_there_is_no_database_none_is_made() {
         let dir = tempfile::tempdir().unwrap();
-        assert!(Beside::open(dir.path()).is_err());
+        assert!(Beside::open(&Dir::open(dir.path()).unwrap()).is_err());
         assert!(!dir.path().join(FILE).exists());
     }
 }

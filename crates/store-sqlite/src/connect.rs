@@ -8,13 +8,10 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 
 use crate::error::{OpenError, to_open};
-use crate::{check, filesystem};
+use crate::filesystem;
 
 /// Before it, two connections that wrote and checkpointed at once could damage the file.
 const OLDEST_SAFE_SQLITE: i32 = 3_051_003;
-
-/// How many pages a commit may leave in the log before it moves them into the database.
-pub(crate) const CHECKPOINT_PAGES: &str = "16000";
 
 /// More than the statements there are, so that none is ever parsed twice.
 const N_STATEMENTS: usize = 64;
@@ -31,7 +28,8 @@ const FOR_ALL: [(&str, &str, &str); 6] = [
 const FOR_WRITING: [(&str, &str, &str); 5] = [
     ("journal_mode", "wal", "wal"),
     ("synchronous", "full", "2"),
-    ("wal_autocheckpoint", CHECKPOINT_PAGES, CHECKPOINT_PAGES),
+    // The writer moves the log into the database, when a mark covers it.
+    ("wal_autocheckpoint", "0", "0"),
     // A log that grew is cut back; below this it keeps its place on the disk, which is faster.
     ("journal_size_limit", "67108864", "67108864"),
     // What is written is at the end of each tree. More would not be read again, and every commit
@@ -45,10 +43,25 @@ const FOR_READING: [(&str, &str, &str); 2] =
 /// Opens the one connection that writes, and makes the file where there is none.
 pub(crate) fn writing(path: &Path) -> Result<Connection, OpenError> {
     refuse_old_sqlite()?;
-    check::before_open(path)?;
     filesystem::prepare(path)?;
     let connection = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     set(&connection, path, &FOR_WRITING)?;
+    Ok(connection)
+}
+
+/// Opens one that looks at a database that may be damaged, and leaves every byte of it and of its
+/// log where it is. The file is there.
+pub(crate) fn looking(path: &Path) -> Result<Connection, OpenError> {
+    refuse_old_sqlite()?;
+    open(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
+}
+
+/// Opens one for a file that is thrown away when its process ends: nothing in it needs to last.
+pub(crate) fn scratch(path: &Path) -> Result<Connection, OpenError> {
+    refuse_old_sqlite()?;
+    filesystem::prepare(path)?;
+    let connection = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    set(&connection, path, &[("journal_mode", "off", "off"), ("synchronous", "off", "0")])?;
     Ok(connection)
 }
 
@@ -60,21 +73,55 @@ pub(crate) fn reading(path: &Path) -> Result<Connection, OpenError> {
     Ok(connection)
 }
 
+/// Opens one that reads a file which nothing changes meanwhile, without a lock and without files
+/// beside it. A log beside it would not be seen.
+pub(crate) fn reading_frozen(path: &Path) -> Result<Connection, OpenError> {
+    let mode = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+    let connection = open(Path::new(&frozen_uri(path)), mode)?;
+    set(&connection, path, &FOR_READING)?;
+    Ok(connection)
+}
+
+/// Every byte that could mean something in a URI is escaped.
+fn frozen_uri(path: &Path) -> String {
+    use std::fmt::Write as _;
+    let mut uri = "file:".to_owned();
+    for byte in path.as_os_str().as_encoded_bytes() {
+        if byte.is_ascii_alphanumeric() || b"/._-".contains(byte) {
+            uri.push(char::from(*byte));
+        } else {
+            // Writing into a text never fails.
+            let _ = write!(uri, "%{byte:02X}");
+        }
+    }
+    uri + "?immutable=1"
+}
+
 fn open(path: &Path, mode: OpenFlags) -> Result<Connection, OpenError> {
     // One thread uses a connection at a time, so it needs no lock of its own.
-    let flags = mode | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let flags = mode | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let connection = Connection::open_with_flags(path, flags).map_err(to_open(path))?;
     connection.set_prepared_statement_cache_capacity(N_STATEMENTS);
     // Otherwise some statements are parsed again whenever a parameter has another value.
-    let is_stable = connection
-        .set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)
-        .map_err(to_open(path))?;
-    if !is_stable {
-        let (name, wanted) = ("SQLITE_DBCONFIG_ENABLE_QPSG", "on".to_owned());
-        return Err(OpenError::Setting { name, wanted, found: "off".to_owned() });
-    }
+    switch_on(&connection, path, DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG)?;
+    // The log is moved into the database by the writer alone, when a mark covers it.
+    switch_on(&connection, path, DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE)?;
     set(&connection, path, &FOR_ALL)?;
     Ok(connection)
+}
+
+/// The log is empty, and closing the last connection may remove it.
+pub(crate) fn remove_log_on_close(connection: &Connection) {
+    // An empty log does no harm where it stays.
+    let _ = connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false);
+}
+
+fn switch_on(connection: &Connection, path: &Path, switch: DbConfig) -> Result<(), OpenError> {
+    if !connection.set_db_config(switch, true).map_err(to_open(path))? {
+        let (wanted, found) = ("on".to_owned(), "off".to_owned());
+        return Err(OpenError::Setting { name: "a switch of the connection", wanted, found });
+    }
+    Ok(())
 }
 
 fn set(
@@ -170,6 +217,7 @@ mod tests {
         writing(&dir.path().join("real.db")).unwrap();
         let link = dir.path().join("baton.db");
         std::os::unix::fs::symlink(dir.path().join("real.db"), &link).unwrap();
-        assert!(matches!(writing(&link), Err(OpenError::Link { .. })));
+        assert!(matches!(writing(&link), Err(OpenError::Files(_))));
+        assert!(matches!(reading(&link), Err(OpenError::Sqlite { .. })));
     }
 }

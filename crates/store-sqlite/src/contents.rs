@@ -5,8 +5,8 @@ use baton_core::package::Format;
 use baton_core::run::RunId;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use crate::columns::{content_id, hash, parsed};
-use crate::error::unreadable;
+use crate::columns::{content_id, hash, number, parsed};
+use crate::error::{in_row, unreadable};
 
 /// Adds a text. The same one again is the same text: its id is a hash of it.
 pub(crate) fn add(
@@ -17,14 +17,27 @@ pub(crate) fn add(
     let sql = "insert into contents (run_number, id, nonce, kind, format, hash, text)
                values (?1, ?2, ?3, ?4, ?5, ?6, ?7)
                on conflict (run_number, id) do nothing";
-    let (kind, format, hash) = match content.kind {
-        ContentKind::Package { format, hash } => ("package", Some(format.name()), Some(hash.0)),
-        ContentKind::Words => ("words", None, None),
-    };
+    let (kind, format, hash) = columns_of(content.kind);
     let params =
         params![run_number, content.id.0.0, content.nonce, kind, format, hash, content.text];
     connection.prepare_cached(sql)?.execute(params)?;
     Ok(())
+}
+
+/// Adds a text to a table of texts without runs.
+pub(crate) fn hold(connection: &Connection, content: &Content) -> rusqlite::Result<()> {
+    let sql = "insert or ignore into contents values (?1, ?2, ?3, ?4, ?5, ?6)";
+    let (kind, format, hash) = columns_of(content.kind);
+    let params = params![content.id.0.0, content.nonce, kind, format, hash, content.text];
+    connection.prepare_cached(sql)?.execute(params)?;
+    Ok(())
+}
+
+fn columns_of(kind: ContentKind) -> (&'static str, Option<&'static str>, Option<[u8; 32]>) {
+    match kind {
+        ContentKind::Package { format, hash } => ("package", Some(format.name()), Some(hash.0)),
+        ContentKind::Words => ("words", None, None),
+    }
 }
 
 pub(crate) fn find(
@@ -32,7 +45,7 @@ pub(crate) fn find(
     run: RunId,
     ids: &[ContentId],
 ) -> rusqlite::Result<Vec<Content>> {
-    let sql = "select id, nonce, kind, format, hash, text from contents
+    let sql = "select rowid as row_number, id, nonce, kind, format, hash, text from contents
                where run_number = (select number from runs where id = ?1) and id = ?2";
     let mut statement = connection.prepare_cached(sql)?;
     let mut found = Vec::with_capacity(ids.len());
@@ -42,7 +55,26 @@ pub(crate) fn find(
     Ok(found)
 }
 
-fn read(row: &Row<'_>) -> rusqlite::Result<Content> {
+/// The texts of a run that are known to be lost.
+pub(crate) fn lost(connection: &Connection, run: RunId) -> rusqlite::Result<Vec<ContentId>> {
+    let sql = "select id from lost_texts
+               where run_number = (select number from runs where id = ?1)";
+    let read = |row: &Row<'_>| content_id(row, "id");
+    connection.prepare_cached(sql)?.query_map([run.0.as_bytes()], read)?.collect()
+}
+
+pub(crate) fn count(connection: &Connection, run: RunId) -> rusqlite::Result<u64> {
+    let sql = "select count(*) as n from contents
+               where run_number = (select number from runs where id = ?1)";
+    connection.prepare_cached(sql)?.query_row([run.0.as_bytes()], |row| number(row, "n"))
+}
+
+/// Of a row that has its own number as `row_number`.
+pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Content> {
+    columns(row).map_err(in_row(row, "contents", "row_number"))
+}
+
+fn columns(row: &Row<'_>) -> rusqlite::Result<Content> {
     let kind = match row.get_ref("kind")?.as_str() {
         Ok("package") => ContentKind::Package {
             format: parsed(row, "format", Format::parse)?,

@@ -3,6 +3,7 @@
 use baton_store::Position;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
+use crate::checksum::{self, Part};
 use crate::columns::{integer, number};
 
 pub(crate) fn find(connection: &Connection, projector: &str) -> rusqlite::Result<Position> {
@@ -21,11 +22,16 @@ pub(crate) fn advance(
 ) -> rusqlite::Result<bool> {
     // Only a cursor that has never moved may be missing.
     let sql = if from == Position::START {
-        "insert into cursors (projector, position) values (?1, ?3)
-         on conflict (projector) do update set position = ?3 where position = ?2"
+        "insert into cursors (projector, position, checksum) values (?1, ?3, ?4)
+         on conflict (projector) do update set position = ?3, checksum = ?4 where position = ?2"
     } else {
-        "update cursors set position = ?3 where projector = ?1 and position = ?2"
+        "update cursors set position = ?3, checksum = ?4 where projector = ?1 and position = ?2"
     };
-    let params = params![projector, integer(from.0), integer(to.0)];
+    let sum = checksum(projector, integer(to.0));
+    let params = params![projector, integer(from.0), integer(to.0), sum];
     Ok(connection.prepare_cached(sql)?.execute(params)? > 0)
+}
+
+pub(crate) fn checksum(projector: &str, position: i64) -> i64 {
+    checksum::checksum(&[Part::Text(projector), Part::Integer(position)])
 }

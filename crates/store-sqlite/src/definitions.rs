@@ -3,9 +3,10 @@
 use baton_core::hash::Hash;
 use baton_core::names::WorkflowName;
 use baton_store::Definition;
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::columns::{hash, parsed};
+use crate::error::in_row;
 
 pub(crate) fn add(connection: &Connection, definition: &Definition) -> rusqlite::Result<()> {
     let sql = "insert into definitions (hash, name, text) values (?1, ?2, ?3)
@@ -16,13 +17,18 @@ pub(crate) fn add(connection: &Connection, definition: &Definition) -> rusqlite:
 }
 
 pub(crate) fn find(connection: &Connection, which: &Hash) -> rusqlite::Result<Option<Definition>> {
-    let sql = "select hash, name, text from definitions where hash = ?1";
-    let read = |row: &rusqlite::Row<'_>| {
+    let sql = "select rowid as row_number, hash, name, text from definitions where hash = ?1";
+    connection.prepare_cached(sql)?.query_row([which.0], read).optional()
+}
+
+/// Of a row that has its own number as `row_number`.
+pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Definition> {
+    let columns = || {
         Ok(Definition {
             hash: hash(row, "hash")?,
             name: parsed(row, "name", |it| WorkflowName::parse(it).ok())?,
             text: row.get("text")?,
         })
     };
-    connection.prepare_cached(sql)?.query_row([which.0], read).optional()
+    columns().map_err(in_row(row, "definitions", "row_number"))
 }

@@ -1,11 +1,16 @@
 //! What SQLite says, in the words of the store. The only file that looks into its errors.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use baton_store::{AppendError, StoreError};
-use rusqlite::ErrorCode;
+use baton_files::FileError;
+use baton_store::{AppendError, StoreError, WriteFault};
 use rusqlite::types::Type;
+use rusqlite::{ErrorCode, Row};
+
+use crate::exchange::ExchangeError;
+use crate::room::has_room;
 
 /// Why a store could not be opened.
 #[derive(Debug, thiserror::Error)]
@@ -16,8 +21,10 @@ pub enum OpenError {
         #[source]
         source: std::io::Error,
     },
-    #[error("`{path}` is a link; name the directory that it leads to")]
-    Link { path: PathBuf },
+    #[error(transparent)]
+    Files(FileError),
+    #[error("a restore that was interrupted cannot be finished")]
+    Interrupted(#[source] ExchangeError),
     #[error("`{dir}` is on {kind}, where a database is not safe; use a local disk")]
     Network { dir: PathBuf, kind: String },
     #[error("SQLite {found} can damage a database; build Baton with 3.51.3 or newer")]
@@ -30,12 +37,41 @@ pub enum OpenError {
     FromTheFuture { path: PathBuf, number: i64 },
     #[error("`{path}` was made with another migration {number} than this Baton has")]
     Changed { path: PathBuf, number: i64 },
-    #[error("`{path}` is damaged; restore a backup")]
+    #[error("`{}` is damaged: {damage}. Nothing was changed; {RECOVER}", path.display())]
     Damaged {
         path: PathBuf,
+        damage: Damage,
         #[source]
         source: Option<Box<dyn std::error::Error + Send + Sync>>,
     },
+    #[error(
+        "`{}` is missing or empty, and this project had a database{}; {RECOVER}, \
+         `baton restore FILE` to bring back a backup, or `baton init --new-data` to begin with \
+         an empty one",
+        path.display(), last_event(*position)
+    )]
+    Missing {
+        path: PathBuf,
+        /// Of the newest event that there was, if that is known.
+        position: Option<u64>,
+    },
+    #[error(
+        "`{}` is older than what was last written here (up to event {marked}): a copy, or part of it \
+         is lost. Nothing was changed; {RECOVER}, or `baton restore --replace FILE` to go on with \
+         a backup",
+        path.display()
+    )]
+    Older { path: PathBuf, marked: u64 },
+    #[error(
+        "`{}` is not the database that was last open here. Nothing was changed; put the right one \
+         back, or type `baton restore --replace FILE` to go on with this one",
+        path.display()
+    )]
+    Exchanged { path: PathBuf },
+    #[error("`{}` has data; `baton restore --replace FILE` puts another database in its place", path.display())]
+    InTheWay { path: PathBuf },
+    #[error("`{path}` cannot be opened: {fault}")]
+    Unwritable { path: PathBuf, fault: WriteFault },
     #[error("`{path}` cannot be opened")]
     Sqlite {
         path: PathBuf,
@@ -44,12 +80,93 @@ pub enum OpenError {
     },
 }
 
+const RECOVER: &str = "type `baton recover` to save all that is whole into a new database";
+
+fn last_event(position: Option<u64>) -> String {
+    position.map_or_else(String::new, |it| format!(" that went up to event {it}"))
+}
+
+/// What is damaged, and how much of it is whole.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Damage {
+    #[error("its first page is not that of a database")]
+    Header,
+    #[error(
+        "it has {n_bytes} bytes, which is less than its {n_pages} pages of {page_size} bytes take"
+    )]
+    Short { n_bytes: u64, n_pages: u32, page_size: u32 },
+    #[error("its pages do not fit together")]
+    Pages,
+    #[error("there is a log, and no database to go with it")]
+    LogAlone,
+    #[error("its first 32 bytes are not those of a log")]
+    LogHeader,
+    #[error("frame {} is broken, though frames were written behind it ({n_whole} before it are whole)", n_whole + 1)]
+    LogBroken {
+        n_whole: u64,
+        /// The first frame behind the broken one, counted from 0.
+        stranded: u64,
+    },
+    #[error("it has {n_whole} whole frames, and had {n_frames}")]
+    LogShort { n_whole: u64, n_frames: u64 },
+    #[error("it is missing or empty, and had {n_frames} frames")]
+    LogMissing { n_frames: u64 },
+    #[error("Baton never makes such a file, and SQLite would write it over the database")]
+    Journal,
+}
+
+impl Damage {
+    /// In which file it is.
+    pub(crate) fn file(&self) -> &'static str {
+        match self {
+            Self::Header | Self::Short { .. } | Self::Pages => crate::FILE,
+            Self::LogAlone
+            | Self::LogHeader
+            | Self::LogBroken { .. }
+            | Self::LogShort { .. }
+            | Self::LogMissing { .. } => "baton.db-wal",
+            Self::Journal => "baton.db-journal",
+        }
+    }
+}
+
+impl OpenError {
+    /// Why the data cannot be opened for writing, where the disk is the reason. It may be good for
+    /// [`reading`](crate::SqliteStore::open_frozen) all the same.
+    pub fn write_fault(&self) -> Option<WriteFault> {
+        match self {
+            OpenError::File { source, .. } | OpenError::Files(FileError::Io { source, .. }) => {
+                fault_of_io(source)
+            }
+            OpenError::Unwritable { fault, .. } => Some(fault.clone()),
+            OpenError::Sqlite { path, source } => write_fault(source).or_else(|| {
+                let dir = path.parent()?;
+                has_room(dir).err().as_ref().and_then(fault_of_io)
+            }),
+            OpenError::Setting { .. }
+            | OpenError::Files(_)
+            | OpenError::Interrupted(_)
+            | OpenError::Network { .. }
+            | OpenError::OldSqlite { .. }
+            | OpenError::NotOurs { .. }
+            | OpenError::FromTheFuture { .. }
+            | OpenError::Changed { .. }
+            | OpenError::Damaged { .. }
+            | OpenError::Missing { .. }
+            | OpenError::Older { .. }
+            | OpenError::Exchanged { .. }
+            | OpenError::InTheWay { .. } => None,
+        }
+    }
+}
+
 /// For what went wrong while opening `path`.
 pub(crate) fn to_open(path: &Path) -> impl Fn(rusqlite::Error) -> OpenError {
     |source| {
         let path = path.to_owned();
         if is_damage(&source) {
-            return OpenError::Damaged { path, source: Some(Box::new(source)) };
+            let damage = Damage::Pages;
+            return OpenError::Damaged { path, damage, source: Some(Box::new(source)) };
         }
         OpenError::Sqlite { path, source }
     }
@@ -60,6 +177,9 @@ pub(crate) fn to_append(error: rusqlite::Error) -> AppendError {
 }
 
 pub(crate) fn to_store(error: rusqlite::Error) -> StoreError {
+    if let Some(fault) = write_fault(&error) {
+        return StoreError::Unwritable(fault);
+    }
     if is_damage(&error) {
         return damaged("the database file is damaged");
     }
@@ -69,6 +189,52 @@ pub(crate) fn to_store(error: rusqlite::Error) -> StoreError {
     match unreadable_column(&error) {
         Some(what) => StoreError::Damaged { what },
         None => StoreError::Unavailable(Box::new(error)),
+    }
+}
+
+/// What keeps SQLite from writing, where its code alone tells. A disk that fails has one code for
+/// everything, so [`fault_of_io`] has to be asked too.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the enum is rusqlite's and grows; all but these may be anything"
+)]
+pub(crate) fn write_fault(error: &rusqlite::Error) -> Option<WriteFault> {
+    match error.sqlite_error_code()? {
+        ErrorCode::DiskFull => Some(WriteFault::DiskFull),
+        ErrorCode::ReadOnly => Some(WriteFault::ReadOnly),
+        _ => None,
+    }
+}
+
+/// What keeps a folder from being written.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the enum is the standard library's and grows; all but these may be anything"
+)]
+pub fn fault_of_io(error: &io::Error) -> Option<WriteFault> {
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Some(WriteFault::DiskFull),
+        io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => {
+            Some(WriteFault::ReadOnly)
+        }
+        _ => None,
+    }
+}
+
+/// An error of a command that was to be written.
+pub(crate) trait WriteError: From<StoreError> {
+    fn fault(&self) -> Option<&WriteFault>;
+}
+
+impl WriteError for StoreError {
+    fn fault(&self) -> Option<&WriteFault> {
+        if let Self::Unwritable(fault) = self { Some(fault) } else { None }
+    }
+}
+
+impl WriteError for AppendError {
+    fn fault(&self) -> Option<&WriteFault> {
+        if let Self::Store(error) = self { error.fault() } else { None }
     }
 }
 
@@ -93,10 +259,20 @@ fn is_damage(error: &rusqlite::Error) -> bool {
 fn unreadable_column(error: &rusqlite::Error) -> Option<String> {
     match error {
         rusqlite::Error::FromSqlConversionFailure(_, _, source) => {
+            if let Some(damage) = source.downcast_ref::<RowDamage>() {
+                return Some(damage.to_string());
+            }
             let column = source.downcast_ref::<Unreadable>()?.column;
             Some(format!("column `{column}`"))
         }
         rusqlite::Error::InvalidColumnType(_, column, _) => Some(format!("column `{column}`")),
+        // A statement of ours that SQLite cannot prepare: a table or an index is not there.
+        rusqlite::Error::SqlInputError { msg, .. }
+        | rusqlite::Error::SqliteFailure(_, Some(msg))
+            if msg.starts_with("no such ") =>
+        {
+            Some(format!("the schema is not the one that Baton makes ({msg})"))
+        }
         rusqlite::Error::IntegralValueOutOfRange(..) | rusqlite::Error::Utf8Error(..) => {
             Some("a column of the wrong form".to_owned())
         }
@@ -113,6 +289,48 @@ pub(crate) fn unreadable(column: &'static str) -> rusqlite::Error {
 #[error("column `{column}` holds what Baton does not write")]
 struct Unreadable {
     column: &'static str,
+}
+
+/// Says in which row of which table a column could not be read. `number` is the column that has the
+/// row's number.
+pub(crate) fn in_row(
+    row: &Row<'_>,
+    table: &'static str,
+    number: &'static str,
+) -> impl FnOnce(rusqlite::Error) -> rusqlite::Error {
+    move |error| {
+        let Some(column) = unreadable_column(&error) else { return error };
+        let number = row.get(number).unwrap_or_default();
+        let damage = RowDamage { table, number, column };
+        rusqlite::Error::FromSqlConversionFailure(0, Type::Text, Box::new(damage))
+    }
+}
+
+/// True for what may be gone the next time: then nothing is known of the file.
+pub(crate) fn is_passing(error: &rusqlite::Error) -> bool {
+    matches!(
+        error.sqlite_error_code(),
+        Some(
+            ErrorCode::DatabaseBusy
+                | ErrorCode::DatabaseLocked
+                | ErrorCode::OutOfMemory
+                | ErrorCode::OperationInterrupted
+        )
+    )
+}
+
+/// What cannot be read, in our own words.
+pub(crate) fn damage(error: &rusqlite::Error) -> String {
+    unreadable_column(error).unwrap_or_else(|| error.to_string())
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("row {number} of `{table}`: {column} holds what Baton does not write")]
+struct RowDamage {
+    table: &'static str,
+    number: i64,
+    /// With the word before it.
+    column: String,
 }
 
 /// Nobody's command of the group took effect, and all have the same cause.

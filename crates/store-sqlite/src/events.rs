@@ -4,12 +4,12 @@ use baton_core::event::replay;
 use baton_core::hash::Hash;
 use baton_core::names::Principal;
 use baton_core::run::{Run, RunId};
-use baton_store::{EventFilter, EventRecord, Position, StoredEvent, Version};
+use baton_store::{EventFilter, EventRecord, Position, StoreError, StoredEvent, Version};
 use baton_wire::event::decode;
 use rusqlite::{Connection, Row, params};
 
-use crate::columns::{hash, integer, limit, number, parsed, run_id, time};
-use crate::error::unreadable;
+use crate::columns::{hash, integer, limit, nanoseconds, number, parsed, run_id, time};
+use crate::error::{in_row, to_store, unreadable};
 
 pub(crate) fn add(
     connection: &Connection,
@@ -30,6 +30,29 @@ pub(crate) fn add(
         event.body,
     ])?;
     Ok(Position(position.unsigned_abs()))
+}
+
+/// Adds an event that was there before, where it stood.
+pub(crate) fn put(
+    connection: &Connection,
+    run_number: i64,
+    event: &StoredEvent,
+) -> Result<(), StoreError> {
+    let sql = "insert into events (
+                   position, run_number, version, happened_at, name, done_by, hash, body
+               ) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+    let params = params![
+        integer(event.position.0),
+        run_number,
+        integer(event.version.0),
+        nanoseconds(event.at)?,
+        event.name,
+        event.by.as_str(),
+        event.hash.0,
+        event.body,
+    ];
+    connection.prepare_cached(sql).and_then(|mut it| it.execute(params)).map_err(to_store)?;
+    Ok(())
 }
 
 pub(crate) fn list(
@@ -89,7 +112,11 @@ pub(crate) fn last_position(connection: &Connection) -> rusqlite::Result<Positio
         .query_row([], |row| Ok(Position(number(row, "position")?)))
 }
 
-fn read(row: &Row<'_>) -> rusqlite::Result<StoredEvent> {
+pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<StoredEvent> {
+    columns(row).map_err(in_row(row, "events", "position"))
+}
+
+fn columns(row: &Row<'_>) -> rusqlite::Result<StoredEvent> {
     Ok(StoredEvent {
         position: Position(number(row, "position")?),
         run: run_id(row, "run_id")?,

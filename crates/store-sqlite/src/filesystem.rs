@@ -1,34 +1,57 @@
 //! Where the file lies: only its owner may read it, and only a local disk is safe for it.
 
-use std::fs;
-use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use baton_files::{Dir, FileError, Mode};
+
+use crate::FILE;
 use crate::error::OpenError;
 
 /// File systems on which several machines may have the file open at once. The log of SQLite needs
 /// memory that they do not share.
 const SHARED: [&str; 7] = ["nfs", "nfs4", "cifs", "smb3", "smbfs", "afs", "fuse.sshfs"];
 
+/// What SQLite opens beside a database, by the ending of its name.
+const ENDINGS: [&str; 4] = ["", "-wal", "-shm", "-journal"];
+
 /// Makes the directory and an empty file for their owner alone, and refuses what is not safe.
 pub(crate) fn prepare(path: &Path) -> Result<(), OpenError> {
     let dir = path.parent().unwrap_or(Path::new("."));
-    let failed = |path: &Path| {
-        let path = path.to_owned();
-        |source| OpenError::File { path, source }
-    };
-    make_private_dir(dir).map_err(failed(dir))?;
-    refuse_shared(dir)?;
-    if path.is_symlink() {
-        return Err(OpenError::Link { path: path.to_owned() });
+    let name = path.file_name().unwrap_or_default();
+    let dir = Dir::open_or_make(dir, Mode::Private).map_err(OpenError::Files)?;
+    refuse_shared(dir.path())?;
+    check_parts(&dir, name.as_ref())?;
+    make_private_file(&dir, name.as_ref()).map_err(OpenError::Files)
+}
+
+/// The path of the database in `dir`, without any link in it, once its parts have been checked.
+pub(crate) fn path_in(dir: &Dir) -> Result<PathBuf, OpenError> {
+    check_parts(dir, Path::new(FILE))?;
+    Ok(dir.real_path().map_err(OpenError::Files)?.join(FILE))
+}
+
+/// Refuses a database or a log that is a link, a pipe, a device, or has a second name: SQLite opens
+/// them by their paths, so that is seen here before it does. Nothing is written.
+pub(crate) fn check_parts(dir: &Dir, name: &Path) -> Result<(), OpenError> {
+    for ending in ENDINGS {
+        let mut part = name.as_os_str().to_owned();
+        part.push(ending);
+        dir.own_file(part).map_err(OpenError::Files)?;
     }
-    make_private_file(path).map_err(failed(path))
+    Ok(())
+}
+
+/// A file that exists is not opened and closed: on Unix that would drop the locks SQLite has on it.
+fn make_private_file(dir: &Dir, name: &Path) -> Result<(), FileError> {
+    match dir.make_private(name) {
+        Err(FileError::NotFound { .. }) => dir.create_new(name, Mode::Private).map(drop),
+        made => made,
+    }
 }
 
 fn refuse_shared(dir: &Path) -> Result<(), OpenError> {
     // Only Linux tells; elsewhere the write-ahead mode itself refuses what it cannot use.
-    let (Ok(mounts), Ok(real)) = (fs::read_to_string("/proc/self/mounts"), dir.canonicalize())
-    else {
+    let (Ok(mounts), Ok(real)) = (mounts(), dir.canonicalize()) else {
         return Ok(());
     };
     match kind_of(&mounts, &real) {
@@ -37,6 +60,11 @@ fn refuse_shared(dir: &Path) -> Result<(), OpenError> {
         }
         Some(_) | None => Ok(()),
     }
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the kernel's file, and no project's")]
+fn mounts() -> std::io::Result<String> {
+    std::fs::read_to_string("/proc/self/mounts")
 }
 
 /// The kind of the file system that holds `dir`, from the lines of the kernel's list of mounts.
@@ -50,45 +78,6 @@ fn kind_of<'a>(mounts: &'a str, dir: &Path) -> Option<&'a str> {
     });
     // The last of equal ones lies on top of the others.
     holding.max_by_key(|(length, _)| *length).map(|(_, kind)| kind)
-}
-
-#[cfg(unix)]
-pub(crate) fn make_private_dir(dir: &Path) -> io::Result<()> {
-    use std::os::unix::fs::DirBuilderExt as _;
-    if dir.is_dir() {
-        return Ok(());
-    }
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
-    // What SQLite puts on disk is found again only if the directory is on disk too.
-    match dir.canonicalize()?.parent() {
-        Some(parent) => fs::File::open(parent)?.sync_all(),
-        None => Ok(()),
-    }
-}
-
-#[cfg(unix)]
-fn make_private_file(path: &Path) -> io::Result<()> {
-    use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
-    if path.exists() {
-        // Not opened and closed here: on Unix that would drop the locks SQLite has on the file.
-        return fs::set_permissions(path, fs::Permissions::from_mode(0o600));
-    }
-    fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
-    Ok(())
-}
-
-#[cfg(not(unix))]
-pub(crate) fn make_private_dir(dir: &Path) -> io::Result<()> {
-    fs::create_dir_all(dir)
-}
-
-#[cfg(not(unix))]
-fn make_private_file(path: &Path) -> io::Result<()> {
-    if path.exists() {
-        return Ok(());
-    }
-    fs::OpenOptions::new().write(true).create_new(true).open(path)?;
-    Ok(())
 }
 
 #[cfg(test)]
@@ -120,6 +109,7 @@ server:/home /home nfs4 rw 0 0
     #[cfg(unix)]
     #[test]
     fn only_the_owner_may_read() {
+        use std::fs;
         use std::os::unix::fs::PermissionsExt as _;
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         let dir = tempfile::tempdir().unwrap();
@@ -130,5 +120,25 @@ server:/home /home nfs4 rw 0 0
         fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
         prepare(&file).unwrap();
         assert_eq!(mode(&file), 0o600);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn no_part_of_a_database_may_lead_elsewhere() {
+        use std::os::unix::fs::symlink;
+        for ending in ENDINGS {
+            let folder = tempfile::tempdir().unwrap();
+            let theirs = folder.path().join("theirs");
+            std::fs::write(&theirs, "theirs").unwrap();
+            let path = folder.path().join("baton.db");
+            symlink(&theirs, folder.path().join(format!("baton.db{ending}"))).unwrap();
+            let error = prepare(&path).unwrap_err();
+            assert!(matches!(error, OpenError::Files(FileError::Link { .. })), "{error}");
+            std::fs::remove_file(folder.path().join(format!("baton.db{ending}"))).unwrap();
+            std::fs::hard_link(&theirs, folder.path().join(format!("baton.db{ending}"))).unwrap();
+            let error = prepare(&path).unwrap_err();
+            assert!(matches!(error, OpenError::Files(FileError::HardLink { .. })), "{error}");
+            assert_eq!(std::fs::read_to_string(&theirs).unwrap(), "theirs");
+        }
     }
 }

@@ -12,9 +12,10 @@ use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
 
 use crate::columns::{
     after, content_id, integer, limit, list_text, maybe_content_id, maybe_parsed, maybe_time,
-    nearest_nanoseconds, number, outcome, parsed, place, place_text, run_id, time, until, uuid,
+    nanoseconds, nearest_nanoseconds, number, outcome, parsed, place, place_text, run_id, time,
+    until, uuid,
 };
-use crate::error::{damaged, to_store};
+use crate::error::{damaged, in_row, to_store};
 
 /// Adds a pending handoff; gives its number.
 pub(crate) fn add(
@@ -29,10 +30,6 @@ pub(crate) fn add(
                ) values (
                    ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'pending', ?9, ?10, ?11, ?12, ?13, ?14, ?15
                )";
-    let warnings = match created.warnings.as_slice() {
-        [] => None,
-        warnings => Some(list_text(warnings)),
-    };
     let number = connection.prepare_cached(sql)?.insert(params![
         created.id.0.as_bytes(),
         run_number,
@@ -47,10 +44,58 @@ pub(crate) fn add(
         created.attempt,
         created.follows.map(|it| it.0),
         created.approved_by.as_ref().map(|it| it.as_str()),
-        warnings,
+        warnings_text(&created.warnings),
         at,
     ])?;
     Ok(number.unsigned_abs())
+}
+
+/// Adds a handoff that was there before, as it stood and under its number.
+pub(crate) fn put(
+    connection: &Connection,
+    run_number: i64,
+    row: &HandoffRow,
+) -> Result<(), StoreError> {
+    let sql = "insert into handoffs (
+                   number, id, run_number, no, kind, from_agent, from_place, to_agent, to_place,
+                   state, outcome, package, reason, ended_reason, acknowledgement, attempt,
+                   follows, approved_by, warnings, is_stale, created_at, accepted_at, ended_at
+               ) values (
+                   ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,
+                   ?18, ?19, ?20, ?21, ?22, ?23
+               )";
+    let params = params![
+        integer(row.number),
+        row.id.0.as_bytes(),
+        run_number,
+        row.no.0,
+        row.kind.name(),
+        row.from.agent.as_str(),
+        place_text(&row.from.place),
+        row.to.agent.as_str(),
+        place_text(&row.to.place),
+        row.state.name(),
+        row.outcome.map(|it| it.name()),
+        row.package.map(|it| it.0.0),
+        row.reason.0.0,
+        row.ended_reason.map(|it| it.0.0),
+        row.acknowledgement.map(|it| it.0.0),
+        row.attempt,
+        row.follows.map(|it| it.0),
+        row.approved_by.as_ref().map(|it| it.as_str()),
+        warnings_text(&row.warnings),
+        row.is_stale,
+        nanoseconds(row.created_at)?,
+        row.accepted_at.map(nanoseconds).transpose()?,
+        row.ended_at.map(nanoseconds).transpose()?,
+    ];
+    connection.prepare_cached(sql).and_then(|mut it| it.execute(params)).map_err(to_store)?;
+    Ok(())
+}
+
+/// None where there are no warnings.
+fn warnings_text(warnings: &[String]) -> Option<String> {
+    (!warnings.is_empty()).then(|| list_text(warnings))
 }
 
 /// Moves an open handoff. One that is not there, or that has ended, cannot be moved.
@@ -277,7 +322,11 @@ const COLUMNS: &str = "select
     handoffs.warnings, handoffs.is_stale, handoffs.created_at, handoffs.accepted_at,
     handoffs.ended_at";
 
-fn read(row: &Row<'_>) -> rusqlite::Result<HandoffRow> {
+pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<HandoffRow> {
+    columns(row).map_err(in_row(row, "handoffs", "number"))
+}
+
+fn columns(row: &Row<'_>) -> rusqlite::Result<HandoffRow> {
     let agent = |column| parsed(row, column, |it| AgentId::parse(it).ok());
     Ok(HandoffRow {
         number: number(row, "number")?,

@@ -2,40 +2,61 @@
 //!
 //! SQL stands in the file of its resource, beside the function that runs it. Nothing is decided
 //! here: what a run may do is in `baton_core`, what a store must do in `baton-store-tests`.
+#![cfg_attr(test, expect(clippy::disallowed_methods, reason = "tests make files of their own"))]
 
+mod anew;
 mod answers;
 mod append;
 mod backup;
 mod beside;
 mod blocked;
 mod check;
+mod checksum;
 mod columns;
 mod connect;
 mod contents;
 mod cursors;
 mod definitions;
-mod derived;
 mod due;
 mod error;
 mod events;
+mod exchange;
 mod filesystem;
+mod frozen;
 mod handoffs;
+mod health;
+mod hold;
+mod identity;
+mod judge;
 mod lock;
+mod lost_numbers;
+mod mark;
+mod marker;
 mod migrate;
+mod opened_files;
 mod outbox;
+mod pace;
 mod reader;
+mod rescue;
+mod room;
 mod runs;
+mod salvage;
 mod statistics;
 mod stories;
+mod story_log;
 mod timers;
+mod transplant;
 mod waiting;
+mod wal;
+mod watch;
 mod writer;
 
 #[cfg(test)]
 mod tests;
 
-use std::path::Path;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use baton_core::content::{Content, ContentId};
@@ -43,22 +64,32 @@ use baton_core::hash::Hash;
 use baton_core::names::StoryKey;
 use baton_core::run::RunId;
 use baton_core::story::Story;
+use baton_files::{Dir, Mode};
 use baton_store::{
     Answered, Append, AppendError, Appended, Definition, DueRow, EventFilter, HandoffFilter,
-    HandoffRef, HandoffRow, LookAgain, OpenRunCounts, OutboxRow, Position, PutOff, RunFilter,
-    RunRef, RunRow, Statistics, Store, StoreError, StoredEvent, StoryCounts, StoryFilter, StoryRow,
-    TimerRow, refuse_nul, story_texts,
+    HandoffRef, HandoffRow, Identity, LookAgain, OpenRunCounts, OutboxRow, Position, PutOff,
+    RunFilter, RunRef, RunRow, Statistics, Store, StoreError, StoredEvent, StoryCounts,
+    StoryFilter, StoryRow, TimerRow, WriteFault, refuse_nul, story_texts,
 };
 use jiff::Timestamp;
 
 use crate::columns::{nanoseconds, nearest_nanoseconds};
 use crate::error::to_store;
+use crate::marker::Marker;
 use crate::reader::Readers;
+use crate::watch::{Watcher, WriteGuard};
 use crate::writer::Writer;
 
 pub use beside::Beside;
-pub use error::OpenError;
+pub use error::{Damage, OpenError, fault_of_io};
+pub use exchange::{
+    ASIDE_PREFIX, ExchangeError, Interrupted, STAGING_PREFIX, exchange, finish_interrupted,
+};
+pub use hold::{HeldEvent, HeldPromise, Hold, RunClue};
 pub use lock::{DataLock, LockError, read_note};
+pub use rescue::RESCUED_PREFIX;
+pub use salvage::{ImageKind, LastMark, SalvagedEvent, SalvagedRow, Trust, Wreck};
+pub use transplant::{Transplant, TransplantedRun};
 
 /// The name of the database in its directory.
 pub const DATABASE_FILE: &str = FILE;
@@ -69,7 +100,13 @@ const FILE: &str = "baton.db";
 pub struct SqliteStore {
     // Dropped before the writer, so that the last to close the file is the one that tidies it.
     readers: Readers,
+    guard: Arc<WriteGuard>,
+    /// None where nothing is written.
+    watcher: Option<Arc<Mutex<Watcher>>>,
     writer: Writer,
+    path: PathBuf,
+    was_left_open: bool,
+    is_closing: Arc<AtomicBool>,
 }
 
 impl SqliteStore {
@@ -79,14 +116,72 @@ impl SqliteStore {
     /// stores on one file would be correct, but each would slow the other down, and a server would
     /// not notice what the other appends.
     pub fn open(dir: &Path) -> Result<Self, OpenError> {
-        let path = dir.join(FILE);
+        let dir = Dir::open_or_make(dir, Mode::Private).map_err(OpenError::Files)?;
+        Self::open_in(&dir)
+    }
+
+    /// As [`SqliteStore::open`], in a directory that is open already: a [`DataLock`]'s, for example.
+    pub fn open_in(dir: &Dir) -> Result<Self, OpenError> {
+        // Whoever holds the lock has done so already, and told it to the user.
+        finish_interrupted(dir).map_err(OpenError::Interrupted)?;
+        let path = filesystem::path_in(dir)?;
+        let judgement = judge::judge_files(dir)?;
+        if judgement.has_database {
+            // Without a log, SQLite need not make files of its own to look.
+            let look =
+                if judgement.is_unclean { connect::looking } else { connect::reading_frozen };
+            judge::judge_contents(&look(&path)?, &path, &judgement)?;
+        }
         let mut connection = connect::writing(&path)?;
-        check::at_start(&connection, &path)?;
         migrate::migrate(&mut connection, &path, migrate::MIGRATIONS)?;
+        let marker = Marker::start(dir.again()?, &mut connection, &judgement)?;
         let readers = Readers::open(&path)?;
-        let writer =
-            Writer::start(connection).map_err(|source| OpenError::File { path, source })?;
-        Ok(Self { readers, writer })
+        let guard = Arc::new(WriteGuard::of(dir.path()));
+        let failed = |source| OpenError::File { path: path.clone(), source };
+        let writer = Writer::start(connection, Some(marker), guard.clone()).map_err(failed)?;
+        let watching = connect::reading(&path)?;
+        let watcher = Watcher::start(guard.clone(), watching, writer.prober()).map_err(failed)?;
+        let watcher = Some(Arc::new(Mutex::new(watcher)));
+        let store = Self::over(readers, guard, watcher, writer, path);
+        Ok(Self { was_left_open: judgement.is_unclean, ..store })
+    }
+
+    fn over(
+        readers: Readers,
+        guard: Arc<WriteGuard>,
+        watcher: Option<Arc<Mutex<Watcher>>>,
+        writer: Writer,
+        path: PathBuf,
+    ) -> Self {
+        let (was_left_open, is_closing) = (false, Arc::default());
+        Self { readers, guard, watcher, writer, path, was_left_open, is_closing }
+    }
+
+    /// True if the process that had the database open before did not close it: it was killed, or
+    /// the power failed.
+    pub fn was_left_open(&self) -> bool {
+        self.was_left_open
+    }
+
+    /// If the files are deleted or replaced from now on, all that they held is copied into a new
+    /// folder of the data directory; [`Store::write_fault`] then says where.
+    pub fn rescue_when_lost(&self) {
+        self.guard.rescue_when_lost();
+    }
+
+    /// Begins another epoch, for a copy that takes the place of what subscribers have heard of.
+    pub async fn begin_epoch(&self) -> Result<(), StoreError> {
+        self.writer.write(|it| identity::begin_epoch(it).map_err(to_store)).await
+    }
+
+    /// As [`SqliteStore::begin_epoch`], in a database that may be older than what the mark of that
+    /// number was made for, and shall count as newer.
+    pub async fn begin_epoch_after(&self, mark: u64) -> Result<(), StoreError> {
+        let begin = move |it: &_| {
+            identity::raise_mark(it, mark)?;
+            identity::begin_epoch(it)
+        };
+        self.writer.write(move |it| begin(it).map_err(to_store)).await
     }
 }
 
@@ -105,6 +200,10 @@ impl Store for SqliteStore {
     async fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError> {
         let filter = filter.clone();
         self.readers.read(move |it| runs::list(it, &filter)).await
+    }
+
+    async fn run_numbers(&self, after: u64, limit: u32) -> Result<Vec<u64>, StoreError> {
+        self.readers.read(move |it| runs::numbers(it, after, limit)).await
     }
 
     async fn runs_moved_last(&self, limit: u32) -> Result<Vec<RunRow>, StoreError> {
@@ -150,6 +249,14 @@ impl Store for SqliteStore {
     async fn contents(&self, run: RunId, ids: &[ContentId]) -> Result<Vec<Content>, StoreError> {
         let ids = ids.to_vec();
         self.readers.read(move |it| contents::find(it, run, &ids)).await
+    }
+
+    async fn lost_texts(&self, run: RunId) -> Result<Vec<ContentId>, StoreError> {
+        self.readers.read(move |it| contents::lost(it, run)).await
+    }
+
+    async fn count_contents(&self, run: RunId) -> Result<u64, StoreError> {
+        self.readers.read(move |it| contents::count(it, run)).await
     }
 
     async fn events(&self, filter: &EventFilter) -> Result<Vec<StoredEvent>, StoreError> {
@@ -272,12 +379,31 @@ impl Store for SqliteStore {
         self.writer.write(move |it| timers::put_off(it, &leases)).await
     }
 
+    async fn identity(&self) -> Result<Identity, StoreError> {
+        self.readers.find(identity::find).await
+    }
+
     async fn check(&self) -> Result<Vec<String>, StoreError> {
-        self.readers.check().await
+        self.readers.check(check::in_full).await
+    }
+
+    async fn check_slowly(&self) -> Result<Vec<String>, StoreError> {
+        pace::refuse_closed(&self.is_closing)?;
+        pace::check(&self.path, &self.is_closing).await
+    }
+
+    fn write_fault(&self) -> Option<WriteFault> {
+        self.guard.fault()
     }
 
     async fn close(&self) {
+        self.is_closing.store(true, Ordering::Relaxed);
         self.readers.close().await;
+        if let Some(watcher) = self.watcher.clone() {
+            let stop = move || watcher.lock().unwrap_or_else(PoisonError::into_inner).stop();
+            // A panic there has been reported by the thread itself.
+            let _ = tokio::task::spawn_blocking(stop).await;
+        }
         self.writer.close().await;
     }
 }

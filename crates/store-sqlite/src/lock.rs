@@ -1,20 +1,26 @@
 //! One opener per data directory. The lock is the operating system's, so it is gone as soon as its
 //! holder is, however that ended; the file stays, and says who holds it.
 
-use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, Seek as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::fs::TryLockError;
+use std::io;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use crate::filesystem::make_private_dir;
+use baton_files::{Access, Dir, FileError, FileHandle};
+use baton_store::WriteFault;
 
-const FILE: &str = "baton.lock";
+use crate::error::fault_of_io;
+
+pub(crate) const FILE: &str = "baton.lock";
 const PAUSE: Duration = Duration::from_millis(20);
+/// No note is longer: whatever else is in the file was not written by Baton.
+const MOST_NOTE_BYTES: u64 = 4096;
 
-/// Held while somebody has the data directory open; released when it is dropped.
+/// Held while a process has the data directory open; released when it is dropped.
 #[derive(Debug)]
 pub struct DataLock {
-    file: File,
+    dir: Dir,
+    file: FileHandle,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -24,8 +30,10 @@ pub enum LockError {
         /// What the holder says of itself.
         by: String,
     },
+    #[error(transparent)]
+    File(FileError),
     #[error("`{path}` cannot be locked")]
-    File {
+    Refused {
         path: PathBuf,
         #[source]
         source: io::Error,
@@ -33,14 +41,24 @@ pub enum LockError {
 }
 
 impl DataLock {
-    /// Takes the lock of `dir`, which is made where there is none, and waits for it as long as
-    /// `wait`. It blocks the thread.
-    pub fn take(dir: &Path, wait: Duration) -> Result<Self, LockError> {
-        let path = dir.join(FILE);
-        let failed = |source| LockError::File { path: path.clone(), source };
-        make_private_dir(dir).map_err(failed)?;
-        let file = open(&path).map_err(failed)?;
+    /// Takes the lock of `dir` and waits for it as long as `wait`. It blocks the thread.
+    pub fn take(dir: &Dir, wait: Duration) -> Result<Self, LockError> {
         let asked_at = Instant::now();
+        loop {
+            let lock = Self::take_file(dir, asked_at, wait)?;
+            // The file may have been removed while its lock was waited for: then another process
+            // can lock a new one.
+            if lock.is_in_place() {
+                // It only helps those who find the data in use: on a disk that takes no writes the
+                // data can still be read.
+                let _ = lock.set_note(&format!("pid {}", std::process::id()));
+                return Ok(lock);
+            }
+        }
+    }
+
+    fn take_file(dir: &Dir, asked_at: Instant, wait: Duration) -> Result<Self, LockError> {
+        let file = open(dir).map_err(LockError::File)?;
         loop {
             match file.try_lock() {
                 Ok(()) => break,
@@ -52,45 +70,62 @@ impl DataLock {
                     let by = read_note(dir).unwrap_or_else(|| "by another process".to_owned());
                     return Err(LockError::Held { by });
                 }
-                Err(TryLockError::Error(source)) => return Err(failed(source)),
+                Err(TryLockError::Error(source)) => {
+                    return Err(LockError::Refused { path: file.path().to_owned(), source });
+                }
             }
         }
-        let lock = Self { file };
-        lock.set_note(&format!("pid {}", std::process::id())).map_err(failed)?;
-        Ok(lock)
+        let dir = dir.again().map_err(LockError::File)?;
+        Ok(Self { dir, file })
+    }
+
+    /// The data directory that is locked.
+    pub fn dir(&self) -> &Dir {
+        &self.dir
+    }
+
+    /// Whether the locked file still has its name. Otherwise another process may lock the data too.
+    pub fn is_in_place(&self) -> bool {
+        match (self.dir.entry(FILE), self.file.entry()) {
+            (Ok(Some(named)), Ok(ours)) => named.identity == ours.identity,
+            (Ok(_) | Err(_), Ok(_) | Err(_)) => false,
+        }
     }
 
     /// Says who holds the lock, in one line: a process id, or where a server can be reached.
-    pub fn set_note(&self, note: &str) -> io::Result<()> {
+    pub fn set_note(&self, note: &str) -> Result<(), FileError> {
         let line = format!("{}\n", note.replace(['\r', '\n'], " "));
         // Nothing is said for a moment, rather than what the holder before said of itself.
-        self.file.set_len(0)?;
-        let mut file = &self.file;
-        file.rewind()?;
-        file.write_all(line.as_bytes())
+        self.file.overwrite(line.as_bytes())
     }
 }
 
 impl Drop for DataLock {
     fn drop(&mut self) {
-        // Whoever is killed cannot do this either: a note is believed only once it is confirmed.
-        let _ = self.file.set_len(0);
+        // A killed process cannot do this either: a note is believed only once it is confirmed.
+        let _ = self.file.truncate(0);
     }
 }
 
 /// What the holder of `dir` says of itself, or said last. It may be gone.
-pub fn read_note(dir: &Path) -> Option<String> {
-    let text = std::fs::read_to_string(dir.join(FILE)).ok()?;
+pub fn read_note(dir: &Dir) -> Option<String> {
+    let text = dir.read_text(FILE, MOST_NOTE_BYTES).ok()?;
     let note = text.lines().next()?.trim();
     if note.is_empty() { None } else { Some(note.to_owned()) }
 }
 
-fn open(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
+fn open(dir: &Dir) -> Result<FileHandle, FileError> {
+    match dir.open_file(FILE, Access::WriteOrCreate) {
+        // A lock needs no writing, only its note does.
+        Err(error @ FileError::Io { .. }) if is_read_only(&error) => {
+            dir.open_file(FILE, Access::Read).map_err(|_| error)
+        }
+        opened => opened,
+    }
+}
+
+fn is_read_only(error: &FileError) -> bool {
+    matches!(error, FileError::Io { source, .. } if fault_of_io(source) == Some(WriteFault::ReadOnly))
 }
 
 #[cfg(test)]
@@ -99,41 +134,47 @@ mod tests {
 
     use super::*;
 
+    fn temporary() -> (tempfile::TempDir, Dir) {
+        let folder = tempfile::tempdir().unwrap();
+        let dir = Dir::open(folder.path()).unwrap();
+        (folder, dir)
+    }
+
     const LONG: Duration = Duration::from_secs(60);
 
     #[test]
     fn a_second_taker_is_refused_and_told_who_has_it() {
-        let dir = tempfile::tempdir().unwrap();
-        let lock = DataLock::take(dir.path(), Duration::ZERO).unwrap();
+        let (_folder, dir) = temporary();
+        let lock = DataLock::take(&dir, Duration::ZERO).unwrap();
         let own = format!("pid {}", std::process::id());
-        assert_eq!(refused(dir.path()), own);
+        assert_eq!(refused(&dir), own);
         lock.set_note("http://127.0.0.1:4000").unwrap();
-        assert_eq!(refused(dir.path()), "http://127.0.0.1:4000");
+        assert_eq!(refused(&dir), "http://127.0.0.1:4000");
         lock.set_note("short").unwrap();
-        assert_eq!(refused(dir.path()), "short");
-        assert_eq!(read_note(dir.path()), Some("short".to_owned()));
+        assert_eq!(refused(&dir), "short");
+        assert_eq!(read_note(&dir), Some("short".to_owned()));
     }
 
     #[test]
     fn a_dropped_lock_is_free_and_its_file_stays_without_a_name() {
-        let dir = tempfile::tempdir().unwrap();
-        let lock = DataLock::take(dir.path(), Duration::ZERO).unwrap();
+        let (folder, dir) = temporary();
+        let lock = DataLock::take(&dir, Duration::ZERO).unwrap();
         lock.set_note("http://127.0.0.1:4000").unwrap();
         drop(lock);
-        assert!(dir.path().join(FILE).exists());
-        assert_eq!(read_note(dir.path()), None);
-        DataLock::take(dir.path(), Duration::ZERO).unwrap();
+        assert!(folder.path().join(FILE).exists());
+        assert_eq!(read_note(&dir), None);
+        DataLock::take(&dir, Duration::ZERO).unwrap();
     }
 
     #[test]
     fn a_taker_waits_until_the_lock_is_free() {
-        let dir = tempfile::tempdir().unwrap();
-        let first = DataLock::take(dir.path(), Duration::ZERO).unwrap();
+        let (_folder, dir) = temporary();
+        let first = DataLock::take(&dir, Duration::ZERO).unwrap();
         let (asking, is_asking) = mpsc::channel();
         std::thread::scope(|scope| {
             let second = scope.spawn(|| {
                 asking.send(()).unwrap();
-                DataLock::take(dir.path(), LONG)
+                DataLock::take(&dir, LONG)
             });
             is_asking.recv().unwrap();
             assert!(!second.is_finished());
@@ -143,23 +184,30 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_that_is_not_there_is_made() {
-        let dir = tempfile::tempdir().unwrap();
-        let data = dir.path().join("new/data");
-        assert_eq!(read_note(&data), None);
-        DataLock::take(&data, Duration::ZERO).unwrap();
+    fn a_lock_whose_file_was_removed_is_not_in_place() {
+        let (folder, dir) = temporary();
+        let lock = DataLock::take(&dir, Duration::ZERO).unwrap();
+        assert!(lock.is_in_place());
+        std::fs::remove_file(folder.path().join(FILE)).unwrap();
+        assert!(!lock.is_in_place());
+        let other = DataLock::take(&dir, Duration::ZERO).unwrap();
+        assert!(other.is_in_place() && !lock.is_in_place());
     }
 
+    #[cfg(unix)]
     #[test]
-    fn a_file_in_place_of_the_directory_is_an_error_at_once() {
-        let dir = tempfile::tempdir().unwrap();
-        let file = dir.path().join("file");
-        std::fs::write(&file, "").unwrap();
-        let error = DataLock::take(&file, LONG).unwrap_err();
-        assert!(matches!(error, LockError::File { .. }), "{error:?}");
+    fn a_link_in_place_of_the_lock_is_refused_and_its_file_left_alone() {
+        let (folder, dir) = temporary();
+        let theirs = folder.path().join("theirs");
+        std::fs::write(&theirs, "theirs").unwrap();
+        std::os::unix::fs::symlink(&theirs, folder.path().join(FILE)).unwrap();
+        let error = DataLock::take(&dir, LONG).unwrap_err();
+        assert!(matches!(error, LockError::File(FileError::Link { .. })), "{error:?}");
+        assert_eq!(read_note(&dir), None);
+        assert_eq!(std::fs::read_to_string(&theirs).unwrap(), "theirs");
     }
 
-    fn refused(dir: &Path) -> String {
+    fn refused(dir: &Dir) -> String {
         match DataLock::take(dir, Duration::from_millis(1)) {
             Err(LockError::Held { by }) => by,
             other => panic!("{other:?}"),

@@ -6,6 +6,7 @@ use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior, params};
 use sha2::{Digest as _, Sha256};
 
 use crate::error::{OpenError, to_open};
+use crate::{checksum, due};
 
 pub(crate) struct Migration {
     number: i64,
@@ -22,7 +23,14 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         sql: include_str!("../migrations/0002_questions_and_timers.sql"),
     },
     Migration { number: 3, name: "waiting", sql: include_str!("../migrations/0003_waiting.sql") },
-    Migration { number: 4, name: "growth", sql: include_str!("../migrations/0004_growth.sql") },
+    Migration { number: 4, name: "identity", sql: include_str!("../migrations/0004_identity.sql") },
+    Migration { number: 5, name: "losses", sql: include_str!("../migrations/0005_losses.sql") },
+    Migration {
+        number: 6,
+        name: "checksums",
+        sql: include_str!("../migrations/0006_checksums.sql"),
+    },
+    Migration { number: 7, name: "growth", sql: include_str!("../migrations/0007_growth.sql") },
 ];
 
 /// Applies what is missing of `migrations`.
@@ -87,11 +95,28 @@ fn apply(
 ) -> rusqlite::Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     transaction.execute_batch(migration.sql)?;
+    fill(&transaction, migration)?;
     // SQLite's own clock: this time is for whoever looks into the file, and decides nothing.
     let sql = "insert into schema_migrations (number, name, hash, applied_at)
                values (?1, ?2, ?3, unixepoch() * 1000000000)";
     transaction.execute(sql, params![migration.number, migration.name, text_hash])?;
     transaction.commit()
+}
+
+/// What a migration does to the rows that are there, where SQL cannot say it.
+fn fill(transaction: &Connection, migration: &Migration) -> rusqlite::Result<()> {
+    match migration.name {
+        "checksums" => checksum::fill(transaction),
+        "growth" => due::fill(transaction),
+        _ => Ok(()),
+    }
+}
+
+impl Migration {
+    /// Its row in the list of what was applied.
+    pub(crate) fn row(&self) -> (i64, &'static str, [u8; 32]) {
+        (self.number, self.name, text_hash(self.sql))
+    }
 }
 
 /// The same whichever way a checkout ends its lines.

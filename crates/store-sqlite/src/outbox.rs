@@ -4,6 +4,7 @@ use baton_store::OutboxRow;
 use rusqlite::{Connection, Row, params};
 
 use crate::columns::{integer, limit, number, run_id, time};
+use crate::error::in_row;
 
 pub(crate) fn add(
     connection: &Connection,
@@ -34,7 +35,11 @@ pub(crate) fn settle(connection: &Connection, id: u64) -> rusqlite::Result<bool>
     Ok(connection.prepare_cached(sql)?.execute([integer(id)])? > 0)
 }
 
-fn read(row: &Row<'_>) -> rusqlite::Result<OutboxRow> {
+pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<OutboxRow> {
+    columns(row).map_err(in_row(row, "outbox", "id"))
+}
+
+fn columns(row: &Row<'_>) -> rusqlite::Result<OutboxRow> {
     Ok(OutboxRow {
         id: number(row, "id")?,
         run: run_id(row, "run_id")?,

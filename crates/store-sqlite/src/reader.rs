@@ -8,8 +8,8 @@ use baton_store::StoreError;
 use rusqlite::Connection;
 use tokio::sync::Semaphore;
 
+use crate::connect;
 use crate::error::{OpenError, ThreadGone, to_store};
-use crate::{check, connect};
 
 const N_CONNECTIONS: u32 = 4;
 
@@ -22,8 +22,13 @@ pub(crate) struct Readers {
 
 impl Readers {
     pub(crate) fn open(path: &Path) -> Result<Self, OpenError> {
-        let connections: Result<Vec<_>, _> =
-            (0..N_CONNECTIONS).map(|_| connect::reading(path)).collect();
+        Self::open_with(|| connect::reading(path))
+    }
+
+    pub(crate) fn open_with(
+        open: impl Fn() -> Result<Connection, OpenError>,
+    ) -> Result<Self, OpenError> {
+        let connections: Result<Vec<_>, _> = (0..N_CONNECTIONS).map(|_| open()).collect();
         Ok(Self {
             idle: Arc::new(Mutex::new(connections?)),
             free: Arc::new(Semaphore::new(N_CONNECTIONS as usize)),
@@ -62,15 +67,21 @@ impl Readers {
         result.map_err(to_store)
     }
 
-    /// Everything that is wrong with the file.
-    pub(crate) async fn check(&self) -> Result<Vec<String>, StoreError> {
-        match self.read(check::in_full).await {
+    /// Everything that is wrong with the file, as `check` sees it.
+    pub(crate) async fn check(
+        &self,
+        check: fn(&Connection) -> rusqlite::Result<Vec<String>>,
+    ) -> Result<Vec<String>, StoreError> {
+        match self.read(check).await {
             // Too damaged to be read through is an answer too.
             Err(StoreError::Damaged { what }) => Ok(vec![what]),
             Ok(problems) => Ok(problems),
-            Err(error @ (StoreError::Unavailable(_) | StoreError::Closed | StoreError::Nul)) => {
-                Err(error)
-            }
+            Err(
+                error @ (StoreError::Unavailable(_)
+                | StoreError::Unwritable(_)
+                | StoreError::Closed
+                | StoreError::Nul),
+            ) => Err(error),
         }
     }
 

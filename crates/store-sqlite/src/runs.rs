@@ -4,13 +4,15 @@ use std::collections::HashSet;
 
 use baton_core::names::StoryKey;
 use baton_core::run::{Run, RunId, RunStatus};
-use baton_store::{AppendError, OpenRunCounts, Order, RunFilter, RunRef, RunRow, Version};
-use baton_wire::event::decode_run;
+use baton_store::{
+    AppendError, OpenRunCounts, Order, RunFilter, RunRef, RunRow, StoreError, Version,
+};
+use baton_wire::event::{decode_run, encode_run};
 use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
 
 use crate::append::Prepared;
-use crate::columns::{after, hash, integer, limit, number, run_id, until};
-use crate::error::{is_constraint, to_append, unreadable};
+use crate::columns::{after, hash, integer, limit, nanoseconds, number, run_id, until};
+use crate::error::{in_row, is_constraint, to_append, to_store, unreadable};
 use crate::events;
 
 /// Adds a run; gives its number.
@@ -38,6 +40,31 @@ pub(crate) fn add(connection: &Connection, prepared: &Prepared) -> Result<i64, A
         Err(error) if is_constraint(&error) => Err(why_not(connection, run.id, &run.story)),
         Err(error) => Err(to_append(error)),
     }
+}
+
+/// Adds a run that was there before, as it stood and under its number.
+pub(crate) fn put(connection: &Connection, row: &RunRow) -> Result<(), StoreError> {
+    let run = &row.run;
+    let sql = "insert into runs (
+                   number, id, version, head, story_key, workflow, status, baton, current_agent,
+                   started_at, moved_at, state
+               ) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
+    let params = params![
+        integer(row.number),
+        run.id.0.as_bytes(),
+        integer(row.version.0),
+        row.head.0,
+        run.story.as_str(),
+        run.workflow.as_str(),
+        run.status.name(),
+        run.baton().name(),
+        run.current_agent().map(|it| it.as_str()),
+        nanoseconds(run.started_at)?,
+        nanoseconds(run.moved_at)?,
+        encode_run(run),
+    ];
+    connection.prepare_cached(sql).and_then(|mut it| it.execute(params)).map_err(to_store)?;
+    Ok(())
 }
 
 /// Changes a run that is still at the expected version; gives its number.
@@ -116,6 +143,18 @@ pub(crate) fn find(connection: &Connection, which: &RunRef) -> rusqlite::Result<
     let sql = format!("select number, id, version, head, state from runs where {condition}");
     let read = |row: &Row<'_>| read(connection, row);
     connection.prepare_cached(&sql)?.query_row([value], read).optional()
+}
+
+/// Read from the tree of the table itself, without what is in the rows.
+pub(crate) fn numbers(
+    connection: &Connection,
+    after: u64,
+    most: u32,
+) -> rusqlite::Result<Vec<u64>> {
+    let sql = "select number from runs not indexed where number > ?1 order by number limit ?2";
+    let read = |row: &Row<'_>| number(row, "number");
+    let params = params![integer(after), limit(most)];
+    connection.prepare_cached(sql)?.query_map(params, read)?.collect()
 }
 
 pub(crate) fn list(connection: &Connection, filter: &RunFilter) -> rusqlite::Result<Vec<RunRow>> {
@@ -271,6 +310,10 @@ pub(crate) fn list_sql(filter: &RunFilter) -> String {
 }
 
 fn read(connection: &Connection, row: &Row<'_>) -> rusqlite::Result<RunRow> {
+    columns(connection, row).map_err(in_row(row, "runs", "number"))
+}
+
+fn columns(connection: &Connection, row: &Row<'_>) -> rusqlite::Result<RunRow> {
     let (number, version) = (number(row, "number")?, Version(number(row, "version")?));
     let head = hash(row, "head")?;
     let run = match state(row) {

@@ -8,18 +8,24 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::answers;
 use crate::columns::{limit, list_text, maybe_parsed, number, parsed, run_id, time};
-use crate::error::to_append;
+use crate::error::{in_row, to_append};
+use crate::story_log::{self, StoryColumns};
 
 const SELECT: &str = "select
     stories.key, stories.title, stories.description, stories.acceptance, stories.depends_on,
     stories.priority, stories.branch, stories.pr_url, stories.created_at,
-    runs.id as run_id, runs.status
+    stories.rowid as row_number, runs.id as run_id, runs.status
     from stories left join runs
         on runs.number = (select max(number) from runs where story_key = stories.key)";
 
 /// Adds a story; false where one of that key is there already.
 pub(crate) fn add(connection: &Connection, story: &Story, now: i64) -> rusqlite::Result<bool> {
-    write(connection, story, now, "do nothing").map(|n_rows| n_rows > 0)
+    let columns = to_columns(story, now);
+    let is_new = write(connection, &columns, "do nothing")? > 0;
+    if is_new {
+        story_log::add(connection, &columns, now)?;
+    }
+    Ok(is_new)
 }
 
 /// As [`add`], with the answer to a request that may be sent twice.
@@ -47,13 +53,32 @@ pub(crate) fn save(connection: &Connection, story: &Story, now: i64) -> rusqlite
                     priority = excluded.priority,
                     branch = excluded.branch,
                     pr_url = excluded.pr_url";
-    write(connection, story, now, over).map(|_| ())
+    let columns = to_columns(story, now);
+    write(connection, &columns, over)?;
+    let sql = "select created_at from stories where key = ?1";
+    let created_at =
+        connection.prepare_cached(sql)?.query_row([story.key.as_str()], |row| row.get(0))?;
+    story_log::add(connection, &StoryColumns { created_at, ..columns }, now)
+}
+
+fn to_columns(story: &Story, created_at: i64) -> StoryColumns {
+    let depends_on: Vec<String> = story.depends_on.iter().map(|it| it.to_string()).collect();
+    StoryColumns {
+        key: story.key.as_str().to_owned(),
+        title: story.title.clone(),
+        description: story.description.clone(),
+        acceptance: list_text(&story.acceptance),
+        depends_on: list_text(&depends_on),
+        priority: story.priority,
+        branch: story.branch.clone(),
+        pr_url: story.pr_url.clone(),
+        created_at,
+    }
 }
 
 fn write(
     connection: &Connection,
-    story: &Story,
-    now: i64,
+    story: &StoryColumns,
     on_conflict: &str,
 ) -> rusqlite::Result<usize> {
     let sql = format!(
@@ -66,17 +91,16 @@ fn write(
          )
          on conflict (key) {on_conflict}"
     );
-    let depends_on: Vec<String> = story.depends_on.iter().map(|it| it.to_string()).collect();
     connection.prepare_cached(&sql)?.execute(params![
-        story.key.as_str(),
+        story.key,
         story.title,
         story.description,
-        list_text(&story.acceptance),
-        list_text(&depends_on),
+        story.acceptance,
+        story.depends_on,
         story.priority,
         story.branch,
         story.pr_url,
-        now,
+        story.created_at,
     ])
 }
 
@@ -88,6 +112,16 @@ pub(crate) fn run_is(
 ) -> rusqlite::Result<()> {
     let sql = "update stories set run_status = ?2 where key = ?1";
     connection.prepare_cached(sql)?.execute([story.as_str(), status.name()])?;
+    Ok(())
+}
+
+/// For all stories, once the runs are there.
+pub(crate) fn name_newest_runs(connection: &Connection) -> rusqlite::Result<()> {
+    let sql = "update stories set run_status = (
+                   select status from runs where story_key = stories.key
+                   order by number desc limit 1
+               )";
+    connection.execute(sql, [])?;
     Ok(())
 }
 
@@ -148,7 +182,12 @@ pub(crate) fn count(connection: &Connection) -> rusqlite::Result<StoryCounts> {
     })
 }
 
-fn read(row: &Row<'_>) -> rusqlite::Result<StoryRow> {
+/// Of a row that has its own number as `row_number`.
+pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<StoryRow> {
+    columns(row).map_err(in_row(row, "stories", "row_number"))
+}
+
+fn columns(row: &Row<'_>) -> rusqlite::Result<StoryRow> {
     let story = Story {
         key: parsed(row, "key", |it| StoryKey::parse(it).ok())?,
         title: row.get("title")?,

@@ -1,21 +1,23 @@
 //! What has to happen at a time, unless something else does first.
 
-use baton_core::run::HandoffNo;
+use baton_core::run::{HandoffNo, RunId};
 use baton_store::{PutOff, StoreError, TimerChange, TimerKind, TimerRow};
 use jiff::Timestamp;
 use rusqlite::{Connection, Row, params};
 
+use crate::checksum::{self, Part};
 use crate::columns::{limit, nanoseconds, nearest_nanoseconds, run_id, time};
-use crate::error::{to_store, unreadable};
+use crate::error::{in_row, to_store, unreadable};
 
 pub(crate) fn change(
     connection: &Connection,
+    run: RunId,
     run_number: i64,
     change: &TimerChange,
 ) -> Result<(), StoreError> {
     let changed = match *change {
         TimerChange::Set { no, what, due } => {
-            set(connection, run_number, no, what, nanoseconds(due)?)
+            set(connection, run, run_number, no, what, nanoseconds(due)?)
         }
         TimerChange::Clear { no } => clear(connection, run_number, no),
     };
@@ -24,6 +26,7 @@ pub(crate) fn change(
 
 fn set(
     connection: &Connection,
+    run: RunId,
     run_number: i64,
     no: HandoffNo,
     what: TimerKind,
@@ -33,9 +36,11 @@ fn set(
         TimerKind::Lease { fence, seconds } => (Some(fence), Some(seconds)),
         TimerKind::Wake => (None, None),
     };
-    let sql = "insert or replace into timers (run_number, no, kind, fence, seconds, due_at)
-               values (?1, ?2, ?3, ?4, ?5, ?6)";
-    let params = params![run_number, no.0, what.name(), fence, seconds, due_at];
+    let sql = "insert or replace into timers (
+                   run_number, no, kind, fence, seconds, due_at, checksum
+               ) values (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    let sum = checksum(run, no, fence, due_at);
+    let params = params![run_number, no.0, what.name(), fence, seconds, due_at, sum];
     connection.prepare_cached(sql)?.execute(params)?;
     Ok(())
 }
@@ -48,22 +53,23 @@ fn clear(connection: &Connection, run_number: i64, no: HandoffNo) -> rusqlite::R
 
 /// Lets leases end later; returns how many were there with that very fence.
 pub(crate) fn put_off(connection: &Connection, leases: &[PutOff]) -> Result<u64, StoreError> {
-    let sql = "update timers set due_at = ?4
+    let sql = "update timers set due_at = ?4, checksum = ?5
                where run_number = (select number from runs where id = ?1)
                    and no = ?2 and fence = ?3";
     let mut statement = connection.prepare_cached(sql).map_err(to_store)?;
     let mut n_rows = 0;
     for it in leases {
         let due_at = nanoseconds(it.due)?;
-        let params = params![it.run.0.as_bytes(), it.no.0, it.fence, due_at];
+        let sum = checksum(it.run, it.no, Some(it.fence), due_at);
+        let params = params![it.run.0.as_bytes(), it.no.0, it.fence, due_at, sum];
         n_rows += statement.execute(params).map_err(to_store)? as u64;
     }
     Ok(n_rows)
 }
 
 /// By time, run and handoff.
-pub(crate) const LIST: &str = "select runs.id as run_id, timers.no, timers.kind, timers.fence,
-         timers.seconds, timers.due_at
+pub(crate) const LIST: &str = "select runs.id as run_id, timers.run_number, timers.no, timers.kind,
+         timers.fence, timers.seconds, timers.due_at
      from timers indexed by timers_by_time cross join runs on runs.number = timers.run_number
      where timers.due_at <= ?1
      order by timers.due_at, timers.run_number, timers.no limit ?2";
@@ -77,7 +83,18 @@ pub(crate) fn list(
     connection.prepare_cached(LIST)?.query_map(params![due_by, limit(most)], read)?.collect()
 }
 
-fn read(row: &Row<'_>) -> rusqlite::Result<TimerRow> {
+/// What a heartbeat changes. The rest follows from the run, and is compared with it.
+pub(crate) fn checksum(run: RunId, no: HandoffNo, fence: Option<u32>, due_at: i64) -> i64 {
+    let fence = fence.map_or(Part::Null, |it| Part::Integer(it.into()));
+    let no = Part::Integer(no.0.into());
+    checksum::checksum(&[Part::Bytes(run.0.as_bytes()), no, fence, Part::Integer(due_at)])
+}
+
+pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<TimerRow> {
+    columns(row).map_err(in_row(row, "timers", "run_number"))
+}
+
+fn columns(row: &Row<'_>) -> rusqlite::Result<TimerRow> {
     let kind: String = row.get("kind")?;
     let what = match kind.as_str() {
         "lease" => TimerKind::Lease { fence: row.get("fence")?, seconds: row.get("seconds")? },

@@ -6,21 +6,28 @@
 //! a savepoint for each command. To have them always costs something, because SQLite copies every
 //! page that a savepoint sees change; how much is not settled (ADR 0004).
 
+mod probe;
+
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use baton_store::StoreError;
+use baton_store::{StoreError, WriteFault};
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::error::{GroupFailed, ThreadGone};
+use crate::error::{GroupFailed, ThreadGone, WriteError};
+use crate::marker::Marker;
+use crate::watch::WriteGuard;
+use crate::{connect, identity};
+
+pub(crate) use self::probe::Prober;
 
 /// How many commands may share a commit.
 const MOST_IN_A_GROUP: usize = 256;
 /// How many commands may wait. Beyond it their senders wait, without holding up a thread.
 const MOST_WAITING: usize = 1024;
-/// After this long without work the log is moved into the database.
+/// After this long without work the log is moved into the database, and cut.
 const IDLE: Duration = Duration::from_millis(500);
 
 /// Sends work to the thread. Dropping it lets the thread finish, and waits for that.
@@ -42,8 +49,18 @@ trait Work: Send {
     /// Carries it out inside the transaction; false where it failed. May be called again after
     /// the transaction was rolled back.
     fn run(&mut self, connection: &Connection) -> bool;
+    /// What kept it from being written, where it failed for that.
+    fn fault(&self) -> Option<WriteFault>;
     /// Tells the sender, once the group is on disk or is not.
-    fn reply(self: Box<Self>, group: Result<(), GroupFailed>);
+    fn reply(self: Box<Self>, group: Result<(), Failed>);
+}
+
+/// Why a whole group is not on disk.
+#[derive(Clone)]
+enum Failed {
+    /// Its cause has a name.
+    Unwritable(WriteFault),
+    Otherwise(GroupFailed),
 }
 
 struct Command<T, E, F> {
@@ -53,13 +70,23 @@ struct Command<T, E, F> {
 }
 
 impl Writer {
-    pub(crate) fn start(connection: Connection) -> std::io::Result<Self> {
+    /// `marker` keeps the mark of a database; there is none where nothing can be written.
+    pub(crate) fn start(
+        connection: Connection,
+        marker: Option<Marker>,
+        guard: Arc<WriteGuard>,
+    ) -> std::io::Result<Self> {
         let (sender, receiver) = mpsc::channel(MOST_WAITING);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
         let thread = std::thread::Builder::new()
             .name("baton-writer".to_owned())
-            .spawn(move || runtime.block_on(write_all(connection, receiver)))?;
-        Ok(Self { sender, _thread: JoinOnDrop(Some(thread)) })
+            .spawn(move || runtime.block_on(write_all(connection, marker, &guard, receiver)))?;
+        Ok(Self { sender, _thread: JoinOnDrop::new(thread) })
+    }
+
+    /// For trying whether a write works.
+    pub(crate) fn prober(&self) -> Prober {
+        Prober(self.sender.downgrade())
     }
 
     /// Carries out `work` in a transaction that is on disk when this returns. Where `work` fails,
@@ -70,7 +97,7 @@ impl Writer {
     ) -> Result<T, E>
     where
         T: Send + 'static,
-        E: From<StoreError> + Send + 'static,
+        E: WriteError + Send + 'static,
     {
         let (sender, receiver) = oneshot::channel();
         let command = Command { work, result: None, sender };
@@ -91,18 +118,21 @@ impl Writer {
     }
 }
 
-async fn write_all(connection: Connection, mut receiver: mpsc::Receiver<Message>) {
+async fn write_all(
+    connection: Connection,
+    mut marker: Option<Marker>,
+    guard: &WriteGuard,
+    mut receiver: mpsc::Receiver<Message>,
+) {
     let mut messages = Vec::with_capacity(MOST_IN_A_GROUP);
     let mut closers = Vec::new();
-    let mut is_dirty = false;
     loop {
         let waiting = receiver.recv_many(&mut messages, MOST_IN_A_GROUP);
-        let n_messages = if is_dirty {
+        let n_messages = if marker.as_ref().is_some_and(Marker::is_unsettled) {
             match tokio::time::timeout(IDLE, waiting).await {
                 Ok(n_messages) => n_messages,
                 Err(_) => {
-                    checkpoint(&connection, "passive");
-                    is_dirty = false;
+                    settle(&connection, marker.as_mut(), guard);
                     continue;
                 }
             }
@@ -124,10 +154,12 @@ async fn write_all(connection: Connection, mut receiver: mpsc::Receiver<Message>
                 }
             }
         }
-        carry_out(&connection, group);
-        is_dirty = true;
+        carry_out(&connection, marker.as_mut(), guard, group);
     }
-    checkpoint(&connection, "truncate");
+    settle(&connection, marker.as_mut(), guard);
+    if marker.is_some_and(|it| !it.is_unsettled()) && guard.refusal().is_none() {
+        connect::remove_log_on_close(&connection);
+    }
     drop(connection);
     for closer in closers {
         // Whoever asked may have gone.
@@ -136,33 +168,67 @@ async fn write_all(connection: Connection, mut receiver: mpsc::Receiver<Message>
 }
 
 /// Carries out a group in one transaction, then tells everybody.
-fn carry_out(connection: &Connection, mut group: Vec<Box<dyn Work>>) {
-    let committed = match commit(connection, &mut group) {
-        Ok(()) => Ok(()),
-        Err(error) => {
+fn carry_out(
+    connection: &Connection,
+    marker: Option<&mut Marker>,
+    guard: &WriteGuard,
+    mut group: Vec<Box<dyn Work>>,
+) {
+    let is_marked = marker.as_ref().is_some_and(|it| it.is_due());
+    let committed = match guard.refusal() {
+        Some(fault) => Err(Failed::Unwritable(fault)),
+        None => commit(connection, &mut group, is_marked).map_err(|error| {
             if !connection.is_autocommit() {
                 // What is not committed is lost anyway; this only makes room for the next group.
                 let _ = run_sql(connection, "rollback");
             }
-            Err(GroupFailed(Arc::new(error)))
-        }
+            let failed = GroupFailed(Arc::new(error));
+            guard.failed(group.iter().find_map(|it| it.fault()), Some(&failed));
+            guard.named_fault().map_or(Failed::Otherwise(failed), Failed::Unwritable)
+        }),
     };
+    let is_committed = committed.is_ok();
+    if is_committed && let Some(fault) = group.iter().find_map(|it| it.fault()) {
+        guard.failed(Some(fault), None);
+    }
     for work in group {
         work.reply(committed.clone());
     }
+    if is_committed && let Some(marker) = marker {
+        marker.committed(connection, is_marked);
+    }
 }
 
-fn commit(connection: &Connection, group: &mut [Box<dyn Work>]) -> rusqlite::Result<()> {
-    run_sql(connection, "begin immediate")?;
+/// What can be done while there is no work. Where the files were deleted or replaced, what is at
+/// their paths is not ours any more, and is left alone.
+fn settle(connection: &Connection, marker: Option<&mut Marker>, guard: &WriteGuard) {
+    if let Some(marker) = marker
+        && guard.refusal().is_none()
+    {
+        marker.settle(connection);
+    }
+}
+
+fn commit(
+    connection: &Connection,
+    group: &mut [Box<dyn Work>],
+    is_marked: bool,
+) -> rusqlite::Result<()> {
+    begin(connection, is_marked)?;
     match run_plainly(connection, group) {
         Ran::Well => {}
         Ran::LeftSomething => {
             run_sql(connection, "rollback")?;
-            run_sql(connection, "begin immediate")?;
+            begin(connection, is_marked)?;
             run_apart(connection, group)?;
         }
     }
     run_sql(connection, "commit")
+}
+
+fn begin(connection: &Connection, is_marked: bool) -> rusqlite::Result<()> {
+    run_sql(connection, "begin immediate")?;
+    if is_marked { identity::count_up(connection) } else { Ok(()) }
 }
 
 /// How a group went without savepoints.
@@ -205,19 +271,10 @@ fn run_sql(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Moves the log into the database. It costs nothing but time if that fails.
-fn checkpoint(connection: &Connection, mode: &str) {
-    let sql = format!("pragma wal_checkpoint({mode})");
-    if let Err(error) = connection.query_row(&sql, [], |_| Ok(())) {
-        let error: &dyn std::error::Error = &error;
-        tracing::warn!(error, "the log could not be moved into the database");
-    }
-}
-
 impl<T, E, F> Work for Command<T, E, F>
 where
     T: Send,
-    E: From<StoreError> + Send,
+    E: WriteError + Send,
     F: Fn(&Connection) -> Result<T, E> + Send,
 {
     fn run(&mut self, connection: &Connection) -> bool {
@@ -225,8 +282,20 @@ where
         matches!(self.result, Some(Ok(_)))
     }
 
-    fn reply(self: Box<Self>, group: Result<(), GroupFailed>) {
-        let failed = |error: GroupFailed| E::from(StoreError::Unavailable(Box::new(error)));
+    fn fault(&self) -> Option<WriteFault> {
+        match &self.result {
+            Some(Err(error)) => error.fault().cloned(),
+            Some(Ok(_)) | None => None,
+        }
+    }
+
+    fn reply(self: Box<Self>, group: Result<(), Failed>) {
+        let failed = |failed| {
+            E::from(match failed {
+                Failed::Unwritable(fault) => StoreError::Unwritable(fault),
+                Failed::Otherwise(error) => StoreError::Unavailable(Box::new(error)),
+            })
+        };
         let result = match (self.result, group) {
             // Even a refusal may rest on what another command of the group had written.
             (_, Err(error)) => Err(failed(error)),
@@ -243,13 +312,24 @@ fn thread_gone() -> StoreError {
 }
 
 #[derive(Debug)]
-struct JoinOnDrop(Option<JoinHandle<()>>);
+pub(crate) struct JoinOnDrop(Option<JoinHandle<()>>);
 
-impl Drop for JoinOnDrop {
-    fn drop(&mut self) {
+impl JoinOnDrop {
+    pub(crate) fn new(thread: JoinHandle<()>) -> Self {
+        Self(Some(thread))
+    }
+
+    /// Waits for the thread. A second time it does nothing.
+    pub(crate) fn join(&mut self) {
         if let Some(thread) = self.0.take() {
             // A panic there has been reported by the thread itself.
             let _ = thread.join();
         }
+    }
+}
+
+impl Drop for JoinOnDrop {
+    fn drop(&mut self) {
+        self.join();
     }
 }

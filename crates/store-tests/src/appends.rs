@@ -145,6 +145,17 @@ pub async fn numbers_and_positions_only_grow(store: &dyn Store) {
     assert_eq!(stored.iter().map(|it| it.number).collect::<Vec<_>>(), numbers);
 }
 
+pub async fn the_numbers_of_runs_page_without_gap(store: &dyn Store) {
+    for n in 1..=5 {
+        put(store, &start(n, &format!("s-{n}"))).await;
+    }
+    assert_eq!(store.run_numbers(0, 0).await.unwrap(), [1, 2, 3, 4, 5]);
+    assert_eq!(store.run_numbers(0, 2).await.unwrap(), [1, 2]);
+    assert_eq!(store.run_numbers(3, 2).await.unwrap(), [4, 5]);
+    assert_eq!(store.run_numbers(5, 2).await.unwrap(), [0; 0]);
+    assert_eq!(store.run_numbers(u64::MAX, 0).await.unwrap(), [0; 0]);
+}
+
 pub async fn a_definition_is_kept_once(store: &dyn Store) {
     let mut first = start(1, "s-1");
     first.definition = Some(definition("as it was"));

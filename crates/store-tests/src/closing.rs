@@ -18,9 +18,11 @@ pub async fn a_closed_store_refuses_all_work(store: &dyn Store) {
     let all = EventFilter { after: Position::START, run: None, limit: 0 };
     refused(store.run(&RunRef::Number(1)).await);
     refused(store.runs(&RunFilter::default()).await);
+    refused(store.run_numbers(0, 0).await);
     refused(store.handoff(&HandoffRef::Number(1)).await);
     refused(store.handoffs(&HandoffFilter::default()).await);
     refused(store.contents(run_id(1), &[words("x").id]).await);
+    refused(store.count_contents(run_id(1)).await);
     refused(store.events(&all).await);
     refused(store.last_position().await);
     refused(store.add_story(&story, moment(1)).await);

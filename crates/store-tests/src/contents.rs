@@ -34,6 +34,15 @@ pub async fn the_same_text_may_be_sent_again(store: &dyn Store) {
     assert_eq!(store.contents(run_id(1), &[text.id]).await.unwrap(), [text]);
 }
 
+pub async fn the_texts_of_a_run_are_counted(store: &dyn Store) {
+    put_all(store, &tale(1, "s-1")).await;
+    put(store, &start(2, "s-2")).await;
+    // Two packages, two reasons, why it was rejected, and the acknowledgement.
+    assert_eq!(store.count_contents(run_id(1)).await.unwrap(), 6);
+    assert_eq!(store.count_contents(run_id(2)).await.unwrap(), 0);
+    assert_eq!(store.count_contents(run_id(9)).await.unwrap(), 0);
+}
+
 pub async fn a_package_of_a_mebibyte_comes_back(store: &dyn Store) {
     let text = "0123456789abcdef".repeat(1 << 16);
     check_text(store, 1, &text).await;

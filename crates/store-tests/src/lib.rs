@@ -46,6 +46,7 @@ macro_rules! conformance {
                 two_runs_of_one_story_cannot_be_open_at_once
                 a_finished_story_may_get_a_new_run
                 numbers_and_positions_only_grow
+                the_numbers_of_runs_page_without_gap
                 a_definition_is_kept_once
                 what_is_not_there_is_none
                 a_healthy_store_has_nothing_to_say
@@ -61,6 +62,7 @@ macro_rules! conformance {
             contents {
                 a_text_belongs_to_its_run
                 the_same_text_may_be_sent_again
+                the_texts_of_a_run_are_counted
                 a_package_of_a_mebibyte_comes_back
                 odd_text_comes_back_byte_for_byte
                 nul_is_refused_in_every_text

@@ -32,7 +32,7 @@ pub fn start(n: u32, story: &str) -> Append {
     let start = step("analysis");
     let run =
         Run::new(id, story.clone(), workflow.clone(), pin(), owner.clone(), start.clone(), now);
-    let event = Event::RunStarted { story, workflow, pin: pin(), owner, start };
+    let event = Event::RunStarted { story, workflow, pin: pin(), owner, start, has_gates: false };
     Append {
         expected: Version::NONE,
         events: chain(Hash::ZERO, id, Version::NONE, now, &[event]),

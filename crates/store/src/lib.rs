@@ -5,6 +5,7 @@
 
 mod append;
 mod due;
+mod error;
 mod memory;
 mod nul;
 mod rows;
@@ -24,10 +25,11 @@ pub use append::{
     TimerChange,
 };
 pub use due::{DueChange, DueRow, LookAgain};
+pub use error::WriteFault;
 pub use memory::MemoryStore;
 pub use nul::{refuse_nul, story_texts};
 pub use rows::{
-    AgentStatistics, EventFilter, HandoffFilter, HandoffRef, HandoffRow, HandoffState,
+    AgentStatistics, EventFilter, HandoffFilter, HandoffRef, HandoffRow, HandoffState, Identity,
     OpenRunCounts, Order, OutboxRow, Position, RunFilter, RunRef, RunRow, Statistics, StoredEvent,
     StoryCounts, StoryFilter, StoryRow, TimerKind, TimerRow, Version,
 };
@@ -44,6 +46,9 @@ pub trait Store: Send + Sync {
 
     /// By number, in the filter's order.
     async fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError>;
+
+    /// The numbers of the runs after `after`, ascending, whether or not their rows can be read.
+    async fn run_numbers(&self, after: u64, limit: u32) -> Result<Vec<u64>, StoreError>;
 
     /// Open and paused runs, the one that moved last first, at least as far as the newest part of the
     /// log tells; those that it does not tell of come by their numbers, the newest first.
@@ -75,6 +80,13 @@ pub trait Store: Send + Sync {
 
     /// The texts that are there, in no particular order.
     async fn contents(&self, run: RunId, ids: &[ContentId]) -> Result<Vec<Content>, StoreError>;
+
+    /// The texts that were found to be missing, and written down as such, when the run was
+    /// recovered from damage.
+    async fn lost_texts(&self, run: RunId) -> Result<Vec<ContentId>, StoreError>;
+
+    /// How many texts a run has.
+    async fn count_contents(&self, run: RunId) -> Result<u64, StoreError>;
 
     /// By position, ascending. A position once seen never gets a neighbour below it later.
     async fn events(&self, filter: &EventFilter) -> Result<Vec<StoredEvent>, StoreError>;
@@ -159,8 +171,24 @@ pub trait Store: Send + Sync {
     /// more, or that has another fence, is left alone. This is no event, and changes no run.
     async fn put_off(&self, leases: &[PutOff]) -> Result<u64, StoreError>;
 
-    /// What is wrong with the store itself; nothing, if all is well.
+    /// Which project the store belongs to, and since when positions of events are counted. It does
+    /// not change while a store is open.
+    async fn identity(&self) -> Result<Identity, StoreError>;
+
+    /// What is wrong with the store itself, by table and row; nothing, if all is well. It goes on
+    /// after what cannot be read, and says of each kind of problem only how many more there are
+    /// once it has named a few.
     async fn check(&self) -> Result<Vec<String>, StoreError>;
+
+    /// As [`Store::check`], beside other work: slowly, so that nobody notices it.
+    async fn check_slowly(&self) -> Result<Vec<String>, StoreError> {
+        self.check().await
+    }
+
+    /// What keeps the store from being written at the moment, as far as it knows by itself.
+    fn write_fault(&self) -> Option<WriteFault> {
+        None
+    }
 
     /// Finishes what is under way and takes no more.
     async fn close(&self);
@@ -183,9 +211,15 @@ pub enum AppendError {
 pub enum StoreError {
     #[error("the store is unavailable")]
     Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// Nothing was written, and this is why.
+    #[error(transparent)]
+    Unwritable(WriteFault),
     #[error("the store is closed")]
     Closed,
-    #[error("what is stored cannot be read: {what}")]
+    #[error(
+        "the data is damaged: {what}; `baton verify` lists what is wrong, `baton recover` saves \
+         what is whole"
+    )]
     Damaged { what: String },
     #[error("text with the character U+0000 cannot be stored")]
     Nul,

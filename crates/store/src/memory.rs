@@ -16,10 +16,11 @@ use baton_core::names::StoryKey;
 use baton_core::run::{HandoffId, HandoffNo, RunId, RunStatus};
 use baton_core::story::Story;
 use jiff::Timestamp;
+use uuid::Uuid;
 
 use crate::{
     Answered, Append, AppendError, Appended, Definition, DueRow, EventFilter, HandoffFilter,
-    HandoffRef, HandoffRow, LookAgain, OpenRunCounts, Order, OutboxRow, Position, PutOff,
+    HandoffRef, HandoffRow, Identity, LookAgain, OpenRunCounts, Order, OutboxRow, Position, PutOff,
     RunFilter, RunRef, RunRow, Statistics, Store, StoreError, StoredEvent, StoryCounts,
     StoryFilter, StoryRow, TimerKind, TimerRow, refuse_nul, story_texts,
 };
@@ -79,6 +80,13 @@ impl Store for MemoryStore {
         Ok(filters::ordered(matching, filter.order, 0, filter.limit))
     }
 
+    async fn run_numbers(&self, after: u64, limit: u32) -> Result<Vec<u64>, StoreError> {
+        let kept = self.open()?;
+        let later = kept.runs.iter().map(|it| it.number).filter(|it| *it > after);
+        let most = if limit == 0 { usize::MAX } else { limit as usize };
+        Ok(later.take(most).collect())
+    }
+
     async fn runs_moved_last(&self, limit: u32) -> Result<Vec<RunRow>, StoreError> {
         let kept = self.open()?;
         let mut open: Vec<&RunRow> = kept.runs.iter().filter(|it| !it.run.is_finished()).collect();
@@ -134,6 +142,16 @@ impl Store for MemoryStore {
     async fn contents(&self, run: RunId, ids: &[ContentId]) -> Result<Vec<Content>, StoreError> {
         let kept = self.open()?;
         Ok(ids.iter().filter_map(|id| kept.contents.get(&(run, *id)).cloned()).collect())
+    }
+
+    async fn lost_texts(&self, _: RunId) -> Result<Vec<ContentId>, StoreError> {
+        // It forgets everything at once, and is never recovered.
+        Ok(Vec::new())
+    }
+
+    async fn count_contents(&self, run: RunId) -> Result<u64, StoreError> {
+        let kept = self.open()?;
+        Ok(kept.contents.keys().filter(|(of, _)| *of == run).count() as u64)
     }
 
     async fn events(&self, filter: &EventFilter) -> Result<Vec<StoredEvent>, StoreError> {
@@ -304,6 +322,11 @@ impl Store for MemoryStore {
     async fn put_off(&self, leases: &[PutOff]) -> Result<u64, StoreError> {
         let mut kept = self.open()?;
         Ok(leases.iter().filter(|it| kept.put_off(it)).count() as u64)
+    }
+
+    async fn identity(&self) -> Result<Identity, StoreError> {
+        drop(self.open()?);
+        Ok(Identity { project: Uuid::nil(), epoch: "00000000".to_owned() })
     }
 
     async fn check(&self) -> Result<Vec<String>, StoreError> {

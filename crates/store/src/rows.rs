@@ -10,6 +10,7 @@ use baton_core::run::{
 };
 use baton_core::story::Story;
 use jiff::Timestamp;
+use uuid::Uuid;
 
 use crate::append::HandoffMove;
 
@@ -29,6 +30,15 @@ pub struct Position(pub u64);
 impl Position {
     /// Before the first event.
     pub const START: Self = Self(0);
+}
+
+/// What tells one store from another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Identity {
+    /// Copies and backups of a store have it too.
+    pub project: Uuid,
+    /// Eight characters, others after every restore: a position means nothing in another epoch.
+    pub epoch: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

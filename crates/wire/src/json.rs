@@ -15,6 +15,10 @@ pub use error::{JsonError, JsonFault};
 /// The largest text [`parse`] takes: a package, and then some.
 pub const MOST_BYTES: usize = 1024 * 1024;
 
+/// How deep the lines of a document are indented, in every format. Beyond that the blanks would
+/// outweigh what they are for: a megabyte that is nested 60 deep would be printed as 60.
+pub const MOST_INDENTED: usize = 14;
+
 /// How many lists and maps may be open at once.
 pub const MOST_DEPTH: usize = 64;
 

@@ -15,6 +15,7 @@ pub mod story_file;
 pub mod workflow_file;
 
 pub mod builtin;
+pub mod run_log;
 pub mod schema;
 
 pub mod file_problem;

@@ -78,7 +78,7 @@ fn story(field: &Field<'_>, problems: &mut Problems) -> Option<Story> {
     if depends_on.contains(&story.key) {
         field.problem("depends_on_itself", "depends on itself and would never be ready", problems);
     }
-    Some(Story {
+    let story = Story {
         title: title.unwrap_or(story.title),
         description: description.unwrap_or_default(),
         acceptance: acceptance.unwrap_or_default(),
@@ -87,7 +87,12 @@ fn story(field: &Field<'_>, problems: &mut Problems) -> Option<Story> {
         branch,
         pr_url,
         key: story.key,
-    })
+    };
+    for problem in story.problems() {
+        let message = format!("{}: {}", problem.path, problem.message);
+        field.problem("story_too_large", message, problems);
+    }
+    Some(story)
 }
 
 /// A criterion may have several lines, so it is prose.

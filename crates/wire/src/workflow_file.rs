@@ -6,7 +6,7 @@
 use baton_core::contract::{Contract, Profile};
 use baton_core::hash::Hash;
 use baton_core::names::WorkflowName;
-use baton_core::workflow::{Edge, Expiry, Limits, OnExpire, Step, Workflow};
+use baton_core::workflow::{Edge, Expiry, LazyGraph, Limits, OnExpire, Step, Workflow};
 use sha2::{Digest, Sha256};
 
 use crate::builtin;
@@ -78,6 +78,7 @@ fn read(root: &Located, text: &str, problems: &mut Problems) -> Option<Workflow>
         contracts,
         escalation,
         limits,
+        graph: LazyGraph::default(),
     };
     for problem in workflow.problems() {
         problems.push(root.place_of(&problem.path), problem);

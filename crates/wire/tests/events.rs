@@ -35,6 +35,9 @@ fn there_is_a_sample_of_every_field_that_may_be_left_out() {
         ("handoff.created", ["brings", "held_back_until", "has_lost_lease"].as_slice()),
         ("handoff.completed", &["answer"]),
         ("gate.opened", &["kind", "sender", "beside", "about", "evidence"]),
+        ("run.started", &["has_gates"]),
+        ("gate.passed", &["on"]),
+        ("evidence.recorded", &["fence"]),
     ] {
         let of_event = format!("\"type\":\"{event}\"");
         let samples = || SAMPLES.lines().filter(|line| line.contains(&of_event));
@@ -74,7 +77,7 @@ fn nothing_in_a_link_can_change_or_move_without_breaking_the_chain() {
     }
 }
 
-const N_EVENTS: usize = 38;
+const N_EVENTS: usize = 41;
 
 /// Spelled out, so that a new event does not compile until somebody has added a sample of it.
 fn sampled(event: &Event) -> &'static str {
@@ -100,6 +103,9 @@ fn sampled(event: &Event) -> &'static str {
         | Event::LeaseLost { .. }
         | Event::LeaseReleased { .. }
         | Event::GatePassed { .. }
+        | Event::GateWaived { .. }
+        | Event::GateLost { .. }
+        | Event::GateCarried { .. }
         | Event::EvidenceRecorded { .. }
         | Event::SignalPassed
         | Event::SignalMerged { .. }

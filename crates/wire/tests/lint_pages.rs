@@ -1,5 +1,6 @@
 //! What the page of a rule shows as bad trips that rule, and what it shows as good trips nothing.
 #![expect(clippy::unwrap_used, reason = "a test that cannot read its files has failed")]
+#![expect(clippy::disallowed_methods, reason = "tests make and read files of their own")]
 
 use std::path::Path;
 

@@ -8,7 +8,9 @@ use crate::cargo::{self, DependencyKind, DependencySource, Package};
 /// it needs a line in ARCHITECTURE.md too.
 const MAY_USE: &[MayUse] = &[
     MayUse { name: "baton-core", code: &[], tests: &[] },
-    MayUse { name: "baton-wire", code: &["baton-core"], tests: &[] },
+    MayUse { name: "baton-files", code: &[], tests: &[] },
+    MayUse { name: "baton-hostile", code: &[], tests: &[] },
+    MayUse { name: "baton-wire", code: &["baton-core"], tests: &["baton-hostile"] },
     MayUse {
         name: "baton-store",
         code: &["baton-core", "baton-wire"],
@@ -21,21 +23,33 @@ const MAY_USE: &[MayUse] = &[
     },
     MayUse {
         name: "baton-store-sqlite",
-        code: &["baton-core", "baton-store", "baton-wire"],
+        code: &["baton-core", "baton-files", "baton-store", "baton-wire"],
         tests: &["baton-store-tests"],
     },
     MayUse {
         name: "baton-engine",
-        code: &["baton-core", "baton-store", "baton-wire"],
-        tests: &["baton-store-sqlite", "baton-store-tests"],
+        code: &["baton-core", "baton-files", "baton-store", "baton-wire"],
+        tests: &["baton-hostile", "baton-store-sqlite", "baton-store-tests"],
     },
     MayUse {
         name: "baton-http",
         code: &["baton-core", "baton-engine", "baton-store", "baton-wire"],
-        tests: &["baton-store-sqlite"],
+        tests: &["baton-hostile", "baton-store-sqlite"],
     },
-    MayUse { name: "baton-cli", code: EVERYTHING, tests: &[] },
-    MayUse { name: "baton-load", code: EVERYTHING, tests: &[] },
+    MayUse {
+        name: "baton-recover",
+        code: &[
+            "baton-core",
+            "baton-engine",
+            "baton-files",
+            "baton-store",
+            "baton-store-sqlite",
+            "baton-wire",
+        ],
+        tests: &["baton-store-tests"],
+    },
+    MayUse { name: "baton-cli", code: EVERYTHING, tests: &["baton-hostile"] },
+    MayUse { name: "baton-load", code: EVERYTHING_AND_HOSTILE, tests: &[] },
     MayUse { name: "xtask", code: &[], tests: &[] },
 ];
 
@@ -43,6 +57,19 @@ const MAY_USE: &[MayUse] = &[
 const EVERYTHING: &[&str] = &[
     "baton-core",
     "baton-engine",
+    "baton-files",
+    "baton-http",
+    "baton-recover",
+    "baton-store",
+    "baton-store-sqlite",
+    "baton-wire",
+];
+
+/// What puts load on all of them.
+const EVERYTHING_AND_HOSTILE: &[&str] = &[
+    "baton-core",
+    "baton-engine",
+    "baton-hostile",
     "baton-http",
     "baton-store",
     "baton-store-sqlite",

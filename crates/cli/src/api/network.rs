@@ -55,6 +55,15 @@ impl Server {
         timeout(MOST_CONNECTING, self.stream(request)).await.is_ok_and(|it| it.is_ok())
     }
 
+    /// What `/readyz` says: whether it is ready, and in which words.
+    pub(crate) async fn readiness(&self) -> Result<(bool, String), Failure> {
+        let mut request = Request::new(Bytes::new());
+        *request.uri_mut() = Uri::from_static("/readyz");
+        let response = self.send(request).await?;
+        let text = String::from_utf8_lossy(response.body()).trim().to_owned();
+        Ok((response.status().is_success(), text))
+    }
+
     /// Sends a request and waits for the whole answer.
     pub(super) async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, Failure> {
         let answering = async {

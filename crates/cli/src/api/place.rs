@@ -1,8 +1,8 @@
 //! Who has the data of a project: nobody, so that it is ours now, or a server that can be asked.
 
-use std::path::Path;
 use std::time::{Duration, Instant};
 
+use baton_files::Dir;
 use baton_store_sqlite::{DataLock, LockError};
 use http::header::HeaderValue;
 use uuid::Uuid;
@@ -23,13 +23,15 @@ pub(crate) enum Holder {
 /// Takes the lock, or finds the server that has it. What the lock file says counts only while
 /// somebody holds it, and only if that very server answers there: one that was killed still stands
 /// in it, another may have its address, and one that starts or stops does not answer.
-pub(crate) async fn holder(data: &Path) -> Result<Holder, Failure> {
+pub(crate) async fn holder(data: &Dir) -> Result<Holder, Failure> {
     let asked_at = Instant::now();
     loop {
         let by = match DataLock::take(data, Duration::ZERO) {
             Ok(lock) => return Ok(Holder::Us(lock)),
             Err(LockError::Held { by }) => by,
-            Err(error @ LockError::File { .. }) => return Err(error.into()),
+            Err(error @ (LockError::File(_) | LockError::Refused { .. })) => {
+                return Err(error.into());
+            }
         };
         let named = server_in(&by, data);
         if let Some(server) = &named
@@ -50,15 +52,15 @@ pub(crate) fn note(url: &str, instance: Uuid) -> String {
     format!("{url} {instance}")
 }
 
-fn server_in(note: &str, data: &Path) -> Option<Server> {
+fn server_in(note: &str, data: &Dir) -> Option<Server> {
     let (url, instance) = note.split_once(' ')?;
     let url = Url::parse(url).ok()?;
     let instance = HeaderValue::try_from(instance).ok()?;
-    Some(Server::new(url, From::Lock { data: data.to_owned(), instance }))
+    Some(Server::new(url, From::Lock { data: data.path().to_owned(), instance }))
 }
 
 /// The lock, for what cannot be done while somebody else has the data.
-pub(crate) async fn lock(data: &Path) -> Result<DataLock, Failure> {
+pub(crate) async fn lock(data: &Dir) -> Result<DataLock, Failure> {
     match holder(data).await? {
         Holder::Us(lock) => Ok(lock),
         Holder::Server(server) => Err(Failure::Served { url: server.url.to_string() }),

@@ -1,13 +1,16 @@
 //! `baton agent`: list, show, new.
 
+use std::path::Path;
+
 use baton_core::document::Node;
 use baton_core::names::AgentId;
+use baton_files::{FileError, Mode};
 use baton_wire::{agent_file, builtin};
 
 use super::init::write_new;
 use crate::args::{Agent, Cli};
 use crate::failure::Failure;
-use crate::project::Project;
+use crate::project::{FOLDER, Project};
 use crate::show::{self, Format};
 
 pub(crate) fn run(cli: &Cli, verb: &Agent) -> Result<(), Failure> {
@@ -24,7 +27,7 @@ pub(crate) fn run(cli: &Cli, verb: &Agent) -> Result<(), Failure> {
 
 fn list(cli: &Cli, project: &Project) -> Result<(), Failure> {
     let agents = project.agent_files()?;
-    let sources = project.agents()?;
+    let sources = project.agents();
     match cli.format() {
         Format::Json => {
             let agents = agents.iter().map(|it| show::agent_json(&it.agent)).collect();
@@ -80,18 +83,17 @@ fn new(project: &Project, id: &str, description: &str) -> Result<(), Failure> {
     if builtin::agents().iter().any(|(name, _)| *name == id.as_str()) {
         show::note(&format!("`{id}` comes with Baton; your file will be used instead"));
     }
-    let folder = project.folder().join("agents");
-    std::fs::create_dir_all(&folder)
-        .map_err(|error| Failure::io(format!("make `{}`", folder.display()), error))?;
-    let path = folder.join(format!("{id}.md"));
-    if path.exists() {
-        return Err(Failure::Conflict(format!("`{}` is there already", path.display())));
+    let folder = project.dir.make_dirs(format!("{FOLDER}/agents"), Mode::Shared)?;
+    let name = format!("{id}.md");
+    let path = folder.path().join(&name);
+    if folder.entry(&name)?.is_some() {
+        return Err(FileError::Exists { path }.into());
     }
     let text = template(&id, description);
     // What we write has to read: a description may hold anything.
     agent_file::parse(&text)
         .map_err(|problems| Failure::File { file: path.display().to_string(), problems })?;
-    write_new(&path, &text)?;
+    write_new(&folder, Path::new(&name), &text)?;
     show::answer(&format!(
         "wrote {}\n\nnext: write its prompt there, then give it a step in a workflow\n  \
          baton workflow eject story-pipeline   to change the one that comes with Baton",

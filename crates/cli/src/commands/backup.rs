@@ -1,15 +1,19 @@
 //! `baton backup` and `baton restore`: a copy that has been proven whole, and the way back.
 
-use std::fs::File;
-use std::path::{Path, PathBuf};
+mod source;
+
+use std::path::Path;
 
 use baton_core::document::Node;
-use baton_engine::Verified;
-use baton_store_sqlite::DATABASE_FILE;
+use baton_engine::{Verified, verify_all};
+use baton_files::{Access, Dir, FileError};
+use baton_store::Store as _;
+use baton_store_sqlite::{DATABASE_FILE, OpenError, SqliteStore, exchange};
 
+use self::source::Source;
 use crate::api::lock;
 use crate::args::Cli;
-use crate::data::{Data, verify_copy, workshop_in};
+use crate::data::{Data, finish_interrupted, staging_in, verify_copy};
 use crate::failure::Failure;
 use crate::project::Project;
 use crate::show::{self, Format};
@@ -17,13 +21,21 @@ use crate::show::{self, Format};
 /// Copies the data into one file while it may be in use, and verifies the copy before it gets
 /// its name.
 pub(crate) async fn back_up(data: &Data, format: Format, to: &Path) -> Result<(), Failure> {
-    if to.exists() {
-        return Err(Failure::Conflict(format!("`{}` is there already", to.display())));
+    let Some(name) = to.file_name() else {
+        return Err(Failure::Usage(format!("`{}` is no name for a file", to.display())));
+    };
+    let folder = Dir::open(to.parent().unwrap_or(Path::new("")))?;
+    if folder.entry(name)?.is_some() {
+        return Err(FileError::Exists { path: to.to_owned() }.into());
     }
-    let workshop = workshop_beside(to)?;
-    data.copy_into(workshop.path()).await?;
-    let verified = prove(workshop.path()).await?;
-    move_in(&workshop.path().join(DATABASE_FILE), to)?;
+    // In the same folder, so that the last step is a rename.
+    let staging = staging_in(&folder)?;
+    data.copy_into(staging.dir()).await?;
+    let verified = prove(staging.dir()).await?;
+    staging.dir().open_file(DATABASE_FILE, Access::Write)?.sync()?;
+    staging.dir().rename_new(DATABASE_FILE, &folder, name)?;
+    folder.sync()?;
+    drop(staging);
     tell(format, &format!("wrote {}", to.display()), &verified);
     Ok(())
 }
@@ -31,22 +43,30 @@ pub(crate) async fn back_up(data: &Data, format: Format, to: &Path) -> Result<()
 /// Puts a copy in the place of the data. What was there is kept beside it.
 pub(crate) async fn restore(cli: &Cli, from: &Path, replace: bool) -> Result<(), Failure> {
     let project = Project::find(cli.project.as_deref())?;
-    let data = project.data();
-    std::fs::create_dir_all(&data).map_err(|error| cannot("make", &data, error))?;
+    let source = Source::open(from)?;
+    let data = project.data_dir()?;
+    if source.is_in(&data)? {
+        return Err(Failure::Usage(format!(
+            "`{}` is the data of this project itself; name a backup",
+            from.display()
+        )));
+    }
     let lock = lock(&data).await?;
-    let place = data.join(DATABASE_FILE);
-    if place.exists() && !replace {
+    let data = lock.dir();
+    finish_interrupted(data)?;
+    if data.entry(DATABASE_FILE)?.is_some() && !replace {
         return Err(Failure::Conflict(format!(
             "`{}` has data already; `--replace` puts it aside",
             project.root.display()
         )));
     }
-    let workshop = workshop_beside(&place)?;
-    std::fs::copy(from, workshop.path().join(DATABASE_FILE))
-        .map_err(|error| cannot("read", from, error))?;
-    let verified = prove(workshop.path()).await?;
-    let aside = put_aside(&data)?;
-    move_in(&workshop.path().join(DATABASE_FILE), &place)?;
+    let staging = staging_in(data)?;
+    source.copy_into(staging.dir())?;
+    let verified = prove_and_begin_epoch(staging.dir()).await?;
+    let aside = exchange(data, &staging)
+        .map_err(|error| Failure::Open(OpenError::Interrupted(error)))?
+        .map(|it| data.path().join(it));
+    drop(staging);
     drop(lock);
     tell(cli.format(), &format!("restored {}", from.display()), &verified);
     if project.file.archive.is_some() {
@@ -58,51 +78,28 @@ pub(crate) async fn restore(cli: &Cli, from: &Path, replace: bool) -> Result<(),
     Ok(())
 }
 
-async fn prove(dir: &Path) -> Result<Verified, Failure> {
-    let verified = verify_copy(dir).await?;
+async fn prove(dir: &Dir) -> Result<Verified, Failure> {
+    sound(verify_copy(dir).await?)
+}
+
+/// What was heard of the data before must not be taken for what follows: the copy gets an epoch of
+/// its own.
+async fn prove_and_begin_epoch(dir: &Dir) -> Result<Verified, Failure> {
+    let store = SqliteStore::open_in(dir).map_err(Failure::Open)?;
+    let verified = match verify_all(&store).await {
+        Ok(verified) => store.begin_epoch().await.map(|()| verified).map_err(Failure::Store),
+        Err(error) => Err(error.into()),
+    };
+    store.close().await;
+    sound(verified?)
+}
+
+fn sound(verified: Verified) -> Result<Verified, Failure> {
     if !verified.problems.is_empty() {
         let what = format!("the copy is not sound: {}", verified.problems.join("; "));
         return Err(Failure::Broken { what });
     }
     Ok(verified)
-}
-
-/// A folder on the same disk, so that the last step is a rename.
-fn workshop_beside(path: &Path) -> Result<tempfile::TempDir, Failure> {
-    let parent = path.parent().filter(|it| !it.as_os_str().is_empty());
-    workshop_in(parent.unwrap_or(Path::new(".")))
-}
-
-/// Gives a finished file its name, and makes sure that both are on disk.
-fn move_in(from: &Path, to: &Path) -> Result<(), Failure> {
-    let sync = |path: &Path| File::open(path).and_then(|it| it.sync_all());
-    let parent = to.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    sync(from)
-        .and_then(|()| std::fs::rename(from, to))
-        .and_then(|()| sync(parent))
-        .map_err(|error| cannot("write", to, error))
-}
-
-/// Moves the database with its log into a folder of its own, out of the way.
-fn put_aside(data: &Path) -> Result<Option<PathBuf>, Failure> {
-    let parts: Vec<PathBuf> = ["", "-wal", "-shm"]
-        .iter()
-        .map(|ending| data.join(format!("{DATABASE_FILE}{ending}")))
-        .filter(|it| it.exists())
-        .collect();
-    if parts.is_empty() {
-        return Ok(None);
-    }
-    let aside = tempfile::Builder::new()
-        .prefix("before-restore-")
-        .tempdir_in(data)
-        .map_err(|error| cannot("write into", data, error))?
-        .keep();
-    for part in parts {
-        let name = part.file_name().map(PathBuf::from).unwrap_or_default();
-        std::fs::rename(&part, aside.join(name)).map_err(|error| cannot("move", &part, error))?;
-    }
-    Ok(Some(aside))
 }
 
 fn tell(format: Format, what: &str, verified: &Verified) {
@@ -117,8 +114,4 @@ fn tell(format: Format, what: &str, verified: &Verified) {
             show::answer_json(&Node::map([("runs", count(*n_runs)), ("events", count(*n_events))]));
         }
     }
-}
-
-fn cannot(what: &str, path: &Path, error: std::io::Error) -> Failure {
-    Failure::io(format!("{what} `{}`", path.display()), error)
 }

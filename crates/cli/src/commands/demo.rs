@@ -12,6 +12,7 @@ use baton_core::names::{Principal, StoryKey};
 use baton_core::run::{RunId, RunStatus};
 use baton_core::story::Story;
 use baton_engine::{Caller, Engine, StartRun, Sweeper, verify_run};
+use baton_files::Dir;
 use baton_http::{Options, Server};
 use baton_store::{Position, RunRef};
 use tokio::sync::oneshot;
@@ -34,7 +35,7 @@ pub(crate) async fn run(cli: &Cli, demo: &Demo) -> Result<(), Failure> {
     let root = scene()?;
     let project = Project::find(Some(&root))?;
     let you = Principal::parse("you")?;
-    let lock = lock(&project.data()).await?;
+    let lock = lock(&project.data_dir()?).await?;
     let session = Session::of(project, lock).await?;
     let engine = session.engine.clone();
     let options = Options { listen: FREE, allowed_hosts: Vec::new() };
@@ -126,7 +127,7 @@ fn scene() -> Result<PathBuf, Failure> {
         .tempdir()
         .map_err(|error| Failure::io("make a folder for the demo", error))?
         .keep();
-    lay_out(&folder)?;
+    lay_out(&Dir::open(&folder)?)?;
     Ok(folder)
 }
 

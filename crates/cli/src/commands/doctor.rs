@@ -1,18 +1,18 @@
 //! `baton doctor`: what is wrong with this project, and what to type about it.
 
-use std::path::Path;
+mod left_over;
 
 use baton_core::document::Node;
 use baton_engine::Verified;
 use baton_http::api::{Archive, Item, Row};
-use baton_wire::agent_file;
+use baton_store::{StoreError, WriteFault};
 
 use super::workflow;
-use crate::api::{Api, Ask};
+use crate::api::{Api, Ask, Holder, Server, holder};
 use crate::args::Cli;
 use crate::data::Data;
 use crate::failure::Failure;
-use crate::project::{Project, parsed};
+use crate::project::{Project, agent_in};
 use crate::session::principal;
 use crate::show::{self, Format};
 
@@ -37,7 +37,7 @@ enum Health {
 pub(crate) async fn run(cli: &Cli) -> Result<(), Failure> {
     let project = Project::find(cli.project.as_deref())?;
     let mut findings = Vec::new();
-    look_at_files(&project, &mut findings)?;
+    look_at_files(&project, &mut findings);
     let are_files_well = findings.iter().all(|it| matches!(it.state, Health::Well));
     if are_files_well {
         look_at_data(cli, project, &mut findings).await?;
@@ -54,18 +54,17 @@ pub(crate) async fn run(cli: &Cli) -> Result<(), Failure> {
     }
 }
 
-fn look_at_files(project: &Project, findings: &mut Vec<Finding>) -> Result<(), Failure> {
-    for (name, source) in project.agents()? {
-        let read = parsed(Path::new(&source.origin), agent_file::parse(&source.text));
+fn look_at_files(project: &Project, findings: &mut Vec<Finding>) {
+    for (name, source) in project.agents() {
+        let read = agent_in(&source);
         let advice = || format!("edit {}", source.origin);
         findings.push(finding(format!("the agent {name}"), read.map(|_| ()), advice));
     }
-    for (name, _) in project.workflows()? {
+    for (name, _) in project.workflows() {
         let advice = || format!("type `baton workflow check {name}` for every problem");
         let checked = workflow::check_named(project, &name).map(|_| ());
         findings.push(finding(format!("the workflow {name}"), checked, advice));
     }
-    Ok(())
 }
 
 async fn look_at_data(
@@ -73,28 +72,81 @@ async fn look_at_data(
     project: Project,
     findings: &mut Vec<Finding>,
 ) -> Result<(), Failure> {
+    let folder = project.data_dir();
     let place = project.data().display().to_string();
+    // What keeps the folder from being opened is said where the data is.
+    if let Ok(folder) = &folder {
+        left_over::look(folder, findings)?;
+    }
     let data = match Data::open(project).await {
         Ok(data) => data,
         Err(failure) => {
-            let advice =
-                || "put it right, or type `baton restore FILE --replace` with a backup".to_owned();
-            findings.push(finding(format!("the data in {place}"), Err(failure), advice));
+            // A server may still have what cannot be opened any more.
+            if let Ok(folder) = &folder
+                && let Ok(Holder::Server(server)) = holder(folder).await
+            {
+                findings.push(look_at_server(&server).await);
+            }
+            let advice = advice_on(failure.write_fault());
+            findings.push(finding(format!("the data in {place}"), Err(failure), || advice));
             return Ok(());
         }
     };
-    if let Data::Beside { server, .. } = &data {
-        let what = format!("a server has the data: {}", server.url);
-        findings.push(Finding { what, state: Health::Well });
+    match &data {
+        Data::Beside { server, .. } => findings.push(look_at_server(server).await),
+        Data::Ours(session) => {
+            if let Some(fault) = session.engine.write_fault() {
+                let advice = advice_on(Some(fault.clone()));
+                let cannot = Err(Failure::Engine(StoreError::Unwritable(fault).into()));
+                findings.push(finding(format!("the disk of {place}"), cannot, || advice));
+            }
+        }
     }
     let verified = data.verify().await;
     let api = Api::over_data(data, principal(cli)?, cli.format());
     let looked = match verified {
         Ok(verified) => look_at_runs(&api, &verified, &place, findings).await,
-        Err(failure) => Err(failure),
+        Err(failure) => {
+            let advice = "mend that first, then type `baton doctor` again".to_owned();
+            findings.push(finding(format!("the data in {place}"), Err(failure), || advice));
+            Ok(())
+        }
     };
     api.close().await;
     looked
+}
+
+/// What the server that has the data says of itself.
+async fn look_at_server(server: &Server) -> Finding {
+    let what = format!("a server has the data: {}", server.url);
+    let state = match server.readiness().await {
+        Ok((true, text)) if text == "ready" => Health::Well,
+        Ok((true, text)) => Health::Waits { advice: format!("it is {text}") },
+        Ok((false, problem)) => {
+            let advice = "do what it says; it is asked again by `baton doctor`".to_owned();
+            Health::Ill { problem, advice }
+        }
+        Err(failure) => {
+            let advice = "look at what it printed, or start it again".to_owned();
+            Health::Ill { problem: failure.to_string(), advice }
+        }
+    };
+    Finding { what, state }
+}
+
+/// What to do about data that cannot be opened, or not be written.
+fn advice_on(fault: Option<WriteFault>) -> String {
+    match fault {
+        Some(WriteFault::DiskFull) => {
+            "make room on that disk, then type `baton doctor` again".to_owned()
+        }
+        Some(WriteFault::ReadOnly) => {
+            "make the folder writable for you, then type `baton doctor` again".to_owned()
+        }
+        Some(WriteFault::Replaced { .. } | WriteFault::Failing) | None => {
+            "type `baton recover`, or `baton restore FILE --replace` with a backup".to_owned()
+        }
+    }
 }
 
 async fn look_at_runs(

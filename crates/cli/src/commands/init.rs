@@ -2,9 +2,15 @@
 
 use std::path::Path;
 
+use baton_files::{Dir, Mode};
+use baton_store::Store as _;
+use baton_store_sqlite::{OpenError, SqliteStore};
+
+use crate::api::lock;
 use crate::args::Cli;
+use crate::data::finish_interrupted;
 use crate::failure::Failure;
-use crate::project::{FOLDER, PROJECT_FILE};
+use crate::project::{FOLDER, PROJECT_FILE, Project};
 use crate::show;
 
 const TEMPLATE: &str = "\
@@ -24,37 +30,45 @@ sessions = \".project/07-audit/sessions\"
 pub(crate) fn run(cli: &Cli) -> Result<(), Failure> {
     let here = std::env::current_dir().map_err(|error| Failure::io("see this folder", error))?;
     let root = cli.project.clone().unwrap_or(here);
-    let folder = root.join(FOLDER);
-    if folder.exists() {
+    let dir = Dir::open_or_make(&root, Mode::Shared)?;
+    if dir.entry(FOLDER)?.is_some() {
         let message = format!("`{}` is a Baton project already", root.display());
         return Err(Failure::Conflict(message));
     }
-    lay_out(&root)?;
+    lay_out(&dir)?;
     show::answer(&format!(
         "made {}\n\nnext:\n  baton story add KEY --title \"...\"   add a piece of work\n  \
          baton run start                     hand it to the first agent\n  \
          baton status                        see who has the baton",
-        folder.display()
+        root.join(FOLDER).display()
     ));
     Ok(())
 }
 
+/// An empty database in a project that has lost its data.
+pub(crate) async fn begin_anew(cli: &Cli) -> Result<(), Failure> {
+    let project = Project::find(cli.project.as_deref())?;
+    let lock = lock(&project.data_dir()?).await?;
+    finish_interrupted(lock.dir())?;
+    let store = SqliteStore::begin_anew(lock.dir()).map_err(|error| match error {
+        error @ OpenError::InTheWay { .. } => Failure::Conflict(error.to_string()),
+        error => Failure::Open(error),
+    })?;
+    store.close().await;
+    show::answer(&format!("began with an empty database in {}", lock.dir().path().display()));
+    Ok(())
+}
+
 /// Writes the folders and files of a new project.
-pub(crate) fn lay_out(root: &Path) -> Result<(), Failure> {
-    let folder = root.join(FOLDER);
+pub(crate) fn lay_out(root: &Dir) -> Result<(), Failure> {
     for part in ["agents", "workflows"] {
-        let path = folder.join(part);
-        std::fs::create_dir_all(&path)
-            .map_err(|error| Failure::io(format!("make `{}`", path.display()), error))?;
+        root.make_dirs(Path::new(FOLDER).join(part), Mode::Shared)?;
     }
-    write_new(&folder.join(PROJECT_FILE), TEMPLATE)?;
-    write_new(&folder.join(".gitignore"), "/data/\n")
+    write_new(root, &Path::new(FOLDER).join(PROJECT_FILE), TEMPLATE)?;
+    write_new(root, &Path::new(FOLDER).join(".gitignore"), "/data/\n")
 }
 
 /// Writes a file that must not be there yet.
-pub(crate) fn write_new(path: &Path, text: &str) -> Result<(), Failure> {
-    use std::io::Write as _;
-    let file = std::fs::File::options().write(true).create_new(true).open(path);
-    file.and_then(|mut it| it.write_all(text.as_bytes()))
-        .map_err(|error| Failure::io(format!("write `{}`", path.display()), error))
+pub(crate) fn write_new(dir: &Dir, path: &Path, text: &str) -> Result<(), Failure> {
+    Ok(dir.create_new(path, Mode::Shared)?.write(text.as_bytes())?)
 }

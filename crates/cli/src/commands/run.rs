@@ -11,13 +11,14 @@ use crate::show::{self, Format, Times};
 
 pub(crate) async fn run(api: &Api, verb: &Run) -> Result<(), Failure> {
     match verb {
-        Run::Start { story, workflow, to, write } => {
+        Run::Start { story, workflow, to, at, reason, write } => {
             let body = Start {
                 story: story.clone(),
                 workflow: workflow.clone(),
                 to_agent: to.clone(),
                 package: None,
-                reason: None,
+                reason: reason.clone(),
+                at: at.clone(),
             };
             tell(api, &Ask::post(["runs"], &body).writing(write)).await
         }

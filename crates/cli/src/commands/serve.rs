@@ -1,7 +1,8 @@
 //! `baton serve`: the engine behind HTTP, until somebody stops it.
 
-use baton_engine::{Archivist, Sweeper, Timekeeper};
+use baton_engine::{Archivist, DataChecker, Sweeper, Timekeeper};
 use baton_http::{Options, Server};
+use baton_store::StoreError;
 
 use super::stop::told_to_stop;
 use crate::api::lock;
@@ -18,9 +19,12 @@ pub(crate) async fn run(cli: &Cli, serve: &Serve) -> Result<(), Failure> {
     if let Some(data) = &serve.data {
         project.keep_data_in(data);
     }
-    let lock = lock(&project.data()).await?;
+    let lock = lock(&project.data_dir()?).await?;
     let session = Session::of(project, lock).await?;
-    let served = serve_until_told(&session, serve).await;
+    let served = match session.engine.write_fault() {
+        Some(fault) => Err(Failure::Engine(StoreError::Unwritable(fault).into())),
+        None => serve_until_told(&session, serve).await,
+    };
     session.close().await;
     served
 }
@@ -33,10 +37,15 @@ async fn serve_until_told(session: &Session, serve: &Serve) -> Result<(), Failur
     session.say_where(&url, server.instance())?;
     // Before anything that may have to be told, so that it is the first line where all is well.
     show::note(&format!("listening on {url}"));
+    session.store.rescue_when_lost();
+    let checker = session.store.was_left_open().then(|| DataChecker::start(session.engine.clone()));
     let timekeeper = Timekeeper::start(session.engine.clone());
     let sweeper = Sweeper::start(session.engine.clone());
     let archivist = session.engine.archive().map(Archivist::start);
     let served = server.run(stop).await;
+    if let Some(checker) = checker {
+        checker.stop().await;
+    }
     if let Some(archivist) = archivist {
         archivist.stop().await;
     }

@@ -2,18 +2,15 @@
 
 use baton_core::document::Node;
 
-use crate::data::Data;
+use crate::data::verify_project;
 use crate::failure::Failure;
+use crate::project::Project;
 use crate::show::{self, Format};
 
-pub(crate) async fn run(data: &Data, format: Format) -> Result<(), Failure> {
-    let verified = data.verify().await?;
-    if !verified.problems.is_empty() {
-        for problem in &verified.problems {
-            show::note(&format!("  - {}", show::visible(problem)));
-        }
-        let problems = show::counted(verified.problems.len() as u64, "problem");
-        return Err(Failure::Broken { what: format!("the data has {problems}") });
+pub(crate) async fn run(project: &Project, format: Format) -> Result<(), Failure> {
+    let verified = verify_project(project).await?;
+    if !verified.is_sound() {
+        return Err(Failure::Unsound(Box::new(verified)));
     }
     let count = |n: u64| Node::Number(i64::try_from(n).unwrap_or(i64::MAX).into());
     match format {

@@ -7,13 +7,15 @@ use baton_core::names::AgentId;
 use baton_core::outcome::Outcome;
 use baton_core::problem::Problem;
 use baton_core::workflow::{Place, Step, Workflow};
+use baton_files::Mode;
 use baton_wire::agent_file::AgentFile;
-use baton_wire::{builtin, workflow_file};
+use baton_wire::builtin;
 
 use super::init::write_new;
 use crate::args::{self, Cli};
 use crate::failure::Failure;
-use crate::project::{Project, Source, parsed};
+use crate::named_file;
+use crate::project::{FOLDER, Project, Source, workflow_in};
 use crate::show::{self, Format};
 
 pub(crate) fn run(cli: &Cli, verb: &args::Workflow) -> Result<(), Failure> {
@@ -44,11 +46,11 @@ pub(crate) fn run(cli: &Cli, verb: &args::Workflow) -> Result<(), Failure> {
 }
 
 fn list(cli: &Cli, project: &Project) -> Result<(), Failure> {
-    let (catalog, unreadable) = project.catalog()?;
+    let (catalog, unreadable) = project.catalog();
     for failure in &unreadable {
         show::note(&format!("{} {failure}", show::warn("left out:")));
     }
-    let sources = project.workflows()?;
+    let sources = project.workflows();
     match cli.format() {
         Format::Json => {
             let workflows = catalog.workflows().map(|it| show::workflow_json(&it.workflow));
@@ -78,7 +80,7 @@ fn list(cli: &Cli, project: &Project) -> Result<(), Failure> {
 /// A workflow that is sound by itself and has agents that can do it; else every problem.
 pub(super) fn check_named(project: &Project, name: &str) -> Result<Workflow, Failure> {
     let source = source_of(project, name)?;
-    let workflow = parsed(Path::new(&source.origin), workflow_file::parse(&source.text))?;
+    let (workflow, _) = workflow_in(&source)?;
     let agents = project.agent_files()?;
     let mut problems: Vec<Problem> =
         workflow.steps.iter().flat_map(|it| agent_problems(&workflow, it, &agents)).collect();
@@ -92,19 +94,26 @@ pub(super) fn check_named(project: &Project, name: &str) -> Result<Workflow, Fai
 fn check(cli: &Cli, project: &Project, name: &str) -> Result<(), Failure> {
     let workflow = check_named(project, name)?;
     match cli.format() {
-        Format::Json => show::answer_json(&Node::map([
-            ("name", Node::text(workflow.name.as_str())),
-            ("problems", Node::List(Vec::new())),
-        ])),
+        Format::Json => {
+            let sound = [
+                ("name", Node::text(workflow.name.as_str())),
+                ("problems", Node::List(Vec::new())),
+            ];
+            show::answer_json(&Node::map(sound.into_iter().chain(show::graph_json(&workflow))));
+        }
         Format::Table => {
             let n_edges = workflow.edges().count();
             let n_steps = workflow.steps.len();
             show::answer(&format!(
-                "{} is sound: {n_steps} steps, {n_edges} edges, {} contracts",
+                "{} is sound: {n_steps} steps, {n_edges} edges, {} contracts{}",
                 workflow.name,
-                workflow.contracts.len()
+                workflow.contracts.len(),
+                show::graph_page(&workflow)
             ));
         }
+    }
+    for note in show::refused_rejects(&workflow) {
+        show::note(&note);
     }
     Ok(())
 }
@@ -180,14 +189,10 @@ fn eject(project: &Project, name: &str) -> Result<(), Failure> {
         let message = format!("no workflow `{name}` comes with Baton; known: {}", known.join(", "));
         Failure::NotFound(message)
     })?;
-    let folder = project.folder().join("workflows");
-    std::fs::create_dir_all(&folder)
-        .map_err(|error| Failure::io(format!("make `{}`", folder.display()), error))?;
-    let path = folder.join(format!("{name}.yaml"));
-    if path.exists() {
-        return Err(Failure::Conflict(format!("`{}` is there already", path.display())));
-    }
-    write_new(&path, text)?;
+    let folder = project.dir.make_dirs(format!("{FOLDER}/workflows"), Mode::Shared)?;
+    let file = format!("{name}.yaml");
+    let path = folder.path().join(&file);
+    write_new(&folder, Path::new(&file), text)?;
     show::answer(&format!(
         "wrote {}\n\nnew runs use it from now on; runs under way keep the one they began with",
         path.display()
@@ -196,24 +201,23 @@ fn eject(project: &Project, name: &str) -> Result<(), Failure> {
 }
 
 fn named(project: &Project, name: &str) -> Result<Workflow, Failure> {
-    let source = source_of(project, name)?;
-    parsed(Path::new(&source.origin), workflow_file::parse(&source.text))
+    Ok(workflow_in(&source_of(project, name)?)?.0)
 }
 
 /// A workflow by its name, or a file by its path.
 fn source_of(project: &Project, name: &str) -> Result<Source, Failure> {
-    let workflows = project.workflows()?;
+    let workflows = project.workflows();
     let known: Vec<String> = workflows.iter().map(|(it, _)| it.clone()).collect();
     if let Some((_, source)) = workflows.into_iter().find(|(it, _)| it == name) {
         return Ok(source);
     }
-    match std::fs::read_to_string(name) {
-        Ok(text) => Ok(Source { origin: name.to_owned(), text }),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+    match named_file::text(name) {
+        Ok(text) => Ok(Source::new(name, text)),
+        Err(Failure::NotFound(_)) => {
             let known = known.join(", ");
             let message = format!("there is no workflow or file `{name}`; known: {known}");
             Err(Failure::NotFound(message))
         }
-        Err(error) => Err(Failure::io(format!("read `{name}`"), error)),
+        Err(failure) => Err(failure),
     }
 }

@@ -1,6 +1,7 @@
 //! Events as sentences: one for each, the same wherever it is told.
 
 use baton_core::event::{Created, Event};
+use baton_core::gate::GateEdge;
 use baton_core::names::AgentId;
 use baton_core::run::Kind;
 use baton_http::api::Row;
@@ -65,9 +66,19 @@ impl Telling<'_> {
                 format!("{} {} with {handoff}", self.receiver(), warn("has fallen silent"))
             }
             Event::LeaseReleased { .. } => format!("the lease of {handoff} is over"),
-            Event::GatePassed { edge, evidence } => {
+            Event::GatePassed { edge, evidence, .. } => {
                 let checks: Vec<&str> = evidence.iter().map(|it| it.check.as_str()).collect();
                 format!("the gate to {} is passed by {}", edge.to, checks.join(", "))
+            }
+            Event::GateWaived { gates, by, .. } => {
+                let by = bold(&visible(by.as_str()));
+                format!("{by} {} {}", warn("waives"), gate_ends(gates))
+            }
+            Event::GateLost { gates } => {
+                format!("the work is back before {}, and has to pass again", gate_ends(gates))
+            }
+            Event::GateCarried { gates } => {
+                format!("the run counts as past {}", gate_ends(gates))
             }
             Event::EvidenceRecorded { check, verdict, .. } => {
                 format!("{check} {} for {handoff}", verdict.name())
@@ -148,6 +159,15 @@ impl Telling<'_> {
 
 fn said(words: &str) -> String {
     format!(": {}", dim(&format!("\"{}\"", shortened(words, MOST_WORDS))))
+}
+
+/// `the gate specification → architecture`, for each.
+fn gate_ends(gates: &[GateEdge]) -> String {
+    if gates.is_empty() {
+        return "no gate".to_owned();
+    }
+    let gate = |it: &GateEdge| format!("the gate {} → {}", it.from, it.to);
+    gates.iter().map(gate).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

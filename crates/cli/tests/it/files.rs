@@ -74,6 +74,42 @@ fn a_delegate_that_nobody_describes_or_that_gives_something_else_is_not_sound() 
 }
 
 #[test]
+fn a_check_says_what_each_step_is_behind_and_names_the_cycles() {
+    let project = Project::new();
+    let said = project.ok(&["workflow", "check", "gated-project"]);
+    for line in [
+        "specification",
+        "architecture    Specification validated",
+        "implementation  Specification validated, Budget approved",
+        "complete        Specification validated, Budget approved, Quality proven",
+    ] {
+        assert!(said.lines().any(|it| it.trim_end() == line), "{line}: {said}");
+    }
+    let said = project.ok(&["workflow", "check", "story-pipeline"]);
+    assert!(said.lines().any(|it| it.trim_end() == "implement, review"), "{said}");
+    let checked = project.json(&["workflow", "check", "gated-project"]);
+    assert_eq!(checked["steps"][3]["behind"][1], "Budget approved");
+    assert_eq!(checked["cycles"].as_array().map(Vec::len), Some(0));
+    let leaping = "name: leaping\nstart: a\nsteps:\n  a:\n    agent: analyst\n    reject_to: b\n    on:\n      success: { to: b, gate: blocking }\n  b:\n    agent: reviewer\n    on:\n      success: complete\n";
+    std::fs::write(project.path().join(".baton/workflows/leaping.yaml"), leaping).unwrap();
+    let said = project.run(&["workflow", "check", "leaping"]);
+    assert!(said.stderr.contains("`steps.a.reject_to`: `b` is behind"), "{said:?}");
+}
+
+#[test]
+fn a_run_starts_at_a_step_with_a_reason() {
+    let project = Project::new();
+    project.ok(&["story", "add", "s1"]);
+    let at = ["run", "start", "s1", "--workflow", "gated-project", "--at", "implementation"];
+    project.fails(&at, 2, "--reason");
+    let with_reason: Vec<&str> = at.into_iter().chain(["--reason", "agreed by mail"]).collect();
+    let said = project.ok(&with_reason);
+    assert!(said.contains("orchestrator → implementation: pending"), "{said}");
+    project.ok(&["handoff", "cancel", "1"]);
+    project.fails(&["run", "start", "s1", "--at", "none", "--reason", "r"], 1, "[no_such_step]");
+}
+
+#[test]
 fn a_built_in_workflow_is_sound_and_can_be_changed() {
     let project = Project::new();
     assert!(project.ok(&["workflow", "check", "story-pipeline"]).contains("is sound: 5 steps"));

@@ -9,8 +9,14 @@ mod documents;
 mod files;
 mod finding;
 mod handoffs;
+mod health;
+#[cfg(unix)]
+mod hostile;
+mod killed;
+mod lost_data;
 mod moves;
 mod prompt;
+mod recover;
 mod serve;
 mod together;
 mod watch;

@@ -2,6 +2,7 @@
 
 use super::draft::{Draft, only, wrong_state};
 use super::frame;
+use super::passed;
 use super::question;
 use crate::command::Accept;
 use crate::content::ContentId;
@@ -53,8 +54,9 @@ pub(super) fn decide(draft: &mut Draft<'_>, accept: &Accept) -> Result<(), Refus
 /// What was looked at on receipt is kept with the handoff.
 fn note_checks(draft: &mut Draft<'_>, handoff: HandoffNo, accept: &Accept) {
     let checks = accept.acknowledgement.as_ref().map_or(&[][..], |it| &it.checks);
-    for Evidence { check, verdict } in checks.iter().cloned() {
-        draft.emit(Event::EvidenceRecorded { handoff, check, verdict, detail: None });
+    for Evidence { check, verdict, .. } in checks.iter().cloned() {
+        let (detail, fence) = (None, None);
+        draft.emit(Event::EvidenceRecorded { handoff, check, verdict, detail, fence });
     }
 }
 
@@ -100,6 +102,7 @@ fn take(
     match &handoff.to.place {
         Place::Step(step) if handoff.kind != Kind::Question => {
             draft.emit(Event::StepStarted { step: step.clone(), agent });
+            passed::go_back_to(draft, &handoff.to.place);
         }
         Place::Step(_) | Place::Orchestrator | Place::Human | Place::Delegate(_) => {}
     }

@@ -7,6 +7,7 @@ use super::edge::check_named;
 use super::frame;
 use super::gate::{human, past};
 use super::offer::{AtOrchestrator, Offer, give_back, hand_over, offer};
+use super::passed;
 use super::question;
 use crate::command::GateAnswer;
 use crate::content::ContentId;
@@ -244,12 +245,18 @@ fn modify(
 fn carry_out(draft: &mut Draft<'_>, gate: &Gate, next: Next, said: &Said<'_>) -> Option<HandoffNo> {
     let (row, comment) = (said.row, said.comment);
     draft.complete(row, Outcome::Success, None);
+    let by = &said.answer.by;
     match next {
         Next::Work(again) => {
+            passed::waive(draft, &again.to.place, by, comment);
             let reason = comment.or(gate.reason);
             Some(offer(draft, Offer { reason, follows: Some(row), ..*again }))
         }
         Next::Along(target, onward) => {
+            match &target {
+                Target::Step(_) => passed::waive(draft, &onward.to.place, by, comment),
+                Target::Complete => passed::waive_end(draft, by, comment),
+            }
             let onward = Offer {
                 reason: comment,
                 follows: Some(row),
@@ -258,7 +265,10 @@ fn carry_out(draft: &mut Draft<'_>, gate: &Gate, next: Next, said: &Said<'_>) ->
             };
             Some(hand_over(draft, onward, AtOrchestrator::of(&target)))
         }
-        Next::Back => Some(back(draft, gate, comment, row)),
+        Next::Back => {
+            passed::waive(draft, &gate.asker.place, by, comment);
+            Some(back(draft, gate, comment, row))
+        }
         Next::GoOn(caller, outcome) => go_on_at_once(draft, gate, caller, outcome, said),
         Next::Answered(handoff) => {
             let words = comment.or(gate.reason)?;
@@ -269,6 +279,7 @@ fn carry_out(draft: &mut Draft<'_>, gate: &Gate, next: Next, said: &Said<'_>) ->
         Next::Object(beside) => {
             frame::clear_inside(draft, beside, comment);
             draft.emit(Event::HandoffSuperseded { handoff: beside, reason: comment });
+            passed::waive(draft, &gate.asker.place, by, comment);
             Some(back(draft, gate, comment, row))
         }
         Next::End => {

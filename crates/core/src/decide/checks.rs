@@ -28,6 +28,7 @@ pub(super) fn record(draft: &mut Draft<'_>, given: &Record) -> Result<(), Refusa
         check: given.check.clone(),
         verdict: given.verdict,
         detail,
+        fence: handoff.gate.is_none().then_some(handoff.fence),
     });
     draft.done.handoff = Some(handoff.no);
     let row = draft.open(handoff.no)?;
@@ -47,8 +48,10 @@ fn open_if_passed(draft: &mut Draft<'_>, row: &Handoff, gate: &Gate) {
         return;
     }
     question::withdraw(draft, row);
-    let edge = EdgeKey { from: gate.asker.place.clone(), to: gate.worker.place.clone() };
-    draft.emit(Event::GatePassed { edge, evidence: gate.evidence.clone() });
+    let from = gate.edge.as_ref().map_or(&gate.asker.place, |it| &it.from).clone();
+    let edge = EdgeKey { from, to: gate.worker.place.clone() };
+    let (evidence, on) = (gate.evidence.clone(), gate.edge.as_ref().map(|it| it.on));
+    draft.emit(Event::GatePassed { edge, evidence, on });
     draft.complete(row.no, Outcome::Success, None);
     let onward = Offer {
         follows: Some(row.no),

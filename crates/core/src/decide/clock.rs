@@ -7,6 +7,7 @@ use super::end;
 use super::frame;
 use super::gate::{open_gate, stuck};
 use super::offer::give_back;
+use super::passed;
 use crate::event::Event;
 use crate::gate::GateCause;
 use crate::refusal::Refusal;
@@ -65,7 +66,12 @@ pub(super) fn expire(draft: &mut Draft<'_>, no: HandoffNo) -> Result<(), Refusal
             open_gate(draft, gate, Some(no));
         }
         // What went back and is not taken there either would go back and forth for ever.
-        Some(OnExpire::Return) if !is_return && !is_in_frame && sender.place.is_work() => {
+        Some(OnExpire::Return)
+            if !is_return
+                && !is_in_frame
+                && sender.place.is_work()
+                && passed::is_open_to(draft, &sender.place) =>
+        {
             let from = handoff.to.clone();
             let forward = handoff.forward.clone();
             let package = handoff.package;

@@ -168,11 +168,14 @@ fn hand_on(draft: &mut Draft<'_>, held: &Handoff, edge: &Edge, offer: Offer) {
     let then = AtOrchestrator::of(&edge.to);
     let came_by = held.forward.clone();
     let from = held.to.place.clone();
-    // What was looked at on receipt says nothing about what goes out.
+    // What was looked at on receipt says nothing about what goes out, and neither do results
+    // recorded before the present holder accepted.
+    let is_own = |it: &&Evidence| it.fence.is_none_or(|fence| fence == held.fence);
     let evidence: Vec<Evidence> = held
         .evidence
         .iter()
         .filter(|it| !acknowledgement::is_receipt(&it.check))
+        .filter(is_own)
         .cloned()
         .collect();
     let work = Onward { offer, then, came_by, evidence: &evidence, asker: None, from };

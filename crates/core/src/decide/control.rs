@@ -1,14 +1,17 @@
-//! What an operator does to a run as a whole: pause, resume, cancel, goto, skip.
+//! What an operator does to a run as a whole: pause, resume, cancel, goto, start at a step, skip.
 
+use super::create::not_holder;
 use super::draft::Draft;
 use super::gate::{Onward, onward, orchestrator};
 use super::offer::{AtOrchestrator, Offer, again, hand_over};
+use super::passed;
+use crate::command::StartAt;
 use crate::event::Event;
 use crate::gate::GateKind;
-use crate::names::{AgentId, Reason, StepId};
+use crate::names::{AgentId, Principal, Reason, StepId};
 use crate::outcome::Outcome;
 use crate::refusal::Refusal;
-use crate::run::{Handoff, Party, RunStatus};
+use crate::run::{Baton, Handoff, Party, RunStatus};
 use crate::workflow::{Place, Target, Workflow};
 
 pub(super) fn pause(draft: &mut Draft<'_>, reason: Option<&Reason>) -> Result<(), Refusal> {
@@ -42,7 +45,12 @@ pub(super) fn cancel(draft: &mut Draft<'_>, reason: Option<&Reason>) {
     draft.emit(Event::RunCancelled { reason });
 }
 
-pub(super) fn goto(draft: &mut Draft<'_>, step: &StepId, reason: &Reason) -> Result<(), Refusal> {
+pub(super) fn goto(
+    draft: &mut Draft<'_>,
+    step: &StepId,
+    reason: &Reason,
+    by: &Principal,
+) -> Result<(), Refusal> {
     no_gate(draft)?;
     if !draft.run.visited.contains(step) {
         let visited: Vec<&str> = draft.run.visited.iter().map(StepId::as_str).collect();
@@ -51,7 +59,44 @@ pub(super) fn goto(draft: &mut Draft<'_>, step: &StepId, reason: &Reason) -> Res
     supersede_open(draft, reason);
     let to = first_at(draft, &Target::Step(step.clone()));
     let reason = Some(draft.keep(reason.as_str()));
+    passed::waive(draft, &to.place, by, reason);
     let offer = Offer { reason, ..again(draft, to) };
+    draft.done.handoff = Some(hand_over(draft, offer, AtOrchestrator::LiesLoose));
+    Ok(())
+}
+
+/// No contract: what the step gets is what the operator says, or what the run has.
+pub(super) fn start_at(draft: &mut Draft<'_>, start: &StartAt) -> Result<(), Refusal> {
+    match draft.run.baton() {
+        Baton::Loose { .. } => {}
+        Baton::Offered { .. } | Baton::Held { .. } | Baton::Parked { .. } | Baton::Done => {
+            return Err(not_holder(draft, &AgentId::orchestrator()));
+        }
+    }
+    let place = Place::Step(start.step.clone());
+    let agents = draft.workflow().agents_at(&place);
+    let Some(first) = agents.first() else {
+        let steps: Vec<&str> = draft.workflow().steps.iter().map(|it| it.id.as_str()).collect();
+        let (step, known) = (start.step.clone(), steps.join(", "));
+        return Err(Refusal::NoSuchStep { step, known });
+    };
+    let agent = start.to.as_ref().unwrap_or(first).clone();
+    if !agents.contains(&agent) {
+        let choices: Vec<String> = agents.iter().map(|it| format!("`{it}`")).collect();
+        return Err(Refusal::ChooseReceiver {
+            step: start.step.clone(),
+            outcome: "start",
+            choices: choices.join(", "),
+        });
+    }
+    let reason = Some(draft.keep(start.reason.as_str()));
+    passed::waive(draft, &place, &start.by, reason);
+    let offer = Offer { reason, ..again(draft, Party { agent, place }) };
+    let offer = if start.package.document.is_blank() {
+        offer
+    } else {
+        Offer { package: Some(draft.keep_package(&start.package)), ..offer }
+    };
     draft.done.handoff = Some(hand_over(draft, offer, AtOrchestrator::LiesLoose));
     Ok(())
 }

@@ -6,6 +6,7 @@ use super::draft::Draft;
 use super::edge::{check_contract, edge_to};
 use super::gate::{Onward, between, onward, open_gate};
 use super::offer::{self, AtOrchestrator, Offer, hand_over};
+use super::passed;
 use super::reject;
 use super::supersede;
 use crate::command::{Create, Way};
@@ -96,7 +97,7 @@ pub(super) fn take_up(draft: &mut Draft<'_>, create: &Create, at: &Place) -> Res
             return Err(not_holder(draft, &create.from));
         }
     }
-    if create.from.is_orchestrator() && again(draft, create, at) {
+    if create.from.is_orchestrator() && again(draft, create, at)? {
         return Ok(());
     }
     let (from, edge) = declared_edge(draft.workflow(), create, at)?;
@@ -104,10 +105,16 @@ pub(super) fn take_up(draft: &mut Draft<'_>, create: &Create, at: &Place) -> Res
     if draft.run.given(&from).is_some_and(|it| it.has_lost_lease) {
         return Err(not_holder(draft, &create.from));
     }
+    passed::check(draft, &from)?;
     let warnings = check_contract(draft.ground, edge, &create.package, create.profile)?;
     let from = Party { agent: create.from.clone(), place: from };
     if !create.from.is_orchestrator() {
         draft.emit(Event::RunAdopted { by: from.clone() });
+    }
+    passed::go_back_to(draft, &from.place);
+    if !edge.is_back && went_back_too_often(draft, create, at, &from) {
+        draft.done.warnings.extend(warnings);
+        return Ok(());
     }
     let to = Party { agent: create.to.clone(), place: Workflow::target_place(&edge.to) };
     if edge.is_back {
@@ -119,6 +126,29 @@ pub(super) fn take_up(draft: &mut Draft<'_>, create: &Create, at: &Place) -> Res
     let offer = Offer { reason, warnings, ..Offer::new(from, to, Some(package)) };
     draft.done.handoff = Some(go_on(draft, edge, create, offer));
     Ok(())
+}
+
+/// Counts a round where an agent takes work up at a step that always comes before the one where the
+/// baton lies: the work went back, as if it had been rejected. Past the limit this opens the gate
+/// that asks a person, and returns true.
+fn went_back_too_often(draft: &mut Draft<'_>, create: &Create, at: &Place, from: &Party) -> bool {
+    let (Place::Step(reached), Place::Step(back_at)) = (at, &from.place) else { return false };
+    if !draft.workflow().graph().is_always_before(back_at, reached) {
+        return false;
+    }
+    let Some(forward) = draft.run.given(at).map(|it| it.forward.clone()) else { return false };
+    let Some(cause) = reject::count_return(draft, &forward) else { return false };
+    let sent_back = draft.run.package;
+    let package = draft.keep_package(&create.package);
+    let reason = draft.keep_some(create.reason.as_ref());
+    let agent = draft.workflow().agents_at(at).into_iter().next();
+    let asker = Party { agent: agent.unwrap_or_else(AgentId::orchestrator), place: at.clone() };
+    let gate = Gate {
+        given: Some(package),
+        ..between(cause, asker, from.clone(), sent_back, reason, &forward)
+    };
+    draft.done.handoff = Some(open_gate(draft, gate, None));
+    true
 }
 
 /// On along an edge, past its gate if it has one. An error at the end is not what a gate is for.
@@ -188,32 +218,33 @@ fn at_the_end(edge: &Edge, create: &Create) -> AtOrchestrator {
 
 /// The orchestrator offers the baton again where it lies, or where it was going. No contract:
 /// what the run had already is handed on with what the orchestrator adds.
-fn again(draft: &mut Draft<'_>, create: &Create, at: &Place) -> bool {
+fn again(draft: &mut Draft<'_>, create: &Create, at: &Place) -> Result<bool, Refusal> {
     let other = match draft.run.baton() {
         Baton::Loose { other, .. } => other.clone(),
         Baton::Offered { .. } | Baton::Held { .. } | Baton::Parked { .. } | Baton::Done => {
-            return false;
+            return Ok(false);
         }
     };
     // A fresh run lies between the orchestrator and the first step: that is a start, by contract.
     if draft.run.n_handoffs == 0 {
-        return false;
+        return Ok(false);
     }
     let places = [at.clone(), other];
     let workflow = draft.workflow();
     let is_there =
         |place: &&Place| place.is_step() && workflow.agents_at(place).contains(&create.to);
-    let Some(place) = places.iter().find(is_there) else { return false };
+    let Some(place) = places.iter().find(is_there) else { return Ok(false) };
+    passed::check(draft, place)?;
     let to = Party { agent: create.to.clone(), place: place.clone() };
     let reason = draft.keep_some(create.reason.as_ref());
     let again = Offer { reason, ..offer::again(draft, to) };
     if create.package.document.is_blank() {
         draft.done.handoff = Some(offer::offer(draft, again));
-        return true;
+        return Ok(true);
     }
     let again = Offer { package: Some(draft.keep_package(&create.package)), ..again };
     draft.done.handoff = Some(past_its_gate(draft, again));
-    true
+    Ok(true)
 }
 
 /// What nobody has seen yet does not get past a gate by coming from the orchestrator, or by

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use jiff::{SignedDuration, Timestamp};
 use uuid::Uuid;
 
-use super::{Decision, Fresh, Ground, Start, decide, start};
+use super::{Decision, First, Fresh, Ground, Start, decide, start};
 use crate::agent::Agent;
 use crate::command::{
     Accept, Clarify, Command, Complete, Create, GateAnswer, LeaseTime, Record, Reject, Release,
@@ -13,7 +13,7 @@ use crate::command::{
 };
 use crate::contract::{Check, Contract, Profile, Rule, ValueKind};
 use crate::document::Node;
-use crate::event::{evolve, replay};
+use crate::event::{Event, evolve, replay};
 use crate::evidence::Verdict;
 use crate::gate::Answer;
 use crate::hash::Hash;
@@ -25,7 +25,7 @@ use crate::refusal::Refusal;
 use crate::registry::Agents;
 use crate::run::{HandoffNo, Run, RunId};
 use crate::workflow::{
-    Delegate, Edge, Expiry, Limits, OnExpire, RejectRule, Step, Target, Workflow,
+    Delegate, Edge, Expiry, LazyGraph, Limits, OnExpire, RejectRule, Step, Target, Workflow,
 };
 
 pub(super) const START: Timestamp = Timestamp::constant(1_000_000, 0);
@@ -53,7 +53,7 @@ pub(super) struct Tester {
     agents: Agents,
     fresh: Counter,
     pub(super) lint: Settings,
-    log: Vec<(crate::event::Event, Timestamp)>,
+    log: Vec<(Event, Timestamp)>,
 }
 
 impl Tester {
@@ -68,13 +68,17 @@ impl Tester {
     }
 
     pub(super) fn begun_in(workflow: Workflow, first: &Create) -> Result<Self, Refusal> {
+        Self::begun_by(workflow, First::Handoff(first.clone()))
+    }
+
+    pub(super) fn begun_by(workflow: Workflow, first: First) -> Result<Self, Refusal> {
         let agents = agents();
         let fresh = Counter::default();
         let start_command = Start {
             run: RunId(Uuid::from_u128(1)),
             story: StoryKey::parse("s1").unwrap(),
             owner: Principal::parse("ada").unwrap(),
-            first: first.clone(),
+            first,
         };
         let lint = Settings::default();
         let ground = Ground {
@@ -267,7 +271,11 @@ pub(super) fn time_out(no: u32) -> Command {
 }
 
 pub(super) fn goto(step: &str) -> Command {
-    Command::Goto { step: StepId::parse(step).unwrap(), reason: reason("again, please") }
+    Command::Goto {
+        step: StepId::parse(step).unwrap(),
+        reason: reason("again, please"),
+        by: Principal::parse("ada").unwrap(),
+    }
 }
 
 pub(super) fn skip() -> Command {
@@ -355,6 +363,7 @@ pub(super) fn pipeline() -> Workflow {
         contracts,
         escalation: None,
         limits: Limits::default(),
+        graph: LazyGraph::default(),
     }
 }
 

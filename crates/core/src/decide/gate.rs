@@ -2,6 +2,7 @@
 
 use super::draft::Draft;
 use super::offer::{AtOrchestrator, Offer, hand_over, offer};
+use super::passed;
 use crate::content::ContentId;
 use crate::event::Event;
 use crate::evidence::{self, Evidence};
@@ -115,6 +116,8 @@ pub(super) struct Onward<'a> {
 
 /// Hands work on along an edge, or asks whoever the edge's gate says.
 pub(super) fn onward(draft: &mut Draft<'_>, edge: &Edge, work: Onward<'_>) -> HandoffNo {
+    // Work that leaves a place was there, accepted or not.
+    passed::go_back_to(draft, &work.from);
     let Some(gate) = &edge.gate else { return hand_over(draft, work.offer, work.then) };
     match gate.kind {
         GateKind::Blocking => stop(draft, edge, work, GateCause::Declared, gate.kind),
@@ -127,7 +130,8 @@ fn check(draft: &mut Draft<'_>, edge: &Edge, gate: &EdgeGate, work: Onward<'_>) 
     match evidence::missing(&gate.checks, work.evidence) {
         None => {
             let passed = EdgeKey { from: work.from, to: work.offer.to.place.clone() };
-            draft.emit(Event::GatePassed { edge: passed, evidence: work.evidence.to_vec() });
+            let (evidence, on) = (work.evidence.to_vec(), Some(edge.on));
+            draft.emit(Event::GatePassed { edge: passed, evidence, on });
             hand_over(draft, work.offer, work.then)
         }
         Some(why) => {

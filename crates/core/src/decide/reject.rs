@@ -5,6 +5,7 @@ use super::draft::{Draft, check_fence, only};
 use super::frame::{self, Brought};
 use super::gate::{between, open_gate, stuck};
 use super::offer::{AtOrchestrator, Offer, give_back, hand_over, offer};
+use super::passed;
 use crate::command::Reject;
 use crate::content::ContentId;
 use crate::event::Event;
@@ -27,6 +28,7 @@ pub(super) fn decide(draft: &mut Draft<'_>, reject: &Reject) -> Result<(), Refus
         State::Pending | State::Clarification | State::Accepted | State::Parked => {}
     }
     let to = return_to(draft, &handoff)?;
+    passed::check(draft, &to.place)?;
     let reason = draft.keep(reject.reason.as_str());
     draft.done.handoff = Some(handoff.no);
     frame::clear_inside(draft, handoff.no, Some(reason));
@@ -176,15 +178,27 @@ pub(super) fn count_round(
     is_enough(draft, forward, before)
 }
 
+/// Counts work that an agent takes up again further back, with nothing found in it: what the last
+/// review found is still the last.
+pub(super) fn count_return(draft: &mut Draft<'_>, forward: &EdgeKey) -> Option<GateCause> {
+    let findings = draft.run.rounds(forward).and_then(|it| it.findings);
+    draft.emit(Event::RoundCounted { forward: forward.clone(), findings });
+    is_too_often(draft, forward).then_some(GateCause::Rounds)
+}
+
 /// Whether the last round was one too many, or found the very same as the one before it.
 fn is_enough(draft: &Draft<'_>, forward: &EdgeKey, before: Option<Hash>) -> Option<GateCause> {
-    let rounds = draft.run.rounds(forward)?;
-    let most = draft.workflow().rounds_of(&forward.from, &forward.to) + rounds.n_extra;
-    if rounds.n_rejects > most {
+    if is_too_often(draft, forward) {
         return Some(GateCause::Rounds);
     }
+    let rounds = draft.run.rounds(forward)?;
     let is_same = rounds.findings.is_some() && before == rounds.findings;
     is_same.then_some(GateCause::SameFindings)
+}
+
+fn is_too_often(draft: &Draft<'_>, forward: &EdgeKey) -> bool {
+    let most = draft.workflow().rounds_of(&forward.from, &forward.to);
+    draft.run.rounds(forward).is_some_and(|it| it.n_rejects > most + it.n_extra)
 }
 
 fn round_gate(

@@ -5,6 +5,7 @@ use super::draft::{Draft, only};
 use super::edge::{check_contract, check_named, edge_to};
 use super::frame;
 use super::offer::Offer;
+use super::passed;
 use crate::command::Create;
 use crate::event::Event;
 use crate::outcome::Outcome;
@@ -23,8 +24,10 @@ pub(super) fn decide(draft: &mut Draft<'_>, old: &Handoff, create: &Create) -> R
     if draft.run.caller_of(old.no).is_some() {
         return Err(not_holder(draft, &create.from));
     }
+    passed::check(draft, &old.from.place)?;
     let warnings = check_contract(draft.ground, edge, &create.package, create.profile)?;
     end(draft, old);
+    passed::go_back_to(draft, &old.from.place);
     let to = Party { agent: create.to.clone(), place: Workflow::target_place(&edge.to) };
     if edge.is_back {
         send_back(draft, create, old.from.clone(), to, warnings, Some(old.no));

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::{Created, Event};
 use crate::evidence::{self, Evidence};
-use crate::gate::{Gate, GateCause, GateKind};
+use crate::gate::{Gate, GateCause, GateEdge, GateKind};
 use crate::hash::Hash;
 use crate::run::{
     Baton, Blocker, Branch, EdgeKey, Frame, Given, Handoff, HandoffNo, Kind, Rounds, Run, RunId,
@@ -16,8 +16,11 @@ use crate::workflow::Place;
 pub fn replay(id: RunId, events: impl IntoIterator<Item = (Event, Timestamp)>) -> Option<Run> {
     let mut events = events.into_iter();
     let (first, at) = events.next()?;
-    let Event::RunStarted { story, workflow, pin, owner, start } = first else { return None };
+    let Event::RunStarted { story, workflow, pin, owner, start, has_gates } = first else {
+        return None;
+    };
     let mut run = Run::new(id, story, workflow, pin, owner, start, at);
+    run.record_gates(has_gates);
     for (event, at) in events {
         evolve(&mut run, &event, at);
     }
@@ -29,7 +32,7 @@ pub fn evolve(run: &mut Run, event: &Event, at: Timestamp) {
     run.moved_at = at;
     match event {
         // `replay` and `decide` make the run from it.
-        Event::RunStarted { .. } => {}
+        Event::RunStarted { has_gates, .. } => run.record_gates(*has_gates),
         Event::RunAdopted { by } => run.visit(&by.place),
         Event::RunPaused { .. } => run.status = RunStatus::Paused,
         Event::RunResumed => run.status = RunStatus::Open,
@@ -52,10 +55,16 @@ pub fn evolve(run: &mut Run, event: &Event, at: Timestamp) {
             }
         }
         Event::StepStarted { step, .. } => run.visit(&Place::Step(step.clone())),
-        Event::StepCompleted { .. }
-        | Event::StepSkipped { .. }
-        | Event::GatePassed { .. }
-        | Event::MessagePosted { .. } => {}
+        Event::StepCompleted { .. } | Event::StepSkipped { .. } | Event::MessagePosted { .. } => {}
+        Event::GatePassed { edge, on, .. } => {
+            if let Some(on) = *on {
+                let (from, to) = (edge.from.clone(), edge.to.clone());
+                run.pass_gate(&GateEdge { from, to, on });
+            }
+        }
+        Event::GateWaived { gates, .. } => gates.iter().for_each(|it| run.pass_gate(it)),
+        Event::GateLost { gates } => gates.iter().for_each(|it| run.lose_gate(it)),
+        Event::GateCarried { gates } => run.carry_gates(gates),
         Event::SignalPassed => run.is_passed = true,
         Event::SignalMerged { commit } => {
             run.is_merged = true;
@@ -77,8 +86,8 @@ pub fn evolve(run: &mut Run, event: &Event, at: Timestamp) {
                 handoff.lease = None;
             }
         }
-        Event::EvidenceRecorded { handoff, check, verdict, .. } => {
-            let newest = Evidence { check: check.clone(), verdict: *verdict };
+        Event::EvidenceRecorded { handoff, check, verdict, fence, .. } => {
+            let newest = Evidence { check: check.clone(), verdict: *verdict, fence: *fence };
             run.see(*handoff, newest);
         }
         Event::BlockerRaised { blocker, handoff, by, about } => {
@@ -90,7 +99,10 @@ pub fn evolve(run: &mut Run, event: &Event, at: Timestamp) {
             run.blockers.retain(|it| it.no != *blocker);
         }
         Event::GateOpened { handoff, gate } => run.open_gate(*handoff, gate),
-        Event::GateAnswered { handoff, n_extra, .. } => run.grant(*handoff, *n_extra),
+        Event::GateAnswered { handoff, answer, n_extra, .. } => {
+            run.grant(*handoff, *n_extra);
+            run.open_declared(*handoff, answer);
+        }
         Event::BatonLoose { at, other } => {
             run.set_baton(Baton::Loose { at: at.clone(), other: other.clone() });
         }
@@ -256,6 +268,10 @@ impl Run {
     fn open_gate(&mut self, no: HandoffNo, gate: &Gate) {
         if gate.kind != GateKind::Advisory {
             self.set_baton(Baton::Parked { handoff: no, on: Wait::Person });
+            // What stands before a gate has not passed it, whatever went before.
+            if let Some(edge) = &gate.edge {
+                self.lose_gate(edge);
+            }
         }
         if let Some(handoff) = self.handoff_mut(no) {
             handoff.gate = Some(gate.clone());
@@ -334,7 +350,8 @@ impl Run {
         self.handoffs.clear();
         self.frames.clear();
         self.blockers.clear();
-        self.branches = vec![Branch { no: 0, baton: Baton::Done }];
+        let passed = self.branches.first_mut().and_then(|it| it.passed.take());
+        self.branches = vec![Branch { no: 0, baton: Baton::Done, passed }];
     }
 
     fn visit(&mut self, place: &Place) {

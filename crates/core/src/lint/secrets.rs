@@ -59,6 +59,9 @@ const STAND_INS: &[&str] =
 /// Longer than any token; it also bounds the work.
 const MOST_VALUE: usize = 512;
 
+/// A private key says in as many bytes what it is.
+const MOST_HEADING: usize = 100;
+
 /// Shorter than this, a text could hold no key of any kind.
 const LEAST_BYTES: usize = 12;
 
@@ -107,8 +110,9 @@ fn replaced(text: &str, finder: fn(&str) -> Option<Found>) -> String {
 fn private_key(text: &str) -> Option<Found> {
     for (start, _) in text.match_indices("-----BEGIN ") {
         let head = &text[start..];
-        let line =
-            &head[..head.find('\n').unwrap_or(head.len()).min(head.floor_char_boundary(100))];
+        // Cut before it is searched: there may be many of these on one long line.
+        let line = &head[..head.floor_char_boundary(MOST_HEADING)];
+        let line = &line[..line.find('\n').unwrap_or(line.len())];
         if !line.contains("PRIVATE KEY") {
             continue;
         }

@@ -11,8 +11,8 @@ use uuid::Uuid;
 use super::disk::{Disk, DiskError, Sort};
 use super::rendered::{Rendered, is_own};
 use super::{
-    Archive, ArchiveError, Archived, CURRENT, PAGE, PROJECTOR, Places, RUNS, fresh, write_session,
-    write_state,
+    ARCHIVED_PROJECT, Archive, ArchiveError, Archived, CURRENT, PAGE, PROJECTOR, Places, RUNS,
+    fresh, write_session, write_state,
 };
 
 impl Archive {
@@ -56,11 +56,13 @@ impl Archive {
             .on_disk(move |disk, places| {
                 if !has_events {
                     disk.remove(&places.state, CURRENT)?;
+                    disk.remove(&places.state, ARCHIVED_PROJECT)?;
                 }
                 known.tidy(disk, places)
             })
             .await?;
         if let Some(news) = news {
+            self.write_project().await?;
             store.advance(PROJECTOR, Position::START, news.upto).await?;
         }
         Ok(archived)

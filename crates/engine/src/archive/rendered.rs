@@ -4,6 +4,7 @@ use baton_core::run::{HandoffNo, RunId};
 use baton_wire::formats::{self, Format};
 
 use super::handoff::handoff;
+use super::log::{LOG, log};
 use super::session::{decisions, session};
 use super::state::state;
 use crate::completion::completion;
@@ -14,6 +15,8 @@ pub(super) struct Rendered {
     pub(super) is_open: bool,
     /// Of `state/`: the run as it is now.
     pub(super) state: String,
+    /// The name and the text of the workflow's file: many runs share one.
+    pub(super) workflow: Option<(String, String)>,
     /// Of the run's session folder, by relative path.
     pub(super) session: Vec<(String, String)>,
 }
@@ -33,9 +36,11 @@ pub(super) fn rendered(history: &History) -> Rendered {
         }
     }
     files.push(("session.md".to_owned(), session(history)));
+    files.push((LOG.to_owned(), log(history)));
     Rendered {
         run: run.id,
         is_open: !run.is_finished(),
+        workflow: history.workflow_text.clone().map(|text| (format!("{}.yaml", run.pin), text)),
         state: formats::encode(&state(history), Format::Json),
         session: files,
     }
@@ -47,10 +52,15 @@ pub(super) fn is_own(path: &str) -> bool {
         Some((folder, name)) => {
             folder == "handoffs" && name.strip_suffix(".yaml").is_some_and(is_label)
         }
-        None => {
-            ["session.md", "decisions.md", "completion.xml", "completion.json", "completion.yaml"]
-                .contains(&path)
-        }
+        None => [
+            "session.md",
+            "decisions.md",
+            "completion.xml",
+            "completion.json",
+            "completion.yaml",
+            LOG,
+        ]
+        .contains(&path),
     }
 }
 

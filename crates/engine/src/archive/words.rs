@@ -2,6 +2,7 @@
 
 use baton_core::content::ContentId;
 use baton_core::event::{Created, Event};
+use baton_core::gate::GateEdge;
 use baton_core::names::Principal;
 use baton_core::run::EdgeKey;
 use baton_core::workflow::Place;
@@ -56,7 +57,7 @@ fn on_handoff(event: &Event) -> Option<Sentence> {
         Event::LeaseReleased { handoff, .. } => {
             (format!("the lease of {handoff} was given back"), None)
         }
-        Event::EvidenceRecorded { handoff, check, verdict, detail } => {
+        Event::EvidenceRecorded { handoff, check, verdict, detail, .. } => {
             (format!("the check {check} of {handoff} {}", verdict.name()), *detail)
         }
         Event::BlockerRaised { blocker, handoff, by, about } => {
@@ -84,6 +85,9 @@ fn on_handoff(event: &Event) -> Option<Sentence> {
         | Event::RunCompleted
         | Event::RoundCounted { .. }
         | Event::GatePassed { .. }
+        | Event::GateWaived { .. }
+        | Event::GateLost { .. }
+        | Event::GateCarried { .. }
         | Event::SignalPassed
         | Event::SignalMerged { .. }
         | Event::MessagePosted { .. }
@@ -111,6 +115,15 @@ fn on_run(event: &Event) -> Sentence {
         }
         Event::GatePassed { edge: passed, .. } => {
             (format!("the checks {} passed", edge(passed)), None)
+        }
+        Event::GateWaived { gates, by, reason } => {
+            (format!("{} waived {}", person(by), gates_in_words(gates)), *reason)
+        }
+        Event::GateLost { gates } => {
+            (format!("the work went back before {}", gates_in_words(gates)), None)
+        }
+        Event::GateCarried { gates } => {
+            (format!("the work is taken to have passed {}", gates_in_words(gates)), None)
         }
         Event::SignalPassed => ("somebody said that the work is good".to_owned(), None),
         Event::SignalMerged { commit } => {
@@ -163,6 +176,14 @@ fn created_words(created: &Created) -> Sentence {
     let sentence =
         format!("{handoff} was made: {} → {} ({}{again})", from.agent, to.agent, kind.name());
     (sentence, Some(created.reason))
+}
+
+fn gates_in_words(gates: &[GateEdge]) -> String {
+    if gates.is_empty() {
+        return "no gate".to_owned();
+    }
+    let gate = |it: &GateEdge| format!("the gate from {} to {}", place(&it.from), place(&it.to));
+    gates.iter().map(gate).collect::<Vec<_>>().join(", ")
 }
 
 fn edge(edge: &EdgeKey) -> String {

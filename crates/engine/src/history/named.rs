@@ -1,17 +1,34 @@
-//! Which texts an event names.
+//! Which texts an event names, and as what.
 
-use baton_core::content::ContentId;
+use baton_core::content::{Content, ContentId, ContentKind};
 use baton_core::event::Event;
 
-pub(super) fn named(event: &Event) -> Vec<ContentId> {
-    let named: [Option<ContentId>; 2] = match event {
-        Event::HandoffCreated(created) => [Some(created.reason), created.package],
-        Event::HandoffCompleted { package, answer, .. } => [*package, *answer],
-        Event::GateOpened { gate, .. } => [gate.reason, gate.package],
-        Event::HandoffRejected { reason, .. } => [Some(*reason), None],
-        Event::HandoffAnswered { answer, .. } => [Some(*answer), None],
-        Event::MessagePosted { text, .. } => [Some(*text), None],
-        Event::BlockerRaised { about, .. } => [Some(*about), None],
+/// What an event takes a text for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NamedAs {
+    Package,
+    Words,
+}
+
+impl NamedAs {
+    pub(crate) fn fits(self, content: &Content) -> bool {
+        match content.kind {
+            ContentKind::Package { .. } => self == Self::Package,
+            ContentKind::Words => self == Self::Words,
+        }
+    }
+}
+
+/// Every text that an event names.
+pub(crate) fn named(event: &Event) -> Vec<(ContentId, NamedAs)> {
+    let (words, packages): ([Option<ContentId>; 1], [Option<ContentId>; 2]) = match event {
+        Event::HandoffCreated(created) => ([Some(created.reason)], [created.package, None]),
+        Event::HandoffCompleted { package, answer, .. } => ([*answer], [*package, None]),
+        Event::GateOpened { gate, .. } => ([gate.reason], [gate.package, gate.given]),
+        Event::HandoffRejected { reason: text, .. }
+        | Event::HandoffAnswered { answer: text, .. }
+        | Event::MessagePosted { text, .. }
+        | Event::BlockerRaised { about: text, .. } => ([Some(*text)], [None, None]),
         Event::HandoffAccepted { acknowledgement: text, .. }
         | Event::RunPaused { reason: text }
         | Event::RunCancelled { reason: text }
@@ -23,7 +40,8 @@ pub(super) fn named(event: &Event) -> Vec<ContentId> {
         | Event::HandoffCancelled { reason: text, .. }
         | Event::HandoffSuperseded { reason: text, .. }
         | Event::StepSkipped { reason: text, .. }
-        | Event::GateAnswered { comment: text, .. } => [*text, None],
+        | Event::GateWaived { reason: text, .. }
+        | Event::GateAnswered { comment: text, .. } => ([*text], [None, None]),
         Event::RunStarted { .. }
         | Event::RunAdopted { .. }
         | Event::RunResumed
@@ -37,12 +55,15 @@ pub(super) fn named(event: &Event) -> Vec<ContentId> {
         | Event::LeaseLost { .. }
         | Event::LeaseReleased { .. }
         | Event::GatePassed { .. }
+        | Event::GateLost { .. }
+        | Event::GateCarried { .. }
         | Event::SignalPassed
         | Event::SignalMerged { .. }
         | Event::HandoffStale { .. }
         | Event::StepStarted { .. }
         | Event::StepCompleted { .. }
-        | Event::BatonLoose { .. } => [None, None],
+        | Event::BatonLoose { .. } => ([None], [None, None]),
     };
-    named.into_iter().flatten().collect()
+    let words = words.into_iter().flatten().map(|it| (it, NamedAs::Words));
+    words.chain(packages.into_iter().flatten().map(|it| (it, NamedAs::Package))).collect()
 }

@@ -2,6 +2,7 @@
 //! happens. Text of others is in them as it was written; the faces make it harmless.
 
 use baton_core::gate::GateKind;
+use baton_core::shell::shell_word;
 use baton_core::workflow::Place;
 
 use super::{Choice, InboxItem, Then, Waits};
@@ -70,34 +71,6 @@ impl InboxItem {
             Then::Loose { at } => format!("the baton lies loose at {at}"),
             Then::Ended(status) => format!("the run is {}", status.name()),
             Then::Refused { why } => format!("it would be refused: {why}"),
-        }
-    }
-}
-
-/// A name as it can be typed into a shell: in quotes where it needs them.
-pub fn shell_word(name: &str) -> String {
-    let is_plain = |it: char| it.is_ascii_alphanumeric() || "._:/@+-".contains(it);
-    if name.chars().all(is_plain) && !name.starts_with('-') {
-        return name.to_owned();
-    }
-    let quoted = format!("'{}'", name.replace('\'', "'\\''"));
-    if name.starts_with('-') { format!("-- {quoted}") } else { quoted }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_is_quoted_where_a_shell_would_take_it_apart() {
-        for (name, typed) in [
-            ("v0.1:1.1.1", "v0.1:1.1.1"),
-            ("s 1", "'s 1'"),
-            ("it's", "'it'\\''s'"),
-            ("a;b", "'a;b'"),
-            ("-x", "-- '-x'"),
-        ] {
-            assert_eq!(shell_word(name), typed);
         }
     }
 }

@@ -106,7 +106,7 @@ mod tests {
     }
 
     fn evidence(check: &str, verdict: Verdict) -> Evidence {
-        Evidence { check: CheckName::parse(check).unwrap(), verdict }
+        Evidence { check: CheckName::parse(check).unwrap(), verdict, fence: None }
     }
 
     #[test]

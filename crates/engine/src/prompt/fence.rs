@@ -122,6 +122,7 @@ fn is_hidden(it: char) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use baton_hostile::{Steep, Target, patterns_for};
     use proptest::prelude::*;
 
     use super::*;
@@ -217,5 +218,15 @@ mod tests {
             let kept: String = text.chars().take(n_kept).collect();
             prop_assert_eq!(read(&shown.text), kept);
         }
+    }
+
+    #[test]
+    fn the_fence_is_linear_in_what_it_is_around() {
+        let mut steep = Steep::default();
+        for pattern in patterns_for(Target::Text) {
+            let name = format!("fence around {}", pattern.name);
+            steep.look(&name, |n| pattern.text(n), |text| fence().around("a text", text));
+        }
+        steep.assert_none();
     }
 }

@@ -29,7 +29,7 @@ impl DueTimes {
         &mut self,
         store: &dyn Store,
         row: &RunRow,
-    ) -> Result<Option<String>, StoreError> {
+    ) -> Result<Option<&'static str>, StoreError> {
         let pin = row.run.pin;
         if !self.workflows.contains_key(&pin) {
             let definition = store.definition(&pin).await?;
@@ -39,8 +39,6 @@ impl DueTimes {
         let Some(Some(workflow)) = self.workflows.get(&pin) else { return Ok(None) };
         let Some(due) = due_at(workflow, &row.run) else { return Ok(None) };
         let is_in_time = self.stored.get(&row.run.id).is_some_and(|it| *it <= due);
-        Ok((!is_in_time).then(|| {
-            format!("run {}: it would not be looked at when something in it is due", row.number)
-        }))
+        Ok((!is_in_time).then_some("it would not be looked at when something in it is due"))
     }
 }

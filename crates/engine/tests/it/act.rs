@@ -19,6 +19,10 @@ pub(crate) enum What {
     Start {
         to: Option<&'static str>,
     },
+    /// An operator hands the story in somewhere in the middle.
+    StartAt {
+        step: &'static str,
+    },
     Create(Create),
     /// Done to the newest run of the story.
     On(Order),
@@ -177,7 +181,11 @@ impl What {
             What::On(order) => Some((order.no()?, order.fence()?)),
             // Whoever replaces what it sent holds nothing, and need not say that it does.
             What::Create(create) if create.supersedes.is_none() => create.token,
-            What::Create(_) | What::Start { .. } | What::Wait { .. } | What::Sweep => None,
+            What::Create(_)
+            | What::Start { .. }
+            | What::StartAt { .. }
+            | What::Wait { .. }
+            | What::Sweep => None,
         }
     }
 }

@@ -13,11 +13,12 @@ use crate::random::{self, Temper};
 
 /// Every refusal that a command on a run can get, but those that need another engine, and
 /// `too_many_checks`, which needs patience.
-const REFUSALS: [&str; 37] = [
+const REFUSALS: [&str; 38] = [
     "accept_first",
     "already_accepted",
     "already_open",
     "already_stale",
+    "behind_gate",
     "choose_receiver",
     "comment_required",
     "contract",
@@ -186,7 +187,11 @@ fn scene(act: &Act, before: &Run, after: &Run) -> Option<&'static str> {
         What::Create(create) if create.supersedes.is_none() => {
             before.current().and_then(|it| work_scene(before, after, it))
         }
-        What::Create(_) | What::Start { .. } | What::Wait { .. } | What::Sweep => None,
+        What::Create(_)
+        | What::Start { .. }
+        | What::StartAt { .. }
+        | What::Wait { .. }
+        | What::Sweep => None,
     }
 }
 

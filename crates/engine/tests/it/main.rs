@@ -1,4 +1,5 @@
 //! The engine through its public face, over every store.
+#![expect(clippy::disallowed_methods, reason = "tests make and read files of their own")]
 
 #[cfg(test)]
 mod act;
@@ -14,6 +15,10 @@ mod engine;
 mod feed;
 #[cfg(test)]
 mod flows;
+#[cfg(test)]
+mod gate_walks;
+#[cfg(test)]
+mod gates;
 #[cfg(test)]
 mod hostile;
 #[cfg(test)]
@@ -42,5 +47,7 @@ mod rules;
 mod stories;
 #[cfg(test)]
 mod sweeps;
+#[cfg(test)]
+mod verify;
 #[cfg(test)]
 mod world;

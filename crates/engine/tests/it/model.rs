@@ -4,8 +4,8 @@
 //!
 //! Where several refusals would be true, the model says the one that comes first in this order:
 //! the run is over, the handoff is over, a person is asked, a question is open, it is not yours,
-//! you have lost it, the workflow knows no such way, the handoff is in the wrong state, the
-//! package does not keep the contract.
+//! you have lost it, the workflow knows no such way, the handoff is in the wrong state, the way
+//! begins or ends behind a gate, the package does not keep the contract.
 
 mod along;
 mod answers;
@@ -14,6 +14,7 @@ mod control;
 mod create;
 mod finish;
 mod frames;
+mod gates;
 mod questions;
 mod reject;
 mod rows;
@@ -67,6 +68,8 @@ pub(crate) struct Run {
     pub(crate) frames: Vec<u32>,
     rounds: Vec<Rounds>,
     visited: Vec<&'static str>,
+    /// The gates that the work has passed and not gone back before.
+    passed: Vec<Forward>,
     /// How many of them are open.
     n_blockers: u32,
     now: i64,
@@ -133,8 +136,8 @@ pub(crate) struct Handoff {
 /// From where to where.
 type Forward = (&'static str, &'static str);
 
-/// The newest result of each check, and whether it passed.
-type Evidence = Vec<(&'static str, bool)>;
+/// The newest result of each check, whether it passed, and the fence of the holding it is about.
+type Evidence = Vec<(&'static str, bool, u32)>;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
@@ -243,6 +246,7 @@ impl Model {
                 Ok(())
             }
             What::Start { to } => self.start(act.story, *to),
+            What::StartAt { step } => self.start_at(act.story, step),
             What::Create(create) => self.create(act.story, create),
             What::On(order) => self.on_run(act.story, |run| run.does(order)),
         };
@@ -316,7 +320,14 @@ impl Model {
         if create.token.is_some() {
             return Err("stale_fence");
         }
-        let mut run = Run {
+        let mut run = self.fresh(story);
+        run.take_up(create, ORCHESTRATOR, ORCHESTRATOR)?;
+        self.runs[story].push(run);
+        Ok(())
+    }
+
+    fn fresh(&self, story: usize) -> Run {
+        Run {
             flow: flow_of(story),
             status: Status::Open,
             handoffs: Vec::new(),
@@ -324,12 +335,28 @@ impl Model {
             frames: Vec::new(),
             rounds: Vec::new(),
             visited: Vec::new(),
+            passed: Vec::new(),
             n_blockers: 0,
             now: self.now,
-        };
-        run.take_up(create, ORCHESTRATOR, ORCHESTRATOR)?;
-        self.runs[story].push(run);
-        Ok(())
+        }
+    }
+
+    /// An operator hands a story in where they say, past every gate before it.
+    fn start_at(&mut self, story: usize, step: &'static str) -> Said {
+        match self.latest(story) {
+            Some(run) if !run.is_finished() => {
+                if !matches!(run.baton, Baton::Loose { .. }) {
+                    return Err("already_open");
+                }
+                self.on_run(story, |run| run.start_at(step))
+            }
+            Some(_) | None => {
+                let mut run = self.fresh(story);
+                run.start_at(step)?;
+                self.runs[story].push(run);
+                Ok(())
+            }
+        }
     }
 
     fn sweep(&mut self) {
@@ -381,6 +408,11 @@ fn only(allowed: &str, by: Option<&str>) -> Said {
 }
 
 impl Handoff {
+    /// What was recorded while the present holder had it.
+    fn found_in_it(&self) -> Evidence {
+        self.evidence.iter().filter(|(.., fence)| *fence == self.fence).copied().collect()
+    }
+
     /// Whether a person may object to what goes on meanwhile.
     pub(crate) fn advises(&self) -> bool {
         self.gate.as_ref().is_some_and(|it| it.beside.is_some())

@@ -3,9 +3,9 @@
 mod commands;
 mod shows;
 
-use baton_core::names::WorkflowName;
+use baton_core::names::{StepId, WorkflowName};
 use baton_core::run::HandoffNo;
-use baton_engine::{Caller, EngineError, In, Outcome, StartRun};
+use baton_engine::{At, Caller, EngineError, In, Outcome, StartRun};
 use baton_store::{HandoffRef, RunRef, RunRow};
 use jiff::SignedDuration;
 
@@ -13,7 +13,7 @@ use self::commands::{real_command, real_create};
 use self::shows::shows;
 use crate::act::{Act, What};
 use crate::model::{N_STORIES, Swept, flow_of};
-use crate::world::{World, agent, caller, key};
+use crate::world::{World, agent, caller, key, reason};
 
 /// What came of an act.
 #[derive(Debug, PartialEq, Eq)]
@@ -53,6 +53,11 @@ impl World {
                 let to = to.map(agent);
                 let start = StartRun { story, workflow, to, package: None, reason: None };
                 self.engine.start(caller, start).await
+            }
+            What::StartAt { step } => {
+                let start = StartRun { story, workflow, to: None, package: None, reason: None };
+                let at = At { step: StepId::parse(step).unwrap(), reason: reason("from there") };
+                self.engine.start_at(caller, start, at).await
             }
             What::Create(create) => {
                 let within = In::Story { key: story, workflow };

@@ -167,7 +167,9 @@ fn touched(act: &Act) -> std::ops::Range<usize> {
     match act.what {
         What::Sweep => 0..N_STORIES,
         What::Wait { .. } => 0..0,
-        What::Start { .. } | What::Create(_) | What::On(_) => act.story..act.story + 1,
+        What::Start { .. } | What::StartAt { .. } | What::Create(_) | What::On(_) => {
+            act.story..act.story + 1
+        }
     }
 }
 

@@ -98,6 +98,7 @@ fn begin(story: usize) -> BoxedStrategy<What> {
         (4, start.prop_map(|to| What::Start { to }).boxed()),
         (2, draws::create(story, Just(ORCHESTRATOR).boxed())),
         (2, draws::create(story, draws::anybody(story))),
+        (1, draws::start_at(story)),
     ])
 }
 

@@ -88,6 +88,14 @@ impl World {
         Self { engine, clock, store, backend, dir }
     }
 
+    /// The database, closed, as one file.
+    pub(crate) async fn into_file(self) -> Vec<u8> {
+        self.engine.shutdown().await;
+        let Self { engine, store, dir, .. } = self;
+        drop((engine, store));
+        std::fs::read(dir.path().join(baton_store_sqlite::DATABASE_FILE)).unwrap()
+    }
+
     pub(crate) async fn starts(&self, story: &str) -> Result<Outcome, EngineError> {
         self.engine.start(&caller("ada"), start(story)).await
     }
@@ -276,6 +284,7 @@ fn handoff_of(command: &Command) -> Option<HandoffNo> {
         | Command::Resume
         | Command::CancelRun { .. }
         | Command::Goto { .. }
+        | Command::StartAt(_)
         | Command::Skip { .. } => None,
     }
 }

@@ -208,10 +208,13 @@ async fn the_gated_project_goes_by_what_its_prompts_say() {
     let prompt = walk.world.prompt(9, Face::Cli).await;
     assert!(prompt.contains("`lint`, `types`, `tests`, `build` (Quality proven)"), "{prompt}");
     assert!(prompt.contains("\nbaton evidence 9 lint passed\n"), "{prompt}");
+    let offered = walk.world.prompt(9, Face::Curl).await;
+    walk.check_examples(9, &offered).await;
+    walk.world.accepts(9).await;
     for check in ["lint", "types", "tests", "build"] {
         walk.world.records(9, check, Verdict::Passed).await;
     }
-    walk.goes_on(9, "orchestrator").await;
+    walk.sends(9, "orchestrator").await;
     walk.is_whole();
     assert_eq!(walk.status().await, RunStatus::Completed);
 }

@@ -3,7 +3,8 @@
 
 use baton_core::document::Node;
 use baton_core::event::{Created, Event};
-use baton_core::names::{AgentId, Principal};
+use baton_core::gate::GateEdge;
+use baton_core::names::{AgentId, CommitId, Principal};
 use baton_core::registry::Agents;
 use baton_core::run::{Ended, Kind, RunId, RunStatus, State};
 use baton_core::workflow::Place;
@@ -144,6 +145,9 @@ impl Told<'_> {
             | Event::LeaseLost { .. }
             | Event::LeaseReleased { .. }
             | Event::GatePassed { .. }
+            | Event::GateWaived { .. }
+            | Event::GateLost { .. }
+            | Event::GateCarried { .. }
             | Event::EvidenceRecorded { .. }
             | Event::SignalPassed
             | Event::SignalMerged { .. }
@@ -212,6 +216,9 @@ impl Told<'_> {
             | Event::LeaseLost { .. }
             | Event::LeaseReleased { .. }
             | Event::GatePassed { .. }
+            | Event::GateWaived { .. }
+            | Event::GateLost { .. }
+            | Event::GateCarried { .. }
             | Event::EvidenceRecorded { .. }
             | Event::SignalPassed
             | Event::SignalMerged { .. }
@@ -265,6 +272,9 @@ impl Told<'_> {
                 ("GATE_ANSWERED", vec![handoff, answer, ("by", principal(by))])
             }
             Event::GatePassed { edge, .. } => ("GATE_PASSED", ends(edge)),
+            Event::GateWaived { gates, by, .. } => ("GATE_WAIVED", gates_of(gates, Some(by))),
+            Event::GateLost { gates } => ("GATE_LOST", gates_of(gates, None)),
+            Event::GateCarried { gates } => ("GATE_CARRIED", gates_of(gates, None)),
             Event::EvidenceRecorded { check, verdict, .. } => {
                 let verdict = ("verdict", text(verdict.name()));
                 ("EVIDENCE_RECORDED", vec![handoff, ("check", text(check.as_str())), verdict])
@@ -285,10 +295,7 @@ impl Told<'_> {
             Event::LeaseReleased { fence: it, .. } => ("LEASE_RELEASED", vec![handoff, fence(*it)]),
             Event::RoundCounted { forward, .. } => ("ROUND_COUNTED", ends(forward)),
             Event::SignalPassed => ("SIGNAL_PASSED", Vec::new()),
-            Event::SignalMerged { commit } => (
-                "SIGNAL_MERGED",
-                vec![("commit", some_text(commit.as_ref().map(|it| it.as_str())))],
-            ),
+            Event::SignalMerged { commit } => ("SIGNAL_MERGED", merged(commit.as_ref())),
             Event::MessagePosted { by, .. } => {
                 ("MESSAGE_POSTED", vec![("by", some_text(by.as_ref().map(|it| it.as_str())))])
             }
@@ -333,6 +340,16 @@ fn agent(id: &AgentId, agents: &Agents, avatar: Option<&str>) -> Node {
         ("name", cut(agents.name_of(id), MOST_NAME)),
         ("avatarUrl", avatar.map_or(Node::Null, text)),
     ])
+}
+
+/// A message has a bound, and a workflow any number of gates: the log says which they are.
+fn gates_of(gates: &[GateEdge], by: Option<&Principal>) -> Vec<(&'static str, Node)> {
+    let by = by.map(|it| ("by", principal(it)));
+    std::iter::once(("gates", number(gates.len() as u64))).chain(by).collect()
+}
+
+fn merged(commit: Option<&CommitId>) -> Vec<(&'static str, Node)> {
+    vec![("commit", some_text(commit.map(CommitId::as_str)))]
 }
 
 fn settled(blocker: u32, by: &Principal) -> Vec<(&'static str, Node)> {
@@ -443,7 +460,8 @@ mod tests {
             created(),
             Event::RunCompleted,
             Event::StepCompleted { step, agent: agent.clone(), outcome },
-            Event::GatePassed { edge: edge.clone(), evidence: Vec::new() },
+            Event::GatePassed { edge: edge.clone(), evidence: Vec::new(), on: None },
+            Event::GateWaived { gates: Vec::new(), by: by.clone(), reason: None },
             Event::RoundCounted { forward: edge, findings: None },
             Event::GateAnswered {
                 handoff,

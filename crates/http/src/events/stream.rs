@@ -9,6 +9,7 @@ use baton_core::run::RunId;
 use baton_engine::EngineError;
 use baton_store::{EventFilter, Position, StoredEvent};
 use bytes::Bytes;
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
@@ -32,6 +33,9 @@ pub(super) struct Stream {
     pub(super) cursor: Position,
     pub(super) tidings: broadcast::Receiver<Tidings>,
     pub(super) source: Source,
+    /// One of the places that there are for listeners.
+    #[expect(dead_code, reason = "it is given back when the stream ends")]
+    pub(super) place: OwnedSemaphorePermit,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,8 +135,13 @@ mod tests {
 
     use super::super::Live;
     use super::*;
+    use tokio::sync::{Mutex, Semaphore};
+
     use crate::guard::Origins;
+    use crate::heavy::HeavyPool;
+    use crate::limits::Limits;
     use crate::metrics::Metrics;
+    use crate::receive::Bodies;
 
     async fn app() -> Arc<App> {
         let text = builtin::workflows()[0].1;
@@ -147,9 +156,23 @@ mod tests {
         let live = Arc::new(Live::new(engine.clone()));
         let (description, page) = (String::new(), String::new());
         let instance = HeaderValue::from_static("none");
-        let metrics = Metrics::default();
-        let statistics = crate::recount::Recount::default();
-        Arc::new(App { engine, origins, instance, metrics, statistics, live, description, page })
+        let (metrics, limits) = (Metrics::default(), Limits::default());
+        let (heavy, bodies) = (HeavyPool::inline(), Bodies::new(&limits));
+        let listeners = Arc::new(Semaphore::new(limits.listeners));
+        Arc::new(App {
+            engine,
+            origins,
+            instance,
+            metrics,
+            statistics: crate::recount::Recount::default(),
+            live,
+            description,
+            page,
+            heavy,
+            bodies,
+            listeners,
+            story_writes: Mutex::new(()),
+        })
     }
 
     fn stream(app: &Arc<App>) -> Stream {
@@ -161,6 +184,7 @@ mod tests {
             cursor: Position::START,
             tidings: app.live.listen().unwrap(),
             source: Source::Store,
+            place: app.listeners.clone().try_acquire_owned().unwrap(),
         }
     }
 

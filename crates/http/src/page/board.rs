@@ -124,7 +124,7 @@ async fn heading(html: &mut Html, app: &App, row: &RunRow) -> Result<(), EngineE
     let story = app.engine.store().story(&run.story).await?;
     let title = story.as_ref().map_or(run.story.as_str(), |it| &it.story.title);
     html.raw("<h3 id=\"run-").number(row.number).raw("\"><a href=\"/runs/").number(row.number);
-    html.raw("\">").words(title).raw("</a>");
+    html.raw("\">").name(title).raw("</a>");
     if run.status == RunStatus::Paused {
         html.raw(" <span class=\"word warn\">paused</span>");
     }
@@ -149,7 +149,7 @@ async fn ended(html: &mut Html, app: &App, rows: &[RunRow]) -> Result<(), Engine
             .raw(row.run.status.name())
             .raw("\"><span class=\"mark\" aria-hidden=\"true\">");
         html.raw(if row.run.status == RunStatus::Completed { "✓" } else { "–" });
-        html.raw("</span><a href=\"/runs/").number(row.number).raw("\">").words(title);
+        html.raw("</span><a href=\"/runs/").number(row.number).raw("\">").name(title);
         html.raw("</a> <span class=\"times\">").raw(row.run.status.name()).raw(" ");
         html.time(row.run.moved_at).raw("</span></li>");
     }

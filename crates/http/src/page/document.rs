@@ -34,7 +34,7 @@ static VERSION: LazyLock<String> = LazyLock::new(|| {
 /// A page whose live part is `main`.
 pub(super) fn page(title: &str, main: Html) -> Response {
     let mut html = Html::default();
-    html.raw("<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>").text(title);
+    html.raw("<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>").plain(title);
     html.raw("</title><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">");
     html.raw("<meta name=\"color-scheme\" content=\"light dark\">");
     html.raw(

@@ -17,6 +17,9 @@ const MOST_CHARS: usize = 2000;
 /// A run with more handoffs is asked for the newest one by one, not for all.
 const FEW: u32 = 64;
 
+/// How much stands on a page of its own, where one character may take forty bytes of markup.
+const MOST_PAGE_BYTES: usize = 256 * 1024;
+
 /// How much of each package is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Packages {
@@ -165,7 +168,7 @@ fn document(
     packages: Packages,
 ) {
     let Some(id) = id else { return };
-    let text = texts.get(id).map(pretty);
+    let text = texts.get(id).map(|it| pretty(it, packages));
     // What the orchestrator hands in is often nothing.
     if text.as_deref() == Some("{}") {
         return;
@@ -186,17 +189,35 @@ fn document(
 
 fn contents(html: &mut Html, row: &HandoffRow, text: String, packages: Packages) {
     let n_chars = text.chars().count();
-    let is_cut = packages == Packages::Begun && n_chars > MOST_CHARS;
-    let shown: String = if is_cut { text.chars().take(MOST_CHARS).collect() } else { text };
+    let most = match packages {
+        Packages::Begun => MOST_CHARS,
+        Packages::Whole => MOST_PAGE_BYTES,
+    };
+    let is_cut = n_chars > most;
+    let shown: String = if is_cut { text.chars().take(most).collect() } else { text };
     html.raw("<pre tabindex=\"0\" dir=\"auto\">").text(&shown).raw("</pre>");
-    if is_cut {
-        html.raw("<p><a href=\"/handoffs/").number(row.number).raw("\">All of it</a> (");
-        html.number(n_chars as u64).raw(" characters)</p>");
+    if !is_cut {
+        return;
     }
+    match packages {
+        Packages::Begun => html.raw("<p><a href=\"/handoffs/").number(row.number).raw("\">"),
+        Packages::Whole => {
+            html.raw("<p><a href=\"/api/v1/handoffs/").number(row.number).raw("/package\">")
+        }
+    };
+    html.raw("All of it</a> (").number(n_chars as u64).raw(" characters)</p>");
 }
 
-/// One member a line where it is JSON; a text that is all of it without its quotes.
-fn pretty(text: &str) -> String {
+/// One member a line where it is JSON; a text that is all of it without its quotes. What is larger
+/// than is shown stays as it was written.
+fn pretty(text: &str, packages: Packages) -> String {
+    let most = match packages {
+        Packages::Begun => 8 * MOST_CHARS,
+        Packages::Whole => MOST_PAGE_BYTES,
+    };
+    if text.len() > most {
+        return text.to_owned();
+    }
     match json::parse(text) {
         Ok(Node::Text(text)) => text,
         Ok(node) => json::print_pretty(&node),

@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 
 use baton_core::names::is_invisible;
+use baton_core::story::Story;
 use jiff::Timestamp;
 
 #[derive(Default)]
@@ -55,6 +56,21 @@ impl Html {
         self
     }
 
+    /// Somebody's text where markup is not read, as in `<title>`.
+    pub(super) fn plain(&mut self, text: &str) -> &mut Self {
+        self.attribute(shortened(text))
+    }
+
+    /// The name of something: bounded, for it may be older than the bound on what is written.
+    pub(super) fn name(&mut self, text: &str) -> &mut Self {
+        let short = shortened(text);
+        self.raw("<bdi>").text(short);
+        if short.len() < text.len() {
+            self.raw("…");
+        }
+        self.raw("</bdi>")
+    }
+
     /// As [`Html::text`], and kept from mixing its direction with that of what is around it.
     pub(super) fn words(&mut self, text: &str) -> &mut Self {
         self.raw("<bdi>").text(text).raw("</bdi>")
@@ -85,8 +101,15 @@ impl Html {
     }
 }
 
+/// Of a name that is longer than any may be now, the beginning.
+fn shortened(text: &str) -> &str {
+    &text[..text.floor_char_boundary(Story::MOST_TITLE)]
+}
+
 #[cfg(test)]
 mod tests {
+    use baton_hostile::{Steep, Target, patterns_for};
+
     use super::*;
 
     #[track_caller]
@@ -112,7 +135,27 @@ mod tests {
         // Text that runs from right to left is not a trick.
         check("שלום", "שלום");
         let mut html = Html::default();
+        html.plain("<a>\u{202E}");
+        assert_eq!(html.into_string(), "&lt;a&gt;U+202E");
+        let mut html = Html::default();
+        html.name(&"x".repeat(1000));
+        assert_eq!(html.into_string(), format!("<bdi>{}…</bdi>", "x".repeat(500)));
+        let mut html = Html::default();
         html.attribute("\u{202E}\n\" onload=\"x");
         assert_eq!(html.into_string(), "U+202E &quot; onload=&quot;x");
+    }
+
+    #[test]
+    fn a_page_is_linear_in_its_texts() {
+        let mut steep = Steep::default();
+        for pattern in patterns_for(Target::Text) {
+            let html = |text: &String| {
+                let mut html = Html::default();
+                html.text(text).attribute(text);
+                html.into_string()
+            };
+            steep.look(pattern.name, |n| pattern.text(n), html);
+        }
+        steep.assert_none();
     }
 }

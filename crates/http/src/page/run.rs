@@ -5,8 +5,9 @@ use std::sync::Arc;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use baton_core::names::Principal;
+use baton_core::story::Story;
 use baton_engine::EngineError;
-use baton_store::RunRef;
+use baton_store::{RunRef, StoryRow};
 
 use super::html::Html;
 use super::{document, history, inbox, pipeline, who};
@@ -31,7 +32,7 @@ pub(super) async fn get(
 
     let mut html = Html::default();
     html.raw("<section data-key=\"run\" class=\"run\"><p class=\"meta\"><a href=\"/\">All runs</a></p><h2>");
-    html.words(title).raw("</h2><p class=\"meta\">");
+    html.name(title).raw("</h2><p class=\"meta\">");
     if title != run.story.as_str() {
         html.raw("<code>").words(run.story.as_str()).raw("</code> · ");
     }
@@ -39,9 +40,14 @@ pub(super) async fn get(
     html.raw(" · ").raw(run.status.name()).raw(" · started ").time(run.started_at).raw("</p>");
     who::has_the_baton(&mut html, run, agents);
     pipeline::render(&mut html, run, &workflow);
+    let description = |it: &StoryRow| {
+        let text = &it.story.description;
+        // Older than the bound, it may be longer.
+        text[..text.floor_char_boundary(Story::MOST_DESCRIPTION)].to_owned()
+    };
     if let Some(story) = story.as_ref().filter(|it| !it.story.description.is_empty()) {
         html.raw("<details id=\"story\"><summary>The story</summary><p class=\"prose\">");
-        html.words(&story.story.description).raw("</p></details>");
+        html.words(&description(story)).raw("</p></details>");
     }
     html.raw("</section>");
     if !run.is_finished() {

@@ -30,6 +30,22 @@ pub(super) struct Shown {
     pub(super) stale: Option<Vec<Row>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) threshold_minutes: Option<u64>,
+    /// Only where the answer does not have everything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) left_out: Option<LeftOut>,
+}
+
+/// What an answer leaves out, because it would be too large.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct LeftOut {
+    /// There are more rows than `limit`. Of a story the oldest are left out, else the newest.
+    pub(super) has_more_rows: bool,
+    /// How many rows an answer has at most.
+    pub(super) limit: u32,
+    /// How many of the rows have no `payload` here, though they were handed one:
+    /// `/api/v1/handoffs/ID/package` has it.
+    pub(super) payloads: usize,
 }
 
 /// What an action came to. Which of these there are depends on it.

@@ -12,12 +12,12 @@ use baton_core::names::{AgentId, Reason, StoryKey, WorkflowName};
 use baton_core::outcome::Outcome as StepOutcome;
 use baton_core::run::{self, HandoffNo};
 use baton_engine::{Caller, EngineError, In, Outcome};
-use baton_store::{HandoffFilter, HandoffRow, HandoffState, RunRef};
+use baton_store::{HandoffFilter, HandoffRow, HandoffState, Order, RunRef};
 use jiff::SignedDuration;
 
-use super::answers::{Done, Shown};
+use super::answers::{Done, LeftOut, Shown};
 use super::described::{SeedAction, SeedQuery};
-use super::rows::{self, Row};
+use super::rows::{self, Keeps, MOST_ROWS, Row};
 use super::{Typed, by_number, refused};
 use crate::App;
 use crate::body::{self, Envelope};
@@ -63,13 +63,22 @@ async fn state(app: &App, story: &StoryKey) -> Result<Typed<Shown>, Problem> {
             ..Shown::default()
         }));
     };
-    let filter = HandoffFilter { run: Some(run.run.id), ..HandoffFilter::default() };
-    let handoffs = store.handoffs(&filter).await.map_err(EngineError::from)?;
+    let filter = HandoffFilter {
+        run: Some(run.run.id),
+        order: Order::NewestFirst,
+        limit: MOST_ROWS,
+        ..HandoffFilter::default()
+    };
+    let mut handoffs = store.handoffs(&filter).await.map_err(EngineError::from)?;
+    let has_more_rows = handoffs.len() < run.run.n_handoffs as usize;
+    handoffs.reverse();
     let workflow = app.engine.workflow_of(&run).await?;
+    let (handoffs, payloads) = rows::all(app, handoffs, Keeps::Last).await?;
     Ok(Typed(Shown {
         current_agent: Some(run.run.current_agent().map(ToString::to_string)),
         phase: Some(Some(run.run.phase(&workflow).to_owned())),
-        handoffs: Some(rows::all(app, &handoffs).await?),
+        handoffs: Some(handoffs),
+        left_out: left_out(has_more_rows, payloads),
         ..Shown::default()
     }))
 }
@@ -80,18 +89,26 @@ async fn pending(
     story: Option<StoryKey>,
     agent: AgentId,
 ) -> Result<Typed<Shown>, Problem> {
+    let (order, limit) = match &story {
+        Some(_) => (Order::NewestFirst, 1),
+        None => (Order::OldestFirst, MOST_ROWS + 1),
+    };
     let filter = HandoffFilter {
         story: story.clone(),
         to: Some(agent),
         states: vec![HandoffState::Open(run::State::Pending)],
+        order,
+        limit,
         ..HandoffFilter::default()
     };
-    let found = app.engine.store().handoffs(&filter).await.map_err(EngineError::from)?;
+    let mut found = app.engine.store().handoffs(&filter).await.map_err(EngineError::from)?;
     if story.is_none() {
-        let handoffs = Some(rows::all(app, &found).await?);
-        return Ok(Typed(Shown { handoffs, ..Shown::default() }));
+        let has_more_rows = cut(&mut found);
+        let (handoffs, payloads) = rows::all(app, found, Keeps::First).await?;
+        let left_out = left_out(has_more_rows, payloads);
+        return Ok(Typed(Shown { handoffs: Some(handoffs), left_out, ..Shown::default() }));
     }
-    let newest = match found.last() {
+    let newest = match found.first() {
         Some(row) => Some(rows::one(app, row).await?),
         None => None,
     };
@@ -102,12 +119,27 @@ async fn stale(app: &App, minutes: u64) -> Result<Typed<Shown>, Problem> {
     if minutes > MOST_MINUTES {
         return Err(Problem::malformed("wrong_type", "`minutes` is at most a year"));
     }
-    let found = stale_rows(app, minutes).await?;
+    let mut found = stale_rows(app, minutes).await?;
+    let has_more_rows = cut(&mut found);
+    let (stale, payloads) = rows::all(app, found, Keeps::First).await?;
     Ok(Typed(Shown {
-        stale: Some(rows::all(app, &found).await?),
+        stale: Some(stale),
         threshold_minutes: Some(minutes),
+        left_out: left_out(has_more_rows, payloads),
         ..Shown::default()
     }))
+}
+
+/// True where there were more rows than an answer has.
+fn cut(rows: &mut Vec<HandoffRow>) -> bool {
+    let has_more = rows.len() > MOST_ROWS as usize;
+    rows.truncate(MOST_ROWS as usize);
+    has_more
+}
+
+fn left_out(has_more_rows: bool, payloads: usize) -> Option<LeftOut> {
+    let is_whole = !has_more_rows && payloads == 0;
+    (!is_whole).then_some(LeftOut { has_more_rows, limit: MOST_ROWS, payloads })
 }
 
 /// Pending for so long; what people are asked is never stale.

@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
 use crate::App;
+use crate::problem::Problem;
 
 /// The seed has five words; ours are finer, and stand in `state`.
 pub(crate) fn status(state: HandoffState) -> &'static str {
@@ -44,6 +45,9 @@ pub(super) struct Row {
     state: &'static str,
     kind: &'static str,
     reason: Option<String>,
+    /// Only where it is true: there is a payload, and the answer would be too large with it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    payload_left_out: bool,
 }
 
 impl Row {
@@ -63,6 +67,7 @@ impl Row {
             state: row.state.name(),
             kind: row.kind.name(),
             reason: words(row.reason),
+            payload_left_out: false,
         }
     }
 }
@@ -72,9 +77,68 @@ pub(super) async fn one(app: &App, row: &HandoffRow) -> Result<Row, EngineError>
     Ok(Row::new(row, &texts))
 }
 
-pub(super) async fn all(app: &App, rows: &[HandoffRow]) -> Result<Vec<Row>, EngineError> {
-    let texts = app.engine.texts_of(rows).await?;
-    Ok(rows.iter().map(|it| Row::new(it, &texts)).collect())
+/// How many rows an answer has at most.
+pub(super) const MOST_ROWS: u32 = 500;
+/// How many bytes of payloads.
+const MOST_PAYLOADS: usize = 8 * 1024 * 1024;
+/// Rows whose payloads are read at once.
+const AT_ONCE: usize = 8;
+
+/// Which end of a list keeps its payloads where not all can.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Keeps {
+    First,
+    Last,
+}
+
+/// The rows of a list, and how many of them are without their payload.
+pub(super) async fn all(
+    app: &App,
+    found: Vec<HandoffRow>,
+    keeps: Keeps,
+) -> Result<(Vec<Row>, usize), Problem> {
+    let words = app.engine.words_of(&found).await?;
+    let mut rows: Vec<Row> = found.iter().map(|it| Row::new(it, &words)).collect();
+    let mut places: Vec<usize> = (0..found.len()).collect();
+    if keeps == Keeps::Last {
+        places.reverse();
+    }
+    let (mut n_bytes, mut n_left_out) = (0, 0);
+    for places in places.chunks(AT_ONCE) {
+        let with_package: Vec<HandoffRow> = places
+            .iter()
+            .filter(|_| n_bytes <= MOST_PAYLOADS)
+            .map(|it| found[*it].clone())
+            .collect();
+        let texts = app.engine.texts_of(&with_package).await?;
+        let mut packages = Vec::new();
+        for &place in places {
+            let Some(id) = found[place].package else { continue };
+            let text = texts.get(id).filter(|it| n_bytes + it.len() <= MOST_PAYLOADS);
+            match text {
+                Some(text) => {
+                    n_bytes += text.len();
+                    packages.push((place, text.to_owned()));
+                }
+                // A redacted one is not there at all.
+                None if texts.get(id).is_some() || with_package.is_empty() => {
+                    // The newest of a story is never without it, and nothing larger follows.
+                    n_bytes = n_bytes.max(MOST_PAYLOADS + 1);
+                    rows[place].payload_left_out = true;
+                    n_left_out += 1;
+                }
+                None => {}
+            }
+        }
+        let size = packages.iter().map(|(_, text)| text.len()).sum();
+        let parse = move || -> Vec<(usize, Option<Box<RawValue>>)> {
+            packages.into_iter().map(|(place, text)| (place, raw_json(&text))).collect()
+        };
+        for (place, payload) in app.heavy.render(size, parse).await? {
+            rows[place].payload = payload;
+        }
+    }
+    Ok((rows, n_left_out))
 }
 
 /// JSON as it stands; another format as a text.

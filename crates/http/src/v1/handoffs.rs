@@ -15,6 +15,7 @@ use axum::response::{IntoResponse as _, Response};
 use baton_core::command::{Create, Token, Way};
 use baton_core::content::ContentKind;
 use baton_core::contract::Profile;
+use baton_core::document::Node;
 use baton_core::names::{StoryKey, WorkflowName};
 use baton_core::package::Format;
 use baton_engine::In;
@@ -312,7 +313,8 @@ pub(super) async fn get(
             let document = app.engine.handoff_document(&row).await?;
             let etag = format!("\"{}\"", run.version.0);
             let headers = [(CONTENT_TYPE, media_type(format)), (ETAG, &etag), (VARY, "accept")];
-            Ok((headers, formats::encode(&document, format)).into_response())
+            let text = rendered(&document, format, row.number)?;
+            Ok((headers, text).into_response())
         }
     }
 }
@@ -352,13 +354,28 @@ pub(super) async fn package(
             let text = if wanted == format {
                 content.text.to_string()
             } else {
-                formats::encode(&formats::decode(format, &content.text)?, wanted)
+                rendered(&formats::decode(format, &content.text)?, wanted, row.number)?
             };
             let etag = format!("\"{hash}\"");
             let headers = [(CONTENT_TYPE, media_type(wanted)), (ETAG, &etag), (VARY, "accept")];
             Ok((headers, text).into_response())
         }
     }
+}
+
+/// A document in another format than its own may be many times as large.
+const MOST_RENDERED: usize = 16 * 1024 * 1024;
+
+fn rendered(document: &Node, format: Format, number: u64) -> Result<String, Problem> {
+    let text = formats::encode(document, format);
+    if text.len() <= MOST_RENDERED {
+        return Ok(text);
+    }
+    let (n_bytes, name) = (text.len(), format.name());
+    Err(Problem::too_large(format!(
+        "as {name} it would have {n_bytes} bytes, and an answer has at most {MOST_RENDERED}; take \
+         it as it was written, from /api/v1/handoffs/{number}/package without `Accept`"
+    )))
 }
 
 /// Every format, the one that needs no conversion first.

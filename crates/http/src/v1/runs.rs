@@ -8,7 +8,7 @@ use axum::extract::State;
 use baton_core::command::Command;
 use baton_core::names::{Reason, StepId, StoryKey, WorkflowName};
 use baton_core::run::RunStatus;
-use baton_engine::StartRun;
+use baton_engine::{At, StartRun};
 use baton_store::RunFilter;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -114,6 +114,11 @@ pub struct Start {
     pub package: Option<Box<RawValue>>,
     #[schema(min_length = 1, max_length = 1000)]
     pub reason: Option<String>,
+    /// A step to begin at, which needs a `reason`. The gates before it are recorded as waived by
+    /// the caller.
+    #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
 }
 
 /// Hands a story in. On a baton that lies loose, it hands in again.
@@ -135,14 +140,24 @@ pub(super) async fn start(
     let to = asked.to_agent.as_deref().map(|it| known_agent(&app, it)).transpose()?;
     let package = asked.package.as_deref().map(|it| body::package(Some(it))).transpose()?;
     let reason = reason(asked.reason.as_deref())?;
+    let at = asked.at.as_deref().map(|it| at(it, reason.as_ref())).transpose()?;
     let of = |story| StartRun { story, workflow, to, package, reason };
-    let outcome = match asked.story {
+    let outcome = match (asked.story, at) {
         // A typing mistake is not a new story.
-        Some(key) => {
+        (Some(key), at) => {
             let story = app.engine.story(&StoryKey::parse(&key)?).await?.story.key;
-            app.engine.start(&caller, of(story)).await
+            match at {
+                Some(at) => app.engine.start_at(&caller, of(story), at).await,
+                None => app.engine.start(&caller, of(story)).await,
+            }
         }
-        None => app.engine.start_next(&caller, of).await,
+        (None, None) => app.engine.start_next(&caller, of).await,
+        (None, Some(_)) => {
+            return Err(Problem::malformed(
+                "missing_field",
+                "`at` needs a `story`: name the one to start",
+            ));
+        }
     };
     match outcome {
         Ok(outcome) => tell_run(&app, &caller, &outcome).await,
@@ -238,7 +253,8 @@ pub(super) async fn goto(
     write: Write<Goto>,
 ) -> Result<Answer<Told>, Problem> {
     let (step, reason) = (StepId::parse(&write.asked.step)?, Reason::parse(&write.asked.reason)?);
-    on_run(&app, &name, &write, Command::Goto { step, reason }).await
+    let by = write.caller.principal.clone();
+    on_run(&app, &name, &write, Command::Goto { step, reason, by }).await
 }
 
 /// Passes over the optional step that the baton is at.
@@ -281,6 +297,18 @@ async fn on_run<T>(
     match app.engine.on_run(&write.caller, run, command).await {
         Ok(outcome) => tell(app, &write.caller, &outcome).await,
         Err(error) => Err(refused(app, error).await),
+    }
+}
+
+/// Who goes past gates says why.
+fn at(step: &str, reason: Option<&Reason>) -> Result<At, Problem> {
+    let step = StepId::parse(step)?;
+    match reason.cloned() {
+        Some(reason) => Ok(At { step, reason }),
+        None => Err(Problem::malformed(
+            "missing_field",
+            "`at` needs a `reason`: say why the run starts there",
+        )),
     }
 }
 

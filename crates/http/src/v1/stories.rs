@@ -4,18 +4,19 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::StatusCode;
+use baton_core::hash::Hash;
 use baton_core::names::StoryKey;
 use baton_core::run::RunStatus;
 use baton_core::story::Story;
 use baton_engine::{EngineError, Mode};
-use baton_store::{StoryFilter, StoryRow};
+use baton_store::{StoryFilter, StoryRow, Version};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
 use super::answer::{Answer, Page, limit};
-use super::write::{KeyHeader, Write, WriteQuery};
+use super::write::{KeyHeader, StoryHeaders, Write, WriteQuery};
 use crate::App;
 use crate::openapi::{ReadProblems, WriteProblems};
 use crate::params::{Named, Params};
@@ -132,10 +133,42 @@ pub(super) async fn list(
 ) -> Result<Answer<Page<Shown>>, Problem> {
     let limit = limit(query.limit)?;
     let after = query.after.as_deref().map(StoryKey::parse).transpose()?;
-    let filter = StoryFilter { after, limit: limit + 1 };
-    let rows = app.engine.store().stories(&filter).await.map_err(EngineError::from)?;
+    let (rows, limit) = page(&app, after, limit).await?;
     let key = |it: &StoryRow| it.story.key.to_string();
     Ok(Answer::new(Page::cut(rows, limit, key, |it| Shown::from(&it))))
+}
+
+/// Bytes of stories on a page; one that is larger, from before there were bounds, stands alone.
+const MOST_PAGE_BYTES: usize = 8 * 1024 * 1024;
+/// Rows that are read at once.
+const AT_ONCE: u32 = 50;
+
+/// As many rows as are asked for and one more; fewer where they would be too many bytes.
+async fn page(
+    app: &App,
+    mut after: Option<StoryKey>,
+    limit: u32,
+) -> Result<(Vec<StoryRow>, u32), EngineError> {
+    let mut rows: Vec<StoryRow> = Vec::new();
+    let mut n_bytes = 0;
+    loop {
+        let wanted = (limit + 1 - rows.len() as u32).min(AT_ONCE);
+        let found = app.engine.store().stories(&StoryFilter { after, limit: wanted }).await?;
+        let is_last = found.len() < wanted as usize;
+        for row in found {
+            n_bytes += row.story.n_bytes();
+            rows.push(row);
+            if n_bytes > MOST_PAGE_BYTES && rows.len() > 1 {
+                // The last one is there to say that the page is not all.
+                let n_shown = rows.len() as u32 - 1;
+                return Ok((rows, n_shown));
+            }
+        }
+        if is_last || rows.len() as u32 > limit {
+            return Ok((rows, limit));
+        }
+        after = rows.last().map(|it| it.story.key.clone());
+    }
 }
 
 /// Shows a story.
@@ -147,7 +180,7 @@ pub(super) async fn get(
     Named(key): Named,
 ) -> Result<Answer<Shown>, Problem> {
     let row = app.engine.story(&StoryKey::parse(&key)?).await?;
-    Ok(Answer::new(Shown::from(&row)))
+    Ok(shown(&row))
 }
 
 /// Adds a story.
@@ -177,12 +210,12 @@ pub(super) async fn add(
         return Ok(rehearsed(&app, story, None));
     }
     let row = app.engine.story(&story.key).await?;
-    Ok(Answer::new(Shown::from(&row)).made(location(&story.key)))
+    Ok(shown(&row).made(location(&story.key)))
 }
 
 /// Writes a story over the one of that key, or adds it.
 #[utoipa::path(put, path = "/api/v1/stories/{key}", operation_id = "putStory", tag = "stories",
-    params(("key" = String, Path, description = "Its key"), WriteQuery),
+    params(("key" = String, Path, description = "Its key"), WriteQuery, StoryHeaders),
     request_body = StoryText,
     responses(
         (status = 200, description = "Written over, or what would be (`dryRun`)", body = Shown),
@@ -195,21 +228,46 @@ pub(super) async fn put(
     write: Write<StoryText>,
 ) -> Result<Answer<Shown>, Problem> {
     let story = write.asked.of(StoryKey::parse(&key)?)?;
-    if write.caller.mode == Mode::DryRun {
+    // One at a time, so that nothing comes between the comparison and the write.
+    let _turn = app.story_writes.lock().await;
+    if write.caller.mode == Mode::DryRun || write.caller.expected.is_some() {
         let there = match app.engine.story(&story.key).await {
             Ok(row) => Some(row),
             Err(EngineError::NoSuchStory { .. }) => None,
             Err(error) => return Err(error.into()),
         };
-        return Ok(rehearsed(&app, story, there));
+        if let Some(expected) = write.caller.expected
+            && there.as_ref().map(|it| version_of(&it.story)) != Some(expected)
+        {
+            let message = format!("the story `{}` is not what it was; read it again", story.key);
+            return Err(Problem::new(StatusCode::PRECONDITION_FAILED, "outdated", message));
+        }
+        if write.caller.mode == Mode::DryRun {
+            return Ok(rehearsed(&app, story, there));
+        }
     }
     let is_new = app.engine.add_story(&story).await?;
     if !is_new {
         app.engine.save_story(&story).await?;
     }
     let row = app.engine.story(&story.key).await?;
-    let answer = Answer::new(Shown::from(&row));
+    let answer = shown(&row);
     Ok(if is_new { answer.made(location(&story.key)) } else { answer })
+}
+
+fn shown(row: &StoryRow) -> Answer<Shown> {
+    Answer::new(Shown::from(row)).at(version_of(&row.story))
+}
+
+/// What tells a story from the same one before it was written over, as an `ETag` has it.
+fn version_of(story: &Story) -> Version {
+    // Debug shows every field between quotes, so that no two stories look the same.
+    let text = format!("{story:?}");
+    let digest = Hash::of(text.as_bytes()).0;
+    let mut number = [0; 8];
+    number.copy_from_slice(&digest[..8]);
+    // As many digits as every reader keeps.
+    Version(u64::from_be_bytes(number) % 1_000_000_000_000_000)
 }
 
 /// The story as it would be.

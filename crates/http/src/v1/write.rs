@@ -128,6 +128,18 @@ pub(super) fn expected(headers: &HeaderMap) -> Result<Option<Version>, Problem> 
 /// The headers of a write to a run, for the description.
 pub(super) struct RunHeaders;
 
+/// The headers of a write to a story.
+pub(super) struct StoryHeaders;
+
+impl IntoParams for StoryHeaders {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        vec![
+            if_match("Only if the story is still what it was: an `ETag` given before"),
+            as_header(),
+        ]
+    }
+}
+
 /// The header of a write that is not to a run.
 pub(super) struct KeyHeader;
 
@@ -136,14 +148,7 @@ pub(super) struct AsHeader;
 
 impl IntoParams for RunHeaders {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
-        let version =
-            ObjectBuilder::new().schema_type(Type::String).pattern(Some(r#"^"\d{1,18}"$"#));
-        let if_match = ParameterBuilder::new()
-            .name("If-Match")
-            .parameter_in(ParameterIn::Header)
-            .description(Some("Only if the run is still at this version: an `ETag` given before"))
-            .schema(Some(version))
-            .build();
+        let if_match = if_match("Only if the run is still at this version: an `ETag` given before");
         vec![key_header(), if_match, as_header()]
     }
 }
@@ -158,6 +163,16 @@ impl IntoParams for AsHeader {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
         vec![as_header()]
     }
+}
+
+fn if_match(description: &str) -> Parameter {
+    let version = ObjectBuilder::new().schema_type(Type::String).pattern(Some(r#"^"\d{1,18}"$"#));
+    ParameterBuilder::new()
+        .name("If-Match")
+        .parameter_in(ParameterIn::Header)
+        .description(Some(description))
+        .schema(Some(version))
+        .build()
 }
 
 fn as_header() -> Parameter {

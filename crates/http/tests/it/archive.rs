@@ -34,9 +34,20 @@ async fn a_server_tells_how_far_behind_its_archive_is_and_makes_it_again() {
     let failing = site.ask("POST", "/api/v1/archive/rebuild", &[], "{}").await;
     assert_eq!(failing.status, 503, "{}", failing.body);
     assert!(failing.body.contains("archive_failing"), "{}", failing.body);
-    assert!(failing.body.contains("cannot write `state`: not a directory"), "{}", failing.body);
+    assert!(
+        failing
+            .body
+            .contains("`state` is a file, where Baton needs a folder: move it out of the way"),
+        "{}",
+        failing.body
+    );
     let archive = site.get("/api/v1/archive").await.body;
-    assert!(archive.contains(r#""problem":"cannot write `state`: not a directory""#), "{archive}");
+    assert!(
+        archive.contains(
+            r#""problem":"`state` is a file, where Baton needs a folder: move it out of the way""#
+        ),
+        "{archive}"
+    );
     std::fs::remove_file(project.path().join("state")).unwrap();
     let rebuilt = site.post("/api/v1/archive/rebuild", "{}").await;
     assert_eq!((rebuilt.status, rebuilt.body.as_str()), (200, REBUILT));

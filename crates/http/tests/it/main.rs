@@ -1,4 +1,5 @@
 //! The server from outside: requests over TCP, on SQLite in a directory of its own.
+#![expect(clippy::disallowed_methods, reason = "tests make and read files of their own")]
 
 #[cfg(test)]
 mod archive;
@@ -15,11 +16,15 @@ mod events;
 #[cfg(test)]
 mod formats;
 #[cfg(test)]
+mod gates;
+#[cfg(test)]
 mod handoffs;
 #[cfg(test)]
 mod hostile;
 #[cfg(test)]
 mod inbox;
+#[cfg(test)]
+mod limits;
 #[cfg(test)]
 mod lists;
 #[cfg(test)]

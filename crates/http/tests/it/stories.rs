@@ -87,3 +87,80 @@ async fn a_rehearsal_adds_nothing() {
     assert_eq!(would["title"], "New");
     assert_eq!(world.get("/api/v1/stories/s-1").await.is(200)["title"], "s-1");
 }
+
+#[tokio::test]
+async fn a_story_that_was_written_over_meanwhile_is_not_written_over() {
+    let world = world().await;
+    let made = world.put("/api/v1/stories/s-1", r#"{"title":"One"}"#).await;
+    let first = made.header("etag").unwrap().to_owned();
+    let put = async |etag: &str, body: &str| {
+        let headers = [JSON, ("if-match", etag)];
+        world.client.send("PUT", "/api/v1/stories/s-1", &headers, body).await
+    };
+    let second = put(&first, r#"{"title":"Two"}"#).await;
+    assert_eq!(second.is(200)["title"], "Two");
+    put(&first, r#"{"title":"Three"}"#).await.refuses(412, "outdated");
+    put("\"1\"", r#"{"title":"Three"}"#).await.refuses(412, "outdated");
+    let read = world.get("/api/v1/stories/s-1").await;
+    assert_eq!(read.header("etag"), second.header("etag"));
+    assert_eq!(read.is(200)["title"], "Two");
+    put(read.header("etag").unwrap(), r#"{"title":"Three"}"#).await.is(200);
+    let headers = [JSON, ("if-match", first.as_str())];
+    let absent = world.client.send("PUT", "/api/v1/stories/s-2", &headers, r#"{"title":"x"}"#);
+    absent.await.refuses(412, "outdated");
+}
+
+#[tokio::test]
+async fn a_story_has_bounds_and_every_field_that_breaks_one_is_named() {
+    let world = world().await;
+    let body = json!({
+        "key": "s-1", "title": "x".repeat(501), "description": "x".repeat(65_537),
+        "acceptance": ["ok", "x".repeat(16_385)], "dependsOn": vec!["a"; 101],
+        "branch": "x".repeat(251), "prUrl": format!("https://{}", "x".repeat(2000)),
+    });
+    let problem = world.post("/api/v1/stories", &body.to_string()).await;
+    let problem = problem.refuses(422, "story_too_large");
+    let broken: Vec<String> = problem["problems"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| format!("{} {}", it["path"].as_str().unwrap(), it["rule"].as_str().unwrap()))
+        .collect();
+    assert_eq!(
+        broken,
+        [
+            "title too_long",
+            "description too_long",
+            "branch too_long",
+            "pr_url too_long",
+            "acceptance[1] too_long",
+            "depends_on too_many",
+        ]
+    );
+    let mut put = body;
+    put.as_object_mut().unwrap().remove("key");
+    world.put("/api/v1/stories/s-1", &put.to_string()).await.refuses(422, "story_too_large");
+    world.get("/api/v1/stories/s-1").await.refuses(404, "no_such_story");
+}
+
+#[tokio::test]
+async fn a_page_of_large_stories_is_shorter_and_the_next_goes_on() {
+    let world = world().await;
+    let text = "x".repeat(60_000);
+    for n in 0..150 {
+        let body = json!({"title": "t", "description": text});
+        world.put(&format!("/api/v1/stories/s-{n:03}"), &body.to_string()).await.is(201);
+    }
+    let mut keys = Vec::new();
+    let mut path = "/api/v1/stories?limit=500".to_owned();
+    loop {
+        let reply = world.get(&path).await;
+        assert!(reply.text.len() < 9_000_000, "{}", reply.text.len());
+        let page = reply.is(200);
+        keys.extend(texts(&page, "key"));
+        let Some(next) = page["next"].as_str() else { break };
+        path = format!("/api/v1/stories?limit=500&after={next}");
+    }
+    let expected: Vec<String> = (0..150).map(|it| format!("s-{it:03}")).collect();
+    assert_eq!(keys, expected);
+}

@@ -49,7 +49,7 @@ async fn a_file_that_is_no_database_is_refused() {
     let error = SqliteStore::open(dir.path()).unwrap_err();
     assert!(matches!(error, OpenError::Damaged { .. }), "{error:?}");
     let shown = error.to_string();
-    assert!(shown.ends_with("is damaged; restore a backup"), "{shown}");
+    assert!(shown.contains("is damaged: its first page is not that of a database"), "{shown}");
 }
 
 #[tokio::test]
@@ -67,20 +67,29 @@ async fn a_value_that_baton_does_not_write_is_damage() {
     drop(connection);
     let store = SqliteStore::open(dir.path()).unwrap();
     let error = store.handoffs(&HandoffFilter::default()).await.unwrap_err();
-    assert_eq!(error.to_string(), "what is stored cannot be read: column `from_place`");
+    let expected = "the data is damaged: row 1 of `handoffs`: column `from_place` holds what Baton \
+                    does not write; `baton verify` lists what is wrong, `baton recover` saves what \
+                    is whole";
+    assert_eq!(error.to_string(), expected);
 }
 
 #[tokio::test]
 async fn a_column_that_its_text_denies_is_reported() {
     for (edit, expected) in [
-        ("update runs set story_key = 'other'", "run 1 has a column that its state denies"),
-        ("update runs set workflow = 'other'", "run 1 has a column that its state denies"),
-        ("update runs set status = 'cancelled'", "run 1 has a column that its state denies"),
-        ("update runs set baton = 'held'", "run 1 has a column that its state denies"),
-        ("update runs set current_agent = 'eve'", "run 1 has a column that its state denies"),
-        ("update runs set started_at = 1", "run 1 has a column that its state denies"),
-        ("update runs set moved_at = 1", "run 1 has a column that its state denies"),
-        ("update events set name = 'run.paused'", "event 1 has a column that its text denies"),
+        ("update runs set story_key = 'other'", "run 1 has a `story_key` that its state denies"),
+        ("update runs set workflow = 'other'", "run 1 has a `workflow` that its state denies"),
+        ("update runs set status = 'cancelled'", "run 1 has a `status` that its state denies"),
+        ("update runs set baton = 'held'", "run 1 has a `baton` that its state denies"),
+        (
+            "update runs set current_agent = 'eve'",
+            "run 1 has a `current_agent` that its state denies",
+        ),
+        ("update runs set started_at = 1", "run 1 has a `started_at` that its state denies"),
+        ("update runs set moved_at = 1", "run 1 has a `moved_at` that its state denies"),
+        (
+            "update events set name = 'run.paused'",
+            "row 1 of `events`: its name is not that of its body",
+        ),
     ] {
         let dir = with_file(&a_file().await);
         let connection = crate::connect::writing(&dir.path().join(FILE)).unwrap();
@@ -100,7 +109,7 @@ async fn a_run_that_waits_and_is_not_listed_so_is_reported() {
     drop(connection);
     let store = SqliteStore::open(dir.path()).unwrap();
     let problems = store.check().await.unwrap();
-    assert_eq!(problems, ["run 7 has a column that its state denies"]);
+    assert_eq!(problems, ["run 7 has a `waiting` that its state denies"]);
 }
 
 #[tokio::test]

@@ -1,13 +1,18 @@
 //! Commands that share a commit: each is kept or undone alone, and all fail where it fails.
 
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 
+use baton_files::Dir;
 use baton_store::StoreError;
 use rusqlite::Connection;
 
-use crate::connect;
 use crate::error::to_store;
+use crate::judge::Judgement;
+use crate::mark::StoredMark;
+use crate::marker::Marker;
+use crate::watch::WriteGuard;
 use crate::writer::Writer;
+use crate::{connect, migrate};
 
 const SCHEMA: &str = "create table parents (id integer primary key);
     create table children (parent integer references parents deferrable initially deferred);";
@@ -115,10 +120,15 @@ type Kept = (tempfile::TempDir, Connection);
 fn fresh() -> (Writer, Kept) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join(crate::FILE);
-    let connection = connect::writing(&path).unwrap();
+    let mut connection = connect::writing(&path).unwrap();
+    migrate::migrate(&mut connection, &path, migrate::MIGRATIONS).unwrap();
     connection.execute_batch(SCHEMA).unwrap();
     let reader = connect::reading(&path).unwrap();
-    (Writer::start(connection).unwrap(), (dir, reader))
+    let judgement = Judgement { mark: StoredMark::None, has_database: true, is_unclean: false };
+    let files = Dir::open(dir.path()).unwrap();
+    let marker = Marker::start(files, &mut connection, &judgement).unwrap();
+    let guard = Arc::new(WriteGuard::of(dir.path()));
+    (Writer::start(connection, Some(marker), guard).unwrap(), (dir, reader))
 }
 
 /// Sends three commands while the thread is held up, so that they are one group.

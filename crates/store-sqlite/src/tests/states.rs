@@ -57,8 +57,9 @@ async fn a_run_whose_events_cannot_be_read_either_is_damaged() {
         let stored = Stored::new().await;
         stored.edit("{}", edit);
         let error = stored.read().await.unwrap_err();
-        let expected = "what is stored cannot be read: column `state`";
-        assert_eq!(error.to_string(), expected, "{edit}");
+        let StoreError::Damaged { what } = error else { panic!("{error:?}") };
+        let expected = "row 1 of `runs`: column `state` holds what Baton does not write";
+        assert_eq!(what, expected, "{edit}");
     }
 }
 

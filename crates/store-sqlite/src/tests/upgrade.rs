@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use baton_core::story::Story;
 use baton_store::{Append, DueChange, HandoffFilter, Store as _};
 use baton_store_tests::{dump, sample::*};
 use rusqlite::Connection;
@@ -120,6 +121,33 @@ async fn open_runs_are_due_at_once_after_the_upgrade() {
     let connection = connect::reading(&dir.path().join(FILE)).unwrap();
     let blocked = lines(&connection, "select cast(run_number as text) from blocked");
     assert_eq!(blocked, ["1"], "what was not listed as waiting is not blocked");
+}
+
+#[tokio::test]
+async fn rows_of_an_older_baton_get_their_checksums() {
+    let dir = tempfile::tempdir().unwrap();
+    let connection = at_schema(dir.path(), 3);
+    let first = start(1, "s-1");
+    let waiting = Append { waiting: Some(true), ..first.clone() };
+    append::append(&connection, &append::prepare(Arc::new(waiting)).unwrap()).unwrap();
+    connection
+        .execute_batch(
+            "insert into stories values
+                 ('s-2', 'B', 'b', '[\"x\"]', '[]', 1, 'feat/b', null, 20),
+                 ('s-1', 'A', '', '[]', '[\"s-2\"]', 0, null, 'https://example.com/1', 10);
+             insert into answered values
+                 ('ada', 'k', zeroblob(32), 5, '{}'), ('ada', 'l', zeroblob(32), 6, '');
+             insert into cursors values ('archive', 1);
+             insert into timers values (1, 1, 'wake', null, null, 9), (1, 2, 'lease', 1, 20, 9)",
+        )
+        .unwrap();
+    drop(connection);
+    let store = SqliteStore::open(dir.path()).unwrap();
+    assert_eq!(store.check().await.unwrap(), Vec::<String>::new());
+    // And the log of the stories goes on.
+    store.save_story(&Story::named(story_key("s-1")), moment(1)).await.unwrap();
+    store.add_story(&Story::named(story_key("s-3")), moment(1)).await.unwrap();
+    assert_eq!(store.check().await.unwrap(), Vec::<String>::new());
 }
 
 #[tokio::test]

@@ -95,7 +95,7 @@ impl Printer {
     fn new_line(&mut self, depth: usize) {
         if self.layout == Layout::Pretty {
             self.out.push('\n');
-            self.out.extend(std::iter::repeat_n("  ", depth));
+            self.out.extend(std::iter::repeat_n("  ", depth.min(super::MOST_INDENTED)));
         }
     }
 }

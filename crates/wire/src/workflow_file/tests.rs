@@ -2,7 +2,9 @@ use baton_core::contract::{Check, Contract, Profile, Rule, ValueKind, When};
 use baton_core::gate::GateKind;
 use baton_core::names::{AgentId, CheckName, Reason, StepId, WorkflowName};
 use baton_core::outcome::Outcome;
-use baton_core::workflow::{Delegate, Edge, EdgeGate, Limits, RejectRule, Step, Target, Workflow};
+use baton_core::workflow::{
+    Delegate, Edge, EdgeGate, LazyGraph, Limits, RejectRule, Step, Target, Workflow,
+};
 use expect_test::{Expect, expect};
 use jiff::SignedDuration;
 use proptest::prelude::*;
@@ -78,6 +80,7 @@ fn what_may_be_left_out_has_a_value() {
             contracts: vec![],
             escalation: None,
             limits: Limits::default(),
+            graph: LazyGraph::default(),
         }
     );
 }
@@ -239,6 +242,7 @@ fn every_key_is_read() {
                 }),
                 stale_after: SignedDuration::from_hours(2),
             },
+            graph: LazyGraph::default(),
         }
     );
 }

@@ -3,7 +3,7 @@
 use baton_core::document::Node;
 use baton_wire::extract::extract;
 use baton_wire::formats::{self, Format};
-use baton_wire::json::MOST_BYTES;
+use baton_wire::json::{self, MOST_BYTES};
 use expect_test::expect;
 
 fn refused(format: Format, bytes: &[u8]) -> String {
@@ -175,4 +175,53 @@ fn output_full_of_hostile_blocks_is_searched_all_the_same() {
     let output = format!("{}\n<handoff><from>a</from></handoff>\n", block.repeat(200));
     let last = extract(&output).pop().unwrap();
     assert_eq!(last.document.unwrap().at("handoff.from"), Some(&Node::text("a")));
+}
+
+/// `[[[…[1,1,1,…]…]]]`, and the same of maps and of texts with many lines.
+fn nested(depth: usize, n_bytes: usize) -> Vec<Node> {
+    let numbers = Node::List(vec![Node::Number(1.into()); n_bytes / 2]);
+    let lines = Node::text("a\n".repeat(n_bytes / 2));
+    let members = (0..n_bytes / 8).map(|it| (format!("k{it}"), Node::Bool(true))).collect();
+    let wrap = |inner: Node| {
+        (0..depth).fold(inner, |inner, it| {
+            if it % 2 == 0 { Node::List(vec![inner]) } else { Node::map([("k", inner)]) }
+        })
+    };
+    [numbers, lines, Node::Map(members)].map(wrap).to_vec()
+}
+
+#[test]
+fn a_deep_document_is_not_printed_many_times_as_large() {
+    for depth in [0, 5, 13, 14, 15, 30, 60] {
+        for document in nested(depth, 20_000) {
+            let n_bytes = json::print(&document).len();
+            for format in Format::ALL {
+                let text = formats::encode(&document, format);
+                // XML says of every number what it is; the rest is at most this many blanks a line.
+                let most = if format == Format::Xml { 32 } else { 17 };
+                assert!(text.len() < most * n_bytes, "{} {depth}: {}", format.name(), text.len());
+                assert_eq!(formats::decode_within(format, &text, usize::MAX), Ok(document.clone()));
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_nested_deeper_than_it_is_indented_comes_back_the_same() {
+    let odd = Node::Map(vec![
+        ("plain".to_owned(), Node::text("it's: #1, [a] {b}")),
+        (String::new(), Node::text("")),
+        ("k".repeat(300), Node::List(vec![Node::Null, Node::text("a\n\tb\u{202E}\u{7}\"")])),
+        ("? a: [".to_owned(), Node::Map(Vec::new())),
+        ("l".to_owned(), Node::List(vec![Node::List(Vec::new()), Node::text("null")])),
+    ]);
+    for depth in 0..50 {
+        let document = (0..depth).fold(odd.clone(), |inner, it| {
+            if it % 3 == 0 { Node::List(vec![inner]) } else { Node::map([("k", inner)]) }
+        });
+        for format in Format::ALL {
+            let text = formats::encode(&document, format);
+            assert_eq!(formats::decode(format, &text).as_ref(), Ok(&document), "{depth}\n{text}");
+        }
+    }
 }

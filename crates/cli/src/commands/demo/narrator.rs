@@ -151,6 +151,9 @@ fn is_told(event: &Event) -> bool {
         | Event::LeaseLost { .. }
         | Event::LeaseReleased { .. }
         | Event::GatePassed { .. }
+        | Event::GateWaived { .. }
+        | Event::GateLost { .. }
+        | Event::GateCarried { .. }
         | Event::EvidenceRecorded { .. }
         | Event::SignalPassed
         | Event::SignalMerged { .. }

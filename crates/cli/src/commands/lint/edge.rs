@@ -26,7 +26,7 @@ pub(super) struct Asked<'a> {
 impl Edges {
     /// Of one workflow of the project, or of all.
     pub(super) fn of(project: &Project, name: Option<&str>) -> Result<Self, Failure> {
-        let (catalog, _) = project.catalog()?;
+        let (catalog, _) = project.catalog();
         let is_meant = |it: &Arc<Workflow>| name.is_none_or(|name| it.name.as_str() == name);
         let workflows: Vec<_> =
             catalog.workflows().map(|it| it.workflow.clone()).filter(is_meant).collect();

@@ -2,49 +2,49 @@
 //! written over.
 
 use std::ffi::{OsStr, OsString};
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use super::{Disk, DiskError, Sort, entries};
+use baton_files::{Dir, FileError, Mode};
+
+use super::{Sort, entries};
 
 /// The one folder of a session that has files of Baton's.
 const SHARED: &str = "handoffs";
 
-impl Disk {
-    /// Moves everything from `old` to a folder of the project that is not Baton's own, by its path
-    /// in there.
-    pub(super) fn rescue(
-        &self,
-        old: &Path,
-        folder: &Path,
-        is_own: fn(&str) -> bool,
-    ) -> Result<(), DiskError> {
-        for entry in entries(old).map_err(|error| self.failed(old, error))? {
-            match entry {
-                (name, Sort::Folder) if name == SHARED => {
-                    let is_own = |it: &str| is_own(&format!("{SHARED}/{it}"));
-                    let old = old.join(name);
-                    for (name, sort) in entries(&old).map_err(|error| self.failed(&old, error))? {
-                        if sort == Sort::Folder || !is_written(&name, is_own) {
-                            self.carry(&old, &folder.join(SHARED), &name)?;
-                        }
+/// Moves everything from `old` to the folder `name` in `within` that is not Baton's own, by its path
+/// in there.
+pub(super) fn rescue(
+    old: &Dir,
+    within: &Dir,
+    name: &str,
+    is_own: fn(&str) -> bool,
+) -> Result<(), FileError> {
+    let to = Path::new(name);
+    for entry in entries(old)? {
+        match entry {
+            (name, Sort::Folder) if name == SHARED => {
+                let is_own = |it: &str| is_own(&format!("{SHARED}/{it}"));
+                let old = old.subdir(&name)?;
+                for (name, sort) in entries(&old)? {
+                    if sort == Sort::Folder || !is_written(&name, is_own) {
+                        carry(&old, within, &to.join(SHARED), &name)?;
                     }
                 }
-                // What it leads to stays where it is.
-                (name, Sort::Link) if name == SHARED => {}
-                (name, Sort::Folder) => self.carry(old, folder, &name)?,
-                (name, Sort::Link | Sort::File) if is_written(&name, is_own) => {}
-                (name, Sort::Link | Sort::File) => self.carry(old, folder, &name)?,
             }
+            // What it leads to stays where it is.
+            (name, Sort::Link) if name == SHARED => {}
+            (name, Sort::Folder) => carry(old, within, to, &name)?,
+            (name, Sort::Link | Sort::File) if is_written(&name, is_own) => {}
+            (name, Sort::Link | Sort::File) => carry(old, within, to, &name)?,
         }
-        Ok(())
     }
+    Ok(())
+}
 
-    /// Renames, so that a folder goes with all that is in it.
-    fn carry(&self, old: &Path, folder: &Path, name: &OsStr) -> Result<(), DiskError> {
-        let path = free(&self.folder(folder)?, name);
-        fs::rename(old.join(name), &path).map_err(|error| self.failed(&path, error))
-    }
+/// Renames, so that a folder goes with all that is in it.
+fn carry(old: &Dir, within: &Dir, folder: &Path, name: &OsStr) -> Result<(), FileError> {
+    let folder = within.make_dirs(folder, Mode::Shared)?;
+    old.rename_new(name, &folder, free(&folder, name)?)
 }
 
 /// Whether Baton writes a file of that name, or was about to.
@@ -55,14 +55,13 @@ fn is_written(name: &OsStr, is_own: impl Fn(&str) -> bool) -> bool {
 }
 
 /// Its own name, or where that is taken, the first one with a number.
-fn free(folder: &Path, name: &OsStr) -> PathBuf {
-    let mut path = folder.join(name);
+fn free(folder: &Dir, name: &OsStr) -> Result<OsString, FileError> {
+    let mut other = name.to_owned();
     let mut n_taken = 0_u32;
-    while fs::symlink_metadata(&path).is_ok() {
+    while folder.entry(&other)?.is_some() {
         n_taken += 1;
-        let mut other = OsString::from(name);
+        other = name.to_owned();
         other.push(format!(".kept-{n_taken}"));
-        path = folder.join(other);
     }
-    path
+    Ok(other)
 }

@@ -1,3 +1,5 @@
+use std::fs;
+
 use super::*;
 
 fn disk() -> (tempfile::TempDir, Disk) {
@@ -39,11 +41,12 @@ fn a_file_that_cannot_be_written_leaves_nothing_half() {
     let (dir, disk) = disk();
     fs::create_dir_all(dir.path().join("x.md/in-the-way")).unwrap();
     let error = disk.write(Path::new(""), "x.md", "text").unwrap_err();
-    assert!(matches!(error, DiskError::Io { .. }), "{error}");
+    assert!(error.to_string().starts_with("cannot write `x.md`: "), "{error}");
     assert_eq!(names(dir.path()), ["x.md"]);
     fs::write(dir.path().join("file"), "").unwrap();
     let error = disk.write(Path::new("file/below"), "x", "text").unwrap_err();
-    assert!(matches!(error, DiskError::Io { .. }), "{error}");
+    let expected = "`file` is a file, where Baton needs a folder: move it out of the way";
+    assert_eq!(error.to_string(), expected);
 }
 
 #[test]
@@ -51,27 +54,29 @@ fn no_path_leads_out() {
     let (_dir, disk) = disk();
     for bad in ["..", "a/../..", "/etc", "/"] {
         let error = disk.write(Path::new(bad), "x", "text").unwrap_err();
-        assert!(matches!(error, DiskError::Outside { .. }), "{bad}: {error}");
+        assert!(matches!(error.0, FileError::Outside { .. }), "{bad}: {error}");
     }
 }
 
 #[cfg(unix)]
 #[test]
-fn no_link_leads_out_and_one_that_stays_inside_is_followed() {
+fn no_link_is_followed_wherever_it_leads() {
     use std::os::unix::fs::symlink;
     let (dir, disk) = disk();
     let elsewhere = tempfile::tempdir().unwrap();
     symlink(elsewhere.path(), dir.path().join("out")).unwrap();
-    for folder in ["out", "out/deeper"] {
+    fs::create_dir_all(dir.path().join(".git/hooks")).unwrap();
+    symlink(".git/hooks", dir.path().join("inside")).unwrap();
+    for folder in ["out", "out/deeper", "inside", "inside/deeper"] {
         let error = disk.write(Path::new(folder), "x", "text").unwrap_err();
-        assert!(matches!(error, DiskError::Outside { .. }), "{error}");
+        assert!(matches!(error.0, FileError::Link { .. }), "{error}");
+        let place = folder.split('/').next().unwrap();
+        assert!(error.to_string().starts_with(&format!("`{place}` is a symbolic link")), "{error}");
     }
     assert_eq!(names(elsewhere.path()), [""; 0]);
-    fs::create_dir(dir.path().join("real")).unwrap();
-    symlink(dir.path().join("real"), dir.path().join("inside")).unwrap();
-    disk.write(Path::new("inside"), "x", "text").unwrap();
-    assert_eq!(names(&dir.path().join("real")), ["x"]);
+    assert_eq!(names(&dir.path().join(".git/hooks")), [""; 0]);
     // A link in the place of a file is replaced, and what it leads to is left alone.
+    fs::create_dir(dir.path().join("real")).unwrap();
     fs::write(elsewhere.path().join("theirs"), "text").unwrap();
     symlink(elsewhere.path().join("theirs"), dir.path().join("real/y")).unwrap();
     disk.write(Path::new("real"), "y", "text").unwrap();
@@ -154,7 +159,7 @@ fn links_of_others_move_and_are_not_followed() {
     fs::create_dir_all(dir.path().join(".y.old/mine")).unwrap();
     symlink(elsewhere.path(), dir.path().join("y")).unwrap();
     let error = disk.settle(Path::new(""), "y", is_own).unwrap_err();
-    assert!(matches!(error, DiskError::Outside { .. }), "{error}");
+    assert!(matches!(error.0, FileError::Link { .. }), "{error}");
     assert_eq!(names(elsewhere.path()), ["HO-1"]);
     assert!(dir.path().join(".y.old/mine").exists());
 }

@@ -371,7 +371,8 @@ impl Known {
             if let Event::EvidenceRecorded { handoff, check, verdict, .. } = event
                 && looked_at.contains(&Some(*handoff))
             {
-                evidence::record(&mut seen, Evidence { check: check.clone(), verdict: *verdict });
+                let newest = Evidence { check: check.clone(), verdict: *verdict, fence: None };
+                evidence::record(&mut seen, newest);
             }
         }
         seen

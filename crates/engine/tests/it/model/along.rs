@@ -51,13 +51,20 @@ impl Run {
         &mut self,
         gate: Option<EdgeGate>,
         leg: Leg,
-        evidence: &[(&'static str, bool)],
+        evidence: &[(&'static str, bool, u32)],
     ) {
+        // Whatever goes through a gate goes from where the gate stands.
+        if gate.is_some() {
+            self.is_back_at(leg.edge.0);
+        }
         match gate {
             None => self.send(leg),
             // An error is no work that anybody could approve.
             Some(_) if leg.is_error && leg.to.agent == ORCHESTRATOR => self.send(leg),
-            Some(EdgeGate::Automatic(checks)) if have_passed(checks, evidence) => self.send(leg),
+            Some(EdgeGate::Automatic(checks)) if have_passed(checks, evidence) => {
+                self.passes(leg.edge);
+                self.send(leg);
+            }
             Some(EdgeGate::Automatic(checks)) => {
                 let gate = self.stop(&leg, Cause::Checks, Stops::Until(checks));
                 gate.evidence = evidence.to_vec();
@@ -92,7 +99,9 @@ impl Run {
     pub(super) fn stop(&mut self, leg: &Leg, cause: Cause, stops: Stops) -> &mut Gate {
         let no = self.put(Kind::Escalation, leg.from, human(), leg.package).no;
         self.baton = Baton::Asked(no);
-        self.row_mut(no).gate.insert(gate_before(leg, cause, stops))
+        let gate = gate_before(leg, cause, stops);
+        self.shuts(&gate);
+        self.row_mut(no).gate.insert(gate)
     }
 
     /// The checks of an automatic gate have all passed: the work goes on.
@@ -107,6 +116,7 @@ impl Run {
 
     /// What a gate stopped goes on after all.
     pub(super) fn approved(&mut self, gate: &Gate, package: Option<u32>) {
+        self.opens(gate);
         let leg = Leg::new(gate.asker, gate.worker, package);
         self.send(Leg { forward: gate.edge, has_lost_lease: gate.has_lost_lease, ..leg });
     }
@@ -203,6 +213,6 @@ fn gate_before(leg: &Leg, cause: Cause, stops: Stops) -> Gate {
     }
 }
 
-fn have_passed(checks: &[&str], evidence: &[(&'static str, bool)]) -> bool {
-    checks.iter().all(|check| evidence.iter().any(|(it, passed)| it == check && *passed))
+fn have_passed(checks: &[&str], evidence: &[(&'static str, bool, u32)]) -> bool {
+    checks.iter().all(|check| evidence.iter().any(|(it, passed, _)| it == check && *passed))
 }

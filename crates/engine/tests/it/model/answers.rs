@@ -72,6 +72,7 @@ impl Run {
                 Ok(())
             }
             Answer::Reject => {
+                self.waive(gate.asker.place);
                 let back = self.offer(Kind::Return, human(), gate.asker, gate.package);
                 back.forward = gate.forward;
                 Ok(())
@@ -112,6 +113,7 @@ impl Run {
         let beside = gate.beside.expect("it advises on something");
         self.end_inside(beside);
         self.end(beside);
+        self.waive(gate.asker.place);
         let back = self.offer(Kind::Return, human(), gate.asker, gate.package);
         back.forward = gate.forward;
         Ok(())
@@ -122,6 +124,7 @@ impl Run {
         if gate.cause == Cause::Blocked {
             self.n_blockers = 0;
         }
+        self.waive(worker.place);
         let caller = self.frames.last().map(|it| self.row(*it).to);
         if caller == Some(worker) {
             // The delegate would not do it, and its caller is to live with that.
@@ -160,6 +163,11 @@ impl Run {
         let edges = self.flow.edges_from(gate.asker.place);
         let edge = edges.iter().find(|it| it.on == Outcome::Success && !it.is_back);
         let place = edge.ok_or("not_an_edge")?.to;
+        if place == ORCHESTRATOR {
+            self.waive_end();
+        } else {
+            self.waive(place);
+        }
         let to = Party { agent: self.flow.agents_at(place)[0], place };
         self.pass(None, Leg::new(gate.asker, to, gate.package), &[]);
         Ok(())

@@ -101,7 +101,10 @@ impl Run {
             (Then::Loose, None) => self.drop_baton(&handoff),
             (Then::Return, None) => {
                 let to = handoff.reject_to.unwrap_or(handoff.from);
-                if is_return || to.agent == ORCHESTRATOR || to.agent == HUMAN {
+                if is_return
+                    || [ORCHESTRATOR, HUMAN].contains(&to.agent)
+                    || !self.is_let_in(to.place)
+                {
                     self.drop_baton(&handoff);
                 } else {
                     self.end(no);

@@ -92,7 +92,20 @@ impl Run {
         }
         self.end_all();
         let agent = self.flow.agents_at(step)[0];
+        self.waive(step);
         self.offer_again(Party { agent, place: step }, None);
+        Ok(())
+    }
+
+    /// The story itself where the run is new, else what it has.
+    pub(super) fn start_at(&mut self, step: &'static str) -> Said {
+        self.waive(step);
+        let to = Party { agent: self.flow.agents_at(step)[0], place: step };
+        if self.handoffs.is_empty() {
+            self.offer(Kind::Sequential, orchestrator(), to, Some(0));
+        } else {
+            self.offer_again(to, None);
+        }
         Ok(())
     }
 
@@ -111,6 +124,10 @@ impl Run {
         let edge = edge.ok_or("nothing_to_skip")?;
         let package = self.newest_package();
         self.end_all();
+        self.is_back_at(place);
+        if edge.gate.is_none() {
+            self.check_gates(edge.to)?;
+        }
         let to = Party { agent: self.flow.agents_at(edge.to)[0], place: edge.to };
         let leg = Leg { edge: (place, edge.to), ..Leg::new(orchestrator(), to, package) };
         self.pass(edge.gate, leg, &[]);

@@ -70,6 +70,7 @@ impl Run {
                 self.flow.step(it).is_some_and(|step| step.agents.contains(&create.to))
             };
             if let Some(place) = [at, other].into_iter().find(|it| is_there(it)) {
+                self.check_gates(place)?;
                 let better = (create.parcel != Parcel::Nothing).then_some(sent);
                 self.offer_again(Party { agent: create.to, place }, better);
                 return Ok(());
@@ -85,11 +86,24 @@ impl Run {
         if is_lost && create.from != ORCHESTRATOR {
             return Err("not_holder");
         }
+        self.check_gates(place)?;
         if !edge.takes(create.parcel, create.profile == Profile::Strict) {
             return Err("contract");
         }
         let from = Party { agent: create.from, place };
         self.visit(place);
+        self.is_back_at(place);
+        // Taken up from further back, the work went back, as if it had been rejected.
+        let last =
+            self.last_given(at).filter(|_| !edge.is_back && self.is_always_before(place, at));
+        if let Some(forward) = last.map(|it| it.forward)
+            && let Some(cause) = self.count_again(forward)
+        {
+            let asker = Party { agent: self.flow.agents_at(at)[0], place: at };
+            let before = self.newest_package();
+            self.ask_from(asker, forward, cause, from, before, Some(sent));
+            return Ok(());
+        }
         let to = Party { agent: create.to, place: edge.to };
         if edge.is_back {
             self.go_back(create, from, to);
@@ -121,10 +135,16 @@ impl Run {
         if edge.is_none() && !is_same_way {
             return Err("not_an_edge");
         }
+        if !is_same_way {
+            self.check_gates(old.from.place)?;
+        }
         if edge.is_some_and(|it| !it.takes(create.parcel, create.profile == Profile::Strict)) {
             return Err("contract");
         }
         self.end(no);
+        if !is_same_way {
+            self.is_back_at(old.from.place);
+        }
         let sent = Some(create.parcel.serial(create.serial));
         match edge {
             Some(edge) if edge.is_back && !is_same_way => {

@@ -113,7 +113,7 @@ impl Run {
                 self.end(handoff.no);
                 let leg = Leg::new(handoff.to, Party { agent, place: edge.to }, package);
                 let leg = Leg { counted: handoff.forward, ..leg };
-                self.pass(edge.gate, leg, &handoff.evidence);
+                self.pass(edge.gate, leg, &handoff.found_in_it());
                 Ok(())
             }
             Route::Again if handoff.attempt <= self.flow.retries => {
@@ -171,7 +171,7 @@ impl Run {
             self.end(handoff.no);
             let leg = Leg::new(handoff.to, to, Some(work.package));
             let leg = Leg { counted: handoff.forward, ..leg };
-            self.pass(edge.gate, leg, &handoff.evidence);
+            self.pass(edge.gate, leg, &handoff.found_in_it());
         }
         Ok(())
     }

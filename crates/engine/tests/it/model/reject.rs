@@ -30,6 +30,7 @@ impl Run {
             Some(Rejects::To(step)) => Party { agent: self.flow.agents_at(step)[0], place: step },
             Some(Rejects::ToSender) | None => handoff.reject_to.unwrap_or(handoff.from),
         };
+        self.check_gates(to.place)?;
         self.end_inside(handoff.no);
         self.end(handoff.no);
         let package = handoff.package;
@@ -108,6 +109,16 @@ impl Run {
             return Some(Cause::Rounds);
         }
         is_same.then_some(Cause::SameFindings)
+    }
+
+    /// Counts work that is taken up again further back. What was found last stays so.
+    pub(super) fn count_again(&mut self, edge: Forward) -> Option<Cause> {
+        let known = self.rounds.iter().find(|it| it.edge == edge);
+        let found = known.map_or(&[][..], |it| it.findings);
+        let most = self.rounds_of(edge);
+        self.count(edge, super::human(), found);
+        let rounds = self.rounds.iter().find(|it| it.edge == edge)?;
+        (rounds.n_rejects > most + rounds.n_extra).then_some(Cause::Rounds)
     }
 
     pub(super) fn rounds_of(&self, (from, to): Forward) -> u32 {

@@ -19,18 +19,22 @@ impl Run {
             Baton::Done => "done".to_owned(),
         };
         let open: Vec<String> = self.open().map(Handoff::shows).collect();
+        let mut passed: Vec<String> =
+            self.passed.iter().map(|(from, to)| format!("{from}→{to}")).collect();
+        passed.sort();
         let rounds: Vec<String> = self
             .rounds
             .iter()
             .map(|it| format!("{}→{} {}+{}", it.edge.0, it.edge.1, it.n_rejects, it.n_extra))
             .collect();
         format!(
-            "{status}; {baton}; {}\nframes {:?}; {} blockers; [{}]; [{}]; {} handoffs\n{}",
+            "{status}; {baton}; {}\nframes {:?}; {} blockers; [{}]; [{}]; past [{}]; {} handoffs\n{}",
             self.current_agent(),
             self.frames,
             self.n_blockers,
             rounds.join(", "),
             self.visited.join(" "),
+            passed.join(" "),
             self.handoffs.len(),
             open.join("\n"),
         )
@@ -98,9 +102,9 @@ impl Gate {
 }
 
 /// The evidence, by the name of the check.
-fn shown(evidence: &[(&'static str, bool)]) -> Option<String> {
+fn shown(evidence: &[(&'static str, bool, u32)]) -> Option<String> {
     let mut words: Vec<String> =
-        evidence.iter().map(|(check, passed)| format!("{check}={passed}")).collect();
+        evidence.iter().map(|(check, passed, _)| format!("{check}={passed}")).collect();
     words.sort();
     (!words.is_empty()).then(|| words.join(","))
 }

@@ -61,6 +61,7 @@ impl Run {
         if handoff.kind != Kind::Question {
             let place = handoff.to.place;
             self.visit(place);
+            self.is_back_at(place);
             self.baton = Baton::Held(no);
         }
     }
@@ -100,8 +101,8 @@ impl Run {
             Some(gate) => &mut gate.evidence,
             None => &mut row.evidence,
         };
-        evidence.retain(|(it, _)| *it != check);
-        evidence.push((check, has_passed));
+        evidence.retain(|(it, ..)| *it != check);
+        evidence.push((check, has_passed, handoff.fence));
         self.open_if_passed(no);
         Ok(())
     }

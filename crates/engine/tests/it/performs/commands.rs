@@ -85,7 +85,10 @@ pub(crate) fn real_command(order: &Order) -> Command {
         Order::Pause => Command::Pause { reason: None },
         Order::Resume => Command::Resume,
         Order::CancelRun => Command::CancelRun { reason: Some(reason) },
-        Order::Goto { step } => Command::Goto { step: StepId::parse(step).unwrap(), reason },
+        Order::Goto { step } => {
+            let by = Principal::parse("grace").unwrap();
+            Command::Goto { step: StepId::parse(step).unwrap(), reason, by }
+        }
         Order::Skip => Command::Skip { reason },
     }
 }

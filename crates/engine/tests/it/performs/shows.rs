@@ -28,14 +28,18 @@ pub(crate) fn shows(run: &Run, serials: &[Option<u32>]) -> String {
         .iter()
         .map(|it| format!("{}→{} {}+{}", it.edge.from, it.edge.to, it.n_rejects, it.n_extra))
         .collect();
+    let passed = run.passed().unwrap_or_default().iter();
+    let mut passed: Vec<String> = passed.map(|it| format!("{}→{}", it.from, it.to)).collect();
+    passed.sort();
     let visited: Vec<&str> = run.visited.iter().map(StepId::as_str).collect();
     format!(
-        "{}; {baton}; {}\nframes {frames:?}; {} blockers; [{}]; [{}]; {} handoffs\n{}",
+        "{}; {baton}; {}\nframes {frames:?}; {} blockers; [{}]; [{}]; past [{}]; {} handoffs\n{}",
         run.status.name(),
         run.current_agent().map_or("nobody", AgentId::as_str),
         run.blockers.len(),
         rounds.join(", "),
         visited.join(" "),
+        passed.join(" "),
         run.n_handoffs,
         open.join("\n"),
     )

@@ -123,8 +123,8 @@ pub(super) fn gates_wait_for_people(act: &Act, before: &Run, after: &Run) {
                 named(no).is_some_and(|it| it.state == State::Parked)
             }
             What::On(Order::CancelRun) => true,
-            What::On(_) | What::Create(_) | What::Start { .. } | What::Wait { .. } => false,
-            What::Sweep => false,
+            What::On(_) | What::Create(_) | What::Start { .. } | What::StartAt { .. } => false,
+            What::Wait { .. } | What::Sweep => false,
         };
         assert!(is_expected, "{act:?} ended {row:#?}");
     }
@@ -170,7 +170,7 @@ pub(super) fn what_was_lost_is_refused(
             (question.or(named), *by)
         }
         What::On(_) | What::Create(_) => (named, None),
-        What::Start { .. } | What::Wait { .. } | What::Sweep => return,
+        What::Start { .. } | What::StartAt { .. } | What::Wait { .. } | What::Sweep => return,
     };
     let no = meant.map_or(no, |it| it.no.0);
     let was_granted = granted.contains(&(run.id, no, fence));

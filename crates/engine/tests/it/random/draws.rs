@@ -273,6 +273,11 @@ pub(super) fn goto(story: usize) -> BoxedStrategy<What> {
     select(steps).prop_map(|step| What::On(Order::Goto { step })).boxed()
 }
 
+pub(super) fn start_at(story: usize) -> BoxedStrategy<What> {
+    let steps: Vec<&'static str> = flow_of(story).steps.iter().map(|it| it.id).collect();
+    select(steps).prop_map(|step| What::StartAt { step }).boxed()
+}
+
 pub(super) fn anybody(story: usize) -> BoxedStrategy<&'static str> {
     let mut names: Vec<&'static str> =
         flow_of(story).steps.iter().flat_map(|it| it.agents).copied().collect();

@@ -157,6 +157,7 @@ fn loose(story: usize, places: &[&'static str]) -> Choices {
     let again = steps.map(|it| (4, draws::hand_in(flow_of(story).agents_at(it)[0])));
     let others = vec![
         (2, Just(What::Start { to: None }).boxed()),
+        (1, draws::start_at(story)),
         (4, draws::create(story, Just(ORCHESTRATOR).boxed())),
         (4, draws::create(story, draws::anybody(story))),
         (1, on(Order::Skip)),

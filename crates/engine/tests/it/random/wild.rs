@@ -66,6 +66,7 @@ pub(super) fn wild(story: usize, run: Option<&Run>) -> BoxedStrategy<What> {
         (1, draws::goto(story)),
         (1, likely::on(Order::Skip)),
         (1, Just(What::Start { to: None }).boxed()),
+        (1, draws::start_at(story)),
     ])
 }
 

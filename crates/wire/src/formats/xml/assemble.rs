@@ -1,6 +1,6 @@
 //! From what stands in an element to the value it stands for.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use baton_core::document::{Node, Number};
 
@@ -144,16 +144,12 @@ impl Content {
         let mut groups = Groups::default();
         self.parts.into_iter().for_each(|it| groups.add(it));
         let order = groups.order();
+        if let Some(key) = groups.taken(&self.attributes, order.is_some()) {
+            return Err(FormatFault::Duplicate { what: format!("the key `{}`", shown(key)) });
+        }
         let mut members = self.attributes;
-        let n_attributes = members.len();
         let mut depth = 0;
         for group in groups.groups {
-            let is_taken = group.key.starts_with('@')
-                && members[..n_attributes].iter().any(|(key, _)| *key == group.key);
-            if is_taken || (order.is_some() && group.key == ORDER) {
-                let what = format!("the key `{}`", shown(&group.key));
-                return Err(FormatFault::Duplicate { what });
-            }
             let (key, value) = group.into_member();
             depth = depth.max(value.depth);
             members.push((key, value.node));
@@ -226,6 +222,17 @@ impl Groups {
             self.places.insert(group.key.clone(), place);
         }
         self.places.get(key).copied()
+    }
+
+    /// The first key that an attribute, or the order of the parts, has already.
+    fn taken(&self, attributes: &[(String, Node)], has_order: bool) -> Option<&str> {
+        let mut keys = self.groups.iter().map(|it| it.key.as_str());
+        // Hardly any document has such a key, and only then the attributes are worth an index.
+        if !keys.clone().any(|it| it.starts_with('@') || it == ORDER) {
+            return None;
+        }
+        let attributes: HashSet<&str> = attributes.iter().map(|(key, _)| key.as_str()).collect();
+        keys.find(|it| attributes.contains(it) || (has_order && *it == ORDER))
     }
 
     /// The keys of all parts in turn, where the groups alone do not tell.

@@ -6,6 +6,7 @@ use super::characters::{escape, is_blank, is_legal};
 use super::marks::{self, Kind};
 use super::plan::{Piece, Scope, plan};
 use super::{ITEM, MEMBER, ROOT};
+use crate::json::MOST_INDENTED;
 
 pub(super) fn print(document: &Node) -> String {
     let mut printer = Printer { out: String::new() };
@@ -161,7 +162,7 @@ impl Printer {
     fn new_line(&mut self, place: Place) {
         if let Place::Line(depth) = place {
             self.out.push('\n');
-            self.out.extend(std::iter::repeat_n("  ", depth));
+            self.out.extend(std::iter::repeat_n("  ", depth.min(MOST_INDENTED)));
         }
     }
 

@@ -3,9 +3,14 @@
 use baton_core::document::Node;
 
 use super::scalar::{is_literal, is_plain, literal_header, quoted};
+use crate::json::MOST_INDENTED;
 
 /// Readers stop looking for the colon of a key after this many characters; we stop well before.
 const MOST_KEY_CHARS: usize = 200;
+
+/// What is nested deeper stands on one line: blanks before every line would make a document of
+/// hardly anything but nesting many times its size.
+const MOST_INDENTATION: usize = 2 * MOST_INDENTED;
 
 pub(super) fn print(document: &Node) -> String {
     let mut printer = Printer { out: String::new() };
@@ -35,7 +40,7 @@ impl Printer {
                     self.out.push('-');
                     if is_block(item) {
                         self.out.push(' ');
-                        self.block(item, indentation + 2);
+                        self.nested(item, indentation + 2);
                     } else {
                         self.value(item, indentation);
                     }
@@ -45,7 +50,10 @@ impl Printer {
                 for (index, (key, value)) in members.iter().enumerate() {
                     self.begin_line(index, indentation);
                     self.key(key, indentation);
-                    if is_block(value) {
+                    if is_block(value) && indentation >= MOST_INDENTATION {
+                        self.out.push(' ');
+                        self.flow(value);
+                    } else if is_block(value) {
                         self.new_line(indentation + 2);
                         self.block(value, indentation + 2);
                     } else {
@@ -55,6 +63,44 @@ impl Printer {
             }
             Node::Null | Node::Bool(_) | Node::Number(_) | Node::Text(_) => {
                 self.scalar(node, indentation);
+            }
+        }
+    }
+
+    fn nested(&mut self, node: &Node, indentation: usize) {
+        if indentation > MOST_INDENTATION {
+            self.flow(node);
+        } else {
+            self.block(node, indentation);
+        }
+    }
+
+    /// On one line, as JSON has it; every text is in quotes.
+    fn flow(&mut self, node: &Node) {
+        match node {
+            Node::Text(text) => quoted(text, &mut self.out),
+            Node::List(items) => {
+                self.out.push('[');
+                for (index, item) in items.iter().enumerate() {
+                    self.out.push_str(if index > 0 { ", " } else { "" });
+                    self.flow(item);
+                }
+                self.out.push(']');
+            }
+            Node::Map(members) => {
+                self.out.push('{');
+                for (index, (key, value)) in members.iter().enumerate() {
+                    self.out.push_str(if index > 0 { ", " } else { "" });
+                    let is_long = key.chars().nth(MOST_KEY_CHARS).is_some();
+                    self.out.push_str(if is_long { "? " } else { "" });
+                    quoted(key, &mut self.out);
+                    self.out.push_str(if is_long { " : " } else { ": " });
+                    self.flow(value);
+                }
+                self.out.push('}');
+            }
+            Node::Null | Node::Bool(_) | Node::Number(_) => {
+                self.out.push_str(node.scalar_text().unwrap_or("null"));
             }
         }
     }

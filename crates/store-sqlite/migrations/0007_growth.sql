@@ -5,13 +5,16 @@
 -- few appends have to change it; whoever comes too early says when to come back.
 create table due (
     run_number integer primary key references runs (number),
-    due_at integer not null
+    due_at integer not null,
+    -- No event tells when a run was looked at last.
+    checksum integer
 ) strict;
 
 create index due_by_time on due (due_at);
 
--- Only the workflows know when that is: every open run is looked at once, as soon as can be.
-insert into due
+-- Only the workflows know when that is: every open run is looked at once, as soon as can be. The
+-- rows get their checksums in the same transaction (`due::fill`).
+insert into due (run_number, due_at)
 select number, 0 from runs where status in ('open', 'paused');
 
 -- Leases that have ended, and handoffs that may be offered.

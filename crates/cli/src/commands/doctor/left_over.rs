@@ -1,0 +1,40 @@
+//! Copies of the data that nothing uses any more: each holds all of it, so a person should know.
+
+use baton_files::{Dir, STAGING_LOCK, Staging};
+use baton_store_sqlite::{ASIDE_PREFIX, RESCUED_PREFIX, STAGING_PREFIX};
+
+use super::{Finding, Health};
+use crate::failure::Failure;
+
+/// What killed commands, restores and a server whose data was deleted have left in the data folder.
+pub(super) fn look(data: &Dir, findings: &mut Vec<Finding>) -> Result<(), Failure> {
+    let abandoned = Staging::abandoned(data, STAGING_PREFIX)?;
+    for (name, entry) in data.list()? {
+        let Some(text) = name.to_str().filter(|_| entry.is_folder()) else { continue };
+        let path = data.path().join(&name).display().to_string();
+        let finding = if text.starts_with(ASIDE_PREFIX) {
+            copy_to_keep(&path, "the data as it was before a restore")
+        } else if text.starts_with(RESCUED_PREFIX) {
+            copy_to_keep(&path, "what a server saved when its data was deleted or replaced")
+        } else if text.starts_with(STAGING_PREFIX) {
+            // One that is locked belongs to a command that runs at this moment.
+            let has_lock = data.entry(format!("{text}/{STAGING_LOCK}"))?.is_some();
+            if has_lock && !abandoned.contains(&name) {
+                continue;
+            }
+            let what = format!("{path}: a copy that a killed command has left");
+            Finding { what, state: Health::Waits { advice: format!("type `rm -r {path}`") } }
+        } else {
+            continue;
+        };
+        findings.push(finding);
+    }
+    Ok(())
+}
+
+fn copy_to_keep(path: &str, what: &str) -> Finding {
+    let advice = format!(
+        "type `baton restore --replace {path}` to go back to it, or `rm -r {path}` once it is of no use"
+    );
+    Finding { what: format!("{path}: {what}"), state: Health::Waits { advice } }
+}

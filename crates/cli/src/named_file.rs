@@ -1,0 +1,44 @@
+//! Files that the user names on the command line. They may be anywhere and anything, a pipe too:
+//! that is the user's own choice. What a project's files or documents name is not opened here.
+#![expect(clippy::disallowed_methods, reason = "the user names the path")]
+
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+
+use baton_wire::json;
+
+use crate::failure::Failure;
+
+pub(crate) fn text(path: &str) -> Result<String, Failure> {
+    read_text(&mut open(path)?, path)
+}
+
+pub(crate) fn open(path: &str) -> Result<File, Failure> {
+    let failed = |error: std::io::Error| {
+        if error.kind() == ErrorKind::NotFound {
+            return Failure::NotFound(format!("there is no file `{path}`"));
+        }
+        Failure::io(format!("read `{path}`"), error)
+    };
+    if std::fs::metadata(path).map_err(failed)?.is_dir() {
+        return Err(Failure::Usage(format!("`{path}` is a folder; name a file in it")));
+    }
+    File::open(path).map_err(failed)
+}
+
+pub(crate) fn read_text(from: &mut dyn Read, name: &str) -> Result<String, Failure> {
+    let bytes = read_at_most(from, name, json::MOST_BYTES as u64)?;
+    String::from_utf8(bytes).map_err(|_| Failure::Usage(format!("`{name}` is not UTF-8 text")))
+}
+
+/// More than that is not even read.
+pub(crate) fn read_at_most(from: &mut dyn Read, name: &str, most: u64) -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    from.take(most + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| Failure::io(format!("read `{name}`"), error))?;
+    if bytes.len() as u64 > most {
+        return Err(Failure::Usage(format!("`{name}` has more than {most} bytes")));
+    }
+    Ok(bytes)
+}

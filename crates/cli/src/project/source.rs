@@ -1,0 +1,89 @@
+//! The files of a project that stand for something by their name: agents and workflows.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use baton_files::{Dir, FileEntry, FileError};
+
+use crate::failure::Failure;
+
+/// No agent and no workflow is longer; what is, is not read.
+pub(super) const MOST_BYTES: u64 = 1024 * 1024;
+
+/// A file of the project, or one that comes with Baton.
+pub(crate) struct Source {
+    /// The path for people; `built in` for ours.
+    pub(crate) origin: String,
+    text: Result<String, Arc<FileError>>,
+}
+
+impl Source {
+    pub(crate) fn new(origin: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { origin: origin.into(), text: Ok(text.into()) }
+    }
+
+    fn unread(path: &Path, error: FileError) -> Self {
+        Self { origin: path.display().to_string(), text: Err(Arc::new(error)) }
+    }
+
+    pub(crate) fn text(&self) -> Result<&str, Failure> {
+        match &self.text {
+            Ok(text) => Ok(text),
+            Err(error) => Err(Failure::Files(Arc::clone(error))),
+        }
+    }
+
+    /// Whether it begins as an agent does. What cannot be read may be one.
+    pub(super) fn may_be_agent(&self) -> bool {
+        self.text.as_ref().map_or(true, |it| it.starts_with("---"))
+    }
+}
+
+/// The files in a folder by the name that they stand for: that of the file, without its ending. A
+/// folder or a file that cannot be read is one too, so that it can be named.
+pub(super) fn files_in(dir: &Dir, folder: &str, endings: &[&str]) -> Vec<(String, Source)> {
+    let path = dir.path().join(folder);
+    let listed = dir.subdir(folder).and_then(|folder| Ok((folder.list()?, folder)));
+    let (entries, folder) = match listed {
+        Ok(listed) => listed,
+        Err(FileError::NotFound { .. }) => return Vec::new(),
+        // No file has a name like this, so it hides none.
+        Err(error) => return vec![(format!("{folder}/"), Source::unread(&path, error))],
+    };
+    let is_ours = |(name, entry): &(_, FileEntry)| {
+        let name = Path::new(name);
+        let is_hidden = name.to_string_lossy().starts_with('.');
+        let has_ending = name.extension().is_some_and(|it| endings.iter().any(|end| it == *end));
+        has_ending && !is_hidden && !entry.is_folder()
+    };
+    let ours = entries.into_iter().filter(is_ours).map(|(name, _)| {
+        let path = folder.path().join(&name);
+        let stem = Path::new(&name).file_stem().unwrap_or(&name).to_string_lossy().into_owned();
+        let source = match folder.read_text(&name, MOST_BYTES) {
+            Ok(text) => Source::new(path.display().to_string(), text),
+            Err(error) => Source::unread(&path, error),
+        };
+        (stem, source)
+    });
+    let mut ours: Vec<(String, Source)> = ours.collect();
+    ours.sort_by(|(a, _), (b, _)| a.cmp(b));
+    ours
+}
+
+/// What comes with Baton and what the project has: the project's file wins over ours.
+pub(super) fn merge(ours: &[(&str, &str)], theirs: Vec<(String, Source)>) -> Vec<(String, Source)> {
+    let mut all: Vec<(String, Source)> = Vec::new();
+    for (name, text) in ours {
+        if !theirs.iter().any(|(it, _)| it == name) {
+            all.push(((*name).to_owned(), Source::new("built in", *text)));
+        }
+    }
+    for (name, source) in theirs {
+        match all.iter_mut().find(|(it, _)| *it == name) {
+            // Later folders win: `.baton/agents` over `agents`.
+            Some((_, known)) => *known = source,
+            None => all.push((name, source)),
+        }
+    }
+    all
+}

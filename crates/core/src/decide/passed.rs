@@ -1,0 +1,178 @@
+//! Which gates the work has passed, and that it is nowhere behind one that it has not.
+//!
+//! Work may be at a step if the step can be reached from the start through the gates that the work
+//! has passed. So it is behind no blocking or automatic gate that every path crosses, and behind no
+//! set of gates of which every path crosses one. It comes there along the opened gate, by an
+//! operator's goto or start at a step, or by a person's answer that leads past it; the last two are
+//! recorded as waived.
+
+use super::draft::Draft;
+use crate::content::ContentId;
+use crate::event::Event;
+use crate::gate::GateEdge;
+use crate::names::{Principal, StepId};
+use crate::refusal::Refusal;
+use crate::run::{Baton, Handoff, Kind, Run, RunStatus, State};
+use crate::shell::shell_word;
+use crate::workflow::{Place, Workflow};
+
+/// A run that was stored before passed gates were recorded is taken to have passed those before
+/// the places where it stands: its events do not say, and it must not get stuck.
+pub(super) fn carry_from_before(draft: &mut Draft<'_>) {
+    let graph = draft.workflow().graph();
+    if !graph.has_gates() || draft.run.passed().is_some() || draft.run.is_finished() {
+        return;
+    }
+    let mut gates: Vec<GateEdge> = Vec::new();
+    for step in stands_at(&draft.run) {
+        let missing: Vec<GateEdge> = graph.missing(&step, &gates).into_iter().cloned().collect();
+        gates.extend(missing);
+    }
+    draft.emit(Event::GateCarried { gates });
+}
+
+fn stands_at(run: &Run) -> Vec<StepId> {
+    let mut places: Vec<&Place> = Vec::new();
+    if let Baton::Loose { at, other } = run.baton() {
+        places.extend([at, other]);
+    }
+    for handoff in run.handoffs.iter().filter(|it| it.kind != Kind::Question) {
+        match (handoff.state, &handoff.gate) {
+            // Before the gate, not behind it.
+            (_, Some(gate)) => places.extend([&handoff.from.place, &gate.asker.place]),
+            (State::Pending | State::Clarification, None) => {
+                places.extend([&handoff.from.place, &handoff.to.place]);
+            }
+            (State::Accepted | State::Parked, None) => places.push(&handoff.to.place),
+        }
+    }
+    places.into_iter().filter_map(step_of).cloned().collect()
+}
+
+/// Refuses work at a place behind a gate that it has not passed.
+pub(super) fn check(draft: &Draft<'_>, place: &Place) -> Result<(), Refusal> {
+    let missing = missing(draft, place);
+    if missing.is_empty() {
+        return Ok(());
+    }
+    Err(behind_gate(draft, &place.to_string(), &missing))
+}
+
+pub(super) fn is_open_to(draft: &Draft<'_>, place: &Place) -> bool {
+    missing(draft, place).is_empty()
+}
+
+/// The work is at `place` again: gates that it can come to from there have to be passed again.
+pub(super) fn go_back_to(draft: &mut Draft<'_>, place: &Place) {
+    let (Some(step), Some(passed)) = (step_of(place), draft.run.passed()) else { return };
+    let gates = draft.workflow().graph().lost_at(step, passed);
+    if !gates.is_empty() {
+        draft.emit(Event::GateLost { gates });
+    }
+}
+
+/// Records the gates that keep the work from `place` as waived: the caller moves it there anyway.
+pub(super) fn waive(
+    draft: &mut Draft<'_>,
+    place: &Place,
+    by: &Principal,
+    reason: Option<ContentId>,
+) {
+    let gates = missing(draft, place);
+    waive_gates(draft, &gates, by, reason);
+}
+
+/// As [`waive`], for the end of the run.
+pub(super) fn waive_end(draft: &mut Draft<'_>, by: &Principal, reason: Option<ContentId>) {
+    let gates = missing_at_end(draft);
+    waive_gates(draft, &gates, by, reason);
+}
+
+fn waive_gates(
+    draft: &mut Draft<'_>,
+    gates: &[&GateEdge],
+    by: &Principal,
+    reason: Option<ContentId>,
+) {
+    if gates.is_empty() {
+        return;
+    }
+    let gates = gates.iter().copied().cloned().collect();
+    draft.emit(Event::GateWaived { gates, by: by.clone(), reason });
+}
+
+/// What no command may do, whichever way it came about: leave work behind a gate that it has not
+/// passed, or end the run there.
+pub(super) fn check_decision(draft: &Draft<'_>, before: RunStatus) -> Result<(), Refusal> {
+    let graph = draft.workflow().graph();
+    if !graph.has_gates() {
+        return Ok(());
+    }
+    let is_work = |it: &&Handoff| it.kind != Kind::Question;
+    for handoff in draft.run.handoffs.iter().filter(is_work) {
+        check(draft, &handoff.to.place)?;
+    }
+    if draft.run.status == RunStatus::Completed && before != RunStatus::Completed {
+        let missing = missing_at_end(draft);
+        if !missing.is_empty() {
+            return Err(behind_gate(draft, "the end", &missing));
+        }
+    }
+    Ok(())
+}
+
+fn missing<'a>(draft: &Draft<'a>, place: &Place) -> Vec<&'a GateEdge> {
+    let (Some(step), Some(passed)) = (step_of(place), draft.run.passed()) else {
+        return Vec::new();
+    };
+    draft.workflow().graph().missing(step, passed)
+}
+
+fn missing_at_end<'a>(draft: &Draft<'a>) -> Vec<&'a GateEdge> {
+    let passed = draft.run.passed();
+    passed.map_or_else(Vec::new, |it| draft.workflow().graph().missing_at_end(it))
+}
+
+fn step_of(place: &Place) -> Option<&StepId> {
+    match place {
+        Place::Step(step) => Some(step),
+        Place::Orchestrator | Place::Human | Place::Delegate(_) => None,
+    }
+}
+
+fn behind_gate(draft: &Draft<'_>, place: &str, missing: &[&GateEdge]) -> Refusal {
+    let workflow = draft.workflow();
+    let gates: Vec<String> = missing.iter().map(|it| in_words(workflow, it)).collect();
+    let first = missing.first().map(|it| it.from.to_string()).unwrap_or_default();
+    Refusal::BehindGate {
+        place: place.to_owned(),
+        gates: gates.join(", then "),
+        first,
+        instead: instead(draft, place),
+    }
+}
+
+/// `Budget approved` (estimation → implementation).
+fn in_words(workflow: &Workflow, gate: &GateEdge) -> String {
+    let edge = workflow.edge_between(&gate.from, &gate.to, gate.on);
+    let name = edge.and_then(|it| it.gate.as_ref()).map_or("gate", |it| it.name.as_str());
+    let to = match &gate.to {
+        Place::Orchestrator => "complete".to_owned(),
+        place @ (Place::Step(_) | Place::Human | Place::Delegate(_)) => place.to_string(),
+    };
+    format!("`{name}` ({} → {to})", gate.from)
+}
+
+/// The command that goes past the gate on record, where there is one that would be taken.
+fn instead(draft: &Draft<'_>, place: &str) -> Option<String> {
+    let story = shell_word(draft.run.story.as_str());
+    let is_visited = draft.run.visited.iter().any(|it| it.as_str() == place);
+    match draft.run.baton() {
+        _ if draft.workflow().steps.iter().all(|it| it.id.as_str() != place) => None,
+        Baton::Loose { .. } => Some(format!("baton run start --at {place} --reason TEXT {story}")),
+        Baton::Offered { .. } | Baton::Held { .. } | Baton::Parked { .. } if is_visited => {
+            Some(format!("baton run goto --reason TEXT {story} {place}"))
+        }
+        Baton::Offered { .. } | Baton::Held { .. } | Baton::Parked { .. } | Baton::Done => None,
+    }
+}

@@ -1,0 +1,316 @@
+//! The workflow as a graph: which gates stand before a step, and which steps form a cycle.
+//!
+//! Nodes are the start, the steps, the end, and one node for each edge that has a blocking or an
+//! automatic gate. That node turns "every path crosses this edge" into plain dominance.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::OnceLock;
+
+use crate::gate::{GateEdge, GateKind};
+use crate::names::StepId;
+use crate::workflow::{Place, Target, Workflow};
+
+/// What can be known of a workflow without running it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Graph {
+    steps: BTreeMap<StepId, usize>,
+    end: usize,
+    /// The gates that hold, in the order of the file. Their nodes come after all others.
+    gates: Vec<GateEdge>,
+    successors: Vec<Vec<usize>>,
+    /// The nearest node that every path from the start to this one crosses. The start has none,
+    /// and neither has a node that no path leads to.
+    idoms: Vec<Option<usize>>,
+    cycles: Vec<Vec<StepId>>,
+}
+
+const START: usize = 0;
+
+impl Graph {
+    pub(super) fn of(workflow: &Workflow) -> Self {
+        let steps: BTreeMap<StepId, usize> =
+            workflow.steps.iter().enumerate().map(|(n, it)| (it.id.clone(), n + 1)).collect();
+        let end = workflow.steps.len() + 1;
+        let mut successors = vec![Vec::new(); end + 1];
+        let mut gates = Vec::new();
+        for (from, edge) in workflow.edges() {
+            let source = match &from {
+                Place::Step(id) => steps.get(id).copied(),
+                Place::Orchestrator => Some(START),
+                Place::Human | Place::Delegate(_) => None,
+            };
+            let target = match &edge.to {
+                Target::Step(id) => steps.get(id).copied(),
+                Target::Complete => Some(end),
+            };
+            // An edge that leads nowhere is a problem of the file, and no path.
+            let (Some(source), Some(target)) = (source, target) else { continue };
+            let holds = edge.gate.as_ref().is_some_and(|it| it.kind != GateKind::Advisory);
+            if !holds {
+                successors[source].push(target);
+                continue;
+            }
+            gates.push(GateEdge { from, to: Workflow::target_place(&edge.to), on: edge.on });
+            let gate = successors.len();
+            successors.push(vec![target]);
+            successors[source].push(gate);
+        }
+        let idoms = immediate_dominators(&successors);
+        let step = |node: usize| Some(workflow.steps.get(node.checked_sub(1)?)?.id.clone());
+        let in_words = |nodes: Vec<usize>| nodes.into_iter().filter_map(step).collect();
+        let cycles = cycles(&successors).into_iter().map(in_words).collect();
+        Self { steps, end, gates, successors, idoms, cycles }
+    }
+
+    /// Every blocking or automatic gate.
+    pub fn gates(&self) -> &[GateEdge] {
+        &self.gates
+    }
+
+    pub fn has_gates(&self) -> bool {
+        !self.gates.is_empty()
+    }
+
+    /// The gates that a step is behind, the first of them first: every path from the start to the
+    /// step crosses each of them.
+    pub fn gates_before(&self, step: &StepId) -> Vec<&GateEdge> {
+        self.steps.get(step).map_or_else(Vec::new, |it| self.gates_before_node(*it))
+    }
+
+    /// The gates that every run crosses before it is complete.
+    pub fn gates_before_end(&self) -> Vec<&GateEdge> {
+        self.gates_before_node(self.end)
+    }
+
+    /// The gates that keep work from a step that it may reach only through gates it has passed:
+    /// those of the way there that crosses the fewest others, the first of them first.
+    pub fn missing(&self, step: &StepId, passed: &[GateEdge]) -> Vec<&GateEdge> {
+        self.steps.get(step).map_or_else(Vec::new, |it| self.missing_at(*it, passed))
+    }
+
+    /// As [`Graph::missing`], for the end of the run.
+    pub fn missing_at_end(&self, passed: &[GateEdge]) -> Vec<&GateEdge> {
+        self.missing_at(self.end, passed)
+    }
+
+    /// Of the gates that work has passed, those that it has to pass again once it is at `step`: it
+    /// can come to the gate from there, and did not need the gate to be there.
+    pub fn lost_at(&self, step: &StepId, passed: &[GateEdge]) -> Vec<GateEdge> {
+        let Some(node) = self.steps.get(step).copied() else { return Vec::new() };
+        let mut kept = passed.to_vec();
+        let mut lost = Vec::new();
+        for gate in passed {
+            let Place::Step(source) = &gate.from else { continue };
+            let Some(source) = self.steps.get(source).copied() else { continue };
+            let others: Vec<GateEdge> = kept.iter().filter(|it| *it != gate).cloned().collect();
+            // One after the other: of two gates side by side, one is needed.
+            if self.reaches(node, source) && self.missing_at(node, &others).is_empty() {
+                kept = others;
+                lost.push(gate.clone());
+            }
+        }
+        lost
+    }
+
+    /// Whether every path from the start to `step` comes by `earlier`, which is another step.
+    pub fn is_always_before(&self, earlier: &StepId, step: &StepId) -> bool {
+        let (Some(earlier), Some(step)) = (self.steps.get(earlier), self.steps.get(step)) else {
+            return false;
+        };
+        self.dominators(*step).any(|it| it == *earlier)
+    }
+
+    /// The steps that work can go round in, one list for each set of steps that can all reach each
+    /// other, in the order of the file.
+    pub fn cycles(&self) -> &[Vec<StepId>] {
+        &self.cycles
+    }
+
+    fn gates_before_node(&self, node: usize) -> Vec<&GateEdge> {
+        let mut gates: Vec<&GateEdge> =
+            self.dominators(node).filter_map(|it| self.gate_at(it)).collect();
+        gates.reverse();
+        gates
+    }
+
+    /// All but the node itself, the nearest first.
+    fn dominators(&self, node: usize) -> impl Iterator<Item = usize> {
+        std::iter::successors(self.idoms[node], |it| self.idoms[*it])
+    }
+
+    /// Breadth first, where a gate that was not passed is a step further and all else is not.
+    fn missing_at(&self, to: usize, passed: &[GateEdge]) -> Vec<&GateEdge> {
+        let mut came_from: Vec<Option<usize>> = vec![None; self.successors.len()];
+        let mut is_done = vec![false; self.successors.len()];
+        let mut ahead = VecDeque::from([(START, START)]);
+        while let Some((from, node)) = ahead.pop_front() {
+            if std::mem::replace(&mut is_done[node], true) {
+                continue;
+            }
+            came_from[node] = Some(from);
+            for next in &self.successors[node] {
+                match self.gate_at(*next) {
+                    Some(gate) if !passed.contains(gate) => ahead.push_back((node, *next)),
+                    Some(_) | None => ahead.push_front((node, *next)),
+                }
+            }
+        }
+        let mut missing = Vec::new();
+        let mut node = to;
+        while let Some(from) = came_from[node].filter(|_| node != START) {
+            missing.extend(self.gate_at(node).filter(|it| !passed.contains(it)));
+            node = from;
+        }
+        missing.reverse();
+        missing
+    }
+
+    fn gate_at(&self, node: usize) -> Option<&GateEdge> {
+        self.gates.get(node.checked_sub(self.end + 1)?)
+    }
+
+    fn reaches(&self, from: usize, to: usize) -> bool {
+        let mut is_seen = vec![false; self.successors.len()];
+        let mut ahead = vec![from];
+        while let Some(node) = ahead.pop() {
+            if node == to {
+                return true;
+            }
+            if !std::mem::replace(&mut is_seen[node], true) {
+                ahead.extend(&self.successors[node]);
+            }
+        }
+        false
+    }
+}
+
+/// A workflow's graph, made when it is first asked for. It follows from the rest of the workflow:
+/// so it says nothing about equality, and a copy, which may be changed, makes its own.
+#[derive(Debug, Default)]
+pub struct LazyGraph(OnceLock<Graph>);
+
+impl LazyGraph {
+    pub(super) fn get(&self, workflow: &Workflow) -> &Graph {
+        self.0.get_or_init(|| Graph::of(workflow))
+    }
+}
+
+impl Clone for LazyGraph {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl PartialEq for LazyGraph {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for LazyGraph {}
+
+/// After Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm".
+fn immediate_dominators(successors: &[Vec<usize>]) -> Vec<Option<usize>> {
+    let postorder = postorder(successors, [START]);
+    let mut order_of = vec![None; successors.len()];
+    for (order, node) in postorder.iter().enumerate() {
+        order_of[*node] = Some(order);
+    }
+    let predecessors = reversed(successors);
+    // By postorder number: what is nearer to the start has a greater one.
+    let mut idoms: Vec<Option<usize>> = vec![None; postorder.len()];
+    let Some(root) = order_of[START] else { return vec![None; successors.len()] };
+    idoms[root] = Some(root);
+    let mut has_changed = true;
+    while has_changed {
+        has_changed = false;
+        for order in (0..root).rev() {
+            let known = predecessors[postorder[order]]
+                .iter()
+                .filter_map(|it| order_of[*it])
+                .filter(|it| idoms[*it].is_some());
+            let nearest = known.reduce(|a, b| nearest_common(&idoms, a, b));
+            if idoms[order] != nearest {
+                idoms[order] = nearest;
+                has_changed = true;
+            }
+        }
+    }
+    let idom_of = |node: usize| {
+        let order = order_of[node].filter(|it| *it != root)?;
+        idoms[order].map(|it| postorder[it])
+    };
+    (0..successors.len()).map(idom_of).collect()
+}
+
+fn nearest_common(idoms: &[Option<usize>], mut a: usize, mut b: usize) -> usize {
+    while a != b {
+        let lower = if a < b { &mut a } else { &mut b };
+        // Only nodes that have one are compared, and the root is its own.
+        *lower = idoms[*lower].unwrap_or(idoms.len() - 1);
+    }
+    a
+}
+
+/// Strongly connected components of more than one node, or of one that leads to itself, after
+/// Kosaraju. Each sorted, and all by their first node.
+fn cycles(successors: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    let predecessors = reversed(successors);
+    let mut is_seen = vec![false; successors.len()];
+    let mut cycles = Vec::new();
+    for root in postorder(successors, 0..successors.len()).into_iter().rev() {
+        let mut component = Vec::new();
+        let mut ahead = vec![root];
+        while let Some(node) = ahead.pop() {
+            if !std::mem::replace(&mut is_seen[node], true) {
+                component.push(node);
+                ahead.extend(&predecessors[node]);
+            }
+        }
+        let leads_to_itself = component.iter().any(|it| successors[*it].contains(it));
+        if component.len() > 1 || leads_to_itself {
+            component.sort_unstable();
+            cycles.push(component);
+        }
+    }
+    cycles.sort();
+    cycles
+}
+
+/// Without recursion: a file may hold a very long chain.
+fn postorder(successors: &[Vec<usize>], roots: impl IntoIterator<Item = usize>) -> Vec<usize> {
+    let mut is_seen = vec![false; successors.len()];
+    let mut postorder = Vec::with_capacity(successors.len());
+    for root in roots {
+        if std::mem::replace(&mut is_seen[root], true) {
+            continue;
+        }
+        let mut path = vec![(root, 0)];
+        while let Some((node, n_done)) = path.last_mut() {
+            let next = successors[*node].get(*n_done).copied();
+            *n_done += 1;
+            match next {
+                Some(next) if !std::mem::replace(&mut is_seen[next], true) => path.push((next, 0)),
+                Some(_) => {}
+                None => {
+                    postorder.push(*node);
+                    path.pop();
+                }
+            }
+        }
+    }
+    postorder
+}
+
+fn reversed(successors: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    let mut predecessors = vec![Vec::new(); successors.len()];
+    for (node, successors) in successors.iter().enumerate() {
+        for successor in successors {
+            predecessors[*successor].push(node);
+        }
+    }
+    predecessors
+}

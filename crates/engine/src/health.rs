@@ -1,0 +1,265 @@
+//! Whether the data is sound: a check of all of it beside the work, for data that was not closed in
+//! order. Damage in one run keeps that run from being written, and no other.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::{Duration, Instant};
+
+use baton_core::run::RunId;
+use baton_store::{RunFilter, RunRef, RunRow, Store, StoreError, WriteFault};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use crate::Engine;
+use crate::verify::{RunVerifier, verify_run};
+
+/// How many runs are read at once.
+const PAGE: u32 = 200;
+/// For each moment of work so many of rest: a tenth of one core at most.
+const REST: u32 = 9;
+/// Shorter work is added up before there is a rest.
+const LEAST_WORK: Duration = Duration::from_millis(5);
+/// How often a run that moves while it is looked at is looked at again.
+const MOST_LOOKS: usize = 5;
+
+/// How a check of the data goes.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct DataCheck {
+    pub progress: CheckProgress,
+    /// How many runs were looked at.
+    pub n_runs: u64,
+    pub n_problems: u64,
+    pub first_problem: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum CheckProgress {
+    /// The data was closed in order, so there was no need for one.
+    #[default]
+    NotNeeded,
+    Running,
+    Finished,
+    /// The data could not be read to its end; the log says why.
+    Failed,
+}
+
+/// What the engine knows of its data.
+#[derive(Default)]
+pub(crate) struct DataHealth {
+    check: watch::Sender<DataCheck>,
+    /// What is wrong with each damaged run.
+    damaged: RwLock<BTreeMap<RunId, String>>,
+    has_damaged: AtomicBool,
+}
+
+impl DataHealth {
+    /// A run that is damaged is read, and not written: damage must not grow.
+    pub(crate) fn refuse_damaged(&self, run: RunId) -> Result<(), StoreError> {
+        if !self.has_damaged.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        match self.damaged.read().unwrap_or_else(PoisonError::into_inner).get(&run) {
+            Some(what) => {
+                let advice = "nothing is written to this run; `baton verify` names all damage";
+                Err(StoreError::Damaged { what: format!("{what}; {advice}") })
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn begin(&self) {
+        let progress = CheckProgress::Running;
+        self.check.send_replace(DataCheck { progress, ..DataCheck::default() });
+    }
+
+    fn found(&self, run: Option<RunId>, problems: &[String]) {
+        let Some(first) = problems.first() else { return };
+        if let Some(run) = run {
+            let mut damaged = self.damaged.write().unwrap_or_else(PoisonError::into_inner);
+            damaged.entry(run).or_insert_with(|| first.clone());
+            self.has_damaged.store(true, Ordering::Release);
+        }
+        self.check.send_modify(|check| {
+            check.n_problems += problems.len() as u64;
+            if check.first_problem.is_none() {
+                tracing::error!(problem = first, "the data is damaged");
+                check.first_problem = Some(first.clone());
+            }
+        });
+    }
+
+    fn end(&self, checked: Result<(), StoreError>) {
+        let progress = match checked {
+            Ok(()) => CheckProgress::Finished,
+            Err(error) => {
+                let error: &(dyn std::error::Error + 'static) = &error;
+                tracing::error!(error, "the data could not be checked to its end");
+                CheckProgress::Failed
+            }
+        };
+        self.check.send_modify(|check| {
+            check.progress = progress;
+            let DataCheck { n_runs, n_problems, .. } = check;
+            tracing::info!(n_runs, n_problems, "the data was checked");
+        });
+    }
+}
+
+impl Engine {
+    /// What keeps the data from being written at the moment.
+    pub fn write_fault(&self) -> Option<WriteFault> {
+        self.store.write_fault()
+    }
+
+    /// How the check of the data goes, where there is one.
+    pub fn data_check(&self) -> DataCheck {
+        self.health.check.borrow().clone()
+    }
+
+    /// Checks everything, beside whatever else is done. A [`DataChecker`] calls it.
+    pub async fn check_data(&self) {
+        self.health.begin();
+        let checked = self.check_all().await;
+        self.health.end(checked);
+    }
+
+    async fn check_all(&self) -> Result<(), StoreError> {
+        let problems = self.store.check_slowly().await?;
+        self.health.found(None, &problems);
+        let mut pace = Pace::default();
+        let mut after = 0;
+        loop {
+            let filter = RunFilter { after, limit: PAGE, ..RunFilter::default() };
+            match self.store.runs(&filter).await {
+                Ok(page) => {
+                    let Some(last) = page.last() else { return Ok(()) };
+                    after = last.number;
+                    self.check_page(&page, &mut pace).await?;
+                }
+                // One that cannot be read must not hide the others.
+                Err(StoreError::Damaged { .. }) => {
+                    self.check_apart(after + 1, &mut pace).await?;
+                    after += u64::from(PAGE);
+                }
+                Err(
+                    error @ (StoreError::Unavailable(_)
+                    | StoreError::Unwritable(_)
+                    | StoreError::Closed
+                    | StoreError::Nul),
+                ) => return Err(error),
+            }
+        }
+    }
+
+    /// Reads a page of runs one by one, from the number `first`.
+    async fn check_apart(&self, first: u64, pace: &mut Pace) -> Result<(), StoreError> {
+        for number in first..first + u64::from(PAGE) {
+            match self.store.run(&RunRef::Number(number)).await {
+                Ok(Some(row)) => self.check_page(&[row], pace).await?,
+                Ok(None) => {}
+                Err(StoreError::Damaged { what }) => {
+                    self.health.found(None, &[format!("run {number} cannot be read: {what}")]);
+                }
+                Err(
+                    error @ (StoreError::Unavailable(_)
+                    | StoreError::Unwritable(_)
+                    | StoreError::Closed
+                    | StoreError::Nul),
+                ) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    async fn check_page(&self, page: &[RunRow], pace: &mut Pace) -> Result<(), StoreError> {
+        let mut verifier = RunVerifier::open(self.store.as_ref()).await?;
+        for row in page {
+            let problems = match verifier.verify(row).await {
+                // It may have moved on while it was read.
+                Ok(problems) if !problems.is_empty() => self.problems_at_rest(row.run.id).await?,
+                Ok(_) => Vec::new(),
+                Err(StoreError::Damaged { what }) => {
+                    vec![format!("run {} cannot be read: {what}", row.number)]
+                }
+                Err(
+                    error @ (StoreError::Unavailable(_)
+                    | StoreError::Unwritable(_)
+                    | StoreError::Closed
+                    | StoreError::Nul),
+                ) => return Err(error),
+            };
+            self.health.found(Some(row.run.id), &problems);
+            self.health.check.send_modify(|it| it.n_runs += 1);
+            pace.rest().await;
+        }
+        Ok(())
+    }
+
+    /// What is wrong with a run that did not move while it was looked at.
+    async fn problems_at_rest(&self, run: RunId) -> Result<Vec<String>, StoreError> {
+        let store = self.store.as_ref();
+        for _ in 0..MOST_LOOKS {
+            let before = version(store, run).await?;
+            let problems = verify_run(store, run).await?.problems;
+            if problems.is_empty() || version(store, run).await? == before {
+                return Ok(problems);
+            }
+        }
+        // It goes on, so what it is decided on can be read.
+        Ok(Vec::new())
+    }
+}
+
+async fn version(store: &dyn Store, run: RunId) -> Result<Option<u64>, StoreError> {
+    Ok(store.run(&RunRef::Id(run)).await?.map(|it| it.version.0))
+}
+
+/// Leaves most of the time to others.
+struct Pace {
+    rested_at: Instant,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self { rested_at: Instant::now() }
+    }
+}
+
+impl Pace {
+    async fn rest(&mut self) {
+        let worked = self.rested_at.elapsed();
+        if worked >= LEAST_WORK {
+            tokio::time::sleep(worked * REST).await;
+            self.rested_at = Instant::now();
+        }
+    }
+}
+
+/// Checks the data once, until it is done or stopped. A server has one after an unclean stop.
+pub struct DataChecker {
+    stop: watch::Sender<bool>,
+    task: JoinHandle<()>,
+}
+
+impl DataChecker {
+    pub fn start(engine: Arc<Engine>) -> Self {
+        // Said before anything is answered, so that nobody takes the data for checked.
+        engine.health.begin();
+        let (stop, mut stopped) = watch::channel(false);
+        let task = tokio::spawn(async move {
+            // Nothing is written, so it may end anywhere.
+            tokio::select! {
+                _ = stopped.wait_for(|it| *it) => {}
+                () = engine.check_data() => {}
+            }
+        });
+        Self { stop, task }
+    }
+
+    pub async fn stop(self) {
+        self.stop.send_replace(true);
+        // A panic in it has been reported by the runtime.
+        let _ = self.task.await;
+    }
+}

@@ -1,0 +1,75 @@
+//! A run made again from its events: all that a store keeps of it follows from them, but for the
+//! numbers that it was given.
+
+use baton_core::content::ContentId;
+use baton_core::event::{Event, replay};
+use baton_core::hash::Hash;
+use baton_core::run::RunId;
+use baton_store::{HandoffChange, HandoffRow, RunRow, TimerRow, Version};
+use jiff::Timestamp;
+
+use crate::append::is_for_the_world;
+use crate::timers::timer;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RebuiltRun {
+    pub row: RunRow,
+    /// In their order; their numbers are the store's to give, and 0 here.
+    pub handoffs: Vec<HandoffRow>,
+    /// Leases have their full time again: who has one could not be heard of meanwhile.
+    pub timers: Vec<TimerRow>,
+    /// What the world was to be told, by the name of the event, and when.
+    pub promises: Vec<(String, Timestamp)>,
+}
+
+/// The run that `events` tell of, `head` being the hash of the last. None where they do not begin
+/// with its start.
+pub fn rebuild_run(
+    id: RunId,
+    number: u64,
+    head: Hash,
+    events: &[(Event, Timestamp)],
+    now: Timestamp,
+) -> Option<RebuiltRun> {
+    let run = replay(id, events.iter().cloned())?;
+    let row = RunRow { number, version: Version(events.len() as u64), head, run };
+    let handoffs = handoff_rows(&row, events);
+    let timers = row.run.handoffs.iter().filter_map(|it| {
+        let timer = timer(it)?;
+        Some(TimerRow { run: id, no: it.no, what: timer.kind(), due: timer.due(now) })
+    });
+    let timers = timers.collect();
+    let promised = events.iter().filter(|(event, _)| is_for_the_world(event));
+    let promises = promised.map(|(event, at)| (event.name().to_owned(), *at)).collect();
+    Some(RebuiltRun { row, handoffs, timers, promises })
+}
+
+/// The rows of the handoffs that follow from the events. Numbers are the store's to give.
+fn handoff_rows(row: &RunRow, events: &[(Event, Timestamp)]) -> Vec<HandoffRow> {
+    let mut rows: Vec<HandoffRow> = Vec::new();
+    for (event, at) in events {
+        if let Event::HandoffCreated(created) = event {
+            rows.push(HandoffRow::opened(0, &row.run, created, *at));
+        }
+        let handoff = event.handoff().and_then(|no| rows.iter_mut().find(|it| it.no == no));
+        if let Some(handoff) = handoff {
+            follow(handoff, event, row, *at);
+        }
+    }
+    rows
+}
+
+/// Changes the row of a handoff as an event about it does.
+pub(crate) fn follow(handoff: &mut HandoffRow, event: &Event, row: &RunRow, at: Timestamp) {
+    if let Event::HandoffStale { .. } = event {
+        // A mark on the state of that moment, which is not the state of today.
+        handoff.is_stale = true;
+    } else if let Some(HandoffChange::Moved(moved)) = crate::append::change(event, &row.run) {
+        handoff.make_move(&moved, at);
+    }
+}
+
+/// The texts that an event names.
+pub fn texts_named_by(event: &Event) -> Vec<ContentId> {
+    crate::history::named::named(event).into_iter().map(|(id, _)| id).collect()
+}

@@ -1,0 +1,152 @@
+//! The texts of a run: each that an event names is there, is what it was, and is of the kind that
+//! the event takes it for; and there is no other.
+
+use std::collections::HashSet;
+
+use baton_core::content::{Content, ContentId, ContentKind};
+use baton_core::event::Event;
+use baton_core::run::RunId;
+use baton_store::{RunRow, Store, StoreError};
+
+use super::{Verified, readable};
+use crate::history::named::{NamedAs, named};
+use crate::stored;
+
+/// How many texts are read at once: a package may have a mebibyte.
+const AT_ONCE: usize = 16;
+
+pub(super) struct Texts {
+    run: RunId,
+    number: u64,
+    /// Half of each id that was named: enough to tell them apart, and a long run has many.
+    seen: HashSet<u128>,
+    /// Those that are not looked at yet.
+    next: Vec<NamedText>,
+    n_missing: u64,
+    /// Known to be missing since the run was recovered from damage.
+    lost: Vec<ContentId>,
+}
+
+struct NamedText {
+    id: ContentId,
+    named_as: NamedAs,
+    /// The name of the event.
+    event: &'static str,
+}
+
+impl Texts {
+    pub(super) async fn of(store: &dyn Store, row: &RunRow) -> Result<Self, StoreError> {
+        let (run, number) = (row.run.id, row.number);
+        let lost = store.lost_texts(run).await?;
+        Ok(Self { run, number, seen: HashSet::new(), next: Vec::new(), n_missing: 0, lost })
+    }
+
+    /// Takes down the texts that an event names and none before it did, and looks at them once
+    /// there are enough.
+    pub(super) async fn name(
+        &mut self,
+        store: &dyn Store,
+        event: &Event,
+        verified: &mut Verified,
+    ) -> Result<(), StoreError> {
+        for (id, named_as) in named(event) {
+            if self.seen.insert(half(id)) {
+                self.next.push(NamedText { id, named_as, event: event.name() });
+            }
+        }
+        if self.next.len() >= AT_ONCE {
+            self.look(store, verified).await?;
+        }
+        Ok(())
+    }
+
+    pub(super) async fn end(
+        mut self,
+        store: &dyn Store,
+        verified: &mut Verified,
+    ) -> Result<(), StoreError> {
+        self.look(store, verified).await?;
+        verified.n_lost_texts += self.lost.len() as u64;
+        let n_named = self.seen.len() as u64 - self.n_missing;
+        let n_stored = store.count_contents(self.run).await?;
+        if n_stored != n_named {
+            let what = format!("it has {n_stored} texts, and its events name {n_named} of them");
+            verified.in_run(self.number, &what);
+        }
+        Ok(())
+    }
+
+    async fn look(&mut self, store: &dyn Store, verified: &mut Verified) -> Result<(), StoreError> {
+        let next = std::mem::take(&mut self.next);
+        let ids: Vec<ContentId> = next.iter().map(|it| it.id).collect();
+        match readable(store.contents(self.run, &ids).await)? {
+            Ok(found) => {
+                for text in &next {
+                    self.look_at(text, found.iter().find(|it| it.id == text.id), verified);
+                }
+            }
+            // One that cannot be read must not hide the others.
+            Err(_) => {
+                for text in &next {
+                    match readable(store.contents(self.run, &[text.id]).await)? {
+                        Ok(found) => self.look_at(text, found.first(), verified),
+                        Err(what) => {
+                            self.report(text, &format!("cannot be read: {what}"), verified)
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn look_at(&mut self, text: &NamedText, found: Option<&Content>, verified: &mut Verified) {
+        match found {
+            None => {
+                self.n_missing += 1;
+                if !self.lost.contains(&text.id) {
+                    self.report(text, "is not there", verified);
+                }
+            }
+            Some(content) => {
+                if self.lost.contains(&text.id) {
+                    self.report(text, "is there, and is said to be lost", verified);
+                }
+                if let Some(what) = problem(content, text.named_as) {
+                    self.report(text, what, verified);
+                }
+            }
+        }
+    }
+
+    fn report(&self, text: &NamedText, what: &str, verified: &mut Verified) {
+        let NamedText { id, event, .. } = text;
+        verified.in_run(self.number, &format!("the text {} of `{event}` {what}", id.0));
+    }
+}
+
+/// What is wrong with a text that is there.
+fn problem(content: &Content, named_as: NamedAs) -> Option<&'static str> {
+    if !content.is_intact() {
+        return Some("is not the one that was written");
+    }
+    if !named_as.fits(content) {
+        return Some("is of another kind than was written");
+    }
+    match content.kind {
+        ContentKind::Words => None,
+        ContentKind::Package { hash, .. } => match stored::package(content) {
+            None => Some("does not read in the format that is stored with it"),
+            Some(package) if package.hash() != hash => {
+                Some("does not have the package hash that is stored with it")
+            }
+            Some(_) => None,
+        },
+    }
+}
+
+fn half(id: ContentId) -> u128 {
+    let mut half = [0; 16];
+    half.copy_from_slice(&id.0.0[..16]);
+    u128::from_be_bytes(half)
+}

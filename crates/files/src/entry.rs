@@ -1,0 +1,55 @@
+//! What stands under a name, without following it.
+
+use std::fmt;
+
+/// What kind of thing a name stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FileKind {
+    File,
+    Folder,
+    Link,
+    Pipe,
+    Socket,
+    Device,
+}
+
+impl fmt::Display for FileKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::File => "a file",
+            Self::Folder => "a folder",
+            Self::Link => "a symbolic link",
+            Self::Pipe => "a named pipe",
+            Self::Socket => "a socket",
+            Self::Device => "a device",
+        })
+    }
+}
+
+/// The same file, whatever it is called: equal while both exist.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct FileIdentity {
+    pub device: u64,
+    pub inode: u64,
+}
+
+/// What is known of a name without opening it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileEntry {
+    pub kind: FileKind,
+    pub n_bytes: u64,
+    /// How many names it has. 1 where the platform does not say.
+    pub n_links: u64,
+    /// `None` where the platform does not say.
+    pub identity: Option<FileIdentity>,
+}
+
+impl FileEntry {
+    pub fn is_file(&self) -> bool {
+        self.kind == FileKind::File
+    }
+
+    pub fn is_folder(&self) -> bool {
+        self.kind == FileKind::Folder
+    }
+}

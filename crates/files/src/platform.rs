@@ -1,0 +1,12 @@
+//! The same few calls for every system. On Unix each name is resolved beneath an open folder; where
+//! the standard library is all there is, a path is looked at first and used afterwards.
+
+#[cfg(not(unix))]
+mod portable;
+#[cfg(unix)]
+mod unix;
+
+#[cfg(not(unix))]
+pub(crate) use portable::*;
+#[cfg(unix)]
+pub(crate) use unix::*;

@@ -1,0 +1,124 @@
+//! Making, replacing and renaming.
+
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+
+use crate::dir::Dir;
+use crate::error::FileError;
+use crate::fail_point::{DiskStep, step};
+use crate::file::{Access, FileHandle, Mode};
+use crate::platform;
+
+impl Dir {
+    /// Makes a file where there is nothing yet, not even a link.
+    pub fn create_new(&self, path: impl AsRef<Path>, mode: Mode) -> Result<FileHandle, FileError> {
+        let (dir, name) = self.parent_of(path.as_ref())?;
+        dir.create_here(name, mode)
+    }
+
+    /// Puts `bytes` in the place of a file, so that the old or the new one is found there whole,
+    /// also after a power failure. A link or a pipe in its place is replaced, not used.
+    pub fn write_atomic(
+        &self,
+        path: impl AsRef<Path>,
+        bytes: &[u8],
+        mode: Mode,
+    ) -> Result<(), FileError> {
+        let (dir, name) = self.parent_of(path.as_ref())?;
+        dir.replace_here(name, bytes, mode)?;
+        dir.sync()
+    }
+
+    /// As [`Dir::write_atomic`], but after a power failure the old file may be back: for what can
+    /// be made again.
+    pub fn replace(
+        &self,
+        path: impl AsRef<Path>,
+        bytes: &[u8],
+        mode: Mode,
+    ) -> Result<(), FileError> {
+        let (dir, name) = self.parent_of(path.as_ref())?;
+        dir.replace_here(name, bytes, mode)
+    }
+
+    /// Renames within one disk; a file under the new name is replaced. Not on disk before
+    /// [`Dir::sync`] of both folders.
+    pub fn rename(
+        &self,
+        from: impl AsRef<Path>,
+        to_dir: &Dir,
+        to: impl AsRef<Path>,
+    ) -> Result<(), FileError> {
+        let (from_dir, from) = self.parent_of(from.as_ref())?;
+        let (to_dir, to) = to_dir.parent_of(to.as_ref())?;
+        step(DiskStep::Rename, &to_dir.shown(to));
+        platform::rename(&from_dir.handle, from, &to_dir.handle, to)
+            .map_err(from_dir.failed("rename", from))
+    }
+
+    /// As [`Dir::rename`], unless something has the new name.
+    pub fn rename_new(
+        &self,
+        from: impl AsRef<Path>,
+        to_dir: &Dir,
+        to: impl AsRef<Path>,
+    ) -> Result<(), FileError> {
+        let (from_dir, from) = self.parent_of(from.as_ref())?;
+        let (to_dir, to) = to_dir.parent_of(to.as_ref())?;
+        // Of the old name it is known that it is there: an error is about the new one.
+        from_dir.entry_here(from)?;
+        step(DiskStep::Rename, &to_dir.shown(to));
+        platform::rename_new(&from_dir.handle, from, &to_dir.handle, to)
+            .map_err(to_dir.failed("rename to", to))
+    }
+
+    /// Only the owner may read a file afterwards. It is not opened: closing a database's file would
+    /// drop the locks that SQLite has on it.
+    pub fn make_private(&self, path: impl AsRef<Path>) -> Result<(), FileError> {
+        let (dir, name) = self.parent_of(path.as_ref())?;
+        let entry = dir.entry_here(name)?;
+        dir.check_file(name, Access::Write, entry)?;
+        if !platform::is_private(&dir.handle, name).map_err(dir.failed("look at", name))? {
+            step(DiskStep::SetMode, &dir.shown(name));
+            platform::make_private(&dir.handle, name).map_err(dir.failed("protect", name))?;
+        }
+        Ok(())
+    }
+
+    fn create_here(&self, name: &OsStr, mode: Mode) -> Result<FileHandle, FileError> {
+        step(DiskStep::Create, &self.shown(name));
+        let file =
+            platform::create_new(&self.handle, name, mode).map_err(self.failed("create", name))?;
+        Ok(FileHandle::new(file, self.shown(name)))
+    }
+
+    fn replace_here(&self, name: &OsStr, bytes: &[u8], mode: Mode) -> Result<(), FileError> {
+        let fresh = beside(name);
+        // A killed process leaves it.
+        self.remove_here(&fresh)?;
+        let replaced = self.write_fresh(&fresh, bytes, mode).and_then(|()| {
+            step(DiskStep::Rename, &self.shown(name));
+            platform::rename(&self.handle, &fresh, &self.handle, name)
+                .map_err(self.failed("write", name))
+        });
+        if replaced.is_err() {
+            // Best effort: the next write removes it too.
+            let _ = self.remove_here(&fresh);
+        }
+        replaced
+    }
+
+    fn write_fresh(&self, name: &OsStr, bytes: &[u8], mode: Mode) -> Result<(), FileError> {
+        let mut file = self.create_here(name, mode)?;
+        file.write(bytes)?;
+        file.sync()
+    }
+}
+
+/// What a file is called until it is whole.
+fn beside(name: &OsStr) -> OsString {
+    let mut fresh = OsString::from(".");
+    fresh.push(name);
+    fresh.push(".new");
+    fresh
+}

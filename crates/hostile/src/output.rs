@@ -1,0 +1,50 @@
+//! Patterns for whoever looks for handoffs in what an agent printed.
+
+use crate::{Pattern, Target, repeat, series};
+
+const END: &str = "\n<handoff><from>a</from></handoff>\n";
+
+pub(crate) fn patterns() -> Vec<Pattern> {
+    let output = |name, make| Pattern { name, target: Target::Output, make };
+    vec![
+        output("chatter", |n| series("", |_| "I am done.\n".into(), END, n)),
+        output("beginnings", |n| series("", |_| "<handoff>".into(), END, n)),
+        output("beginnings_on_lines", |n| series("", |_| "<handoff>\n".into(), END, n)),
+        output("ends", |n| series("", |_| "</handoff>".into(), END, n)),
+        output("empty_handoffs", |n| series("", |_| "<handoff></handoff>\n".into(), END, n)),
+        output("handoffs_that_do_not_read", |n| {
+            series("", |_| "<handoff><a></handoff>\n".into(), END, n)
+        }),
+        output("sections", |n| series("", |_| "<handoff><![CDATA[".into(), END, n)),
+        output("comments", |n| series("", |_| "<!-- <handoff> ".into(), END, n)),
+        output("attributes", |n| series("", |_| "<handoff a=\"".into(), END, n)),
+        output("completions", |n| series("", |_| "<workflow_complete>".into(), END, n)),
+        output("braces", |n| series("", |_| "{".into(), END, n)),
+        output("braces_on_lines", |n| series("", |_| "{\n".into(), END, n)),
+        output("objects", |n| series("", |_| "{\"handoff\":{}}\n".into(), END, n)),
+        output("objects_that_do_not_end", |n| series("", |_| "{\"handoff\":{\n".into(), END, n)),
+        output("texts_that_do_not_end", |n| series("", |_| "{\"a\": \"\n".into(), END, n)),
+        output("fences", |n| series("", |_| "```json\n{}\n```\n".into(), END, n)),
+        output("fences_that_do_not_end", |n| series("", |_| "```json\n{\n".into(), END, n)),
+        output("fences_of_xml", |n| series("", |_| "```xml\n<handoff>\n```\n".into(), END, n)),
+        output("fences_of_yaml", |n| {
+            series("", |_| "```yaml\nhandoff:\n  a: [\n```\n".into(), END, n)
+        }),
+        output("longer_and_longer_fences", |n| {
+            series("", |it| format!("{}json\n", "`".repeat(3 + it % 300)), END, n)
+        }),
+        output("yaml", |n| series("", |_| "handoff:\n  from: a\n".into(), END, n)),
+        output("yaml_that_does_not_read", |n| series("", |_| "handoff:\n  a: [\n".into(), END, n)),
+        output("yaml_documents", |n| series("", |_| "---\nhandoff:\n".into(), END, n)),
+        output("headings", |n| series("", |_| "## Metadata\n".into(), END, n)),
+        output("colours", |n| series("", |_| "\u{1b}[31ma\u{1b}[0m".into(), END, n)),
+        output("colours_that_do_not_end", |n| series("", |_| "\u{1b}[".into(), END, n)),
+        output("titles_that_do_not_end", |n| series("", |_| "\u{1b}]0;".into(), END, n)),
+        output("carriage_returns", |n| series("", |_| "a\r".into(), END, n)),
+        output("backspaces", |n| series("", |_| "a\u{8}".into(), END, n)),
+        output("indented", |n| series("", |_| "    <handoff>\n".into(), END, n)),
+        output("quoted", |n| repeat("> <handoff>\n> </handoff>\n", n)),
+        output("brackets", |n| series("", |_| "<".into(), END, n)),
+        output("long_line", |n| series("", |_| "a b ".into(), END, n)),
+    ]
+}

@@ -1,0 +1,235 @@
+//! Where requests run that keep a processor busy: in a runtime of their own, few at a time and
+//! behind everything else, so that the workers which serve all other requests never wait for them.
+//!
+//! A request is large by its body, or because it renders what is stored. Each of the two kinds has
+//! its own turn, so that large documents of one client do not keep others from reading theirs.
+
+use std::io;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::http::StatusCode;
+use futures_util::FutureExt as _;
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::Semaphore;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+use crate::limits::Limits;
+use crate::problem::Problem;
+
+/// Why a request is not for the workers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Heavy {
+    /// It brings a large document.
+    Document,
+    /// It renders what is stored.
+    Rendering,
+}
+
+pub(crate) struct HeavyPool {
+    /// None where nobody else is served, and so nobody has to wait.
+    runtime: Option<Runtime>,
+    documents: Turns,
+    renderings: Turns,
+    turn_within: Duration,
+    done_within: Duration,
+}
+
+struct Turns {
+    running: Arc<Semaphore>,
+    /// Those that run, and those that wait.
+    admitted: Arc<Semaphore>,
+}
+
+/// A request that renders keeps nothing in memory while it waits, so more of them may.
+const RENDERINGS_PER_DOCUMENT: usize = 4;
+
+impl HeavyPool {
+    /// One thread for each kind of request and each core but one.
+    pub(crate) fn start(limits: &Limits) -> io::Result<Self> {
+        let n_cores = std::thread::available_parallelism().map_or(2, usize::from);
+        let n_running = n_cores.saturating_sub(1).max(1);
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(2 * n_running)
+            .thread_name("heavy")
+            .on_thread_start(yield_to_others)
+            .enable_all()
+            .build()?;
+        Ok(Self {
+            runtime: Some(runtime),
+            documents: Turns::new(n_running, limits.waiting),
+            renderings: Turns::new(n_running, limits.waiting * RENDERINGS_PER_DOCUMENT),
+            turn_within: limits.turn_within,
+            done_within: limits.done_within,
+        })
+    }
+
+    /// Everything runs where it is asked for.
+    pub(crate) fn inline() -> Self {
+        let none = || Turns::new(0, 0);
+        let (turn_within, done_within) = (Duration::ZERO, Duration::ZERO);
+        Self { runtime: None, documents: none(), renderings: none(), turn_within, done_within }
+    }
+
+    /// Carries `work` out when it is its turn. A caller that goes away takes its work along.
+    pub(crate) async fn run<T: Send + 'static>(
+        &self,
+        kind: Heavy,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let Some(runtime) = &self.runtime else { return Ok(work.await) };
+        let turns = match kind {
+            Heavy::Document => &self.documents,
+            Heavy::Rendering => &self.renderings,
+        };
+        let admitted = turns.admitted.clone().try_acquire_owned().map_err(|_| busy())?;
+        let turn = timeout(self.turn_within, turns.running.clone().acquire_owned()).await;
+        let running = turn.map_err(|_| busy())?.map_err(|_| busy())?;
+        let mut task = Abandoned(runtime.spawn(async move {
+            // Both are given back when the work has ended, not when its caller has gone: until
+            // then it keeps a thread.
+            let _held = (admitted, running);
+            AssertUnwindSafe(work).catch_unwind().await
+        }));
+        match timeout(self.done_within, &mut task.0).await {
+            Ok(Ok(Ok(done))) => Ok(done),
+            Ok(Ok(Err(_)) | Err(_)) => Err(Problem::bug()),
+            Err(_) => Err(too_slow(self.done_within)),
+        }
+    }
+
+    /// Runs `work` here where it is about few bytes, else when it is its turn.
+    pub(crate) async fn render<T: Send + 'static>(
+        &self,
+        n_bytes: usize,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Problem> {
+        if n_bytes <= Limits::SMALL_BODY {
+            return Ok(work());
+        }
+        self.run(Heavy::Rendering, async move { work() }).await
+    }
+}
+
+impl Drop for HeavyPool {
+    fn drop(&mut self) {
+        // To wait for the threads is not allowed here, and nobody waits for what they do.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+impl Turns {
+    fn new(n_running: usize, n_waiting: usize) -> Self {
+        Self {
+            running: Arc::new(Semaphore::new(n_running)),
+            admitted: Arc::new(Semaphore::new(n_running + n_waiting)),
+        }
+    }
+}
+
+/// Work that ends, at the next point where it waits for something, when nobody waits for it.
+struct Abandoned<T>(JoinHandle<T>);
+
+impl<T> Drop for Abandoned<T> {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// On Linux a thread has its own niceness: these get what the others leave.
+#[cfg(target_os = "linux")]
+fn yield_to_others() {
+    const NICENESS: i32 = 10;
+    // Without it the pool is as bounded, only less polite.
+    let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), NICENESS);
+}
+
+#[cfg(not(target_os = "linux"))]
+fn yield_to_others() {}
+
+pub(crate) fn busy() -> Problem {
+    let message = "the server has as many large requests as it takes at a time, and has not begun \
+                   with this one; send it again in a moment";
+    Problem::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message).again_after(1)
+}
+
+fn too_slow(within: Duration) -> Problem {
+    let message = format!(
+        "the request was given up after {} s; it may have been carried out: look before you send \
+         it again, or send it with the same `Idempotency-Key`",
+        within.as_secs()
+    );
+    Problem::new(StatusCode::SERVICE_UNAVAILABLE, "too_slow", message).again_after(30)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use tokio::sync::oneshot;
+
+    use super::*;
+
+    fn limits() -> Limits {
+        Limits { waiting: 1, ..Limits::default() }
+    }
+
+    fn code(problem: &Problem) -> &str {
+        problem.code()
+    }
+
+    #[tokio::test]
+    async fn the_workers_go_on_while_the_pool_is_busy_and_beyond_its_bound_it_refuses() {
+        let pool = Arc::new(HeavyPool::start(&limits()).unwrap());
+        let n_running = pool.documents.running.available_permits();
+        let mut gates = Vec::new();
+        let mut tasks = Vec::new();
+        for _ in 0..n_running + 1 {
+            let (open, gate) = mpsc::channel::<()>();
+            gates.push(open);
+            let pool = pool.clone();
+            // Blocks its thread, as work does that never waits for anything.
+            let work = async move { gate.recv().is_err() };
+            tasks.push(tokio::spawn(async move { pool.run(Heavy::Document, work).await }));
+        }
+        while pool.documents.admitted.available_permits() > 0 {
+            tokio::task::yield_now().await;
+        }
+        // The only worker of this test still runs, and so do requests of the other kind.
+        let refused = pool.run(Heavy::Document, async {}).await.unwrap_err();
+        assert_eq!(code(&refused), "busy");
+        assert_eq!(pool.run(Heavy::Rendering, async { 7 }).await.unwrap(), 7);
+        drop(gates);
+        for task in tasks {
+            assert!(task.await.unwrap().unwrap());
+        }
+        pool.run(Heavy::Document, async {}).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn work_that_takes_too_long_is_given_up_and_frees_its_place() {
+        let limits = Limits { done_within: Duration::from_millis(1), ..limits() };
+        let pool = HeavyPool::start(&limits).unwrap();
+        let (dropped, is_dropped) = oneshot::channel::<()>();
+        let work = async move {
+            let _dropped = dropped;
+            std::future::pending::<()>().await;
+        };
+        let given_up = pool.run(Heavy::Document, work).await.unwrap_err();
+        assert_eq!(code(&given_up), "too_slow");
+        assert!(is_dropped.await.is_err());
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_answered() {
+        let pool = HeavyPool::start(&limits()).unwrap();
+        let work = async { unreachable!("on purpose") };
+        let problem = pool.run::<()>(Heavy::Document, work).await.unwrap_err();
+        assert_eq!(code(&problem), "bug");
+        pool.run(Heavy::Document, async {}).await.unwrap();
+    }
+}

@@ -1,0 +1,196 @@
+//! Receiving a body: into one buffer, bounded in size and time, and within what all bodies together
+//! may take.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::{Body, HttpBody as _};
+use axum::http::StatusCode;
+use bytes::Bytes;
+use http_body_util::BodyExt as _;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+
+use crate::body::MOST_BYTES;
+use crate::heavy::busy;
+use crate::limits::Limits;
+use crate::problem::Problem;
+
+/// What all bodies together may take, in units of [`UNIT`].
+pub(crate) struct Bodies {
+    units: Arc<Semaphore>,
+    within: Duration,
+}
+
+/// A body, and what it takes of the bound until its request is answered.
+pub(crate) struct ReceivedBody {
+    pub(crate) bytes: Bytes,
+    pub(crate) held: Option<OwnedSemaphorePermit>,
+}
+
+const UNIT: usize = Limits::SMALL_BODY;
+
+/// So much of a refused request is read, so that its connection can be used again.
+const MOST_DRAINED: usize = 64 * 1024;
+const DRAINED_WITHIN: Duration = Duration::from_secs(1);
+
+impl Bodies {
+    pub(crate) fn new(limits: &Limits) -> Self {
+        let units = Arc::new(Semaphore::new(limits.body_bytes / UNIT));
+        Self { units, within: limits.body_within }
+    }
+
+    /// The whole body. Where it is refused, the rest of it is still on its way.
+    pub(crate) async fn receive(&self, body: Body) -> Result<ReceivedBody, Problem> {
+        if body.is_end_stream() {
+            return Ok(ReceivedBody { bytes: Bytes::new(), held: None });
+        }
+        if body.size_hint().lower() > MOST_BYTES as u64 {
+            return Err(too_large());
+        }
+        match timeout(self.within, self.collect(body)).await {
+            Ok(received) => received,
+            Err(_) => {
+                let seconds = self.within.as_secs();
+                let message = format!("the body did not arrive within {seconds} s");
+                Err(Problem::new(StatusCode::REQUEST_TIMEOUT, "too_slow_body", message))
+            }
+        }
+    }
+
+    async fn collect(&self, mut body: Body) -> Result<ReceivedBody, Problem> {
+        let first = match next(&mut body).await? {
+            // Nearly every body comes in one piece, which need not be copied.
+            Some(piece) if body.is_end_stream() => {
+                return Ok(ReceivedBody { bytes: piece, held: None });
+            }
+            Some(piece) => piece,
+            None => Bytes::new(),
+        };
+        let expected = usize::try_from(body.size_hint().lower()).unwrap_or(MOST_BYTES);
+        let mut whole = Vec::with_capacity((first.len() + expected).min(UNIT));
+        let mut held: Option<OwnedSemaphorePermit> = None;
+        whole.extend_from_slice(&first);
+        while let Some(piece) = next(&mut body).await? {
+            let length = whole.len() + piece.len();
+            if length > MOST_BYTES {
+                return Err(too_large());
+            }
+            if length > whole.capacity() {
+                self.hold(length, &mut held)?;
+                // Twice as much each time, but never more than a body may have.
+                let capacity = (2 * length).min(MOST_BYTES);
+                whole.reserve_exact(capacity - whole.len());
+            }
+            whole.extend_from_slice(&piece);
+        }
+        Ok(ReceivedBody { bytes: whole.into(), held })
+    }
+
+    /// Takes what a body of this length needs more of the bound than it has.
+    fn hold(&self, length: usize, held: &mut Option<OwnedSemaphorePermit>) -> Result<(), Problem> {
+        let n_held = held.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
+        let capacity = (2 * length).min(MOST_BYTES);
+        let more = capacity.div_ceil(UNIT).saturating_sub(1).saturating_sub(n_held);
+        if more == 0 {
+            return Ok(());
+        }
+        let more = u32::try_from(more).map_err(|_| busy())?;
+        let permit = self.units.clone().try_acquire_many_owned(more).map_err(|_| busy())?;
+        match held {
+            Some(held) => held.merge(permit),
+            None => *held = Some(permit),
+        }
+        Ok(())
+    }
+}
+
+/// Reads the rest of a small body that nobody will look at. False where more is on its way than is
+/// worth reading.
+pub(crate) async fn drain(mut body: Body) -> bool {
+    let draining = async {
+        let mut n_bytes = 0;
+        while let Ok(Some(piece)) = next(&mut body).await {
+            n_bytes += piece.len();
+            if n_bytes > MOST_DRAINED {
+                return false;
+            }
+        }
+        body.is_end_stream()
+    };
+    timeout(DRAINED_WITHIN, draining).await.unwrap_or(false)
+}
+
+/// The next piece that is not a trailer.
+async fn next(body: &mut Body) -> Result<Option<Bytes>, Problem> {
+    loop {
+        let Some(frame) = body.frame().await else { return Ok(None) };
+        let broken = |_| Problem::malformed("broken_off", "the body did not arrive whole");
+        if let Ok(piece) = frame.map_err(broken)?.into_data() {
+            return Ok(Some(piece));
+        }
+    }
+}
+
+pub(crate) fn too_large() -> Problem {
+    Problem::too_large(format!("a request has at most {MOST_BYTES} bytes"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use futures_util::stream;
+
+    use super::*;
+
+    fn chunked(n_chunks: usize, size: usize) -> Body {
+        let chunk = Bytes::from(vec![b'x'; size]);
+        let chunks = (0..n_chunks).map(move |_| Ok::<_, Infallible>(chunk.clone()));
+        Body::from_stream(stream::iter(chunks))
+    }
+
+    fn bodies(body_bytes: usize) -> Bodies {
+        Bodies::new(&Limits { body_bytes, ..Limits::default() })
+    }
+
+    async fn code(bodies: &Bodies, body: Body) -> String {
+        bodies.receive(body).await.err().map_or(String::new(), |it| it.code().to_owned())
+    }
+
+    #[tokio::test]
+    async fn a_body_is_received_whole_and_takes_no_more_than_itself() {
+        let bodies = bodies(8 * MOST_BYTES);
+        for (n_chunks, size) in [(0, 1), (1, 1), (300_000, 1), (3, UNIT), (MOST_BYTES / UNIT, UNIT)]
+        {
+            let received = bodies.receive(chunked(n_chunks, size)).await.unwrap();
+            assert_eq!(received.bytes.len(), n_chunks * size);
+        }
+        assert_eq!(bodies.units.available_permits(), 8 * MOST_BYTES / UNIT);
+    }
+
+    #[tokio::test]
+    async fn what_is_too_large_is_refused_before_it_is_kept() {
+        let bodies = bodies(8 * MOST_BYTES);
+        assert_eq!(code(&bodies, chunked(MOST_BYTES / UNIT + 1, UNIT)).await, "too_large");
+        let announced = Body::from(vec![0; MOST_BYTES + 1]);
+        assert_eq!(code(&bodies, announced).await, "too_large");
+    }
+
+    #[tokio::test]
+    async fn all_bodies_together_are_bounded_and_small_ones_always_come_in() {
+        let bodies = bodies(MOST_BYTES);
+        let first = bodies.receive(chunked(MOST_BYTES / UNIT, UNIT)).await.unwrap();
+        assert_eq!(code(&bodies, chunked(4, UNIT)).await, "busy");
+        assert_eq!(code(&bodies, chunked(UNIT / 2, 1)).await, "");
+        drop(first);
+        assert_eq!(code(&bodies, chunked(4, UNIT)).await, "");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_that_does_not_come_is_given_up() {
+        let bodies = bodies(MOST_BYTES);
+        let never = Body::from_stream(stream::pending::<Result<Bytes, Infallible>>());
+        assert_eq!(code(&bodies, never).await, "too_slow_body");
+    }
+}

@@ -1,0 +1,110 @@
+//! Taking connections: as many as there is room for, each with its time limits, and a word in the
+//! log where there is none.
+
+mod activity;
+mod connection;
+mod descriptors;
+mod rarely;
+
+use std::io::{self, Write as _};
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Semaphore, watch};
+use tokio::task::JoinSet;
+
+use self::rarely::Rarely;
+use crate::limits::Limits;
+
+/// How long nothing is accepted after the system could not give us a connection.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// What a client is told for which there is no room.
+const NO_ROOM: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: text/plain\r\n\
+    content-length: 38\r\nretry-after: 5\r\nconnection: close\r\n\r\n\
+    too many connections; try again later\n";
+
+/// Serves until `stop` is done and every connection has ended.
+pub(crate) async fn serve(
+    listener: TcpListener,
+    router: Router,
+    limits: Limits,
+    stop: impl Future<Output = ()>,
+) {
+    let n_most = descriptors::most_connections(limits.connections);
+    let room = Arc::new(Semaphore::new(n_most));
+    let limits = Arc::new(limits);
+    let (closing, is_closing) = watch::channel(false);
+    let mut connections = JoinSet::new();
+    let mut no_room = Rarely::default();
+    let mut not_accepted = Rarely::default();
+    tokio::pin!(stop);
+    loop {
+        let accepted = tokio::select! {
+            () = &mut stop => break,
+            Some(_) = connections.join_next() => continue,
+            accepted = listener.accept() => accepted,
+        };
+        match accepted {
+            Ok((stream, _)) => match room.clone().try_acquire_owned() {
+                Ok(place) => {
+                    let serving = connection::serve(
+                        stream,
+                        router.clone(),
+                        limits.clone(),
+                        is_closing.clone(),
+                    );
+                    connections.spawn(async move {
+                        serving.await;
+                        drop(place);
+                    });
+                }
+                Err(_) => {
+                    if let Some(n) = no_room.note() {
+                        tracing::warn!(n, most = n_most, "connections were refused: too many");
+                    }
+                    refuse(stream);
+                }
+            },
+            // It was gone before it was taken.
+            Err(error) if is_of_the_client(&error) => {}
+            Err(error) => {
+                if let Some(n) = not_accepted.note() {
+                    let error: &(dyn std::error::Error + 'static) = &error;
+                    tracing::error!(error, n, "connections cannot be accepted");
+                }
+                tokio::time::sleep(PAUSE).await;
+            }
+        }
+    }
+    drop(listener);
+    closing.send_replace(true);
+    while connections.join_next().await.is_some() {}
+}
+
+fn is_of_the_client(error: &io::Error) -> bool {
+    use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
+    matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset)
+}
+
+/// Best effort: the socket is new, so this little fits into it without waiting.
+fn refuse(stream: TcpStream) {
+    if let Ok(mut stream) = stream.into_std() {
+        let _ = stream.write(NO_ROOM);
+        let _ = stream.shutdown(std::net::Shutdown::Write);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_said_has_the_length_it_says() {
+        let text = std::str::from_utf8(NO_ROOM).unwrap();
+        let (head, body) = text.split_once("\r\n\r\n").unwrap();
+        assert!(head.contains(&format!("content-length: {}", body.len())), "{}", body.len());
+    }
+}

@@ -1,0 +1,461 @@
+//! Row by row: everything that was found is held, proven run by run, and put into a new database.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use baton_core::content::{Content, ContentId};
+use baton_core::event::Event;
+use baton_core::hash::Hash;
+use baton_core::names::StoryKey;
+use baton_core::run::{HandoffNo, RunId};
+use baton_core::story::Story;
+use baton_engine::{rebuild_run, texts_named_by};
+use baton_files::{Dir, Mode};
+use baton_store::{Definition, Position, StoreError, StoredEvent};
+use baton_store_sqlite::{HeldPromise, Hold, LastMark, Transplant, TransplantedRun, Trust, Wreck};
+use baton_wire::workflow_file;
+use jiff::Timestamp;
+use uuid::Uuid;
+
+use crate::leftovers::Leftovers;
+use crate::numbers::{GivenNumbers, HandoffNumbers};
+use crate::prove::{FoundRuns, ProvenEvent, ProvenRun, prove};
+use crate::report::{
+    Incomplete, LostText, MissingPart, RecoveryMethod, RecoveryReport, SavedCounts,
+};
+use crate::survey::Positions;
+use crate::{RESULT, RecoverError, RecoverJob, survey};
+
+const PAGE: u32 = 500;
+
+pub(crate) fn bring_back(
+    job: &RecoverJob<'_>,
+    wreck: Option<&mut Wreck>,
+    survey: &survey::Surveyed,
+    mark: Option<&LastMark>,
+) -> Result<RecoveryReport, RecoverError> {
+    let mut hold = Hold::make(job.workshop).map_err(RecoverError::Open)?;
+    if let Some(wreck) = wreck {
+        wreck.each_row(|row, trust| hold.put(&row, trust))?;
+    }
+    if let Some(archive) = &job.archive {
+        for row in survey.sessions.iter().flat_map(|it| archive.rows_of(it)) {
+            hold.put(&row, Trust::OF_THE_ARCHIVE)?;
+        }
+    }
+    let project = survey.project;
+    let mut plan = Plan::default();
+    for run_number in hold.run_numbers()? {
+        plan.note(job, &hold, run_number)?;
+    }
+    let dir = job.workshop.make_dirs(RESULT, Mode::Private)?;
+    plan.carry_out(job, &hold, &dir, project.map(|it| (it, last_mark(&hold, mark))))
+}
+
+/// What becomes of each run. Their events are read again when it is carried out: all at once would
+/// not fit in memory.
+#[derive(Default)]
+struct Plan {
+    runs: BTreeMap<RunId, Planned>,
+    /// The numbers of runs that are taken.
+    taken: BTreeSet<u64>,
+    last_run_number: u64,
+    handoffs: HandoffNumbers,
+    missing: Vec<MissingPart>,
+    definitions: HashMap<Hash, Option<Definition>>,
+    /// The open run of each story that has the highest number.
+    open: HashMap<StoryKey, u64>,
+}
+
+struct Planned {
+    /// Where its rows were found.
+    found_at: u64,
+    number: u64,
+    n_events: u64,
+    story: StoryKey,
+    started_at: Timestamp,
+    is_open: bool,
+}
+
+impl Plan {
+    fn note(
+        &mut self,
+        job: &RecoverJob<'_>,
+        hold: &Hold,
+        run_number: u64,
+    ) -> Result<(), RecoverError> {
+        let FoundRuns { runs, n_known, .. } = prove(hold, run_number)?;
+        self.last_run_number = self.last_run_number.max(run_number);
+        if runs.is_empty() {
+            let handoffs = hold.handoffs(run_number)?;
+            if n_known > 0 || !handoffs.is_empty() {
+                let why = Incomplete::lost(hold, run_number)?;
+                let (story, n_saved) = (story_of(hold, run_number)?, 0);
+                self.missing.push(MissingPart {
+                    run_number,
+                    story,
+                    n_saved,
+                    n_known,
+                    handoffs,
+                    why,
+                });
+            }
+        }
+        for run in runs {
+            self.note_run(job, hold, run_number, &run)?;
+        }
+        Ok(())
+    }
+
+    fn note_run(
+        &mut self,
+        job: &RecoverJob<'_>,
+        hold: &Hold,
+        run_number: u64,
+        run: &ProvenRun,
+    ) -> Result<(), RecoverError> {
+        let n_events = run.events.len() as u64;
+        if self.runs.get(&run.id).is_some_and(|it| it.n_events >= n_events) {
+            return Ok(());
+        }
+        let Some(rebuilt) = rebuilt(run, run_number, job.now) else { return Ok(()) };
+        let row = rebuilt.row;
+        let missing = |n_saved, handoffs, why| MissingPart {
+            run_number,
+            story: Some(row.run.story.clone()),
+            n_saved,
+            n_known: run.n_known,
+            handoffs,
+            why,
+        };
+        if self.definition(job, hold, row.run.pin)?.is_none() {
+            let all = rebuilt.handoffs.iter().map(|it| it.no).collect();
+            self.missing.push(missing(0, all, Incomplete::WorkflowLost));
+            return Ok(());
+        }
+        if n_events < run.n_known {
+            let beyond = beyond(hold, run_number, run)?;
+            self.missing.push(missing(n_events, beyond, Incomplete::EventsLost));
+        }
+        let number = if self.taken.insert(run_number) { run_number } else { 0 };
+        self.handoffs.note(hold, run)?;
+        let planned = Planned {
+            found_at: run_number,
+            number,
+            n_events,
+            story: row.run.story.clone(),
+            started_at: row.run.started_at,
+            is_open: !row.run.is_finished(),
+        };
+        if planned.is_open {
+            let newest = self.open.entry(planned.story.clone()).or_default();
+            *newest = (*newest).max(run_number);
+        }
+        self.runs.insert(run.id, planned);
+        Ok(())
+    }
+
+    /// The workflow with this hash, from wherever it is found.
+    fn definition(
+        &mut self,
+        job: &RecoverJob<'_>,
+        hold: &Hold,
+        pin: Hash,
+    ) -> Result<Option<&Definition>, StoreError> {
+        if !self.definitions.contains_key(&pin) {
+            let is_it = |it: &Definition| {
+                workflow_file::parse(&it.text).is_ok_and(|workflow| workflow.hash == pin)
+            };
+            let found = hold.definitions(pin)?;
+            let archived = job.archive.iter().flat_map(|it| it.definitions());
+            let all = found.into_iter().chain(job.definitions.iter().cloned()).chain(archived);
+            let definition = all.into_iter().find(is_it).map(|it| Definition { hash: pin, ..it });
+            self.definitions.insert(pin, definition);
+        }
+        Ok(self.definitions.get(&pin).and_then(Option::as_ref))
+    }
+
+    fn carry_out(
+        mut self,
+        job: &RecoverJob<'_>,
+        hold: &Hold,
+        dir: &Dir,
+        identity: Option<(Uuid, u64)>,
+    ) -> Result<RecoveryReport, RecoverError> {
+        let mut transplant = Transplant::begin(dir).map_err(RecoverError::Open)?;
+        if let Some((project, number)) = identity {
+            transplant.belong_to(project, number)?;
+        }
+        let mut report = RecoveryReport::whole(RecoveryMethod::Rows, SavedCounts::default());
+        let mut leftovers = Leftovers::begin(job.workshop)?;
+        self.leave_out_second_open_runs();
+        self.number_the_others();
+        for definition in self.definitions.values().flatten() {
+            transplant.put_definition(definition)?;
+        }
+        let numbers = std::mem::take(&mut self.handoffs).give();
+        report.n_new_numbers = numbers.n_new;
+        self.put_stories(hold, &mut transplant, &mut report)?;
+        put_answered(hold, &mut transplant)?;
+        // Positions that are given anew stand behind all others.
+        let (now, positions, last) = (job.now, Positions::default(), hold.last_position()?.0);
+        let last_promise = hold.last_promise()?;
+        let mut put = Put { now, numbers, positions, last, last_promise };
+        let mut written = HashSet::new();
+        for run_number in hold.run_numbers()? {
+            let FoundRuns { runs, mut others, .. } = prove(hold, run_number)?;
+            for run in runs {
+                let planned = self.runs.get(&run.id).filter(|it| it.found_at == run_number);
+                match planned {
+                    Some(planned) if written.insert(run.id) => {
+                        let run = put.run(hold, &run, planned, &mut report)?;
+                        transplant.put_run(&run)?;
+                    }
+                    Some(_) | None => others.extend(run.events.into_iter().map(|it| it.stored)),
+                }
+            }
+            leftovers.keep(hold, run_number, &others)?;
+        }
+        transplant.go_on_after(self.last_run_number, put.numbers.last, put.last)?;
+        transplant.finish()?;
+        report.n_leftovers = leftovers.finish()?;
+        report.missing = self.missing;
+        report.missing.sort_by_key(|it| it.run_number);
+        Ok(report)
+    }
+
+    /// A run whose end is lost is open again. Its story may have another by now.
+    fn leave_out_second_open_runs(&mut self) {
+        let (open, missing) = (&self.open, &mut self.missing);
+        self.runs.retain(|_, it| {
+            let is_second = it.is_open && open.get(&it.story).is_some_and(|n| *n != it.found_at);
+            if is_second {
+                let (n_saved, why) = (0, Incomplete::SecondOpenRun);
+                match missing.iter_mut().find(|missing| missing.run_number == it.found_at) {
+                    Some(missing) => (missing.n_saved, missing.why) = (n_saved, why),
+                    None => missing.push(MissingPart {
+                        run_number: it.found_at,
+                        story: Some(it.story.clone()),
+                        n_saved,
+                        n_known: it.n_events,
+                        handoffs: Vec::new(),
+                        why,
+                    }),
+                }
+            }
+            !is_second
+        });
+    }
+
+    fn number_the_others(&mut self) {
+        for planned in self.runs.values_mut().filter(|it| it.number == 0) {
+            self.last_run_number += 1;
+            planned.number = self.last_run_number;
+        }
+    }
+
+    fn put_stories(
+        &self,
+        hold: &Hold,
+        transplant: &mut Transplant,
+        report: &mut RecoveryReport,
+    ) -> Result<(), StoreError> {
+        let mut bare: BTreeMap<&StoryKey, Timestamp> = BTreeMap::new();
+        for it in self.runs.values() {
+            bare.entry(&it.story).or_insert(it.started_at);
+        }
+        let mut after = String::new();
+        loop {
+            let page = hold.stories(&after, PAGE)?;
+            let Some((last, _)) = page.last() else { break };
+            last.key.as_str().clone_into(&mut after);
+            for (story, created_at) in &page {
+                transplant.put_story(story, *created_at)?;
+                bare.remove(&story.key);
+                report.saved.n_stories += 1;
+            }
+        }
+        report.n_unknown_stories = hold.n_lost_stories()?.saturating_sub(bare.len() as u64);
+        for (key, started_at) in bare {
+            transplant.put_story(&Story::named(key.clone()), started_at)?;
+            report.bare_stories.push(key.clone());
+        }
+        Ok(())
+    }
+}
+
+fn put_answered(hold: &Hold, transplant: &mut Transplant) -> Result<(), StoreError> {
+    let mut n_read = 0;
+    loop {
+        let page = hold.answered(n_read, PAGE)?;
+        if page.is_empty() {
+            return Ok(());
+        }
+        n_read += page.len() as u64;
+        for answered in &page {
+            transplant.put_answered(answered)?;
+        }
+    }
+}
+
+/// The last number of a mark that is known.
+fn last_mark(hold: &Hold, mark: Option<&LastMark>) -> u64 {
+    let found = hold.identity().ok().flatten().map_or(0, |it| it.1);
+    found.max(mark.map_or(0, |it| it.number))
+}
+
+/// Puts the parts of a run together.
+struct Put {
+    now: Timestamp,
+    numbers: GivenNumbers,
+    positions: Positions,
+    last: u64,
+    last_promise: u64,
+}
+
+impl Put {
+    fn run(
+        &mut self,
+        hold: &Hold,
+        run: &ProvenRun,
+        planned: &Planned,
+        report: &mut RecoveryReport,
+    ) -> Result<TransplantedRun, RecoverError> {
+        let number = planned.number;
+        let Some(rebuilt) = rebuilt(run, number, self.now) else {
+            unreachable!("a run is only planned once it has been rebuilt");
+        };
+        let mut handoffs = rebuilt.handoffs;
+        for it in &mut handoffs {
+            it.number = self.numbers.of(it.id).unwrap_or_default();
+        }
+        let (contents, lost) = texts(hold, run, number, report)?;
+        let events = self.events(run);
+        report.saved.n_runs += 1;
+        report.saved.n_handoffs += handoffs.len() as u64;
+        report.saved.n_events += events.len() as u64;
+        let last = events.last().map_or(0, |it| it.position.0);
+        report.saved.last_position = report.saved.last_position.max(last);
+        let (row, timers) = (rebuilt.row, rebuilt.timers);
+        let outbox = self.outbox(hold.outbox(planned.found_at)?, rebuilt.promises);
+        Ok(TransplantedRun { row, events, handoffs, contents, timers, lost, outbox })
+    }
+
+    /// What the world was to be told. Of what is lost nobody knows whether it was told already:
+    /// twice is better than never.
+    fn outbox(
+        &mut self,
+        found: Vec<HeldPromise>,
+        promises: Vec<(String, Timestamp)>,
+    ) -> Vec<HeldPromise> {
+        let mut outbox: Vec<HeldPromise> = Vec::new();
+        let mut found = found;
+        for (about, at) in promises {
+            let same = found.iter().position(|it| it.about == about && it.at == at);
+            outbox.push(if let Some(index) = same {
+                found.remove(index)
+            } else {
+                self.last_promise += 1;
+                HeldPromise { id: self.last_promise, about, at }
+            });
+        }
+        outbox
+    }
+
+    /// A position is proven by nothing: one that is taken, or that does not grow with the run, is
+    /// given anew.
+    fn events(&mut self, run: &ProvenRun) -> Vec<StoredEvent> {
+        let mut before = 0;
+        let stored = |ProvenEvent { stored: it, event }: &ProvenEvent| {
+            let mut position = it.position.0;
+            if position <= before || !self.positions.insert(position) {
+                self.last += 1;
+                position = self.last;
+                self.positions.insert(position);
+            }
+            before = position;
+            StoredEvent {
+                position: Position(position),
+                run: run.id,
+                version: it.version,
+                at: it.at,
+                name: event.name().to_owned(),
+                by: it.by.clone(),
+                body: it.body.clone(),
+                hash: it.hash,
+            }
+        };
+        run.events.iter().map(stored).collect()
+    }
+}
+
+fn rebuilt(run: &ProvenRun, number: u64, now: Timestamp) -> Option<baton_engine::RebuiltRun> {
+    let head = run.events.last()?.stored.hash;
+    let events: Vec<(Event, Timestamp)> =
+        run.events.iter().map(|it| (it.event.clone(), it.stored.at)).collect();
+    rebuild_run(run.id, number, head, &events, now)
+}
+
+/// The texts that the events of a run name, and the names of those that are nowhere.
+fn texts(
+    hold: &Hold,
+    run: &ProvenRun,
+    run_number: u64,
+    report: &mut RecoveryReport,
+) -> Result<(Vec<Content>, Vec<ContentId>), StoreError> {
+    let mut seen = BTreeSet::new();
+    let (mut contents, mut lost) = (Vec::new(), Vec::new());
+    for ProvenEvent { event, .. } in &run.events {
+        for id in texts_named_by(event) {
+            if !seen.insert(id) {
+                continue;
+            }
+            match hold.content(id)? {
+                Some(content) => contents.push(content),
+                None => {
+                    lost.push(id);
+                    let (handoff, event) = (event.handoff(), event.name());
+                    report.lost_texts.push(LostText { run_number, handoff, event });
+                }
+            }
+        }
+    }
+    Ok((contents, lost))
+}
+
+/// The handoffs of a run that something is missing of.
+fn beyond(hold: &Hold, run_number: u64, run: &ProvenRun) -> Result<Vec<HandoffNo>, StoreError> {
+    let created = |it: &ProvenEvent| match &it.event {
+        Event::HandoffCreated(created) => Some(created.handoff),
+        _ => None,
+    };
+    let there: BTreeSet<HandoffNo> = run.events.iter().filter_map(created).collect();
+    let mut beyond: BTreeSet<HandoffNo> = hold.handoffs(run_number)?.into_iter().collect();
+    beyond.retain(|it| !there.contains(it));
+    let n_events = run.events.len() as u64;
+    for held in hold.events(run_number)? {
+        if held.event.version.0 > n_events
+            && let Ok(event) = baton_wire::event::decode(&held.event.body)
+        {
+            beyond.extend(event.handoff());
+        }
+    }
+    Ok(beyond.into_iter().collect())
+}
+
+fn story_of(hold: &Hold, run_number: u64) -> Result<Option<StoryKey>, StoreError> {
+    let started = hold.events(run_number)?.into_iter().find_map(|held| {
+        match baton_wire::event::decode(&held.event.body) {
+            Ok(Event::RunStarted { story, .. }) => Some(story),
+            Ok(_) | Err(_) => None,
+        }
+    });
+    Ok(started)
+}
+
+impl Incomplete {
+    /// Why nothing of a run is proven.
+    fn lost(hold: &Hold, run_number: u64) -> Result<Self, StoreError> {
+        let has_start = hold.events(run_number)?.iter().any(|it| it.event.version.0 == 1);
+        Ok(if has_start { Self::IdLost } else { Self::EventsLost })
+    }
+}

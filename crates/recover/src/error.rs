@@ -1,0 +1,23 @@
+//! Why nothing could be recovered.
+
+use baton_files::FileError;
+use baton_store::StoreError;
+use baton_store_sqlite::OpenError;
+
+#[derive(Debug, thiserror::Error)]
+pub enum RecoverError {
+    #[error(transparent)]
+    Files(#[from] FileError),
+    #[error("the new database cannot be made")]
+    Open(#[source] OpenError),
+    #[error("the new database cannot be written")]
+    Store(#[source] StoreError),
+    #[error("what was brought back is not whole, so it is not given out: {}", problems.join("; "))]
+    NotWhole { problems: Vec<String> },
+}
+
+impl From<StoreError> for RecoverError {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}

@@ -1,0 +1,153 @@
+//! Gives everything the number that it had; where that is lost, the one that it must have had, or
+//! else a new one.
+
+use std::collections::{BTreeMap, HashMap};
+
+use baton_core::run::HandoffId;
+use baton_store::StoreError;
+use baton_store_sqlite::Hold;
+
+use crate::prove::ProvenRun;
+
+/// The numbers of handoffs. They are given in the order in which handoffs are made, and that is the
+/// order of the log.
+#[derive(Debug, Default)]
+pub(crate) struct HandoffNumbers {
+    made: BTreeMap<u64, HandoffId>,
+    found: HashMap<HandoffId, u64>,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct GivenNumbers {
+    numbers: HashMap<HandoffId, u64>,
+    /// How many are not those that they had.
+    pub(crate) n_new: u64,
+    pub(crate) last: u64,
+}
+
+impl HandoffNumbers {
+    pub(crate) fn note(&mut self, hold: &Hold, run: &ProvenRun) -> Result<(), StoreError> {
+        for it in &run.events {
+            if let baton_core::event::Event::HandoffCreated(created) = &it.event {
+                self.made.insert(it.stored.position.0, created.id);
+                if let Some(number) = hold.handoff_number(created.id)? {
+                    self.found.insert(created.id, number);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn give(self) -> GivenNumbers {
+        let ids: Vec<HandoffId> = self.made.values().copied().collect();
+        let known = fitting(&ids, &self.found);
+        let mut given = GivenNumbers {
+            last: known.values().copied().max().unwrap_or(0),
+            ..GivenNumbers::default()
+        };
+        let mut before = 0;
+        let mut lost: Vec<HandoffId> = Vec::new();
+        let mut without: Vec<HandoffId> = Vec::new();
+        for id in ids {
+            let Some(number) = known.get(&id).copied() else {
+                lost.push(id);
+                continue;
+            };
+            given.fill(&mut lost, before, Some(number), &mut without);
+            given.numbers.insert(id, number);
+            before = number;
+        }
+        given.fill(&mut lost, before, None, &mut without);
+        for id in without {
+            given.n_new += 1;
+            given.last += 1;
+            given.numbers.insert(id, given.last);
+        }
+        given
+    }
+}
+
+/// The numbers that grow with the log. One that does not is not the one that was given.
+fn fitting(ids: &[HandoffId], found: &HashMap<HandoffId, u64>) -> HashMap<HandoffId, u64> {
+    let mut fitting = HashMap::new();
+    let mut last = 0;
+    // From the end, each has to be lower than all behind it: one that is too high spoils only itself.
+    let mut least_behind = vec![u64::MAX; ids.len() + 1];
+    for (index, id) in ids.iter().enumerate().rev() {
+        let number = found.get(id).copied().unwrap_or(u64::MAX);
+        least_behind[index] = least_behind[index + 1].min(number);
+    }
+    for (index, id) in ids.iter().enumerate() {
+        let Some(number) = found.get(id).copied() else { continue };
+        if number > last && number < least_behind[index + 1] {
+            fitting.insert(*id, number);
+            last = number;
+        }
+    }
+    fitting
+}
+
+impl GivenNumbers {
+    pub(crate) fn of(&self, id: HandoffId) -> Option<u64> {
+        self.numbers.get(&id).copied()
+    }
+
+    /// Between two known numbers, those that are lost are known too where exactly so many fit.
+    fn fill(
+        &mut self,
+        lost: &mut Vec<HandoffId>,
+        before: u64,
+        behind: Option<u64>,
+        without: &mut Vec<HandoffId>,
+    ) {
+        let n_lost = lost.len() as u64;
+        let fits = behind.is_none_or(|it| it - before - 1 == n_lost);
+        for (number, id) in (before + 1..).zip(lost.drain(..)) {
+            if fits {
+                self.numbers.insert(id, number);
+                self.last = self.last.max(number);
+            } else {
+                without.push(id);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn check(found: &[Option<u64>], expected: &[u64], n_new: u64) {
+        let id = |n: usize| HandoffId(Uuid::from_u128(n as u128 + 1));
+        let mut numbers = HandoffNumbers::default();
+        for (index, number) in found.iter().enumerate() {
+            numbers.made.insert(index as u64 * 3 + 1, id(index));
+            if let Some(number) = number {
+                numbers.found.insert(id(index), *number);
+            }
+        }
+        let given = numbers.give();
+        let all: Vec<u64> = (0..found.len()).map(|it| given.of(id(it)).unwrap()).collect();
+        assert_eq!((all.as_slice(), given.n_new), (expected, n_new), "{found:?}");
+    }
+
+    #[test]
+    fn lost_numbers_are_told_by_their_neighbours_or_are_new() {
+        check(&[Some(1), Some(2), Some(3)], &[1, 2, 3], 0);
+        check(&[Some(1), None, Some(3)], &[1, 2, 3], 0);
+        check(&[None, None, Some(3), None], &[1, 2, 3, 4], 0);
+        // Of two that fit between, one is of a run that is lost: which, nobody knows.
+        check(&[Some(1), None, Some(4)], &[1, 5, 4], 1);
+        check(&[None, Some(4), None], &[6, 4, 5], 1);
+        check(&[None, None], &[1, 2], 0);
+        check(&[], &[], 0);
+    }
+
+    #[test]
+    fn a_number_that_does_not_grow_with_the_log_is_not_believed() {
+        check(&[Some(1), Some(900), Some(3)], &[1, 2, 3], 0);
+        check(&[Some(5), Some(2), Some(6)], &[1, 2, 6], 0);
+    }
+}

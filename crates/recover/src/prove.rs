@@ -1,0 +1,135 @@
+//! Which of the events that were found are true: those that the chain of a run proves, from its
+//! first event on and without a gap.
+
+use std::collections::BTreeSet;
+
+use baton_core::event::Event;
+use baton_core::hash::Hash;
+use baton_core::run::RunId;
+use baton_store::{Position, StoreError};
+use baton_store_sqlite::{HeldEvent, Hold, RunClue, SalvagedEvent};
+use baton_wire::event;
+
+/// The beginning of a run, proven.
+#[derive(Debug)]
+pub(crate) struct ProvenRun {
+    pub(crate) id: RunId,
+    pub(crate) events: Vec<ProvenEvent>,
+    /// How many events it had, as far as that is known.
+    pub(crate) n_known: u64,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct ProvenEvent {
+    pub(crate) stored: SalvagedEvent,
+    pub(crate) event: Event,
+}
+
+/// What was found of the runs with one number: usually one run.
+#[derive(Debug)]
+pub(crate) struct FoundRuns {
+    pub(crate) runs: Vec<ProvenRun>,
+    /// Events that are in none of them.
+    pub(crate) others: Vec<SalvagedEvent>,
+    /// How many events there were at least, of a run that could not be proven.
+    pub(crate) n_known: u64,
+}
+
+pub(crate) fn prove(hold: &Hold, run_number: u64) -> Result<FoundRuns, StoreError> {
+    let events = hold.events(run_number)?;
+    let clues = hold.clues(run_number)?;
+    let mut ids: Vec<RunId> = Vec::new();
+    // The id of the furthest row first: where two runs have one number, it keeps it.
+    let of_clues = clues.iter().rev().map(|it| it.id);
+    for id in of_clues.chain(hold.ids_with_number(run_number)?) {
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    let mut used: BTreeSet<Hash> = BTreeSet::new();
+    let mut runs = Vec::new();
+    for id in ids {
+        let chain = chain(id, &events);
+        let n_events = last_boundary(hold, run_number, &chain, &events, &clues, id)?;
+        if n_events == 0 {
+            continue;
+        }
+        let n_known = n_known(id, &chain, &events, &clues);
+        let mut proven = chain;
+        proven.truncate(n_events);
+        used.extend(proven.iter().map(|it| it.stored.hash));
+        runs.push(ProvenRun { id, events: proven, n_known });
+    }
+    let of_events = events.iter().filter(|it| it.is_committed).map(|it| it.event.version.0).max();
+    let of_clues = clues.iter().filter(|it| it.is_committed).map(|it| it.version.0).max();
+    let n_known = of_events.into_iter().chain(of_clues).max().unwrap_or(0);
+    let mut others: Vec<SalvagedEvent> = events.into_iter().map(|it| it.event).collect();
+    others.retain(|it| !used.contains(&it.hash));
+    others.dedup_by(|one, other| one.hash == other.hash && one.body == other.body);
+    Ok(FoundRuns { runs, others, n_known })
+}
+
+/// The events of the run with this id, as far as each goes on from the one before it.
+fn chain(id: RunId, events: &[HeldEvent]) -> Vec<ProvenEvent> {
+    let mut chain: Vec<ProvenEvent> = Vec::new();
+    let mut head = Hash::ZERO;
+    loop {
+        let version = chain.len() as u64 + 1;
+        let start = events.partition_point(|it| it.event.version.0 < version);
+        let next = events.iter().skip(start).take_while(|it| it.event.version.0 == version);
+        let proven = next.filter_map(|held| {
+            let it = &held.event;
+            let is_true = event::link(&head, id, version, it.at, &it.by, &it.body) == it.hash;
+            let event = event::decode(&it.body).ok().filter(|_| is_true)?;
+            Some((held.is_committed, ProvenEvent { stored: it.clone(), event }))
+        });
+        // The same event may have been found with two positions, which no hash proves.
+        let Some((_, next)) = proven.max_by_key(|(is_committed, _)| *is_committed) else {
+            return chain;
+        };
+        head = next.stored.hash;
+        chain.push(next);
+    }
+}
+
+/// How many events the run is known to have had. What was never committed does not count.
+fn n_known(id: RunId, chain: &[ProvenEvent], events: &[HeldEvent], clues: &[RunClue]) -> u64 {
+    let of_clues = clues.iter().filter(|it| it.id == id && it.is_committed).map(|it| it.version.0);
+    let is_proven = |hash: Hash| chain.iter().any(|it| it.stored.hash == hash);
+    let committed = events.iter().filter(|it| it.is_committed);
+    // Where another run has the number too, its events are its own.
+    let is_own = clues.iter().all(|it| it.id == id);
+    let of_events = committed.filter(|it| is_own || is_proven(it.event.hash));
+    of_clues.chain(of_events.map(|it| it.event.version.0)).max().unwrap_or(0)
+}
+
+/// How many events of a chain end with a whole decision. A decision may be several events, and
+/// half of one is a state that no run was ever in.
+fn last_boundary(
+    hold: &Hold,
+    run_number: u64,
+    chain: &[ProvenEvent],
+    events: &[HeldEvent],
+    clues: &[RunClue],
+    id: RunId,
+) -> Result<usize, StoreError> {
+    let Some(last) = chain.last() else { return Ok(0) };
+    let version = chain.len() as u64;
+    let head = last.stored.hash;
+    // The row of the run was written with the last event of each decision.
+    if clues.iter().any(|it| it.id == id && it.version.0 == version && it.head == head) {
+        return Ok(chain.len());
+    }
+    // All events of a decision have one time.
+    let mut after = events.iter().filter(|it| it.event.version.0 == version + 1);
+    if after.any(|it| it.is_committed && it.event.at != last.stored.at) {
+        return Ok(chain.len());
+    }
+    // And they stand one behind the other in the log of all runs.
+    let behind = hold.runs_at(Position(last.stored.position.0 + 1))?;
+    if !behind.is_empty() && !behind.contains(&run_number) {
+        return Ok(chain.len());
+    }
+    let is_earlier = |it: &ProvenEvent| it.stored.at != last.stored.at;
+    Ok(chain.iter().rposition(is_earlier).map_or(0, |index| index + 1))
+}

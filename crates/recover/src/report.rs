@@ -1,0 +1,268 @@
+//! What was brought back, and what is missing: by run and by handoff.
+
+use baton_core::document::Node;
+use baton_core::names::StoryKey;
+use baton_core::run::HandoffNo;
+use baton_store_sqlite::{ImageKind, LastMark};
+
+use crate::images;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecoveryReport {
+    pub method: RecoveryMethod,
+    pub saved: SavedCounts,
+    /// Runs of which something is missing, by number.
+    pub missing: Vec<MissingPart>,
+    pub lost_texts: Vec<LostText>,
+    /// Stories of which only the key is known, from their runs.
+    pub bare_stories: Vec<StoryKey>,
+    /// Stories that are in no file any more, and that no run names.
+    pub n_unknown_stories: u64,
+    /// Events that are in no file any more, of runs that are not known.
+    pub n_unknown_events: u64,
+    /// Handoffs that could not be given the number that they had.
+    pub n_new_numbers: u64,
+    /// Rows that are proven, or may be true, and could not be put into the database.
+    pub n_leftovers: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RecoveryMethod {
+    /// A whole database, as it was.
+    Image(ImageKind),
+    /// Row by row, from every page that has some.
+    Rows,
+    /// There was neither a database nor a log.
+    Nothing,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SavedCounts {
+    pub n_runs: u64,
+    pub n_handoffs: u64,
+    pub n_events: u64,
+    pub n_stories: u64,
+    /// The position of the newest event.
+    pub last_position: u64,
+}
+
+/// A run that is not there, or not to its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MissingPart {
+    pub run_number: u64,
+    /// Where it is known.
+    pub story: Option<StoryKey>,
+    /// How many of its events were brought back, from the first on.
+    pub n_saved: u64,
+    /// How many it is known to have had.
+    pub n_known: u64,
+    /// Handoffs that are not there, or of which something is missing.
+    pub handoffs: Vec<HandoffNo>,
+    pub why: Incomplete,
+}
+
+/// Why not all of a run is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Incomplete {
+    /// An event is in no file any more, so nothing behind it can be proven.
+    EventsLost,
+    /// Nothing says which run its events are of.
+    IdLost,
+    /// The workflow that it began with is in no file any more.
+    WorkflowLost,
+    /// With what is left of it, its story would have two open runs.
+    SecondOpenRun,
+}
+
+/// A text that is in no file any more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LostText {
+    pub run_number: u64,
+    /// The handoff that it belongs to, if it does to one.
+    pub handoff: Option<HandoffNo>,
+    pub event: &'static str,
+}
+
+impl RecoveryReport {
+    pub(crate) fn whole(method: RecoveryMethod, saved: SavedCounts) -> Self {
+        Self {
+            method,
+            saved,
+            missing: Vec::new(),
+            lost_texts: Vec::new(),
+            bare_stories: Vec::new(),
+            n_unknown_stories: 0,
+            n_unknown_events: 0,
+            n_new_numbers: 0,
+            n_leftovers: 0,
+        }
+    }
+
+    /// Counts what the mark knows of and nothing else tells.
+    pub(crate) fn compare_with(&mut self, mark: Option<&LastMark>) {
+        let marked = mark.map_or(0, |it| it.position.0);
+        let behind = marked.saturating_sub(self.saved.last_position);
+        let missing: u64 =
+            self.missing.iter().map(|it| it.n_known.saturating_sub(it.n_saved)).sum();
+        self.n_unknown_events = match self.method {
+            RecoveryMethod::Image(_) | RecoveryMethod::Nothing => behind,
+            // Positions are counted without a gap, so what is in none was lost.
+            RecoveryMethod::Rows => {
+                let last = marked.max(self.saved.last_position);
+                last.saturating_sub(self.saved.n_events).saturating_sub(missing)
+            }
+        };
+    }
+
+    pub fn is_complete(&self) -> bool {
+        self.method != RecoveryMethod::Nothing
+            && self.missing.is_empty()
+            && self.lost_texts.is_empty()
+            && self.bare_stories.is_empty()
+            && self.n_unknown_stories == 0
+            && self.n_unknown_events == 0
+    }
+
+    /// For a person, in lines.
+    pub fn lines(&self) -> Vec<String> {
+        let SavedCounts { n_runs, n_handoffs, n_events, n_stories, .. } = self.saved;
+        let how = match self.method {
+            RecoveryMethod::Image(kind) => format!("from {}", images::name(kind)),
+            RecoveryMethod::Rows => "row by row, each proven by the chain of its run".to_owned(),
+            RecoveryMethod::Nothing => {
+                "from nothing: there is neither a database nor its log".to_owned()
+            }
+        };
+        let mut lines = vec![format!(
+            "saved {}, {}, {} and {}, {how}",
+            counted(n_runs, "run"),
+            counted(n_handoffs, "handoff"),
+            counted(n_events, "event"),
+            stories(n_stories),
+        )];
+        if self.is_complete() {
+            lines.push("nothing is missing".to_owned());
+        }
+        lines.extend(self.missing.iter().map(MissingPart::line));
+        lines.extend(self.lost_texts.iter().map(LostText::line));
+        for key in &self.bare_stories {
+            lines.push(format!("missing: story {key}, all but its key"));
+        }
+        if self.n_unknown_stories > 0 {
+            let stories = stories(self.n_unknown_stories);
+            lines.push(format!("missing: {stories} that never had a run, with their keys"));
+        }
+        if self.n_unknown_events > 0 {
+            let events = counted(self.n_unknown_events, "event");
+            lines.push(format!("missing: {events} of which no file tells which run they were of"));
+        }
+        if self.n_new_numbers > 0 {
+            let handoffs = counted(self.n_new_numbers, "handoff");
+            lines
+                .push(format!("changed: {handoffs} got a new number, because the old one is lost"));
+        }
+        lines
+    }
+
+    /// For programs. `database` is where the new one was put, if it was.
+    pub fn document(&self, database: Option<&str>) -> Node {
+        let count = |n: u64| Node::Number(i64::try_from(n).unwrap_or(i64::MAX).into());
+        let method = match self.method {
+            RecoveryMethod::Image(ImageKind::ProvenLog) => "proven_log",
+            RecoveryMethod::Image(ImageKind::DatabaseAlone) => "database_alone",
+            RecoveryMethod::Image(ImageKind::WholeLog) => "whole_log",
+            RecoveryMethod::Image(ImageKind::LogUpToTheBreak) => "log_up_to_the_break",
+            RecoveryMethod::Rows => "rows",
+            RecoveryMethod::Nothing => "nothing",
+        };
+        let SavedCounts { n_runs, n_handoffs, n_events, n_stories, .. } = self.saved;
+        let texts = self.lost_texts.iter().map(|it| {
+            let handoff = it.handoff.map_or(Node::Null, |no| Node::text(no.label()));
+            Node::map([
+                ("run", count(it.run_number)),
+                ("handoff", handoff),
+                ("event", Node::text(it.event)),
+            ])
+        });
+        Node::map([
+            ("database", database.map_or(Node::Null, Node::text)),
+            ("complete", Node::Bool(self.is_complete())),
+            ("method", Node::text(method)),
+            ("runs", count(n_runs)),
+            ("handoffs", count(n_handoffs)),
+            ("events", count(n_events)),
+            ("stories", count(n_stories)),
+            ("missing", Node::List(self.missing.iter().map(MissingPart::document).collect())),
+            ("lostTexts", Node::List(texts.collect())),
+            (
+                "bareStories",
+                Node::List(self.bare_stories.iter().map(|it| Node::text(it.as_str())).collect()),
+            ),
+            ("unknownStories", count(self.n_unknown_stories)),
+            ("unknownEvents", count(self.n_unknown_events)),
+            ("newNumbers", count(self.n_new_numbers)),
+            ("leftovers", count(self.n_leftovers)),
+        ])
+    }
+}
+
+impl MissingPart {
+    fn line(&self) -> String {
+        let story = self.story.as_ref().map_or_else(String::new, |it| format!(" ({it})"));
+        let run = format!("missing: run {}{story}", self.run_number);
+        let what = match (self.n_saved, self.n_known) {
+            (0, 0) => "all of it".to_owned(),
+            (0, n_known) => format!("all {}", counted(n_known, "event")),
+            (n_saved, n_known) if n_saved + 1 == n_known => format!("event {n_known} of {n_known}"),
+            (n_saved, n_known) => format!("events {} to {n_known} of {n_known}", n_saved + 1),
+        };
+        let labels: Vec<String> = self.handoffs.iter().map(|it| it.label()).collect();
+        let of =
+            if labels.is_empty() { String::new() } else { format!(" [{}]", labels.join(", ")) };
+        format!("{run}, {what}{of}: {}", self.why.words())
+    }
+
+    fn document(&self) -> Node {
+        let count = |n: u64| Node::Number(i64::try_from(n).unwrap_or(i64::MAX).into());
+        let labels = self.handoffs.iter().map(|it| Node::text(it.label()));
+        let story = self.story.as_ref().map_or(Node::Null, |it| Node::text(it.as_str()));
+        Node::map([
+            ("run", count(self.run_number)),
+            ("story", story),
+            ("savedEvents", count(self.n_saved)),
+            ("knownEvents", count(self.n_known)),
+            ("handoffs", Node::List(labels.collect())),
+            ("why", Node::text(self.why.words())),
+        ])
+    }
+}
+
+impl Incomplete {
+    fn words(self) -> &'static str {
+        match self {
+            Incomplete::EventsLost => "an event is in no file any more",
+            Incomplete::IdLost => {
+                "no file tells the id of the run, without which nothing proves it"
+            }
+            Incomplete::WorkflowLost => "the workflow that it began with is in no file any more",
+            Incomplete::SecondOpenRun => {
+                "its end is lost, and with another open run its story would have two"
+            }
+        }
+    }
+}
+
+impl LostText {
+    fn line(&self) -> String {
+        let of = self.handoff.map_or_else(String::new, |it| format!(", {}", it.label()));
+        format!("missing: run {}{of}: the text of `{}`", self.run_number, self.event)
+    }
+}
+
+fn counted(n: u64, what: &str) -> String {
+    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
+}
+
+fn stories(n: u64) -> String {
+    if n == 1 { "1 story".to_owned() } else { format!("{n} stories") }
+}

@@ -1,0 +1,75 @@
+//! Which events there are, anywhere in the files: what a whole database has to have.
+
+use std::collections::{BTreeSet, HashMap};
+use std::convert::Infallible;
+
+use baton_store_sqlite::{LastMark, SalvagedRow, Wreck};
+use uuid::Uuid;
+
+use crate::archived::{ArchiveFolders, ArchivedHead};
+use crate::{RecoverError, RecoverJob};
+
+/// Positions of events, a bit each: there may be millions.
+#[derive(Debug, Default)]
+pub(crate) struct Positions {
+    words: HashMap<u64, u64>,
+    n_positions: u64,
+}
+
+impl Positions {
+    /// False where it was there already.
+    pub(crate) fn insert(&mut self, position: u64) -> bool {
+        let word = self.words.entry(position / 64).or_default();
+        let bit = 1 << (position % 64);
+        let is_new = *word & bit == 0;
+        *word |= bit;
+        self.n_positions += u64::from(is_new);
+        is_new
+    }
+
+    pub(crate) fn len(&self) -> u64 {
+        self.n_positions
+    }
+}
+
+/// What the files are known to have, before anything is proven.
+#[derive(Debug, Default)]
+pub(crate) struct Surveyed {
+    pub(crate) positions: Positions,
+    /// By the mark, else by the database, else by the archive.
+    pub(crate) project: Option<Uuid>,
+    /// Of that project.
+    pub(crate) sessions: Vec<ArchivedHead>,
+}
+
+impl Surveyed {
+    pub(crate) fn survey(
+        job: &RecoverJob<'_>,
+        wreck: Option<&mut Wreck>,
+        mark: Option<&LastMark>,
+    ) -> Result<Self, RecoverError> {
+        let mut found = Self::default();
+        let mut projects = BTreeSet::new();
+        if let Some(wreck) = wreck {
+            let surveyed = wreck.each_row(|row, _| {
+                if let SalvagedRow::Event { event, .. } = &row {
+                    found.positions.insert(event.position.0);
+                } else if let SalvagedRow::Identity { project, .. } = &row {
+                    projects.insert(*project);
+                }
+                Ok::<(), Infallible>(())
+            });
+            match surveyed {
+                Ok(()) => {}
+                Err(never) => match never {},
+            }
+        }
+        let only = if projects.len() == 1 { projects.pop_first() } else { None };
+        let of_archive = || job.archive.as_ref().and_then(ArchiveFolders::project);
+        found.project = mark.map(|it| it.identity.project).or(only).or_else(of_archive);
+        if let (Some(archive), Some(project)) = (&job.archive, found.project) {
+            found.sessions = archive.sessions_of(project)?;
+        }
+        Ok(found)
+    }
+}

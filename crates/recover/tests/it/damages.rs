@@ -1,0 +1,238 @@
+//! One damage after the other. Whatever it is, what is said to be complete is complete, and what
+//! is not is named.
+
+use std::path::Path;
+
+use baton_files::Dir;
+use baton_recover::RecoveryMethod;
+use baton_store_sqlite::LastMark;
+
+use crate::wreckage::{
+    DATABASE, LOG, MARK, Newest, Recovered, Wreckage, numbered_freely, recovered,
+};
+
+const PAGE: usize = 4096;
+const LOG_HEADER: usize = 32;
+const FRAME_HEADER: usize = 24;
+const FRAME: usize = FRAME_HEADER + PAGE;
+
+/// Damages a copy, recovers, and checks that the report is honest.
+async fn after(wreckage: &Wreckage, what: &str, damage: impl FnOnce(&Path)) -> Recovered {
+    let copied = wreckage.copied();
+    damage(copied.path());
+    let it = recovered(copied.path()).await;
+    let is_equal = numbered_freely(&it.told) == numbered_freely(&wreckage.told);
+    assert_eq!(it.report.is_complete(), is_equal, "{what}: {:#?}", it.report.lines());
+    it
+}
+
+fn change(dir: &Path, name: &str, change: impl FnOnce(&mut Vec<u8>)) {
+    let path = dir.join(name);
+    let mut bytes = std::fs::read(&path).unwrap();
+    change(&mut bytes);
+    std::fs::write(&path, bytes).unwrap();
+}
+
+fn read(wreckage: &Wreckage, name: &str) -> Vec<u8> {
+    std::fs::read(wreckage.dir.path().join(name)).unwrap()
+}
+
+/// The numbers of the pages in the frames of a log.
+fn frames(log: &[u8]) -> Vec<u32> {
+    let page = |frame: &[u8]| u32::from_be_bytes(frame[..4].try_into().unwrap());
+    log[LOG_HEADER..].chunks_exact(FRAME).map(page).collect()
+}
+
+fn assert_whole(it: &Recovered, what: &str) {
+    assert!(it.report.is_complete(), "{what}: {:#?}", it.report.lines());
+}
+
+#[tokio::test]
+async fn what_is_not_damaged_is_brought_back_as_it_is() {
+    for newest in [Newest::InTheLog, Newest::InTheDatabase] {
+        let wreckage = Wreckage::make(newest).await;
+        let it = after(&wreckage, "nothing", |_| {}).await;
+        assert_whole(&it, "nothing");
+        assert!(matches!(it.report.method, RecoveryMethod::Image(_)));
+    }
+}
+
+#[tokio::test]
+async fn one_bit_of_the_log_costs_at_most_one_page() {
+    let wreckage = Wreckage::make(Newest::InTheLog).await;
+    let pages = frames(&read(&wreckage, LOG));
+    assert!(pages.len() > 40, "{} frames", pages.len());
+    let mut n_whole = 0;
+    for (n, page) in pages.iter().enumerate().step_by(31) {
+        let at = LOG_HEADER + n * FRAME + FRAME_HEADER + 2000;
+        let what = format!("a bit of frame {n}, page {page}");
+        let it = after(&wreckage, &what, |dir| change(dir, LOG, |it| it[at] ^= 4)).await;
+        let is_rewritten = pages[n + 1..].contains(page);
+        if is_rewritten {
+            assert_whole(&it, &what);
+        }
+        n_whole += u32::from(it.report.is_complete());
+    }
+    assert!(n_whole > 0);
+}
+
+#[tokio::test]
+async fn nothing_is_lost_with_the_head_of_the_log_or_of_a_frame() {
+    let wreckage = Wreckage::make(Newest::InTheLog).await;
+    let n_frames = frames(&read(&wreckage, LOG)).len();
+    for at in [0, 4, 9, 17, 21, 26] {
+        let what = format!("byte {at} of the header");
+        let it = after(&wreckage, &what, |dir| change(dir, LOG, |it| it[at] ^= 1)).await;
+        assert_whole(&it, &what);
+    }
+    // The salts and the checksum of a frame say nothing that the next one does not.
+    for n in [1, n_frames / 2] {
+        for at in [8, 13, 16, 23] {
+            let what = format!("byte {at} of frame {n}");
+            let at = LOG_HEADER + n * FRAME + at;
+            let it = after(&wreckage, &what, |dir| change(dir, LOG, |it| it[at] ^= 1)).await;
+            assert_whole(&it, &what);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_log_that_is_in_the_database_already_may_be_damaged_anywhere() {
+    let [log, database] =
+        [Wreckage::make(Newest::InTheLog).await, Wreckage::make(Newest::InTheDatabase).await];
+    let n_frames = frames(&read(&log, LOG)).len();
+    for n in (0..n_frames).step_by(53) {
+        let what = format!("frame {n}");
+        let at = LOG_HEADER + n * FRAME + FRAME_HEADER + 1234;
+        let it = after(&database, &what, |dir| {
+            std::fs::copy(log.dir.path().join(LOG), dir.join(LOG)).unwrap();
+            std::fs::copy(log.dir.path().join(MARK), dir.join(MARK)).unwrap();
+            change(dir, LOG, |it| it[at] ^= 1);
+        })
+        .await;
+        assert_whole(&it, &what);
+    }
+}
+
+#[tokio::test]
+async fn of_a_log_that_is_cut_everything_before_the_cut_is_brought_back() {
+    let wreckage = Wreckage::make(Newest::InTheLog).await;
+    let length = read(&wreckage, LOG).len();
+    let mut n_events = 0;
+    for tenth in 0..=10 {
+        let to = length * tenth / 10;
+        let copied = wreckage.copied();
+        change(copied.path(), LOG, |it| it.truncate(to));
+        let it = recovered(copied.path()).await;
+        assert!(it.report.saved.n_events >= n_events, "a log of {to} bytes");
+        n_events = it.report.saved.n_events;
+        // What the mark does not know of yet cannot be missed.
+        let mark = LastMark::read(&Dir::open(copied.path()).unwrap()).unwrap().unwrap();
+        let is_known = mark.position.0 > it.report.saved.last_position;
+        assert!(!it.report.is_complete() || !is_known, "a log of {to} bytes");
+    }
+    assert_eq!(recovered(wreckage.dir.path()).await.told, wreckage.told);
+}
+
+#[tokio::test]
+async fn a_page_that_only_leads_to_others_costs_nothing() {
+    let wreckage = Wreckage::make(Newest::InTheDatabase).await;
+    let database = read(&wreckage, DATABASE);
+    let mut n_tried = [0; 4];
+    for (n, page) in database.chunks_exact(PAGE).enumerate() {
+        // Inner pages and leaves of indexes; the first one leads to all others.
+        let kind = match (n, page[0]) {
+            (0, _) => 0,
+            (_, 0x05) => 1,
+            (_, 0x02) => 2,
+            (_, 0x0a) => 3,
+            (_, _) => continue,
+        };
+        n_tried[kind] += 1;
+        if n_tried[kind] > 8 {
+            continue;
+        }
+        let what = format!("page {} ({:#04x})", n + 1, page[0]);
+        let it = after(&wreckage, &what, |dir| zero(dir, n)).await;
+        assert_whole(&it, &what);
+    }
+    assert!(n_tried[0] == 1 && n_tried[1] > 0 && n_tried[3] > 0, "{n_tried:?}");
+}
+
+#[tokio::test]
+async fn a_page_of_rows_costs_what_stood_on_it_and_no_more() {
+    let wreckage = Wreckage::make(Newest::InTheDatabase).await;
+    let database = read(&wreckage, DATABASE);
+    let (mut n_whole, mut n_tried) = (0, 0);
+    for (n, page) in database.chunks_exact(PAGE).enumerate().skip(1) {
+        let is_of_rows = page[0] == 0x0d || (page[0] == 0 && page.iter().any(|it| *it != 0));
+        if !is_of_rows || n % 7 != 0 {
+            continue;
+        }
+        n_tried += 1;
+        let it = after(&wreckage, &format!("page {}", n + 1), |dir| zero(dir, n)).await;
+        n_whole += u32::from(it.report.is_complete());
+        // A text that is lost costs no event.
+        if page[0] == 0 {
+            assert!(it.report.missing.is_empty(), "{:#?}", it.report.lines());
+        }
+    }
+    assert!(n_whole > 0 && n_whole < n_tried, "{n_whole} of {n_tried}");
+}
+
+fn zero(dir: &Path, page: usize) {
+    change(dir, DATABASE, |it| it[page * PAGE..(page + 1) * PAGE].fill(0));
+}
+
+#[tokio::test]
+async fn a_database_that_is_gone_leaves_what_the_log_has() {
+    let wreckage = Wreckage::make(Newest::InTheLog).await;
+    let remove =
+        |name: &'static str| move |dir: &Path| std::fs::remove_file(dir.join(name)).unwrap();
+    let it = after(&wreckage, "no database", remove(DATABASE)).await;
+    assert!(it.report.saved.n_events > 0, "{:#?}", it.report.lines());
+    let copied = wreckage.copied();
+    remove(LOG)(copied.path());
+    let it = recovered(copied.path()).await;
+    assert!(it.report.saved.n_runs >= 6, "{:#?}", it.report.lines());
+}
+
+#[tokio::test]
+async fn half_of_a_database_and_its_log_still_tell_what_they_have() {
+    let wreckage = Wreckage::make(Newest::InTheLog).await;
+    let half = |it: &mut Vec<u8>| it.truncate(it.len() / 2);
+    let it = after(&wreckage, "half a database", |dir| change(dir, DATABASE, half)).await;
+    assert!(it.report.saved.n_events > 0);
+    let both = |dir: &Path| {
+        change(dir, DATABASE, half);
+        change(dir, LOG, |it| it[LOG_HEADER + 3 * FRAME + 500] ^= 1);
+    };
+    after(&wreckage, "half a database and a damaged log", both).await;
+}
+
+#[tokio::test]
+async fn an_older_copy_is_brought_back_and_what_is_missing_is_counted() {
+    let [older, newer] =
+        [Wreckage::make(Newest::InTheLog).await, Wreckage::make(Newest::InTheDatabase).await];
+    let it = after(&newer, "an older copy", |dir| {
+        std::fs::copy(older.dir.path().join(DATABASE), dir.join(DATABASE)).unwrap();
+    })
+    .await;
+    assert!(it.report.n_unknown_events > 0, "{:#?}", it.report.lines());
+}
+
+#[tokio::test]
+async fn where_there_is_nothing_nothing_is_made() {
+    let dir = tempfile::tempdir().unwrap();
+    let workshop = tempfile::tempdir().unwrap();
+    let job = baton_recover::RecoverJob {
+        from: &baton_files::Dir::open(dir.path()).unwrap(),
+        workshop: &baton_files::Dir::open(workshop.path()).unwrap(),
+        definitions: Vec::new(),
+        archive: None,
+        now: jiff::Timestamp::UNIX_EPOCH,
+    };
+    let report = baton_recover::recover(&job).await.unwrap();
+    assert!(report.method == RecoveryMethod::Nothing && !report.is_complete());
+    assert_eq!(std::fs::read_dir(workshop.path()).unwrap().count(), 0);
+}

@@ -1,0 +1,23 @@
+//! Answers to commands that may be sent twice: nothing else tells what they say, so they have a
+//! checksum. One that is taken out looks like one that was forgotten after a day.
+
+use rusqlite::Connection;
+
+use super::found::Found;
+use super::scan;
+use crate::answers;
+
+const FROM: &str = "rowid as row_number, scope, key, request, answered_at, answer, checksum
+    from answered not indexed";
+
+pub(super) fn check(connection: &Connection, found: &mut Found) -> rusqlite::Result<()> {
+    scan::rows(connection, "answered", FROM, found, |row, number, found| {
+        let it = answers::read(row)?;
+        let at = row.get("answered_at")?;
+        let expected = answers::checksum(&it.scope, &it.key, &it.request.0, at, &it.answer);
+        if row.get::<_, Option<i64>>("checksum")? != Some(expected) {
+            found.in_row(number, "it is not as it was written");
+        }
+        Ok(())
+    })
+}

@@ -1,0 +1,52 @@
+//! Every event can be read, its name is that of its body, and the order of the log is the order in
+//! which runs and handoffs got their numbers.
+
+use rusqlite::{Connection, Statement};
+
+use super::found::Found;
+use super::scan;
+use crate::events;
+
+const FROM: &str = "position, run_number, version, happened_at, name, done_by, hash, body,
+    zeroblob(16) as run_id,
+    case when json_valid(body) then json_extract(body, '$.type') end as body_name,
+    case when json_valid(body) then json_extract(body, '$.handoff') end as no
+    from events not indexed";
+
+pub(super) fn check(connection: &Connection, found: &mut Found) -> rusqlite::Result<()> {
+    let mut n_runs = 0_i64;
+    let mut next_handoff: Statement<'_> =
+        connection.prepare("select run_number, no from handoffs not indexed order by number")?;
+    let mut handoffs = next_handoff.query([])?;
+    let mut is_in_order = true;
+    scan::rows(connection, "events", FROM, found, |row, number, found| {
+        let event = events::read(row)?;
+        let body_name: Option<String> = row.get("body_name")?;
+        if body_name.as_deref() != Some(event.name.as_str()) {
+            found.in_row(number, "its name is not that of its body");
+        }
+        let run_number: i64 = row.get("run_number")?;
+        if !is_in_order {
+            return Ok(());
+        }
+        if body_name.as_deref() == Some("run.started") {
+            n_runs += 1;
+            if run_number != n_runs {
+                let what = format!("it starts run {run_number} where run {n_runs} was started");
+                found.in_row(number, &what);
+                is_in_order = false;
+            }
+        } else if body_name.as_deref() == Some("handoff.created") {
+            let made = match handoffs.next()? {
+                Some(row) => Some((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)),
+                None => None,
+            };
+            if made != Some((run_number, row.get("no")?)) {
+                let what = "the handoff that it made does not have the number of its turn";
+                found.in_row(number, what);
+                is_in_order = false;
+            }
+        }
+        Ok(())
+    })
+}

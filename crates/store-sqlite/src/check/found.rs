@@ -1,0 +1,57 @@
+//! What a check has found: the first few in words, the others counted.
+
+/// Enough to see what has happened; a broken table would fill pages with the same sentence.
+const MOST_IN_WORDS: usize = 10;
+
+/// The problems of one table.
+#[derive(Debug)]
+pub(super) struct Found {
+    table: &'static str,
+    lines: Vec<String>,
+    n_more: u64,
+}
+
+impl Found {
+    pub(super) fn of(table: &'static str) -> Self {
+        Self { table, lines: Vec::new(), n_more: 0 }
+    }
+
+    pub(super) fn add(&mut self, problem: impl Into<String>) {
+        if self.lines.len() < MOST_IN_WORDS {
+            self.lines.push(problem.into());
+        } else {
+            self.n_more += 1;
+        }
+    }
+
+    /// With the row that it is about.
+    pub(super) fn in_row(&mut self, number: i64, what: &str) {
+        self.add(format!("row {number} of `{}`: {what}", self.table));
+    }
+
+    pub(super) fn into_lines(mut self) -> Vec<String> {
+        match self.n_more {
+            0 => {}
+            1 => self.lines.push(format!("`{}`: 1 more problem", self.table)),
+            n => self.lines.push(format!("`{}`: {n} more problems", self.table)),
+        }
+        self.lines
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_broken_table_does_not_fill_pages() {
+        let mut found = Found::of("events");
+        for number in 1..=1000 {
+            found.in_row(number, "it is gone");
+        }
+        let lines = found.into_lines();
+        assert_eq!(lines.len(), 11);
+        assert_eq!(lines[0], "row 1 of `events`: it is gone");
+        assert_eq!(lines[10], "`events`: 990 more problems");
+    }
+}

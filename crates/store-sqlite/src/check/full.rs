@@ -1,0 +1,96 @@
+//! Everything that is wrong with the file: one check for each table, none stops the others.
+//!
+//! What the events of a run tell is not looked at here: that is `baton_engine::verify_all`, for
+//! every backend alike. A table that only helps is checked against what it follows from; a new one
+//! gets a file beside this one and a line in [`CHECKS`].
+
+use rusqlite::Connection;
+
+use super::found::Found;
+use super::{
+    answered, contents, cursors, definitions, due, events, handoffs, numbers, outbox, runs, schema,
+    stories, timers,
+};
+use crate::error::{damage, is_passing};
+
+type Check = fn(&Connection, &mut Found) -> rusqlite::Result<()>;
+
+/// In the order of the report: what explains the others comes first.
+const CHECKS: [(&str, Check); 15] = [
+    ("sqlite_schema", schema::check),
+    ("schema_migrations", schema::check_migrations),
+    ("sqlite_sequence", numbers::check),
+    ("runs", runs::check),
+    ("events", events::check),
+    ("handoffs", handoffs::check),
+    ("contents", contents::check),
+    ("definitions", definitions::check),
+    ("stories", stories::check),
+    ("answered", answered::check),
+    ("outbox", outbox::check),
+    ("cursors", cursors::check),
+    ("timers", timers::check),
+    ("due", due::check),
+    ("the file", in_references),
+];
+
+/// Everything that is wrong with the file, read from end to end at one moment.
+pub(crate) fn in_full(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    // The tables are compared with each other, and a server may be writing.
+    connection.execute_batch("begin")?;
+    let problems = at_one_moment(connection);
+    connection.execute_batch("rollback")?;
+    problems
+}
+
+/// Whether SQLite can read all of the file, in one statement: for a file that another process has
+/// open. Whether what it tells is true can be seen in a copy.
+pub(crate) fn in_file(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    run("the file", in_pages, connection)
+}
+
+fn at_one_moment(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let mut problems = in_file(connection)?;
+    for (table, check) in CHECKS {
+        problems.extend(run(table, check, connection)?);
+    }
+    Ok(problems)
+}
+
+fn run(
+    table: &'static str,
+    check: Check,
+    connection: &Connection,
+) -> rusqlite::Result<Vec<String>> {
+    let mut found = Found::of(table);
+    match check(connection, &mut found) {
+        Ok(()) => {}
+        Err(error) if is_passing(&error) => return Err(error),
+        Err(error) => found.add(format!("`{table}` cannot be checked: {}", damage(&error))),
+    }
+    Ok(found.into_lines())
+}
+
+/// Pages, trees, indexes, types and the rules of the columns, as SQLite knows them.
+fn in_pages(connection: &Connection, found: &mut Found) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare("pragma integrity_check")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let line: String = row.get(0)?;
+        if line != "ok" {
+            found.add(format!("the file is damaged: {line}"));
+        }
+    }
+    Ok(())
+}
+
+fn in_references(connection: &Connection, found: &mut Found) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare("pragma foreign_key_check")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let (table, number): (String, Option<i64>) = (row.get(0)?, row.get(1)?);
+        let number = number.unwrap_or_default();
+        found.add(format!("row {number} of `{table}` refers to what is not there"));
+    }
+    Ok(())
+}

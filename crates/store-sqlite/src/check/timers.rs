@@ -1,0 +1,34 @@
+//! Timers: when a lease ends is the one thing that no event tells, so it has a checksum. Which
+//! timers there are is compared with the runs by `baton_engine::verify_all`.
+
+use rusqlite::Connection;
+
+use super::found::Found;
+use crate::error::damage;
+use crate::timers;
+
+pub(super) fn check(connection: &Connection, found: &mut Found) -> rusqlite::Result<()> {
+    let sql = "select timers.run_number, timers.no, timers.kind, timers.fence, timers.seconds,
+                   timers.due_at, timers.checksum, runs.id as run_id
+               from timers join runs on runs.number = timers.run_number
+               order by timers.run_number, timers.no";
+    let mut statement = connection.prepare(sql)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        match timers::read(row) {
+            Ok(timer) => {
+                let (fence, due_at) = (row.get("fence")?, row.get("due_at")?);
+                let expected = timers::checksum(timer.run, timer.no, fence, due_at);
+                if row.get::<_, Option<i64>>("checksum")? != Some(expected) {
+                    let number: i64 = row.get("run_number")?;
+                    let no = timer.no;
+                    found.add(format!(
+                        "run {number}: the timer of {no} in `timers` is not as it was written"
+                    ));
+                }
+            }
+            Err(error) => found.add(damage(&error)),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,125 @@
+//! Checksums of rows that no event tells of: they show what a disk or another program has changed.
+//! They are no seal: a program that knows this file can make them anew.
+
+use baton_core::run::{HandoffNo, RunId};
+use rusqlite::{Connection, params};
+use sha2::{Digest as _, Sha256};
+
+use crate::{answers, cursors, story_log, timers};
+
+/// One value of a row. Each goes in with its type and its length, so that nothing can move from one
+/// column to the next.
+#[derive(Clone, Copy)]
+pub(crate) enum Part<'a> {
+    Text(&'a str),
+    Bytes(&'a [u8]),
+    Integer(i64),
+    Null,
+}
+
+impl<'a> Part<'a> {
+    pub(crate) fn maybe_text(text: Option<&'a str>) -> Self {
+        text.map_or(Part::Null, Part::Text)
+    }
+}
+
+pub(crate) fn digest(parts: &[Part<'_>]) -> [u8; 32] {
+    let mut digest = Sha256::new();
+    for part in parts {
+        let integer;
+        let (kind, bytes): (u8, &[u8]) = match part {
+            Part::Null => (0, &[]),
+            Part::Integer(it) => {
+                integer = it.to_be_bytes();
+                (1, &integer)
+            }
+            Part::Text(it) => (2, it.as_bytes()),
+            Part::Bytes(it) => (3, it),
+        };
+        digest.update([kind]);
+        digest.update((bytes.len() as u64).to_be_bytes());
+        digest.update(bytes);
+    }
+    digest.finalize().into()
+}
+
+/// Short, for the column of a row: eight bytes of the digest.
+pub(crate) fn checksum(parts: &[Part<'_>]) -> i64 {
+    let [a, b, c, d, e, f, g, h, ..] = digest(parts);
+    i64::from_be_bytes([a, b, c, d, e, f, g, h])
+}
+
+/// Gives the rows of an older Baton their checksums, and its stories the beginning of their log.
+pub(crate) fn fill(connection: &Connection) -> rusqlite::Result<()> {
+    fill_answered(connection)?;
+    fill_cursors(connection)?;
+    fill_timers(connection)?;
+    story_log::fill(connection)
+}
+
+fn fill_answered(connection: &Connection) -> rusqlite::Result<()> {
+    let mut update = connection.prepare("update answered set checksum = ?2 where rowid = ?1")?;
+    let sql = "select rowid, scope, key, request, answered_at, answer from answered";
+    let mut statement = connection.prepare(sql)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let (scope, key, answer): (String, String, String) =
+            (row.get(1)?, row.get(2)?, row.get(5)?);
+        let request: [u8; 32] = row.get(3)?;
+        let sum = answers::checksum(&scope, &key, &request, row.get(4)?, &answer);
+        update.execute(params![row.get::<_, i64>(0)?, sum])?;
+    }
+    Ok(())
+}
+
+fn fill_cursors(connection: &Connection) -> rusqlite::Result<()> {
+    let mut update = connection.prepare("update cursors set checksum = ?2 where rowid = ?1")?;
+    let mut statement = connection.prepare("select rowid, projector, position from cursors")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let sum = cursors::checksum(&row.get::<_, String>(1)?, row.get(2)?);
+        update.execute(params![row.get::<_, i64>(0)?, sum])?;
+    }
+    Ok(())
+}
+
+fn fill_timers(connection: &Connection) -> rusqlite::Result<()> {
+    let sql = "update timers set checksum = ?3 where run_number = ?1 and no = ?2";
+    let mut update = connection.prepare(sql)?;
+    let sql = "select timers.run_number, timers.no, timers.fence, timers.due_at, runs.id
+               from timers join runs on runs.number = timers.run_number";
+    let mut statement = connection.prepare(sql)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let (run_number, no): (i64, u32) = (row.get(0)?, row.get(1)?);
+        let run = RunId(uuid::Uuid::from_bytes(row.get(4)?));
+        let sum = timers::checksum(run, HandoffNo(no), row.get(2)?, row.get(3)?);
+        update.execute(params![run_number, no, sum])?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_can_move_from_one_part_to_the_next() {
+        let different = [
+            &[Part::Text("ab"), Part::Text("c")][..],
+            &[Part::Text("a"), Part::Text("bc")],
+            &[Part::Text("abc")],
+            &[Part::Bytes(b"abc")],
+            &[Part::Text("abc"), Part::Null],
+            &[Part::Text("abc"), Part::Text("")],
+            &[Part::Integer(0)],
+            &[Part::Null],
+            &[],
+        ];
+        for (i, a) in different.iter().enumerate() {
+            for b in &different[i + 1..] {
+                assert_ne!(checksum(a), checksum(b));
+            }
+        }
+    }
+}

@@ -1,0 +1,411 @@
+//! Where salvaged rows are kept until they are proven: in a database of its own, because there may
+//! be more of them than fits in memory, and most come many times.
+
+use baton_core::content::{Content, ContentId};
+use baton_core::hash::Hash;
+use baton_core::names::{Principal, StoryKey, WorkflowName};
+use baton_core::run::{HandoffId, HandoffNo, RunId};
+use baton_core::story::Story;
+use baton_files::Dir;
+use baton_store::{Answered, Definition, Position, StoreError, Version};
+use jiff::Timestamp;
+use rusqlite::{Connection, Row, params};
+use sha2::{Digest as _, Sha256};
+use uuid::Uuid;
+
+use crate::columns::{hash, integer, list, list_text, nearest_nanoseconds, number, parsed, time};
+use crate::connect;
+use crate::contents;
+use crate::error::{OpenError, to_open, to_store};
+use crate::salvage::{SalvagedEvent, SalvagedRow, Trust};
+
+const SCRATCH_FILE: &str = "salvage.db";
+
+/// The rows are under the numbers that they were found with. A number may have been found with rows
+/// of two runs, where one of the sources is of another time.
+const TABLES: &str = "
+create table events (
+    run_number integer not null, version integer not null, digest blob not null,
+    position integer not null, happened_at integer not null, done_by text not null,
+    hash blob not null, body text not null, is_committed integer not null,
+    primary key (run_number, version, digest)
+);
+create index events_by_position on events (position);
+create table run_numbers (run_number integer primary key);
+create table contents (
+    id blob primary key, nonce blob, kind text, format text, hash blob, text text
+);
+create table runs (
+    number integer not null, id blob not null, version integer not null, head blob not null,
+    is_committed integer not null, primary key (number, id, version)
+);
+create table numbered (id blob not null, number integer not null, primary key (id, number));
+create index numbered_by_number on numbered (number);
+create table handoffs (
+    run_number integer not null, no integer not null, id blob not null, number integer not null,
+    primary key (run_number, no, id, number)
+);
+create index handoffs_by_id on handoffs (id);
+create table definitions (hash blob not null, name text not null, text text not null, primary key (hash, text));
+create table stories (
+    key text primary key, trust integer not null, title text, description text, acceptance text,
+    depends_on text, priority integer, branch text, pr_url text, created_at integer
+);
+create table story_rows (number integer primary key);
+create table answered (
+    scope text, key text, trust integer not null, request blob, answered_at integer, answer text,
+    primary key (scope, key)
+);
+create table outbox (
+    id integer primary key, trust integer not null, run_number integer, about text,
+    added_at integer
+);
+create index outbox_by_run on outbox (run_number);
+create table identities (project blob primary key, mark integer not null);
+";
+
+#[derive(Debug)]
+pub struct Hold {
+    connection: Connection,
+}
+
+/// How far a run had come, by a row of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunClue {
+    pub id: RunId,
+    pub version: Version,
+    pub head: Hash,
+    pub is_committed: bool,
+}
+
+/// An event as it was found, and whether it stood where something committed stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeldEvent {
+    pub event: SalvagedEvent,
+    pub is_committed: bool,
+}
+
+/// Something that the world is to be told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeldPromise {
+    pub id: u64,
+    pub about: String,
+    pub at: Timestamp,
+}
+
+impl Hold {
+    /// Makes an empty one in a folder that is thrown away later.
+    pub fn make(dir: &Dir) -> Result<Self, OpenError> {
+        let path = dir.path().join(SCRATCH_FILE);
+        let connection = connect::scratch(&path)?;
+        connection.execute_batch(TABLES).map_err(to_open(&path))?;
+        connection.execute_batch("begin").map_err(to_open(&path))?;
+        Ok(Self { connection })
+    }
+
+    pub fn put(&mut self, row: &SalvagedRow, trust: Trust) -> Result<(), StoreError> {
+        self.try_put(row, trust).map_err(to_store)
+    }
+
+    fn try_put(&self, row: &SalvagedRow, trust: Trust) -> rusqlite::Result<()> {
+        match row {
+            SalvagedRow::Event { run_number, event } => self.put_event(*run_number, event, trust),
+            SalvagedRow::Content { content, .. } => contents::hold(&self.connection, content),
+            SalvagedRow::Run { number, id, version, head } => self.execute(
+                "insert into runs values (?1, ?2, ?3, ?4, ?5) on conflict (number, id, version)
+                 do update set is_committed = max(is_committed, excluded.is_committed)",
+                params![
+                    integer(*number),
+                    id.0.as_bytes(),
+                    integer(version.0),
+                    head.0,
+                    trust.is_committed()
+                ],
+            ),
+            SalvagedRow::Handoff { number, id, run_number, no } => {
+                let sql = "insert or ignore into handoffs values (?1, ?2, ?3, ?4)";
+                let params = params![integer(*run_number), no.0, id.0.as_bytes(), integer(*number)];
+                self.execute(sql, params)
+            }
+            SalvagedRow::Numbered { id, number } => self.execute(
+                "insert or ignore into numbered values (?1, ?2)",
+                params![id.as_bytes(), integer(*number)],
+            ),
+            SalvagedRow::Definition(Definition { hash, name, text }) => self.execute(
+                "insert or ignore into definitions values (?1, ?2, ?3)",
+                params![hash.0, name.as_str(), text],
+            ),
+            SalvagedRow::Story { rowid, story, created_at } => {
+                if let Some(rowid) = rowid {
+                    let sql = "insert or ignore into story_rows values (?1)";
+                    self.execute(sql, [integer(*rowid)])?;
+                }
+                self.put_story(story, *created_at, trust)
+            }
+            SalvagedRow::Answered(answered) => self.execute(
+                "insert into answered values (?1, ?2, ?3, ?4, ?5, ?6)
+                 on conflict (scope, key) do update set trust = excluded.trust,
+                     request = excluded.request, answered_at = excluded.answered_at,
+                     answer = excluded.answer
+                 where excluded.trust > trust",
+                params![
+                    answered.scope,
+                    answered.key,
+                    trust.rank(),
+                    answered.request.0,
+                    nearest_nanoseconds(answered.at),
+                    answered.answer
+                ],
+            ),
+            SalvagedRow::Outbox { id, run_number, about, at } => self.execute(
+                "insert into outbox values (?1, ?2, ?3, ?4, ?5)
+                 on conflict (id) do update set trust = excluded.trust,
+                     run_number = excluded.run_number, about = excluded.about,
+                     added_at = excluded.added_at
+                 where excluded.trust > trust",
+                params![
+                    integer(*id),
+                    trust.rank(),
+                    integer(*run_number),
+                    about,
+                    nearest_nanoseconds(*at)
+                ],
+            ),
+            SalvagedRow::Identity { project, mark } => self.execute(
+                "insert into identities values (?1, ?2)
+                 on conflict (project) do update set mark = max(mark, excluded.mark)",
+                params![project.as_bytes(), mark],
+            ),
+        }
+    }
+
+    fn put_event(&self, run_number: u64, it: &SalvagedEvent, trust: Trust) -> rusqlite::Result<()> {
+        let mut digest = Sha256::new();
+        digest.update(it.position.0.to_be_bytes());
+        digest.update(it.at.as_nanosecond().to_be_bytes());
+        digest.update(it.hash.0);
+        digest.update(it.by.as_str());
+        digest.update([0]);
+        digest.update(&it.body);
+        let digest: [u8; 32] = digest.finalize().into();
+        let sql = "insert into events values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+                   on conflict (run_number, version, digest)
+                   do update set is_committed = 1 where excluded.is_committed > is_committed";
+        self.execute(
+            sql,
+            params![
+                integer(run_number),
+                integer(it.version.0),
+                digest,
+                integer(it.position.0),
+                nearest_nanoseconds(it.at),
+                it.by.as_str(),
+                it.hash.0,
+                it.body,
+                trust.is_committed()
+            ],
+        )?;
+        self.execute("insert or ignore into run_numbers values (?1)", [integer(run_number)])
+    }
+
+    fn put_story(&self, it: &Story, created_at: Timestamp, trust: Trust) -> rusqlite::Result<()> {
+        let sql = "insert into stories values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+                   on conflict (key) do update set trust = excluded.trust, title = excluded.title,
+                       description = excluded.description, acceptance = excluded.acceptance,
+                       depends_on = excluded.depends_on, priority = excluded.priority,
+                       branch = excluded.branch, pr_url = excluded.pr_url,
+                       created_at = excluded.created_at
+                   where excluded.trust > trust";
+        let depends_on: Vec<String> = it.depends_on.iter().map(|it| it.to_string()).collect();
+        let params = params![
+            it.key.as_str(),
+            trust.rank(),
+            it.title,
+            it.description,
+            list_text(&it.acceptance),
+            list_text(&depends_on),
+            it.priority,
+            it.branch,
+            it.pr_url,
+            nearest_nanoseconds(created_at)
+        ];
+        self.execute(sql, params)
+    }
+
+    /// Every number under which something of a run was found, in order.
+    pub fn run_numbers(&self) -> Result<Vec<u64>, StoreError> {
+        let sql = "select run_number as n from run_numbers
+                   union select number from runs
+                   union select run_number from handoffs order by 1";
+        self.rows(sql, [], |row| number(row, "n"))
+    }
+
+    /// Every row that was found of a run with this number, the furthest last.
+    pub fn clues(&self, run_number: u64) -> Result<Vec<RunClue>, StoreError> {
+        let sql = "select id, version, head, is_committed from runs
+                   where number = ?1 order by version";
+        self.rows(sql, [integer(run_number)], |row| {
+            Ok(RunClue {
+                id: RunId(Uuid::from_bytes(row.get("id")?)),
+                version: Version(number(row, "version")?),
+                head: hash(row, "head")?,
+                is_committed: row.get("is_committed")?,
+            })
+        })
+    }
+
+    /// Ids that an index has under this number: of a run or of a handoff.
+    pub fn ids_with_number(&self, number: u64) -> Result<Vec<RunId>, StoreError> {
+        let sql = "select id from numbered where number = ?1";
+        self.rows(sql, [integer(number)], |row| Ok(RunId(Uuid::from_bytes(row.get("id")?))))
+    }
+
+    /// Everything that was found as an event of the run with this number, by version.
+    pub fn events(&self, run_number: u64) -> Result<Vec<HeldEvent>, StoreError> {
+        let sql = "select position, version, happened_at, done_by, hash, body, is_committed
+                   from events where run_number = ?1 order by version";
+        self.rows(sql, [integer(run_number)], |row| {
+            let event = SalvagedEvent {
+                position: Position(number(row, "position")?),
+                version: Version(number(row, "version")?),
+                at: time(row, "happened_at")?,
+                by: parsed(row, "done_by", |it| Principal::parse(it).ok())?,
+                body: row.get("body")?,
+                hash: hash(row, "hash")?,
+            };
+            Ok(HeldEvent { event, is_committed: row.get("is_committed")? })
+        })
+    }
+
+    /// The runs that have an event at this position.
+    pub fn runs_at(&self, position: Position) -> Result<Vec<u64>, StoreError> {
+        let sql = "select distinct run_number as n from events where position = ?1";
+        self.rows(sql, [integer(position.0)], |row| number(row, "n"))
+    }
+
+    /// The handoffs that were found as those of the run with this number.
+    pub fn handoffs(&self, run_number: u64) -> Result<Vec<HandoffNo>, StoreError> {
+        let sql = "select distinct no from handoffs where run_number = ?1 order by no";
+        self.rows(sql, [integer(run_number)], |row| Ok(HandoffNo(row.get("no")?)))
+    }
+
+    /// The number of a handoff; none where it was not found, or with more than one.
+    pub fn handoff_number(&self, id: HandoffId) -> Result<Option<u64>, StoreError> {
+        let of_rows = "select distinct number as n from handoffs where id = ?1";
+        let of_index = "select number as n from numbered where id = ?1";
+        for sql in [of_rows, of_index] {
+            let numbers = self.rows(sql, [id.0.as_bytes()], |row| number(row, "n"))?;
+            if let [number] = numbers.as_slice() {
+                return Ok(Some(*number));
+            }
+        }
+        Ok(None)
+    }
+
+    pub fn content(&self, id: ContentId) -> Result<Option<Content>, StoreError> {
+        let sql = "select id, nonce, kind, format, hash, text from contents where id = ?1";
+        let rows = self.rows(sql, [id.0.0], contents::read)?;
+        Ok(rows.into_iter().next())
+    }
+
+    /// Texts that were found under this hash. Which of them has it, is to be proven.
+    pub fn definitions(&self, which: Hash) -> Result<Vec<Definition>, StoreError> {
+        let sql = "select hash, name, text from definitions where hash = ?1";
+        self.rows(sql, [which.0], |row| {
+            Ok(Definition {
+                hash: hash(row, "hash")?,
+                name: parsed(row, "name", |it| WorkflowName::parse(it).ok())?,
+                text: row.get("text")?,
+            })
+        })
+    }
+
+    /// The stories after a key, as they were last written.
+    pub fn stories(&self, after: &str, most: u32) -> Result<Vec<(Story, Timestamp)>, StoreError> {
+        let sql = "select * from stories where key > ?1 order by key limit ?2";
+        self.rows(sql, params![after, most], |row| {
+            let keys = |text: &str| {
+                list(text)?.iter().map(|it| StoryKey::parse(it).ok()).collect::<Option<Vec<_>>>()
+            };
+            let story = Story {
+                key: parsed(row, "key", |it| StoryKey::parse(it).ok())?,
+                title: row.get("title")?,
+                description: row.get("description")?,
+                acceptance: parsed(row, "acceptance", list)?,
+                depends_on: parsed(row, "depends_on", keys)?,
+                priority: row.get("priority")?,
+                branch: row.get("branch")?,
+                pr_url: row.get("pr_url")?,
+            };
+            Ok((story, time(row, "created_at")?))
+        })
+    }
+
+    /// How many stories there must have been besides those that were found.
+    pub fn n_lost_stories(&self) -> Result<u64, StoreError> {
+        let sql = "select coalesce(max(number), 0) - count(*) as n from story_rows";
+        Ok(self.rows(sql, [], |row| number(row, "n"))?.first().copied().unwrap_or(0))
+    }
+
+    /// The last position that anything was found at.
+    pub fn last_position(&self) -> Result<Position, StoreError> {
+        let sql = "select coalesce(max(position), 0) as n from events";
+        let found = self.rows(sql, [], |row| number(row, "n"))?;
+        Ok(found.first().map_or(Position::START, |it| Position(*it)))
+    }
+
+    /// A page of the answers to commands that may be sent again.
+    pub fn answered(&self, skip: u64, most: u32) -> Result<Vec<Answered>, StoreError> {
+        let sql = "select * from answered order by rowid limit ?2 offset ?1";
+        self.rows(sql, params![integer(skip), most], |row| {
+            Ok(Answered {
+                scope: row.get("scope")?,
+                key: row.get("key")?,
+                request: hash(row, "request")?,
+                answer: row.get("answer")?,
+                at: time(row, "answered_at")?,
+            })
+        })
+    }
+
+    /// What the world was to be told of a run. It may have been told already: twice is better than
+    /// never.
+    pub fn outbox(&self, run_number: u64) -> Result<Vec<HeldPromise>, StoreError> {
+        let sql = "select id, about, added_at from outbox where run_number = ?1 order by id";
+        self.rows(sql, [integer(run_number)], |row| {
+            let (about, at) = (row.get("about")?, time(row, "added_at")?);
+            Ok(HeldPromise { id: number(row, "id")?, about, at })
+        })
+    }
+
+    /// The last number that was given to such a promise.
+    pub fn last_promise(&self) -> Result<u64, StoreError> {
+        let sql = "select coalesce(max(id), 0) as n from outbox";
+        Ok(self.rows(sql, [], |row| number(row, "n"))?.first().copied().unwrap_or(0))
+    }
+
+    /// The project that the database said it belongs to, where it was found with one alone, and
+    /// the last number of its marks.
+    pub fn identity(&self) -> Result<Option<(Uuid, u64)>, StoreError> {
+        let found = self.rows("select project, mark from identities", [], |row| {
+            Ok((Uuid::from_bytes(row.get("project")?), number(row, "mark")?))
+        })?;
+        Ok(if let [identity] = found.as_slice() { Some(*identity) } else { None })
+    }
+
+    fn execute(&self, sql: &str, params: impl rusqlite::Params) -> rusqlite::Result<()> {
+        self.connection.prepare_cached(sql)?.execute(params).map(|_| ())
+    }
+
+    fn rows<T>(
+        &self,
+        sql: &str,
+        params: impl rusqlite::Params,
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, StoreError> {
+        let rows = || -> rusqlite::Result<Vec<T>> {
+            self.connection.prepare_cached(sql)?.query_map(params, read)?.collect()
+        };
+        rows().map_err(to_store)
+    }
+}

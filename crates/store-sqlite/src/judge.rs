@@ -1,0 +1,168 @@
+//! Looks at the files of a database before anything may write, checkpoint or delete.
+//!
+//! SQLite takes the whole beginning of a damaged log for the log, moves it into the database and
+//! deletes it; and takes what is left of a cut database for a new one. So its files are judged
+//! first, read-only, whatever their size. What is found damaged is left byte for byte as it was.
+
+mod header;
+
+use std::collections::BTreeSet;
+use std::io::BufReader;
+use std::path::Path;
+
+use baton_files::{Access, Dir, FileError};
+use rusqlite::{Connection, OptionalExtension as _};
+
+use self::header::DatabaseHeader;
+use crate::error::{Damage, OpenError, to_open};
+use crate::mark::{LogPart, MarkNumber, MarkedLog, StoredMark};
+use crate::wal::{Frames, Wal};
+use crate::{FILE, check, identity};
+
+pub(crate) const WAL_FILE: &str = "baton.db-wal";
+/// Of a mode that Baton never uses. SQLite would write what it holds over the database.
+const JOURNAL_FILE: &str = "baton.db-journal";
+
+/// What was found, where nothing speaks against opening the database.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Judgement {
+    /// What the file beside the database says; none for a new or an older database.
+    pub(crate) mark: StoredMark,
+    pub(crate) has_database: bool,
+    /// The last process to write had no time to close the database.
+    pub(crate) is_unclean: bool,
+}
+
+/// Judges the files in `dir`, as far as that goes without SQLite.
+pub(crate) fn judge_files(dir: &Dir) -> Result<Judgement, OpenError> {
+    let mark = StoredMark::read(dir)?;
+    let n_bytes = length(dir, FILE)?;
+    let wal = read_wal(dir)?;
+    if length(dir, JOURNAL_FILE)? > 0 {
+        return Err(damaged(dir, Damage::Journal));
+    }
+    if n_bytes == 0 {
+        return judge_absent(dir, mark, &wal.wal);
+    }
+    let header = DatabaseHeader::read(dir)?.ok_or_else(|| damaged(dir, Damage::Header))?;
+    let frames = judge_log(dir, &header, &wal.wal, &mark)?;
+    header.check_length(n_bytes, frames, &wal.pages).map_err(|it| damaged(dir, it))?;
+    Ok(Judgement { mark, has_database: true, is_unclean: wal.wal != Wal::Empty })
+}
+
+/// The log as it was read, and which pages of the database it has.
+struct ReadWal {
+    wal: Wal,
+    pages: BTreeSet<u32>,
+}
+
+fn read_wal(dir: &Dir) -> Result<ReadWal, OpenError> {
+    let mut pages = BTreeSet::new();
+    let n_bytes = length(dir, WAL_FILE)?;
+    if n_bytes == 0 {
+        return Ok(ReadWal { wal: Wal::Empty, pages });
+    }
+    let file = dir.open_file(WAL_FILE, Access::Read).map_err(OpenError::Files)?;
+    let wal = Wal::read(BufReader::with_capacity(1 << 20, file), n_bytes, |it| pages.extend(it))
+        .map_err(|source| OpenError::File { path: dir.path().join(WAL_FILE), source })?;
+    Ok(ReadWal { wal, pages })
+}
+
+/// There is no database. That is how a project begins, but not how it goes on.
+fn judge_absent(dir: &Dir, mark: StoredMark, wal: &Wal) -> Result<Judgement, OpenError> {
+    if *wal != Wal::Empty {
+        return Err(damaged(dir, Damage::LogAlone));
+    }
+    let path = dir.path().join(FILE);
+    match &mark {
+        StoredMark::None => Ok(Judgement { mark, has_database: false, is_unclean: false }),
+        StoredMark::Unreadable => Err(OpenError::Missing { path, position: None }),
+        StoredMark::Mark(it) => Err(OpenError::Missing { path, position: Some(it.position.0) }),
+    }
+}
+
+/// The log is whole, as far as it can tell by itself and as far as the mark knows.
+fn judge_log<'a>(
+    dir: &Dir,
+    header: &DatabaseHeader,
+    wal: &'a Wal,
+    mark: &StoredMark,
+) -> Result<Option<&'a Frames>, OpenError> {
+    let marked = match mark {
+        StoredMark::Mark(it) => it.log,
+        StoredMark::None | StoredMark::Unreadable => MarkedLog::Empty,
+    };
+    let frames = match (wal, marked) {
+        (Wal::Empty, MarkedLog::Empty | MarkedLog::Moved(_)) => return Ok(None),
+        (Wal::Empty, MarkedLog::Needed(LogPart { n_frames, .. })) => {
+            return Err(damaged(dir, Damage::LogMissing { n_frames }));
+        }
+        (Wal::HeaderBroken { .. }, _) => return Err(damaged(dir, Damage::LogHeader)),
+        (Wal::Frames(frames), _) => frames,
+    };
+    if frames.header.page_size != header.page_size {
+        return Err(damaged(dir, Damage::LogHeader));
+    }
+    if let Some(stranded) = frames.stranded {
+        let n_whole = frames.n_committed;
+        return Err(damaged(dir, Damage::LogBroken { n_whole, stranded }));
+    }
+    let (MarkedLog::Needed(part) | MarkedLog::Moved(part)) = marked else {
+        return Ok(Some(frames));
+    };
+    if part.salts == frames.header.salts && frames.n_committed < part.n_frames {
+        let (n_whole, n_frames) = (frames.n_committed, part.n_frames);
+        return Err(damaged(dir, Damage::LogShort { n_whole, n_frames }));
+    }
+    Ok(Some(frames))
+}
+
+/// The database at `path` is the one that was last open here, and no older. `connection` cannot
+/// write to it.
+pub(crate) fn judge_contents(
+    connection: &Connection,
+    path: &Path,
+    judgement: &Judgement,
+) -> Result<(), OpenError> {
+    check::at_start(connection, path)?;
+    let found = found_identity(connection).map_err(to_open(path))?;
+    let path = path.to_owned();
+    let StoredMark::Mark(mark) = &judgement.mark else { return Ok(()) };
+    let marked = mark.position.0;
+    match found {
+        // Made by a Baton that did not know of marks, so before the mark.
+        None => Err(OpenError::Older { path, marked }),
+        Some((identity, _)) if identity != mark.identity => Err(OpenError::Exchanged { path }),
+        Some((_, number)) if number < mark.number => Err(OpenError::Older { path, marked }),
+        Some(_) => Ok(()),
+    }
+}
+
+/// None for a database that has no identity yet.
+fn found_identity(
+    connection: &Connection,
+) -> rusqlite::Result<Option<(baton_store::Identity, MarkNumber)>> {
+    let sql = "select 1 from sqlite_schema where type = 'table' and name = 'identity'";
+    if connection.query_row(sql, [], |_| Ok(())).optional()?.is_none() {
+        return Ok(None);
+    }
+    Ok(Some((identity::find(connection)?, identity::mark_number(connection)?)))
+}
+
+fn length(dir: &Dir, name: &str) -> Result<u64, OpenError> {
+    Ok(dir.entry(name).map_err(OpenError::Files)?.map_or(0, |it| it.n_bytes))
+}
+
+fn damaged(dir: &Dir, damage: Damage) -> OpenError {
+    OpenError::Damaged { path: dir.path().join(damage.file()), damage, source: None }
+}
+
+/// For what the file module refuses.
+impl From<FileError> for OpenError {
+    fn from(error: FileError) -> Self {
+        Self::Files(error)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,70 @@
+//! The first hundred bytes of a database, read without SQLite.
+//! <https://sqlite.org/fileformat2.html#the_database_header>
+
+use std::collections::BTreeSet;
+use std::io::Read as _;
+
+use baton_files::{Access, Dir};
+
+use crate::FILE;
+use crate::error::{Damage, OpenError};
+use crate::wal::Frames;
+
+const LENGTH: usize = 100;
+const MAGIC: &[u8] = b"SQLite format 3\0";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct DatabaseHeader {
+    pub(super) page_size: u32,
+    /// As the last transaction that was moved here left it; none where an old SQLite wrote it.
+    n_pages: Option<u32>,
+}
+
+impl DatabaseHeader {
+    /// None where it is not the beginning of a database.
+    pub(super) fn read(dir: &Dir) -> Result<Option<Self>, OpenError> {
+        let mut file = dir.open_file(FILE, Access::Read)?;
+        let mut bytes = [0; LENGTH];
+        match file.read_exact(&mut bytes) {
+            Ok(()) => Ok(Self::parse(&bytes)),
+            Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => Ok(None),
+            Err(source) => Err(OpenError::File { path: dir.path().join(FILE), source }),
+        }
+    }
+
+    fn parse(bytes: &[u8; LENGTH]) -> Option<Self> {
+        let word = |at: usize| {
+            u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+        };
+        let page_size = match u16::from_be_bytes([bytes[16], bytes[17]]) {
+            1 => 65536,
+            other => u32::from(other),
+        };
+        let is_database = bytes.starts_with(MAGIC)
+            && page_size.is_power_of_two()
+            && (512..=65536).contains(&page_size);
+        // The count of pages is right if it was written along with the counter of changes.
+        let is_counted = word(24) == word(92) && word(28) > 0;
+        is_database.then(|| Self { page_size, n_pages: is_counted.then(|| word(28)) })
+    }
+
+    /// Every page is in the file or in the log. A checkpoint that was cut short may leave a file
+    /// whose end is still in the log.
+    pub(super) fn check_length(
+        &self,
+        n_bytes: u64,
+        log: Option<&Frames>,
+        in_log: &BTreeSet<u32>,
+    ) -> Result<(), Damage> {
+        let Some(n_pages) = log.and_then(|it| it.n_pages).or(self.n_pages) else { return Ok(()) };
+        let n_in_file = n_bytes / u64::from(self.page_size);
+        let first_absent = n_in_file.saturating_add(1);
+        // Only a file that is short is looked at page by page.
+        let is_absent = (first_absent..=u64::from(n_pages))
+            .any(|it| u32::try_from(it).is_ok_and(|it| !in_log.contains(&it)));
+        if is_absent {
+            return Err(Damage::Short { n_bytes, n_pages, page_size: self.page_size });
+        }
+        Ok(())
+    }
+}

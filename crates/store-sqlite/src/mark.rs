@@ -1,0 +1,169 @@
+//! How far the database was written when it was last known, in a file of its own.
+//!
+//! A database alone cannot say that its newest part is missing: a shorter log, an older copy and
+//! an empty file are all whole in themselves. So `baton.mark` has a number that the database has
+//! too, and how much of the log there was. It is written after what it speaks of is on disk, so it
+//! never claims more than there is: a database that has less has lost something since.
+//!
+//! Two rules make this hold at every moment (ADR 0018):
+//! - no page is moved from the log into the database before a mark covers that part of the log;
+//! - the log is cut only once a mark says that all of it has been moved.
+
+use baton_files::{Dir, FileError, Mode};
+use baton_store::{Identity, Position};
+use sha2::{Digest as _, Sha256};
+use uuid::Uuid;
+
+use crate::wal::Salts;
+
+pub(crate) const MARK_FILE: &str = "baton.mark";
+const FIRST_LINE: &str = "baton mark 1";
+const MOST_BYTES: u64 = 4096;
+
+/// Of two copies of one database, the one with the lower number is older.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct MarkNumber(pub(crate) u64);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Mark {
+    pub(crate) identity: Identity,
+    pub(crate) number: MarkNumber,
+    /// Of the newest event, for people.
+    pub(crate) position: Position,
+    pub(crate) log: MarkedLog,
+}
+
+/// What there was of the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MarkedLog {
+    Empty,
+    /// At least these frames, without which the database is not whole.
+    Needed(LogPart),
+    /// At least these frames, all of which are in the database too: the log may be gone, but
+    /// what is there of it has to be whole.
+    Moved(LogPart),
+}
+
+/// So many frames from the beginning of the log with these salts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct LogPart {
+    pub(crate) salts: Salts,
+    pub(crate) n_frames: u64,
+}
+
+/// What the file says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum StoredMark {
+    None,
+    /// It is there, and is not what Baton writes.
+    Unreadable,
+    Mark(Mark),
+}
+
+impl StoredMark {
+    pub(crate) fn read(dir: &Dir) -> Result<Self, FileError> {
+        match dir.read(MARK_FILE, MOST_BYTES) {
+            Ok(bytes) => Ok(parse(&bytes).map_or(Self::Unreadable, Self::Mark)),
+            Err(FileError::NotFound { .. }) => Ok(Self::None),
+            Err(FileError::TooLarge { .. }) => Ok(Self::Unreadable),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl Mark {
+    pub(crate) fn write(&self, dir: &Dir) -> Result<(), FileError> {
+        dir.replace(MARK_FILE, self.print().as_bytes(), Mode::Private)
+    }
+
+    fn print(&self) -> String {
+        let Self { identity, number, position, log } = self;
+        let project = identity.project.simple();
+        let print = |word: &str, part: &LogPart| {
+            let Salts(one, two) = part.salts;
+            format!("{word} {one:08x} {two:08x} {}", part.n_frames)
+        };
+        let log = match log {
+            MarkedLog::Empty => "empty".to_owned(),
+            MarkedLog::Needed(part) => print("needed", part),
+            MarkedLog::Moved(part) => print("moved", part),
+        };
+        let lines = format!(
+            "{FIRST_LINE}\nproject {project}\nepoch {}\nnumber {}\nposition {}\nlog {log}\n",
+            identity.epoch, number.0, position.0
+        );
+        format!("{lines}check {}\n", check(&lines))
+    }
+}
+
+/// None unless it is byte for byte what [`Mark::print`] gives.
+fn parse(bytes: &[u8]) -> Option<Mark> {
+    let text = std::str::from_utf8(bytes).ok()?;
+    let mut lines = text.strip_prefix(FIRST_LINE)?.strip_prefix('\n')?.lines();
+    let mut value = |key: &str| lines.next()?.strip_prefix(key)?.strip_prefix(' ');
+    let mark = Mark {
+        identity: Identity {
+            project: Uuid::try_parse(value("project")?).ok()?,
+            epoch: value("epoch")?.to_owned(),
+        },
+        number: MarkNumber(value("number")?.parse().ok()?),
+        position: Position(value("position")?.parse().ok()?),
+        log: parse_log(value("log")?)?,
+    };
+    (mark.print() == text).then_some(mark)
+}
+
+fn parse_log(text: &str) -> Option<MarkedLog> {
+    let mut words = text.split(' ');
+    let kind: fn(LogPart) -> MarkedLog = match words.next()? {
+        "empty" => return Some(MarkedLog::Empty),
+        "needed" => MarkedLog::Needed,
+        "moved" => MarkedLog::Moved,
+        _ => return None,
+    };
+    let mut salt = || u32::from_str_radix(words.next()?, 16).ok();
+    let salts = Salts(salt()?, salt()?);
+    let n_frames = words.next()?.parse().ok()?;
+    Some(kind(LogPart { salts, n_frames }))
+}
+
+fn check(lines: &str) -> String {
+    let hash: [u8; 32] = Sha256::digest(lines).into();
+    hash[..8].iter().map(|it| format!("{it:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(log: MarkedLog) -> Mark {
+        let identity = Identity { project: Uuid::from_u128(7), epoch: "0a1b2c3d".to_owned() };
+        Mark { identity, number: MarkNumber(12), position: Position(345), log }
+    }
+
+    #[test]
+    fn a_mark_comes_back_as_it_was_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let dir = Dir::open(dir.path()).unwrap();
+        assert_eq!(StoredMark::read(&dir).unwrap(), StoredMark::None);
+        let part = LogPart { salts: Salts(1, !0), n_frames: 9 };
+        for log in [MarkedLog::Empty, MarkedLog::Needed(part), MarkedLog::Moved(part)] {
+            let mark = sample(log);
+            mark.write(&dir).unwrap();
+            assert_eq!(StoredMark::read(&dir).unwrap(), StoredMark::Mark(mark));
+        }
+    }
+
+    #[test]
+    fn a_mark_that_was_changed_in_any_byte_is_unreadable() {
+        let part = LogPart { salts: Salts(1, 2), n_frames: 9 };
+        let text = sample(MarkedLog::Needed(part)).print();
+        assert!(parse(text.as_bytes()).is_some());
+        for n in 0..text.len() {
+            let mut bytes = text.clone().into_bytes();
+            bytes[n] ^= 1;
+            assert_eq!(parse(&bytes), None, "byte {n}");
+            assert_eq!(parse(&text.as_bytes()[..n]), None, "cut to {n}");
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! Keeps the mark up to date, and moves the log into the database behind it: the writer's part of
+//! what [`crate::mark`] promises.
+
+use std::io::Read as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use baton_files::{Access, Dir, FileError};
+use rusqlite::Connection;
+
+use crate::error::{OpenError, to_open};
+use crate::judge::{Judgement, WAL_FILE};
+use crate::mark::{LogPart, Mark, MarkedLog, StoredMark};
+use crate::wal::{WAL_HEADER, WalHeader};
+use crate::{FILE, events, identity};
+
+/// While commands come in, a mark is at most this old. Together with the time without work after
+/// which the writer settles, it stays under a second.
+const PERIOD: Duration = Duration::from_millis(400);
+/// How many frames the log may have before it is moved into the database.
+const MOST_FRAMES: u64 = 16_000;
+/// How many more there have to be before that is tried again: a reader may be in the way.
+const MORE_FRAMES: u64 = 1_000;
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+#[derive(Debug)]
+pub(crate) struct Marker {
+    dir: Dir,
+    commits: Arc<Commits>,
+    /// As `commits` was at the last mark.
+    n_marked: u64,
+    marked_at: Instant,
+    /// The log is moved when it has so many frames.
+    most_frames: u64,
+    log: LogState,
+    is_failing: bool,
+}
+
+/// Told by SQLite after each commit.
+#[derive(Debug, Default)]
+struct Commits {
+    n_commits: AtomicU64,
+    /// How many frames the log has since the last one.
+    n_frames: AtomicU64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LogState {
+    Empty,
+    /// It has frames that may not be in the database.
+    InUse,
+    /// All of it is in the database; it has yet to be cut.
+    Moved,
+}
+
+impl Marker {
+    /// Begins to watch the commits of a connection, and makes the first mark where there is none.
+    pub(crate) fn start(
+        dir: Dir,
+        connection: &mut Connection,
+        judgement: &Judgement,
+    ) -> Result<Self, OpenError> {
+        let path = dir.path().join(FILE);
+        let commits = Arc::new(Commits::default());
+        let told = Arc::clone(&commits);
+        let hook = move |_: &mut rusqlite::hooks::Wal, n_frames: std::ffi::c_int| {
+            told.n_frames.store(u64::try_from(n_frames).unwrap_or(0), Ordering::Relaxed);
+            told.n_commits.fetch_add(1, Ordering::Relaxed);
+            Ok(())
+        };
+        connection.wal_hook(Some(hook)).map_err(to_open(&path))?;
+        let mut marker = Self {
+            dir,
+            commits,
+            n_marked: 0,
+            marked_at: Instant::now(),
+            most_frames: MOST_FRAMES,
+            log: LogState::Empty,
+            is_failing: false,
+        };
+        let is_marked = matches!(judgement.mark, StoredMark::Mark(_));
+        let has_log = marker.dir.entry(WAL_FILE)?.is_some_and(|it| it.n_bytes > 0);
+        if has_log || !is_marked {
+            // How much there is of the log is known after a commit.
+            identity::count_up(connection).map_err(to_open(&path))?;
+            marker.note_commits();
+            let mark = marker.mark(connection, MarkedLog::Needed).map_err(to_open(&path))?;
+            mark.write(&marker.dir)?;
+            marker.n_marked = marker.commits.n_commits.load(Ordering::Relaxed);
+        }
+        Ok(marker)
+    }
+
+    /// Whether the next transaction has to count up the mark.
+    pub(crate) fn is_due(&self) -> bool {
+        self.has_news() && self.marked_at.elapsed() >= PERIOD
+    }
+
+    /// Whether there is something to do once there is time for it.
+    pub(crate) fn is_unsettled(&self) -> bool {
+        self.has_news() || self.log != LogState::Empty
+    }
+
+    /// After a transaction, `is_marked` if it has counted up the mark.
+    pub(crate) fn committed(&mut self, connection: &Connection, is_marked: bool) {
+        self.note_commits();
+        let is_full = self.n_frames() >= self.most_frames;
+        if (is_marked || is_full) && !self.write(connection, MarkedLog::Needed) {
+            return;
+        }
+        if is_full {
+            self.move_log(connection);
+        }
+    }
+
+    /// When there is nothing else to do: marks what is there, moves the log and cuts it.
+    pub(crate) fn settle(&mut self, connection: &Connection) {
+        if self.has_news() {
+            if let Err(error) = identity::count_up(connection) {
+                return self.failed(&error);
+            }
+            self.note_commits();
+            if !self.write(connection, MarkedLog::Needed) {
+                return;
+            }
+        }
+        if self.log == LogState::InUse {
+            self.move_log(connection);
+        }
+        if self.log == LogState::Moved {
+            self.cut_log(connection);
+        }
+    }
+
+    fn move_log(&mut self, connection: &Connection) {
+        let moved = self.checkpoint(connection, "passive");
+        if moved == Some(Checkpointed::All) && self.write(connection, MarkedLog::Moved) {
+            self.log = LogState::Moved;
+            self.most_frames = MOST_FRAMES;
+        } else {
+            self.most_frames = self.n_frames() + MORE_FRAMES;
+        }
+    }
+
+    fn cut_log(&mut self, connection: &Connection) {
+        // A reader is not waited for: commands would wait too.
+        let _ = connection.busy_timeout(Duration::ZERO);
+        if self.checkpoint(connection, "truncate") == Some(Checkpointed::All) {
+            self.log = LogState::Empty;
+        }
+        let _ = connection.busy_timeout(BUSY_TIMEOUT);
+    }
+
+    fn has_news(&self) -> bool {
+        self.commits.n_commits.load(Ordering::Relaxed) != self.n_marked
+    }
+
+    fn n_frames(&self) -> u64 {
+        self.commits.n_frames.load(Ordering::Relaxed)
+    }
+
+    fn note_commits(&mut self) {
+        if self.has_news() {
+            self.log = LogState::InUse;
+        }
+    }
+
+    /// False where the mark could not be written. Then nothing may be moved; commands go on.
+    fn write(&mut self, connection: &Connection, log: fn(LogPart) -> MarkedLog) -> bool {
+        self.marked_at = Instant::now();
+        let mark = match self.mark(connection, log) {
+            Ok(mark) => mark,
+            Err(error) => {
+                self.failed(&error);
+                return false;
+            }
+        };
+        if let Err(error) = mark.write(&self.dir) {
+            self.failed(&error);
+            return false;
+        }
+        self.n_marked = self.commits.n_commits.load(Ordering::Relaxed);
+        self.is_failing = false;
+        true
+    }
+
+    /// None where it failed, which costs nothing but time.
+    fn checkpoint(&mut self, connection: &Connection, mode: &str) -> Option<Checkpointed> {
+        let sql = format!("pragma wal_checkpoint({mode})");
+        let moved = connection.query_row(&sql, [], |row| {
+            let (is_busy, n_frames, n_moved): (bool, i64, i64) =
+                (row.get(0)?, row.get(1)?, row.get(2)?);
+            let is_all = !is_busy && n_frames == n_moved;
+            Ok(if is_all { Checkpointed::All } else { Checkpointed::Part })
+        });
+        moved.inspect_err(|error| self.failed(error)).ok()
+    }
+
+    /// It is tried again twice a second; the first failure is enough to be logged.
+    fn failed(&mut self, error: &(dyn std::error::Error + 'static)) {
+        if !self.is_failing {
+            tracing::warn!(error, "the log cannot be marked or moved into the database");
+            self.is_failing = true;
+        }
+    }
+
+    fn mark(
+        &self,
+        connection: &Connection,
+        log: fn(LogPart) -> MarkedLog,
+    ) -> rusqlite::Result<Mark> {
+        let n_frames = self.n_frames();
+        let salts = self.log_header().ok().flatten().map(|it| it.salts);
+        Ok(Mark {
+            identity: identity::find(connection)?,
+            number: identity::mark_number(connection)?,
+            position: events::last_position(connection)?,
+            log: salts.map_or(MarkedLog::Empty, |salts| log(LogPart { salts, n_frames })),
+        })
+    }
+
+    /// None where there is no log.
+    fn log_header(&self) -> Result<Option<WalHeader>, FileError> {
+        let mut bytes = [0; WAL_HEADER];
+        // To open and close it does no harm: SQLite's locks are on the other files.
+        let mut file = self.dir.open_file(WAL_FILE, Access::Read)?;
+        Ok(file.read_exact(&mut bytes).ok().and_then(|()| WalHeader::parse(&bytes)))
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Checkpointed {
+    All,
+    /// A reader needs the rest.
+    Part,
+}

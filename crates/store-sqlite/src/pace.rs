@@ -1,0 +1,61 @@
+//! A check of the whole file beside other work: it takes a small part of one core, and ends when
+//! the store is closed.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use baton_store::StoreError;
+
+use crate::error::{ThreadGone, to_store};
+use crate::{check, connect};
+
+/// How many steps of SQLite are between two pauses: about a millisecond of work.
+const STEPS: i32 = 20_000;
+/// For each moment of work so many of rest.
+const REST: u32 = 9;
+const LONGEST_REST: Duration = Duration::from_millis(100);
+/// The log cannot be cut back while something older is read. From here on the check hurries.
+const MOST_LOG_BYTES: u64 = 256 << 20;
+
+/// Everything that is wrong with the database at `path`, on a connection of its own.
+pub(crate) async fn check(
+    path: &Path,
+    is_closing: &Arc<AtomicBool>,
+) -> Result<Vec<String>, StoreError> {
+    let (path, is_closing) = (path.to_owned(), is_closing.clone());
+    let checking = tokio::task::spawn_blocking(move || check_now(&path, &is_closing));
+    checking.await.unwrap_or_else(|_| Err(StoreError::Unavailable(Box::new(ThreadGone))))
+}
+
+fn check_now(path: &Path, is_closing: &Arc<AtomicBool>) -> Result<Vec<String>, StoreError> {
+    let opened = connect::reading(path);
+    let mut connection = opened.map_err(|error| StoreError::Unavailable(Box::new(error)))?;
+    connection.progress_handler(STEPS, Some(pause(path, is_closing.clone()))).map_err(to_store)?;
+    match check::in_full(&connection).map_err(to_store) {
+        Err(_) if is_closing.load(Ordering::Relaxed) => Err(StoreError::Closed),
+        // Too damaged to be read through is an answer too.
+        Err(StoreError::Damaged { what }) => Ok(vec![what]),
+        checked => checked,
+    }
+}
+
+/// Rests after each piece of work; true where the work is to end.
+fn pause(path: &Path, is_closing: Arc<AtomicBool>) -> impl FnMut() -> bool + Send + 'static {
+    let log: PathBuf = path.with_extension("db-wal");
+    let mut rested_at = Instant::now();
+    move || {
+        let is_log_short = log.metadata().map_or(0, |it| it.len()) < MOST_LOG_BYTES;
+        if is_log_short && !is_closing.load(Ordering::Relaxed) {
+            std::thread::park_timeout((rested_at.elapsed() * REST).min(LONGEST_REST));
+        }
+        rested_at = Instant::now();
+        is_closing.load(Ordering::Relaxed)
+    }
+}
+
+/// For a check that is asked for after the end.
+pub(crate) fn refuse_closed(is_closing: &AtomicBool) -> Result<(), StoreError> {
+    if is_closing.load(Ordering::Relaxed) { Err(StoreError::Closed) } else { Ok(()) }
+}

@@ -1,0 +1,61 @@
+//! Whether the folder of the data takes new bytes: what SQLite's codes do not tell apart, and what
+//! has to be true before a full disk counts as mended.
+
+use std::io;
+use std::path::Path;
+
+use baton_files::{Dir, FileError, Mode};
+
+const FILE: &str = "baton.room";
+/// Room for a large package and its events. A log that was cut off by a full disk still has
+/// place for a few pages, so a smaller trial would succeed on a disk that is full.
+const N_BLOCKS: usize = 16;
+static BLOCK: [u8; 64 << 10] = [0; 64 << 10];
+
+/// Writes a file of a megabyte into `dir`, and removes it again.
+pub(crate) fn has_room(dir: &Path) -> io::Result<()> {
+    let dir = Dir::open(dir)?;
+    let written = write(&dir);
+    // What a killed Baton left is removed too; where it cannot be, the next trial says so.
+    let _ = dir.remove(FILE);
+    Ok(written?)
+}
+
+fn write(dir: &Dir) -> Result<(), FileError> {
+    // An old one is never written into: it may be a link to something else.
+    dir.remove(FILE)?;
+    let mut file = dir.create_new(FILE, Mode::Private)?;
+    for _ in 0..N_BLOCKS {
+        file.write(&BLOCK)?;
+    }
+    file.sync()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_trial_leaves_nothing_behind_and_overwrites_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        has_room(dir.path()).unwrap();
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+        #[cfg(unix)]
+        {
+            let other = dir.path().join("other");
+            fs::write(&other, "kept").unwrap();
+            std::os::unix::fs::symlink(&other, dir.path().join(FILE)).unwrap();
+            has_room(dir.path()).unwrap();
+            assert_eq!(fs::read(&other).unwrap(), b"kept");
+        }
+    }
+
+    #[test]
+    fn a_folder_that_is_gone_has_no_room() {
+        let dir = tempfile::tempdir().unwrap();
+        let error = has_room(&dir.path().join("gone")).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+    }
+}

@@ -1,0 +1,124 @@
+//! What the bytes of a damaged database still hold, read without SQLite and without writing.
+//!
+//! Two ways: whole images, each put together of the pages of the database and its log in another
+//! way, for `SqliteStore` to open and judge; and single rows, from every page that holds some. A
+//! row that is found is not yet true: events are proven by the chain of their run, texts by their
+//! names, and whoever calls this proves them.
+
+mod bytes;
+mod cells;
+mod frames;
+mod pages;
+mod record;
+mod rows;
+
+#[cfg(test)]
+mod tests;
+
+use baton_files::{Dir, FileError};
+use baton_store::{Identity, Position};
+
+use self::cells::Cell;
+use self::pages::{Origin, Pages};
+use crate::mark::StoredMark;
+
+pub use self::pages::ImageKind;
+pub use self::rows::{SalvagedEvent, SalvagedRow};
+
+/// A database and its log as they lie in a folder. They are only read.
+#[derive(Debug)]
+pub struct Wreck {
+    pages: Pages,
+}
+
+/// What the file beside a database says of it, for the last time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LastMark {
+    pub identity: Identity,
+    /// Of two copies of a database, the one with the lower number is older.
+    pub number: u64,
+    /// Of the newest event that there was.
+    pub position: Position,
+}
+
+impl LastMark {
+    /// None where there is no mark, or none that can be read.
+    pub fn read(dir: &Dir) -> Result<Option<Self>, FileError> {
+        match StoredMark::read(dir)? {
+            StoredMark::None | StoredMark::Unreadable => Ok(None),
+            StoredMark::Mark(it) => {
+                Ok(Some(Self { identity: it.identity, number: it.number.0, position: it.position }))
+            }
+        }
+    }
+}
+
+/// How much a salvaged row is worth, beside others that say the same thing otherwise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Trust(Origin);
+
+impl Trust {
+    /// Of what is no part of the database: a file that somebody may have written.
+    pub const OF_THE_ARCHIVE: Self = Self(Origin::Archive);
+
+    /// Of two that differ, the one with the higher rank is believed.
+    pub(crate) fn rank(self) -> i64 {
+        const DATABASE: i64 = 1 << 40;
+        let index = |it: usize| i64::try_from(it).unwrap_or(DATABASE).min(DATABASE - 3);
+        match self.0 {
+            Origin::Doubtful => 0,
+            Origin::Archive => 1,
+            Origin::OldLog(it) => 2 + index(it),
+            Origin::Database => DATABASE,
+            Origin::Log(it) => DATABASE + 1 + index(it),
+        }
+    }
+
+    /// False for what is not as it was written or was never committed.
+    pub fn is_committed(self) -> bool {
+        self.0 != Origin::Doubtful
+    }
+}
+
+impl Wreck {
+    /// None where there is neither a database nor a log, or both are empty.
+    pub fn open(dir: &Dir) -> Result<Option<Self>, FileError> {
+        Ok(Pages::open(dir)?.map(|pages| Self { pages }))
+    }
+
+    /// The databases that the pages can be put together to, the most telling one first.
+    pub fn images(&self) -> Vec<ImageKind> {
+        self.pages.images()
+    }
+
+    /// Writes one of them into a folder that has no database yet; false where there is none.
+    pub fn write_image(&mut self, kind: ImageKind, dir: &Dir) -> Result<bool, FileError> {
+        self.pages.write_image(kind, dir)
+    }
+
+    /// Gives every row of every version of every page, so some come many times.
+    pub fn each_row<E>(
+        &mut self,
+        mut take: impl FnMut(SalvagedRow, Trust) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut result = Ok(());
+        self.pages.each_cell(&mut |pages, origin, cell| {
+            for row in rows_of(pages, cell) {
+                if result.is_ok() {
+                    result = take(row, Trust(origin));
+                }
+            }
+        });
+        result
+    }
+}
+
+fn rows_of(pages: &mut Pages, cell: &Cell<'_>) -> Vec<SalvagedRow> {
+    let Some(rowid) = cell.rowid else { return rows::in_index(cell).into_iter().collect() };
+    // Before the others, because the rest of it is long and not needed.
+    if let Some(run) = rows::run(rowid, cell) {
+        return vec![run];
+    }
+    let payloads = pages.payloads(cell);
+    payloads.iter().filter_map(|it| rows::in_table(rowid, it)).collect()
+}

@@ -1,0 +1,144 @@
+//! Every frame of a write-ahead log, and which of them are proven by their checksums.
+//!
+//! SQLite stops at the first frame that does not fit the chain of checksums. Behind a damaged frame
+//! the chain can be taken up again: the damaged one says which checksum it was written with, and if
+//! the next frame was computed from that, the next frame is whole. So one bad bit costs one page.
+
+use super::bytes::Bytes;
+use crate::wal::{Checksum, FRAME_HEADER, Frame, FrameReader, Salts, WAL_HEADER, WalHeader};
+
+/// A log as it was found.
+#[derive(Debug)]
+pub(crate) struct Log {
+    pub(crate) page_size: usize,
+    pub(crate) frames: Vec<FoundFrame>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FoundFrame {
+    pub(crate) page: u32,
+    /// How many pages the database has after it, where it ends a transaction.
+    pub(crate) commit: Option<u32>,
+    pub(crate) standing: Standing,
+    /// Where its page begins in the file.
+    pub(crate) offset: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// Of this log, and every byte of it is as it was written.
+    Proven,
+    /// Of this log, and something in it is not as it was written.
+    Damaged,
+    /// Left over from before the log began anew: older than the database.
+    Old,
+}
+
+impl Log {
+    /// Reads a log. `page_size` is the database's, for a log whose own header is damaged.
+    pub(crate) fn read(bytes: &mut Bytes, page_size: usize) -> Option<Self> {
+        let (header, first) = header(bytes, page_size)?;
+        let mut walk = Walk { header, first, frames: Vec::new(), before: None };
+        let page_size = usize::try_from(header.page_size).ok()?;
+        let length = (FRAME_HEADER + page_size) as u64;
+        let mut reader = FrameReader::go_on(bytes.from(WAL_HEADER as u64)?, header);
+        let mut at = WAL_HEADER as u64;
+        // A log that cannot be read to its end is one that ends there.
+        while let Ok(Some(frame)) = reader.next() {
+            walk.step(at + FRAME_HEADER as u64, &frame);
+            at += length;
+        }
+        Some(Self { page_size, frames: walk.frames })
+    }
+
+    /// The last transaction that is known to have ended: how many frames there are up to its end,
+    /// and how many pages the database has then.
+    pub(crate) fn last_commit(&self) -> Option<(usize, u32)> {
+        self.commit_in(self.frames.len())
+    }
+
+    /// The same, of what SQLite itself would read: all before the first frame that does not fit.
+    pub(crate) fn last_commit_before_a_break(&self) -> Option<(usize, u32)> {
+        let is_broken = |it: &FoundFrame| it.standing != Standing::Proven;
+        self.commit_in(self.frames.iter().position(is_broken).unwrap_or(self.frames.len()))
+    }
+
+    fn commit_in(&self, n_frames: usize) -> Option<(usize, u32)> {
+        let frames = self.frames.iter().enumerate().take(n_frames).rev();
+        frames
+            .filter(|(_, it)| it.standing == Standing::Proven)
+            .find_map(|(index, it)| Some((index + 1, it.commit?)))
+    }
+}
+
+/// The header, and what the first frame goes on from, where that is known.
+fn header(bytes: &mut Bytes, page_size: usize) -> Option<(WalHeader, Option<Checksum>)> {
+    let mut head = [0; WAL_HEADER];
+    bytes.read_at(0, &mut head)?;
+    if let Some(header) = WalHeader::parse(&head) {
+        return Some((header, Some(header.checksum())));
+    }
+    // Which log the frames belong to, the first of them says as well.
+    let mut first = [0; FRAME_HEADER];
+    bytes.read_at(WAL_HEADER as u64, &mut first)?;
+    let word = |at: usize| Some(u32::from_be_bytes(first.get(at..at + 4)?.try_into().ok()?));
+    let salts = Salts(word(8)?, word(12)?);
+    Some((WalHeader::guessed(u32::try_from(page_size).ok()?, salts), None))
+}
+
+struct Walk {
+    header: WalHeader,
+    first: Option<Checksum>,
+    frames: Vec<FoundFrame>,
+    before: Option<Before>,
+}
+
+/// What the next frame may have been computed from.
+#[derive(Clone, Copy)]
+struct Before {
+    said: Checksum,
+    computed: Option<Checksum>,
+    is_of_this_log: bool,
+}
+
+impl Walk {
+    fn step(&mut self, offset: u64, frame: &Frame) {
+        let (computed, said) = match self.before {
+            Some(before) => (before.computed, Some(before.said)),
+            None => (self.first, None),
+        };
+        let from_computed = computed.map(|it| self.header.sum(frame, it));
+        let fits_computed = from_computed == Some(frame.checksum);
+        let fits =
+            fits_computed || said.map(|it| self.header.sum(frame, it)) == Some(frame.checksum);
+        // Only the words that name the log are spoiled where the frame fits its log otherwise.
+        let goes_on = fits && self.before.is_none_or(|it| it.is_of_this_log);
+        let is_of_this_log = frame.salts == self.header.salts || goes_on;
+        let standing = match (is_of_this_log, fits) {
+            (true, true) => Standing::Proven,
+            (true, false) => Standing::Damaged,
+            (false, _) => Standing::Old,
+        };
+        if fits_computed && is_of_this_log {
+            self.vindicate_last();
+        }
+        self.frames.push(FoundFrame {
+            page: frame.page_number,
+            commit: (frame.commit_size > 0).then_some(frame.commit_size),
+            standing,
+            offset,
+        });
+        let computed = if fits { Some(frame.checksum) } else { from_computed };
+        self.before = Some(Before { said: frame.checksum, computed, is_of_this_log });
+    }
+
+    /// The frame before was whole but for the checksum that stands in it: this one was computed
+    /// from what that should have been.
+    fn vindicate_last(&mut self) {
+        if let Some(last) = self.frames.last_mut()
+            && last.standing == Standing::Damaged
+        {
+            last.standing = Standing::Proven;
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! The pages of a database and of its log, as they were found: read from the files as bytes, never
+//! through SQLite, which would write.
+
+use std::collections::HashMap;
+use std::io::{BufWriter, Write as _};
+
+use baton_files::{Dir, FileError, Mode};
+
+use super::bytes::Bytes;
+use super::cells::{self, Cell};
+use super::frames::{FoundFrame, Log, Standing};
+use crate::FILE;
+use crate::judge::WAL_FILE;
+
+/// What every SQLite file begins with.
+const MAGIC: &[u8; 16] = b"SQLite format 3\0";
+/// What Baton's databases have, for one that does not say any more.
+const USUAL_PAGE: usize = 4096;
+
+/// The database in a folder, with its log, as far as they are there.
+#[derive(Debug)]
+pub(crate) struct Pages {
+    database: Option<Bytes>,
+    log: Option<(Bytes, Log)>,
+    page_size: usize,
+    /// Bytes at the end of each page that SQLite leaves alone.
+    reserved: usize,
+    newest: HashMap<u32, u64>,
+}
+
+/// A way to put pages together to one database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ImageKind {
+    /// Every frame of the log that its checksum proves, over the database.
+    ProvenLog,
+    /// The database as if it had no log.
+    DatabaseAlone,
+    /// Every frame of the log, also those that are not as they were written: what is wrong with
+    /// one may be where nothing stands.
+    WholeLog,
+    /// What SQLite itself would make of it: the log up to the first frame that does not fit.
+    LogUpToTheBreak,
+}
+
+/// Where a page was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Origin {
+    /// Not as it was written, or never committed: believed only where nothing else tells.
+    Doubtful,
+    Archive,
+    /// From before the log began anew.
+    OldLog(usize),
+    Database,
+    Log(usize),
+}
+
+impl Pages {
+    /// Reads what there is in `dir`; none where neither file is there or has anything in it.
+    pub(crate) fn open(dir: &Dir) -> Result<Option<Self>, FileError> {
+        let mut database = Bytes::open(dir, FILE)?;
+        let log = Bytes::open(dir, WAL_FILE)?;
+        if database.is_none() && log.is_none() {
+            return Ok(None);
+        }
+        let said = database.as_mut().and_then(page_size_said);
+        let log = log.and_then(|mut bytes| {
+            let log = Log::read(&mut bytes, said.map_or(USUAL_PAGE, |it| it.0))?;
+            Some((bytes, log))
+        });
+        let of_log = log.as_ref().map(|(_, log)| log.page_size);
+        let (page_size, reserved) = said.unwrap_or((of_log.unwrap_or(USUAL_PAGE), 0));
+        let mut pages = Self { database, log, page_size, reserved, newest: HashMap::new() };
+        pages.newest = pages.overlay(ImageKind::ProvenLog).pages;
+        Ok(Some(pages))
+    }
+
+    /// The images that differ from each other, those that tell most first.
+    pub(crate) fn images(&self) -> Vec<ImageKind> {
+        let mut images = Vec::new();
+        if let Some((_, log)) = &self.log {
+            images.push(ImageKind::ProvenLog);
+            if log.frames.iter().any(|it| it.standing == Standing::Damaged) {
+                images.push(ImageKind::WholeLog);
+            }
+            if log.last_commit() != log.last_commit_before_a_break() {
+                images.push(ImageKind::LogUpToTheBreak);
+            }
+        }
+        if self.database.is_some() {
+            images.insert(images.len().min(1), ImageKind::DatabaseAlone);
+        }
+        images
+    }
+
+    /// Writes one of the images as a file of its own, which must not be there yet. False where it
+    /// could not be a database.
+    pub(crate) fn write_image(&mut self, kind: ImageKind, to: &Dir) -> Result<bool, FileError> {
+        let overlay = self.overlay(kind);
+        if self.database.is_none() && !overlay.pages.contains_key(&1) {
+            return Ok(false);
+        }
+        let file = to.create_new(FILE, Mode::Private)?;
+        let failed = |source| FileError::Io { action: "write", path: to.path().join(FILE), source };
+        let mut writer = BufWriter::with_capacity(1 << 20, file);
+        let mut page = vec![0; self.page_size];
+        for number in 1..=overlay.n_pages.unwrap_or_else(|| self.n_database_pages()) {
+            let is_read = match overlay.pages.get(&number) {
+                Some(offset) => self.read_log(*offset, &mut page),
+                None => self.read_database(number, &mut page),
+            };
+            if is_read.is_none() {
+                page.fill(0);
+            }
+            writer.write_all(&page).map_err(failed)?;
+        }
+        writer.flush().map_err(failed)?;
+        Ok(true)
+    }
+
+    /// Calls `visit` with every cell on every leaf page that there is, in the database and in the
+    /// log, whatever it is worth.
+    pub(crate) fn each_cell(&mut self, visit: &mut dyn FnMut(&mut Self, Origin, &Cell<'_>)) {
+        let mut page = vec![0; self.page_size];
+        for number in 1..=self.n_database_pages() {
+            if self.read_database(number, &mut page).is_some() {
+                self.cells_of(Origin::Database, number, &page, visit);
+            }
+        }
+        let Some((_, log)) = &self.log else { return };
+        let n_committed = log.last_commit().map_or(0, |(n_frames, _)| n_frames);
+        // A transaction without an end was never answered, unless its end is what is damaged.
+        let mut tail = log.frames.iter().skip(n_committed);
+        let is_tail_cut = !tail.any(|it| it.standing == Standing::Damaged);
+        let frames: Vec<FoundFrame> = log.frames.clone();
+        for (index, frame) in frames.into_iter().enumerate() {
+            let is_unfinished = index >= n_committed && frame.standing == Standing::Proven;
+            if is_unfinished && is_tail_cut || self.read_log(frame.offset, &mut page).is_none() {
+                continue;
+            }
+            let origin = match frame.standing {
+                Standing::Proven if index < n_committed => Origin::Log(index),
+                Standing::Proven | Standing::Damaged => Origin::Doubtful,
+                Standing::Old => Origin::OldLog(index),
+            };
+            self.cells_of(origin, frame.page, &page, visit);
+        }
+    }
+
+    fn cells_of(
+        &mut self,
+        origin: Origin,
+        number: u32,
+        page: &[u8],
+        visit: &mut dyn FnMut(&mut Self, Origin, &Cell<'_>),
+    ) {
+        let usable = page.get(..page.len() - self.reserved).unwrap_or(page);
+        for cell in cells::cells(usable, number) {
+            visit(self, origin, &cell);
+        }
+    }
+
+    /// The payloads that a cell may have had: what it flows over into may have been written more
+    /// than once. One that is on its page alone has one.
+    pub(crate) fn payloads(&mut self, cell: &Cell<'_>) -> Vec<Vec<u8>> {
+        if cell.is_local() {
+            return vec![cell.local.to_vec()];
+        }
+        let newest = cell.payload(|number| self.newest_page(number));
+        let database = cell.payload(|number| self.database_page(number));
+        let any = cell.payload(|number| self.any_page(number));
+        let mut payloads: Vec<Vec<u8>> = [newest, database, any].into_iter().flatten().collect();
+        payloads.dedup();
+        payloads
+    }
+
+    fn newest_page(&mut self, number: u32) -> Option<Vec<u8>> {
+        match self.newest.get(&number).copied() {
+            Some(offset) => self.log_page(offset),
+            None => self.database_page(number),
+        }
+    }
+
+    /// The last version in the log, of whatever standing.
+    fn any_page(&mut self, number: u32) -> Option<Vec<u8>> {
+        let (_, log) = self.log.as_ref()?;
+        let last = log.frames.iter().rev().find(|it| it.page == number).map(|it| it.offset);
+        match last {
+            Some(offset) => self.log_page(offset),
+            None => self.database_page(number),
+        }
+    }
+
+    fn database_page(&mut self, number: u32) -> Option<Vec<u8>> {
+        let mut page = vec![0; self.page_size];
+        self.read_database(number, &mut page)?;
+        page.truncate(self.page_size - self.reserved);
+        Some(page)
+    }
+
+    fn log_page(&mut self, offset: u64) -> Option<Vec<u8>> {
+        let mut page = vec![0; self.page_size];
+        self.read_log(offset, &mut page)?;
+        page.truncate(self.page_size - self.reserved);
+        Some(page)
+    }
+
+    fn n_database_pages(&self) -> u32 {
+        let length = self.database.as_ref().map_or(0, Bytes::len);
+        u32::try_from(length / self.page_size as u64).unwrap_or(u32::MAX)
+    }
+
+    fn read_database(&mut self, number: u32, page: &mut [u8]) -> Option<()> {
+        let at = u64::from(number.checked_sub(1)?) * self.page_size as u64;
+        self.database.as_mut()?.read_at(at, page)
+    }
+
+    fn read_log(&mut self, offset: u64, page: &mut [u8]) -> Option<()> {
+        self.log.as_mut()?.0.read_at(offset, page)
+    }
+
+    fn overlay(&self, kind: ImageKind) -> Overlay {
+        let Some((_, log)) = &self.log else { return Overlay::default() };
+        let (n_frames, n_pages) = match kind {
+            ImageKind::DatabaseAlone => return Overlay::default(),
+            ImageKind::ProvenLog => log.last_commit(),
+            ImageKind::LogUpToTheBreak => log.last_commit_before_a_break(),
+            ImageKind::WholeLog => last_commit_of_any(log),
+        }
+        .map_or((0, None), |(n_frames, n_pages)| (n_frames, Some(n_pages)));
+        let mut overlay = Overlay { pages: HashMap::new(), n_pages };
+        for frame in log.frames.iter().take(n_frames) {
+            match (frame.standing, kind) {
+                (Standing::Proven, _) | (Standing::Damaged, ImageKind::WholeLog) => {
+                    overlay.pages.insert(frame.page, frame.offset);
+                }
+                // The database may have it: a log is often in there already.
+                (Standing::Damaged, _) => {
+                    overlay.pages.remove(&frame.page);
+                }
+                (Standing::Old, _) => {}
+            }
+        }
+        overlay
+    }
+}
+
+/// Which pages come from the log, and how many there are in the end.
+#[derive(Debug, Default)]
+struct Overlay {
+    pages: HashMap<u32, u64>,
+    n_pages: Option<u32>,
+}
+
+fn last_commit_of_any(log: &Log) -> Option<(usize, u32)> {
+    let frames = log.frames.iter().enumerate().rev();
+    frames
+        .filter(|(_, it)| it.standing != Standing::Old)
+        .find_map(|(index, it)| Some((index + 1, it.commit?)))
+        // A number that is not as it was written could be anything.
+        .filter(|(_, n_pages)| *n_pages <= MOST_PAGES)
+}
+
+/// More than a log can have added to: a database of 16 GiB.
+const MOST_PAGES: u32 = 1 << 22;
+
+/// The size of a page, and how much of its end is reserved, by the header of the database.
+fn page_size_said(bytes: &mut Bytes) -> Option<(usize, usize)> {
+    let mut head = [0; 24];
+    bytes.read_at(0, &mut head)?;
+    let [high, low] = [*head.get(16)?, *head.get(17)?];
+    let size = match u16::from_be_bytes([high, low]) {
+        1 => 65536,
+        size => usize::from(size),
+    };
+    let reserved = usize::from(*head.get(20)?);
+    let is_said = head.starts_with(MAGIC) && size >= 512 && size.is_power_of_two();
+    (is_said && size - reserved >= 480).then_some((size, reserved))
+}

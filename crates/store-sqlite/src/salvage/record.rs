@@ -1,0 +1,128 @@
+//! SQLite's record format, read without SQLite: a damaged page is still full of whole rows.
+//!
+//! Nothing here trusts a length or an offset: every read is checked, and what does not fit is
+//! `None`. Whether a row is true is not asked here; that is proven by hashes later.
+
+/// More columns than any table of ours has.
+const MOST_COLUMNS: usize = 64;
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Field {
+    Null,
+    Integer(i64),
+    Real(f64),
+    Text(String),
+    Blob(Vec<u8>),
+}
+
+/// A variable-length integer, and how many bytes it took.
+pub(crate) fn varint(bytes: &[u8]) -> Option<(u64, usize)> {
+    let mut value: u64 = 0;
+    for (index, byte) in bytes.iter().take(9).enumerate() {
+        if index == 8 {
+            return Some((value << 8 | u64::from(*byte), 9));
+        }
+        value = value << 7 | u64::from(byte & 0x7f);
+        if byte & 0x80 == 0 {
+            return Some((value, index + 1));
+        }
+    }
+    None
+}
+
+/// All fields of a record; `None` where one does not fit into it or is not what it says.
+pub(crate) fn record(payload: &[u8]) -> Option<Vec<Field>> {
+    let fields = first_fields(payload, MOST_COLUMNS)?;
+    (fields.len() == serial_types(payload)?.len()).then_some(fields)
+}
+
+/// The first fields of a record, as many as `most` and as there are whole: the end of a long one
+/// may be lost.
+pub(crate) fn first_fields(payload: &[u8], most: usize) -> Option<Vec<Field>> {
+    let (header, _) = varint(payload)?;
+    let mut at = usize::try_from(header).ok()?;
+    let mut fields = Vec::new();
+    for serial in serial_types(payload)?.into_iter().take(most) {
+        let Some((field, length)) = payload.get(at..).and_then(|rest| field(serial, rest)) else {
+            break;
+        };
+        fields.push(field);
+        at += length;
+    }
+    Some(fields)
+}
+
+fn serial_types(payload: &[u8]) -> Option<Vec<u64>> {
+    let (header, length) = varint(payload)?;
+    let mut rest = payload.get(length..usize::try_from(header).ok()?)?;
+    let mut types = Vec::new();
+    while !rest.is_empty() {
+        if types.len() == MOST_COLUMNS {
+            return None;
+        }
+        let (serial, length) = varint(rest)?;
+        types.push(serial);
+        rest = rest.get(length..)?;
+    }
+    Some(types)
+}
+
+fn field(serial: u64, bytes: &[u8]) -> Option<(Field, usize)> {
+    let integer = |length: usize| {
+        let bytes = bytes.get(..length)?;
+        let is_negative = bytes.first().is_some_and(|it| it & 0x80 != 0);
+        let start = if is_negative { -1 } else { 0 };
+        let value = bytes.iter().fold(start, |value: i64, it| value << 8 | i64::from(*it));
+        Some((Field::Integer(value), length))
+    };
+    match serial {
+        0 => Some((Field::Null, 0)),
+        1..=4 => integer(usize::try_from(serial).ok()?),
+        5 => integer(6),
+        6 => integer(8),
+        7 => {
+            let bytes: [u8; 8] = bytes.get(..8)?.try_into().ok()?;
+            Some((Field::Real(f64::from_be_bytes(bytes)), 8))
+        }
+        8 => Some((Field::Integer(0), 0)),
+        9 => Some((Field::Integer(1), 0)),
+        // Kept free by SQLite.
+        10 | 11 => None,
+        12.. => {
+            let length = usize::try_from((serial - 12) / 2).ok()?;
+            let bytes = bytes.get(..length)?.to_vec();
+            if serial % 2 == 0 {
+                return Some((Field::Blob(bytes), length));
+            }
+            Some((Field::Text(String::from_utf8(bytes).ok()?), length))
+        }
+    }
+}
+
+impl Field {
+    pub(crate) fn integer(&self) -> Option<i64> {
+        match self {
+            Field::Integer(value) => Some(*value),
+            Field::Null | Field::Real(_) | Field::Text(_) | Field::Blob(_) => None,
+        }
+    }
+
+    pub(crate) fn text(&self) -> Option<&str> {
+        match self {
+            Field::Text(text) => Some(text),
+            Field::Null | Field::Integer(_) | Field::Real(_) | Field::Blob(_) => None,
+        }
+    }
+
+    /// A blob of exactly so many bytes.
+    pub(crate) fn bytes<const N: usize>(&self) -> Option<[u8; N]> {
+        match self {
+            Field::Blob(bytes) => bytes.as_slice().try_into().ok(),
+            Field::Null | Field::Integer(_) | Field::Real(_) | Field::Text(_) => None,
+        }
+    }
+
+    pub(crate) fn is_null(&self) -> bool {
+        *self == Field::Null
+    }
+}

@@ -1,0 +1,226 @@
+//! Which table a salvaged row is of, told by the form of its columns.
+//!
+//! A row may have more columns than are read here: later migrations add some at the end.
+
+use baton_core::content::{Content, ContentId, ContentKind};
+use baton_core::hash::Hash;
+use baton_core::names::{Principal, StoryKey, WorkflowName};
+use baton_core::package::Format;
+use baton_core::run::{HandoffId, HandoffNo, RunId};
+use baton_core::story::Story;
+use baton_store::{Answered, Definition, Position, Version};
+use jiff::Timestamp;
+use uuid::Uuid;
+
+use super::cells::Cell;
+use super::record::{Field, first_fields, record};
+use crate::columns::list;
+
+/// A row as it was found. Nothing in it is proven but where it says so.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SalvagedRow {
+    Event {
+        run_number: u64,
+        event: SalvagedEvent,
+    },
+    /// Proven by its own name.
+    Content {
+        run_number: u64,
+        content: Content,
+    },
+    /// How far a run had come when this row was written.
+    Run {
+        number: u64,
+        id: RunId,
+        version: Version,
+        head: Hash,
+    },
+    Handoff {
+        number: u64,
+        id: HandoffId,
+        run_number: u64,
+        no: HandoffNo,
+    },
+    /// From an index: the id of a run or of a handoff, and its number.
+    Numbered {
+        id: Uuid,
+        number: u64,
+    },
+    Definition(Definition),
+    /// Stories are never removed, so the row ids of a table of them have no gap.
+    Story {
+        rowid: Option<u64>,
+        story: Story,
+        created_at: Timestamp,
+    },
+    Answered(Answered),
+    Outbox {
+        id: u64,
+        run_number: u64,
+        about: String,
+        at: Timestamp,
+    },
+    /// Of the project, and how far its mark had come.
+    Identity {
+        project: Uuid,
+        mark: i64,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SalvagedEvent {
+    pub position: Position,
+    pub version: Version,
+    pub at: Timestamp,
+    pub by: Principal,
+    pub body: String,
+    pub hash: Hash,
+}
+
+/// What a cell of a table says, once it is whole.
+pub(super) fn in_table(rowid: i64, payload: &[u8]) -> Option<SalvagedRow> {
+    let fields = record(payload)?;
+    event(rowid, &fields)
+        .or_else(|| content(&fields))
+        .or_else(|| definition(&fields))
+        .or_else(|| handoff(rowid, &fields))
+        .or_else(|| story(rowid, &fields))
+        .or_else(|| answered(&fields))
+        .or_else(|| outbox(rowid, &fields))
+        .or_else(|| identity(rowid, &fields))
+}
+
+/// What stands at the beginning of a run's row, which is enough of it.
+pub(super) fn run(rowid: i64, cell: &Cell<'_>) -> Option<SalvagedRow> {
+    let fields = first_fields(cell.local, 6)?;
+    let [alias, id, version, head, story, workflow, ..] = fields.as_slice() else { return None };
+    (alias.is_null() && story.text().is_some() && workflow.text().is_some()).then_some(())?;
+    Some(SalvagedRow::Run {
+        number: positive(rowid)?,
+        id: RunId(Uuid::from_bytes(id.bytes()?)),
+        version: Version(positive(version.integer()?)?),
+        head: Hash(head.bytes()?),
+    })
+}
+
+/// What a cell of an index says, where it is of an index of ids.
+pub(super) fn in_index(cell: &Cell<'_>) -> Option<SalvagedRow> {
+    let fields = record(cell.local)?;
+    let [id, number] = fields.as_slice() else { return None };
+    let (id, number) = (Uuid::from_bytes(id.bytes()?), positive(number.integer()?)?);
+    Some(SalvagedRow::Numbered { id, number })
+}
+
+fn event(rowid: i64, fields: &[Field]) -> Option<SalvagedRow> {
+    let [alias, run_number, version, at, name, by, hash, body, ..] = fields else { return None };
+    (alias.is_null() && name.text().is_some()).then_some(())?;
+    Some(SalvagedRow::Event {
+        run_number: positive(run_number.integer()?)?,
+        event: SalvagedEvent {
+            position: Position(positive(rowid)?),
+            version: Version(positive(version.integer()?)?),
+            at: time(at)?,
+            by: Principal::parse(by.text()?).ok()?,
+            body: body.text()?.to_owned(),
+            hash: Hash(hash.bytes()?),
+        },
+    })
+}
+
+fn content(fields: &[Field]) -> Option<SalvagedRow> {
+    let [run_number, id, nonce, kind, format, hash, text, ..] = fields else { return None };
+    let kind = match kind.text()? {
+        "package" => ContentKind::Package {
+            format: Format::parse(format.text()?)?,
+            hash: Hash(hash.bytes()?),
+        },
+        "words" => ContentKind::Words,
+        _ => return None,
+    };
+    let content = Content {
+        id: ContentId(Hash(id.bytes()?)),
+        nonce: nonce.bytes()?,
+        kind,
+        text: text.text()?.into(),
+    };
+    let run_number = positive(run_number.integer()?)?;
+    content.is_intact().then_some(SalvagedRow::Content { run_number, content })
+}
+
+fn definition(fields: &[Field]) -> Option<SalvagedRow> {
+    let [hash, name, text] = fields else { return None };
+    Some(SalvagedRow::Definition(Definition {
+        hash: Hash(hash.bytes()?),
+        name: WorkflowName::parse(name.text()?).ok()?,
+        text: text.text()?.to_owned(),
+    }))
+}
+
+fn handoff(rowid: i64, fields: &[Field]) -> Option<SalvagedRow> {
+    let [alias, id, run_number, no, kind, ..] = fields else { return None };
+    (alias.is_null() && kind.text().is_some()).then_some(())?;
+    Some(SalvagedRow::Handoff {
+        number: positive(rowid)?,
+        id: HandoffId(Uuid::from_bytes(id.bytes()?)),
+        run_number: positive(run_number.integer()?)?,
+        no: HandoffNo(u32::try_from(no.integer()?).ok()?),
+    })
+}
+
+fn story(rowid: i64, fields: &[Field]) -> Option<SalvagedRow> {
+    let [key, title, description, acceptance, depends_on, priority, branch, pr_url, created_at, ..] =
+        fields
+    else {
+        return None;
+    };
+    let maybe_text = |field: &Field| match field {
+        Field::Null => Some(None),
+        Field::Text(text) => Some(Some(text.clone())),
+        Field::Integer(_) | Field::Real(_) | Field::Blob(_) => None,
+    };
+    let depends_on = list(depends_on.text()?)?;
+    let story = Story {
+        key: StoryKey::parse(key.text()?).ok()?,
+        title: title.text()?.to_owned(),
+        description: description.text()?.to_owned(),
+        acceptance: list(acceptance.text()?)?,
+        depends_on: depends_on.iter().map(|it| StoryKey::parse(it).ok()).collect::<Option<_>>()?,
+        priority: priority.integer()?,
+        branch: maybe_text(branch)?,
+        pr_url: maybe_text(pr_url)?,
+    };
+    Some(SalvagedRow::Story { rowid: positive(rowid), story, created_at: time(created_at)? })
+}
+
+fn answered(fields: &[Field]) -> Option<SalvagedRow> {
+    let [scope, key, request, at, answer, ..] = fields else { return None };
+    Some(SalvagedRow::Answered(Answered {
+        scope: scope.text()?.to_owned(),
+        key: key.text()?.to_owned(),
+        request: Hash(request.bytes()?),
+        answer: answer.text()?.to_owned(),
+        at: time(at)?,
+    }))
+}
+
+fn outbox(rowid: i64, fields: &[Field]) -> Option<SalvagedRow> {
+    let [alias, run_number, about, at] = fields else { return None };
+    (alias.is_null() && about.text()?.contains('.')).then_some(())?;
+    let (id, run_number) = (positive(rowid)?, positive(run_number.integer()?)?);
+    Some(SalvagedRow::Outbox { id, run_number, about: about.text()?.to_owned(), at: time(at)? })
+}
+
+fn identity(rowid: i64, fields: &[Field]) -> Option<SalvagedRow> {
+    let [alias, project, epoch, mark, ..] = fields else { return None };
+    (rowid == 1 && alias.is_null() && epoch.text()?.len() == 8).then_some(())?;
+    let project = Uuid::from_bytes(project.bytes()?);
+    Some(SalvagedRow::Identity { project, mark: mark.integer()? })
+}
+
+fn time(field: &Field) -> Option<Timestamp> {
+    Timestamp::from_nanosecond(field.integer()?.into()).ok()
+}
+
+fn positive(number: i64) -> Option<u64> {
+    u64::try_from(number).ok().filter(|it| *it > 0)
+}

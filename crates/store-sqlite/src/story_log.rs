@@ -1,0 +1,101 @@
+//! Every version of every story, as a link in one chain: stories can be edited, and no event tells
+//! of that. The texts themselves are not kept, only what they hash to.
+
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+
+use crate::checksum::{Part, digest};
+
+/// The columns of a story that its digest is over.
+pub(crate) const COLUMNS: &str =
+    "key, title, description, acceptance, depends_on, priority, branch, pr_url, created_at";
+
+/// What the chain starts from.
+pub(crate) const START: [u8; 32] = [0; 32];
+
+/// The columns of a story, as they are stored.
+pub(crate) struct StoryColumns {
+    pub(crate) key: String,
+    pub(crate) title: String,
+    pub(crate) description: String,
+    pub(crate) acceptance: String,
+    pub(crate) depends_on: String,
+    pub(crate) priority: i64,
+    pub(crate) branch: Option<String>,
+    pub(crate) pr_url: Option<String>,
+    pub(crate) created_at: i64,
+}
+
+impl StoryColumns {
+    /// Of a row that has [`COLUMNS`].
+    pub(crate) fn of_row(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            key: row.get("key")?,
+            title: row.get("title")?,
+            description: row.get("description")?,
+            acceptance: row.get("acceptance")?,
+            depends_on: row.get("depends_on")?,
+            priority: row.get("priority")?,
+            branch: row.get("branch")?,
+            pr_url: row.get("pr_url")?,
+            created_at: row.get("created_at")?,
+        })
+    }
+
+    pub(crate) fn digest(&self) -> [u8; 32] {
+        digest(&[
+            Part::Text(&self.key),
+            Part::Text(&self.title),
+            Part::Text(&self.description),
+            Part::Text(&self.acceptance),
+            Part::Text(&self.depends_on),
+            Part::Integer(self.priority),
+            Part::maybe_text(self.branch.as_deref()),
+            Part::maybe_text(self.pr_url.as_deref()),
+            Part::Integer(self.created_at),
+        ])
+    }
+}
+
+/// Adds a link for a story as it was just written.
+pub(crate) fn add(connection: &Connection, story: &StoryColumns, at: i64) -> rusqlite::Result<()> {
+    let (head, digest) = (head(connection)?, story.digest());
+    let hash = link(&head, &story.key, at, &digest);
+    insert(connection, &story.key, at, &digest, &hash)
+}
+
+/// Begins the log of a database that had none, oldest story first.
+pub(crate) fn fill(connection: &Connection) -> rusqlite::Result<()> {
+    let mut head = START;
+    let sql = format!("select {COLUMNS} from stories order by created_at, key");
+    let mut statement = connection.prepare(&sql)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let story = StoryColumns::of_row(row)?;
+        let (at, digest) = (story.created_at, story.digest());
+        head = link(&head, &story.key, at, &digest);
+        insert(connection, &story.key, at, &digest, &head)?;
+    }
+    Ok(())
+}
+
+pub(crate) fn link(head: &[u8; 32], key: &str, at: i64, story: &[u8; 32]) -> [u8; 32] {
+    digest(&[Part::Bytes(head), Part::Text(key), Part::Integer(at), Part::Bytes(story)])
+}
+
+fn head(connection: &Connection) -> rusqlite::Result<[u8; 32]> {
+    let sql = "select hash from story_log order by number desc limit 1";
+    let head = connection.prepare_cached(sql)?.query_row([], |row| row.get(0)).optional()?;
+    Ok(head.unwrap_or(START))
+}
+
+fn insert(
+    connection: &Connection,
+    key: &str,
+    at: i64,
+    story: &[u8; 32],
+    hash: &[u8; 32],
+) -> rusqlite::Result<()> {
+    let sql = "insert into story_log (key, written_at, story, hash) values (?1, ?2, ?3, ?4)";
+    connection.prepare_cached(sql)?.execute(params![key, at, story, hash])?;
+    Ok(())
+}

@@ -1,0 +1,165 @@
+//! Writes what was proven into a new database, each thing under the number that it had.
+
+use baton_core::content::{Content, ContentId};
+use baton_core::story::Story;
+use baton_files::Dir;
+use baton_store::{
+    Answered, Definition, DueChange, HandoffRow, RunRow, StoreError, StoredEvent, TimerChange,
+    TimerRow,
+};
+use jiff::Timestamp;
+use rusqlite::{Connection, params};
+use uuid::Uuid;
+
+use crate::columns::{integer, nanoseconds};
+use crate::error::{OpenError, to_open, to_store};
+use crate::hold::HeldPromise;
+use crate::{
+    FILE, answers, blocked, connect, contents, definitions, due, events, handoffs, lost_numbers,
+    migrate, runs, stories, timers, waiting,
+};
+
+/// After so many rows what is written is moved into the database: a log of all of it would be as
+/// large again.
+const ROWS_A_BATCH: u64 = 100_000;
+
+/// A database in the making. What is not finished is not worth anything.
+#[derive(Debug)]
+pub struct Transplant {
+    connection: Connection,
+    n_rows: u64,
+}
+
+/// A run, with all that belongs to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TransplantedRun {
+    pub row: RunRow,
+    pub events: Vec<StoredEvent>,
+    pub handoffs: Vec<HandoffRow>,
+    pub contents: Vec<Content>,
+    pub timers: Vec<TimerRow>,
+    /// Texts that its events name and that are nowhere.
+    pub lost: Vec<ContentId>,
+    pub outbox: Vec<HeldPromise>,
+}
+
+impl Transplant {
+    /// Makes a new database in a folder that has none.
+    pub fn begin(dir: &Dir) -> Result<Self, OpenError> {
+        let path = dir.path().join(FILE);
+        let mut connection = connect::writing(&path)?;
+        migrate::migrate(&mut connection, &path, migrate::MIGRATIONS)?;
+        connection.execute_batch("begin").map_err(to_open(&path))?;
+        Ok(Self { connection, n_rows: 0 })
+    }
+
+    /// Says which project it is of, and that it is newer than what `mark` was written for.
+    pub fn belong_to(&mut self, project: Uuid, mark: u64) -> Result<(), StoreError> {
+        let sql = "update identity set project = ?1, mark = ?2";
+        let params = params![project.as_bytes(), integer(mark.saturating_add(1))];
+        self.connection.execute(sql, params).map_err(to_store)?;
+        Ok(())
+    }
+
+    pub fn put_definition(&mut self, definition: &Definition) -> Result<(), StoreError> {
+        definitions::add(&self.connection, definition).map_err(to_store)?;
+        self.count(1)
+    }
+
+    pub fn put_story(&mut self, story: &Story, created_at: Timestamp) -> Result<(), StoreError> {
+        stories::add(&self.connection, story, nanoseconds(created_at)?).map_err(to_store)?;
+        self.count(1)
+    }
+
+    pub fn put_answered(&mut self, answered: &Answered) -> Result<(), StoreError> {
+        answers::add(&self.connection, answered, nanoseconds(answered.at)?).map_err(to_store)?;
+        self.count(1)
+    }
+
+    /// Its definition is there already.
+    pub fn put_run(&mut self, it: &TransplantedRun) -> Result<(), StoreError> {
+        let run_number = integer(it.row.number);
+        runs::put(&self.connection, &it.row)?;
+        for content in &it.contents {
+            contents::add(&self.connection, run_number, content).map_err(to_store)?;
+        }
+        for id in &it.lost {
+            let sql = "insert into lost_texts (run_number, id) values (?1, ?2)";
+            self.connection.execute(sql, params![run_number, id.0.0]).map_err(to_store)?;
+        }
+        for event in &it.events {
+            events::put(&self.connection, run_number, event)?;
+        }
+        for handoff in &it.handoffs {
+            handoffs::put(&self.connection, run_number, handoff)?;
+        }
+        for promise in &it.outbox {
+            let sql = "insert into outbox (id, run_number, about, added_at)
+                       values (?1, ?2, ?3, ?4)";
+            let at = nanoseconds(promise.at)?;
+            let params = params![integer(promise.id), run_number, promise.about, at];
+            self.connection.execute(sql, params).map_err(to_store)?;
+        }
+        for timer in &it.timers {
+            let set = TimerChange::Set { no: timer.no, what: timer.what, due: timer.due };
+            timers::change(&self.connection, it.row.run.id, run_number, &set)?;
+        }
+        if it.row.run.is_waiting() {
+            waiting::change(&self.connection, run_number, true).map_err(to_store)?;
+        }
+        if it.row.run.is_blocked() {
+            blocked::change(&self.connection, run_number, true).map_err(to_store)?;
+        }
+        if !it.row.run.is_finished() {
+            // Looked at as soon as can be: that gives it its time.
+            let at_once = DueChange::NoLaterThan(Timestamp::UNIX_EPOCH);
+            due::change(&self.connection, it.row.run.id, run_number, at_once)?;
+        }
+        self.count(1 + (it.events.len() + it.handoffs.len() + it.contents.len()) as u64)
+    }
+
+    /// Makes what comes later be numbered after everything that there was.
+    pub fn go_on_after(
+        &mut self,
+        run_number: u64,
+        handoff_number: u64,
+        position: u64,
+    ) -> Result<(), StoreError> {
+        for (table, last) in
+            [("runs", run_number), ("handoffs", handoff_number), ("events", position)]
+        {
+            // A table without rows is not in there yet.
+            let sql = "insert into sqlite_sequence (name, seq)
+                       select ?1, 0 where not exists (select 1 from sqlite_sequence where name = ?1)";
+            self.connection.execute(sql, [table]).map_err(to_store)?;
+            let sql = "update sqlite_sequence set seq = max(seq, ?2) where name = ?1";
+            self.connection.execute(sql, params![table, integer(last)]).map_err(to_store)?;
+        }
+        Ok(())
+    }
+
+    pub fn finish(self) -> Result<(), StoreError> {
+        lost_numbers::record(&self.connection).map_err(to_store)?;
+        stories::name_newest_runs(&self.connection).map_err(to_store)?;
+        self.settle()?;
+        self.connection.close().map_err(|(_, error)| to_store(error))
+    }
+
+    fn count(&mut self, n_rows: u64) -> Result<(), StoreError> {
+        self.n_rows += n_rows;
+        if self.n_rows < ROWS_A_BATCH {
+            return Ok(());
+        }
+        self.n_rows = 0;
+        self.settle()?;
+        self.connection.execute_batch("begin").map_err(to_store)
+    }
+
+    fn settle(&self) -> Result<(), StoreError> {
+        let settle = || {
+            self.connection.execute_batch("commit")?;
+            self.connection.query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(()))
+        };
+        settle().map_err(to_store)
+    }
+}
