@@ -94,7 +94,7 @@ async fn verify_beside(store: &Beside, project: &Project) -> Result<Verified, Fa
             | StoreError::Nul),
         ) => return Err(error.into()),
     };
-    let mut verified = Verified { problems: Vec::new(), ..copied.clone() };
+    let mut verified = Verified { problems: Vec::new(), ..copied };
     verified.extend(problems);
     verified.extend(copied.problems);
     Ok(verified)

@@ -18,8 +18,6 @@ pub struct RebuiltRun {
     pub handoffs: Vec<HandoffRow>,
     /// Leases have their full time again: who has one could not be heard of meanwhile.
     pub timers: Vec<TimerRow>,
-    /// What the world was to be told, by the name of the event, and when.
-    pub promises: Vec<(String, Timestamp)>,
 }
 
 /// The run that `events` tell of, `head` being the hash of the last. None where they do not begin
@@ -39,9 +37,7 @@ pub fn rebuild_run(
         Some(TimerRow { run: id, no: it.no, what: timer.kind(), due: timer.due(now) })
     });
     let timers = timers.collect();
-    let promised = events.iter().filter(|(event, _)| is_for_the_world(event));
-    let promises = promised.map(|(event, at)| (event.name().to_owned(), *at)).collect();
-    Some(RebuiltRun { row, handoffs, timers, promises })
+    Some(RebuiltRun { row, handoffs, timers })
 }
 
 /// The rows of the handoffs that follow from the events. Numbers are the store's to give.
@@ -67,6 +63,11 @@ pub(crate) fn follow(handoff: &mut HandoffRow, event: &Event, row: &RunRow, at: 
     } else if let Some(HandoffChange::Moved(moved)) = crate::append::change(event, &row.run) {
         handoff.make_move(&moved, at);
     }
+}
+
+/// Whether the world outside is to be told of an event.
+pub fn is_promised(event: &Event) -> bool {
+    is_for_the_world(event)
 }
 
 /// The texts that an event names.

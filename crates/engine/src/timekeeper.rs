@@ -111,8 +111,11 @@ impl Engine {
             // Read after the list: where the run has gone on since, its version says so.
             let row = match self.store.run(&RunRef::Id(timer.run)).await {
                 Ok(Some(row)) => row,
-                Ok(None) => continue,
                 // One run that cannot be read must not hide the others.
+                Ok(None) => {
+                    tracing::warn!(run = %timer.run, "a run that has a timer is not found by its id");
+                    continue;
+                }
                 Err(error @ StoreError::Damaged { .. }) => {
                     let error: &(dyn std::error::Error + 'static) = &error;
                     tracing::warn!(error, run = %timer.run, "a run cannot be read when its time has come");

@@ -8,10 +8,10 @@ use baton_core::hash::Hash;
 use baton_core::names::StoryKey;
 use baton_core::run::{HandoffNo, RunId};
 use baton_core::story::Story;
-use baton_engine::{rebuild_run, texts_named_by};
+use baton_engine::{is_promised, rebuild_run, texts_named_by};
 use baton_files::{Dir, Mode};
 use baton_store::{Definition, Position, StoreError, StoredEvent};
-use baton_store_sqlite::{HeldPromise, Hold, LastMark, Transplant, TransplantedRun, Trust, Wreck};
+use baton_store_sqlite::{Hold, LastMark, Transplant, TransplantedRun, Trust, Wreck};
 use baton_wire::workflow_file;
 use jiff::Timestamp;
 use uuid::Uuid;
@@ -67,8 +67,7 @@ struct Plan {
 }
 
 struct Planned {
-    /// Where its rows were found.
-    found_at: u64,
+    /// Its number.
     number: u64,
     n_events: u64,
     story: StoryKey,
@@ -132,15 +131,18 @@ impl Plan {
             self.missing.push(missing(0, all, Incomplete::WorkflowLost));
             return Ok(());
         }
+        if !self.taken.insert(run_number) {
+            let all = rebuilt.handoffs.iter().map(|it| it.no).collect();
+            self.missing.push(missing(0, all, Incomplete::NumberTaken));
+            return Ok(());
+        }
         if n_events < run.n_known {
             let beyond = beyond(hold, run_number, run)?;
             self.missing.push(missing(n_events, beyond, Incomplete::EventsLost));
         }
-        let number = if self.taken.insert(run_number) { run_number } else { 0 };
         self.handoffs.note(hold, run)?;
         let planned = Planned {
-            found_at: run_number,
-            number,
+            number: run_number,
             n_events,
             story: row.run.story.clone(),
             started_at: row.run.started_at,
@@ -188,7 +190,6 @@ impl Plan {
         let mut report = RecoveryReport::whole(RecoveryMethod::Rows, SavedCounts::default());
         let mut leftovers = Leftovers::begin(job.workshop)?;
         self.leave_out_second_open_runs();
-        self.number_the_others();
         for definition in self.definitions.values().flatten() {
             transplant.put_definition(definition)?;
         }
@@ -198,13 +199,12 @@ impl Plan {
         put_answered(hold, &mut transplant)?;
         // Positions that are given anew stand behind all others.
         let (now, positions, last) = (job.now, Positions::default(), hold.last_position()?.0);
-        let last_promise = hold.last_promise()?;
-        let mut put = Put { now, numbers, positions, last, last_promise };
+        let mut put = Put { now, numbers, positions, last, promises: BTreeMap::new() };
         let mut written = HashSet::new();
         for run_number in hold.run_numbers()? {
             let FoundRuns { runs, mut others, .. } = prove(hold, run_number)?;
             for run in runs {
-                let planned = self.runs.get(&run.id).filter(|it| it.found_at == run_number);
+                let planned = self.runs.get(&run.id).filter(|it| it.number == run_number);
                 match planned {
                     Some(planned) if written.insert(run.id) => {
                         let run = put.run(hold, &run, planned, &mut report)?;
@@ -214,6 +214,9 @@ impl Plan {
                 }
             }
             leftovers.keep(hold, run_number, &others)?;
+        }
+        for (run_number, about, at) in put.promises.into_values() {
+            transplant.put_promise(run_number, about, at)?;
         }
         transplant.go_on_after(self.last_run_number, put.numbers.last, put.last)?;
         transplant.finish()?;
@@ -227,13 +230,13 @@ impl Plan {
     fn leave_out_second_open_runs(&mut self) {
         let (open, missing) = (&self.open, &mut self.missing);
         self.runs.retain(|_, it| {
-            let is_second = it.is_open && open.get(&it.story).is_some_and(|n| *n != it.found_at);
+            let is_second = it.is_open && open.get(&it.story).is_some_and(|n| *n != it.number);
             if is_second {
                 let (n_saved, why) = (0, Incomplete::SecondOpenRun);
-                match missing.iter_mut().find(|missing| missing.run_number == it.found_at) {
+                match missing.iter_mut().find(|missing| missing.run_number == it.number) {
                     Some(missing) => (missing.n_saved, missing.why) = (n_saved, why),
                     None => missing.push(MissingPart {
-                        run_number: it.found_at,
+                        run_number: it.number,
                         story: Some(it.story.clone()),
                         n_saved,
                         n_known: it.n_events,
@@ -244,13 +247,6 @@ impl Plan {
             }
             !is_second
         });
-    }
-
-    fn number_the_others(&mut self) {
-        for planned in self.runs.values_mut().filter(|it| it.number == 0) {
-            self.last_run_number += 1;
-            planned.number = self.last_run_number;
-        }
     }
 
     fn put_stories(
@@ -309,7 +305,9 @@ struct Put {
     numbers: GivenNumbers,
     positions: Positions,
     last: u64,
-    last_promise: u64,
+    /// What the world is to be told, by position. What was told already is not known: twice is
+    /// better than never.
+    promises: BTreeMap<u64, (u64, &'static str, Timestamp)>,
 }
 
 impl Put {
@@ -330,35 +328,17 @@ impl Put {
         }
         let (contents, lost) = texts(hold, run, number, report)?;
         let events = self.events(run);
+        for (it, stored) in run.events.iter().zip(&events).filter(|(it, _)| is_promised(&it.event))
+        {
+            self.promises.insert(stored.position.0, (number, it.event.name(), stored.at));
+        }
         report.saved.n_runs += 1;
         report.saved.n_handoffs += handoffs.len() as u64;
         report.saved.n_events += events.len() as u64;
         let last = events.last().map_or(0, |it| it.position.0);
         report.saved.last_position = report.saved.last_position.max(last);
         let (row, timers) = (rebuilt.row, rebuilt.timers);
-        let outbox = self.outbox(hold.outbox(planned.found_at)?, rebuilt.promises);
-        Ok(TransplantedRun { row, events, handoffs, contents, timers, lost, outbox })
-    }
-
-    /// What the world was to be told. Of what is lost nobody knows whether it was told already:
-    /// twice is better than never.
-    fn outbox(
-        &mut self,
-        found: Vec<HeldPromise>,
-        promises: Vec<(String, Timestamp)>,
-    ) -> Vec<HeldPromise> {
-        let mut outbox: Vec<HeldPromise> = Vec::new();
-        let mut found = found;
-        for (about, at) in promises {
-            let same = found.iter().position(|it| it.about == about && it.at == at);
-            outbox.push(if let Some(index) = same {
-                found.remove(index)
-            } else {
-                self.last_promise += 1;
-                HeldPromise { id: self.last_promise, about, at }
-            });
-        }
-        outbox
+        Ok(TransplantedRun { row, events, handoffs, contents, timers, lost })
     }
 
     /// A position is proven by nothing: one that is taken, or that does not grow with the run, is

@@ -20,7 +20,7 @@ pub(crate) struct HandoffNumbers {
 #[derive(Debug, Default)]
 pub(crate) struct GivenNumbers {
     numbers: HashMap<HandoffId, u64>,
-    /// How many are not those that they had.
+    /// How many may not be those that they had.
     pub(crate) n_new: u64,
     pub(crate) last: u64,
 }
@@ -38,31 +38,24 @@ impl HandoffNumbers {
         Ok(())
     }
 
+    /// In the order of the log, always: `verify` knows that order.
     pub(crate) fn give(self) -> GivenNumbers {
         let ids: Vec<HandoffId> = self.made.values().copied().collect();
         let known = fitting(&ids, &self.found);
-        let mut given = GivenNumbers {
-            last: known.values().copied().max().unwrap_or(0),
-            ..GivenNumbers::default()
-        };
-        let mut before = 0;
+        let mut given = GivenNumbers::default();
         let mut lost: Vec<HandoffId> = Vec::new();
-        let mut without: Vec<HandoffId> = Vec::new();
         for id in ids {
-            let Some(number) = known.get(&id).copied() else {
-                lost.push(id);
-                continue;
-            };
-            given.fill(&mut lost, before, Some(number), &mut without);
-            given.numbers.insert(id, number);
-            before = number;
+            match known.get(&id).copied() {
+                // So many fit before it.
+                Some(number) if number > given.last + lost.len() as u64 => {
+                    given.fill(&mut lost, Some(number));
+                    given.numbers.insert(id, number);
+                    given.last = number;
+                }
+                Some(_) | None => lost.push(id),
+            }
         }
-        given.fill(&mut lost, before, None, &mut without);
-        for id in without {
-            given.n_new += 1;
-            given.last += 1;
-            given.numbers.insert(id, given.last);
-        }
+        given.fill(&mut lost, None);
         given
     }
 }
@@ -93,22 +86,14 @@ impl GivenNumbers {
     }
 
     /// Between two known numbers, those that are lost are known too where exactly so many fit.
-    fn fill(
-        &mut self,
-        lost: &mut Vec<HandoffId>,
-        before: u64,
-        behind: Option<u64>,
-        without: &mut Vec<HandoffId>,
-    ) {
+    fn fill(&mut self, lost: &mut Vec<HandoffId>, behind: Option<u64>) {
         let n_lost = lost.len() as u64;
-        let fits = behind.is_none_or(|it| it - before - 1 == n_lost);
-        for (number, id) in (before + 1..).zip(lost.drain(..)) {
-            if fits {
-                self.numbers.insert(id, number);
-                self.last = self.last.max(number);
-            } else {
-                without.push(id);
-            }
+        if behind.is_some_and(|it| it - self.last - 1 != n_lost) {
+            self.n_new += n_lost;
+        }
+        for id in lost.drain(..) {
+            self.last += 1;
+            self.numbers.insert(id, self.last);
         }
     }
 }
@@ -139,8 +124,8 @@ mod tests {
         check(&[Some(1), None, Some(3)], &[1, 2, 3], 0);
         check(&[None, None, Some(3), None], &[1, 2, 3, 4], 0);
         // Of two that fit between, one is of a run that is lost: which, nobody knows.
-        check(&[Some(1), None, Some(4)], &[1, 5, 4], 1);
-        check(&[None, Some(4), None], &[6, 4, 5], 1);
+        check(&[Some(1), None, Some(4)], &[1, 2, 4], 1);
+        check(&[None, Some(4), None], &[1, 4, 5], 1);
         check(&[None, None], &[1, 2], 0);
         check(&[], &[], 0);
     }

@@ -57,6 +57,7 @@ pub(crate) fn prove(hold: &Hold, run_number: u64) -> Result<FoundRuns, StoreErro
         let n_known = n_known(id, &chain, &events, &clues);
         let mut proven = chain;
         proven.truncate(n_events);
+        mend_positions(hold, run_number, &mut proven)?;
         used.extend(proven.iter().map(|it| it.stored.hash));
         runs.push(ProvenRun { id, events: proven, n_known });
     }
@@ -132,4 +133,39 @@ fn last_boundary(
     }
     let is_earlier = |it: &ProvenEvent| it.stored.at != last.stored.at;
     Ok(chain.iter().rposition(is_earlier).map_or(0, |index| index + 1))
+}
+
+/// Positions are proven by no hash. One that does not grow with the run, or that another run has
+/// too, is put where it must have been: next to the rest of its decision, or else where nothing is.
+fn mend_positions(
+    hold: &Hold,
+    run_number: u64,
+    events: &mut [ProvenEvent],
+) -> Result<(), StoreError> {
+    for index in 0..events.len() {
+        let at = |index: Option<usize>| index.and_then(|it| events.get(it)).map(|it| &it.stored);
+        let (before, behind) = (at(index.checked_sub(1)), at(Some(index + 1)));
+        let Some(it) = at(Some(index)) else { break };
+        let least = before.map_or(1, |it| it.position.0 + 1);
+        let most = behind.map_or(u64::MAX, |it| it.position.0.saturating_sub(1));
+        let is_next = before.is_some_and(|before| before.at == it.at);
+        let is_taken = |position: u64| -> Result<bool, StoreError> {
+            Ok(hold.runs_at(Position(position))?.iter().any(|it| *it != run_number))
+        };
+        let position = it.position.0;
+        let fits = position >= least && (!is_next || position == least);
+        // Of two that have one position, the older run keeps it.
+        let is_others = hold.runs_at(Position(position))?.iter().any(|it| *it < run_number);
+        if fits && !is_others {
+            continue;
+        }
+        let mut mended = least;
+        while !is_next && mended < most && is_taken(mended)? {
+            mended += 1;
+        }
+        if let Some(it) = events.get_mut(index) {
+            it.stored.position = Position(mended);
+        }
+    }
+    Ok(())
 }

@@ -70,6 +70,8 @@ pub enum Incomplete {
     IdLost,
     /// The workflow that it began with is in no file any more.
     WorkflowLost,
+    /// Another run has its number: it is of another time, and from the archive.
+    NumberTaken,
     /// With what is left of it, its story would have two open runs.
     SecondOpenRun,
 }
@@ -158,8 +160,9 @@ impl RecoveryReport {
         }
         if self.n_new_numbers > 0 {
             let handoffs = counted(self.n_new_numbers, "handoff");
-            lines
-                .push(format!("changed: {handoffs} got a new number, because the old one is lost"));
+            lines.push(format!(
+                "changed: {handoffs} may have another number than before, because that is lost"
+            ));
         }
         lines
     }
@@ -245,6 +248,7 @@ impl Incomplete {
                 "no file tells the id of the run, without which nothing proves it"
             }
             Incomplete::WorkflowLost => "the workflow that it began with is in no file any more",
+            Incomplete::NumberTaken => "another run has its number",
             Incomplete::SecondOpenRun => {
                 "its end is lost, and with another open run its story would have two"
             }

@@ -14,3 +14,4 @@ create table story_log (
 alter table answered add column checksum integer;
 alter table cursors add column checksum integer;
 alter table timers add column checksum integer;
+alter table identity add column checksum integer;

@@ -10,6 +10,7 @@ mod events;
 mod found;
 mod full;
 mod handoffs;
+mod identity;
 mod numbers;
 mod outbox;
 mod runs;

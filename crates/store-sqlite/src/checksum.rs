@@ -5,7 +5,7 @@ use baton_core::run::{HandoffNo, RunId};
 use rusqlite::{Connection, params};
 use sha2::{Digest as _, Sha256};
 
-use crate::{answers, cursors, story_log, timers};
+use crate::{answers, cursors, identity, story_log, timers};
 
 /// One value of a row. Each goes in with its type and its length, so that nothing can move from one
 /// column to the next.
@@ -54,6 +54,7 @@ pub(crate) fn fill(connection: &Connection) -> rusqlite::Result<()> {
     fill_answered(connection)?;
     fill_cursors(connection)?;
     fill_timers(connection)?;
+    identity::seal(connection)?;
     story_log::fill(connection)
 }
 

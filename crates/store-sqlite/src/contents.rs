@@ -3,6 +3,7 @@
 use baton_core::content::{Content, ContentId, ContentKind};
 use baton_core::package::Format;
 use baton_core::run::RunId;
+use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::columns::{content_id, hash, number, parsed};
@@ -80,7 +81,14 @@ fn columns(row: &Row<'_>) -> rusqlite::Result<Content> {
             format: parsed(row, "format", Format::parse)?,
             hash: hash(row, "hash")?,
         },
-        Ok("words") => ContentKind::Words,
+        Ok("words") => {
+            for column in ["format", "hash"] {
+                if row.get_ref(column)? != ValueRef::Null {
+                    return Err(unreadable(column));
+                }
+            }
+            ContentKind::Words
+        }
         Ok(_) | Err(_) => return Err(unreadable("kind")),
     };
     Ok(Content {

@@ -56,11 +56,6 @@ create table answered (
     scope text, key text, trust integer not null, request blob, answered_at integer, answer text,
     primary key (scope, key)
 );
-create table outbox (
-    id integer primary key, trust integer not null, run_number integer, about text,
-    added_at integer
-);
-create index outbox_by_run on outbox (run_number);
 create table identities (project blob primary key, mark integer not null);
 ";
 
@@ -83,14 +78,6 @@ pub struct RunClue {
 pub struct HeldEvent {
     pub event: SalvagedEvent,
     pub is_committed: bool,
-}
-
-/// Something that the world is to be told.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HeldPromise {
-    pub id: u64,
-    pub about: String,
-    pub at: Timestamp,
 }
 
 impl Hold {
@@ -155,20 +142,6 @@ impl Hold {
                     answered.request.0,
                     nearest_nanoseconds(answered.at),
                     answered.answer
-                ],
-            ),
-            SalvagedRow::Outbox { id, run_number, about, at } => self.execute(
-                "insert into outbox values (?1, ?2, ?3, ?4, ?5)
-                 on conflict (id) do update set trust = excluded.trust,
-                     run_number = excluded.run_number, about = excluded.about,
-                     added_at = excluded.added_at
-                 where excluded.trust > trust",
-                params![
-                    integer(*id),
-                    trust.rank(),
-                    integer(*run_number),
-                    about,
-                    nearest_nanoseconds(*at)
                 ],
             ),
             SalvagedRow::Identity { project, mark } => self.execute(
@@ -366,22 +339,6 @@ impl Hold {
                 at: time(row, "answered_at")?,
             })
         })
-    }
-
-    /// What the world was to be told of a run. It may have been told already: twice is better than
-    /// never.
-    pub fn outbox(&self, run_number: u64) -> Result<Vec<HeldPromise>, StoreError> {
-        let sql = "select id, about, added_at from outbox where run_number = ?1 order by id";
-        self.rows(sql, [integer(run_number)], |row| {
-            let (about, at) = (row.get("about")?, time(row, "added_at")?);
-            Ok(HeldPromise { id: number(row, "id")?, about, at })
-        })
-    }
-
-    /// The last number that was given to such a promise.
-    pub fn last_promise(&self) -> Result<u64, StoreError> {
-        let sql = "select coalesce(max(id), 0) as n from outbox";
-        Ok(self.rows(sql, [], |row| number(row, "n"))?.first().copied().unwrap_or(0))
     }
 
     /// The project that the database said it belongs to, where it was found with one alone, and

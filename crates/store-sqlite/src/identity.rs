@@ -4,6 +4,7 @@ use baton_store::Identity;
 use rusqlite::Connection;
 use uuid::Uuid;
 
+use crate::checksum::{self, Part};
 use crate::columns::{integer, number};
 use crate::mark::MarkNumber;
 
@@ -21,19 +22,58 @@ pub(crate) fn mark_number(connection: &Connection) -> rusqlite::Result<MarkNumbe
 
 /// Counts up what tells this database from an older copy of it.
 pub(crate) fn count_up(connection: &Connection) -> rusqlite::Result<()> {
-    connection.prepare_cached("update identity set mark = mark + 1")?.execute([]).map(|_| ())
+    change(connection, |it| {
+        it.prepare_cached("update identity set mark = mark + 1")?.execute([]).map(|_| ())
+    })
 }
 
 /// Makes the number of the marks at least this.
 pub(crate) fn raise_mark(connection: &Connection, least: u64) -> rusqlite::Result<()> {
     let sql = "update identity set mark = max(mark, ?1)";
-    connection.execute(sql, [integer(least)]).map(|_| ())
+    change(connection, |it| it.execute(sql, [integer(least)]).map(|_| ()))
 }
 
 /// Begins another epoch: what was heard of this database before does not count any more.
 pub(crate) fn begin_epoch(connection: &Connection) -> rusqlite::Result<()> {
     let sql = "update identity set epoch = lower(hex(randomblob(4))), mark = mark + 1";
-    connection.execute(sql, []).map(|_| ())
+    change(connection, |it| it.execute(sql, []).map(|_| ()))
+}
+
+/// Makes it a database of another project.
+pub(crate) fn set_project(connection: &Connection, project: Uuid) -> rusqlite::Result<()> {
+    let sql = "update identity set project = ?1";
+    change(connection, |it| it.execute(sql, [project.as_bytes()]).map(|_| ()))
+}
+
+/// Changes the row, and its checksum with it. One that did not fit before still does not: what
+/// another program has changed is for `verify` to find.
+fn change(
+    connection: &Connection,
+    update: impl FnOnce(&Connection) -> rusqlite::Result<()>,
+) -> rusqlite::Result<()> {
+    let sql = "select checksum from identity";
+    let stored: Option<i64> = connection.prepare_cached(sql)?.query_row([], |row| row.get(0))?;
+    let was_sealed = stored == Some(expected(connection)?);
+    update(connection)?;
+    if was_sealed { seal(connection) } else { Ok(()) }
+}
+
+/// Writes the checksum of the row as it stands now.
+pub(crate) fn seal(connection: &Connection) -> rusqlite::Result<()> {
+    let sum = expected(connection)?;
+    connection.prepare_cached("update identity set checksum = ?1")?.execute([sum]).map(|_| ())
+}
+
+fn expected(connection: &Connection) -> rusqlite::Result<i64> {
+    let sql = "select project, epoch, mark from identity";
+    connection.prepare_cached(sql)?.query_row([], |row| {
+        let (project, epoch): ([u8; 16], String) = (row.get(0)?, row.get(1)?);
+        Ok(checksum(&project, &epoch, row.get(2)?))
+    })
+}
+
+pub(crate) fn checksum(project: &[u8; 16], epoch: &str, mark: i64) -> i64 {
+    checksum::checksum(&[Part::Bytes(project), Part::Text(epoch), Part::Integer(mark)])
 }
 
 #[cfg(test)]

@@ -13,10 +13,9 @@ use uuid::Uuid;
 
 use crate::columns::{integer, nanoseconds};
 use crate::error::{OpenError, to_open, to_store};
-use crate::hold::HeldPromise;
 use crate::{
-    FILE, answers, blocked, connect, contents, definitions, due, events, handoffs, lost_numbers,
-    migrate, runs, stories, timers, waiting,
+    FILE, answers, blocked, connect, contents, definitions, due, events, handoffs, identity,
+    lost_numbers, migrate, outbox, runs, stories, timers, waiting,
 };
 
 /// After so many rows what is written is moved into the database: a log of all of it would be as
@@ -40,7 +39,6 @@ pub struct TransplantedRun {
     pub timers: Vec<TimerRow>,
     /// Texts that its events name and that are nowhere.
     pub lost: Vec<ContentId>,
-    pub outbox: Vec<HeldPromise>,
 }
 
 impl Transplant {
@@ -55,10 +53,9 @@ impl Transplant {
 
     /// Says which project it is of, and that it is newer than what `mark` was written for.
     pub fn belong_to(&mut self, project: Uuid, mark: u64) -> Result<(), StoreError> {
-        let sql = "update identity set project = ?1, mark = ?2";
-        let params = params![project.as_bytes(), integer(mark.saturating_add(1))];
-        self.connection.execute(sql, params).map_err(to_store)?;
-        Ok(())
+        identity::set_project(&self.connection, project)
+            .and_then(|()| identity::raise_mark(&self.connection, mark.saturating_add(1)))
+            .map_err(to_store)
     }
 
     pub fn put_definition(&mut self, definition: &Definition) -> Result<(), StoreError> {
@@ -93,13 +90,6 @@ impl Transplant {
         for handoff in &it.handoffs {
             handoffs::put(&self.connection, run_number, handoff)?;
         }
-        for promise in &it.outbox {
-            let sql = "insert into outbox (id, run_number, about, added_at)
-                       values (?1, ?2, ?3, ?4)";
-            let at = nanoseconds(promise.at)?;
-            let params = params![integer(promise.id), run_number, promise.about, at];
-            self.connection.execute(sql, params).map_err(to_store)?;
-        }
         for timer in &it.timers {
             let set = TimerChange::Set { no: timer.no, what: timer.what, due: timer.due };
             timers::change(&self.connection, it.row.run.id, run_number, &set)?;
@@ -116,6 +106,18 @@ impl Transplant {
             due::change(&self.connection, it.row.run.id, run_number, at_once)?;
         }
         self.count(1 + (it.events.len() + it.handoffs.len() + it.contents.len()) as u64)
+    }
+
+    /// Promises to tell the world of an event. They come in the order of the log.
+    pub fn put_promise(
+        &mut self,
+        run_number: u64,
+        about: &str,
+        at: Timestamp,
+    ) -> Result<(), StoreError> {
+        let at = nanoseconds(at)?;
+        outbox::add(&self.connection, integer(run_number), about, at).map_err(to_store)?;
+        self.count(1)
     }
 
     /// Makes what comes later be numbered after everything that there was.

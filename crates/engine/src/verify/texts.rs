@@ -67,6 +67,10 @@ impl Texts {
     ) -> Result<(), StoreError> {
         self.look(store, verified).await?;
         verified.n_lost_texts += self.lost.len() as u64;
+        for id in self.lost.iter().filter(|it| !self.seen.contains(&half(**it))) {
+            let what = format!("the text {} is said to be lost, and no event names it", id.0);
+            verified.in_run(self.number, &what);
+        }
         let n_named = self.seen.len() as u64 - self.n_missing;
         let n_stored = store.count_contents(self.run).await?;
         if n_stored != n_named {

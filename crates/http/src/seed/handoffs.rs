@@ -119,7 +119,7 @@ async fn stale(app: &App, minutes: u64) -> Result<Typed<Shown>, Problem> {
     if minutes > MOST_MINUTES {
         return Err(Problem::malformed("wrong_type", "`minutes` is at most a year"));
     }
-    let mut found = stale_rows(app, minutes).await?;
+    let mut found = stale_rows(app, minutes, MOST_ROWS as usize).await?;
     let has_more_rows = cut(&mut found);
     let (stale, payloads) = rows::all(app, found, Keeps::First).await?;
     Ok(Typed(Shown {
@@ -142,18 +142,31 @@ fn left_out(has_more_rows: bool, payloads: usize) -> Option<LeftOut> {
     (!is_whole).then_some(LeftOut { has_more_rows, limit: MOST_ROWS, payloads })
 }
 
-/// Pending for so long; what people are asked is never stale.
-pub(super) async fn stale_rows(app: &App, minutes: u64) -> Result<Vec<HandoffRow>, EngineError> {
+/// Pending for so long, and one more than `most` where there are; what people are asked is never
+/// stale.
+pub(super) async fn stale_rows(
+    app: &App,
+    minutes: u64,
+    most: usize,
+) -> Result<Vec<HandoffRow>, EngineError> {
     let span = SignedDuration::from_mins(i64::try_from(minutes).unwrap_or(i64::MAX / 60));
     let since = app.engine.clock().now().saturating_sub(span).ok();
-    let filter = HandoffFilter {
+    let mut filter = HandoffFilter {
         states: vec![HandoffState::Open(run::State::Pending)],
         unmoved_since: since,
+        limit: MOST_ROWS,
         ..HandoffFilter::default()
     };
-    let mut found = app.engine.store().handoffs(&filter).await?;
-    found.retain(|it| !it.to.agent.is_human());
-    Ok(found)
+    let mut stale = Vec::new();
+    loop {
+        let found = app.engine.store().handoffs(&filter).await?;
+        let is_last = found.len() < MOST_ROWS as usize;
+        filter.after = found.last().map_or(0, |it| it.number);
+        stale.extend(found.into_iter().filter(|it| !it.to.agent.is_human()));
+        if is_last || stale.len() > most {
+            return Ok(stale);
+        }
+    }
 }
 
 const ACTIONS: &str = "create, accept, reject, timeout, cleanup";

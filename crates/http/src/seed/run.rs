@@ -71,7 +71,7 @@ pub(super) async fn post(
 async fn start(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Json, Problem> {
     let asked = envelope.text("storyId")?.map(StoryKey::parse).transpose()?;
     let workflow = envelope.text("workflow")?.map(WorkflowName::parse).transpose()?;
-    let timed_out = time_out(app, stale_rows(app, STALE_MINUTES).await?).await?;
+    let timed_out = time_out(app, stale_rows(app, STALE_MINUTES, usize::MAX).await?).await?;
     let open = open_runs(app).await?;
     let is_asked = |it: &&RunRow| asked.as_ref().is_none_or(|key| *key == it.run.story);
     if let Some(run) = open.iter().find(is_asked) {

@@ -11,6 +11,8 @@ use std::thread::JoinHandle;
 use anyhow::{Context as _, Result, anyhow};
 use baton_hostile::{Pattern, Target, patterns, quoted};
 
+use crate::crew;
+
 pub(super) struct Clients {
     threads: Vec<JoinHandle<Result<Sent>>>,
     is_over: Arc<AtomicBool>,
@@ -109,9 +111,11 @@ fn request(pattern: &Pattern, n_bytes: usize) -> (&'static str, &'static str, St
                 text = quoted(&pattern.text(size));
             }
             let story = pattern.name;
+            // A package that keeps its contract, so that it is stored and answered too.
+            let rest = crew::PACKAGE.trim_start().trim_start_matches('{');
             let body = format!(
                 "{{\"action\":\"create\",\"storyId\":\"hostile:{story}\",\"fromAgent\":\"analyst\",\
-                 \"toAgent\":\"implementer\",\"payload\":{{\"summary\":{text}}}}}"
+                 \"toAgent\":\"implementer\",\"payload\":{{\"remarks\":{text},{rest}}}"
             );
             ("/api/handoffs", "application/json", body)
         }

@@ -54,7 +54,7 @@ pub(super) async fn single_bytes(n_clients: usize, most_mb: f64) -> Result<bool>
     let served = Served::start(dir.path())?;
     let send = |_| {
         let address = served.address.clone();
-        std::thread::spawn(move || -> Result<TcpStream> {
+        std::thread::spawn(move || -> Result<(TcpStream, bool)> {
             let mut stream = TcpStream::connect(&address)?;
             let head = format!(
                 "POST /api/handoffs HTTP/1.1\r\nhost: {address}\r\n\
@@ -63,9 +63,12 @@ pub(super) async fn single_bytes(n_clients: usize, most_mb: f64) -> Result<bool>
             stream.write_all(head.as_bytes())?;
             let chunks = b"1\r\nx\r\n".repeat(1024);
             for _ in 0..N_CHUNKS / 1024 {
-                stream.write_all(&chunks)?;
+                if stream.write_all(&chunks).is_err() {
+                    // Its time was over.
+                    return Ok((stream, false));
+                }
             }
-            Ok(stream)
+            Ok((stream, true))
         })
     };
     let began = Instant::now();
@@ -83,9 +86,10 @@ pub(super) async fn single_bytes(n_clients: usize, most_mb: f64) -> Result<bool>
     }
     let peak_mb = peak_mb(served.child.id())?;
     let is_kept = peak_mb < most_mb;
+    let n_whole = open.iter().filter(|(_, is_whole)| *is_whole).count();
     println!(
-        "{} clients, bodies of {N_CHUNKS} chunks of one byte: {peak_mb:.0} MB at most (bound {most_mb:.0}) \
-         after {:.1} s, slowest /healthz {:.1} ms: {}",
+        "{} clients, bodies of {N_CHUNKS} chunks of one byte, {n_whole} of them in time: \
+         {peak_mb:.0} MB at most (bound {most_mb:.0}) after {:.1} s, slowest /healthz {:.1} ms: {}",
         open.len(),
         began.elapsed().as_secs_f64(),
         milliseconds(slowest),

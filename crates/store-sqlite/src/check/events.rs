@@ -5,7 +5,7 @@ use rusqlite::{Connection, Statement};
 
 use super::found::Found;
 use super::scan;
-use crate::events;
+use crate::{events, lost_numbers};
 
 const FROM: &str = "position, run_number, version, happened_at, name, done_by, hash, body,
     zeroblob(16) as run_id,
@@ -14,7 +14,8 @@ const FROM: &str = "position, run_number, version, happened_at, name, done_by, h
     from events not indexed";
 
 pub(super) fn check(connection: &Connection, found: &mut Found) -> rusqlite::Result<()> {
-    let mut n_runs = 0_i64;
+    let lost_runs = lost_numbers::of_table(connection, "runs")?;
+    let mut last_run = 0_i64;
     let mut next_handoff: Statement<'_> =
         connection.prepare("select run_number, no from handoffs not indexed order by number")?;
     let mut handoffs = next_handoff.query([])?;
@@ -30,9 +31,13 @@ pub(super) fn check(connection: &Connection, found: &mut Found) -> rusqlite::Res
             return Ok(());
         }
         if body_name.as_deref() == Some("run.started") {
-            n_runs += 1;
-            if run_number != n_runs {
-                let what = format!("it starts run {run_number} where run {n_runs} was started");
+            last_run += 1;
+            // What was lost when the data was recovered is passed over.
+            if let Some((_, last)) = lost_runs.iter().find(|(first, _)| *first == last_run) {
+                last_run = last.saturating_add(1);
+            }
+            if run_number != last_run {
+                let what = format!("it starts run {run_number} where run {last_run} was started");
                 found.in_row(number, &what);
                 is_in_order = false;
             }

@@ -8,17 +8,18 @@ use rusqlite::Connection;
 
 use super::found::Found;
 use super::{
-    answered, contents, cursors, definitions, due, events, handoffs, numbers, outbox, runs, schema,
-    stories, timers,
+    answered, contents, cursors, definitions, due, events, handoffs, identity, numbers, outbox,
+    runs, schema, stories, timers,
 };
 use crate::error::{damage, is_passing};
 
 type Check = fn(&Connection, &mut Found) -> rusqlite::Result<()>;
 
 /// In the order of the report: what explains the others comes first.
-const CHECKS: [(&str, Check); 15] = [
+const CHECKS: [(&str, Check); 16] = [
     ("sqlite_schema", schema::check),
     ("schema_migrations", schema::check_migrations),
+    ("identity", identity::check),
     ("sqlite_sequence", numbers::check),
     ("runs", runs::check),
     ("events", events::check),

@@ -1,6 +1,7 @@
 //! Timers: when a lease ends is the one thing that no event tells, so it has a checksum. Which
 //! timers there are is compared with the runs by `baton_engine::verify_all`.
 
+use baton_store::TimerKind;
 use rusqlite::Connection;
 
 use super::found::Found;
@@ -19,7 +20,11 @@ pub(super) fn check(connection: &Connection, found: &mut Found) -> rusqlite::Res
             Ok(timer) => {
                 let (fence, due_at) = (row.get("fence")?, row.get("due_at")?);
                 let expected = timers::checksum(timer.run, timer.no, fence, due_at);
-                if row.get::<_, Option<i64>>("checksum")? != Some(expected) {
+                let is_lease = matches!(timer.what, TimerKind::Lease { .. });
+                let has_seconds = row.get::<_, Option<i64>>("seconds")?.is_some();
+                if row.get::<_, Option<i64>>("checksum")? != Some(expected)
+                    || is_lease != has_seconds
+                {
                     let number: i64 = row.get("run_number")?;
                     let no = timer.no;
                     found.add(format!(

@@ -54,12 +54,6 @@ pub enum SalvagedRow {
         created_at: Timestamp,
     },
     Answered(Answered),
-    Outbox {
-        id: u64,
-        run_number: u64,
-        about: String,
-        at: Timestamp,
-    },
     /// Of the project, and how far its mark had come.
     Identity {
         project: Uuid,
@@ -86,7 +80,6 @@ pub(super) fn in_table(rowid: i64, payload: &[u8]) -> Option<SalvagedRow> {
         .or_else(|| handoff(rowid, &fields))
         .or_else(|| story(rowid, &fields))
         .or_else(|| answered(&fields))
-        .or_else(|| outbox(rowid, &fields))
         .or_else(|| identity(rowid, &fields))
 }
 
@@ -201,13 +194,6 @@ fn answered(fields: &[Field]) -> Option<SalvagedRow> {
         answer: answer.text()?.to_owned(),
         at: time(at)?,
     }))
-}
-
-fn outbox(rowid: i64, fields: &[Field]) -> Option<SalvagedRow> {
-    let [alias, run_number, about, at] = fields else { return None };
-    (alias.is_null() && about.text()?.contains('.')).then_some(())?;
-    let (id, run_number) = (positive(rowid)?, positive(run_number.integer()?)?);
-    Some(SalvagedRow::Outbox { id, run_number, about: about.text()?.to_owned(), at: time(at)? })
 }
 
 fn identity(rowid: i64, fields: &[Field]) -> Option<SalvagedRow> {

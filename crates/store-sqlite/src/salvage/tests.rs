@@ -39,7 +39,11 @@ async fn every_event_is_found_in_the_log_and_in_the_database() {
         }
     }
     let told = events_by_sql(&store).await;
+    // While another connection reads, the log is not cut.
+    let reader = crate::connect::reading(&dir.path().join(crate::FILE)).unwrap();
+    reader.execute_batch("begin; select count(*) from runs").unwrap();
     assert_eq!(events_by_bytes(dir.path()), told, "while it is in the log");
+    drop(reader);
     store.close().await;
     assert_eq!(events_by_bytes(dir.path()), told, "once it is in the database");
 }

@@ -128,7 +128,7 @@ async fn rows_of_an_older_baton_get_their_checksums() {
     let dir = tempfile::tempdir().unwrap();
     let connection = at_schema(dir.path(), 3);
     let first = start(1, "s-1");
-    let waiting = Append { waiting: Some(true), ..first.clone() };
+    let waiting = Append { waiting: Some(true), ..older(&first) };
     append::append(&connection, &append::prepare(Arc::new(waiting)).unwrap()).unwrap();
     connection
         .execute_batch(
@@ -168,16 +168,19 @@ fn at_schema(dir: &Path, n_migrations: usize) -> Connection {
     connection
 }
 
-/// As an older Baton would have it, which had no list of the runs that wait, are blocked or are due.
 fn prepared(append: &Append) -> Prepared {
-    let older = Append {
+    append::prepare(Arc::new(older(append))).unwrap()
+}
+
+/// As an older Baton would have it, which had no list of the runs that wait, are blocked or are due.
+fn older(append: &Append) -> Append {
+    Append {
         waiting: None,
         blocked: None,
         due: DueChange::Keep,
         story_status: None,
         ..append.clone()
-    };
-    append::prepare(Arc::new(older)).unwrap()
+    }
 }
 
 fn lines(connection: &Connection, sql: &str) -> Vec<String> {

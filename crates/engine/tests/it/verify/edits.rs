@@ -86,6 +86,10 @@ fn edits_of(connection: &Connection, table: &str, column: &str) -> Vec<Edit> {
         let sql = format!("select {column} from {table} where {row}");
         let value: Value = connection.query_row(&sql, [], |row| row.get(0)).unwrap();
         let mut values = vec![changed(&value)];
+        if let Value::Integer(it) = value {
+            // Far away from all that are there.
+            values.push(Value::Integer(it + 100_000));
+        }
         if n == 0 {
             values.extend(of_another_row(connection, table, column, row));
         }
@@ -105,11 +109,13 @@ fn edits_of(connection: &Connection, table: &str, column: &str) -> Vec<Edit> {
 
 /// Conditions, one for each row, in their order.
 fn rows_of(connection: &Connection, table: &str) -> Vec<String> {
-    let key = match table {
-        "timers" => "'run_number = ' || run_number || ' and no = ' || no",
-        _ => "'rowid = ' || rowid",
+    let (row, order) = match table {
+        "timers" => ("'run_number = ' || run_number || ' and no = ' || no", "run_number, no"),
+        "lost_texts" => ("format('id = x''%s''', hex(id))", "id"),
+        "lost_numbers" => ("format('counted = ''%s'' and first = %d', counted, first)", "first"),
+        _ => ("'rowid = ' || rowid", "rowid"),
     };
-    let sql = format!("select {key} from {table} order by 1");
+    let sql = format!("select {row} from {table} order by {order}");
     let mut statement = connection.prepare(&sql).unwrap();
     statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
 }

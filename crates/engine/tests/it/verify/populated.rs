@@ -11,8 +11,10 @@ use baton_core::story::Story;
 use baton_store::{HandoffRef, Position};
 use jiff::SignedDuration;
 
+use super::file::{self, DatabaseFile};
 use crate::world::*;
 
+const SECOND: SignedDuration = SignedDuration::from_secs(1);
 const BLOCKED: &str = r#"{"blockers": ["no key", {"description": "no room"}]}"#;
 
 /// The bytes of the file.
@@ -25,7 +27,28 @@ pub(crate) async fn file() -> Vec<u8> {
     a_lease_that_is_held(&world).await;
     world.store.advance("archive", Position::START, Position(5)).await.unwrap();
     world.is_sound().await;
-    world.into_file().await
+    with_losses(&world.into_file().await).await
+}
+
+/// As after a recovery that has not found everything: one text and two events are missing.
+async fn with_losses(bytes: &[u8]) -> Vec<u8> {
+    let file = DatabaseFile::of(bytes);
+    let connection = file.connection();
+    connection
+        .execute_batch(
+            "insert into lost_texts (run_number, id)
+                 select run_number, id from contents where kind = 'words' order by rowid desc limit 1;
+             delete from contents where id in (select id from lost_texts);
+             update events set position = position + 1000 where position > 40;
+             update events set position = position - 998 where position > 1000;
+             update sqlite_sequence set seq = seq + 2 where name = 'events';
+             insert into lost_numbers (counted, first, last) values ('events', 41, 42);",
+        )
+        .unwrap();
+    connection.query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(())).unwrap();
+    drop(connection);
+    assert_eq!(file.verdict().await, file::Verdict::Sound);
+    std::fs::read(file.path()).unwrap()
 }
 
 /// Its next attempt is held back: a timer that follows from the events.
@@ -50,6 +73,8 @@ async fn texts_that_only_events_name(world: &World) {
     world.on("paused", Command::Pause { reason: Some(reason("over the holidays")) }).await.unwrap();
 
     for story in ["aborted", "blocked"] {
+        // So that no two runs tell the same of the same moment.
+        world.clock.advance(SECOND);
         world.starts(story).await.unwrap();
         world.on(story, accept(1)).await.unwrap();
         world.on(story, complete(1, Ended::Blocked, BLOCKED)).await.unwrap();
@@ -64,6 +89,7 @@ async fn texts_that_only_events_name(world: &World) {
     };
     world.on("aborted", Command::Answer(abort)).await.unwrap();
 
+    world.clock.advance(SECOND);
     world.starts("ended").await.unwrap();
     let acknowledgement = Some(Acknowledgement::words("I am to plan it"));
     let handoff = HandoffNo(1);
@@ -90,6 +116,7 @@ async fn texts_that_only_events_name(world: &World) {
 
 async fn questions_and_rejects(world: &World) {
     for story in ["asked", "answered"] {
+        world.clock.advance(SECOND);
         world.starts(story).await.unwrap();
         let handoff = HandoffNo(1);
         let clarify = Clarify { handoff, by: None, question: words("which one?"), fence: None };
@@ -99,6 +126,7 @@ async fn questions_and_rejects(world: &World) {
     let reply = Reply { handoff: HandoffNo(2), by: None, answer, fence: None };
     world.on("answered", Command::Reply(reply)).await.unwrap();
 
+    world.clock.advance(SECOND);
     world.starts("rejected").await.unwrap();
     world.on("rejected", accept(1)).await.unwrap();
     world.on("rejected", complete(1, Ended::Success, r#"{"plan": "write it"}"#)).await.unwrap();

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use expect_test::expect_file;
 
 use super::edits::{ColumnEdits, every_column};
-use super::file::{NO_MEANING, Verdict};
+use super::file::{NO_MEANING, PARTLY, Verdict};
 use super::rows::{ROW_EDITS, every_row_edit};
 use super::{file, populated};
 
@@ -75,6 +75,20 @@ const CHECKED_AGAINST: &[(&str, &str, &str)] = &[
     ("handoffs", "created_at", EVENTS),
     ("handoffs", "accepted_at", EVENTS),
     ("handoffs", "ended_at", EVENTS),
+    ("identity", "id", "there is one row, and it is 1"),
+    (
+        "identity",
+        "project",
+        "the checksum of the row, and `baton.mark` whenever the file is opened",
+    ),
+    ("identity", "epoch", "the checksum of the row, and `baton.mark` whenever the file is opened"),
+    ("identity", "mark", "the checksum of the row, and `baton.mark` whenever the file is opened"),
+    ("identity", "checksum", "the other columns of the row"),
+    ("lost_numbers", "counted", "the gaps in the numbers of each table"),
+    ("lost_numbers", "first", "the gaps in the numbers of each table"),
+    ("lost_numbers", "last", "the gaps in the numbers of each table"),
+    ("lost_texts", "run_number", "the events of the run, and the texts that are there"),
+    ("lost_texts", "id", "the events of the run, and the texts that are there"),
     ("outbox", "id", "the order of the events that have put rows there"),
     ("outbox", "run_number", "the event that has put it there"),
     ("outbox", "about", "the event that has put it there"),
@@ -131,6 +145,10 @@ async fn every_edit_is_found_or_is_in_the_table_as_one_that_is_not() {
     for edits in &columns {
         let ColumnEdits { table, column, n_edits, unnoticed, .. } = edits;
         assert!(*n_edits > 0, "no edit of {table}.{column} could be made");
+        if partly(table, column).is_some() {
+            assert!(unnoticed.len() < *n_edits, "{table}.{column}: {unnoticed:#?}");
+            continue;
+        }
         let carries_meaning = !NO_MEANING.contains(&(table.as_str(), column.as_str()));
         assert_eq!(unnoticed.is_empty(), carries_meaning, "{table}.{column}: {unnoticed:#?}");
     }
@@ -154,6 +172,17 @@ async fn every_column_says_what_it_is_checked_against() {
     assert_eq!(actual, entered, "enter new columns in CHECKED_AGAINST");
 }
 
+/// The ids of texts are random.
+fn without_ids(problem: &str) -> String {
+    let is_id = |it: &str| it.len() == 64 && it.bytes().all(|it| it.is_ascii_hexdigit());
+    let words: Vec<&str> = problem.split(' ').map(|it| if is_id(it) { "…" } else { it }).collect();
+    words.join(" ")
+}
+
+fn partly(table: &str, column: &str) -> Option<&'static str> {
+    PARTLY.iter().find(|it| (it.0, it.1) == (table, column)).map(|it| it.2)
+}
+
 fn page(columns: &[ColumnEdits], rows: &[Verdict]) -> String {
     let mut page = "<!-- Made by the test `every_edit_is_found_or_is_in_the_table_as_one_that_is_not`. \
                     -->\n\n# What `baton verify` finds, as tried\n\n\
@@ -167,7 +196,11 @@ fn page(columns: &[ColumnEdits], rows: &[Verdict]) -> String {
     for edits in columns {
         let ColumnEdits { table, column, unnoticed, .. } = edits;
         let what = against.get(&(table.as_str(), column.as_str())).unwrap_or(&"**nothing**");
-        let is_found = if unnoticed.is_empty() { "found" } else { "**not found**" };
+        let is_found = match (unnoticed.is_empty(), partly(table, column)) {
+            (true, _) => "found",
+            (false, Some(what)) => what,
+            (false, None) => "**not found**",
+        };
         let _ = writeln!(page, "| `{table}` | `{column}` | {what} | {is_found} |");
     }
     page.push_str(
@@ -177,7 +210,7 @@ fn page(columns: &[ColumnEdits], rows: &[Verdict]) -> String {
         let (is_found, first) = match verdict {
             Verdict::Sound => ("**not found**", String::new()),
             Verdict::Refused(_) => ("refused when it is opened", String::new()),
-            Verdict::Problems(problems) => ("found", problems[0].replace('|', "\\|")),
+            Verdict::Problems(problems) => ("found", without_ids(&problems[0])),
         };
         let _ = writeln!(page, "| {} | {is_found} | {first} |", edit.what);
     }
