@@ -23,6 +23,7 @@ pub(crate) const ROW_EDITS: &[RowEdit] = &[
         "delete from contents where run_number = 3; delete from timers where run_number = 3;
          delete from outbox where run_number = 3; delete from waiting where run_number = 3;
          delete from due where run_number = 3; delete from blocked where run_number = 3;
+         delete from lost_texts where run_number = 3;
          delete from events where run_number = 3; delete from handoffs where run_number = 3;
          delete from runs where number = 3;
          update stories set run_status = (select status from runs where story_key = stories.key
@@ -36,6 +37,7 @@ pub(crate) const ROW_EDITS: &[RowEdit] = &[
          delete from waiting where run_number = (select max(number) from runs);
          delete from due where run_number = (select max(number) from runs);
          delete from blocked where run_number = (select max(number) from runs);
+         delete from lost_texts where run_number = (select max(number) from runs);
          delete from events where run_number = (select max(number) from runs);
          delete from handoffs where run_number = (select max(number) from runs);
          delete from runs where number = (select max(number) from runs);
@@ -50,6 +52,7 @@ pub(crate) const ROW_EDITS: &[RowEdit] = &[
          delete from waiting where run_number = (select max(number) from runs);
          delete from due where run_number = (select max(number) from runs);
          delete from blocked where run_number = (select max(number) from runs);
+         delete from lost_texts where run_number = (select max(number) from runs);
          delete from events where run_number = (select max(number) from runs);
          delete from handoffs where run_number = (select max(number) from runs);
          delete from runs where number = (select max(number) from runs);
