@@ -1,5 +1,6 @@
 //! Row by row: everything that was found is held, proven run by run, and put into a new database.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use baton_core::content::{Content, ContentId};
@@ -163,17 +164,11 @@ impl Plan {
         hold: &Hold,
         pin: Hash,
     ) -> Result<Option<&Definition>, StoreError> {
-        if !self.definitions.contains_key(&pin) {
-            let is_it = |it: &Definition| {
-                workflow_file::parse(&it.text).is_ok_and(|workflow| workflow.hash == pin)
-            };
-            let found = hold.definitions(pin)?;
-            let archived = job.archive.iter().flat_map(|it| it.definitions());
-            let all = found.into_iter().chain(job.definitions.iter().cloned()).chain(archived);
-            let definition = all.into_iter().find(is_it).map(|it| Definition { hash: pin, ..it });
-            self.definitions.insert(pin, definition);
-        }
-        Ok(self.definitions.get(&pin).and_then(Option::as_ref))
+        let definition = match self.definitions.entry(pin) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(unknown) => unknown.insert(definition_with(job, hold, pin)?),
+        };
+        Ok(definition.as_ref())
     }
 
     fn carry_out(
@@ -277,6 +272,19 @@ impl Plan {
         }
         Ok(())
     }
+}
+
+fn definition_with(
+    job: &RecoverJob<'_>,
+    hold: &Hold,
+    pin: Hash,
+) -> Result<Option<Definition>, StoreError> {
+    let is_it =
+        |it: &Definition| workflow_file::parse(&it.text).is_ok_and(|workflow| workflow.hash == pin);
+    let found = hold.definitions(pin)?;
+    let archived = job.archive.iter().flat_map(|it| it.definitions());
+    let mut all = found.into_iter().chain(job.definitions.iter().cloned()).chain(archived);
+    Ok(all.find(is_it).map(|it| Definition { hash: pin, ..it }))
 }
 
 fn put_answered(hold: &Hold, transplant: &mut Transplant) -> Result<(), StoreError> {
@@ -404,9 +412,8 @@ fn texts(
 
 /// The handoffs of a run that something is missing of.
 fn beyond(hold: &Hold, run_number: u64, run: &ProvenRun) -> Result<Vec<HandoffNo>, StoreError> {
-    let created = |it: &ProvenEvent| match &it.event {
-        Event::HandoffCreated(created) => Some(created.handoff),
-        _ => None,
+    let created = |it: &ProvenEvent| {
+        if let Event::HandoffCreated(created) = &it.event { Some(created.handoff) } else { None }
     };
     let there: BTreeSet<HandoffNo> = run.events.iter().filter_map(created).collect();
     let mut beyond: BTreeSet<HandoffNo> = hold.handoffs(run_number)?.into_iter().collect();

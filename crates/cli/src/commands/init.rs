@@ -50,9 +50,11 @@ pub(crate) async fn begin_anew(cli: &Cli) -> Result<(), Failure> {
     let project = Project::find(cli.project.as_deref())?;
     let lock = lock(&project.data_dir()?).await?;
     finish_interrupted(lock.dir())?;
-    let store = SqliteStore::begin_anew(lock.dir()).map_err(|error| match error {
-        error @ OpenError::InTheWay { .. } => Failure::Conflict(error.to_string()),
-        error => Failure::Open(error),
+    let store = SqliteStore::begin_anew(lock.dir()).map_err(|error| {
+        if matches!(error, OpenError::InTheWay { .. }) {
+            return Failure::Conflict(error.to_string());
+        }
+        Failure::Open(error)
     })?;
     store.close().await;
     show::answer(&format!("began with an empty database in {}", lock.dir().path().display()));

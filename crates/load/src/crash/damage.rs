@@ -9,10 +9,12 @@ mod program;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 use baton_core::run::RunId;
+use tokio::task::JoinSet;
 
 use self::case::{Case, Outcome};
 use self::kinds::Damage;
@@ -56,20 +58,25 @@ struct Tally {
 }
 
 pub(super) async fn damage(n_cases: u32, baton: PathBuf, random: &mut Random) -> Result<()> {
-    let program = Program::new(baton)?;
+    let program = Arc::new(Program::new(baton)?);
     let mut tally = Tally::default();
     let mut life = 0;
     while tally.n_cases < u64::from(n_cases) {
         life += 1;
-        let left = live_and_die(life, random)?;
+        let left = Arc::new(live_and_die(life, random)?);
         tally.n_acks += left.acks.len() as u64;
+        let mut cases = JoinSet::new();
         for _ in 0..CASES_PER_LIFE.min(n_cases - u32::try_from(tally.n_cases)?) {
             tally.n_cases += 1;
             let damage = Damage::random(left.dir.path(), random)?;
-            let case = Case::make(&left, &damage, &program)?;
-            let outcome =
-                case.examine().await.with_context(|| format!("life {life}, after: {damage}"))?;
-            tally.add(&outcome);
+            let case = Case::make(left.clone(), &damage, program.clone())?;
+            cases.spawn(async move {
+                let outcome = case.examine().await;
+                outcome.with_context(|| format!("life {life}, after: {damage}"))
+            });
+        }
+        while let Some(outcome) = cases.join_next().await {
+            tally.add(&outcome??);
         }
     }
     tally.print();

@@ -55,9 +55,9 @@ impl Cell<'_> {
 
 /// Which kind of leaf a page is, if it is one.
 pub(crate) fn leaf(page: &[u8], number: u32) -> Option<Leaf> {
-    match page.get(start(number))? {
-        &TABLE_LEAF => Some(Leaf::Table),
-        &INDEX_LEAF => Some(Leaf::Index),
+    match *page.get(start(number))? {
+        TABLE_LEAF => Some(Leaf::Table),
+        INDEX_LEAF => Some(Leaf::Index),
         _ => None,
     }
 }

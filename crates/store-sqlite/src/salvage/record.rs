@@ -91,7 +91,7 @@ fn field(serial: u64, bytes: &[u8]) -> Option<(Field, usize)> {
         12.. => {
             let length = usize::try_from((serial - 12) / 2).ok()?;
             let bytes = bytes.get(..length)?.to_vec();
-            if serial % 2 == 0 {
+            if serial.is_multiple_of(2) {
                 return Some((Field::Blob(bytes), length));
             }
             Some((Field::Text(String::from_utf8(bytes).ok()?), length))

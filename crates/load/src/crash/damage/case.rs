@@ -1,6 +1,7 @@
 //! One damage: what the program makes of it, and whether that is right.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context as _, Result, ensure};
 use baton_engine::verify_all;
@@ -11,9 +12,9 @@ use super::kinds::Damage;
 use super::program::Program;
 use super::{Ack, FILES, Left, MARK, copy_files};
 
-pub(super) struct Case<'a> {
-    left: &'a Left,
-    program: &'a Program,
+pub(super) struct Case {
+    left: Arc<Left>,
+    program: Arc<Program>,
     /// A project whose data is damaged.
     root: tempfile::TempDir,
     /// What the damaged bytes still show by themselves, found without any recovery.
@@ -31,8 +32,8 @@ pub(super) enum Outcome {
     },
 }
 
-impl<'a> Case<'a> {
-    pub(super) fn make(left: &'a Left, damage: &Damage, program: &'a Program) -> Result<Self> {
+impl Case {
+    pub(super) fn make(left: Arc<Left>, damage: &Damage, program: Arc<Program>) -> Result<Self> {
         let root = tempfile::tempdir()?;
         let data = data_in(root.path());
         std::fs::create_dir_all(&data)?;
