@@ -37,7 +37,7 @@ async fn with_losses(bytes: &[u8]) -> Vec<u8> {
     connection
         .execute_batch(
             "insert into lost_texts (run_number, id)
-                 select run_number, id from contents where kind = 'words' order by rowid desc limit 1;
+                 select run_number, id from contents where kind = 'words' order by rowid limit 1;
              delete from contents where id in (select id from lost_texts);
              update events set position = position + 1000 where position > 40;
              update events set position = position - 998 where position > 1000;
