@@ -83,8 +83,8 @@ impl Engine {
         ids.sort_unstable();
         ids.dedup();
         let texts = self.store.contents(run, &ids).await?;
-        // What is told of a run goes into files and prompts: a damaged text must not take the place
-        // of a good copy there.
+        // A history is written into the archive: a damaged text must not take the place of a good
+        // copy there.
         if let Some(text) = texts.iter().find(|it| !it.is_intact()) {
             let what = format!(
                 "run {}: the text {} is not the one that was written",
