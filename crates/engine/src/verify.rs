@@ -33,6 +33,8 @@ pub struct Verified {
     pub problems: Vec<String>,
     /// How many more there are.
     pub n_more: u64,
+    /// The numbers of the runs that a problem was found in.
+    pub unsound_runs: BTreeSet<u64>,
 }
 
 impl Verified {
@@ -56,6 +58,7 @@ impl Verified {
     }
 
     fn in_run(&mut self, number: u64, what: &str) {
+        self.unsound_runs.insert(number);
         self.extend([format!("run {number}: {what}")]);
     }
 }

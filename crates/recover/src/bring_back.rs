@@ -3,38 +3,36 @@
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use baton_core::content::{Content, ContentId, ContentKind};
 use baton_core::event::Event;
 use baton_core::hash::Hash;
 use baton_core::names::StoryKey;
-use baton_core::package::Package;
 use baton_core::run::{HandoffNo, RunId};
 use baton_core::story::Story;
-use baton_engine::{is_promised, rebuild_run, texts_named_by};
 use baton_files::{Dir, Mode};
-use baton_store::{Definition, Position, StoreError, StoredEvent};
-use baton_store_sqlite::{Hold, LastMark, Transplant, TransplantedRun, Trust, Wreck};
-use baton_wire::{formats, workflow_file};
+use baton_store::{Definition, StoreError};
+use baton_store_sqlite::{Hold, LastMark, Transplant, Trust, Wreck};
+use baton_wire::workflow_file;
 use jiff::Timestamp;
 use uuid::Uuid;
 
+use crate::assemble::{Put, rebuilt};
 use crate::leftovers::Leftovers;
-use crate::numbers::{GivenNumbers, HandoffNumbers};
+use crate::numbers::HandoffNumbers;
 use crate::prove::{FoundRuns, ProvenEvent, ProvenRun, prove};
-use crate::report::{
-    Incomplete, LostText, MissingPart, RecoveryMethod, RecoveryReport, SavedCounts,
-};
+use crate::report::{Incomplete, MissingPart, RecoveryMethod, RecoveryReport, SavedCounts};
 use crate::survey::Positions;
-use crate::{RESULT, RecoverError, RecoverJob, survey};
+use crate::{LEFTOVERS, RESULT, RecoverError, RecoverJob, survey};
 
 const PAGE: u32 = 500;
+const MOST_MARK: u64 = 1 << 48;
 
-pub(crate) fn bring_back(
+/// Holds every row that was found, in the files and in the archive.
+pub(crate) fn gather(
     job: &RecoverJob<'_>,
     wreck: Option<&mut Wreck>,
     survey: &survey::Surveyed,
     mark: Option<&LastMark>,
-) -> Result<RecoveryReport, RecoverError> {
+) -> Result<Hold, RecoverError> {
     let mut hold = Hold::make(job.workshop).map_err(RecoverError::Open)?;
     if let Some(wreck) = wreck {
         wreck.each_row(|row, trust| hold.put(&row, trust))?;
@@ -44,13 +42,26 @@ pub(crate) fn bring_back(
             hold.put(&row, Trust::OF_THE_ARCHIVE)?;
         }
     }
-    let project = survey.project;
+    hold.disbelieve_far_numbers(mark.map(|it| it.position))?;
+    Ok(hold)
+}
+
+/// Makes a database of what was held, without the runs whose numbers are in `left_out`.
+pub(crate) fn bring_back(
+    job: &RecoverJob<'_>,
+    hold: &Hold,
+    identity: Option<(Uuid, u64)>,
+    left_out: &BTreeSet<u64>,
+) -> Result<RecoveryReport, RecoverError> {
+    for name in [RESULT, LEFTOVERS] {
+        job.workshop.remove(name)?;
+    }
     let mut plan = Plan::default();
     for run_number in hold.run_numbers()? {
-        plan.note(job, &hold, run_number)?;
+        plan.note(job, hold, run_number, left_out)?;
     }
     let dir = job.workshop.make_dirs(RESULT, Mode::Private)?;
-    plan.carry_out(job, &hold, &dir, project.map(|it| (it, last_mark(&hold, mark))))
+    plan.carry_out(job, hold, &dir, identity)
 }
 
 /// What becomes of each run. Their events are read again when it is carried out: all at once would
@@ -83,7 +94,11 @@ impl Plan {
         job: &RecoverJob<'_>,
         hold: &Hold,
         run_number: u64,
+        left_out: &BTreeSet<u64>,
     ) -> Result<(), RecoverError> {
+        if run_number > hold.most_number() {
+            return Ok(());
+        }
         let FoundRuns { runs, n_known, .. } = prove(hold, run_number)?;
         self.last_run_number = self.last_run_number.max(run_number);
         if runs.is_empty() {
@@ -102,7 +117,7 @@ impl Plan {
             }
         }
         for run in runs {
-            self.note_run(job, hold, run_number, &run)?;
+            self.note_run(job, hold, run_number, &run, left_out)?;
         }
         Ok(())
     }
@@ -113,6 +128,7 @@ impl Plan {
         hold: &Hold,
         run_number: u64,
         run: &ProvenRun,
+        left_out: &BTreeSet<u64>,
     ) -> Result<(), RecoverError> {
         let n_events = run.events.len() as u64;
         if self.runs.get(&run.id).is_some_and(|it| it.n_events >= n_events) {
@@ -128,14 +144,18 @@ impl Plan {
             handoffs,
             why,
         };
-        if self.definition(job, hold, row.run.pin)?.is_none() {
+        let why_not = if left_out.contains(&run_number) {
+            Some(Incomplete::Unsound)
+        } else if self.definition(job, hold, row.run.pin)?.is_none() {
+            Some(Incomplete::WorkflowLost)
+        } else if !self.taken.insert(run_number) {
+            Some(Incomplete::NumberTaken)
+        } else {
+            None
+        };
+        if let Some(why) = why_not {
             let all = rebuilt.handoffs.iter().map(|it| it.no).collect();
-            self.missing.push(missing(0, all, Incomplete::WorkflowLost));
-            return Ok(());
-        }
-        if !self.taken.insert(run_number) {
-            let all = rebuilt.handoffs.iter().map(|it| it.no).collect();
-            self.missing.push(missing(0, all, Incomplete::NumberTaken));
+            self.missing.push(missing(0, all, why));
             return Ok(());
         }
         if n_events < run.n_known {
@@ -203,7 +223,7 @@ impl Plan {
                 let planned = self.runs.get(&run.id).filter(|it| it.number == run_number);
                 match planned {
                     Some(planned) if written.insert(run.id) => {
-                        let run = put.run(hold, &run, planned, &mut report)?;
+                        let run = put.run(hold, &run, planned.number, &mut report)?;
                         transplant.put_run(&run)?;
                     }
                     Some(_) | None => others.extend(run.events.into_iter().map(|it| it.stored)),
@@ -266,7 +286,8 @@ impl Plan {
                 report.saved.n_stories += 1;
             }
         }
-        report.n_unknown_stories = hold.n_lost_stories()?.saturating_sub(bare.len() as u64);
+        let n_known = report.saved.n_stories.saturating_add(bare.len() as u64);
+        report.n_unknown_stories = hold.last_story_row()?.saturating_sub(n_known);
         for (key, started_at) in bare {
             transplant.put_story(&Story::named(key.clone()), started_at)?;
             report.bare_stories.push(key.clone());
@@ -306,121 +327,11 @@ fn put_answered(hold: &Hold, transplant: &mut Transplant) -> Result<(), StoreErr
 }
 
 /// The last number of a mark that is known.
-fn last_mark(hold: &Hold, mark: Option<&LastMark>) -> u64 {
+pub(crate) fn last_mark(hold: &Hold, mark: Option<&LastMark>) -> u64 {
     let found = hold.identity().ok().flatten().map_or(0, |it| it.1);
+    // It counts up twice a second. A higher number was never written.
+    let found = if found < MOST_MARK { found } else { 0 };
     found.max(mark.map_or(0, |it| it.number))
-}
-
-/// Puts the parts of a run together.
-struct Put {
-    now: Timestamp,
-    numbers: GivenNumbers,
-    positions: Positions,
-    last: u64,
-    /// What the world is to be told, by position. What was told already is not known: twice is
-    /// better than never.
-    promises: BTreeMap<u64, (u64, &'static str, Timestamp)>,
-}
-
-impl Put {
-    fn run(
-        &mut self,
-        hold: &Hold,
-        run: &ProvenRun,
-        planned: &Planned,
-        report: &mut RecoveryReport,
-    ) -> Result<TransplantedRun, RecoverError> {
-        let number = planned.number;
-        let Some(rebuilt) = rebuilt(run, number, self.now) else {
-            unreachable!("a run is only planned once it has been rebuilt");
-        };
-        let mut handoffs = rebuilt.handoffs;
-        for it in &mut handoffs {
-            it.number = self.numbers.of(it.id).unwrap_or_default();
-        }
-        let (contents, lost) = texts(hold, run, number, report)?;
-        let events = self.events(run);
-        for (it, stored) in run.events.iter().zip(&events).filter(|(it, _)| is_promised(&it.event))
-        {
-            self.promises.insert(stored.position.0, (number, it.event.name(), stored.at));
-        }
-        report.saved.n_runs += 1;
-        report.saved.n_handoffs += handoffs.len() as u64;
-        report.saved.n_events += events.len() as u64;
-        let last = events.last().map_or(0, |it| it.position.0);
-        report.saved.last_position = report.saved.last_position.max(last);
-        let (row, timers) = (rebuilt.row, rebuilt.timers);
-        Ok(TransplantedRun { row, events, handoffs, contents, timers, lost })
-    }
-
-    /// A position is proven by nothing: one that is taken, or that does not grow with the run, is
-    /// given anew.
-    fn events(&mut self, run: &ProvenRun) -> Vec<StoredEvent> {
-        let mut before = 0;
-        let stored = |ProvenEvent { stored: it, event }: &ProvenEvent| {
-            let mut position = it.position.0;
-            if position <= before || !self.positions.insert(position) {
-                self.last += 1;
-                position = self.last;
-                self.positions.insert(position);
-            }
-            before = position;
-            StoredEvent {
-                position: Position(position),
-                run: run.id,
-                version: it.version,
-                at: it.at,
-                name: event.name().to_owned(),
-                by: it.by.clone(),
-                body: it.body.clone(),
-                hash: it.hash,
-            }
-        };
-        run.events.iter().map(stored).collect()
-    }
-}
-
-fn rebuilt(run: &ProvenRun, number: u64, now: Timestamp) -> Option<baton_engine::RebuiltRun> {
-    let head = run.events.last()?.stored.hash;
-    let events: Vec<(Event, Timestamp)> =
-        run.events.iter().map(|it| (it.event.clone(), it.stored.at)).collect();
-    rebuild_run(run.id, number, head, &events, now)
-}
-
-/// The texts that the events of a run name, and the names of those that are nowhere.
-fn texts(
-    hold: &Hold,
-    run: &ProvenRun,
-    run_number: u64,
-    report: &mut RecoveryReport,
-) -> Result<(Vec<Content>, Vec<ContentId>), StoreError> {
-    let mut seen = BTreeSet::new();
-    let (mut contents, mut lost) = (Vec::new(), Vec::new());
-    for ProvenEvent { event, .. } in &run.events {
-        for id in texts_named_by(event) {
-            if !seen.insert(id) {
-                continue;
-            }
-            match hold.content(id)? {
-                Some(content) => contents.push(with_own_hash(content)),
-                None => {
-                    lost.push(id);
-                    let (handoff, event) = (event.handoff(), event.name());
-                    report.lost_texts.push(LostText { run_number, handoff, event });
-                }
-            }
-        }
-    }
-    Ok((contents, lost))
-}
-
-/// A text is proven by its name, and the hash of a package follows from its text: what stood in the
-/// column beside it is not needed.
-fn with_own_hash(content: Content) -> Content {
-    let ContentKind::Package { format, .. } = content.kind else { return content };
-    let Ok(document) = formats::decode(format, &content.text) else { return content };
-    let hash = Package::new(format, content.text.clone(), document).hash();
-    Content { kind: ContentKind::Package { format, hash }, ..content }
 }
 
 /// The handoffs of a run that something is missing of.
@@ -456,6 +367,11 @@ impl Incomplete {
     /// Why nothing of a run is proven.
     fn lost(hold: &Hold, run_number: u64) -> Result<Self, StoreError> {
         let has_start = hold.events(run_number)?.iter().any(|it| it.event.version.0 == 1);
-        Ok(if has_start { Self::IdLost } else { Self::EventsLost })
+        let has_id = !hold.clues(run_number)?.is_empty();
+        Ok(match (has_id, has_start) {
+            (false, true) => Self::IdLost,
+            (true, true) => Self::StartChanged,
+            (_, false) => Self::EventsLost,
+        })
     }
 }

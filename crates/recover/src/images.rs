@@ -1,9 +1,13 @@
 //! Whole images: the pages of the database and its log, put together in one way after the other.
 
+use std::collections::BTreeSet;
+
 use baton_engine::{Verified, verify_all};
 use baton_files::{Dir, Mode};
 use baton_store::{HandoffFilter, RunRef, Store as _, StoryFilter};
-use baton_store_sqlite::{ImageKind, SqliteStore, Wreck};
+use baton_store_sqlite::{
+    ImageKind, LastMark, SqliteStore, UnprovenTable, Wreck, is_as_new_as, whole_tables,
+};
 
 use crate::report::{RecoveryMethod, RecoveryReport, SavedCounts};
 use crate::survey::Surveyed;
@@ -11,24 +15,44 @@ use crate::{RESULT, RecoverError, RecoverJob};
 
 const IMAGE: &str = "image";
 
-/// The first image that is whole and has every event that was found, as [`RESULT`].
+/// What became of the images.
+pub(crate) enum Judged {
+    /// One is whole, and is in [`RESULT`].
+    Whole(RecoveryReport),
+    /// None is. These tables are, in one of them, though no run proves them.
+    NoneWhole(BTreeSet<UnprovenTable>),
+}
+
+/// The first image that is whole, has every event that was found and stands on no suspect page.
 pub(crate) async fn first_whole(
     job: &RecoverJob<'_>,
     wreck: &mut Wreck,
     found: &Surveyed,
-) -> Result<Option<RecoveryReport>, RecoverError> {
+    mark: Option<&LastMark>,
+) -> Result<Judged, RecoverError> {
+    let least_mark = mark.map_or(0, |it| it.number);
+    let mut tables = BTreeSet::new();
     for kind in wreck.images() {
         job.workshop.remove(IMAGE)?;
         let dir = job.workshop.make_dirs(IMAGE, Mode::Private)?;
         if !wreck.write_image(kind, &dir)? {
             continue;
         }
+        let suspects = wreck.suspects(kind);
+        if !is_as_new_as(&dir, least_mark) {
+            continue;
+        }
+        tables.extend(whole_tables(&dir, &suspects));
+        if !suspects.is_empty() {
+            continue;
+        }
         let Some(saved) = judge(&dir, found).await else { continue };
         job.workshop.rename(IMAGE, job.workshop, RESULT)?;
-        return Ok(Some(RecoveryReport::whole(RecoveryMethod::Image(kind), saved)));
+        let report = RecoveryReport::whole(RecoveryMethod::Image(kind), saved);
+        return Ok(Judged::Whole(report));
     }
     job.workshop.remove(IMAGE)?;
-    Ok(None)
+    Ok(Judged::NoneWhole(tables))
 }
 
 /// What there is in it; none where it cannot be opened, is not whole, or has not all that was found.
@@ -87,7 +111,5 @@ pub(crate) fn name(kind: ImageKind) -> &'static str {
     match kind {
         ImageKind::ProvenLog => "the database with every frame of its log that is whole",
         ImageKind::DatabaseAlone => "the database alone, without its log",
-        ImageKind::WholeLog => "the database with all of its log",
-        ImageKind::LogUpToTheBreak => "the database with its log up to where that is broken",
     }
 }

@@ -6,6 +6,7 @@
 //! their names, and everything else is made again from the events. The old files are only read.
 
 mod archived;
+mod assemble;
 mod bring_back;
 mod error;
 mod images;
@@ -13,13 +14,18 @@ mod leftovers;
 mod numbers;
 mod prove;
 mod report;
+mod soundness;
 mod survey;
 
-use baton_files::{Dir, Mode};
-use baton_store::{Definition, Store as _};
-use baton_store_sqlite::{LastMark, SqliteStore, Wreck};
+use std::collections::BTreeSet;
+
+use baton_files::Dir;
+use baton_store::Definition;
+use baton_store_sqlite::{LastMark, UnprovenTable, Wreck};
 use jiff::Timestamp;
 
+use crate::images::Judged;
+use crate::soundness::{Sieve, Verdict};
 use crate::survey::Surveyed;
 
 pub use crate::archived::ArchiveFolders;
@@ -51,37 +57,30 @@ pub struct RecoverJob<'a> {
 /// Makes a new database, and says what it has and what is missing.
 pub async fn recover(job: &RecoverJob<'_>) -> Result<RecoveryReport, RecoverError> {
     let mark = LastMark::read(job.from)?;
+    let mark = mark.as_ref();
     let mut wreck = Wreck::open(job.from)?;
-    let found = Surveyed::survey(job, wreck.as_mut(), mark.as_ref())?;
-    let whole = match &mut wreck {
-        Some(wreck) => images::first_whole(job, wreck, &found).await?,
-        None => None,
+    let found = Surveyed::survey(job, wreck.as_mut(), mark)?;
+    let judged = match &mut wreck {
+        Some(wreck) => images::first_whole(job, wreck, &found, mark).await?,
+        None => Judged::NoneWhole(BTreeSet::new()),
     };
-    let mut report = match whole {
-        Some(report) => report,
-        None if wreck.is_none() && found.sessions.is_empty() => {
+    let mut report = match judged {
+        Judged::Whole(report) => match soundness::settle(job, mark).await? {
+            Verdict::Sound => report,
+            Verdict::Unsound { problems, .. } => return Err(RecoverError::NotWhole { problems }),
+        },
+        Judged::NoneWhole(_) if wreck.is_none() && found.sessions.is_empty() => {
             RecoveryReport::whole(RecoveryMethod::Nothing, SavedCounts::default())
         }
-        None => bring_back::bring_back(job, wreck.as_mut(), &found, mark.as_ref())?,
+        Judged::NoneWhole(whole) => {
+            let hold = bring_back::gather(job, wreck.as_mut(), &found, mark)?;
+            let identity = found.project.map(|it| (it, bring_back::last_mark(&hold, mark)));
+            let sieve = Sieve { job, hold: &hold, identity, mark };
+            let report = sieve.bring_back().await?;
+            let unproven = UnprovenTable::ALL.into_iter().filter(|it| !whole.contains(it));
+            RecoveryReport { unproven: unproven.collect(), ..report }
+        }
     };
-    if report.method != RecoveryMethod::Nothing {
-        settle(job, mark.as_ref()).await?;
-    }
-    report.compare_with(mark.as_ref());
+    report.compare_with(mark);
     Ok(report)
-}
-
-/// The new database is another than the old one to whoever has heard of that, and newer; and it is
-/// whole, or it is not given out.
-async fn settle(job: &RecoverJob<'_>, mark: Option<&LastMark>) -> Result<(), RecoverError> {
-    let dir = job.workshop.make_dirs(RESULT, Mode::Private)?;
-    let store = SqliteStore::open_in(&dir).map_err(RecoverError::Open)?;
-    let settled = async {
-        store.begin_epoch_after(mark.map_or(0, |it| it.number)).await?;
-        baton_engine::verify_all(&store).await
-    };
-    let settled = settled.await;
-    store.close().await;
-    let problems = settled.map_err(RecoverError::Store)?.problems;
-    if problems.is_empty() { Ok(()) } else { Err(RecoverError::NotWhole { problems }) }
 }

@@ -47,7 +47,7 @@ impl HandoffNumbers {
         for id in ids {
             match known.get(&id).copied() {
                 // So many fit before it.
-                Some(number) if number > given.last + lost.len() as u64 => {
+                Some(number) if number > given.last.saturating_add(lost.len() as u64) => {
                     given.fill(&mut lost, Some(number));
                     given.numbers.insert(id, number);
                     given.last = number;
@@ -88,11 +88,11 @@ impl GivenNumbers {
     /// Between two known numbers, those that are lost are known too where exactly so many fit.
     fn fill(&mut self, lost: &mut Vec<HandoffId>, behind: Option<u64>) {
         let n_lost = lost.len() as u64;
-        if behind.is_some_and(|it| it - self.last - 1 != n_lost) {
-            self.n_new += n_lost;
+        if behind.is_some_and(|it| it.saturating_sub(self.last).checked_sub(1) != Some(n_lost)) {
+            self.n_new = self.n_new.saturating_add(n_lost);
         }
         for id in lost.drain(..) {
-            self.last += 1;
+            self.last = self.last.saturating_add(1);
             self.numbers.insert(id, self.last);
         }
     }

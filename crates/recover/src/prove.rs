@@ -122,12 +122,15 @@ fn last_boundary(
         return Ok(chain.len());
     }
     // All events of a decision have one time.
-    let mut after = events.iter().filter(|it| it.event.version.0 == version + 1);
+    let mut after = events.iter().filter(|it| it.event.version.0.checked_sub(1) == Some(version));
     if after.any(|it| it.is_committed && it.event.at != last.stored.at) {
         return Ok(chain.len());
     }
     // And they stand one behind the other in the log of all runs.
-    let behind = hold.runs_at(Position(last.stored.position.0 + 1))?;
+    let behind = match last.stored.position {
+        Position::START => Vec::new(),
+        Position(position) => hold.runs_at(Position(position.saturating_add(1)))?,
+    };
     if !behind.is_empty() && !behind.contains(&run_number) {
         return Ok(chain.len());
     }
@@ -146,14 +149,16 @@ fn mend_positions(
         let at = |index: Option<usize>| index.and_then(|it| events.get(it)).map(|it| &it.stored);
         let (before, behind) = (at(index.checked_sub(1)), at(Some(index + 1)));
         let Some(it) = at(Some(index)) else { break };
-        let least = before.map_or(1, |it| it.position.0 + 1);
+        let least = before.map_or(1, |it| it.position.0.saturating_add(1));
         let most = behind.map_or(u64::MAX, |it| it.position.0.saturating_sub(1));
         let is_next = before.is_some_and(|before| before.at == it.at);
         let is_taken = |position: u64| -> Result<bool, StoreError> {
             Ok(hold.runs_at(Position(position))?.iter().any(|it| *it != run_number))
         };
         let position = it.position.0;
-        let fits = position >= least && (!is_next || position == least);
+        // One that is behind the next is the one that is wrong, if the next fits without it.
+        let is_ahead = behind.is_some_and(|it| it.position.0 >= least && it.position.0 <= position);
+        let fits = position >= least && (!is_next || position == least) && !is_ahead;
         // Of two that have one position, the older run keeps it.
         let is_others = hold.runs_at(Position(position))?.iter().any(|it| *it < run_number);
         if fits && !is_others {
@@ -161,7 +166,7 @@ fn mend_positions(
         }
         let mut mended = least;
         while !is_next && mended < most && is_taken(mended)? {
-            mended += 1;
+            mended = mended.saturating_add(1);
         }
         if let Some(it) = events.get_mut(index) {
             it.stored.position = Position(mended);

@@ -3,7 +3,7 @@
 use baton_core::document::Node;
 use baton_core::names::StoryKey;
 use baton_core::run::HandoffNo;
-use baton_store_sqlite::{ImageKind, LastMark};
+use baton_store_sqlite::{ImageKind, LastMark, UnprovenTable};
 
 use crate::images;
 
@@ -24,6 +24,8 @@ pub struct RecoveryReport {
     pub n_new_numbers: u64,
     /// Rows that are proven, or may be true, and could not be put into the database.
     pub n_leftovers: u64,
+    /// Tables that no run tells of, and of which the damage may have taken something.
+    pub unproven: Vec<UnprovenTable>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,12 +70,16 @@ pub enum Incomplete {
     EventsLost,
     /// Nothing says which run its events are of.
     IdLost,
+    /// Its first event is there, and is not as it was written, so nothing behind it can be proven.
+    StartChanged,
     /// The workflow that it began with is in no file any more.
     WorkflowLost,
     /// Another run has its number: it is of another time, and from the archive.
     NumberTaken,
     /// With what is left of it, its story would have two open runs.
     SecondOpenRun,
+    /// Its events are proven, and what follows from them is not what a run of Baton is.
+    Unsound,
 }
 
 /// A text that is in no file any more.
@@ -97,6 +103,7 @@ impl RecoveryReport {
             n_unknown_events: 0,
             n_new_numbers: 0,
             n_leftovers: 0,
+            unproven: Vec::new(),
         }
     }
 
@@ -104,8 +111,8 @@ impl RecoveryReport {
     pub(crate) fn compare_with(&mut self, mark: Option<&LastMark>) {
         let marked = mark.map_or(0, |it| it.position.0);
         let behind = marked.saturating_sub(self.saved.last_position);
-        let missing: u64 =
-            self.missing.iter().map(|it| it.n_known.saturating_sub(it.n_saved)).sum();
+        let missing = self.missing.iter().map(|it| it.n_known.saturating_sub(it.n_saved));
+        let missing = missing.fold(0, u64::saturating_add);
         self.n_unknown_events = match self.method {
             RecoveryMethod::Image(_) | RecoveryMethod::Nothing => behind,
             // Positions are counted without a gap, so what is in none was lost.
@@ -123,6 +130,7 @@ impl RecoveryReport {
             && self.bare_stories.is_empty()
             && self.n_unknown_stories == 0
             && self.n_unknown_events == 0
+            && self.unproven.is_empty()
     }
 
     /// For a person, in lines.
@@ -158,6 +166,7 @@ impl RecoveryReport {
             let events = counted(self.n_unknown_events, "event");
             lines.push(format!("missing: {events} of which no file tells which run they were of"));
         }
+        lines.extend(self.unproven.iter().map(|it| not_proven(*it).to_owned()));
         if self.n_new_numbers > 0 {
             let handoffs = counted(self.n_new_numbers, "handoff");
             lines.push(format!(
@@ -173,8 +182,6 @@ impl RecoveryReport {
         let method = match self.method {
             RecoveryMethod::Image(ImageKind::ProvenLog) => "proven_log",
             RecoveryMethod::Image(ImageKind::DatabaseAlone) => "database_alone",
-            RecoveryMethod::Image(ImageKind::WholeLog) => "whole_log",
-            RecoveryMethod::Image(ImageKind::LogUpToTheBreak) => "log_up_to_the_break",
             RecoveryMethod::Rows => "rows",
             RecoveryMethod::Nothing => "nothing",
         };
@@ -186,6 +193,12 @@ impl RecoveryReport {
                 ("handoff", handoff),
                 ("event", Node::text(it.event)),
             ])
+        });
+        let unproven = self.unproven.iter().map(|it| {
+            Node::text(match it {
+                UnprovenTable::Stories => "stories",
+                UnprovenTable::Answers => "answers",
+            })
         });
         Node::map([
             ("database", database.map_or(Node::Null, Node::text)),
@@ -205,6 +218,7 @@ impl RecoveryReport {
             ("unknownEvents", count(self.n_unknown_events)),
             ("newNumbers", count(self.n_new_numbers)),
             ("leftovers", count(self.n_leftovers)),
+            ("unproven", Node::List(unproven.collect())),
         ])
     }
 }
@@ -216,8 +230,12 @@ impl MissingPart {
         let what = match (self.n_saved, self.n_known) {
             (0, 0) => "all of it".to_owned(),
             (0, n_known) => format!("all {}", counted(n_known, "event")),
-            (n_saved, n_known) if n_saved + 1 == n_known => format!("event {n_known} of {n_known}"),
-            (n_saved, n_known) => format!("events {} to {n_known} of {n_known}", n_saved + 1),
+            (n_saved, n_known) if n_saved.saturating_add(1) == n_known => {
+                format!("event {n_known} of {n_known}")
+            }
+            (n_saved, n_known) => {
+                format!("events {} to {n_known} of {n_known}", n_saved.saturating_add(1))
+            }
         };
         let labels: Vec<String> = self.handoffs.iter().map(|it| it.label()).collect();
         let of =
@@ -247,11 +265,13 @@ impl Incomplete {
             Incomplete::IdLost => {
                 "no file tells the id of the run, without which nothing proves it"
             }
+            Incomplete::StartChanged => "its first event is not as it was written",
             Incomplete::WorkflowLost => "the workflow that it began with is in no file any more",
             Incomplete::NumberTaken => "another run has its number",
             Incomplete::SecondOpenRun => {
                 "its end is lost, and with another open run its story would have two"
             }
+            Incomplete::Unsound => "what its events tell does not verify",
         }
     }
 }
@@ -260,6 +280,19 @@ impl LostText {
     fn line(&self) -> String {
         let of = self.handoff.map_or_else(String::new, |it| format!(", {}", it.label()));
         format!("missing: run {}{of}: the text of `{}`", self.run_number, self.event)
+    }
+}
+
+fn not_proven(table: UnprovenTable) -> &'static str {
+    match table {
+        UnprovenTable::Stories => {
+            "not proven: the stories are as they were found; one may be missing, or be an older \
+             version"
+        }
+        UnprovenTable::Answers => {
+            "not proven: the remembered answers to idempotency keys are as they were found; where \
+             one is missing, a command that is sent again is carried out again"
+        }
     }
 }
 

@@ -25,7 +25,7 @@ use rusqlite::Connection;
 
 use crate::error::{Damage, OpenError, to_open};
 
-pub(crate) use full::{in_file, in_full};
+pub(crate) use full::{in_answered, in_file, in_full, in_stories};
 
 /// A larger file takes longer to read through than a start may.
 const MOST_BYTES_AT_START: u64 = 32 << 20;

@@ -19,6 +19,11 @@ use crate::contents;
 use crate::error::{OpenError, to_open, to_store};
 use crate::salvage::{SalvagedEvent, SalvagedRow, Trust};
 
+/// Of numbers that are counted without a gap, so many times more than were found may be lost.
+const MOST_LOST: u64 = 16;
+/// A few found ones say little of how many there were.
+const FEW: u64 = 100_000;
+
 const SCRATCH_FILE: &str = "salvage.db";
 
 /// The rows are under the numbers that they were found with. A number may have been found with rows
@@ -62,6 +67,8 @@ create table identities (project blob primary key, mark integer not null);
 #[derive(Debug)]
 pub struct Hold {
     connection: Connection,
+    /// A number of a run, a handoff or an event that is higher was never given.
+    most_number: u64,
 }
 
 /// How far a run had come, by a row of it.
@@ -87,7 +94,7 @@ impl Hold {
         let connection = connect::scratch(&path)?;
         connection.execute_batch(TABLES).map_err(to_open(&path))?;
         connection.execute_batch("begin").map_err(to_open(&path))?;
-        Ok(Self { connection })
+        Ok(Self { connection, most_number: u64::MAX })
     }
 
     pub fn put(&mut self, row: &SalvagedRow, trust: Trust) -> Result<(), StoreError> {
@@ -123,9 +130,9 @@ impl Hold {
                 params![hash.0, name.as_str(), text],
             ),
             SalvagedRow::Story { rowid, story, created_at } => {
-                if let Some(rowid) = rowid {
+                if let Some(rowid) = rowid.filter(|_| trust.is_committed()) {
                     let sql = "insert or ignore into story_rows values (?1)";
-                    self.execute(sql, [integer(*rowid)])?;
+                    self.execute(sql, [integer(rowid)])?;
                 }
                 self.put_story(story, *created_at, trust)
             }
@@ -203,6 +210,35 @@ impl Hold {
             nearest_nanoseconds(created_at)
         ];
         self.execute(sql, params)
+    }
+
+    /// Once everything is held: numbers are proven by no hash, and a bit in one makes it huge. Each
+    /// run and each handoff has an event, so none is higher than the last position, and that is not
+    /// far from what the mark says, or else from how many events were found.
+    pub fn disbelieve_far_numbers(&mut self, marked: Option<Position>) -> Result<(), StoreError> {
+        let n_events = self.rows("select count(*) as n from events", [], |row| number(row, "n"))?;
+        let n_events = n_events.first().copied().unwrap_or(0);
+        let most = match marked {
+            Some(Position(marked)) => marked.saturating_add(n_events).saturating_add(FEW),
+            None => n_events.saturating_mul(MOST_LOST).saturating_add(FEW),
+        };
+        let disbelieve = || {
+            let sql = "update events set position = 0 where position > ?1";
+            self.execute(sql, [integer(most)])?;
+            for table in ["runs", "handoffs", "numbered"] {
+                let sql = format!("delete from {table} where number > ?1");
+                self.execute(&sql, [integer(most)])?;
+            }
+            Ok(())
+        };
+        disbelieve().map_err(to_store)?;
+        self.most_number = most;
+        Ok(())
+    }
+
+    /// The highest number that is believed.
+    pub fn most_number(&self) -> u64 {
+        self.most_number
     }
 
     /// Every number under which something of a run was found, in order.
@@ -314,10 +350,12 @@ impl Hold {
         })
     }
 
-    /// How many stories there must have been besides those that were found.
-    pub fn n_lost_stories(&self) -> Result<u64, StoreError> {
-        let sql = "select coalesce(max(number), 0) - count(*) as n from story_rows";
-        Ok(self.rows(sql, [], |row| number(row, "n"))?.first().copied().unwrap_or(0))
+    /// The last row of the table of stories. They are never removed, so there were as many.
+    pub fn last_story_row(&self) -> Result<u64, StoreError> {
+        let sql = "select coalesce(max(number), 0) as n from story_rows
+                   where number <= ?1 + ?2 * (select count(*) from story_rows)";
+        let limits = [integer(FEW), integer(MOST_LOST)];
+        Ok(self.rows(sql, limits, |row| number(row, "n"))?.first().copied().unwrap_or(0))
     }
 
     /// The last position that anything was found at.

@@ -8,6 +8,10 @@ use crate::checksum::{self, Part};
 use crate::columns::{integer, number};
 use crate::mark::MarkNumber;
 
+/// The next number of a mark. The highest stays: a sum beyond it would be no integer, and a number
+/// that never gets there by counting was put there by damage.
+const NEXT: &str = "iif(mark < 9223372036854775807, mark + 1, mark)";
+
 pub(crate) fn find(connection: &Connection) -> rusqlite::Result<Identity> {
     let sql = "select project, epoch from identity";
     connection.prepare_cached(sql)?.query_row([], |row| {
@@ -23,7 +27,7 @@ pub(crate) fn mark_number(connection: &Connection) -> rusqlite::Result<MarkNumbe
 /// Counts up what tells this database from an older copy of it.
 pub(crate) fn count_up(connection: &Connection) -> rusqlite::Result<()> {
     change(connection, &|it| {
-        it.prepare_cached("update identity set mark = mark + 1")?.execute([]).map(|_| ())
+        it.prepare_cached(&format!("update identity set mark = {NEXT}"))?.execute([]).map(|_| ())
     })
 }
 
@@ -35,8 +39,8 @@ pub(crate) fn raise_mark(connection: &Connection, least: u64) -> rusqlite::Resul
 
 /// Begins another epoch: what was heard of this database before does not count any more.
 pub(crate) fn begin_epoch(connection: &Connection) -> rusqlite::Result<()> {
-    let sql = "update identity set epoch = lower(hex(randomblob(4))), mark = mark + 1";
-    change(connection, &|it| it.execute(sql, []).map(|_| ()))
+    let sql = format!("update identity set epoch = lower(hex(randomblob(4))), mark = {NEXT}");
+    change(connection, &|it| it.execute(&sql, []).map(|_| ()))
 }
 
 /// Makes it a database of another project.
@@ -101,6 +105,17 @@ mod tests {
         store.close().await;
         let again = SqliteStore::open(dir.path()).unwrap();
         assert_eq!(again.identity().await.unwrap(), after);
+    }
+
+    #[tokio::test]
+    async fn the_highest_number_of_a_mark_is_not_counted_beyond() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = SqliteStore::open(dir.path()).unwrap();
+        store.begin_epoch_after(u64::MAX).await.unwrap();
+        store.begin_epoch().await.unwrap();
+        store.close().await;
+        let store = SqliteStore::open(dir.path()).unwrap();
+        assert_eq!(store.check().await.unwrap(), Vec::<String>::new());
     }
 
     #[tokio::test]

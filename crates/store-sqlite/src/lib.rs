@@ -87,7 +87,10 @@ pub use exchange::{
 pub use hold::{HeldEvent, Hold, RunClue};
 pub use lock::{DataLock, LockError, read_note};
 pub use rescue::RESCUED_PREFIX;
-pub use salvage::{ImageKind, LastMark, SalvagedEvent, SalvagedRow, Trust, Wreck};
+pub use salvage::{
+    ImageKind, LastMark, SalvagedEvent, SalvagedRow, SuspectPages, Trust, UnprovenTable, Wreck,
+    is_as_new_as, whole_tables,
+};
 pub use transplant::{Transplant, TransplantedRun};
 
 /// The name of the database in its directory.

@@ -11,6 +11,8 @@ mod frames;
 mod pages;
 mod record;
 mod rows;
+mod suspect;
+mod unproven;
 
 #[cfg(test)]
 mod tests;
@@ -24,11 +26,14 @@ use crate::mark::StoredMark;
 
 pub use self::pages::ImageKind;
 pub use self::rows::{SalvagedEvent, SalvagedRow};
+pub use self::suspect::SuspectPages;
+pub use self::unproven::{UnprovenTable, is_as_new_as, whole_tables};
 
 /// A database and its log as they lie in a folder. They are only read.
 #[derive(Debug)]
 pub struct Wreck {
     pages: Pages,
+    mark: StoredMark,
 }
 
 /// What the file beside a database says of it, for the last time.
@@ -83,7 +88,8 @@ impl Trust {
 impl Wreck {
     /// None where there is neither a database nor a log, or both are empty.
     pub fn open(dir: &Dir) -> Result<Option<Self>, FileError> {
-        Ok(Pages::open(dir)?.map(|pages| Self { pages }))
+        let mark = StoredMark::read(dir)?;
+        Ok(Pages::open(dir)?.map(|pages| Self { pages, mark }))
     }
 
     /// The databases that the pages can be put together to, the most telling one first.
@@ -94,6 +100,11 @@ impl Wreck {
     /// Writes one of them into a folder that has no database yet; false where there is none.
     pub fn write_image(&mut self, kind: ImageKind, dir: &Dir) -> Result<bool, FileError> {
         self.pages.write_image(kind, dir)
+    }
+
+    /// The pages of an image that may not be as they were last written.
+    pub fn suspects(&mut self, kind: ImageKind) -> SuspectPages {
+        self.pages.suspects(kind, &self.mark)
     }
 
     /// Gives every row of every version of every page, so some come many times.

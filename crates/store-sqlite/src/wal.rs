@@ -123,19 +123,58 @@ impl WalHeader {
     }
 }
 
+/// More pages than a log can have added to: a database of 16 GiB.
+pub(crate) const MOST_PAGES: u32 = 1 << 22;
+
+impl WalHeader {
+    /// The number of the page and the size after the transaction that a frame must have been
+    /// written with, where one of the two is all that is damaged in it. They follow from the
+    /// checksum, the page and the checksum before. Another kind of damage gives two random numbers
+    /// here, and that one of them is as it stands and the other is possible is next to impossible.
+    pub(crate) fn mended(&self, frame: &Frame, before: Checksum) -> Option<(u32, u32)> {
+        let Checksum(one, two) = self.byte_order.sum_backwards(frame.checksum, &frame.page);
+        let page_number = one.wrapping_sub(before.0).wrapping_sub(before.1);
+        let commit_size = two.wrapping_sub(before.1).wrapping_sub(one);
+        let [page_number, commit_size] =
+            [page_number, commit_size].map(|it| self.byte_order.as_stored(it));
+        let is_one_alone = (page_number == frame.page_number) != (commit_size == frame.commit_size);
+        let is_possible = (1..=MOST_PAGES).contains(&page_number) && commit_size <= MOST_PAGES;
+        (is_one_alone && is_possible).then_some((page_number, commit_size))
+    }
+}
+
 impl ByteOrder {
+    /// The checksum from which [`ByteOrder::sum`] over `bytes` comes to `end`.
+    fn sum_backwards(self, end: Checksum, bytes: &[u8]) -> Checksum {
+        let Checksum(mut one, mut two) = end;
+        for pair in bytes.rchunks_exact(8) {
+            two = two.wrapping_sub(self.word(pair, 4)).wrapping_sub(one);
+            one = one.wrapping_sub(self.word(pair, 0)).wrapping_sub(two);
+        }
+        Checksum(one, two)
+    }
+
+    fn word(self, pair: &[u8], at: usize) -> u32 {
+        let bytes = [pair[at], pair[at + 1], pair[at + 2], pair[at + 3]];
+        match self {
+            Self::Little => u32::from_le_bytes(bytes),
+            Self::Big => u32::from_be_bytes(bytes),
+        }
+    }
+
+    /// A number that was added up, as it stands in the file.
+    fn as_stored(self, word: u32) -> u32 {
+        match self {
+            Self::Little => word.swap_bytes(),
+            Self::Big => word,
+        }
+    }
+
     fn sum(self, from: Checksum, bytes: &[u8]) -> Checksum {
         let Checksum(mut one, mut two) = from;
         for pair in bytes.chunks_exact(8) {
-            let word = |at: usize| {
-                let bytes = [pair[at], pair[at + 1], pair[at + 2], pair[at + 3]];
-                match self {
-                    Self::Little => u32::from_le_bytes(bytes),
-                    Self::Big => u32::from_be_bytes(bytes),
-                }
-            };
-            one = one.wrapping_add(word(0)).wrapping_add(two);
-            two = two.wrapping_add(word(4)).wrapping_add(one);
+            one = one.wrapping_add(self.word(pair, 0)).wrapping_add(two);
+            two = two.wrapping_add(self.word(pair, 4)).wrapping_add(one);
         }
         Checksum(one, two)
     }

@@ -4,4 +4,7 @@
 
 mod archive;
 mod damages;
+mod odd_rows;
+mod suspects;
+mod unsound;
 mod wreckage;

@@ -3,15 +3,16 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use baton_core::command::{Accept, Command, Complete};
+use baton_core::command::{Accept, Command, Complete, LeaseTime};
 use baton_core::contract::Profile;
+use baton_core::hash::Hash;
 use baton_core::names::{Principal, StoryKey, WorkflowName};
 use baton_core::outcome::Outcome;
 use baton_core::package::{Format, Package};
 use baton_core::registry::Agents;
 use baton_core::run::HandoffNo;
 use baton_engine::{
-    Archive, Caller, Catalog, Engine, Entry, FixedClock, Places, StartRun, verify_all,
+    Archive, Caller, Catalog, Engine, Entry, FixedClock, Key, Places, StartRun, verify_all,
 };
 use baton_files::{Dir, Mode};
 use baton_recover::{ArchiveFolders, RESULT, RecoverJob, RecoveryReport, recover};
@@ -77,6 +78,30 @@ impl Wreckage {
         Self { dir: left, project, told }
     }
 
+    /// One whose log ends with what no run proves: remembered answers, leases, promises.
+    pub(crate) async fn with_answers() -> Self {
+        let (dir, clock) = (tempfile::tempdir().unwrap(), clock());
+        let (store, engine) = open(dir.path(), &clock).await;
+        for n in 1..=4 {
+            work(&engine, &clock, &format!("early-{n}"), n).await;
+        }
+        engine.shutdown().await;
+        drop((engine, store));
+        let (store, engine) = open(dir.path(), &clock).await;
+        // Runs that end: the world is told of that.
+        for n in 1..=2 {
+            work(&engine, &clock, &format!("ended-{n}"), 6).await;
+        }
+        for n in 1..=40 {
+            take_up(&engine, &format!("late-{n}")).await;
+        }
+        let told = dump(store.as_ref()).await;
+        let left = tempfile::tempdir().unwrap();
+        copy(dir.path(), left.path());
+        engine.shutdown().await;
+        Self { dir: left, project: tempfile::tempdir().unwrap(), told }
+    }
+
     /// The same once more, to be damaged.
     pub(crate) fn copied(&self) -> TempDir {
         let copied = tempfile::tempdir().unwrap();
@@ -88,8 +113,15 @@ impl Wreckage {
 /// What was brought back from a folder.
 pub(crate) struct Recovered {
     pub(crate) report: RecoveryReport,
+    /// The new database, closed.
+    pub(crate) dir: TempDir,
     /// Everything that is in the new database.
     pub(crate) told: String,
+}
+
+/// Nothing is missing, but for what may be missing in tables that no run proves.
+pub(crate) fn is_all_there(it: &Recovered) -> bool {
+    !it.report.lines().iter().any(|line| line.starts_with("missing"))
 }
 
 /// Recovers, and checks what holds whatever the damage: the old files are as they were, and the
@@ -118,7 +150,7 @@ pub(crate) async fn recovered_with(from: &Path, project: Option<&Path>) -> Recov
     assert_eq!(verify_all(&store).await.unwrap().problems, Vec::<String>::new());
     let told = dump(&store).await;
     store.close().await;
-    Recovered { report, told }
+    Recovered { report, dir: workshop, told }
 }
 
 pub(crate) fn bytes(dir: &Path) -> Vec<(PathBuf, Vec<u8>)> {
@@ -208,6 +240,29 @@ async fn work(engine: &Engine, clock: &FixedClock, story: &str, n_steps: u32) {
         };
         engine.on_handoff(&caller, &which, complete).await.unwrap();
     }
+}
+
+/// Starts a run and accepts its first handoff, each with an idempotency key and the latter with a
+/// lease.
+async fn take_up(engine: &Engine, story: &str) {
+    let key = |what: &str| Key {
+        scope: "tests".to_owned(),
+        key: format!("{what}-{story}"),
+        request: Hash::ZERO,
+    };
+    let caller = |what: &str| Caller {
+        key: Some(key(what)),
+        ..Caller::new(Principal::parse("ada").unwrap())
+    };
+    let named = StoryKey::parse(story).unwrap();
+    let start = StartRun { story: named, workflow: None, to: None, package: None, reason: None };
+    let run = engine.start(&caller("start"), start).await.unwrap().run;
+    let accept = |handoff| {
+        let lease = Some(LeaseTime::from_seconds(60).unwrap());
+        Command::Accept(Accept { handoff, by: None, acknowledgement: None, lease })
+    };
+    let which = HandoffRef::InRun(run, HandoffNo(1));
+    engine.on_handoff(&caller("accept"), &which, accept).await.unwrap();
 }
 
 /// What every contract of the pipeline asks for.

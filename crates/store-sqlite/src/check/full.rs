@@ -50,6 +50,16 @@ pub(crate) fn in_file(connection: &Connection) -> rusqlite::Result<Vec<String>> 
     run("the file", in_pages, connection)
 }
 
+/// What is wrong with the remembered answers.
+pub(crate) fn in_answered(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    run("answered", answered::check, connection)
+}
+
+/// What is wrong with the stories.
+pub(crate) fn in_stories(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    run("stories", stories::check, connection)
+}
+
 fn at_one_moment(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let mut problems = in_file(connection)?;
     for (table, check) in CHECKS {

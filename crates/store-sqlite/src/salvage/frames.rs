@@ -3,6 +3,7 @@
 //! SQLite stops at the first frame that does not fit the chain of checksums. Behind a damaged frame
 //! the chain can be taken up again: the damaged one says which checksum it was written with, and if
 //! the next frame was computed from that, the next frame is whole. So one bad bit costs one page.
+//! And where the bit is in the number of the page, that number follows from the checksum.
 
 use super::bytes::Bytes;
 use crate::wal::{Checksum, FRAME_HEADER, Frame, FrameReader, Salts, WAL_HEADER, WalHeader};
@@ -11,6 +12,7 @@ use crate::wal::{Checksum, FRAME_HEADER, Frame, FrameReader, Salts, WAL_HEADER, 
 #[derive(Debug)]
 pub(crate) struct Log {
     pub(crate) page_size: usize,
+    pub(crate) salts: Salts,
     pub(crate) frames: Vec<FoundFrame>,
 }
 
@@ -48,26 +50,23 @@ impl Log {
             walk.step(at + FRAME_HEADER as u64, &frame);
             at += length;
         }
-        Some(Self { page_size, frames: walk.frames })
+        Some(Self { page_size, salts: header.salts, frames: walk.frames })
     }
 
     /// The last transaction that is known to have ended: how many frames there are up to its end,
     /// and how many pages the database has then.
     pub(crate) fn last_commit(&self) -> Option<(usize, u32)> {
-        self.commit_in(self.frames.len())
-    }
-
-    /// The same, of what SQLite itself would read: all before the first frame that does not fit.
-    pub(crate) fn last_commit_before_a_break(&self) -> Option<(usize, u32)> {
-        let is_broken = |it: &FoundFrame| it.standing != Standing::Proven;
-        self.commit_in(self.frames.iter().position(is_broken).unwrap_or(self.frames.len()))
-    }
-
-    fn commit_in(&self, n_frames: usize) -> Option<(usize, u32)> {
-        let frames = self.frames.iter().enumerate().take(n_frames).rev();
+        let frames = self.frames.iter().enumerate().rev();
         frames
             .filter(|(_, it)| it.standing == Standing::Proven)
             .find_map(|(index, it)| Some((index + 1, it.commit?)))
+    }
+
+    /// How many frames there are up to the end of the last transaction, as far as the frames say
+    /// so, whether they are as they were written or not.
+    pub(crate) fn n_claimed(&self) -> usize {
+        let is_end = |it: &FoundFrame| it.standing != Standing::Old && it.commit.is_some();
+        self.frames.iter().rposition(is_end).map_or(0, |index| index + 1)
     }
 }
 
@@ -114,6 +113,10 @@ impl Walk {
         // Only the words that name the log are spoiled where the frame fits its log otherwise.
         let goes_on = fits && self.before.is_none_or(|it| it.is_of_this_log);
         let is_of_this_log = frame.salts == self.header.salts || goes_on;
+        let mended = computed.filter(|_| is_of_this_log && !fits);
+        let mended = mended.and_then(|it| self.header.mended(frame, it));
+        let (page, commit_size) = mended.unwrap_or((frame.page_number, frame.commit_size));
+        let fits = fits || mended.is_some();
         let standing = match (is_of_this_log, fits) {
             (true, true) => Standing::Proven,
             (true, false) => Standing::Damaged,
@@ -123,8 +126,8 @@ impl Walk {
             self.vindicate_last();
         }
         self.frames.push(FoundFrame {
-            page: frame.page_number,
-            commit: (frame.commit_size > 0).then_some(frame.commit_size),
+            page,
+            commit: (commit_size > 0).then_some(commit_size),
             standing,
             offset,
         });

@@ -20,8 +20,8 @@ const USUAL_PAGE: usize = 4096;
 /// The database in a folder, with its log, as far as they are there.
 #[derive(Debug)]
 pub(crate) struct Pages {
-    database: Option<Bytes>,
-    log: Option<(Bytes, Log)>,
+    pub(super) database: Option<Bytes>,
+    pub(super) log: Option<(Bytes, Log)>,
     page_size: usize,
     /// Bytes at the end of each page that SQLite leaves alone.
     reserved: usize,
@@ -35,11 +35,6 @@ pub enum ImageKind {
     ProvenLog,
     /// The database as if it had no log.
     DatabaseAlone,
-    /// Every frame of the log, also those that are not as they were written: what is wrong with
-    /// one may be where nothing stands.
-    WholeLog,
-    /// What SQLite itself would make of it: the log up to the first frame that does not fit.
-    LogUpToTheBreak,
 }
 
 /// Where a page was found.
@@ -76,20 +71,9 @@ impl Pages {
 
     /// The images that differ from each other, those that tell most first.
     pub(crate) fn images(&self) -> Vec<ImageKind> {
-        let mut images = Vec::new();
-        if let Some((_, log)) = &self.log {
-            images.push(ImageKind::ProvenLog);
-            if log.frames.iter().any(|it| it.standing == Standing::Damaged) {
-                images.push(ImageKind::WholeLog);
-            }
-            if log.last_commit() != log.last_commit_before_a_break() {
-                images.push(ImageKind::LogUpToTheBreak);
-            }
-        }
-        if self.database.is_some() {
-            images.insert(images.len().min(1), ImageKind::DatabaseAlone);
-        }
-        images
+        let with_log = self.log.as_ref().map(|_| ImageKind::ProvenLog);
+        let alone = self.database.as_ref().map(|_| ImageKind::DatabaseAlone);
+        with_log.into_iter().chain(alone).collect()
     }
 
     /// Writes one of the images as a file of its own, which must not be there yet. False where it
@@ -190,21 +174,21 @@ impl Pages {
         }
     }
 
-    fn database_page(&mut self, number: u32) -> Option<Vec<u8>> {
+    pub(super) fn database_page(&mut self, number: u32) -> Option<Vec<u8>> {
         let mut page = vec![0; self.page_size];
         self.read_database(number, &mut page)?;
         page.truncate(self.page_size - self.reserved);
         Some(page)
     }
 
-    fn log_page(&mut self, offset: u64) -> Option<Vec<u8>> {
+    pub(super) fn log_page(&mut self, offset: u64) -> Option<Vec<u8>> {
         let mut page = vec![0; self.page_size];
         self.read_log(offset, &mut page)?;
         page.truncate(self.page_size - self.reserved);
         Some(page)
     }
 
-    fn n_database_pages(&self) -> u32 {
+    pub(super) fn n_database_pages(&self) -> u32 {
         let length = self.database.as_ref().map_or(0, Bytes::len);
         u32::try_from(length / self.page_size as u64).unwrap_or(u32::MAX)
     }
@@ -223,21 +207,19 @@ impl Pages {
         let (n_frames, n_pages) = match kind {
             ImageKind::DatabaseAlone => return Overlay::default(),
             ImageKind::ProvenLog => log.last_commit(),
-            ImageKind::LogUpToTheBreak => log.last_commit_before_a_break(),
-            ImageKind::WholeLog => last_commit_of_any(log),
         }
         .map_or((0, None), |(n_frames, n_pages)| (n_frames, Some(n_pages)));
         let mut overlay = Overlay { pages: HashMap::new(), n_pages };
         for frame in log.frames.iter().take(n_frames) {
-            match (frame.standing, kind) {
-                (Standing::Proven, _) | (Standing::Damaged, ImageKind::WholeLog) => {
+            match frame.standing {
+                Standing::Proven => {
                     overlay.pages.insert(frame.page, frame.offset);
                 }
                 // The database may have it: a log is often in there already.
-                (Standing::Damaged, _) => {
+                Standing::Damaged => {
                     overlay.pages.remove(&frame.page);
                 }
-                (Standing::Old, _) => {}
+                Standing::Old => {}
             }
         }
         overlay
@@ -250,18 +232,6 @@ struct Overlay {
     pages: HashMap<u32, u64>,
     n_pages: Option<u32>,
 }
-
-fn last_commit_of_any(log: &Log) -> Option<(usize, u32)> {
-    let frames = log.frames.iter().enumerate().rev();
-    frames
-        .filter(|(_, it)| it.standing != Standing::Old)
-        .find_map(|(index, it)| Some((index + 1, it.commit?)))
-        // A number that is not as it was written could be anything.
-        .filter(|(_, n_pages)| *n_pages <= MOST_PAGES)
-}
-
-/// More than a log can have added to: a database of 16 GiB.
-const MOST_PAGES: u32 = 1 << 22;
 
 /// The size of a page, and how much of its end is reserved, by the header of the database.
 fn page_size_said(bytes: &mut Bytes) -> Option<(usize, usize)> {

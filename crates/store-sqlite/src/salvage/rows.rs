@@ -15,6 +15,7 @@ use uuid::Uuid;
 use super::cells::Cell;
 use super::record::{Field, first_fields, record};
 use crate::columns::list;
+use crate::identity;
 
 /// A row as it was found. Nothing in it is proven but where it says so.
 #[derive(Debug, Clone, PartialEq)]
@@ -80,7 +81,7 @@ pub(super) fn in_table(rowid: i64, payload: &[u8]) -> Option<SalvagedRow> {
         .or_else(|| handoff(rowid, &fields))
         .or_else(|| story(rowid, &fields))
         .or_else(|| answered(&fields))
-        .or_else(|| identity(rowid, &fields))
+        .or_else(|| identity_row(rowid, &fields))
 }
 
 /// What stands at the beginning of a run's row, which is enough of it.
@@ -196,11 +197,16 @@ fn answered(fields: &[Field]) -> Option<SalvagedRow> {
     }))
 }
 
-fn identity(rowid: i64, fields: &[Field]) -> Option<SalvagedRow> {
-    let [alias, project, epoch, mark, ..] = fields else { return None };
-    (rowid == 1 && alias.is_null() && epoch.text()?.len() == 8).then_some(())?;
-    let project = Uuid::from_bytes(project.bytes()?);
-    Some(SalvagedRow::Identity { project, mark: mark.integer()? })
+fn identity_row(rowid: i64, fields: &[Field]) -> Option<SalvagedRow> {
+    let [alias, project, epoch, mark, rest @ ..] = fields else { return None };
+    let (project, epoch, mark) = (project.bytes()?, epoch.text()?, mark.integer()?);
+    (rowid == 1 && alias.is_null() && epoch.len() == 8).then_some(())?;
+    // An older Baton wrote no checksum. Which column is wrong where it does not fit is not known;
+    // the mark is the one that can be done without.
+    let checksum = rest.first().and_then(Field::integer);
+    let is_sealed = checksum.is_none_or(|it| it == identity::checksum(&project, epoch, mark));
+    let mark = if is_sealed { mark } else { 0 };
+    Some(SalvagedRow::Identity { project: Uuid::from_bytes(project), mark })
 }
 
 fn time(field: &Field) -> Option<Timestamp> {

@@ -1,0 +1,151 @@
+//! What is given out verifies. Where all that was brought back does not, the runs that are at fault
+//! are left out and named, and the rest is kept.
+
+use std::collections::BTreeSet;
+
+use baton_files::Mode;
+use baton_store::{Store as _, StoreError};
+use baton_store_sqlite::{Hold, LastMark, SqliteStore};
+use uuid::Uuid;
+
+use crate::bring_back::bring_back;
+use crate::report::RecoveryReport;
+use crate::{RESULT, RecoverError, RecoverJob};
+
+/// Each is a whole database. A fault that no run is named for is found by halving, so this is
+/// enough for a dozen of them among a million runs.
+const MOST_TRIES: u32 = 250;
+
+/// What a database in the making was found to be.
+pub(crate) enum Verdict {
+    Sound,
+    Unsound {
+        problems: Vec<String>,
+        /// The runs that problems were found in, by number.
+        runs: BTreeSet<u64>,
+    },
+}
+
+/// Makes the result newer than what `mark` was written for, with an epoch of its own, and verifies
+/// it.
+pub(crate) async fn settle(
+    job: &RecoverJob<'_>,
+    mark: Option<&LastMark>,
+) -> Result<Verdict, RecoverError> {
+    let dir = job.workshop.make_dirs(RESULT, Mode::Private)?;
+    let store = SqliteStore::open_in(&dir).map_err(RecoverError::Open)?;
+    let settled = async {
+        store.begin_epoch_after(mark.map_or(0, |it| it.number)).await?;
+        baton_engine::verify_all(&store).await
+    };
+    let settled = settled.await;
+    store.close().await;
+    let verified = settled.map_err(RecoverError::Store)?;
+    if verified.is_sound() {
+        return Ok(Verdict::Sound);
+    }
+    Ok(Verdict::Unsound { problems: verified.problems, runs: verified.unsound_runs })
+}
+
+/// Row by row, and run by run where the whole does not verify.
+pub(crate) struct Sieve<'a> {
+    pub(crate) job: &'a RecoverJob<'a>,
+    pub(crate) hold: &'a Hold,
+    pub(crate) identity: Option<(Uuid, u64)>,
+    pub(crate) mark: Option<&'a LastMark>,
+}
+
+impl Sieve<'_> {
+    /// The largest database that verifies: without those runs that are named as unsound, or else
+    /// without those that it does not verify with.
+    pub(crate) async fn bring_back(&self) -> Result<RecoveryReport, RecoverError> {
+        let mut left_out = BTreeSet::new();
+        loop {
+            let (problems, runs) = match self.attempt(&left_out).await? {
+                Attempt::Sound(report) => return Ok(report),
+                Attempt::Unsound { problems, runs } => (problems, runs),
+            };
+            let n_before = left_out.len();
+            left_out.extend(runs);
+            if left_out.len() == n_before {
+                return self.halve(left_out, problems).await;
+            }
+        }
+    }
+
+    async fn halve(
+        &self,
+        mut left_out: BTreeSet<u64>,
+        mut problems: Vec<String>,
+    ) -> Result<RecoveryReport, RecoverError> {
+        let all: Vec<u64> =
+            self.hold.run_numbers()?.into_iter().filter(|it| !left_out.contains(it)).collect();
+        // Everything is left out, and taken in again group by group.
+        left_out.extend(&all);
+        let mut groups = vec![all];
+        let mut last = None;
+        let (mut n_tries, mut has_kept) = (0, false);
+        while let Some(mut group) = groups.pop() {
+            if group.is_empty() || n_tries >= MOST_TRIES {
+                continue;
+            }
+            n_tries += 1;
+            for number in &group {
+                left_out.remove(number);
+            }
+            match self.attempt(&left_out).await? {
+                Attempt::Sound(report) => {
+                    has_kept = true;
+                    last = Some(report);
+                }
+                Attempt::Unsound { problems: found, .. } => {
+                    (problems, last) = (found, None);
+                    left_out.extend(&group);
+                    if group.len() > 1 {
+                        let second = group.split_off(group.len() / 2);
+                        groups.extend([second, group]);
+                    }
+                }
+            }
+        }
+        match last {
+            Some(report) => Ok(report),
+            // The last try was one too many: what was kept before it is made again.
+            None if has_kept => match self.attempt(&left_out).await? {
+                Attempt::Sound(report) => Ok(report),
+                Attempt::Unsound { problems, .. } => Err(RecoverError::NotWhole { problems }),
+            },
+            None => Err(RecoverError::NotWhole { problems }),
+        }
+    }
+
+    async fn attempt(&self, left_out: &BTreeSet<u64>) -> Result<Attempt, RecoverError> {
+        let made = bring_back(self.job, self.hold, self.identity, left_out);
+        let (report, verdict) = match made {
+            Ok(report) => (report, settle(self.job, self.mark).await),
+            // Two runs may not fit into one database: two that claim one id, for example.
+            Err(RecoverError::Store(error)) if !is_passing(&error) => {
+                let (problems, runs) = (vec![error.to_string()], BTreeSet::new());
+                return Ok(Attempt::Unsound { problems, runs });
+            }
+            Err(error) => return Err(error),
+        };
+        Ok(match verdict? {
+            Verdict::Sound => Attempt::Sound(report),
+            Verdict::Unsound { problems, runs } => Attempt::Unsound { problems, runs },
+        })
+    }
+}
+
+enum Attempt {
+    Sound(RecoveryReport),
+    Unsound { problems: Vec<String>, runs: BTreeSet<u64> },
+}
+
+/// The disk, and not what is written to it.
+fn is_passing(error: &StoreError) -> bool {
+    match error {
+        StoreError::Unwritable(_) | StoreError::Closed => true,
+        StoreError::Damaged { .. } | StoreError::Unavailable(_) | StoreError::Nul => false,
+    }
+}

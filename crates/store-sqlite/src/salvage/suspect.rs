@@ -1,0 +1,186 @@
+//! Which pages of an image may not be as they were last written.
+//!
+//! `verify` proves the runs and what follows from them. It cannot miss a remembered answer, a row
+//! of the outbox or the end of a lease that stood on a page of which only an older version is left:
+//! an image with such a page is not called complete, however well it verifies.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use super::frames::{FoundFrame, Log, Standing};
+use super::pages::{ImageKind, Pages};
+use crate::mark::{LogPart, MarkedLog, StoredMark};
+use crate::wal::Salts;
+
+/// Pages that the damage has touched, or of which the image has an older version.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SuspectPages {
+    pub(crate) pages: BTreeSet<u32>,
+    /// Nothing tells which pages there are besides.
+    pub(crate) may_be_any: bool,
+}
+
+impl SuspectPages {
+    pub fn is_empty(&self) -> bool {
+        self.pages.is_empty() && !self.may_be_any
+    }
+
+    fn any() -> Self {
+        Self { pages: BTreeSet::new(), may_be_any: true }
+    }
+}
+
+/// What the mark says of the log that was found.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum MarkedPart {
+    /// Nothing.
+    Unknown,
+    /// It has at least so many frames, and so many of them are in the database.
+    Of { n_frames: usize, n_moved: usize },
+    /// It is older than the one that the mark speaks of, all of which is in the database.
+    Superseded,
+    /// The one that the mark speaks of is needed, and is not there.
+    Gone,
+}
+
+impl Pages {
+    pub(crate) fn suspects(&mut self, kind: ImageKind, mark: &StoredMark) -> SuspectPages {
+        let marked = match mark {
+            StoredMark::Mark(it) => it.log,
+            StoredMark::None | StoredMark::Unreadable => MarkedLog::Empty,
+        };
+        let Some((_, log)) = &self.log else {
+            let is_needed = matches!(marked, MarkedLog::Needed(_));
+            return if is_needed { SuspectPages::any() } else { SuspectPages::default() };
+        };
+        let (n_frames, n_moved) = match (marked_part(marked, log.salts), kind) {
+            (MarkedPart::Superseded, ImageKind::DatabaseAlone) => return SuspectPages::default(),
+            // Its pages are older than those of the database.
+            (MarkedPart::Superseded, ImageKind::ProvenLog) | (MarkedPart::Gone, _) => {
+                return SuspectPages::any();
+            }
+            (MarkedPart::Of { n_frames, n_moved }, _) => (n_frames, n_moved),
+            (MarkedPart::Unknown, _) => (0, 0),
+        };
+        let n_needed = log.n_claimed().max(n_frames);
+        let mut lost = lost_frames(log, kind, n_needed);
+        lost.retain(|(index, _)| *index >= n_moved);
+        if lost.is_empty() {
+            return SuspectPages::default();
+        }
+        let moved = self.moved_frames();
+        let n_pages = self.n_database_pages();
+        let mut suspects = SuspectPages::default();
+        for (index, page) in lost {
+            match page {
+                Some(page) if moved.cover(index, page) => {}
+                Some(page) => {
+                    suspects.pages.insert(page);
+                }
+                None if moved.cover(index, n_pages) => {}
+                None => suspects.may_be_any = true,
+            }
+        }
+        suspects
+    }
+
+    /// Frames that are in the database as well. Only such as tell something: those of a page that
+    /// the log had another version of before.
+    fn moved_frames(&mut self) -> MovedFrames {
+        let Some((_, log)) = &self.log else { return MovedFrames::default() };
+        let frames: Vec<FoundFrame> = log.frames.clone();
+        let mut moved = Vec::new();
+        let mut databases: HashMap<u32, Option<Vec<u8>>> = HashMap::new();
+        let (mut changed, mut settled) = (HashSet::new(), HashSet::new());
+        let proven = frames.iter().enumerate().filter(|(_, it)| it.standing == Standing::Proven);
+        for (index, frame) in proven {
+            let page = frame.page;
+            if settled.contains(&page) {
+                continue;
+            }
+            let in_log = self.log_page(frame.offset);
+            let in_database = databases.entry(page).or_insert_with(|| self.database_page(page));
+            let is_equal = in_database.is_some() && *in_database == in_log;
+            if !is_equal {
+                changed.insert(page);
+            } else if changed.contains(&page) {
+                moved.push((index, page));
+                // The first frame that is equal: a later one may be equal by chance.
+                settled.insert(page);
+                databases.remove(&page);
+            }
+        }
+        MovedFrames::new(moved)
+    }
+}
+
+/// Frames by their index, each with the highest page of this and all later ones.
+#[derive(Default)]
+struct MovedFrames(Vec<(usize, u32)>);
+
+impl MovedFrames {
+    fn new(mut frames: Vec<(usize, u32)>) -> Self {
+        let mut highest = 0;
+        for (_, page) in frames.iter_mut().rev() {
+            highest = highest.max(*page);
+            *page = highest;
+        }
+        Self(frames)
+    }
+
+    /// Pages are moved into the database in the order of their numbers, each in its last version.
+    /// So where a later frame of a page behind this one has been moved, this one has, or a newer one.
+    fn cover(&self, index: usize, page: u32) -> bool {
+        let next = self.0.partition_point(|(it, _)| *it <= index);
+        self.0.get(next).is_some_and(|(_, highest)| *highest > page)
+    }
+}
+
+fn marked_part(marked: MarkedLog, salts: Salts) -> MarkedPart {
+    let n_frames = |it: LogPart| usize::try_from(it.n_frames).unwrap_or(usize::MAX);
+    match marked {
+        MarkedLog::Empty => MarkedPart::Unknown,
+        MarkedLog::Needed(part) if part.salts == salts => {
+            MarkedPart::Of { n_frames: n_frames(part), n_moved: 0 }
+        }
+        MarkedLog::Moved(part) if part.salts == salts => {
+            MarkedPart::Of { n_frames: n_frames(part), n_moved: n_frames(part) }
+        }
+        MarkedLog::Needed(part) if is_older(salts, part.salts) => MarkedPart::Gone,
+        MarkedLog::Moved(part) if is_older(salts, part.salts) => MarkedPart::Superseded,
+        // A log begins anew once all of it is in the database.
+        MarkedLog::Needed(_) | MarkedLog::Moved(_) => MarkedPart::Unknown,
+    }
+}
+
+/// The first salt counts the logs of a database.
+fn is_older(one: Salts, other: Salts) -> bool {
+    one.0 != other.0 && other.0.wrapping_sub(one.0) < 1 << 31
+}
+
+/// The frames up to `n_needed` that are not in the image and that no later one in it replaces, each
+/// with its page where that is known.
+fn lost_frames(log: &Log, kind: ImageKind, n_needed: usize) -> Vec<(usize, Option<u32>)> {
+    let n_laid = match kind {
+        ImageKind::DatabaseAlone => 0,
+        ImageKind::ProvenLog => log.last_commit().map_or(0, |(n_frames, _)| n_frames),
+    };
+    let mut replaced = HashSet::new();
+    let mut lost = Vec::new();
+    if n_needed > log.frames.len() {
+        lost.push((n_needed, None));
+    }
+    for (index, frame) in log.frames.iter().enumerate().take(n_needed).rev() {
+        match frame.standing {
+            Standing::Proven if index < n_laid => {
+                replaced.insert(frame.page);
+            }
+            Standing::Proven | Standing::Damaged if replaced.contains(&frame.page) => {}
+            Standing::Proven | Standing::Damaged => {
+                lost.push((index, (frame.page > 0).then_some(frame.page)));
+            }
+            // In the middle of this log: its beginning is overwritten, and with it its page number.
+            Standing::Old => lost.push((index, None)),
+        }
+    }
+    lost
+}

@@ -1,0 +1,79 @@
+//! Tables whose rows no event proves: whether an image has all of them, as they were last written.
+
+use std::collections::BTreeSet;
+
+use baton_files::Dir;
+use rusqlite::Connection;
+
+use super::suspect::SuspectPages;
+use crate::mark::MarkNumber;
+use crate::{FILE, check, connect, identity};
+
+/// A table that cannot be made again from the runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum UnprovenTable {
+    Stories,
+    /// The remembered answers to idempotency keys.
+    Answers,
+}
+
+impl UnprovenTable {
+    pub const ALL: [Self; 2] = [Self::Stories, Self::Answers];
+
+    /// The table, and those that tell whether it is whole.
+    fn tables(self) -> &'static [&'static str] {
+        match self {
+            Self::Stories => &["stories", "story_log"],
+            Self::Answers => &["answered"],
+        }
+    }
+}
+
+/// Whether an image in `dir` is no older than the mark with this number.
+pub fn is_as_new_as(dir: &Dir, mark: u64) -> bool {
+    let number = || {
+        let connection = connect::reading_frozen(&dir.path().join(FILE)).ok()?;
+        identity::mark_number(&connection).ok()
+    };
+    mark == 0 || number().is_some_and(|it| it >= MarkNumber(mark))
+}
+
+/// The tables of an image in `dir` that are whole, and stand on no suspect page.
+pub fn whole_tables(dir: &Dir, suspects: &SuspectPages) -> BTreeSet<UnprovenTable> {
+    if suspects.may_be_any {
+        return BTreeSet::new();
+    }
+    let Ok(connection) = connect::reading_frozen(&dir.path().join(FILE)) else {
+        return BTreeSet::new();
+    };
+    let is_whole = |it: &UnprovenTable| is_whole(&connection, *it, suspects).unwrap_or(false);
+    UnprovenTable::ALL.into_iter().filter(is_whole).collect()
+}
+
+fn is_whole(
+    connection: &Connection,
+    which: UnprovenTable,
+    suspects: &SuspectPages,
+) -> rusqlite::Result<bool> {
+    for table in which.tables() {
+        // Of the table and of its indexes.
+        let sql = format!("pragma integrity_check({table})");
+        let found: String = connection.query_row(&sql, [], |row| row.get(0))?;
+        if found != "ok" {
+            return Ok(false);
+        }
+        let sql = "select pageno from dbstat
+                   where name in (select name from sqlite_schema where tbl_name = ?1)";
+        let mut statement = connection.prepare(sql)?;
+        for page in statement.query_map([table], |row| row.get::<_, u32>(0))? {
+            if suspects.pages.contains(&page?) {
+                return Ok(false);
+            }
+        }
+    }
+    let problems = match which {
+        UnprovenTable::Stories => check::in_stories(connection)?,
+        UnprovenTable::Answers => check::in_answered(connection)?,
+    };
+    Ok(problems.is_empty())
+}
