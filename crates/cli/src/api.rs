@@ -63,7 +63,7 @@ impl Api {
         let project = Project::find(cli.project.as_deref())?;
         match holder(&project.data_dir()?).await? {
             Holder::Us(lock) => {
-                let session = Session::of(project, lock).await?;
+                let session = Session::of(project, lock, cli.command.purpose()).await?;
                 Ok(Self::over(session, principal, format))
             }
             Holder::Server(server) => {

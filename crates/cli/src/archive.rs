@@ -1,10 +1,16 @@
 //! The archive of a project that keeps one: where it goes, and that it is up to date.
 
 use baton_engine::{ArchiveError, EngineError, Places};
+use baton_files::FileError;
+use baton_recover::{AheadError, ArchiveFolders, SessionAhead};
+use baton_store::{Store, StoreError};
 
 use crate::project::Project;
 use crate::session::Session;
 use crate::show;
+
+/// More runs than a person reads one by one.
+const MOST_NAMED: usize = 20;
 
 /// None where `baton.toml` has no section for it.
 pub(crate) fn places(project: &Project) -> Option<Places> {
@@ -14,6 +20,44 @@ pub(crate) fn places(project: &Project) -> Option<Places> {
         state: folders.state.clone().into(),
         sessions: folders.sessions.clone().into(),
     })
+}
+
+/// The folders of the archive, as far as there are any. What leads out of the project is not read.
+pub(crate) fn folders(project: &Project) -> Result<Option<ArchiveFolders>, FileError> {
+    let Some(folders) = &project.file.archive else { return Ok(None) };
+    let folder = |path: &str| match project.dir.subdir(path) {
+        Ok(folder) => Ok(Some(folder)),
+        Err(error) if error.is_not_found() => Ok(None),
+        Err(error) => Err(error),
+    };
+    let (sessions, state) = (folder(&folders.sessions)?, folder(&folders.state)?);
+    Ok(Some(ArchiveFolders { sessions, state }))
+}
+
+/// What the archive tells of that a database has not, in lines for a person. Each names a run. What
+/// stands in the way of the archive is told by what writes to it.
+pub(crate) async fn ahead_of(
+    project: &Project,
+    store: &dyn Store,
+) -> Result<Vec<String>, StoreError> {
+    let Ok(Some(folders)) = folders(project) else { return Ok(Vec::new()) };
+    let ahead = match folders.ahead_of(store).await {
+        Ok(ahead) => ahead,
+        Err(AheadError::Files(_)) => return Ok(Vec::new()),
+        Err(AheadError::Store(error)) => return Err(error),
+    };
+    let line = |it: &SessionAhead| {
+        let SessionAhead { id, number, n_there, n_archived } = it;
+        format!(
+            "the archive has {n_archived} events of run {number} ({id}), and the database {n_there}"
+        )
+    };
+    let mut lines: Vec<String> = ahead.iter().take(MOST_NAMED).map(line).collect();
+    let n_more = ahead.len().saturating_sub(MOST_NAMED);
+    if n_more > 0 {
+        lines.push(format!("the archive tells more of {n_more} further runs than the database"));
+    }
+    Ok(lines)
 }
 
 /// Writes what the command has done. Whatever goes wrong there, the command is done.

@@ -4,6 +4,7 @@ mod answers;
 mod documents;
 mod handoff;
 mod prompt;
+mod purpose;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -137,8 +138,9 @@ pub(crate) struct Serve {
 
 #[derive(Debug, Args)]
 pub(crate) struct Recover {
-    /// The folder with the damaged `baton.db` and `baton.db-wal` [default: the project's data]
-    #[arg(long, value_name = "DIR")]
+    /// The damaged database, or the folder with its `baton.db` and `baton.db-wal` [default: the
+    /// project's data]
+    #[arg(long, value_name = "PATH")]
     pub(crate) from: Option<PathBuf>,
     /// Where the folder with the new database goes [default: the project's data]
     #[arg(long, value_name = "DIR")]

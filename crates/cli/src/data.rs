@@ -4,13 +4,14 @@
 use baton_engine::{Verified, verify_all};
 use baton_files::{Dir, Staging};
 use baton_store::{Store as _, StoreError};
-use baton_store_sqlite::{Beside, Interrupted, OpenError, STAGING_PREFIX, SqliteStore};
+use baton_store_sqlite::{Beside, Interrupted, MarkFound, OpenError, STAGING_PREFIX, SqliteStore};
 
 use crate::api::{Holder, Server, holder};
+use crate::archive;
 use crate::failure::Failure;
 use crate::lost_data;
 use crate::project::Project;
-use crate::session::Session;
+use crate::session::{Purpose, Session};
 use crate::show;
 
 pub(crate) enum Data {
@@ -22,7 +23,10 @@ impl Data {
     pub(crate) async fn open(project: Project) -> Result<Self, Failure> {
         let data = project.data_dir()?;
         match holder(&data).await? {
-            Holder::Us(lock) => Ok(Self::Ours(Box::new(Session::of(project, lock).await?))),
+            Holder::Us(lock) => {
+                let session = Session::of(project, lock, Purpose::Inspect).await?;
+                Ok(Self::Ours(Box::new(session)))
+            }
             Holder::Server(server) => {
                 let store = Beside::open(&data).map_err(Failure::Open)?;
                 Ok(Self::Beside { store, project: Box::new(project), server })
@@ -63,7 +67,7 @@ pub(crate) async fn verify_project(project: &Project) -> Result<Verified, Failur
         Holder::Us(lock) => {
             finish_interrupted(lock.dir())?;
             lost_data::refuse(project, lock.dir())?;
-            verify_copy(lock.dir()).await
+            verify_unserved(project, lock.dir()).await
         }
         Holder::Server(_) => {
             let store = Beside::open(&data).map_err(Failure::Open)?;
@@ -72,6 +76,34 @@ pub(crate) async fn verify_project(project: &Project) -> Result<Verified, Failur
             verified
         }
     }
+}
+
+/// Nothing is written, so that a log which is needed to recover stays where it is. Where the mark is
+/// lost, what the archive knows of and the database does not is a problem; else the data may be
+/// that of a backup which was restored, and it is only told.
+async fn verify_unserved(project: &Project, data: &Dir) -> Result<Verified, Failure> {
+    let store = match SqliteStore::open_to_read(data) {
+        Ok(store) => store,
+        // It is new, or has an older schema, or is refused with a reason.
+        Err(_) => SqliteStore::open_in(data).map_err(Failure::Open)?,
+    };
+    let verified = async {
+        let mut verified = verify_all(&store).await?;
+        let ahead = archive::ahead_of(project, &store).await?;
+        match store.mark_found() {
+            MarkFound::Unreadable | MarkFound::Lost => verified.extend(ahead),
+            MarkFound::Whole => {
+                for line in ahead {
+                    let line = show::visible(&line);
+                    show::note(&format!("{} {line}", show::warn("the archive knows more:")));
+                }
+            }
+        }
+        Ok(verified)
+    };
+    let verified = verified.await;
+    store.close().await;
+    verified
 }
 
 /// Beside a server the file is checked as it is, and the chains in a copy: while they are walked,

@@ -80,6 +80,8 @@ pub(crate) enum Failure {
          database"
     )]
     LostCopied { database: String, copy: String },
+    #[error("`{file}` cannot be restored, and nothing was changed: {why}")]
+    BadBackup { file: String, why: String },
     #[error("cannot open the data: {}", chain(.0))]
     Open(#[source] OpenError),
     #[error("cannot recover: {}", chain(.0))]
@@ -153,6 +155,7 @@ impl Failure {
             | Failure::Server { .. }
             | Failure::LostData { .. }
             | Failure::LostCopied { .. }
+            | Failure::BadBackup { .. }
             | Failure::Open(_)
             | Failure::Recover(_)
             | Failure::Store(_)
@@ -191,6 +194,7 @@ impl Failure {
             | Failure::Server { .. }
             | Failure::LostData { .. }
             | Failure::LostCopied { .. }
+            | Failure::BadBackup { .. }
             | Failure::Recover(_)
             | Failure::Serve(_) => "unavailable",
         }
@@ -235,6 +239,7 @@ impl Failure {
             | Failure::Server { .. }
             | Failure::LostData { .. }
             | Failure::LostCopied { .. }
+            | Failure::BadBackup { .. }
             | Failure::Recover(_)
             | Failure::Serve(_) => None,
         }
@@ -269,6 +274,7 @@ impl Failure {
             | Failure::Server { .. }
             | Failure::LostData { .. }
             | Failure::LostCopied { .. }
+            | Failure::BadBackup { .. }
             | Failure::Open(_)
             | Failure::Recover(_)
             | Failure::Store(_)
@@ -302,6 +308,7 @@ impl Failure {
             | Failure::Server { .. }
             | Failure::LostData { .. }
             | Failure::LostCopied { .. }
+            | Failure::BadBackup { .. }
             | Failure::Open(_)
             | Failure::Recover(_)
             | Failure::Store(_)

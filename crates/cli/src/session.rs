@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use baton_core::names::Principal;
-use baton_engine::{Engine, EngineError, SystemClock};
+use baton_engine::{Engine, EngineError, SystemClock, verify_all};
 use baton_files::Dir;
 use baton_store::{Store as _, StoreError};
-use baton_store_sqlite::{DATABASE_FILE, DataLock, OpenError, SqliteStore};
+use baton_store_sqlite::{DATABASE_FILE, DataLock, LOG_FILE, MarkFound, OpenError, SqliteStore};
 use uuid::Uuid;
 
 use crate::api;
@@ -19,17 +19,37 @@ use crate::project::Project;
 use crate::show;
 use crate::workspace::Folder;
 
+/// What a command wants of the data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// To change it, perhaps.
+    Change,
+    /// To read it as it is now: what has waited too long is marked first, if the data is sound.
+    Read,
+    /// To look at it without changing anything.
+    Inspect,
+}
+
+/// Of a log that a killed process left: verified before it is moved into the database, while that
+/// takes no longer than a person waits.
+const MOST_BYTES_VERIFIED: u64 = 8 << 20;
+
 pub(crate) struct Session {
     pub(crate) engine: Arc<Engine>,
     /// The engine's own, for what only this backend can do.
     pub(crate) store: Arc<SqliteStore>,
     pub(crate) project: Project,
+    writing: Writing,
     /// Let go last, when everything is closed.
     lock: DataLock,
 }
 
 impl Session {
-    pub(crate) async fn of(project: Project, lock: DataLock) -> Result<Self, Failure> {
+    pub(crate) async fn of(
+        project: Project,
+        lock: DataLock,
+        purpose: Purpose,
+    ) -> Result<Self, Failure> {
         finish_interrupted(lock.dir())?;
         lost_data::refuse(&project, lock.dir())?;
         let (catalog, unreadable) = project.catalog();
@@ -39,23 +59,21 @@ impl Session {
                 show::warn("left out:")
             ));
         }
-        let store = Arc::new(open(lock.dir())?);
+        let (store, writing) = open_for(lock.dir(), purpose).await?;
+        let store = Arc::new(store);
+        tell_of_mark(&project, store.as_ref()).await?;
         let engine = Engine::open(store.clone(), Arc::new(SystemClock), catalog).await?;
         let data = lock.dir().own_entry()?.identity;
         let folder = Folder { dir: project.dir.again()?, data };
         let engine = engine.with_workspace(Arc::new(folder));
-        // While no server runs, nobody else marks what has waited too long.
-        match (store.write_fault(), engine.sweep().await) {
-            (None, Ok(_)) => {}
-            (Some(fault), _) | (_, Err(EngineError::Store(StoreError::Unwritable(fault)))) => {
-                show::note(&format!("{} {fault}", show::warn("nothing can be written:")));
-            }
-            (None, Err(error)) => return Err(error.into()),
+        match writing {
+            Writing::Allowed => sweep(&store, &engine).await?,
+            Writing::Withheld => {}
         }
         if let Some(places) = archive::places(&project) {
             engine.keep_archive(places);
         }
-        Ok(Self { engine: Arc::new(engine), store, project, lock })
+        Ok(Self { engine: Arc::new(engine), store, project, writing, lock })
     }
 
     /// Tells whoever finds the data in use where to ask instead.
@@ -67,11 +85,78 @@ impl Session {
     /// Writes the archive, where there is one, and lets everything go.
     pub(crate) async fn close(self) {
         // What cannot be written is behind already, and that was said.
-        if self.engine.write_fault().is_none() {
+        if self.writing == Writing::Allowed && self.engine.write_fault().is_none() {
             archive::catch_up(&self).await;
         }
         self.engine.shutdown().await;
     }
+}
+
+/// Whether a session writes by itself: marks what has waited too long, keeps the archive up to date.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Writing {
+    Allowed,
+    Withheld,
+}
+
+/// While no server runs, nothing else marks what has waited too long.
+async fn sweep(store: &SqliteStore, engine: &Engine) -> Result<(), Failure> {
+    match (store.write_fault(), engine.sweep().await) {
+        (None, Ok(_)) => {}
+        (Some(fault), _) | (_, Err(EngineError::Store(StoreError::Unwritable(fault)))) => {
+            show::note(&format!("{} {fault}", show::warn("nothing can be written:")));
+        }
+        (None, Err(error)) => return Err(error.into()),
+    }
+    Ok(())
+}
+
+/// A command that only reads does not move the log of a killed process into the database before the
+/// data is known to be sound: what it reads later may be damaged, and then the old log is needed.
+async fn open_for(data: &Dir, purpose: Purpose) -> Result<(SqliteStore, Writing), Failure> {
+    let n_bytes = |name| data.entry(name).map(|it| it.map_or(0, |it| it.n_bytes));
+    let n_log = n_bytes(LOG_FILE)?;
+    let writing = match purpose {
+        Purpose::Change => return Ok((open(data)?, Writing::Allowed)),
+        Purpose::Read if n_log == 0 => return Ok((open(data)?, Writing::Allowed)),
+        Purpose::Inspect if n_log == 0 => return Ok((open(data)?, Writing::Withheld)),
+        Purpose::Read | Purpose::Inspect => Writing::Withheld,
+    };
+    // What cannot be opened without writing is new, or has an older schema.
+    let Ok(store) = SqliteStore::open_to_read(data) else { return Ok((open(data)?, writing)) };
+    if purpose == Purpose::Inspect || n_log + n_bytes(DATABASE_FILE)? > MOST_BYTES_VERIFIED {
+        return Ok((store, writing));
+    }
+    if !verify_all(&store).await?.is_sound() {
+        show::note(&format!(
+            "{} the data is damaged, so nothing is written; `baton verify` names what is wrong",
+            show::warn("careful:")
+        ));
+        return Ok((store, writing));
+    }
+    store.close().await;
+    Ok((open(data)?, Writing::Allowed))
+}
+
+/// Without its mark, nothing in the data folder tells whether the newest part is missing.
+async fn tell_of_mark(project: &Project, store: &SqliteStore) -> Result<(), Failure> {
+    let what = match store.mark_found() {
+        MarkFound::Whole => return Ok(()),
+        MarkFound::Unreadable => "`baton.mark` beside the database cannot be read",
+        MarkFound::Lost => "`baton.mark` beside the database is missing",
+    };
+    show::note(&format!(
+        "{} {what}, so nothing there tells whether the newest events are missing",
+        show::warn("careful:")
+    ));
+    let ahead = archive::ahead_of(project, store).await?;
+    for line in &ahead {
+        show::note(&show::visible(line));
+    }
+    if !ahead.is_empty() {
+        show::note("`baton recover` brings back what the archive proves");
+    }
+    Ok(())
 }
 
 /// Where nothing can be written, what is there can be read all the same.

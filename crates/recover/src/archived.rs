@@ -1,12 +1,14 @@
 //! The archive as a source: the log of each session, of which nothing is believed but what hashes
 //! prove. An archive travels with the repository, so it may be of another database, or of anybody.
 
+use std::io::{BufRead as _, BufReader, Read as _};
+
 use baton_core::hash::Hash;
 use baton_core::names::Principal;
 use baton_core::run::{HandoffId, HandoffNo, RunId};
 use baton_engine::{ARCHIVED_LOG, ARCHIVED_PROJECT, ARCHIVED_WORKFLOWS};
-use baton_files::{Dir, FileError};
-use baton_store::{Definition, Position, Version};
+use baton_files::{Access, Dir, FileError};
+use baton_store::{Definition, Position, RunRef, Store, StoreError, Version};
 use baton_store_sqlite::{SalvagedEvent, SalvagedRow};
 use baton_wire::run_log::{RUN_LOG_VERSION, RunLogLine};
 use baton_wire::{json, workflow_file};
@@ -15,6 +17,8 @@ use uuid::Uuid;
 
 /// A log is read at once. A run that has more is left to the database.
 const MOST_BYTES: u64 = 256 << 20;
+/// The first line of a log is short.
+const MOST_FIRST_LINE: u64 = 4096;
 /// Of a workflow's file, and of the one that names the project.
 const MOST_SMALL_BYTES: u64 = 1 << 20;
 
@@ -33,6 +37,25 @@ pub(crate) struct ArchivedHead {
     pub(crate) number: u64,
     pub(crate) version: Version,
     pub(crate) head: Hash,
+}
+
+/// A run that the archive knows more of than the database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SessionAhead {
+    pub id: RunId,
+    pub number: u64,
+    /// How many events of it the database has.
+    pub n_there: u64,
+    pub n_archived: u64,
+}
+
+/// Why the archive could not be compared with a database.
+#[derive(Debug, thiserror::Error)]
+pub enum AheadError {
+    #[error(transparent)]
+    Files(#[from] FileError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
 }
 
 impl ArchiveFolders {
@@ -58,7 +81,32 @@ impl ArchiveFolders {
     }
 
     fn first_line(&self, id: Uuid) -> Option<ArchivedHead> {
-        head(self.log(id)?.lines().next()?)
+        let folder = self.sessions.as_ref()?.subdir(id.to_string()).ok()?;
+        let file = folder.open_file(ARCHIVED_LOG, Access::Read).ok()?;
+        let mut line = String::new();
+        BufReader::new(file.take(MOST_FIRST_LINE)).read_line(&mut line).ok()?;
+        head(line.trim_end())
+    }
+
+    /// The sessions of the store's own project that have come further than the store itself.
+    pub async fn ahead_of(&self, store: &dyn Store) -> Result<Vec<SessionAhead>, AheadError> {
+        let project = store.identity().await?.project;
+        let mut ahead = Vec::new();
+        for session in self.sessions_of(project)? {
+            let row = match store.run(&RunRef::Id(session.id)).await {
+                Ok(row) => row,
+                // How far it has come is not known; `verify` tells what is wrong with it.
+                Err(StoreError::Damaged { .. }) => continue,
+                Err(error) => return Err(error.into()),
+            };
+            let n_there = row.map_or(0, |it| it.version.0);
+            let (id, number, n_archived) = (session.id, session.number, session.version.0);
+            if n_there < n_archived {
+                ahead.push(SessionAhead { id, number, n_there, n_archived });
+            }
+        }
+        ahead.sort_by_key(|it| it.number);
+        Ok(ahead)
     }
 
     /// What cannot be read is as if it were not there.

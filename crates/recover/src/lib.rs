@@ -28,7 +28,7 @@ use crate::images::Judged;
 use crate::soundness::{Sieve, Verdict};
 use crate::survey::Surveyed;
 
-pub use crate::archived::ArchiveFolders;
+pub use crate::archived::{AheadError, ArchiveFolders, SessionAhead};
 pub use crate::error::RecoverError;
 pub use crate::report::{
     Incomplete, LostText, MissingPart, RecoveryMethod, RecoveryReport, SavedCounts,

@@ -1,12 +1,12 @@
-//! A database on a disk that takes no writes: it is read as it is, and every write is refused with
-//! the reason.
+//! A database that is only read: because its disk takes no writes, or because nothing may be written
+//! before it is known to be sound.
 
 use std::sync::Arc;
 
 use baton_files::Dir;
 use baton_store::WriteFault;
 
-use crate::error::OpenError;
+use crate::error::{OpenError, to_open};
 use crate::reader::Readers;
 use crate::watch::WriteGuard;
 use crate::writer::Writer;
@@ -32,5 +32,88 @@ impl SqliteStore {
         let writer = Writer::start(connection, None, guard.clone())
             .map_err(|source| OpenError::File { path: path.clone(), source })?;
         Ok(Self::over(readers, guard, None, writer, path))
+    }
+
+    /// Opens the database in `dir` without a connection that could write: the log stays where it
+    /// is, and is neither moved nor marked. One that is not there, or that has an older schema, is
+    /// an error; [`SqliteStore::open_in`] makes it.
+    ///
+    /// The caller holds the [`DataLock`](crate::DataLock).
+    pub fn open_to_read(dir: &Dir) -> Result<Self, OpenError> {
+        let path = filesystem::path_in(dir)?;
+        let judgement = judge::judge_files(dir)?;
+        if !judgement.has_database {
+            return Err(OpenError::Missing { path, position: None });
+        }
+        // Without a log, SQLite need not make files of its own.
+        let open = if judgement.is_unclean { connect::reading } else { connect::reading_frozen };
+        let mut connection = open(&path)?;
+        judge::judge_contents(&connection, &path, &judgement)?;
+        let mark = judge::mark_found(&connection, &judgement).map_err(to_open(&path))?;
+        migrate::migrate(&mut connection, &path, migrate::MIGRATIONS)?;
+        let readers = Readers::open_with(|| open(&path))?;
+        let guard = Arc::new(WriteGuard::of(dir.path()));
+        let writer = Writer::start(connection, None, guard.clone())
+            .map_err(|source| OpenError::File { path: path.clone(), source })?;
+        let store = Self::over(readers, guard, None, writer, path);
+        Ok(Self { was_left_open: judgement.is_unclean, mark, ..store })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use baton_store::Store as _;
+    use baton_store_tests::{dump, sample};
+
+    use super::*;
+    use crate::judge::WAL_FILE;
+    use crate::mark::MARK_FILE;
+    use crate::{FILE, MarkFound};
+
+    const FILES: [&str; 3] = [FILE, WAL_FILE, MARK_FILE];
+
+    #[tokio::test]
+    async fn what_a_killed_process_left_is_read_and_not_touched() {
+        let [here, left] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+        let store = SqliteStore::open(here.path()).unwrap();
+        for append in sample::tale(1, "s1") {
+            store.append(append.into()).await.unwrap();
+        }
+        let told = dump(&store).await;
+        for name in FILES {
+            fs::copy(here.path().join(name), left.path().join(name)).unwrap();
+        }
+        let bytes = || FILES.map(|it| fs::read(left.path().join(it)).unwrap());
+        let before = bytes();
+        let dir = Dir::open(left.path()).unwrap();
+        let store = SqliteStore::open_to_read(&dir).unwrap();
+        assert!(store.was_left_open());
+        assert_eq!(store.mark_found(), MarkFound::Whole);
+        assert_eq!(dump(&store).await, told);
+        assert!(store.begin_epoch().await.is_err(), "nothing can be written");
+        store.close().await;
+        assert_eq!(bytes(), before);
+    }
+
+    #[tokio::test]
+    async fn that_the_mark_is_lost_or_damaged_is_known() {
+        let here = tempfile::tempdir().unwrap();
+        let store = SqliteStore::open(here.path()).unwrap();
+        assert_eq!(store.mark_found(), MarkFound::Whole, "a new database never had one");
+        for append in sample::tale(1, "s1") {
+            store.append(append.into()).await.unwrap();
+        }
+        store.close().await;
+        fs::write(here.path().join(MARK_FILE), "baton mark 1\n").unwrap();
+        let store = SqliteStore::open(here.path()).unwrap();
+        assert_eq!(store.mark_found(), MarkFound::Unreadable);
+        store.close().await;
+        fs::remove_file(here.path().join(MARK_FILE)).unwrap();
+        let store = SqliteStore::open(here.path()).unwrap();
+        assert_eq!(store.mark_found(), MarkFound::Lost);
+        store.close().await;
+        assert_eq!(SqliteStore::open(here.path()).unwrap().mark_found(), MarkFound::Whole);
     }
 }

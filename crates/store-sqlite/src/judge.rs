@@ -15,7 +15,7 @@ use rusqlite::{Connection, OptionalExtension as _};
 
 use self::header::DatabaseHeader;
 use crate::error::{Damage, OpenError, to_open};
-use crate::mark::{LogPart, MarkNumber, MarkedLog, StoredMark};
+use crate::mark::{LogPart, MarkFound, MarkNumber, MarkedLog, StoredMark};
 use crate::wal::{Frames, Wal};
 use crate::{FILE, check, identity};
 
@@ -152,6 +152,21 @@ pub(crate) fn judge_contents(
         Some((_, number)) if number < mark.number => Err(OpenError::Older { path, marked }),
         Some(_) => Ok(()),
     }
+}
+
+/// What there was of the mark: a database that was ever marked has a number above 0.
+pub(crate) fn mark_found(
+    connection: &Connection,
+    judgement: &Judgement,
+) -> rusqlite::Result<MarkFound> {
+    Ok(match judgement.mark {
+        StoredMark::Mark(_) => MarkFound::Whole,
+        StoredMark::Unreadable => MarkFound::Unreadable,
+        StoredMark::None => match found_identity(connection)? {
+            Some((_, MarkNumber(1..))) => MarkFound::Lost,
+            Some((_, MarkNumber(0))) | None => MarkFound::Whole,
+        },
+    })
 }
 
 /// None for a database that has no identity yet.

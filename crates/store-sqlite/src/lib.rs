@@ -73,7 +73,7 @@ use baton_store::{
 use jiff::Timestamp;
 
 use crate::columns::{nanoseconds, nearest_nanoseconds};
-use crate::error::to_store;
+use crate::error::{to_open, to_store};
 use crate::marker::Marker;
 use crate::reader::Readers;
 use crate::watch::{Watcher, WriteGuard};
@@ -86,6 +86,7 @@ pub use exchange::{
 };
 pub use hold::{HeldEvent, Hold, RunClue};
 pub use lock::{DataLock, LockError, read_note};
+pub use mark::MarkFound;
 pub use rescue::RESCUED_PREFIX;
 pub use salvage::{
     ImageKind, LastMark, SalvagedEvent, SalvagedRow, SuspectPages, Trust, UnprovenTable, Wreck,
@@ -96,6 +97,8 @@ pub use transplant::{Transplant, TransplantedRun};
 /// The name of the database in its directory.
 pub const DATABASE_FILE: &str = FILE;
 const FILE: &str = "baton.db";
+/// The name of its log.
+pub const LOG_FILE: &str = judge::WAL_FILE;
 /// How many answers are dropped at once, so that nobody waits long behind it.
 const MOST_FORGOTTEN: u32 = 1000;
 
@@ -110,6 +113,7 @@ pub struct SqliteStore {
     writer: Writer,
     path: PathBuf,
     was_left_open: bool,
+    mark: MarkFound,
     is_closing: Arc<AtomicBool>,
 }
 
@@ -130,11 +134,14 @@ impl SqliteStore {
         finish_interrupted(dir).map_err(OpenError::Interrupted)?;
         let path = filesystem::path_in(dir)?;
         let judgement = judge::judge_files(dir)?;
+        let mut mark = MarkFound::Whole;
         if judgement.has_database {
             // Without a log, SQLite need not make files of its own to look.
             let look =
                 if judgement.is_unclean { connect::looking } else { connect::reading_frozen };
-            judge::judge_contents(&look(&path)?, &path, &judgement)?;
+            let looking = look(&path)?;
+            judge::judge_contents(&looking, &path, &judgement)?;
+            mark = judge::mark_found(&looking, &judgement).map_err(to_open(&path))?;
         }
         let mut connection = connect::writing(&path)?;
         migrate::migrate(&mut connection, &path, migrate::MIGRATIONS)?;
@@ -148,7 +155,7 @@ impl SqliteStore {
         let watcher = Watcher::start(guard.clone(), watching, writer.prober()).map_err(failed)?;
         let watcher = Some(Arc::new(Mutex::new(watcher)));
         let store = Self::over(readers, guard, watcher, writer, path);
-        Ok(Self { was_left_open: judgement.is_unclean, ..store })
+        Ok(Self { was_left_open: judgement.is_unclean, mark, ..store })
     }
 
     fn over(
@@ -158,14 +165,19 @@ impl SqliteStore {
         writer: Writer,
         path: PathBuf,
     ) -> Self {
-        let (was_left_open, is_closing) = (false, Arc::default());
-        Self { readers, guard, watcher, writer, path, was_left_open, is_closing }
+        let (was_left_open, mark, is_closing) = (false, MarkFound::Whole, Arc::default());
+        Self { readers, guard, watcher, writer, path, was_left_open, mark, is_closing }
     }
 
     /// True if the process that had the database open before did not close it: it was killed, or
     /// the power failed.
     pub fn was_left_open(&self) -> bool {
         self.was_left_open
+    }
+
+    /// What there was of the mark when the database was opened.
+    pub fn mark_found(&self) -> MarkFound {
+        self.mark
     }
 
     /// If the files are deleted or replaced from now on, all that they held is copied into a new

@@ -60,6 +60,17 @@ pub(crate) enum StoredMark {
     Mark(Mark),
 }
 
+/// What there was beside a database when it was opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MarkFound {
+    /// A mark; or the database is new, and never had one.
+    Whole,
+    /// Something that is no mark. Whether the newest part of the data is missing, nothing tells.
+    Unreadable,
+    /// None, though there was one once.
+    Lost,
+}
+
 impl StoredMark {
     pub(crate) fn read(dir: &Dir) -> Result<Self, FileError> {
         match dir.read(MARK_FILE, MOST_BYTES) {

@@ -5,12 +5,13 @@ mod source;
 use std::path::Path;
 
 use baton_core::document::Node;
+use baton_core::shell::shell_word;
 use baton_engine::{Verified, verify_all};
 use baton_files::{Access, Dir, FileError};
 use baton_store::Store as _;
 use baton_store_sqlite::{DATABASE_FILE, OpenError, SqliteStore, exchange};
 
-use self::source::Source;
+pub(crate) use self::source::Source;
 use crate::api::lock;
 use crate::args::Cli;
 use crate::data::{Data, finish_interrupted, staging_in, verify_copy};
@@ -62,7 +63,8 @@ pub(crate) async fn restore(cli: &Cli, from: &Path, replace: bool) -> Result<(),
     }
     let staging = staging_in(data)?;
     source.copy_into(staging.dir())?;
-    let verified = prove_and_begin_epoch(staging.dir()).await?;
+    let verified = prove_and_begin_epoch(staging.dir()).await;
+    let verified = verified.map_err(|failure| named(from, failure))?;
     let aside = exchange(data, &staging)
         .map_err(|error| Failure::Open(OpenError::Interrupted(error)))?
         .map(|it| data.path().join(it));
@@ -91,7 +93,47 @@ async fn prove_and_begin_epoch(dir: &Dir) -> Result<Verified, Failure> {
         Err(error) => Err(error.into()),
     };
     store.close().await;
-    sound(verified?)
+    match verified? {
+        verified if verified.is_sound() => Ok(verified),
+        verified => Err(Failure::Unsound(Box::new(verified))),
+    }
+}
+
+/// What is wrong with a backup is said of the file that the user typed, not of the copy that was
+/// looked at.
+fn named(file: &Path, failure: Failure) -> Failure {
+    let file = file.display().to_string();
+    let command = format!("baton recover --from {}", shell_word(&file));
+    let advice = format!("`{command}` saves all that is whole into a new database");
+    if let Failure::Unsound(verified) = &failure {
+        let problems = verified.problems.join("; ");
+        let what = format!("`{file}` is not sound, and nothing was changed: {problems}; {advice}");
+        return Failure::Broken { what };
+    }
+    let Failure::Open(error) = failure else { return failure };
+    let why = match error {
+        OpenError::Damaged { damage, .. } => format!("it is damaged: {damage}; {advice}"),
+        OpenError::Sqlite { source, .. } => format!("it cannot be read: {source}; {advice}"),
+        OpenError::NotOurs { .. } => "it is not a database of Baton's".to_owned(),
+        OpenError::FromTheFuture { number, .. } => {
+            format!("a newer Baton wrote it (migration {number}); upgrade this one")
+        }
+        OpenError::Changed { number, .. } => {
+            format!("it was made with another migration {number} than this Baton has")
+        }
+        other @ (OpenError::File { .. }
+        | OpenError::Files(_)
+        | OpenError::Interrupted(_)
+        | OpenError::Network { .. }
+        | OpenError::OldSqlite { .. }
+        | OpenError::Setting { .. }
+        | OpenError::Missing { .. }
+        | OpenError::Older { .. }
+        | OpenError::Exchanged { .. }
+        | OpenError::InTheWay { .. }
+        | OpenError::Unwritable { .. }) => return Failure::Open(other),
+    };
+    Failure::BadBackup { file, why }
 }
 
 fn sound(verified: Verified) -> Result<Verified, Failure> {

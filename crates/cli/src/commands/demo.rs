@@ -24,7 +24,7 @@ use crate::api::{Api, lock};
 use crate::args::{Cli, Demo};
 use crate::failure::Failure;
 use crate::project::Project;
-use crate::session::Session;
+use crate::session::{Purpose, Session};
 use crate::show;
 
 /// Loopback, and whichever port is free.
@@ -36,7 +36,7 @@ pub(crate) async fn run(cli: &Cli, demo: &Demo) -> Result<(), Failure> {
     let project = Project::find(Some(&root))?;
     let you = Principal::parse("you")?;
     let lock = lock(&project.data_dir()?).await?;
-    let session = Session::of(project, lock).await?;
+    let session = Session::of(project, lock, Purpose::Change).await?;
     let engine = session.engine.clone();
     let options = Options { listen: FREE, allowed_hosts: Vec::new() };
     let server = Server::bind(engine.clone(), &options).await?;

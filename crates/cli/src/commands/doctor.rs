@@ -9,6 +9,7 @@ use baton_store::{StoreError, WriteFault};
 
 use super::workflow;
 use crate::api::{Api, Ask, Holder, Server, holder};
+use crate::archive;
 use crate::args::Cli;
 use crate::data::Data;
 use crate::failure::Failure;
@@ -95,6 +96,14 @@ async fn look_at_data(
     match &data {
         Data::Beside { server, .. } => findings.push(look_at_server(server).await),
         Data::Ours(session) => {
+            let ahead = archive::ahead_of(&session.project, session.store.as_ref()).await?;
+            for what in ahead {
+                let advice =
+                    "`baton recover` brings it back; after the restore of an older backup \
+                              it is what came later"
+                        .to_owned();
+                findings.push(Finding { what, state: Health::Waits { advice } });
+            }
             if let Some(fault) = session.engine.write_fault() {
                 let advice = advice_on(Some(fault.clone()));
                 let cannot = Err(Failure::Engine(StoreError::Unwritable(fault).into()));

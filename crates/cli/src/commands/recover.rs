@@ -1,19 +1,21 @@
 //! `baton recover`: what damaged data still proves, as a new database beside it.
 
-use std::path::PathBuf;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 
 use baton_core::shell::shell_word;
 use baton_engine::{Clock as _, SystemClock};
 use baton_files::{Dir, FileError, Mode, Staging};
 use baton_recover::{
-    ArchiveFolders, LEFTOVERS, RESULT, RecoverError, RecoverJob, RecoveryMethod, RecoveryReport,
-    recover,
+    LEFTOVERS, RESULT, RecoverError, RecoverJob, RecoveryMethod, RecoveryReport, recover,
 };
 use baton_store::Definition;
 use baton_store_sqlite::DATABASE_FILE;
 use baton_wire::{json, workflow_file};
 
+use super::backup::Source;
 use crate::api::lock;
+use crate::archive;
 use crate::args::{Cli, Recover};
 use crate::data::finish_interrupted;
 use crate::failure::Failure;
@@ -22,6 +24,8 @@ use crate::show::{self, Format};
 
 /// What is being made, until it is whole.
 const STAGING: &str = ".baton-recover-";
+/// Of a file that was named, a copy under the usual name.
+const DAMAGED: &str = "damaged";
 const RECOVERED: &str = "recovered-";
 const REPORT_TEXT: &str = "report.txt";
 const REPORT_JSON: &str = "report.json";
@@ -31,19 +35,19 @@ pub(crate) async fn run(cli: &Cli, args: &Recover) -> Result<(), Failure> {
     // Also of a folder that was put aside: whoever has the data may be putting it back.
     let lock = lock(&project.data_dir()?).await?;
     finish_interrupted(lock.dir())?;
-    let path = args.from.clone().unwrap_or_else(|| project.data());
-    let data = Dir::open(&path).map_err(files)?;
     let parent = match &args.to {
         Some(to) => Dir::open_or_make(to, Mode::Private),
         None => lock.dir().again(),
     };
     let parent = parent.map_err(files)?;
     let staging = Staging::make(&parent, STAGING).map_err(files)?;
+    let path = args.from.clone().unwrap_or_else(|| project.data());
+    let data = damaged(&path, &staging)?;
     let job = RecoverJob {
         from: &data,
         workshop: staging.dir(),
         definitions: definitions(&project),
-        archive: archive_of(&project).map_err(files)?,
+        archive: archive::folders(&project).map_err(files)?,
         now: SystemClock.now(),
     };
     let report = recover(&job).await.map_err(Failure::Recover)?;
@@ -58,7 +62,7 @@ pub(crate) async fn run(cli: &Cli, args: &Recover) -> Result<(), Failure> {
         return Ok(());
     }
     let what = if has_result {
-        "not everything could be brought back; what is missing is named above".to_owned()
+        "not everything is proven to be there; what is or may be missing is named above".to_owned()
     } else {
         let path = path.display();
         format!(
@@ -67,6 +71,21 @@ pub(crate) async fn run(cli: &Cli, args: &Recover) -> Result<(), Failure> {
         )
     };
     Err(Failure::Broken { what })
+}
+
+/// The folder with the damaged files. A person may name the database in it, or a backup, which has
+/// a name of its own and is copied under the name that databases have.
+fn damaged(path: &Path, staging: &Staging) -> Result<Dir, Failure> {
+    match Dir::open(path) {
+        Err(FileError::WrongKind { .. }) => {}
+        opened => return opened.map_err(files),
+    }
+    if path.file_name() == Some(OsStr::new(DATABASE_FILE)) {
+        return Dir::open(path.parent().unwrap_or(Path::new(""))).map_err(files);
+    }
+    let copied = staging.dir().make_dirs(DAMAGED, Mode::Private).map_err(files)?;
+    Source::open(path)?.copy_into(&copied)?;
+    Ok(copied)
 }
 
 fn files(error: FileError) -> Failure {
@@ -81,18 +100,6 @@ fn definitions(project: &Project) -> Vec<Definition> {
         Some(Definition { hash: workflow.hash, name: workflow.name, text: text.to_owned() })
     };
     project.workflows().into_iter().filter_map(of_file).collect()
-}
-
-/// The folders of the archive, as far as there are any. What leads out of the project is not read.
-fn archive_of(project: &Project) -> Result<Option<ArchiveFolders>, FileError> {
-    let Some(folders) = &project.file.archive else { return Ok(None) };
-    let folder = |path: &str| match project.dir.subdir(path) {
-        Ok(folder) => Ok(Some(folder)),
-        Err(error) if error.is_not_found() => Ok(None),
-        Err(error) => Err(error),
-    };
-    let (sessions, state) = (folder(&folders.sessions)?, folder(&folders.state)?);
-    Ok(Some(ArchiveFolders { sessions, state }))
 }
 
 /// Gives the result its name, once all of it is on disk.

@@ -10,7 +10,7 @@ use crate::args::{Cli, Serve};
 use crate::failure::Failure;
 use crate::log;
 use crate::project::Project;
-use crate::session::Session;
+use crate::session::{Purpose, Session};
 use crate::show;
 
 pub(crate) async fn run(cli: &Cli, serve: &Serve) -> Result<(), Failure> {
@@ -20,7 +20,7 @@ pub(crate) async fn run(cli: &Cli, serve: &Serve) -> Result<(), Failure> {
         project.keep_data_in(data);
     }
     let lock = lock(&project.data_dir()?).await?;
-    let session = Session::of(project, lock).await?;
+    let session = Session::of(project, lock, Purpose::Change).await?;
     let served = match session.engine.write_fault() {
         Some(fault) => Err(Failure::Engine(StoreError::Unwritable(fault).into())),
         None => serve_until_told(&session, serve).await,

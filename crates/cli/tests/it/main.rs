@@ -21,6 +21,7 @@ mod prompt;
 mod recover;
 mod serve;
 mod together;
+mod unsound;
 mod watch;
 
 use std::path::Path;

@@ -9,10 +9,14 @@ impl Project {
         self.path().join(".baton/data/baton.db")
     }
 
-    /// Where `recover` says that it has put the new database.
+    /// Where `recover` says that it has put the new database. Nothing of the work is missing; what no
+    /// run proves may be.
     fn recovered(&self) -> String {
-        let report = self.json(&["recover"]);
-        assert_eq!(report["complete"], true, "{report}");
+        let said = self.run(&["recover", "--json"]);
+        let report: serde_json::Value = serde_json::from_str(&said.stdout).unwrap();
+        assert_eq!((said.code, &report["complete"]), (1, &false.into()), "{report}");
+        assert_eq!(report["missing"], serde_json::json!([]), "{report}");
+        assert_eq!(report["unproven"], serde_json::json!(["stories", "answers"]), "{report}");
         report["database"].as_str().unwrap().to_owned()
     }
 }
@@ -31,8 +35,10 @@ fn a_damaged_database_is_recovered_beside_itself_and_put_in_place() {
     zero_page(&project, 0);
     let damaged = std::fs::read(project.database()).unwrap();
     project.fails(&["status"], 5, "baton recover");
-    let said = project.ok(&["recover"]);
-    assert!(said.contains("nothing is missing"), "{said}");
+    let said = project.run(&["recover"]);
+    assert!(said.stdout.contains("saved 1 run, 1 handoff"), "{said:?}");
+    assert!(!said.stdout.contains("missing: "), "{said:?}");
+    assert!(said.stdout.contains("not proven: the remembered answers"), "{said:?}");
     assert_eq!(std::fs::read(project.database()).unwrap(), damaged);
     let database = project.recovered();
     assert!(
@@ -78,4 +84,31 @@ fn a_dry_run_keeps_nothing() {
     let said = project.ok(&["recover", "--dry-run"]);
     assert!(said.contains("saved 1 run"), "{said}");
     assert!(!project.path().join(".baton/data/recovered-1").exists());
+}
+
+/// A backup has a name of its own. It is called by it, whatever copy was looked at.
+#[test]
+fn a_damaged_backup_is_named_as_it_was_typed_and_recovered_by_its_name() {
+    let project = Project::started();
+    project.ok(&["backup", "kept.db"]);
+    let path = project.path().join("kept.db");
+    let mut bytes = std::fs::read(&path).unwrap();
+    let last = bytes.len() / 4096 - 1;
+    bytes[last * 4096..].fill(0x5a);
+    std::fs::write(&path, &bytes).unwrap();
+    let said = project.run(&["restore", "--replace", "kept.db"]);
+    assert_ne!(said.code, 0, "{said:?}");
+    assert!(said.stderr.contains("`kept.db`"), "{said:?}");
+    assert!(said.stderr.contains("baton recover --from kept.db"), "{said:?}");
+    assert!(!said.stderr.contains(".baton-copy"), "{said:?}");
+    let said = project.run(&["recover", "--from", "kept.db", "--json"]);
+    let report: serde_json::Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_eq!(report["runs"], 1, "{said:?}");
+    assert_eq!(std::fs::read(&path).unwrap(), bytes);
+    // The database of a data folder by its name, and the folder itself.
+    for from in [".baton/data/baton.db", ".baton/data"] {
+        let report = project.json(&["recover", "--from", from, "--dry-run"]);
+        assert_eq!(report["complete"], true, "{report}");
+    }
+    project.fails(&["recover", "--from", "none.db"], 5, "none.db");
 }

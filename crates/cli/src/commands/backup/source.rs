@@ -11,14 +11,14 @@ use crate::failure::Failure;
 
 const LOCK_FILE: &str = "baton.lock";
 
-pub(super) struct Source {
+pub(crate) struct Source {
     dir: Dir,
     name: OsString,
 }
 
 impl Source {
     /// A file that the user names, or the folder with one, such as `before-restore-1`.
-    pub(super) fn open(from: &Path) -> Result<Self, Failure> {
+    pub(crate) fn open(from: &Path) -> Result<Self, Failure> {
         let failed = |error: std::io::Error| {
             if error.kind() == std::io::ErrorKind::NotFound {
                 return Failure::NotFound(format!("there is no file `{}`", from.display()));
@@ -46,7 +46,7 @@ impl Source {
     }
 
     /// Copies the database with its log, under the names that they have in a data folder.
-    pub(super) fn copy_into(&self, staging: &Dir) -> Result<(), Failure> {
+    pub(crate) fn copy_into(&self, staging: &Dir) -> Result<(), Failure> {
         let _lock = self.lock()?;
         for ending in ["", "-wal"] {
             let mut name = self.name.clone();
