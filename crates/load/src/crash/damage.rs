@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 use baton_core::run::RunId;
-use tokio::task::JoinSet;
+use tokio::task::{JoinHandle, JoinSet};
 
 use self::case::{Case, Outcome};
 use self::kinds::Damage;
@@ -28,8 +28,9 @@ const GRACE: Duration = Duration::from_secs(1);
 /// A life lasts at least so long, so that there is something older than that.
 const LEAST_LIFE: u64 = 1_200;
 const MOST_MORE: u64 = 600;
-/// How long a caller rests after each story. The longest lets the writer settle in between.
-const PAUSES: [&str; 4] = ["0", "2", "30", "650"];
+/// How long a caller rests after each story. The longest lets the writer settle in between; without
+/// any the log gets long, and most of the time would be spent copying it.
+const PAUSES: [&str; 6] = ["0", "10", "30", "60", "100", "650"];
 
 /// A command that was acknowledged, and when that was heard.
 #[derive(Debug, Clone, Copy)]
@@ -60,10 +61,11 @@ struct Tally {
 pub(super) async fn damage(n_cases: u32, baton: PathBuf, random: &mut Random) -> Result<()> {
     let program = Arc::new(Program::new(baton)?);
     let mut tally = Tally::default();
-    let mut life = 0;
-    while tally.n_cases < u64::from(n_cases) {
-        life += 1;
-        let left = Arc::new(live_and_die(life, random)?);
+    let mut next = begin(Life::random(1, random));
+    for life in 1.. {
+        let left = Arc::new(next.await??);
+        // While one is looked at, the next one lives.
+        next = begin(Life::random(life + 1, random));
         tally.n_acks += left.acks.len() as u64;
         let mut cases = JoinSet::new();
         for _ in 0..CASES_PER_LIFE.min(n_cases - u32::try_from(tally.n_cases)?) {
@@ -78,7 +80,12 @@ pub(super) async fn damage(n_cases: u32, baton: PathBuf, random: &mut Random) ->
         while let Some(outcome) = cases.join_next().await {
             tally.add(&outcome??);
         }
+        if tally.n_cases >= u64::from(n_cases) {
+            break;
+        }
     }
+    // It is not killed with us.
+    next.await??;
     tally.print();
     ensure!(tally.n_acks > tally.n_cases, "hardly anything was acknowledged: nothing was tested");
     ensure!(tally.n_refused > 0 && tally.n_whole > 0, "hardly anything was damaged");
@@ -107,23 +114,40 @@ impl Tally {
     }
 }
 
+/// How long a victim works, and how hard.
+struct Life {
+    number: u32,
+    pause: &'static str,
+    lasting: Duration,
+}
+
+impl Life {
+    fn random(number: u32, random: &mut Random) -> Self {
+        let pause = usize::try_from(random.below(PAUSES.len() as u64)).unwrap_or_default();
+        let lasting = Duration::from_millis(LEAST_LIFE + random.below(MOST_MORE));
+        Self { number, pause: PAUSES[pause], lasting }
+    }
+}
+
+fn begin(life: Life) -> JoinHandle<Result<Left>> {
+    tokio::task::spawn_blocking(move || live_and_die(&life))
+}
+
 /// Starts a victim, lets it work for a while, and kills it.
-fn live_and_die(life: u32, random: &mut Random) -> Result<Left> {
+fn live_and_die(life: &Life) -> Result<Left> {
     let dir = tempfile::tempdir()?;
-    let pause = PAUSES[usize::try_from(random.below(PAUSES.len() as u64))?];
     let mut victim = Command::new(std::env::current_exe()?)
         .arg("victim")
         .arg("--dir")
         .arg(dir.path())
-        .args(["--life", &life.to_string(), "--callers", "2", "--pause-ms", pause])
+        .args(["--life", &life.number.to_string(), "--callers", "2", "--pause-ms", life.pause])
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .spawn()
         .context("start the victim")?;
     let stdout = victim.stdout.take().context("the victim has no stdout")?;
     let hearing = std::thread::spawn(move || hear(BufReader::new(stdout)));
-    let lasting = Duration::from_millis(LEAST_LIFE + random.below(MOST_MORE));
-    std::thread::park_timeout(lasting);
+    std::thread::park_timeout(life.lasting);
     victim.kill().context("kill the victim")?;
     let killed_at = Instant::now();
     victim.wait()?;
