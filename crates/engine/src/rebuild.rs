@@ -47,7 +47,8 @@ fn handoff_rows(row: &RunRow, events: &[(Event, Timestamp)]) -> Vec<HandoffRow> 
         if let Event::HandoffCreated(created) = event {
             rows.push(HandoffRow::opened(0, &row.run, created, *at));
         }
-        let handoff = event.handoff().and_then(|no| rows.iter_mut().find(|it| it.no == no));
+        // From the end: nearly always it is about one of the last.
+        let handoff = event.handoff().and_then(|no| rows.iter_mut().rev().find(|it| it.no == no));
         if let Some(handoff) = handoff {
             follow(handoff, event, row, *at);
         }

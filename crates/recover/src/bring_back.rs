@@ -245,11 +245,14 @@ impl Plan {
     /// A run whose end is lost is open again. Its story may have another by now.
     fn leave_out_second_open_runs(&mut self) {
         let (open, missing) = (&self.open, &mut self.missing);
+        let indexes: HashMap<u64, usize> =
+            missing.iter().enumerate().map(|(index, it)| (it.run_number, index)).collect();
         self.runs.retain(|_, it| {
             let is_second = it.is_open && open.get(&it.story).is_some_and(|n| *n != it.number);
             if is_second {
                 let (n_saved, why) = (0, Incomplete::SecondOpenRun);
-                match missing.iter_mut().find(|missing| missing.run_number == it.number) {
+                let known = indexes.get(&it.number).and_then(|index| missing.get_mut(*index));
+                match known {
                     Some(missing) => (missing.n_saved, missing.why) = (n_saved, why),
                     None => missing.push(MissingPart {
                         run_number: it.number,
@@ -313,14 +316,12 @@ fn definition_with(
 }
 
 fn put_answered(hold: &Hold, transplant: &mut Transplant) -> Result<(), StoreError> {
-    let mut n_read = 0;
+    let mut after = 0;
     loop {
-        let page = hold.answered(n_read, PAGE)?;
-        if page.is_empty() {
-            return Ok(());
-        }
-        n_read += page.len() as u64;
-        for answered in &page {
+        let page = hold.answered(after, PAGE)?;
+        let Some((last, _)) = page.last() else { return Ok(()) };
+        after = *last;
+        for (_, answered) in &page {
             transplant.put_answered(answered)?;
         }
     }

@@ -6,7 +6,7 @@ use baton_engine::{Verified, verify_all};
 use baton_files::{Dir, Mode};
 use baton_store::{HandoffFilter, RunRef, Store as _, StoryFilter};
 use baton_store_sqlite::{
-    ImageKind, LastMark, SqliteStore, UnprovenTable, Wreck, is_as_new_as, whole_tables,
+    ImageKind, LastMark, SqliteStore, UnprovenTable, Wreck, is_as_new_as, is_readable, whole_tables,
 };
 
 use crate::report::{RecoveryMethod, RecoveryReport, SavedCounts};
@@ -43,7 +43,7 @@ pub(crate) async fn first_whole(
             continue;
         }
         tables.extend(whole_tables(&dir, &suspects));
-        if !suspects.is_empty() {
+        if !suspects.is_empty() || !is_readable(&dir) {
             continue;
         }
         let Some(saved) = judge(&dir, found).await else { continue };

@@ -1,7 +1,7 @@
 //! Which of the events that were found are true: those that the chain of a run proves, from its
 //! first event on and without a gap.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use baton_core::event::Event;
 use baton_core::hash::Hash;
@@ -96,11 +96,11 @@ fn chain(id: RunId, events: &[HeldEvent]) -> Vec<ProvenEvent> {
 /// How many events the run is known to have had. What was never committed does not count.
 fn n_known(id: RunId, chain: &[ProvenEvent], events: &[HeldEvent], clues: &[RunClue]) -> u64 {
     let of_clues = clues.iter().filter(|it| it.id == id && it.is_committed).map(|it| it.version.0);
-    let is_proven = |hash: Hash| chain.iter().any(|it| it.stored.hash == hash);
+    let proven: HashSet<Hash> = chain.iter().map(|it| it.stored.hash).collect();
     let committed = events.iter().filter(|it| it.is_committed);
     // Where another run has the number too, its events are its own.
     let is_own = clues.iter().all(|it| it.id == id);
-    let of_events = committed.filter(|it| is_own || is_proven(it.event.hash));
+    let of_events = committed.filter(|it| is_own || proven.contains(&it.event.hash));
     of_clues.chain(of_events.map(|it| it.event.version.0)).max().unwrap_or(0)
 }
 

@@ -37,6 +37,13 @@ const FOR_WRITING: [(&str, &str, &str); 5] = [
     ("cache_size", "-8192", "-8192"),
 ];
 
+const FOR_SCRATCH: [(&str, &str, &str); 3] = [
+    ("journal_mode", "off", "off"),
+    ("synchronous", "off", "0"),
+    // Rows come in no order, so every insertion is somewhere in the tree.
+    ("cache_size", "-65536", "-65536"),
+];
+
 const FOR_READING: [(&str, &str, &str); 2] =
     [("query_only", "on", "1"), ("cache_size", "-8192", "-8192")];
 
@@ -61,7 +68,7 @@ pub(crate) fn scratch(path: &Path) -> Result<Connection, OpenError> {
     refuse_old_sqlite()?;
     filesystem::prepare(path)?;
     let connection = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    set(&connection, path, &[("journal_mode", "off", "off"), ("synchronous", "off", "0")])?;
+    set(&connection, path, &FOR_SCRATCH)?;
     Ok(connection)
 }
 

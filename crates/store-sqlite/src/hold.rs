@@ -365,17 +365,20 @@ impl Hold {
         Ok(found.first().map_or(Position::START, |it| Position(*it)))
     }
 
-    /// A page of the answers to commands that may be sent again.
-    pub fn answered(&self, skip: u64, most: u32) -> Result<Vec<Answered>, StoreError> {
-        let sql = "select * from answered order by rowid limit ?2 offset ?1";
-        self.rows(sql, params![integer(skip), most], |row| {
-            Ok(Answered {
+    /// A page of the answers to commands that may be sent again, those after a row first, each with
+    /// its row.
+    pub fn answered(&self, after: u64, most: u32) -> Result<Vec<(u64, Answered)>, StoreError> {
+        let sql = "select rowid as row_number, * from answered
+                   where rowid > ?1 order by rowid limit ?2";
+        self.rows(sql, params![integer(after), most], |row| {
+            let answered = Answered {
                 scope: row.get("scope")?,
                 key: row.get("key")?,
                 request: hash(row, "request")?,
                 answer: row.get("answer")?,
                 at: time(row, "answered_at")?,
-            })
+            };
+            Ok((number(row, "row_number")?, answered))
         })
     }
 

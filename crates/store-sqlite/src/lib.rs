@@ -90,7 +90,7 @@ pub use mark::MarkFound;
 pub use rescue::RESCUED_PREFIX;
 pub use salvage::{
     ImageKind, LastMark, SalvagedEvent, SalvagedRow, SuspectPages, Trust, UnprovenTable, Wreck,
-    is_as_new_as, whole_tables,
+    is_as_new_as, is_readable, whole_tables,
 };
 pub use transplant::{Transplant, TransplantedRun};
 

@@ -27,7 +27,7 @@ use crate::mark::StoredMark;
 pub use self::pages::ImageKind;
 pub use self::rows::{SalvagedEvent, SalvagedRow};
 pub use self::suspect::SuspectPages;
-pub use self::unproven::{UnprovenTable, is_as_new_as, whole_tables};
+pub use self::unproven::{UnprovenTable, is_as_new_as, is_readable, whole_tables};
 
 /// A database and its log as they lie in a folder. They are only read.
 #[derive(Debug)]

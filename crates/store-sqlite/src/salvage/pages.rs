@@ -26,6 +26,8 @@ pub(crate) struct Pages {
     /// Bytes at the end of each page that SQLite leaves alone.
     reserved: usize,
     newest: HashMap<u32, u64>,
+    /// The last version of each page in the log, of whatever standing.
+    last: HashMap<u32, u64>,
 }
 
 /// A way to put pages together to one database.
@@ -64,7 +66,10 @@ impl Pages {
         });
         let of_log = log.as_ref().map(|(_, log)| log.page_size);
         let (page_size, reserved) = said.unwrap_or((of_log.unwrap_or(USUAL_PAGE), 0));
-        let mut pages = Self { database, log, page_size, reserved, newest: HashMap::new() };
+        let frames = log.iter().flat_map(|(_, log)| &log.frames);
+        let last = frames.map(|it| (it.page, it.offset)).collect();
+        let newest = HashMap::new();
+        let mut pages = Self { database, log, page_size, reserved, newest, last };
         pages.newest = pages.overlay(ImageKind::ProvenLog).pages;
         Ok(Some(pages))
     }
@@ -149,6 +154,9 @@ impl Pages {
         if cell.is_local() {
             return vec![cell.local.to_vec()];
         }
+        if self.last.is_empty() {
+            return cell.payload(|number| self.database_page(number)).into_iter().collect();
+        }
         let newest = cell.payload(|number| self.newest_page(number));
         let database = cell.payload(|number| self.database_page(number));
         let any = cell.payload(|number| self.any_page(number));
@@ -166,9 +174,7 @@ impl Pages {
 
     /// The last version in the log, of whatever standing.
     fn any_page(&mut self, number: u32) -> Option<Vec<u8>> {
-        let (_, log) = self.log.as_ref()?;
-        let last = log.frames.iter().rev().find(|it| it.page == number).map(|it| it.offset);
-        match last {
+        match self.last.get(&number).copied() {
             Some(offset) => self.log_page(offset),
             None => self.database_page(number),
         }

@@ -38,6 +38,16 @@ pub fn is_as_new_as(dir: &Dir, mark: u64) -> bool {
     mark == 0 || number().is_some_and(|it| it >= MarkNumber(mark))
 }
 
+/// Whether SQLite can read every page of an image in `dir`: asked before anything that takes longer.
+pub fn is_readable(dir: &Dir) -> bool {
+    let read = || {
+        let connection = connect::reading_frozen(&dir.path().join(FILE)).ok()?;
+        let sql = "pragma quick_check(1)";
+        connection.query_row(sql, [], |row| row.get::<_, String>(0)).ok()
+    };
+    read().is_some_and(|it| it == "ok")
+}
+
 /// The tables of an image in `dir` that are whole, and stand on no suspect page.
 pub fn whole_tables(dir: &Dir, suspects: &SuspectPages) -> BTreeSet<UnprovenTable> {
     if suspects.may_be_any {
