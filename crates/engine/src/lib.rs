@@ -116,7 +116,7 @@ impl Engine {
         catalog: Catalog,
     ) -> Result<Self, EngineError> {
         let tip = watch::Sender::new(store.last_position().await?);
-        let leases = Leases::new(store.timers(None, 0).await?, clock.now());
+        let leases = Leases::new(clock.now());
         let archive = archive::Desk::default();
         let (cache, is_open) = (Cache::default(), RwLock::new(true));
         let (workspace, health) = (None, health::DataHealth::default());
@@ -228,7 +228,9 @@ impl Engine {
             Version(_) => Some(&loaded.run),
         };
         let (expected, head) = (loaded.version, loaded.head);
-        let append = append::append(decision, before, expected, head, &caller.principal, at);
+        let workflow = &loaded.workflow;
+        let append =
+            append::append(decision, before, workflow, expected, head, &caller.principal, at);
         let touched = append::touched(&append.handoffs);
         let version = Version(loaded.version.0 + append.events.len() as u64);
         let rows = KnownRows::default();
@@ -243,7 +245,7 @@ impl Engine {
             answered: caller.key.as_ref().map(|key| outcome.to_answered(key)),
             ..append
         });
-        let told_later = self.leases.told_later(&append.timers);
+        let told_later = self.leases.told_later(run, &append.timers);
         let appended = match self.store.append(append.clone()).await {
             Ok(appended) => appended,
             // It may be on disk all the same.
@@ -257,7 +259,7 @@ impl Engine {
                 return Err(error);
             }
         };
-        told_later.appended(run, version);
+        told_later.appended(version);
         // Nobody else has it by now.
         let Append { run, handoffs, contents, .. } = Arc::unwrap_or_clone(append);
         let (mut rows, touched) =

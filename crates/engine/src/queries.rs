@@ -219,9 +219,10 @@ impl Engine {
     ) -> Result<(Vec<Blocking>, Option<u64>), EngineError> {
         let mut found = Vec::new();
         let mut after = after;
+        let size = u32::try_from(most.saturating_add(1)).unwrap_or(PAGE).min(PAGE);
         loop {
             let filter =
-                RunFilter { only_waiting: true, after, limit: PAGE, ..RunFilter::default() };
+                RunFilter { only_blocked: true, after, limit: size, ..RunFilter::default() };
             let page = self.store.runs(&filter).await?;
             for row in &page {
                 if found.len() >= most {
@@ -230,7 +231,7 @@ impl Engine {
                 found.extend(self.blockers_of(row).await?);
                 after = row.number;
             }
-            if page.len() < PAGE as usize {
+            if page.len() < size as usize {
                 return Ok((found, None));
             }
         }

@@ -4,6 +4,7 @@
 //! run is streamed, so that the longest one needs no more memory than its open handoffs and 16
 //! bytes for each of its texts. What is asked of the store itself is [`Store::check`].
 
+mod due;
 mod run;
 mod texts;
 
@@ -14,6 +15,7 @@ use baton_core::run::RunId;
 use baton_store::{RunRef, RunRow, Store, StoreError, TimerRow};
 use baton_wire::workflow_file;
 
+use self::due::DueTimes;
 use crate::timers::timer;
 
 const PAGE: u32 = 500;
@@ -126,6 +128,7 @@ impl<'a> RunVerifier<'a> {
 /// What is read once for all runs.
 struct Known {
     timers: Option<BTreeMap<RunId, Vec<TimerRow>>>,
+    due: Option<DueTimes>,
     /// The workflows that were found as they were when a run began with them: many runs share a
     /// few.
     sound: BTreeSet<Hash>,
@@ -146,7 +149,14 @@ impl Known {
                 None
             }
         };
-        Ok(Self { timers, sound: BTreeSet::new() })
+        let due = match readable(DueTimes::load(store).await)? {
+            Ok(due) => Some(due),
+            Err(what) => {
+                verified.extend([format!("when runs are due cannot be read: {what}")]);
+                None
+            }
+        };
+        Ok(Self { timers, due, sound: BTreeSet::new() })
     }
 }
 
@@ -186,6 +196,12 @@ async fn verify_row(
     }
     if let Some(timers) = &known.timers {
         check_timers(row, timers.get(&row.run.id), verified);
+    }
+    // A workflow that cannot be read was named above.
+    if let Some(due) = &mut known.due
+        && let Ok(Some(problem)) = readable(due.problem(store, row).await)?
+    {
+        verified.in_run(number, problem);
     }
     Ok(())
 }

@@ -212,6 +212,7 @@ fn with_handoff(n: u32, story: &str) -> Append {
     first.handoffs = second.handoffs;
     first.contents = second.contents;
     first.waiting = Append::change_of_waiting(None, &third.run);
+    first.story_status = third.story_status;
     first.run = third.run;
     first
 }

@@ -6,22 +6,29 @@ use baton_engine::{InboxItem, Waits};
 use super::html::Html;
 
 /// More than anybody answers before looking again.
-const MOST: usize = 20;
+pub(super) const MOST: usize = 20;
 
-pub(super) fn render(html: &mut Html, items: &[InboxItem]) {
+/// Of more than these, only so many are counted as are shown.
+pub(super) fn render(html: &mut Html, items: &[InboxItem], has_more: bool) {
     if items.is_empty() {
         return;
     }
     html.raw("<section class=\"inbox\" data-key=\"inbox\" aria-labelledby=\"inbox-title\">");
     html.raw("<h2 id=\"inbox-title\">Waits for you <span class=\"count\">");
-    html.number(items.len() as u64).raw("</span></h2><ul>");
+    if has_more {
+        html.number(MOST as u64).raw("+</span></h2><ul>");
+    } else {
+        html.number(items.len() as u64).raw("</span></h2><ul>");
+    }
     for item in items.iter().take(MOST) {
         html.raw("<li class=\"ask\">");
         ask(html, item);
         html.raw("</li>");
     }
     html.raw("</ul>");
-    if items.len() > MOST {
+    if has_more {
+        html.raw("<p>And more: <code>baton inbox --json</code> has them all.</p>");
+    } else if items.len() > MOST {
         html.raw("<p>And ").number((items.len() - MOST) as u64);
         html.raw(" more: <code>baton inbox</code> has them all.</p>");
     }
