@@ -34,15 +34,19 @@ where number in (select run_number from waiting)
         else coalesce(json_array_length(state, '$.blockers'), 0) > 0
     end;
 
--- Open handoffs by their state and number, in the place of an index by their last move. What lists
--- are filtered by besides is in it, so that those that do not fit need not be read.
+-- Open handoffs by their state and number, in the place of an index by their last move. When they
+-- were made is in it, so that those that are too young need not be read.
 drop index handoffs_unmoved;
 create index handoffs_open_by_state
-    on handoffs (state, is_stale, number, created_at, kind, ended_at) where ended_at is null;
+    on handoffs (state, is_stale, number, created_at, ended_at) where ended_at is null;
 
--- The same for runs.
+-- An agent asks for what is offered to it, and may have much else in hand.
+drop index handoffs_open_by_agent;
+create index handoffs_open_by_agent on handoffs (to_agent, state) where ended_at is null;
+
+-- Open runs by their status and number. The key is in it for those that are named by its end.
 drop index runs_open;
-create index runs_open on runs (number, status, workflow, story_key) where status in ('open', 'paused');
+create index runs_open on runs (status, number, story_key) where status in ('open', 'paused');
 
 -- What the newest run of a story has come to; null where it never had one.
 alter table stories add column run_status text check (
@@ -55,3 +59,7 @@ update stories set run_status = (
 );
 
 create index stories_by_run_status on stories (run_status, priority desc, key);
+
+-- Keys that look alike come in order, of however many there are.
+drop index stories_by_outline;
+create index stories_by_outline on stories (outline, key);

@@ -1,13 +1,14 @@
 //! When runs have to be looked at because of the time alone.
 
 use baton_core::run::RunId;
-use baton_store::{DueChange, DueRow, LookAgain, StoreError};
+use baton_store::{DueChange, DueRow, LookAgain, RunSchedule, StoreError};
 use jiff::Timestamp;
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::checksum::{self, Part};
 use crate::columns::{integer, limit, nanoseconds, nearest_nanoseconds, number, run_id, time};
 use crate::error::{in_row, to_store};
+use crate::timers;
 
 pub(crate) fn change(
     connection: &Connection,
@@ -86,6 +87,14 @@ pub(crate) fn list(
     };
     let params = params![nearest_nanoseconds(due_by), after_time, after_number, limit(most)];
     connection.prepare_cached(LIST)?.query_map(params, read)?.collect()
+}
+
+pub(crate) fn schedule(connection: &Connection, run: RunId) -> rusqlite::Result<RunSchedule> {
+    let sql = "select runs.id as run_id, due.run_number, due.due_at
+               from runs join due on due.run_number = runs.number where runs.id = ?1";
+    let mut statement = connection.prepare_cached(sql)?;
+    let due = statement.query_row([run.0.as_bytes()], read).optional()?;
+    Ok(RunSchedule { timers: timers::of_run(connection, run)?, due: due.map(|it| it.due) })
 }
 
 /// The times are early rather than right, so that nothing else tells what was written.

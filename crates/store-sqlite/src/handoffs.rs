@@ -212,19 +212,7 @@ pub(crate) fn list_sql(filter: &HandoffFilter) -> String {
         return format!("{COLUMNS} {matching} order by handoffs.number {page}");
     }
     // Each part comes in the order of the index, so that they are merged and never sorted.
-    let part = |(state, is_stale): (HandoffState, bool)| {
-        let conditions = conditions(filter, Some((state, is_stale)));
-        format!(
-            "select handoffs.number from handoffs indexed by handoffs_open_by_state
-             where handoffs.state = '{}' and handoffs.is_stale = {} and {conditions}",
-            state.name(),
-            u8::from(is_stale),
-        )
-    };
-    let stale = [false, true].into_iter().filter(|it| filter.is_stale.is_none_or(|is| is == *it));
-    let pairs = stale.flat_map(|it| HandoffState::ALL.map(|state| (state, it)));
-    let parts: Vec<String> =
-        pairs.filter(|(state, _)| filter.states.contains(state)).map(part).collect();
+    let parts: Vec<String> = parts(filter).into_iter().map(|it| it.sql(filter)).collect();
     let parts = parts.join(" union all ");
     format!(
         "{COLUMNS} from ({parts} order by 1 {page}) as listed
@@ -233,9 +221,46 @@ pub(crate) fn list_sql(filter: &HandoffFilter) -> String {
     )
 }
 
-/// Whether there is nothing to find them by but that they are open.
+/// Whether there is nothing to find them by but that they are open, and to whom.
 fn is_by_state(filter: &HandoffFilter) -> bool {
-    are_open(filter) && filter.run.is_none() && filter.story.is_none() && filter.to.is_none()
+    are_open(filter) && filter.run.is_none() && filter.story.is_none()
+}
+
+/// What an index of open handoffs has in the order of their numbers.
+#[derive(Clone, Copy)]
+struct IndexPart {
+    state: HandoffState,
+    /// Of no index but the one that has no agents.
+    is_stale: Option<bool>,
+}
+
+fn parts(filter: &HandoffFilter) -> Vec<IndexPart> {
+    let stale: &[Option<bool>] = match (&filter.to, filter.is_stale) {
+        (Some(_), _) => &[None],
+        (None, None) => &[Some(false), Some(true)],
+        (None, Some(false)) => &[Some(false)],
+        (None, Some(true)) => &[Some(true)],
+    };
+    let states = HandoffState::ALL.into_iter().filter(|it| filter.states.contains(it));
+    states
+        .flat_map(|state| stale.iter().map(move |&is_stale| IndexPart { state, is_stale }))
+        .collect()
+}
+
+impl IndexPart {
+    fn sql(self, filter: &HandoffFilter) -> String {
+        let index = index(filter);
+        let state = self.state.name();
+        let is_stale = match self.is_stale {
+            Some(is_stale) => format!("and handoffs.is_stale = {}", u8::from(is_stale)),
+            None => String::new(),
+        };
+        let conditions = conditions(filter, Some(self.state));
+        format!(
+            "select handoffs.number from handoffs {index}
+             where handoffs.state = '{state}' {is_stale} and {conditions}"
+        )
+    }
 }
 
 fn are_open(filter: &HandoffFilter) -> bool {
@@ -252,8 +277,8 @@ pub(crate) fn matching(filter: &HandoffFilter) -> String {
 
 /// Only the conditions that the filter has, so that SQLite can choose the index for them.
 /// Every parameter is in it: one that no condition uses is null, or not looked at. Where only
-/// handoffs of one state and mark are meant, the caller has said so.
-fn conditions(filter: &HandoffFilter, only: Option<(HandoffState, bool)>) -> String {
+/// handoffs of one state are meant, the caller has that condition already.
+fn conditions(filter: &HandoffFilter, only: Option<HandoffState>) -> String {
     let (after, _) = after(filter.order, "handoffs.number");
     let until = until(filter.order, "handoffs.number", "?13", filter.until);
     let mut conditions = vec![after.as_str(), &until, "?2 is not null", "?12 is not null"];
@@ -282,7 +307,7 @@ fn conditions(filter: &HandoffFilter, only: Option<(HandoffState, bool)>) -> Str
     });
     conditions.push(match (filter.unmoved_since, only) {
         // What waits to be taken was not accepted: that it was made is its last move.
-        (Some(_), Some((HandoffState::Open(State::Pending), _))) => "handoffs.created_at <= ?7",
+        (Some(_), Some(HandoffState::Open(State::Pending))) => "handoffs.created_at <= ?7",
         (Some(_), _) => "coalesce(handoffs.accepted_at, handoffs.created_at) <= ?7",
         (None, _) => "?7 is null",
     });

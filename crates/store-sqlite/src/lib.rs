@@ -69,8 +69,8 @@ use baton_files::{Dir, Mode};
 use baton_store::{
     Answered, Append, AppendError, Appended, Definition, DueRow, EventFilter, HandoffFilter,
     HandoffRef, HandoffRow, Identity, LookAgain, OpenRunCounts, OutboxRow, Position, PutOff,
-    RunFilter, RunRef, RunRow, Statistics, Store, StoreError, StoredEvent, StoryCounts,
-    StoryFilter, StoryRow, TimerRow, WriteFault, refuse_nul, story_texts,
+    RunFilter, RunRef, RunRow, RunSchedule, Statistics, Store, StoreError, StoredEvent,
+    StoryCounts, StoryFilter, StoryRow, TimerRow, WriteFault, refuse_nul, story_texts,
 };
 use jiff::Timestamp;
 
@@ -370,6 +370,10 @@ impl Store for SqliteStore {
     async fn look_again(&self, runs: &[LookAgain]) -> Result<u64, StoreError> {
         let runs = runs.to_vec();
         self.writer.write(move |it| due::look_again(it, &runs)).await
+    }
+
+    async fn schedule(&self, run: RunId) -> Result<RunSchedule, StoreError> {
+        self.readers.read(move |it| due::schedule(it, run)).await
     }
 
     async fn timers(

@@ -1,5 +1,6 @@
 //! Runs: changed at the version that the decision was made on, or not at all.
 
+use std::cmp::Reverse;
 use std::collections::HashSet;
 
 use baton_core::names::StoryKey;
@@ -169,7 +170,15 @@ pub(crate) fn list(connection: &Connection, filter: &RunFilter) -> rusqlite::Res
         integer(filter.until),
     ];
     let read = |row: &Row<'_>| read(connection, row);
-    connection.prepare_cached(&sql)?.query_map(params, read)?.collect()
+    let mut statement = connection.prepare_cached(&sql)?;
+    let rows = statement.query_map(params, read)?;
+    let mut rows: Vec<RunRow> = rows.collect::<rusqlite::Result<_>>()?;
+    // They are the right ones, of which SQLite has no reason to keep the order.
+    match filter.order {
+        Order::OldestFirst => rows.sort_unstable_by_key(|it| it.number),
+        Order::NewestFirst => rows.sort_unstable_by_key(|it| Reverse(it.number)),
+    }
+    Ok(rows)
 }
 
 /// How much of the log is looked at for the runs that moved last.
@@ -270,44 +279,66 @@ pub(crate) fn counts(connection: &Connection) -> rusqlite::Result<OpenRunCounts>
 }
 
 pub(crate) fn list_sql(filter: &RunFilter) -> String {
-    let is_unfinished = |it: &RunStatus| match it {
-        RunStatus::Open | RunStatus::Paused => true,
-        RunStatus::Completed | RunStatus::Cancelled => false,
-    };
-    // Said in the words of the partial index, so that a long history is not read for the few
-    // runs that are open.
-    let only_unfinished =
-        if filter.statuses.is_empty() || !filter.statuses.iter().all(is_unfinished) {
-            ""
-        } else {
-            "and status in ('open', 'paused')"
+    let order = filter.order;
+    if is_by_status(filter) {
+        let (after, direction) = after(order, "number");
+        let until = until(order, "number", "?6", filter.until);
+        let conditions = conditions(filter);
+        // Each part comes in the order of the index, so that they are merged and never sorted.
+        let part = |status: RunStatus| {
+            format!(
+                "select number from runs indexed by runs_open
+                 where status = '{}' and status in ('open', 'paused')
+                     and {after} and {until} and {conditions}",
+                status.name(),
+            )
         };
-    let of_story = if filter.story.is_some() { "and story_key = ?3" } else { "and ?3 is null" };
-    let with_status = if filter.statuses.is_empty() {
-        "and ?4 is not null"
-    } else {
-        "and status in (select value from json_each(?4))"
-    };
-    let of_workflow =
-        if filter.workflow.is_some() { "and workflow = ?5" } else { "and ?5 is null" };
+        let statuses = [RunStatus::Open, RunStatus::Paused].into_iter();
+        let parts: Vec<String> =
+            statuses.filter(|it| filter.statuses.contains(it)).map(part).collect();
+        let parts = parts.join(" union all ");
+        return format!(
+            "{COLUMNS} from ({parts} order by 1 {direction} limit ?2) as listed
+             cross join runs on runs.number = listed.number"
+        );
+    }
     let (table, column) = if filter.only_blocked {
         // The list is short, and is read first.
         ("blocked cross join runs on runs.number = blocked.run_number", "run_number")
     } else if filter.only_waiting {
         ("waiting cross join runs on runs.number = waiting.run_number", "run_number")
-    } else if !only_unfinished.is_empty() && filter.story.is_none() {
-        ("runs indexed by runs_open", "number")
     } else {
         ("runs", "number")
     };
-    let (after, direction) = after(filter.order, column);
-    let until = until(filter.order, column, "?6", filter.until);
+    let (after, direction) = after(order, column);
+    let until = until(order, column, "?6", filter.until);
+    let conditions = conditions(filter);
     format!(
-        "select number, id, version, head, state from {table}
-         where {after} and {until} {only_unfinished} {of_story} {with_status} {of_workflow}
-         order by {column} {direction} limit ?2"
+        "{COLUMNS} from {table}
+         where {after} and {until} and {conditions} order by {column} {direction} limit ?2"
     )
 }
+
+/// Whether there is nothing to find them by but that they are open.
+fn is_by_status(filter: &RunFilter) -> bool {
+    let are_open = !filter.statuses.is_empty() && filter.statuses.iter().all(|it| it.is_open());
+    are_open && filter.story.is_none() && !filter.only_blocked && !filter.only_waiting
+}
+
+/// Only the conditions that the filter has, so that SQLite can choose the index for them. A
+/// parameter that no condition uses is null, or not looked at.
+fn conditions(filter: &RunFilter) -> String {
+    let of_story = if filter.story.is_some() { "story_key = ?3" } else { "?3 is null" };
+    let with_status = if filter.statuses.is_empty() || is_by_status(filter) {
+        "?4 is not null"
+    } else {
+        "status in (select value from json_each(?4))"
+    };
+    let of_workflow = if filter.workflow.is_some() { "workflow = ?5" } else { "?5 is null" };
+    [of_story, with_status, of_workflow].join(" and ")
+}
+
+const COLUMNS: &str = "select runs.number, id, version, head, state";
 
 fn read(connection: &Connection, row: &Row<'_>) -> rusqlite::Result<RunRow> {
     columns(connection, row).map_err(in_row(row, "runs", "number"))

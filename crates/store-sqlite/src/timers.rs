@@ -83,6 +83,15 @@ pub(crate) fn list(
     connection.prepare_cached(LIST)?.query_map(params![due_by, limit(most)], read)?.collect()
 }
 
+/// By handoff.
+pub(crate) fn of_run(connection: &Connection, run: RunId) -> rusqlite::Result<Vec<TimerRow>> {
+    let sql = "select runs.id as run_id, timers.run_number, timers.no, timers.kind,
+                   timers.fence, timers.seconds, timers.due_at
+               from runs cross join timers on timers.run_number = runs.number
+               where runs.id = ?1 order by timers.no";
+    connection.prepare_cached(sql)?.query_map([run.0.as_bytes()], read)?.collect()
+}
+
 /// What a heartbeat changes. The rest follows from the run, and is compared with it.
 pub(crate) fn checksum(run: RunId, no: HandoffNo, fence: Option<u32>, due_at: i64) -> i64 {
     let fence = fence.map_or(Part::Null, |it| Part::Integer(it.into()));

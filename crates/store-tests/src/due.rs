@@ -1,7 +1,9 @@
 //! When runs have to be looked at: told by appends only where it became earlier, put off by who looked.
 
-use baton_core::run::RunStatus;
-use baton_store::{Append, DueChange, DueRow, LookAgain, Store};
+use baton_core::run::{HandoffNo, RunStatus};
+use baton_store::{
+    Append, DueChange, DueRow, LookAgain, RunSchedule, Store, TimerChange, TimerKind, TimerRow,
+};
 use jiff::Timestamp;
 
 use crate::sample::*;
@@ -68,6 +70,23 @@ pub async fn who_looked_says_when_to_look_again(store: &dyn Store) {
     assert_eq!(store.look_again(&[looked(1, &first, Some(at(99)))]).await.unwrap(), 0);
     assert_eq!(due(store, 100).await, [(1, 60)]);
     assert_eq!(store.look_again(&[]).await.unwrap(), 0);
+}
+
+pub async fn the_schedule_of_a_run_is_what_the_lists_have_of_it(store: &dyn Store) {
+    let first = due_by(start(1, "s-1"), 50);
+    let second = due_by(hand_to(&first, "bea"), 40);
+    let no = HandoffNo(1);
+    let what = TimerKind::Lease { fence: 1, seconds: 60 };
+    let held =
+        Append { timers: vec![TimerChange::Set { no, what, due: at(30) }], ..accept(&second, 1) };
+    put_all(store, &[first, second, held, due_by(start(2, "s-2"), 20)]).await;
+    let timer = TimerRow { run: run_id(1), no, what, due: at(30) };
+    let expected = RunSchedule { timers: vec![timer], due: Some(at(40)) };
+    assert_eq!(store.schedule(run_id(1)).await.unwrap(), expected);
+    assert_eq!(store.timers(None, 0).await.unwrap(), [timer]);
+    let expected = RunSchedule { timers: Vec::new(), due: Some(at(20)) };
+    assert_eq!(store.schedule(run_id(2)).await.unwrap(), expected);
+    assert_eq!(store.schedule(run_id(9)).await.unwrap(), RunSchedule::default());
 }
 
 fn at(seconds: i64) -> Timestamp {

@@ -73,6 +73,7 @@ macro_rules! conformance {
                 a_run_is_due_no_later_than_its_appends_say
                 a_refused_append_makes_nothing_due
                 what_is_due_is_listed_by_time_and_number
+                the_schedule_of_a_run_is_what_the_lists_have_of_it
                 who_looked_says_when_to_look_again
             }
             events {

@@ -7,7 +7,7 @@
 use baton_core::run::RunId;
 use jiff::Timestamp;
 
-use crate::Version;
+use crate::{TimerRow, Version};
 
 /// What an append does to the time at which its run has to be looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +49,15 @@ pub struct LookAgain {
     /// What was looked at. Of a run that has moved since, the time that is kept is left alone.
     pub version: Version,
     /// None where nothing in it depends on the time.
+    pub due: Option<Timestamp>,
+}
+
+/// What has to happen in one run because of the time.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RunSchedule {
+    /// By handoff.
+    pub timers: Vec<TimerRow>,
+    /// When it has to be looked at.
     pub due: Option<Timestamp>,
 }
 

@@ -24,7 +24,7 @@ pub use append::{
     Answered, Append, Appended, Definition, EventRecord, HandoffChange, HandoffMove, PutOff,
     TimerChange,
 };
-pub use due::{DueChange, DueRow, LookAgain};
+pub use due::{DueChange, DueRow, LookAgain, RunSchedule};
 pub use error::WriteFault;
 pub use memory::MemoryStore;
 pub use nul::{refuse_nul, story_texts};
@@ -162,6 +162,9 @@ pub trait Store: Send + Sync {
     /// Says when runs have to be looked at again, all in one transaction; returns how many. One that
     /// has moved since it was looked at is left alone. This is no event, and changes no run.
     async fn look_again(&self, runs: &[LookAgain]) -> Result<u64, StoreError>;
+
+    /// All that is kept of the times of one run; nothing where there is no such run.
+    async fn schedule(&self, run: RunId) -> Result<RunSchedule, StoreError>;
 
     /// What has to happen at a time, the earliest first: all of it, or what is due by `due_by`.
     /// A limit of 0 means as many as there are.

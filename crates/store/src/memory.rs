@@ -22,8 +22,8 @@ use uuid::Uuid;
 use crate::{
     Answered, Append, AppendError, Appended, Definition, DueRow, EventFilter, HandoffFilter,
     HandoffRef, HandoffRow, Identity, LookAgain, OpenRunCounts, Order, OutboxRow, Position, PutOff,
-    RunFilter, RunRef, RunRow, Statistics, Store, StoreError, StoredEvent, StoryCounts,
-    StoryFilter, StoryRow, TimerKind, TimerRow, refuse_nul, story_texts,
+    RunFilter, RunRef, RunRow, RunSchedule, Statistics, Store, StoreError, StoredEvent,
+    StoryCounts, StoryFilter, StoryRow, TimerKind, TimerRow, refuse_nul, story_texts,
 };
 
 #[derive(Debug, Default)]
@@ -317,6 +317,10 @@ impl Store for MemoryStore {
     async fn look_again(&self, runs: &[LookAgain]) -> Result<u64, StoreError> {
         let mut kept = self.open()?;
         Ok(runs.iter().filter(|it| kept.look_again(it)).count() as u64)
+    }
+
+    async fn schedule(&self, run: RunId) -> Result<RunSchedule, StoreError> {
+        Ok(self.open()?.schedule(run))
     }
 
     async fn timers(

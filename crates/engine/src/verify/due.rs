@@ -4,31 +4,25 @@ use std::collections::BTreeMap;
 
 use baton_core::decide::due_at;
 use baton_core::hash::Hash;
-use baton_core::run::RunId;
 use baton_core::workflow::Workflow;
 use baton_store::{RunRow, Store, StoreError};
 use baton_wire::workflow_file;
 use jiff::Timestamp;
 
-/// What the store keeps, and the workflows that say what it should.
+/// The workflows, which say when a run is due: many runs share a few.
+#[derive(Default)]
 pub(super) struct DueTimes {
-    stored: BTreeMap<RunId, Timestamp>,
     /// None where one cannot be read, which is a problem of its own.
     workflows: BTreeMap<Hash, Option<Workflow>>,
 }
 
 impl DueTimes {
-    pub(super) async fn load(store: &dyn Store) -> Result<Self, StoreError> {
-        let rows = store.due(Timestamp::MAX, None, 0).await?;
-        let stored = rows.into_iter().map(|it| (it.run, it.due)).collect();
-        Ok(Self { stored, workflows: BTreeMap::new() })
-    }
-
     /// What is wrong with the time of a run. One that is too early costs a look, and no more.
     pub(super) async fn problem(
         &mut self,
         store: &dyn Store,
         row: &RunRow,
+        stored: Option<Timestamp>,
     ) -> Result<Option<&'static str>, StoreError> {
         let pin = row.run.pin;
         if !self.workflows.contains_key(&pin) {
@@ -38,7 +32,7 @@ impl DueTimes {
         }
         let Some(Some(workflow)) = self.workflows.get(&pin) else { return Ok(None) };
         let Some(due) = due_at(workflow, &row.run) else { return Ok(None) };
-        let is_in_time = self.stored.get(&row.run.id).is_some_and(|it| *it <= due);
+        let is_in_time = stored.is_some_and(|it| it <= due);
         Ok((!is_in_time).then_some("it would not be looked at when something in it is due"))
     }
 }

@@ -1,8 +1,7 @@
-//! Lists that no index fits: finished handoffs of a state, runs of a workflow that are over. To find
-//! a page of what is rare would take reading all of the past, so a page looks at a part of it, and
+//! Lists that no index fits: finished handoffs of a state, handoffs of a kind, runs of a workflow. To
+//! find a page of what is rare would take reading everything, so a page looks at a part of it, and
 //! may be short, or empty, and still have a next one.
 
-use baton_core::run::RunStatus;
 use baton_engine::EngineError;
 use baton_store::{HandoffFilter, HandoffRow, Order, RunFilter, RunRow, Store};
 
@@ -24,10 +23,7 @@ pub(super) async fn handoffs(
     store: &dyn Store,
     filter: &HandoffFilter,
 ) -> Result<Found<HandoffRow>, EngineError> {
-    let are_open = !filter.states.is_empty() && filter.states.iter().all(|it| it.is_open());
-    let is_filtered = !filter.states.is_empty() || filter.to.is_some() || filter.kind.is_some();
-    let is_of_run = filter.run.is_some() || filter.story.is_some();
-    if are_open || is_of_run || !is_filtered {
+    if has_index(filter) {
         return Ok(Found { rows: store.handoffs(filter).await?, given_up_at: None });
     }
     let newest = HandoffFilter { order: Order::NewestFirst, limit: 1, ..HandoffFilter::default() };
@@ -45,10 +41,9 @@ pub(super) async fn runs(
     store: &dyn Store,
     filter: &RunFilter,
 ) -> Result<Found<RunRow>, EngineError> {
-    let is_open = |it: &RunStatus| it.is_open();
-    let are_open = !filter.statuses.is_empty() && filter.statuses.iter().all(is_open);
-    let is_filtered = !filter.statuses.is_empty() || filter.workflow.is_some();
-    if are_open || filter.story.is_some() || !is_filtered {
+    let are_of_any_status =
+        filter.statuses.is_empty() || filter.statuses.iter().all(|it| it.is_open());
+    if filter.story.is_some() || (are_of_any_status && filter.workflow.is_none()) {
         return Ok(Found { rows: store.runs(filter).await?, given_up_at: None });
     }
     let newest = RunFilter { order: Order::NewestFirst, limit: 1, ..RunFilter::default() };
@@ -59,6 +54,17 @@ pub(super) async fn runs(
         search.found(store.runs(&window).await?);
     }
     Ok(search.end())
+}
+
+/// Whether a store finds them without reading others: those of one run, and open ones by their state
+/// or their agent.
+fn has_index(filter: &HandoffFilter) -> bool {
+    if filter.run.is_some() || filter.story.is_some() {
+        return true;
+    }
+    let are_open = !filter.states.is_empty() && filter.states.iter().all(|it| it.is_open());
+    let are_all = filter.states.is_empty() && filter.to.is_none();
+    (are_open || are_all) && filter.kind.is_none()
 }
 
 /// A part of a list, and how many rows of it are wanted.

@@ -24,14 +24,18 @@ fn a_list_of_handoffs_reads_no_more_than_it_must() {
     check(HandoffFilter::default(), "SEARCH handoffs USING INTEGER PRIMARY KEY (rowid>?)");
     check(
         HandoffFilter { to: to.clone(), ..open() },
-        "SEARCH handoffs USING INDEX handoffs_open_by_agent (to_agent=? AND rowid>?)",
+        "SEARCH handoffs USING INDEX handoffs_open_by_agent \
+         (to_agent=? AND state=? AND rowid>?)",
     );
     let by_state = "SEARCH handoffs USING COVERING INDEX handoffs_open_by_state \
                     (state=? AND is_stale=? AND number>?)";
     check(open(), by_state);
     check(open(), "MERGE (UNION ALL)");
     check(HandoffFilter { is_stale: Some(false), ..open() }, by_state);
-    check(HandoffFilter { kind: Some(Kind::Question), is_stale: Some(true), ..open() }, by_state);
+    check(
+        HandoffFilter { kind: Some(Kind::Question), is_stale: Some(true), ..open() },
+        "SEARCH handoffs USING INDEX handoffs_open_by_state (state=? AND is_stale=? AND number>?)",
+    );
     let pending = vec![HandoffState::Open(State::Pending)];
     check(HandoffFilter { states: pending, unmoved_since: Some(moment(1)), ..open() }, by_state);
     check(
@@ -78,12 +82,15 @@ fn a_list_of_runs_or_events_reads_no_more_than_it_must() {
     let (_dir, connection) = empty();
     let newest = RunFilter { order: Order::NewestFirst, ..RunFilter::default() };
     let open = RunFilter { statuses: vec![RunStatus::Open], ..RunFilter::default() };
+    let statuses = vec![RunStatus::Open, RunStatus::Paused];
+    let unfinished = RunFilter { statuses, ..RunFilter::default() };
     let waiting = RunFilter { only_waiting: true, ..RunFilter::default() };
     let blocked = RunFilter { only_blocked: true, ..RunFilter::default() };
     let story = RunFilter { story: Some(story_key("s-1")), ..RunFilter::default() };
     for (filter, expected) in [
         (RunFilter::default(), "SEARCH runs USING INTEGER PRIMARY KEY (rowid>?)"),
-        (open, "SEARCH runs USING INDEX runs_open (number>?)"),
+        (open, "SEARCH runs USING COVERING INDEX runs_open (status=? AND number>?)"),
+        (unfinished, "MERGE (UNION ALL)"),
         (blocked, "SEARCH blocked USING INTEGER PRIMARY KEY (rowid>?)"),
         (waiting, "SEARCH waiting USING INTEGER PRIMARY KEY (rowid>?)"),
         (newest, "SEARCH runs USING INTEGER PRIMARY KEY (rowid<?)"),
@@ -104,7 +111,7 @@ fn a_list_of_runs_or_events_reads_no_more_than_it_must() {
 #[test]
 fn keys_that_look_alike_are_found_without_reading_the_others() {
     let (_dir, connection) = empty();
-    let expected = "SEARCH stories USING INDEX stories_by_outline (outline=?)";
+    let expected = "SEARCH stories USING COVERING INDEX stories_by_outline (outline=?)";
     check_plan(&connection, crate::outlines::LIKE, expected);
 }
 

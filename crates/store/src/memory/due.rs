@@ -1,9 +1,10 @@
 //! When runs have to be looked at.
 
+use baton_core::run::{HandoffNo, RunId};
 use jiff::Timestamp;
 
 use super::{Kept, at, filters};
-use crate::{DueChange, DueRow, LookAgain};
+use crate::{DueChange, DueRow, LookAgain, RunSchedule};
 
 impl Kept {
     pub(super) fn change_due(&mut self, number: u64, change: DueChange) {
@@ -33,6 +34,13 @@ impl Kept {
         let mut due: Vec<DueRow> = due.collect();
         due.sort();
         filters::page(due.iter(), limit)
+    }
+
+    pub(super) fn schedule(&self, run: RunId) -> RunSchedule {
+        let Some(number) = self.run_numbers.get(&run) else { return RunSchedule::default() };
+        let of_run = (*number, HandoffNo(0))..=(*number, HandoffNo(u32::MAX));
+        let timers = self.timers.range(of_run).map(|(_, it)| *it).collect();
+        RunSchedule { timers, due: self.due.get(number).copied() }
     }
 
     /// False where the run has moved, or is over.

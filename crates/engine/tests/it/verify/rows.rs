@@ -196,7 +196,7 @@ pub(crate) const ROW_EDITS: &[RowEdit] = &[
     found("an index that reads need is dropped", "drop index handoffs_by_run"),
     found(
         "an index is exchanged for another of its name",
-        "drop index runs_open; create index runs_open on runs (number)",
+        "drop index runs_open; create index runs_open on runs (status)",
     ),
     found("the view of seed 000 is dropped", "drop view agent_handoffs"),
     found(
