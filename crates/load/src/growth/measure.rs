@@ -50,7 +50,7 @@ const LISTS: [&str; 39] = [
     "/api/v1/handoffs?stale=false",
     "/api/v1/handoffs?agent=documenter",
     "/api/v1/handoffs?agent=documenter&state=pending",
-    "/api/v1/handoffs?agent=fixer-agent",
+    "/api/v1/handoffs?agent=security-check",
     "/api/v1/stories",
     "/api/v1/stories?limit=500",
     "/api/v1/inbox",
