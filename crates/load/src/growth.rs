@@ -38,7 +38,6 @@ const MOST_MS_OF_A_COMMAND: f64 = 100.0;
 pub(crate) async fn run(options: &Options) -> Result<()> {
     let temporary = tempfile::tempdir()?;
     let root = options.dir.as_deref().unwrap_or(temporary.path());
-    std::fs::create_dir_all(root)?;
     let program = program()?;
     let data = measure::data_of(&program, root)?;
     let mut columns = Vec::new();
@@ -76,7 +75,7 @@ async fn at_size(program: &Path, root: &Path, data: &Path, options: &Options) ->
     for (what, took) in measure::commands(program, root, data).await? {
         lines.push(line(&what, milliseconds(took), Some(MOST_MS_OF_A_COMMAND), "ms"));
     }
-    let listening = measure::listening(program, root)?;
+    let listening = measure::listening(program, root).await?;
     lines.push(line("listening after", milliseconds(listening), Some(MOST_MS_TO_LISTEN), "ms"));
     let served = measure::Serving::start(program, root)?;
     let idle = served.idle_share(Duration::from_secs(options.idle)).await?;

@@ -1,6 +1,7 @@
 //! Every run is looked at in time: what the store keeps is never later than the rules say.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use baton_core::decide::due_at;
 use baton_core::hash::Hash;
@@ -25,12 +26,14 @@ impl DueTimes {
         stored: Option<Timestamp>,
     ) -> Result<Option<&'static str>, StoreError> {
         let pin = row.run.pin;
-        if !self.workflows.contains_key(&pin) {
-            let definition = store.definition(&pin).await?;
-            let workflow = definition.and_then(|it| workflow_file::parse(&it.text).ok());
-            self.workflows.insert(pin, workflow);
-        }
-        let Some(Some(workflow)) = self.workflows.get(&pin) else { return Ok(None) };
+        let workflow = match self.workflows.entry(pin) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => {
+                let definition = store.definition(&pin).await?;
+                place.insert(definition.and_then(|it| workflow_file::parse(&it.text).ok()))
+            }
+        };
+        let Some(workflow) = workflow else { return Ok(None) };
         let Some(due) = due_at(workflow, &row.run) else { return Ok(None) };
         let is_in_time = stored.is_some_and(|it| it <= due);
         Ok((!is_in_time).then_some("it would not be looked at when something in it is due"))

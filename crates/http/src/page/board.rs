@@ -7,7 +7,7 @@ use axum::response::Response;
 use baton_core::names::Principal;
 use baton_core::run::RunStatus;
 use baton_engine::EngineError;
-use baton_store::{RunFilter, RunRow};
+use baton_store::{Order, RunFilter, RunRow};
 
 use super::html::Html;
 use super::{document, history, inbox, pipeline, who};
@@ -58,29 +58,14 @@ pub(super) async fn get(State(app): State<Arc<App>>) -> Result<Response, Problem
     Ok(document::page(&title, html))
 }
 
-/// Of the newest runs those that are over, newest first.
+/// Of the newest runs those that are over, the last to move first.
 async fn finished_runs(app: &App) -> Result<Vec<RunRow>, EngineError> {
-    let Some(newest) = newest_number(app).await? else { return Ok(Vec::new()) };
-    let statuses = vec![RunStatus::Completed, RunStatus::Cancelled];
-    let after = newest.saturating_sub(MOST_RUNS.into());
-    let filter = RunFilter { statuses, after, ..RunFilter::default() };
+    let filter = RunFilter { order: Order::NewestFirst, limit: MOST_RUNS, ..RunFilter::default() };
     let mut rows = app.engine.store().runs(&filter).await?;
+    rows.retain(|it| it.run.is_finished());
     rows.sort_by_key(|it| std::cmp::Reverse(it.run.moved_at));
     rows.truncate(MOST_FINISHED);
     Ok(rows)
-}
-
-/// The number of the run that something happened to last. A store has no shorter way to the end
-/// of its runs, and this keeps the page from reading all of them.
-async fn newest_number(app: &App) -> Result<Option<u64>, EngineError> {
-    let store = app.engine.store();
-    let last = store.last_position().await?;
-    let Some(before) = last.0.checked_sub(1) else { return Ok(None) };
-    let after = baton_store::Position(before);
-    let filter = baton_store::EventFilter { after, run: None, limit: 1 };
-    let Some(event) = store.events(&filter).await?.into_iter().next() else { return Ok(None) };
-    let row = store.run(&baton_store::RunRef::Id(event.run)).await?;
-    Ok(row.map(|it| it.number))
 }
 
 fn nothing(html: &mut Html) {

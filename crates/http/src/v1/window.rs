@@ -8,7 +8,7 @@ use baton_store::{HandoffFilter, HandoffRow, Order, RunFilter, RunRow, Store};
 use super::answer::Page;
 
 /// How many numbers are looked at together.
-const WINDOW: u64 = 4096;
+const WINDOW: u64 = 2048;
 /// How many such windows a page looks at, unless it is full before.
 const MOST_WINDOWS: usize = 4;
 
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn pages_of_what_is_rare_have_all_of_it_and_each_looks_at_a_part() {
-        for last in [0, 1, 999, 1000, 4096, 4097, 16_384, 16_385, 100_000, 100_001] {
+        for last in [0, 1, 999, 1000, 2048, 2049, 8192, 8193, 100_000, 100_001] {
             for limit in [1, 3, 50] {
                 let expected: Vec<u64> = (1..=last).filter(|it| it % 1000 == 0).collect();
                 let (all, n_pages) = read_all(Order::OldestFirst, last, limit);

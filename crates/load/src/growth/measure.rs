@@ -62,12 +62,17 @@ const LISTS: [&str; 39] = [
     "/api/handoffs?storyId=growth:000001",
 ];
 
+/// Without an archive: what was filled in without one would be written to it first.
+const PROJECT: &str = "[project]\nworkflow = \"story-pipeline\"\n";
+
 /// Makes a project in `root` where there is none; says where its data are.
 pub(super) fn data_of(program: &Path, root: &Path) -> Result<PathBuf> {
+    std::fs::create_dir_all(root)?;
     let data = root.join(".baton/data");
     if !root.join(".baton").exists() {
         let made = Command::new(program).arg("init").current_dir(root).output()?;
         ensure!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        std::fs::write(root.join(".baton/baton.toml"), PROJECT)?;
     }
     std::fs::create_dir_all(&data)?;
     Ok(data)
@@ -114,10 +119,13 @@ async fn some_pending(data: &Path) -> Result<Vec<u64>> {
 }
 
 /// How long it takes from the start of a server until it listens.
-pub(super) fn listening(program: &Path, root: &Path) -> Result<Duration> {
+pub(super) async fn listening(program: &Path, root: &Path) -> Result<Duration> {
     let mut took = Vec::new();
     for _ in 0..N_STARTS {
-        took.push(Serving::start(program, root)?.listening_after);
+        let serving = Serving::start(program, root)?;
+        took.push(serving.listening_after);
+        // One that was killed would check all of its data at the next start.
+        serving.stop().await?;
     }
     Ok(median(took))
 }
