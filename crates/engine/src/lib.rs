@@ -30,6 +30,7 @@ mod receive;
 mod stored;
 mod stories;
 mod sweeper;
+mod texts;
 mod timekeeper;
 mod timers;
 mod verify;
@@ -66,11 +67,12 @@ use crate::leases::Leases;
 pub use crate::look_alikes::LookAlikes;
 pub use crate::outcome::{Caller, Key, KnownRows, Mode, Outcome};
 pub use crate::prompt::{BadUrl, DashboardUrl, Face, Prompt, PromptOptions, PromptToken};
-pub use crate::queries::{Blocking, Decided, Exchange, PersonsAnswer, Texts};
+pub use crate::queries::{Blocking, Decided, Exchange, PersonsAnswer};
 pub use crate::rebuild::{RebuiltRun, is_promised, rebuild_run, texts_named_by};
 pub use crate::receive::{Hints, Received};
 pub use crate::stories::story_package;
 pub use crate::sweeper::{Sweeper, Swept};
+pub use crate::texts::{DAMAGED_TEXT, Text, Texts, WholeTexts};
 pub use crate::timekeeper::{Ticked, Timekeeper};
 pub use crate::verify::{Verified, verify_all, verify_run};
 pub use crate::workspace::Workspace;
@@ -345,8 +347,12 @@ impl Engine {
         let damaged = |what: &str| StoreError::Damaged { what: what.to_owned() };
         let definition = self.store.definition(pin).await?;
         let definition = definition.ok_or_else(|| damaged("a run's workflow is not there"))?;
-        baton_wire::workflow_file::parse(&definition.text)
-            .map_err(|_| damaged("a run's workflow does not read").into())
+        let workflow = baton_wire::workflow_file::parse(&definition.text)
+            .map_err(|_| damaged("a run's workflow does not read"))?;
+        if workflow.hash != *pin {
+            return Err(damaged("a run's workflow is not the one that it began with").into());
+        }
+        Ok(workflow)
     }
 }
 

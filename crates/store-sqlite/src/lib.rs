@@ -58,7 +58,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use baton_core::content::{Content, ContentId};
+use baton_core::content::ContentId;
 use baton_core::hash::Hash;
 use baton_core::names::StoryKey;
 use baton_core::run::RunId;
@@ -67,8 +67,8 @@ use baton_files::{Dir, Mode};
 use baton_store::{
     Answered, Append, AppendError, Appended, Definition, EventFilter, HandoffFilter, HandoffRef,
     HandoffRow, Identity, OutboxRow, Position, PutOff, RunFilter, RunRef, RunRow, Statistics,
-    Store, StoreError, StoredEvent, StoryFilter, StoryRow, TimerRow, WriteFault, refuse_nul,
-    story_texts,
+    Store, StoreError, StoredContent, StoredEvent, StoryFilter, StoryRow, TimerRow, WriteFault,
+    refuse_nul, story_texts,
 };
 use jiff::Timestamp;
 
@@ -227,7 +227,11 @@ impl Store for SqliteStore {
         self.readers.read(move |it| statistics::over(it, &filter)).await
     }
 
-    async fn contents(&self, run: RunId, ids: &[ContentId]) -> Result<Vec<Content>, StoreError> {
+    async fn contents(
+        &self,
+        run: RunId,
+        ids: &[ContentId],
+    ) -> Result<Vec<StoredContent>, StoreError> {
         let ids = ids.to_vec();
         self.readers.read(move |it| contents::find(it, run, &ids)).await
     }

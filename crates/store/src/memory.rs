@@ -20,8 +20,8 @@ use uuid::Uuid;
 use crate::{
     Answered, Append, AppendError, Appended, Definition, EventFilter, HandoffFilter, HandoffRef,
     HandoffRow, Identity, Order, OutboxRow, Position, PutOff, RunFilter, RunRef, RunRow,
-    Statistics, Store, StoreError, StoredEvent, StoryFilter, StoryRow, TimerKind, TimerRow,
-    refuse_nul, story_texts,
+    Statistics, Store, StoreError, StoredContent, StoredEvent, StoryFilter, StoryRow, TimerKind,
+    TimerRow, refuse_nul, story_texts,
 };
 
 #[derive(Debug, Default)]
@@ -106,9 +106,14 @@ impl Store for MemoryStore {
         Ok(statistics::over(matching))
     }
 
-    async fn contents(&self, run: RunId, ids: &[ContentId]) -> Result<Vec<Content>, StoreError> {
+    async fn contents(
+        &self,
+        run: RunId,
+        ids: &[ContentId],
+    ) -> Result<Vec<StoredContent>, StoreError> {
         let kept = self.open()?;
-        Ok(ids.iter().filter_map(|id| kept.contents.get(&(run, *id)).cloned()).collect())
+        let found = ids.iter().filter_map(|id| kept.contents.get(&(run, *id)).cloned());
+        Ok(found.map(StoredContent::new).collect())
     }
 
     async fn lost_texts(&self, _: RunId) -> Result<Vec<ContentId>, StoreError> {

@@ -8,6 +8,8 @@ mod client;
 #[cfg(test)]
 mod completion;
 #[cfg(test)]
+mod damaged_texts;
+#[cfg(test)]
 mod described;
 #[cfg(test)]
 mod documents;

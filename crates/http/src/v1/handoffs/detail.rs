@@ -114,6 +114,8 @@ impl Detail {
         run: &RunRow,
     ) -> Result<Self, EngineError> {
         let engine = &app.engine;
+        // What is asked for by itself is whole or not there: an agent works from it.
+        engine.whole_texts_of(row).await?;
         let open = run.run.handoff(row.no);
         let gate = open.and_then(|it| it.gate.as_ref());
         let question = match gate {
