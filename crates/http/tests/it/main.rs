@@ -46,6 +46,8 @@ mod runs;
 #[cfg(test)]
 mod stories;
 #[cfg(test)]
+mod two_lengths;
+#[cfg(test)]
 mod workflows;
 #[cfg(test)]
 mod world;
