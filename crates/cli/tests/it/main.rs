@@ -19,6 +19,7 @@ mod names;
 mod others_text;
 mod prompt;
 mod recover;
+mod restored_events;
 mod serve;
 mod together;
 mod watch;
