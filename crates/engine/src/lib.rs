@@ -51,8 +51,8 @@ use jiff::Timestamp;
 use tokio::sync::{RwLock, RwLockReadGuard, watch};
 
 pub use crate::archive::{
-    ARCHIVED_LOG, ARCHIVED_PROJECT, ARCHIVED_WORKFLOWS, Archive, ArchiveError, ArchiveHealth,
-    ArchiveStatus, Archived, Archivist, DiskError, Places,
+    ARCHIVED_LOG, ARCHIVED_LOG_MOST_BYTES, ARCHIVED_PROJECT, ARCHIVED_WORKFLOWS, Archive,
+    ArchiveError, ArchiveHealth, ArchiveStatus, Archived, Archivist, DiskError, Places,
 };
 use crate::cache::{Cache, Loaded};
 pub use crate::can::Can;

@@ -55,7 +55,7 @@ async fn a_database_whose_making_was_killed_gets_one_whole_identity() {
     let kills = kills_during(dir.path(), &mut connection);
     migrate(&mut connection, &path, MIGRATIONS).unwrap();
 
-    let kills = kills.lock().unwrap();
+    let kills = std::mem::take(&mut *kills.lock().unwrap());
     assert!(kills.len() > MIGRATIONS.len(), "{}", kills.len());
     for (step, kill) in kills.iter().enumerate() {
         let store = SqliteStore::open(kill.path()).unwrap_or_else(|it| panic!("step {step}: {it}"));
