@@ -90,7 +90,7 @@ fn a_check_says_what_each_step_is_behind_and_names_the_cycles() {
     let checked = project.json(&["workflow", "check", "gated-project"]);
     assert_eq!(checked["steps"][3]["behind"][1], "Budget approved");
     assert_eq!(checked["cycles"].as_array().map(Vec::len), Some(0));
-    let forked = "name: forked\nstart: a\nsteps:\n  a:\n    agent: analyst\n    on:\n      success: { to: b, gate: { kind: blocking, name: Left } }\n      needs_review: { to: c, gate: { kind: blocking, name: Right } }\n  b:\n    agent: implementer\n    on:\n      success: d\n  c:\n    agent: reviewer\n    on:\n      success: d\n  d:\n    agent: documenter\n    on:\n      success: complete\n";
+    let forked = "name: forked\nstart: a\nsteps:\n  a:\n    agent: analyst\n    on:\n      success: { to: b, gate: { type: blocking, name: Left } }\n      needs_review: { to: c, gate: { type: blocking, name: Right } }\n  b:\n    agent: implementer\n    on:\n      success: d\n  c:\n    agent: reviewer\n    on:\n      success: d\n  d:\n    agent: documenter\n    on:\n      success: complete\n";
     std::fs::write(project.path().join(".baton/workflows/forked.yaml"), forked).unwrap();
     let said = project.run(&["workflow", "check", "forked"]).stdout;
     for line in

@@ -4,6 +4,7 @@
 
 mod archive;
 mod beside;
+mod damaged_texts;
 mod demo;
 mod documents;
 mod files;
