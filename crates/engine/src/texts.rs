@@ -92,6 +92,12 @@ impl WholeTexts {
     }
 }
 
+impl From<WholeTexts> for Texts {
+    fn from(texts: WholeTexts) -> Self {
+        Self { whole: texts.0, damaged: HashMap::new() }
+    }
+}
+
 impl TextDamage {
     fn name(self) -> &'static str {
         match self {
@@ -111,6 +117,11 @@ impl Engine {
     /// As [`Engine::texts_of`], without the packages: they may be large, and a list needs none.
     pub async fn words_of(&self, rows: &[HandoffRow]) -> Result<Texts, EngineError> {
         self.texts_by_run(rows, |row| words_of(row).map(|(_, id)| id).collect()).await
+    }
+
+    /// Only the packages of handoffs.
+    pub async fn packages_of(&self, rows: &[HandoffRow]) -> Result<Texts, EngineError> {
+        self.texts_by_run(rows, |row| row.package.into_iter().collect()).await
     }
 
     /// All texts of one handoff, or that one of them is damaged.

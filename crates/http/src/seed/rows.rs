@@ -122,7 +122,7 @@ pub(super) async fn all(
             .filter(|_| n_bytes <= MOST_PAYLOADS)
             .map(|it| found[*it].clone())
             .collect();
-        let texts = app.engine.texts_of(&with_package).await?;
+        let texts = app.engine.packages_of(&with_package).await?;
         let mut packages = Vec::new();
         for &place in places {
             let Some(id) = found[place].package else { continue };

@@ -123,8 +123,12 @@ impl Row {
 impl Handoff {
     pub(in crate::v1) async fn of(app: &App, row: &HandoffRow) -> Result<Self, EngineError> {
         let texts = app.engine.texts_of(std::slice::from_ref(row)).await?;
+        Ok(Self::new(row, &texts))
+    }
+
+    pub(in crate::v1) fn new(row: &HandoffRow, texts: &Texts) -> Self {
         let package = row.package.and_then(|it| texts.get(it).whole()).and_then(raw_json);
-        Ok(Self { row: Row::new(row, &texts), package })
+        Self { row: Row::new(row, texts), package }
     }
 }
 
