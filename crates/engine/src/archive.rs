@@ -5,6 +5,7 @@
 //! and leaves the same files. `docs/archive.md` says what they hold.
 
 mod archivist;
+mod bounds;
 mod desk;
 mod disk;
 mod escaped;
@@ -25,11 +26,13 @@ use std::sync::Arc;
 use baton_core::run::RunId;
 use baton_store::{EventFilter, Position, StoreError, StoredEvent};
 
+use self::bounds::Bounds;
 use self::disk::Disk;
 use self::rendered::{Rendered, is_own, rendered};
 use crate::{Engine, EngineError};
 
 pub use self::archivist::{ArchiveHealth, Archivist};
+pub use self::bounds::MOST_LOG_BYTES as ARCHIVED_LOG_MOST_BYTES;
 pub use self::desk::ArchiveStatus;
 pub(crate) use self::desk::Desk;
 pub use self::disk::DiskError;
@@ -191,7 +194,9 @@ impl Archive {
             Ok(history) => {
                 archived.n_runs += 1;
                 // Large packages take a while to print, so not on a thread that serves requests.
-                match tokio::task::spawn_blocking(move || rendered(&history)).await {
+                match tokio::task::spawn_blocking(move || rendered(&history, &Bounds::default()))
+                    .await
+                {
                     Ok(rendered) => Ok(Some(rendered)),
                     Err(error) => std::panic::resume_unwind(error.into_panic()),
                 }

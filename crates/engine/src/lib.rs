@@ -23,6 +23,7 @@ mod leases;
 mod look_alikes;
 mod names;
 mod outcome;
+mod passed_gates;
 mod prompt;
 mod queries;
 mod rebuild;
@@ -30,6 +31,7 @@ mod receive;
 mod stored;
 mod stories;
 mod sweeper;
+mod texts;
 mod timekeeper;
 mod timers;
 mod verify;
@@ -50,8 +52,8 @@ use jiff::Timestamp;
 use tokio::sync::{RwLock, RwLockReadGuard, watch};
 
 pub use crate::archive::{
-    ARCHIVED_LOG, ARCHIVED_PROJECT, ARCHIVED_WORKFLOWS, Archive, ArchiveError, ArchiveHealth,
-    ArchiveStatus, Archived, Archivist, DiskError, Places,
+    ARCHIVED_LOG, ARCHIVED_LOG_MOST_BYTES, ARCHIVED_PROJECT, ARCHIVED_WORKFLOWS, Archive,
+    ArchiveError, ArchiveHealth, ArchiveStatus, Archived, Archivist, DiskError, Places,
 };
 use crate::cache::{Cache, Loaded};
 pub use crate::can::Can;
@@ -65,12 +67,14 @@ pub use crate::inbox::{Asked, Choice, InboxItem, Then, Waits};
 use crate::leases::Leases;
 pub use crate::look_alikes::LookAlikes;
 pub use crate::outcome::{Caller, Key, KnownRows, Mode, Outcome};
+pub use crate::passed_gates::{GateWay, PassedGate};
 pub use crate::prompt::{BadUrl, DashboardUrl, Face, Prompt, PromptOptions, PromptToken};
-pub use crate::queries::{Blocking, Decided, Exchange, PersonsAnswer, Texts};
+pub use crate::queries::{Blocking, Decided, Exchange, PersonsAnswer};
 pub use crate::rebuild::{RebuiltRun, is_promised, rebuild_run, texts_named_by};
 pub use crate::receive::{Hints, Received};
 pub use crate::stories::story_package;
 pub use crate::sweeper::{Sweeper, Swept};
+pub use crate::texts::{DAMAGED_TEXT, Text, Texts, WholeTexts};
 pub use crate::timekeeper::{Ticked, Timekeeper};
 pub use crate::verify::{Verified, verify_all, verify_run};
 pub use crate::workspace::Workspace;
@@ -347,8 +351,12 @@ impl Engine {
         let damaged = |what: &str| StoreError::Damaged { what: what.to_owned() };
         let definition = self.store.definition(pin).await?;
         let definition = definition.ok_or_else(|| damaged("a run's workflow is not there"))?;
-        baton_wire::workflow_file::parse(&definition.text)
-            .map_err(|_| damaged("a run's workflow does not read").into())
+        let workflow = baton_wire::workflow_file::parse(&definition.text)
+            .map_err(|_| damaged("a run's workflow does not read"))?;
+        if workflow.hash != *pin {
+            return Err(damaged("a run's workflow is not the one that it began with").into());
+        }
+        Ok(workflow)
     }
 }
 

@@ -4,6 +4,7 @@
 mod activity;
 mod connection;
 mod descriptors;
+mod head;
 mod rarely;
 
 use std::io::{self, Write as _};
@@ -15,6 +16,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
+pub(crate) use self::head::TwoLengths;
 use self::rarely::Rarely;
 use crate::limits::Limits;
 

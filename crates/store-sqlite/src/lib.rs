@@ -60,7 +60,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use baton_core::content::{Content, ContentId};
+use baton_core::content::ContentId;
 use baton_core::hash::Hash;
 use baton_core::names::StoryKey;
 use baton_core::run::RunId;
@@ -69,8 +69,8 @@ use baton_files::{Dir, Mode};
 use baton_store::{
     Answered, Append, AppendError, Appended, Definition, DueRow, EventFilter, HandoffFilter,
     HandoffRef, HandoffRow, Identity, LookAgain, OpenRunCounts, OutboxRow, Position, PutOff,
-    RunFilter, RunRef, RunRow, RunSchedule, Statistics, Store, StoreError, StoredEvent,
-    StoryCounts, StoryFilter, StoryRow, TimerRow, WriteFault, refuse_nul, story_texts,
+    RunFilter, RunRef, RunRow, RunSchedule, Statistics, Store, StoreError, StoredContent,
+    StoredEvent, StoryCounts, StoryFilter, StoryRow, TimerRow, WriteFault, refuse_nul, story_texts,
 };
 use jiff::Timestamp;
 
@@ -248,7 +248,11 @@ impl Store for SqliteStore {
         self.readers.read(move |it| statistics::over(it, &filter)).await
     }
 
-    async fn contents(&self, run: RunId, ids: &[ContentId]) -> Result<Vec<Content>, StoreError> {
+    async fn contents(
+        &self,
+        run: RunId,
+        ids: &[ContentId],
+    ) -> Result<Vec<StoredContent>, StoreError> {
         let ids = ids.to_vec();
         self.readers.read(move |it| contents::find(it, run, &ids)).await
     }

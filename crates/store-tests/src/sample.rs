@@ -5,7 +5,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use baton_core::content::{Content, ContentKind};
+use baton_core::content::{Content, ContentId, ContentKind};
 use baton_core::event::{Created, Event, evolve};
 use baton_core::hash::Hash;
 use baton_core::names::{AgentId, Principal, StepId, StoryKey, WorkflowName};
@@ -234,6 +234,12 @@ pub fn keyed(append: Append, scope: &str, key: &str) -> Append {
 pub fn definition(text: &str) -> Definition {
     let name = WorkflowName::parse("story-pipeline").unwrap();
     Definition { hash: pin(), name, text: text.to_owned() }
+}
+
+/// Texts of a run, each checked.
+pub async fn whole_contents(store: &dyn Store, run: RunId, ids: &[ContentId]) -> Vec<Content> {
+    let stored = store.contents(run, ids).await.unwrap();
+    stored.into_iter().map(|it| it.check().unwrap()).collect()
 }
 
 pub fn words(text: &str) -> Content {

@@ -9,11 +9,12 @@ mod error;
 mod memory;
 mod nul;
 mod rows;
+mod stored_content;
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use baton_core::content::{Content, ContentId};
+use baton_core::content::ContentId;
 use baton_core::hash::Hash;
 use baton_core::names::StoryKey;
 use baton_core::run::RunId;
@@ -33,6 +34,7 @@ pub use rows::{
     OpenRunCounts, Order, OutboxRow, Position, RunFilter, RunRef, RunRow, Statistics, StoredEvent,
     StoryCounts, StoryFilter, StoryRow, TimerKind, TimerRow, Version,
 };
+pub use stored_content::{ChangedContent, StoredContent};
 
 /// Keeps runs, and what belongs to them. The run is the unit of consistency.
 #[async_trait]
@@ -78,8 +80,12 @@ pub trait Store: Send + Sync {
     /// Counts and means over the handoffs of a filter, whose order, skip and limit say nothing.
     async fn statistics(&self, filter: &HandoffFilter) -> Result<Statistics, StoreError>;
 
-    /// The texts that are there, in no particular order.
-    async fn contents(&self, run: RunId, ids: &[ContentId]) -> Result<Vec<Content>, StoreError>;
+    /// The texts that are there, in no particular order, each to be checked before it is read.
+    async fn contents(
+        &self,
+        run: RunId,
+        ids: &[ContentId],
+    ) -> Result<Vec<StoredContent>, StoreError>;
 
     /// The texts that were found to be missing, and written down as such, when the run was
     /// recovered from damage.

@@ -22,8 +22,8 @@ use uuid::Uuid;
 use crate::{
     Answered, Append, AppendError, Appended, Definition, DueRow, EventFilter, HandoffFilter,
     HandoffRef, HandoffRow, Identity, LookAgain, OpenRunCounts, Order, OutboxRow, Position, PutOff,
-    RunFilter, RunRef, RunRow, RunSchedule, Statistics, Store, StoreError, StoredEvent,
-    StoryCounts, StoryFilter, StoryRow, TimerKind, TimerRow, refuse_nul, story_texts,
+    RunFilter, RunRef, RunRow, RunSchedule, Statistics, Store, StoreError, StoredContent,
+    StoredEvent, StoryCounts, StoryFilter, StoryRow, TimerKind, TimerRow, refuse_nul, story_texts,
 };
 
 #[derive(Debug, Default)]
@@ -145,9 +145,14 @@ impl Store for MemoryStore {
         Ok(statistics::over(matching))
     }
 
-    async fn contents(&self, run: RunId, ids: &[ContentId]) -> Result<Vec<Content>, StoreError> {
+    async fn contents(
+        &self,
+        run: RunId,
+        ids: &[ContentId],
+    ) -> Result<Vec<StoredContent>, StoreError> {
         let kept = self.open()?;
-        Ok(ids.iter().filter_map(|id| kept.contents.get(&(run, *id)).cloned()).collect())
+        let found = ids.iter().filter_map(|id| kept.contents.get(&(run, *id)).cloned());
+        Ok(found.map(StoredContent::new).collect())
     }
 
     async fn lost_texts(&self, _: RunId) -> Result<Vec<ContentId>, StoreError> {

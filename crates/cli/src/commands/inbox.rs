@@ -64,6 +64,11 @@ fn asked(item: &Item) -> Vec<String> {
     let mut lines = Vec::new();
     lines.extend(item.name.as_deref().map(|it| format!("  {}", show::one_line(it))));
     lines.extend(item.words.as_deref().map(show::block));
+    if !item.damaged.is_empty() {
+        let what = show::visible(&item.damaged.join(", "));
+        let then = "`baton verify` says more, `baton recover` saves what is whole";
+        lines.push(show::warn(&format!("  damaged: {what}; {then}")));
+    }
     lines.extend(item.items.iter().map(|it| format!("  ☐ {}", show::visible(it))));
     lines.extend(item.blockers.iter().map(|it| format!("  ✘ {}", show::visible(it))));
     let verdict = |check: &str| {

@@ -4,6 +4,7 @@
 
 mod archive;
 mod beside;
+mod damaged_texts;
 mod demo;
 mod documents;
 mod files;
@@ -19,6 +20,7 @@ mod names;
 mod others_text;
 mod prompt;
 mod recover;
+mod restored_events;
 mod serve;
 mod together;
 mod watch;

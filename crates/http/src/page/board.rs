@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::response::Response;
 use baton_core::names::Principal;
 use baton_core::run::RunStatus;
-use baton_engine::EngineError;
+use baton_engine::{DAMAGED_TEXT, EngineError, Text};
 use baton_store::{Order, RunFilter, RunRow};
 
 use super::html::Html;
@@ -89,8 +89,14 @@ async fn card(html: &mut Html, app: &App, row: &RunRow) -> Result<(), EngineErro
     html.raw("\" aria-labelledby=\"run-").number(row.number).raw("\">");
     heading(html, app, row).await?;
     who::has_the_baton(html, run, agents);
-    if let Some(reason) = rows.first().and_then(|it| texts.get(it.reason)) {
-        html.raw("<p class=\"because\">").words(reason).raw("</p>");
+    match rows.first().map(|it| texts.get(it.reason)) {
+        Some(Text::Whole(reason)) => {
+            html.raw("<p class=\"because\">").words(reason).raw("</p>");
+        }
+        Some(Text::Damaged) => {
+            html.raw("<p class=\"because\"><em>").words(DAMAGED_TEXT).raw("</em></p>");
+        }
+        Some(Text::Gone) | None => {}
     }
     pipeline::render(html, run, &workflow);
     html.raw("<details id=\"history-").number(row.number).raw("\"><summary>");

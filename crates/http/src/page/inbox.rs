@@ -1,7 +1,7 @@
 //! What waits for a person: what is asked, and for every answer what to type and what then happens.
 
 use baton_core::evidence::Verdict;
-use baton_engine::{InboxItem, Waits};
+use baton_engine::{DAMAGED_TEXT, InboxItem, Waits};
 
 use super::html::Html;
 
@@ -46,6 +46,10 @@ fn ask(html: &mut Html, item: &InboxItem) {
     // Without words of its own a gate says again why it is there.
     if let Some(words) = asked.words.as_ref().filter(|it| **it != item.sentence()) {
         html.raw("<blockquote>").words(words).raw("</blockquote>");
+    }
+    if !asked.damaged.is_empty() {
+        html.raw("<p class=\"damaged\">").words(&asked.damaged.join(", ")).raw(": <em>");
+        html.words(DAMAGED_TEXT).raw("</em></p>");
     }
     list(html, "look", &asked.items);
     list(html, "blockers", &asked.blockers);

@@ -347,7 +347,7 @@ pub(super) async fn package(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let row = find_handoff(&app, &name, query.run.as_deref()).await?;
-    let texts = app.engine.texts_of(std::slice::from_ref(&row)).await?;
+    let texts = app.engine.whole_texts_of(&row).await?;
     let content = row.package.and_then(|it| texts.content(it));
     let none = || not_found("no_package", format!("{} hands nothing over", row.no));
     let content = content.ok_or_else(none)?;

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
-use self::document::Run;
+use self::document::{Run, RunDetail};
 use super::answer::{Answer, OrderWord, Page, after, limit};
 use super::handoffs::document::refused;
 use super::names::{find_run, known_agent, story_key};
@@ -86,14 +86,14 @@ pub(super) async fn list(
 #[utoipa::path(get, path = "/api/v1/runs/{run}", operation_id = "getRun", tag = "runs",
     params(("run" = String, Path, description = "Its id, its number or its story's key")),
     responses(
-        (status = 200, body = Run, headers(("ETag" = String, description = "The run's version"))),
+        (status = 200, body = RunDetail, headers(("ETag" = String, description = "The run's version"))),
         ReadProblems))]
 pub(super) async fn get(
     State(app): State<Arc<App>>,
     Named(name): Named,
-) -> Result<Answer<Run>, Problem> {
+) -> Result<Answer<RunDetail>, Problem> {
     let row = find_run(&app, &name).await?;
-    Ok(Answer::new(Run::of(&app, &row).await?).at(row.version))
+    Ok(Answer::new(RunDetail::of(&app, &row).await?).at(row.version))
 }
 
 /// A run to begin.
