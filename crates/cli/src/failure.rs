@@ -318,8 +318,8 @@ impl Failure {
         json::print_pretty(&Node::map([
             ("success", Node::Bool(false)),
             ("code", Node::text(self.code())),
-            ("detail", Node::text(self.to_string())),
-            ("error", Node::text(self.to_string())),
+            ("detail", Node::text(show::pasted(&self.to_string()))),
+            ("error", Node::text(show::pasted(&self.to_string()))),
             ("problems", Node::List(details)),
         ]))
     }

@@ -42,7 +42,7 @@ pub(crate) async fn back_up(data: &Data, format: Format, to: &Path) -> Result<()
 
 /// Puts a copy in the place of the data. What was there is kept beside it.
 pub(crate) async fn restore(cli: &Cli, from: &Path, replace: bool) -> Result<(), Failure> {
-    let project = Project::find(cli.project.as_deref())?;
+    let project = Project::of(cli)?;
     let source = Source::open(from)?;
     let data = project.data_dir()?;
     if source.is_in(&data)? {
