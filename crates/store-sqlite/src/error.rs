@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use baton_core::shell::shell_word;
 use baton_files::FileError;
 use baton_store::{AppendError, StoreError, WriteFault};
 use rusqlite::types::Type;
@@ -63,9 +64,10 @@ pub enum OpenError {
     )]
     Older { path: PathBuf, marked: u64 },
     #[error(
-        "`{}` is not the database that was last open here. Nothing was changed; put the right one \
-         back, or move this one elsewhere and type `baton restore --replace FILE` with it",
-        path.display()
+        "`{}` is not the database that was last open here. Nothing was changed; type `baton restore \
+         --replace FILE` with a copy of the right one, or, to go on with this one, `mv {} {2}` and then \
+         `baton restore --replace {2}`",
+        path.display(), shell_path(path, ""), shell_path(path, ".other")
     )]
     Exchanged { path: PathBuf },
     #[error("`{}` has data; `baton restore --replace FILE` puts another database in its place", path.display())]
@@ -81,6 +83,11 @@ pub enum OpenError {
 }
 
 const RECOVER: &str = "type `baton recover` to save all that is whole into a new database";
+
+/// A path that can be pasted, with `ending` behind it.
+fn shell_path(path: &Path, ending: &str) -> String {
+    shell_word(&format!("{}{ending}", path.display()))
+}
 
 fn last_event(position: Option<u64>) -> String {
     position.map_or_else(String::new, |it| format!(" that went up to event {it}"))
