@@ -80,6 +80,10 @@ pub(crate) enum Failure {
          database"
     )]
     LostCopied { database: String, copy: String },
+    #[error("`{file}` {why}; name a file that `baton backup` wrote, or a folder with a `baton.db`")]
+    NoBackup { file: String, why: String },
+    #[error("`{file}` cannot be restored: {why}. Nothing was changed; name another backup")]
+    BadBackup { file: String, why: String },
     #[error("cannot open the data: {}", chain(.0))]
     Open(#[source] OpenError),
     #[error("cannot recover: {}", chain(.0))]
@@ -129,6 +133,9 @@ impl Failure {
             Failure::Document { error, .. } => FailureClass::new(REFUSED, error.code()),
             Failure::Broken { .. } | Failure::Unsound(_) => FailureClass::new(REFUSED, "broken"),
             Failure::Files(error) => class_of_file(error),
+            Failure::NoBackup { .. } | Failure::BadBackup { .. } => {
+                FailureClass::new(UNAVAILABLE, "bad_file")
+            }
             Failure::Io { source, .. } => FailureClass::of_disk(fault_of_io(source)),
             Failure::Open(OpenError::Unwritable { fault, .. }) => {
                 FailureClass::of_disk(Some(fault.clone()))
@@ -302,7 +309,7 @@ impl From<LockError> for Failure {
 }
 
 /// An error with all its causes: the person in front of a terminal is the operator too.
-fn chain(error: &dyn std::error::Error) -> String {
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

@@ -61,8 +61,9 @@ pub(crate) async fn restore(cli: &Cli, from: &Path, replace: bool) -> Result<(),
         )));
     }
     let staging = staging_in(data)?;
-    source.copy_into(staging.dir())?;
-    let verified = prove_and_begin_epoch(staging.dir()).await?;
+    source.copy_into(staging.dir(), data)?;
+    let proven = prove_and_begin_epoch(staging.dir()).await;
+    let verified = proven.map_err(|it| source.as_typed(it))?;
     let aside = exchange(data, &staging)
         .map_err(|error| Failure::Open(OpenError::Interrupted(error)))?
         .map(|it| data.path().join(it));

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "these are tests")]
 
 mod archive;
+mod away;
 mod beside;
 mod demo;
 mod documents;

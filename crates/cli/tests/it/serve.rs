@@ -15,7 +15,12 @@ pub(crate) struct Served {
 
 impl Project {
     pub(crate) fn serves(&self) -> Served {
+        self.serves_with(&[])
+    }
+
+    pub(crate) fn serves_with(&self, options: &[&str]) -> Served {
         let mut command = self.command(&["serve", "--listen", "127.0.0.1:0", "--no-runner"]);
+        command.args(options);
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let line = lines.next().unwrap().unwrap();
