@@ -2,6 +2,7 @@
 
 mod source;
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -204,7 +205,10 @@ fn nearest() -> Result<Dir, Failure> {
     let here = std::env::current_dir().map_err(|error| Failure::io("see this folder", error))?;
     for folder in here.ancestors() {
         // A folder above may be closed to this user, and those above that one open.
-        let Ok(dir) = Dir::open(folder) else { continue };
+        let dir = match Dir::open(folder) {
+            Err(error) if error.io_kind() == Some(ErrorKind::PermissionDenied) => continue,
+            dir => dir?,
+        };
         if dir.entry(FOLDER)?.is_some() {
             return Ok(dir);
         }

@@ -5,6 +5,7 @@ mod activity;
 mod connection;
 mod descriptors;
 mod rarely;
+mod spare;
 
 use std::io::{self, Write as _};
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
 use self::rarely::Rarely;
+use self::spare::Spare;
 use crate::limits::Limits;
 
 /// How long nothing is accepted after the system could not give us a connection.
@@ -40,6 +42,7 @@ pub(crate) async fn serve(
     let mut connections = JoinSet::new();
     let mut no_room = Rarely::default();
     let mut not_accepted = Rarely::default();
+    let mut spare = Spare::of(&listener);
     tokio::pin!(stop);
     loop {
         let accepted = tokio::select! {
@@ -75,7 +78,11 @@ pub(crate) async fn serve(
                     let error: &(dyn std::error::Error + 'static) = &error;
                     tracing::error!(error, n, "connections cannot be accepted");
                 }
-                tokio::time::sleep(PAUSE).await;
+                match spare.accept(&listener).await {
+                    Some(stream) => refuse(stream),
+                    None => tokio::time::sleep(PAUSE).await,
+                }
+                spare.fill(&listener);
             }
         }
     }

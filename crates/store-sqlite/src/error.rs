@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use baton_core::shell::shell_word;
-use baton_files::FileError;
+use baton_files::{Dir, FileError};
 use baton_store::{AppendError, StoreError, WriteFault};
 use rusqlite::types::Type;
 use rusqlite::{ErrorCode, Row};
@@ -74,6 +74,16 @@ pub enum OpenError {
     InTheWay { path: PathBuf },
     #[error("`{path}` cannot be opened: {fault}")]
     Unwritable { path: PathBuf, fault: WriteFault },
+    #[error(
+        "`{}` cannot be opened: this process has as many files open as it may; raise the limit with \
+         `ulimit -n`, or close some",
+        path.display()
+    )]
+    TooManyFiles {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
     #[error("`{path}` cannot be opened")]
     Sqlite {
         path: PathBuf,
@@ -162,7 +172,8 @@ impl OpenError {
             | OpenError::Missing { .. }
             | OpenError::Older { .. }
             | OpenError::Exchanged { .. }
-            | OpenError::InTheWay { .. } => None,
+            | OpenError::InTheWay { .. }
+            | OpenError::TooManyFiles { .. } => None,
         }
     }
 }
@@ -175,8 +186,23 @@ pub(crate) fn to_open(path: &Path) -> impl Fn(rusqlite::Error) -> OpenError {
             let damage = Damage::Pages;
             return OpenError::Damaged { path, damage, source: Some(Box::new(source)) };
         }
+        if source.sqlite_error_code() == Some(ErrorCode::CannotOpen)
+            && let Some(source) = no_descriptors(path.parent().unwrap_or(Path::new("")))
+        {
+            return OpenError::TooManyFiles { path, source };
+        }
         OpenError::Sqlite { path, source }
     }
+}
+
+/// SQLite does not say why it cannot open a file, and has closed the others again by then. So as
+/// many are opened as it needs for one connection.
+fn no_descriptors(dir: &Path) -> Option<io::Error> {
+    /// `ENFILE` and `EMFILE`, on every Unix.
+    const CODES: [i32; 2] = [23, 24];
+    let opened: Result<Vec<Dir>, FileError> = (0..4).map(|_| Dir::open(dir)).collect();
+    let Err(FileError::Io { source, .. }) = opened else { return None };
+    source.raw_os_error().is_some_and(|it| CODES.contains(&it)).then_some(source)
 }
 
 pub(crate) fn to_append(error: rusqlite::Error) -> AppendError {

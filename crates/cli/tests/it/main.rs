@@ -6,6 +6,8 @@ mod archive;
 mod away;
 mod beside;
 mod demo;
+#[cfg(unix)]
+mod descriptors;
 mod documents;
 mod files;
 mod finding;
