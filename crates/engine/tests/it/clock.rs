@@ -12,8 +12,8 @@ const DECADE: SignedDuration = SignedDuration::from_hours(10 * 366 * 24);
 
 #[tokio::test]
 async fn a_clock_that_jumps_disturbs_neither_the_work_nor_the_order_of_events() {
-    // From 2025 to 1965, to 1905 and back, and by hours to and fro.
-    let jumps = [DECADE * -6, DECADE * -12, HOUR, -HOUR, HOUR * -2];
+    // From 2025 to 1965, to 1905 and back, and by hours.
+    let jumps = [DECADE * -6, DECADE * -12, -HOUR, HOUR * -2];
     for backend in Backend::ALL {
         for jump in jumps {
             let world = backend.world().await;
@@ -41,7 +41,10 @@ async fn a_clock_that_jumps_disturbs_neither_the_work_nor_the_order_of_events() 
 /// Positions and versions count up, whatever the times say.
 async fn in_order(world: &World) {
     let filter = EventFilter { after: Position(0), run: None, limit: 0 };
-    let events = world.store.events(&filter).await.unwrap();
+    let events = match world.store.events(&filter).await {
+        Ok(events) => events,
+        Err(error) => panic!("{error}"),
+    };
     assert!(events.is_sorted_by(|a, b| a.position < b.position));
     for run in [world.run("s1").await, world.run("s2").await] {
         let versions = events.iter().filter(|it| it.run == run.run.id).map(|it| it.version.0);
