@@ -80,6 +80,12 @@ pub(crate) enum Failure {
          database"
     )]
     LostCopied { database: String, copy: String },
+    #[error(
+        "there is no database at `{database}`, where `--data` says, and this project has one in {own}: \
+         leave `--data` out to use that, type `baton restore {own}` to go on with a copy of it, or \
+         `baton init --new-data` to begin with an empty database"
+    )]
+    NotThere { database: String, own: String },
     #[error("`{file}` {why}; name a file that `baton backup` wrote, or a folder with a `baton.db`")]
     NoBackup { file: String, why: String },
     #[error("`{file}` cannot be restored: {why}. Nothing was changed; name another backup")]
@@ -150,6 +156,7 @@ impl Failure {
             | Failure::Server { .. }
             | Failure::LostData { .. }
             | Failure::LostCopied { .. }
+            | Failure::NotThere { .. }
             | Failure::Recover(_)
             | Failure::Serve(_) => FailureClass::new(UNAVAILABLE, "unavailable"),
         }

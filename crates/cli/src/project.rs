@@ -14,7 +14,7 @@ use baton_core::workflow::Workflow;
 use baton_engine::{Catalog, Entry};
 use baton_files::{Dir, FileError, Mode};
 use baton_http::api::ProfileWord;
-use baton_store_sqlite::{CommandContext, DataOption};
+use baton_store_sqlite::{CommandContext, DATABASE_FILE, DataOption};
 use baton_wire::agent_file::{self, AgentFile};
 use baton_wire::file_problem::FileProblem;
 use baton_wire::project_file::{self, ProjectFile};
@@ -87,6 +87,14 @@ impl Project {
             project.data = Some(data.clone());
         }
         Ok(project)
+    }
+
+    /// The folder with the project's own database, where `--data` names another.
+    pub(crate) fn data_instead_of_named(&self) -> Option<PathBuf> {
+        self.data.as_ref()?;
+        let own = self.dir.subdir(Path::new(FOLDER).join(self.data_folder())).ok()?;
+        let database = own.entry(DATABASE_FILE).ok()??;
+        (database.n_bytes > 0).then(|| own.path().to_owned())
     }
 
     /// How an operator names this data on a command line.

@@ -54,7 +54,8 @@ pub(crate) async fn restore(cli: &Cli, from: &Path, replace: bool) -> Result<(),
     let lock = lock(&data).await?;
     let data = lock.dir();
     finish_interrupted(data)?;
-    if data.entry(DATABASE_FILE)?.is_some() && !replace {
+    // What is said to be gone may be an empty file.
+    if data.entry(DATABASE_FILE)?.is_some_and(|it| it.n_bytes > 0) && !replace {
         return Err(Failure::Conflict(format!(
             "`{}` has data already; `--replace` puts it aside",
             project.root.display()

@@ -76,7 +76,7 @@ async fn look_at_data(
     let place = project.data().display().to_string();
     // What keeps the folder from being opened is said where the data is.
     if let Ok(folder) = &folder {
-        left_over::look(folder, findings)?;
+        left_over::look(&project, folder, findings)?;
     }
     let data = match Data::open(project).await {
         Ok(data) => data,

@@ -22,11 +22,15 @@ fn a_project_folder_that_was_deleted_leaves_a_copy_beside_the_project() {
     assert_eq!(server.stop(), Some(0));
     let commands = typed(&text);
     assert_eq!(commands.len(), 2, "{text}");
-    for command in &commands {
-        paste(Path::new("/"), command);
-    }
+    paste(Path::new("/"), &commands[0]);
+    let said = parent.run(&["status", "--project", "shop"]);
+    assert_eq!(said.code, 5, "{said:?}");
+    assert!(said.stderr.contains("/shop-baton-rescued-1 --project shop`"), "{said:?}");
+    paste(Path::new("/"), &commands[1]);
     let stories = parent.ok(&["story", "list", "--project", "shop"]);
     assert!(stories.contains("s2") && !stories.contains("s3"), "{stories}");
+    let found = parent.run(&["doctor", "--project", "shop"]);
+    assert!(found.stdout.contains("shop-baton-rescued-1: what a server saved"), "{found:?}");
 }
 
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
@@ -122,6 +126,30 @@ fn data_elsewhere_is_refused_and_recovered_where_it_is() {
 }
 
 #[test]
+fn data_that_is_not_where_was_typed_is_not_begun_there() {
+    let project = Project::started();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let data = elsewhere.path().to_str().unwrap();
+    let said = project.run(&["status", "--data", data]);
+    assert_eq!(said.code, 5, "{said:?}");
+    assert!(said.stderr.contains("leave `--data` out to use that"), "{said:?}");
+    paste(project.path(), &typed(&said.stderr)[0]);
+    assert!(project.ok(&["status", "--data", data]).contains("s1"));
+}
+
+#[test]
+fn an_emptied_database_is_replaced_by_its_copy_as_the_message_says() {
+    let project = Project::started();
+    project.ok(&["backup", "whole.db"]);
+    project.ok(&["restore", "--replace", "whole.db"]);
+    fs::write(project.path().join(".baton/data/baton.db"), "").unwrap();
+    let said = project.run(&["status"]);
+    assert_eq!(said.code, 5, "{said:?}");
+    paste(project.path(), &typed(&said.stderr)[0]);
+    assert!(project.ok(&["status"]).contains("s1"));
+}
+
+#[test]
 fn a_server_names_its_data_in_what_it_says_to_type() {
     let project = Project::new();
     let elsewhere = tempfile::tempdir().unwrap();
@@ -131,6 +159,8 @@ fn a_server_names_its_data_in_what_it_says_to_type() {
     fs::remove_file(data.join("baton.db")).unwrap();
     let text = not_ready(&server, "then type `baton restore ");
     assert_eq!(server.stop(), Some(0));
+    let said = project.run(&["status", "--data", data.to_str().unwrap()]);
+    assert_eq!(typed(&said.stderr).len(), 2, "a copy is named: {said:?}");
     paste(Path::new("/"), &typed(&text)[0]);
     let stories = project.ok(&["story", "list", "--data", data.to_str().unwrap()]);
     assert!(stories.contains("s1"), "{stories}");
