@@ -82,6 +82,7 @@ pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
     instance: Uuid,
+    engine: Arc<Engine>,
     router: Router,
     live: Arc<Live>,
     limits: Limits,
@@ -141,8 +142,8 @@ impl Server {
         let live = Arc::new(Live::new(engine.clone()));
         let instance = Uuid::from_bytes(SystemClock.nonce());
         let heavy = HeavyPool::start(&limits).map_err(failed)?;
-        let router = router(engine, origins, instance, live.clone(), heavy, &limits);
-        Ok(Self { listener, address, instance, router, live, limits })
+        let router = router(engine.clone(), origins, instance, live.clone(), heavy, &limits);
+        Ok(Self { listener, address, instance, engine, router, live, limits })
     }
 
     /// What its answers have as [`api::INSTANCE`].
@@ -157,7 +158,7 @@ impl Server {
     /// Serves until `stop` is done and the requests under way are answered. Streams of events end
     /// then, and come back to the next server with the last id they heard.
     pub async fn run(self, stop: impl Future<Output = ()> + Send + 'static) -> io::Result<()> {
-        let Self { listener, router, live, limits, .. } = self;
+        let Self { listener, engine, router, live, limits, .. } = self;
         let (stopped, overdue) = oneshot::channel();
         let ends = live.clone();
         let stop = async move {
@@ -166,7 +167,7 @@ impl Server {
             // Nobody waits for it any more where everything has ended already.
             let _ = stopped.send(());
         };
-        let serving = serve::serve(listener, router, limits, stop);
+        let serving = serve::serve(listener, router, limits, engine.clock(), stop);
         let overdue = async {
             match overdue.await {
                 Ok(()) => tokio::time::sleep(MOST_FAREWELL).await,

@@ -28,7 +28,8 @@ impl SqliteStore {
         judge::judge_contents(&connection, &path, &judgement)?;
         migrate::migrate(&mut connection, &path, migrate::MIGRATIONS)?;
         let readers = Readers::open_with(|| connect::reading_frozen(&path))?;
-        let guard = Arc::new(WriteGuard::refusing(dir.path(), fault));
+        let guard =
+            Arc::new(WriteGuard::refusing(dir.again()?, path.parent().unwrap_or(&path), fault));
         let writer = Writer::start(connection, None, guard.clone())
             .map_err(|source| OpenError::File { path: path.clone(), source })?;
         Ok(Self::over(readers, guard, None, writer, path))

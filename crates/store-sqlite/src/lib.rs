@@ -16,6 +16,7 @@ mod columns;
 mod connect;
 mod contents;
 mod cursors;
+mod data_loss;
 mod definitions;
 mod due;
 mod error;
@@ -82,13 +83,14 @@ use crate::watch::{Watcher, WriteGuard};
 use crate::writer::Writer;
 
 pub use beside::Beside;
+pub use data_loss::{CommandContext, DataOption};
 pub use error::{Damage, OpenError, fault_of_io};
 pub use exchange::{
     ASIDE_PREFIX, ExchangeError, Interrupted, STAGING_PREFIX, exchange, finish_interrupted,
 };
 pub use hold::{HeldEvent, Hold, RunClue};
 pub use lock::{DataLock, LockError, read_note};
-pub use rescue::RESCUED_PREFIX;
+pub use rescue::{RESCUED_PREFIX, rescued_beside};
 pub use salvage::{ImageKind, LastMark, SalvagedEvent, SalvagedRow, Trust, Wreck};
 pub use transplant::{Transplant, TransplantedRun};
 
@@ -138,7 +140,7 @@ impl SqliteStore {
         outlines::bring_up_to_date(&mut connection, &path)?;
         let marker = Marker::start(dir.again()?, &mut connection, &judgement)?;
         let readers = Readers::open(&path)?;
-        let guard = Arc::new(WriteGuard::of(dir.path()));
+        let guard = Arc::new(WriteGuard::of(dir.again()?, path.parent().unwrap_or(&path)));
         let failed = |source| OpenError::File { path: path.clone(), source };
         let writer = Writer::start(connection, Some(marker), guard.clone()).map_err(failed)?;
         let watching = connect::reading(&path)?;
@@ -166,9 +168,9 @@ impl SqliteStore {
     }
 
     /// If the files are deleted or replaced from now on, all that they held is copied into a new
-    /// folder of the data directory; [`Store::write_fault`] then says where.
-    pub fn rescue_when_lost(&self) {
-        self.guard.rescue_when_lost();
+    /// folder; [`Store::write_fault`] then says where, and what to type in this context.
+    pub fn rescue_when_lost(&self, context: CommandContext) {
+        self.guard.rescue_when_lost(context);
     }
 
     /// Begins another epoch, for a copy that takes the place of what subscribers have heard of.

@@ -42,7 +42,7 @@ pub(crate) async fn back_up(data: &Data, format: Format, to: &Path) -> Result<()
 
 /// Puts a copy in the place of the data. What was there is kept beside it.
 pub(crate) async fn restore(cli: &Cli, from: &Path, replace: bool) -> Result<(), Failure> {
-    let project = Project::find(cli.project.as_deref())?;
+    let project = Project::of(cli)?;
     let source = Source::open(from)?;
     let data = project.data_dir()?;
     if source.is_in(&data)? {
@@ -54,15 +54,17 @@ pub(crate) async fn restore(cli: &Cli, from: &Path, replace: bool) -> Result<(),
     let lock = lock(&data).await?;
     let data = lock.dir();
     finish_interrupted(data)?;
-    if data.entry(DATABASE_FILE)?.is_some() && !replace {
+    // What is said to be gone may be an empty file.
+    if data.entry(DATABASE_FILE)?.is_some_and(|it| it.n_bytes > 0) && !replace {
         return Err(Failure::Conflict(format!(
             "`{}` has data already; `--replace` puts it aside",
             project.root.display()
         )));
     }
     let staging = staging_in(data)?;
-    source.copy_into(staging.dir())?;
-    let verified = prove_and_begin_epoch(staging.dir()).await?;
+    source.copy_into(staging.dir(), data)?;
+    let proven = prove_and_begin_epoch(staging.dir()).await;
+    let verified = proven.map_err(|it| source.as_typed(it))?;
     let aside = exchange(data, &staging)
         .map_err(|error| Failure::Open(OpenError::Interrupted(error)))?
         .map(|it| data.path().join(it));

@@ -27,7 +27,7 @@ const REPORT_TEXT: &str = "report.txt";
 const REPORT_JSON: &str = "report.json";
 
 pub(crate) async fn run(cli: &Cli, args: &Recover) -> Result<(), Failure> {
-    let project = Project::find(cli.project.as_deref())?;
+    let project = Project::of(cli)?;
     // Also of a folder that was put aside: whoever has the data may be putting it back.
     let lock = lock(&project.data_dir()?).await?;
     finish_interrupted(lock.dir())?;

@@ -3,9 +3,12 @@
 #![expect(clippy::unwrap_used, reason = "these are tests")]
 
 mod archive;
+mod away;
 mod beside;
 mod damaged_texts;
 mod demo;
+#[cfg(unix)]
+mod descriptors;
 mod documents;
 mod files;
 mod finding;
