@@ -53,14 +53,14 @@ impl Api {
         let principal = principal(cli)?;
         let format = cli.format();
         if let Some(server) = Server::named(cli)? {
-            let project = match Project::find(cli.project.as_deref()) {
+            let project = match Project::of(cli) {
                 Ok(project) => Some(Box::new(project)),
                 Err(Failure::NotFound(_)) if cli.project.is_none() => None,
                 Err(failure) => return Err(failure),
             };
             return Ok(Self { way: Way::Served { server, project }, principal, format });
         }
-        let project = Project::find(cli.project.as_deref())?;
+        let project = Project::of(cli)?;
         match holder(&project.data_dir()?).await? {
             Holder::Us(lock) => {
                 let session = Session::of(project, lock, cli.command.purpose()).await?;
@@ -78,7 +78,7 @@ impl Api {
     pub(crate) async fn served(cli: &Cli) -> Result<Self, Failure> {
         let server = match Server::named(cli)? {
             Some(server) => server,
-            None => match holder(&Project::find(cli.project.as_deref())?.data_dir()?).await? {
+            None => match holder(&Project::of(cli)?.data_dir()?).await? {
                 Holder::Us(_) => return Err(Failure::NoServer),
                 Holder::Server(server) => server,
             },

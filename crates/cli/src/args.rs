@@ -24,6 +24,9 @@ pub(crate) struct Cli {
     /// The project's folder; by default the nearest one above that has a `.baton` folder
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) project: Option<PathBuf>,
+    /// Where the data is [default: `.baton/data` of the project]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
     /// Ask the server there [default: BATON_URL, else the one that has the project's data, else none]
     #[arg(long, global = true, value_name = "URL")]
     pub(crate) server: Option<String>,
@@ -125,9 +128,6 @@ pub(crate) struct Serve {
     /// Where to listen; port 0 picks a free one
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:4180")]
     pub(crate) listen: SocketAddr,
-    /// Where the data is [default: `.baton/data` of the project]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) data: Option<PathBuf>,
     /// Start no agents: whoever wants to work comes by itself (there is no runner yet, so none is ever started)
     #[arg(long)]
     pub(crate) no_runner: bool,

@@ -65,13 +65,13 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
             Ok(())
         }
         Command::Backup { file } => {
-            let data = Data::open(Project::find(cli.project.as_deref())?).await?;
+            let data = Data::open(Project::of(&cli)?).await?;
             let result = backup::back_up(&data, cli.format(), file).await;
             data.close().await;
             result
         }
         Command::Verify => {
-            let project = Project::find(cli.project.as_deref())?;
+            let project = Project::of(&cli)?;
             verify::run(&project, cli.format()).await
         }
         Command::Status

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use baton_core::document::Node;
 use baton_core::names::NameError;
 use baton_core::problem::Problem;
+use baton_core::shell::shell_word;
 use baton_engine::{EngineError, ErrorClass, Verified};
 use baton_files::FileError;
 use baton_http::ServeError;
@@ -80,7 +81,19 @@ pub(crate) enum Failure {
          database"
     )]
     LostCopied { database: String, copy: String },
-    #[error("`{file}` cannot be restored, and nothing was changed: {why}")]
+    #[error(
+        "there is no database at `{database}`, where `--data` says, and this project has one in {own}: \
+         leave `--data` out to use that, type `baton restore {own}` to go on with a copy of it, or \
+         `baton init --new-data` to begin with an empty database"
+    )]
+    NotThere { database: String, own: String },
+    #[error("`{file}` {why}; name a file that `baton backup` wrote, or a folder with a `baton.db`")]
+    NoBackup { file: String, why: String },
+    #[error(
+        "`{file}` cannot be restored: {why}. Nothing was changed; name another backup, or type \
+         `baton recover --from {}` to save what is whole in this one",
+        shell_word(file)
+    )]
     BadBackup { file: String, why: String },
     #[error("cannot open the data: {}", chain(.0))]
     Open(#[source] OpenError),
@@ -112,208 +125,81 @@ impl Failure {
         self
     }
 
-    fn exit_code(&self) -> u8 {
+    /// How it is told to programs: one row for each way to fail.
+    fn class(&self) -> FailureClass<'_> {
         match self {
-            Failure::Refused { problem, .. } => match problem.status {
-                StatusCode::BAD_REQUEST => USAGE,
-                StatusCode::NOT_FOUND => NOT_FOUND,
-                StatusCode::CONFLICT | StatusCode::PRECONDITION_FAILED => CONFLICT,
-                StatusCode::SERVICE_UNAVAILABLE => UNAVAILABLE,
-                _ => REFUSED,
-            },
-            Failure::Engine(error) => match error.class() {
-                ErrorClass::Malformed => USAGE,
-                ErrorClass::Unacceptable => REFUSED,
-                ErrorClass::NotFound => NOT_FOUND,
-                ErrorClass::Conflict | ErrorClass::Outdated => CONFLICT,
-                ErrorClass::Unavailable => UNAVAILABLE,
-            },
-            Failure::Name(_) | Failure::Usage(_) | Failure::Payload(_) => USAGE,
-            Failure::NotFound(_) => NOT_FOUND,
-            Failure::Conflict(_) => CONFLICT,
-            Failure::File { .. }
-            | Failure::Check { .. }
-            | Failure::Document { .. }
-            | Failure::Broken { .. }
-            | Failure::Unsound(_) => REFUSED,
-            Failure::Files(error) => match **error {
-                FileError::NotFound { .. } => NOT_FOUND,
-                FileError::Exists { .. } => CONFLICT,
-                FileError::Link { .. }
-                | FileError::WrongKind { .. }
-                | FileError::HardLink { .. }
-                | FileError::Outside { .. }
-                | FileError::Exchanged { .. }
-                | FileError::TooLarge { .. }
-                | FileError::NotText { .. }
-                | FileError::Io { .. } => UNAVAILABLE,
-            },
-            Failure::Io { .. }
-            | Failure::Busy { .. }
-            | Failure::Served { .. }
-            | Failure::NoServer
-            | Failure::Server { .. }
-            | Failure::LostData { .. }
-            | Failure::LostCopied { .. }
-            | Failure::BadBackup { .. }
-            | Failure::Open(_)
-            | Failure::Recover(_)
-            | Failure::Store(_)
-            | Failure::Serve(_) => UNAVAILABLE,
-        }
-    }
-
-    pub(crate) fn code(&self) -> &str {
-        match self {
-            Failure::Refused { problem, .. } => &problem.code,
-            Failure::Engine(error) => error.code(),
-            Failure::Payload(error) => error.code(),
-            Failure::Name(_) | Failure::Usage(_) => "usage",
-            Failure::NotFound(_) => "not_found",
-            Failure::Conflict(_) => "conflict",
-            Failure::File { .. } | Failure::Check { .. } => "bad_file",
-            Failure::Document { error, .. } => error.code(),
-            Failure::Broken { .. } | Failure::Unsound(_) => "broken",
-            Failure::Files(error) => match **error {
-                FileError::NotFound { .. } => "not_found",
-                FileError::Exists { .. } => "conflict",
-                FileError::Link { .. }
-                | FileError::WrongKind { .. }
-                | FileError::HardLink { .. }
-                | FileError::Outside { .. }
-                | FileError::Exchanged { .. }
-                | FileError::TooLarge { .. }
-                | FileError::NotText { .. } => "bad_file",
-                FileError::Io { .. } => fault_code(self.write_fault()),
-            },
-            Failure::Store(error) => error.code(),
-            Failure::Open(_) | Failure::Io { .. } => fault_code(self.write_fault()),
+            Failure::Refused { problem, .. } => {
+                FailureClass::new(exit_of_status(problem.status), &problem.code)
+            }
+            Failure::Engine(error @ EngineError::Store(source)) => {
+                FailureClass::new(exit_of_class(error.class()), error.code())
+                    .because_of(store_fault(source))
+            }
+            Failure::Engine(error) => FailureClass::new(exit_of_class(error.class()), error.code()),
+            Failure::Name(_) | Failure::Usage(_) => FailureClass::new(USAGE, "usage"),
+            Failure::Payload(error) => FailureClass::new(USAGE, error.code()),
+            Failure::NotFound(_) => FailureClass::new(NOT_FOUND, "not_found"),
+            Failure::Conflict(_) => FailureClass::new(CONFLICT, "conflict"),
+            Failure::File { .. } | Failure::Check { .. } => FailureClass::new(REFUSED, "bad_file"),
+            Failure::Document { error, .. } => FailureClass::new(REFUSED, error.code()),
+            Failure::Broken { .. } | Failure::Unsound(_) => FailureClass::new(REFUSED, "broken"),
+            Failure::Files(error) => class_of_file(error),
+            Failure::NoBackup { .. } | Failure::BadBackup { .. } => {
+                FailureClass::new(UNAVAILABLE, "bad_file")
+            }
+            Failure::Io { source, .. } => FailureClass::of_disk(fault_of_io(source)),
+            Failure::Open(OpenError::Unwritable { fault, .. }) => {
+                FailureClass::of_disk(Some(fault.clone()))
+            }
+            Failure::Open(_) => FailureClass::of_disk(None),
+            Failure::Store(error) => {
+                FailureClass::new(UNAVAILABLE, error.code()).because_of(store_fault(error))
+            }
             Failure::Busy { .. }
             | Failure::Served { .. }
             | Failure::NoServer
             | Failure::Server { .. }
             | Failure::LostData { .. }
             | Failure::LostCopied { .. }
-            | Failure::BadBackup { .. }
+            | Failure::NotThere { .. }
             | Failure::Recover(_)
-            | Failure::Serve(_) => "unavailable",
+            | Failure::Serve(_) => FailureClass::new(UNAVAILABLE, "unavailable"),
         }
+    }
+
+    pub(crate) fn code(&self) -> &str {
+        self.class().code
     }
 
     /// What keeps the disk from being written, where that is the reason.
     pub(crate) fn write_fault(&self) -> Option<WriteFault> {
-        match self {
-            Failure::Store(StoreError::Unwritable(fault))
-            | Failure::Engine(EngineError::Store(StoreError::Unwritable(fault)))
-            | Failure::Open(OpenError::Unwritable { fault, .. }) => Some(fault.clone()),
-            Failure::Io { source, .. } => fault_of_io(source),
-            Failure::Files(error) => match &**error {
-                FileError::Io { source, .. } => fault_of_io(source),
-                FileError::NotFound { .. }
-                | FileError::Exists { .. }
-                | FileError::Link { .. }
-                | FileError::WrongKind { .. }
-                | FileError::HardLink { .. }
-                | FileError::Outside { .. }
-                | FileError::Exchanged { .. }
-                | FileError::TooLarge { .. }
-                | FileError::NotText { .. } => None,
-            },
-            Failure::Open(_)
-            | Failure::Store(_)
-            | Failure::Engine(_)
-            | Failure::Refused { .. }
-            | Failure::Name(_)
-            | Failure::Usage(_)
-            | Failure::NotFound(_)
-            | Failure::Conflict(_)
-            | Failure::Payload(_)
-            | Failure::Document { .. }
-            | Failure::File { .. }
-            | Failure::Check { .. }
-            | Failure::Broken { .. }
-            | Failure::Unsound(_)
-            | Failure::Busy { .. }
-            | Failure::Served { .. }
-            | Failure::NoServer
-            | Failure::Server { .. }
-            | Failure::LostData { .. }
-            | Failure::LostCopied { .. }
-            | Failure::BadBackup { .. }
-            | Failure::Recover(_)
-            | Failure::Serve(_) => None,
-        }
+        self.class().fault
     }
 
-    /// Each problem with a line of its own.
+    /// Each problem with a line of its own. Most failures have none.
     fn details(&self) -> Vec<String> {
-        match self {
-            Failure::Check { problems, .. } => problems.iter().map(ToString::to_string).collect(),
-            Failure::File { problems, .. } => problems.iter().map(ToString::to_string).collect(),
-            Failure::Unsound(verified) => {
-                let more = (verified.n_more > 0).then(|| format!("and {} more", verified.n_more));
-                verified.problems.iter().cloned().chain(more).collect()
-            }
-            Failure::Refused { problem, .. } => {
-                let line = |it: &Broken| format!("{}: {} [{}]", it.path, it.message, it.rule);
-                problem.problems.iter().map(line).collect()
-            }
-            Failure::Engine(_)
-            | Failure::Name(_)
-            | Failure::Usage(_)
-            | Failure::NotFound(_)
-            | Failure::Conflict(_)
-            | Failure::Payload(_)
-            | Failure::Document { .. }
-            | Failure::Broken { .. }
-            | Failure::Files(_)
-            | Failure::Io { .. }
-            | Failure::Busy { .. }
-            | Failure::Served { .. }
-            | Failure::NoServer
-            | Failure::Server { .. }
-            | Failure::LostData { .. }
-            | Failure::LostCopied { .. }
-            | Failure::BadBackup { .. }
-            | Failure::Open(_)
-            | Failure::Recover(_)
-            | Failure::Store(_)
-            | Failure::Serve(_) => Vec::new(),
+        if let Failure::Check { problems, .. } = self {
+            return problems.iter().map(ToString::to_string).collect();
         }
+        if let Failure::File { problems, .. } = self {
+            return problems.iter().map(ToString::to_string).collect();
+        }
+        if let Failure::Unsound(verified) = self {
+            let more = (verified.n_more > 0).then(|| format!("and {} more", verified.n_more));
+            return verified.problems.iter().cloned().chain(more).collect();
+        }
+        if let Failure::Refused { problem, .. } = self {
+            let line = |it: &Broken| format!("{}: {} [{}]", it.path, it.message, it.rule);
+            return problem.problems.iter().map(line).collect();
+        }
+        Vec::new()
     }
 
     /// What would pass, where a contract was not kept.
     fn skeleton(&self) -> Option<String> {
-        match self {
-            Failure::Refused { problem, format, .. } => {
-                let skeleton = json::parse(problem.skeleton.as_ref()?.get()).ok()?;
-                Some(formats::encode(&skeleton, *format).trim_end().to_owned())
-            }
-            Failure::Engine(_)
-            | Failure::Name(_)
-            | Failure::Usage(_)
-            | Failure::NotFound(_)
-            | Failure::Conflict(_)
-            | Failure::Payload(_)
-            | Failure::Document { .. }
-            | Failure::File { .. }
-            | Failure::Check { .. }
-            | Failure::Broken { .. }
-            | Failure::Files(_)
-            | Failure::Unsound(_)
-            | Failure::Io { .. }
-            | Failure::Busy { .. }
-            | Failure::Served { .. }
-            | Failure::NoServer
-            | Failure::Server { .. }
-            | Failure::LostData { .. }
-            | Failure::LostCopied { .. }
-            | Failure::BadBackup { .. }
-            | Failure::Open(_)
-            | Failure::Recover(_)
-            | Failure::Store(_)
-            | Failure::Serve(_) => None,
-        }
+        let Failure::Refused { problem, format, .. } = self else { return None };
+        let skeleton = json::parse(problem.skeleton.as_ref()?.get()).ok()?;
+        Some(formats::encode(&skeleton, *format).trim_end().to_owned())
     }
 
     /// The API's own problem, or one that looks like it.
@@ -325,14 +211,75 @@ impl Failure {
         json::print_pretty(&Node::map([
             ("success", Node::Bool(false)),
             ("code", Node::text(self.code())),
-            ("detail", Node::text(self.to_string())),
-            ("error", Node::text(self.to_string())),
+            ("detail", Node::text(show::pasted(&self.to_string()))),
+            ("error", Node::text(show::pasted(&self.to_string()))),
             ("problems", Node::List(details)),
         ]))
     }
 }
 
-fn fault_code(fault: Option<WriteFault>) -> &'static str {
+/// What programs see of a failure.
+struct FailureClass<'a> {
+    exit_code: u8,
+    code: &'a str,
+    fault: Option<WriteFault>,
+}
+
+impl<'a> FailureClass<'a> {
+    fn new(exit_code: u8, code: &'a str) -> Self {
+        Self { exit_code, code, fault: None }
+    }
+
+    fn because_of(self, fault: Option<WriteFault>) -> Self {
+        Self { fault, ..self }
+    }
+
+    /// Something could not be read or written, for a reason that may have a name.
+    fn of_disk(fault: Option<WriteFault>) -> Self {
+        Self::new(UNAVAILABLE, fault_code(fault.as_ref())).because_of(fault)
+    }
+}
+
+fn class_of_file(error: &FileError) -> FailureClass<'static> {
+    match error {
+        FileError::NotFound { .. } => FailureClass::new(NOT_FOUND, "not_found"),
+        FileError::Exists { .. } => FailureClass::new(CONFLICT, "conflict"),
+        FileError::Link { .. }
+        | FileError::WrongKind { .. }
+        | FileError::HardLink { .. }
+        | FileError::Outside { .. }
+        | FileError::Exchanged { .. }
+        | FileError::TooLarge { .. }
+        | FileError::NotText { .. } => FailureClass::new(UNAVAILABLE, "bad_file"),
+        FileError::Io { source, .. } => FailureClass::of_disk(fault_of_io(source)),
+    }
+}
+
+fn exit_of_status(status: StatusCode) -> u8 {
+    match status {
+        StatusCode::BAD_REQUEST => USAGE,
+        StatusCode::NOT_FOUND => NOT_FOUND,
+        StatusCode::CONFLICT | StatusCode::PRECONDITION_FAILED => CONFLICT,
+        StatusCode::SERVICE_UNAVAILABLE => UNAVAILABLE,
+        _ => REFUSED,
+    }
+}
+
+fn exit_of_class(class: ErrorClass) -> u8 {
+    match class {
+        ErrorClass::Malformed => USAGE,
+        ErrorClass::Unacceptable => REFUSED,
+        ErrorClass::NotFound => NOT_FOUND,
+        ErrorClass::Conflict | ErrorClass::Outdated => CONFLICT,
+        ErrorClass::Unavailable => UNAVAILABLE,
+    }
+}
+
+fn store_fault(error: &StoreError) -> Option<WriteFault> {
+    if let StoreError::Unwritable(fault) = error { Some(fault.clone()) } else { None }
+}
+
+fn fault_code(fault: Option<&WriteFault>) -> &'static str {
     match fault {
         Some(WriteFault::DiskFull) => "disk_full",
         Some(WriteFault::ReadOnly) => "read_only",
@@ -352,7 +299,7 @@ pub(crate) fn report(failure: &Failure, format: Format) -> ExitCode {
         }
         Format::Json => anstream::eprintln!("{}", failure.document()),
     }
-    ExitCode::from(failure.exit_code())
+    ExitCode::from(failure.class().exit_code)
 }
 
 impl From<FileError> for Failure {
@@ -374,7 +321,7 @@ impl From<LockError> for Failure {
 }
 
 /// An error with all its causes: the person in front of a terminal is the operator too.
-fn chain(error: &dyn std::error::Error) -> String {
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
@@ -382,4 +329,50 @@ fn chain(error: &dyn std::error::Error) -> String {
         cause = error.source();
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Error, ErrorKind};
+
+    use super::*;
+
+    #[test]
+    fn every_failure_has_its_exit_code_and_its_word() {
+        let io = |kind: ErrorKind| Failure::io("read `x`", Error::from(kind));
+        let file = |error: FileError| Failure::from(error);
+        let path = || std::path::PathBuf::from("x");
+        let text = || "x".to_owned();
+        let full = || StoreError::Unwritable(WriteFault::DiskFull);
+        for (failure, exit_code, code, fault) in [
+            (Failure::Usage(text()), 2, "usage", None),
+            (Failure::NotFound(text()), 3, "not_found", None),
+            (Failure::Conflict(text()), 4, "conflict", None),
+            (Failure::Broken { what: text() }, 1, "broken", None),
+            (Failure::File { file: text(), problems: Vec::new() }, 1, "bad_file", None),
+            (Failure::Unsound(Box::default()), 1, "broken", None),
+            (Failure::NoServer, 5, "unavailable", None),
+            (Failure::Busy { by: text() }, 5, "unavailable", None),
+            (Failure::Store(StoreError::Closed), 5, "unavailable", None),
+            (Failure::Store(full()), 5, "disk_full", Some(WriteFault::DiskFull)),
+            (Failure::Engine(full().into()), 5, "disk_full", Some(WriteFault::DiskFull)),
+            (io(ErrorKind::NotFound), 5, "unavailable", None),
+            (io(ErrorKind::StorageFull), 5, "disk_full", Some(WriteFault::DiskFull)),
+            (io(ErrorKind::PermissionDenied), 5, "read_only", Some(WriteFault::ReadOnly)),
+            (file(FileError::NotFound { path: path() }), 3, "not_found", None),
+            (file(FileError::Exists { path: path() }), 4, "conflict", None),
+            (file(FileError::NotText { path: path() }), 5, "bad_file", None),
+            (Failure::Open(OpenError::NotOurs { path: path() }), 5, "unavailable", None),
+            (
+                Failure::Open(OpenError::Unwritable { path: path(), fault: WriteFault::ReadOnly }),
+                5,
+                "read_only",
+                Some(WriteFault::ReadOnly),
+            ),
+        ] {
+            let class = failure.class();
+            let found = (class.exit_code, class.code, class.fault.clone());
+            assert_eq!(found, (exit_code, code, fault), "{failure:?}");
+        }
+    }
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use baton_core::shell::shell_word;
 use baton_engine::ARCHIVED_PROJECT;
 use baton_files::{Dir, FileError};
-use baton_store_sqlite::{ASIDE_PREFIX, DATABASE_FILE, RESCUED_PREFIX};
+use baton_store_sqlite::{ASIDE_PREFIX, DATABASE_FILE, RESCUED_PREFIX, rescued_beside};
 use uuid::Uuid;
 
 use crate::failure::Failure;
@@ -20,9 +20,13 @@ pub(crate) fn refuse(project: &Project, data: &Dir) -> Result<(), Failure> {
         return Ok(());
     }
     let database = data.path().join(DATABASE_FILE).display().to_string();
-    if let Some(copy) = copy_in(data)? {
+    if let Some(copy) = copy_in(data)?.or_else(|| copy_beside(project)) {
         let copy = shell_word(&copy.display().to_string());
         return Err(Failure::LostCopied { database, copy });
+    }
+    if let Some(own) = project.data_instead_of_named() {
+        let own = shell_word(&own.display().to_string());
+        return Err(Failure::NotThere { database, own });
     }
     match archive_of(project) {
         Ok(Some(archive)) => Err(Failure::LostData { database, archive }),
@@ -40,6 +44,22 @@ fn copy_in(data: &Dir) -> Result<Option<PathBuf>, FileError> {
     let mut copies = data.list()?.into_iter().filter(|(name, it)| it.is_folder() && is_copy(name));
     // Rescued ones come after those that were put aside, and are newer than the data was.
     Ok(copies.next_back().map(|(name, _)| data.path().join(name)))
+}
+
+fn copy_beside(project: &Project) -> Option<PathBuf> {
+    copies_beside(project).pop()
+}
+
+/// The copies beside the project: there they are where `.baton` was deleted under a server.
+pub(crate) fn copies_beside(project: &Project) -> Vec<PathBuf> {
+    let Ok(root) = project.dir.real_path() else { return Vec::new() };
+    // Where the folder above cannot be read, there is no copy that could be named.
+    let Some(Ok(above)) = root.parent().map(Dir::open) else { return Vec::new() };
+    let prefix = rescued_beside(&root);
+    let is_copy = |name: &OsStr| name.to_str().is_some_and(|it| it.starts_with(&prefix));
+    let entries = above.list().unwrap_or_default().into_iter();
+    let copies = entries.filter(|(name, it)| it.is_folder() && is_copy(name));
+    copies.map(|(name, _)| above.path().join(name)).collect()
 }
 
 /// The folder that tells of runs, if there is one.

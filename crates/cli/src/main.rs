@@ -33,6 +33,7 @@ fn main() -> ExitCode {
     kill_when_a_test_says();
     let cli = Cli::parse();
     let format = cli.format();
+    show::remember_place(cli.project.as_deref(), cli.data.as_deref());
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     runtime.worker_threads(baton_http::n_workers()).enable_all();
     let runtime = match runtime.build() {

@@ -2,6 +2,7 @@
 
 mod source;
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,6 +14,7 @@ use baton_core::workflow::Workflow;
 use baton_engine::{Catalog, Entry};
 use baton_files::{Dir, FileError, Mode};
 use baton_http::api::ProfileWord;
+use baton_store_sqlite::{CommandContext, DATABASE_FILE, DataOption};
 use baton_wire::agent_file::{self, AgentFile};
 use baton_wire::file_problem::FileProblem;
 use baton_wire::project_file::{self, ProjectFile};
@@ -20,6 +22,7 @@ use baton_wire::{builtin, workflow_file};
 
 pub(crate) use self::source::Source;
 use self::source::{MOST_BYTES, files_in, merge};
+use crate::args::{Cli, Command};
 use crate::failure::Failure;
 
 pub(crate) const FOLDER: &str = ".baton";
@@ -68,9 +71,36 @@ impl Project {
         }
     }
 
-    /// Keeps the data elsewhere than the project says.
-    pub(crate) fn keep_data_in(&mut self, dir: &Path) {
-        self.data = Some(dir.to_owned());
+    /// The project that was typed, or the nearest one, with its data where `--data` says. A folder of
+    /// that name is made only by what begins with data: a new database elsewhere would be a typo.
+    pub(crate) fn of(cli: &Cli) -> Result<Self, Failure> {
+        let mut project = Self::find(cli.project.as_deref())?;
+        if let Some(data) = &cli.data {
+            let begins = matches!(
+                cli.command,
+                Command::Serve(_) | Command::Restore { .. } | Command::Init { .. }
+            );
+            if !begins && Dir::open(data).is_err_and(|it| it.is_not_found()) {
+                let message = format!("there is no folder `{}`; `--data` names it", data.display());
+                return Err(Failure::NotFound(message));
+            }
+            project.data = Some(data.clone());
+        }
+        Ok(project)
+    }
+
+    /// The folder with the project's own database, where `--data` names another.
+    pub(crate) fn data_instead_of_named(&self) -> Option<PathBuf> {
+        self.data.as_ref()?;
+        let own = self.dir.subdir(Path::new(FOLDER).join(self.data_folder())).ok()?;
+        let database = own.entry(DATABASE_FILE).ok()??;
+        (database.n_bytes > 0).then(|| own.path().to_owned())
+    }
+
+    /// How an operator names this data on a command line.
+    pub(crate) fn command_context(&self) -> Result<CommandContext, Failure> {
+        let data = if self.data.is_some() { DataOption::Named } else { DataOption::OfProject };
+        Ok(CommandContext::new(self.dir.again()?, FOLDER, data)?)
     }
 
     /// Where the data is, for people.
@@ -183,7 +213,10 @@ fn nearest() -> Result<Dir, Failure> {
     let here = std::env::current_dir().map_err(|error| Failure::io("see this folder", error))?;
     for folder in here.ancestors() {
         // A folder above may be closed to this user, and those above that one open.
-        let Ok(dir) = Dir::open(folder) else { continue };
+        let dir = match Dir::open(folder) {
+            Err(error) if error.io_kind() == Some(ErrorKind::PermissionDenied) => continue,
+            dir => dir?,
+        };
         if dir.entry(FOLDER)?.is_some() {
             return Ok(dir);
         }

@@ -99,9 +99,10 @@ enum Writing {
     Withheld,
 }
 
-/// While no server runs, nothing else marks what has waited too long.
+/// While no server runs, nothing else marks what has waited too long. All of it could be a lot: every
+/// command does some, and a server does the rest.
 async fn sweep(store: &SqliteStore, engine: &Engine) -> Result<(), Failure> {
-    match (store.write_fault(), engine.sweep().await) {
+    match (store.write_fault(), engine.sweep_some().await) {
         (None, Ok(_)) => {}
         (Some(fault), _) | (_, Err(EngineError::Store(StoreError::Unwritable(fault)))) => {
             show::note(&format!("{} {fault}", show::warn("nothing can be written:")));

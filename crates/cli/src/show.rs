@@ -3,6 +3,7 @@
 mod events;
 mod graph;
 mod handoffs;
+mod pasted;
 mod runs;
 mod stories;
 mod style;
@@ -18,7 +19,8 @@ use baton_wire::json;
 pub(crate) use events::Telling;
 pub(crate) use graph::mermaid;
 pub(crate) use handoffs::{handoff_page, handoffs_table};
-pub(crate) use runs::{runs_table, whereabouts};
+pub(crate) use pasted::{pasted, remember_place};
+pub(crate) use runs::{passed_gates_table, runs_table, whereabouts};
 pub(crate) use stories::{stories_table, story_page};
 pub(crate) use style::{bad, bold, dim, good, mark, warn};
 pub(crate) use table::{fields, table};
@@ -76,14 +78,14 @@ pub(crate) fn counted(n: u64, what: &str) -> String {
 
 /// Says something that is not the answer.
 pub(crate) fn note(text: &str) {
-    anstream::eprintln!("{text}");
+    anstream::eprintln!("{}", pasted(text));
 }
 
 pub(crate) fn error_line(message: &str, code: &str) {
     anstream::eprintln!(
         "{} {} {}",
         style::bad("error:"),
-        visible(message),
+        visible(&pasted(message)),
         dim(&format!("[{code}]"))
     );
 }

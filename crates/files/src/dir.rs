@@ -60,6 +60,16 @@ impl Dir {
         Ok(real)
     }
 
+    /// Where the folder is now, however it came there; none if it was deleted, or where the system
+    /// does not tell.
+    pub fn current_path(&self) -> Option<PathBuf> {
+        let path = platform::current_path(&self.handle)?;
+        // Of a deleted folder some systems tell the path that it had, which may lead to another.
+        let there = Self::open(&path).ok()?.own_entry().ok()?;
+        (there.identity.is_some() && there.identity == self.own_entry().ok()?.identity)
+            .then_some(path)
+    }
+
     /// The same folder once more.
     pub fn again(&self) -> Result<Self, FileError> {
         let handle = platform::again(&self.handle).map_err(self.failed("open", ""))?;

@@ -128,3 +128,19 @@ fn private_is_for_the_owner_alone() {
     dir.make_private("p").unwrap();
     assert_eq!(mode("p"), 0o600);
 }
+
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
+#[test]
+fn a_folder_knows_where_it_was_moved_to_and_that_it_was_deleted() {
+    let (folder, dir) = temporary();
+    let root = folder.path().canonicalize().unwrap();
+    let inner = dir.make_dirs("a/b", Mode::Shared).unwrap();
+    assert_eq!(inner.current_path(), Some(root.join("a/b")));
+    fs::rename(root.join("a"), root.join("moved (deleted)")).unwrap();
+    fs::create_dir_all(root.join("a/b")).unwrap();
+    assert_eq!(inner.current_path(), Some(root.join("moved (deleted)/b")));
+    fs::remove_dir(root.join("moved (deleted)/b")).unwrap();
+    assert_eq!(inner.current_path(), None);
+    fs::create_dir(root.join("moved (deleted)/b")).unwrap();
+    assert_eq!(inner.current_path(), None, "another of the same name");
+}

@@ -6,12 +6,14 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::StatusCode;
 use baton_engine::{ArchiveHealth, CheckProgress, DataCheck, Engine};
-use baton_store::WriteFault;
+use baton_store::{StoreError, WriteFault};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::App;
 use crate::openapi::ServerProblems;
+
+const ADVICE: &str = "stop the server and type `baton verify`, which names all of it";
 
 pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new().routes(routes!(alive)).routes(routes!(ready))
@@ -33,28 +35,42 @@ async fn alive() -> &'static str {
         ServerProblems))]
 async fn ready(State(app): State<Arc<App>>) -> (StatusCode, String) {
     let engine = &app.engine;
-    if engine.store().last_position().await.is_err() {
-        return (StatusCode::SERVICE_UNAVAILABLE, "the store does not answer\n".to_owned());
-    }
+    let read = engine.store().last_position().await.map(|_| ());
     let archive = engine.archive_health().borrow().clone();
-    readiness(engine.write_fault(), &engine.data_check(), &archive)
+    readiness(engine.write_fault(), read, &engine.data_check(), &archive)
 }
 
+/// Data that was deleted or overwritten may not be readable either; why is said first.
 fn readiness(
     fault: Option<WriteFault>,
+    read: Result<(), StoreError>,
     check: &DataCheck,
     archive: &ArchiveHealth,
 ) -> (StatusCode, String) {
     if let Some(fault) = fault {
         return (StatusCode::SERVICE_UNAVAILABLE, format!("not ready: {fault}\n"));
     }
+    match read {
+        Ok(()) => {}
+        Err(StoreError::Damaged { what }) => {
+            let text = format!("not ready: the data is damaged: {what}; {ADVICE}\n");
+            return (StatusCode::SERVICE_UNAVAILABLE, text);
+        }
+        Err(
+            StoreError::Unavailable(_)
+            | StoreError::Unwritable(_)
+            | StoreError::Closed
+            | StoreError::Nul,
+        ) => {
+            return (StatusCode::SERVICE_UNAVAILABLE, "the store does not answer\n".to_owned());
+        }
+    }
     if let Some(first) = &check.first_problem {
         let more = match check.n_problems {
             0 | 1 => String::new(),
             n => format!(" (and {} more)", n - 1),
         };
-        let advice = "stop the server and type `baton verify`, which names all of it";
-        let text = format!("not ready: the data is damaged: {first}{more}; {advice}\n");
+        let text = format!("not ready: the data is damaged: {first}{more}; {ADVICE}\n");
         return (StatusCode::SERVICE_UNAVAILABLE, text);
     }
     let mut notes = Vec::new();
@@ -163,7 +179,25 @@ mod tests {
         ];
         for (fault, check, archive, status, text) in cases {
             let expected = (StatusCode::from_u16(status).unwrap(), text.to_owned());
-            assert_eq!(readiness(fault, check, archive), expected);
+            assert_eq!(readiness(fault, Ok(()), check, archive), expected);
         }
+    }
+
+    #[test]
+    fn a_store_that_cannot_be_read_says_why() {
+        let unreadable = |read, fault| {
+            let (status, text) =
+                readiness(fault, Err(read), &DataCheck::default(), &ArchiveHealth::Off);
+            assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
+            text
+        };
+        let damaged = || StoreError::Damaged { what: "the database file is damaged".to_owned() };
+        assert_eq!(
+            unreadable(damaged(), None),
+            "not ready: the data is damaged: the database file is damaged; stop the server and type `baton verify`, which names all of it\n"
+        );
+        assert_eq!(unreadable(StoreError::Closed, None), "the store does not answer\n");
+        let fault = WriteFault::Failing;
+        assert_eq!(unreadable(damaged(), Some(fault.clone())), format!("not ready: {fault}\n"));
     }
 }

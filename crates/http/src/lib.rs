@@ -21,6 +21,7 @@ mod params;
 mod problem;
 mod query;
 mod receive;
+mod recount;
 mod schemas;
 mod seed;
 mod serve;
@@ -36,6 +37,7 @@ use axum::http::HeaderValue;
 use axum::middleware::from_fn_with_state;
 use baton_core::decide::Fresh as _;
 use baton_engine::{Engine, SystemClock};
+use baton_store::Statistics;
 use tokio::net::TcpListener;
 use tokio::sync::{Mutex, Semaphore, oneshot};
 use utoipa_axum::router::OpenApiRouter;
@@ -49,6 +51,7 @@ use crate::guard::Origins;
 use crate::heavy::HeavyPool;
 use crate::metrics::Metrics;
 use crate::receive::Bodies;
+use crate::recount::Recount;
 
 /// How a server listens, and to whom.
 #[derive(Debug, Clone)]
@@ -79,6 +82,7 @@ pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
     instance: Uuid,
+    engine: Arc<Engine>,
     router: Router,
     live: Arc<Live>,
     limits: Limits,
@@ -99,6 +103,8 @@ pub(crate) struct App {
     /// The same for people.
     pub(crate) page: String,
     pub(crate) live: Arc<Live>,
+    /// How all handoffs fare.
+    pub(crate) statistics: Recount<Statistics>,
     pub(crate) heavy: HeavyPool,
     pub(crate) bodies: Bodies,
     /// One permit for each that may still begin to listen to events.
@@ -136,8 +142,8 @@ impl Server {
         let live = Arc::new(Live::new(engine.clone()));
         let instance = Uuid::from_bytes(SystemClock.nonce());
         let heavy = HeavyPool::start(&limits).map_err(failed)?;
-        let router = router(engine, origins, instance, live.clone(), heavy, &limits);
-        Ok(Self { listener, address, instance, router, live, limits })
+        let router = router(engine.clone(), origins, instance, live.clone(), heavy, &limits);
+        Ok(Self { listener, address, instance, engine, router, live, limits })
     }
 
     /// What its answers have as [`api::INSTANCE`].
@@ -152,7 +158,7 @@ impl Server {
     /// Serves until `stop` is done and the requests under way are answered. Streams of events end
     /// then, and come back to the next server with the last id they heard.
     pub async fn run(self, stop: impl Future<Output = ()> + Send + 'static) -> io::Result<()> {
-        let Self { listener, router, live, limits, .. } = self;
+        let Self { listener, engine, router, live, limits, .. } = self;
         let (stopped, overdue) = oneshot::channel();
         let ends = live.clone();
         let stop = async move {
@@ -161,7 +167,7 @@ impl Server {
             // Nobody waits for it any more where everything has ended already.
             let _ = stopped.send(());
         };
-        let serving = serve::serve(listener, router, limits, stop);
+        let serving = serve::serve(listener, router, limits, engine.clock(), stop);
         let overdue = async {
             match overdue.await {
                 Ok(()) => tokio::time::sleep(MOST_FAREWELL).await,
@@ -200,6 +206,7 @@ pub(crate) fn router(
             Err(error) => unreachable!("an id is plain letters: {error}"),
         },
         metrics: Metrics::default(),
+        statistics: Recount::default(),
         live,
         heavy,
         bodies: Bodies::new(limits),

@@ -4,33 +4,46 @@
 mod activity;
 mod connection;
 mod descriptors;
+mod head;
 mod rarely;
+mod spare;
 
 use std::io::{self, Write as _};
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use baton_engine::Clock;
+use jiff::Timestamp;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
+pub(crate) use self::head::TwoLengths;
 use self::rarely::Rarely;
+use self::spare::Spare;
 use crate::limits::Limits;
 
 /// How long nothing is accepted after the system could not give us a connection.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// What a client is told for which there is no room.
+/// What a client gets for which there is no room.
 const NO_ROOM: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: text/plain\r\n\
     content-length: 38\r\nretry-after: 5\r\nconnection: close\r\n\r\n\
     too many connections; try again later\n";
+
+/// What a client gets while the machine's clock cannot be put into an answer: HTTP has no date
+/// before 1970, and hyper panics at one.
+const NO_DATE: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: text/plain\r\n\
+    content-length: 80\r\nretry-after: 5\r\nconnection: close\r\n\r\n\
+    not ready: the clock of this machine says a time before 1970; set it, try again\n";
 
 /// Serves until `stop` is done and every connection has ended.
 pub(crate) async fn serve(
     listener: TcpListener,
     router: Router,
     limits: Limits,
+    clock: &dyn Clock,
     stop: impl Future<Output = ()>,
 ) {
     let n_most = descriptors::most_connections(limits.connections);
@@ -40,6 +53,8 @@ pub(crate) async fn serve(
     let mut connections = JoinSet::new();
     let mut no_room = Rarely::default();
     let mut not_accepted = Rarely::default();
+    let mut no_date = Rarely::default();
+    let mut spare = Spare::of(&listener);
     tokio::pin!(stop);
     loop {
         let accepted = tokio::select! {
@@ -48,6 +63,12 @@ pub(crate) async fn serve(
             accepted = listener.accept() => accepted,
         };
         match accepted {
+            Ok((stream, _)) if clock.now() < Timestamp::UNIX_EPOCH => {
+                if let Some(n) = no_date.note() {
+                    tracing::error!(n, "connections were refused: the clock is before 1970");
+                }
+                refuse(stream, NO_DATE);
+            }
             Ok((stream, _)) => match room.clone().try_acquire_owned() {
                 Ok(place) => {
                     let serving = connection::serve(
@@ -65,7 +86,7 @@ pub(crate) async fn serve(
                     if let Some(n) = no_room.note() {
                         tracing::warn!(n, most = n_most, "connections were refused: too many");
                     }
-                    refuse(stream);
+                    refuse(stream, NO_ROOM);
                 }
             },
             // It was gone before it was taken.
@@ -75,7 +96,11 @@ pub(crate) async fn serve(
                     let error: &(dyn std::error::Error + 'static) = &error;
                     tracing::error!(error, n, "connections cannot be accepted");
                 }
-                tokio::time::sleep(PAUSE).await;
+                match spare.accept(&listener).await {
+                    Some(stream) => refuse(stream, NO_ROOM),
+                    None => tokio::time::sleep(PAUSE).await,
+                }
+                spare.fill(&listener);
             }
         }
     }
@@ -90,9 +115,9 @@ fn is_of_the_client(error: &io::Error) -> bool {
 }
 
 /// Best effort: the socket is new, so this little fits into it without waiting.
-fn refuse(stream: TcpStream) {
+fn refuse(stream: TcpStream, answer: &[u8]) {
     if let Ok(mut stream) = stream.into_std() {
-        let _ = stream.write(NO_ROOM);
+        let _ = stream.write(answer);
         let _ = stream.shutdown(std::net::Shutdown::Write);
     }
 }
@@ -103,8 +128,10 @@ mod tests {
 
     #[test]
     fn what_is_said_has_the_length_it_says() {
-        let text = std::str::from_utf8(NO_ROOM).unwrap();
-        let (head, body) = text.split_once("\r\n\r\n").unwrap();
-        assert!(head.contains(&format!("content-length: {}", body.len())), "{}", body.len());
+        for answer in [NO_ROOM, NO_DATE] {
+            let text = std::str::from_utf8(answer).unwrap();
+            let (head, body) = text.split_once("\r\n\r\n").unwrap();
+            assert!(head.contains(&format!("content-length: {}", body.len())), "{}", body.len());
+        }
     }
 }

@@ -16,6 +16,9 @@ const OLDEST_SAFE_SQLITE: i32 = 3_051_003;
 /// More than the statements there are, so that none is ever parsed twice.
 const N_STATEMENTS: usize = 64;
 
+/// A log that is longer is cut back to this when it begins anew.
+pub(crate) const LOG_LIMIT: u64 = 67_108_864;
+
 const FOR_ALL: [(&str, &str, &str); 6] = [
     ("busy_timeout", "5000", "5000"),
     ("temp_store", "memory", "2"),
@@ -186,6 +189,7 @@ mod tests {
         for (name, _, wanted) in FOR_ALL.iter().chain(&FOR_WRITING) {
             expect(&connection, &path, name, wanted).unwrap();
         }
+        expect(&connection, &path, "journal_size_limit", &LOG_LIMIT.to_string()).unwrap();
     }
 
     #[test]

@@ -4,7 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use baton_files::FileError;
+use baton_core::shell::shell_word;
+use baton_files::{Dir, FileError};
 use baton_store::{AppendError, StoreError, WriteFault};
 use rusqlite::types::Type;
 use rusqlite::{ErrorCode, Row};
@@ -63,15 +64,26 @@ pub enum OpenError {
     )]
     Older { path: PathBuf, marked: u64 },
     #[error(
-        "`{}` is not the database that was last open here. Nothing was changed; put the right one \
-         back, or move this one elsewhere and type `baton restore --replace FILE` with it",
-        path.display()
+        "`{}` is not the database that was last open here. Nothing was changed; type `baton restore \
+         --replace FILE` with a copy of the right one, or, to go on with this one, `mv {} {2}` and then \
+         `baton restore --replace {2}`",
+        path.display(), shell_path(path, ""), shell_path(path, ".other")
     )]
     Exchanged { path: PathBuf },
     #[error("`{}` has data; `baton restore --replace FILE` puts another database in its place", path.display())]
     InTheWay { path: PathBuf },
     #[error("`{path}` cannot be opened: {fault}")]
     Unwritable { path: PathBuf, fault: WriteFault },
+    #[error(
+        "`{}` cannot be opened: this process has as many files open as it may; raise the limit with \
+         `ulimit -n`, or close some",
+        path.display()
+    )]
+    TooManyFiles {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
     #[error("`{path}` cannot be opened")]
     Sqlite {
         path: PathBuf,
@@ -81,6 +93,11 @@ pub enum OpenError {
 }
 
 const RECOVER: &str = "type `baton recover` to save all that is whole into a new database";
+
+/// A path that can be pasted, with `ending` behind it.
+fn shell_path(path: &Path, ending: &str) -> String {
+    shell_word(&format!("{}{ending}", path.display()))
+}
 
 fn last_event(position: Option<u64>) -> String {
     position.map_or_else(String::new, |it| format!(" that went up to event {it}"))
@@ -155,7 +172,8 @@ impl OpenError {
             | OpenError::Missing { .. }
             | OpenError::Older { .. }
             | OpenError::Exchanged { .. }
-            | OpenError::InTheWay { .. } => None,
+            | OpenError::InTheWay { .. }
+            | OpenError::TooManyFiles { .. } => None,
         }
     }
 }
@@ -168,8 +186,23 @@ pub(crate) fn to_open(path: &Path) -> impl Fn(rusqlite::Error) -> OpenError {
             let damage = Damage::Pages;
             return OpenError::Damaged { path, damage, source: Some(Box::new(source)) };
         }
+        if source.sqlite_error_code() == Some(ErrorCode::CannotOpen)
+            && let Some(source) = no_descriptors(path.parent().unwrap_or(Path::new("")))
+        {
+            return OpenError::TooManyFiles { path, source };
+        }
         OpenError::Sqlite { path, source }
     }
+}
+
+/// SQLite does not say why it cannot open a file, and has closed the others again by then. So as
+/// many are opened as it needs for one connection.
+fn no_descriptors(dir: &Path) -> Option<io::Error> {
+    /// `ENFILE` and `EMFILE`, on every Unix.
+    const CODES: [i32; 2] = [23, 24];
+    let opened: Result<Vec<Dir>, FileError> = (0..4).map(|_| Dir::open(dir)).collect();
+    let Err(FileError::Io { source, .. }) = opened else { return None };
+    source.raw_os_error().is_some_and(|it| CODES.contains(&it)).then_some(source)
 }
 
 pub(crate) fn to_append(error: rusqlite::Error) -> AppendError {

@@ -28,7 +28,8 @@ impl SqliteStore {
         judge::judge_contents(&connection, &path, &judgement)?;
         migrate::migrate(&mut connection, &path, migrate::MIGRATIONS)?;
         let readers = Readers::open_with(|| connect::reading_frozen(&path))?;
-        let guard = Arc::new(WriteGuard::refusing(dir.path(), fault));
+        let guard =
+            Arc::new(WriteGuard::refusing(dir.again()?, path.parent().unwrap_or(&path), fault));
         let writer = Writer::start(connection, None, guard.clone())
             .map_err(|source| OpenError::File { path: path.clone(), source })?;
         Ok(Self::over(readers, guard, None, writer, path))
@@ -52,7 +53,7 @@ impl SqliteStore {
         let mark = judge::mark_found(&connection, &judgement).map_err(to_open(&path))?;
         migrate::migrate(&mut connection, &path, migrate::MIGRATIONS)?;
         let readers = Readers::open_with(|| open(&path))?;
-        let guard = Arc::new(WriteGuard::of(dir.path()));
+        let guard = Arc::new(WriteGuard::of(dir.again()?, path.parent().unwrap_or(&path)));
         let writer = Writer::start(connection, None, guard.clone())
             .map_err(|source| OpenError::File { path: path.clone(), source })?;
         let store = Self::over(readers, guard, None, writer, path);

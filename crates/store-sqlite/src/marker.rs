@@ -13,6 +13,7 @@ use crate::error::{OpenError, to_open};
 use crate::judge::{Judgement, WAL_FILE};
 use crate::mark::{LogPart, Mark, MarkedLog, StoredMark};
 use crate::wal::{WAL_HEADER, WalHeader};
+use crate::watch::WriteGuard;
 use crate::{FILE, events, identity};
 
 /// While commands come in, a mark is at most this old. Together with the time without work after
@@ -103,19 +104,24 @@ impl Marker {
     }
 
     /// After a transaction, `is_marked` if it has counted up the mark.
-    pub(crate) fn committed(&mut self, connection: &Connection, is_marked: bool) {
+    pub(crate) fn committed(
+        &mut self,
+        connection: &Connection,
+        guard: &WriteGuard,
+        is_marked: bool,
+    ) {
         self.note_commits();
         let is_full = self.n_frames() >= self.most_frames;
         if (is_marked || is_full) && !self.write(connection, MarkedLog::Needed) {
             return;
         }
         if is_full {
-            self.move_log(connection);
+            self.move_log(connection, guard);
         }
     }
 
     /// When there is nothing else to do: marks what is there, moves the log and cuts it.
-    pub(crate) fn settle(&mut self, connection: &Connection) {
+    pub(crate) fn settle(&mut self, connection: &Connection, guard: &WriteGuard) {
         if self.has_news() {
             if let Err(error) = identity::count_up(connection) {
                 return self.failed(&error);
@@ -126,15 +132,15 @@ impl Marker {
             }
         }
         if self.log == LogState::InUse {
-            self.move_log(connection);
+            self.move_log(connection, guard);
         }
         if self.log == LogState::Moved {
-            self.cut_log(connection);
+            self.cut_log(connection, guard);
         }
     }
 
-    fn move_log(&mut self, connection: &Connection) {
-        let moved = self.checkpoint(connection, "passive");
+    fn move_log(&mut self, connection: &Connection, guard: &WriteGuard) {
+        let moved = self.checkpoint(connection, guard, "passive");
         if moved == Some(Checkpointed::All) && self.write(connection, MarkedLog::Moved) {
             self.log = LogState::Moved;
             self.most_frames = MOST_FRAMES;
@@ -143,10 +149,10 @@ impl Marker {
         }
     }
 
-    fn cut_log(&mut self, connection: &Connection) {
+    fn cut_log(&mut self, connection: &Connection, guard: &WriteGuard) {
         // A reader is not waited for: commands would wait too.
         let _ = connection.busy_timeout(Duration::ZERO);
-        if self.checkpoint(connection, "truncate") == Some(Checkpointed::All) {
+        if self.checkpoint(connection, guard, "truncate") == Some(Checkpointed::All) {
             self.log = LogState::Empty;
         }
         let _ = connection.busy_timeout(BUSY_TIMEOUT);
@@ -185,8 +191,14 @@ impl Marker {
         true
     }
 
-    /// None where it failed, which costs nothing but time.
-    fn checkpoint(&mut self, connection: &Connection, mode: &str) -> Option<Checkpointed> {
+    /// None where it failed, which costs nothing but time, or where the files are not ours any more.
+    fn checkpoint(
+        &mut self,
+        connection: &Connection,
+        guard: &WriteGuard,
+        mode: &str,
+    ) -> Option<Checkpointed> {
+        let _moving = guard.begin_move()?;
         let sql = format!("pragma wal_checkpoint({mode})");
         let moved = connection.query_row(&sql, [], |row| {
             let (is_busy, n_frames, n_moved): (bool, i64, i64) =

@@ -1,16 +1,25 @@
 //! The files that the store has open, as they were when it opened them: whether their paths still
-//! lead to them. They are looked at, never opened: on Unix, closing a file drops the locks that
-//! SQLite has on it.
+//! lead to them, and whether another program wrote to them. They are looked at, never opened: on
+//! Unix, closing a file drops the locks that SQLite has on it.
 
 use std::fs::Metadata;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
 
-use crate::{FILE, lock};
+use crate::judge::WAL_FILE;
+use crate::{FILE, connect, lock};
 
 #[derive(Debug, Default)]
-pub(crate) struct OpenedFiles(Vec<OpenedFile>);
+pub(crate) struct OpenedFiles(Mutex<Opened>);
+
+#[derive(Debug, Default)]
+struct Opened {
+    files: Vec<OpenedFile>,
+    /// The log is being moved into the database: both change, and not by another's hand.
+    is_moving: bool,
+}
 
 #[derive(Debug)]
 struct OpenedFile {
@@ -18,75 +27,157 @@ struct OpenedFile {
     kind: FileKind,
     identity: (u64, u64),
     /// The most that it was seen to have.
-    n_bytes: AtomicU64,
+    n_bytes: u64,
+    /// When it was last written to by its owner.
+    modified_at: Option<SystemTime>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FileKind {
-    /// Only grows: pages are freed inside of it.
+    /// Written only while the log is moved, and never cut: pages are freed inside of it.
     Database,
-    /// The write-ahead log and its index. They are cut back by their owner.
+    /// Grows with every commit, and is cut while it is moved.
     Log,
+    /// The index of the log, which lives in memory.
+    Index,
     Lock,
 }
 
-/// A file that is not the one that was opened.
+/// A file that is not as it was left.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct LostFile {
     pub(crate) kind: FileKind,
-    /// Says what happened to it.
-    pub(crate) what: String,
+    pub(crate) path: PathBuf,
+    pub(crate) change: FileChange,
 }
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FileChange {
+    Gone,
+    Replaced,
+    Cut { from: u64, to: u64 },
+    Overwritten,
+}
+
+/// While it lives, the log is being moved into the database.
+#[derive(Debug)]
+pub(crate) struct MovingLog<'a>(&'a OpenedFiles);
 
 impl OpenedFiles {
     /// Those of an open store in `dir`. What is not there cannot get lost.
     pub(crate) fn of(dir: &Path) -> Self {
         let files = [
             (FILE.to_owned(), FileKind::Database),
-            (format!("{FILE}-wal"), FileKind::Log),
-            (format!("{FILE}-shm"), FileKind::Log),
+            (WAL_FILE.to_owned(), FileKind::Log),
+            (format!("{FILE}-shm"), FileKind::Index),
             (lock::FILE.to_owned(), FileKind::Lock),
         ];
         let known = files.into_iter().filter_map(|(name, kind)| {
             let path = dir.join(name);
             let found = path.symlink_metadata().ok()?;
-            let (identity, n_bytes) = (identity(&found), AtomicU64::new(found.len()));
-            Some(OpenedFile { path, kind, identity, n_bytes })
+            let (n_bytes, modified_at) = (found.len(), found.modified().ok());
+            Some(OpenedFile { path, kind, identity: identity(&found), n_bytes, modified_at })
         });
-        Self(known.collect())
+        Self(Mutex::new(Opened { files: known.collect(), is_moving: false }))
     }
 
     /// The first that is lost.
     pub(crate) fn lost(&self) -> Option<LostFile> {
-        self.0.iter().find_map(OpenedFile::lost)
+        self.lock().lost()
+    }
+
+    /// Looks once more, and lets the database change from now on.
+    pub(crate) fn begin_move(&self) -> Result<MovingLog<'_>, LostFile> {
+        let mut opened = self.lock();
+        if let Some(lost) = opened.lost() {
+            return Err(lost);
+        }
+        opened.is_moving = true;
+        Ok(MovingLog(self))
+    }
+
+    /// Whether the database and its log are in `dir` now, under their names.
+    pub(crate) fn are_in(&self, dir: &Path) -> bool {
+        let opened = self.lock();
+        let mut data =
+            opened.files.iter().filter(|it| matches!(it.kind, FileKind::Database | FileKind::Log));
+        data.all(|it| {
+            let found = it.path.file_name().and_then(|name| dir.join(name).symlink_metadata().ok());
+            found.is_some_and(|found| identity(&found) == it.identity)
+        })
+    }
+
+    /// It is whole after every statement, so a poisoned lock is still good.
+    fn lock(&self) -> MutexGuard<'_, Opened> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for MovingLog<'_> {
+    fn drop(&mut self) {
+        let mut opened = self.0.lock();
+        opened.is_moving = false;
+        for file in &mut opened.files {
+            file.learn();
+        }
+    }
+}
+
+impl Opened {
+    fn lost(&mut self) -> Option<LostFile> {
+        let is_moving = self.is_moving;
+        self.files.iter_mut().find_map(|it| {
+            let change = it.change(is_moving)?;
+            Some(LostFile { kind: it.kind, path: it.path.clone(), change })
+        })
     }
 }
 
 impl OpenedFile {
-    fn lost(&self) -> Option<LostFile> {
-        let happened = match self.path.symlink_metadata() {
-            Ok(found) => self.changed(&found)?,
+    fn change(&mut self, is_moving: bool) -> Option<FileChange> {
+        let found = match self.path.symlink_metadata() {
+            Ok(found) => found,
             Err(error)
                 if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
             {
-                "was deleted or moved".to_owned()
+                return Some(FileChange::Gone);
             }
             // It may be there all the same; the next look tells.
             Err(_) => return None,
         };
-        let what = format!("`{}` {happened} while Baton had it open", self.path.display());
-        Some(LostFile { kind: self.kind, what })
-    }
-
-    fn changed(&self, found: &Metadata) -> Option<String> {
-        if identity(found) != self.identity {
-            return Some("was replaced by another file".to_owned());
+        if identity(&found) != self.identity {
+            return Some(FileChange::Replaced);
         }
-        if self.kind != FileKind::Database {
+        if is_moving {
             return None;
         }
-        let known = self.n_bytes.fetch_max(found.len(), Ordering::Relaxed);
-        (found.len() < known).then(|| format!("was cut from {known} to {} bytes", found.len()))
+        let (known, n_bytes) = (self.n_bytes, found.len());
+        match self.kind {
+            FileKind::Database if n_bytes < known => {
+                Some(FileChange::Cut { from: known, to: n_bytes })
+            }
+            FileKind::Database if found.modified().ok() != self.modified_at => {
+                Some(FileChange::Overwritten)
+            }
+            // A log that begins anew is cut back to this by the commit that begins it.
+            FileKind::Log if n_bytes < known.min(connect::LOG_LIMIT) => {
+                Some(FileChange::Cut { from: known, to: n_bytes })
+            }
+            FileKind::Log => {
+                self.n_bytes = n_bytes;
+                None
+            }
+            FileKind::Database | FileKind::Index | FileKind::Lock => None,
+        }
+    }
+
+    /// Takes it as it is, if it is still the same.
+    fn learn(&mut self) {
+        if let Ok(found) = self.path.symlink_metadata()
+            && identity(&found) == self.identity
+        {
+            (self.n_bytes, self.modified_at) = (found.len(), found.modified().ok());
+        }
     }
 }
 
@@ -96,87 +187,11 @@ fn identity(metadata: &Metadata) -> (u64, u64) {
     (metadata.dev(), metadata.ino())
 }
 
-/// Only what was deleted or cut is noticed here.
+/// Only what was deleted, cut or overwritten is noticed here.
 #[cfg(not(unix))]
 fn identity(_: &Metadata) -> (u64, u64) {
     (0, 0)
 }
 
 #[cfg(test)]
-mod tests {
-    use std::fs;
-
-    use super::*;
-
-    /// What is done to the folder, and what is said of it: the kind, and the words after the path.
-    #[test]
-    fn every_way_to_lose_a_file_is_noticed() {
-        type Act = fn(&Path);
-        let cases: [(Act, Option<(FileKind, &str)>); 10] = [
-            (|_| {}, None),
-            (|dir| remove(dir, "baton.db"), Some((FileKind::Database, "was deleted or moved"))),
-            (|dir| remove(dir, "baton.db-wal"), Some((FileKind::Log, "was deleted or moved"))),
-            (|dir| remove(dir, "baton.db-shm"), Some((FileKind::Log, "was deleted or moved"))),
-            (|dir| remove(dir, "baton.lock"), Some((FileKind::Lock, "was deleted or moved"))),
-            (
-                |dir| fs::remove_dir_all(dir).unwrap(),
-                Some((FileKind::Database, "was deleted or moved")),
-            ),
-            (
-                |dir| replace(dir, "baton.db"),
-                Some((FileKind::Database, "was replaced by another file")),
-            ),
-            (
-                |dir| replace(dir, "baton.lock"),
-                Some((FileKind::Lock, "was replaced by another file")),
-            ),
-            (
-                |dir| fs::write(dir.join("baton.db"), "1234").unwrap(),
-                Some((FileKind::Database, "was cut from 8 to 4 bytes")),
-            ),
-            // As after a checkpoint.
-            (|dir| fs::write(dir.join("baton.db-wal"), "").unwrap(), None),
-        ];
-        for (number, (act, expected)) in cases.into_iter().enumerate() {
-            let parent = tempfile::tempdir().unwrap();
-            let dir = parent.path().join("data");
-            fs::create_dir(&dir).unwrap();
-            for name in ["baton.db", "baton.db-wal", "baton.db-shm", "baton.lock"] {
-                fs::write(dir.join(name), "12345678").unwrap();
-            }
-            let files = OpenedFiles::of(&dir);
-            assert_eq!(files.lost(), None);
-            act(&dir);
-            let lost = files.lost();
-            let found = lost.as_ref().map(|it| (it.kind, happened(&it.what)));
-            assert_eq!(found, expected, "case {number}: {lost:?}");
-        }
-    }
-
-    #[test]
-    fn a_file_that_grew_may_not_shrink_again() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("baton.db");
-        fs::write(&path, "12").unwrap();
-        let files = OpenedFiles::of(dir.path());
-        fs::write(&path, "123456").unwrap();
-        assert_eq!(files.lost(), None);
-        fs::write(&path, "123").unwrap();
-        let lost = files.lost().unwrap();
-        assert_eq!(happened(&lost.what), "was cut from 6 to 3 bytes");
-    }
-
-    fn remove(dir: &Path, name: &str) {
-        fs::remove_file(dir.join(name)).unwrap();
-    }
-
-    fn replace(dir: &Path, name: &str) {
-        fs::write(dir.join("other"), "12345678").unwrap();
-        fs::rename(dir.join("other"), dir.join(name)).unwrap();
-    }
-
-    fn happened(what: &str) -> &str {
-        let (_, rest) = what.rsplit_once("` ").unwrap();
-        rest.strip_suffix(" while Baton had it open").unwrap()
-    }
-}
+mod tests;

@@ -2,9 +2,10 @@
 //! readable until it is closed.
 
 use std::error::Error;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use baton_files::{Access, Dir, FileError, Mode};
+use baton_files::{Access, Dir, FileError, FileKind, Mode};
 use rusqlite::Connection;
 
 use crate::FILE;
@@ -15,45 +16,135 @@ pub const RESCUED_PREFIX: &str = "rescued-";
 
 const MOST_COPIES: u32 = 100;
 
-/// Copies all that `connection` reads into a new folder in `data`, and says where. The folder of
-/// the data is made again where it was deleted alone.
-pub(crate) fn rescue(
-    connection: &Connection,
-    data: &Path,
-) -> Result<PathBuf, Box<dyn Error + Send + Sync>> {
-    let (Some(parent), Some(name)) = (data.parent(), data.file_name()) else {
-        return Err("the data folder has no parent".into());
+type AnyError = Box<dyn Error + Send + Sync>;
+
+/// What is known of the place that was lost.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LostPlace<'a> {
+    /// The folder of the data, open.
+    pub(crate) data: &'a Dir,
+    /// Where it was, without any link in the path.
+    pub(crate) path: &'a Path,
+    /// Where the project is, or was.
+    pub(crate) project: &'a Path,
+}
+
+/// What a copy beside a project is called, up to its number, where the folder around the data is
+/// gone too.
+pub fn rescued_beside(project: &Path) -> String {
+    let name = project.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
+    format!("{name}-baton-{RESCUED_PREFIX}")
+}
+
+/// Copies all that `connection` reads into a new folder, and says where. That is in the data folder
+/// if there still is one, or was a moment ago; else beside the project, where neither a commit
+/// nor a clean-up of the repository reaches it; else in the nearest folder that is there.
+pub(crate) fn rescue(connection: &Connection, lost: LostPlace<'_>) -> Result<PathBuf, AnyError> {
+    let mut cause = None;
+    let in_data = || open_data(lost).map(|it| (it, RESCUED_PREFIX.to_owned()));
+    match in_data()
+        .map_err(AnyError::from)
+        .and_then(|(dir, prefix)| copy(connection, &dir, &prefix))
+    {
+        Ok(copy) => return Ok(copy),
+        Err(error) => keep_cause(&mut cause, error),
+    }
+    let prefix = rescued_beside(lost.project);
+    for place in places_around(lost) {
+        let copied = open_real(place)
+            .map_err(AnyError::from)
+            .and_then(|dir| copy(connection, &dir, &prefix));
+        match copied {
+            Ok(copy) => return Ok(copy),
+            Err(error) => keep_cause(&mut cause, error),
+        }
+    }
+    Err(cause.unwrap_or_else(|| "there is no folder for it".into()))
+}
+
+/// That a folder is gone says less than why the next one cannot be used.
+fn keep_cause(cause: &mut Option<AnyError>, error: AnyError) {
+    let is_gone = |it: &AnyError| it.downcast_ref().is_some_and(FileError::is_not_found);
+    if cause.as_ref().is_none_or(is_gone) {
+        *cause = Some(error);
+    }
+}
+
+/// The folder of the data where it is now. Where it alone was deleted, it is made again.
+fn open_data(lost: LostPlace<'_>) -> Result<Dir, FileError> {
+    if let Some(path) = lost.data.current_path() {
+        return Dir::open(&path);
+    }
+    let (Some(parent), Some(name)) = (lost.path.parent(), lost.path.file_name()) else {
+        return Err(FileError::NotFound { path: lost.path.to_owned() });
     };
     // What is put in the place of the data is not ours to follow.
-    let data = Dir::open(parent)?.make_dirs(name, Mode::Private)?;
-    let (name, folder) = new_folder(&data)?;
-    let copied = copy(connection, &data, &folder);
+    open_real(parent)?.make_dirs(name, Mode::Private)
+}
+
+/// The folders above the data, from the nearest; those inside the project last, and never the root.
+fn places_around(lost: LostPlace<'_>) -> Vec<&Path> {
+    let above = lost.path.ancestors().skip(2).filter(|it| it.parent().is_some());
+    let (inside, outside): (Vec<_>, Vec<_>) = above.partition(|it| it.starts_with(lost.project));
+    outside.into_iter().chain(inside).collect()
+}
+
+/// A folder without a link on the way there: the path had none when the data was opened.
+fn open_real(path: &Path) -> Result<Dir, FileError> {
+    let dir = Dir::open(path)?;
+    if dir.real_path()? != path {
+        return Err(FileError::Link { path: path.to_owned(), expected: FileKind::Folder });
+    }
+    Ok(dir)
+}
+
+fn copy(connection: &Connection, parent: &Dir, prefix: &str) -> Result<PathBuf, AnyError> {
+    let (name, folder) = new_folder(parent, prefix)?;
+    let copied = write(connection, parent, &folder);
     if copied.is_err() {
         // Half a copy would be taken for a whole one.
-        let _ = data.remove(&name);
+        let _ = parent.remove(&name);
     }
     copied.map(|()| folder.path().join(FILE))
 }
 
-fn copy(
-    connection: &Connection,
-    data: &Dir,
-    folder: &Dir,
-) -> Result<(), Box<dyn Error + Send + Sync>> {
+fn write(connection: &Connection, parent: &Dir, folder: &Dir) -> Result<(), AnyError> {
     copy_to(connection, folder)?;
     folder.open_file(FILE, Access::Write)?.sync()?;
     folder.sync()?;
-    Ok(data.sync()?)
+    Ok(parent.sync()?)
 }
 
-fn new_folder(data: &Dir) -> Result<(String, Dir), FileError> {
+fn new_folder(parent: &Dir, prefix: &str) -> Result<(String, Dir), FileError> {
     let mut name = String::new();
     for number in 1..=MOST_COPIES {
-        name = format!("{RESCUED_PREFIX}{number}");
-        if data.entry(&name)?.is_none() {
-            let folder = data.make_dirs(&name, Mode::Private)?;
+        name = format!("{prefix}{number}");
+        if parent.entry(&name)?.is_none() {
+            let folder = parent.make_dirs(&name, Mode::Private)?;
             return Ok((name, folder));
         }
     }
-    Err(FileError::Exists { path: data.path().join(name) })
+    Err(FileError::Exists { path: parent.path().join(name) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_goes_beside_the_project_before_it_goes_into_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let data = Dir::open(dir.path()).unwrap();
+        for (path, project, expected) in [
+            ("/srv/shop/.baton/data", "/srv/shop", &["/srv", "/srv/shop"][..]),
+            ("/srv/shop/.baton/a/b", "/srv/shop", &["/srv", "/srv/shop/.baton", "/srv/shop"]),
+            ("/var/lib/shop/data", "/srv/shop", &["/var/lib", "/var"]),
+            ("/data", "/srv/shop", &[]),
+        ] {
+            let (path, project) = (Path::new(path), Path::new(project));
+            let found = places_around(LostPlace { data: &data, path, project });
+            assert_eq!(found, expected.iter().map(Path::new).collect::<Vec<_>>(), "{path:?}");
+        }
+        assert_eq!(rescued_beside(Path::new("/srv/shop")), "shop-baton-rescued-");
+    }
 }

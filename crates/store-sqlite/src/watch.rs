@@ -2,17 +2,19 @@
 //! again. The writer looks before it writes, a thread of its own looks while nobody writes.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, mpsc};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
+use baton_files::Dir;
 use baton_store::WriteFault;
 use rusqlite::Connection;
 
+use crate::data_loss::{CommandContext, DataLoss, RescueState};
 use crate::error::{GroupFailed, fault_of_io, write_fault};
 use crate::health::WriteHealth;
-use crate::opened_files::{FileKind, OpenedFiles};
-use crate::rescue::rescue;
+use crate::opened_files::{LostFile, MovingLog, OpenedFiles};
+use crate::rescue::{LostPlace, rescue};
 use crate::room::has_room;
 use crate::writer::{JoinOnDrop, Prober};
 
@@ -22,55 +24,75 @@ const EVERY: Duration = Duration::from_millis(500);
 /// deleted is lost with it in any case.
 const EVERY_MS_WRITING: u64 = 20;
 
+/// How long after a copy that failed the next is tried.
+const COPY_AGAIN_AFTER: Duration = Duration::from_secs(5);
+
 /// Stands before every write.
 #[derive(Debug)]
 pub(crate) struct WriteGuard {
-    dir: PathBuf,
+    dir: Dir,
+    /// Where the folder was opened, without any link in the path.
+    path: PathBuf,
     files: OpenedFiles,
     health: WriteHealth,
     opened_at: Instant,
     /// After `opened_at`.
     looked_at_ms: AtomicU64,
-    /// The data is lost, and what is still open of it should be copied.
-    must_rescue: AtomicBool,
-    /// Whether it is worth a copy: a server may be the last that has it.
-    rescues: AtomicBool,
+    loss: Mutex<Option<Loss>>,
+    /// There where lost data is worth a copy: a server may be the last that has it.
+    context: OnceLock<CommandContext>,
+}
+
+/// What was found, and what was done about it.
+#[derive(Debug)]
+struct Loss {
+    file: LostFile,
+    kind: DataLoss,
+    rescue: RescueState,
+    tried_at: Option<Instant>,
 }
 
 impl WriteGuard {
-    /// Of a store that has its files open by now.
-    pub(crate) fn of(dir: &Path) -> Self {
-        Self::new(dir, OpenedFiles::of(dir), WriteHealth::default())
+    /// Of a store that has its files in `dir` open by now. `path` leads there without a link.
+    pub(crate) fn of(dir: Dir, path: &Path) -> Self {
+        Self::new(dir, path, OpenedFiles::of(path), WriteHealth::default())
     }
 
     /// Of one that is only read.
-    pub(crate) fn refusing(dir: &Path, fault: WriteFault) -> Self {
-        Self::new(dir, OpenedFiles::default(), WriteHealth::refusing(fault))
+    pub(crate) fn refusing(dir: Dir, path: &Path, fault: WriteFault) -> Self {
+        Self::new(dir, path, OpenedFiles::default(), WriteHealth::refusing(fault))
     }
 
-    fn new(dir: &Path, files: OpenedFiles, health: WriteHealth) -> Self {
+    fn new(dir: Dir, path: &Path, files: OpenedFiles, health: WriteHealth) -> Self {
         Self {
-            dir: dir.to_owned(),
+            dir,
+            path: path.to_owned(),
             files,
             health,
             opened_at: Instant::now(),
             looked_at_ms: AtomicU64::new(0),
-            must_rescue: AtomicBool::new(false),
-            rescues: AtomicBool::new(false),
+            loss: Mutex::default(),
+            context: OnceLock::new(),
         }
     }
 
+    /// What keeps the data from being written, after a look that is not old.
     pub(crate) fn fault(&self) -> Option<WriteFault> {
-        self.health.fault()
+        self.refusal().or_else(|| self.health.fault())
     }
 
     /// From now on, data that is lost is copied while it is still open here.
-    pub(crate) fn rescue_when_lost(&self) {
-        self.rescues.store(true, Ordering::Relaxed);
+    pub(crate) fn rescue_when_lost(&self, context: CommandContext) {
+        // A second context would say the same.
+        let _ = self.context.set(context);
     }
 
     /// Why nothing may be written, after a look that is not old.
     pub(crate) fn refusal(&self) -> Option<WriteFault> {
+        let refusal = self.health.refusal();
+        if refusal.is_some() {
+            return refusal;
+        }
         let now_ms = u64::try_from(self.opened_at.elapsed().as_millis()).unwrap_or(u64::MAX);
         let looked_at_ms = self.looked_at_ms.load(Ordering::Relaxed);
         if now_ms.saturating_sub(looked_at_ms) >= EVERY_MS_WRITING {
@@ -80,25 +102,36 @@ impl WriteGuard {
         self.health.refusal()
     }
 
-    /// Looks whether the paths still lead to the files that are open.
+    /// Looks whether the paths still lead to the files that are open, and what else is known since
+    /// they do not: a folder is deleted file by file.
     pub(crate) fn look(&self) {
+        if let Some(lost) = self.files.lost() {
+            self.note_loss(lost);
+        }
+    }
+
+    /// Allows the log to be moved into the database, until what this returns is dropped. None
+    /// where the files are not those that were opened.
+    pub(crate) fn begin_move(&self) -> Option<MovingLog<'_>> {
         if self.health.refusal().is_some() {
+            return None;
+        }
+        self.files.begin_move().map_err(|lost| self.note_loss(lost)).ok()
+    }
+
+    fn note_loss(&self, file: LostFile) {
+        let kind = DataLoss::of(&file, &self.files, &self.dir, &self.path);
+        let mut loss = self.lock_loss();
+        if loss.as_ref().is_some_and(|it| !kind.says_more_than(&it.kind)) {
             return;
         }
-        let Some(lost) = self.files.lost() else { return };
-        let advice = match lost.kind {
-            FileKind::Lock => {
-                "another Baton may work on the same data; stop this server and start it again"
-            }
-            FileKind::Database | FileKind::Log if self.rescues.load(Ordering::Relaxed) => {
-                "leave this server running until `/readyz` names the copy of all that was recorded"
-            }
-            FileKind::Database | FileKind::Log => {
-                "stop Baton, then type `baton restore FILE --replace` with a backup"
-            }
-        };
-        self.must_rescue.store(lost.kind != FileKind::Lock, Ordering::Relaxed);
-        self.health.refuse(&WriteFault::Replaced { what: lost.what, advice: advice.to_owned() });
+        let rescue = RescueState::Pending;
+        self.refuse(loss.insert(Loss { file, kind, rescue, tried_at: None }));
+    }
+
+    fn refuse(&self, loss: &Loss) {
+        let Loss { file, kind, rescue, .. } = loss;
+        self.health.refuse(&kind.fault(file, &self.path, rescue, self.context.get()));
     }
 
     /// A group of writes failed as a whole, or one of them by itself: finds out why, once.
@@ -109,7 +142,7 @@ impl WriteGuard {
         }
         // SQLite has one code for everything that a disk may say. The folder says it again.
         let fault = fault
-            .or_else(|| has_room(&self.dir).err().as_ref().and_then(fault_of_io))
+            .or_else(|| has_room(&self.path).err().as_ref().and_then(fault_of_io))
             .unwrap_or(WriteFault::Failing);
         self.health.failed(&fault, group.map(|it| it as _));
     }
@@ -127,7 +160,7 @@ impl WriteGuard {
             None | Some(WriteFault::Replaced { .. }) => false,
             Some(WriteFault::Failing) => prober.probe(),
             Some(WriteFault::DiskFull | WriteFault::ReadOnly) => {
-                has_room(&self.dir).is_ok() && prober.probe()
+                has_room(&self.path).is_ok() && prober.probe()
             }
         };
         if is_mended {
@@ -135,36 +168,45 @@ impl WriteGuard {
         }
     }
 
-    /// Copies what is lost, once, and says where it is.
+    /// Copies what is lost, and says where it is. Until that has worked it is tried again, and also
+    /// where the copy was deleted with the rest: a folder is deleted file by file.
     fn save(&self, connection: &Connection) {
-        if !self.rescues.load(Ordering::Relaxed) || !self.must_rescue.swap(false, Ordering::Relaxed)
-        {
-            return;
-        }
-        let Some(WriteFault::Replaced { what, .. }) = self.health.refusal() else { return };
-        let advice = match rescue(connection, &self.dir) {
-            Ok(copy) => format!(
-                "all that was recorded is in `{}`: stop this server, then type `baton restore {} --replace`",
-                copy.display(),
-                shell_word(&copy.to_string_lossy())
-            ),
-            Err(error) => {
-                let error: &(dyn std::error::Error + 'static) = error.as_ref();
-                tracing::error!(error, "what is still open of the data could not be copied");
-                "stop this server, then type `baton restore FILE --replace` with a backup"
-                    .to_owned()
-            }
+        let Some(context) = self.context.get() else { return };
+        let mut loss = self.lock_loss();
+        let Some(loss) = loss.as_mut().filter(|it| it.is_copy_due()) else { return };
+        loss.tried_at = Some(Instant::now());
+        let project = context.project_path();
+        let place = LostPlace { data: &self.dir, path: &self.path, project: &project };
+        loss.rescue = match rescue(connection, place) {
+            Ok(copy) => RescueState::Copied { copy },
+            Err(error) => RescueState::Failed { cause: in_a_line(error.as_ref()) },
         };
-        self.health.refuse(&WriteFault::Replaced { what, advice });
+        self.refuse(loss);
+    }
+
+    /// It is set as a whole, so a poisoned lock is still good.
+    fn lock_loss(&self) -> MutexGuard<'_, Option<Loss>> {
+        self.loss.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A path as a shell takes it.
-fn shell_word(path: &str) -> String {
-    if path.chars().all(|it| it.is_alphanumeric() || "/._-".contains(it)) {
-        return path.to_owned();
+impl Loss {
+    fn is_copy_due(&self) -> bool {
+        match (&self.kind, &self.rescue) {
+            (DataLoss::Deleted, RescueState::Pending) => true,
+            (DataLoss::Deleted, RescueState::Copied { copy }) => copy.symlink_metadata().is_err(),
+            (DataLoss::Deleted, RescueState::Failed { .. }) => {
+                self.tried_at.is_none_or(|it| it.elapsed() >= COPY_AGAIN_AFTER)
+            }
+            (DataLoss::Lock | DataLoss::Moved { .. } | DataLoss::Changed(_), _) => false,
+        }
     }
-    format!("'{}'", path.replace('\'', r"'\''"))
+}
+
+/// An error with its causes.
+fn in_a_line(error: &(dyn std::error::Error + 'static)) -> String {
+    let causes = std::iter::successors(Some(error), |it| it.source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
 /// The thread that looks. Dropping it lets a look under way finish.
@@ -199,24 +241,5 @@ impl Watcher {
     pub(crate) fn stop(&mut self) {
         self.stop = None;
         self.thread.join();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_path_can_be_pasted_into_a_shell() {
-        for (path, word) in [
-            (
-                "/srv/shop/.baton/data/rescued-1/baton.db",
-                "/srv/shop/.baton/data/rescued-1/baton.db",
-            ),
-            ("/srv/my shop/baton.db", "'/srv/my shop/baton.db'"),
-            ("/srv/bea's/$x", r"'/srv/bea'\''s/$x'"),
-        ] {
-            assert_eq!(shell_word(path), word);
-        }
     }
 }

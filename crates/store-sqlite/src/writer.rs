@@ -195,7 +195,7 @@ fn carry_out(
         work.reply(committed.clone());
     }
     if is_committed && let Some(marker) = marker {
-        marker.committed(connection, is_marked);
+        marker.committed(connection, guard, is_marked);
     }
 }
 
@@ -205,7 +205,7 @@ fn settle(connection: &Connection, marker: Option<&mut Marker>, guard: &WriteGua
     if let Some(marker) = marker
         && guard.refusal().is_none()
     {
-        marker.settle(connection);
+        marker.settle(connection, guard);
     }
 }
 

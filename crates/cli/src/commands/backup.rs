@@ -5,7 +5,6 @@ mod source;
 use std::path::Path;
 
 use baton_core::document::Node;
-use baton_core::shell::shell_word;
 use baton_engine::{Verified, verify_all};
 use baton_files::{Access, Dir, FileError};
 use baton_store::Store as _;
@@ -43,7 +42,7 @@ pub(crate) async fn back_up(data: &Data, format: Format, to: &Path) -> Result<()
 
 /// Puts a copy in the place of the data. What was there is kept beside it.
 pub(crate) async fn restore(cli: &Cli, from: &Path, replace: bool) -> Result<(), Failure> {
-    let project = Project::find(cli.project.as_deref())?;
+    let project = Project::of(cli)?;
     let source = Source::open(from)?;
     let data = project.data_dir()?;
     if source.is_in(&data)? {
@@ -55,16 +54,17 @@ pub(crate) async fn restore(cli: &Cli, from: &Path, replace: bool) -> Result<(),
     let lock = lock(&data).await?;
     let data = lock.dir();
     finish_interrupted(data)?;
-    if data.entry(DATABASE_FILE)?.is_some() && !replace {
+    // What is said to be gone may be an empty file.
+    if data.entry(DATABASE_FILE)?.is_some_and(|it| it.n_bytes > 0) && !replace {
         return Err(Failure::Conflict(format!(
             "`{}` has data already; `--replace` puts it aside",
             project.root.display()
         )));
     }
     let staging = staging_in(data)?;
-    source.copy_into(staging.dir())?;
-    let verified = prove_and_begin_epoch(staging.dir()).await;
-    let verified = verified.map_err(|failure| named(from, failure))?;
+    source.copy_into(staging.dir(), data)?;
+    let proven = prove_and_begin_epoch(staging.dir()).await;
+    let verified = proven.map_err(|it| source.as_typed(it))?;
     let aside = exchange(data, &staging)
         .map_err(|error| Failure::Open(OpenError::Interrupted(error)))?
         .map(|it| data.path().join(it));
@@ -93,47 +93,7 @@ async fn prove_and_begin_epoch(dir: &Dir) -> Result<Verified, Failure> {
         Err(error) => Err(error.into()),
     };
     store.close().await;
-    match verified? {
-        verified if verified.is_sound() => Ok(verified),
-        verified => Err(Failure::Unsound(Box::new(verified))),
-    }
-}
-
-/// What is wrong with a backup is said of the file that the user typed, not of the copy that was
-/// looked at.
-fn named(file: &Path, failure: Failure) -> Failure {
-    let file = file.display().to_string();
-    let command = format!("baton recover --from {}", shell_word(&file));
-    let advice = format!("`{command}` saves all that is whole into a new database");
-    if let Failure::Unsound(verified) = &failure {
-        let problems = verified.problems.join("; ");
-        let what = format!("`{file}` is not sound, and nothing was changed: {problems}; {advice}");
-        return Failure::Broken { what };
-    }
-    let Failure::Open(error) = failure else { return failure };
-    let why = match error {
-        OpenError::Damaged { damage, .. } => format!("it is damaged: {damage}; {advice}"),
-        OpenError::Sqlite { source, .. } => format!("it cannot be read: {source}; {advice}"),
-        OpenError::NotOurs { .. } => "it is not a database of Baton's".to_owned(),
-        OpenError::FromTheFuture { number, .. } => {
-            format!("a newer Baton wrote it (migration {number}); upgrade this one")
-        }
-        OpenError::Changed { number, .. } => {
-            format!("it was made with another migration {number} than this Baton has")
-        }
-        other @ (OpenError::File { .. }
-        | OpenError::Files(_)
-        | OpenError::Interrupted(_)
-        | OpenError::Network { .. }
-        | OpenError::OldSqlite { .. }
-        | OpenError::Setting { .. }
-        | OpenError::Missing { .. }
-        | OpenError::Older { .. }
-        | OpenError::Exchanged { .. }
-        | OpenError::InTheWay { .. }
-        | OpenError::Unwritable { .. }) => return Failure::Open(other),
-    };
-    Failure::BadBackup { file, why }
+    sound(verified?)
 }
 
 fn sound(verified: Verified) -> Result<Verified, Failure> {

@@ -36,7 +36,7 @@ enum Health {
 }
 
 pub(crate) async fn run(cli: &Cli) -> Result<(), Failure> {
-    let project = Project::find(cli.project.as_deref())?;
+    let project = Project::of(cli)?;
     let mut findings = Vec::new();
     look_at_files(&project, &mut findings);
     let are_files_well = findings.iter().all(|it| matches!(it.state, Health::Well));
@@ -77,7 +77,7 @@ async fn look_at_data(
     let place = project.data().display().to_string();
     // What keeps the folder from being opened is said where the data is.
     if let Ok(folder) = &folder {
-        left_over::look(folder, findings)?;
+        left_over::look(&project, folder, findings)?;
     }
     let data = match Data::open(project).await {
         Ok(data) => data,
@@ -223,11 +223,12 @@ fn finding(what: String, result: Result<(), Failure>, advice: impl FnOnce() -> S
 
 fn tell(format: Format, findings: &[Finding]) {
     if format == Format::Json {
+        let pasted = |text: &str| Node::text(show::pasted(text));
         let nodes = findings.iter().map(|it| {
             let (state, problem, advice) = match &it.state {
                 Health::Well => ("well", Node::Null, Node::Null),
-                Health::Waits { advice } => ("waits", Node::Null, Node::text(advice)),
-                Health::Ill { problem, advice } => ("ill", Node::text(problem), Node::text(advice)),
+                Health::Waits { advice } => ("waits", Node::Null, pasted(advice)),
+                Health::Ill { problem, advice } => ("ill", pasted(problem), pasted(advice)),
             };
             Node::map([
                 ("what", Node::text(&it.what)),
@@ -243,9 +244,12 @@ fn tell(format: Format, findings: &[Finding]) {
         let what = show::visible(what);
         show::answer(&match state {
             Health::Well => format!("{} {what}", show::good("✔")),
-            Health::Waits { advice } => format!("{} {what}: {advice}", show::warn("•")),
+            Health::Waits { advice } => {
+                format!("{} {what}: {}", show::warn("•"), show::pasted(advice))
+            }
             Health::Ill { problem, advice } => {
-                format!("{} {what}: {}\n    {advice}", show::warn("✘"), show::visible(problem))
+                let (problem, advice) = (show::pasted(problem), show::pasted(advice));
+                format!("{} {what}: {}\n    {advice}", show::warn("✘"), show::visible(&problem))
             }
         });
     }

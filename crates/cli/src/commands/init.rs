@@ -47,7 +47,7 @@ pub(crate) fn run(cli: &Cli) -> Result<(), Failure> {
 
 /// An empty database in a project that has lost its data.
 pub(crate) async fn begin_anew(cli: &Cli) -> Result<(), Failure> {
-    let project = Project::find(cli.project.as_deref())?;
+    let project = Project::of(cli)?;
     let lock = lock(&project.data_dir()?).await?;
     finish_interrupted(lock.dir())?;
     let store = SqliteStore::begin_anew(lock.dir()).map_err(|error| {

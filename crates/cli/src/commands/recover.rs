@@ -31,7 +31,7 @@ const REPORT_TEXT: &str = "report.txt";
 const REPORT_JSON: &str = "report.json";
 
 pub(crate) async fn run(cli: &Cli, args: &Recover) -> Result<(), Failure> {
-    let project = Project::find(cli.project.as_deref())?;
+    let project = Project::of(cli)?;
     // Also of a folder that was put aside: whoever has the data may be putting it back.
     let lock = lock(&project.data_dir()?).await?;
     finish_interrupted(lock.dir())?;
@@ -42,7 +42,7 @@ pub(crate) async fn run(cli: &Cli, args: &Recover) -> Result<(), Failure> {
     let parent = parent.map_err(files)?;
     let staging = Staging::make(&parent, STAGING).map_err(files)?;
     let path = args.from.clone().unwrap_or_else(|| project.data());
-    let data = damaged(&path, &staging)?;
+    let data = damaged(&path, &staging, lock.dir())?;
     let job = RecoverJob {
         from: &data,
         workshop: staging.dir(),
@@ -75,7 +75,7 @@ pub(crate) async fn run(cli: &Cli, args: &Recover) -> Result<(), Failure> {
 
 /// The folder with the damaged files. A person may name the database in it, or a backup, which has
 /// a name of its own and is copied under the name that databases have.
-fn damaged(path: &Path, staging: &Staging) -> Result<Dir, Failure> {
+fn damaged(path: &Path, staging: &Staging, data: &Dir) -> Result<Dir, Failure> {
     match Dir::open(path) {
         Err(FileError::WrongKind { .. }) => {}
         opened => return opened.map_err(files),
@@ -84,7 +84,7 @@ fn damaged(path: &Path, staging: &Staging) -> Result<Dir, Failure> {
         return Dir::open(path.parent().unwrap_or(Path::new(""))).map_err(files);
     }
     let copied = staging.dir().make_dirs(DAMAGED, Mode::Private).map_err(files)?;
-    Source::open(path)?.copy_into(&copied)?;
+    Source::open_damaged(path)?.copy_into(&copied, data)?;
     Ok(copied)
 }
 

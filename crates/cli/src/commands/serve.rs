@@ -15,10 +15,7 @@ use crate::show;
 
 pub(crate) async fn run(cli: &Cli, serve: &Serve) -> Result<(), Failure> {
     log::start()?;
-    let mut project = Project::find(cli.project.as_deref())?;
-    if let Some(data) = &serve.data {
-        project.keep_data_in(data);
-    }
+    let project = Project::of(cli)?;
     let lock = lock(&project.data_dir()?).await?;
     let session = Session::of(project, lock, Purpose::Change).await?;
     let served = match session.engine.write_fault() {
@@ -37,7 +34,7 @@ async fn serve_until_told(session: &Session, serve: &Serve) -> Result<(), Failur
     session.say_where(&url, server.instance())?;
     // Before anything that may have to be told, so that it is the first line where all is well.
     show::note(&format!("listening on {url}"));
-    session.store.rescue_when_lost();
+    session.store.rescue_when_lost(session.project.command_context()?);
     let checker = session.store.was_left_open().then(|| DataChecker::start(session.engine.clone()));
     let timekeeper = Timekeeper::start(session.engine.clone());
     let sweeper = Sweeper::start(session.engine.clone());

@@ -110,18 +110,18 @@ impl Project {
     }
 }
 
-fn accept(server: &Served, handoff: u32) -> Got {
+pub(crate) fn accept(server: &Served, handoff: u32) -> Got {
     let path = format!("/api/v1/handoffs/{handoff}/accept");
     server.curl(&["-X", "POST", "-d", "{}"], &path)
 }
 
-fn ready(server: &Served) -> (u16, String) {
+pub(crate) fn ready(server: &Served) -> (u16, String) {
     let got = server.curl(&[], "/readyz");
     (got.status, got.body.as_str().unwrap().to_owned())
 }
 
 /// Waits until the server says that it is not ready, in these words.
-fn not_ready(server: &Served, words: &str) -> String {
+pub(crate) fn not_ready(server: &Served, words: &str) -> String {
     wait_for(|| match ready(server) {
         (503, text) if text.contains(words) => Some(text),
         (_, _) => None,

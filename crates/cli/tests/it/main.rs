@@ -3,8 +3,12 @@
 #![expect(clippy::unwrap_used, reason = "these are tests")]
 
 mod archive;
+mod away;
 mod beside;
+mod damaged_texts;
 mod demo;
+#[cfg(unix)]
+mod descriptors;
 mod documents;
 mod files;
 mod finding;
@@ -19,6 +23,7 @@ mod names;
 mod others_text;
 mod prompt;
 mod recover;
+mod restored_events;
 mod serve;
 mod together;
 mod unsound;

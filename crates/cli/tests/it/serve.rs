@@ -15,18 +15,28 @@ pub(crate) struct Served {
 
 impl Project {
     pub(crate) fn serves(&self) -> Served {
+        self.serves_with(&[])
+    }
+
+    pub(crate) fn serves_with(&self, options: &[&str]) -> Served {
         let mut command = self.command(&["serve", "--listen", "127.0.0.1:0", "--no-runner"]);
+        command.args(options);
+        Served::listening(command)
+    }
+}
+
+impl Served {
+    /// Waits until it says where it listens.
+    pub(crate) fn listening(mut command: Command) -> Self {
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let line = lines.next().unwrap().unwrap();
         let url = line.strip_prefix("listening on ").unwrap().to_owned();
         // Whatever else it says is read, so that it never waits for a reader.
         std::thread::spawn(move || lines.for_each(drop));
-        Served { child, url }
+        Self { child, url }
     }
-}
 
-impl Served {
     /// Waits until the server's address is known.
     pub(crate) fn spawn(mut command: Command, url: impl Fn() -> Option<String>) -> Self {
         let child = command.spawn().unwrap();

@@ -5,6 +5,7 @@
 mod act;
 #[cfg(test)]
 mod archive;
+mod clock;
 #[cfg(test)]
 mod completion;
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, FileType, Mode as Bits, OFlags, RenameFlags, Stat};
 use rustix::io::Errno;
@@ -33,6 +33,25 @@ pub(crate) fn open_root(path: &Path) -> io::Result<Handle> {
 
 pub(crate) fn again(dir: &Handle) -> io::Result<Handle> {
     dir.try_clone()
+}
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(crate) fn current_path(dir: &Handle) -> Option<PathBuf> {
+    use std::os::fd::AsRawFd as _;
+    let link = format!("/proc/self/fd/{}", dir.as_raw_fd());
+    let path = rustix::fs::readlink(link, Vec::new()).ok()?;
+    Some(PathBuf::from(OsStr::from_bytes(path.to_bytes())))
+}
+
+#[cfg(target_vendor = "apple")]
+pub(crate) fn current_path(dir: &Handle) -> Option<PathBuf> {
+    let path = rustix::fs::getpath(dir).ok()?;
+    Some(PathBuf::from(OsStr::from_bytes(path.to_bytes())))
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
+pub(crate) fn current_path(_: &Handle) -> Option<PathBuf> {
+    None
 }
 
 pub(crate) fn open_dir(dir: &Handle, name: &OsStr) -> io::Result<Handle> {

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use baton_http::Limits;
+use jiff::SignedDuration;
 use serde_json::Value;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -90,6 +91,19 @@ async fn beyond_the_most_connections_a_client_is_told_so_and_a_place_that_is_lef
             break;
         }
     }
+}
+
+/// HTTP cannot say such a date, and a connection that was open may have said one already.
+#[tokio::test]
+async fn while_the_clock_is_before_1970_a_client_is_told_so_and_served_after_that() {
+    let world = world().await;
+    let back = SignedDuration::from_hours(60 * 366 * 24);
+    world.clock.advance(-back);
+    let refused = said(&world, "GET /readyz HTTP/1.1\r\nhost: HOST\r\n\r\n").await;
+    assert!(refused.starts_with("HTTP/1.1 503 "), "{refused}");
+    assert!(refused.contains("the clock of this machine says a time before 1970"), "{refused}");
+    world.clock.advance(back);
+    assert_eq!(world.get("/readyz").await.status, 200);
 }
 
 #[tokio::test]

@@ -127,7 +127,7 @@ fn fresh() -> (Writer, Kept) {
     let judgement = Judgement { mark: StoredMark::None, has_database: true, is_unclean: false };
     let files = Dir::open(dir.path()).unwrap();
     let marker = Marker::start(files, &mut connection, &judgement).unwrap();
-    let guard = Arc::new(WriteGuard::of(dir.path()));
+    let guard = Arc::new(WriteGuard::of(Dir::open(dir.path()).unwrap(), dir.path()));
     (Writer::start(connection, Some(marker), guard).unwrap(), (dir, reader))
 }
 

@@ -9,7 +9,7 @@ use baton_store::{AppendError, RunFilter, Store, StoreError, WriteFault};
 use baton_store_tests::dump;
 use baton_store_tests::sample::*;
 
-use crate::{DataLock, FILE, SqliteStore, lock};
+use crate::{CommandContext, DataLock, DataOption, FILE, SqliteStore, connect, lock};
 
 #[tokio::test]
 async fn nothing_is_recorded_once_the_database_is_gone() {
@@ -54,16 +54,17 @@ async fn the_thread_notices_by_itself() {
 
 #[tokio::test]
 async fn all_that_was_recorded_is_copied_while_it_is_still_open() {
-    let project = tempfile::tempdir().unwrap();
-    let data = project.path().join("data");
+    let parent = tempfile::tempdir().unwrap();
+    let data = parent.path().join("shop/.baton/data");
     let store = with_a_tale(&data).await;
-    store.rescue_when_lost();
+    store.rescue_when_lost(context(&data));
     let before = dump(&store).await;
     fs::remove_dir_all(&data).unwrap();
     let copy = data.join("rescued-1");
     let is_named = || {
         let fault = store.write_fault().map(|it| it.to_string()).unwrap_or_default();
-        fault.ends_with(&format!("`baton restore {} --replace`", copy.join(FILE).display()))
+        let command = format!("`baton restore {} --replace --project ", copy.join(FILE).display());
+        fault.contains(&command)
     };
     until(is_named);
     store.close().await;
@@ -73,10 +74,10 @@ async fn all_that_was_recorded_is_copied_while_it_is_still_open() {
 
 #[tokio::test]
 async fn a_stop_right_after_the_loss_copies_it_too() {
-    let project = tempfile::tempdir().unwrap();
-    let data = project.path().join("data");
+    let parent = tempfile::tempdir().unwrap();
+    let data = parent.path().join("shop/.baton/data");
     let store = with_a_tale(&data).await;
-    store.rescue_when_lost();
+    store.rescue_when_lost(context(&data));
     let before = dump(&store).await;
     for name in [FILE, "baton.db-wal", "baton.db-shm"] {
         fs::remove_file(data.join(name)).unwrap();
@@ -87,15 +88,165 @@ async fn a_stop_right_after_the_loss_copies_it_too() {
     assert!(!data.join(FILE).exists(), "no empty database is left in its place");
 }
 
+/// What is deleted, and where the copy is then.
 #[tokio::test]
-async fn where_the_whole_project_is_gone_nothing_is_made() {
+async fn where_the_folder_around_the_data_is_gone_the_copy_is_beside_the_project() {
+    for (deleted, copy) in [
+        ("shop/.baton/data", "shop/.baton/data/rescued-1"),
+        ("shop/.baton", "shop-baton-rescued-1"),
+        ("shop", "shop-baton-rescued-1"),
+        ("", "shop-baton-rescued-1"),
+    ] {
+        let above = tempfile::tempdir().unwrap();
+        let parent = above.path().join("parent");
+        let data = parent.join("shop/.baton/data");
+        let store = with_a_tale(&data).await;
+        store.rescue_when_lost(context(&data));
+        let before = dump(&store).await;
+        fs::remove_dir_all(parent.join(deleted)).unwrap();
+        store.close().await;
+        let copy = if deleted.is_empty() { above.path() } else { &parent }.join(copy);
+        let saved = SqliteStore::open(&copy).unwrap();
+        assert_eq!(dump(&saved).await, before, "{deleted}");
+        assert_private(&copy);
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn no_copy_goes_through_a_link() {
     let parent = tempfile::tempdir().unwrap();
-    let project = parent.path().join("project");
-    let store = with_a_tale(&project.join("data")).await;
-    store.rescue_when_lost();
-    fs::remove_dir_all(&project).unwrap();
+    let theirs = tempfile::tempdir().unwrap();
+    let project = parent.path().join("shop");
+    let data = project.join(".baton/data");
+    let store = with_a_tale(&data).await;
+    store.rescue_when_lost(context(&data));
+    fs::remove_dir_all(project.join(".baton")).unwrap();
+    std::os::unix::fs::symlink(theirs.path(), project.join(".baton")).unwrap();
     store.close().await;
-    assert!(!project.exists());
+    assert_eq!(fs::read_dir(theirs.path()).unwrap().count(), 0);
+    assert!(parent.path().join("shop-baton-rescued-1").join(FILE).exists());
+}
+
+#[tokio::test]
+async fn a_copy_that_was_deleted_with_the_rest_is_made_again() {
+    let parent = tempfile::tempdir().unwrap();
+    let data = parent.path().join("shop/.baton/data");
+    let store = with_a_tale(&data).await;
+    store.rescue_when_lost(context(&data));
+    fs::remove_file(data.join(FILE)).unwrap();
+    until(|| says(&store, "shop/.baton/data/rescued-1"));
+    fs::remove_dir_all(parent.path().join("shop")).unwrap();
+    until(|| says(&store, "shop-baton-rescued-1"));
+    assert!(says(&store, "bring `.baton` back or type `baton init --project "));
+}
+
+#[tokio::test]
+async fn a_lock_that_was_deleted_before_the_rest_does_not_hide_it() {
+    let parent = tempfile::tempdir().unwrap();
+    let data = parent.path().join("shop/.baton/data");
+    fs::create_dir_all(&data).unwrap();
+    let lock = DataLock::take(&Dir::open(&data).unwrap(), std::time::Duration::ZERO).unwrap();
+    let store = with_a_tale(&data).await;
+    store.rescue_when_lost(context(&data));
+    fs::remove_file(data.join(lock::FILE)).unwrap();
+    store.guard.look();
+    assert!(says(&store, "another Baton may work on the same data"));
+    fs::remove_dir_all(&data).unwrap();
+    until(|| says(&store, "baton restore "));
+    drop(lock);
+}
+
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
+#[tokio::test]
+async fn data_that_was_moved_is_where_it_says() {
+    for (from, to, command) in [
+        ("shop", "store", "`baton serve --project PARENT/store`"),
+        (
+            "shop/.baton/data",
+            "data",
+            "move it back, or type `baton serve --project PARENT/shop --data PARENT/data`",
+        ),
+    ] {
+        let parent = tempfile::tempdir().unwrap();
+        let root = parent.path().canonicalize().unwrap();
+        let data = root.join("shop/.baton/data");
+        let store = with_a_tale(&data).await;
+        store.rescue_when_lost(context(&data));
+        let before = dump(&store).await;
+        fs::rename(root.join(from), root.join(to)).unwrap();
+        store.guard.look();
+        let what = refused(&store).await;
+        let command = command.replace("PARENT", root.to_str().unwrap());
+        assert!(what.contains("nothing is lost: stop this server, then "), "{what}");
+        assert!(what.contains(&command), "{what}");
+        store.close().await;
+        assert!(!root.join("shop/.baton/data/rescued-1").exists(), "nothing needs a copy");
+        let moved = if from == "shop" { root.join("store/.baton/data") } else { root.join(to) };
+        let again = SqliteStore::open(&moved).unwrap();
+        assert_eq!(dump(&again).await, before);
+    }
+}
+
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
+#[tokio::test]
+async fn data_that_was_moved_and_then_deleted_is_copied() {
+    let parent = tempfile::tempdir().unwrap();
+    let data = parent.path().join("shop/.baton/data");
+    let store = with_a_tale(&data).await;
+    store.rescue_when_lost(context(&data));
+    fs::rename(parent.path().join("shop"), parent.path().join("store")).unwrap();
+    until(|| says(&store, "nothing is lost"));
+    fs::remove_dir_all(parent.path().join("store")).unwrap();
+    until(|| says(&store, "baton restore "));
+}
+
+#[tokio::test]
+async fn a_database_or_a_log_that_was_cut_is_noticed_and_left_alone() {
+    for name in [FILE, "baton.db-wal"] {
+        let parent = tempfile::tempdir().unwrap();
+        let data = parent.path().join("shop/.baton/data");
+        let store = with_a_tale(&data).await;
+        store.rescue_when_lost(context(&data));
+        // While something is read, its log is not cut by its owner.
+        let reader = connect::reading(&data.join(FILE)).unwrap();
+        reader.execute_batch("begin; select count(*) from runs").unwrap();
+        let file = fs::File::options().write(true).open(data.join(name)).unwrap();
+        let n_bytes = file.metadata().unwrap().len();
+        assert!(n_bytes > 0);
+        store.guard.look();
+        file.set_len(n_bytes - 1).unwrap();
+        until(|| store.write_fault().is_some());
+        let what = store.write_fault().unwrap().to_string();
+        assert!(what.contains(&format!("{name}` was cut from ")), "{what}");
+        assert!(what.contains(&format!(" to {} bytes while", n_bytes - 1)), "{what}");
+        assert!(what.contains("`baton recover --project "), "{what}");
+        assert_eq!(refused(&store).await, what);
+        store.close().await;
+        assert_eq!(file.metadata().unwrap().len(), n_bytes - 1, "{name}");
+        assert!(!data.join("rescued-1").exists(), "what can be read is not what was recorded");
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_database_that_was_overwritten_in_place_is_noticed() {
+    use std::os::unix::fs::FileExt as _;
+    let parent = tempfile::tempdir().unwrap();
+    let data = parent.path().join("shop/.baton/data");
+    let store = with_a_tale(&data).await;
+    store.rescue_when_lost(context(&data));
+    until(|| fs::metadata(data.join("baton.db-wal")).unwrap().len() == 0);
+    assert_eq!(store.write_fault(), None, "moving the log is its owner's own work");
+    let file = fs::File::options().write(true).open(data.join(FILE)).unwrap();
+    // The clock of a file system is coarse.
+    until(|| {
+        file.write_all_at(&[0xff; 4096], 4096).unwrap();
+        store.write_fault().is_some()
+    });
+    let what = refused(&store).await;
+    assert!(what.contains("was written to by another program"), "{what}");
+    assert!(what.contains("`baton verify --project "), "{what}");
 }
 
 #[tokio::test]
@@ -110,6 +261,25 @@ async fn what_was_put_in_its_place_is_left_as_it_is() {
     store.close().await;
     for (name, text) in others {
         assert_eq!(fs::read_to_string(dir.path().join(name)).unwrap(), text, "{name}");
+    }
+}
+
+/// As a server of the project whose data that is.
+fn context(data: &Path) -> CommandContext {
+    let project = data.parent().unwrap().parent().unwrap();
+    CommandContext::new(Dir::open(project).unwrap(), ".baton", DataOption::OfProject).unwrap()
+}
+
+fn says(store: &SqliteStore, words: &str) -> bool {
+    store.write_fault().is_some_and(|it| it.to_string().contains(words))
+}
+
+fn assert_private(folder: &Path) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(folder), mode(&folder.join(FILE))), (0o700, 0o600));
     }
 }
 

@@ -2,32 +2,50 @@
 //! only read.
 
 use std::ffi::OsString;
+use std::io::Read as _;
 use std::path::Path;
 
-use baton_files::{Access, Dir, FileError, FileHandle, Mode};
-use baton_store_sqlite::DATABASE_FILE;
+use baton_files::{Access, Dir, FileError, FileHandle, FileKind, Mode};
+use baton_store_sqlite::{DATABASE_FILE, OpenError};
 
-use crate::failure::Failure;
+use crate::failure::{Failure, chain};
 
 const LOCK_FILE: &str = "baton.lock";
+
+/// How every database of SQLite begins.
+const MAGIC: &[u8] = b"SQLite format 3\0";
 
 pub(crate) struct Source {
     dir: Dir,
     name: OsString,
+    /// As the user typed it.
+    typed: String,
 }
 
 impl Source {
     /// A file that the user names, or the folder with one, such as `before-restore-1`.
-    pub(crate) fn open(from: &Path) -> Result<Self, Failure> {
+    pub(super) fn open(from: &Path) -> Result<Self, Failure> {
+        let source = Self::open_damaged(from)?;
+        source.check_kind()?;
+        Ok(source)
+    }
+
+    /// The same, whatever is in it.
+    pub(crate) fn open_damaged(from: &Path) -> Result<Self, Failure> {
+        let typed = from.display().to_string();
         let failed = |error: std::io::Error| {
             if error.kind() == std::io::ErrorKind::NotFound {
-                return Failure::NotFound(format!("there is no file `{}`", from.display()));
+                return Failure::NotFound(format!("there is no file `{typed}`"));
             }
-            Failure::io(format!("read `{}`", from.display()), error)
+            Failure::io(format!("read `{typed}`"), error)
         };
         // Links are the user's own; the log stands beside what they lead to.
         let real = from.canonicalize().map_err(failed)?;
         let (dir, name) = match Dir::open(&real) {
+            Ok(dir) if dir.entry(DATABASE_FILE)?.is_none() => {
+                let why = format!("is a folder without a `{DATABASE_FILE}`");
+                return Err(Failure::NoBackup { file: typed, why });
+            }
             Ok(dir) => (dir, OsString::from(DATABASE_FILE)),
             Err(FileError::WrongKind { .. }) => {
                 let parent = real.parent().unwrap_or(Path::new(""));
@@ -35,7 +53,51 @@ impl Source {
             }
             Err(error) => return Err(error.into()),
         };
-        Ok(Self { dir, name })
+        Ok(Self { dir, name, typed })
+    }
+
+    /// Refuses what is no database at all before anything is written. SQLite would take an empty file
+    /// for a new one, and all data would be put aside for it.
+    fn check_kind(&self) -> Result<(), Failure> {
+        let refused = |why: String| Failure::NoBackup { file: self.typed.clone(), why };
+        let Some(entry) = self.dir.entry(&self.name)? else {
+            return Err(Failure::NotFound(format!("there is no file `{}`", self.typed)));
+        };
+        match entry.kind {
+            FileKind::File => {}
+            FileKind::Folder
+            | FileKind::Link
+            | FileKind::Pipe
+            | FileKind::Socket
+            | FileKind::Device => return Err(refused(format!("is {}", entry.kind))),
+        }
+        if entry.n_bytes == 0 {
+            return Err(refused("is empty".to_owned()));
+        }
+        let mut start = Vec::with_capacity(MAGIC.len());
+        let file = self.dir.open_file(&self.name, Access::Read)?;
+        file.take(MAGIC.len() as u64)
+            .read_to_end(&mut start)
+            .map_err(|error| Failure::io(format!("read `{}`", self.typed), error))?;
+        if start != MAGIC {
+            return Err(refused("is no database".to_owned()));
+        }
+        Ok(())
+    }
+
+    /// What is wrong with the copy is wrong with what was copied, and that is what the user knows.
+    pub(super) fn as_typed(&self, failure: Failure) -> Failure {
+        let why = if let Failure::Open(OpenError::Damaged { damage, source, .. }) = &failure {
+            let cause = source.as_ref().map(|it| format!(" ({})", chain(it.as_ref())));
+            format!("{damage}{}", cause.unwrap_or_default())
+        } else if let Failure::Open(OpenError::NotOurs { .. }) = failure {
+            "it is no database of Baton's".to_owned()
+        } else if let Failure::Broken { what } = failure {
+            what
+        } else {
+            return failure;
+        };
+        Failure::BadBackup { file: self.typed.clone(), why }
     }
 
     /// Whether it is the database of a data folder.
@@ -46,8 +108,9 @@ impl Source {
     }
 
     /// Copies the database with its log, under the names that they have in a data folder.
-    pub(crate) fn copy_into(&self, staging: &Dir) -> Result<(), Failure> {
-        let _lock = self.lock()?;
+    /// The caller holds the lock of `data`.
+    pub(crate) fn copy_into(&self, staging: &Dir, data: &Dir) -> Result<(), Failure> {
+        let _lock = self.lock(data)?;
         for ending in ["", "-wal"] {
             let mut name = self.name.clone();
             name.push(ending);
@@ -64,7 +127,11 @@ impl Source {
     }
 
     /// A database that another Baton writes to meanwhile would not be copied at one moment.
-    fn lock(&self) -> Result<Option<FileHandle>, Failure> {
+    fn lock(&self, data: &Dir) -> Result<Option<FileHandle>, Failure> {
+        let [ours, theirs] = [self.dir.own_entry()?, data.own_entry()?];
+        if ours.identity.is_some() && ours.identity == theirs.identity {
+            return Ok(None);
+        }
         let file = match self.dir.open_file(LOCK_FILE, Access::Read) {
             Err(FileError::NotFound { .. }) => return Ok(None),
             file => file?,

@@ -1,13 +1,25 @@
 //! Copies of the data that nothing uses any more: each holds all of it, so a person should know.
 
+use baton_core::shell::shell_word;
 use baton_files::{Dir, STAGING_LOCK, Staging};
 use baton_store_sqlite::{ASIDE_PREFIX, RESCUED_PREFIX, STAGING_PREFIX};
 
 use super::{Finding, Health};
 use crate::failure::Failure;
+use crate::lost_data::copies_beside;
+use crate::project::Project;
+
+const RESCUED: &str = "what a server saved when its data was deleted or replaced";
 
 /// What killed commands, restores and a server whose data was deleted have left in the data folder.
-pub(super) fn look(data: &Dir, findings: &mut Vec<Finding>) -> Result<(), Failure> {
+pub(super) fn look(
+    project: &Project,
+    data: &Dir,
+    findings: &mut Vec<Finding>,
+) -> Result<(), Failure> {
+    for copy in copies_beside(project) {
+        findings.push(copy_to_keep(&copy.display().to_string(), RESCUED));
+    }
     let abandoned = Staging::abandoned(data, STAGING_PREFIX)?;
     for (name, entry) in data.list()? {
         let Some(text) = name.to_str().filter(|_| entry.is_folder()) else { continue };
@@ -15,7 +27,7 @@ pub(super) fn look(data: &Dir, findings: &mut Vec<Finding>) -> Result<(), Failur
         let finding = if text.starts_with(ASIDE_PREFIX) {
             copy_to_keep(&path, "the data as it was before a restore")
         } else if text.starts_with(RESCUED_PREFIX) {
-            copy_to_keep(&path, "what a server saved when its data was deleted or replaced")
+            copy_to_keep(&path, RESCUED)
         } else if text.starts_with(STAGING_PREFIX) {
             // One that is locked belongs to a command that runs at this moment.
             let has_lock = data.entry(format!("{text}/{STAGING_LOCK}"))?.is_some();
@@ -23,7 +35,10 @@ pub(super) fn look(data: &Dir, findings: &mut Vec<Finding>) -> Result<(), Failur
                 continue;
             }
             let what = format!("{path}: a copy that a killed command has left");
-            Finding { what, state: Health::Waits { advice: format!("type `rm -r {path}`") } }
+            Finding {
+                what,
+                state: Health::Waits { advice: format!("type `rm -r {}`", shell_word(&path)) },
+            }
         } else {
             continue;
         };
@@ -33,8 +48,9 @@ pub(super) fn look(data: &Dir, findings: &mut Vec<Finding>) -> Result<(), Failur
 }
 
 fn copy_to_keep(path: &str, what: &str) -> Finding {
+    let word = shell_word(path);
     let advice = format!(
-        "type `baton restore --replace {path}` to go back to it, or `rm -r {path}` once it is of no use"
+        "type `baton restore --replace {word}` to go back to it, or `rm -r {word}` once it is of no use"
     );
     Finding { what: format!("{path}: {what}"), state: Health::Waits { advice } }
 }

@@ -1,0 +1,87 @@
+//! Commands in messages, as they work when they are pasted: with the `--project` and `--data` that
+//! were typed this time.
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+use baton_core::shell::shell_word;
+
+static TYPED: OnceLock<TypedPlace> = OnceLock::new();
+
+#[derive(Debug, Default)]
+struct TypedPlace {
+    /// Each with its value, ready to be typed.
+    options: Vec<(&'static str, String)>,
+}
+
+/// Remembers what was typed, for all messages that follow.
+pub(crate) fn remember_place(project: Option<&Path>, data: Option<&Path>) {
+    // There is one command line in a process.
+    let _ = TYPED.set(TypedPlace::of(project, data));
+}
+
+/// A message with the options in every `` `baton ...` `` that it tells the user to type.
+pub(crate) fn pasted(text: &str) -> String {
+    TYPED.get().map_or_else(|| text.to_owned(), |it| it.put_into(text))
+}
+
+impl TypedPlace {
+    fn of(project: Option<&Path>, data: Option<&Path>) -> Self {
+        let typed = [("--project", project), ("--data", data)];
+        let option = |(name, path): (&'static str, Option<&Path>)| {
+            Some((name, format!(" {name} {}", shell_word(&path?.to_string_lossy()))))
+        };
+        Self { options: typed.into_iter().filter_map(option).collect() }
+    }
+
+    fn put_into(&self, text: &str) -> String {
+        let mut pasted = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(at) = rest.find("`baton ") {
+            let (before, command) = rest.split_at(at);
+            let Some(end) = command[1..].find('`') else { break };
+            let (command, after) = command.split_at(end + 1);
+            pasted.push_str(before);
+            pasted.push_str(command);
+            for (name, option) in &self.options {
+                if !command.split(' ').any(|it| it == *name) {
+                    pasted.push_str(option);
+                }
+            }
+            pasted.push('`');
+            rest = after.get(1..).unwrap_or_default();
+        }
+        pasted + rest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_has_what_was_typed() {
+        let none = TypedPlace::default();
+        let data = TypedPlace::of(None, Some(Path::new("/srv/my data")));
+        let both = TypedPlace::of(Some(Path::new("shop")), Some(Path::new("d")));
+        for (place, text, expected) in [
+            (&none, "type `baton recover`", "type `baton recover`"),
+            (&data, "type `baton recover`", "type `baton recover --data '/srv/my data'`"),
+            (
+                &both,
+                "type `baton recover`, or `baton restore FILE`.",
+                "type `baton recover --project shop --data d`, or `baton restore FILE --project shop --data d`.",
+            ),
+            (
+                &both,
+                "`baton init --project /x` makes it one",
+                "`baton init --project /x --data d` makes it one",
+            ),
+            (&both, "`/d/baton.db` is missing", "`/d/baton.db` is missing"),
+            (&both, "a `baton that never ends", "a `baton that never ends"),
+            (&both, "", ""),
+        ] {
+            assert_eq!(place.put_into(text), expected);
+        }
+    }
+}

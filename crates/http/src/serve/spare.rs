@@ -1,0 +1,50 @@
+//! A file descriptor that is kept free. Where this process may open no more, it is given up for a
+//! moment, so that a client hears that there is no room instead of nothing.
+
+use std::time::Duration;
+
+use tokio::net::{TcpListener, TcpStream};
+
+/// A client that has gone meanwhile is not waited for.
+const WAIT: Duration = Duration::from_millis(20);
+
+#[derive(Debug)]
+pub(super) struct Spare(Option<Descriptor>);
+
+#[cfg(unix)]
+type Descriptor = std::os::fd::OwnedFd;
+
+#[cfg(not(unix))]
+type Descriptor = ();
+
+impl Spare {
+    pub(super) fn of(listener: &TcpListener) -> Self {
+        Self(one_more(listener))
+    }
+
+    /// Gives the descriptor up for the client that waits longest. None where there is no descriptor,
+    /// or another part of the process was faster.
+    pub(super) async fn accept(&mut self, listener: &TcpListener) -> Option<TcpStream> {
+        self.0.take()?;
+        let accepted = tokio::time::timeout(WAIT, listener.accept()).await;
+        accepted.ok()?.ok().map(|(stream, _)| stream)
+    }
+
+    /// Keeps one again, once the client has been answered.
+    pub(super) fn fill(&mut self, listener: &TcpListener) {
+        if self.0.is_none() {
+            self.0 = one_more(listener);
+        }
+    }
+}
+
+#[cfg(unix)]
+fn one_more(listener: &TcpListener) -> Option<Descriptor> {
+    use std::os::fd::AsFd as _;
+    listener.as_fd().try_clone_to_owned().ok()
+}
+
+#[cfg(not(unix))]
+fn one_more(_: &TcpListener) -> Option<Descriptor> {
+    None
+}
