@@ -56,9 +56,9 @@ pub(crate) fn in_answered(connection: &Connection) -> rusqlite::Result<Vec<Strin
     run("answered", answered::check, connection)
 }
 
-/// What is wrong with the stories.
+/// What is wrong with the stories themselves.
 pub(crate) fn in_stories(connection: &Connection) -> rusqlite::Result<Vec<String>> {
-    run("stories", stories::check, connection)
+    run("stories", stories::check_alone, connection)
 }
 
 fn at_one_moment(connection: &Connection) -> rusqlite::Result<Vec<String>> {

@@ -12,7 +12,22 @@ use crate::story_log::{self, StoryColumns};
 
 const LOG: &str = "number, key, written_at, story, hash from story_log not indexed";
 
+/// True where a story names what its newest run has come to.
+const NAMES_ITS_RUN: &str = "run_status is (
+    select runs.status from runs where runs.story_key = stories.key
+    order by runs.number desc limit 1
+)";
+
 pub(super) fn check(connection: &Connection, found: &mut Found) -> rusqlite::Result<()> {
+    rows(connection, found, NAMES_ITS_RUN)
+}
+
+/// Only what no run tells of: where the runs cannot be read, the stories may still be whole.
+pub(super) fn check_alone(connection: &Connection, found: &mut Found) -> rusqlite::Result<()> {
+    rows(connection, found, "true")
+}
+
+fn rows(connection: &Connection, found: &mut Found, names_its_run: &str) -> rusqlite::Result<()> {
     let mut newest: HashMap<String, [u8; 32]> = HashMap::new();
     let mut head = story_log::START;
     scan::rows(connection, "story_log", LOG, found, |row, number, found| {
@@ -26,10 +41,8 @@ pub(super) fn check(connection: &Connection, found: &mut Found) -> rusqlite::Res
         Ok(())
     })?;
     let from = format!(
-        "rowid as row_number, {}, null as run_id, null as status, run_status is (
-             select runs.status from runs where runs.story_key = stories.key
-             order by runs.number desc limit 1
-         ) as names_its_run from stories not indexed",
+        "rowid as row_number, {}, null as run_id, null as status, {names_its_run} as names_its_run
+         from stories not indexed",
         story_log::COLUMNS
     );
     scan::rows(connection, "stories", &from, found, |row, _, found| {
