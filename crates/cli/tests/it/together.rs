@@ -50,7 +50,7 @@ fn a_backup_that_is_not_sound_is_not_restored() {
     std::fs::write(&path, bytes).unwrap();
     project.fails(&["restore", "copy.db", "--replace"], 1, "does not fit the chain");
     std::fs::write(&path, "not a database").unwrap();
-    project.fails(&["restore", "copy.db", "--replace"], 5, "cannot open the data");
+    project.fails(&["restore", "copy.db", "--replace"], 5, "`copy.db` is no database");
     assert!(project.ok(&["status"]).contains("offered to analyst"), "what was there is there");
 }
 
