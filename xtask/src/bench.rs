@@ -1,5 +1,5 @@
-//! `cargo xtask bench [engine|http|events|formats|leases|hostile]`: measures, built as a released binary
-//! is. `baton-load` knows what can be measured and with which options.
+//! `cargo xtask bench [engine|http|events|formats|leases|growth|hostile]`: measures, built as a
+//! released binary is. `baton-load` knows what can be measured and with which options.
 
 use anyhow::Result;
 
@@ -9,7 +9,12 @@ const DEFAULT: &str = "engine";
 
 pub(crate) fn run(args: &[&str]) -> Result<()> {
     let mut command = vec!["run", "--profile", "dist", "--package", "baton-load", "--"];
-    command.extend(load_args(args));
+    let args = load_args(args);
+    if args.first() == Some(&"growth") {
+        // It measures the program itself.
+        cargo::run(&["build", "--profile", "dist", "--package", "baton-cli"], &[])?;
+    }
+    command.extend(args);
     cargo::run(&command, &[])
 }
 

@@ -44,8 +44,9 @@ impl Session {
         let data = lock.dir().own_entry()?.identity;
         let folder = Folder { dir: project.dir.again()?, data };
         let engine = engine.with_workspace(Arc::new(folder));
-        // While no server runs, nobody else marks what has waited too long.
-        match (store.write_fault(), engine.sweep().await) {
+        // While no server runs, nobody else marks what has waited too long. All of it could be a
+        // lot: every command does some, and a server does the rest.
+        match (store.write_fault(), engine.sweep_some().await) {
             (None, Ok(_)) => {}
             (Some(fault), _) | (_, Err(EngineError::Store(StoreError::Unwritable(fault)))) => {
                 show::note(&format!("{} {fault}", show::warn("nothing can be written:")));

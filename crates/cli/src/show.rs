@@ -20,7 +20,7 @@ pub(crate) use events::Telling;
 pub(crate) use graph::mermaid;
 pub(crate) use handoffs::{handoff_page, handoffs_table};
 pub(crate) use pasted::{pasted, remember_place};
-pub(crate) use runs::{runs_table, whereabouts};
+pub(crate) use runs::{passed_gates_table, runs_table, whereabouts};
 pub(crate) use stories::{stories_table, story_page};
 pub(crate) use style::{bad, bold, dim, good, mark, warn};
 pub(crate) use table::{fields, table};

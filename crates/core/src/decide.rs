@@ -52,7 +52,7 @@ mod tables;
 use jiff::Timestamp;
 use uuid::Uuid;
 
-pub use clock::{expires_at, stale_at};
+pub use clock::{due_at, expires_at, stale_at};
 pub use draft::Decision;
 use draft::Draft;
 

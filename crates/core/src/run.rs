@@ -416,6 +416,11 @@ impl Run {
         !self.is_finished() && (is_asked || is_loose || !self.blockers.is_empty())
     }
 
+    /// Whether something keeps it from going on until a person clears it.
+    pub fn is_blocked(&self) -> bool {
+        !self.is_finished() && !self.blockers.is_empty()
+    }
+
     pub fn is_finished(&self) -> bool {
         !self.status.is_open()
     }

@@ -1,13 +1,14 @@
 //! From a decision to what the store is given: encoded and chained events, and the rows that
 //! they change.
 
-use baton_core::decide::Decision;
+use baton_core::decide::{Decision, due_at};
 use baton_core::event::Event;
 use baton_core::hash::Hash;
 use baton_core::names::Principal;
 use baton_core::run::{Ended, HandoffNo, Kind, Run, State};
+use baton_core::workflow::Workflow;
 use baton_store::{
-    Append, EventRecord, HandoffChange, HandoffMove, HandoffRow, HandoffState, Version,
+    Append, DueChange, EventRecord, HandoffChange, HandoffMove, HandoffRow, HandoffState, Version,
 };
 use baton_wire::event;
 use jiff::Timestamp;
@@ -19,6 +20,7 @@ use crate::timers;
 pub(crate) fn append(
     decision: Decision,
     before: Option<&Run>,
+    workflow: &Workflow,
     expected: Version,
     head: Hash,
     by: &Principal,
@@ -38,6 +40,13 @@ pub(crate) fn append(
         handoffs: events.iter().filter_map(|it| change(it, &run)).collect(),
         timers: timers::changes(before.map_or(&[], |it| &it.handoffs), &run.handoffs, at),
         waiting: Append::change_of_waiting(before, &run),
+        blocked: Append::change_of_blocked(before, &run),
+        due: DueChange::between(
+            before.and_then(|it| due_at(workflow, it)),
+            due_at(workflow, &run),
+            run.is_finished(),
+        ),
+        story_status: Append::change_of_status(before, &run),
         run,
         outbox: events
             .iter()

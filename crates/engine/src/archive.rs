@@ -5,6 +5,7 @@
 //! and leaves the same files. `docs/archive.md` says what they hold.
 
 mod archivist;
+mod bounds;
 mod desk;
 mod disk;
 mod escaped;
@@ -23,13 +24,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use baton_core::run::RunId;
-use baton_store::{EventFilter, Position, StoreError};
+use baton_store::{EventFilter, Position, StoreError, StoredEvent};
 
+use self::bounds::Bounds;
 use self::disk::Disk;
 use self::rendered::{Rendered, is_own, rendered};
 use crate::{Engine, EngineError};
 
 pub use self::archivist::{ArchiveHealth, Archivist};
+pub use self::bounds::MOST_LOG_BYTES as ARCHIVED_LOG_MOST_BYTES;
 pub use self::desk::ArchiveStatus;
 pub(crate) use self::desk::Desk;
 pub use self::disk::DiskError;
@@ -37,6 +40,10 @@ pub use self::disk::DiskError;
 /// The name of its cursor in the store.
 const PROJECTOR: &str = "archive";
 const PAGE: u32 = 500;
+/// How many runs a pass writes, after which the cursor moves and it can be stopped.
+const RUNS_OF_A_PASS: usize = 500;
+/// How many runs a process writes that does one thing and ends.
+const FEW_RUNS: usize = 16;
 
 /// Where the files go: relative to the project, and never outside of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,6 +71,8 @@ pub struct Archived {
     pub n_unreadable: u64,
     /// Folders of sessions that are named after no run of this store. Only a rebuild looks for them.
     pub n_unknown: u64,
+    /// There is more to write.
+    pub is_behind: bool,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -101,13 +110,32 @@ impl Archive {
         self.engine.archive_behind().await
     }
 
-    /// Writes what has happened since the last pass, each file at most once.
+    /// Writes everything that has happened and is not written yet.
     pub async fn catch_up(&self) -> Result<Archived, ArchiveError> {
+        let mut archived = Archived::default();
+        loop {
+            let pass = self.pass(RUNS_OF_A_PASS).await?;
+            archived.n_runs += pass.n_runs;
+            archived.n_unreadable += pass.n_unreadable;
+            if !pass.is_behind {
+                return Ok(archived);
+            }
+        }
+    }
+
+    /// As [`Archive::catch_up`], of the little that can be done in passing: for a process that does
+    /// one thing and ends.
+    pub async fn catch_up_some(&self) -> Result<Archived, ArchiveError> {
+        self.pass(FEW_RUNS).await
+    }
+
+    /// Writes what has happened next, each file at most once.
+    async fn pass(&self, most_runs: usize) -> Result<Archived, ArchiveError> {
         let _at_work = self.engine.archive.work().await;
         let store = self.engine.store();
         let from = store.cursor(PROJECTOR).await?;
-        let Some(news) = self.news(from).await? else { return Ok(Archived::default()) };
-        let mut archived = Archived::default();
+        let Some(news) = self.news(from, most_runs).await? else { return Ok(Archived::default()) };
+        let mut archived = Archived { is_behind: news.is_cut, ..Archived::default() };
         let mut last = None;
         for run in &news.runs {
             let rendered = self.rendered(*run, &mut archived).await?;
@@ -132,17 +160,27 @@ impl Archive {
         self.on_disk(move |disk, places| disk.write(&places.state, ARCHIVED_PROJECT, &text)).await
     }
 
-    /// Which runs have moved since, and which of them last.
-    async fn news(&self, from: Position) -> Result<Option<News>, ArchiveError> {
+    /// Which runs have moved since, and which of them last; the first `most_runs` of them.
+    async fn news(&self, from: Position, most_runs: usize) -> Result<Option<News>, ArchiveError> {
         let mut news: Option<News> = None;
         loop {
             let after = news.as_ref().map_or(from, |it| it.upto);
             let filter = EventFilter { after, run: None, limit: PAGE };
             let events = self.engine.store().events(&filter).await?;
-            let Some(last) = events.last() else { return Ok(news) };
-            let mut runs = news.map_or_else(BTreeSet::new, |it| it.runs);
-            runs.extend(events.iter().map(|it| it.run));
-            news = Some(News { runs, last: last.run, upto: last.position });
+            if events.is_empty() {
+                return Ok(news);
+            }
+            for event in &events {
+                let news = news.get_or_insert_with(|| News::before(event));
+                if !news.runs.contains(&event.run) && news.runs.len() >= most_runs {
+                    news.is_cut = true;
+                    break;
+                }
+                news.add(event);
+            }
+            if news.as_ref().is_some_and(|it| it.is_cut) {
+                return Ok(news);
+            }
         }
     }
 
@@ -156,7 +194,9 @@ impl Archive {
             Ok(history) => {
                 archived.n_runs += 1;
                 // Large packages take a while to print, so not on a thread that serves requests.
-                match tokio::task::spawn_blocking(move || rendered(&history)).await {
+                match tokio::task::spawn_blocking(move || rendered(&history, &Bounds::default()))
+                    .await
+                {
                     Ok(rendered) => Ok(Some(rendered)),
                     Err(error) => std::panic::resume_unwind(error.into_panic()),
                 }
@@ -191,6 +231,20 @@ struct News {
     /// The run that moved last.
     last: RunId,
     upto: Position,
+    /// There are more, of other runs.
+    is_cut: bool,
+}
+
+impl News {
+    fn before(event: &StoredEvent) -> Self {
+        Self { runs: BTreeSet::new(), last: event.run, upto: event.position, is_cut: false }
+    }
+
+    fn add(&mut self, event: &StoredEvent) {
+        self.runs.insert(event.run);
+        self.last = event.run;
+        self.upto = event.position;
+    }
 }
 
 /// Of the folder of states: which project the archive is of.

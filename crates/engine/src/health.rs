@@ -173,7 +173,7 @@ impl Engine {
     }
 
     async fn check_page(&self, page: &[RunRow], pace: &mut Pace) -> Result<(), StoreError> {
-        let mut verifier = RunVerifier::open(self.store.as_ref()).await?;
+        let mut verifier = RunVerifier::new(self.store.as_ref());
         for row in page {
             let problems = match verifier.verify(row).await {
                 // It may have moved on while it was read.

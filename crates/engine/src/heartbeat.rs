@@ -9,6 +9,9 @@ use crate::leases::Heard;
 use crate::timers::silent_until;
 use crate::{Engine, EngineError};
 
+/// How many heartbeats share a transaction: a few milliseconds of the store's time.
+const MOST_AT_ONCE: usize = 1000;
+
 impl Engine {
     /// Lets the lease of whoever holds a handoff with this fence last for a full period from now.
     /// Returns until when. It is said in memory, and written about once a second with all others.
@@ -64,15 +67,17 @@ impl Engine {
 
     /// Writes what holders said, many at once. What could not be written is written next time.
     pub(crate) async fn write_heartbeats(&self, leases: Vec<PutOff>) -> Result<u64, EngineError> {
-        if leases.is_empty() {
-            return Ok(0);
-        }
-        match self.store.put_off(&leases).await {
-            Ok(n_leases) => Ok(n_leases),
-            Err(error) => {
-                self.leases.still_unwritten(&leases);
-                Err(error.into())
+        let mut n_written = 0;
+        // In parts, so that commands need not wait until all are written.
+        for (n, part) in leases.chunks(MOST_AT_ONCE).enumerate() {
+            match self.store.put_off(part).await {
+                Ok(n_leases) => n_written += n_leases,
+                Err(error) => {
+                    self.leases.still_unwritten(&leases[n * MOST_AT_ONCE..]);
+                    return Err(error.into());
+                }
             }
         }
+        Ok(n_written)
     }
 }

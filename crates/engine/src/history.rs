@@ -25,6 +25,7 @@ use jiff::Timestamp;
 use uuid::Uuid;
 
 pub(crate) use self::named::named;
+use crate::texts::WholeTexts;
 use crate::{Engine, EngineError, stored};
 
 pub(crate) struct History {
@@ -40,7 +41,7 @@ pub(crate) struct History {
     /// By number.
     pub(crate) handoffs: Vec<HandoffRow>,
     pub(crate) log: Vec<Logged>,
-    texts: HashMap<ContentId, Content>,
+    texts: WholeTexts,
 }
 
 /// One event of the run, decoded.
@@ -78,21 +79,10 @@ impl Engine {
         let filter = EventFilter { after: Position::START, run: Some(run), limit: 0 };
         let events = self.store.events(&filter).await?;
         let log = events.into_iter().map(Logged::of).collect::<Result<Vec<_>, _>>()?;
-        let mut ids: Vec<ContentId> =
-            log.iter().flat_map(|it| named(&it.event)).map(|(id, _)| id).collect();
-        ids.sort_unstable();
-        ids.dedup();
-        let texts = self.store.contents(run, &ids).await?;
         // A history is written into the archive: a damaged text must not take the place of a good
         // copy there.
-        if let Some(text) = texts.iter().find(|it| !it.is_intact()) {
-            let what = format!(
-                "run {}: the text {} is not the one that was written",
-                row.number, text.id.0
-            );
-            return Err(StoreError::Damaged { what }.into());
-        }
-        let texts = texts.into_iter().map(|it| (it.id, it)).collect();
+        let ids = log.iter().flat_map(|it| named(&it.event)).map(|(id, _)| id);
+        let texts = self.whole_texts(run, ids).await?;
         Ok(History {
             row,
             story,
@@ -119,11 +109,11 @@ impl Logged {
 impl History {
     /// None where it was redacted.
     pub(crate) fn text(&self, id: ContentId) -> Option<&str> {
-        self.content(id).map(|it| it.text.as_ref())
+        self.texts.get(id)
     }
 
     pub(crate) fn content(&self, id: ContentId) -> Option<&Content> {
-        self.texts.get(&id)
+        self.texts.content(id)
     }
 
     pub(crate) fn handoff(&self, no: HandoffNo) -> Option<&HandoffRow> {
@@ -162,7 +152,7 @@ impl History {
     /// As after a redaction of everything.
     #[cfg(test)]
     pub(crate) fn forget_texts(&mut self) {
-        self.texts.clear();
+        self.texts.forget();
     }
 
     /// When the run was completed or cancelled; none while it goes on.

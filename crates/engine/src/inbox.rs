@@ -107,11 +107,12 @@ impl Engine {
     ) -> Result<(Vec<InboxItem>, Option<u64>), EngineError> {
         let mut items = Vec::new();
         let mut after = after;
+        let size = u32::try_from(most.saturating_add(1)).unwrap_or(PAGE).min(PAGE);
         loop {
             let filter =
-                RunFilter { only_waiting: true, after, limit: PAGE, ..RunFilter::default() };
+                RunFilter { only_waiting: true, after, limit: size, ..RunFilter::default() };
             let page = self.store.runs(&filter).await?;
-            let is_last = page.len() < PAGE as usize;
+            let is_last = page.len() < size as usize;
             for row in page {
                 if items.len() >= most {
                     return Ok((items, Some(after)));

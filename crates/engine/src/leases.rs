@@ -40,8 +40,8 @@ struct Kept {
     next_tick: Option<Timestamp>,
     /// At which version of its run a handoff's timer was last changed.
     changed: LruCache<Key, Version>,
-    /// The store may have timers that nobody told this memory of.
-    is_unsure: bool,
+    /// Timers of which nobody told this memory what came of them.
+    doubted: HashSet<Key>,
 }
 
 #[derive(Clone, Copy)]
@@ -81,40 +81,61 @@ pub(crate) struct InHand<'a> {
 /// See [`Leases::told_later`].
 pub(crate) struct ToldLater<'a> {
     leases: Option<&'a Leases>,
+    run: RunId,
     changes: Vec<TimerChange>,
 }
 
 impl Leases {
-    pub(crate) fn new(rows: Vec<TimerRow>, now: Timestamp) -> Self {
-        let mut kept = Kept {
+    /// Knows of no timer that is in the store already: those that are due are learned from it when
+    /// they are, all of them by [`Leases::load`].
+    pub(crate) fn new(now: Timestamp) -> Self {
+        let kept = Kept {
             timers: HashMap::new(),
             by_due: BTreeSet::new(),
             unwritten: HashSet::new(),
             written_at: now,
             next_tick: None,
             changed: LruCache::new(MOST_CHANGES),
-            is_unsure: false,
+            doubted: HashSet::new(),
         };
-        for row in rows {
-            kept.set((row.run, row.no), row.what, row.due);
-        }
         Self { kept: Mutex::new(kept) }
+    }
+
+    /// Takes over what the store has, every lease with a full period from `now`. What this memory
+    /// was told of itself, it knows better: the rows may have been read before.
+    pub(crate) fn load(&self, rows: &[TimerRow], now: Timestamp) {
+        let mut kept = self.lock();
+        for row in rows {
+            let key = (row.run, row.no);
+            if !kept.timers.contains_key(&key) && !kept.changed.contains(&key) {
+                kept.set(key, row.what, row.due);
+                if let TimerKind::Lease { seconds, .. } = row.what {
+                    kept.put_off(key, silent_until(now, seconds));
+                }
+            }
+        }
     }
 
     /// For an append that changes timers. Whoever waits for it may be gone before it is answered,
     /// and then nobody says here what came of it.
-    pub(crate) fn told_later(&self, changes: &[TimerChange]) -> ToldLater<'_> {
-        ToldLater { leases: (!changes.is_empty()).then_some(self), changes: changes.to_vec() }
+    pub(crate) fn told_later(&self, run: RunId, changes: &[TimerChange]) -> ToldLater<'_> {
+        let leases = (!changes.is_empty()).then_some(self);
+        ToldLater { leases, run, changes: changes.to_vec() }
     }
 
-    /// From the next tick on the store is asked whether something is missing here.
-    pub(crate) fn doubt(&self) {
-        self.lock().is_unsure = true;
+    /// At the next tick the store is asked what came of these.
+    pub(crate) fn doubt(&self, keys: impl IntoIterator<Item = (RunId, HandoffNo)>) {
+        self.lock().doubted.extend(keys);
     }
 
-    /// Whether the store has to be asked, once.
-    pub(crate) fn take_doubt(&self) -> bool {
-        std::mem::take(&mut self.lock().is_unsure)
+    /// Of which timers the store has to be asked, once.
+    pub(crate) fn take_doubted(&self) -> Vec<(RunId, HandoffNo)> {
+        self.lock().doubted.drain().collect()
+    }
+
+    /// True while somebody sees to it that time is kept, and so everything is known here.
+    pub(crate) fn keeps_time(&self) -> bool {
+        self.lock().next_tick.is_some()
     }
 
     pub(crate) fn lacks(&self, row: &TimerRow) -> bool {
@@ -142,12 +163,23 @@ impl Leases {
         }
     }
 
-    /// A timer that is in the store, and of which nobody has told this memory.
-    pub(crate) fn learn(&self, row: &TimerRow, version: Version) {
+    /// A timer that is in the store, and of which nobody has told this memory; false where it knows
+    /// better.
+    pub(crate) fn learn(&self, row: &TimerRow, version: Version) -> bool {
         let key = (row.run, row.no);
         let mut kept = self.lock();
-        if kept.is_news(key, version) {
+        let is_news = kept.is_news(key, version);
+        if is_news {
             kept.set(key, row.what, row.due);
+        }
+        is_news
+    }
+
+    /// The run has no such timer at this version.
+    pub(crate) fn unlearn(&self, run: RunId, no: HandoffNo, version: Version) {
+        let mut kept = self.lock();
+        if kept.is_news((run, no), version) {
+            kept.clear((run, no));
         }
     }
 
@@ -268,9 +300,9 @@ impl Drop for InHand<'_> {
 }
 
 impl ToldLater<'_> {
-    pub(crate) fn appended(mut self, run: RunId, version: Version) {
+    pub(crate) fn appended(mut self, version: Version) {
         if let Some(leases) = self.leases.take() {
-            leases.change(run, version, &self.changes);
+            leases.change(self.run, version, &self.changes);
         }
     }
 
@@ -282,7 +314,7 @@ impl ToldLater<'_> {
 impl Drop for ToldLater<'_> {
     fn drop(&mut self) {
         if let Some(leases) = self.leases {
-            leases.doubt();
+            leases.doubt(self.changes.iter().map(|it| (self.run, it.no())));
         }
     }
 }
@@ -358,7 +390,7 @@ mod tests {
     const NO: HandoffNo = HandoffNo(1);
 
     fn none() -> Leases {
-        Leases::new(Vec::new(), NOW)
+        Leases::new(NOW)
     }
 
     fn set(fence: u32) -> TimerChange {
@@ -367,7 +399,7 @@ mod tests {
     }
 
     fn append(leases: &Leases, version: u64, change: TimerChange) {
-        leases.told_later(&[change]).appended(RUN, Version(version));
+        leases.told_later(RUN, &[change]).appended(Version(version));
     }
 
     fn n_due(leases: &Leases, now: Timestamp) -> usize {
@@ -450,11 +482,26 @@ mod tests {
     fn only_an_append_that_nobody_waited_for_leaves_a_doubt() {
         let leases = none();
         append(&leases, 1, set(1));
-        leases.told_later(&[set(2)]).not_appended();
-        drop(leases.told_later(&[]));
-        assert!(!leases.take_doubt());
-        drop(leases.told_later(&[set(2)]));
-        assert!(leases.take_doubt());
-        assert!(!leases.take_doubt());
+        leases.told_later(RUN, &[set(2)]).not_appended();
+        drop(leases.told_later(RUN, &[]));
+        assert_eq!(leases.take_doubted(), []);
+        drop(leases.told_later(RUN, &[set(2)]));
+        assert_eq!(leases.take_doubted(), [(RUN, NO)]);
+        assert_eq!(leases.take_doubted(), []);
+    }
+
+    #[test]
+    fn what_is_loaded_changes_nothing_that_is_known_better() {
+        let leases = none();
+        let row = |no| {
+            let what = TimerKind::Lease { fence: 1, seconds: 20 };
+            TimerRow { run: RUN, no: HandoffNo(no), what, due: NOW }
+        };
+        append(&leases, 2, set(7));
+        append(&leases, 3, TimerChange::Clear { no: HandoffNo(2) });
+        leases.load(&[row(1), row(2), row(3)], NOW);
+        assert!(leases.lacks(&row(1)), "it has another fence by now");
+        assert!(leases.lacks(&row(2)), "it is gone by now");
+        assert!(!leases.lacks(&row(3)));
     }
 }

@@ -23,6 +23,7 @@ mod leases;
 mod look_alikes;
 mod names;
 mod outcome;
+mod passed_gates;
 mod prompt;
 mod queries;
 mod rebuild;
@@ -30,6 +31,7 @@ mod receive;
 mod stored;
 mod stories;
 mod sweeper;
+mod texts;
 mod timekeeper;
 mod timers;
 mod verify;
@@ -50,8 +52,8 @@ use jiff::Timestamp;
 use tokio::sync::{RwLock, RwLockReadGuard, watch};
 
 pub use crate::archive::{
-    ARCHIVED_LOG, ARCHIVED_PROJECT, ARCHIVED_WORKFLOWS, Archive, ArchiveError, ArchiveHealth,
-    ArchiveStatus, Archived, Archivist, DiskError, Places,
+    ARCHIVED_LOG, ARCHIVED_LOG_MOST_BYTES, ARCHIVED_PROJECT, ARCHIVED_WORKFLOWS, Archive,
+    ArchiveError, ArchiveHealth, ArchiveStatus, Archived, Archivist, DiskError, Places,
 };
 use crate::cache::{Cache, Loaded};
 pub use crate::can::Can;
@@ -65,12 +67,14 @@ pub use crate::inbox::{Asked, Choice, InboxItem, Then, Waits};
 use crate::leases::Leases;
 pub use crate::look_alikes::LookAlikes;
 pub use crate::outcome::{Caller, Key, KnownRows, Mode, Outcome};
+pub use crate::passed_gates::{GateWay, PassedGate};
 pub use crate::prompt::{BadUrl, DashboardUrl, Face, Prompt, PromptOptions, PromptToken};
-pub use crate::queries::{Blocking, Decided, Exchange, PersonsAnswer, Texts};
+pub use crate::queries::{Blocking, Decided, Exchange, PersonsAnswer};
 pub use crate::rebuild::{RebuiltRun, is_promised, rebuild_run, texts_named_by};
 pub use crate::receive::{Hints, Received};
 pub use crate::stories::story_package;
 pub use crate::sweeper::{Sweeper, Swept};
+pub use crate::texts::{DAMAGED_TEXT, Text, Texts, WholeTexts};
 pub use crate::timekeeper::{Ticked, Timekeeper};
 pub use crate::verify::{Verified, verify_all, verify_run};
 pub use crate::workspace::Workspace;
@@ -116,7 +120,7 @@ impl Engine {
         catalog: Catalog,
     ) -> Result<Self, EngineError> {
         let tip = watch::Sender::new(store.last_position().await?);
-        let leases = Leases::new(store.timers(None, 0).await?, clock.now());
+        let leases = Leases::new(clock.now());
         let archive = archive::Desk::default();
         let (cache, is_open) = (Cache::default(), RwLock::new(true));
         let (workspace, health) = (None, health::DataHealth::default());
@@ -228,7 +232,9 @@ impl Engine {
             Version(_) => Some(&loaded.run),
         };
         let (expected, head) = (loaded.version, loaded.head);
-        let append = append::append(decision, before, expected, head, &caller.principal, at);
+        let workflow = &loaded.workflow;
+        let append =
+            append::append(decision, before, workflow, expected, head, &caller.principal, at);
         let touched = append::touched(&append.handoffs);
         let version = Version(loaded.version.0 + append.events.len() as u64);
         let rows = KnownRows::default();
@@ -243,7 +249,7 @@ impl Engine {
             answered: caller.key.as_ref().map(|key| outcome.to_answered(key)),
             ..append
         });
-        let told_later = self.leases.told_later(&append.timers);
+        let told_later = self.leases.told_later(run, &append.timers);
         let appended = match self.store.append(append.clone()).await {
             Ok(appended) => appended,
             // It may be on disk all the same.
@@ -257,7 +263,7 @@ impl Engine {
                 return Err(error);
             }
         };
-        told_later.appended(run, version);
+        told_later.appended(version);
         // Nobody else has it by now.
         let Append { run, handoffs, contents, .. } = Arc::unwrap_or_clone(append);
         let (mut rows, touched) =
@@ -345,8 +351,12 @@ impl Engine {
         let damaged = |what: &str| StoreError::Damaged { what: what.to_owned() };
         let definition = self.store.definition(pin).await?;
         let definition = definition.ok_or_else(|| damaged("a run's workflow is not there"))?;
-        baton_wire::workflow_file::parse(&definition.text)
-            .map_err(|_| damaged("a run's workflow does not read").into())
+        let workflow = baton_wire::workflow_file::parse(&definition.text)
+            .map_err(|_| damaged("a run's workflow does not read"))?;
+        if workflow.hash != *pin {
+            return Err(damaged("a run's workflow is not the one that it began with").into());
+        }
+        Ok(workflow)
     }
 }
 

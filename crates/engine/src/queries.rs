@@ -1,8 +1,8 @@
-//! Reading: handoffs with their texts, and the rows that an answer speaks of.
+//! Reading: handoffs with what belongs to them, and the rows that an answer speaks of.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
-use baton_core::content::{Content, ContentId};
+use baton_core::content::ContentId;
 use baton_core::event::Event;
 use baton_core::gate::Answer;
 use baton_core::names::{AgentId, Principal, StoryKey};
@@ -16,12 +16,10 @@ use baton_wire::event;
 use jiff::Timestamp;
 
 use crate::stored;
+use crate::texts::WholeTexts;
 use crate::{Engine, EngineError, Outcome};
 
 const PAGE: u32 = 200;
-
-/// Texts of one run, by name. A redacted one is not there.
-pub struct Texts(HashMap<ContentId, Content>);
 
 /// What a person said at a gate.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,8 +49,9 @@ pub struct Blocking {
     pub no: u32,
     pub handoff: HandoffNo,
     pub by: AgentId,
-    /// None where it was redacted.
+    /// None where it was redacted or is damaged.
     pub words: Option<String>,
+    pub is_damaged: bool,
 }
 
 /// A decision, and the handoff whose package tells of it.
@@ -60,16 +59,6 @@ pub struct Blocking {
 pub struct Decided {
     pub decision: Decision,
     pub row: HandoffRow,
-}
-
-impl Texts {
-    pub fn get(&self, id: ContentId) -> Option<&str> {
-        self.0.get(&id).map(|it| it.text.as_ref())
-    }
-
-    pub fn content(&self, id: ContentId) -> Option<&Content> {
-        self.0.get(&id)
-    }
 }
 
 impl Engine {
@@ -119,71 +108,15 @@ impl Engine {
         Ok(row)
     }
 
-    /// The texts of handoffs: the package, the reason, why it ended, what its receiver said.
-    pub async fn texts_of(&self, rows: &[HandoffRow]) -> Result<Texts, EngineError> {
-        let ids =
-            |row: &HandoffRow| [row.package].into_iter().chain(words(row)).flatten().collect();
-        self.texts(rows, ids).await
-    }
-
-    /// As [`Engine::texts_of`], without the packages: they may be large, and a list needs none.
-    pub async fn words_of(&self, rows: &[HandoffRow]) -> Result<Texts, EngineError> {
-        self.texts(rows, |row| words(row).into_iter().flatten().collect()).await
-    }
-
-    async fn texts(
-        &self,
-        rows: &[HandoffRow],
-        ids: impl Fn(&HandoffRow) -> Vec<ContentId>,
-    ) -> Result<Texts, EngineError> {
-        let mut texts = HashMap::new();
-        let mut by_run: HashMap<RunId, Vec<ContentId>> = HashMap::new();
-        for row in rows {
-            by_run.entry(row.run).or_default().extend(ids(row));
-        }
-        for (run, mut ids) in by_run {
-            ids.retain(|id| match self.cache.text(*id) {
-                Some(content) => {
-                    texts.insert(*id, content);
-                    false
-                }
-                None => true,
-            });
-            if ids.is_empty() {
-                continue;
-            }
-            let contents = self.store.contents(run, &ids).await?;
-            self.cache.remember_texts(contents.iter().cloned());
-            texts.extend(contents.into_iter().map(|it| (it.id, it)));
-        }
-        Ok(Texts(texts))
-    }
-
     /// What was asked about a handoff and about the attempts at it before, oldest first.
     pub async fn exchanges(&self, about: &HandoffRow) -> Result<Vec<Exchange>, EngineError> {
         let filter = HandoffFilter { run: Some(about.run), ..HandoffFilter::default() };
         let rows = self.store.handoffs(&filter).await?;
-        let mut attempts = vec![about.no];
-        let mut last = Some(about);
-        while let Some(row) = last.filter(|it| it.attempt > 1) {
-            last = rows.iter().find(|it| Some(it.no) == row.follows);
-            attempts.extend(last.map(|it| it.no));
-        }
-        let is_about = |it: &&HandoffRow| {
-            it.kind == Kind::Question && it.follows.is_some_and(|no| attempts.contains(&no))
-        };
-        let asked: Vec<HandoffRow> = rows.iter().filter(is_about).cloned().collect();
-        let texts = self.texts_of(&asked).await?;
-        let words = |id: ContentId| texts.get(id).unwrap_or("(redacted)").to_owned();
-        let exchange = |row: HandoffRow| Exchange {
-            question: words(row.reason),
-            answer: match row.state {
-                HandoffState::Ended(Ended::Completed) => row.ended_reason.map(words),
-                HandoffState::Open(_) | HandoffState::Ended(_) => None,
-            },
-            row,
-        };
-        Ok(asked.into_iter().map(exchange).collect())
+        let asked = questions_about(&rows, about);
+        let mut ids: Vec<ContentId> = asked.iter().map(|it| it.reason).collect();
+        ids.extend(asked.iter().filter_map(|it| it.ended_reason));
+        let texts = self.whole_texts(about.run, ids).await?;
+        Ok(asked.into_iter().map(|it| Exchange::of(it, &texts)).collect())
     }
 
     /// What a person answered to a gate, if they have.
@@ -200,9 +133,8 @@ impl Engine {
                 continue;
             };
             if handoff == gate {
-                let ids: Vec<ContentId> = comment.into_iter().collect();
-                let texts = self.store.contents(run, &ids).await?;
-                let comment = texts.first().map(|it| it.text.to_string());
+                let texts = self.whole_texts(run, comment).await?;
+                let comment = comment.and_then(|it| texts.get(it)).map(str::to_owned);
                 return Ok(Some(PersonsAnswer { answer, by, comment, at: stored.at }));
             }
         }
@@ -219,9 +151,10 @@ impl Engine {
     ) -> Result<(Vec<Blocking>, Option<u64>), EngineError> {
         let mut found = Vec::new();
         let mut after = after;
+        let size = u32::try_from(most.saturating_add(1)).unwrap_or(PAGE).min(PAGE);
         loop {
             let filter =
-                RunFilter { only_waiting: true, after, limit: PAGE, ..RunFilter::default() };
+                RunFilter { only_blocked: true, after, limit: size, ..RunFilter::default() };
             let page = self.store.runs(&filter).await?;
             for row in &page {
                 if found.len() >= most {
@@ -230,16 +163,14 @@ impl Engine {
                 found.extend(self.blockers_of(row).await?);
                 after = row.number;
             }
-            if page.len() < PAGE as usize {
+            if page.len() < size as usize {
                 return Ok((found, None));
             }
         }
     }
 
     pub async fn blockers_of(&self, row: &RunRow) -> Result<Vec<Blocking>, EngineError> {
-        let ids: Vec<ContentId> = row.run.blockers.iter().map(|it| it.about).collect();
-        let texts = self.store.contents(row.run.id, &ids).await?;
-        let words = |id| texts.iter().find(|it| it.id == id).map(|it| it.text.to_string());
+        let texts = self.texts(row.run.id, row.run.blockers.iter().map(|it| it.about)).await?;
         let blocking = |it: &Blocker| Blocking {
             run: row.run.id,
             run_number: row.number,
@@ -247,7 +178,8 @@ impl Engine {
             no: it.no,
             handoff: it.handoff,
             by: it.by.clone(),
-            words: words(it.about),
+            words: texts.get(it.about).whole().map(str::to_owned),
+            is_damaged: texts.get(it.about).is_damaged(),
         };
         Ok(row.run.blockers.iter().map(blocking).collect())
     }
@@ -261,8 +193,8 @@ impl Engine {
         let mut decided = Vec::new();
         for row in rows {
             let Some(id) = row.package.filter(|it| seen.insert(*it)) else { continue };
-            let contents = self.store.contents(run, &[id]).await?;
-            let Some(package) = contents.first().and_then(stored::package) else { continue };
+            let texts = self.whole_texts(run, [id]).await?;
+            let Some(package) = texts.content(id).and_then(stored::package) else { continue };
             for decision in package.view().decisions {
                 decided.push(Decided { decision, row: row.clone() });
             }
@@ -279,7 +211,31 @@ impl Engine {
     }
 }
 
-/// The words of a handoff: all its texts but the package.
-fn words(row: &HandoffRow) -> [Option<ContentId>; 3] {
-    [Some(row.reason), row.ended_reason, row.acknowledgement]
+impl Exchange {
+    /// What a question says, and its answer.
+    pub(crate) fn of(row: HandoffRow, texts: &WholeTexts) -> Self {
+        let words = |id: ContentId| texts.get(id).unwrap_or("(redacted)").to_owned();
+        Self {
+            question: words(row.reason),
+            answer: match row.state {
+                HandoffState::Ended(Ended::Completed) => row.ended_reason.map(words),
+                HandoffState::Open(_) | HandoffState::Ended(_) => None,
+            },
+            row,
+        }
+    }
+}
+
+/// Of the handoffs of a run, the questions about one of them and about the attempts at it before.
+pub(crate) fn questions_about(rows: &[HandoffRow], about: &HandoffRow) -> Vec<HandoffRow> {
+    let mut attempts = vec![about.no];
+    let mut last = Some(about);
+    while let Some(row) = last.filter(|it| it.attempt > 1) {
+        last = rows.iter().find(|it| Some(it.no) == row.follows);
+        attempts.extend(last.map(|it| it.no));
+    }
+    let is_about = |it: &&HandoffRow| {
+        it.kind == Kind::Question && it.follows.is_some_and(|no| attempts.contains(&no))
+    };
+    rows.iter().filter(is_about).cloned().collect()
 }

@@ -10,9 +10,9 @@ use baton_core::document::kind::DocumentKind;
 use baton_core::names::{AgentId, NameError, Reason, StoryKey, Words, WorkflowName};
 use baton_core::outcome::Outcome as StepOutcome;
 use baton_core::package::Package;
-use baton_core::run::{Baton, HandoffNo, RunStatus};
+use baton_core::run::{Baton, HandoffNo};
 use baton_core::view::{Claim, Meaning, View};
-use baton_store::{HandoffRef, RunFilter, RunRef, RunRow};
+use baton_store::{HandoffRef, RunRef, RunRow};
 
 use crate::{Caller, Engine, EngineError, In, Outcome};
 
@@ -49,7 +49,7 @@ pub enum Received {
 }
 
 /// Of how many open runs the names are told where it is not clear which is meant.
-const MOST_NAMED: usize = 10;
+const MOST_NAMED: u32 = 10;
 
 impl Engine {
     pub async fn receive(
@@ -202,9 +202,8 @@ impl Engine {
         }
         let suffix = view.subject.suffix();
         if let Some(suffix) = &suffix {
-            let open = self.open_runs().await?;
-            let mut fitting = open.iter().filter(|it| it.run.story.as_str().ends_with(suffix));
-            if let (Some(only), None) = (fitting.next(), fitting.next()) {
+            let (fitting, _) = self.store.open_runs_ending(suffix, 2).await?;
+            if let [only] = fitting.as_slice() {
                 return Ok(In::Run(RunRef::Id(only.run.id)));
             }
         }
@@ -271,23 +270,18 @@ impl Engine {
         }
     }
 
-    async fn open_runs(&self) -> Result<Vec<RunRow>, EngineError> {
-        let statuses = vec![RunStatus::Open, RunStatus::Paused];
-        Ok(self.store.runs(&RunFilter { statuses, ..RunFilter::default() }).await?)
-    }
-
     /// The refusal that names the runs it could be.
     async fn unclear_run(&self, suffix: Option<&str>) -> Result<EngineError, EngineError> {
-        let open = self.open_runs().await?;
-        let ends_so = |it: &&RunRow| suffix.is_none_or(|end| it.run.story.as_str().ends_with(end));
-        let mut fitting: Vec<&RunRow> = open.iter().filter(ends_so).collect();
+        let (mut fitting, mut n_fitting) =
+            self.store.open_runs_ending(suffix.unwrap_or_default(), MOST_NAMED).await?;
         if fitting.is_empty() {
-            fitting = open.iter().collect();
+            (fitting, n_fitting) = self.store.open_runs_ending("", MOST_NAMED).await?;
         }
-        let name = |it: &&RunRow| format!("{} ({})", it.number, it.run.story);
-        let mut candidates: Vec<String> = fitting.iter().take(MOST_NAMED).map(name).collect();
-        if fitting.len() > MOST_NAMED {
-            candidates.push(format!("{} more", fitting.len() - MOST_NAMED));
+        let name = |it: &RunRow| format!("{} ({})", it.number, it.run.story);
+        let mut candidates: Vec<String> = fitting.iter().map(name).collect();
+        let n_more = n_fitting - fitting.len() as u64;
+        if n_more > 0 {
+            candidates.push(format!("{n_more} more"));
         }
         Ok(EngineError::RunUnknown { candidates: candidates.join(", ") })
     }

@@ -5,11 +5,12 @@ use baton_core::names::StoryKey;
 use baton_core::package::{Format, Package};
 use baton_core::run::RunStatus;
 use baton_core::story::Story;
-use baton_store::{Answered, AppendError, StoryFilter, StoryRow};
+use baton_store::{Answered, AppendError, StoryRow};
 
 use crate::{Caller, Engine, EngineError, Mode};
 
-const PAGE: u32 = 500;
+/// How many of those that may begin are looked at together; mostly the first can.
+const PAGE: u32 = 50;
 
 impl Engine {
     /// Adds a story; false where one of that key is there already.
@@ -64,39 +65,40 @@ impl Engine {
         row.ok_or_else(|| EngineError::NoSuchStory { key: key.clone() })
     }
 
-    pub async fn stories(&self) -> Result<Vec<StoryRow>, EngineError> {
-        let mut stories: Vec<StoryRow> = Vec::new();
-        loop {
-            let after = stories.last().map(|it| it.story.key.clone());
-            let page = self.store.stories(&StoryFilter { after, limit: PAGE }).await?;
-            let is_last = page.len() < PAGE as usize;
-            stories.extend(page);
-            if is_last {
-                return Ok(stories);
-            }
-        }
-    }
-
     /// The story to begin next: it has had no run, what it depends on is finished; the highest
     /// priority first, ties by key.
     pub async fn next_ready(&self) -> Result<Story, EngineError> {
-        let stories = self.stories().await?;
-        let is_finished = |key: &StoryKey| {
-            let of_key = stories.iter().find(|it| it.story.key == *key);
-            of_key.is_some_and(|it| status(it) == Some(RunStatus::Completed))
+        let mut after = None;
+        loop {
+            let page = self.store.stories_to_begin(after.as_ref(), PAGE).await?;
+            for row in &page {
+                if self.is_ready(&row.story).await? {
+                    return Ok(row.story.clone());
+                }
+            }
+            match page.last() {
+                Some(last) if page.len() == PAGE as usize => after = Some(last.story.clone()),
+                Some(_) | None => break,
+            }
+        }
+        let counts = self.store.count_stories().await?;
+        let why = match (counts.n_stories, counts.n_to_begin) {
+            (0, _) => "there is none; `baton story add` makes one".to_owned(),
+            (_, 0) => "every story is under way or finished".to_owned(),
+            (_, n) => format!("{n} wait for others to be finished"),
         };
-        let waiting: Vec<&StoryRow> = stories.iter().filter(|it| it.latest.is_none()).collect();
-        let is_ready = |it: &&&StoryRow| it.story.depends_on.iter().all(is_finished);
-        let ready = waiting
-            .iter()
-            .filter(is_ready)
-            .min_by_key(|it| (std::cmp::Reverse(it.story.priority), &it.story.key));
-        let why = || match (stories.is_empty(), waiting.len()) {
-            (true, _) => "there is none; `baton story add` makes one".to_owned(),
-            (false, 0) => "every story is under way or finished".to_owned(),
-            (false, n) => format!("{n} wait for others to be finished"),
-        };
-        ready.map(|it| it.story.clone()).ok_or_else(|| EngineError::NothingReady { why: why() })
+        Err(EngineError::NothingReady { why })
+    }
+
+    /// Whether everything that a story depends on is finished.
+    async fn is_ready(&self, story: &Story) -> Result<bool, EngineError> {
+        for key in &story.depends_on {
+            let row = self.store.story(key).await?;
+            if row.and_then(|it| status(&it)) != Some(RunStatus::Completed) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 }
 

@@ -1,24 +1,36 @@
 //! What only time brings about, and need not be there to the second: handoffs become stale or
 //! expire, old answers are forgotten.
 //!
-//! Pages through everything that is due, by number: a page full of what cannot be moved never
-//! hides what comes after it.
+//! The store knows which runs have to be looked at, and finds them by an index: a sweep costs what
+//! is due, not what is open. It goes through them in pages, by time: a page full of what cannot be
+//! moved never hides what comes after it.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use baton_core::command::Command;
-use baton_core::decide::{expires_at, stale_at};
-use baton_core::run::State;
-use baton_store::{HandoffFilter, HandoffRow, HandoffState, StoreError};
+use baton_core::decide::{due_at, expires_at, stale_at};
+use baton_core::run::{Handoff, HandoffNo, Run};
+use baton_core::workflow::Workflow;
+use baton_store::{DueRow, LookAgain, StoreError};
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
+use crate::timekeeper::all;
 use crate::{Caller, Engine, EngineError, Ticked};
 
-const PAGE: u32 = 200;
+/// How many runs are looked at together; their commands share a commit.
+const PAGE: u32 = 64;
+/// Of how many pages a [`Sweeper`] makes one pass, after which it can be stopped.
+const PAGES: u32 = 16;
 const EVERY: Duration = Duration::from_secs(30);
+/// After a pass that left something to do. Others write meanwhile.
+const SOON: Duration = Duration::from_millis(50);
+/// How many runs, leases and answers a process without a [`Sweeper`] sees to at most.
+const FEW: u32 = 32;
+/// How many answers are dropped at once, so that nobody waits long behind it.
+const MOST_FORGOTTEN: u32 = 1000;
 /// How long an answer can be asked for again.
 const ANSWERS_KEPT: SignedDuration = SignedDuration::from_hours(24);
 
@@ -32,99 +44,161 @@ pub struct Swept {
     pub ticked: Ticked,
 }
 
+/// How far a pass may go.
+#[derive(Clone, Copy)]
+struct Bounds {
+    /// How many runs make a page.
+    page: u32,
+    pages: u32,
+    answers: u32,
+}
+
+/// Where the next pass goes on; nowhere, where this one has done everything.
+struct Pass {
+    swept: Swept,
+    after: Option<DueRow>,
+    has_more: bool,
+}
+
 impl Engine {
-    /// Does what is due by now, all that a [`Timekeeper`](crate::Timekeeper) does included.
+    /// Does everything that is due by now, all that a [`Timekeeper`](crate::Timekeeper) does
+    /// included.
     pub async fn sweep(&self) -> Result<Swept, EngineError> {
-        let now = self.clock.now();
-        let n_forgotten = self.store.forget_answered(now - ANSWERS_KEPT).await?;
-        // Once in a while all is looked at, whoever may have forgotten to tell.
-        self.leases.doubt();
-        let ticked = self.tick().await?;
-        let mut swept = Swept { n_forgotten, ticked, ..Swept::default() };
-        let fresh = HandoffFilter {
-            states: vec![
-                HandoffState::Open(State::Pending),
-                HandoffState::Open(State::Clarification),
-                HandoffState::Open(State::Accepted),
-            ],
-            is_stale: Some(false),
-            unmoved_since: Some(now),
-            ..HandoffFilter::default()
-        };
-        self.sweep_through(fresh, now, &mut swept).await?;
-        // Of those that are marked already only what still waits can be over.
-        let stale = HandoffFilter {
-            states: vec![HandoffState::Open(State::Pending)],
-            is_stale: Some(true),
-            ..HandoffFilter::default()
-        };
-        self.sweep_through(stale, now, &mut swept).await?;
-        Ok(swept)
-    }
-
-    async fn sweep_through(
-        &self,
-        mut filter: HandoffFilter,
-        now: Timestamp,
-        swept: &mut Swept,
-    ) -> Result<(), EngineError> {
-        filter.limit = PAGE;
+        let bounds = Bounds { page: PAGE, pages: PAGES, answers: MOST_FORGOTTEN };
+        // A timer that nobody told this memory of is due in the store.
+        self.learn_what_is_due(PAGE).await?;
+        let mut swept = Swept { ticked: self.tick().await?, ..Swept::default() };
+        let mut after = None;
         loop {
-            let page = self.store.handoffs(&filter).await?;
-            for row in &page {
-                match self.sweep_one(row, now).await.map_err(EngineError::of_stored_row) {
-                    Ok(Some(Due::Stale)) => swept.n_stale += 1,
-                    Ok(Some(Due::Expired)) => swept.n_expired += 1,
-                    Ok(None) => {}
-                    // Answered meanwhile: all well.
-                    Err(EngineError::Refused { .. } | EngineError::Contended) => {}
-                    // One run that cannot be read must not hide the others.
-                    Err(error @ EngineError::Store(StoreError::Damaged { .. })) => {
-                        let error: &(dyn std::error::Error + 'static) = &error;
-                        tracing::warn!(error, run = %row.run, "a run cannot be swept");
-                    }
-                    Err(error) => return Err(error),
-                }
+            let pass = self.sweep_pass(after.as_ref(), bounds).await?;
+            swept.add(pass.swept);
+            if !pass.has_more {
+                return Ok(swept);
             }
-            match page.last() {
-                Some(last) if page.len() == PAGE as usize => filter.after = last.number,
-                Some(_) | None => return Ok(()),
-            }
+            after = pass.after;
         }
     }
 
-    async fn sweep_one(
+    /// One pass of a [`Sweeper`].
+    async fn sweep_a_while(&self, after: Option<&DueRow>) -> Result<Pass, EngineError> {
+        drop(self.admit().await?);
+        self.learn_what_is_due(PAGE).await?;
+        let bounds = Bounds { page: PAGE, pages: PAGES, answers: MOST_FORGOTTEN };
+        self.sweep_pass(after, bounds).await
+    }
+
+    /// As [`Engine::sweep`], of the little that can be done in passing: what is due for longest. For
+    /// a process that does one thing and ends. While no server runs, each such process does some.
+    pub async fn sweep_some(&self) -> Result<Swept, EngineError> {
+        self.learn_what_is_due(FEW).await?;
+        let ticked = self.tick_once().await?;
+        let bounds = Bounds { page: FEW, pages: 1, answers: FEW };
+        let pass = self.sweep_pass(None, bounds).await?;
+        Ok(Swept { ticked, ..pass.swept })
+    }
+
+    async fn sweep_pass(
         &self,
-        row: &HandoffRow,
-        now: Timestamp,
-    ) -> Result<Option<Due>, EngineError> {
-        let Some(due) = self.due(row, now).await? else { return Ok(None) };
-        let handoff = row.no;
-        let command = match due {
-            Due::Stale => Command::MarkStale { handoff },
-            Due::Expired => Command::Expire { handoff },
+        after: Option<&DueRow>,
+        bounds: Bounds,
+    ) -> Result<Pass, EngineError> {
+        let now = self.clock.now();
+        let n_forgotten = self.store.forget_answered(now - ANSWERS_KEPT, bounds.answers).await?;
+        let mut pass = Pass {
+            swept: Swept { n_forgotten, ..Swept::default() },
+            after: after.copied(),
+            has_more: n_forgotten == u64::from(bounds.answers),
         };
-        self.on_run(&sweeper(), row.run, command).await?;
-        Ok(Some(due))
+        for _ in 0..bounds.pages {
+            let page = self.store.due(now, pass.after.as_ref(), bounds.page).await?;
+            let mut again = Vec::new();
+            for looked in all(page.iter().map(|it| self.look_at(it, now))).await {
+                let looked = looked?;
+                pass.swept.n_stale += looked.n_stale;
+                pass.swept.n_expired += looked.n_expired;
+                again.extend(looked.again);
+            }
+            if !again.is_empty() {
+                self.store.look_again(&again).await?;
+            }
+            if page.len() < bounds.page as usize {
+                return Ok(pass);
+            }
+            pass.after = page.last().copied();
+        }
+        pass.has_more = true;
+        Ok(pass)
     }
 
-    /// Whether the workflow that the run began with says that it has waited too long.
-    async fn due(&self, row: &HandoffRow, now: Timestamp) -> Result<Option<Due>, EngineError> {
-        let (loaded, _) = self.load(row.run).await?;
-        let Some(handoff) = loaded.run.handoff(row.no) else { return Ok(None) };
-        let is_due = |at: Option<Timestamp>| at.is_some_and(|it| it <= now);
-        if is_due(expires_at(&loaded.workflow, handoff)) {
-            return Ok(Some(Due::Expired));
+    /// Does what is due in a run, and says when to look at it again.
+    async fn look_at(&self, due: &DueRow, now: Timestamp) -> Result<Looked, EngineError> {
+        match self.look_at_run(due, now).await.map_err(EngineError::of_stored_row) {
+            // One run that cannot be read must not hide the others.
+            Err(error @ EngineError::Store(StoreError::Damaged { .. })) => {
+                let error: &(dyn std::error::Error + 'static) = &error;
+                tracing::warn!(error, run = %due.run, "a run cannot be swept");
+                Ok(Looked::default())
+            }
+            looked => looked,
         }
-        let is_news = !handoff.is_stale && is_due(stale_at(&loaded.workflow, handoff));
-        Ok(is_news.then_some(Due::Stale))
     }
+
+    async fn look_at_run(&self, due: &DueRow, now: Timestamp) -> Result<Looked, EngineError> {
+        let (loaded, _) = self.load(due.run).await?;
+        let mut looked = Looked::default();
+        for (no, what) in what_is_due(&loaded.workflow, &loaded.run, now) {
+            let (command, n_done) = match what {
+                Due::Stale => (Command::MarkStale { handoff: no }, &mut looked.n_stale),
+                Due::Expired => (Command::Expire { handoff: no }, &mut looked.n_expired),
+            };
+            match self.on_run(&sweeper(), due.run, command).await {
+                Ok(_) => *n_done += 1,
+                // Answered meanwhile: all well.
+                Err(EngineError::Refused { .. } | EngineError::Contended) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let (loaded, _) = self.load(due.run).await?;
+        let next = due_at(&loaded.workflow, &loaded.run);
+        looked.again = Some(LookAgain { run: due.run, version: loaded.version, due: next });
+        Ok(looked)
+    }
+}
+
+/// What came of looking at a run.
+#[derive(Default)]
+struct Looked {
+    n_stale: u32,
+    n_expired: u32,
+    again: Option<LookAgain>,
 }
 
 #[derive(Clone, Copy)]
 enum Due {
     Stale,
     Expired,
+}
+
+/// By the workflow that the run began with.
+fn what_is_due(workflow: &Workflow, run: &Run, now: Timestamp) -> Vec<(HandoffNo, Due)> {
+    let is_due = |at: Option<Timestamp>| at.is_some_and(|it| it <= now);
+    let of_handoff = |it: &Handoff| {
+        if is_due(expires_at(workflow, it)) {
+            return Some((it.no, Due::Expired));
+        }
+        let is_news = !it.is_stale && is_due(stale_at(workflow, it));
+        is_news.then_some((it.no, Due::Stale))
+    };
+    run.handoffs.iter().filter_map(of_handoff).collect()
+}
+
+impl Swept {
+    fn add(&mut self, other: Self) {
+        self.n_stale += other.n_stale;
+        self.n_expired += other.n_expired;
+        self.n_forgotten += other.n_forgotten;
+        self.ticked.add(other.ticked);
+    }
 }
 
 /// Sweeps twice a minute until it is stopped.
@@ -135,35 +209,41 @@ pub struct Sweeper {
 
 impl Sweeper {
     pub fn start(engine: Arc<Engine>) -> Self {
-        let (stop, mut stopped) = watch::channel(false);
-        let task = tokio::spawn(async move {
-            let mut ticks = tokio::time::interval(EVERY);
-            ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-            loop {
-                tokio::select! {
-                    _ = stopped.wait_for(|it| *it) => return,
-                    _ = ticks.tick() => {}
-                }
-                match engine.sweep().await {
-                    Ok(_) => {}
-                    Err(EngineError::Closing) => return,
-                    // The store has said so when it began, and says when it is over.
-                    Err(EngineError::Store(StoreError::Unwritable(_))) => {}
-                    Err(error) => {
-                        let error: &(dyn std::error::Error + 'static) = &error;
-                        tracing::warn!(error, "a sweep failed; the next one tries again");
-                    }
-                }
-            }
-        });
+        let (stop, stopped) = watch::channel(false);
+        let task = tokio::spawn(sweep_on(engine, stopped));
         Self { stop, task }
     }
 
-    /// Lets the sweep under way finish.
+    /// Lets the pass under way finish.
     pub async fn stop(self) {
         self.stop.send_replace(true);
         // A panic in it has been reported by the runtime.
         let _ = self.task.await;
+    }
+}
+
+async fn sweep_on(engine: Arc<Engine>, mut stopped: watch::Receiver<bool>) {
+    let mut wait = Duration::ZERO;
+    let mut after = None;
+    loop {
+        tokio::select! {
+            _ = stopped.wait_for(|it| *it) => return,
+            () = tokio::time::sleep(wait) => {}
+        }
+        wait = match engine.sweep_a_while(after.as_ref()).await {
+            Ok(pass) => {
+                after = pass.after.filter(|_| pass.has_more);
+                if pass.has_more { SOON } else { EVERY }
+            }
+            Err(EngineError::Closing) => return,
+            // The store has said so when it began, and says when it is over.
+            Err(EngineError::Store(StoreError::Unwritable(_))) => EVERY,
+            Err(error) => {
+                let error: &(dyn std::error::Error + 'static) = &error;
+                tracing::warn!(error, "a sweep failed; the next one tries again");
+                EVERY
+            }
+        };
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use baton_core::command::Command;
 use baton_core::refusal::Refusal;
-use baton_store::{RunRef, StoreError, TimerKind};
+use baton_store::{RunRef, StoreError, TimerKind, TimerRow};
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -16,6 +16,8 @@ use tokio::task::JoinHandle;
 use crate::leases::Due;
 use crate::{Caller, Engine, EngineError, timers};
 
+/// How many timers are learned from the store at once.
+const PAGE: u32 = 256;
 const EVERY: Duration = Duration::from_millis(250);
 /// How many commands go to the store together, where they share a commit.
 const AT_ONCE: usize = 64;
@@ -36,13 +38,28 @@ pub struct Ticked {
 impl Engine {
     /// Does what is due by now. Whoever has a [`Timekeeper`] need not call it.
     pub async fn tick(&self) -> Result<Ticked, EngineError> {
+        if self.leases.keeps_time() {
+            return self.tick_once().await;
+        }
+        let mut ticked = Ticked::default();
+        loop {
+            let n_learned = self.learn_what_is_due(PAGE).await?;
+            ticked.add(self.tick_once().await?);
+            if n_learned == 0 {
+                return Ok(ticked);
+            }
+        }
+    }
+
+    /// As [`Engine::tick`] of what this memory knows.
+    pub(crate) async fn tick_once(&self) -> Result<Ticked, EngineError> {
         drop(self.admit().await?);
         let now = self.clock.now();
         if self.leases.forgive_sleep(now) {
             tracing::warn!("nothing was done for a while; every lease gets a full period more");
         }
         self.leases.expect_tick(after(now, EVERY));
-        self.learn_what_is_missing().await?;
+        self.learn_what_is_doubted().await?;
         let mut ticked = Ticked::default();
         let in_hand = self.leases.take_due(now);
         for group in in_hand.due.chunks(AT_ONCE) {
@@ -67,28 +84,79 @@ impl Engine {
         Ok(ticked)
     }
 
-    /// From now on somebody calls [`Engine::tick`] all the time. Every lease gets a full period
-    /// more, because nobody could be heard of until now; and the same again whenever a tick comes
-    /// so late that the process must have been asleep.
-    pub fn keep_time(&self) {
+    /// From now on somebody calls [`Engine::tick`] all the time, and all timers are known. Every
+    /// lease gets a full period more, because nobody could be heard of until now; and the same
+    /// again whenever a tick comes so late that the process must have been asleep.
+    pub async fn keep_time(&self) -> Result<(), EngineError> {
+        self.begin_to_keep_time();
+        self.load_timers().await
+    }
+
+    fn begin_to_keep_time(&self) {
         let now = self.clock.now();
         self.leases.keep_time(now, after(now, EVERY));
     }
 
-    /// Asks the store for timers that nobody told of: the caller of a command may be gone before
-    /// its answer is here.
-    async fn learn_what_is_missing(&self) -> Result<(), EngineError> {
-        if !self.leases.take_doubt() {
-            return Ok(());
-        }
-        let rows = self.store.timers(None, 0).await.inspect_err(|_| self.leases.doubt())?;
+    async fn load_timers(&self) -> Result<(), EngineError> {
+        self.leases.load(&self.store.timers(None, 0).await?, self.clock.now());
+        Ok(())
+    }
+
+    /// Asks the store for timers whose time has come and that are not known here: the earliest, as
+    /// many as `most`. Returns how many there were.
+    pub(crate) async fn learn_what_is_due(&self, most: u32) -> Result<usize, EngineError> {
+        let rows = self.store.timers(Some(self.clock.now()), most).await?;
+        let mut n_learned = 0;
         for timer in rows.iter().filter(|it| self.leases.lacks(it)) {
             // Read after the list: where the run has gone on since, its version says so.
-            let row = self.store.run(&RunRef::Id(timer.run)).await?;
-            let Some(row) = row else { continue };
+            let row = match self.store.run(&RunRef::Id(timer.run)).await {
+                Ok(Some(row)) => row,
+                // One run that cannot be read must not hide the others.
+                Ok(None) => {
+                    tracing::warn!(run = %timer.run, "a run that has a timer is not found by its id");
+                    continue;
+                }
+                Err(error @ StoreError::Damaged { .. }) => {
+                    let error: &(dyn std::error::Error + 'static) = &error;
+                    tracing::warn!(error, run = %timer.run, "a run cannot be read when its time has come");
+                    continue;
+                }
+                Err(error) => return Err(error.into()),
+            };
             let handoff = row.run.handoff(timer.no);
             if handoff.and_then(timers::timer).is_some_and(|it| it.is(timer.what, timer.due)) {
-                self.leases.learn(timer, row.version);
+                n_learned += usize::from(self.leases.learn(timer, row.version));
+            }
+        }
+        Ok(n_learned)
+    }
+
+    /// Asks the store what came of appends whose callers were gone before the answer was here.
+    async fn learn_what_is_doubted(&self) -> Result<(), EngineError> {
+        let doubted = self.leases.take_doubted();
+        for (n, (run, no)) in doubted.iter().enumerate() {
+            let row = match self.store.run(&RunRef::Id(*run)).await {
+                Ok(Some(row)) => row,
+                Ok(None) => continue,
+                // One run that cannot be read must not hide the others. What of it is due later is
+                // learned then.
+                Err(error @ StoreError::Damaged { .. }) => {
+                    let error: &(dyn std::error::Error + 'static) = &error;
+                    tracing::warn!(error, %run, "a run cannot be read");
+                    continue;
+                }
+                Err(error) => {
+                    self.leases.doubt(doubted[n..].iter().copied());
+                    return Err(error.into());
+                }
+            };
+            match row.run.handoff(*no).and_then(timers::timer) {
+                Some(timer) => {
+                    let due = timer.due(self.clock.now());
+                    let timer = TimerRow { run: *run, no: *no, what: timer.kind(), due };
+                    self.leases.learn(&timer, row.version);
+                }
+                None => self.leases.unlearn(*run, *no, row.version),
             }
         }
         Ok(())
@@ -131,6 +199,14 @@ impl Engine {
     }
 }
 
+impl Ticked {
+    pub(crate) fn add(&mut self, other: Self) {
+        self.n_lost += other.n_lost;
+        self.n_woken += other.n_woken;
+        self.n_written += other.n_written;
+    }
+}
+
 enum Done {
     Yes,
     No,
@@ -144,9 +220,9 @@ pub struct Timekeeper {
 }
 
 impl Timekeeper {
-    /// Gives every lease a full period more, and begins.
+    /// Gives every lease a full period more, and begins; those that are in the store are read first.
     pub fn start(engine: Arc<Engine>) -> Self {
-        engine.keep_time();
+        engine.begin_to_keep_time();
         let (stop, stopped) = watch::channel(false);
         let task = tokio::spawn(tick_on(engine.clone(), stopped));
         Self { engine, stop, task }
@@ -162,12 +238,24 @@ impl Timekeeper {
 }
 
 async fn tick_on(engine: Arc<Engine>, mut stopped: watch::Receiver<bool>) {
+    let mut has_loaded = false;
     let mut ticks = tokio::time::interval(EVERY);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
         tokio::select! {
             _ = stopped.wait_for(|it| *it) => return,
             _ = ticks.tick() => {}
+        }
+        if !has_loaded {
+            has_loaded = match engine.load_timers().await {
+                Ok(()) => true,
+                Err(EngineError::Closing) => return,
+                Err(error) => {
+                    let error: &(dyn std::error::Error + 'static) = &error;
+                    tracing::warn!(error, "leases could not be read; the next tick tries again");
+                    false
+                }
+            };
         }
         match engine.tick().await {
             Ok(_) => {}
@@ -183,7 +271,7 @@ async fn tick_on(engine: Arc<Engine>, mut stopped: watch::Receiver<bool>) {
 }
 
 /// Waits for all at once, so that they are in the store's queue together.
-async fn all<F: Future>(futures: impl Iterator<Item = F>) -> Vec<F::Output> {
+pub(crate) async fn all<F: Future>(futures: impl Iterator<Item = F>) -> Vec<F::Output> {
     let mut waiting: Vec<Pin<Box<F>>> = futures.map(Box::pin).collect();
     let mut outputs: Vec<Option<F::Output>> = waiting.iter().map(|_| None).collect();
     std::future::poll_fn(|context| {

@@ -4,16 +4,18 @@
 //! run is streamed, so that the longest one needs no more memory than its open handoffs and 16
 //! bytes for each of its texts. What is asked of the store itself is [`Store::check`].
 
+mod due;
 mod run;
 mod texts;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use baton_core::hash::Hash;
 use baton_core::run::RunId;
 use baton_store::{RunRef, RunRow, Store, StoreError, TimerRow};
 use baton_wire::workflow_file;
 
+use self::due::DueTimes;
 use crate::timers::timer;
 
 const PAGE: u32 = 500;
@@ -64,7 +66,7 @@ impl Verified {
 pub async fn verify_all(store: &dyn Store) -> Result<Verified, StoreError> {
     let mut verified = Verified::default();
     verified.extend(store.check().await?);
-    let mut known = Known::read(store, &mut verified).await?;
+    let mut known = Known::default();
     let mut after = 0;
     let mut n_skipped = 0;
     loop {
@@ -96,23 +98,21 @@ pub async fn verify_all(store: &dyn Store) -> Result<Verified, StoreError> {
 pub async fn verify_run(store: &dyn Store, run: RunId) -> Result<Verified, StoreError> {
     let mut verified = Verified::default();
     if let Some(row) = store.run(&RunRef::Id(run)).await? {
-        let mut known = Known::read(store, &mut verified).await?;
+        let mut known = Known::default();
         verify_number(store, row.number, &mut known, &mut verified).await?;
     }
     Ok(verified)
 }
 
-/// Verifies one run after the other, by timers that are read once.
+/// Verifies one run after the other.
 pub(crate) struct RunVerifier<'a> {
     store: &'a dyn Store,
     known: Known,
 }
 
 impl<'a> RunVerifier<'a> {
-    pub(crate) async fn open(store: &'a dyn Store) -> Result<Self, StoreError> {
-        // That the timers cannot be read is a problem of the store, and found by its own check.
-        let known = Known::read(store, &mut Verified::default()).await?;
-        Ok(Self { store, known })
+    pub(crate) fn new(store: &'a dyn Store) -> Self {
+        Self { store, known: Known::default() }
     }
 
     /// What is wrong with a run, unless it has moved on since it was read.
@@ -124,30 +124,12 @@ impl<'a> RunVerifier<'a> {
 }
 
 /// What is read once for all runs.
+#[derive(Default)]
 struct Known {
-    timers: Option<BTreeMap<RunId, Vec<TimerRow>>>,
+    due: DueTimes,
     /// The workflows that were found as they were when a run began with them: many runs share a
     /// few.
     sound: BTreeSet<Hash>,
-}
-
-impl Known {
-    async fn read(store: &dyn Store, verified: &mut Verified) -> Result<Self, StoreError> {
-        let timers = match readable(store.timers(None, 0).await)? {
-            Ok(all) => {
-                let mut by_run: BTreeMap<RunId, Vec<TimerRow>> = BTreeMap::new();
-                for timer in all {
-                    by_run.entry(timer.run).or_default().push(timer);
-                }
-                Some(by_run)
-            }
-            Err(what) => {
-                verified.extend([format!("the timers cannot be read: {what}")]);
-                None
-            }
-        };
-        Ok(Self { timers, sound: BTreeSet::new() })
-    }
 }
 
 async fn verify_number(
@@ -184,8 +166,17 @@ async fn verify_row(
     if let Err(what) = readable(check_workflow(store, row, known, verified).await)? {
         verified.in_run(number, &format!("its workflow cannot be read: {what}"));
     }
-    if let Some(timers) = &known.timers {
-        check_timers(row, timers.get(&row.run.id), verified);
+    let schedule = match readable(store.schedule(row.run.id).await)? {
+        Ok(schedule) => schedule,
+        Err(what) => {
+            verified.in_run(number, &format!("its timers cannot be read: {what}"));
+            return Ok(());
+        }
+    };
+    check_timers(row, &schedule.timers, verified);
+    // A workflow that cannot be read was named above.
+    if let Ok(Some(problem)) = readable(known.due.problem(store, row, schedule.due).await)? {
+        verified.in_run(number, problem);
     }
     Ok(())
 }
@@ -206,8 +197,7 @@ fn readable<T>(result: Result<T, StoreError>) -> Result<Result<T, String>, Store
 
 /// Every handoff has the timer that its state asks for, and no other has one. When a lease ends
 /// is the one thing that no event tells.
-fn check_timers(row: &RunRow, stored: Option<&Vec<TimerRow>>, verified: &mut Verified) {
-    let stored = stored.map_or(&[][..], Vec::as_slice);
+fn check_timers(row: &RunRow, stored: &[TimerRow], verified: &mut Verified) {
     let told: Vec<_> = row.run.handoffs.iter().filter_map(|it| Some((it.no, timer(it)?))).collect();
     let is_told =
         |it: &TimerRow| told.iter().any(|(no, timer)| *no == it.no && timer.is(it.what, it.due));

@@ -45,7 +45,7 @@ impl Engine {
         let Some(row) = self.store.handoff(&HandoffRef::InRun(run, no)).await? else {
             return Ok(None);
         };
-        let texts = self.texts_of(std::slice::from_ref(&row)).await?;
+        let texts = self.whole_texts(run, row.package).await?;
         Ok(row.package.and_then(|it| texts.content(it)).and_then(stored::document))
     }
 

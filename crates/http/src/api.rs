@@ -17,7 +17,7 @@ pub use crate::v1::handoffs::parts::{Delegation, Escalation, Heartbeat, LeaseUnt
 pub use crate::v1::handoffs::prompt::Rendered as Prompt;
 pub use crate::v1::handoffs::{HeldToken, NewHandoff, ProfileWord, WayWord};
 pub use crate::v1::inbox::{AnswerWord, Choice, Item, PersonsWord};
-pub use crate::v1::runs::document::Run;
+pub use crate::v1::runs::document::{PassedGateDocument, Run, RunDetail};
 pub use crate::v1::runs::{Because, Goto, Nothing, Start, Why};
 pub use crate::v1::status::{Status, ToDo};
 pub use crate::v1::stories::{NewStory, Shown as Story, StoryStatus, StoryText};

@@ -23,6 +23,7 @@ use crate::limits::Limits;
 use crate::page;
 use crate::problem::Problem;
 use crate::receive::{ReceivedBody, drain};
+use crate::serve::TwoLengths;
 
 /// The names by which this server is called, and so the origins that are its own.
 #[derive(Debug, Clone)]
@@ -117,6 +118,10 @@ async fn turned_away(request: Request, problem: Problem) -> Response {
     let response = problem.into_response();
     // A client that waits to be asked for its body never sends it.
     let is_waiting = request.headers().contains_key(EXPECT);
+    // Where the body ends is not certain, so neither is where the next request begins.
+    if request.extensions().get::<TwoLengths>().is_some() {
+        return closing(response);
+    }
     let body = request.into_body();
     if body.is_end_stream() || (!is_waiting && drain(body).await) {
         return response;
@@ -133,6 +138,11 @@ fn closing(mut response: Response) -> Response {
 fn refuse(app: &App, request: &Request) -> Result<(), Problem> {
     let origins = &app.origins;
     let headers = request.headers();
+    if request.extensions().get::<TwoLengths>().is_some() {
+        let message = "a request has either `Content-Length` or `Transfer-Encoding`, not both (RFC \
+             9112, 6.1), and a chunked one is not sent before the answer to the one before it";
+        return Err(Problem::malformed("two_lengths", message));
+    }
     if headers.get_all(HOST).iter().nth(1).is_some() {
         let message = "there is more than one `Host`; a request has one (RFC 9112)";
         return Err(Problem::malformed("bad_host", message));

@@ -21,6 +21,7 @@ mod params;
 mod problem;
 mod query;
 mod receive;
+mod recount;
 mod schemas;
 mod seed;
 mod serve;
@@ -36,6 +37,7 @@ use axum::http::HeaderValue;
 use axum::middleware::from_fn_with_state;
 use baton_core::decide::Fresh as _;
 use baton_engine::{Engine, SystemClock};
+use baton_store::Statistics;
 use tokio::net::TcpListener;
 use tokio::sync::{Mutex, Semaphore, oneshot};
 use utoipa_axum::router::OpenApiRouter;
@@ -49,6 +51,7 @@ use crate::guard::Origins;
 use crate::heavy::HeavyPool;
 use crate::metrics::Metrics;
 use crate::receive::Bodies;
+use crate::recount::Recount;
 
 /// How a server listens, and to whom.
 #[derive(Debug, Clone)]
@@ -100,6 +103,8 @@ pub(crate) struct App {
     /// The same for people.
     pub(crate) page: String,
     pub(crate) live: Arc<Live>,
+    /// How all handoffs fare.
+    pub(crate) statistics: Recount<Statistics>,
     pub(crate) heavy: HeavyPool,
     pub(crate) bodies: Bodies,
     /// One permit for each that may still begin to listen to events.
@@ -201,6 +206,7 @@ pub(crate) fn router(
             Err(error) => unreachable!("an id is plain letters: {error}"),
         },
         metrics: Metrics::default(),
+        statistics: Recount::default(),
         live,
         heavy,
         bodies: Bodies::new(limits),

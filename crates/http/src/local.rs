@@ -19,6 +19,7 @@ use crate::heavy::HeavyPool;
 use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::receive::Bodies;
+use crate::recount::Recount;
 use crate::{App, problem, v1};
 
 /// `/api/v1` without a server. Nobody can listen to events here: there is nobody else who could
@@ -36,6 +37,7 @@ impl Local {
             origins: Origins::new(nowhere, &[]),
             instance: HeaderValue::from_static("none"),
             metrics: Metrics::default(),
+            statistics: Recount::default(),
             heavy: HeavyPool::inline(),
             bodies: Bodies::new(&Limits::default()),
             listeners: Arc::new(Semaphore::new(0)),

@@ -4,6 +4,7 @@
 mod activity;
 mod connection;
 mod descriptors;
+mod head;
 mod rarely;
 mod spare;
 
@@ -18,6 +19,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
+pub(crate) use self::head::TwoLengths;
 use self::rarely::Rarely;
 use self::spare::Spare;
 use crate::limits::Limits;

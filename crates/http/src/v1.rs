@@ -18,6 +18,7 @@ pub(crate) mod runs;
 pub(crate) mod status;
 pub(crate) mod stories;
 pub(crate) mod told;
+mod window;
 pub(crate) mod words;
 mod workflows;
 mod write;

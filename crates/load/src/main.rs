@@ -1,5 +1,5 @@
 //! Puts load on Baton: to measure it (`engine`, `http`, `events`, `formats`, `leases`,
-//! `hostile`), and to kill it in the middle (`crash`).
+//! `growth`, `hostile`), and to kill it in the middle (`crash`).
 #![expect(clippy::print_stdout, reason = "its report is its purpose")]
 
 mod bench;
@@ -7,6 +7,7 @@ mod crash;
 mod crew;
 mod events;
 mod formats;
+mod growth;
 mod history;
 mod hostile;
 mod http;
@@ -42,6 +43,8 @@ enum Command {
     Formats(formats::Options),
     /// What the heartbeats of many holders cost, and how soon a dead one is noticed
     Leases(leases::Options),
+    /// What it costs that many runs are open
+    Growth(growth::Options),
     /// What others notice of clients that mean harm, and what those take of the memory
     Hostile(hostile::Options),
     /// Kill a process under load again and again, and look for what was lost
@@ -61,6 +64,7 @@ fn main() -> anyhow::Result<()> {
         Command::Events(options) => runtime.block_on(events::run(&options)),
         Command::Formats(options) => formats::run(&options),
         Command::Leases(options) => runtime.block_on(leases::run(&options)),
+        Command::Growth(options) => runtime.block_on(growth::run(&options)),
         Command::Hostile(options) => runtime.block_on(hostile::run(&options)),
         Command::Crash(options) => runtime.block_on(crash::run(&options)),
         Command::Victim(options) => runtime.block_on(crash::play_victim(&options)),

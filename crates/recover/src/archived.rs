@@ -4,7 +4,7 @@
 use baton_core::hash::Hash;
 use baton_core::names::Principal;
 use baton_core::run::{HandoffId, HandoffNo, RunId};
-use baton_engine::{ARCHIVED_LOG, ARCHIVED_PROJECT, ARCHIVED_WORKFLOWS};
+use baton_engine::{ARCHIVED_LOG, ARCHIVED_LOG_MOST_BYTES, ARCHIVED_PROJECT, ARCHIVED_WORKFLOWS};
 use baton_files::{Dir, FileError};
 use baton_store::{Definition, Position, Version};
 use baton_store_sqlite::{SalvagedEvent, SalvagedRow};
@@ -13,8 +13,6 @@ use baton_wire::{json, workflow_file};
 use jiff::Timestamp;
 use uuid::Uuid;
 
-/// A log is read at once. A run that has more is left to the database.
-const MOST_BYTES: u64 = 256 << 20;
 /// Of a workflow's file, and of the one that names the project.
 const MOST_SMALL_BYTES: u64 = 1 << 20;
 
@@ -64,7 +62,7 @@ impl ArchiveFolders {
     /// What cannot be read is as if it were not there.
     fn log(&self, id: Uuid) -> Option<String> {
         let folder = self.sessions.as_ref()?.subdir(id.to_string()).ok()?;
-        folder.read_text(ARCHIVED_LOG, MOST_BYTES).ok()
+        folder.read_text(ARCHIVED_LOG, ARCHIVED_LOG_MOST_BYTES).ok()
     }
 
     /// Every row that the log of a session tells of.

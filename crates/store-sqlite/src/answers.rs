@@ -57,10 +57,11 @@ pub(crate) fn checksum(scope: &str, key: &str, request: &[u8], at: i64, answer: 
     checksum::checksum(&[scope, key, Part::Bytes(request), Part::Integer(at), answer])
 }
 
+pub(crate) const FORGET: &str = "delete from answered where rowid in (
+    select rowid from answered where answered_at < ?1 limit ?2
+)";
+
 /// Drops at most `most` of the answers given before `before`; returns how many.
 pub(crate) fn forget(connection: &Connection, before: i64, most: u32) -> rusqlite::Result<usize> {
-    let sql = "delete from answered where rowid in (
-                   select rowid from answered where answered_at < ?1 limit ?2
-               )";
-    connection.prepare_cached(sql)?.execute(params![before, most])
+    connection.prepare_cached(FORGET)?.execute(params![before, most])
 }

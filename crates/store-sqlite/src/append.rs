@@ -11,7 +11,8 @@ use rusqlite::Connection;
 use crate::columns::nanoseconds;
 use crate::error::{damaged, to_append};
 use crate::{
-    answers, contents, definitions, events, handoffs, outbox, runs, stories, timers, waiting,
+    answers, blocked, contents, definitions, due, events, handoffs, outbox, runs, stories, timers,
+    waiting,
 };
 
 /// An append with everything worked out that the writing thread need not do.
@@ -94,6 +95,13 @@ pub(crate) fn append(
     }
     if let Some(is_waiting) = append.waiting {
         waiting::change(connection, run_number, is_waiting).map_err(to_append)?;
+    }
+    if let Some(is_blocked) = append.blocked {
+        blocked::change(connection, run_number, is_blocked).map_err(to_append)?;
+    }
+    due::change(connection, append.run.id, run_number, append.due)?;
+    if let Some(status) = append.story_status {
+        stories::run_is(connection, &append.run.story, status).map_err(to_append)?;
     }
     let run_number = run_number.unsigned_abs();
     Ok(Appended { version: prepared.version, run_number, position, numbers })

@@ -5,6 +5,7 @@ mod answered;
 mod contents;
 mod cursors;
 mod definitions;
+mod due;
 mod events;
 mod found;
 mod full;

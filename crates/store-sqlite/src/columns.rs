@@ -48,6 +48,15 @@ pub(crate) fn after(order: Order, column: &str) -> (String, &'static str) {
     }
 }
 
+/// The condition that a row comes no later than number `param`, which is 0 where there is none.
+pub(crate) fn until(order: Order, column: &str, param: &str, until: u64) -> String {
+    match (until, order) {
+        (0, Order::OldestFirst | Order::NewestFirst) => format!("{param} = 0"),
+        (_, Order::OldestFirst) => format!("{column} <= {param}"),
+        (_, Order::NewestFirst) => format!("{column} >= {param}"),
+    }
+}
+
 pub(crate) fn place_text(place: &Place) -> String {
     match place {
         Place::Orchestrator | Place::Human => place.to_string(),

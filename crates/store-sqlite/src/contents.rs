@@ -3,6 +3,7 @@
 use baton_core::content::{Content, ContentId, ContentKind};
 use baton_core::package::Format;
 use baton_core::run::RunId;
+use baton_store::StoredContent;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
@@ -45,13 +46,14 @@ pub(crate) fn find(
     connection: &Connection,
     run: RunId,
     ids: &[ContentId],
-) -> rusqlite::Result<Vec<Content>> {
+) -> rusqlite::Result<Vec<StoredContent>> {
     let sql = "select rowid as row_number, id, nonce, kind, format, hash, text from contents
                where run_number = (select number from runs where id = ?1) and id = ?2";
     let mut statement = connection.prepare_cached(sql)?;
     let mut found = Vec::with_capacity(ids.len());
     for id in ids {
-        found.extend(statement.query_row(params![run.0.as_bytes(), id.0.0], read).optional()?);
+        let row = statement.query_row(params![run.0.as_bytes(), id.0.0], read).optional()?;
+        found.extend(row.map(StoredContent::new));
     }
     Ok(found)
 }

@@ -104,9 +104,12 @@ pub(crate) fn replayed(
     Ok(if is_whole { replay(run, events) } else { None })
 }
 
+pub(crate) const LAST_POSITION: &str = "select coalesce(max(position), 0) as position from events";
+
 pub(crate) fn last_position(connection: &Connection) -> rusqlite::Result<Position> {
-    let sql = "select coalesce(max(position), 0) as position from events";
-    connection.prepare_cached(sql)?.query_row([], |row| Ok(Position(number(row, "position")?)))
+    connection
+        .prepare_cached(LAST_POSITION)?
+        .query_row([], |row| Ok(Position(number(row, "position")?)))
 }
 
 pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<StoredEvent> {

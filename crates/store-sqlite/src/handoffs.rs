@@ -1,15 +1,19 @@
 //! Handoffs: a row each, changed while it is open.
 
+use std::cmp::Reverse;
+
 use baton_core::event::Created;
 use baton_core::names::{AgentId, Principal, StoryKey};
-use baton_core::run::{HandoffId, HandoffNo, Kind, Party};
-use baton_store::{HandoffFilter, HandoffMove, HandoffRef, HandoffRow, HandoffState, StoreError};
+use baton_core::run::{HandoffId, HandoffNo, Kind, Party, State};
+use baton_store::{
+    HandoffFilter, HandoffMove, HandoffRef, HandoffRow, HandoffState, Order, StoreError,
+};
 use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
 
 use crate::columns::{
     after, content_id, integer, limit, list_text, maybe_content_id, maybe_parsed, maybe_time,
     nanoseconds, nearest_nanoseconds, number, outcome, parsed, place, place_text, run_id, time,
-    uuid,
+    until, uuid,
 };
 use crate::error::{damaged, in_row, to_store};
 
@@ -163,7 +167,15 @@ pub(crate) fn list(
     filter: &HandoffFilter,
 ) -> rusqlite::Result<Vec<HandoffRow>> {
     let mut statement = connection.prepare_cached(&list_sql(filter))?;
-    with_params(filter, |params| statement.query_map(params, read)?.collect())
+    let rows: rusqlite::Result<Vec<HandoffRow>> =
+        with_params(filter, |params| statement.query_map(params, read)?.collect());
+    let mut rows = rows?;
+    // They are the right ones, of which SQLite has no reason to keep the order.
+    match filter.order {
+        Order::OldestFirst => rows.sort_unstable_by_key(|it| it.number),
+        Order::NewestFirst => rows.sort_unstable_by_key(|it| Reverse(it.number)),
+    }
+    Ok(rows)
 }
 
 pub(crate) fn count(connection: &Connection, filter: &HandoffFilter) -> rusqlite::Result<u64> {
@@ -188,22 +200,89 @@ pub(crate) fn with_params<T>(filter: &HandoffFilter, query: impl FnOnce(&[&dyn T
         filter.created_from.map(nearest_nanoseconds),
         filter.created_before.map(nearest_nanoseconds),
         integer(filter.skip),
+        integer(filter.until),
     ])
 }
 
 pub(crate) fn list_sql(filter: &HandoffFilter) -> String {
     let (_, direction) = after(filter.order, "handoffs.number");
-    let matching = matching(filter);
-    format!("{COLUMNS} {matching} order by handoffs.number {direction} limit ?2 offset ?12")
+    let page = format!("{direction} limit ?2 offset ?12");
+    if !is_by_state(filter) {
+        let matching = matching(filter);
+        return format!("{COLUMNS} {matching} order by handoffs.number {page}");
+    }
+    // Each part comes in the order of the index, so that they are merged and never sorted.
+    let parts: Vec<String> = parts(filter).into_iter().map(|it| it.sql(filter)).collect();
+    let parts = parts.join(" union all ");
+    format!(
+        "{COLUMNS} from ({parts} order by 1 {page}) as listed
+         cross join handoffs on handoffs.number = listed.number
+         join runs on runs.number = handoffs.run_number"
+    )
+}
+
+/// Whether there is nothing to find them by but that they are open, and to whom.
+fn is_by_state(filter: &HandoffFilter) -> bool {
+    are_open(filter) && filter.run.is_none() && filter.story.is_none()
+}
+
+/// What an index of open handoffs has in the order of their numbers.
+#[derive(Clone, Copy)]
+struct IndexPart {
+    state: HandoffState,
+    /// Of no index but the one that has no agents.
+    is_stale: Option<bool>,
+}
+
+fn parts(filter: &HandoffFilter) -> Vec<IndexPart> {
+    let stale: &[Option<bool>] = match (&filter.to, filter.is_stale) {
+        (Some(_), _) => &[None],
+        (None, None) => &[Some(false), Some(true)],
+        (None, Some(false)) => &[Some(false)],
+        (None, Some(true)) => &[Some(true)],
+    };
+    let states = HandoffState::ALL.into_iter().filter(|it| filter.states.contains(it));
+    states
+        .flat_map(|state| stale.iter().map(move |&is_stale| IndexPart { state, is_stale }))
+        .collect()
+}
+
+impl IndexPart {
+    fn sql(self, filter: &HandoffFilter) -> String {
+        let index = index(filter);
+        let state = self.state.name();
+        let is_stale = match self.is_stale {
+            Some(is_stale) => format!("and handoffs.is_stale = {}", u8::from(is_stale)),
+            None => String::new(),
+        };
+        let conditions = conditions(filter, Some(self.state));
+        format!(
+            "select handoffs.number from handoffs {index}
+             where handoffs.state = '{state}' {is_stale} and {conditions}"
+        )
+    }
+}
+
+fn are_open(filter: &HandoffFilter) -> bool {
+    !filter.states.is_empty() && filter.states.iter().all(|it| it.is_open())
+}
+
+pub(crate) fn matching(filter: &HandoffFilter) -> String {
+    let index = index(filter);
+    let conditions = conditions(filter, None);
+    format!(
+        "from handoffs {index} join runs on runs.number = handoffs.run_number where {conditions}"
+    )
 }
 
 /// Only the conditions that the filter has, so that SQLite can choose the index for them.
-/// Every parameter is in it: one that no condition uses is null, or not looked at.
-pub(crate) fn matching(filter: &HandoffFilter) -> String {
+/// Every parameter is in it: one that no condition uses is null, or not looked at. Where only
+/// handoffs of one state are meant, the caller has that condition already.
+fn conditions(filter: &HandoffFilter, only: Option<HandoffState>) -> String {
     let (after, _) = after(filter.order, "handoffs.number");
-    let mut conditions = vec![after.as_str(), "?2 is not null", "?12 is not null"];
-    let are_open = !filter.states.is_empty() && filter.states.iter().all(|it| it.is_open());
-    if are_open {
+    let until = until(filter.order, "handoffs.number", "?13", filter.until);
+    let mut conditions = vec![after.as_str(), &until, "?2 is not null", "?12 is not null"];
+    if are_open(filter) {
         // In the words of the partial indexes.
         conditions.push("handoffs.ended_at is null");
     }
@@ -216,7 +295,7 @@ pub(crate) fn matching(filter: &HandoffFilter) -> String {
         None => "?4 is null",
     });
     conditions.push(if filter.to.is_some() { "handoffs.to_agent = ?5" } else { "?5 is null" });
-    conditions.push(if filter.states.is_empty() {
+    conditions.push(if filter.states.is_empty() || only.is_some() {
         "?6 is not null"
     } else {
         "handoffs.state in (select value from json_each(?6))"
@@ -226,9 +305,11 @@ pub(crate) fn matching(filter: &HandoffFilter) -> String {
         Some(false) => "handoffs.is_stale = 0",
         None => "true",
     });
-    conditions.push(match filter.unmoved_since {
-        Some(_) => "coalesce(handoffs.accepted_at, handoffs.created_at) <= ?7",
-        None => "?7 is null",
+    conditions.push(match (filter.unmoved_since, only) {
+        // What waits to be taken was not accepted: that it was made is its last move.
+        (Some(_), Some(HandoffState::Open(State::Pending))) => "handoffs.created_at <= ?7",
+        (Some(_), _) => "coalesce(handoffs.accepted_at, handoffs.created_at) <= ?7",
+        (None, _) => "?7 is null",
     });
     conditions.push(match filter.with {
         Some(_) => "(handoffs.from_agent = ?8 or handoffs.to_agent = ?8)",
@@ -243,22 +324,18 @@ pub(crate) fn matching(filter: &HandoffFilter) -> String {
         Some(_) => "handoffs.created_at < ?11",
         None => "?11 is null",
     });
-    let index = index(filter, are_open);
-    let conditions = conditions.join(" and ");
-    format!(
-        "from handoffs {index} join runs on runs.number = handoffs.run_number where {conditions}"
-    )
+    conditions.join(" and ")
 }
 
 /// Left alone, SQLite would rather read a whole history in order than sort a few rows of it.
-fn index(filter: &HandoffFilter, are_open: bool) -> &'static str {
+fn index(filter: &HandoffFilter) -> &'static str {
     if filter.run.is_some() || filter.story.is_some() {
         return "indexed by handoffs_by_run";
     }
-    match (are_open, filter.unmoved_since, filter.is_stale) {
-        (true, Some(_), Some(false)) if filter.to.is_none() => "indexed by handoffs_unmoved",
-        (true, _, _) => "indexed by handoffs_open_by_agent",
-        (false, _, _) => "",
+    match (are_open(filter), filter.to.is_some()) {
+        (true, true) => "indexed by handoffs_open_by_agent",
+        (true, false) => "indexed by handoffs_open_by_state",
+        (false, true | false) => "",
     }
 }
 

@@ -9,6 +9,7 @@ mod answers;
 mod append;
 mod backup;
 mod beside;
+mod blocked;
 mod check;
 mod checksum;
 mod columns;
@@ -17,6 +18,7 @@ mod contents;
 mod cursors;
 mod data_loss;
 mod definitions;
+mod due;
 mod error;
 mod events;
 mod exchange;
@@ -59,17 +61,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use baton_core::content::{Content, ContentId};
+use baton_core::content::ContentId;
 use baton_core::hash::Hash;
 use baton_core::names::StoryKey;
 use baton_core::run::RunId;
 use baton_core::story::Story;
 use baton_files::{Dir, Mode};
 use baton_store::{
-    Answered, Append, AppendError, Appended, Definition, EventFilter, HandoffFilter, HandoffRef,
-    HandoffRow, Identity, OutboxRow, Position, PutOff, RunFilter, RunRef, RunRow, Statistics,
-    Store, StoreError, StoredEvent, StoryFilter, StoryRow, TimerRow, WriteFault, refuse_nul,
-    story_texts,
+    Answered, Append, AppendError, Appended, Definition, DueRow, EventFilter, HandoffFilter,
+    HandoffRef, HandoffRow, Identity, LookAgain, OpenRunCounts, OutboxRow, Position, PutOff,
+    RunFilter, RunRef, RunRow, RunSchedule, Statistics, Store, StoreError, StoredContent,
+    StoredEvent, StoryCounts, StoryFilter, StoryRow, TimerRow, WriteFault, refuse_nul, story_texts,
 };
 use jiff::Timestamp;
 
@@ -95,8 +97,6 @@ pub use transplant::{Transplant, TransplantedRun};
 /// The name of the database in its directory.
 pub const DATABASE_FILE: &str = FILE;
 const FILE: &str = "baton.db";
-/// How many answers are dropped at once, so that nobody waits long behind it.
-const MOST_FORGOTTEN: u32 = 1000;
 
 /// Runs on disk. Dropping it closes it too, but blocks while it does; [`Store::close`] does not.
 #[derive(Debug)]
@@ -210,6 +210,27 @@ impl Store for SqliteStore {
         self.readers.read(move |it| runs::numbers(it, after, limit)).await
     }
 
+    async fn runs_moved_last(&self, limit: u32) -> Result<Vec<RunRow>, StoreError> {
+        self.readers.read(move |it| runs::moved_last(it, limit)).await
+    }
+
+    async fn open_runs_ending(
+        &self,
+        suffix: &str,
+        limit: u32,
+    ) -> Result<(Vec<RunRow>, u64), StoreError> {
+        let suffix = suffix.to_owned();
+        self.readers.read(move |it| runs::open_ending(it, &suffix, limit)).await
+    }
+
+    async fn count_open_runs(&self) -> Result<u64, StoreError> {
+        self.readers.read(runs::count_open).await
+    }
+
+    async fn open_run_counts(&self) -> Result<OpenRunCounts, StoreError> {
+        self.readers.read(runs::counts).await
+    }
+
     async fn handoff(&self, which: &HandoffRef) -> Result<Option<HandoffRow>, StoreError> {
         self.readers.find(|it| handoffs::find(it, which)).await
     }
@@ -229,7 +250,11 @@ impl Store for SqliteStore {
         self.readers.read(move |it| statistics::over(it, &filter)).await
     }
 
-    async fn contents(&self, run: RunId, ids: &[ContentId]) -> Result<Vec<Content>, StoreError> {
+    async fn contents(
+        &self,
+        run: RunId,
+        ids: &[ContentId],
+    ) -> Result<Vec<StoredContent>, StoreError> {
         let ids = ids.to_vec();
         self.readers.read(move |it| contents::find(it, run, &ids)).await
     }
@@ -287,6 +312,19 @@ impl Store for SqliteStore {
         self.readers.find(|it| outlines::like(it, key)).await
     }
 
+    async fn stories_to_begin(
+        &self,
+        after: Option<&Story>,
+        limit: u32,
+    ) -> Result<Vec<StoryRow>, StoreError> {
+        let after = after.map(|it| (it.priority, it.key.clone()));
+        self.readers.read(move |it| stories::to_begin(it, after.as_ref(), limit)).await
+    }
+
+    async fn count_stories(&self) -> Result<StoryCounts, StoreError> {
+        self.readers.read(stories::count).await
+    }
+
     async fn definition(&self, hash: &Hash) -> Result<Option<Definition>, StoreError> {
         self.readers.find(|it| definitions::find(it, hash)).await
     }
@@ -295,18 +333,10 @@ impl Store for SqliteStore {
         self.readers.find(|it| answers::find(it, scope, key)).await
     }
 
-    async fn forget_answered(&self, before: Timestamp) -> Result<u64, StoreError> {
+    async fn forget_answered(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         let before = nearest_nanoseconds(before);
-        let mut n_forgotten = 0;
-        loop {
-            let forget =
-                move |it: &_| answers::forget(it, before, MOST_FORGOTTEN).map_err(to_store);
-            let n_rows = self.writer.write(forget).await? as u64;
-            n_forgotten += n_rows;
-            if n_rows < u64::from(MOST_FORGOTTEN) {
-                return Ok(n_forgotten);
-            }
-        }
+        let forget = move |it: &_| answers::forget(it, before, limit).map_err(to_store);
+        self.writer.write(forget).await.map(|n_rows| n_rows as u64)
     }
 
     async fn cursor(&self, projector: &str) -> Result<Position, StoreError> {
@@ -331,6 +361,25 @@ impl Store for SqliteStore {
 
     async fn settle(&self, outbox_id: u64) -> Result<bool, StoreError> {
         self.writer.write(move |it| outbox::settle(it, outbox_id).map_err(to_store)).await
+    }
+
+    async fn due(
+        &self,
+        due_by: Timestamp,
+        after: Option<&DueRow>,
+        limit: u32,
+    ) -> Result<Vec<DueRow>, StoreError> {
+        let after = after.copied();
+        self.readers.read(move |it| due::list(it, due_by, after.as_ref(), limit)).await
+    }
+
+    async fn look_again(&self, runs: &[LookAgain]) -> Result<u64, StoreError> {
+        let runs = runs.to_vec();
+        self.writer.write(move |it| due::look_again(it, &runs)).await
+    }
+
+    async fn schedule(&self, run: RunId) -> Result<RunSchedule, StoreError> {
+        self.readers.read(move |it| due::schedule(it, run)).await
     }
 
     async fn timers(

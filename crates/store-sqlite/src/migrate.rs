@@ -5,8 +5,8 @@ use std::path::Path;
 use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior, params};
 use sha2::{Digest as _, Sha256};
 
-use crate::checksum;
 use crate::error::{OpenError, to_open};
+use crate::{checksum, due};
 
 pub(crate) struct Migration {
     number: i64,
@@ -35,6 +35,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         name: "look_alikes",
         sql: include_str!("../migrations/0007_look_alikes.sql"),
     },
+    Migration { number: 8, name: "growth", sql: include_str!("../migrations/0008_growth.sql") },
 ];
 
 /// Applies what is missing of `migrations`.
@@ -111,6 +112,7 @@ fn apply(
 fn fill(transaction: &Connection, migration: &Migration) -> rusqlite::Result<()> {
     match migration.name {
         "checksums" => checksum::fill(transaction),
+        "growth" => due::fill(transaction),
         _ => Ok(()),
     }
 }

@@ -1,13 +1,18 @@
 //! Runs: changed at the version that the decision was made on, or not at all.
 
+use std::cmp::Reverse;
+use std::collections::HashSet;
+
 use baton_core::names::StoryKey;
 use baton_core::run::{Run, RunId, RunStatus};
-use baton_store::{AppendError, RunFilter, RunRef, RunRow, StoreError, Version};
+use baton_store::{
+    AppendError, OpenRunCounts, Order, RunFilter, RunRef, RunRow, StoreError, Version,
+};
 use baton_wire::event::{decode_run, encode_run};
 use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
 
 use crate::append::Prepared;
-use crate::columns::{after, hash, integer, limit, nanoseconds, number, run_id};
+use crate::columns::{after, hash, integer, limit, nanoseconds, number, run_id, until};
 use crate::error::{in_row, is_constraint, to_append, to_store, unreadable};
 use crate::events;
 
@@ -162,47 +167,178 @@ pub(crate) fn list(connection: &Connection, filter: &RunFilter) -> rusqlite::Res
         filter.story.as_ref().map(|it| it.as_str()),
         crate::columns::list_text(&statuses),
         filter.workflow.as_ref().map(|it| it.as_str()),
+        integer(filter.until),
     ];
     let read = |row: &Row<'_>| read(connection, row);
-    connection.prepare_cached(&sql)?.query_map(params, read)?.collect()
+    let mut statement = connection.prepare_cached(&sql)?;
+    let rows = statement.query_map(params, read)?;
+    let mut rows: Vec<RunRow> = rows.collect::<rusqlite::Result<_>>()?;
+    // They are the right ones, of which SQLite has no reason to keep the order.
+    match filter.order {
+        Order::OldestFirst => rows.sort_unstable_by_key(|it| it.number),
+        Order::NewestFirst => rows.sort_unstable_by_key(|it| Reverse(it.number)),
+    }
+    Ok(rows)
+}
+
+/// How much of the log is looked at for the runs that moved last.
+const NEWEST_EVENTS: usize = 4096;
+
+pub(crate) const NEWEST_FIRST: &str = "select run_number from events order by position desc";
+
+pub(crate) fn moved_last(connection: &Connection, most: u32) -> rusqlite::Result<Vec<RunRow>> {
+    let most = if most == 0 { usize::MAX } else { most as usize };
+    let mut found: Vec<RunRow> = Vec::new();
+    let mut seen = HashSet::new();
+    let mut statement = connection.prepare_cached(NEWEST_FIRST)?;
+    let mut rows = statement.query([])?;
+    for _ in 0..NEWEST_EVENTS {
+        let Some(row) = rows.next()?.filter(|_| found.len() < most) else { break };
+        let number: i64 = row.get("run_number")?;
+        if seen.insert(number) {
+            let run = find(connection, &RunRef::Number(number.unsigned_abs()))?;
+            found.extend(run.filter(|it| !it.run.is_finished()));
+        }
+    }
+    if found.len() < most {
+        let filter = RunFilter {
+            statuses: vec![RunStatus::Open, RunStatus::Paused],
+            order: Order::NewestFirst,
+            limit: u32::try_from(most).unwrap_or(0),
+            ..RunFilter::default()
+        };
+        let others = list(connection, &filter)?;
+        found.extend(others.into_iter().filter(|it| !seen.contains(&integer(it.number))));
+        found.truncate(most);
+    }
+    Ok(found)
+}
+
+/// Only the index is read through: the keys are in it.
+pub(crate) const OPEN_ENDING: &str = "select number from runs indexed by runs_open
+     where status in ('open', 'paused') and substr(story_key, -length(?1)) = ?1
+     order by number";
+
+pub(crate) fn open_ending(
+    connection: &Connection,
+    suffix: &str,
+    most: u32,
+) -> rusqlite::Result<(Vec<RunRow>, u64)> {
+    if suffix.is_empty() {
+        let statuses = vec![RunStatus::Open, RunStatus::Paused];
+        let filter = RunFilter { statuses, limit: most, ..RunFilter::default() };
+        return Ok((list(connection, &filter)?, count_open(connection)?));
+    }
+    let mut statement = connection.prepare_cached(OPEN_ENDING)?;
+    let numbers = statement.query_map([suffix], |row| number(row, "number"))?;
+    let numbers: Vec<u64> = numbers.collect::<rusqlite::Result<_>>()?;
+    let most = if most == 0 { usize::MAX } else { most as usize };
+    let mut found = Vec::new();
+    for number in numbers.iter().take(most) {
+        found.extend(find(connection, &RunRef::Number(*number))?);
+    }
+    Ok((found, numbers.len() as u64))
+}
+
+pub(crate) const COUNT_OPEN: &str =
+    "select count(*) as n from runs indexed by runs_open where status in ('open', 'paused')";
+
+pub(crate) fn count_open(connection: &Connection) -> rusqlite::Result<u64> {
+    connection.prepare_cached(COUNT_OPEN)?.query_row([], |row| number(row, "n"))
+}
+
+/// Read from the columns: the state says the same, and takes far longer to read. What is parked until
+/// a time has a timer; the rest of what is parked waits for a person.
+const COUNTS: &str = "with open_runs as (
+         select status, baton,
+             baton = 'parked' and exists (
+                 select 1 from timers where run_number = runs.number and kind = 'wake'
+             ) as is_held_back
+         from runs indexed by runs_open where status in ('open', 'paused')
+     )
+     select
+         coalesce(sum(status = 'open'), 0) as n_open,
+         coalesce(sum(status = 'paused'), 0) as n_paused,
+         coalesce(sum(baton = 'offered' or is_held_back), 0) as n_offered,
+         coalesce(sum(baton = 'held'), 0) as n_held,
+         coalesce(sum(baton = 'parked' and not is_held_back), 0) as n_waiting,
+         coalesce(sum(baton = 'loose'), 0) as n_loose
+     from open_runs";
+
+pub(crate) fn counts(connection: &Connection) -> rusqlite::Result<OpenRunCounts> {
+    connection.prepare_cached(COUNTS)?.query_row([], |row| {
+        Ok(OpenRunCounts {
+            n_open: number(row, "n_open")?,
+            n_paused: number(row, "n_paused")?,
+            n_offered: number(row, "n_offered")?,
+            n_held: number(row, "n_held")?,
+            n_waiting: number(row, "n_waiting")?,
+            n_loose: number(row, "n_loose")?,
+        })
+    })
 }
 
 pub(crate) fn list_sql(filter: &RunFilter) -> String {
-    let is_unfinished = |it: &RunStatus| match it {
-        RunStatus::Open | RunStatus::Paused => true,
-        RunStatus::Completed | RunStatus::Cancelled => false,
-    };
-    // Said in the words of the partial index, so that a long history is not read for the few
-    // runs that are open.
-    let only_unfinished =
-        if filter.statuses.is_empty() || !filter.statuses.iter().all(is_unfinished) {
-            ""
-        } else {
-            "and status in ('open', 'paused')"
+    let order = filter.order;
+    if is_by_status(filter) {
+        let (after, direction) = after(order, "number");
+        let until = until(order, "number", "?6", filter.until);
+        let conditions = conditions(filter);
+        // Each part comes in the order of the index, so that they are merged and never sorted.
+        let part = |status: RunStatus| {
+            format!(
+                "select number from runs indexed by runs_open
+                 where status = '{}' and status in ('open', 'paused')
+                     and {after} and {until} and {conditions}",
+                status.name(),
+            )
         };
-    let of_story = if filter.story.is_some() { "and story_key = ?3" } else { "and ?3 is null" };
-    let with_status = if filter.statuses.is_empty() {
-        "and ?4 is not null"
-    } else {
-        "and status in (select value from json_each(?4))"
-    };
-    let of_workflow =
-        if filter.workflow.is_some() { "and workflow = ?5" } else { "and ?5 is null" };
-    let (table, column) = if filter.only_waiting {
+        let statuses = [RunStatus::Open, RunStatus::Paused].into_iter();
+        let parts: Vec<String> =
+            statuses.filter(|it| filter.statuses.contains(it)).map(part).collect();
+        let parts = parts.join(" union all ");
+        return format!(
+            "{COLUMNS} from ({parts} order by 1 {direction} limit ?2) as listed
+             cross join runs on runs.number = listed.number"
+        );
+    }
+    let (table, column) = if filter.only_blocked {
         // The list is short, and is read first.
+        ("blocked cross join runs on runs.number = blocked.run_number", "run_number")
+    } else if filter.only_waiting {
         ("waiting cross join runs on runs.number = waiting.run_number", "run_number")
-    } else if !only_unfinished.is_empty() && filter.story.is_none() {
-        ("runs indexed by runs_open", "number")
     } else {
         ("runs", "number")
     };
-    let (after, direction) = after(filter.order, column);
+    let (after, direction) = after(order, column);
+    let until = until(order, column, "?6", filter.until);
+    let conditions = conditions(filter);
     format!(
-        "select number, id, version, head, state from {table}
-         where {after} {only_unfinished} {of_story} {with_status} {of_workflow}
-         order by {column} {direction} limit ?2"
+        "{COLUMNS} from {table}
+         where {after} and {until} and {conditions} order by {column} {direction} limit ?2"
     )
 }
+
+/// Whether there is nothing to find them by but that they are open.
+fn is_by_status(filter: &RunFilter) -> bool {
+    let are_open = !filter.statuses.is_empty() && filter.statuses.iter().all(|it| it.is_open());
+    are_open && filter.story.is_none() && !filter.only_blocked && !filter.only_waiting
+}
+
+/// Only the conditions that the filter has, so that SQLite can choose the index for them. A
+/// parameter that no condition uses is null, or not looked at.
+fn conditions(filter: &RunFilter) -> String {
+    let of_story = if filter.story.is_some() { "story_key = ?3" } else { "?3 is null" };
+    let with_status = if filter.statuses.is_empty() || is_by_status(filter) {
+        "?4 is not null"
+    } else {
+        "status in (select value from json_each(?4))"
+    };
+    let of_workflow = if filter.workflow.is_some() { "workflow = ?5" } else { "?5 is null" };
+    [of_story, with_status, of_workflow].join(" and ")
+}
+
+const COLUMNS: &str = "select runs.number, id, version, head, state";
 
 fn read(connection: &Connection, row: &Row<'_>) -> rusqlite::Result<RunRow> {
     columns(connection, row).map_err(in_row(row, "runs", "number"))

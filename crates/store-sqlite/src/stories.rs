@@ -4,11 +4,11 @@ use baton_core::look_alike;
 use baton_core::names::StoryKey;
 use baton_core::run::RunStatus;
 use baton_core::story::Story;
-use baton_store::{Answered, AppendError, StoryFilter, StoryRow};
+use baton_store::{Answered, AppendError, StoryCounts, StoryFilter, StoryRow};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::answers;
-use crate::columns::{limit, list_text, maybe_parsed, parsed, run_id, time};
+use crate::columns::{limit, list_text, maybe_parsed, number, parsed, run_id, time};
 use crate::error::{in_row, to_append};
 use crate::story_log::{self, StoryColumns};
 
@@ -85,8 +85,11 @@ fn write(
     let sql = format!(
         "insert into stories (
              key, title, description, acceptance, depends_on, priority, branch, pr_url, created_at,
-             outline
-         ) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+             outline, run_status
+         ) values (
+             ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,
+             (select status from runs where story_key = ?1 order by number desc limit 1)
+         )
          on conflict (key) {on_conflict}"
     );
     connection.prepare_cached(&sql)?.execute(params![
@@ -103,6 +106,27 @@ fn write(
     ])
 }
 
+/// The newest run of a story has come to this.
+pub(crate) fn run_is(
+    connection: &Connection,
+    story: &StoryKey,
+    status: RunStatus,
+) -> rusqlite::Result<()> {
+    let sql = "update stories set run_status = ?2 where key = ?1";
+    connection.prepare_cached(sql)?.execute([story.as_str(), status.name()])?;
+    Ok(())
+}
+
+/// For all stories, once the runs are there.
+pub(crate) fn name_newest_runs(connection: &Connection) -> rusqlite::Result<()> {
+    let sql = "update stories set run_status = (
+                   select status from runs where story_key = stories.key
+                   order by number desc limit 1
+               )";
+    connection.execute(sql, [])?;
+    Ok(())
+}
+
 pub(crate) fn find(connection: &Connection, key: &StoryKey) -> rusqlite::Result<Option<StoryRow>> {
     let sql = format!("{SELECT} where stories.key = ?1");
     connection.prepare_cached(&sql)?.query_row([key.as_str()], read).optional()
@@ -114,8 +138,50 @@ pub(crate) fn list(
 ) -> rusqlite::Result<Vec<StoryRow>> {
     // No key is empty, so all of them come after the empty text.
     let after = filter.after.as_ref().map_or("", |it| it.as_str());
-    let sql = format!("{SELECT} where stories.key > ?1 order by stories.key limit ?2");
-    connection.prepare_cached(&sql)?.query_map(params![after, limit(filter.limit)], read)?.collect()
+    let params = params![after, limit(filter.limit)];
+    connection.prepare_cached(&list_sql())?.query_map(params, read)?.collect()
+}
+
+pub(crate) fn list_sql() -> String {
+    format!("{SELECT} where stories.key > ?1 order by stories.key limit ?2")
+}
+
+/// Those that never had a run, in the order in which they are to begin.
+pub(crate) fn to_begin(
+    connection: &Connection,
+    after: Option<&(i64, StoryKey)>,
+    most: u32,
+) -> rusqlite::Result<Vec<StoryRow>> {
+    let (priority, key) = match after {
+        Some((priority, key)) => (Some(*priority), key.as_str()),
+        None => (None, ""),
+    };
+    let sql = to_begin_sql();
+    let params = params![priority, key, limit(most)];
+    connection.prepare_cached(&sql)?.query_map(params, read)?.collect()
+}
+
+pub(crate) fn to_begin_sql() -> String {
+    format!(
+        "{SELECT} where stories.run_status is null
+             and (?1 is null or stories.priority < ?1 or (stories.priority = ?1 and stories.key > ?2))
+         order by stories.priority desc, stories.key limit ?3"
+    )
+}
+
+pub(crate) const COUNT: &str = "select
+    (select count(*) from stories) as n_stories,
+    (select count(*) from stories where run_status is null) as n_to_begin,
+    (select count(*) from stories where run_status = 'completed') as n_completed";
+
+pub(crate) fn count(connection: &Connection) -> rusqlite::Result<StoryCounts> {
+    connection.prepare_cached(COUNT)?.query_row([], |row| {
+        Ok(StoryCounts {
+            n_stories: number(row, "n_stories")?,
+            n_to_begin: number(row, "n_to_begin")?,
+            n_completed: number(row, "n_completed")?,
+        })
+    })
 }
 
 /// Of a row that has its own number as `row_number`.

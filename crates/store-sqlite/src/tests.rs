@@ -3,6 +3,7 @@
 mod damage;
 mod full;
 mod groups;
+mod identity;
 mod lost;
 mod plans;
 mod states;

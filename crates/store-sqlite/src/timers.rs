@@ -67,18 +67,29 @@ pub(crate) fn put_off(connection: &Connection, leases: &[PutOff]) -> Result<u64,
     Ok(n_rows)
 }
 
+/// By time, run and handoff.
+pub(crate) const LIST: &str = "select runs.id as run_id, timers.run_number, timers.no, timers.kind,
+         timers.fence, timers.seconds, timers.due_at
+     from timers indexed by timers_by_time cross join runs on runs.number = timers.run_number
+     where timers.due_at <= ?1
+     order by timers.due_at, timers.run_number, timers.no limit ?2";
+
 pub(crate) fn list(
     connection: &Connection,
     due_by: Option<Timestamp>,
     most: u32,
 ) -> rusqlite::Result<Vec<TimerRow>> {
-    let sql = "select runs.id as run_id, timers.run_number, timers.no, timers.kind, timers.fence, timers.seconds,
-                   timers.due_at
-               from timers join runs on runs.number = timers.run_number
-               where timers.due_at <= ?1
-               order by timers.due_at, timers.run_number, timers.no limit ?2";
     let due_by = due_by.map_or(i64::MAX, nearest_nanoseconds);
-    connection.prepare_cached(sql)?.query_map(params![due_by, limit(most)], read)?.collect()
+    connection.prepare_cached(LIST)?.query_map(params![due_by, limit(most)], read)?.collect()
+}
+
+/// By handoff.
+pub(crate) fn of_run(connection: &Connection, run: RunId) -> rusqlite::Result<Vec<TimerRow>> {
+    let sql = "select runs.id as run_id, timers.run_number, timers.no, timers.kind,
+                   timers.fence, timers.seconds, timers.due_at
+               from runs cross join timers on timers.run_number = runs.number
+               where runs.id = ?1 order by timers.no";
+    connection.prepare_cached(sql)?.query_map([run.0.as_bytes()], read)?.collect()
 }
 
 /// What a heartbeat changes. The rest follows from the run, and is compared with it.

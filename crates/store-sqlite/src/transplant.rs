@@ -4,7 +4,8 @@ use baton_core::content::{Content, ContentId};
 use baton_core::story::Story;
 use baton_files::Dir;
 use baton_store::{
-    Answered, Definition, HandoffRow, RunRow, StoreError, StoredEvent, TimerChange, TimerRow,
+    Answered, Definition, DueChange, HandoffRow, RunRow, StoreError, StoredEvent, TimerChange,
+    TimerRow,
 };
 use jiff::Timestamp;
 use rusqlite::{Connection, params};
@@ -13,8 +14,8 @@ use uuid::Uuid;
 use crate::columns::{integer, nanoseconds};
 use crate::error::{OpenError, to_open, to_store};
 use crate::{
-    FILE, answers, connect, contents, definitions, events, handoffs, identity, lost_numbers,
-    migrate, outbox, outlines, runs, stories, timers, waiting,
+    FILE, answers, blocked, connect, contents, definitions, due, events, handoffs, identity,
+    lost_numbers, migrate, outbox, outlines, runs, stories, timers, waiting,
 };
 
 /// After so many rows what is written is moved into the database: a log of all of it would be as
@@ -97,6 +98,14 @@ impl Transplant {
         if it.row.run.is_waiting() {
             waiting::change(&self.connection, run_number, true).map_err(to_store)?;
         }
+        if it.row.run.is_blocked() {
+            blocked::change(&self.connection, run_number, true).map_err(to_store)?;
+        }
+        if !it.row.run.is_finished() {
+            // Looked at as soon as can be: that gives it its time.
+            let at_once = DueChange::NoLaterThan(Timestamp::UNIX_EPOCH);
+            due::change(&self.connection, it.row.run.id, run_number, at_once)?;
+        }
         self.count(1 + (it.events.len() + it.handoffs.len() + it.contents.len()) as u64)
     }
 
@@ -134,6 +143,7 @@ impl Transplant {
 
     pub fn finish(self) -> Result<(), StoreError> {
         lost_numbers::record(&self.connection).map_err(to_store)?;
+        stories::name_newest_runs(&self.connection).map_err(to_store)?;
         self.settle()?;
         self.connection.close().map_err(|(_, error)| to_store(error))
     }

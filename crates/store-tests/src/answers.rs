@@ -65,12 +65,13 @@ pub async fn only_old_answers_are_forgotten(store: &dyn Store) {
         put_all(store, &[append.clone(), finish(&append, RunStatus::Completed)]).await;
     }
     let third = start(3, "s-3").at;
-    assert_eq!(store.forget_answered(third).await.unwrap(), 2);
+    assert_eq!(store.forget_answered(third, 1).await.unwrap(), 1, "no more than asked");
+    assert_eq!(store.forget_answered(third, 9).await.unwrap(), 1);
     assert_eq!(store.answered("scope", "k-2").await.unwrap(), None);
     assert!(store.answered("scope", "k-3").await.unwrap().is_some());
-    assert_eq!(store.forget_answered(third).await.unwrap(), 0);
+    assert_eq!(store.forget_answered(third, 9).await.unwrap(), 0);
     let a_bit_later = third + SignedDuration::from_nanos(1);
-    assert_eq!(store.forget_answered(a_bit_later).await.unwrap(), 1);
+    assert_eq!(store.forget_answered(a_bit_later, 9).await.unwrap(), 1);
     // A forgotten key is a new key.
     put(store, &keyed(start(6, "s-6"), "scope", "k-1")).await;
 }

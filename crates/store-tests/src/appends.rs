@@ -37,7 +37,7 @@ pub async fn what_is_appended_can_be_loaded(store: &dyn Store) {
     let handoff = store.handoff(&HandoffRef::Number(1)).await.unwrap().unwrap();
     assert_eq!(handoff.package, Some(second.contents[0].id));
     let ids: Vec<_> = second.contents.iter().map(|it| it.id).collect();
-    let mut contents = store.contents(run_id(1), &ids).await.unwrap();
+    let mut contents = whole_contents(store, run_id(1), &ids).await;
     contents.sort_by_key(|it| ids.iter().position(|id| *id == it.id));
     assert_eq!(contents, second.contents);
     assert_eq!(store.definition(&pin()).await.unwrap(), second.definition);
@@ -187,8 +187,8 @@ pub async fn what_is_not_there_is_none(store: &dyn Store) {
     ] {
         assert_eq!(store.handoff(&which).await.unwrap(), None, "{which:?}");
     }
-    assert_eq!(store.contents(run_id(1), &[words("x").id]).await.unwrap(), []);
-    assert_eq!(store.contents(run_id(1), &[]).await.unwrap(), []);
+    assert_eq!(whole_contents(store, run_id(1), &[words("x").id]).await, []);
+    assert_eq!(whole_contents(store, run_id(1), &[]).await, []);
     assert_eq!(store.story(&elsewhere).await.unwrap(), None);
     assert_eq!(store.definition(&pin()).await.unwrap(), None);
     assert_eq!(store.answered("scope", "key").await.unwrap(), None);

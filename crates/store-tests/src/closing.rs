@@ -31,13 +31,21 @@ pub async fn a_closed_store_refuses_all_work(store: &dyn Store) {
     refused(store.stories(&StoryFilter::default()).await);
     refused(store.definition(&pin()).await);
     refused(store.answered("scope", "key").await);
-    refused(store.forget_answered(moment(1)).await);
+    refused(store.forget_answered(moment(1), 1).await);
     refused(store.cursor("archive").await);
     refused(store.advance("archive", Position::START, Position(1)).await);
     refused(store.outbox(0, 0).await);
     refused(store.settle(1).await);
     refused(store.timers(None, 0).await);
     refused(store.put_off(&[]).await);
+    refused(store.due(moment(1), None, 1).await);
+    refused(store.look_again(&[]).await);
+    refused(store.runs_moved_last(1).await);
+    refused(store.open_runs_ending("1", 1).await);
+    refused(store.count_open_runs().await);
+    refused(store.open_run_counts().await);
+    refused(store.stories_to_begin(None, 1).await);
+    refused(store.count_stories().await);
     refused(store.check().await);
 }
 

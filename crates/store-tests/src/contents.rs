@@ -21,7 +21,7 @@ pub async fn a_text_belongs_to_its_run(store: &dyn Store) {
     }
     put(store, &start(3, "s-3")).await;
     for (n, expected) in [(1, vec![text.clone()]), (2, vec![text.clone()]), (3, vec![])] {
-        assert_eq!(store.contents(run_id(n), &[text.id]).await.unwrap(), expected, "run {n}");
+        assert_eq!(whole_contents(store, run_id(n), &[text.id]).await, expected, "run {n}");
     }
 }
 
@@ -31,7 +31,7 @@ pub async fn the_same_text_may_be_sent_again(store: &dyn Store) {
     put(store, &first).await;
     let second = hand_to(&first, "bea");
     put(store, &Append { contents: vec![text.clone()], ..second }).await;
-    assert_eq!(store.contents(run_id(1), &[text.id]).await.unwrap(), [text]);
+    assert_eq!(whole_contents(store, run_id(1), &[text.id]).await, [text]);
 }
 
 pub async fn the_texts_of_a_run_are_counted(store: &dyn Store) {
@@ -169,9 +169,7 @@ async fn check_text(store: &dyn Store, n: u32, text: &str) {
     });
     put(store, &append).await;
 
-    let contents = store.contents(run_id(n), &[content.id]).await.unwrap();
-    assert_eq!(contents, [content]);
-    assert!(contents[0].is_intact());
+    assert_eq!(whole_contents(store, run_id(n), &[content.id]).await, [content]);
     assert_eq!(store.answered(text, text).await.unwrap(), append.answered);
     assert_eq!(store.outbox(u64::from(n) - 1, 1).await.unwrap()[0].about, text);
     let row = store.story(&story_key(&story)).await.unwrap().unwrap();

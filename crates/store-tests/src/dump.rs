@@ -4,6 +4,8 @@ use std::fmt::{Debug, Write as _};
 
 use baton_store::{EventFilter, HandoffFilter, Position, RunFilter, Store, StoryFilter};
 
+use crate::sample::whole_contents;
+
 /// Every run, handoff, content, event, story, outbox row and timer, one a line, always in the same
 /// order.
 pub async fn dump(store: &dyn Store) -> String {
@@ -16,7 +18,7 @@ pub async fn dump(store: &dyn Store) -> String {
         ids.extend(handoff.package);
         ids.extend(handoff.ended_reason);
         ids.extend(handoff.acknowledgement);
-        let mut contents = store.contents(handoff.run, &ids).await.unwrap();
+        let mut contents = whole_contents(store, handoff.run, &ids).await;
         contents.sort_by_key(|it| it.id);
         add(&mut text, &format!("contents of handoff {}", handoff.number), &contents);
     }

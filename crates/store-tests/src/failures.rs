@@ -88,7 +88,7 @@ pub async fn nothing_is_left_of(store: &dyn Store, append: &Append) {
     let row = store.run(&RunRef::Id(id)).await.unwrap();
     assert_eq!(row, None);
     let ids: Vec<_> = append.contents.iter().map(|it| it.id).collect();
-    assert_eq!(store.contents(id, &ids).await.unwrap(), []);
+    assert_eq!(whole_contents(store, id, &ids).await, []);
     if let Some(story) = &append.story {
         assert_eq!(store.story(&story.key).await.unwrap(), None);
     }

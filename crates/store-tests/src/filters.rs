@@ -84,6 +84,84 @@ pub async fn waiting_runs_are_listed(store: &dyn Store) {
     check(waiting(), &[]).await;
 }
 
+pub async fn blocked_runs_are_listed(store: &dyn Store) {
+    let blocked = RunFilter { only_blocked: true, ..RunFilter::default() };
+    let listed = async || {
+        let rows = store.runs(&blocked).await.unwrap();
+        rows.iter().map(|it| it.number).collect::<Vec<_>>()
+    };
+    let second = Append { blocked: Some(true), ..start(2, "s-2") };
+    put_all(store, &[start(1, "s-1"), second.clone()]).await;
+    assert_eq!(listed().await, [2]);
+    let third = hand_to(&second, "bea");
+    put(store, &Append { blocked: None, ..third.clone() }).await;
+    assert_eq!(listed().await, [2], "nothing said is nothing changed");
+    put(store, &Append { blocked: Some(false), ..accept(&third, 1) }).await;
+    assert_eq!(listed().await, Vec::<u64>::new());
+}
+
+pub async fn runs_that_moved_last_come_first(store: &dyn Store) {
+    let moved_last = async |limit| {
+        let rows = store.runs_moved_last(limit).await.unwrap();
+        rows.iter().map(|it| it.number).collect::<Vec<_>>()
+    };
+    assert_eq!(moved_last(9).await, Vec::<u64>::new());
+    let runs: Vec<Append> = (1..=4).map(|n| start(n, &format!("s-{n}"))).collect();
+    put_all(store, &runs).await;
+    assert_eq!(moved_last(9).await, [4, 3, 2, 1]);
+    put(store, &hand_to(&runs[1], "bea")).await;
+    put(store, &finish(&runs[2], RunStatus::Completed)).await;
+    assert_eq!(moved_last(9).await, [2, 4, 1]);
+    assert_eq!(moved_last(2).await, [2, 4]);
+    assert_eq!(moved_last(0).await, [2, 4, 1]);
+    assert_eq!(store.count_open_runs().await.unwrap(), 3);
+}
+
+pub async fn open_runs_are_found_by_the_end_of_their_key(store: &dyn Store) {
+    for (n, key) in [(1, "z#12"), (2, "a#12"), (3, "a#1"), (4, "b#12"), (5, "ä#ö"), (6, "12")] {
+        put(store, &start(n, key)).await;
+    }
+    put(store, &finish(&start(4, "b#12"), RunStatus::Completed)).await;
+    for (suffix, limit, expected, n_runs) in [
+        ("#12", 0, vec![1, 2], 2),
+        ("#12", 1, vec![1], 2),
+        ("#1", 9, vec![3], 1),
+        ("12", 9, vec![1, 2, 6], 3),
+        ("ö", 9, vec![5], 1),
+        ("x#12345", 9, vec![], 0),
+        ("", 2, vec![1, 2], 5),
+    ] {
+        let (rows, n_found) = store.open_runs_ending(suffix, limit).await.unwrap();
+        let numbers: Vec<u64> = rows.iter().map(|it| it.number).collect();
+        assert_eq!((numbers, n_found), (expected, n_runs), "{suffix}");
+    }
+}
+
+pub async fn a_list_ends_where_it_is_asked_to(store: &dyn Store) {
+    for n in 1..=5 {
+        let first = start(n, &format!("s-{n}"));
+        put_all(store, &[first.clone(), hand_to(&first, "bea")]).await;
+    }
+    let open = [vec![], vec![HandoffState::Open(State::Pending)]];
+    for (order, after, until, expected) in [
+        (Order::OldestFirst, 0, 2, vec![1, 2]),
+        (Order::OldestFirst, 1, 3, vec![2, 3]),
+        (Order::OldestFirst, 3, 0, vec![4, 5]),
+        (Order::OldestFirst, 3, 3, vec![]),
+        (Order::NewestFirst, 0, 4, vec![5, 4]),
+        (Order::NewestFirst, 4, 2, vec![3, 2]),
+        (Order::NewestFirst, 3, 0, vec![2, 1]),
+    ] {
+        let filter = RunFilter { order, after, until, ..RunFilter::default() };
+        let rows = store.runs(&filter).await.unwrap();
+        assert_eq!(rows.iter().map(|it| it.number).collect::<Vec<_>>(), expected, "{filter:?}");
+        for states in open.clone() {
+            let filter = HandoffFilter { states, order, after, until, ..HandoffFilter::default() };
+            assert_eq!(numbers(store, &filter).await, expected, "{filter:?}");
+        }
+    }
+}
+
 pub async fn handoffs_are_filtered(store: &dyn Store) {
     some_handoffs(store).await;
     let check = async |filter: HandoffFilter, expected: &[u64]| {

@@ -14,6 +14,7 @@ pub mod answers;
 pub mod appends;
 pub mod closing;
 pub mod contents;
+pub mod due;
 pub mod events;
 pub mod failures;
 pub mod filters;
@@ -68,6 +69,13 @@ macro_rules! conformance {
                 nul_is_refused_in_a_story
                 times_keep_their_nanoseconds
             }
+            due {
+                a_run_is_due_no_later_than_its_appends_say
+                a_refused_append_makes_nothing_due
+                what_is_due_is_listed_by_time_and_number
+                the_schedule_of_a_run_is_what_the_lists_have_of_it
+                who_looked_says_when_to_look_again
+            }
             events {
                 events_come_back_as_they_were_appended
                 events_page_without_gap_or_duplicate
@@ -82,6 +90,10 @@ macro_rules! conformance {
             filters {
                 runs_are_filtered
                 waiting_runs_are_listed
+                blocked_runs_are_listed
+                runs_that_moved_last_come_first
+                open_runs_are_found_by_the_end_of_their_key
+                a_list_ends_where_it_is_asked_to
                 handoffs_are_filtered
                 handoffs_are_filtered_by_who_has_to_do_with_them
                 handoffs_are_filtered_by_when_they_were_made
@@ -117,6 +129,7 @@ macro_rules! conformance {
                 stories_that_look_alike_are_found_however_they_were_added
                 stories_are_listed_by_key
                 a_story_shows_its_newest_run
+                stories_to_begin_come_by_priority_and_are_counted
             }
             timers {
                 a_timer_is_set_with_its_append

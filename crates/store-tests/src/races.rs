@@ -88,7 +88,7 @@ pub async fn a_failing_append_spoils_none_of_its_neighbours(store: Arc<dyn Store
     assert_eq!(runs, good.iter().map(|it| it.run.id).collect());
     for append in &good {
         let ids: Vec<_> = append.contents.iter().map(|it| it.id).collect();
-        let contents = store.contents(append.run.id, &ids).await.unwrap();
+        let contents = whole_contents(&*store, append.run.id, &ids).await;
         assert_eq!(contents.len(), ids.len());
     }
     let n_events: usize = good.iter().map(|it| it.events.len()).sum();
@@ -212,6 +212,7 @@ fn with_handoff(n: u32, story: &str) -> Append {
     first.handoffs = second.handoffs;
     first.contents = second.contents;
     first.waiting = Append::change_of_waiting(None, &third.run);
+    first.story_status = third.story_status;
     first.run = third.run;
     first
 }

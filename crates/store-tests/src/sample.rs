@@ -5,7 +5,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use baton_core::content::{Content, ContentKind};
+use baton_core::content::{Content, ContentId, ContentKind};
 use baton_core::event::{Created, Event, evolve};
 use baton_core::hash::Hash;
 use baton_core::names::{AgentId, Principal, StepId, StoryKey, WorkflowName};
@@ -16,8 +16,8 @@ use baton_core::run::{
 };
 use baton_core::workflow::Place;
 use baton_store::{
-    Answered, Append, Appended, Definition, EventRecord, HandoffChange, HandoffMove, HandoffState,
-    Store, TimerChange, TimerKind, Version,
+    Answered, Append, Appended, Definition, DueChange, EventRecord, HandoffChange, HandoffMove,
+    HandoffState, Store, TimerChange, TimerKind, Version,
 };
 use baton_wire::event::{encode, link};
 use jiff::{SignedDuration, Timestamp};
@@ -37,6 +37,9 @@ pub fn start(n: u32, story: &str) -> Append {
         expected: Version::NONE,
         events: chain(Hash::ZERO, id, Version::NONE, now, &[event]),
         waiting: Append::change_of_waiting(None, &run),
+        blocked: Append::change_of_blocked(None, &run),
+        due: DueChange::Keep,
+        story_status: Append::change_of_status(None, &run),
         run,
         handoffs: Vec::new(),
         contents: Vec::new(),
@@ -61,6 +64,9 @@ pub fn then(before: &Append, events: &[Event]) -> Append {
         expected,
         events: chain(head(before), run.id, expected, now, events),
         waiting: Append::change_of_waiting(Some(&before.run), &run),
+        blocked: Append::change_of_blocked(Some(&before.run), &run),
+        due: if run.is_finished() { DueChange::Clear } else { DueChange::Keep },
+        story_status: Append::change_of_status(Some(&before.run), &run),
         run,
         at: now,
         handoffs: Vec::new(),
@@ -228,6 +234,12 @@ pub fn keyed(append: Append, scope: &str, key: &str) -> Append {
 pub fn definition(text: &str) -> Definition {
     let name = WorkflowName::parse("story-pipeline").unwrap();
     Definition { hash: pin(), name, text: text.to_owned() }
+}
+
+/// Texts of a run, each checked.
+pub async fn whole_contents(store: &dyn Store, run: RunId, ids: &[ContentId]) -> Vec<Content> {
+    let stored = store.contents(run, ids).await.unwrap();
+    stored.into_iter().map(|it| it.check().unwrap()).collect()
 }
 
 pub fn words(text: &str) -> Content {

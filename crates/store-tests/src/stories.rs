@@ -2,7 +2,7 @@
 
 use baton_core::run::RunStatus;
 use baton_core::story::Story;
-use baton_store::{Answered, Append, AppendError, Store, StoryFilter, StoryRow};
+use baton_store::{Answered, Append, AppendError, Store, StoryCounts, StoryFilter, StoryRow};
 
 use crate::sample::*;
 
@@ -114,6 +114,33 @@ pub async fn a_story_shows_its_newest_run(store: &dyn Store) {
     check_latest(store, &expected).await;
     let one = store.story(&story_key("s-1")).await.unwrap().unwrap();
     assert_eq!(one.latest, Some((run_id(2), RunStatus::Cancelled)));
+}
+
+pub async fn stories_to_begin_come_by_priority_and_are_counted(store: &dyn Store) {
+    assert_eq!(store.count_stories().await.unwrap(), StoryCounts::default());
+    for (key, priority) in [("a", 1), ("b", 5), ("c", 1), ("d", -2), ("e", 9), ("f", 9)] {
+        let story = Story { priority, ..Story::named(story_key(key)) };
+        store.add_story(&story, moment(1)).await.unwrap();
+    }
+    let (first, second) = (start(1, "e"), start(2, "f"));
+    put_all(store, &[first.clone(), second]).await;
+    put(store, &finish(&first, RunStatus::Completed)).await;
+    // It was under way before anybody described it.
+    put(store, &start(3, "g")).await;
+    store.add_story(&Story::named(story_key("g")), moment(1)).await.unwrap();
+
+    let expected = ["b", "a", "c", "d"];
+    let mut seen: Vec<Story> = Vec::new();
+    loop {
+        let page = store.stories_to_begin(seen.last(), 3).await.unwrap();
+        if page.is_empty() {
+            break;
+        }
+        seen.extend(page.into_iter().map(|it| it.story));
+    }
+    assert_eq!(seen.iter().map(|it| it.key.as_str()).collect::<Vec<_>>(), expected);
+    let counts = store.count_stories().await.unwrap();
+    assert_eq!(counts, StoryCounts { n_stories: 7, n_to_begin: 4, n_completed: 1 });
 }
 
 async fn check_latest(store: &dyn Store, expected: &[Option<(u32, RunStatus)>]) {

@@ -5,10 +5,11 @@ use baton_core::event::Created;
 use baton_core::hash::Hash;
 use baton_core::names::{Principal, WorkflowName};
 use baton_core::outcome::Outcome;
-use baton_core::run::{HandoffNo, Run, RunId};
+use baton_core::run::{HandoffNo, Run, RunId, RunStatus};
 use baton_core::story::Story;
 use jiff::Timestamp;
 
+use crate::due::DueChange;
 use crate::rows::{HandoffState, Position, TimerKind, Version};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +32,12 @@ pub struct Append {
     /// Whether something in the run waits for somebody's word from now on ([`Run::is_waiting`]);
     /// none where that is as it was.
     pub waiting: Option<bool>,
+    /// Whether something keeps the run from going on ([`Run::is_blocked`]); none where that is as it
+    /// was.
+    pub blocked: Option<bool>,
+    pub due: DueChange,
+    /// What the run's story has come to; none where that is as it was.
+    pub story_status: Option<RunStatus>,
     pub answered: Option<Answered>,
     pub at: Timestamp,
 }
@@ -40,6 +47,18 @@ impl Append {
     pub fn change_of_waiting(before: Option<&Run>, after: &Run) -> Option<bool> {
         let (was, is) = (before.is_some_and(Run::is_waiting), after.is_waiting());
         (is != was).then_some(is)
+    }
+
+    /// What [`Append::blocked`] is for a run that was as `before`, where there was one.
+    pub fn change_of_blocked(before: Option<&Run>, after: &Run) -> Option<bool> {
+        let (was, is) = (before.is_some_and(Run::is_blocked), after.is_blocked());
+        (is != was).then_some(is)
+    }
+
+    /// What [`Append::story_status`] is for a run that was as `before`, where there was one.
+    pub fn change_of_status(before: Option<&Run>, after: &Run) -> Option<RunStatus> {
+        let is_news = before.is_none_or(|it| it.status != after.status);
+        is_news.then_some(after.status)
     }
 }
 
@@ -81,6 +100,14 @@ pub enum TimerChange {
     Set { no: HandoffNo, what: TimerKind, due: Timestamp },
     /// Where there is none, nothing happens.
     Clear { no: HandoffNo },
+}
+
+impl TimerChange {
+    pub fn no(self) -> HandoffNo {
+        match self {
+            Self::Set { no, .. } | Self::Clear { no } => no,
+        }
+    }
 }
 
 /// A holder was heard of: its lease ends later now.

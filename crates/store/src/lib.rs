@@ -4,15 +4,17 @@
 //! about one. What it promises is in `baton-store-tests`, which every backend passes.
 
 mod append;
+mod due;
 mod error;
 mod memory;
 mod nul;
 mod rows;
+mod stored_content;
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use baton_core::content::{Content, ContentId};
+use baton_core::content::ContentId;
 use baton_core::hash::Hash;
 use baton_core::names::StoryKey;
 use baton_core::run::RunId;
@@ -23,14 +25,16 @@ pub use append::{
     Answered, Append, Appended, Definition, EventRecord, HandoffChange, HandoffMove, PutOff,
     TimerChange,
 };
+pub use due::{DueChange, DueRow, LookAgain, RunSchedule};
 pub use error::WriteFault;
 pub use memory::MemoryStore;
 pub use nul::{refuse_nul, story_texts};
 pub use rows::{
     AgentStatistics, EventFilter, HandoffFilter, HandoffRef, HandoffRow, HandoffState, Identity,
-    Order, OutboxRow, Position, RunFilter, RunRef, RunRow, Statistics, StoredEvent, StoryFilter,
-    StoryRow, TimerKind, TimerRow, Version,
+    OpenRunCounts, Order, OutboxRow, Position, RunFilter, RunRef, RunRow, Statistics, StoredEvent,
+    StoryCounts, StoryFilter, StoryRow, TimerKind, TimerRow, Version,
 };
+pub use stored_content::{ChangedContent, StoredContent};
 
 /// Keeps runs, and what belongs to them. The run is the unit of consistency.
 #[async_trait]
@@ -48,6 +52,23 @@ pub trait Store: Send + Sync {
     /// The numbers of the runs after `after`, ascending, whether or not their rows can be read.
     async fn run_numbers(&self, after: u64, limit: u32) -> Result<Vec<u64>, StoreError>;
 
+    /// Open and paused runs, the one that moved last first, at least as far as the newest part of the
+    /// log tells; those that it does not tell of come by their numbers, the newest first.
+    async fn runs_moved_last(&self, limit: u32) -> Result<Vec<RunRow>, StoreError>;
+
+    /// The first open and paused runs whose story's key ends so, by number, and how many there are.
+    async fn open_runs_ending(
+        &self,
+        suffix: &str,
+        limit: u32,
+    ) -> Result<(Vec<RunRow>, u64), StoreError>;
+
+    /// How many open and paused runs there are.
+    async fn count_open_runs(&self) -> Result<u64, StoreError>;
+
+    /// The same by where their batons are, which takes longer.
+    async fn open_run_counts(&self) -> Result<OpenRunCounts, StoreError>;
+
     async fn handoff(&self, which: &HandoffRef) -> Result<Option<HandoffRow>, StoreError>;
 
     /// By number, in the filter's order.
@@ -59,8 +80,12 @@ pub trait Store: Send + Sync {
     /// Counts and means over the handoffs of a filter, whose order, skip and limit say nothing.
     async fn statistics(&self, filter: &HandoffFilter) -> Result<Statistics, StoreError>;
 
-    /// The texts that are there, in no particular order.
-    async fn contents(&self, run: RunId, ids: &[ContentId]) -> Result<Vec<Content>, StoreError>;
+    /// The texts that are there, in no particular order, each to be checked before it is read.
+    async fn contents(
+        &self,
+        run: RunId,
+        ids: &[ContentId],
+    ) -> Result<Vec<StoredContent>, StoreError>;
 
     /// The texts that were found to be missing, and written down as such, when the run was
     /// recovered from damage.
@@ -95,14 +120,24 @@ pub trait Store: Send + Sync {
     /// one [`outline`](baton_core::look_alike::outline). The key itself is not among them.
     async fn look_alikes(&self, key: &StoryKey) -> Result<Vec<StoryKey>, StoreError>;
 
+    /// Stories that never had a run, in the order in which they are to begin: the highest priority
+    /// first, ties by key. Of those, the ones after `after`.
+    async fn stories_to_begin(
+        &self,
+        after: Option<&Story>,
+        limit: u32,
+    ) -> Result<Vec<StoryRow>, StoreError>;
+
+    async fn count_stories(&self) -> Result<StoryCounts, StoreError>;
+
     /// A workflow file as it was when a run began.
     async fn definition(&self, hash: &Hash) -> Result<Option<Definition>, StoreError>;
 
     /// What a command with this key was answered, if it took effect.
     async fn answered(&self, scope: &str, key: &str) -> Result<Option<Answered>, StoreError>;
 
-    /// Drops answers given before `before`; returns how many.
-    async fn forget_answered(&self, before: Timestamp) -> Result<u64, StoreError>;
+    /// Drops at most `limit` of the answers given before `before`; returns how many.
+    async fn forget_answered(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
     /// How far a projector has read; the beginning, where it never has.
     async fn cursor(&self, projector: &str) -> Result<Position, StoreError>;
@@ -120,6 +155,22 @@ pub trait Store: Send + Sync {
 
     /// Takes one out; false where somebody else has.
     async fn settle(&self, outbox_id: u64) -> Result<bool, StoreError>;
+
+    /// The open runs that have to be looked at by `due_by`, by time and number, and of those the ones
+    /// after `after`. A limit of 0 means as many as there are.
+    async fn due(
+        &self,
+        due_by: Timestamp,
+        after: Option<&DueRow>,
+        limit: u32,
+    ) -> Result<Vec<DueRow>, StoreError>;
+
+    /// Says when runs have to be looked at again, all in one transaction; returns how many. One that
+    /// has moved since it was looked at is left alone. This is no event, and changes no run.
+    async fn look_again(&self, runs: &[LookAgain]) -> Result<u64, StoreError>;
+
+    /// All that is kept of the times of one run; nothing where there is no such run.
+    async fn schedule(&self, run: RunId) -> Result<RunSchedule, StoreError>;
 
     /// What has to happen at a time, the earliest first: all of it, or what is due by `due_by`.
     /// A limit of 0 means as many as there are.

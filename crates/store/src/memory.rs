@@ -1,9 +1,11 @@
 //! A store that forgets, for tests and demos. It passes the same suite as the others.
 
 mod append;
+mod due;
 mod filters;
 mod statistics;
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -12,16 +14,16 @@ use baton_core::content::{Content, ContentId};
 use baton_core::hash::Hash;
 use baton_core::look_alike;
 use baton_core::names::StoryKey;
-use baton_core::run::{HandoffId, HandoffNo, RunId};
+use baton_core::run::{HandoffId, HandoffNo, RunId, RunStatus};
 use baton_core::story::Story;
 use jiff::Timestamp;
 use uuid::Uuid;
 
 use crate::{
-    Answered, Append, AppendError, Appended, Definition, EventFilter, HandoffFilter, HandoffRef,
-    HandoffRow, Identity, Order, OutboxRow, Position, PutOff, RunFilter, RunRef, RunRow,
-    Statistics, Store, StoreError, StoredEvent, StoryFilter, StoryRow, TimerKind, TimerRow,
-    refuse_nul, story_texts,
+    Answered, Append, AppendError, Appended, Definition, DueRow, EventFilter, HandoffFilter,
+    HandoffRef, HandoffRow, Identity, LookAgain, OpenRunCounts, Order, OutboxRow, Position, PutOff,
+    RunFilter, RunRef, RunRow, RunSchedule, Statistics, Store, StoreError, StoredContent,
+    StoredEvent, StoryCounts, StoryFilter, StoryRow, TimerKind, TimerRow, refuse_nul, story_texts,
 };
 
 #[derive(Debug, Default)]
@@ -58,6 +60,10 @@ struct Kept {
     timers: BTreeMap<(u64, HandoffNo), TimerRow>,
     /// The numbers of the runs that wait for somebody's word.
     waiting: BTreeSet<u64>,
+    /// The numbers of the runs that something keeps from going on.
+    blocked: BTreeSet<u64>,
+    /// When a run has to be looked at, by its number.
+    due: BTreeMap<u64, Timestamp>,
 }
 
 #[async_trait]
@@ -72,7 +78,10 @@ impl Store for MemoryStore {
 
     async fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError> {
         let kept = self.open()?;
-        let is_meant = |it: &&RunRow| !filter.only_waiting || kept.waiting.contains(&it.number);
+        let is_meant = |it: &&RunRow| {
+            (!filter.only_waiting || kept.waiting.contains(&it.number))
+                && (!filter.only_blocked || kept.blocked.contains(&it.number))
+        };
         let matching = kept.runs.iter().filter(is_meant).filter(|it| filters::has_run(filter, it));
         Ok(filters::ordered(matching, filter.order, 0, filter.limit))
     }
@@ -82,6 +91,36 @@ impl Store for MemoryStore {
         let later = kept.runs.iter().map(|it| it.number).filter(|it| *it > after);
         let most = if limit == 0 { usize::MAX } else { limit as usize };
         Ok(later.take(most).collect())
+    }
+
+    async fn runs_moved_last(&self, limit: u32) -> Result<Vec<RunRow>, StoreError> {
+        let kept = self.open()?;
+        let mut open: Vec<&RunRow> = kept.runs.iter().filter(|it| !it.run.is_finished()).collect();
+        let last_event = |run: RunId| kept.events.iter().rposition(|it| it.run == run);
+        open.sort_by_cached_key(|it| Reverse(last_event(it.run.id)));
+        Ok(filters::page(open.into_iter(), limit))
+    }
+
+    async fn open_runs_ending(
+        &self,
+        suffix: &str,
+        limit: u32,
+    ) -> Result<(Vec<RunRow>, u64), StoreError> {
+        let kept = self.open()?;
+        let ends_so =
+            |it: &&RunRow| !it.run.is_finished() && it.run.story.as_str().ends_with(suffix);
+        let n_runs = kept.runs.iter().filter(ends_so).count() as u64;
+        Ok((filters::page(kept.runs.iter().filter(ends_so), limit), n_runs))
+    }
+
+    async fn count_open_runs(&self) -> Result<u64, StoreError> {
+        Ok(self.open()?.runs.iter().filter(|it| !it.run.is_finished()).count() as u64)
+    }
+
+    async fn open_run_counts(&self) -> Result<OpenRunCounts, StoreError> {
+        let mut counts = OpenRunCounts::default();
+        self.open()?.runs.iter().for_each(|it| counts.add(&it.run));
+        Ok(counts)
     }
 
     async fn handoff(&self, which: &HandoffRef) -> Result<Option<HandoffRow>, StoreError> {
@@ -106,9 +145,14 @@ impl Store for MemoryStore {
         Ok(statistics::over(matching))
     }
 
-    async fn contents(&self, run: RunId, ids: &[ContentId]) -> Result<Vec<Content>, StoreError> {
+    async fn contents(
+        &self,
+        run: RunId,
+        ids: &[ContentId],
+    ) -> Result<Vec<StoredContent>, StoreError> {
         let kept = self.open()?;
-        Ok(ids.iter().filter_map(|id| kept.contents.get(&(run, *id)).cloned()).collect())
+        let found = ids.iter().filter_map(|id| kept.contents.get(&(run, *id)).cloned());
+        Ok(found.map(StoredContent::new).collect())
     }
 
     async fn lost_texts(&self, _: RunId) -> Result<Vec<ContentId>, StoreError> {
@@ -187,6 +231,36 @@ impl Store for MemoryStore {
         Ok(filters::page(rows.iter(), filter.limit))
     }
 
+    async fn stories_to_begin(
+        &self,
+        after: Option<&Story>,
+        limit: u32,
+    ) -> Result<Vec<StoryRow>, StoreError> {
+        let kept = self.open()?;
+        let place = |it: &Story| (Reverse(it.priority), it.key.clone());
+        let rows = kept.stories.values().map(|it| kept.story_row(it));
+        let mut rows: Vec<StoryRow> = rows
+            .filter(|it| it.latest.is_none())
+            .filter(|it| after.is_none_or(|after| place(&it.story) > place(after)))
+            .collect();
+        rows.sort_by_key(|it| place(&it.story));
+        Ok(filters::page(rows.iter(), limit))
+    }
+
+    async fn count_stories(&self) -> Result<StoryCounts, StoreError> {
+        let kept = self.open()?;
+        let mut counts = StoryCounts::default();
+        for row in kept.stories.values().map(|it| kept.story_row(it)) {
+            counts.n_stories += 1;
+            match row.latest {
+                None => counts.n_to_begin += 1,
+                Some((_, RunStatus::Completed)) => counts.n_completed += 1,
+                Some((_, RunStatus::Open | RunStatus::Paused | RunStatus::Cancelled)) => {}
+            }
+        }
+        Ok(counts)
+    }
+
     async fn definition(&self, hash: &Hash) -> Result<Option<Definition>, StoreError> {
         Ok(self.open()?.definitions.get(hash).cloned())
     }
@@ -195,10 +269,15 @@ impl Store for MemoryStore {
         Ok(self.open()?.answered.get(&(scope.to_owned(), key.to_owned())).cloned())
     }
 
-    async fn forget_answered(&self, before: Timestamp) -> Result<u64, StoreError> {
+    async fn forget_answered(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         let mut kept = self.open()?;
         let n_before = kept.answered.len();
-        kept.answered.retain(|_, it| it.at >= before);
+        let mut n_left = limit;
+        kept.answered.retain(|_, it| {
+            let is_dropped = it.at < before && n_left > 0;
+            n_left -= u32::from(is_dropped);
+            !is_dropped
+        });
         Ok((n_before - kept.answered.len()) as u64)
     }
 
@@ -229,6 +308,24 @@ impl Store for MemoryStore {
 
     async fn settle(&self, outbox_id: u64) -> Result<bool, StoreError> {
         Ok(self.open()?.outbox.remove(&outbox_id).is_some())
+    }
+
+    async fn due(
+        &self,
+        due_by: Timestamp,
+        after: Option<&DueRow>,
+        limit: u32,
+    ) -> Result<Vec<DueRow>, StoreError> {
+        Ok(self.open()?.due_runs(due_by, after, limit))
+    }
+
+    async fn look_again(&self, runs: &[LookAgain]) -> Result<u64, StoreError> {
+        let mut kept = self.open()?;
+        Ok(runs.iter().filter(|it| kept.look_again(it)).count() as u64)
+    }
+
+    async fn schedule(&self, run: RunId) -> Result<RunSchedule, StoreError> {
+        Ok(self.open()?.schedule(run))
     }
 
     async fn timers(

@@ -5,7 +5,9 @@ use baton_core::event::Created;
 use baton_core::hash::Hash;
 use baton_core::names::{AgentId, Principal, StoryKey, WorkflowName};
 use baton_core::outcome::Outcome;
-use baton_core::run::{Ended, HandoffId, HandoffNo, Kind, Party, Run, RunId, RunStatus, State};
+use baton_core::run::{
+    Baton, Ended, HandoffId, HandoffNo, Kind, Party, Run, RunId, RunStatus, State, Wait,
+};
 use baton_core::story::Story;
 use jiff::Timestamp;
 use uuid::Uuid;
@@ -75,9 +77,13 @@ pub struct RunFilter {
     pub statuses: Vec<RunStatus>,
     /// Those in which something waits for somebody's word.
     pub only_waiting: bool,
+    /// Those that something keeps from going on.
+    pub only_blocked: bool,
     pub order: Order,
     /// Only runs that come after the one of this number, there or not. 0 is before all.
     pub after: u64,
+    /// Of those, only the ones up to this number, there or not. 0 means all.
+    pub until: u64,
     /// 0 means as many as there are.
     pub limit: u32,
 }
@@ -143,6 +149,8 @@ pub struct HandoffFilter {
     pub order: Order,
     /// Only handoffs that come after the one of this number, there or not. 0 is before all.
     pub after: u64,
+    /// Of those, only the ones up to this number, there or not. 0 means all.
+    pub until: u64,
     /// How many of them are passed over: for pages that have a number.
     pub skip: u64,
     /// 0 means as many as there are.
@@ -209,6 +217,47 @@ pub struct StoryFilter {
     pub after: Option<StoryKey>,
     /// 0 means as many as there are.
     pub limit: u32,
+}
+
+/// How many runs are open, and where their batons are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct OpenRunCounts {
+    pub n_open: u64,
+    pub n_paused: u64,
+    /// Of both, those that somebody may take, or soon may.
+    pub n_offered: u64,
+    pub n_held: u64,
+    /// Those that a person is asked about.
+    pub n_waiting: u64,
+    pub n_loose: u64,
+}
+
+impl OpenRunCounts {
+    /// Counts one more.
+    pub fn add(&mut self, run: &Run) {
+        match run.status {
+            RunStatus::Open => self.n_open += 1,
+            RunStatus::Paused => self.n_paused += 1,
+            RunStatus::Completed | RunStatus::Cancelled => return,
+        }
+        match run.baton() {
+            Baton::Offered { .. } | Baton::Parked { on: Wait::Timer, .. } => self.n_offered += 1,
+            Baton::Held { .. } => self.n_held += 1,
+            Baton::Parked { on: Wait::Person, .. } => self.n_waiting += 1,
+            Baton::Loose { .. } => self.n_loose += 1,
+            Baton::Done => {}
+        }
+    }
+}
+
+/// How many stories there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct StoryCounts {
+    pub n_stories: u64,
+    /// Those that never had a run.
+    pub n_to_begin: u64,
+    /// Those whose newest run is completed.
+    pub n_completed: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -292,6 +341,14 @@ impl Order {
         match self {
             Order::OldestFirst => number > after,
             Order::NewestFirst => after == 0 || number < after,
+        }
+    }
+
+    /// Whether a row comes no later than the one of number `until`.
+    pub fn is_until(self, number: u64, until: u64) -> bool {
+        match self {
+            Order::OldestFirst => until == 0 || number <= until,
+            Order::NewestFirst => number >= until,
         }
     }
 }

@@ -151,20 +151,31 @@ async fn list(api: &Api, args: &HandoffList) -> Result<(), Failure> {
         [] => Some(open()),
         states => Some(states.join(",")),
     };
-    let ask = Ask::get(["handoffs"])
-        .with_some("run", args.run.as_deref())
-        .with_some("story", args.story.as_deref())
-        .with_some("agent", args.agent.as_deref())
-        .with_some("state", state)
-        .with_some("stale", args.stale.then_some(true))
-        .with("after", args.after)
-        .with("limit", args.limit);
-    let reply = api.send(&ask).await?;
+    let ask = |after: &str, limit: u32| {
+        Ask::get(["handoffs"])
+            .with_some("run", args.run.as_deref())
+            .with_some("story", args.story.as_deref())
+            .with_some("agent", args.agent.as_deref())
+            .with_some("state", state.as_deref())
+            .with_some("stale", args.stale.then_some(true))
+            .with("after", after)
+            .with("limit", limit)
+    };
+    let first = api.send(&ask(&args.after.to_string(), args.limit)).await?;
     if api.format == Format::Json {
-        show::answer_document(&reply.body);
+        show::answer_document(&first.body);
         return Ok(());
     }
-    let Page::<Row> { items, next } = reply.document()?;
+    let Page::<Row> { mut items, mut next } = first.document()?;
+    // A page of what is rare can be short, and there are more all the same.
+    while let Some(after) = &next
+        && let wanted = args.limit.saturating_sub(u32::try_from(items.len()).unwrap_or(u32::MAX))
+        && wanted > 0
+    {
+        let page: Page<Row> = api.get(&ask(after, wanted)).await?;
+        items.extend(page.items);
+        next = page.next;
+    }
     if items.is_empty() {
         show::note("no handoffs; `--all` shows finished ones");
         return Ok(());

@@ -1,29 +1,38 @@
 //! `baton inbox`: what waits for a person, what happened so far, and what each answer would do.
 
-use baton_http::api::{Choice, Evidence, Item};
+use baton_http::api::{Choice, Evidence, Item, Page};
 
 use crate::api::{Api, Ask};
 use crate::failure::Failure;
 use crate::show::{self, Format};
 
+/// How much is shown at once; nobody answers more before looking again.
+const MOST: &str = "20";
 /// Of a long story only the end is shown; `baton run show` has all of it.
 const TRAIL: usize = 6;
 
 pub(crate) async fn run(api: &Api) -> Result<(), Failure> {
-    let listed = api.list::<Item>(Ask::get(["inbox"])).await?;
+    let ask = Ask::get(["inbox"]);
     match api.format {
-        Format::Json => show::answer_json(&listed.into_json()),
-        Format::Table if listed.items.is_empty() => show::note("nothing waits for you"),
-        Format::Table => {
-            for (index, item) in listed.items.iter().enumerate() {
-                if index > 0 {
-                    show::answer("");
-                }
-                show_item(api, item);
-            }
-        }
+        Format::Json => show::answer_json(&api.list::<Item>(ask).await?.into_json()),
+        Format::Table => show_first(api, &api.get(&ask.with("limit", MOST)).await?),
     }
     Ok(())
+}
+
+fn show_first(api: &Api, page: &Page<Item>) {
+    if page.items.is_empty() {
+        show::note("nothing waits for you");
+    }
+    for (index, item) in page.items.iter().enumerate() {
+        if index > 0 {
+            show::answer("");
+        }
+        show_item(api, item);
+    }
+    if page.next.is_some() {
+        show::answer("\nthere are more: answer these first, or see all with `baton inbox --json`");
+    }
 }
 
 fn show_item(api: &Api, item: &Item) {
@@ -55,6 +64,11 @@ fn asked(item: &Item) -> Vec<String> {
     let mut lines = Vec::new();
     lines.extend(item.name.as_deref().map(|it| format!("  {}", show::one_line(it))));
     lines.extend(item.words.as_deref().map(show::block));
+    if !item.damaged.is_empty() {
+        let what = show::visible(&item.damaged.join(", "));
+        let then = "`baton verify` says more, `baton recover` saves what is whole";
+        lines.push(show::warn(&format!("  damaged: {what}; {then}")));
+    }
     lines.extend(item.items.iter().map(|it| format!("  ☐ {}", show::visible(it))));
     lines.extend(item.blockers.iter().map(|it| format!("  ✘ {}", show::visible(it))));
     let verdict = |check: &str| {

@@ -73,7 +73,7 @@ async fn show_one(api: &Api, name: &str) -> Result<(), Failure> {
         show::answer_document(&reply.body);
         return Ok(());
     }
-    let run: api::Run = reply.document()?;
+    let api::RunDetail { run, passed_gates } = reply.document()?;
     let handoffs = api.list::<Row>(Ask::get(["handoffs"]).with("run", run.id)).await?;
     let times = Times::local();
     let fields = show::fields(vec![
@@ -87,7 +87,11 @@ async fn show_one(api: &Api, name: &str) -> Result<(), Failure> {
         ("started", times.show(run.started_at)),
         ("moved", times.show(run.moved_at)),
     ]);
-    let table = show::handoffs_table(&handoffs.items, api.now());
-    show::answer(&format!("{fields}\n\n{table}"));
+    let mut page = fields;
+    if !passed_gates.is_empty() {
+        page += &format!("\n\n{}", show::passed_gates_table(&passed_gates, &times));
+    }
+    page += &format!("\n\n{}", show::handoffs_table(&handoffs.items, api.now()));
+    show::answer(&page);
     Ok(())
 }

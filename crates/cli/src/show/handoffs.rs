@@ -6,9 +6,11 @@ use jiff::Timestamp;
 
 use super::{Times, ago, block, dim, fields, good, pretty, shortened, table, visible, warn};
 
+/// Stands in the place of a text that is not the one that was written.
+const DAMAGED: &str = "(damaged: see `baton verify`)";
+
 pub(crate) fn handoffs_table(rows: &[Row], now: Timestamp) -> String {
     let cells = |row: &Row| {
-        let reason = row.ended_reason.as_ref().or(row.reason.as_ref());
         vec![
             row.number.to_string(),
             visible(&row.story),
@@ -16,7 +18,7 @@ pub(crate) fn handoffs_table(rows: &[Row], now: Timestamp) -> String {
             format!("{} → {}", row.from_agent, row.to_agent),
             state_word(row),
             ago(row.ended_at.or(row.accepted_at).unwrap_or(row.created_at), now),
-            shortened(reason.map_or("(redacted)", String::as_str), 60),
+            shortened(last_words(row), 60),
         ]
     };
     let headings = ["#", "STORY", "LABEL", "HANDOFF", "STATE", "SINCE", "REASON"];
@@ -110,6 +112,16 @@ fn asked(asked: &Asked) -> String {
             format!("answered {} by {} at {at}{comment}", good(answer), visible(by))
         }
     }
+}
+
+/// Why it ended, else why it was made.
+fn last_words(row: &Row) -> &str {
+    let members = [("endedReason", &row.ended_reason), ("reason", &row.reason)];
+    let texts = members.iter().map(|(name, text)| match text {
+        None if row.damaged.iter().any(|it| it == name) => Some(DAMAGED),
+        text => text.as_deref(),
+    });
+    texts.flatten().next().unwrap_or("(redacted)")
 }
 
 fn state_word(row: &Row) -> String {

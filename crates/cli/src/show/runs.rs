@@ -1,9 +1,9 @@
 //! Runs as tables: above all, where the baton is.
 
-use baton_http::api::{BatonWord, Run, StatusWord, WaitWord};
+use baton_http::api::{BatonWord, PassedGateDocument, Run, StatusWord, WaitWord};
 use jiff::Timestamp;
 
-use super::{ago, dim, mark, table, visible, warn};
+use super::{Times, ago, dim, mark, table, visible, warn};
 
 pub(crate) fn runs_table(runs: &[Run], now: Timestamp) -> String {
     let cells = |run: &Run| {
@@ -18,6 +18,18 @@ pub(crate) fn runs_table(runs: &[Run], now: Timestamp) -> String {
     };
     let headings = ["RUN", "STORY", "WORKFLOW", "STATUS", "BATON", "MOVED"];
     table(&headings, runs.iter().map(cells).collect())
+}
+
+/// The gates that the work of a run has passed: how, who answers for it, and when.
+pub(crate) fn passed_gates_table(gates: &[PassedGateDocument], times: &Times) -> String {
+    let cells = |it: &PassedGateDocument| {
+        let to = it.to_step.as_deref().unwrap_or("complete");
+        let from = it.from_step.as_deref().unwrap_or("the start");
+        let between = format!("{from} → {to}");
+        vec![visible(&it.name), between, it.how.clone(), visible(&it.by), times.show(it.at)]
+    };
+    let headings = ["GATE PASSED", "BETWEEN", "HOW", "BY", "WHEN"];
+    table(&headings, gates.iter().map(cells).collect())
 }
 
 /// Who must move, in words.

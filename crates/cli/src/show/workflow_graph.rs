@@ -12,9 +12,13 @@ pub(crate) fn graph_page(workflow: &Workflow) -> String {
     let graph = workflow.graph();
     let mut page = String::new();
     if graph.has_gates() {
-        let step_row = |id: &StepId| vec![id.to_string(), names(workflow, &graph.gates_before(id))];
+        let step_row = |id: &StepId| {
+            let (all, sets) = (graph.gates_before(id), graph.gate_sets_before(id));
+            vec![id.to_string(), behind(workflow, &all, &sets)]
+        };
         let mut rows: Vec<Vec<String>> = workflow.steps.iter().map(|it| step_row(&it.id)).collect();
-        rows.push(vec!["complete".to_owned(), names(workflow, &graph.gates_before_end())]);
+        let (all, sets) = (graph.gates_before_end(), graph.gate_sets_before_end());
+        rows.push(vec!["complete".to_owned(), behind(workflow, &all, &sets)]);
         page += &format!("\n\n{}", table(&["STEP", "BEHIND"], rows));
     }
     if !graph.cycles().is_empty() {
@@ -28,9 +32,17 @@ pub(crate) fn graph_json(workflow: &Workflow) -> [(&'static str, Node); 2] {
     let graph = workflow.graph();
     let texts = |items: Vec<&str>| Node::List(items.into_iter().map(Node::text).collect());
     let behind = workflow.steps.iter().map(|step| {
-        let gates = graph.gates_before(&step.id);
-        let names = gates.into_iter().map(|it| name(workflow, it)).collect();
-        Node::map([("step", Node::text(step.id.as_str())), ("behind", texts(names))])
+        let named =
+            |gates: Vec<&GateEdge>| texts(gates.into_iter().map(|it| name(workflow, it)).collect());
+        let mut members = vec![
+            ("step", Node::text(step.id.as_str())),
+            ("behind", named(graph.gates_before(&step.id))),
+        ];
+        let sets = graph.gate_sets_before(&step.id);
+        if !sets.is_empty() {
+            members.push(("behindOneOf", Node::List(sets.into_iter().map(named).collect())));
+        }
+        Node::map(members)
     });
     let cycles = graph.cycles().iter().map(|it| texts(ids(it)));
     [("steps", Node::List(behind.collect())), ("cycles", Node::List(cycles.collect()))]
@@ -40,11 +52,15 @@ pub(crate) fn graph_json(workflow: &Workflow) -> [(&'static str, Node); 2] {
 pub(crate) fn refused_rejects(workflow: &Workflow) -> Vec<String> {
     let graph = workflow.graph();
     let note = |step: &StepId, to: &StepId| {
-        let own = graph.gates_before(step);
-        let more: Vec<&GateEdge> =
-            graph.gates_before(to).into_iter().filter(|it| !own.contains(it)).collect();
-        let gates = names(workflow, &more);
-        (!more.is_empty()).then(|| {
+        let (own, own_sets) = (graph.gates_before(step), graph.gate_sets_before(step));
+        let mut more = graph.gates_before(to);
+        more.retain(|it| !own.contains(it));
+        // Of a set that the step itself is behind, or of which every way to it crosses one, one is
+        // passed.
+        let mut sets = graph.gate_sets_before(to);
+        sets.retain(|set| !own_sets.contains(set) && !set.iter().any(|it| own.contains(it)));
+        let gates = behind(workflow, &more, &sets);
+        (!gates.is_empty()).then(|| {
             format!("`steps.{step}.reject_to`: `{to}` is behind {gates}; a reject is refused until that is passed")
         })
     };
@@ -53,6 +69,13 @@ pub(crate) fn refused_rejects(workflow: &Workflow) -> Vec<String> {
         RejectRule::ToSender | RejectRule::Never => None,
     };
     workflow.steps.iter().filter_map(of_step).collect()
+}
+
+/// The gates that every way crosses, and the sets of which every way crosses one.
+fn behind(workflow: &Workflow, all: &[&GateEdge], sets: &[Vec<&GateEdge>]) -> String {
+    let sets = sets.iter().map(|it| format!("one of ({})", names(workflow, it)));
+    let all = all.iter().map(|it| name(workflow, it).to_owned());
+    all.chain(sets).collect::<Vec<_>>().join(", ")
 }
 
 fn names(workflow: &Workflow, gates: &[&GateEdge]) -> String {

@@ -90,6 +90,16 @@ fn a_check_says_what_each_step_is_behind_and_names_the_cycles() {
     let checked = project.json(&["workflow", "check", "gated-project"]);
     assert_eq!(checked["steps"][3]["behind"][1], "Budget approved");
     assert_eq!(checked["cycles"].as_array().map(Vec::len), Some(0));
+    let forked = "name: forked\nstart: a\nsteps:\n  a:\n    agent: analyst\n    on:\n      success: { to: b, gate: { type: blocking, name: Left } }\n      needs_review: { to: c, gate: { type: blocking, name: Right } }\n  b:\n    agent: implementer\n    on:\n      success: d\n  c:\n    agent: reviewer\n    on:\n      success: d\n  d:\n    agent: documenter\n    on:\n      success: complete\n";
+    std::fs::write(project.path().join(".baton/workflows/forked.yaml"), forked).unwrap();
+    let said = project.run(&["workflow", "check", "forked"]).stdout;
+    for line in
+        ["b         Left", "d         one of (Left, Right)", "complete  one of (Left, Right)"]
+    {
+        assert!(said.lines().any(|it| it.trim_end() == line), "{line}: {said}");
+    }
+    let checked = project.json(&["workflow", "check", "forked"]);
+    assert_eq!(checked["steps"][3]["behindOneOf"][0][1], "Right", "{checked}");
     let leaping = "name: leaping\nstart: a\nsteps:\n  a:\n    agent: analyst\n    reject_to: b\n    on:\n      success: { to: b, gate: blocking }\n  b:\n    agent: reviewer\n    on:\n      success: complete\n";
     std::fs::write(project.path().join(".baton/workflows/leaping.yaml"), leaping).unwrap();
     let said = project.run(&["workflow", "check", "leaping"]);

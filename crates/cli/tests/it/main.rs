@@ -5,6 +5,7 @@
 mod archive;
 mod away;
 mod beside;
+mod damaged_texts;
 mod demo;
 #[cfg(unix)]
 mod descriptors;
@@ -22,6 +23,7 @@ mod names;
 mod others_text;
 mod prompt;
 mod recover;
+mod restored_events;
 mod serve;
 mod together;
 mod watch;

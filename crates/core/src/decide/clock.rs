@@ -11,7 +11,7 @@ use super::passed;
 use crate::event::Event;
 use crate::gate::GateCause;
 use crate::refusal::Refusal;
-use crate::run::{Handoff, HandoffNo, Kind, State};
+use crate::run::{Handoff, HandoffNo, Kind, Run, State};
 use crate::workflow::{OnExpire, Place, Workflow};
 
 /// A mark and no more: whoever is late may still answer.
@@ -90,6 +90,16 @@ fn is_due(draft: &Draft<'_>, no: HandoffNo, due: Option<Timestamp>) -> Result<()
         Some(due) if due <= draft.ground.now => Ok(()),
         due => Err(Refusal::NotDue { handoff: no, due }),
     }
+}
+
+/// When a run has to be looked at because of the time alone: the first of its handoffs becomes
+/// stale or is over then, if nothing happens before. It depends on nothing but the run.
+pub fn due_at(workflow: &Workflow, run: &Run) -> Option<Timestamp> {
+    let of_handoff = |it: &Handoff| {
+        let stale_at = if it.is_stale { None } else { stale_at(workflow, it) };
+        stale_at.into_iter().chain(expires_at(workflow, it)).min()
+    };
+    run.handoffs.iter().filter_map(of_handoff).min()
 }
 
 /// When a handoff becomes stale, if nothing happens to it. Never, where a person is asked, and

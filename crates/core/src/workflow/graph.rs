@@ -85,6 +85,17 @@ impl Graph {
         self.gates_before_node(self.end)
     }
 
+    /// Gates that stand side by side before a step: every path to it crosses one of each set. Those
+    /// that every path crosses are in [`Graph::gates_before`].
+    pub fn gate_sets_before(&self, step: &StepId) -> Vec<Vec<&GateEdge>> {
+        self.steps.get(step).map_or_else(Vec::new, |it| self.gate_sets_before_node(*it))
+    }
+
+    /// As [`Graph::gate_sets_before`], for the end of the run.
+    pub fn gate_sets_before_end(&self) -> Vec<Vec<&GateEdge>> {
+        self.gate_sets_before_node(self.end)
+    }
+
     /// The gates that keep work from a step that it may reach only through gates it has passed:
     /// those of the way there that crosses the fewest others, the first of them first.
     pub fn missing(&self, step: &StepId, passed: &[GateEdge]) -> Vec<&GateEdge> {
@@ -134,6 +145,34 @@ impl Graph {
             self.dominators(node).filter_map(|it| self.gate_at(it)).collect();
         gates.reverse();
         gates
+    }
+
+    /// Each set is all the gates at which a way to the node stops, once those of the sets before it
+    /// are passed: what is beyond all of them cannot be reached past all of them.
+    fn gate_sets_before_node(&self, node: usize) -> Vec<Vec<&GateEdge>> {
+        let mut passed = self.gates_before_node(node);
+        let mut sets = Vec::new();
+        loop {
+            let is_open = |it: usize| self.gate_at(it).is_none_or(|it| passed.contains(&it));
+            let mut is_seen = vec![false; self.successors.len()];
+            let mut stops = vec![false; self.successors.len()];
+            let mut ahead = vec![START];
+            while let Some(next) = ahead.pop() {
+                if !is_open(next) {
+                    stops[next] = self.reaches(next, node);
+                } else if !std::mem::replace(&mut is_seen[next], true) {
+                    ahead.extend(&self.successors[next]);
+                }
+            }
+            let stopped = (0..self.successors.len()).filter(|it| stops[*it]);
+            let set: Vec<&GateEdge> = stopped.filter_map(|it| self.gate_at(it)).collect();
+            // Where no path leads to the node, no gate is on one.
+            if is_seen[node] || set.is_empty() {
+                return sets;
+            }
+            passed.extend(&set);
+            sets.push(set);
+        }
     }
 
     /// All but the node itself, the nearest first.

@@ -7,7 +7,7 @@ use baton_store::Position;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use super::{Archive, ArchiveError, PROJECTOR};
+use super::{Archive, ArchiveError, Archived, PROJECTOR, RUNS_OF_A_PASS};
 use crate::{Engine, EngineError};
 
 /// A pass, and then at least so long none.
@@ -59,9 +59,11 @@ async fn follow(archive: Archive, mut stopped: watch::Receiver<bool>) {
     loop {
         // Seen before the pass: what commits during it is told in the next one.
         tip.borrow_and_update();
-        let caught_up = archive.catch_up().await;
-        if let Err(ArchiveError::Engine(EngineError::Closing)) = caught_up {
-            return;
+        let caught_up = archive.pass(RUNS_OF_A_PASS).await;
+        match caught_up {
+            Err(ArchiveError::Engine(EngineError::Closing)) => return,
+            Ok(Archived { is_behind: true, .. }) if !*stopped.borrow() => continue,
+            Ok(_) | Err(_) => {}
         }
         let is_well = report(&engine, caught_up.map(|_| ())).await;
         patience = if is_well { EVERY } else { (patience * 2).min(MOST_PATIENCE) };

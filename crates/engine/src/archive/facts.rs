@@ -138,6 +138,6 @@ fn by(principal: &Principal) -> Node {
     Node::text(principal.as_str())
 }
 
-fn number(number: u64) -> Node {
+pub(super) fn number(number: u64) -> Node {
     Node::Number(Number::from(i64::try_from(number).unwrap_or(i64::MAX)))
 }

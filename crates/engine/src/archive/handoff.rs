@@ -17,6 +17,16 @@ use crate::{Engine, EngineError, stored};
 const FACTS: &str = "baton";
 const STATE: &str = "workflow_state";
 
+/// How much of a package stands in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PackageForm {
+    /// Its members, in its order.
+    Document,
+    /// As it was written, as one text.
+    Text,
+    LeftOut,
+}
+
 /// What the sender handed over.
 enum Sent {
     Nothing,
@@ -29,11 +39,11 @@ enum Sent {
 impl Engine {
     /// A handoff as seed 004's document: what was said, and what Baton knows of it.
     pub async fn handoff_document(&self, row: &HandoffRow) -> Result<Node, EngineError> {
-        Ok(handoff(&self.history(row.run).await?, row))
+        Ok(handoff(&self.history(row.run).await?, row, PackageForm::Document))
     }
 }
 
-pub(super) fn handoff(history: &History, row: &HandoffRow) -> Node {
+pub(super) fn handoff(history: &History, row: &HandoffRow, form: PackageForm) -> Node {
     let to = Node::map([
         ("agent", Node::text(row.to.agent.as_str())),
         ("reason", words(history, row.reason)),
@@ -45,7 +55,10 @@ pub(super) fn handoff(history: &History, row: &HandoffRow) -> Node {
         ("to", to),
     ];
     let mut facts = facts(history, row);
-    let mut sent = match sent(history, row) {
+    if form == PackageForm::LeftOut {
+        facts.push(own(("package_left_out", Node::Bool(true))));
+    }
+    let mut sent = match sent(history, row, form) {
         Sent::Nothing => Vec::new(),
         Sent::Members(members) => members,
         Sent::Other(document) => vec![("package".to_owned(), document)],
@@ -72,10 +85,15 @@ pub(super) fn handoff(history: &History, row: &HandoffRow) -> Node {
     Node::map([("handoff", Node::Map(members))])
 }
 
-fn sent(history: &History, row: &HandoffRow) -> Sent {
+fn sent(history: &History, row: &HandoffRow, form: PackageForm) -> Sent {
     let Some(id) = row.package else { return Sent::Nothing };
     let Some(content) = history.content(id) else { return Sent::Other(Node::Null) };
-    let document = stored::document(content).filter(|it| depth(it) + 2 <= MOST_DEPTH);
+    let document = match form {
+        PackageForm::Document => stored::document(content),
+        PackageForm::Text => None,
+        PackageForm::LeftOut => return Sent::Other(Node::Null),
+    };
+    let document = document.filter(|it| depth(it) + 2 <= MOST_DEPTH);
     // What no reader would take with two levels more around it is told as it was written.
     let Some(document) = document else { return Sent::Other(Node::text(content.text.as_ref())) };
     match members(&document) {

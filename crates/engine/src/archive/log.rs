@@ -8,7 +8,9 @@ use crate::history::{History, named};
 /// In the folder of a session.
 pub(crate) const LOG: &str = "log.jsonl";
 
-pub(super) fn log(history: &History) -> String {
+/// As far as `most` bytes go: what stands there proves itself without the rest, and the first line
+/// says how much there was.
+pub(super) fn log(history: &History, most: usize) -> String {
     let row = &history.row;
     let mut text = RunLogLine::Run {
         v: RUN_LOG_VERSION,
@@ -27,6 +29,7 @@ pub(super) fn log(history: &History) -> String {
     }
     let mut seen = std::collections::BTreeSet::new();
     for it in &history.log {
+        let begin = text.len();
         let named = named(&it.event).into_iter().map(|(id, _)| id);
         let new = named.filter(|id| seen.insert(*id));
         for content in new.filter_map(|id| history.content(id)) {
@@ -41,6 +44,11 @@ pub(super) fn log(history: &History) -> String {
             body: it.body.clone(),
         }
         .encode();
+        // An event without its texts would be one whose texts are lost.
+        if text.len() > most {
+            text.truncate(begin);
+            break;
+        }
     }
     text
 }

@@ -24,7 +24,7 @@ impl Archive {
         // Until it is done, the next pass would have to begin at the beginning.
         let from = store.cursor(PROJECTOR).await?;
         store.advance(PROJECTOR, from, Position::START).await?;
-        let news = self.news(Position::START).await?;
+        let news = self.news(Position::START, usize::MAX).await?;
         let mut archived = Archived::default();
         let mut known = Known::default();
         let mut after = 0;

@@ -3,7 +3,7 @@
 use baton_core::run::{HandoffNo, RunId};
 use baton_wire::formats::{self, Format};
 
-use super::handoff::handoff;
+use super::bounds::Bounds;
 use super::log::{LOG, log};
 use super::session::{decisions, session};
 use super::state::state;
@@ -21,27 +21,29 @@ pub(super) struct Rendered {
     pub(super) session: Vec<(String, String)>,
 }
 
-pub(super) fn rendered(history: &History) -> Rendered {
+pub(super) fn rendered(history: &History, bounds: &Bounds) -> Rendered {
     let run = &history.row.run;
     let mut files: Vec<(String, String)> = Vec::new();
     for row in &history.handoffs {
-        let text = formats::encode(&handoff(history, row), Format::Yaml);
+        let text = bounds.handoff_file(history, row);
         files.push((format!("handoffs/{}.yaml", row.no.label()), text));
     }
-    files.push(("decisions.md".to_owned(), decisions(history)));
+    files.push(("decisions.md".to_owned(), bounds.page(decisions(history))));
     if let Some(completion) = completion(history) {
         for format in [Format::Xml, Format::Json, Format::Yaml] {
-            let name = format!("completion.{}", format.name());
-            files.push((name, formats::encode(&completion, format)));
+            let text = formats::encode(&completion, format);
+            if text.len() <= bounds.file_bytes {
+                files.push((format!("completion.{}", format.name()), text));
+            }
         }
     }
-    files.push(("session.md".to_owned(), session(history)));
-    files.push((LOG.to_owned(), log(history)));
+    files.push(("session.md".to_owned(), bounds.page(session(history))));
+    files.push((LOG.to_owned(), log(history, bounds.log_bytes)));
     Rendered {
         run: run.id,
         is_open: !run.is_finished(),
         workflow: history.workflow_text.clone().map(|text| (format!("{}.yaml", run.pin), text)),
-        state: formats::encode(&state(history), Format::Json),
+        state: formats::encode(&state(history, bounds.handoffs_listed), Format::Json),
         session: files,
     }
 }

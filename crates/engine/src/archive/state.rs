@@ -4,13 +4,17 @@ use baton_core::document::Node;
 use baton_core::names::AgentId;
 use baton_store::HandoffRow;
 
+use super::facts::number;
 use crate::history::History;
 
-pub(super) fn state(history: &History) -> Node {
+/// Lists the newest handoffs, as many as `most`.
+pub(super) fn state(history: &History, most: usize) -> Node {
     let run = &history.row.run;
     let agent = run.current_agent().map(AgentId::as_str);
     let phase = run.phase(&history.workflow);
-    Node::map([
+    let n_left_out = history.handoffs.len().saturating_sub(most);
+    let handoffs = history.handoffs[n_left_out..].iter().map(handoff).collect();
+    let mut members = vec![
         ("run", Node::text(run.id.to_string())),
         ("story", Node::text(run.story.as_str())),
         ("workflow", Node::text(run.workflow.as_str())),
@@ -18,8 +22,12 @@ pub(super) fn state(history: &History) -> Node {
         ("currentAgent", agent.map_or(Node::Null, Node::text)),
         ("phase", Node::text(phase)),
         ("movedAt", Node::text(run.moved_at.to_string())),
-        ("handoffs", Node::List(history.handoffs.iter().map(handoff).collect())),
-    ])
+        ("handoffs", Node::List(handoffs)),
+    ];
+    if n_left_out > 0 {
+        members.push(("handoffsLeftOut", number(n_left_out as u64)));
+    }
+    Node::map(members)
 }
 
 fn handoff(row: &HandoffRow) -> Node {

@@ -17,6 +17,11 @@ const SECRET: &str = "hunter2";
 
 /// A run in which everybody says the secret wherever there is room for words.
 async fn engine() -> (Engine, RunId) {
+    engine_with(&format!(r#"{{"plan":"{SECRET}","decisions":["{SECRET}"]}}"#)).await
+}
+
+/// The same with another package.
+async fn engine_with(document: &str) -> (Engine, RunId) {
     let (_, text) = builtin::workflows()[0];
     let workflow = Arc::new(workflow_file::parse(text).unwrap());
     let agent = |it: &str| AgentId::parse(it).unwrap();
@@ -28,11 +33,10 @@ async fn engine() -> (Engine, RunId) {
     let engine = Engine::open(Arc::new(MemoryStore::default()), clock, catalog).await.unwrap();
     let caller = Caller::new(Principal::parse("ada").unwrap());
     let said = || Reason::parse(&format!("because {SECRET}")).unwrap();
-    let document = format!(r#"{{"plan":"{SECRET}","decisions":["{SECRET}"]}}"#);
     let create = Create {
         from: agent("analyst"),
         to: agent("implementer"),
-        package: Package::new(Format::Json, document.clone(), json::parse(&document).unwrap()),
+        package: Package::new(Format::Json, document, json::parse(document).unwrap()),
         outcome: None,
         reason: Some(said()),
         supersedes: None,
@@ -59,9 +63,9 @@ async fn what_was_redacted_is_null_and_nowhere_else() {
     let mut history = engine.history(run).await.unwrap();
     let n_told =
         |it: &Rendered| it.session.iter().map(|(_, it)| it.matches(SECRET).count()).sum::<usize>();
-    assert!(n_told(&rendered(&history)) > 10);
+    assert!(n_told(&rendered(&history, &Bounds::default())) > 10);
     history.forget_texts();
-    let redacted = rendered(&history);
+    let redacted = rendered(&history, &Bounds::default());
     assert_eq!(n_told(&redacted), 0);
     let (_, text) = redacted.session.iter().find(|(it, _)| it == "handoffs/HO-001.yaml").unwrap();
     let document = formats::decode(Format::Yaml, text).unwrap();
@@ -83,7 +87,7 @@ async fn what_was_redacted_is_null_and_nowhere_else() {
 #[tokio::test]
 async fn every_archived_handoff_reads_back() {
     let (engine, run) = engine().await;
-    let rendered = rendered(&engine.history(run).await.unwrap());
+    let rendered = rendered(&engine.history(run).await.unwrap(), &Bounds::default());
     let yaml = rendered.session.iter().filter(|(it, _)| it.ends_with(".yaml"));
     for (name, text) in yaml {
         let document = formats::decode(Format::Yaml, text).unwrap();
@@ -91,4 +95,72 @@ async fn every_archived_handoff_reads_back() {
     }
     let state = formats::decode(Format::Json, &rendered.state).unwrap();
     assert_eq!(json::print(state.member("status").unwrap()), "\"cancelled\"");
+}
+
+fn file<'a>(rendered: &'a Rendered, name: &str) -> &'a str {
+    let (_, text) = rendered.session.iter().find(|(it, _)| it == name).unwrap();
+    text
+}
+
+/// Packages that become large in another format than their own, 100 kB each.
+fn wide_packages() -> Vec<(&'static str, String)> {
+    let nested = |inner: &str| format!("{}{inner}{}", "[".repeat(60), "]".repeat(60));
+    let list = |item: &str| vec![item; 100_000 / (item.len() + 1)].join(",");
+    vec![
+        ("short items, deep", format!(r#"{{"plan":{}}}"#, nested(&list("1")))),
+        ("short items, less deep", format!(r#"{{"plan":[[[[[[[[{}]]]]]]]]}}"#, list("1"))),
+        ("empty maps", format!(r#"{{"plan":[{}]}}"#, list("{}"))),
+        ("maps in maps", format!(r#"{{"plan":[{}]}}"#, list(r#"{"a":{"b":{"c":{}}}}"#))),
+        ("what cannot be seen", format!(r#"{{"plan":"x{}"}}"#, "\u{202e}".repeat(33_000))),
+        ("escapes", format!(r#"{{"plan":"{}"}}"#, r#"\\\""#.repeat(25_000))),
+        ("line breaks", format!(r#"{{"plan":"x{}"}}"#, r"\n".repeat(50_000))),
+    ]
+}
+
+#[tokio::test]
+async fn a_file_is_a_few_times_as_large_as_what_it_is_made_of() {
+    for (name, package) in wide_packages() {
+        let (engine, run) = engine_with(&package).await;
+        let rendered = rendered(&engine.history(run).await.unwrap(), &Bounds::default());
+        for (path, text) in &rendered.session {
+            assert!(text.len() <= 8 * package.len() + 70_000, "{name}, {path}: {}", text.len());
+        }
+        let text = file(&rendered, "handoffs/HO-001.yaml");
+        let document =
+            formats::decode(Format::Yaml, text).unwrap_or_else(|it| panic!("{name}: {it}"));
+        // As a document or as its text, all of it is there.
+        let archived = document.at("handoff.package").unwrap();
+        let is_text = *archived == baton_core::document::Node::text(&package);
+        assert!(is_text || *archived == json::parse(&package).unwrap(), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn beyond_the_maximum_a_file_says_what_it_leaves_out() {
+    let (engine, run) = engine_with(&format!(r#"{{"plan":"{}"}}"#, "x".repeat(20_000))).await;
+    let history = engine.history(run).await.unwrap();
+    let whole = rendered(&history, &Bounds::default());
+    let n_log = file(&whole, ARCHIVED_LOG).len();
+    let bounds = Bounds { file_bytes: 100, log_bytes: n_log - 1, handoffs_listed: 1 };
+    let cut = rendered(&history, &bounds);
+    let handoff = formats::decode(Format::Yaml, file(&cut, "handoffs/HO-001.yaml")).unwrap();
+    let left_out = handoff.at("handoff.baton.package_left_out");
+    assert_eq!(left_out, Some(&baton_core::document::Node::Bool(true)));
+    assert_eq!(handoff.at("handoff.package"), Some(&baton_core::document::Node::Null));
+    let page = file(&cut, "session.md");
+    let (kept, end) = page.rsplit_once("\nThe page ends here: ").unwrap();
+    assert!(kept.len() <= 100 && file(&whole, "session.md").starts_with(kept), "{page}");
+    assert!(end.contains(&format!("{} bytes", file(&whole, "session.md").len())), "{page}");
+    let completion = |it: &Rendered| it.session.iter().any(|(it, _)| it == "completion.yaml");
+    assert_eq!((completion(&whole), completion(&cut)), (true, false));
+    // All but the last event, each with its texts.
+    let log = file(&cut, ARCHIVED_LOG);
+    assert!(file(&whole, ARCHIVED_LOG).starts_with(log));
+    let n_events = |it: &str| it.lines().filter(|it| it.contains("\"event\"")).count();
+    assert_eq!(n_events(log) + 1, n_events(file(&whole, ARCHIVED_LOG)));
+    let state = formats::decode(Format::Json, &cut.state).unwrap();
+    assert_eq!(
+        json::print(state.member("handoffsLeftOut").unwrap()),
+        (history.handoffs.len() - 1).to_string()
+    );
 }

@@ -1,7 +1,7 @@
 //! What exactly a person is asked: the words, the checklist, what each answer means here, what
 //! blocks, and what has been checked.
 
-use baton_core::content::{Content, ContentId};
+use baton_core::content::ContentId;
 use baton_core::evidence::Evidence;
 use baton_core::names::CheckName;
 use baton_core::package::ValidationRequest;
@@ -10,6 +10,7 @@ use baton_core::workflow::EdgeGate;
 use super::{Waits, gate_of};
 use crate::cache::Loaded;
 use crate::stored;
+use crate::texts::Texts;
 use crate::{Engine, EngineError};
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -23,6 +24,9 @@ pub struct Asked {
     /// What an answer means here, by its name; the sender's word wins over the workflow's.
     pub options: Vec<(String, String)>,
     pub blockers: Vec<String>,
+    /// Which texts are damaged and so left out: `words`, `blockers`, or the `package`, which tells
+    /// the sender's name, items and options.
+    pub damaged: Vec<&'static str>,
     /// What has to pass at an automatic gate.
     pub checks: Vec<CheckName>,
     pub evidence: Vec<Evidence>,
@@ -42,35 +46,32 @@ impl Engine {
             Waits::Gate { handoff, .. } => *handoff,
             Waits::Question { handoff, .. } => {
                 let words = run.handoff(*handoff).and_then(|it| it.asks);
-                let texts = self.contents_of(loaded, words).await?;
-                return Ok(Asked { words: text_of(&texts, words), ..Asked::default() });
+                let texts = self.texts(run.id, words).await?;
+                let damaged = damaged(&texts, &[("words", words)]);
+                let words = text_of(&texts, words);
+                return Ok(Asked { words, damaged, ..Asked::default() });
             }
             Waits::Loose { .. } => return Ok(Asked::default()),
         };
         let Some(gate) = gate_of(run, no) else { return Ok(Asked::default()) };
         let blockers = run.blockers.iter().map(|it| it.about);
         let ids = blockers.clone().chain(gate.reason).chain(gate.package);
-        let texts = self.contents_of(loaded, ids).await?;
+        let texts = self.texts(run.id, ids).await?;
         let declared = gate.edge_in(&loaded.workflow).and_then(|it| it.gate.as_ref());
         let requested = gate.package.and_then(|id| validation_of(&texts, id)).unwrap_or_default();
+        let named = [("words", gate.reason), ("package", gate.package)];
+        let named: Vec<_> =
+            named.into_iter().chain(blockers.clone().map(|it| ("blockers", Some(it)))).collect();
         Ok(Asked {
             name: requested.name.clone().or_else(|| declared.map(|it| it.name.clone())),
             words: text_of(&texts, gate.reason),
             items: items(declared, &requested),
             options: options(declared, requested.options),
+            damaged: damaged(&texts, &named),
             blockers: blockers.filter_map(|it| text_of(&texts, Some(it))).collect(),
             checks: declared.map(|it| it.checks.clone()).unwrap_or_default(),
             evidence: gate.evidence.clone(),
         })
-    }
-
-    async fn contents_of(
-        &self,
-        loaded: &Loaded,
-        ids: impl IntoIterator<Item = ContentId>,
-    ) -> Result<Vec<Content>, EngineError> {
-        let ids: Vec<ContentId> = ids.into_iter().collect();
-        Ok(self.store.contents(loaded.run.id, &ids).await?)
     }
 }
 
@@ -94,13 +95,20 @@ fn options(declared: Option<&EdgeGate>, requested: Vec<(String, String)>) -> Vec
     options
 }
 
-fn text_of(texts: &[Content], id: Option<ContentId>) -> Option<String> {
-    let content = texts.iter().find(|it| Some(it.id) == id)?;
-    Some(content.text.to_string())
+fn text_of(texts: &Texts, id: Option<ContentId>) -> Option<String> {
+    texts.get(id?).whole().map(str::to_owned)
+}
+
+/// The names of those that are damaged, each once.
+fn damaged(texts: &Texts, named: &[(&'static str, Option<ContentId>)]) -> Vec<&'static str> {
+    let is_damaged = |id: &Option<ContentId>| id.is_some_and(|it| texts.get(it).is_damaged());
+    let mut names: Vec<&str> =
+        named.iter().filter(|(_, id)| is_damaged(id)).map(|(name, _)| *name).collect();
+    names.dedup();
+    names
 }
 
 /// What the sender of a package asks to be looked at.
-fn validation_of(texts: &[Content], id: ContentId) -> Option<ValidationRequest> {
-    let content = texts.iter().find(|it| it.id == id)?;
-    stored::package(content)?.view().validation
+fn validation_of(texts: &Texts, id: ContentId) -> Option<ValidationRequest> {
+    stored::package(texts.content(id)?)?.view().validation
 }

@@ -2,10 +2,7 @@
 
 mod known;
 
-use std::collections::HashMap;
-
 use baton_core::agent::Agent;
-use baton_core::content::{Content, ContentId};
 use baton_core::event::Event;
 use baton_core::refusal::Refusal;
 use baton_core::run::{Handoff, HandoffNo, Kind};
@@ -15,7 +12,7 @@ use baton_wire::event;
 
 use self::known::Known;
 use super::brief::Brief;
-use crate::queries::Exchange;
+use crate::texts::WholeTexts;
 use crate::{Engine, EngineError};
 
 impl Engine {
@@ -48,12 +45,10 @@ impl Engine {
             rows,
             events,
             caller,
-            exchanges: Vec::new(),
-            texts: HashMap::new(),
+            texts: WholeTexts::default(),
         };
-        known.exchanges = self.exchanges_about(&known).await?;
-        let ids = known.texts_needed();
-        known.texts = self.contents_by_id(&known.row, &ids).await?;
+        // A prompt is never made of a damaged text: the agent would work on what was not written.
+        known.texts = self.whole_texts(known.row.run, known.texts_needed()).await?;
         Ok(known.into_brief())
     }
 
@@ -61,26 +56,6 @@ impl Engine {
         let filter = EventFilter { after: Position::START, run: Some(row.run), limit: 0 };
         let stored = self.store.events(&filter).await?;
         Ok(stored.iter().filter_map(|it| event::decode(&it.body).ok()).collect())
-    }
-
-    /// What was asked about the handoff, about the gate that it came through, and about what its
-    /// receiver had been waiting with.
-    async fn exchanges_about(&self, known: &Known) -> Result<Vec<Exchange>, EngineError> {
-        let mut exchanges = Vec::new();
-        let gate = known.gate_before();
-        for about in [known.caller_row(), gate, Some(&known.row)].into_iter().flatten() {
-            exchanges.extend(self.exchanges(about).await?);
-        }
-        Ok(exchanges)
-    }
-
-    async fn contents_by_id(
-        &self,
-        row: &HandoffRow,
-        ids: &[ContentId],
-    ) -> Result<HashMap<ContentId, Content>, EngineError> {
-        let contents = self.store.contents(row.run, ids).await?;
-        Ok(contents.into_iter().map(|it| (it.id, it)).collect())
     }
 }
 

@@ -3,10 +3,10 @@
 
 use std::collections::HashSet;
 
-use baton_core::content::{Content, ContentId, ContentKind};
+use baton_core::content::{ContentId, ContentKind};
 use baton_core::event::Event;
 use baton_core::run::RunId;
-use baton_store::{RunRow, Store, StoreError};
+use baton_store::{RunRow, Store, StoreError, StoredContent};
 
 use super::{Verified, readable};
 use crate::history::named::{NamedAs, named};
@@ -86,14 +86,15 @@ impl Texts {
         match readable(store.contents(self.run, &ids).await)? {
             Ok(found) => {
                 for text in &next {
-                    self.look_at(text, found.iter().find(|it| it.id == text.id), verified);
+                    let found = found.iter().find(|it| it.id() == text.id).cloned();
+                    self.look_at(text, found, verified);
                 }
             }
             // One that cannot be read must not hide the others.
             Err(_) => {
                 for text in &next {
                     match readable(store.contents(self.run, &[text.id]).await)? {
-                        Ok(found) => self.look_at(text, found.first(), verified),
+                        Ok(found) => self.look_at(text, found.into_iter().next(), verified),
                         Err(what) => {
                             self.report(text, &format!("cannot be read: {what}"), verified)
                         }
@@ -104,7 +105,7 @@ impl Texts {
         Ok(())
     }
 
-    fn look_at(&mut self, text: &NamedText, found: Option<&Content>, verified: &mut Verified) {
+    fn look_at(&mut self, text: &NamedText, found: Option<StoredContent>, verified: &mut Verified) {
         match found {
             None => {
                 self.n_missing += 1;
@@ -112,11 +113,11 @@ impl Texts {
                     self.report(text, "is not there", verified);
                 }
             }
-            Some(content) => {
+            Some(stored) => {
                 if self.lost.contains(&text.id) {
                     self.report(text, "is there, and is said to be lost", verified);
                 }
-                if let Some(what) = problem(content, text.named_as) {
+                if let Some(what) = problem(stored, text.named_as) {
                     self.report(text, what, verified);
                 }
             }
@@ -130,16 +131,14 @@ impl Texts {
 }
 
 /// What is wrong with a text that is there.
-fn problem(content: &Content, named_as: NamedAs) -> Option<&'static str> {
-    if !content.is_intact() {
-        return Some("is not the one that was written");
-    }
-    if !named_as.fits(content) {
+fn problem(stored: StoredContent, named_as: NamedAs) -> Option<&'static str> {
+    let Ok(content) = stored.check() else { return Some("is not the one that was written") };
+    if !named_as.fits(&content) {
         return Some("is of another kind than was written");
     }
     match content.kind {
         ContentKind::Words => None,
-        ContentKind::Package { hash, .. } => match stored::package(content) {
+        ContentKind::Package { hash, .. } => match stored::package(&content) {
             None => Some("does not read in the format that is stored with it"),
             Some(package) if package.hash() != hash => {
                 Some("does not have the package hash that is stored with it")

@@ -50,7 +50,7 @@ async fn a_start_takes_the_default_workflow_and_hands_the_story_to_its_first_age
         assert_eq!(world.shows("s-1").await, expected);
         let row = world.row(world.run("s-1").await.run.id, 1).await;
         let texts = world.engine.texts_of(std::slice::from_ref(&row)).await.unwrap();
-        let package = texts.get(row.package.unwrap()).unwrap();
+        let package = texts.get(row.package.unwrap()).whole().unwrap();
         assert!(package.contains(r#""story_id":"s-1""#), "{package}");
     }
 }

@@ -34,7 +34,7 @@ async fn a_package_of_a_mebibyte_goes_through_whole() {
         let outcome = world.hands("s-1", "analyst", "implementer", &document).await.unwrap();
         let row = world.row(outcome.run, 1).await;
         let texts = world.engine.texts_of(std::slice::from_ref(&row)).await.unwrap();
-        assert!(texts.get(row.package.unwrap()) == Some(document.as_str()));
+        assert!(texts.get(row.package.unwrap()).whole() == Some(document.as_str()));
         world.is_sound().await;
     }
     assert!(baton_wire::json::parse(&format!("{document} ")).is_err(), "and not a byte more");
@@ -121,8 +121,8 @@ async fn text_that_looks_like_anything_comes_back_as_it_was() {
             for (no, package) in [(1, Some(&document)), (3, Some(&document))] {
                 let row = world.row(run, no).await;
                 let texts = world.engine.texts_of(std::slice::from_ref(&row)).await.unwrap();
-                assert_eq!(texts.get(row.reason), Some(words));
-                assert_eq!(texts.get(row.package.unwrap()), package.map(String::as_str));
+                assert_eq!(texts.get(row.reason).whole(), Some(words));
+                assert_eq!(texts.get(row.package.unwrap()).whole(), package.map(String::as_str));
             }
         }
         world.is_sound().await;

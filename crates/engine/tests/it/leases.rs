@@ -234,7 +234,7 @@ async fn a_server_that_starts_gives_every_lease_a_full_period_more() {
         held(&world, "s-2").await;
         let world = world.reopened(catalog()).await;
         world.clock.advance(SECOND * 3600);
-        world.engine.keep_time();
+        world.engine.keep_time().await.unwrap();
         assert_eq!(tick(&world).await.n_lost, 0);
         for _ in 0..4 {
             world.clock.advance(SECOND * 5 - MILLISECOND);
@@ -254,7 +254,7 @@ async fn a_process_that_was_asleep_blames_nobody() {
     for backend in Backend::ALL {
         let world = backend.world().await;
         held(&world, "s-1").await;
-        world.engine.keep_time();
+        world.engine.keep_time().await.unwrap();
         for gap in [SECOND * 3600, SECOND * 6, -SECOND * 7200] {
             world.clock.advance(gap);
             assert_eq!(tick(&world).await.n_lost, 0, "{gap}");

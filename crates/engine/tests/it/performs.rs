@@ -87,7 +87,7 @@ impl World {
             let stored = self.engine.handoff(&which).await.unwrap();
             assert_eq!(stored.package, handoff.package);
             let texts = self.engine.texts_of(std::slice::from_ref(&stored)).await.unwrap();
-            let text = stored.package.map(|it| texts.get(it).expect("a package is kept"));
+            let text = stored.package.map(|it| texts.get(it).whole().expect("a package is kept"));
             serials.push(text.map(serial));
         }
         Some(shows(&row.run, &serials))

@@ -152,7 +152,7 @@ async fn two_hundred_stories_side_by_side_are_not_mixed_up() {
             assert_eq!(rows.len(), 6);
             let texts = world.engine.texts_of(&rows).await.unwrap();
             for row in &rows {
-                let package = texts.get(row.package.unwrap()).unwrap();
+                let package = texts.get(row.package.unwrap()).whole().unwrap();
                 let document = baton_wire::json::parse(package).unwrap();
                 let named = document.member("story_id").and_then(|it| it.as_text());
                 assert_eq!(named, Some(story.as_str()));

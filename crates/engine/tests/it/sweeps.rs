@@ -1,9 +1,9 @@
 //! What only time brings about.
 
 use baton_core::outcome::Outcome as Ended;
-use baton_engine::{Sweeper, Swept};
-use baton_store::HandoffFilter;
-use jiff::SignedDuration;
+use baton_engine::{Clock as _, Sweeper, Swept, verify_all};
+use baton_store::{HandoffFilter, LookAgain, RunRef};
+use jiff::{SignedDuration, Timestamp};
 
 use crate::world::*;
 
@@ -128,6 +128,64 @@ async fn a_sweep_goes_through_every_page() {
         assert_eq!(n_stale(&world).await, 300);
         world.clock.advance(SignedDuration::from_hours(24 * 365));
         assert_eq!(world.engine.sweep().await.unwrap().n_stale, 0);
+    }
+}
+
+#[tokio::test]
+async fn a_process_without_a_sweeper_does_a_part_of_what_is_due() {
+    for backend in Backend::ALL {
+        let world = backend.world().await;
+        for n in 0..80 {
+            world.starts(&format!("s-{n}")).await.unwrap();
+        }
+        world.clock.advance(MINUTE * 30);
+        for expected in [32, 32, 16, 0] {
+            assert_eq!(world.engine.sweep_some().await.unwrap().n_stale, expected);
+        }
+        world.is_sound().await;
+    }
+}
+
+/// What has moved is due later; what the store keeps for it may be earlier, once.
+#[tokio::test]
+async fn a_run_that_moved_is_put_off_and_found_again_in_time() {
+    for backend in Backend::ALL {
+        let world = backend.world().await;
+        world.starts("s-1").await.unwrap();
+        world.clock.advance(MINUTE * 29);
+        world.on("s-1", accept(1)).await.unwrap();
+        world.clock.advance(MINUTE);
+        let n_due = async || world.store.due(world.clock.now(), None, 0).await.unwrap().len();
+        assert_eq!(n_due().await, 1);
+        assert_eq!(world.engine.sweep().await.unwrap(), Swept::default());
+        assert_eq!(n_due().await, 0);
+        world.is_sound().await;
+        world.clock.advance(MINUTE * 28);
+        assert_eq!(world.engine.sweep().await.unwrap().n_stale, 0);
+        world.clock.advance(MINUTE);
+        assert_eq!(world.engine.sweep().await.unwrap().n_stale, 1);
+        world.is_sound().await;
+    }
+}
+
+#[tokio::test]
+async fn a_run_that_would_be_looked_at_too_late_is_not_sound() {
+    for backend in Backend::ALL {
+        let world = backend.world().await;
+        world.starts("s-1").await.unwrap();
+        let row = world.store.run(&RunRef::Number(1)).await.unwrap().unwrap();
+        let (run, version) = (row.run.id, row.version);
+        let due = world.store.due(Timestamp::MAX, None, 0).await.unwrap()[0].due;
+        for (kept, n_problems) in [
+            (Some(due), 0),
+            (Some(Timestamp::UNIX_EPOCH), 0),
+            (Some(due + SignedDuration::from_nanos(1)), 1),
+            (None, 1),
+        ] {
+            world.store.look_again(&[LookAgain { run, version, due: kept }]).await.unwrap();
+            let verified = verify_all(&*world.store).await.unwrap();
+            assert_eq!(verified.problems.len(), n_problems, "{kept:?}: {:?}", verified.problems);
+        }
     }
 }
 

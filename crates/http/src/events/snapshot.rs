@@ -1,14 +1,15 @@
 //! What a listener is told first: where the log stands, and how much is under way.
 
 use baton_core::document::Node;
-use baton_core::run::{Baton, RunId, RunStatus, Wait};
+use baton_core::run::RunId;
 use baton_engine::{Engine, EngineError};
-use baton_store::{EventFilter, Position, RunFilter, RunRow};
+use baton_store::{EventFilter, OpenRunCounts, Position};
 use tokio::sync::Mutex;
 
 use super::batch::Known;
 use super::id::EventId;
 use super::names::Names;
+use crate::recount::Recount;
 use crate::seed::rows::number;
 
 /// Where somebody begins who has heard nothing, and the counts at that place or after it.
@@ -22,9 +23,8 @@ pub(super) struct Snapshot {
 #[derive(Default)]
 pub(super) struct Snapshots {
     newest: Mutex<Option<Snapshot>>,
+    counts: Recount<OpenRunCounts>,
 }
-
-const PAGE: u32 = 200;
 
 impl Snapshots {
     pub(super) async fn take(
@@ -38,35 +38,26 @@ impl Snapshots {
         if let Some(known) = newest.as_ref().filter(|it| it.id.position >= now) {
             return Ok(known.clone());
         }
-        let taken = snapshot(engine, names).await?;
+        let taken = self.snapshot(engine, names).await?;
         *newest = Some(taken.clone());
         Ok(taken)
     }
-}
 
-async fn snapshot(engine: &Engine, names: &Names) -> Result<Snapshot, EngineError> {
-    // Seen before the count, so that what happens meanwhile is told afterwards, not left out.
-    let id = end_of_log(engine, names).await?;
-    let mut counts = Counts::default();
-    let mut after = 0;
-    loop {
-        let statuses = vec![RunStatus::Open, RunStatus::Paused];
-        let filter = RunFilter { statuses, after, limit: PAGE, ..RunFilter::default() };
-        let page = engine.store().runs(&filter).await?;
-        let Some(last) = page.last() else { break };
-        after = last.number;
-        page.iter().for_each(|it| counts.add(it));
+    async fn snapshot(&self, engine: &Engine, names: &Names) -> Result<Snapshot, EngineError> {
+        // Seen before the count, so that what happens meanwhile is told afterwards, not left out.
+        let id = end_of_log(engine, names).await?;
+        let counts = self.counts.take(engine.store().open_run_counts()).await?;
+        let members = [
+            ("cursor", Node::text(id.to_string())),
+            ("openRuns", number(counts.n_open)),
+            ("pausedRuns", number(counts.n_paused)),
+            ("offered", number(counts.n_offered)),
+            ("held", number(counts.n_held)),
+            ("waitingForPeople", number(counts.n_waiting)),
+            ("loose", number(counts.n_loose)),
+        ];
+        Ok(Snapshot { id, data: Node::map(members) })
     }
-    let members = [
-        ("cursor", Node::text(id.to_string())),
-        ("openRuns", number(counts.n_open)),
-        ("pausedRuns", number(counts.n_paused)),
-        ("offered", number(counts.n_offered)),
-        ("held", number(counts.n_held)),
-        ("waitingForPeople", number(counts.n_waiting)),
-        ("loose", number(counts.n_loose)),
-    ];
-    Ok(Snapshot { id, data: Node::map(members) })
 }
 
 /// The id of the last thing that is told about the newest event.
@@ -92,31 +83,4 @@ pub(super) async fn event_at(
     let filter = EventFilter { after: Position(before), run: None::<RunId>, limit: 1 };
     let found = engine.store().events(&filter).await?.into_iter().next();
     Ok(found.filter(|it| it.position == position))
-}
-
-#[derive(Default)]
-struct Counts {
-    n_open: u64,
-    n_paused: u64,
-    n_offered: u64,
-    n_held: u64,
-    n_waiting: u64,
-    n_loose: u64,
-}
-
-impl Counts {
-    fn add(&mut self, row: &RunRow) {
-        match row.run.status {
-            RunStatus::Open => self.n_open += 1,
-            RunStatus::Paused => self.n_paused += 1,
-            RunStatus::Completed | RunStatus::Cancelled => return,
-        }
-        match row.run.baton() {
-            Baton::Offered { .. } | Baton::Parked { on: Wait::Timer, .. } => self.n_offered += 1,
-            Baton::Held { .. } => self.n_held += 1,
-            Baton::Parked { on: Wait::Person, .. } => self.n_waiting += 1,
-            Baton::Loose { .. } => self.n_loose += 1,
-            Baton::Done => {}
-        }
-    }
 }

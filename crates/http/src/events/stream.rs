@@ -164,6 +164,7 @@ mod tests {
             origins,
             instance,
             metrics,
+            statistics: crate::recount::Recount::default(),
             live,
             description,
             page,

@@ -6,8 +6,8 @@ use axum::extract::State;
 use axum::response::Response;
 use baton_core::names::Principal;
 use baton_core::run::RunStatus;
-use baton_engine::EngineError;
-use baton_store::{RunFilter, RunRow};
+use baton_engine::{DAMAGED_TEXT, EngineError, Text};
+use baton_store::{Order, RunFilter, RunRow};
 
 use super::html::Html;
 use super::{document, history, inbox, pipeline, who};
@@ -15,28 +15,29 @@ use crate::App;
 use crate::problem::Problem;
 
 /// Runs that stand on one page, those that moved last.
-const MOST_RUNS: usize = 50;
+const MOST_RUNS: u32 = 50;
 const MOST_FINISHED: usize = 8;
 /// Handoffs of a run on this page; its own has more.
 const MOST_HANDOFFS: u32 = 8;
 
 pub(super) async fn get(State(app): State<Arc<App>>) -> Result<Response, Problem> {
     let me = Principal::parse("local")?;
-    let items = app.engine.inbox(&me).await?;
-    let mut open = open_runs(&app).await?;
-    open.sort_by_key(|it| std::cmp::Reverse(it.run.moved_at));
-    let n_left_out = open.len().saturating_sub(MOST_RUNS);
-    open.truncate(MOST_RUNS);
+    let (items, next) = app.engine.inbox_after(&me, 0, inbox::MOST + 1).await?;
+    let has_more = next.is_some();
+    let store = app.engine.store();
+    let open = store.runs_moved_last(MOST_RUNS).await.map_err(EngineError::from)?;
+    let n_open = store.count_open_runs().await.map_err(EngineError::from)?;
+    let n_left_out = n_open.saturating_sub(open.len() as u64);
     let finished = finished_runs(&app).await?;
 
     let mut html = Html::default();
-    inbox::render(&mut html, &items);
+    inbox::render(&mut html, &items, has_more);
     if open.is_empty() && finished.is_empty() {
         nothing(&mut html);
     }
     if !open.is_empty() {
         html.raw("<h2 data-key=\"open\">Under way <span class=\"count\">");
-        html.number((open.len() + n_left_out) as u64).raw("</span></h2>");
+        html.number(n_open).raw("</span></h2>");
     } else if !finished.is_empty() {
         html.raw("<p class=\"empty\" data-key=\"idle\">No run is open. ");
         html.raw("<code>baton run start STORY</code> starts the next.</p>");
@@ -45,46 +46,26 @@ pub(super) async fn get(State(app): State<Arc<App>>) -> Result<Response, Problem
         card(&mut html, &app, row).await?;
     }
     if n_left_out > 0 {
-        html.raw("<p data-key=\"more\">And ").number(n_left_out as u64);
+        html.raw("<p data-key=\"more\">And ").number(n_left_out);
         html.raw(" more that moved earlier: <code>baton run list</code> has them all.</p>");
     }
     ended(&mut html, &app, &finished).await?;
-    let title = match items.len() {
-        0 => "Baton".to_owned(),
-        n => format!("({n}) Baton"),
+    let title = match (items.len(), has_more) {
+        (0, _) => "Baton".to_owned(),
+        (n, false) => format!("({n}) Baton"),
+        (_, true) => format!("({}+) Baton", inbox::MOST),
     };
     Ok(document::page(&title, html))
 }
 
-async fn open_runs(app: &App) -> Result<Vec<RunRow>, EngineError> {
-    let statuses = vec![RunStatus::Open, RunStatus::Paused];
-    let filter = RunFilter { statuses, ..RunFilter::default() };
-    Ok(app.engine.store().runs(&filter).await?)
-}
-
-/// Of the newest runs those that are over, newest first.
+/// Of the newest runs those that are over, the last to move first.
 async fn finished_runs(app: &App) -> Result<Vec<RunRow>, EngineError> {
-    let Some(newest) = newest_number(app).await? else { return Ok(Vec::new()) };
-    let statuses = vec![RunStatus::Completed, RunStatus::Cancelled];
-    let after = newest.saturating_sub(MOST_RUNS as u64);
-    let filter = RunFilter { statuses, after, ..RunFilter::default() };
+    let filter = RunFilter { order: Order::NewestFirst, limit: MOST_RUNS, ..RunFilter::default() };
     let mut rows = app.engine.store().runs(&filter).await?;
+    rows.retain(|it| it.run.is_finished());
     rows.sort_by_key(|it| std::cmp::Reverse(it.run.moved_at));
     rows.truncate(MOST_FINISHED);
     Ok(rows)
-}
-
-/// The number of the run that something happened to last. A store has no shorter way to the end
-/// of its runs, and this keeps the page from reading all of them.
-async fn newest_number(app: &App) -> Result<Option<u64>, EngineError> {
-    let store = app.engine.store();
-    let last = store.last_position().await?;
-    let Some(before) = last.0.checked_sub(1) else { return Ok(None) };
-    let after = baton_store::Position(before);
-    let filter = baton_store::EventFilter { after, run: None, limit: 1 };
-    let Some(event) = store.events(&filter).await?.into_iter().next() else { return Ok(None) };
-    let row = store.run(&baton_store::RunRef::Id(event.run)).await?;
-    Ok(row.map(|it| it.number))
 }
 
 fn nothing(html: &mut Html) {
@@ -108,8 +89,14 @@ async fn card(html: &mut Html, app: &App, row: &RunRow) -> Result<(), EngineErro
     html.raw("\" aria-labelledby=\"run-").number(row.number).raw("\">");
     heading(html, app, row).await?;
     who::has_the_baton(html, run, agents);
-    if let Some(reason) = rows.first().and_then(|it| texts.get(it.reason)) {
-        html.raw("<p class=\"because\">").words(reason).raw("</p>");
+    match rows.first().map(|it| texts.get(it.reason)) {
+        Some(Text::Whole(reason)) => {
+            html.raw("<p class=\"because\">").words(reason).raw("</p>");
+        }
+        Some(Text::Damaged) => {
+            html.raw("<p class=\"because\"><em>").words(DAMAGED_TEXT).raw("</em></p>");
+        }
+        Some(Text::Gone) | None => {}
     }
     pipeline::render(html, run, &workflow);
     html.raw("<details id=\"history-").number(row.number).raw("\"><summary>");

@@ -4,7 +4,7 @@ use baton_core::content::ContentId;
 use baton_core::document::Node;
 use baton_core::registry::Agents;
 use baton_core::run::{Ended, Kind};
-use baton_engine::{EngineError, Texts};
+use baton_engine::{DAMAGED_TEXT, EngineError, Text, Texts};
 use baton_store::{HandoffFilter, HandoffRef, HandoffRow, HandoffState, RunRow};
 use baton_wire::json;
 
@@ -140,8 +140,9 @@ fn said(
     let Some(id) = words else { return };
     html.raw("<p class=\"").raw(class).raw("\"><span class=\"tag\">").raw(what).raw("</span> ");
     match texts.get(id) {
-        Some(text) => html.words(text),
-        None => html.raw("<em>redacted</em>"),
+        Text::Whole(text) => html.words(text),
+        Text::Gone => html.raw("<em>redacted</em>"),
+        Text::Damaged => html.raw("<em>").words(DAMAGED_TEXT).raw("</em>"),
     };
     html.raw("</p>");
 }
@@ -168,9 +169,13 @@ fn document(
     packages: Packages,
 ) {
     let Some(id) = id else { return };
-    let text = texts.get(id).map(|it| pretty(it, packages));
+    let text = match texts.get(id) {
+        Text::Whole(text) => Ok(pretty(text, packages)),
+        Text::Gone => Err("redacted"),
+        Text::Damaged => Err(DAMAGED_TEXT),
+    };
     // What the orchestrator hands in is often nothing.
-    if text.as_deref() == Some("{}") {
+    if text.as_ref().is_ok_and(|it| it == "{}") {
         return;
     }
     html.raw("<details class=\"package\" id=\"").raw(key).raw("-").number(row.number).raw("\"");
@@ -179,10 +184,10 @@ fn document(
     }
     html.raw("><summary>").raw(what).raw("</summary>");
     match text {
-        None => {
-            html.raw("<p><em>redacted</em></p>");
+        Ok(text) => contents(html, row, text, packages),
+        Err(why_not) => {
+            html.raw("<p><em>").words(why_not).raw("</em></p>");
         }
-        Some(text) => contents(html, row, text, packages),
     }
     html.raw("</details>");
 }

@@ -1,27 +1,34 @@
 //! What waits for a person: what is asked, and for every answer what to type and what then happens.
 
 use baton_core::evidence::Verdict;
-use baton_engine::{InboxItem, Waits};
+use baton_engine::{DAMAGED_TEXT, InboxItem, Waits};
 
 use super::html::Html;
 
 /// More than anybody answers before looking again.
-const MOST: usize = 20;
+pub(super) const MOST: usize = 20;
 
-pub(super) fn render(html: &mut Html, items: &[InboxItem]) {
+/// Of more than these, only so many are counted as are shown.
+pub(super) fn render(html: &mut Html, items: &[InboxItem], has_more: bool) {
     if items.is_empty() {
         return;
     }
     html.raw("<section class=\"inbox\" data-key=\"inbox\" aria-labelledby=\"inbox-title\">");
     html.raw("<h2 id=\"inbox-title\">Waits for you <span class=\"count\">");
-    html.number(items.len() as u64).raw("</span></h2><ul>");
+    if has_more {
+        html.number(MOST as u64).raw("+</span></h2><ul>");
+    } else {
+        html.number(items.len() as u64).raw("</span></h2><ul>");
+    }
     for item in items.iter().take(MOST) {
         html.raw("<li class=\"ask\">");
         ask(html, item);
         html.raw("</li>");
     }
     html.raw("</ul>");
-    if items.len() > MOST {
+    if has_more {
+        html.raw("<p>And more: <code>baton inbox --json</code> has them all.</p>");
+    } else if items.len() > MOST {
         html.raw("<p>And ").number((items.len() - MOST) as u64);
         html.raw(" more: <code>baton inbox</code> has them all.</p>");
     }
@@ -39,6 +46,10 @@ fn ask(html: &mut Html, item: &InboxItem) {
     // Without words of its own a gate says again why it is there.
     if let Some(words) = asked.words.as_ref().filter(|it| **it != item.sentence()) {
         html.raw("<blockquote>").words(words).raw("</blockquote>");
+    }
+    if !asked.damaged.is_empty() {
+        html.raw("<p class=\"damaged\">").words(&asked.damaged.join(", ")).raw(": <em>");
+        html.words(DAMAGED_TEXT).raw("</em></p>");
     }
     list(html, "look", &asked.items);
     list(html, "blockers", &asked.blockers);

@@ -53,7 +53,7 @@ pub(super) async fn get(
     if !run.is_finished() {
         let me = Principal::parse("local")?;
         let items = app.engine.inbox_items(row.clone(), &me).await?;
-        inbox::render(&mut html, &items);
+        inbox::render(&mut html, &items, false);
     }
     html.raw("<section data-key=\"history\"><h2>History <span class=\"count\">");
     html.number(run.n_handoffs).raw("</span></h2>");

@@ -48,11 +48,14 @@ pub(super) struct Row {
     /// Only where it is true: there is a payload, and the answer would be too large with it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     payload_left_out: bool,
+    /// Only where there are any: the members that are null because what is stored there is damaged.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    damaged: Vec<&'static str>,
 }
 
 impl Row {
     fn new(row: &HandoffRow, texts: &Texts) -> Self {
-        let words = |id: ContentId| texts.get(id).map(str::to_owned);
+        let words = |id: ContentId| texts.get(id).whole().map(str::to_owned);
         let is_rejected = row.state == HandoffState::Ended(Ended::Rejected);
         Self {
             id: row.number,
@@ -60,7 +63,7 @@ impl Row {
             from_agent: row.from.agent.to_string(),
             to_agent: row.to.agent.to_string(),
             status: status(row.state),
-            payload: row.package.and_then(|it| texts.get(it)).and_then(raw_json),
+            payload: row.package.and_then(|it| texts.get(it).whole()).and_then(raw_json),
             rejection_reason: row.ended_reason.filter(|_| is_rejected).and_then(words),
             created_at: time_text(row.created_at),
             processed_at: row.accepted_at.or(row.ended_at).map(time_text),
@@ -68,6 +71,15 @@ impl Row {
             kind: row.kind.name(),
             reason: words(row.reason),
             payload_left_out: false,
+            damaged: [
+                ("reason", Some(row.reason)),
+                ("rejection_reason", row.ended_reason.filter(|_| is_rejected)),
+                ("payload", row.package),
+            ]
+            .into_iter()
+            .filter(|(_, id)| id.is_some_and(|it| texts.get(it).is_damaged()))
+            .map(|(name, _)| name)
+            .collect(),
         }
     }
 }
@@ -110,23 +122,24 @@ pub(super) async fn all(
             .filter(|_| n_bytes <= MOST_PAYLOADS)
             .map(|it| found[*it].clone())
             .collect();
-        let texts = app.engine.texts_of(&with_package).await?;
+        let texts = app.engine.packages_of(&with_package).await?;
         let mut packages = Vec::new();
         for &place in places {
             let Some(id) = found[place].package else { continue };
-            let text = texts.get(id).filter(|it| n_bytes + it.len() <= MOST_PAYLOADS);
-            match text {
+            let text = texts.get(id);
+            match text.whole().filter(|it| n_bytes + it.len() <= MOST_PAYLOADS) {
                 Some(text) => {
                     n_bytes += text.len();
                     packages.push((place, text.to_owned()));
                 }
-                // A redacted one is not there at all.
-                None if texts.get(id).is_some() || with_package.is_empty() => {
+                None if text.whole().is_some() || with_package.is_empty() => {
                     // The newest of a story is never without it, and nothing larger follows.
                     n_bytes = n_bytes.max(MOST_PAYLOADS + 1);
                     rows[place].payload_left_out = true;
                     n_left_out += 1;
                 }
+                // A redacted one is not there at all.
+                None if text.is_damaged() => rows[place].damaged.push("payload"),
                 None => {}
             }
         }

@@ -15,7 +15,7 @@ use baton_store::{HandoffFilter, HandoffRef, HandoffState, RunFilter, RunRef, Ru
 
 use super::described::{SeedRunAction, SeedRunState};
 use super::handoffs::stale_rows;
-use super::{Json, refused, rows, story};
+use super::{Json, refused, rows};
 use crate::App;
 use crate::body::{self, Envelope};
 use crate::caller::caller;
@@ -30,9 +30,8 @@ const ACTIONS: &str = "start, continue, stop, reset";
 #[utoipa::path(get, path = "/api/run", operation_id = "seedGetRun", tag = "seed-000",
     responses((status = 200, body = SeedRunState), ReadProblems))]
 pub(super) async fn get(State(app): State<Arc<App>>) -> Result<Json, Problem> {
-    let runs = open_runs(&app).await?;
-    let current = runs.iter().max_by_key(|it| it.run.moved_at);
-    Ok(Json(run_state(&app, current, None).await?))
+    let last = app.engine.store().runs_moved_last(1).await.map_err(EngineError::from)?;
+    Ok(Json(run_state(&app, last.first(), None).await?))
 }
 
 /// Starts, goes on, stops or resets.
@@ -257,10 +256,8 @@ async fn run_state(
     run: Option<&RunRow>,
     why_idle: Option<String>,
 ) -> Result<Node, EngineError> {
-    let stories = app.engine.stories().await?;
-    let n_passed = stories.iter().filter(|it| story::status(it) == "passed").count();
-    let percentage = n_passed * 100 / stories.len().max(1);
-    let count = |n: usize| rows::number(n as u64);
+    let counts = app.engine.store().count_stories().await?;
+    let percentage = counts.n_completed * 100 / counts.n_stories.max(1);
     let next = match app.engine.next_ready().await {
         Ok(story) => Node::text(story.key.as_str()),
         Err(_) => Node::Null,
@@ -288,9 +285,9 @@ async fn run_state(
         (
             "progress",
             Node::map([
-                ("total", count(stories.len())),
-                ("passed", count(n_passed)),
-                ("percentage", count(percentage)),
+                ("total", rows::number(counts.n_stories)),
+                ("passed", rows::number(counts.n_completed)),
+                ("percentage", rows::number(percentage)),
             ]),
         ),
         ("next", next),

@@ -9,6 +9,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::Instant;
 
+use super::head::SentHead;
 use crate::limits::Limits;
 
 /// Why a connection is closed from our side.
@@ -31,6 +32,8 @@ struct State {
     moved_at: Instant,
     /// Since when the client takes nothing.
     stuck_since: Option<Instant>,
+    /// Of the next request.
+    head: SentHead,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -45,12 +48,20 @@ enum Phase {
 
 impl Activity {
     pub(super) fn begin(now: Instant) -> Arc<Self> {
-        let state = State { phase: Phase::Waiting, moved_at: now, stuck_since: None };
+        let state = State {
+            phase: Phase::Waiting,
+            moved_at: now,
+            stuck_since: None,
+            head: SentHead::default(),
+        };
         Arc::new(Self(Mutex::new(state)))
     }
 
-    pub(super) fn request_begins(&self) {
-        self.state().phase = Phase::Answering;
+    /// Returns the head of the request as it was sent, where it was seen from its beginning.
+    pub(super) fn request_begins(&self) -> SentHead {
+        let mut state = self.state();
+        state.phase = Phase::Answering;
+        std::mem::take(&mut state.head)
     }
 
     pub(super) fn request_ends(&self) {
@@ -72,13 +83,18 @@ impl Activity {
         }
     }
 
-    fn received(&self) {
+    fn received(&self, bytes: &[u8]) {
         let now = Instant::now();
         let mut state = self.state();
         state.moved_at = now;
         match state.phase {
-            Phase::Waiting => state.phase = Phase::Head { since: now },
-            Phase::Head { .. } | Phase::Answering => {}
+            Phase::Waiting => {
+                state.phase = Phase::Head { since: now };
+                state.head = SentHead::default();
+                state.head.add(bytes);
+            }
+            Phase::Head { .. } => state.head.add(bytes),
+            Phase::Answering => {}
         }
     }
 
@@ -133,7 +149,7 @@ impl AsyncRead for Watched {
         let before = buffer.filled().len();
         let read = Pin::new(&mut self.stream).poll_read(context, buffer);
         if buffer.filled().len() > before {
-            self.activity.received();
+            self.activity.received(&buffer.filled()[before..]);
         }
         read
     }
@@ -191,8 +207,8 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn each_phase_has_its_own_limit() {
         use Overdue::{Answer, Head, Idle};
-        let received: fn(&Activity) = Activity::received;
-        let begins: fn(&Activity) = Activity::request_begins;
+        let received: fn(&Activity) = |it| it.received(b"GET");
+        let begins: fn(&Activity) = |it| drop(it.request_begins());
         let ends: fn(&Activity) = Activity::request_ends;
         let sent: fn(&Activity) = Activity::sent;
         let stuck: fn(&Activity) = Activity::stuck;

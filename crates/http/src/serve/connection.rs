@@ -19,6 +19,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 use tower::ServiceExt as _;
 
 use super::activity::{Activity, Overdue, Watched};
+use super::head::TwoLengths;
 use crate::limits::Limits;
 
 /// What a client is told whose request does not come.
@@ -42,8 +43,10 @@ pub(super) async fn serve(
     let activity = Activity::begin(Instant::now());
     let service = service_fn({
         let activity = activity.clone();
-        move |request: Request<Incoming>| {
-            activity.request_begins();
+        move |mut request: Request<Incoming>| {
+            if activity.request_begins().may_have_two_lengths(&request) {
+                request.extensions_mut().insert(TwoLengths);
+            }
             let activity = activity.clone();
             let answering = router.clone().oneshot(request.map(Body::new));
             Box::pin(async move {

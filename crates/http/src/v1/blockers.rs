@@ -29,8 +29,11 @@ pub(super) struct Shown {
     /// The label of the handoff whose work it stops.
     handoff: String,
     by: String,
-    /// Null where it was redacted.
+    /// Null where it was redacted or is damaged.
     words: Option<String>,
+    /// Which members are null because what is stored there is damaged; left out where none is.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    damaged: Vec<&'static str>,
 }
 
 #[derive(Deserialize, IntoParams)]
@@ -78,6 +81,7 @@ impl From<Blocking> for Shown {
             handoff: it.handoff.label(),
             by: it.by.to_string(),
             words: it.words,
+            damaged: if it.is_damaged { vec!["words"] } else { Vec::new() },
         }
     }
 }

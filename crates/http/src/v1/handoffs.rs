@@ -18,7 +18,7 @@ use baton_core::contract::Profile;
 use baton_core::document::Node;
 use baton_core::names::WorkflowName;
 use baton_core::package::Format;
-use baton_engine::{EngineError, In};
+use baton_engine::In;
 use baton_store::{HandoffFilter, HandoffState, RunRef};
 use baton_wire::formats;
 use serde::{Deserialize, Serialize};
@@ -32,6 +32,7 @@ use super::documents::{self, Asked, DocumentQuery};
 use super::names::{find_handoff, find_run, known_agent, not_found, story_key};
 use super::runs::reason;
 use super::told::{Told, tell_handoff};
+use super::window;
 use super::words::{KindWord, StateWord, outcome, words};
 use super::write::{RunHeaders, Write, WriteQuery};
 use crate::App;
@@ -72,7 +73,8 @@ pub(super) struct ListQuery {
     limit: Option<u32>,
 }
 
-/// Lists handoffs by their number, without what is handed over.
+/// Lists handoffs by their number, without what is handed over. Where few are as asked, a page may be
+/// short and still have a `next`.
 #[utoipa::path(get, path = "/api/v1/handoffs", operation_id = "listHandoffs", tag = "handoffs",
     params(ListQuery),
     responses((status = 200, body = Page<Row>), ReadProblems))]
@@ -86,22 +88,27 @@ pub(super) async fn list(
         Some(name) => Some(find_run(&app, name).await?.run.id),
         None => None,
     };
+    let mut states = words("state", query.state.as_deref(), &known, HandoffState::parse)?;
+    if query.stale == Some(true) && states.is_empty() {
+        // What is over is not late any more.
+        states = HandoffState::ALL.into_iter().filter(|it| it.is_open()).collect();
+    }
     let filter = HandoffFilter {
         run,
         story: story_key(&app, query.story.as_deref()).await?,
         to: query.agent.as_deref().map(|it| known_agent(&app, it)).transpose()?,
         kind: query.kind.map(Into::into),
-        states: words("state", query.state.as_deref(), &known, HandoffState::parse)?,
+        states,
         is_stale: query.stale,
         order: query.order.into(),
         after: after(query.after)?,
         limit: limit + 1,
         ..HandoffFilter::default()
     };
-    let found = app.engine.store().handoffs(&filter).await.map_err(EngineError::from)?;
-    let shown = rows(&app, &found).await?;
-    let numbered: Vec<_> = found.iter().map(|it| it.number).zip(shown).collect();
-    Ok(Answer::new(Page::cut(numbered, limit, |(number, _)| number.to_string(), |(_, row)| row)))
+    let found = window::handoffs(app.engine.store(), &filter).await?;
+    let shown = rows(&app, &found.rows).await?;
+    let numbered: Vec<_> = found.rows.iter().map(|it| it.number).zip(shown).collect();
+    Ok(Answer::new(window::page(numbered, found.given_up_at(), limit)))
 }
 
 /// A handoff to make.
@@ -340,7 +347,7 @@ pub(super) async fn package(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let row = find_handoff(&app, &name, query.run.as_deref()).await?;
-    let texts = app.engine.texts_of(std::slice::from_ref(&row)).await?;
+    let texts = app.engine.whole_texts_of(&row).await?;
     let content = row.package.and_then(|it| texts.content(it));
     let none = || not_found("no_package", format!("{} hands nothing over", row.no));
     let content = content.ok_or_else(none)?;

@@ -53,6 +53,10 @@ pub struct Item {
     /// What to look at.
     pub items: Vec<String>,
     pub blockers: Vec<String>,
+    /// What is left out because it is damaged: `words`, `blockers`, or the `package`, which tells the
+    /// sender's name, items and meanings. Left out where nothing is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub damaged: Vec<String>,
     /// What has to pass at an automatic gate.
     pub checks: Vec<String>,
     pub evidence: Vec<Evidence>,
@@ -123,6 +127,7 @@ impl Item {
             words: asked.words.clone(),
             items: asked.items.clone(),
             blockers: asked.blockers.clone(),
+            damaged: asked.damaged.iter().map(|it| (*it).to_owned()).collect(),
             checks: asked.checks.iter().map(ToString::to_string).collect(),
             evidence: asked.evidence.iter().map(Evidence::from).collect(),
             choices: choices.collect(),

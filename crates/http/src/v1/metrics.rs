@@ -57,7 +57,8 @@ pub(super) struct MetricsQuery {
     story: Option<String>,
 }
 
-/// Counts handoffs by state and by agent, of all runs or of some.
+/// Counts handoffs by state and by agent, of all runs or of some. Of all runs in a very large store,
+/// the counts may be some seconds old.
 #[utoipa::path(get, path = "/api/v1/metrics", operation_id = "getMetrics", tag = "metrics",
     params(MetricsQuery),
     responses((status = 200, body = Metrics), ReadProblems))]
@@ -71,7 +72,13 @@ pub(super) async fn get(
     };
     let story = story_key(&app, query.story.as_deref()).await?;
     let filter = HandoffFilter { run, story, ..HandoffFilter::default() };
-    let found = app.engine.store().statistics(&filter).await.map_err(EngineError::from)?;
+    let count = app.engine.store().statistics(&filter);
+    let found = if filter == HandoffFilter::default() {
+        app.statistics.take(count).await
+    } else {
+        count.await
+    };
+    let found = found.map_err(EngineError::from)?;
     let count = |(state, count)| StateCount { state: StateWord::from(state), count };
     Ok(Answer::new(Metrics {
         states: found.by_state.into_iter().map(count).collect(),

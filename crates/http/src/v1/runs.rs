@@ -8,17 +8,18 @@ use axum::extract::State;
 use baton_core::command::Command;
 use baton_core::names::{Reason, StepId, WorkflowName};
 use baton_core::run::RunStatus;
-use baton_engine::{At, EngineError, StartRun};
+use baton_engine::{At, StartRun};
 use baton_store::RunFilter;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
-use self::document::Run;
+use self::document::{Run, RunDetail};
 use super::answer::{Answer, OrderWord, Page, after, limit};
 use super::handoffs::document::refused;
 use super::names::{find_run, known_agent, story_key};
 use super::told::{Told, tell, tell_run};
+use super::window;
 use super::words::{StatusWord, words};
 use super::write::{RunHeaders, Write};
 use crate::App;
@@ -51,7 +52,7 @@ pub(super) struct ListQuery {
     limit: Option<u32>,
 }
 
-/// Lists runs by their number.
+/// Lists runs by their number. Where few are as asked, a page may be short and still have a `next`.
 #[utoipa::path(get, path = "/api/v1/runs", operation_id = "listRuns", tag = "runs",
     params(ListQuery),
     responses((status = 200, body = Page<Run>), ReadProblems))]
@@ -66,30 +67,33 @@ pub(super) async fn list(
         workflow: query.workflow.as_deref().map(WorkflowName::parse).transpose()?,
         statuses: words("status", query.status.as_deref(), &known, RunStatus::parse)?,
         only_waiting: false,
+        only_blocked: false,
         order: query.order.into(),
         after: after(query.after)?,
+        until: 0,
         limit: limit + 1,
     };
-    let rows = app.engine.store().runs(&filter).await.map_err(EngineError::from)?;
+    let found = window::runs(app.engine.store(), &filter).await?;
     let mut shown = Vec::new();
-    for row in rows {
-        shown.push((row.number, Run::of(&app, &row).await?));
+    for row in &found.rows {
+        shown.push((row.number, Run::of(&app, row).await?));
     }
-    Ok(Answer::new(Page::cut(shown, limit, |(number, _)| number.to_string(), |(_, run)| run)))
+    let given_up_at = found.given_up_at();
+    Ok(Answer::new(window::page(shown, given_up_at, limit)))
 }
 
 /// Shows a run. Its `ETag` is its version.
 #[utoipa::path(get, path = "/api/v1/runs/{run}", operation_id = "getRun", tag = "runs",
     params(("run" = String, Path, description = "Its id, its number or its story's key")),
     responses(
-        (status = 200, body = Run, headers(("ETag" = String, description = "The run's version"))),
+        (status = 200, body = RunDetail, headers(("ETag" = String, description = "The run's version"))),
         ReadProblems))]
 pub(super) async fn get(
     State(app): State<Arc<App>>,
     Named(name): Named,
-) -> Result<Answer<Run>, Problem> {
+) -> Result<Answer<RunDetail>, Problem> {
     let row = find_run(&app, &name).await?;
-    Ok(Answer::new(Run::of(&app, &row).await?).at(row.version))
+    Ok(Answer::new(RunDetail::of(&app, &row).await?).at(row.version))
 }
 
 /// A run to begin.

@@ -60,8 +60,7 @@ pub(super) async fn get(State(app): State<Arc<App>>) -> Result<Answer<Status>, P
     for row in &rows {
         runs.push(Run::of(&app, row).await?);
     }
-    let stories = app.engine.stories().await?;
-    let n_waiting = stories.iter().filter(|it| it.latest.is_none()).count();
+    let counts = app.engine.store().count_stories().await.map_err(EngineError::from)?;
     let mut waits_for_you = Vec::new();
     for row in rows.iter().filter(|it| it.run.is_waiting()) {
         waits_for_you.extend(to_do(row, &app.engine.name_of_run(row).await?));
@@ -70,7 +69,7 @@ pub(super) async fn get(State(app): State<Arc<App>>) -> Result<Answer<Status>, P
         runs,
         has_more_runs,
         waits_for_you,
-        stories_waiting: n_waiting as u64,
+        stories_waiting: counts.n_to_begin,
     }))
 }
 

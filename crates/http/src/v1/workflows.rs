@@ -79,8 +79,11 @@ pub(super) struct AgentHandoff {
     timestamp: Timestamp,
     /// What people call the step that it went to; null where it went to none.
     step_name: Option<String>,
-    /// Null where it was redacted.
+    /// Null where it was redacted or is damaged.
     reason: Option<String>,
+    /// Which members are null because what is stored there is damaged; left out where none is.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    damaged: Vec<&'static str>,
     id: Uuid,
     label: String,
     state: StateWord,
@@ -216,7 +219,8 @@ async fn shown(
         to_agent: Attribution::of(app, &row.to.agent),
         timestamp: row.created_at,
         step_name: step_title(workflow, &row.to.place),
-        reason: texts.get(row.reason).map(str::to_owned),
+        reason: texts.get(row.reason).whole().map(str::to_owned),
+        damaged: if texts.get(row.reason).is_damaged() { vec!["reason"] } else { Vec::new() },
         id: row.id.0,
         label: row.no.label(),
         state: row.state.into(),

@@ -72,3 +72,40 @@ async fn a_start_at_a_step_is_recorded_as_a_waiver() {
     let events = world.events("s-1").await;
     assert!(texts(&events, "name").contains(&"gate.waived".to_owned()), "{events:?}");
 }
+
+#[tokio::test]
+async fn a_run_lists_the_gates_that_it_has_passed_with_who_and_when() {
+    let world = world().await;
+    let done =
+        r#"{"outcome":"success","package":{"summary":"x","deliverable":"y"},"profile":"lenient"}"#;
+    world.started("s-1", GATED).await;
+    let gates = async || world.get("/api/v1/runs/s-1").await.is(200)["passedGates"].clone();
+    world.post("/api/v1/handoffs/1/accept", "{}").await.is(200);
+    world.post("/api/v1/handoffs/1/complete", done).await.is(200);
+    assert_eq!(gates().await, json!(null), "it is open, not passed");
+    world.clock.advance(jiff::SignedDuration::from_mins(1));
+    let answer = "/api/v1/inbox/s-1%2FHO-002/answer";
+    world.post_with(answer, &[("baton-as", "ada")], r#"{"answer":"approve"}"#).await.is(200);
+    let approved = json!({
+        "name": "Specification validated", "fromStep": "specification",
+        "toStep": "architecture", "how": "answered", "by": "ada", "at": "2025-06-15T15:07:40Z",
+    });
+    assert_eq!(gates().await, json!([approved]));
+
+    world.post("/api/v1/handoffs/s-1%2FHO-003/cancel", "{}").await.is(200);
+    let at = r#"{"story":"s-1","at":"implementation","reason":"the budget was approved by mail"}"#;
+    let started = world.post_with("/api/v1/runs", &[("baton-as", "bea")], at).await;
+    assert!(matches!(started.status, 200 | 201), "{}", started.text);
+    let listed = gates().await;
+    assert_eq!(listed[0], approved);
+    let waived = ["name", "how", "by"].map(|it| listed[1][it].as_str().unwrap().to_owned());
+    assert_eq!(waived, ["Budget approved", "waived", "bea"]);
+
+    // Work that goes back before a gate has to pass it again.
+    let back = r#"{"step":"specification","reason":"it has changed"}"#;
+    world.post("/api/v1/runs/s-1/goto", back).await.is(200);
+    let back = world.get("/api/v1/runs/s-1").await.is(200)["currentHandoff"].clone();
+    let accept = format!("/api/v1/handoffs/s-1%2F{}/accept", back.as_str().unwrap());
+    world.post(&accept, "{}").await.is(200);
+    assert_eq!(gates().await, json!(null));
+}

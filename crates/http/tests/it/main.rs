@@ -8,6 +8,8 @@ mod client;
 #[cfg(test)]
 mod completion;
 #[cfg(test)]
+mod damaged_texts;
+#[cfg(test)]
 mod described;
 #[cfg(test)]
 mod documents;
@@ -43,6 +45,8 @@ mod repeats;
 mod runs;
 #[cfg(test)]
 mod stories;
+#[cfg(test)]
+mod two_lengths;
 #[cfg(test)]
 mod workflows;
 #[cfg(test)]

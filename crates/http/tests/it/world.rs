@@ -15,6 +15,7 @@ use tempfile::TempDir;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
 
 /// 2025-06-15T15:06:40Z.
 pub(crate) const BEGINNING: Timestamp = Timestamp::constant(1_750_000_000, 0);
@@ -22,8 +23,9 @@ pub(crate) const BEGINNING: Timestamp = Timestamp::constant(1_750_000_000, 0);
 pub(crate) struct World {
     pub(crate) client: Client,
     pub(crate) clock: Arc<FixedClock>,
-    _stop: oneshot::Sender<()>,
-    _dir: TempDir,
+    stop: oneshot::Sender<()>,
+    server: JoinHandle<()>,
+    dir: TempDir,
 }
 
 #[derive(Clone, Copy)]
@@ -44,7 +46,11 @@ pub(crate) async fn world() -> World {
 
 /// A server with bounds of its own.
 pub(crate) async fn world_within(limits: Limits) -> World {
-    let dir = tempfile::tempdir().unwrap();
+    world_at(tempfile::tempdir().unwrap(), limits).await
+}
+
+/// A server on the data in a directory.
+pub(crate) async fn world_at(dir: TempDir, limits: Limits) -> World {
     let store = Arc::new(SqliteStore::open(dir.path()).unwrap());
     let clock = Arc::new(FixedClock::at(BEGINNING));
     let engine = Arc::new(Engine::open(store, clock.clone(), catalog()).await.unwrap());
@@ -52,10 +58,13 @@ pub(crate) async fn world_within(limits: Limits) -> World {
     let server = Server::bind_within(engine, &options, limits).await.unwrap();
     let client = Client { address: server.address() };
     let (stop, stopped) = oneshot::channel();
-    tokio::spawn(server.run(async {
+    let running = server.run(async {
         let _ = stopped.await;
-    }));
-    World { client, clock, _stop: stop, _dir: dir }
+    });
+    let server = tokio::spawn(async {
+        let _ = running.await;
+    });
+    World { client, clock, stop, server, dir }
 }
 
 /// What comes with Baton, the pipeline first.
@@ -70,6 +79,13 @@ fn catalog() -> Catalog {
 }
 
 impl World {
+    /// Ends the server, and returns the directory of its data.
+    pub(crate) async fn stop(self) -> TempDir {
+        let _ = self.stop.send(());
+        self.server.await.unwrap();
+        self.dir
+    }
+
     pub(crate) async fn get(&self, path: &str) -> Reply {
         self.client.send("GET", path, &[], "").await
     }

@@ -8,7 +8,7 @@ use rusqlite::Connection;
 
 use super::found::Found;
 use super::{
-    answered, contents, cursors, definitions, events, handoffs, identity, numbers, outbox,
+    answered, contents, cursors, definitions, due, events, handoffs, identity, numbers, outbox,
     outlines, runs, schema, stories, timers,
 };
 use crate::error::{damage, is_passing};
@@ -16,7 +16,7 @@ use crate::error::{damage, is_passing};
 type Check = fn(&Connection, &mut Found) -> rusqlite::Result<()>;
 
 /// In the order of the report: what explains the others comes first.
-const CHECKS: [(&str, Check); 16] = [
+const CHECKS: [(&str, Check); 17] = [
     ("sqlite_schema", schema::check),
     ("schema_migrations", schema::check_migrations),
     ("identity", identity::check),
@@ -32,6 +32,7 @@ const CHECKS: [(&str, Check); 16] = [
     ("outbox", outbox::check),
     ("cursors", cursors::check),
     ("timers", timers::check),
+    ("due", due::check),
     ("the file", in_references),
 ];
 

@@ -11,7 +11,8 @@ use crate::runs;
 
 const FROM: &str = "number, id, version, head, story_key, workflow, status, baton, current_agent,
     started_at, moved_at, state,
-    exists (select 1 from waiting where run_number = number) as is_waiting
+    exists (select 1 from waiting where run_number = number) as is_waiting,
+    exists (select 1 from blocked where run_number = number) as is_blocked
     from runs not indexed";
 
 pub(super) fn check(connection: &Connection, found: &mut Found) -> rusqlite::Result<()> {
@@ -50,6 +51,7 @@ fn denied(row: &Row<'_>, run: &Run) -> rusqlite::Result<Vec<&'static str>> {
         time("started_at", run.started_at)?,
         time("moved_at", run.moved_at)?,
         ("waiting", row.get::<_, bool>("is_waiting")? == run.is_waiting()),
+        ("blocked", row.get::<_, bool>("is_blocked")? == run.is_blocked()),
     ];
     Ok(columns.into_iter().filter(|(_, is_told)| !is_told).map(|(column, _)| column).collect())
 }

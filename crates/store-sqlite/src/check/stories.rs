@@ -1,5 +1,5 @@
-//! Every story is as the last link of its key in the story log tells, and the chain of that log is
-//! whole.
+//! Every story is as the last link of its key in the story log tells, the chain of that log is
+//! whole, and a story names what its newest run has come to.
 
 use std::collections::HashMap;
 
@@ -26,7 +26,10 @@ pub(super) fn check(connection: &Connection, found: &mut Found) -> rusqlite::Res
         Ok(())
     })?;
     let from = format!(
-        "rowid as row_number, {}, null as run_id, null as status from stories not indexed",
+        "rowid as row_number, {}, null as run_id, null as status, run_status is (
+             select runs.status from runs where runs.story_key = stories.key
+             order by runs.number desc limit 1
+         ) as names_its_run from stories not indexed",
         story_log::COLUMNS
     );
     scan::rows(connection, "stories", &from, found, |row, _, found| {
@@ -35,6 +38,11 @@ pub(super) fn check(connection: &Connection, found: &mut Found) -> rusqlite::Res
             Some(digest) if digest == StoryColumns::of_row(row)?.digest() => {}
             Some(_) => found.add(format!("the story `{key}` is not as it was written last")),
             None => found.add(format!("the story `{key}` was not written by Baton")),
+        }
+        if !row.get::<_, bool>("names_its_run")? {
+            found.add(format!(
+                "the story `{key}` has a `run_status` that is not that of its newest run"
+            ));
         }
         Ok(())
     })?;

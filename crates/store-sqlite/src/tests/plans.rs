@@ -1,13 +1,13 @@
 //! A list must not cost more because the history is long: each goes through an index.
 
-use baton_core::run::{Ended, RunStatus, State};
+use baton_core::run::{Ended, Kind, RunStatus, State};
 use baton_store::{EventFilter, HandoffFilter, HandoffState, Order, Position, RunFilter};
 use baton_store_tests::sample::*;
 use rusqlite::types::Null;
 use rusqlite::{Connection, params_from_iter};
 
 use crate::migrate::{MIGRATIONS, migrate};
-use crate::{connect, events, handoffs, runs};
+use crate::{answers, connect, due, events, handoffs, runs, stories, timers};
 
 #[test]
 fn a_list_of_handoffs_reads_no_more_than_it_must() {
@@ -24,17 +24,20 @@ fn a_list_of_handoffs_reads_no_more_than_it_must() {
     check(HandoffFilter::default(), "SEARCH handoffs USING INTEGER PRIMARY KEY (rowid>?)");
     check(
         HandoffFilter { to: to.clone(), ..open() },
-        "SEARCH handoffs USING INDEX handoffs_open_by_agent (to_agent=? AND rowid>?)",
+        "SEARCH handoffs USING INDEX handoffs_open_by_agent \
+         (to_agent=? AND state=? AND rowid>?)",
     );
-    check(open(), "SCAN handoffs USING INDEX handoffs_open_by_agent");
+    let by_state = "SEARCH handoffs USING COVERING INDEX handoffs_open_by_state \
+                    (state=? AND is_stale=? AND number>?)";
+    check(open(), by_state);
+    check(open(), "MERGE (UNION ALL)");
+    check(HandoffFilter { is_stale: Some(false), ..open() }, by_state);
     check(
-        HandoffFilter { unmoved_since: Some(moment(1)), is_stale: Some(false), ..open() },
-        "SEARCH handoffs USING INDEX handoffs_unmoved (<expr><?)",
+        HandoffFilter { kind: Some(Kind::Question), is_stale: Some(true), ..open() },
+        "SEARCH handoffs USING INDEX handoffs_open_by_state (state=? AND is_stale=? AND number>?)",
     );
-    check(
-        HandoffFilter { unmoved_since: Some(moment(1)), ..open() },
-        "SCAN handoffs USING INDEX handoffs_open_by_agent",
-    );
+    let pending = vec![HandoffState::Open(State::Pending)];
+    check(HandoffFilter { states: pending, unmoved_since: Some(moment(1)), ..open() }, by_state);
     check(
         HandoffFilter { run: Some(run_id(1)), ..HandoffFilter::default() },
         "SEARCH handoffs USING INDEX handoffs_by_run (run_number=?)",
@@ -79,11 +82,16 @@ fn a_list_of_runs_or_events_reads_no_more_than_it_must() {
     let (_dir, connection) = empty();
     let newest = RunFilter { order: Order::NewestFirst, ..RunFilter::default() };
     let open = RunFilter { statuses: vec![RunStatus::Open], ..RunFilter::default() };
+    let statuses = vec![RunStatus::Open, RunStatus::Paused];
+    let unfinished = RunFilter { statuses, ..RunFilter::default() };
     let waiting = RunFilter { only_waiting: true, ..RunFilter::default() };
+    let blocked = RunFilter { only_blocked: true, ..RunFilter::default() };
     let story = RunFilter { story: Some(story_key("s-1")), ..RunFilter::default() };
     for (filter, expected) in [
         (RunFilter::default(), "SEARCH runs USING INTEGER PRIMARY KEY (rowid>?)"),
-        (open, "SEARCH runs USING INDEX runs_open (number>?)"),
+        (open, "SEARCH runs USING COVERING INDEX runs_open (status=? AND number>?)"),
+        (unfinished, "MERGE (UNION ALL)"),
+        (blocked, "SEARCH blocked USING INTEGER PRIMARY KEY (rowid>?)"),
         (waiting, "SEARCH waiting USING INTEGER PRIMARY KEY (rowid>?)"),
         (newest, "SEARCH runs USING INTEGER PRIMARY KEY (rowid<?)"),
         (story, "SEARCH runs USING INDEX runs_by_story (story_key=? AND rowid>?)"),
@@ -103,8 +111,37 @@ fn a_list_of_runs_or_events_reads_no_more_than_it_must() {
 #[test]
 fn keys_that_look_alike_are_found_without_reading_the_others() {
     let (_dir, connection) = empty();
-    let expected = "SEARCH stories USING INDEX stories_by_outline (outline=?)";
+    let expected = "SEARCH stories USING COVERING INDEX stories_by_outline (outline=?)";
     check_plan(&connection, crate::outlines::LIKE, expected);
+}
+
+/// What is asked at every start, by every command and at every sweep, and for the page of all runs.
+#[test]
+fn nothing_is_read_through_or_sorted_where_it_is_asked_often() {
+    let (_dir, connection) = empty();
+    for sql in [
+        due::LIST,
+        timers::LIST,
+        runs::NEWEST_FIRST,
+        answers::FORGET,
+        events::LAST_POSITION,
+        &stories::to_begin_sql(),
+        &stories::list_sql(),
+    ] {
+        let plan = plan(&connection, sql);
+        // To read from one end of a tree until there is enough is no reading through.
+        let is_long = |it: &String| {
+            it.contains("TEMP B-TREE") || (it.starts_with("SCAN") && *it != "SCAN events")
+        };
+        assert!(!plan.iter().any(is_long), "{sql}\n{plan:#?}");
+    }
+    for sql in [runs::COUNT_OPEN, runs::OPEN_ENDING, stories::COUNT] {
+        let plan = plan(&connection, sql);
+        let reads_rows = |it: &String| {
+            (it.starts_with("SCAN") || it.starts_with("SEARCH")) && !it.contains("COVERING INDEX")
+        };
+        assert!(!plan.iter().any(|it| reads_rows(it) && it != "SCAN CONSTANT ROW"), "{plan:#?}");
+    }
 }
 
 fn empty() -> (tempfile::TempDir, Connection) {
@@ -117,9 +154,17 @@ fn empty() -> (tempfile::TempDir, Connection) {
 
 #[track_caller]
 fn check_plan(connection: &Connection, sql: &str, expected: &str) {
+    let plan = plan(connection, sql);
+    assert!(plan.iter().any(|it| it == expected), "{sql}\n{plan:#?}\nlacks {expected}");
+    // A run has a bounded number of handoffs, which may be sorted.
+    let is_of_run = expected.contains("handoffs_by_run");
+    let is_sorted = plan.iter().any(|it| it.contains("TEMP B-TREE"));
+    assert!(!is_sorted || is_of_run, "{sql}\n{plan:#?}\nis sorted");
+}
+
+fn plan(connection: &Connection, sql: &str) -> Vec<String> {
     let mut statement = connection.prepare(&format!("explain query plan {sql}")).unwrap();
     let nothing = params_from_iter(vec![Null; statement.parameter_count()]);
     let rows = statement.query_map(nothing, |row| row.get::<_, String>("detail")).unwrap();
-    let plan: Vec<String> = rows.collect::<Result<_, _>>().unwrap();
-    assert!(plan.iter().any(|it| it == expected), "{sql}\n{plan:#?}\nlacks {expected}");
+    rows.collect::<Result<_, _>>().unwrap()
 }

@@ -52,6 +52,12 @@ impl Kept {
             Some(false) => _ = self.waiting.remove(&number),
             None => {}
         }
+        match append.blocked {
+            Some(true) => _ = self.blocked.insert(number),
+            Some(false) => _ = self.blocked.remove(&number),
+            None => {}
+        }
+        self.change_due(number, append.due);
         self.keep_run(RunRow { number, version, head, run: append.run });
         Ok(Appended { version, run_number: number, position: self.last_position(), numbers })
     }

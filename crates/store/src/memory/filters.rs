@@ -28,6 +28,7 @@ pub(super) fn ordered<'a, T: Clone + 'a>(
 
 pub(super) fn has_run(filter: &RunFilter, row: &RunRow) -> bool {
     filter.order.is_after(row.number, filter.after)
+        && filter.order.is_until(row.number, filter.until)
         && filter.story.as_ref().is_none_or(|it| *it == row.run.story)
         && filter.workflow.as_ref().is_none_or(|it| *it == row.run.workflow)
         && (filter.statuses.is_empty() || filter.statuses.contains(&row.run.status))
@@ -37,6 +38,7 @@ pub(super) fn has_handoff(filter: &HandoffFilter, row: &HandoffRow) -> bool {
     let moved_at = row.accepted_at.unwrap_or(row.created_at);
     let is_with = |it: &AgentId| *it == row.from.agent || *it == row.to.agent;
     filter.order.is_after(row.number, filter.after)
+        && filter.order.is_until(row.number, filter.until)
         && filter.run.is_none_or(|it| it == row.run)
         && filter.story.as_ref().is_none_or(|it| *it == row.story)
         && filter.to.as_ref().is_none_or(|it| *it == row.to.agent)

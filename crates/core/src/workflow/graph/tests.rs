@@ -330,3 +330,54 @@ proptest! {
         }
     }
 }
+
+/// The sets of gates side by side before a step, or before the end.
+#[track_caller]
+fn check_sets(edges: &str, step: &str, expected: &[&str]) {
+    let workflow = workflow(edges);
+    let graph = workflow.graph();
+    let sets = match step {
+        "$" => graph.gate_sets_before_end(),
+        step => graph.gate_sets_before(&id(step)),
+    };
+    let sets: Vec<String> = sets.iter().map(|it| drawn(it)).collect();
+    assert_eq!(sets, expected, "{step} of {edges}");
+}
+
+#[test]
+fn of_gates_side_by_side_every_path_crosses_one() {
+    check_sets(".>a a!b a!c b>d c>d d>$", "d", &["a!b a!c"]);
+    check_sets(".>a a!b a!c b>d c>d d>$", "$", &["a!b a!c"]);
+    check_sets(".>a a!b a!c b>d c>d d>$", "b", &[]);
+    // One way without a gate is enough.
+    check_sets(".>a a!b a>c b>d c>d d>$", "d", &[]);
+    // Two, one after the other; and a gate in common, which is in no set.
+    check_sets(".>a a!b a!c b>d c>d d!e d!f e>g f>g g>$", "g", &["a!b a!c", "d!e d!f"]);
+    check_sets(".>a a!b a!c b>d c>d d!e e>$", "e", &["a!b a!c"]);
+    // A gate that leads elsewhere is not among them, and neither is an advisory one.
+    check_sets(".>a a!b a!c a!x b>d c>d d>$", "d", &["a!b a!c"]);
+    check_sets(".>a a!b a~c b>d c>d d>$", "d", &[]);
+    // What no path leads to is behind nothing.
+    check_sets(".>a a!$ x>y", "y", &[]);
+}
+
+proptest! {
+    /// With one gate of each set, and those that every path crosses, missing, a step is closed;
+    /// and what is behind nothing is open.
+    #[test]
+    fn a_step_is_closed_while_no_gate_of_a_set_is_passed(edges in any_graph()) {
+        let workflow = workflow(&edges);
+        let graph = workflow.graph();
+        for step in &workflow.steps {
+            let (all, sets) = (graph.gates_before(&step.id), graph.gate_sets_before(&step.id));
+            for set in &sets {
+                let others: Vec<GateEdge> =
+                    graph.gates().iter().filter(|it| !set.contains(it)).cloned().collect();
+                prop_assert!(!graph.missing(&step.id, &others).is_empty(), "{}", step.id);
+                prop_assert!(set.len() > 1 && set.iter().all(|it| !all.contains(it)));
+            }
+            let is_open = graph.missing(&step.id, &[]).is_empty();
+            prop_assert_eq!(is_open, all.is_empty() && sets.is_empty(), "{}", step.id);
+        }
+    }
+}

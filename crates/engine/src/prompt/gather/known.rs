@@ -1,10 +1,9 @@
 //! What was read, and what it means for one receiver: from rows and events to a [`Brief`].
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use baton_core::agent::Agent;
-use baton_core::content::{Content, ContentId, ContentKind};
+use baton_core::content::{ContentId, ContentKind};
 use baton_core::document::Node;
 use baton_core::event::Event;
 use baton_core::evidence::{self, Evidence};
@@ -18,9 +17,10 @@ use baton_store::{HandoffRow, HandoffState, RunRow};
 use crate::prompt::brief::{
     Asked, Blocker, Brief, Brought, Parcel, Round, Said, Settled, Told, Work,
 };
-use crate::queries::Exchange;
+use crate::queries::{Exchange, questions_about};
 use crate::stored;
 use crate::stories::branch_of;
+use crate::texts::WholeTexts;
 
 /// Stands for a text that is not there any more.
 const REDACTED: &str = "(redacted)";
@@ -37,8 +37,7 @@ pub(super) struct Known {
     pub(super) events: Vec<Event>,
     /// What the receiver had been waiting with.
     pub(super) caller: Option<HandoffNo>,
-    pub(super) exchanges: Vec<Exchange>,
-    pub(super) texts: HashMap<ContentId, Content>,
+    pub(super) texts: WholeTexts,
 }
 
 impl Known {
@@ -96,7 +95,7 @@ impl Known {
         ids
     }
 
-    pub(super) fn caller_row(&self) -> Option<&HandoffRow> {
+    fn caller_row(&self) -> Option<&HandoffRow> {
         self.find(self.caller?)
     }
 
@@ -116,7 +115,7 @@ impl Known {
     }
 
     /// The person's gate that the work came through to get here.
-    pub(super) fn gate_before(&self) -> Option<&HandoffRow> {
+    fn gate_before(&self) -> Option<&HandoffRow> {
         let first = self.attempts().last().and_then(|it| self.find(*it))?;
         self.find(first.follows?).filter(|it| it.to.place == Place::Human)
     }
@@ -126,7 +125,7 @@ impl Known {
     }
 
     fn words(&self, id: ContentId) -> String {
-        self.texts.get(&id).map_or_else(|| REDACTED.to_owned(), |it| it.text.to_string())
+        self.texts.get(id).unwrap_or(REDACTED).to_owned()
     }
 
     /// The handoff and the attempts at it before, newest first.
@@ -151,7 +150,7 @@ impl Known {
     }
 
     fn parcel(&self, row: &HandoffRow) -> Option<Parcel> {
-        let content = self.texts.get(&row.package?)?;
+        let content = self.texts.content(row.package?)?;
         let ContentKind::Package { format, hash } = content.kind else { return None };
         let document = stored::document(content);
         let text = content.text.clone();
@@ -231,12 +230,16 @@ impl Known {
     }
 
     fn asked(&self) -> Vec<Asked> {
-        let told = self.exchanges.iter().filter_map(|it| {
+        // About the handoff, about the gate that it came through, and about what its receiver had
+        // been waiting with.
+        let about = [self.caller_row(), self.gate_before(), Some(&self.row)];
+        let questions = about.into_iter().flatten().flat_map(|it| questions_about(&self.rows, it));
+        let told = questions.map(|it| Exchange::of(it, &self.texts)).filter_map(|it| {
             Some(Asked {
                 asker: it.row.from.agent.clone(),
                 asked: it.row.to.agent.clone(),
-                question: it.question.clone(),
-                answer: it.answer.clone()?,
+                question: it.question,
+                answer: it.answer?,
             })
         });
         told.chain(self.settled_by_people()).collect()

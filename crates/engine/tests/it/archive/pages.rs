@@ -13,6 +13,28 @@ use jiff::SignedDuration;
 use super::*;
 
 #[tokio::test]
+async fn a_process_that_ends_soon_writes_a_few_runs_and_the_next_ones_the_others() {
+    let world = Backend::Memory.world().await;
+    let project = Project::of(&world.engine);
+    for n in 1..=40 {
+        world.starts(&format!("S-{n}")).await.unwrap();
+    }
+    // Those that are behind come first, however often the others move.
+    world.on("S-1", accept(1)).await.unwrap();
+    let mut n_written = 0;
+    for (n_runs, is_behind) in [(16, true), (16, true), (9, false), (0, false)] {
+        let archived = project.archive.catch_up_some().await.unwrap();
+        assert_eq!((archived.n_runs, archived.is_behind), (n_runs, is_behind));
+        n_written = project.files().keys().filter(|it| it.starts_with("state/runs/")).count();
+    }
+    assert_eq!(n_written, 40);
+    let run = world.run("S-1").await.run.id;
+    let own = format!("state/runs/{run}.json");
+    assert_eq!(project.read(&own), project.read("state/current.json"));
+    assert_eq!(project.archive.behind().await.unwrap(), 0);
+}
+
+#[tokio::test]
 async fn current_json_is_the_run_that_moved_last_and_every_open_run_has_its_own() {
     let world = Backend::Memory.world().await;
     let project = Project::of(&world.engine);

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use baton_core::gate::{Answer, GateKind};
 use baton_core::run::{Baton, Handoff, HandoffNo, Kind, Run, State, Wait};
-use baton_store::{HandoffFilter, HandoffRow, HandoffState, RunFilter, RunRow};
+use baton_store::{HandoffFilter, HandoffRow, HandoffState, OpenRunCounts, RunFilter, RunRow};
 
 use super::Holding;
 use crate::act::{Act, Answered, Order, What};
@@ -27,8 +27,17 @@ pub(super) async fn what_waits_is_listed(world: &World) {
     let all = world.store.runs(&RunFilter::default()).await.unwrap();
     let waiting = RunFilter { only_waiting: true, ..RunFilter::default() };
     let listed = world.store.runs(&waiting).await.unwrap();
-    let expected: Vec<_> = all.into_iter().filter(|it| it.run.is_waiting()).collect();
-    assert_eq!(listed, expected);
+    let of = |is: fn(&baton_core::run::Run) -> bool| {
+        all.iter().filter(|it| is(&it.run)).cloned().collect::<Vec<_>>()
+    };
+    assert_eq!(listed, of(baton_core::run::Run::is_waiting));
+    let blocked = RunFilter { only_blocked: true, ..RunFilter::default() };
+    let listed = world.store.runs(&blocked).await.unwrap();
+    assert_eq!(listed, of(baton_core::run::Run::is_blocked));
+    let mut counts = OpenRunCounts::default();
+    all.iter().for_each(|it| counts.add(&it.run));
+    assert_eq!(world.store.open_run_counts().await.unwrap(), counts);
+    assert_eq!(world.store.count_open_runs().await.unwrap(), counts.n_open + counts.n_paused);
 }
 
 /// What the baton rests on is as the baton says, and nobody else holds anything.

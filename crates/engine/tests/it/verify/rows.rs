@@ -22,8 +22,12 @@ pub(crate) const ROW_EDITS: &[RowEdit] = &[
         "a whole run is removed from every table",
         "delete from contents where run_number = 3; delete from timers where run_number = 3;
          delete from outbox where run_number = 3; delete from waiting where run_number = 3;
+         delete from due where run_number = 3; delete from blocked where run_number = 3;
+         delete from lost_texts where run_number = 3;
          delete from events where run_number = 3; delete from handoffs where run_number = 3;
-         delete from runs where number = 3",
+         delete from runs where number = 3;
+         update stories set run_status = (select status from runs where story_key = stories.key
+             order by number desc limit 1)",
     ),
     found(
         "the newest run is removed from every table",
@@ -31,9 +35,14 @@ pub(crate) const ROW_EDITS: &[RowEdit] = &[
          delete from timers where run_number = (select max(number) from runs);
          delete from outbox where run_number = (select max(number) from runs);
          delete from waiting where run_number = (select max(number) from runs);
+         delete from due where run_number = (select max(number) from runs);
+         delete from blocked where run_number = (select max(number) from runs);
+         delete from lost_texts where run_number = (select max(number) from runs);
          delete from events where run_number = (select max(number) from runs);
          delete from handoffs where run_number = (select max(number) from runs);
-         delete from runs where number = (select max(number) from runs)",
+         delete from runs where number = (select max(number) from runs);
+         update stories set run_status = (select status from runs where story_key = stories.key
+             order by number desc limit 1)",
     ),
     unseen(
         "the newest run is removed from every table, and the last numbers are set back",
@@ -41,9 +50,14 @@ pub(crate) const ROW_EDITS: &[RowEdit] = &[
          delete from timers where run_number = (select max(number) from runs);
          delete from outbox where run_number = (select max(number) from runs);
          delete from waiting where run_number = (select max(number) from runs);
+         delete from due where run_number = (select max(number) from runs);
+         delete from blocked where run_number = (select max(number) from runs);
+         delete from lost_texts where run_number = (select max(number) from runs);
          delete from events where run_number = (select max(number) from runs);
          delete from handoffs where run_number = (select max(number) from runs);
          delete from runs where number = (select max(number) from runs);
+         update stories set run_status = (select status from runs where story_key = stories.key
+             order by number desc limit 1);
          update sqlite_sequence set seq = (select max(number) from runs) where name = 'runs';
          update sqlite_sequence set seq = (select max(number) from handoffs)
              where name = 'handoffs';
@@ -151,6 +165,18 @@ pub(crate) const ROW_EDITS: &[RowEdit] = &[
         "insert into waiting select number from runs
          where number not in (select run_number from waiting) limit 1",
     ),
+    found("a blocked run is not listed", "delete from blocked"),
+    found(
+        "a run is listed as blocked that is not",
+        "insert into blocked select number from runs
+         where number not in (select run_number from blocked) limit 1",
+    ),
+    found("no run is to be looked at", "delete from due"),
+    found(
+        "a run that is over is to be looked at",
+        "insert into due (run_number, due_at)
+         select number, 1 from runs where status = 'cancelled' limit 1",
+    ),
     found("a migration is not listed", "delete from schema_migrations where number = 3"),
     found(
         "a migration is listed that there is not",
@@ -170,7 +196,7 @@ pub(crate) const ROW_EDITS: &[RowEdit] = &[
     found("an index that reads need is dropped", "drop index handoffs_by_run"),
     found(
         "an index is exchanged for another of its name",
-        "drop index runs_open; create index runs_open on runs (number)",
+        "drop index runs_open; create index runs_open on runs (status)",
     ),
     found("the view of seed 000 is dropped", "drop view agent_handoffs"),
     found(

@@ -3,7 +3,7 @@
 
 use baton_core::gate::Gate;
 use baton_core::run::Handoff as OpenHandoff;
-use baton_engine::{Can, EngineError, Exchange, PersonsAnswer};
+use baton_engine::{Can, EngineError, Exchange, PersonsAnswer, Texts};
 use baton_store::{HandoffRow, RunRow};
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -114,6 +114,8 @@ impl Detail {
         run: &RunRow,
     ) -> Result<Self, EngineError> {
         let engine = &app.engine;
+        // What is asked for by itself is whole or not there: an agent works from it.
+        let texts = Texts::from(engine.whole_texts_of(row).await?);
         let open = run.run.handoff(row.no);
         let gate = open.and_then(|it| it.gate.as_ref());
         let question = match gate {
@@ -131,7 +133,7 @@ impl Detail {
             evidence: evidence(open, gate),
             can: engine.can(row).await?.into_iter().map(Allowed::from).collect(),
         };
-        Ok(Self { handoff: Handoff::of(app, row).await?, beside })
+        Ok(Self { handoff: Handoff::new(row, &texts), beside })
     }
 }
 

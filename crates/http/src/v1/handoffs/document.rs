@@ -45,7 +45,7 @@ pub struct Row {
     pub attempt: u32,
     /// The label of the handoff that it goes on from.
     pub follows: Option<String>,
-    /// Null where it was redacted.
+    /// Null where it was redacted or is damaged.
     pub reason: Option<String>,
     /// Why it was rejected, cancelled, superseded or timed out; what was answered, where it is a
     /// question.
@@ -55,6 +55,10 @@ pub struct Row {
     pub approved_by: Option<String>,
     /// What the contract would like to see in the package.
     pub warnings: Vec<String>,
+    /// Which members are null because what is stored there is damaged; left out where none is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(example = json!(["reason"]))]
+    pub damaged: Vec<String>,
     pub created_at: Timestamp,
     pub accepted_at: Option<Timestamp>,
     pub ended_at: Option<Timestamp>,
@@ -67,7 +71,7 @@ pub struct Handoff {
     #[serde(flatten)]
     pub row: Row,
     /// What is handed over: JSON as the sender wrote it, or the text of another format. Null where
-    /// there is nothing, or where it was redacted.
+    /// there is nothing, or where it was redacted or is damaged.
     #[schema(value_type = serde_json::Value)]
     pub package: Option<Box<RawValue>>,
 }
@@ -86,7 +90,7 @@ impl<'de> Deserialize<'de> for Handoff {
 
 impl Row {
     pub(in crate::v1) fn new(row: &HandoffRow, texts: &Texts) -> Self {
-        let words = |id: ContentId| texts.get(id).map(str::to_owned);
+        let words = |id: ContentId| texts.get(id).whole().map(str::to_owned);
         Self {
             number: row.number,
             id: row.id.0,
@@ -108,6 +112,7 @@ impl Row {
             acknowledgement: row.acknowledgement.and_then(words),
             approved_by: row.approved_by.as_ref().map(ToString::to_string),
             warnings: row.warnings.clone(),
+            damaged: damaged(row, texts).map(str::to_owned).collect(),
             created_at: row.created_at,
             accepted_at: row.accepted_at,
             ended_at: row.ended_at,
@@ -118,8 +123,12 @@ impl Row {
 impl Handoff {
     pub(in crate::v1) async fn of(app: &App, row: &HandoffRow) -> Result<Self, EngineError> {
         let texts = app.engine.texts_of(std::slice::from_ref(row)).await?;
-        let package = row.package.and_then(|it| texts.get(it)).and_then(raw_json);
-        Ok(Self { row: Row::new(row, &texts), package })
+        Ok(Self::new(row, &texts))
+    }
+
+    pub(in crate::v1) fn new(row: &HandoffRow, texts: &Texts) -> Self {
+        let package = row.package.and_then(|it| texts.get(it).whole()).and_then(raw_json);
+        Self { row: Row::new(row, texts), package }
     }
 }
 
@@ -129,6 +138,18 @@ pub(in crate::v1) async fn rows(
 ) -> Result<Vec<Row>, EngineError> {
     let texts = app.engine.words_of(handoffs).await?;
     Ok(handoffs.iter().map(|it| Row::new(it, &texts)).collect())
+}
+
+/// The members of a handoff whose texts are damaged.
+fn damaged<'a>(row: &'a HandoffRow, texts: &'a Texts) -> impl Iterator<Item = &'static str> + 'a {
+    let members = [
+        ("reason", Some(row.reason)),
+        ("endedReason", row.ended_reason),
+        ("acknowledgement", row.acknowledgement),
+        ("package", row.package),
+    ];
+    let is_damaged = |id: Option<ContentId>| id.is_some_and(|it| texts.get(it).is_damaged());
+    members.into_iter().filter(move |(_, id)| is_damaged(*id)).map(|(name, _)| name)
 }
 
 /// A no, with the handoff in question as this API shows it.

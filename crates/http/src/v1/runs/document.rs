@@ -1,7 +1,8 @@
 //! A run as this API shows it: above all, where the baton is.
 
 use baton_core::run::{Baton, State};
-use baton_engine::EngineError;
+use baton_core::workflow::Place;
+use baton_engine::{EngineError, PassedGate};
 use baton_store::RunRow;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -51,6 +52,66 @@ pub struct Run {
     pub head: String,
     pub started_at: Timestamp,
     pub moved_at: Timestamp,
+}
+
+/// A run with the gates that its work has passed.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RunDetail {
+    #[serde(flatten)]
+    pub run: Run,
+    /// In the order in which it did; without those that it went back before. Left out where there are
+    /// none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub passed_gates: Vec<PassedGateDocument>,
+}
+
+/// A gate that the work of a run has passed.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = PassedGate)]
+pub struct PassedGateDocument {
+    /// What the workflow calls it.
+    pub name: String,
+    /// The step that the gate stands behind; null where it stands at the start.
+    pub from_step: Option<String>,
+    /// The step that the gate leads to; null where it leads to the end.
+    pub to_step: Option<String>,
+    /// `answered` by a person, `checks` that all passed, `waived` by an operator or with the answer
+    /// to another gate, or `carried`: before gates were recorded.
+    #[schema(example = "answered")]
+    pub how: String,
+    /// Who gave the command that the work went past it with.
+    pub by: String,
+    pub at: Timestamp,
+}
+
+impl RunDetail {
+    pub(in crate::v1) async fn of(app: &App, row: &RunRow) -> Result<Self, EngineError> {
+        let gates = app.engine.passed_gates(row).await?;
+        let passed_gates = gates.into_iter().map(PassedGateDocument::from).collect();
+        Ok(Self { run: Run::of(app, row).await?, passed_gates })
+    }
+}
+
+impl From<PassedGate> for PassedGateDocument {
+    fn from(it: PassedGate) -> Self {
+        Self {
+            name: it.name,
+            from_step: step(&it.gate.from),
+            to_step: step(&it.gate.to),
+            how: it.how.name().to_owned(),
+            by: it.by.to_string(),
+            at: it.at,
+        }
+    }
+}
+
+fn step(place: &Place) -> Option<String> {
+    match place {
+        Place::Step(step) => Some(step.to_string()),
+        Place::Orchestrator | Place::Human | Place::Delegate(_) => None,
+    }
 }
 
 impl Run {

@@ -1,0 +1,101 @@
+//! The gates that the work of a run has passed: which, how, by whom and when.
+//!
+//! What counts as passed is decided by the rules alone: the log is followed with them, and what
+//! they add to the run's record of gates is told with the event that added it.
+
+use baton_core::event::{Event, evolve, replay};
+use baton_core::gate::GateEdge;
+use baton_core::names::Principal;
+use baton_core::run::Run;
+use baton_store::{EventFilter, Position, RunRow, StoreError};
+use baton_wire::event;
+use jiff::Timestamp;
+
+use crate::{Engine, EngineError};
+
+/// A gate that work has passed and not gone back before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PassedGate {
+    pub gate: GateEdge,
+    /// What the workflow calls it.
+    pub name: String,
+    pub how: GateWay,
+    /// Who gave the command: the person that answered or waived it, or the sender of the last check.
+    pub by: Principal,
+    pub at: Timestamp,
+}
+
+/// How work came past a gate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GateWay {
+    Answered,
+    Checks,
+    Waived,
+    /// Before gates were recorded.
+    Carried,
+}
+
+impl GateWay {
+    pub fn name(self) -> &'static str {
+        match self {
+            GateWay::Answered => "answered",
+            GateWay::Checks => "checks",
+            GateWay::Waived => "waived",
+            GateWay::Carried => "carried",
+        }
+    }
+
+    fn of(event: &Event) -> Self {
+        if let Event::GateWaived { .. } = event {
+            Self::Waived
+        } else if let Event::GatePassed { .. } = event {
+            Self::Checks
+        } else if let Event::GateCarried { .. } = event {
+            Self::Carried
+        } else {
+            Self::Answered
+        }
+    }
+}
+
+impl Engine {
+    /// The gates that the work of a run has passed, in the order in which it did. One that it has to
+    /// pass again, because it went back before it, is not among them.
+    pub async fn passed_gates(&self, row: &RunRow) -> Result<Vec<PassedGate>, EngineError> {
+        let workflow = self.workflow_of(row).await?;
+        if !workflow.graph().has_gates() {
+            return Ok(Vec::new());
+        }
+        let name = |gate: &GateEdge| {
+            let edge = workflow.edge_between(&gate.from, &gate.to, gate.on);
+            edge.and_then(|it| it.gate.as_ref()).map_or_else(String::new, |it| it.name.clone())
+        };
+        let id = row.run.id;
+        let filter = EventFilter { after: Position::START, run: Some(id), limit: 0 };
+        let mut run: Option<Run> = None;
+        let mut passed: Vec<PassedGate> = Vec::new();
+        for stored in self.store.events(&filter).await? {
+            let event = event::decode(&stored.body)
+                .map_err(|error| StoreError::Damaged { what: format!("an event: {error}") })?;
+            let before = run.as_ref().map(gates_of).unwrap_or_default();
+            match &mut run {
+                Some(run) => evolve(run, &event, stored.at),
+                None => run = replay(id, [(event.clone(), stored.at)]),
+            }
+            if let Event::GateLost { gates } = &event {
+                passed.retain(|it| !gates.contains(&it.gate));
+            }
+            let after = run.as_ref().map(gates_of).unwrap_or_default();
+            for gate in after.into_iter().filter(|it| !before.contains(it)) {
+                let (name, how) = (name(&gate), GateWay::of(&event));
+                let (by, at) = (stored.by.clone(), stored.at);
+                passed.push(PassedGate { gate, name, how, by, at });
+            }
+        }
+        Ok(passed)
+    }
+}
+
+fn gates_of(run: &Run) -> Vec<GateEdge> {
+    run.passed().map(<[GateEdge]>::to_vec).unwrap_or_default()
+}

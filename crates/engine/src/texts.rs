@@ -1,0 +1,288 @@
+//! The one way to the texts of a run. Each is compared with the hash that the log names it by
+//! before anything is made of it: a changed text is never shown, sent or copied as if it were whole.
+//!
+//! Two readers need two answers. What is made of several texts at once (a prompt, an archive file,
+//! one handoff) takes [`WholeTexts`], which fails on the first damaged one. A list takes [`Texts`],
+//! which says of each text how it is, so that one damaged text does not hide all the others.
+
+use std::collections::HashMap;
+
+use baton_core::content::{Content, ContentId};
+use baton_core::run::RunId;
+use baton_store::{EventFilter, HandoffFilter, HandoffRow, Position, RunRef, StoreError};
+use baton_wire::event;
+
+use crate::history::named;
+use crate::{Engine, EngineError};
+
+/// Stands in the place of a damaged text on a page or in a table.
+pub const DAMAGED_TEXT: &str =
+    "(damaged: `baton verify` says what, `baton recover` saves what is whole)";
+
+/// Texts by name, each as it was found.
+#[derive(Default)]
+pub struct Texts {
+    whole: HashMap<ContentId, Content>,
+    damaged: HashMap<ContentId, TextDamage>,
+}
+
+/// A text as it was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Text<'a> {
+    Whole(&'a str),
+    /// Redacted, or lost on record since the data was recovered from damage.
+    Gone,
+    Damaged,
+}
+
+/// Texts by name, none of them damaged.
+#[derive(Default)]
+pub struct WholeTexts(HashMap<ContentId, Content>);
+
+/// What is wrong with a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum TextDamage {
+    Changed,
+    Unreadable,
+    Absent,
+}
+
+impl Texts {
+    pub fn get(&self, id: ContentId) -> Text<'_> {
+        if self.damaged.contains_key(&id) {
+            return Text::Damaged;
+        }
+        self.whole.get(&id).map_or(Text::Gone, |it| Text::Whole(&it.text))
+    }
+
+    /// None where it is gone or damaged, for a reader that says elsewhere which of them.
+    pub(crate) fn content(&self, id: ContentId) -> Option<&Content> {
+        self.whole.get(&id)
+    }
+}
+
+impl<'a> Text<'a> {
+    /// None where it is gone or damaged, for a document that says which in a member of its own.
+    pub fn whole(self) -> Option<&'a str> {
+        match self {
+            Text::Whole(text) => Some(text),
+            Text::Gone | Text::Damaged => None,
+        }
+    }
+
+    pub fn is_damaged(self) -> bool {
+        self == Text::Damaged
+    }
+}
+
+impl WholeTexts {
+    /// None where it was redacted, or lost on record.
+    pub fn get(&self, id: ContentId) -> Option<&str> {
+        self.content(id).map(|it| it.text.as_ref())
+    }
+
+    pub fn content(&self, id: ContentId) -> Option<&Content> {
+        self.0.get(&id)
+    }
+
+    /// As after a redaction of everything.
+    #[cfg(test)]
+    pub(crate) fn forget(&mut self) {
+        self.0.clear();
+    }
+}
+
+impl From<WholeTexts> for Texts {
+    fn from(texts: WholeTexts) -> Self {
+        Self { whole: texts.0, damaged: HashMap::new() }
+    }
+}
+
+impl TextDamage {
+    fn name(self) -> &'static str {
+        match self {
+            TextDamage::Changed => "is not the one that was written",
+            TextDamage::Unreadable => "cannot be read",
+            TextDamage::Absent => "is not there",
+        }
+    }
+}
+
+impl Engine {
+    /// The texts of handoffs: the package, the reason, why it ended, what its receiver said.
+    pub async fn texts_of(&self, rows: &[HandoffRow]) -> Result<Texts, EngineError> {
+        self.texts_by_run(rows, |row| all_of(row).map(|(_, id)| id).collect()).await
+    }
+
+    /// As [`Engine::texts_of`], without the packages: they may be large, and a list needs none.
+    pub async fn words_of(&self, rows: &[HandoffRow]) -> Result<Texts, EngineError> {
+        self.texts_by_run(rows, |row| words_of(row).map(|(_, id)| id).collect()).await
+    }
+
+    /// Only the packages of handoffs.
+    pub async fn packages_of(&self, rows: &[HandoffRow]) -> Result<Texts, EngineError> {
+        self.texts_by_run(rows, |row| row.package.into_iter().collect()).await
+    }
+
+    /// All texts of one handoff, or that one of them is damaged.
+    pub async fn whole_texts_of(&self, row: &HandoffRow) -> Result<WholeTexts, EngineError> {
+        self.whole_texts(row.run, all_of(row).map(|(_, id)| id)).await
+    }
+
+    /// Texts of a run, or that one of them is damaged.
+    pub(crate) async fn whole_texts(
+        &self,
+        run: RunId,
+        ids: impl IntoIterator<Item = ContentId>,
+    ) -> Result<WholeTexts, EngineError> {
+        let Texts { whole, damaged } = self.texts(run, ids).await?;
+        match damaged.into_iter().min_by_key(|(id, _)| *id) {
+            None => Ok(WholeTexts(whole)),
+            Some((id, damage)) => Err(self.damaged_text(run, id, damage).await),
+        }
+    }
+
+    /// Texts of a run, each as it is found.
+    pub(crate) async fn texts(
+        &self,
+        run: RunId,
+        ids: impl IntoIterator<Item = ContentId>,
+    ) -> Result<Texts, EngineError> {
+        let mut texts = Texts::default();
+        let mut ids: Vec<ContentId> = ids.into_iter().collect();
+        // What is remembered was just written, or was checked when it was read.
+        ids.retain(|id| match self.cache.text(*id) {
+            Some(content) => {
+                texts.whole.insert(*id, content);
+                false
+            }
+            None => true,
+        });
+        ids.sort_unstable();
+        ids.dedup();
+        if !ids.is_empty() {
+            self.read_texts(run, &ids, &mut texts).await?;
+        }
+        Ok(texts)
+    }
+
+    async fn texts_by_run(
+        &self,
+        rows: &[HandoffRow],
+        ids: impl Fn(&HandoffRow) -> Vec<ContentId>,
+    ) -> Result<Texts, EngineError> {
+        let mut by_run: HashMap<RunId, Vec<ContentId>> = HashMap::new();
+        for row in rows {
+            by_run.entry(row.run).or_default().extend(ids(row));
+        }
+        let mut texts = Texts::default();
+        for (run, ids) in by_run {
+            let Texts { whole, damaged } = self.texts(run, ids).await?;
+            texts.whole.extend(whole);
+            texts.damaged.extend(damaged);
+        }
+        Ok(texts)
+    }
+
+    async fn read_texts(
+        &self,
+        run: RunId,
+        ids: &[ContentId],
+        texts: &mut Texts,
+    ) -> Result<(), StoreError> {
+        let mut found = Vec::with_capacity(ids.len());
+        match self.store.contents(run, ids).await {
+            Ok(stored) => found = stored,
+            // One row that does not read must not hide the others.
+            Err(StoreError::Damaged { .. }) => {
+                for id in ids {
+                    match self.store.contents(run, &[*id]).await {
+                        Ok(stored) => found.extend(stored),
+                        Err(StoreError::Damaged { .. }) => {
+                            texts.damaged.insert(*id, TextDamage::Unreadable);
+                        }
+                        Err(error) => return Err(error),
+                    }
+                }
+            }
+            Err(error) => return Err(error),
+        }
+        let mut whole = Vec::with_capacity(found.len());
+        for stored in found {
+            match stored.check() {
+                Ok(content) => whole.push(content),
+                Err(changed) => {
+                    texts.damaged.insert(changed.0, TextDamage::Changed);
+                }
+            }
+        }
+        self.cache.remember_texts(whole.iter().cloned());
+        texts.whole.extend(whole.into_iter().map(|it| (it.id, it)));
+        self.look_for_missing(run, ids, texts).await
+    }
+
+    /// A text is gone only where that is on record; otherwise its row was damaged or removed.
+    async fn look_for_missing(
+        &self,
+        run: RunId,
+        ids: &[ContentId],
+        texts: &mut Texts,
+    ) -> Result<(), StoreError> {
+        let is_missing = |id: &&ContentId| texts.get(**id) == Text::Gone;
+        let missing: Vec<ContentId> = ids.iter().filter(is_missing).copied().collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let lost = self.store.lost_texts(run).await?;
+        let damaged = missing.into_iter().filter(|it| !lost.contains(it));
+        texts.damaged.extend(damaged.map(|it| (it, TextDamage::Absent)));
+        Ok(())
+    }
+
+    /// Says which text it is: of which handoff of which run, and what of it.
+    async fn damaged_text(&self, run: RunId, id: ContentId, damage: TextDamage) -> EngineError {
+        let (run, text) = match self.name_of_text(run, id).await {
+            Ok(name) => name,
+            Err(error) => return error.into(),
+        };
+        let what = format!("run {run}: {text} {} (text {})", damage.name(), id.0);
+        StoreError::Damaged { what }.into()
+    }
+
+    async fn name_of_text(
+        &self,
+        run: RunId,
+        id: ContentId,
+    ) -> Result<(String, String), StoreError> {
+        let number = self.store.run(&RunRef::Id(run)).await?.map(|it| it.number.to_string());
+        let number = number.unwrap_or_else(|| run.to_string());
+        let filter = HandoffFilter { run: Some(run), ..HandoffFilter::default() };
+        for row in self.store.handoffs(&filter).await? {
+            if let Some((what, _)) = all_of(&row).find(|(_, it)| *it == id) {
+                return Ok((number, format!("the {what} of {}", row.no)));
+            }
+        }
+        let filter = EventFilter { after: Position::START, run: Some(run), limit: 0 };
+        for stored in self.store.events(&filter).await? {
+            let names = event::decode(&stored.body).map(|it| named(&it)).unwrap_or_default();
+            if names.iter().any(|(it, _)| *it == id) {
+                return Ok((number, format!("the text of `{}`", stored.name)));
+            }
+        }
+        Ok((number, "a text".to_owned()))
+    }
+}
+
+/// The texts of a handoff, and what each is called.
+fn all_of(row: &HandoffRow) -> impl Iterator<Item = (&'static str, ContentId)> {
+    row.package.map(|it| ("package", it)).into_iter().chain(words_of(row))
+}
+
+fn words_of(row: &HandoffRow) -> impl Iterator<Item = (&'static str, ContentId)> {
+    let words = [
+        ("reason", Some(row.reason)),
+        ("reason for the end", row.ended_reason),
+        ("acknowledgement", row.acknowledgement),
+    ];
+    words.into_iter().filter_map(|(what, id)| Some((what, id?)))
+}

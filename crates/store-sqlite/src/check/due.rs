@@ -1,0 +1,26 @@
+//! When a run has to be looked at: only one that is open has to, and the time is the one that was
+//! written. Whether it is early enough is what `baton_engine::verify_all` compares with the workflow.
+
+use rusqlite::Connection;
+
+use super::found::Found;
+use super::scan;
+use crate::due;
+
+const FROM: &str = "due.run_number, due.due_at, due.checksum, runs.id as run_id, runs.status
+    from due not indexed join runs on runs.number = due.run_number";
+
+pub(super) fn check(connection: &Connection, found: &mut Found) -> rusqlite::Result<()> {
+    scan::rows(connection, "due", FROM, found, |row, number, found| {
+        let run = due::read(row)?.run;
+        let expected = due::checksum(run, row.get("due_at")?);
+        if row.get::<_, Option<i64>>("checksum")? != Some(expected) {
+            found.in_row(number, "it is not as it was written");
+        }
+        let status: String = row.get("status")?;
+        if !["open", "paused"].contains(&status.as_str()) {
+            found.in_row(number, "its run is over, and has not to be looked at");
+        }
+        Ok(())
+    })
+}

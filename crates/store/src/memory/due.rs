@@ -1,0 +1,59 @@
+//! When runs have to be looked at.
+
+use baton_core::run::{HandoffNo, RunId};
+use jiff::Timestamp;
+
+use super::{Kept, at, filters};
+use crate::{DueChange, DueRow, LookAgain, RunSchedule};
+
+impl Kept {
+    pub(super) fn change_due(&mut self, number: u64, change: DueChange) {
+        match change {
+            DueChange::Keep => {}
+            DueChange::NoLaterThan(due) => {
+                let kept = self.due.entry(number).or_insert(due);
+                *kept = due.min(*kept);
+            }
+            DueChange::Clear => _ = self.due.remove(&number),
+        }
+    }
+
+    pub(super) fn due_runs(
+        &self,
+        due_by: Timestamp,
+        after: Option<&DueRow>,
+        limit: u32,
+    ) -> Vec<DueRow> {
+        let row = |(number, due): (&u64, &Timestamp)| {
+            let run = at(&self.runs, *number)?.run.id;
+            Some(DueRow { due: *due, number: *number, run })
+        };
+        let is_later =
+            |it: &DueRow| after.is_none_or(|after| (it.due, it.number) > (after.due, after.number));
+        let due = self.due.iter().filter_map(row).filter(|it| it.due <= due_by).filter(is_later);
+        let mut due: Vec<DueRow> = due.collect();
+        due.sort();
+        filters::page(due.iter(), limit)
+    }
+
+    pub(super) fn schedule(&self, run: RunId) -> RunSchedule {
+        let Some(number) = self.run_numbers.get(&run) else { return RunSchedule::default() };
+        let of_run = (*number, HandoffNo(0))..=(*number, HandoffNo(u32::MAX));
+        let timers = self.timers.range(of_run).map(|(_, it)| *it).collect();
+        RunSchedule { timers, due: self.due.get(number).copied() }
+    }
+
+    /// False where the run has moved, or is over.
+    pub(super) fn look_again(&mut self, it: &LookAgain) -> bool {
+        let Some(number) = self.run_numbers.get(&it.run).copied() else { return false };
+        let is_same = at(&self.runs, number).is_some_and(|row| row.version == it.version);
+        if !is_same || !self.due.contains_key(&number) {
+            return false;
+        }
+        match it.due {
+            Some(due) => _ = self.due.insert(number, due),
+            None => _ = self.due.remove(&number),
+        }
+        true
+    }
+}
