@@ -93,7 +93,9 @@ impl Source {
         } else if let Failure::Open(OpenError::NotOurs { .. }) = failure {
             "it is no database of Baton's".to_owned()
         } else if let Failure::Broken { what } = failure {
-            what
+            return Failure::Broken {
+                what: format!("`{}` cannot be restored: {what}", self.typed),
+            };
         } else {
             return failure;
         };
