@@ -26,7 +26,8 @@ use tempfile::TempDir;
 pub(crate) const DATABASE: &str = "baton.db";
 pub(crate) const LOG: &str = "baton.db-wal";
 pub(crate) const MARK: &str = "baton.mark";
-const FILES: [&str; 3] = [DATABASE, LOG, MARK];
+/// The mark first: it may not tell of more than the others have when they are copied.
+const FILES: [&str; 3] = [MARK, DATABASE, LOG];
 
 pub(crate) struct Wreckage {
     pub(crate) dir: TempDir,
@@ -73,7 +74,7 @@ impl Wreckage {
             engine.shutdown().await;
         }
         let left = tempfile::tempdir().unwrap();
-        copy(dir.path(), left.path());
+        copy_in_use(dir.path(), left.path());
         engine.shutdown().await;
         Self { dir: left, project, told }
     }
@@ -97,7 +98,7 @@ impl Wreckage {
         }
         let told = dump(store.as_ref()).await;
         let left = tempfile::tempdir().unwrap();
-        copy(dir.path(), left.path());
+        copy_in_use(dir.path(), left.path());
         engine.shutdown().await;
         Self { dir: left, project: tempfile::tempdir().unwrap(), told }
     }
@@ -161,6 +162,13 @@ pub(crate) fn bytes(dir: &Path) -> Vec<(PathBuf, Vec<u8>)> {
         .collect();
     files.sort();
     files
+}
+
+/// Copies a database that may be open: while another connection reads, the log is not cut.
+fn copy_in_use(from: &Path, to: &Path) {
+    let reader = rusqlite::Connection::open(from.join(DATABASE)).unwrap();
+    reader.execute_batch("begin; select count(*) from runs").unwrap();
+    copy(from, to);
 }
 
 pub(crate) fn copy(from: &Path, to: &Path) {

@@ -36,8 +36,6 @@ enum MarkedPart {
     Unknown,
     /// It has at least so many frames, and so many of them are in the database.
     Of { n_frames: usize, n_moved: usize },
-    /// It is older than the one that the mark speaks of, all of which is in the database.
-    Superseded,
     /// The one that the mark speaks of is needed, and is not there.
     Gone,
 }
@@ -52,14 +50,10 @@ impl Pages {
             let is_needed = matches!(marked, MarkedLog::Needed(_));
             return if is_needed { SuspectPages::any() } else { SuspectPages::default() };
         };
-        let (n_frames, n_moved) = match (marked_part(marked, log.salts), kind) {
-            (MarkedPart::Superseded, ImageKind::DatabaseAlone) => return SuspectPages::default(),
-            // Its pages are older than those of the database.
-            (MarkedPart::Superseded, ImageKind::ProvenLog) | (MarkedPart::Gone, _) => {
-                return SuspectPages::any();
-            }
-            (MarkedPart::Of { n_frames, n_moved }, _) => (n_frames, n_moved),
-            (MarkedPart::Unknown, _) => (0, 0),
+        let (n_frames, n_moved) = match marked_part(marked, log.salts) {
+            MarkedPart::Gone => return SuspectPages::any(),
+            MarkedPart::Of { n_frames, n_moved } => (n_frames, n_moved),
+            MarkedPart::Unknown => (0, 0),
         };
         let n_needed = log.n_claimed().max(n_frames);
         let mut lost = lost_frames(log, kind, n_needed);
@@ -145,16 +139,11 @@ fn marked_part(marked: MarkedLog, salts: Salts) -> MarkedPart {
         MarkedLog::Moved(part) if part.salts == salts => {
             MarkedPart::Of { n_frames: n_frames(part), n_moved: n_frames(part) }
         }
-        MarkedLog::Needed(part) if is_older(salts, part.salts) => MarkedPart::Gone,
-        MarkedLog::Moved(part) if is_older(salts, part.salts) => MarkedPart::Superseded,
-        // A log begins anew once all of it is in the database.
-        MarkedLog::Needed(_) | MarkedLog::Moved(_) => MarkedPart::Unknown,
+        // A log begins anew only once a mark says that all of it was moved. Which of two logs is the
+        // newer one, their salts do not tell: those of a new file are random.
+        MarkedLog::Needed(_) => MarkedPart::Gone,
+        MarkedLog::Moved(_) => MarkedPart::Unknown,
     }
-}
-
-/// The first salt counts the logs of a database.
-fn is_older(one: Salts, other: Salts) -> bool {
-    one.0 != other.0 && other.0.wrapping_sub(one.0) < 1 << 31
 }
 
 /// The frames up to `n_needed` that are not in the image and that no later one in it replaces, each
