@@ -97,7 +97,7 @@ async fn a_column_that_its_text_denies_is_reported() {
         connection.execute(&format!("{edit} where {key} = 1"), []).unwrap();
         drop(connection);
         let store = SqliteStore::open(dir.path()).unwrap();
-        assert_eq!(store.check().await.unwrap(), [expected], "{edit}");
+        assert_eq!(store.check().await.unwrap().problems, [expected], "{edit}");
     }
 }
 
@@ -108,7 +108,7 @@ async fn a_run_that_waits_and_is_not_listed_so_is_reported() {
     connection.execute("insert into waiting values (7)", []).unwrap();
     drop(connection);
     let store = SqliteStore::open(dir.path()).unwrap();
-    let problems = store.check().await.unwrap();
+    let problems = store.check().await.unwrap().problems;
     assert_eq!(problems, ["run 7 has a `waiting` that its state denies"]);
 }
 
@@ -121,7 +121,7 @@ async fn a_row_that_refers_to_nothing_is_reported() {
         .unwrap();
     drop(connection);
     let store = SqliteStore::open(dir.path()).unwrap();
-    let problems = store.check().await.unwrap();
+    let problems = store.check().await.unwrap().problems;
     let expected = "row 1 of `handoffs` refers to what is not there";
     assert!(problems.iter().any(|it| it == expected), "{problems:?}");
 }
@@ -147,7 +147,7 @@ fn with_file(bytes: &[u8]) -> tempfile::TempDir {
 async fn is_found_out(bytes: &[u8]) -> bool {
     let dir = with_file(bytes);
     let Ok(store) = opened(dir.path()) else { return true };
-    let problems = store.check().await.unwrap();
+    let problems = store.check().await.unwrap().problems;
     let all = EventFilter { after: Position::START, run: None, limit: 0 };
     let errors = [
         store.runs(&RunFilter::default()).await.err(),
