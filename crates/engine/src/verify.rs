@@ -239,3 +239,18 @@ async fn check_workflow(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_problem_is_counted_and_the_first_are_named() {
+        let mut verified = Verified::default();
+        let problems = vec!["a row".to_owned(), "999 more problems".to_owned()];
+        verified.extend_with(StoreCheck { problems, n_problems: 1000 });
+        verified.extend((0..300).map(|n| format!("problem {n}")));
+        assert_eq!((verified.problems.len(), verified.n_more), (200, 102));
+        assert_eq!(verified.n_problems, 1300);
+    }
+}

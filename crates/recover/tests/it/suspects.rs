@@ -82,4 +82,5 @@ async fn a_log_whose_end_is_lost_leaves_no_complete_image() {
     change(copied.path(), LOG, |it| it[at] ^= 4);
     let it = recovered(copied.path()).await;
     assert_eq!(it.report.method, RecoveryMethod::Rows, "{:#?}", it.report.lines());
+    assert!(!it.report.is_complete(), "{:#?}", it.report.lines());
 }

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use baton_store::{
-    EventFilter, HandoffFilter, Position, RunFilter, Store as _, StoreError, StoryFilter,
+    EventFilter, HandoffFilter, Position, RunFilter, Store as _, StoreCheck, StoreError,
+    StoryFilter,
 };
 use baton_store_tests::sample::*;
 
@@ -110,6 +111,22 @@ async fn a_run_that_waits_and_is_not_listed_so_is_reported() {
     let store = SqliteStore::open(dir.path()).unwrap();
     let problems = store.check().await.unwrap().problems;
     assert_eq!(problems, ["run 7 has a `waiting` that its state denies"]);
+}
+
+#[tokio::test]
+async fn problems_that_are_not_named_are_counted() {
+    let dir = with_file(&a_file().await);
+    let connection = crate::connect::writing(&dir.path().join(FILE)).unwrap();
+    let forge =
+        "with recursive many (n) as (select 1 union all select n + 1 from many where n < 30)
+                 insert into cursors (projector, position, checksum)
+                 select 'forged-' || n, 1, 0 from many";
+    connection.execute(forge, []).unwrap();
+    drop(connection);
+    let store = SqliteStore::open(dir.path()).unwrap();
+    let StoreCheck { problems, n_problems } = store.check().await.unwrap();
+    assert_eq!((problems.len(), n_problems), (11, 30), "{problems:?}");
+    assert_eq!(problems[10], "`cursors`: 20 more problems");
 }
 
 #[tokio::test]

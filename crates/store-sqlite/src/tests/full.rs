@@ -8,6 +8,7 @@ use baton_store_tests::dump;
 use baton_store_tests::sample::*;
 use rusqlite::Connection;
 
+use super::lost::until;
 use crate::error::to_store;
 use crate::{FILE, OpenError, SqliteStore};
 
@@ -30,9 +31,7 @@ async fn a_full_disk_is_named_and_room_is_enough() {
     assert_eq!(dump(&store).await, before);
     set_most_pages(&store, 1_000_000).await;
     put(&store, &large).await;
-    while store.write_fault().is_some() {
-        std::thread::yield_now();
-    }
+    until(&store, || store.write_fault().is_none());
 }
 
 /// `max_page_count` makes SQLite say what it says on a full disk.
