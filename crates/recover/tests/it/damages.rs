@@ -125,7 +125,8 @@ fn n_events_of_sqlite(dir: &Path) -> u64 {
     let opened = tempfile::tempdir().unwrap();
     copy(dir, opened.path());
     let connection = rusqlite::Connection::open(opened.path().join(DATABASE)).unwrap();
-    connection.query_row("select count(*) from events", [], |row| row.get(0)).unwrap()
+    let sql = "select count(*) from events";
+    connection.query_row(sql, [], |row| row.get::<_, u32>(0)).unwrap().into()
 }
 
 #[tokio::test]
