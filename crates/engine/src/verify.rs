@@ -206,7 +206,7 @@ fn check_timers(row: &RunRow, stored: &[TimerRow], verified: &mut Verified) {
         |it: &TimerRow| told.iter().any(|(no, timer)| *no == it.no && timer.is(it.what, it.due));
     let n_told = stored.iter().filter(|it| is_told(it)).count();
     if (n_told, n_told) != (stored.len(), told.len()) {
-        verified.in_run(row.number, "what has to happen at a time is not what its events tell");
+        verified.in_run(row.number, "its timers differ from what its events require");
     }
 }
 

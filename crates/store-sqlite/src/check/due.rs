@@ -19,7 +19,7 @@ pub(super) fn check(connection: &Connection, found: &mut Found) -> rusqlite::Res
         }
         let status: String = row.get("status")?;
         if !["open", "paused"].contains(&status.as_str()) {
-            found.in_row(number, "its run is over, and has not to be looked at");
+            found.in_row(number, "it belongs to a finished run");
         }
         Ok(())
     })

@@ -22,7 +22,7 @@ pub(super) fn check(connection: &Connection, found: &mut Found) -> rusqlite::Res
             return Ok(());
         };
         for column in denied(row, &run)? {
-            found.add(format!("run {number} has a `{column}` that its state denies"));
+            found.add(format!("run {number}: `{column}` differs from its state"));
         }
         // What reads the same and is written otherwise was not written by Baton.
         if row.get_ref("state")?.as_str().ok() != Some(encode_run(&run).as_str()) {
