@@ -4,7 +4,7 @@
 use baton_engine::{Verified, verify_all};
 use baton_files::{Dir, Staging};
 use baton_store::{Store as _, StoreError};
-use baton_store_sqlite::{Beside, Interrupted, MarkFound, OpenError, STAGING_PREFIX, SqliteStore};
+use baton_store_sqlite::{Beside, Interrupted, MarkState, OpenError, STAGING_PREFIX, SqliteStore};
 
 use crate::api::{Holder, Server, holder};
 use crate::archive;
@@ -90,9 +90,9 @@ async fn verify_unserved(project: &Project, data: &Dir) -> Result<Verified, Fail
     let verified = async {
         let mut verified = verify_all(&store).await?;
         let ahead = archive::ahead_of(project, &store).await?;
-        match store.mark_found() {
-            MarkFound::Unreadable | MarkFound::Lost => verified.extend(ahead),
-            MarkFound::Whole => {
+        match store.mark_state() {
+            MarkState::Unreadable | MarkState::Missing => verified.extend(ahead),
+            MarkState::Present | MarkState::NeverWritten => {
                 for line in ahead {
                     let line = show::visible(&line);
                     show::note(&format!("{} {line}", show::warn("the archive knows more:")));

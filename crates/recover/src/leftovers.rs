@@ -7,7 +7,7 @@ use baton_core::content::Content;
 use baton_core::document::Node;
 use baton_engine::texts_named_by;
 use baton_files::{Dir, FileError, FileHandle, Mode};
-use baton_store_sqlite::{Hold, SalvagedEvent};
+use baton_store_sqlite::{SalvageDatabase, SalvagedEvent};
 use baton_wire::{event, json};
 
 use crate::{LEFTOVERS, RecoverError};
@@ -27,7 +27,7 @@ impl Leftovers {
     /// Keeps events of a run, and the texts that they name.
     pub(crate) fn keep(
         &mut self,
-        hold: &Hold,
+        salvaged: &SalvageDatabase,
         run_number: u64,
         events: &[SalvagedEvent],
     ) -> Result<(), RecoverError> {
@@ -35,7 +35,7 @@ impl Leftovers {
             self.line(&event_line(run_number, it))?;
             let Ok(event) = event::decode(&it.body) else { continue };
             for id in texts_named_by(&event) {
-                if let Some(content) = hold.content(id)? {
+                if let Some(content) = salvaged.content(id)? {
                     self.line(&text_line(run_number, &content))?;
                 }
             }

@@ -60,12 +60,12 @@ pub struct MissingPart {
     pub n_known: u64,
     /// Handoffs that are not there, or of which something is missing.
     pub handoffs: Vec<HandoffNo>,
-    pub why: Incomplete,
+    pub why: MissingReason,
 }
 
 /// Why not all of a run is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Incomplete {
+pub enum MissingReason {
     /// An event is in no file any more, so nothing behind it can be proven.
     EventsLost,
     /// Nothing says which run its events are of.
@@ -258,20 +258,20 @@ impl MissingPart {
     }
 }
 
-impl Incomplete {
+impl MissingReason {
     fn words(self) -> &'static str {
         match self {
-            Incomplete::EventsLost => "an event is in no file any more",
-            Incomplete::IdLost => {
+            MissingReason::EventsLost => "an event is in no file any more",
+            MissingReason::IdLost => {
                 "no file tells the id of the run, without which nothing proves it"
             }
-            Incomplete::StartChanged => "its first event is not as it was written",
-            Incomplete::WorkflowLost => "the workflow that it began with is in no file any more",
-            Incomplete::NumberTaken => "another run has its number",
-            Incomplete::SecondOpenRun => {
+            MissingReason::StartChanged => "its first event is not as it was written",
+            MissingReason::WorkflowLost => "the workflow that it began with is in no file any more",
+            MissingReason::NumberTaken => "another run has its number",
+            MissingReason::SecondOpenRun => {
                 "its end is lost, and with another open run its story would have two"
             }
-            Incomplete::Unsound => "what its events tell does not verify",
+            MissingReason::Unsound => "what its events tell does not verify",
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::convert::Infallible;
 
-use baton_store_sqlite::{LastMark, SalvagedRow, Wreck};
+use baton_store_sqlite::{DamagedFiles, LastMark, SalvagedRow};
 use uuid::Uuid;
 
 use crate::archived::{ArchiveFolders, ArchivedHead};
@@ -34,7 +34,7 @@ impl Positions {
 
 /// What the files are known to have, before anything is proven.
 #[derive(Debug, Default)]
-pub(crate) struct Surveyed {
+pub(crate) struct Survey {
     pub(crate) positions: Positions,
     /// By the mark, else by the database, else by the archive.
     pub(crate) project: Option<Uuid>,
@@ -42,16 +42,16 @@ pub(crate) struct Surveyed {
     pub(crate) sessions: Vec<ArchivedHead>,
 }
 
-impl Surveyed {
-    pub(crate) fn survey(
+impl Survey {
+    pub(crate) fn take(
         job: &RecoverJob<'_>,
-        wreck: Option<&mut Wreck>,
+        damaged: Option<&mut DamagedFiles>,
         mark: Option<&LastMark>,
     ) -> Result<Self, RecoverError> {
         let mut found = Self::default();
         let mut projects = BTreeSet::new();
-        if let Some(wreck) = wreck {
-            let surveyed = wreck.each_row(|row, _| {
+        if let Some(damaged) = damaged {
+            let surveyed = damaged.each_row(|row, _| {
                 if let SalvagedRow::Event { event, .. } = &row {
                     found.positions.insert(event.position.0);
                 } else if let SalvagedRow::Identity { project, .. } = &row {

@@ -50,7 +50,7 @@ impl SqliteStore {
         let open = if judgement.is_unclean { connect::reading } else { connect::reading_frozen };
         let mut connection = open(&path)?;
         judge::judge_contents(&connection, &path, &judgement)?;
-        let mark = judge::mark_found(&connection, &judgement).map_err(to_open(&path))?;
+        let mark = judge::mark_state(&connection, &judgement).map_err(to_open(&path))?;
         migrate::migrate(&mut connection, &path, migrate::MIGRATIONS)?;
         let readers = Readers::open_with(|| open(&path))?;
         let guard = Arc::new(WriteGuard::of(dir.again()?, path.parent().unwrap_or(&path)));
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
     use crate::judge::WAL_FILE;
     use crate::mark::MARK_FILE;
-    use crate::{FILE, MarkFound};
+    use crate::{FILE, MarkState};
 
     const FILES: [&str; 3] = [FILE, WAL_FILE, MARK_FILE];
 
@@ -91,7 +91,7 @@ mod tests {
         let dir = Dir::open(left.path()).unwrap();
         let store = SqliteStore::open_to_read(&dir).unwrap();
         assert!(store.was_left_open());
-        assert_eq!(store.mark_found(), MarkFound::Whole);
+        assert_eq!(store.mark_state(), MarkState::Present);
         assert_eq!(dump(&store).await, told);
         assert!(store.begin_epoch().await.is_err(), "nothing can be written");
         store.close().await;
@@ -102,19 +102,19 @@ mod tests {
     async fn that_the_mark_is_lost_or_damaged_is_known() {
         let here = tempfile::tempdir().unwrap();
         let store = SqliteStore::open(here.path()).unwrap();
-        assert_eq!(store.mark_found(), MarkFound::Whole, "a new database never had one");
+        assert_eq!(store.mark_state(), MarkState::NeverWritten);
         for append in sample::tale(1, "s1") {
             store.append(append.into()).await.unwrap();
         }
         store.close().await;
         fs::write(here.path().join(MARK_FILE), "baton mark 1\n").unwrap();
         let store = SqliteStore::open(here.path()).unwrap();
-        assert_eq!(store.mark_found(), MarkFound::Unreadable);
+        assert_eq!(store.mark_state(), MarkState::Unreadable);
         store.close().await;
         fs::remove_file(here.path().join(MARK_FILE)).unwrap();
         let store = SqliteStore::open(here.path()).unwrap();
-        assert_eq!(store.mark_found(), MarkFound::Lost);
+        assert_eq!(store.mark_state(), MarkState::Missing);
         store.close().await;
-        assert_eq!(SqliteStore::open(here.path()).unwrap().mark_found(), MarkFound::Whole);
+        assert_eq!(SqliteStore::open(here.path()).unwrap().mark_state(), MarkState::Present);
     }
 }

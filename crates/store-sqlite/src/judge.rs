@@ -15,7 +15,7 @@ use rusqlite::{Connection, OptionalExtension as _};
 
 use self::header::DatabaseHeader;
 use crate::error::{Damage, OpenError, to_open};
-use crate::mark::{LogPart, MarkFound, MarkNumber, MarkedLog, StoredMark};
+use crate::mark::{LogPart, MarkNumber, MarkState, MarkedLog, StoredMark};
 use crate::wal::{Frames, Wal};
 use crate::{FILE, check, identity};
 
@@ -155,16 +155,16 @@ pub(crate) fn judge_contents(
 }
 
 /// What there was of the mark: a database that was ever marked has a number above 0.
-pub(crate) fn mark_found(
+pub(crate) fn mark_state(
     connection: &Connection,
     judgement: &Judgement,
-) -> rusqlite::Result<MarkFound> {
+) -> rusqlite::Result<MarkState> {
     Ok(match judgement.mark {
-        StoredMark::Mark(_) => MarkFound::Whole,
-        StoredMark::Unreadable => MarkFound::Unreadable,
+        StoredMark::Mark(_) => MarkState::Present,
+        StoredMark::Unreadable => MarkState::Unreadable,
         StoredMark::None => match found_identity(connection)? {
-            Some((_, MarkNumber(1..))) => MarkFound::Lost,
-            Some((_, MarkNumber(0))) | None => MarkFound::Whole,
+            Some((_, MarkNumber(1..))) => MarkState::Missing,
+            Some((_, MarkNumber(0))) | None => MarkState::NeverWritten,
         },
     })
 }

@@ -17,6 +17,7 @@ mod connect;
 mod contents;
 mod cursors;
 mod data_loss;
+mod database_builder;
 mod definitions;
 mod due;
 mod error;
@@ -26,7 +27,6 @@ mod filesystem;
 mod frozen;
 mod handoffs;
 mod health;
-mod hold;
 mod identity;
 mod judge;
 mod lock;
@@ -43,11 +43,11 @@ mod rescue;
 mod room;
 mod runs;
 mod salvage;
+mod salvage_database;
 mod statistics;
 mod stories;
 mod story_log;
 mod timers;
-mod transplant;
 mod waiting;
 mod wal;
 mod watch;
@@ -84,19 +84,19 @@ use crate::writer::Writer;
 
 pub use beside::Beside;
 pub use data_loss::{CommandContext, DataOption};
+pub use database_builder::{DatabaseBuilder, RecoveredRun};
 pub use error::{Damage, OpenError, fault_of_io};
 pub use exchange::{
     ASIDE_PREFIX, ExchangeError, Interrupted, STAGING_PREFIX, exchange, finish_interrupted,
 };
-pub use hold::{HeldEvent, Hold, RunClue};
 pub use lock::{DataLock, LockError, read_note};
-pub use mark::MarkFound;
+pub use mark::MarkState;
 pub use rescue::{RESCUED_PREFIX, rescued_beside};
 pub use salvage::{
-    ImageKind, LastMark, SalvagedEvent, SalvagedRow, SuspectPages, Trust, UnprovenTable, Wreck,
-    is_as_new_as, is_readable, whole_tables,
+    DamagedFiles, ImageKind, LastMark, SalvagedEvent, SalvagedRow, SuspectPages, Trust,
+    UnprovenTable, is_as_new_as, is_readable, whole_tables,
 };
-pub use transplant::{Transplant, TransplantedRun};
+pub use salvage_database::{HeldEvent, RunClue, SalvageDatabase};
 
 /// The name of the database in its directory.
 pub const DATABASE_FILE: &str = FILE;
@@ -115,7 +115,7 @@ pub struct SqliteStore {
     writer: Writer,
     path: PathBuf,
     was_left_open: bool,
-    mark: MarkFound,
+    mark: MarkState,
     is_closing: Arc<AtomicBool>,
 }
 
@@ -136,14 +136,14 @@ impl SqliteStore {
         finish_interrupted(dir).map_err(OpenError::Interrupted)?;
         let path = filesystem::path_in(dir)?;
         let judgement = judge::judge_files(dir)?;
-        let mut mark = MarkFound::Whole;
+        let mut mark = MarkState::NeverWritten;
         if judgement.has_database {
             // Without a log, SQLite need not make files of its own to look.
             let look =
                 if judgement.is_unclean { connect::looking } else { connect::reading_frozen };
             let looking = look(&path)?;
             judge::judge_contents(&looking, &path, &judgement)?;
-            mark = judge::mark_found(&looking, &judgement).map_err(to_open(&path))?;
+            mark = judge::mark_state(&looking, &judgement).map_err(to_open(&path))?;
         }
         let mut connection = connect::writing(&path)?;
         migrate::migrate(&mut connection, &path, migrate::MIGRATIONS)?;
@@ -167,7 +167,7 @@ impl SqliteStore {
         writer: Writer,
         path: PathBuf,
     ) -> Self {
-        let (was_left_open, mark, is_closing) = (false, MarkFound::Whole, Arc::default());
+        let (was_left_open, mark, is_closing) = (false, MarkState::NeverWritten, Arc::default());
         Self { readers, guard, watcher, writer, path, was_left_open, mark, is_closing }
     }
 
@@ -178,7 +178,7 @@ impl SqliteStore {
     }
 
     /// What there was of the mark when the database was opened.
-    pub fn mark_found(&self) -> MarkFound {
+    pub fn mark_state(&self) -> MarkState {
         self.mark
     }
 

@@ -54,7 +54,7 @@ pub(crate) async fn restore(cli: &Cli, from: &Path, replace: bool) -> Result<(),
     let lock = lock(&data).await?;
     let data = lock.dir();
     finish_interrupted(data)?;
-    // What is said to be gone may be an empty file.
+    // An empty file counts as missing.
     if data.entry(DATABASE_FILE)?.is_some_and(|it| it.n_bytes > 0) && !replace {
         return Err(Failure::Conflict(format!(
             "`{}` has data already; `--replace` puts it aside",
@@ -84,8 +84,7 @@ async fn prove(dir: &Dir) -> Result<Verified, Failure> {
     sound(verify_copy(dir).await?)
 }
 
-/// What was heard of the data before must not be taken for what follows: the copy gets an epoch of
-/// its own.
+/// Subscribers must not resume from positions of the old data: the copy gets an epoch of its own.
 async fn prove_and_begin_epoch(dir: &Dir) -> Result<Verified, Failure> {
     let store = SqliteStore::open_in(dir).map_err(Failure::Open)?;
     let verified = match verify_all(&store).await {

@@ -32,7 +32,7 @@ const REPORT_JSON: &str = "report.json";
 
 pub(crate) async fn run(cli: &Cli, args: &Recover) -> Result<(), Failure> {
     let project = Project::of(cli)?;
-    // Also of a folder that was put aside: whoever has the data may be putting it back.
+    // Lock the data even for `--from`: a restore may be moving that folder.
     let lock = lock(&project.data_dir()?).await?;
     finish_interrupted(lock.dir())?;
     let parent = match &args.to {
@@ -45,7 +45,7 @@ pub(crate) async fn run(cli: &Cli, args: &Recover) -> Result<(), Failure> {
     let data = damaged(&path, &staging, lock.dir())?;
     let job = RecoverJob {
         from: &data,
-        workshop: staging.dir(),
+        scratch: staging.dir(),
         definitions: definitions(&project),
         archive: archive::folders(&project).map_err(files)?,
         now: SystemClock.now(),

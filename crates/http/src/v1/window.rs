@@ -41,9 +41,9 @@ pub(super) async fn runs(
     store: &dyn Store,
     filter: &RunFilter,
 ) -> Result<Found<RunRow>, EngineError> {
-    let are_of_any_status =
+    let has_status_index =
         filter.statuses.is_empty() || filter.statuses.iter().all(|it| it.is_open());
-    if filter.story.is_some() || (are_of_any_status && filter.workflow.is_none()) {
+    if filter.story.is_some() || (has_status_index && filter.workflow.is_none()) {
         return Ok(Found { rows: store.runs(filter).await?, given_up_at: None });
     }
     let newest = RunFilter { order: Order::NewestFirst, limit: 1, ..RunFilter::default() };

@@ -59,13 +59,13 @@ impl Pages {
         if database.is_none() && log.is_none() {
             return Ok(None);
         }
-        let said = database.as_mut().and_then(page_size_said);
+        let in_header = database.as_mut().and_then(page_size_in_header);
         let log = log.and_then(|mut bytes| {
-            let log = Log::read(&mut bytes, said.map_or(USUAL_PAGE, |it| it.0))?;
+            let log = Log::read(&mut bytes, in_header.map_or(USUAL_PAGE, |it| it.0))?;
             Some((bytes, log))
         });
         let of_log = log.as_ref().map(|(_, log)| log.page_size);
-        let (page_size, reserved) = said.unwrap_or((of_log.unwrap_or(USUAL_PAGE), 0));
+        let (page_size, reserved) = in_header.unwrap_or((of_log.unwrap_or(USUAL_PAGE), 0));
         let frames = log.iter().flat_map(|(_, log)| &log.frames);
         let last = frames.map(|it| (it.page, it.offset)).collect();
         let newest = HashMap::new();
@@ -240,7 +240,7 @@ struct Overlay {
 }
 
 /// The size of a page, and how much of its end is reserved, by the header of the database.
-fn page_size_said(bytes: &mut Bytes) -> Option<(usize, usize)> {
+fn page_size_in_header(bytes: &mut Bytes) -> Option<(usize, usize)> {
     let mut head = [0; 24];
     bytes.read_at(0, &mut head)?;
     let [high, low] = [*head.get(16)?, *head.get(17)?];
@@ -249,6 +249,6 @@ fn page_size_said(bytes: &mut Bytes) -> Option<(usize, usize)> {
         size => usize::from(size),
     };
     let reserved = usize::from(*head.get(20)?);
-    let is_said = head.starts_with(MAGIC) && size >= 512 && size.is_power_of_two();
-    (is_said && size - reserved >= 480).then_some((size, reserved))
+    let is_valid = head.starts_with(MAGIC) && size >= 512 && size.is_power_of_two();
+    (is_valid && size - reserved >= 480).then_some((size, reserved))
 }

@@ -24,14 +24,14 @@ const ROWS_A_BATCH: u64 = 100_000;
 
 /// A database in the making. What is not finished is not worth anything.
 #[derive(Debug)]
-pub struct Transplant {
+pub struct DatabaseBuilder {
     connection: Connection,
     n_rows: u64,
 }
 
 /// A run, with all that belongs to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TransplantedRun {
+pub struct RecoveredRun {
     pub row: RunRow,
     pub events: Vec<StoredEvent>,
     pub handoffs: Vec<HandoffRow>,
@@ -41,7 +41,7 @@ pub struct TransplantedRun {
     pub lost: Vec<ContentId>,
 }
 
-impl Transplant {
+impl DatabaseBuilder {
     /// Makes a new database in a folder that has none.
     pub fn begin(dir: &Dir) -> Result<Self, OpenError> {
         let path = dir.path().join(FILE);
@@ -75,7 +75,7 @@ impl Transplant {
     }
 
     /// Its definition is there already.
-    pub fn put_run(&mut self, it: &TransplantedRun) -> Result<(), StoreError> {
+    pub fn put_run(&mut self, it: &RecoveredRun) -> Result<(), StoreError> {
         let run_number = integer(it.row.number);
         runs::put(&self.connection, &it.row)?;
         for content in &it.contents {
