@@ -28,7 +28,7 @@ use crate::images::ImageSearch;
 use crate::soundness::{SoundSubset, Soundness};
 use crate::survey::Survey;
 
-pub use crate::archived::{AheadError, ArchiveFolders, SessionAhead};
+pub use crate::archived::{AheadError, OpenArchive, SessionAhead};
 pub use crate::error::RecoverError;
 pub use crate::report::{
     LostText, MissingPart, MissingReason, RecoveryMethod, RecoveryReport, SavedCounts,
@@ -50,7 +50,7 @@ pub struct RecoverJob<'a> {
     /// whether it is here.
     pub definitions: Vec<Definition>,
     /// The archive of the project, if it keeps one.
-    pub archive: Option<ArchiveFolders>,
+    pub archive: Option<OpenArchive>,
     pub now: Timestamp,
 }
 

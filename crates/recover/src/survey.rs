@@ -6,7 +6,7 @@ use std::convert::Infallible;
 use baton_store_sqlite::{DamagedFiles, LastMark, SalvagedRow};
 use uuid::Uuid;
 
-use crate::archived::{ArchiveFolders, ArchivedHead};
+use crate::archived::{ArchivedHead, OpenArchive};
 use crate::{RecoverError, RecoverJob};
 
 /// Positions of events, a bit each: there may be millions.
@@ -65,7 +65,7 @@ impl Survey {
             }
         }
         let only = if projects.len() == 1 { projects.pop_first() } else { None };
-        let of_archive = || job.archive.as_ref().and_then(ArchiveFolders::project);
+        let of_archive = || job.archive.as_ref().and_then(OpenArchive::project);
         found.project = mark.map(|it| it.identity.project).or(only).or_else(of_archive);
         if let (Some(archive), Some(project)) = (&job.archive, found.project) {
             found.sessions = archive.sessions_of(project)?;

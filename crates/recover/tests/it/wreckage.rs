@@ -15,7 +15,7 @@ use baton_engine::{
     Archive, Caller, Catalog, Engine, Entry, FixedClock, Key, Places, StartRun, verify_all,
 };
 use baton_files::{Dir, Mode};
-use baton_recover::{ArchiveFolders, RESULT, RecoverJob, RecoveryReport, recover};
+use baton_recover::{OpenArchive, RESULT, RecoverJob, RecoveryReport, recover};
 use baton_store::{Definition, HandoffRef, Store};
 use baton_store_sqlite::SqliteStore;
 use baton_store_tests::dump;
@@ -135,7 +135,7 @@ pub(crate) async fn recovered(from: &Path) -> Recovered {
 pub(crate) async fn recovered_with(from: &Path, project: Option<&Path>) -> Recovered {
     let folder = |path: &Path, name| Dir::open(&path.join(name)).ok();
     let archive = project
-        .map(|it| ArchiveFolders { sessions: folder(it, "sessions"), state: folder(it, "state") });
+        .map(|it| OpenArchive { sessions: folder(it, "sessions"), state: folder(it, "state") });
     let before = bytes(from);
     let scratch = tempfile::tempdir().unwrap();
     let job = RecoverJob {
