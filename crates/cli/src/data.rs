@@ -1,9 +1,9 @@
 //! The data itself, for what is done to the store rather than asked of the API: ours while nobody
 //! else has it, else read beside the server that does.
 
-use baton_engine::{Verified, verify_all};
+use baton_engine::{Verified, readable, verify_all};
 use baton_files::{Dir, Staging};
-use baton_store::{Store as _, StoreError};
+use baton_store::Store as _;
 use baton_store_sqlite::{Beside, Interrupted, MarkState, OpenError, STAGING_PREFIX, SqliteStore};
 
 use crate::api::{Holder, Server, holder};
@@ -111,20 +111,14 @@ async fn verify_unserved(project: &Project, data: &Dir) -> Result<Verified, Fail
 async fn verify_beside(store: &Beside, project: &Project) -> Result<Verified, Failure> {
     let problems = store.check().await?;
     let staging = staging_in(&project.data_dir()?)?;
-    let copied = match store.copy_into(staging.dir()).await {
+    let copied = match readable(store.copy_into(staging.dir()).await)? {
         Ok(()) => verify_copy(staging.dir()).await?,
         // What SQLite cannot copy is damaged; that is the answer, and no reason to give none.
-        Err(StoreError::Damaged { what }) => {
+        Err(what) => {
             let mut verified = Verified::default();
             verified.extend([what]);
             verified
         }
-        Err(
-            error @ (StoreError::Unavailable(_)
-            | StoreError::Unwritable(_)
-            | StoreError::Closed
-            | StoreError::Nul),
-        ) => return Err(error.into()),
     };
     let mut verified = Verified { problems: Vec::new(), ..copied };
     verified.extend(problems);

@@ -76,7 +76,7 @@ pub use crate::stories::story_package;
 pub use crate::sweeper::{Sweeper, Swept};
 pub use crate::texts::{DAMAGED_TEXT, Text, Texts, WholeTexts};
 pub use crate::timekeeper::{Ticked, Timekeeper};
-pub use crate::verify::{Verified, verify_all, verify_run};
+pub use crate::verify::{Verified, readable, verify_all, verify_run};
 pub use crate::workspace::Workspace;
 pub use baton_core::shell::shell_word;
 

@@ -13,9 +13,10 @@ use uuid::Uuid;
 
 use crate::columns::{integer, nanoseconds};
 use crate::error::{OpenError, to_open, to_store};
+use crate::run_lists::RunList;
 use crate::{
-    FILE, answers, blocked, connect, contents, definitions, due, events, handoffs, identity,
-    lost_numbers, migrate, outbox, outlines, runs, stories, timers, waiting,
+    FILE, answers, connect, contents, definitions, due, events, handoffs, identity, lost_numbers,
+    migrate, outbox, outlines, run_lists, runs, stories, timers,
 };
 
 /// After so many rows what is written is moved into the database: a log of all of it would be as
@@ -96,10 +97,12 @@ impl DatabaseBuilder {
             timers::change(&self.connection, it.row.run.id, run_number, &set)?;
         }
         if it.row.run.is_waiting() {
-            waiting::change(&self.connection, run_number, true).map_err(to_store)?;
+            run_lists::change(&self.connection, RunList::Waiting, run_number, true)
+                .map_err(to_store)?;
         }
         if it.row.run.is_blocked() {
-            blocked::change(&self.connection, run_number, true).map_err(to_store)?;
+            run_lists::change(&self.connection, RunList::Blocked, run_number, true)
+                .map_err(to_store)?;
         }
         if !it.row.run.is_finished() {
             // Looked at as soon as can be: that gives it its time.

@@ -1,12 +1,14 @@
 //! A database that is only read: because its disk takes no writes, or because nothing may be written
 //! before it is known to be sound.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use baton_files::Dir;
 use baton_store::WriteFault;
 
 use crate::error::{OpenError, to_open};
+use crate::judge::Judgement;
 use crate::reader::Readers;
 use crate::watch::WriteGuard;
 use crate::writer::Writer;
@@ -24,15 +26,8 @@ impl SqliteStore {
         if judgement.is_unclean || !judgement.has_database {
             return Err(OpenError::Unwritable { path, fault });
         }
-        let mut connection = connect::reading_frozen(&path)?;
-        judge::judge_contents(&connection, &path, &judgement)?;
-        migrate::migrate(&mut connection, &path, migrate::MIGRATIONS)?;
-        let readers = Readers::open_with(|| connect::reading_frozen(&path))?;
-        let guard =
-            Arc::new(WriteGuard::refusing(dir.again()?, path.parent().unwrap_or(&path), fault));
-        let writer = Writer::start(connection, None, guard.clone())
-            .map_err(|source| OpenError::File { path: path.clone(), source })?;
-        Ok(Self::over(readers, guard, None, writer, path))
+        let guard = WriteGuard::refusing(dir.again()?, path.parent().unwrap_or(&path), fault);
+        Self::over_read_only(path, &judgement, guard)
     }
 
     /// Opens the database in `dir` without a connection that could write: the log stays where it
@@ -46,14 +41,23 @@ impl SqliteStore {
         if !judgement.has_database {
             return Err(OpenError::Missing { path, position: None });
         }
+        let guard = WriteGuard::of(dir.again()?, path.parent().unwrap_or(&path));
+        Self::over_read_only(path, &judgement, guard)
+    }
+
+    fn over_read_only(
+        path: PathBuf,
+        judgement: &Judgement,
+        guard: WriteGuard,
+    ) -> Result<Self, OpenError> {
         // Without a log, SQLite need not make files of its own.
         let open = if judgement.is_unclean { connect::reading } else { connect::reading_frozen };
         let mut connection = open(&path)?;
-        judge::judge_contents(&connection, &path, &judgement)?;
-        let mark = judge::mark_state(&connection, &judgement).map_err(to_open(&path))?;
+        judge::judge_contents(&connection, &path, judgement)?;
+        let mark = judge::mark_state(&connection, judgement).map_err(to_open(&path))?;
         migrate::migrate(&mut connection, &path, migrate::MIGRATIONS)?;
         let readers = Readers::open_with(|| open(&path))?;
-        let guard = Arc::new(WriteGuard::of(dir.again()?, path.parent().unwrap_or(&path)));
+        let guard = Arc::new(guard);
         let writer = Writer::start(connection, None, guard.clone())
             .map_err(|source| OpenError::File { path: path.clone(), source })?;
         let store = Self::over(readers, guard, None, writer, path);

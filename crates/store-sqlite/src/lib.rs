@@ -9,7 +9,6 @@ mod answers;
 mod append;
 mod backup;
 mod beside;
-mod blocked;
 mod check;
 mod checksum;
 mod columns;
@@ -18,6 +17,7 @@ mod contents;
 mod cursors;
 mod data_loss;
 mod database_builder;
+mod database_header;
 mod definitions;
 mod due;
 mod error;
@@ -41,6 +41,7 @@ mod pace;
 mod reader;
 mod rescue;
 mod room;
+mod run_lists;
 mod runs;
 mod salvage;
 mod salvage_database;
@@ -48,7 +49,6 @@ mod statistics;
 mod stories;
 mod story_log;
 mod timers;
-mod waiting;
 mod wal;
 mod watch;
 mod writer;
@@ -85,6 +85,7 @@ use crate::writer::Writer;
 pub use beside::Beside;
 pub use data_loss::{CommandContext, DataOption};
 pub use database_builder::{DatabaseBuilder, RecoveredRun};
+pub use database_header::is_database;
 pub use error::{Damage, OpenError, fault_of_io};
 pub use exchange::{
     ASIDE_PREFIX, ExchangeError, Interrupted, STAGING_PREFIX, exchange, finish_interrupted,
@@ -103,6 +104,10 @@ pub const DATABASE_FILE: &str = FILE;
 const FILE: &str = "baton.db";
 /// The name of its log.
 pub const LOG_FILE: &str = judge::WAL_FILE;
+/// What SQLite puts behind the name of a database to name its log.
+pub const LOG_ENDING: &str = "-wal";
+/// The name of the file that is locked while the data is open.
+pub const LOCK_FILE: &str = lock::FILE;
 
 /// Runs on disk. Dropping it closes it too, but blocks while it does; [`Store::close`] does not.
 #[derive(Debug)]

@@ -10,7 +10,7 @@ use baton_files::{Access, Dir, FileError};
 use baton_store::Store as _;
 use baton_store_sqlite::{DATABASE_FILE, OpenError, SqliteStore, exchange};
 
-pub(crate) use self::source::Source;
+pub(crate) use self::source::BackupSource;
 use crate::api::lock;
 use crate::args::Cli;
 use crate::data::{Data, finish_interrupted, staging_in, verify_copy};
@@ -43,7 +43,7 @@ pub(crate) async fn back_up(data: &Data, format: Format, to: &Path) -> Result<()
 /// Puts a copy in the place of the data. What was there is kept beside it.
 pub(crate) async fn restore(cli: &Cli, from: &Path, replace: bool) -> Result<(), Failure> {
     let project = Project::of(cli)?;
-    let source = Source::open(from)?;
+    let source = BackupSource::open(from)?;
     let data = project.data_dir()?;
     if source.is_in(&data)? {
         return Err(Failure::Usage(format!(
@@ -111,8 +111,10 @@ fn tell(format: Format, what: &str, verified: &Verified) {
             show::answer(&format!("{what}: {runs} and {events}, all verified"));
         }
         Format::Json => {
-            let count = |n: u64| Node::Number(i64::try_from(n).unwrap_or(i64::MAX).into());
-            show::answer_json(&Node::map([("runs", count(*n_runs)), ("events", count(*n_events))]));
+            show::answer_json(&Node::map([
+                ("runs", Node::count(*n_runs)),
+                ("events", Node::count(*n_events)),
+            ]));
         }
     }
 }

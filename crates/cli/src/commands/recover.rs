@@ -13,7 +13,7 @@ use baton_store::Definition;
 use baton_store_sqlite::DATABASE_FILE;
 use baton_wire::{json, workflow_file};
 
-use super::backup::Source;
+use super::backup::BackupSource;
 use crate::api::lock;
 use crate::archive;
 use crate::args::{Cli, Recover};
@@ -84,7 +84,7 @@ fn damaged(path: &Path, staging: &Staging, data: &Dir) -> Result<Dir, Failure> {
         return Dir::open(path.parent().unwrap_or(Path::new(""))).map_err(files);
     }
     let copied = staging.dir().make_dirs(DAMAGED, Mode::Private).map_err(files)?;
-    Source::open_damaged(path)?.copy_into(&copied, data)?;
+    BackupSource::open_damaged(path)?.copy_into(&copied, data)?;
     Ok(copied)
 }
 

@@ -6,7 +6,7 @@
 //! And where the bit is in the number of the page, that number follows from the checksum.
 
 use super::bytes::Bytes;
-use crate::wal::{Checksum, FRAME_HEADER, Frame, FrameReader, Salts, WAL_HEADER, WalHeader};
+use crate::wal::{Checksum, FRAME_HEADER, FrameReader, Salts, WAL_HEADER, WalFrame, WalHeader};
 
 /// A log as it was found.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ impl Log {
     /// Reads a log. `page_size` is the database's, for a log whose own header is damaged.
     pub(crate) fn read(bytes: &mut Bytes, page_size: usize) -> Option<Self> {
         let (header, first) = header(bytes, page_size)?;
-        let mut walk = Walk { header, first, frames: Vec::new(), before: None };
+        let mut walk = LogWalk { header, first, frames: Vec::new(), before: None };
         let page_size = usize::try_from(header.page_size).ok()?;
         let length = (FRAME_HEADER + page_size) as u64;
         let mut reader = FrameReader::go_on(bytes.from(WAL_HEADER as u64)?, header);
@@ -85,7 +85,7 @@ fn header(bytes: &mut Bytes, page_size: usize) -> Option<(WalHeader, Option<Chec
     Some((WalHeader::guessed(u32::try_from(page_size).ok()?, salts), None))
 }
 
-struct Walk {
+struct LogWalk {
     header: WalHeader,
     first: Option<Checksum>,
     frames: Vec<FoundFrame>,
@@ -100,8 +100,8 @@ struct Before {
     is_of_this_log: bool,
 }
 
-impl Walk {
-    fn step(&mut self, offset: u64, frame: &Frame) {
+impl LogWalk {
+    fn step(&mut self, offset: u64, frame: &WalFrame) {
         let (computed, stored) = match self.before {
             Some(before) => (before.computed, Some(before.stored)),
             None => (self.first, None),

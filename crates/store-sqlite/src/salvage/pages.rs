@@ -10,12 +10,13 @@ use super::bytes::Bytes;
 use super::cells::{self, Cell};
 use super::frames::{FoundFrame, Log, Standing};
 use crate::FILE;
+use crate::database_header::PageLayout;
 use crate::judge::WAL_FILE;
 
-/// What every SQLite file begins with.
-const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 /// What Baton's databases have, for one that does not say any more.
 const USUAL_PAGE: usize = 4096;
+/// SQLite makes no page with fewer bytes for itself.
+const LEAST_USABLE: usize = 480;
 
 /// The database in a folder, with its log, as far as they are there.
 #[derive(Debug)]
@@ -241,14 +242,9 @@ struct Overlay {
 
 /// The size of a page, and how much of its end is reserved, by the header of the database.
 fn page_size_in_header(bytes: &mut Bytes) -> Option<(usize, usize)> {
-    let mut head = [0; 24];
+    let mut head = [0; PageLayout::LENGTH];
     bytes.read_at(0, &mut head)?;
-    let [high, low] = [*head.get(16)?, *head.get(17)?];
-    let size = match u16::from_be_bytes([high, low]) {
-        1 => 65536,
-        size => usize::from(size),
-    };
-    let reserved = usize::from(*head.get(20)?);
-    let is_valid = head.starts_with(MAGIC) && size >= 512 && size.is_power_of_two();
-    (is_valid && size - reserved >= 480).then_some((size, reserved))
+    let PageLayout { page_size, reserved } = PageLayout::parse(&head)?;
+    let (size, reserved) = (usize::try_from(page_size).ok()?, usize::from(reserved));
+    (size - reserved >= LEAST_USABLE).then_some((size, reserved))
 }
