@@ -3,7 +3,7 @@
 
 use baton_engine::{Verified, readable, verify_all};
 use baton_files::{Dir, Staging};
-use baton_store::Store as _;
+use baton_store::{Store as _, StoreCheck};
 use baton_store_sqlite::{Beside, Interrupted, MarkState, OpenError, STAGING_PREFIX, SqliteStore};
 
 use crate::api::{Holder, Server, holder};
@@ -59,7 +59,8 @@ impl Data {
     }
 }
 
-/// Walks every chain of a project and changes nothing: no run is swept, and no workflow file is read.
+/// Walks every chain of a project. No run is swept and no workflow file is read; only an older schema
+/// is migrated, and a restore that was interrupted is finished.
 pub(crate) async fn verify_project(project: &Project) -> Result<Verified, Failure> {
     let data = project.data_dir()?;
     match holder(&data).await? {
@@ -120,9 +121,10 @@ async fn verify_beside(store: &Beside, project: &Project) -> Result<Verified, Fa
             verified
         }
     };
-    let mut verified = Verified { problems: Vec::new(), ..copied };
-    verified.extend(problems);
-    verified.extend(copied.problems);
+    let copied_problems = StoreCheck { problems: copied.problems, n_problems: copied.n_problems };
+    let mut verified = Verified { problems: Vec::new(), n_problems: 0, ..copied };
+    verified.extend_with(problems);
+    verified.extend_with(copied_problems);
     Ok(verified)
 }
 

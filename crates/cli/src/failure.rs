@@ -56,7 +56,7 @@ pub(crate) enum Failure {
     Files(Arc<FileError>),
     #[error(
         "the data has {}; `baton recover` saves what is whole into a new database",
-        show::counted(.0.n_problems(), "problem")
+        show::counted(.0.n_problems, "problem")
     )]
     Unsound(Box<Verified>),
     #[error("cannot {what}: {source}")]

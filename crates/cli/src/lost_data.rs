@@ -2,18 +2,20 @@
 //! repository still tells of runs. Nothing begins anew before a person has said that this is meant.
 
 use std::ffi::OsStr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use baton_core::shell::shell_word;
 use baton_engine::ARCHIVED_PROJECT;
-use baton_files::{Dir, FileError};
-use baton_store_sqlite::{ASIDE_PREFIX, DATABASE_FILE, RESCUED_PREFIX, rescued_beside};
+use baton_files::{Access, Dir, FileError};
+use baton_store_sqlite::{ASIDE_PREFIX, DATABASE_FILE, LOG_FILE, RESCUED_PREFIX, rescued_beside};
 use uuid::Uuid;
 
 use crate::failure::Failure;
 use crate::project::Project;
 
-/// Refuses a data folder without a database where the archive tells of one.
+/// Refuses a data folder without a database where a copy, the project's own data folder or the
+/// archive tells of one.
 pub(crate) fn refuse(project: &Project, data: &Dir) -> Result<(), Failure> {
     let database = data.entry(DATABASE_FILE)?;
     if database.is_some_and(|it| it.n_bytes > 0) {
@@ -35,19 +37,43 @@ pub(crate) fn refuse(project: &Project, data: &Dir) -> Result<(), Failure> {
     }
 }
 
-/// The newest copy of the data beside it, if there is one.
+/// The newest copy of the data in its folder, if there is one.
 fn copy_in(data: &Dir) -> Result<Option<PathBuf>, FileError> {
     let is_copy = |name: &OsStr| {
         let name = name.to_str().unwrap_or_default();
         [RESCUED_PREFIX, ASIDE_PREFIX].iter().any(|it| name.starts_with(it))
     };
-    let mut copies = data.list()?.into_iter().filter(|(name, it)| it.is_folder() && is_copy(name));
-    // Rescued ones come after those that were put aside, and are newer than the data was.
-    Ok(copies.next_back().map(|(name, _)| data.path().join(name)))
+    let copies = data.list()?.into_iter().filter(|(name, it)| it.is_folder() && is_copy(name));
+    Ok(newest(copies.map(|(name, _)| data.path().join(name))))
 }
 
 fn copy_beside(project: &Project) -> Option<PathBuf> {
-    copies_beside(project).pop()
+    newest(copies_beside(project))
+}
+
+/// The copy that was written to last; of several, the one with the highest number. A folder in which
+/// there is no database that can be opened is no copy.
+fn newest(copies: impl IntoIterator<Item = PathBuf>) -> Option<PathBuf> {
+    let dated = copies.into_iter().filter_map(|path| {
+        let order = (written_at(&path)?, copy_number(&path));
+        Some((order, path))
+    });
+    dated.max_by_key(|(order, _)| *order).map(|(_, path)| path)
+}
+
+/// When something was last written to the database in `folder` or to its log. The folder's own time
+/// is later: that of the restore which put it aside.
+fn written_at(folder: &Path) -> Option<SystemTime> {
+    let dir = Dir::open(folder).ok()?;
+    let modified = |name| dir.open_file(name, Access::Read).ok()?.modified_at().ok();
+    let database = modified(DATABASE_FILE)?;
+    Some(modified(LOG_FILE).map_or(database, |log| log.max(database)))
+}
+
+/// The N of `rescued-N`.
+fn copy_number(folder: &Path) -> u64 {
+    let name = folder.file_name().and_then(OsStr::to_str).unwrap_or_default();
+    name.rsplit('-').next().and_then(|it| it.parse().ok()).unwrap_or(0)
 }
 
 /// The copies beside the project: there they are where `.baton` was deleted under a server.
@@ -66,7 +92,7 @@ pub(crate) fn copies_beside(project: &Project) -> Vec<PathBuf> {
 fn archive_of(project: &Project) -> Result<Option<String>, FileError> {
     let Some(folders) = &project.file.archive else { return Ok(None) };
     let root = &project.dir;
-    let state = std::path::Path::new(&folders.state);
+    let state = Path::new(&folders.state);
     if root.entry(state.join(ARCHIVED_PROJECT))?.is_some() {
         return Ok(Some(folders.state.clone()));
     }

@@ -24,14 +24,15 @@ use crate::workspace::Folder;
 pub(crate) enum Purpose {
     /// To change it, perhaps.
     Change,
-    /// To read it as it is now: what has waited too long is marked first, if the data is sound.
+    /// To read it as it is now: what has waited too long is marked first, unless a killed process
+    /// left a log and the data is damaged or, with that log, larger than [`MOST_BYTES_VERIFIED`].
     Read,
     /// To look at it without changing anything.
     Inspect,
 }
 
-/// Of a log that a killed process left: verified before it is moved into the database, while that
-/// takes no longer than a person waits.
+/// Of the database and the log that a killed process left, together: up to this size everything is
+/// verified before the log is moved, because that takes no longer than a person waits.
 const MOST_BYTES_VERIFIED: u64 = 8 << 20;
 
 pub(crate) struct Session {
@@ -123,7 +124,8 @@ async fn open_for(data: &Dir, purpose: Purpose) -> Result<(SqliteStore, Writing)
         Purpose::Inspect if n_log == 0 => return Ok((open(data)?, Writing::Withheld)),
         Purpose::Read | Purpose::Inspect => Writing::Withheld,
     };
-    // What cannot be opened without writing is new, or has an older schema.
+    // What cannot be opened without writing is new, has an older schema, or is damaged: then `open`
+    // gives the reason.
     let Ok(store) = SqliteStore::open_to_read(data) else { return Ok((open(data)?, writing)) };
     if purpose == Purpose::Inspect || n_log + n_bytes(DATABASE_FILE)? > MOST_BYTES_VERIFIED {
         return Ok((store, writing));

@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use baton_core::run::RunId;
-use baton_store::{RunFilter, RunRef, RunRow, Store, StoreError, WriteFault};
+use baton_store::{RunFilter, RunRef, RunRow, Store, StoreCheck, StoreError, WriteFault};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
@@ -73,15 +73,15 @@ impl DataHealth {
         self.check.send_replace(DataCheck { progress, ..DataCheck::default() });
     }
 
-    fn found(&self, run: Option<RunId>, problems: &[String]) {
-        let Some(first) = problems.first() else { return };
+    fn found(&self, run: Option<RunId>, found: &StoreCheck) {
+        let Some(first) = found.problems.first() else { return };
         if let Some(run) = run {
             let mut damaged = self.damaged.write().unwrap_or_else(PoisonError::into_inner);
             damaged.entry(run).or_insert_with(|| first.clone());
             self.has_damaged.store(true, Ordering::Release);
         }
         self.check.send_modify(|check| {
-            check.n_problems += problems.len() as u64;
+            check.n_problems += found.n_problems;
             if check.first_problem.is_none() {
                 tracing::error!(problem = first, "the data is damaged");
                 check.first_problem = Some(first.clone());
@@ -125,8 +125,8 @@ impl Engine {
     }
 
     async fn check_all(&self) -> Result<(), StoreError> {
-        let problems = self.store.check_slowly().await?;
-        self.health.found(None, &problems);
+        let check = self.store.check_slowly().await?;
+        self.health.found(None, &check);
         let mut pace = Pace::default();
         let mut after = 0;
         loop {
@@ -153,7 +153,8 @@ impl Engine {
                 Ok(Some(row)) => self.check_page(&[row], pace).await?,
                 Ok(None) => {}
                 Err(what) => {
-                    self.health.found(None, &[format!("run {number} cannot be read: {what}")]);
+                    let problems = vec![format!("run {number} cannot be read: {what}")];
+                    self.health.found(None, &problems.into());
                 }
             }
         }
@@ -171,7 +172,7 @@ impl Engine {
                     vec![format!("run {} cannot be read: {what}", row.number)]
                 }
             };
-            self.health.found(Some(row.run.id), &problems);
+            self.health.found(Some(row.run.id), &problems.into());
             self.health.check.send_modify(|it| it.n_runs += 1);
             pace.rest().await;
         }

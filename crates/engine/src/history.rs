@@ -107,7 +107,7 @@ impl Logged {
 }
 
 impl History {
-    /// None where it was redacted.
+    /// None where it was lost in a recovery.
     pub(crate) fn text(&self, id: ContentId) -> Option<&str> {
         self.texts.get(id)
     }
@@ -120,7 +120,7 @@ impl History {
         self.handoffs.iter().find(|it| it.no == no)
     }
 
-    /// The packages that people and agents wrote, oldest first; redacted ones are not among them.
+    /// The packages that people and agents wrote, oldest first; lost ones are not among them.
     pub(crate) fn packages(&self) -> Vec<Handed> {
         let mut seen: HashMap<ContentId, Option<usize>> = HashMap::new();
         let mut packages: Vec<Handed> = Vec::new();
@@ -149,7 +149,7 @@ impl History {
         packages
     }
 
-    /// As after a redaction of everything.
+    /// As after a recovery that found none of them.
     #[cfg(test)]
     pub(crate) fn forget_texts(&mut self) {
         self.texts.forget();

@@ -74,7 +74,7 @@ pub use crate::rebuild::{RebuiltRun, is_promised, rebuild_run, texts_named_by};
 pub use crate::receive::{Hints, Received};
 pub use crate::stories::story_package;
 pub use crate::sweeper::{Sweeper, Swept};
-pub use crate::texts::{DAMAGED_TEXT, Text, Texts, WholeTexts};
+pub use crate::texts::{DAMAGED_TEXT, LOST_TEXT, Text, Texts, WholeTexts};
 pub use crate::timekeeper::{Ticked, Timekeeper};
 pub use crate::verify::{Verified, readable, verify_all, verify_run};
 pub use crate::workspace::Workspace;

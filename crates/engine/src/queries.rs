@@ -16,7 +16,7 @@ use baton_wire::event;
 use jiff::Timestamp;
 
 use crate::stored;
-use crate::texts::WholeTexts;
+use crate::texts::{LOST_TEXT, WholeTexts};
 use crate::{Engine, EngineError, Outcome};
 
 const PAGE: u32 = 200;
@@ -49,7 +49,7 @@ pub struct Blocking {
     pub no: u32,
     pub handoff: HandoffNo,
     pub by: AgentId,
-    /// None where it was redacted or is damaged.
+    /// None where it was lost in a recovery or is damaged.
     pub words: Option<String>,
     pub is_damaged: bool,
 }
@@ -214,7 +214,7 @@ impl Engine {
 impl Exchange {
     /// What a question says, and its answer.
     pub(crate) fn of(row: HandoffRow, texts: &WholeTexts) -> Self {
-        let words = |id: ContentId| texts.get(id).unwrap_or("(redacted)").to_owned();
+        let words = |id: ContentId| texts.get(id).unwrap_or(LOST_TEXT).to_owned();
         Self {
             question: words(row.reason),
             answer: match row.state {

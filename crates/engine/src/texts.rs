@@ -19,6 +19,9 @@ use crate::{Engine, EngineError};
 pub const DAMAGED_TEXT: &str =
     "(damaged: `baton verify` says what, `baton recover` saves what is whole)";
 
+/// Stands in the place of a text that `baton recover` recorded as lost.
+pub const LOST_TEXT: &str = "(lost)";
+
 /// Texts by name, each as it was found.
 #[derive(Default)]
 pub struct Texts {
@@ -30,7 +33,7 @@ pub struct Texts {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Text<'a> {
     Whole(&'a str),
-    /// Redacted, or lost on record since the data was recovered from damage.
+    /// Lost, on record since the data was recovered from damage.
     Gone,
     Damaged,
 }
@@ -76,7 +79,7 @@ impl<'a> Text<'a> {
 }
 
 impl WholeTexts {
-    /// None where it was redacted, or lost on record.
+    /// None where it was lost in a recovery, which is on record.
     pub fn get(&self, id: ContentId) -> Option<&str> {
         self.content(id).map(|it| it.text.as_ref())
     }
@@ -85,7 +88,7 @@ impl WholeTexts {
         self.0.get(&id)
     }
 
-    /// As after a redaction of everything.
+    /// As after a recovery that found none of them.
     #[cfg(test)]
     pub(crate) fn forget(&mut self) {
         self.0.clear();

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 
 use baton_core::hash::Hash;
 use baton_core::run::RunId;
-use baton_store::{RunRef, RunRow, Store, StoreError, TimerRow};
+use baton_store::{RunRef, RunRow, Store, StoreCheck, StoreError, TimerRow};
 use baton_wire::workflow_file;
 
 use self::due::DueTimes;
@@ -33,8 +33,10 @@ pub struct Verified {
     pub n_lost_texts: u64,
     /// The first of them; each names the table and row, or the run and handoff.
     pub problems: Vec<String>,
-    /// How many more there are.
+    /// How many more there are than `problems` has lines for.
     pub n_more: u64,
+    /// How many there are, with those that a line of `problems` only counts.
+    pub n_problems: u64,
     /// The numbers of the runs that a problem was found in.
     pub unsound_runs: BTreeSet<u64>,
 }
@@ -44,13 +46,16 @@ impl Verified {
         self.problems.is_empty()
     }
 
-    pub fn n_problems(&self) -> u64 {
-        self.problems.len() as u64 + self.n_more
-    }
-
     /// Adds problems that were found elsewhere.
     pub fn extend(&mut self, problems: impl IntoIterator<Item = String>) {
-        for problem in problems {
+        let problems: Vec<String> = problems.into_iter().collect();
+        self.extend_with(problems.into());
+    }
+
+    /// Adds what is wrong with the store itself.
+    pub fn extend_with(&mut self, check: StoreCheck) {
+        self.n_problems += check.n_problems;
+        for problem in check.problems {
             if self.problems.len() < MOST_IN_WORDS {
                 self.problems.push(problem);
             } else {
@@ -68,7 +73,7 @@ impl Verified {
 /// Verifies every run of a store, and the store itself.
 pub async fn verify_all(store: &dyn Store) -> Result<Verified, StoreError> {
     let mut verified = Verified::default();
-    verified.extend(store.check().await?);
+    verified.extend_with(store.check().await?);
     let mut known = VerifyCache::default();
     let mut after = 0;
     let mut n_skipped = 0;
@@ -233,4 +238,19 @@ async fn check_workflow(
         verified.in_run(row.number, "the workflow that it began with is not there as it was");
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_problem_is_counted_and_the_first_are_named() {
+        let mut verified = Verified::default();
+        let problems = vec!["a row".to_owned(), "999 more problems".to_owned()];
+        verified.extend_with(StoreCheck { problems, n_problems: 1000 });
+        verified.extend((0..300).map(|n| format!("problem {n}")));
+        assert_eq!((verified.problems.len(), verified.n_more), (200, 102));
+        assert_eq!(verified.n_problems, 1300);
+    }
 }

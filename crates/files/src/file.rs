@@ -3,6 +3,7 @@
 use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use crate::entry::FileEntry;
 use crate::error::FileError;
@@ -47,6 +48,12 @@ impl FileHandle {
 
     pub fn entry(&self) -> Result<FileEntry, FileError> {
         platform::entry_of(&self.file).map_err(self.failed("look at"))
+    }
+
+    /// When it was last written to.
+    pub fn modified_at(&self) -> Result<SystemTime, FileError> {
+        let metadata = self.file.metadata().map_err(self.failed("look at"))?;
+        metadata.modified().map_err(self.failed("look at"))
     }
 
     /// All of it from where the handle stands, unless there is more than `limit`.

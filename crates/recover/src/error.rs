@@ -8,9 +8,9 @@ use baton_store_sqlite::OpenError;
 pub enum RecoverError {
     #[error(transparent)]
     Files(#[from] FileError),
-    #[error("the new database cannot be made")]
+    #[error("the new database or its scratch database cannot be made")]
     Open(#[source] OpenError),
-    #[error("the new database cannot be written")]
+    #[error("the new database or its scratch database cannot be read or written")]
     Store(#[source] StoreError),
     #[error("what was brought back is not whole, so it is not given out: {}", problems.join("; "))]
     NotWhole { problems: Vec<String> },

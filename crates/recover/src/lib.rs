@@ -36,7 +36,7 @@ pub use crate::report::{
 
 /// Where the new database is put, in the folder that the caller gave.
 pub const RESULT: &str = "result";
-/// What is proven and could not be put into the database, beside it.
+/// What was found and not put into the database, beside it.
 pub const LEFTOVERS: &str = "leftovers.jsonl";
 
 /// What to recover, and with what.

@@ -1,4 +1,4 @@
-//! Gives everything the number that it had; where that is lost, the one that it must have had, or
+//! Gives each handoff the number that it had; where that is lost, the one that it must have had, or
 //! else a new one.
 
 use std::collections::{BTreeMap, HashMap};

@@ -20,7 +20,7 @@ pub struct RecoveryReport {
     pub n_unknown_stories: u64,
     /// Events that are in no file any more, of runs that are not known.
     pub n_unknown_events: u64,
-    /// Handoffs that could not be given the number that they had.
+    /// Handoffs whose number may differ from the one that they had.
     pub n_new_numbers: u64,
     /// Rows that are proven, or may be true, and could not be put into the database.
     pub n_leftovers: u64,

@@ -76,7 +76,7 @@ mod tests {
         store.copy_into(&into).await.unwrap();
         let copy = SqliteStore::open(there.path()).unwrap();
         assert_eq!(dump(&copy).await, before);
-        assert_eq!(copy.check().await.unwrap(), Vec::<String>::new());
+        assert_eq!(copy.check().await.unwrap().problems, Vec::<String>::new());
         assert!(store.copy_into(&into).await.is_err(), "nothing is written over");
         assert!(!copy.runs(&RunFilter::default()).await.unwrap().is_empty());
     }

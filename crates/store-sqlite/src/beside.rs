@@ -2,7 +2,7 @@
 //! SQLite's write-ahead log gives each statement one moment of it, whatever the other does.
 
 use baton_files::Dir;
-use baton_store::StoreError;
+use baton_store::{StoreCheck, StoreError};
 
 use crate::check;
 use crate::error::OpenError;
@@ -27,7 +27,7 @@ impl Beside {
 
     /// Everything that is wrong with the file itself. Whether what it tells is true can be seen in
     /// a copy.
-    pub async fn check(&self) -> Result<Vec<String>, StoreError> {
+    pub async fn check(&self) -> Result<StoreCheck, StoreError> {
         self.readers.check(check::in_file).await
     }
 
@@ -57,7 +57,7 @@ mod tests {
         for append in sample::tale(2, "s2") {
             store.append(append.into()).await.unwrap();
         }
-        assert_eq!(beside.check().await.unwrap(), Vec::<String>::new());
+        assert_eq!(beside.check().await.unwrap().problems, Vec::<String>::new());
         beside.close().await;
         let copy = SqliteStore::open(there.path()).unwrap();
         assert_eq!(dump(&copy).await, before);

@@ -115,7 +115,7 @@ mod tests {
         store.begin_epoch().await.unwrap();
         store.close().await;
         let store = SqliteStore::open(dir.path()).unwrap();
-        assert_eq!(store.check().await.unwrap(), Vec::<String>::new());
+        assert_eq!(store.check().await.unwrap().problems, Vec::<String>::new());
     }
 
     #[tokio::test]

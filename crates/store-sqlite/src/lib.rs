@@ -70,8 +70,9 @@ use baton_files::{Dir, Mode};
 use baton_store::{
     Answered, Append, AppendError, Appended, Definition, DueRow, EventFilter, HandoffFilter,
     HandoffRef, HandoffRow, Identity, LookAgain, OpenRunCounts, OutboxRow, Position, PutOff,
-    RunFilter, RunRef, RunRow, RunSchedule, Statistics, Store, StoreError, StoredContent,
-    StoredEvent, StoryCounts, StoryFilter, StoryRow, TimerRow, WriteFault, refuse_nul, story_texts,
+    RunFilter, RunRef, RunRow, RunSchedule, Statistics, Store, StoreCheck, StoreError,
+    StoredContent, StoredEvent, StoryCounts, StoryFilter, StoryRow, TimerRow, WriteFault,
+    refuse_nul, story_texts,
 };
 use jiff::Timestamp;
 
@@ -419,11 +420,11 @@ impl Store for SqliteStore {
         self.readers.find(identity::find).await
     }
 
-    async fn check(&self) -> Result<Vec<String>, StoreError> {
+    async fn check(&self) -> Result<StoreCheck, StoreError> {
         self.readers.check(check::in_full).await
     }
 
-    async fn check_slowly(&self) -> Result<Vec<String>, StoreError> {
+    async fn check_slowly(&self) -> Result<StoreCheck, StoreError> {
         pace::refuse_closed(&self.is_closing)?;
         pace::check(&self.path, &self.is_closing).await
     }

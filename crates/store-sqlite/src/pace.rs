@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use baton_store::StoreError;
+use baton_store::{StoreCheck, StoreError};
 
 use crate::error::{ThreadGone, to_store};
 use crate::judge::WAL_FILE;
@@ -24,20 +24,20 @@ const MOST_LOG_BYTES: u64 = 256 << 20;
 pub(crate) async fn check(
     path: &Path,
     is_closing: &Arc<AtomicBool>,
-) -> Result<Vec<String>, StoreError> {
+) -> Result<StoreCheck, StoreError> {
     let (path, is_closing) = (path.to_owned(), is_closing.clone());
     let checking = tokio::task::spawn_blocking(move || check_now(&path, &is_closing));
     checking.await.unwrap_or_else(|_| Err(StoreError::Unavailable(Box::new(ThreadGone))))
 }
 
-fn check_now(path: &Path, is_closing: &Arc<AtomicBool>) -> Result<Vec<String>, StoreError> {
+fn check_now(path: &Path, is_closing: &Arc<AtomicBool>) -> Result<StoreCheck, StoreError> {
     let opened = connect::reading(path);
     let mut connection = opened.map_err(|error| StoreError::Unavailable(Box::new(error)))?;
     connection.progress_handler(STEPS, Some(pause(path, is_closing.clone()))).map_err(to_store)?;
     match check::in_full(&connection).map_err(to_store) {
         Err(_) if is_closing.load(Ordering::Relaxed) => Err(StoreError::Closed),
         // Too damaged to be read through is an answer too.
-        Err(StoreError::Damaged { what }) => Ok(vec![what]),
+        Err(StoreError::Damaged { what }) => Ok(vec![what].into()),
         checked => checked,
     }
 }

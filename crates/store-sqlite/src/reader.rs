@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use baton_store::StoreError;
+use baton_store::{StoreCheck, StoreError};
 use rusqlite::Connection;
 use tokio::sync::Semaphore;
 
@@ -70,11 +70,11 @@ impl Readers {
     /// Everything that is wrong with the file, as `check` sees it.
     pub(crate) async fn check(
         &self,
-        check: fn(&Connection) -> rusqlite::Result<Vec<String>>,
-    ) -> Result<Vec<String>, StoreError> {
+        check: fn(&Connection) -> rusqlite::Result<StoreCheck>,
+    ) -> Result<StoreCheck, StoreError> {
         match self.read(check).await {
             // Too damaged to be read through is an answer too.
-            Err(StoreError::Damaged { what }) => Ok(vec![what]),
+            Err(StoreError::Damaged { what }) => Ok(vec![what].into()),
             Ok(problems) => Ok(problems),
             Err(
                 error @ (StoreError::Unavailable(_)

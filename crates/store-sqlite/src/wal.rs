@@ -123,7 +123,7 @@ impl WalHeader {
     }
 }
 
-/// More pages than a log can have added to: a database of 16 GiB.
+/// The highest page number that is believed: a database of 16 GiB in pages of 4 KiB.
 pub(crate) const MOST_PAGES: u32 = 1 << 22;
 
 impl WalHeader {

@@ -1,5 +1,5 @@
 //! Notices when the data is not where it was opened any more, and when a disk that failed works
-//! again. The writer looks before it writes, a thread of its own looks while nobody writes.
+//! again. The writer looks before it writes, and a thread of its own looks twice a second.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,10 +18,10 @@ use crate::rescue::{LostPlace, rescue};
 use crate::room::has_room;
 use crate::writer::{JoinOnDrop, Prober};
 
-/// How often is looked while nobody writes.
+/// How often the thread looks.
 const EVERY: Duration = Duration::from_millis(500);
-/// How often at most is looked while many write. Whatever was answered just before a file was
-/// deleted is lost with it in any case.
+/// How often at most the writer looks. What was answered between a deletion and the next look is
+/// still in the files that are open: a server copies it with the rest.
 const EVERY_MS_WRITING: u64 = 20;
 
 /// How long after a copy that failed the next is tried.

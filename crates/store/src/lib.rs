@@ -9,6 +9,7 @@ mod error;
 mod memory;
 mod nul;
 mod rows;
+mod store_check;
 mod stored_content;
 
 use std::sync::Arc;
@@ -34,6 +35,7 @@ pub use rows::{
     OpenRunCounts, Order, OutboxRow, Position, RunFilter, RunRef, RunRow, Statistics, StoredEvent,
     StoryCounts, StoryFilter, StoryRow, TimerKind, TimerRow, Version,
 };
+pub use store_check::StoreCheck;
 pub use stored_content::{ChangedContent, StoredContent};
 
 /// Keeps runs, and what belongs to them. The run is the unit of consistency.
@@ -189,12 +191,12 @@ pub trait Store: Send + Sync {
     async fn identity(&self) -> Result<Identity, StoreError>;
 
     /// What is wrong with the store itself, by table and row; nothing, if all is well. It goes on
-    /// after what cannot be read, and says of each kind of problem only how many more there are
-    /// once it has named a few.
-    async fn check(&self) -> Result<Vec<String>, StoreError>;
+    /// after what cannot be read, and says of each table only how many more problems there are once
+    /// it has named a few.
+    async fn check(&self) -> Result<StoreCheck, StoreError>;
 
     /// As [`Store::check`], beside other work: slowly, so that nobody notices it.
-    async fn check_slowly(&self) -> Result<Vec<String>, StoreError> {
+    async fn check_slowly(&self) -> Result<StoreCheck, StoreError> {
         self.check().await
     }
 

@@ -22,8 +22,9 @@ use uuid::Uuid;
 use crate::{
     Answered, Append, AppendError, Appended, Definition, DueRow, EventFilter, HandoffFilter,
     HandoffRef, HandoffRow, Identity, LookAgain, OpenRunCounts, Order, OutboxRow, Position, PutOff,
-    RunFilter, RunRef, RunRow, RunSchedule, Statistics, Store, StoreError, StoredContent,
-    StoredEvent, StoryCounts, StoryFilter, StoryRow, TimerKind, TimerRow, refuse_nul, story_texts,
+    RunFilter, RunRef, RunRow, RunSchedule, Statistics, Store, StoreCheck, StoreError,
+    StoredContent, StoredEvent, StoryCounts, StoryFilter, StoryRow, TimerKind, TimerRow,
+    refuse_nul, story_texts,
 };
 
 #[derive(Debug, Default)]
@@ -351,8 +352,8 @@ impl Store for MemoryStore {
         Ok(Identity { project: Uuid::nil(), epoch: "00000000".to_owned() })
     }
 
-    async fn check(&self) -> Result<Vec<String>, StoreError> {
-        self.open().map(|_| Vec::new())
+    async fn check(&self) -> Result<StoreCheck, StoreError> {
+        self.open().map(|_| StoreCheck::default())
     }
 
     async fn close(&self) {

@@ -49,7 +49,7 @@ const MAY_USE: &[MayUse] = &[
         tests: &["baton-store-tests"],
     },
     MayUse { name: "baton-cli", code: EVERYTHING, tests: &["baton-hostile"] },
-    MayUse { name: "baton-load", code: EVERYTHING_AND_HOSTILE, tests: &[] },
+    MayUse { name: "baton-load", code: FOR_LOAD, tests: &[] },
     MayUse { name: "xtask", code: &[], tests: &[] },
 ];
 
@@ -65,8 +65,8 @@ const EVERYTHING: &[&str] = &[
     "baton-wire",
 ];
 
-/// What puts load on all of them.
-const EVERYTHING_AND_HOSTILE: &[&str] = &[
+/// For the crate that puts load on a server and kills it.
+const FOR_LOAD: &[&str] = &[
     "baton-core",
     "baton-engine",
     "baton-hostile",

@@ -16,13 +16,20 @@ pub(crate) async fn run(project: &Project, format: Format) -> Result<(), Failure
         Format::Json => show::answer_json(&Node::map([
             ("runs", Node::count(verified.n_runs)),
             ("events", Node::count(verified.n_events)),
+            ("lostTexts", Node::count(verified.n_lost_texts)),
             ("problems", Node::List(Vec::new())),
         ])),
-        Format::Table => show::answer(&format!(
-            "{} and {} verified: every chain is whole",
-            show::counted(verified.n_runs, "run"),
-            show::counted(verified.n_events, "event")
-        )),
+        Format::Table => {
+            show::answer(&format!(
+                "{} and {} verified: every chain is whole",
+                show::counted(verified.n_runs, "run"),
+                show::counted(verified.n_events, "event")
+            ));
+            if verified.n_lost_texts > 0 {
+                let texts = show::counted(verified.n_lost_texts, "text");
+                show::answer(&format!("{texts} lost when the data was recovered"));
+            }
+        }
     }
     Ok(())
 }

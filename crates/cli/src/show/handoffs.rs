@@ -1,6 +1,7 @@
 //! Handoffs as tables and as a page.
 
 use baton_core::names::AgentId;
+use baton_engine::LOST_TEXT;
 use baton_http::api::{AnsweredGate, Asked, Beside, Detail, Evidence, OpenGate, Question, Row};
 use jiff::Timestamp;
 
@@ -36,7 +37,7 @@ pub(crate) fn handoff_page(detail: &Detail) -> String {
         ("to", party(&row.to_agent, row.to_step.as_deref())),
         ("kind", row.kind.name().to_owned()),
         ("state", state_word(row)),
-        ("reason", visible(row.reason.as_deref().unwrap_or("(redacted)"))),
+        ("reason", visible(row.reason.as_deref().unwrap_or(LOST_TEXT))),
     ];
     if let Some(outcome) = row.outcome {
         rows.push(("outcome", outcome.name().to_owned()));
@@ -121,7 +122,7 @@ fn last_words(row: &Row) -> &str {
         None if row.damaged.iter().any(|it| it == name) => Some(DAMAGED),
         text => text.as_deref(),
     });
-    texts.flatten().next().unwrap_or("(redacted)")
+    texts.flatten().next().unwrap_or(LOST_TEXT)
 }
 
 fn state_word(row: &Row) -> String {

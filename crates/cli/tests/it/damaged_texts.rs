@@ -64,3 +64,24 @@ fn a_changed_text_does_not_replace_its_archived_copy() {
     assert!(format!("{rebuilt:?}").contains("cannot be read"), "{rebuilt:?}");
     assert_eq!(told(&project), before);
 }
+
+/// As `baton recover` leaves a text that is nowhere any more.
+#[test]
+fn a_text_that_was_lost_in_a_recovery_is_called_lost_and_counted() {
+    let project = Project::started();
+    assert_eq!(project.json(&["verify"])["lostTexts"], 0);
+    assert!(!project.ok(&["verify"]).contains("lost"));
+    project.ok(&["handoff", "clarify", "1", "--question", "cloud or not?"]);
+    let database = project.path().join(".baton/data/baton.db");
+    let sql = "insert into lost_texts (run_number, id)
+                   select run_number, id from contents where text = 'cloud or not?';
+               delete from contents where id in (select id from lost_texts)";
+    Connection::open(database).unwrap().execute_batch(sql).unwrap();
+    for args in [&["handoff", "show", "2"][..], &["handoff", "list", "--all"], &["prompt", "1"]] {
+        let shown = project.ok(args);
+        assert!(shown.contains("(lost)"), "{args:?}: {shown}");
+    }
+    let verified = project.ok(&["verify"]);
+    assert!(verified.contains("1 text lost when the data was recovered"), "{verified}");
+    assert_eq!(project.json(&["verify"])["lostTexts"], 1);
+}

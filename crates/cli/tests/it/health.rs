@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
@@ -10,6 +11,9 @@ use serde_json::Value;
 
 use crate::Project;
 use crate::serve::{Got, Served};
+
+/// Far longer than anything takes that is waited for.
+const LONG: Duration = Duration::from_secs(60);
 
 #[test]
 fn a_database_deleted_under_a_server_is_noticed_and_saved() {
@@ -67,7 +71,8 @@ fn damage_is_found_after_an_unclean_stop_and_stays_in_its_run() {
     assert_eq!(accept(&server, 2).status, 200, "the other run goes on");
     let metrics = server.curl(&[], "/metrics").body;
     let metrics = metrics.as_str().unwrap();
-    assert!(!metrics.contains("baton_data_problems 0\n"), "{metrics}");
+    let n_problems = metrics.lines().find_map(|it| it.strip_prefix("baton_data_problems "));
+    assert!(n_problems.is_some_and(|it| it.parse::<u64>().unwrap() > 0), "{metrics}");
     assert!(metrics.contains("baton_store_writable 1\n"), "{metrics}");
     let said = project.run(&["doctor"]);
     assert!(said.stdout.contains("not ready: the data is damaged: run 1"), "{said:?}");
@@ -121,10 +126,11 @@ pub(crate) fn ready(server: &Served) -> (u16, String) {
 }
 
 /// Waits until the server says that it is not ready, in these words.
+#[track_caller]
 pub(crate) fn not_ready(server: &Served, words: &str) -> String {
     wait_for(|| match ready(server) {
-        (503, text) if text.contains(words) => Some(text),
-        (_, _) => None,
+        (503, text) if text.contains(words) => Ok(text),
+        (status, text) => Err(format!("{status} {text}, where `{words}` was expected")),
     })
 }
 
@@ -132,15 +138,20 @@ pub(crate) fn not_ready(server: &Served, words: &str) -> String {
 fn checked(server: &Served) -> String {
     wait_for(|| {
         let metrics = server.curl(&[], "/metrics").body.as_str().unwrap().to_owned();
-        metrics.contains("baton_data_check_running 0\n").then_some(metrics)
+        if metrics.contains("baton_data_check_running 0\n") { Ok(metrics) } else { Err(metrics) }
     })
 }
 
-fn wait_for<T>(mut state: impl FnMut() -> Option<T>) -> T {
+/// Waits for a state; fails with the last one that is not it.
+#[track_caller]
+pub(crate) fn wait_for<T>(mut state: impl FnMut() -> Result<T, String>) -> T {
+    let began_at = Instant::now();
     loop {
-        if let Some(found) = state() {
-            return found;
+        match state() {
+            Ok(found) => return found,
+            Err(last) => assert!(began_at.elapsed() < LONG, "after {LONG:?}: {last}"),
         }
+        std::thread::yield_now();
     }
 }
 

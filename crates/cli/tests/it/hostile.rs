@@ -329,9 +329,18 @@ fn names_that_are_not_text_and_names_that_would_draw_on_a_terminal() {
 fn an_artifact_outside_is_not_looked_at() {
     let project = project();
     let outside = Outside::new();
-    symlink(outside.file(), project.path().join("out")).unwrap();
+    let claim = format!(r#"{{"path":"out","sha256":"{}"}}"#, "0".repeat(64));
+    let package = format!(r#"{{"summary":"Done","files_changed":[{claim}]}}"#);
+    fs::write(project.path().join("claimed.json"), package).unwrap();
+    let lint = || project.run(&["lint", "claimed.json", "--json"]);
+    let out = project.path().join("out");
+    fs::write(&out, "inside").unwrap();
+    let said = lint();
+    assert!(said.stdout.contains("artifact_changed"), "what is inside is looked at: {said:?}");
+    fs::remove_file(&out).unwrap();
+    symlink(outside.file(), &out).unwrap();
     outside.remember();
-    let said = project.run(&["lint", "handoff.json", "--json"]);
+    let said = lint();
     assert!(!said.stdout.contains("artifact_changed"), "{said:?}");
     outside.assert_untouched("lint");
 }

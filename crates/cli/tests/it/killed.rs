@@ -10,6 +10,8 @@ use crate::{Project, Said};
 
 /// More steps than any of the commands has.
 const MOST_STEPS: u32 = 400;
+/// Fewer than any of them has: one that ends before was not killed.
+const FEWEST_STEPS: u32 = 5;
 
 impl Project {
     /// Runs a command that is killed before its `step`-th change of the disk.
@@ -91,6 +93,7 @@ fn a_restore_into_an_empty_project_that_is_killed_leaves_nothing_or_everything()
         let runs = project.runs();
         if said.code == 0 {
             assert_eq!(runs, set(&["new"]));
+            assert!(step > FEWEST_STEPS, "it was killed only {} times", step - 1);
             return;
         }
         assert!(runs.is_empty() || runs == set(&["new"]), "{runs:?} after step {step}: {said:?}");
@@ -113,6 +116,7 @@ fn a_backup_that_is_killed_leaves_a_whole_file_or_none() {
         }
         assert_eq!(project.runs(), set(&["s1"]), "step {step}");
         if said.code == 0 {
+            assert!(step > FEWEST_STEPS, "it was killed only {} times", step - 1);
             // What the killed ones had left is gone, but for folders that never got their lock.
             for left in names(project.path(), ".baton-copy-") {
                 let left = project.path().join(left);
@@ -189,7 +193,9 @@ fn every_copy_is_for_its_owner_alone() {
     // A killed one leaves its folder: it is private too.
     let said = project.killed_at(8, &["backup", "second.db"]);
     assert_ne!(said.code, 0);
-    for left in names(project.path(), ".baton-copy-") {
+    let left = names(project.path(), ".baton-copy-");
+    assert_eq!(left.len(), 1, "{left:?}");
+    for left in left {
         assert_eq!(mode(&project.path().join(left)), 0o700);
     }
 }

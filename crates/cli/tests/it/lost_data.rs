@@ -1,6 +1,7 @@
 //! A project whose data is gone does not look like a new one.
 
-use std::fs;
+use std::fs::{self, File};
+use std::time::{Duration, SystemTime};
 
 use super::Project;
 
@@ -67,4 +68,37 @@ fn a_copy_beside_lost_data_is_named() {
     project.fails(&["status"], 5, "baton restore ");
     project.ok(&["restore", data.join("before-restore-1").to_str().unwrap()]);
     assert!(project.ok(&["status"]).contains("s1"));
+}
+
+/// Names do not tell which copy is newest: `rescued-10` sorts before `rescued-2`, and what was put
+/// aside may be newer than what a server saved long ago.
+#[test]
+fn of_several_copies_the_one_with_the_newest_data_is_named() {
+    let project = Project::started();
+    let data = project.path().join(".baton/data");
+    let database = fs::read(data.join("baton.db")).unwrap();
+    fs::remove_file(data.join("baton.db")).unwrap();
+    fs::remove_file(data.join("baton.mark")).unwrap();
+    for (copies, expected) in [
+        (&[("rescued-2", 1), ("rescued-10", 2)][..], "rescued-10"),
+        (&[("rescued-2", 2), ("rescued-10", 1)], "rescued-2"),
+        (&[("rescued-2", 1), ("rescued-10", 1)], "rescued-10"),
+        (&[("rescued-1", 1), ("before-restore-3", 2)], "before-restore-3"),
+        (&[("rescued-1", 2), ("before-restore-3", 1)], "rescued-1"),
+    ] {
+        for (name, minutes) in copies {
+            let path = data.join(name).join("baton.db");
+            fs::create_dir(data.join(name)).unwrap();
+            fs::write(&path, &database).unwrap();
+            let file = File::options().write(true).open(&path).unwrap();
+            let written_at = Duration::from_secs(1_700_000_000 + 60 * minutes);
+            file.set_modified(SystemTime::UNIX_EPOCH + written_at).unwrap();
+        }
+        // Newer than all of them, and nothing that could be restored.
+        fs::create_dir(data.join("rescued-99")).unwrap();
+        project.fails(&["status"], 5, &format!("{expected}`"));
+        for (name, _) in copies.iter().chain(&[("rescued-99", 0)]) {
+            fs::remove_dir_all(data.join(name)).unwrap();
+        }
+    }
 }

@@ -1,5 +1,7 @@
 //! Agents' and people's words on a terminal: they never begin where a line of Baton's does.
 
+use std::collections::BTreeMap;
+
 use crate::Project;
 
 const FORGED: &str = "FORGED-LINE";
@@ -11,13 +13,29 @@ fn hostile() -> String {
     format!("all is well\n{FORGED}\n{FORGED_HEAD}\r{FORGED}\u{2028}{FORGED}\u{1b}[1A")
 }
 
+/// What `text` shows of the hostile words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Shows {
+    Nothing,
+    /// Somewhere in a line of Baton's.
+    InALine,
+    /// In a line that begins with the margin.
+    BehindTheMargin,
+}
+
 #[track_caller]
-fn check(args: &[&str], text: &str) {
+fn check(args: &[&str], text: &str) -> Shows {
     for line in text.split(['\n', '\r', '\u{2028}']) {
         let is_forged = line.starts_with(FORGED) || line.starts_with(FORGED_HEAD);
         assert!(!is_forged, "{args:?}: {text}");
     }
     assert!(!text.contains('\u{1b}'), "{args:?}: {text}");
+    let mut lines = text.lines().filter(|it| it.contains(FORGED)).peekable();
+    match (lines.peek().is_some(), lines.any(|it| it.starts_with("  | "))) {
+        (false, _) => Shows::Nothing,
+        (true, false) => Shows::InALine,
+        (true, true) => Shows::BehindTheMargin,
+    }
 }
 
 #[test]
@@ -29,7 +47,8 @@ fn no_command_prints_a_line_that_somebody_else_wrote_whole() {
     project.ok(&[&add[..], &["--acceptance", &text]].concat());
     project.ok(&["run", "start", "s1", "--workflow", "gated-project"]);
     project.ok(&["handoff", "clarify", "1", "--question", &text]);
-    let commands = |project: &Project| {
+    let mut shown: BTreeMap<String, Shows> = BTreeMap::new();
+    let mut commands = |project: &Project, n_handoffs: u32| {
         for args in [
             &["status"][..],
             &["inbox"],
@@ -38,25 +57,29 @@ fn no_command_prints_a_line_that_somebody_else_wrote_whole() {
             &["run", "list"],
             &["run", "show", "1"],
             &["handoff", "list", "--all"],
-            &["handoff", "show", "1"],
-            &["handoff", "show", "2"],
-            &["handoff", "show", "3"],
         ] {
-            let said = project.run(args);
-            check(args, &said.stdout);
-            check(args, &said.stderr);
+            let shows = check(args, &project.ok(args));
+            let most = shown.entry(args.join(" ")).or_insert(shows);
+            *most = shows.max(*most);
+        }
+        for n in 1..=n_handoffs {
+            let args = ["handoff", "show", &n.to_string()];
+            let shows = check(&args, &project.ok(&args));
+            let most = shown.entry("handoff show".to_owned()).or_insert(shows);
+            *most = shows.max(*most);
         }
     };
-    commands(&project);
+    commands(&project, 2);
     project.ok(&["handoff", "answer", "2", "--text", &text]);
     project.ok(&["handoff", "accept", "1", "--acknowledgement", &text]);
-    commands(&project);
+    commands(&project, 2);
     let complete = ["handoff", "complete", "1", "--profile", "lenient", "--reason", &text];
     project.ok(&[&complete[..], &["--payload", &package]].concat());
-    commands(&project);
+    commands(&project, 3);
     assert!(project.ok(&["inbox"]).contains("TYPE"), "Baton's own table is there");
     project.ok(&["reject", "run:1/HO-003", "--comment", &text]);
-    commands(&project);
+    commands(&project, 4);
+    println!("{shown:#?}");
     let said = project.run(&["handoff", "complete", "4", "--payload", &package]);
     check(&["handoff", "complete"], &said.stderr);
     let said = project.run(&["run", "show", &text]);

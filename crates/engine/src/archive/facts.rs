@@ -102,7 +102,7 @@ pub(super) fn step(place: &Place) -> Node {
     }
 }
 
-/// Null where it was redacted.
+/// Null where it was lost in a recovery.
 pub(super) fn words(history: &History, id: ContentId) -> Node {
     history.text(id).map_or(Node::Null, Node::text)
 }

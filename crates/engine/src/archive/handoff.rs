@@ -32,7 +32,7 @@ enum Sent {
     Nothing,
     /// The members of seed 004's document.
     Members(Vec<(String, Node)>),
-    /// Anything else, or what was redacted.
+    /// Anything else, or what was lost in a recovery.
     Other(Node),
 }
 

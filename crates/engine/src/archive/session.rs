@@ -10,6 +10,7 @@ use baton_store::HandoffRow;
 use super::escaped::escaped;
 use super::words::words;
 use crate::history::{Handed, History, Logged};
+use crate::texts::LOST_TEXT;
 
 /// Who had what when, and what happened in which order.
 pub(super) fn session(history: &History) -> String {
@@ -47,7 +48,7 @@ pub(super) fn session(history: &History) -> String {
 }
 
 fn line(history: &History, row: &HandoffRow) -> String {
-    let reason = history.text(row.reason).map_or("(redacted)".to_owned(), escaped);
+    let reason = history.text(row.reason).map_or(LOST_TEXT.to_owned(), escaped);
     let ended = row.ended_at.map(|it| format!("{it:.0}")).unwrap_or_default();
     let outcome = row.outcome.map(|it| it.name()).unwrap_or_default();
     format!(
@@ -76,7 +77,7 @@ pub(super) fn decisions(history: &History) -> String {
     page += "| when | who | answer | why | handoff |\n|---|---|---|---|---|\n";
     for Logged { at, event, .. } in &history.log {
         let Event::GateAnswered { handoff, answer, by, comment, .. } = event else { continue };
-        let why = comment.map(|it| history.text(it).map_or("(redacted)".to_owned(), escaped));
+        let why = comment.map(|it| history.text(it).map_or(LOST_TEXT.to_owned(), escaped));
         let why = why.unwrap_or_default();
         let who = escaped(by.as_str());
         let _ = writeln!(page, "| {at:.0} | {who} | {} | {why} | {handoff} |", answer.name());

@@ -58,16 +58,16 @@ async fn engine_with(document: &str) -> (Engine, RunId) {
 }
 
 #[tokio::test]
-async fn what_was_redacted_is_null_and_nowhere_else() {
+async fn a_lost_text_is_null_and_nowhere_else() {
     let (engine, run) = engine().await;
     let mut history = engine.history(run).await.unwrap();
     let n_told =
         |it: &Rendered| it.session.iter().map(|(_, it)| it.matches(SECRET).count()).sum::<usize>();
     assert!(n_told(&rendered(&history, &Bounds::default())) > 10);
     history.forget_texts();
-    let redacted = rendered(&history, &Bounds::default());
-    assert_eq!(n_told(&redacted), 0);
-    let (_, text) = redacted.session.iter().find(|(it, _)| it == "handoffs/HO-001.yaml").unwrap();
+    let lost = rendered(&history, &Bounds::default());
+    assert_eq!(n_told(&lost), 0);
+    let (_, text) = lost.session.iter().find(|(it, _)| it == "handoffs/HO-001.yaml").unwrap();
     let document = formats::decode(Format::Yaml, text).unwrap();
     for path in [
         "to.reason",
@@ -80,8 +80,8 @@ async fn what_was_redacted_is_null_and_nowhere_else() {
         let found = document.at(&format!("handoff.{path}"));
         assert_eq!(found, Some(&baton_core::document::Node::Null), "{path}: {text}");
     }
-    let (_, page) = redacted.session.iter().find(|(it, _)| it == "session.md").unwrap();
-    assert!(page.contains("HO-001 was rejected by implementer (ada): (redacted)"), "{page}");
+    let (_, page) = lost.session.iter().find(|(it, _)| it == "session.md").unwrap();
+    assert!(page.contains("HO-001 was rejected by implementer (ada): (lost)"), "{page}");
 }
 
 #[tokio::test]

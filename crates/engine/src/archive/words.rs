@@ -9,6 +9,7 @@ use baton_core::workflow::Place;
 
 use super::escaped::escaped;
 use crate::history::{History, Logged};
+use crate::texts::LOST_TEXT;
 
 /// What is said, and the text of somebody that belongs to it.
 type Sentence = (String, Option<ContentId>);
@@ -17,7 +18,7 @@ type Sentence = (String, Option<ContentId>);
 pub(super) fn words(history: &History, logged: &Logged) -> String {
     let Logged { by, event, .. } = logged;
     let (sentence, text) = on_handoff(event).unwrap_or_else(|| on_run(event));
-    let text = text.map(|it| history.text(it).map_or("(redacted)".to_owned(), escaped));
+    let text = text.map(|it| history.text(it).map_or(LOST_TEXT.to_owned(), escaped));
     let text = text.map(|it| format!(": {it}")).unwrap_or_default();
     format!("{sentence} ({}){text}", escaped(by.as_str()))
 }

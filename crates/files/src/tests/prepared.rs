@@ -83,6 +83,7 @@ fn a_tree_with_links_in_it_is_removed_and_they_are_not_followed() {
     fs::create_dir_all(folder.path().join("tree/deep")).unwrap();
     symlink(outside.path(), folder.path().join("tree/deep/link")).unwrap();
     dir.remove("tree").unwrap();
+    assert_eq!(names(&dir), Vec::<String>::new());
     outside.assert_untouched();
 }
 

@@ -4,7 +4,7 @@ use baton_core::content::ContentId;
 use baton_core::document::Node;
 use baton_core::registry::Agents;
 use baton_core::run::{Ended, Kind};
-use baton_engine::{DAMAGED_TEXT, EngineError, Text, Texts};
+use baton_engine::{DAMAGED_TEXT, EngineError, LOST_TEXT, Text, Texts};
 use baton_store::{HandoffFilter, HandoffRef, HandoffRow, HandoffState, RunRow};
 use baton_wire::json;
 
@@ -141,7 +141,7 @@ fn said(
     html.raw("<p class=\"").raw(class).raw("\"><span class=\"tag\">").raw(what).raw("</span> ");
     match texts.get(id) {
         Text::Whole(text) => html.words(text),
-        Text::Gone => html.raw("<em>redacted</em>"),
+        Text::Gone => html.raw("<em>").words(LOST_TEXT).raw("</em>"),
         Text::Damaged => html.raw("<em>").words(DAMAGED_TEXT).raw("</em>"),
     };
     html.raw("</p>");
@@ -171,7 +171,7 @@ fn document(
     let Some(id) = id else { return };
     let text = match texts.get(id) {
         Text::Whole(text) => Ok(pretty(text, packages)),
-        Text::Gone => Err("redacted"),
+        Text::Gone => Err(LOST_TEXT),
         Text::Damaged => Err(DAMAGED_TEXT),
     };
     // What the orchestrator hands in is often nothing.

@@ -138,7 +138,7 @@ pub(super) async fn all(
                     rows[place].payload_left_out = true;
                     n_left_out += 1;
                 }
-                // A redacted one is not there at all.
+                // One that was lost in a recovery is not there at all.
                 None if text.is_damaged() => rows[place].damaged.push("payload"),
                 None => {}
             }

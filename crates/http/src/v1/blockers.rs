@@ -29,7 +29,7 @@ pub(super) struct Shown {
     /// The label of the handoff whose work it stops.
     handoff: String,
     by: String,
-    /// Null where it was redacted or is damaged.
+    /// Null where it was lost in a recovery or is damaged.
     words: Option<String>,
     /// Which members are null because what is stored there is damaged; left out where none is.
     #[serde(skip_serializing_if = "Vec::is_empty")]

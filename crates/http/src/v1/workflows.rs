@@ -79,7 +79,7 @@ pub(super) struct AgentHandoff {
     timestamp: Timestamp,
     /// What people call the step that it went to; null where it went to none.
     step_name: Option<String>,
-    /// Null where it was redacted or is damaged.
+    /// Null where it was lost in a recovery or is damaged.
     reason: Option<String>,
     /// Which members are null because what is stored there is damaged; left out where none is.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -78,7 +78,7 @@ async fn a_story_that_the_archive_has_is_not_missing() {
 }
 
 #[tokio::test]
-async fn the_reason_is_the_one_that_it_is() {
+async fn the_report_names_the_true_reason() {
     let wreckage = Wreckage::make(Newest::InTheDatabase).await;
     for (sql, why) in [
         (

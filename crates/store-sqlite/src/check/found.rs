@@ -1,5 +1,7 @@
 //! What a check has found: the first few in words, the others counted.
 
+use baton_store::StoreCheck;
+
 /// Enough to see what has happened; a broken table would fill pages with the same sentence.
 const MOST_IN_WORDS: usize = 10;
 
@@ -29,13 +31,14 @@ impl FoundProblems {
         self.add(format!("row {number} of `{}`: {what}", self.table));
     }
 
-    pub(super) fn into_lines(mut self) -> Vec<String> {
+    pub(super) fn into_check(mut self) -> StoreCheck {
+        let n_problems = self.lines.len() as u64 + self.n_more;
         match self.n_more {
             0 => {}
             1 => self.lines.push(format!("`{}`: 1 more problem", self.table)),
             n => self.lines.push(format!("`{}`: {n} more problems", self.table)),
         }
-        self.lines
+        StoreCheck { problems: self.lines, n_problems }
     }
 }
 
@@ -49,8 +52,8 @@ mod tests {
         for number in 1..=1000 {
             found.in_row(number, "it is gone");
         }
-        let lines = found.into_lines();
-        assert_eq!(lines.len(), 11);
+        let StoreCheck { problems: lines, n_problems } = found.into_check();
+        assert_eq!((lines.len(), n_problems), (11, 1000));
         assert_eq!(lines[0], "row 1 of `events`: it is gone");
         assert_eq!(lines[10], "`events`: 990 more problems");
     }

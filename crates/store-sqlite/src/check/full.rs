@@ -4,6 +4,7 @@
 //! every backend alike. A table that only helps is checked against what it follows from; a new one
 //! gets a file beside this one and a line in [`CHECKS`].
 
+use baton_store::StoreCheck;
 use rusqlite::Connection;
 
 use super::found::FoundProblems;
@@ -37,7 +38,7 @@ const CHECKS: [(&str, Check); 17] = [
 ];
 
 /// Everything that is wrong with the file, read from end to end at one moment.
-pub(crate) fn in_full(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+pub(crate) fn in_full(connection: &Connection) -> rusqlite::Result<StoreCheck> {
     // The tables are compared with each other, and a server may be writing.
     connection.execute_batch("begin")?;
     let problems = at_one_moment(connection);
@@ -47,21 +48,21 @@ pub(crate) fn in_full(connection: &Connection) -> rusqlite::Result<Vec<String>> 
 
 /// Whether SQLite can read all of the file, in one statement: for a file that another process has
 /// open. Whether what it tells is true can be seen in a copy.
-pub(crate) fn in_file(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+pub(crate) fn in_file(connection: &Connection) -> rusqlite::Result<StoreCheck> {
     run("the file", in_pages, connection)
 }
 
 /// What is wrong with the remembered answers.
-pub(crate) fn in_answered(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+pub(crate) fn in_answered(connection: &Connection) -> rusqlite::Result<StoreCheck> {
     run("answered", answered::check, connection)
 }
 
 /// What is wrong with the stories themselves.
-pub(crate) fn in_stories(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+pub(crate) fn in_stories(connection: &Connection) -> rusqlite::Result<StoreCheck> {
     run("stories", stories::check_alone, connection)
 }
 
-fn at_one_moment(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+fn at_one_moment(connection: &Connection) -> rusqlite::Result<StoreCheck> {
     let mut problems = in_file(connection)?;
     for (table, check) in CHECKS {
         problems.extend(run(table, check, connection)?);
@@ -69,18 +70,14 @@ fn at_one_moment(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     Ok(problems)
 }
 
-fn run(
-    table: &'static str,
-    check: Check,
-    connection: &Connection,
-) -> rusqlite::Result<Vec<String>> {
+fn run(table: &'static str, check: Check, connection: &Connection) -> rusqlite::Result<StoreCheck> {
     let mut found = FoundProblems::of(table);
     match check(connection, &mut found) {
         Ok(()) => {}
         Err(error) if is_passing(&error) => return Err(error),
         Err(error) => found.add(format!("`{table}` cannot be checked: {}", damage(&error))),
     }
-    Ok(found.into_lines())
+    Ok(found.into_check())
 }
 
 /// Pages, trees, indexes, types and the rules of the columns, as SQLite knows them.

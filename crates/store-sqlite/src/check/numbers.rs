@@ -1,5 +1,5 @@
 //! Runs, handoffs and events are counted without a gap, and SQLite remembers the last number that
-//! was given: so a row that was removed is missed. That the newest rows were removed *and* the last
+//! was given: so the removal of a row is noticed. That the newest rows were removed *and* the last
 //! number was set back cannot be seen from inside the file.
 
 use rusqlite::{Connection, OptionalExtension as _};

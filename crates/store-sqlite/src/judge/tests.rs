@@ -75,7 +75,7 @@ async fn what_a_killed_process_left_is_opened() {
     let dir = killed().await;
     let store = SqliteStore::open(dir.path()).unwrap();
     assert!(store.was_left_open());
-    assert_eq!(store.check().await.unwrap(), Vec::<String>::new());
+    assert_eq!(store.check().await.unwrap().problems, Vec::<String>::new());
     store.close().await;
     assert!(!dir.path().join(WAL_FILE).exists());
     assert!(!SqliteStore::open(dir.path()).unwrap().was_left_open());
@@ -264,6 +264,6 @@ async fn a_database_whose_making_was_cut_short_is_made_again() {
         fs::write(dir.path().join("baton.db-journal"), journal).unwrap();
         let store = SqliteStore::open(dir.path()).unwrap();
         put_all(&store, &tale(1, "s-1")).await;
-        assert_eq!(store.check().await.unwrap(), Vec::<String>::new());
+        assert_eq!(store.check().await.unwrap().problems, Vec::<String>::new());
     }
 }

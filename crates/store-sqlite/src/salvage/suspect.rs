@@ -1,8 +1,8 @@
 //! Which pages of an image may not be as they were last written.
 //!
-//! `verify` proves the runs and what follows from them. It cannot miss a remembered answer, a row
-//! of the outbox or the end of a lease that stood on a page of which only an older version is left:
-//! an image with such a page is not called complete, however well it verifies.
+//! `verify` proves the runs and what follows from them. It cannot notice that a remembered answer,
+//! a row of the outbox or the end of a lease is missing that stood on a page of which only an older
+//! version is left: an image with such a page is not called complete, however well it verifies.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 

@@ -81,9 +81,9 @@ fn is_whole(
             }
         }
     }
-    let problems = match which {
+    let found = match which {
         UnprovenTable::Stories => check::in_stories(connection)?,
         UnprovenTable::Answers => check::in_answered(connection)?,
     };
-    Ok(problems.is_empty())
+    Ok(found.n_problems == 0)
 }

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use baton_store::{
-    EventFilter, HandoffFilter, Position, RunFilter, Store as _, StoreError, StoryFilter,
+    EventFilter, HandoffFilter, Position, RunFilter, Store as _, StoreCheck, StoreError,
+    StoryFilter,
 };
 use baton_store_tests::sample::*;
 
@@ -94,7 +95,7 @@ async fn a_column_that_its_text_denies_is_reported() {
         connection.execute(&format!("{edit} where {key} = 1"), []).unwrap();
         drop(connection);
         let store = SqliteStore::open(dir.path()).unwrap();
-        assert_eq!(store.check().await.unwrap(), [expected], "{edit}");
+        assert_eq!(store.check().await.unwrap().problems, [expected], "{edit}");
     }
 }
 
@@ -105,8 +106,24 @@ async fn a_run_that_waits_and_is_not_listed_so_is_reported() {
     connection.execute("insert into waiting values (7)", []).unwrap();
     drop(connection);
     let store = SqliteStore::open(dir.path()).unwrap();
-    let problems = store.check().await.unwrap();
+    let problems = store.check().await.unwrap().problems;
     assert_eq!(problems, ["run 7: `waiting` differs from its state"]);
+}
+
+#[tokio::test]
+async fn problems_that_are_not_named_are_counted() {
+    let dir = with_file(&a_file().await);
+    let connection = crate::connect::writing(&dir.path().join(FILE)).unwrap();
+    let forge =
+        "with recursive many (n) as (select 1 union all select n + 1 from many where n < 30)
+                 insert into cursors (projector, position, checksum)
+                 select 'forged-' || n, 1, 0 from many";
+    connection.execute(forge, []).unwrap();
+    drop(connection);
+    let store = SqliteStore::open(dir.path()).unwrap();
+    let StoreCheck { problems, n_problems } = store.check().await.unwrap();
+    assert_eq!((problems.len(), n_problems), (11, 30), "{problems:?}");
+    assert_eq!(problems[10], "`cursors`: 20 more problems");
 }
 
 #[tokio::test]
@@ -118,7 +135,7 @@ async fn a_row_that_refers_to_nothing_is_reported() {
         .unwrap();
     drop(connection);
     let store = SqliteStore::open(dir.path()).unwrap();
-    let problems = store.check().await.unwrap();
+    let problems = store.check().await.unwrap().problems;
     let expected = "row 1 of `handoffs` refers to what is not there";
     assert!(problems.iter().any(|it| it == expected), "{problems:?}");
 }
@@ -144,7 +161,7 @@ fn with_file(bytes: &[u8]) -> tempfile::TempDir {
 async fn is_found_out(bytes: &[u8]) -> bool {
     let dir = with_file(bytes);
     let Ok(store) = opened(dir.path()) else { return true };
-    let problems = store.check().await.unwrap();
+    let problems = store.check().await.unwrap().problems;
     let all = EventFilter { after: Position::START, run: None, limit: 0 };
     let errors = [
         store.runs(&RunFilter::default()).await.err(),

@@ -8,6 +8,7 @@ use baton_store_tests::dump;
 use baton_store_tests::sample::*;
 use rusqlite::Connection;
 
+use super::lost::until;
 use crate::error::to_store;
 use crate::{FILE, OpenError, SqliteStore};
 
@@ -30,9 +31,7 @@ async fn a_full_disk_is_named_and_room_is_enough() {
     assert_eq!(dump(&store).await, before);
     set_most_pages(&store, 1_000_000).await;
     put(&store, &large).await;
-    while store.write_fault().is_some() {
-        std::thread::yield_now();
-    }
+    until(&store, || store.write_fault().is_none());
 }
 
 /// `max_page_count` makes SQLite say what it says on a full disk.
@@ -58,7 +57,7 @@ async fn a_frozen_store_is_read_and_says_why_it_is_not_written() {
     for fault in [WriteFault::DiskFull, WriteFault::ReadOnly] {
         let frozen = SqliteStore::open_frozen(&Dir::open(&data).unwrap(), fault.clone()).unwrap();
         assert_eq!(dump(&frozen).await, before);
-        assert_eq!(frozen.check().await.unwrap(), Vec::<String>::new());
+        assert_eq!(frozen.check().await.unwrap().problems, Vec::<String>::new());
         assert_eq!(frozen.write_fault(), Some(fault.clone()));
         let error = frozen.append(start(2, "s-2").into()).await.unwrap_err();
         assert_eq!(error.to_string(), fault.to_string());
@@ -94,14 +93,14 @@ async fn a_slow_check_finds_the_same_and_ends_with_the_store() {
     let dir = tempfile::tempdir().unwrap();
     let store = SqliteStore::open(dir.path()).unwrap();
     put_all(&store, &tale(1, "s-1")).await;
-    assert_eq!(store.check_slowly().await.unwrap(), Vec::<String>::new());
+    assert_eq!(store.check_slowly().await.unwrap().problems, Vec::<String>::new());
     let forge = |it: &Connection| {
         it.execute_batch("update runs set baton = 'held' where number = 1").map_err(to_store)
     };
     store.writer.write(forge).await.unwrap();
     let found = store.check_slowly().await.unwrap();
     assert_eq!(found, store.check().await.unwrap());
-    assert_eq!(found, ["run 1: `baton` differs from its state"]);
+    assert_eq!(found.problems, ["run 1: `baton` differs from its state"]);
     store.close().await;
     let late = store.check_slowly().await;
     assert!(matches!(late, Err(StoreError::Closed)), "{late:?}");

@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use baton_files::Dir;
 use baton_store::{AppendError, RunFilter, Store, StoreError, WriteFault};
@@ -11,12 +12,14 @@ use baton_store_tests::sample::*;
 
 use crate::{CommandContext, DataLock, DataOption, FILE, SqliteStore, connect, lock};
 
+/// Far longer than the watcher takes.
+const LONG: Duration = Duration::from_secs(60);
+
 #[tokio::test]
 async fn nothing_is_recorded_once_the_database_is_gone() {
     for name in [FILE, "baton.db-wal", "baton.db-shm", lock::FILE] {
         let dir = tempfile::tempdir().unwrap();
-        let _lock =
-            DataLock::take(&Dir::open(dir.path()).unwrap(), std::time::Duration::ZERO).unwrap();
+        let _lock = DataLock::take(&Dir::open(dir.path()).unwrap(), Duration::ZERO).unwrap();
         let store = with_a_tale(dir.path()).await;
         fs::remove_file(dir.path().join(name)).unwrap();
         store.guard.look();
@@ -32,8 +35,7 @@ async fn nothing_is_recorded_once_the_database_is_gone() {
 async fn nothing_is_recorded_once_the_database_is_another() {
     for name in [FILE, lock::FILE] {
         let dir = tempfile::tempdir().unwrap();
-        let _lock =
-            DataLock::take(&Dir::open(dir.path()).unwrap(), std::time::Duration::ZERO).unwrap();
+        let _lock = DataLock::take(&Dir::open(dir.path()).unwrap(), Duration::ZERO).unwrap();
         let store = with_a_tale(dir.path()).await;
         fs::copy(dir.path().join(name), dir.path().join("other")).unwrap();
         fs::rename(dir.path().join("other"), dir.path().join(name)).unwrap();
@@ -49,7 +51,7 @@ async fn the_thread_notices_by_itself() {
     let store = with_a_tale(dir.path()).await;
     assert_eq!(store.write_fault(), None);
     fs::remove_file(dir.path().join(FILE)).unwrap();
-    until(|| store.write_fault().is_some());
+    until(&store, || store.write_fault().is_some());
 }
 
 #[tokio::test]
@@ -66,7 +68,7 @@ async fn all_that_was_recorded_is_copied_while_it_is_still_open() {
         let command = format!("`baton restore {} --replace --project ", copy.join(FILE).display());
         fault.contains(&command)
     };
-    until(is_named);
+    until(&store, is_named);
     store.close().await;
     let copy = SqliteStore::open(&copy).unwrap();
     assert_eq!(dump(&copy).await, before);
@@ -135,9 +137,9 @@ async fn a_copy_that_was_deleted_with_the_rest_is_made_again() {
     let store = with_a_tale(&data).await;
     store.rescue_when_lost(context(&data));
     fs::remove_file(data.join(FILE)).unwrap();
-    until(|| says(&store, "shop/.baton/data/rescued-1"));
+    until(&store, || says(&store, "shop/.baton/data/rescued-1"));
     fs::remove_dir_all(parent.path().join("shop")).unwrap();
-    until(|| says(&store, "shop-baton-rescued-1"));
+    until(&store, || says(&store, "shop-baton-rescued-1"));
     assert!(says(&store, "bring `.baton` back or type `baton init --project "));
 }
 
@@ -146,14 +148,14 @@ async fn a_lock_that_was_deleted_before_the_rest_does_not_hide_it() {
     let parent = tempfile::tempdir().unwrap();
     let data = parent.path().join("shop/.baton/data");
     fs::create_dir_all(&data).unwrap();
-    let lock = DataLock::take(&Dir::open(&data).unwrap(), std::time::Duration::ZERO).unwrap();
+    let lock = DataLock::take(&Dir::open(&data).unwrap(), Duration::ZERO).unwrap();
     let store = with_a_tale(&data).await;
     store.rescue_when_lost(context(&data));
     fs::remove_file(data.join(lock::FILE)).unwrap();
     store.guard.look();
     assert!(says(&store, "another Baton may work on the same data"));
     fs::remove_dir_all(&data).unwrap();
-    until(|| says(&store, "baton restore "));
+    until(&store, || says(&store, "baton restore "));
     drop(lock);
 }
 
@@ -196,9 +198,9 @@ async fn data_that_was_moved_and_then_deleted_is_copied() {
     let store = with_a_tale(&data).await;
     store.rescue_when_lost(context(&data));
     fs::rename(parent.path().join("shop"), parent.path().join("store")).unwrap();
-    until(|| says(&store, "nothing is lost"));
+    until(&store, || says(&store, "nothing is lost"));
     fs::remove_dir_all(parent.path().join("store")).unwrap();
-    until(|| says(&store, "baton restore "));
+    until(&store, || says(&store, "baton restore "));
 }
 
 #[tokio::test]
@@ -216,7 +218,7 @@ async fn a_database_or_a_log_that_was_cut_is_noticed_and_left_alone() {
         assert!(n_bytes > 0);
         store.guard.look();
         file.set_len(n_bytes - 1).unwrap();
-        until(|| store.write_fault().is_some());
+        until(&store, || store.write_fault().is_some());
         let what = store.write_fault().unwrap().to_string();
         assert!(what.contains(&format!("{name}` was cut from ")), "{what}");
         assert!(what.contains(&format!(" to {} bytes while", n_bytes - 1)), "{what}");
@@ -236,11 +238,11 @@ async fn a_database_that_was_overwritten_in_place_is_noticed() {
     let data = parent.path().join("shop/.baton/data");
     let store = with_a_tale(&data).await;
     store.rescue_when_lost(context(&data));
-    until(|| fs::metadata(data.join("baton.db-wal")).unwrap().len() == 0);
+    until(&store, || fs::metadata(data.join("baton.db-wal")).unwrap().len() == 0);
     assert_eq!(store.write_fault(), None, "moving the log is its owner's own work");
     let file = fs::File::options().write(true).open(data.join(FILE)).unwrap();
     // The clock of a file system is coarse.
-    until(|| {
+    until(&store, || {
         file.write_all_at(&[0xff; 4096], 4096).unwrap();
         store.write_fault().is_some()
     });
@@ -299,8 +301,13 @@ async fn refused(store: &SqliteStore) -> String {
     error.to_string()
 }
 
-fn until(is_so: impl Fn() -> bool) {
+/// Waits for a state that the watcher brings about; fails with what the store says instead.
+#[track_caller]
+pub(super) fn until(store: &SqliteStore, is_so: impl Fn() -> bool) {
+    let began_at = Instant::now();
     while !is_so() {
+        let fault = store.write_fault();
+        assert!(began_at.elapsed() < LONG, "after {LONG:?}: {fault:?}");
         std::thread::yield_now();
     }
 }

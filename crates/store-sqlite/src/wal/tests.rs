@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -79,12 +80,17 @@ fn a_log_that_is_cut_anywhere_ends_with_its_last_whole_transaction() {
     let dir = tempfile::tempdir().unwrap();
     let whole = three_transactions(dir.path());
     let frame = FRAME_HEADER + 4096;
+    let ends_one = |n: &usize| be(&whole, WAL_HEADER + n * frame + 4).unwrap() > 0;
+    let mut seen = BTreeSet::new();
     for length in (WAL_HEADER..whole.len()).step_by(997) {
         let found = frames(&whole[..length]);
-        assert_eq!(found.n_whole as usize, (length - WAL_HEADER) / frame);
-        assert!(found.n_committed <= found.n_whole);
-        assert_eq!(found.stranded, None);
+        let n_whole = (length - WAL_HEADER) / frame;
+        let n_committed = (0..n_whole).rev().find(ends_one).map_or(0, |last| last + 1);
+        let expected = (n_whole as u64, n_committed as u64, None);
+        assert_eq!((found.n_whole, found.n_committed, found.stranded), expected, "{length} bytes");
+        seen.insert(n_committed);
     }
+    assert_eq!(seen.len(), 3, "cut in each of the transactions: {seen:?}");
 }
 
 #[test]

@@ -20,10 +20,7 @@ use crate::prompt::brief::{
 use crate::queries::{Exchange, questions_about};
 use crate::stored;
 use crate::stories::branch_of;
-use crate::texts::WholeTexts;
-
-/// Stands for a text that is not there any more.
-const REDACTED: &str = "(redacted)";
+use crate::texts::{LOST_TEXT, WholeTexts};
 
 pub(super) struct Known {
     pub(super) workflow: Arc<Workflow>,
@@ -125,7 +122,7 @@ impl Known {
     }
 
     fn words(&self, id: ContentId) -> String {
-        self.texts.get(id).unwrap_or(REDACTED).to_owned()
+        self.texts.get(id).unwrap_or(LOST_TEXT).to_owned()
     }
 
     /// The handoff and the attempts at it before, newest first.

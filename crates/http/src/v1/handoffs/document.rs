@@ -45,7 +45,7 @@ pub struct Row {
     pub attempt: u32,
     /// The label of the handoff that it goes on from.
     pub follows: Option<String>,
-    /// Null where it was redacted or is damaged.
+    /// Null where it was lost in a recovery or is damaged.
     pub reason: Option<String>,
     /// Why it was rejected, cancelled, superseded or timed out; what was answered, where it is a
     /// question.
@@ -71,7 +71,7 @@ pub struct Handoff {
     #[serde(flatten)]
     pub row: Row,
     /// What is handed over: JSON as the sender wrote it, or the text of another format. Null where
-    /// there is nothing, or where it was redacted or is damaged.
+    /// there is nothing, or where it was lost in a recovery or is damaged.
     #[schema(value_type = serde_json::Value)]
     pub package: Option<Box<RawValue>>,
 }
