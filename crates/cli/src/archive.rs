@@ -2,7 +2,7 @@
 
 use baton_engine::{ArchiveError, Archived, EngineError, Places};
 use baton_files::FileError;
-use baton_recover::{AheadError, ArchiveFolders, SessionAhead};
+use baton_recover::{AheadError, OpenArchive, SessionAhead};
 use baton_store::{Store, StoreError};
 
 use crate::project::Project;
@@ -23,7 +23,7 @@ pub(crate) fn places(project: &Project) -> Option<Places> {
 }
 
 /// The folders of the archive, as far as there are any. What leads out of the project is not read.
-pub(crate) fn folders(project: &Project) -> Result<Option<ArchiveFolders>, FileError> {
+pub(crate) fn folders(project: &Project) -> Result<Option<OpenArchive>, FileError> {
     let Some(folders) = &project.file.archive else { return Ok(None) };
     let folder = |path: &str| match project.dir.subdir(path) {
         Ok(folder) => Ok(Some(folder)),
@@ -31,7 +31,7 @@ pub(crate) fn folders(project: &Project) -> Result<Option<ArchiveFolders>, FileE
         Err(error) => Err(error),
     };
     let (sessions, state) = (folder(&folders.sessions)?, folder(&folders.state)?);
-    Ok(Some(ArchiveFolders { sessions, state }))
+    Ok(Some(OpenArchive { sessions, state }))
 }
 
 /// What the archive tells of that a database has not, in lines for a person. Each names a run. What

@@ -1,10 +1,10 @@
 //! The data itself, for what is done to the store rather than asked of the API: ours while nobody
 //! else has it, else read beside the server that does.
 
-use baton_engine::{Verified, verify_all};
+use baton_engine::{Verified, readable, verify_all};
 use baton_files::{Dir, Staging};
-use baton_store::{Store as _, StoreCheck, StoreError};
-use baton_store_sqlite::{Beside, Interrupted, MarkFound, OpenError, STAGING_PREFIX, SqliteStore};
+use baton_store::{Store as _, StoreCheck};
+use baton_store_sqlite::{Beside, Interrupted, MarkState, OpenError, STAGING_PREFIX, SqliteStore};
 
 use crate::api::{Holder, Server, holder};
 use crate::archive;
@@ -91,9 +91,9 @@ async fn verify_unserved(project: &Project, data: &Dir) -> Result<Verified, Fail
     let verified = async {
         let mut verified = verify_all(&store).await?;
         let ahead = archive::ahead_of(project, &store).await?;
-        match store.mark_found() {
-            MarkFound::Unreadable | MarkFound::Lost => verified.extend(ahead),
-            MarkFound::Whole => {
+        match store.mark_state() {
+            MarkState::Unreadable | MarkState::Missing => verified.extend(ahead),
+            MarkState::Present | MarkState::NeverWritten => {
                 for line in ahead {
                     let line = show::visible(&line);
                     show::note(&format!("{} {line}", show::warn("the archive knows more:")));
@@ -112,20 +112,14 @@ async fn verify_unserved(project: &Project, data: &Dir) -> Result<Verified, Fail
 async fn verify_beside(store: &Beside, project: &Project) -> Result<Verified, Failure> {
     let problems = store.check().await?;
     let staging = staging_in(&project.data_dir()?)?;
-    let copied = match store.copy_into(staging.dir()).await {
+    let copied = match readable(store.copy_into(staging.dir()).await)? {
         Ok(()) => verify_copy(staging.dir()).await?,
         // What SQLite cannot copy is damaged; that is the answer, and no reason to give none.
-        Err(StoreError::Damaged { what }) => {
+        Err(what) => {
             let mut verified = Verified::default();
             verified.extend([what]);
             verified
         }
-        Err(
-            error @ (StoreError::Unavailable(_)
-            | StoreError::Unwritable(_)
-            | StoreError::Closed
-            | StoreError::Nul),
-        ) => return Err(error.into()),
     };
     let copied_problems = StoreCheck { problems: copied.problems, n_problems: copied.n_problems };
     let mut verified = Verified { problems: Vec::new(), n_problems: 0, ..copied };

@@ -236,7 +236,8 @@ impl<'a> FailureClass<'a> {
 
     /// Something could not be read or written, for a reason that may have a name.
     fn of_disk(fault: Option<WriteFault>) -> Self {
-        Self::new(UNAVAILABLE, fault_code(fault.as_ref())).because_of(fault)
+        let code = fault.as_ref().map_or("unavailable", WriteFault::code);
+        Self::new(UNAVAILABLE, code).because_of(fault)
     }
 }
 
@@ -277,14 +278,6 @@ fn exit_of_class(class: ErrorClass) -> u8 {
 
 fn store_fault(error: &StoreError) -> Option<WriteFault> {
     if let StoreError::Unwritable(fault) = error { Some(fault.clone()) } else { None }
-}
-
-fn fault_code(fault: Option<&WriteFault>) -> &'static str {
-    match fault {
-        Some(WriteFault::DiskFull) => "disk_full",
-        Some(WriteFault::ReadOnly) => "read_only",
-        Some(WriteFault::Replaced { .. } | WriteFault::Failing) | None => "unavailable",
-    }
 }
 
 /// Says what went wrong, on stderr.

@@ -6,7 +6,7 @@ use baton_core::names::Principal;
 use baton_engine::{Engine, EngineError, SystemClock, verify_all};
 use baton_files::Dir;
 use baton_store::{Store as _, StoreError};
-use baton_store_sqlite::{DATABASE_FILE, DataLock, LOG_FILE, MarkFound, OpenError, SqliteStore};
+use baton_store_sqlite::{DATABASE_FILE, DataLock, LOG_FILE, MarkState, OpenError, SqliteStore};
 use uuid::Uuid;
 
 use crate::api;
@@ -85,7 +85,7 @@ impl Session {
 
     /// Writes the archive, where there is one, and lets everything go.
     pub(crate) async fn close(self) {
-        // What cannot be written is behind already, and that was said.
+        // No archive while writes fail; the user has been warned.
         if self.writing == Writing::Allowed && self.engine.write_fault().is_none() {
             archive::catch_up(&self).await;
         }
@@ -143,10 +143,10 @@ async fn open_for(data: &Dir, purpose: Purpose) -> Result<(SqliteStore, Writing)
 
 /// Without its mark, nothing in the data folder tells whether the newest part is missing.
 async fn tell_of_mark(project: &Project, store: &SqliteStore) -> Result<(), Failure> {
-    let what = match store.mark_found() {
-        MarkFound::Whole => return Ok(()),
-        MarkFound::Unreadable => "`baton.mark` beside the database cannot be read",
-        MarkFound::Lost => "`baton.mark` beside the database is missing",
+    let what = match store.mark_state() {
+        MarkState::Present | MarkState::NeverWritten => return Ok(()),
+        MarkState::Unreadable => "`baton.mark` beside the database cannot be read",
+        MarkState::Missing => "`baton.mark` beside the database is missing",
     };
     show::note(&format!(
         "{} {what}, so nothing there tells whether the newest events are missing",

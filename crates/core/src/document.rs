@@ -45,6 +45,11 @@ impl Node {
         Self::Text(text.into())
     }
 
+    /// A number of things. One that no `i64` holds becomes the largest that it does.
+    pub fn count(n: u64) -> Self {
+        Self::Number(Number::from(i64::try_from(n).unwrap_or(i64::MAX)))
+    }
+
     pub fn map(members: impl IntoIterator<Item = (&'static str, Node)>) -> Self {
         Self::Map(members.into_iter().map(|(key, node)| (key.to_owned(), node)).collect())
     }

@@ -149,10 +149,11 @@ impl StoryKey {
     }
 
     /// What a name may begin with to say what it is of. No new key does.
-    pub const PREFIXES: [&'static str; 3] = [Self::OF_RUN, Self::OF_STORY, Self::OF_HANDOFF];
-    pub const OF_RUN: &'static str = "run:";
-    pub const OF_STORY: &'static str = "story:";
-    pub const OF_HANDOFF: &'static str = "handoff:";
+    pub const PREFIXES: [&'static str; 3] =
+        [Self::RUN_PREFIX, Self::STORY_PREFIX, Self::HANDOFF_PREFIX];
+    pub const RUN_PREFIX: &'static str = "run:";
+    pub const STORY_PREFIX: &'static str = "story:";
+    pub const HANDOFF_PREFIX: &'static str = "handoff:";
 }
 
 impl Principal {

@@ -12,7 +12,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::Engine;
-use crate::verify::{RunVerifier, verify_run};
+use crate::verify::{RunVerifier, readable, verify_run};
 
 /// How many runs are read at once.
 const PAGE: u32 = 200;
@@ -131,23 +131,17 @@ impl Engine {
         let mut after = 0;
         loop {
             let filter = RunFilter { after, limit: PAGE, ..RunFilter::default() };
-            match self.store.runs(&filter).await {
+            match readable(self.store.runs(&filter).await)? {
                 Ok(page) => {
                     let Some(last) = page.last() else { return Ok(()) };
                     after = last.number;
                     self.check_page(&page, &mut pace).await?;
                 }
                 // One that cannot be read must not hide the others.
-                Err(StoreError::Damaged { .. }) => {
+                Err(_) => {
                     self.check_apart(after + 1, &mut pace).await?;
                     after += u64::from(PAGE);
                 }
-                Err(
-                    error @ (StoreError::Unavailable(_)
-                    | StoreError::Unwritable(_)
-                    | StoreError::Closed
-                    | StoreError::Nul),
-                ) => return Err(error),
             }
         }
     }
@@ -155,19 +149,13 @@ impl Engine {
     /// Reads a page of runs one by one, from the number `first`.
     async fn check_apart(&self, first: u64, pace: &mut Pace) -> Result<(), StoreError> {
         for number in first..first + u64::from(PAGE) {
-            match self.store.run(&RunRef::Number(number)).await {
+            match readable(self.store.run(&RunRef::Number(number)).await)? {
                 Ok(Some(row)) => self.check_page(&[row], pace).await?,
                 Ok(None) => {}
-                Err(StoreError::Damaged { what }) => {
+                Err(what) => {
                     let problems = vec![format!("run {number} cannot be read: {what}")];
                     self.health.found(None, &problems.into());
                 }
-                Err(
-                    error @ (StoreError::Unavailable(_)
-                    | StoreError::Unwritable(_)
-                    | StoreError::Closed
-                    | StoreError::Nul),
-                ) => return Err(error),
             }
         }
         Ok(())
@@ -176,19 +164,13 @@ impl Engine {
     async fn check_page(&self, page: &[RunRow], pace: &mut Pace) -> Result<(), StoreError> {
         let mut verifier = RunVerifier::new(self.store.as_ref());
         for row in page {
-            let problems = match verifier.verify(row).await {
+            let problems = match readable(verifier.verify(row).await)? {
                 // It may have moved on while it was read.
                 Ok(problems) if !problems.is_empty() => self.problems_at_rest(row.run.id).await?,
                 Ok(_) => Vec::new(),
-                Err(StoreError::Damaged { what }) => {
+                Err(what) => {
                     vec![format!("run {} cannot be read: {what}", row.number)]
                 }
-                Err(
-                    error @ (StoreError::Unavailable(_)
-                    | StoreError::Unwritable(_)
-                    | StoreError::Closed
-                    | StoreError::Nul),
-                ) => return Err(error),
             };
             self.health.found(Some(row.run.id), &problems.into());
             self.health.check.send_modify(|it| it.n_runs += 1);

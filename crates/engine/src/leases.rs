@@ -40,7 +40,7 @@ struct Kept {
     next_tick: Option<Timestamp>,
     /// At which version of its run a handoff's timer was last changed.
     changed: LruCache<Key, Version>,
-    /// Timers of which nobody told this memory what came of them.
+    /// Timers whose append was not confirmed: the next tick asks the store.
     doubted: HashSet<Key>,
 }
 
@@ -78,8 +78,8 @@ pub(crate) struct InHand<'a> {
     now: Timestamp,
 }
 
-/// See [`Leases::told_later`].
-pub(crate) struct ToldLater<'a> {
+/// Changes of timers that the store has not confirmed yet; see [`Leases::expect_changes`].
+pub(crate) struct PendingTimerChange<'a> {
     leases: Option<&'a Leases>,
     run: RunId,
     changes: Vec<TimerChange>,
@@ -116,11 +116,15 @@ impl Leases {
         }
     }
 
-    /// For an append that changes timers. Whoever waits for it may be gone before it is answered,
-    /// and then nobody says here what came of it.
-    pub(crate) fn told_later(&self, run: RunId, changes: &[TimerChange]) -> ToldLater<'_> {
+    /// For an append that changes timers. If its caller is cancelled before the store answers, the
+    /// next tick asks the store what became of them.
+    pub(crate) fn expect_changes(
+        &self,
+        run: RunId,
+        changes: &[TimerChange],
+    ) -> PendingTimerChange<'_> {
         let leases = (!changes.is_empty()).then_some(self);
-        ToldLater { leases, run, changes: changes.to_vec() }
+        PendingTimerChange { leases, run, changes: changes.to_vec() }
     }
 
     /// At the next tick the store is asked what came of these.
@@ -299,7 +303,7 @@ impl Drop for InHand<'_> {
     }
 }
 
-impl ToldLater<'_> {
+impl PendingTimerChange<'_> {
     pub(crate) fn appended(mut self, version: Version) {
         if let Some(leases) = self.leases.take() {
             leases.change(self.run, version, &self.changes);
@@ -311,7 +315,7 @@ impl ToldLater<'_> {
     }
 }
 
-impl Drop for ToldLater<'_> {
+impl Drop for PendingTimerChange<'_> {
     fn drop(&mut self) {
         if let Some(leases) = self.leases {
             leases.doubt(self.changes.iter().map(|it| (self.run, it.no())));
@@ -399,7 +403,7 @@ mod tests {
     }
 
     fn append(leases: &Leases, version: u64, change: TimerChange) {
-        leases.told_later(RUN, &[change]).appended(Version(version));
+        leases.expect_changes(RUN, &[change]).appended(Version(version));
     }
 
     fn n_due(leases: &Leases, now: Timestamp) -> usize {
@@ -482,10 +486,10 @@ mod tests {
     fn only_an_append_that_nobody_waited_for_leaves_a_doubt() {
         let leases = none();
         append(&leases, 1, set(1));
-        leases.told_later(RUN, &[set(2)]).not_appended();
-        drop(leases.told_later(RUN, &[]));
+        leases.expect_changes(RUN, &[set(2)]).not_appended();
+        drop(leases.expect_changes(RUN, &[]));
         assert_eq!(leases.take_doubted(), []);
-        drop(leases.told_later(RUN, &[set(2)]));
+        drop(leases.expect_changes(RUN, &[set(2)]));
         assert_eq!(leases.take_doubted(), [(RUN, NO)]);
         assert_eq!(leases.take_doubted(), []);
     }

@@ -67,7 +67,7 @@ pub use crate::inbox::{Asked, Choice, InboxItem, Then, Waits};
 use crate::leases::Leases;
 pub use crate::look_alikes::LookAlikes;
 pub use crate::outcome::{Caller, Key, KnownRows, Mode, Outcome};
-pub use crate::passed_gates::{GateWay, PassedGate};
+pub use crate::passed_gates::{GatePassage, PassedGate};
 pub use crate::prompt::{BadUrl, DashboardUrl, Face, Prompt, PromptOptions, PromptToken};
 pub use crate::queries::{Blocking, Decided, Exchange, PersonsAnswer};
 pub use crate::rebuild::{RebuiltRun, is_promised, rebuild_run, texts_named_by};
@@ -76,7 +76,7 @@ pub use crate::stories::story_package;
 pub use crate::sweeper::{Sweeper, Swept};
 pub use crate::texts::{DAMAGED_TEXT, LOST_TEXT, Text, Texts, WholeTexts};
 pub use crate::timekeeper::{Ticked, Timekeeper};
-pub use crate::verify::{Verified, verify_all, verify_run};
+pub use crate::verify::{Verified, readable, verify_all, verify_run};
 pub use crate::workspace::Workspace;
 pub use baton_core::shell::shell_word;
 
@@ -249,7 +249,7 @@ impl Engine {
             answered: caller.key.as_ref().map(|key| outcome.to_answered(key)),
             ..append
         });
-        let told_later = self.leases.told_later(run, &append.timers);
+        let pending = self.leases.expect_changes(run, &append.timers);
         let appended = match self.store.append(append.clone()).await {
             Ok(appended) => appended,
             // It may be on disk all the same.
@@ -259,11 +259,11 @@ impl Engine {
                 | AppendError::OpenRunExists(_)
                 | AppendError::Repeated(_)),
             ) => {
-                told_later.not_appended();
+                pending.not_appended();
                 return Err(error);
             }
         };
-        told_later.appended(version);
+        pending.appended(version);
         // Nobody else has it by now.
         let Append { run, handoffs, contents, .. } = Arc::unwrap_or_clone(append);
         let (mut rows, touched) =

@@ -12,9 +12,9 @@ use uuid::Uuid;
 
 use crate::{Engine, EngineError, In};
 
-const OF_RUN: &str = StoryKey::OF_RUN;
-const OF_STORY: &str = StoryKey::OF_STORY;
-const OF_HANDOFF: &str = StoryKey::OF_HANDOFF;
+const RUN_PREFIX: &str = StoryKey::RUN_PREFIX;
+const STORY_PREFIX: &str = StoryKey::STORY_PREFIX;
+const HANDOFF_PREFIX: &str = StoryKey::HANDOFF_PREFIX;
 
 impl Engine {
     /// The key of the story that is meant, whether there is such a story or not: `KEY` or
@@ -27,7 +27,7 @@ impl Engine {
         }
         // Keys from before there was one form for them are reached by their very letters.
         let literal = self.stored_key(name).await?;
-        let Some(rest) = name.strip_prefix(OF_STORY) else {
+        let Some(rest) = name.strip_prefix(STORY_PREFIX) else {
             return match literal {
                 Some(literal) => Ok(literal),
                 None => self.in_one_form(typed?).await,
@@ -41,7 +41,7 @@ impl Engine {
             (None, meant) => self.in_one_form(meant?).await,
             (Some(literal), Ok(meant)) if self.store.story(&meant).await?.is_some() => {
                 let what = format!("story `{meant}` and story `{literal}`");
-                Err(ambiguous(name, what, [meant.to_string(), format!("{OF_STORY}{literal}")]))
+                Err(ambiguous(name, what, [meant.to_string(), format!("{STORY_PREFIX}{literal}")]))
             }
             (Some(literal), Ok(_) | Err(_)) => Ok(literal),
         }
@@ -50,7 +50,7 @@ impl Engine {
     /// A run by its number, its id, or the story it is for, whose newest it is: `2`, `run:2`, `KEY`
     /// or `story:KEY`.
     pub async fn run_named(&self, name: &str) -> Result<RunRow, EngineError> {
-        if let Some(rest) = name.strip_prefix(OF_RUN) {
+        if let Some(rest) = name.strip_prefix(RUN_PREFIX) {
             return self.run_said(name, rest).await;
         }
         // Nobody can choose an id, so one that is there means what has it.
@@ -71,7 +71,7 @@ impl Engine {
     pub async fn name_of_run(&self, row: &RunRow) -> Result<String, EngineError> {
         let number = row.number.to_string();
         Ok(match self.other_story(&number, row).await? {
-            Some(_) => format!("{OF_RUN}{number}"),
+            Some(_) => format!("{RUN_PREFIX}{number}"),
             None => number,
         })
     }
@@ -83,7 +83,7 @@ impl Engine {
         name: &str,
         run: Option<RunId>,
     ) -> Result<HandoffRef, EngineError> {
-        let name = name.strip_prefix(OF_HANDOFF).unwrap_or(name);
+        let name = name.strip_prefix(HANDOFF_PREFIX).unwrap_or(name);
         let which = match (name.parse(), Uuid::parse_str(name), name.rsplit_once('/')) {
             (Ok(number), _, _) => HandoffRef::Number(number),
             (_, Ok(id), _) => HandoffRef::Id(HandoffId(id)),
@@ -97,7 +97,7 @@ impl Engine {
                 return Ok(HandoffRef::InRun(run.ok_or_else(which_run)?, no));
             }
         };
-        // Whoever says the run too means it.
+        // A handoff named with a run must belong to it.
         if let Some(run) = run {
             self.handoff_in(&In::Run(RunRef::Id(run)), &which).await?;
         }
@@ -115,7 +115,11 @@ impl Engine {
             (Some(row), Some(story)) if row.run.story == story => Ok(row),
             (Some(row), Some(story)) => {
                 let what = format!("run {} and story `{story}`", row.number);
-                Err(ambiguous(name, what, [row.run.id.to_string(), format!("{OF_STORY}{story}")]))
+                Err(ambiguous(
+                    name,
+                    what,
+                    [row.run.id.to_string(), format!("{STORY_PREFIX}{story}")],
+                ))
             }
             (None, Some(story)) => self.run(&RunRef::LatestOf(story)).await,
             (None, None) => Err(EngineError::NoSuchRun { which: name.to_owned() }),
@@ -189,7 +193,7 @@ fn label_of(name: &str, label: &str) -> Result<HandoffNo, EngineError> {
 
 fn two_runs(name: &str, row: &RunRow, story: &StoryKey) -> EngineError {
     let what = format!("run {} (of story `{}`) and story `{story}`", row.number, row.run.story);
-    ambiguous(name, what, [format!("{OF_RUN}{}", row.number), format!("{OF_STORY}{story}")])
+    ambiguous(name, what, [format!("{RUN_PREFIX}{}", row.number), format!("{STORY_PREFIX}{story}")])
 }
 
 fn ambiguous(name: &str, what: String, spellings: [String; 2]) -> EngineError {

@@ -19,7 +19,7 @@ pub struct PassedGate {
     pub gate: GateEdge,
     /// What the workflow calls it.
     pub name: String,
-    pub how: GateWay,
+    pub how: GatePassage,
     /// Who gave the command: the person that answered or waived it, or the sender of the last check.
     pub by: Principal,
     pub at: Timestamp,
@@ -27,7 +27,7 @@ pub struct PassedGate {
 
 /// How work came past a gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum GateWay {
+pub enum GatePassage {
     Answered,
     Checks,
     Waived,
@@ -35,13 +35,13 @@ pub enum GateWay {
     Carried,
 }
 
-impl GateWay {
+impl GatePassage {
     pub fn name(self) -> &'static str {
         match self {
-            GateWay::Answered => "answered",
-            GateWay::Checks => "checks",
-            GateWay::Waived => "waived",
-            GateWay::Carried => "carried",
+            GatePassage::Answered => "answered",
+            GatePassage::Checks => "checks",
+            GatePassage::Waived => "waived",
+            GatePassage::Carried => "carried",
         }
     }
 
@@ -87,7 +87,7 @@ impl Engine {
             }
             let after = run.as_ref().map(gates_of).unwrap_or_default();
             for gate in after.into_iter().filter(|it| !before.contains(it)) {
-                let (name, how) = (name(&gate), GateWay::of(&event));
+                let (name, how) = (name(&gate), GatePassage::of(&event));
                 let (by, at) = (stored.by.clone(), stored.at);
                 passed.push(PassedGate { gate, name, how, by, at });
             }

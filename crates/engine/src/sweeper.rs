@@ -46,14 +46,14 @@ pub struct Swept {
 
 /// How far a pass may go.
 #[derive(Clone, Copy)]
-struct Bounds {
+struct PassLimits {
     /// How many runs make a page.
     page: u32,
     pages: u32,
     answers: u32,
 }
 
-/// Where the next pass goes on; nowhere, where this one has done everything.
+/// What one pass did, and where the next begins.
 struct Pass {
     swept: Swept,
     after: Option<DueRow>,
@@ -64,13 +64,13 @@ impl Engine {
     /// Does everything that is due by now, all that a [`Timekeeper`](crate::Timekeeper) does
     /// included.
     pub async fn sweep(&self) -> Result<Swept, EngineError> {
-        let bounds = Bounds { page: PAGE, pages: PAGES, answers: MOST_FORGOTTEN };
+        let limits = PassLimits { page: PAGE, pages: PAGES, answers: MOST_FORGOTTEN };
         // A timer that nobody told this memory of is due in the store.
         self.learn_what_is_due(PAGE).await?;
         let mut swept = Swept { ticked: self.tick().await?, ..Swept::default() };
         let mut after = None;
         loop {
-            let pass = self.sweep_pass(after.as_ref(), bounds).await?;
+            let pass = self.sweep_pass(after.as_ref(), limits).await?;
             swept.add(pass.swept);
             if !pass.has_more {
                 return Ok(swept);
@@ -83,8 +83,8 @@ impl Engine {
     async fn sweep_a_while(&self, after: Option<&DueRow>) -> Result<Pass, EngineError> {
         drop(self.admit().await?);
         self.learn_what_is_due(PAGE).await?;
-        let bounds = Bounds { page: PAGE, pages: PAGES, answers: MOST_FORGOTTEN };
-        self.sweep_pass(after, bounds).await
+        let limits = PassLimits { page: PAGE, pages: PAGES, answers: MOST_FORGOTTEN };
+        self.sweep_pass(after, limits).await
     }
 
     /// As [`Engine::sweep`], of the little that can be done in passing: what is due for longest. For
@@ -92,25 +92,25 @@ impl Engine {
     pub async fn sweep_some(&self) -> Result<Swept, EngineError> {
         self.learn_what_is_due(FEW).await?;
         let ticked = self.tick_once().await?;
-        let bounds = Bounds { page: FEW, pages: 1, answers: FEW };
-        let pass = self.sweep_pass(None, bounds).await?;
+        let limits = PassLimits { page: FEW, pages: 1, answers: FEW };
+        let pass = self.sweep_pass(None, limits).await?;
         Ok(Swept { ticked, ..pass.swept })
     }
 
     async fn sweep_pass(
         &self,
         after: Option<&DueRow>,
-        bounds: Bounds,
+        limits: PassLimits,
     ) -> Result<Pass, EngineError> {
         let now = self.clock.now();
-        let n_forgotten = self.store.forget_answered(now - ANSWERS_KEPT, bounds.answers).await?;
+        let n_forgotten = self.store.forget_answered(now - ANSWERS_KEPT, limits.answers).await?;
         let mut pass = Pass {
             swept: Swept { n_forgotten, ..Swept::default() },
             after: after.copied(),
-            has_more: n_forgotten == u64::from(bounds.answers),
+            has_more: n_forgotten == u64::from(limits.answers),
         };
-        for _ in 0..bounds.pages {
-            let page = self.store.due(now, pass.after.as_ref(), bounds.page).await?;
+        for _ in 0..limits.pages {
+            let page = self.store.due(now, pass.after.as_ref(), limits.page).await?;
             let mut again = Vec::new();
             for looked in all(page.iter().map(|it| self.look_at(it, now))).await {
                 let looked = looked?;
@@ -121,7 +121,7 @@ impl Engine {
             if !again.is_empty() {
                 self.store.look_again(&again).await?;
             }
-            if page.len() < bounds.page as usize {
+            if page.len() < limits.page as usize {
                 return Ok(pass);
             }
             pass.after = page.last().copied();
@@ -131,21 +131,21 @@ impl Engine {
     }
 
     /// Does what is due in a run, and says when to look at it again.
-    async fn look_at(&self, due: &DueRow, now: Timestamp) -> Result<Looked, EngineError> {
+    async fn look_at(&self, due: &DueRow, now: Timestamp) -> Result<RunSweep, EngineError> {
         match self.look_at_run(due, now).await.map_err(EngineError::of_stored_row) {
             // One run that cannot be read must not hide the others.
             Err(error @ EngineError::Store(StoreError::Damaged { .. })) => {
                 let error: &(dyn std::error::Error + 'static) = &error;
                 tracing::warn!(error, run = %due.run, "a run cannot be swept");
-                Ok(Looked::default())
+                Ok(RunSweep::default())
             }
             looked => looked,
         }
     }
 
-    async fn look_at_run(&self, due: &DueRow, now: Timestamp) -> Result<Looked, EngineError> {
+    async fn look_at_run(&self, due: &DueRow, now: Timestamp) -> Result<RunSweep, EngineError> {
         let (loaded, _) = self.load(due.run).await?;
-        let mut looked = Looked::default();
+        let mut looked = RunSweep::default();
         for (no, what) in what_is_due(&loaded.workflow, &loaded.run, now) {
             let (command, n_done) = match what {
                 Due::Stale => (Command::MarkStale { handoff: no }, &mut looked.n_stale),
@@ -165,9 +165,9 @@ impl Engine {
     }
 }
 
-/// What came of looking at a run.
+/// What was done in a run, and when it is due again.
 #[derive(Default)]
-struct Looked {
+struct RunSweep {
     n_stale: u32,
     n_expired: u32,
     again: Option<LookAgain>,

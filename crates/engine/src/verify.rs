@@ -74,7 +74,7 @@ impl Verified {
 pub async fn verify_all(store: &dyn Store) -> Result<Verified, StoreError> {
     let mut verified = Verified::default();
     verified.extend_with(store.check().await?);
-    let mut known = Known::default();
+    let mut known = VerifyCache::default();
     let mut after = 0;
     let mut n_skipped = 0;
     loop {
@@ -106,7 +106,7 @@ pub async fn verify_all(store: &dyn Store) -> Result<Verified, StoreError> {
 pub async fn verify_run(store: &dyn Store, run: RunId) -> Result<Verified, StoreError> {
     let mut verified = Verified::default();
     if let Some(row) = store.run(&RunRef::Id(run)).await? {
-        let mut known = Known::default();
+        let mut known = VerifyCache::default();
         verify_number(store, row.number, &mut known, &mut verified).await?;
     }
     Ok(verified)
@@ -115,12 +115,12 @@ pub async fn verify_run(store: &dyn Store, run: RunId) -> Result<Verified, Store
 /// Verifies one run after the other.
 pub(crate) struct RunVerifier<'a> {
     store: &'a dyn Store,
-    known: Known,
+    known: VerifyCache,
 }
 
 impl<'a> RunVerifier<'a> {
     pub(crate) fn new(store: &'a dyn Store) -> Self {
-        Self { store, known: Known::default() }
+        Self { store, known: VerifyCache::default() }
     }
 
     /// What is wrong with a run, unless it has moved on since it was read.
@@ -133,7 +133,7 @@ impl<'a> RunVerifier<'a> {
 
 /// What is read once for all runs.
 #[derive(Default)]
-struct Known {
+struct VerifyCache {
     due: DueTimes,
     /// The workflows that were found as they were when a run began with them: many runs share a
     /// few.
@@ -143,7 +143,7 @@ struct Known {
 async fn verify_number(
     store: &dyn Store,
     number: u64,
-    known: &mut Known,
+    known: &mut VerifyCache,
     verified: &mut Verified,
 ) -> Result<(), StoreError> {
     verified.n_runs += 1;
@@ -164,7 +164,7 @@ async fn verify_number(
 async fn verify_row(
     store: &dyn Store,
     row: &RunRow,
-    known: &mut Known,
+    known: &mut VerifyCache,
     verified: &mut Verified,
 ) -> Result<(), StoreError> {
     let number = row.number;
@@ -190,7 +190,7 @@ async fn verify_row(
 }
 
 /// Tells damage, which is what is looked for, from a store that cannot be asked.
-fn readable<T>(result: Result<T, StoreError>) -> Result<Result<T, String>, StoreError> {
+pub fn readable<T>(result: Result<T, StoreError>) -> Result<Result<T, String>, StoreError> {
     match result {
         Ok(value) => Ok(Ok(value)),
         Err(StoreError::Damaged { what }) => Ok(Err(what)),
@@ -211,7 +211,7 @@ fn check_timers(row: &RunRow, stored: &[TimerRow], verified: &mut Verified) {
         |it: &TimerRow| told.iter().any(|(no, timer)| *no == it.no && timer.is(it.what, it.due));
     let n_told = stored.iter().filter(|it| is_told(it)).count();
     if (n_told, n_told) != (stored.len(), told.len()) {
-        verified.in_run(row.number, "what has to happen at a time is not what its events tell");
+        verified.in_run(row.number, "its timers differ from what its events require");
     }
 }
 
@@ -219,7 +219,7 @@ fn check_timers(row: &RunRow, stored: &[TimerRow], verified: &mut Verified) {
 async fn check_workflow(
     store: &dyn Store,
     row: &RunRow,
-    known: &mut Known,
+    known: &mut VerifyCache,
     verified: &mut Verified,
 ) -> Result<(), StoreError> {
     let pin = row.run.pin;

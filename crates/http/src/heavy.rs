@@ -87,7 +87,7 @@ impl HeavyPool {
         let admitted = turns.admitted.clone().try_acquire_owned().map_err(|_| busy())?;
         let turn = timeout(self.turn_within, turns.running.clone().acquire_owned()).await;
         let running = turn.map_err(|_| busy())?.map_err(|_| busy())?;
-        let mut task = Abandoned(runtime.spawn(async move {
+        let mut task = AbortOnDrop(runtime.spawn(async move {
             // Both are given back when the work has ended, not when its caller has gone: until
             // then it keeps a thread.
             let _held = (admitted, running);
@@ -131,10 +131,10 @@ impl Turns {
     }
 }
 
-/// Work that ends, at the next point where it waits for something, when nobody waits for it.
-struct Abandoned<T>(JoinHandle<T>);
+/// A task that is aborted when its caller is gone; it ends at its next `await`.
+struct AbortOnDrop<T>(JoinHandle<T>);
 
-impl<T> Drop for Abandoned<T> {
+impl<T> Drop for AbortOnDrop<T> {
     fn drop(&mut self) {
         self.0.abort();
     }

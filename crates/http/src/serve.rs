@@ -5,7 +5,7 @@ mod activity;
 mod connection;
 mod descriptors;
 mod head;
-mod rarely;
+mod log_throttle;
 mod spare;
 
 use std::io::{self, Write as _};
@@ -20,7 +20,7 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
 pub(crate) use self::head::TwoLengths;
-use self::rarely::Rarely;
+use self::log_throttle::LogThrottle;
 use self::spare::Spare;
 use crate::limits::Limits;
 
@@ -51,9 +51,9 @@ pub(crate) async fn serve(
     let limits = Arc::new(limits);
     let (closing, is_closing) = watch::channel(false);
     let mut connections = JoinSet::new();
-    let mut no_room = Rarely::default();
-    let mut not_accepted = Rarely::default();
-    let mut no_date = Rarely::default();
+    let mut no_room = LogThrottle::default();
+    let mut not_accepted = LogThrottle::default();
+    let mut no_date = LogThrottle::default();
     let mut spare = Spare::of(&listener);
     tokio::pin!(stop);
     loop {

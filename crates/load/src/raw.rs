@@ -11,7 +11,7 @@ use baton_core::run::{Run, RunId};
 use baton_wire::event;
 use jiff::Timestamp;
 use rusqlite::types::Value;
-use rusqlite::{Connection, params_from_iter};
+use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
 
 /// All rows of one command, in the order they were written.
 pub(crate) struct Command(Vec<Statement>);
@@ -37,12 +37,18 @@ const INSERT_EVENT: &str = "insert into events values (?,?,?,?,?,?,?,?)";
 const INSERT_CONTENT: &str = "insert into contents values (?,?,?,?,?,?,?)";
 const INSERT_OUTBOX: &str = "insert into outbox values (?,?,?,?)";
 const INSERT_DEFINITION: &str = "insert into definitions values (?,?,?)";
-const INSERT_STORY: &str = "insert into stories values (?,?,?,?,?,?,?,?,?,?)";
+const INSERT_STORY: &str = "insert into stories values (?,?,?,?,?,?,?,?,?,?,?)";
+const END_STORY: &str = "update stories set run_status = ? where key = ?";
+const INSERT_STORY_LOG: &str = "insert into story_log values (?,?,?,?,?)";
+const INSERT_DUE: &str = "insert into due values (?,?,?)";
+const DELETE_DUE: &str = "delete from due where run_number = ?";
 
 /// Columns of a handoff: what it is at, and what nobody knows when it is made (`outcome`,
 /// `ended_reason`, `acknowledgement`, `accepted_at`, `ended_at`).
 const STATE: usize = 9;
 const UNKNOWN_AT_FIRST: [usize; 5] = [10, 13, 14, 21, 22];
+/// The column of a story that says what its newest run has come to.
+const RUN_STATUS: usize = 10;
 
 /// Most commands are enough to measure by.
 const MOST_COMMANDS: usize = 200_000;
@@ -93,7 +99,8 @@ pub(crate) fn read(dir: &Path) -> Result<Vec<Command>> {
         group.is_first |= name == "run.started";
         (group.head, group.version) = (row.get("hash")?, row.get("version")?);
         if name == "run.started" {
-            group.statements.push(story_statement(&connection, run)?);
+            group.statements.extend(story_statements(&connection, run)?);
+            group.statements.push(due_statement(&connection, run, at)?);
         }
         group.statements.push(Statement { sql: INSERT_EVENT, values });
         let no = number_in(&body);
@@ -172,6 +179,11 @@ impl Group {
         };
         let mut statements = vec![statement];
         statements.extend(self.statements);
+        if run.is_finished() {
+            let values = vec![text(run.status.name()), text(run.story.as_str())];
+            statements.push(Statement { sql: END_STORY, values });
+            statements.push(Statement { sql: DELETE_DUE, values: vec![Value::Integer(self.run)] });
+        }
         Ok(Command(statements))
     }
 }
@@ -228,11 +240,32 @@ fn definitions(connection: &Connection) -> Result<Vec<Statement>> {
     Ok(values.map(|it| it.map(statement)).collect::<Result<_, _>>()?)
 }
 
-fn story_statement(connection: &Connection, run: i64) -> Result<Statement> {
+/// The story of a new run, and the link of its log.
+fn story_statements(connection: &Connection, run: i64) -> Result<[Statement; 2]> {
     let sql = "select stories.* from stories join runs on story_key = key where number = ?";
     let mut select = connection.prepare_cached(sql)?;
-    let values = select.query_row([run], |row| (0..10).map(|it| row.get(it)).collect())?;
-    Ok(Statement { sql: INSERT_STORY, values })
+    let mut story: Vec<Value> =
+        select.query_row([run], |row| (0..11).map(|it| row.get(it)).collect())?;
+    story[RUN_STATUS] = text("open");
+    let sql = "select story_log.* from story_log join runs on story_key = key \
+         where runs.number = ?";
+    let mut select = connection.prepare_cached(sql)?;
+    let link = select.query_row([run], |row| (0..5).map(|it| row.get(it)).collect())?;
+    Ok([
+        Statement { sql: INSERT_STORY, values: story },
+        Statement { sql: INSERT_STORY_LOG, values: link },
+    ])
+}
+
+/// When a new run is due. Of one that is over that is not known any more, and any time costs the
+/// same.
+fn due_statement(connection: &Connection, run: i64, at: i64) -> Result<Statement> {
+    let mut select = connection.prepare_cached("select * from due where run_number = ?")?;
+    let known = select.query_row([run], |row| (0..3).map(|it| row.get(it)).collect());
+    let values = known
+        .optional()?
+        .unwrap_or_else(|| vec![Value::Integer(run), Value::Integer(at), Value::Integer(0)]);
+    Ok(Statement { sql: INSERT_DUE, values })
 }
 
 /// The row of a new handoff, and the texts that came with it.
@@ -316,8 +349,17 @@ mod tests {
         let commands = read(engine_dir.path()).unwrap();
         assert_eq!(commands.len(), n_commands);
         write(&open(raw_dir.path()).unwrap(), &commands, 4).unwrap();
-        for table in ["runs", "handoffs", "events", "contents", "stories", "outbox", "definitions"]
-        {
+        for table in [
+            "runs",
+            "handoffs",
+            "events",
+            "contents",
+            "stories",
+            "story_log",
+            "outbox",
+            "definitions",
+            "due",
+        ] {
             let (theirs, ours) = (rows(engine_dir.path(), table), rows(raw_dir.path(), table));
             assert!(!theirs.is_empty());
             assert_eq!(ours, theirs, "{table}");

@@ -22,7 +22,7 @@ const MOST_SMALL_BYTES: u64 = 1 << 20;
 
 /// Where the archive of a project is.
 #[derive(Debug)]
-pub struct ArchiveFolders {
+pub struct OpenArchive {
     pub sessions: Option<Dir>,
     pub state: Option<Dir>,
 }
@@ -56,7 +56,7 @@ pub enum AheadError {
     Store(#[from] StoreError),
 }
 
-impl ArchiveFolders {
+impl OpenArchive {
     /// The project that the archive says it is of.
     pub(crate) fn project(&self) -> Option<Uuid> {
         let text = self.state.as_ref()?.read_text(ARCHIVED_PROJECT, MOST_SMALL_BYTES).ok()?;

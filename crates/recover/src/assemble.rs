@@ -7,7 +7,7 @@ use baton_core::event::Event;
 use baton_core::package::Package;
 use baton_engine::{is_promised, rebuild_run, texts_named_by};
 use baton_store::{Position, StoreError, StoredEvent};
-use baton_store_sqlite::{Hold, TransplantedRun};
+use baton_store_sqlite::{RecoveredRun, SalvageDatabase};
 use baton_wire::formats;
 use jiff::Timestamp;
 
@@ -18,7 +18,7 @@ use crate::report::{LostText, RecoveryReport};
 use crate::survey::Positions;
 
 /// Puts the parts of a run together.
-pub(crate) struct Put {
+pub(crate) struct RunAssembler {
     pub(crate) now: Timestamp,
     pub(crate) numbers: GivenNumbers,
     pub(crate) positions: Positions,
@@ -28,14 +28,14 @@ pub(crate) struct Put {
     pub(crate) promises: BTreeMap<u64, (u64, &'static str, Timestamp)>,
 }
 
-impl Put {
-    pub(crate) fn run(
+impl RunAssembler {
+    pub(crate) fn assemble(
         &mut self,
-        hold: &Hold,
+        salvaged: &SalvageDatabase,
         run: &ProvenRun,
         number: u64,
         report: &mut RecoveryReport,
-    ) -> Result<TransplantedRun, RecoverError> {
+    ) -> Result<RecoveredRun, RecoverError> {
         let Some(rebuilt) = rebuilt(run, number, self.now) else {
             unreachable!("a run is only planned once it has been rebuilt");
         };
@@ -43,7 +43,7 @@ impl Put {
         for it in &mut handoffs {
             it.number = self.numbers.of(it.id).unwrap_or_default();
         }
-        let (contents, lost) = texts(hold, run, number, report)?;
+        let (contents, lost) = texts(salvaged, run, number, report)?;
         let events = self.events(run);
         for (it, stored) in run.events.iter().zip(&events).filter(|(it, _)| is_promised(&it.event))
         {
@@ -55,7 +55,7 @@ impl Put {
         let last = events.last().map_or(0, |it| it.position.0);
         report.saved.last_position = report.saved.last_position.max(last);
         let (row, timers) = (rebuilt.row, rebuilt.timers);
-        Ok(TransplantedRun { row, events, handoffs, contents, timers, lost })
+        Ok(RecoveredRun { row, events, handoffs, contents, timers, lost })
     }
 
     /// A position is proven by nothing: one that is taken, or that does not grow with the run, is
@@ -98,7 +98,7 @@ pub(crate) fn rebuilt(
 
 /// The texts that the events of a run name, and the names of those that are nowhere.
 fn texts(
-    hold: &Hold,
+    salvaged: &SalvageDatabase,
     run: &ProvenRun,
     run_number: u64,
     report: &mut RecoveryReport,
@@ -110,7 +110,7 @@ fn texts(
             if !seen.insert(id) {
                 continue;
             }
-            match hold.content(id)? {
+            match salvaged.content(id)? {
                 Some(content) => contents.push(with_own_hash(content)),
                 None => {
                     lost.push(id);

@@ -10,16 +10,16 @@ use baton_core::run::{HandoffNo, RunId};
 use baton_core::story::Story;
 use baton_files::{Dir, Mode};
 use baton_store::{Definition, StoreError};
-use baton_store_sqlite::{Hold, LastMark, Transplant, Trust, Wreck};
+use baton_store_sqlite::{DamagedFiles, DatabaseBuilder, LastMark, SalvageDatabase, Trust};
 use baton_wire::workflow_file;
 use jiff::Timestamp;
 use uuid::Uuid;
 
-use crate::assemble::{Put, rebuilt};
+use crate::assemble::{RunAssembler, rebuilt};
 use crate::leftovers::Leftovers;
 use crate::numbers::HandoffNumbers;
 use crate::prove::{FoundRuns, ProvenEvent, ProvenRun, prove};
-use crate::report::{Incomplete, MissingPart, RecoveryMethod, RecoveryReport, SavedCounts};
+use crate::report::{MissingPart, MissingReason, RecoveryMethod, RecoveryReport, SavedCounts};
 use crate::survey::Positions;
 use crate::{LEFTOVERS, RESULT, RecoverError, RecoverJob, survey};
 
@@ -29,39 +29,39 @@ const MOST_MARK: u64 = 1 << 48;
 /// Holds every row that was found, in the files and in the archive.
 pub(crate) fn gather(
     job: &RecoverJob<'_>,
-    wreck: Option<&mut Wreck>,
-    survey: &survey::Surveyed,
+    damaged: Option<&mut DamagedFiles>,
+    survey: &survey::Survey,
     mark: Option<&LastMark>,
-) -> Result<Hold, RecoverError> {
-    let mut hold = Hold::make(job.workshop).map_err(RecoverError::Open)?;
-    if let Some(wreck) = wreck {
-        wreck.each_row(|row, trust| hold.put(&row, trust))?;
+) -> Result<SalvageDatabase, RecoverError> {
+    let mut salvaged = SalvageDatabase::make(job.scratch).map_err(RecoverError::Open)?;
+    if let Some(damaged) = damaged {
+        damaged.each_row(|row, trust| salvaged.put(&row, trust))?;
     }
     if let Some(archive) = &job.archive {
         for row in survey.sessions.iter().flat_map(|it| archive.rows_of(it)) {
-            hold.put(&row, Trust::OF_THE_ARCHIVE)?;
+            salvaged.put(&row, Trust::OF_THE_ARCHIVE)?;
         }
     }
-    hold.disbelieve_far_numbers(mark.map(|it| it.position))?;
-    Ok(hold)
+    salvaged.drop_implausible_numbers(mark.map(|it| it.position))?;
+    Ok(salvaged)
 }
 
 /// Makes a database of what was held, without the runs whose numbers are in `left_out`.
 pub(crate) fn bring_back(
     job: &RecoverJob<'_>,
-    hold: &Hold,
+    salvaged: &SalvageDatabase,
     identity: Option<(Uuid, u64)>,
     left_out: &BTreeSet<u64>,
 ) -> Result<RecoveryReport, RecoverError> {
     for name in [RESULT, LEFTOVERS] {
-        job.workshop.remove(name)?;
+        job.scratch.remove(name)?;
     }
     let mut plan = Plan::default();
-    for run_number in hold.run_numbers()? {
-        plan.note(job, hold, run_number, left_out)?;
+    for run_number in salvaged.run_numbers()? {
+        plan.note(job, salvaged, run_number, left_out)?;
     }
-    let dir = job.workshop.make_dirs(RESULT, Mode::Private)?;
-    plan.carry_out(job, hold, &dir, identity)
+    let dir = job.scratch.make_dirs(RESULT, Mode::Private)?;
+    plan.carry_out(job, salvaged, &dir, identity)
 }
 
 /// What becomes of each run. Their events are read again when it is carried out: all at once would
@@ -80,7 +80,6 @@ struct Plan {
 }
 
 struct Planned {
-    /// Its number.
     number: u64,
     n_events: u64,
     story: StoryKey,
@@ -92,20 +91,20 @@ impl Plan {
     fn note(
         &mut self,
         job: &RecoverJob<'_>,
-        hold: &Hold,
+        salvaged: &SalvageDatabase,
         run_number: u64,
         left_out: &BTreeSet<u64>,
     ) -> Result<(), RecoverError> {
-        if run_number > hold.most_number() {
+        if run_number > salvaged.most_number() {
             return Ok(());
         }
-        let FoundRuns { runs, n_known, .. } = prove(hold, run_number)?;
+        let FoundRuns { runs, n_known, .. } = prove(salvaged, run_number)?;
         self.last_run_number = self.last_run_number.max(run_number);
         if runs.is_empty() {
-            let handoffs = hold.handoffs(run_number)?;
+            let handoffs = salvaged.handoffs(run_number)?;
             if n_known > 0 || !handoffs.is_empty() {
-                let why = Incomplete::lost(hold, run_number)?;
-                let (story, n_saved) = (story_of(hold, run_number)?, 0);
+                let why = MissingReason::lost(salvaged, run_number)?;
+                let (story, n_saved) = (story_of(salvaged, run_number)?, 0);
                 self.missing.push(MissingPart {
                     run_number,
                     story,
@@ -117,7 +116,7 @@ impl Plan {
             }
         }
         for run in runs {
-            self.note_run(job, hold, run_number, &run, left_out)?;
+            self.note_run(job, salvaged, run_number, &run, left_out)?;
         }
         Ok(())
     }
@@ -125,7 +124,7 @@ impl Plan {
     fn note_run(
         &mut self,
         job: &RecoverJob<'_>,
-        hold: &Hold,
+        salvaged: &SalvageDatabase,
         run_number: u64,
         run: &ProvenRun,
         left_out: &BTreeSet<u64>,
@@ -145,11 +144,11 @@ impl Plan {
             why,
         };
         let why_not = if left_out.contains(&run_number) {
-            Some(Incomplete::Unsound)
-        } else if self.definition(job, hold, row.run.pin)?.is_none() {
-            Some(Incomplete::WorkflowLost)
+            Some(MissingReason::Unsound)
+        } else if self.definition(job, salvaged, row.run.pin)?.is_none() {
+            Some(MissingReason::WorkflowLost)
         } else if !self.taken.insert(run_number) {
-            Some(Incomplete::NumberTaken)
+            Some(MissingReason::NumberTaken)
         } else {
             None
         };
@@ -159,10 +158,10 @@ impl Plan {
             return Ok(());
         }
         if n_events < run.n_known {
-            let beyond = beyond(hold, run_number, run)?;
-            self.missing.push(missing(n_events, beyond, Incomplete::EventsLost));
+            let beyond = beyond(salvaged, run_number, run)?;
+            self.missing.push(missing(n_events, beyond, MissingReason::EventsLost));
         }
-        self.handoffs.note(hold, run)?;
+        self.handoffs.note(salvaged, run)?;
         let planned = Planned {
             number: run_number,
             n_events,
@@ -182,12 +181,12 @@ impl Plan {
     fn definition(
         &mut self,
         job: &RecoverJob<'_>,
-        hold: &Hold,
+        salvaged: &SalvageDatabase,
         pin: Hash,
     ) -> Result<Option<&Definition>, StoreError> {
         let definition = match self.definitions.entry(pin) {
             Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(unknown) => unknown.insert(definition_with(job, hold, pin)?),
+            Entry::Vacant(unknown) => unknown.insert(definition_with(job, salvaged, pin)?),
         };
         Ok(definition.as_ref())
     }
@@ -195,47 +194,49 @@ impl Plan {
     fn carry_out(
         mut self,
         job: &RecoverJob<'_>,
-        hold: &Hold,
+        salvaged: &SalvageDatabase,
         dir: &Dir,
         identity: Option<(Uuid, u64)>,
     ) -> Result<RecoveryReport, RecoverError> {
-        let mut transplant = Transplant::begin(dir).map_err(RecoverError::Open)?;
+        let mut builder = DatabaseBuilder::begin(dir).map_err(RecoverError::Open)?;
         if let Some((project, number)) = identity {
-            transplant.belong_to(project, number)?;
+            builder.belong_to(project, number)?;
         }
         let mut report = RecoveryReport::whole(RecoveryMethod::Rows, SavedCounts::default());
-        let mut leftovers = Leftovers::begin(job.workshop)?;
+        let mut leftovers = Leftovers::begin(job.scratch)?;
         self.leave_out_second_open_runs();
         for definition in self.definitions.values().flatten() {
-            transplant.put_definition(definition)?;
+            builder.put_definition(definition)?;
         }
         let numbers = std::mem::take(&mut self.handoffs).give();
         report.n_new_numbers = numbers.n_new;
-        self.put_stories(hold, &mut transplant, &mut report)?;
-        put_answered(hold, &mut transplant)?;
+        self.put_stories(salvaged, &mut builder, &mut report)?;
+        put_answered(salvaged, &mut builder)?;
         // Positions that are given anew stand behind all others.
-        let (now, positions, last) = (job.now, Positions::default(), hold.last_position()?.0);
-        let mut put = Put { now, numbers, positions, last, promises: BTreeMap::new() };
+        let (now, positions, last) = (job.now, Positions::default(), salvaged.last_position()?.0);
+        let mut assembler =
+            RunAssembler { now, numbers, positions, last, promises: BTreeMap::new() };
         let mut written = HashSet::new();
-        for run_number in hold.run_numbers()? {
-            let FoundRuns { runs, mut others, .. } = prove(hold, run_number)?;
+        for run_number in salvaged.run_numbers()? {
+            let FoundRuns { runs, mut others, .. } = prove(salvaged, run_number)?;
             for run in runs {
                 let planned = self.runs.get(&run.id).filter(|it| it.number == run_number);
                 match planned {
                     Some(planned) if written.insert(run.id) => {
-                        let run = put.run(hold, &run, planned.number, &mut report)?;
-                        transplant.put_run(&run)?;
+                        let run =
+                            assembler.assemble(salvaged, &run, planned.number, &mut report)?;
+                        builder.put_run(&run)?;
                     }
                     Some(_) | None => others.extend(run.events.into_iter().map(|it| it.stored)),
                 }
             }
-            leftovers.keep(hold, run_number, &others)?;
+            leftovers.keep(salvaged, run_number, &others)?;
         }
-        for (run_number, about, at) in put.promises.into_values() {
-            transplant.put_promise(run_number, about, at)?;
+        for (run_number, about, at) in assembler.promises.into_values() {
+            builder.put_promise(run_number, about, at)?;
         }
-        transplant.go_on_after(self.last_run_number, put.numbers.last, put.last)?;
-        transplant.finish()?;
+        builder.go_on_after(self.last_run_number, assembler.numbers.last, assembler.last)?;
+        builder.finish()?;
         report.n_leftovers = leftovers.finish()?;
         report.missing = self.missing;
         report.missing.sort_by_key(|it| it.run_number);
@@ -250,7 +251,7 @@ impl Plan {
         self.runs.retain(|_, it| {
             let is_second = it.is_open && open.get(&it.story).is_some_and(|n| *n != it.number);
             if is_second {
-                let (n_saved, why) = (0, Incomplete::SecondOpenRun);
+                let (n_saved, why) = (0, MissingReason::SecondOpenRun);
                 let known = indexes.get(&it.number).and_then(|index| missing.get_mut(*index));
                 match known {
                     Some(missing) => (missing.n_saved, missing.why) = (n_saved, why),
@@ -270,8 +271,8 @@ impl Plan {
 
     fn put_stories(
         &self,
-        hold: &Hold,
-        transplant: &mut Transplant,
+        salvaged: &SalvageDatabase,
+        builder: &mut DatabaseBuilder,
         report: &mut RecoveryReport,
     ) -> Result<(), StoreError> {
         let mut bare: BTreeMap<&StoryKey, Timestamp> = BTreeMap::new();
@@ -280,19 +281,19 @@ impl Plan {
         }
         let mut after = String::new();
         loop {
-            let page = hold.stories(&after, PAGE)?;
+            let page = salvaged.stories(&after, PAGE)?;
             let Some((last, _)) = page.last() else { break };
             last.key.as_str().clone_into(&mut after);
             for (story, created_at) in &page {
-                transplant.put_story(story, *created_at)?;
+                builder.put_story(story, *created_at)?;
                 bare.remove(&story.key);
                 report.saved.n_stories += 1;
             }
         }
         let n_known = report.saved.n_stories.saturating_add(bare.len() as u64);
-        report.n_unknown_stories = hold.last_story_row()?.saturating_sub(n_known);
+        report.n_unknown_stories = salvaged.last_story_row()?.saturating_sub(n_known);
         for (key, started_at) in bare {
-            transplant.put_story(&Story::named(key.clone()), started_at)?;
+            builder.put_story(&Story::named(key.clone()), started_at)?;
             report.bare_stories.push(key.clone());
         }
         Ok(())
@@ -301,7 +302,7 @@ impl Plan {
 
 fn definition_with(
     job: &RecoverJob<'_>,
-    hold: &Hold,
+    salvaged: &SalvageDatabase,
     pin: Hash,
 ) -> Result<Option<Definition>, StoreError> {
     // Its name is in its text, which the hash proves; the column beside it is not proven.
@@ -309,42 +310,49 @@ fn definition_with(
         let workflow = workflow_file::parse(&it.text).ok().filter(|it| it.hash == pin)?;
         Some(Definition { hash: pin, name: workflow.name, text: it.text })
     };
-    let found = hold.definitions(pin)?;
+    let found = salvaged.definitions(pin)?;
     let archived = job.archive.iter().flat_map(|it| it.definitions());
     let mut all = found.into_iter().chain(job.definitions.iter().cloned()).chain(archived);
     Ok(all.find_map(proven))
 }
 
-fn put_answered(hold: &Hold, transplant: &mut Transplant) -> Result<(), StoreError> {
+fn put_answered(
+    salvaged: &SalvageDatabase,
+    builder: &mut DatabaseBuilder,
+) -> Result<(), StoreError> {
     let mut after = 0;
     loop {
-        let page = hold.answered(after, PAGE)?;
+        let page = salvaged.answered(after, PAGE)?;
         let Some((last, _)) = page.last() else { return Ok(()) };
         after = *last;
         for (_, answered) in &page {
-            transplant.put_answered(answered)?;
+            builder.put_answered(answered)?;
         }
     }
 }
 
 /// The last number of a mark that is known.
-pub(crate) fn last_mark(hold: &Hold, mark: Option<&LastMark>) -> u64 {
-    let found = hold.identity().ok().flatten().map_or(0, |it| it.1);
+pub(crate) fn last_mark(salvaged: &SalvageDatabase, mark: Option<&LastMark>) -> u64 {
+    let found = salvaged.identity().ok().flatten().map_or(0, |it| it.1);
     // It counts up twice a second. A higher number was never written.
     let found = if found < MOST_MARK { found } else { 0 };
     found.max(mark.map_or(0, |it| it.number))
 }
 
 /// The handoffs of a run that something is missing of.
-fn beyond(hold: &Hold, run_number: u64, run: &ProvenRun) -> Result<Vec<HandoffNo>, StoreError> {
+fn beyond(
+    salvaged: &SalvageDatabase,
+    run_number: u64,
+    run: &ProvenRun,
+) -> Result<Vec<HandoffNo>, StoreError> {
     let created = |it: &ProvenEvent| {
         if let Event::HandoffCreated(created) = &it.event { Some(created.handoff) } else { None }
     };
     let there: BTreeSet<HandoffNo> = run.events.iter().filter_map(created).collect();
-    let mut beyond: BTreeSet<HandoffNo> = hold.handoffs(run_number)?.into_iter().collect();
+    let mut beyond: BTreeSet<HandoffNo> = salvaged.handoffs(run_number)?.into_iter().collect();
     beyond.retain(|it| !there.contains(it));
     let n_events = run.events.len() as u64;
-    for held in hold.events(run_number)? {
+    for held in salvaged.events(run_number)? {
         if held.event.version.0 > n_events
             && let Ok(event) = baton_wire::event::decode(&held.event.body)
         {
@@ -354,8 +362,8 @@ fn beyond(hold: &Hold, run_number: u64, run: &ProvenRun) -> Result<Vec<HandoffNo
     Ok(beyond.into_iter().collect())
 }
 
-fn story_of(hold: &Hold, run_number: u64) -> Result<Option<StoryKey>, StoreError> {
-    let started = hold.events(run_number)?.into_iter().find_map(|held| {
+fn story_of(salvaged: &SalvageDatabase, run_number: u64) -> Result<Option<StoryKey>, StoreError> {
+    let started = salvaged.events(run_number)?.into_iter().find_map(|held| {
         match baton_wire::event::decode(&held.event.body) {
             Ok(Event::RunStarted { story, .. }) => Some(story),
             Ok(_) | Err(_) => None,
@@ -364,11 +372,11 @@ fn story_of(hold: &Hold, run_number: u64) -> Result<Option<StoryKey>, StoreError
     Ok(started)
 }
 
-impl Incomplete {
+impl MissingReason {
     /// Why nothing of a run is proven.
-    fn lost(hold: &Hold, run_number: u64) -> Result<Self, StoreError> {
-        let has_start = hold.events(run_number)?.iter().any(|it| it.event.version.0 == 1);
-        let has_id = !hold.clues(run_number)?.is_empty();
+    fn lost(salvaged: &SalvageDatabase, run_number: u64) -> Result<Self, StoreError> {
+        let has_start = salvaged.events(run_number)?.iter().any(|it| it.event.version.0 == 1);
+        let has_id = !salvaged.clues(run_number)?.is_empty();
         Ok(match (has_id, has_start) {
             (false, true) => Self::IdLost,
             (true, true) => Self::StartChanged,

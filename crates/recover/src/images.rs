@@ -6,17 +6,18 @@ use baton_engine::{Verified, verify_all};
 use baton_files::{Dir, Mode};
 use baton_store::{HandoffFilter, RunRef, Store as _, StoryFilter};
 use baton_store_sqlite::{
-    ImageKind, LastMark, SqliteStore, UnprovenTable, Wreck, is_as_new_as, is_readable, whole_tables,
+    DamagedFiles, ImageKind, LastMark, SqliteStore, UnprovenTable, is_as_new_as, is_readable,
+    whole_tables,
 };
 
 use crate::report::{RecoveryMethod, RecoveryReport, SavedCounts};
-use crate::survey::Surveyed;
+use crate::survey::Survey;
 use crate::{RESULT, RecoverError, RecoverJob};
 
 const IMAGE: &str = "image";
 
 /// What became of the images.
-pub(crate) enum Judged {
+pub(crate) enum ImageSearch {
     /// One is whole, and is in [`RESULT`].
     Whole(RecoveryReport),
     /// None is. These tables are, in one of them, though no run proves them.
@@ -26,19 +27,19 @@ pub(crate) enum Judged {
 /// The first image that is whole, has every event that was found and stands on no suspect page.
 pub(crate) async fn first_whole(
     job: &RecoverJob<'_>,
-    wreck: &mut Wreck,
-    found: &Surveyed,
+    damaged: &mut DamagedFiles,
+    found: &Survey,
     mark: Option<&LastMark>,
-) -> Result<Judged, RecoverError> {
+) -> Result<ImageSearch, RecoverError> {
     let least_mark = mark.map_or(0, |it| it.number);
     let mut tables = BTreeSet::new();
-    for kind in wreck.images() {
-        job.workshop.remove(IMAGE)?;
-        let dir = job.workshop.make_dirs(IMAGE, Mode::Private)?;
-        if !wreck.write_image(kind, &dir)? {
+    for kind in damaged.images() {
+        job.scratch.remove(IMAGE)?;
+        let dir = job.scratch.make_dirs(IMAGE, Mode::Private)?;
+        if !damaged.write_image(kind, &dir)? {
             continue;
         }
-        let suspects = wreck.suspects(kind);
+        let suspects = damaged.suspects(kind);
         if !is_as_new_as(&dir, least_mark) {
             continue;
         }
@@ -47,16 +48,16 @@ pub(crate) async fn first_whole(
             continue;
         }
         let Some(saved) = judge(&dir, found).await else { continue };
-        job.workshop.rename(IMAGE, job.workshop, RESULT)?;
+        job.scratch.rename(IMAGE, job.scratch, RESULT)?;
         let report = RecoveryReport::whole(RecoveryMethod::Image(kind), saved);
-        return Ok(Judged::Whole(report));
+        return Ok(ImageSearch::Whole(report));
     }
-    job.workshop.remove(IMAGE)?;
-    Ok(Judged::NoneWhole(tables))
+    job.scratch.remove(IMAGE)?;
+    Ok(ImageSearch::NoneWhole(tables))
 }
 
 /// What there is in it; none where it cannot be opened, is not whole, or has not all that was found.
-async fn judge(dir: &Dir, found: &Surveyed) -> Option<SavedCounts> {
+async fn judge(dir: &Dir, found: &Survey) -> Option<SavedCounts> {
     let store = SqliteStore::open_in(dir).ok()?;
     let saved = match count(&store).await {
         Some(saved) if saved.n_events >= found.positions.len() => {
@@ -69,7 +70,7 @@ async fn judge(dir: &Dir, found: &Surveyed) -> Option<SavedCounts> {
 }
 
 /// Whether every run has come as far as the archive has seen it.
-async fn has_sessions(store: &SqliteStore, found: &Surveyed) -> bool {
+async fn has_sessions(store: &SqliteStore, found: &Survey) -> bool {
     for session in &found.sessions {
         let row = store.run(&RunRef::Id(session.id)).await.ok().flatten();
         if row.is_none_or(|it| it.version < session.version) {

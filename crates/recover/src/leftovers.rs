@@ -7,7 +7,7 @@ use baton_core::content::Content;
 use baton_core::document::Node;
 use baton_engine::texts_named_by;
 use baton_files::{Dir, FileError, FileHandle, Mode};
-use baton_store_sqlite::{Hold, SalvagedEvent};
+use baton_store_sqlite::{SalvageDatabase, SalvagedEvent};
 use baton_wire::{event, json};
 
 use crate::{LEFTOVERS, RecoverError};
@@ -27,7 +27,7 @@ impl Leftovers {
     /// Keeps events of a run, and the texts that they name.
     pub(crate) fn keep(
         &mut self,
-        hold: &Hold,
+        salvaged: &SalvageDatabase,
         run_number: u64,
         events: &[SalvagedEvent],
     ) -> Result<(), RecoverError> {
@@ -35,7 +35,7 @@ impl Leftovers {
             self.line(&event_line(run_number, it))?;
             let Ok(event) = event::decode(&it.body) else { continue };
             for id in texts_named_by(&event) {
-                if let Some(content) = hold.content(id)? {
+                if let Some(content) = salvaged.content(id)? {
                     self.line(&text_line(run_number, &content))?;
                 }
             }
@@ -67,12 +67,11 @@ fn failed(dir: &Dir, source: std::io::Error) -> FileError {
 }
 
 fn event_line(run_number: u64, it: &SalvagedEvent) -> Node {
-    let count = |n: u64| Node::Number(i64::try_from(n).unwrap_or(i64::MAX).into());
     let body = json::parse(&it.body).unwrap_or_else(|_| Node::text(it.body.as_str()));
     Node::map([
-        ("run", count(run_number)),
-        ("version", count(it.version.0)),
-        ("position", count(it.position.0)),
+        ("run", Node::count(run_number)),
+        ("version", Node::count(it.version.0)),
+        ("position", Node::count(it.position.0)),
         ("at", Node::text(it.at.to_string())),
         ("by", Node::text(it.by.as_str())),
         ("hash", Node::text(it.hash.to_string())),
@@ -81,9 +80,8 @@ fn event_line(run_number: u64, it: &SalvagedEvent) -> Node {
 }
 
 fn text_line(run_number: u64, content: &Content) -> Node {
-    let count = |n: u64| Node::Number(i64::try_from(n).unwrap_or(i64::MAX).into());
     Node::map([
-        ("run", count(run_number)),
+        ("run", Node::count(run_number)),
         ("text", Node::text(content.id.0.to_string())),
         ("words", Node::text(content.text.to_string())),
     ])

@@ -1,7 +1,7 @@
 //! Brings back everything that damaged data still proves, into a new database.
 //!
 //! First whole images are tried: the pages of the database and its log put together in each way that
-//! may be right, and judged by `verify_all`. Where none is whole, or one has not all that was found,
+//! may be right, and search by `verify_all`. Where none is whole, or one has not all that was found,
 //! single rows are taken from every page: events are proven by the chain of their run, texts by
 //! their names, and everything else is made again from the events. The old files are only read.
 
@@ -21,17 +21,17 @@ use std::collections::BTreeSet;
 
 use baton_files::Dir;
 use baton_store::Definition;
-use baton_store_sqlite::{LastMark, UnprovenTable, Wreck};
+use baton_store_sqlite::{DamagedFiles, LastMark, UnprovenTable};
 use jiff::Timestamp;
 
-use crate::images::Judged;
-use crate::soundness::{Sieve, Verdict};
-use crate::survey::Surveyed;
+use crate::images::ImageSearch;
+use crate::soundness::{SoundSubset, Soundness};
+use crate::survey::Survey;
 
-pub use crate::archived::{AheadError, ArchiveFolders, SessionAhead};
+pub use crate::archived::{AheadError, OpenArchive, SessionAhead};
 pub use crate::error::RecoverError;
 pub use crate::report::{
-    Incomplete, LostText, MissingPart, RecoveryMethod, RecoveryReport, SavedCounts,
+    LostText, MissingPart, MissingReason, RecoveryMethod, RecoveryReport, SavedCounts,
 };
 
 /// Where the new database is put, in the folder that the caller gave.
@@ -45,12 +45,12 @@ pub struct RecoverJob<'a> {
     /// Has the damaged files. Nothing in it is changed.
     pub from: &'a Dir,
     /// A private folder for what is being made; the result is in [`RESULT`] of it.
-    pub workshop: &'a Dir,
+    pub scratch: &'a Dir,
     /// Workflows that the project has as files: where the database has lost one, its hash tells
     /// whether it is here.
     pub definitions: Vec<Definition>,
     /// The archive of the project, if it keeps one.
-    pub archive: Option<ArchiveFolders>,
+    pub archive: Option<OpenArchive>,
     pub now: Timestamp,
 }
 
@@ -58,25 +58,25 @@ pub struct RecoverJob<'a> {
 pub async fn recover(job: &RecoverJob<'_>) -> Result<RecoveryReport, RecoverError> {
     let mark = LastMark::read(job.from)?;
     let mark = mark.as_ref();
-    let mut wreck = Wreck::open(job.from)?;
-    let found = Surveyed::survey(job, wreck.as_mut(), mark)?;
-    let judged = match &mut wreck {
-        Some(wreck) => images::first_whole(job, wreck, &found, mark).await?,
-        None => Judged::NoneWhole(BTreeSet::new()),
+    let mut damaged = DamagedFiles::open(job.from)?;
+    let found = Survey::take(job, damaged.as_mut(), mark)?;
+    let search = match &mut damaged {
+        Some(damaged) => images::first_whole(job, damaged, &found, mark).await?,
+        None => ImageSearch::NoneWhole(BTreeSet::new()),
     };
-    let mut report = match judged {
-        Judged::Whole(report) => match soundness::settle(job, mark).await? {
-            Verdict::Sound => report,
-            Verdict::Unsound { problems, .. } => return Err(RecoverError::NotWhole { problems }),
+    let mut report = match search {
+        ImageSearch::Whole(report) => match soundness::settle(job, mark).await? {
+            Soundness::Sound => report,
+            Soundness::Unsound { problems, .. } => return Err(RecoverError::NotWhole { problems }),
         },
-        Judged::NoneWhole(_) if wreck.is_none() && found.sessions.is_empty() => {
+        ImageSearch::NoneWhole(_) if damaged.is_none() && found.sessions.is_empty() => {
             RecoveryReport::whole(RecoveryMethod::Nothing, SavedCounts::default())
         }
-        Judged::NoneWhole(whole) => {
-            let hold = bring_back::gather(job, wreck.as_mut(), &found, mark)?;
-            let identity = found.project.map(|it| (it, bring_back::last_mark(&hold, mark)));
-            let sieve = Sieve { job, hold: &hold, identity, mark };
-            let report = sieve.bring_back().await?;
+        ImageSearch::NoneWhole(whole) => {
+            let salvaged = bring_back::gather(job, damaged.as_mut(), &found, mark)?;
+            let identity = found.project.map(|it| (it, bring_back::last_mark(&salvaged, mark)));
+            let subset = SoundSubset { job, salvaged: &salvaged, identity, mark };
+            let report = subset.largest_sound().await?;
             let unproven = UnprovenTable::ALL.into_iter().filter(|it| !whole.contains(it));
             RecoveryReport { unproven: unproven.collect(), ..report }
         }

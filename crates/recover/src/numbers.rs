@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use baton_core::run::HandoffId;
 use baton_store::StoreError;
-use baton_store_sqlite::Hold;
+use baton_store_sqlite::SalvageDatabase;
 
 use crate::prove::ProvenRun;
 
@@ -26,11 +26,15 @@ pub(crate) struct GivenNumbers {
 }
 
 impl HandoffNumbers {
-    pub(crate) fn note(&mut self, hold: &Hold, run: &ProvenRun) -> Result<(), StoreError> {
+    pub(crate) fn note(
+        &mut self,
+        salvaged: &SalvageDatabase,
+        run: &ProvenRun,
+    ) -> Result<(), StoreError> {
         for it in &run.events {
             if let baton_core::event::Event::HandoffCreated(created) = &it.event {
                 self.made.insert(it.stored.position.0, created.id);
-                if let Some(number) = hold.handoff_number(created.id)? {
+                if let Some(number) = salvaged.handoff_number(created.id)? {
                     self.found.insert(created.id, number);
                 }
             }

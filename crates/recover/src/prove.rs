@@ -7,7 +7,7 @@ use baton_core::event::Event;
 use baton_core::hash::Hash;
 use baton_core::run::RunId;
 use baton_store::{Position, StoreError};
-use baton_store_sqlite::{HeldEvent, Hold, RunClue, SalvagedEvent};
+use baton_store_sqlite::{HeldEvent, RunClue, SalvageDatabase, SalvagedEvent};
 use baton_wire::event;
 
 /// The beginning of a run, proven.
@@ -35,13 +35,13 @@ pub(crate) struct FoundRuns {
     pub(crate) n_known: u64,
 }
 
-pub(crate) fn prove(hold: &Hold, run_number: u64) -> Result<FoundRuns, StoreError> {
-    let events = hold.events(run_number)?;
-    let clues = hold.clues(run_number)?;
+pub(crate) fn prove(salvaged: &SalvageDatabase, run_number: u64) -> Result<FoundRuns, StoreError> {
+    let events = salvaged.events(run_number)?;
+    let clues = salvaged.clues(run_number)?;
     let mut ids: Vec<RunId> = Vec::new();
     // The id of the furthest row first: where two runs have one number, it keeps it.
     let of_clues = clues.iter().rev().map(|it| it.id);
-    for id in of_clues.chain(hold.ids_with_number(run_number)?) {
+    for id in of_clues.chain(salvaged.ids_with_number(run_number)?) {
         if !ids.contains(&id) {
             ids.push(id);
         }
@@ -50,14 +50,14 @@ pub(crate) fn prove(hold: &Hold, run_number: u64) -> Result<FoundRuns, StoreErro
     let mut runs = Vec::new();
     for id in ids {
         let chain = chain(id, &events);
-        let n_events = last_boundary(hold, run_number, &chain, &events, &clues, id)?;
+        let n_events = last_boundary(salvaged, run_number, &chain, &events, &clues, id)?;
         if n_events == 0 {
             continue;
         }
         let n_known = n_known(id, &chain, &events, &clues);
         let mut proven = chain;
         proven.truncate(n_events);
-        mend_positions(hold, run_number, &mut proven)?;
+        mend_positions(salvaged, run_number, &mut proven)?;
         used.extend(proven.iter().map(|it| it.stored.hash));
         runs.push(ProvenRun { id, events: proven, n_known });
     }
@@ -107,7 +107,7 @@ fn n_known(id: RunId, chain: &[ProvenEvent], events: &[HeldEvent], clues: &[RunC
 /// How many events of a chain end with a whole decision. A decision may be several events, and
 /// half of one is a state that no run was ever in.
 fn last_boundary(
-    hold: &Hold,
+    salvaged: &SalvageDatabase,
     run_number: u64,
     chain: &[ProvenEvent],
     events: &[HeldEvent],
@@ -129,7 +129,7 @@ fn last_boundary(
     // And they stand one behind the other in the log of all runs.
     let behind = match last.stored.position {
         Position::START => Vec::new(),
-        Position(position) => hold.runs_at(Position(position.saturating_add(1)))?,
+        Position(position) => salvaged.runs_at(Position(position.saturating_add(1)))?,
     };
     if !behind.is_empty() && !behind.contains(&run_number) {
         return Ok(chain.len());
@@ -141,7 +141,7 @@ fn last_boundary(
 /// Positions are proven by no hash. One that does not grow with the run, or that another run has
 /// too, is put where it must have been: next to the rest of its decision, or else where nothing is.
 fn mend_positions(
-    hold: &Hold,
+    salvaged: &SalvageDatabase,
     run_number: u64,
     events: &mut [ProvenEvent],
 ) -> Result<(), StoreError> {
@@ -153,14 +153,14 @@ fn mend_positions(
         let most = behind.map_or(u64::MAX, |it| it.position.0.saturating_sub(1));
         let is_next = before.is_some_and(|before| before.at == it.at);
         let is_taken = |position: u64| -> Result<bool, StoreError> {
-            Ok(hold.runs_at(Position(position))?.iter().any(|it| *it != run_number))
+            Ok(salvaged.runs_at(Position(position))?.iter().any(|it| *it != run_number))
         };
         let position = it.position.0;
         // One that is behind the next is the one that is wrong, if the next fits without it.
         let is_ahead = behind.is_some_and(|it| it.position.0 >= least && it.position.0 <= position);
         let fits = position >= least && (!is_next || position == least) && !is_ahead;
         // Of two that have one position, the older run keeps it.
-        let is_others = hold.runs_at(Position(position))?.iter().any(|it| *it < run_number);
+        let is_others = salvaged.runs_at(Position(position))?.iter().any(|it| *it < run_number);
         if fits && !is_others {
             continue;
         }

@@ -60,12 +60,12 @@ pub struct MissingPart {
     pub n_known: u64,
     /// Handoffs that are not there, or of which something is missing.
     pub handoffs: Vec<HandoffNo>,
-    pub why: Incomplete,
+    pub why: MissingReason,
 }
 
 /// Why not all of a run is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Incomplete {
+pub enum MissingReason {
     /// An event is in no file any more, so nothing behind it can be proven.
     EventsLost,
     /// Nothing says which run its events are of.
@@ -178,7 +178,6 @@ impl RecoveryReport {
 
     /// For programs. `database` is where the new one was put, if it was.
     pub fn document(&self, database: Option<&str>) -> Node {
-        let count = |n: u64| Node::Number(i64::try_from(n).unwrap_or(i64::MAX).into());
         let method = match self.method {
             RecoveryMethod::Image(ImageKind::ProvenLog) => "proven_log",
             RecoveryMethod::Image(ImageKind::DatabaseAlone) => "database_alone",
@@ -189,7 +188,7 @@ impl RecoveryReport {
         let texts = self.lost_texts.iter().map(|it| {
             let handoff = it.handoff.map_or(Node::Null, |no| Node::text(no.label()));
             Node::map([
-                ("run", count(it.run_number)),
+                ("run", Node::count(it.run_number)),
                 ("handoff", handoff),
                 ("event", Node::text(it.event)),
             ])
@@ -204,20 +203,20 @@ impl RecoveryReport {
             ("database", database.map_or(Node::Null, Node::text)),
             ("complete", Node::Bool(self.is_complete())),
             ("method", Node::text(method)),
-            ("runs", count(n_runs)),
-            ("handoffs", count(n_handoffs)),
-            ("events", count(n_events)),
-            ("stories", count(n_stories)),
+            ("runs", Node::count(n_runs)),
+            ("handoffs", Node::count(n_handoffs)),
+            ("events", Node::count(n_events)),
+            ("stories", Node::count(n_stories)),
             ("missing", Node::List(self.missing.iter().map(MissingPart::document).collect())),
             ("lostTexts", Node::List(texts.collect())),
             (
                 "bareStories",
                 Node::List(self.bare_stories.iter().map(|it| Node::text(it.as_str())).collect()),
             ),
-            ("unknownStories", count(self.n_unknown_stories)),
-            ("unknownEvents", count(self.n_unknown_events)),
-            ("newNumbers", count(self.n_new_numbers)),
-            ("leftovers", count(self.n_leftovers)),
+            ("unknownStories", Node::count(self.n_unknown_stories)),
+            ("unknownEvents", Node::count(self.n_unknown_events)),
+            ("newNumbers", Node::count(self.n_new_numbers)),
+            ("leftovers", Node::count(self.n_leftovers)),
             ("unproven", Node::List(unproven.collect())),
         ])
     }
@@ -244,34 +243,33 @@ impl MissingPart {
     }
 
     fn document(&self) -> Node {
-        let count = |n: u64| Node::Number(i64::try_from(n).unwrap_or(i64::MAX).into());
         let labels = self.handoffs.iter().map(|it| Node::text(it.label()));
         let story = self.story.as_ref().map_or(Node::Null, |it| Node::text(it.as_str()));
         Node::map([
-            ("run", count(self.run_number)),
+            ("run", Node::count(self.run_number)),
             ("story", story),
-            ("savedEvents", count(self.n_saved)),
-            ("knownEvents", count(self.n_known)),
+            ("savedEvents", Node::count(self.n_saved)),
+            ("knownEvents", Node::count(self.n_known)),
             ("handoffs", Node::List(labels.collect())),
             ("why", Node::text(self.why.words())),
         ])
     }
 }
 
-impl Incomplete {
+impl MissingReason {
     fn words(self) -> &'static str {
         match self {
-            Incomplete::EventsLost => "an event is in no file any more",
-            Incomplete::IdLost => {
+            MissingReason::EventsLost => "an event is in no file any more",
+            MissingReason::IdLost => {
                 "no file tells the id of the run, without which nothing proves it"
             }
-            Incomplete::StartChanged => "its first event is not as it was written",
-            Incomplete::WorkflowLost => "the workflow that it began with is in no file any more",
-            Incomplete::NumberTaken => "another run has its number",
-            Incomplete::SecondOpenRun => {
+            MissingReason::StartChanged => "its first event is not as it was written",
+            MissingReason::WorkflowLost => "the workflow that it began with is in no file any more",
+            MissingReason::NumberTaken => "another run has its number",
+            MissingReason::SecondOpenRun => {
                 "its end is lost, and with another open run its story would have two"
             }
-            Incomplete::Unsound => "what its events tell does not verify",
+            MissingReason::Unsound => "what its events tell does not verify",
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use baton_files::Mode;
 use baton_store::{Store as _, StoreError};
-use baton_store_sqlite::{Hold, LastMark, SqliteStore};
+use baton_store_sqlite::{LastMark, SalvageDatabase, SqliteStore};
 use uuid::Uuid;
 
 use crate::bring_back::bring_back;
@@ -17,7 +17,7 @@ use crate::{RESULT, RecoverError, RecoverJob};
 const MOST_TRIES: u32 = 250;
 
 /// What a database in the making was found to be.
-pub(crate) enum Verdict {
+pub(crate) enum Soundness {
     Sound,
     Unsound {
         problems: Vec<String>,
@@ -31,8 +31,8 @@ pub(crate) enum Verdict {
 pub(crate) async fn settle(
     job: &RecoverJob<'_>,
     mark: Option<&LastMark>,
-) -> Result<Verdict, RecoverError> {
-    let dir = job.workshop.make_dirs(RESULT, Mode::Private)?;
+) -> Result<Soundness, RecoverError> {
+    let dir = job.scratch.make_dirs(RESULT, Mode::Private)?;
     let store = SqliteStore::open_in(&dir).map_err(RecoverError::Open)?;
     let settled = async {
         store.begin_epoch_after(mark.map_or(0, |it| it.number)).await?;
@@ -42,23 +42,23 @@ pub(crate) async fn settle(
     store.close().await;
     let verified = settled.map_err(RecoverError::Store)?;
     if verified.is_sound() {
-        return Ok(Verdict::Sound);
+        return Ok(Soundness::Sound);
     }
-    Ok(Verdict::Unsound { problems: verified.problems, runs: verified.unsound_runs })
+    Ok(Soundness::Unsound { problems: verified.problems, runs: verified.unsound_runs })
 }
 
 /// Row by row, and run by run where the whole does not verify.
-pub(crate) struct Sieve<'a> {
+pub(crate) struct SoundSubset<'a> {
     pub(crate) job: &'a RecoverJob<'a>,
-    pub(crate) hold: &'a Hold,
+    pub(crate) salvaged: &'a SalvageDatabase,
     pub(crate) identity: Option<(Uuid, u64)>,
     pub(crate) mark: Option<&'a LastMark>,
 }
 
-impl Sieve<'_> {
+impl SoundSubset<'_> {
     /// The largest database that verifies: without those runs that are named as unsound, or else
     /// without those that it does not verify with.
-    pub(crate) async fn bring_back(&self) -> Result<RecoveryReport, RecoverError> {
+    pub(crate) async fn largest_sound(&self) -> Result<RecoveryReport, RecoverError> {
         let mut left_out = BTreeSet::new();
         loop {
             let (problems, runs) = match self.attempt(&left_out).await? {
@@ -79,7 +79,7 @@ impl Sieve<'_> {
         mut problems: Vec<String>,
     ) -> Result<RecoveryReport, RecoverError> {
         let all: Vec<u64> =
-            self.hold.run_numbers()?.into_iter().filter(|it| !left_out.contains(it)).collect();
+            self.salvaged.run_numbers()?.into_iter().filter(|it| !left_out.contains(it)).collect();
         // Everything is left out, and taken in again group by group.
         left_out.extend(&all);
         let mut groups = vec![all];
@@ -120,7 +120,7 @@ impl Sieve<'_> {
     }
 
     async fn attempt(&self, left_out: &BTreeSet<u64>) -> Result<Attempt, RecoverError> {
-        let made = bring_back(self.job, self.hold, self.identity, left_out);
+        let made = bring_back(self.job, self.salvaged, self.identity, left_out);
         let (report, verdict) = match made {
             Ok(report) => (report, settle(self.job, self.mark).await),
             // Two runs may not fit into one database: two that claim one id, for example.
@@ -131,8 +131,8 @@ impl Sieve<'_> {
             Err(error) => return Err(error),
         };
         Ok(match verdict? {
-            Verdict::Sound => Attempt::Sound(report),
-            Verdict::Unsound { problems, runs } => Attempt::Unsound { problems, runs },
+            Soundness::Sound => Attempt::Sound(report),
+            Soundness::Unsound { problems, runs } => Attempt::Unsound { problems, runs },
         })
     }
 }

@@ -3,10 +3,10 @@
 use std::collections::{BTreeSet, HashMap};
 use std::convert::Infallible;
 
-use baton_store_sqlite::{LastMark, SalvagedRow, Wreck};
+use baton_store_sqlite::{DamagedFiles, LastMark, SalvagedRow};
 use uuid::Uuid;
 
-use crate::archived::{ArchiveFolders, ArchivedHead};
+use crate::archived::{ArchivedHead, OpenArchive};
 use crate::{RecoverError, RecoverJob};
 
 /// Positions of events, a bit each: there may be millions.
@@ -34,7 +34,7 @@ impl Positions {
 
 /// What the files are known to have, before anything is proven.
 #[derive(Debug, Default)]
-pub(crate) struct Surveyed {
+pub(crate) struct Survey {
     pub(crate) positions: Positions,
     /// By the mark, else by the database, else by the archive.
     pub(crate) project: Option<Uuid>,
@@ -42,16 +42,16 @@ pub(crate) struct Surveyed {
     pub(crate) sessions: Vec<ArchivedHead>,
 }
 
-impl Surveyed {
-    pub(crate) fn survey(
+impl Survey {
+    pub(crate) fn take(
         job: &RecoverJob<'_>,
-        wreck: Option<&mut Wreck>,
+        damaged: Option<&mut DamagedFiles>,
         mark: Option<&LastMark>,
     ) -> Result<Self, RecoverError> {
         let mut found = Self::default();
         let mut projects = BTreeSet::new();
-        if let Some(wreck) = wreck {
-            let surveyed = wreck.each_row(|row, _| {
+        if let Some(damaged) = damaged {
+            let surveyed = damaged.each_row(|row, _| {
                 if let SalvagedRow::Event { event, .. } = &row {
                     found.positions.insert(event.position.0);
                 } else if let SalvagedRow::Identity { project, .. } = &row {
@@ -65,7 +65,7 @@ impl Surveyed {
             }
         }
         let only = if projects.len() == 1 { projects.pop_first() } else { None };
-        let of_archive = || job.archive.as_ref().and_then(ArchiveFolders::project);
+        let of_archive = || job.archive.as_ref().and_then(OpenArchive::project);
         found.project = mark.map(|it| it.identity.project).or(only).or_else(of_archive);
         if let (Some(archive), Some(project)) = (&job.archive, found.project) {
             found.sessions = archive.sessions_of(project)?;

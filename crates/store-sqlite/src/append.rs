@@ -10,9 +10,9 @@ use rusqlite::Connection;
 
 use crate::columns::nanoseconds;
 use crate::error::{damaged, to_append};
+use crate::run_lists::RunList;
 use crate::{
-    answers, blocked, contents, definitions, due, events, handoffs, outbox, runs, stories, timers,
-    waiting,
+    answers, contents, definitions, due, events, handoffs, outbox, run_lists, runs, stories, timers,
 };
 
 /// An append with everything worked out that the writing thread need not do.
@@ -94,10 +94,12 @@ pub(crate) fn append(
         timers::change(connection, append.run.id, run_number, change)?;
     }
     if let Some(is_waiting) = append.waiting {
-        waiting::change(connection, run_number, is_waiting).map_err(to_append)?;
+        run_lists::change(connection, RunList::Waiting, run_number, is_waiting)
+            .map_err(to_append)?;
     }
     if let Some(is_blocked) = append.blocked {
-        blocked::change(connection, run_number, is_blocked).map_err(to_append)?;
+        run_lists::change(connection, RunList::Blocked, run_number, is_blocked)
+            .map_err(to_append)?;
     }
     due::change(connection, append.run.id, run_number, append.due)?;
     if let Some(status) = append.story_status {

@@ -7,7 +7,7 @@ use baton_core::shell::shell_word;
 use baton_files::{Dir, FileError};
 use baton_store::WriteFault;
 
-use crate::opened_files::{FileChange, FileKind, LostFile, OpenedFiles};
+use crate::opened_files::{DataFile, FileChange, LostFile, OpenedFiles};
 
 /// How an operator names the data of a server on a command line, from any folder.
 #[derive(Debug)]
@@ -56,8 +56,8 @@ impl DataLoss {
             FileChange::Cut { .. } | FileChange::Overwritten => Self::Changed(lost.change),
             FileChange::Gone | FileChange::Replaced => match (dir.current_path(), lost.kind) {
                 (Some(to), _) if to != path && files.are_in(&to) => Self::Moved { to },
-                (_, FileKind::Lock) => Self::Lock,
-                (_, FileKind::Database | FileKind::Log | FileKind::Index) => Self::Deleted,
+                (_, DataFile::Lock) => Self::Lock,
+                (_, DataFile::Database | DataFile::Log | DataFile::Index) => Self::Deleted,
             },
         }
     }

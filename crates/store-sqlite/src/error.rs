@@ -11,6 +11,7 @@ use rusqlite::types::Type;
 use rusqlite::{ErrorCode, Row};
 
 use crate::exchange::ExchangeError;
+use crate::judge::{JOURNAL_FILE, WAL_FILE};
 use crate::room::has_room;
 
 /// Why a store could not be opened.
@@ -141,8 +142,8 @@ impl Damage {
             | Self::LogHeader
             | Self::LogBroken { .. }
             | Self::LogShort { .. }
-            | Self::LogMissing { .. } => "baton.db-wal",
-            Self::Journal => "baton.db-journal",
+            | Self::LogMissing { .. } => WAL_FILE,
+            Self::Journal => JOURNAL_FILE,
         }
     }
 }

@@ -10,6 +10,7 @@ use baton_files::{Access, Dir, FileError, Mode, Staging};
 use serde::{Deserialize, Serialize};
 
 use crate::FILE;
+use crate::judge::{JOURNAL_FILE, WAL_FILE};
 use crate::mark::MARK_FILE;
 
 /// Staging folders of copies have this prefix, wherever they are.
@@ -21,7 +22,7 @@ const NOTE: &str = "restore-in-progress.json";
 const MOST_NOTE_BYTES: u64 = 4096;
 
 /// What belongs to a database. The file itself is the last to come and to go.
-const PARTS: [&str; 5] = [MARK_FILE, "baton.db-journal", "baton.db-shm", "baton.db-wal", FILE];
+const PARTS: [&str; 5] = [MARK_FILE, JOURNAL_FILE, "baton.db-shm", WAL_FILE, FILE];
 
 /// What is to happen; written before it does.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

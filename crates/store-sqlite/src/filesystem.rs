@@ -4,15 +4,15 @@ use std::path::{Path, PathBuf};
 
 use baton_files::{Dir, FileError, Mode};
 
-use crate::FILE;
 use crate::error::OpenError;
+use crate::{FILE, LOG_ENDING};
 
 /// File systems on which several machines may have the file open at once. The log of SQLite needs
 /// memory that they do not share.
 const SHARED: [&str; 7] = ["nfs", "nfs4", "cifs", "smb3", "smbfs", "afs", "fuse.sshfs"];
 
 /// What SQLite opens beside a database, by the ending of its name.
-const ENDINGS: [&str; 4] = ["", "-wal", "-shm", "-journal"];
+const ENDINGS: [&str; 4] = ["", LOG_ENDING, "-shm", "-journal"];
 
 /// Makes the directory and an empty file for their owner alone, and refuses what is not safe.
 pub(crate) fn prepare(path: &Path) -> Result<(), OpenError> {

@@ -1,12 +1,14 @@
 //! A database that is only read: because its disk takes no writes, or because nothing may be written
 //! before it is known to be sound.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use baton_files::Dir;
 use baton_store::WriteFault;
 
 use crate::error::{OpenError, to_open};
+use crate::judge::Judgement;
 use crate::reader::Readers;
 use crate::watch::WriteGuard;
 use crate::writer::Writer;
@@ -24,15 +26,8 @@ impl SqliteStore {
         if judgement.is_unclean || !judgement.has_database {
             return Err(OpenError::Unwritable { path, fault });
         }
-        let mut connection = connect::reading_frozen(&path)?;
-        judge::judge_contents(&connection, &path, &judgement)?;
-        migrate::migrate(&mut connection, &path, migrate::MIGRATIONS)?;
-        let readers = Readers::open_with(|| connect::reading_frozen(&path))?;
-        let guard =
-            Arc::new(WriteGuard::refusing(dir.again()?, path.parent().unwrap_or(&path), fault));
-        let writer = Writer::start(connection, None, guard.clone())
-            .map_err(|source| OpenError::File { path: path.clone(), source })?;
-        Ok(Self::over(readers, guard, None, writer, path))
+        let guard = WriteGuard::refusing(dir.again()?, path.parent().unwrap_or(&path), fault);
+        Self::over_read_only(path, &judgement, guard)
     }
 
     /// Opens the database in `dir` without a connection that could write: the log stays where it
@@ -46,14 +41,23 @@ impl SqliteStore {
         if !judgement.has_database {
             return Err(OpenError::Missing { path, position: None });
         }
+        let guard = WriteGuard::of(dir.again()?, path.parent().unwrap_or(&path));
+        Self::over_read_only(path, &judgement, guard)
+    }
+
+    fn over_read_only(
+        path: PathBuf,
+        judgement: &Judgement,
+        guard: WriteGuard,
+    ) -> Result<Self, OpenError> {
         // Without a log, SQLite need not make files of its own.
         let open = if judgement.is_unclean { connect::reading } else { connect::reading_frozen };
         let mut connection = open(&path)?;
-        judge::judge_contents(&connection, &path, &judgement)?;
-        let mark = judge::mark_found(&connection, &judgement).map_err(to_open(&path))?;
+        judge::judge_contents(&connection, &path, judgement)?;
+        let mark = judge::mark_state(&connection, judgement).map_err(to_open(&path))?;
         migrate::migrate(&mut connection, &path, migrate::MIGRATIONS)?;
         let readers = Readers::open_with(|| open(&path))?;
-        let guard = Arc::new(WriteGuard::of(dir.again()?, path.parent().unwrap_or(&path)));
+        let guard = Arc::new(guard);
         let writer = Writer::start(connection, None, guard.clone())
             .map_err(|source| OpenError::File { path: path.clone(), source })?;
         let store = Self::over(readers, guard, None, writer, path);
@@ -71,7 +75,7 @@ mod tests {
     use super::*;
     use crate::judge::WAL_FILE;
     use crate::mark::MARK_FILE;
-    use crate::{FILE, MarkFound};
+    use crate::{FILE, MarkState};
 
     const FILES: [&str; 3] = [FILE, WAL_FILE, MARK_FILE];
 
@@ -91,7 +95,7 @@ mod tests {
         let dir = Dir::open(left.path()).unwrap();
         let store = SqliteStore::open_to_read(&dir).unwrap();
         assert!(store.was_left_open());
-        assert_eq!(store.mark_found(), MarkFound::Whole);
+        assert_eq!(store.mark_state(), MarkState::Present);
         assert_eq!(dump(&store).await, told);
         assert!(store.begin_epoch().await.is_err(), "nothing can be written");
         store.close().await;
@@ -102,19 +106,19 @@ mod tests {
     async fn that_the_mark_is_lost_or_damaged_is_known() {
         let here = tempfile::tempdir().unwrap();
         let store = SqliteStore::open(here.path()).unwrap();
-        assert_eq!(store.mark_found(), MarkFound::Whole, "a new database never had one");
+        assert_eq!(store.mark_state(), MarkState::NeverWritten);
         for append in sample::tale(1, "s1") {
             store.append(append.into()).await.unwrap();
         }
         store.close().await;
         fs::write(here.path().join(MARK_FILE), "baton mark 1\n").unwrap();
         let store = SqliteStore::open(here.path()).unwrap();
-        assert_eq!(store.mark_found(), MarkFound::Unreadable);
+        assert_eq!(store.mark_state(), MarkState::Unreadable);
         store.close().await;
         fs::remove_file(here.path().join(MARK_FILE)).unwrap();
         let store = SqliteStore::open(here.path()).unwrap();
-        assert_eq!(store.mark_found(), MarkFound::Lost);
+        assert_eq!(store.mark_state(), MarkState::Missing);
         store.close().await;
-        assert_eq!(SqliteStore::open(here.path()).unwrap().mark_found(), MarkFound::Whole);
+        assert_eq!(SqliteStore::open(here.path()).unwrap().mark_state(), MarkState::Present);
     }
 }

@@ -170,7 +170,7 @@ pub(crate) fn list(
     let rows: rusqlite::Result<Vec<HandoffRow>> =
         with_params(filter, |params| statement.query_map(params, read)?.collect());
     let mut rows = rows?;
-    // They are the right ones, of which SQLite has no reason to keep the order.
+    // The join may return the page in any order.
     match filter.order {
         Order::OldestFirst => rows.sort_unstable_by_key(|it| it.number),
         Order::NewestFirst => rows.sort_unstable_by_key(|it| Reverse(it.number)),
@@ -230,7 +230,7 @@ fn is_by_state(filter: &HandoffFilter) -> bool {
 #[derive(Clone, Copy)]
 struct IndexPart {
     state: HandoffState,
-    /// Of no index but the one that has no agents.
+    /// Set only with `handoffs_open_by_state`, which has the column.
     is_stale: Option<bool>,
 }
 

@@ -4,8 +4,6 @@
 //! deletes it; and takes what is left of a cut database for a new one. So its files are judged
 //! first, read-only, whatever their size. What is found damaged is left byte for byte as it was.
 
-mod header;
-
 use std::collections::BTreeSet;
 use std::io::BufReader;
 use std::path::Path;
@@ -13,16 +11,16 @@ use std::path::Path;
 use baton_files::{Access, Dir, FileError};
 use rusqlite::{Connection, OptionalExtension as _};
 
-use self::header::DatabaseHeader;
+use crate::database_header::DatabaseHeader;
 use crate::error::{Damage, OpenError, to_open};
-use crate::mark::{LogPart, MarkFound, MarkNumber, MarkedLog, StoredMark};
-use crate::wal::{Frames, Wal};
+use crate::mark::{LogPart, MarkNumber, MarkState, MarkedLog, StoredMark};
+use crate::wal::{Wal, WalFrames};
 use crate::{FILE, check, identity};
 
 pub(crate) const WAL_FILE: &str = "baton.db-wal";
 /// Of a mode that Baton does not use once a database is made. SQLite would write what it holds over
 /// the database.
-const JOURNAL_FILE: &str = "baton.db-journal";
+pub(crate) const JOURNAL_FILE: &str = "baton.db-journal";
 /// As long as a database is before it has anything in it.
 const FIRST_PAGE: u64 = 4096;
 
@@ -96,7 +94,7 @@ fn judge_log<'a>(
     header: &DatabaseHeader,
     wal: &'a Wal,
     mark: &StoredMark,
-) -> Result<Option<&'a Frames>, OpenError> {
+) -> Result<Option<&'a WalFrames>, OpenError> {
     let marked = match mark {
         StoredMark::Mark(it) => it.log,
         StoredMark::None | StoredMark::Unreadable => MarkedLog::Empty,
@@ -155,16 +153,16 @@ pub(crate) fn judge_contents(
 }
 
 /// What there was of the mark: a database that was ever marked has a number above 0.
-pub(crate) fn mark_found(
+pub(crate) fn mark_state(
     connection: &Connection,
     judgement: &Judgement,
-) -> rusqlite::Result<MarkFound> {
+) -> rusqlite::Result<MarkState> {
     Ok(match judgement.mark {
-        StoredMark::Mark(_) => MarkFound::Whole,
-        StoredMark::Unreadable => MarkFound::Unreadable,
+        StoredMark::Mark(_) => MarkState::Present,
+        StoredMark::Unreadable => MarkState::Unreadable,
         StoredMark::None => match found_identity(connection)? {
-            Some((_, MarkNumber(1..))) => MarkFound::Lost,
-            Some((_, MarkNumber(0))) | None => MarkFound::Whole,
+            Some((_, MarkNumber(1..))) => MarkState::Missing,
+            Some((_, MarkNumber(0))) | None => MarkState::NeverWritten,
         },
     })
 }

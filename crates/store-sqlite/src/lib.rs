@@ -9,7 +9,6 @@ mod answers;
 mod append;
 mod backup;
 mod beside;
-mod blocked;
 mod check;
 mod checksum;
 mod columns;
@@ -17,6 +16,8 @@ mod connect;
 mod contents;
 mod cursors;
 mod data_loss;
+mod database_builder;
+mod database_header;
 mod definitions;
 mod due;
 mod error;
@@ -26,7 +27,6 @@ mod filesystem;
 mod frozen;
 mod handoffs;
 mod health;
-mod hold;
 mod identity;
 mod judge;
 mod lock;
@@ -41,14 +41,14 @@ mod pace;
 mod reader;
 mod rescue;
 mod room;
+mod run_lists;
 mod runs;
 mod salvage;
+mod salvage_database;
 mod statistics;
 mod stories;
 mod story_log;
 mod timers;
-mod transplant;
-mod waiting;
 mod wal;
 mod watch;
 mod writer;
@@ -85,25 +85,30 @@ use crate::writer::Writer;
 
 pub use beside::Beside;
 pub use data_loss::{CommandContext, DataOption};
+pub use database_builder::{DatabaseBuilder, RecoveredRun};
+pub use database_header::is_database;
 pub use error::{Damage, OpenError, fault_of_io};
 pub use exchange::{
     ASIDE_PREFIX, ExchangeError, Interrupted, STAGING_PREFIX, exchange, finish_interrupted,
 };
-pub use hold::{HeldEvent, Hold, RunClue};
 pub use lock::{DataLock, LockError, read_note};
-pub use mark::MarkFound;
+pub use mark::MarkState;
 pub use rescue::{RESCUED_PREFIX, rescued_beside};
 pub use salvage::{
-    ImageKind, LastMark, SalvagedEvent, SalvagedRow, SuspectPages, Trust, UnprovenTable, Wreck,
-    is_as_new_as, is_readable, whole_tables,
+    DamagedFiles, ImageKind, LastMark, SalvagedEvent, SalvagedRow, SuspectPages, Trust,
+    UnprovenTable, is_as_new_as, is_readable, whole_tables,
 };
-pub use transplant::{Transplant, TransplantedRun};
+pub use salvage_database::{HeldEvent, RunClue, SalvageDatabase};
 
 /// The name of the database in its directory.
 pub const DATABASE_FILE: &str = FILE;
 const FILE: &str = "baton.db";
 /// The name of its log.
 pub const LOG_FILE: &str = judge::WAL_FILE;
+/// What SQLite puts behind the name of a database to name its log.
+pub const LOG_ENDING: &str = "-wal";
+/// The name of the file that is locked while the data is open.
+pub const LOCK_FILE: &str = lock::FILE;
 
 /// Runs on disk. Dropping it closes it too, but blocks while it does; [`Store::close`] does not.
 #[derive(Debug)]
@@ -116,7 +121,7 @@ pub struct SqliteStore {
     writer: Writer,
     path: PathBuf,
     was_left_open: bool,
-    mark: MarkFound,
+    mark: MarkState,
     is_closing: Arc<AtomicBool>,
 }
 
@@ -137,14 +142,14 @@ impl SqliteStore {
         finish_interrupted(dir).map_err(OpenError::Interrupted)?;
         let path = filesystem::path_in(dir)?;
         let judgement = judge::judge_files(dir)?;
-        let mut mark = MarkFound::Whole;
+        let mut mark = MarkState::NeverWritten;
         if judgement.has_database {
             // Without a log, SQLite need not make files of its own to look.
             let look =
                 if judgement.is_unclean { connect::looking } else { connect::reading_frozen };
             let looking = look(&path)?;
             judge::judge_contents(&looking, &path, &judgement)?;
-            mark = judge::mark_found(&looking, &judgement).map_err(to_open(&path))?;
+            mark = judge::mark_state(&looking, &judgement).map_err(to_open(&path))?;
         }
         let mut connection = connect::writing(&path)?;
         migrate::migrate(&mut connection, &path, migrate::MIGRATIONS)?;
@@ -168,7 +173,7 @@ impl SqliteStore {
         writer: Writer,
         path: PathBuf,
     ) -> Self {
-        let (was_left_open, mark, is_closing) = (false, MarkFound::Whole, Arc::default());
+        let (was_left_open, mark, is_closing) = (false, MarkState::NeverWritten, Arc::default());
         Self { readers, guard, watcher, writer, path, was_left_open, mark, is_closing }
     }
 
@@ -179,7 +184,7 @@ impl SqliteStore {
     }
 
     /// What there was of the mark when the database was opened.
-    pub fn mark_found(&self) -> MarkFound {
+    pub fn mark_state(&self) -> MarkState {
         self.mark
     }
 

@@ -62,13 +62,14 @@ pub(crate) enum StoredMark {
 
 /// What there was beside a database when it was opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MarkFound {
-    /// A mark; or the database is new, and never had one.
-    Whole,
+pub enum MarkState {
+    Present,
+    /// None, and there never was one: the database is new.
+    NeverWritten,
     /// Something that is no mark. Whether the newest part of the data is missing, nothing tells.
     Unreadable,
     /// None, though there was one once.
-    Lost,
+    Missing,
 }
 
 impl StoredMark {

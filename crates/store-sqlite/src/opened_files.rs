@@ -24,7 +24,7 @@ struct Opened {
 #[derive(Debug)]
 struct OpenedFile {
     path: PathBuf,
-    kind: FileKind,
+    kind: DataFile,
     identity: (u64, u64),
     /// The most that it was seen to have.
     n_bytes: u64,
@@ -33,7 +33,7 @@ struct OpenedFile {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum FileKind {
+pub(crate) enum DataFile {
     /// Written only while the log is moved, and never cut: pages are freed inside of it.
     Database,
     /// Grows with every commit, and is cut while it is moved.
@@ -46,7 +46,7 @@ pub(crate) enum FileKind {
 /// A file that is not as it was left.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct LostFile {
-    pub(crate) kind: FileKind,
+    pub(crate) kind: DataFile,
     pub(crate) path: PathBuf,
     pub(crate) change: FileChange,
 }
@@ -67,10 +67,10 @@ impl OpenedFiles {
     /// Those of an open store in `dir`. What is not there cannot get lost.
     pub(crate) fn of(dir: &Path) -> Self {
         let files = [
-            (FILE.to_owned(), FileKind::Database),
-            (WAL_FILE.to_owned(), FileKind::Log),
-            (format!("{FILE}-shm"), FileKind::Index),
-            (lock::FILE.to_owned(), FileKind::Lock),
+            (FILE.to_owned(), DataFile::Database),
+            (WAL_FILE.to_owned(), DataFile::Log),
+            (format!("{FILE}-shm"), DataFile::Index),
+            (lock::FILE.to_owned(), DataFile::Lock),
         ];
         let known = files.into_iter().filter_map(|(name, kind)| {
             let path = dir.join(name);
@@ -100,7 +100,7 @@ impl OpenedFiles {
     pub(crate) fn are_in(&self, dir: &Path) -> bool {
         let opened = self.lock();
         let mut data =
-            opened.files.iter().filter(|it| matches!(it.kind, FileKind::Database | FileKind::Log));
+            opened.files.iter().filter(|it| matches!(it.kind, DataFile::Database | DataFile::Log));
         data.all(|it| {
             let found = it.path.file_name().and_then(|name| dir.join(name).symlink_metadata().ok());
             found.is_some_and(|found| identity(&found) == it.identity)
@@ -153,21 +153,21 @@ impl OpenedFile {
         }
         let (known, n_bytes) = (self.n_bytes, found.len());
         match self.kind {
-            FileKind::Database if n_bytes < known => {
+            DataFile::Database if n_bytes < known => {
                 Some(FileChange::Cut { from: known, to: n_bytes })
             }
-            FileKind::Database if found.modified().ok() != self.modified_at => {
+            DataFile::Database if found.modified().ok() != self.modified_at => {
                 Some(FileChange::Overwritten)
             }
             // A log that begins anew is cut back to this by the commit that begins it.
-            FileKind::Log if n_bytes < known.min(connect::LOG_LIMIT) => {
+            DataFile::Log if n_bytes < known.min(connect::LOG_LIMIT) => {
                 Some(FileChange::Cut { from: known, to: n_bytes })
             }
-            FileKind::Log => {
+            DataFile::Log => {
                 self.n_bytes = n_bytes;
                 None
             }
-            FileKind::Database | FileKind::Index | FileKind::Lock => None,
+            DataFile::Database | DataFile::Index | DataFile::Lock => None,
         }
     }
 

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use baton_store::{StoreCheck, StoreError};
 
 use crate::error::{ThreadGone, to_store};
+use crate::judge::WAL_FILE;
 use crate::{check, connect};
 
 /// How many steps of SQLite are between two pauses: about a millisecond of work.
@@ -43,7 +44,7 @@ fn check_now(path: &Path, is_closing: &Arc<AtomicBool>) -> Result<StoreCheck, St
 
 /// Rests after each piece of work; true where the work is to end.
 fn pause(path: &Path, is_closing: Arc<AtomicBool>) -> impl FnMut() -> bool + Send + 'static {
-    let log: PathBuf = path.with_extension("db-wal");
+    let log: PathBuf = path.with_file_name(WAL_FILE);
     let mut rested_at = Instant::now();
     move || {
         let is_log_short = log.metadata().map_or(0, |it| it.len()) < MOST_LOG_BYTES;

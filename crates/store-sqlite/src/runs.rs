@@ -173,7 +173,7 @@ pub(crate) fn list(connection: &Connection, filter: &RunFilter) -> rusqlite::Res
     let mut statement = connection.prepare_cached(&sql)?;
     let rows = statement.query_map(params, read)?;
     let mut rows: Vec<RunRow> = rows.collect::<rusqlite::Result<_>>()?;
-    // They are the right ones, of which SQLite has no reason to keep the order.
+    // The join may return the page in any order.
     match filter.order {
         Order::OldestFirst => rows.sort_unstable_by_key(|it| it.number),
         Order::NewestFirst => rows.sort_unstable_by_key(|it| Reverse(it.number)),

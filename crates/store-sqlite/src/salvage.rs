@@ -31,7 +31,7 @@ pub use self::unproven::{UnprovenTable, is_as_new_as, is_readable, whole_tables}
 
 /// A database and its log as they lie in a folder. They are only read.
 #[derive(Debug)]
-pub struct Wreck {
+pub struct DamagedFiles {
     pages: Pages,
     mark: StoredMark,
 }
@@ -85,7 +85,7 @@ impl Trust {
     }
 }
 
-impl Wreck {
+impl DamagedFiles {
     /// None where there is neither a database nor a log, or both are empty.
     pub fn open(dir: &Dir) -> Result<Option<Self>, FileError> {
         let mark = StoredMark::read(dir)?;

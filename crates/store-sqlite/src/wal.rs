@@ -39,7 +39,7 @@ enum ByteOrder {
 
 /// One frame, as it stands in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Frame {
+pub(crate) struct WalFrame {
     pub(crate) page_number: u32,
     /// How many pages the database has after the transaction that this frame ends; 0 where it
     /// ends none.
@@ -59,11 +59,11 @@ pub(crate) enum Wal {
     HeaderBroken {
         n_bytes: u64,
     },
-    Frames(Frames),
+    Frames(WalFrames),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Frames {
+pub(crate) struct WalFrames {
     pub(crate) header: WalHeader,
     /// How many frames from the beginning are whole.
     pub(crate) n_whole: u64,
@@ -101,7 +101,7 @@ impl WalHeader {
 
     /// Whether a frame is of this log, and what it holds is what was written, `before` being the
     /// checksum of the frame before it.
-    pub(crate) fn is_whole(&self, frame: &Frame, before: Checksum) -> bool {
+    pub(crate) fn is_whole(&self, frame: &WalFrame, before: Checksum) -> bool {
         frame.salts == self.salts
             && frame.page_number > 0
             && self.sum(frame, before) == frame.checksum
@@ -115,7 +115,7 @@ impl WalHeader {
     }
 
     /// The checksum that a frame has to have behind one that has `before`.
-    pub(crate) fn sum(&self, frame: &Frame, before: Checksum) -> Checksum {
+    pub(crate) fn sum(&self, frame: &WalFrame, before: Checksum) -> Checksum {
         let mut head = [0; 8];
         head[..4].copy_from_slice(&frame.page_number.to_be_bytes());
         head[4..].copy_from_slice(&frame.commit_size.to_be_bytes());
@@ -131,7 +131,7 @@ impl WalHeader {
     /// written with, where one of the two is all that is damaged in it. They follow from the
     /// checksum, the page and the checksum before. Another kind of damage gives two random numbers
     /// here, and that one of them is as it stands and the other is possible is next to impossible.
-    pub(crate) fn mended(&self, frame: &Frame, before: Checksum) -> Option<(u32, u32)> {
+    pub(crate) fn mended(&self, frame: &WalFrame, before: Checksum) -> Option<(u32, u32)> {
         let Checksum(one, two) = self.byte_order.sum_backwards(frame.checksum, &frame.page);
         let page_number = one.wrapping_sub(before.0).wrapping_sub(before.1);
         let commit_size = two.wrapping_sub(before.1).wrapping_sub(one);
@@ -205,12 +205,12 @@ impl<R: Read> FrameReader<R> {
         self.header
     }
 
-    pub(crate) fn next(&mut self) -> io::Result<Option<Frame>> {
+    pub(crate) fn next(&mut self) -> io::Result<Option<WalFrame>> {
         if fill(&mut self.from, &mut self.bytes)? < self.bytes.len() {
             return Ok(None);
         }
         let word = |n: usize| be(&self.bytes, n * 4).unwrap_or_default();
-        Ok(Some(Frame {
+        Ok(Some(WalFrame {
             page_number: word(0),
             commit_size: word(1),
             salts: Salts(word(2), word(3)),
@@ -236,7 +236,7 @@ impl Wal {
         };
         let header = reader.header();
         let (n_whole, n_committed) = (0, 0);
-        let mut frames = Frames { header, n_whole, n_committed, n_pages: None, stranded: None };
+        let mut frames = WalFrames { header, n_whole, n_committed, n_pages: None, stranded: None };
         let mut before = header.checksum();
         let mut open_pages = Vec::new();
         let mut is_broken = false;

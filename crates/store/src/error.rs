@@ -21,18 +21,26 @@ pub enum WriteFault {
     Failing,
 }
 
+impl WriteFault {
+    /// As [`StoreError::code`].
+    pub fn code(&self) -> &'static str {
+        match self {
+            WriteFault::DiskFull => "disk_full",
+            WriteFault::ReadOnly => "read_only",
+            WriteFault::Replaced { .. } => "data_replaced",
+            WriteFault::Failing => "unavailable",
+        }
+    }
+}
+
 impl StoreError {
     /// A stable code that callers may match on; the message may change, this may not.
     pub fn code(&self) -> &'static str {
         match self {
-            StoreError::Unwritable(WriteFault::DiskFull) => "disk_full",
-            StoreError::Unwritable(WriteFault::ReadOnly) => "read_only",
-            StoreError::Unwritable(WriteFault::Replaced { .. }) => "data_replaced",
+            StoreError::Unwritable(fault) => fault.code(),
             StoreError::Damaged { .. } => "damaged",
             StoreError::Nul => "nul",
-            StoreError::Unavailable(_)
-            | StoreError::Closed
-            | StoreError::Unwritable(WriteFault::Failing) => "unavailable",
+            StoreError::Unavailable(_) | StoreError::Closed => "unavailable",
         }
     }
 }

@@ -10,7 +10,7 @@ use baton_files::{Access, Dir, FileError};
 use baton_store::Store as _;
 use baton_store_sqlite::{DATABASE_FILE, OpenError, SqliteStore, exchange};
 
-pub(crate) use self::source::Source;
+pub(crate) use self::source::BackupSource;
 use crate::api::lock;
 use crate::args::Cli;
 use crate::data::{Data, finish_interrupted, staging_in, verify_copy};
@@ -43,7 +43,7 @@ pub(crate) async fn back_up(data: &Data, format: Format, to: &Path) -> Result<()
 /// Puts a copy in the place of the data. What was there is kept beside it.
 pub(crate) async fn restore(cli: &Cli, from: &Path, replace: bool) -> Result<(), Failure> {
     let project = Project::of(cli)?;
-    let source = Source::open(from)?;
+    let source = BackupSource::open(from)?;
     let data = project.data_dir()?;
     if source.is_in(&data)? {
         return Err(Failure::Usage(format!(
@@ -54,7 +54,7 @@ pub(crate) async fn restore(cli: &Cli, from: &Path, replace: bool) -> Result<(),
     let lock = lock(&data).await?;
     let data = lock.dir();
     finish_interrupted(data)?;
-    // What is said to be gone may be an empty file.
+    // An empty file counts as missing.
     if data.entry(DATABASE_FILE)?.is_some_and(|it| it.n_bytes > 0) && !replace {
         return Err(Failure::Conflict(format!(
             "`{}` has data already; `--replace` puts it aside",
@@ -84,8 +84,7 @@ async fn prove(dir: &Dir) -> Result<Verified, Failure> {
     sound(verify_copy(dir).await?)
 }
 
-/// What was heard of the data before must not be taken for what follows: the copy gets an epoch of
-/// its own.
+/// Subscribers must not resume from positions of the old data: the copy gets an epoch of its own.
 async fn prove_and_begin_epoch(dir: &Dir) -> Result<Verified, Failure> {
     let store = SqliteStore::open_in(dir).map_err(Failure::Open)?;
     let verified = match verify_all(&store).await {
@@ -112,8 +111,10 @@ fn tell(format: Format, what: &str, verified: &Verified) {
             show::answer(&format!("{what}: {runs} and {events}, all verified"));
         }
         Format::Json => {
-            let count = |n: u64| Node::Number(i64::try_from(n).unwrap_or(i64::MAX).into());
-            show::answer_json(&Node::map([("runs", count(*n_runs)), ("events", count(*n_events))]));
+            show::answer_json(&Node::map([
+                ("runs", Node::count(*n_runs)),
+                ("events", Node::count(*n_events)),
+            ]));
         }
     }
 }

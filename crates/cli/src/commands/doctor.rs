@@ -132,7 +132,7 @@ async fn look_at_server(server: &Server) -> Finding {
         Ok((true, text)) if text == "ready" => Health::Well,
         Ok((true, text)) => Health::Waits { advice: format!("it is {text}") },
         Ok((false, problem)) => {
-            let advice = "do what it says; it is asked again by `baton doctor`".to_owned();
+            let advice = "do what it says, then type `baton doctor` again".to_owned();
             Health::Ill { problem, advice }
         }
         Err(failure) => {
@@ -176,7 +176,9 @@ async fn look_at_runs(
     let n_waiting = api.list::<Item>(Ask::get(["inbox"])).await?.items.len();
     if n_waiting > 0 {
         let advice = "type `baton inbox`".to_owned();
-        let what = format!("{n_waiting} waiting for a person");
+        let verb = if n_waiting == 1 { "waits" } else { "wait" };
+        let items = show::counted(n_waiting as u64, "item");
+        let what = format!("{items} {verb} for a person");
         findings.push(Finding { what, state: Health::Waits { advice } });
     }
     let open = "pending,clarification,accepted,parked";
@@ -186,7 +188,8 @@ async fn look_at_runs(
         let advice = "type `baton handoff list --stale`; \
                       `baton handoff timeout HANDOFF` gives up on one"
             .to_owned();
-        let what = format!("{n_stale} that nobody has moved for long");
+        let verb = if n_stale == 1 { "is" } else { "are" };
+        let what = format!("{} {verb} stale", show::counted(n_stale as u64, "handoff"));
         findings.push(Finding { what, state: Health::Waits { advice } });
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! `baton extract`: the handoff that an agent printed, out of everything else that it said.
 
-use baton_core::document::{Node, Number};
+use baton_core::document::Node;
 use baton_wire::extract::{ExtractError, Found, extract, extract_one};
 use baton_wire::formats;
 
@@ -56,7 +56,7 @@ fn all(output: &str, format: Format) -> Result<(), Failure> {
 }
 
 fn found_json(output: &str, found: &Found) -> Node {
-    let number = |it: usize| Node::Number(Number::from(i64::try_from(it).unwrap_or(i64::MAX)));
+    let number = |it: usize| Node::count(it as u64);
     let (document, problem) = match &found.document {
         Ok(document) => (document.clone(), Node::Null),
         Err(error) => (Node::Null, Node::text(error.to_string())),

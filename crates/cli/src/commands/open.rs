@@ -35,7 +35,7 @@ pub(crate) async fn run(cli: &Cli, args: &Open) -> Result<(), Failure> {
 /// A run or a handoff. A number is a run's: that a handoff has it too says nothing, since nearly
 /// always one has.
 async fn page_of(api: &Api, name: &str) -> Result<String, Failure> {
-    let run = match name.starts_with(StoryKey::OF_HANDOFF) {
+    let run = match name.starts_with(StoryKey::HANDOFF_PREFIX) {
         true => None,
         false => there(api.get::<Run>(&Ask::get(["runs", name])).await)?,
     };
@@ -48,16 +48,16 @@ async fn page_of(api: &Api, name: &str) -> Result<String, Failure> {
         (Some(run), None) => Ok(format!("/runs/{}", run.number)),
         (None, Some(_)) if is_number => Err(Failure::NotFound(format!(
             "there is no run `{name}`; the handoff of that number is `{}{name}`",
-            StoryKey::OF_HANDOFF
+            StoryKey::HANDOFF_PREFIX
         ))),
         (None, Some(detail)) => Ok(format!("/handoffs/{}", detail.handoff.row.number)),
         (Some(run), Some(detail)) => Err(Failure::Conflict(format!(
             "`{name}` means both run {} and handoff {}; say `{}{}` or `{}{}`",
             run.number,
             detail.handoff.row.number,
-            StoryKey::OF_RUN,
+            StoryKey::RUN_PREFIX,
             run.number,
-            StoryKey::OF_HANDOFF,
+            StoryKey::HANDOFF_PREFIX,
             detail.handoff.row.number
         ))),
         (None, None) => Err(Failure::NotFound(format!("there is no run and no handoff `{name}`"))),

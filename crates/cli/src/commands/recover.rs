@@ -13,7 +13,7 @@ use baton_store::Definition;
 use baton_store_sqlite::DATABASE_FILE;
 use baton_wire::{json, workflow_file};
 
-use super::backup::Source;
+use super::backup::BackupSource;
 use crate::api::lock;
 use crate::archive;
 use crate::args::{Cli, Recover};
@@ -32,7 +32,7 @@ const REPORT_JSON: &str = "report.json";
 
 pub(crate) async fn run(cli: &Cli, args: &Recover) -> Result<(), Failure> {
     let project = Project::of(cli)?;
-    // Also of a folder that was put aside: whoever has the data may be putting it back.
+    // Lock the data even for `--from`: a restore may be moving that folder.
     let lock = lock(&project.data_dir()?).await?;
     finish_interrupted(lock.dir())?;
     let parent = match &args.to {
@@ -45,7 +45,7 @@ pub(crate) async fn run(cli: &Cli, args: &Recover) -> Result<(), Failure> {
     let data = damaged(&path, &staging, lock.dir())?;
     let job = RecoverJob {
         from: &data,
-        workshop: staging.dir(),
+        scratch: staging.dir(),
         definitions: definitions(&project),
         archive: archive::folders(&project).map_err(files)?,
         now: SystemClock.now(),
@@ -84,7 +84,7 @@ fn damaged(path: &Path, staging: &Staging, data: &Dir) -> Result<Dir, Failure> {
         return Dir::open(path.parent().unwrap_or(Path::new(""))).map_err(files);
     }
     let copied = staging.dir().make_dirs(DAMAGED, Mode::Private).map_err(files)?;
-    Source::open_damaged(path)?.copy_into(&copied, data)?;
+    BackupSource::open_damaged(path)?.copy_into(&copied, data)?;
     Ok(copied)
 }
 

@@ -85,7 +85,7 @@ async fn import(api: &Api, file: &str) -> Result<(), Failure> {
     let n_updated = n_all - n_new;
     match api.format {
         Format::Json => {
-            let count = |n: usize| Node::Number(i64::try_from(n).unwrap_or(i64::MAX).into());
+            let count = |n: usize| Node::count(n as u64);
             show::answer_json(&Node::map([("added", count(n_new)), ("updated", count(n_updated))]));
         }
         Format::Table => show::answer(&format!("{n_new} added, {n_updated} updated")),

@@ -12,12 +12,11 @@ pub(crate) async fn run(project: &Project, format: Format) -> Result<(), Failure
     if !verified.is_sound() {
         return Err(Failure::Unsound(Box::new(verified)));
     }
-    let count = |n: u64| Node::Number(i64::try_from(n).unwrap_or(i64::MAX).into());
     match format {
         Format::Json => show::answer_json(&Node::map([
-            ("runs", count(verified.n_runs)),
-            ("events", count(verified.n_events)),
-            ("lostTexts", count(verified.n_lost_texts)),
+            ("runs", Node::count(verified.n_runs)),
+            ("events", Node::count(verified.n_events)),
+            ("lostTexts", Node::count(verified.n_lost_texts)),
             ("problems", Node::List(Vec::new())),
         ])),
         Format::Table => {

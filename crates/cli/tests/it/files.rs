@@ -221,7 +221,7 @@ fn a_doctor_finds_what_is_wrong_and_says_what_to_type() {
     let project = Project::started();
     assert!(project.ok(&["doctor"]).contains("✔ 1 run and 2 events"));
     project.ok(&["handoff", "cancel", "1"]);
-    assert!(project.ok(&["doctor"]).contains("1 waiting for a person: type `baton inbox`"));
+    assert!(project.ok(&["doctor"]).contains("1 item waits for a person: type `baton inbox`"));
     std::fs::write(project.path().join(".baton/agents/x.md"), "---\nname: X\n---\n").unwrap();
     let said = project.run(&["doctor"]);
     assert_eq!(said.code, 1, "{said:?}");

@@ -2,7 +2,7 @@
 
 use baton_core::acknowledgement::Acknowledgement;
 use baton_core::content::{ContentId, ContentKind};
-use baton_core::document::{Node, Number};
+use baton_core::document::Node;
 use baton_core::event::Event;
 use baton_core::names::Principal;
 use baton_core::run::{HandoffNo, Party};
@@ -19,7 +19,7 @@ pub(super) fn facts(history: &History, row: &HandoffRow) -> Vec<(String, Node)> 
     let mut facts = Facts(Vec::new());
     facts.add("label", Node::Text(row.no.label()));
     facts.add("handoff", Node::text(row.id.0.to_string()));
-    facts.add("number", number(row.number));
+    facts.add("number", Node::count(row.number));
     facts.add("run", Node::text(run.id.to_string()));
     facts.add("story", Node::text(run.story.as_str()));
     facts.add("workflow", Node::text(run.workflow.as_str()));
@@ -29,7 +29,7 @@ pub(super) fn facts(history: &History, row: &HandoffRow) -> Vec<(String, Node)> 
     facts.add("from", party(&row.from));
     facts.add("to", party(&row.to));
     facts.add("reason", words(history, row.reason));
-    facts.add("attempt", number(row.attempt.into()));
+    facts.add("attempt", Node::count(row.attempt.into()));
     facts.add_some("follows", row.follows.map(|it| Node::Text(it.label())));
     facts.add("created_at", Node::Text(row.created_at.to_string()));
     facts.add_some("created_by", moves.created.map(by));
@@ -136,8 +136,4 @@ fn acknowledged(history: &History, id: ContentId) -> Node {
 
 fn by(principal: &Principal) -> Node {
     Node::text(principal.as_str())
-}
-
-pub(super) fn number(number: u64) -> Node {
-    Node::Number(Number::from(i64::try_from(number).unwrap_or(i64::MAX)))
 }

@@ -4,7 +4,6 @@ use baton_core::document::Node;
 use baton_core::names::AgentId;
 use baton_store::HandoffRow;
 
-use super::facts::number;
 use crate::history::History;
 
 /// Lists the newest handoffs, as many as `most`.
@@ -25,7 +24,7 @@ pub(super) fn state(history: &History, most: usize) -> Node {
         ("handoffs", Node::List(handoffs)),
     ];
     if n_left_out > 0 {
-        members.push(("handoffsLeftOut", number(n_left_out as u64)));
+        members.push(("handoffsLeftOut", Node::count(n_left_out as u64)));
     }
     Node::map(members)
 }

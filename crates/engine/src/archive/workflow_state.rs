@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use baton_core::document::{Node, Number};
+use baton_core::document::Node;
 use baton_core::event::Event;
 use baton_core::names::{StepId, WorkflowName};
 use baton_core::outcome::Outcome;
@@ -49,7 +49,7 @@ impl<'a> WorkflowState<'a> {
     }
 
     pub(super) fn document(&self) -> Node {
-        let number = |it: usize| Node::Number(Number::from(i64::try_from(it).unwrap_or(i64::MAX)));
+        let number = |it: usize| Node::count(it as u64);
         let list = |steps: &[&StepId]| {
             Node::List(steps.iter().map(|it| Node::text(it.as_str())).collect())
         };

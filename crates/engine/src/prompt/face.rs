@@ -4,7 +4,7 @@ mod block;
 mod cli;
 mod curl;
 
-use baton_core::document::{Node, Number};
+use baton_core::document::Node;
 use baton_core::names::{AgentId, CheckName, StoryKey};
 
 use super::ways::Act;
@@ -72,10 +72,9 @@ fn passed(check: &CheckName) -> Vec<(&'static str, Node)> {
 /// The act as seed 000's API takes it. A block is read by the same rules.
 fn envelope(desk: &Desk<'_>, act: &Act) -> Node {
     let on = |action: &str, number: u64, more: Vec<(&'static str, Node)>| {
-        let number = Number::from(i64::try_from(number).unwrap_or(i64::MAX));
         let members = [
             ("action", Node::text(action)),
-            ("handoffId", Node::Number(number)),
+            ("handoffId", Node::count(number)),
             ("agent", Node::text(desk.agent.as_str())),
         ];
         Node::map(members.into_iter().chain(more))

@@ -12,7 +12,7 @@ use baton_store::{
 use baton_wire::event;
 use jiff::Timestamp;
 
-use super::texts::Texts;
+use super::texts::TextCheck;
 use super::{PAGE, Verified};
 use crate::rebuild;
 
@@ -22,7 +22,7 @@ pub(super) async fn verify(
     row: &RunRow,
     verified: &mut Verified,
 ) -> Result<(), StoreError> {
-    let mut walk = Walk::of(row, Texts::of(store, row).await?);
+    let mut walk = RunWalk::of(row, TextCheck::of(store, row).await?);
     let mut after = Position::START;
     loop {
         let filter = EventFilter { after, run: Some(row.run.id), limit: PAGE };
@@ -47,7 +47,7 @@ pub(super) async fn verify(
 }
 
 /// How far the run has been read.
-struct Walk<'a> {
+struct RunWalk<'a> {
     row: &'a RunRow,
     head: Hash,
     n_events: u64,
@@ -57,11 +57,11 @@ struct Walk<'a> {
     /// store's to give.
     open: BTreeMap<HandoffNo, HandoffRow>,
     n_handoffs: u64,
-    texts: Texts,
+    texts: TextCheck,
 }
 
-impl<'a> Walk<'a> {
-    fn of(row: &'a RunRow, texts: Texts) -> Self {
+impl<'a> RunWalk<'a> {
+    fn of(row: &'a RunRow, texts: TextCheck) -> Self {
         Self {
             row,
             head: Hash::ZERO,

@@ -15,7 +15,7 @@ use crate::stored;
 /// How many texts are read at once: a package may have a mebibyte.
 const AT_ONCE: usize = 16;
 
-pub(super) struct Texts {
+pub(super) struct TextCheck {
     run: RunId,
     number: u64,
     /// Half of each id that was named: enough to tell them apart, and a long run has many.
@@ -34,7 +34,7 @@ struct NamedText {
     event: &'static str,
 }
 
-impl Texts {
+impl TextCheck {
     pub(super) async fn of(store: &dyn Store, row: &RunRow) -> Result<Self, StoreError> {
         let (run, number) = (row.run.id, row.number);
         let lost = store.lost_texts(run).await?;

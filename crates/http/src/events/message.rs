@@ -13,7 +13,7 @@ use baton_wire::json;
 use jiff::Timestamp;
 
 use super::names::{HandoffNames, RunNames};
-use crate::seed::rows::{self, number};
+use crate::seed::rows;
 
 /// Whose words are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,7 +110,7 @@ impl Told<'_> {
 
     fn handoff_id(&self, face: Face) -> Node {
         match (self.handoff, face) {
-            (Some(names), Face::Seed) => number(names.number),
+            (Some(names), Face::Seed) => Node::count(names.number),
             (Some(names), Face::Native) => text(&names.id.0.to_string()),
             (None, _) => Node::Null,
         }
@@ -242,7 +242,7 @@ impl Told<'_> {
     /// What is neither a handoff nor the run itself: one message each, named after the event.
     fn beside(&self, face: Face) -> Option<(&'static str, Vec<(&'static str, Node)>)> {
         let handoff = ("handoffId", self.handoff_id(face));
-        let fence = |fence: u32| ("fence", number(fence.into()));
+        let fence = |fence: u32| ("fence", Node::count(fence.into()));
         let step = |id, status| {
             let place = Place::Step(id);
             let title = cut(self.names.title(&place), MOST_NAME);
@@ -281,14 +281,14 @@ impl Told<'_> {
             }
             Event::BlockerRaised { blocker: no, by, .. } => {
                 let by = ("by", text(by.as_str()));
-                ("BLOCKER_RAISED", vec![handoff, ("blocker", number((*no).into())), by])
+                ("BLOCKER_RAISED", vec![handoff, ("blocker", Node::count((*no).into())), by])
             }
             Event::BlockerResolved { blocker, by, .. } => {
                 ("BLOCKER_RESOLVED", settled(*blocker, by))
             }
             Event::BlockerWaived { blocker, by, .. } => ("BLOCKER_WAIVED", settled(*blocker, by)),
             Event::LeaseGranted { fence: it, seconds, .. } => {
-                let seconds = ("seconds", number((*seconds).into()));
+                let seconds = ("seconds", Node::count((*seconds).into()));
                 ("LEASE_GRANTED", vec![handoff, fence(*it), seconds])
             }
             Event::LeaseLost { fence: it, .. } => ("LEASE_LOST", vec![handoff, fence(*it)]),
@@ -345,7 +345,7 @@ fn agent(id: &AgentId, agents: &Agents, avatar: Option<&str>) -> Node {
 /// A message has a bound, and a workflow any number of gates: the log says which they are.
 fn gates_of(gates: &[GateEdge], by: Option<&Principal>) -> Vec<(&'static str, Node)> {
     let by = by.map(|it| ("by", principal(it)));
-    std::iter::once(("gates", number(gates.len() as u64))).chain(by).collect()
+    std::iter::once(("gates", Node::count(gates.len() as u64))).chain(by).collect()
 }
 
 fn merged(commit: Option<&CommitId>) -> Vec<(&'static str, Node)> {
@@ -353,7 +353,7 @@ fn merged(commit: Option<&CommitId>) -> Vec<(&'static str, Node)> {
 }
 
 fn settled(blocker: u32, by: &Principal) -> Vec<(&'static str, Node)> {
-    vec![("blocker", number(blocker.into())), ("by", principal(by))]
+    vec![("blocker", Node::count(blocker.into())), ("by", principal(by))]
 }
 
 fn some_text(it: Option<&str>) -> Node {

@@ -10,7 +10,6 @@ use super::batch::Known;
 use super::id::EventId;
 use super::names::Names;
 use crate::recount::Recount;
-use crate::seed::rows::number;
 
 /// Where somebody begins who has heard nothing, and the counts at that place or after it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,12 +48,12 @@ impl Snapshots {
         let counts = self.counts.take(engine.store().open_run_counts()).await?;
         let members = [
             ("cursor", Node::text(id.to_string())),
-            ("openRuns", number(counts.n_open)),
-            ("pausedRuns", number(counts.n_paused)),
-            ("offered", number(counts.n_offered)),
-            ("held", number(counts.n_held)),
-            ("waitingForPeople", number(counts.n_waiting)),
-            ("loose", number(counts.n_loose)),
+            ("openRuns", Node::count(counts.n_open)),
+            ("pausedRuns", Node::count(counts.n_paused)),
+            ("offered", Node::count(counts.n_offered)),
+            ("held", Node::count(counts.n_held)),
+            ("waitingForPeople", Node::count(counts.n_waiting)),
+            ("loose", Node::count(counts.n_loose)),
         ];
         Ok(Snapshot { id, data: Node::map(members) })
     }

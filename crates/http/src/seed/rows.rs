@@ -1,7 +1,7 @@
 //! Handoffs as rows of seed 000's table: its columns, its words, its times.
 
 use baton_core::content::ContentId;
-use baton_core::document::{Node, Number};
+use baton_core::document::Node;
 use baton_core::run::{Ended, State};
 use baton_engine::{EngineError, Texts};
 use baton_store::{HandoffRow, HandoffState};
@@ -157,10 +157,6 @@ pub(super) async fn all(
 /// JSON as it stands; another format as a text.
 pub(crate) fn raw_json(text: &str) -> Option<Box<RawValue>> {
     RawValue::from_string(text.to_owned()).or_else(|_| serde_json::value::to_raw_value(text)).ok()
-}
-
-pub(crate) fn number(number: u64) -> Node {
-    Node::Number(Number::from(i64::try_from(number).unwrap_or(i64::MAX)))
 }
 
 /// UTC with milliseconds, which sort as text.

@@ -15,7 +15,7 @@ use baton_store::{HandoffFilter, HandoffRef, HandoffState, RunFilter, RunRef, Ru
 
 use super::described::{SeedRunAction, SeedRunState};
 use super::handoffs::stale_rows;
-use super::{Json, refused, rows};
+use super::{Json, refused};
 use crate::App;
 use crate::body::{self, Envelope};
 use crate::caller::caller;
@@ -207,11 +207,11 @@ async fn reset(app: &App, _: &Caller) -> Result<Json, Problem> {
     let pending = app.engine.store().handoffs(&filter).await.map_err(EngineError::from)?;
     let (kept, ours): (Vec<_>, Vec<_>) = pending.into_iter().partition(|it| it.to.agent.is_human());
     let cleared = time_out(app, ours).await?;
-    let numbers = |rows: &[u64]| Node::List(rows.iter().map(|it| rows::number(*it)).collect());
+    let numbers = |rows: &[u64]| Node::List(rows.iter().map(|it| Node::count(*it)).collect());
     let kept: Vec<u64> = kept.iter().map(|it| it.number).collect();
     Ok(Json(Node::map([
         ("success", Node::Bool(true)),
-        ("clearedHandoffs", rows::number(cleared.len() as u64)),
+        ("clearedHandoffs", Node::count(cleared.len() as u64)),
         ("cleared", numbers(&cleared)),
         ("kept", numbers(&kept)),
     ])))
@@ -244,7 +244,7 @@ async fn answer(app: &App, story: &StoryKey, timed_out: Vec<u64>) -> Result<Json
     let run = app.engine.run(&RunRef::LatestOf(story.clone())).await?;
     let mut state = run_state(app, Some(&run), None).await?;
     if let Node::Map(members) = &mut state {
-        let timed_out = timed_out.into_iter().map(rows::number).collect();
+        let timed_out = timed_out.into_iter().map(Node::count).collect();
         members.push(("timedOut".to_owned(), Node::List(timed_out)));
     }
     Ok(Json(state))
@@ -270,7 +270,7 @@ async fn run_state(
             let agent_state = Node::map([
                 ("currentAgent", agent),
                 ("phase", Node::text(run.run.phase(&workflow))),
-                ("handoffCount", rows::number(run.run.n_handoffs.into())),
+                ("handoffCount", Node::count(run.run.n_handoffs.into())),
             ]);
             (status(run), Node::text(run.run.story.as_str()), agent_state, gate_node(run))
         }
@@ -285,9 +285,9 @@ async fn run_state(
         (
             "progress",
             Node::map([
-                ("total", rows::number(counts.n_stories)),
-                ("passed", rows::number(counts.n_completed)),
-                ("percentage", rows::number(percentage)),
+                ("total", Node::count(counts.n_stories)),
+                ("passed", Node::count(counts.n_completed)),
+                ("percentage", Node::count(percentage)),
             ]),
         ),
         ("next", next),

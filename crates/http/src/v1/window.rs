@@ -13,7 +13,7 @@ const WINDOW: u64 = 2048;
 const MOST_WINDOWS: usize = 4;
 
 /// Rows, as many as were asked for or all that were found, and where the search was given up.
-pub(super) struct Found<R> {
+pub(super) struct WindowPage<R> {
     pub(super) rows: Vec<R>,
     given_up_at: Option<u64>,
 }
@@ -22,9 +22,9 @@ pub(super) struct Found<R> {
 pub(super) async fn handoffs(
     store: &dyn Store,
     filter: &HandoffFilter,
-) -> Result<Found<HandoffRow>, EngineError> {
+) -> Result<WindowPage<HandoffRow>, EngineError> {
     if has_index(filter) {
-        return Ok(Found { rows: store.handoffs(filter).await?, given_up_at: None });
+        return Ok(WindowPage { rows: store.handoffs(filter).await?, given_up_at: None });
     }
     let newest = HandoffFilter { order: Order::NewestFirst, limit: 1, ..HandoffFilter::default() };
     let last = store.handoffs(&newest).await?.first().map_or(0, |it| it.number);
@@ -40,11 +40,11 @@ pub(super) async fn handoffs(
 pub(super) async fn runs(
     store: &dyn Store,
     filter: &RunFilter,
-) -> Result<Found<RunRow>, EngineError> {
-    let are_of_any_status =
+) -> Result<WindowPage<RunRow>, EngineError> {
+    let has_status_index =
         filter.statuses.is_empty() || filter.statuses.iter().all(|it| it.is_open());
-    if filter.story.is_some() || (are_of_any_status && filter.workflow.is_none()) {
-        return Ok(Found { rows: store.runs(filter).await?, given_up_at: None });
+    if filter.story.is_some() || (has_status_index && filter.workflow.is_none()) {
+        return Ok(WindowPage { rows: store.runs(filter).await?, given_up_at: None });
     }
     let newest = RunFilter { order: Order::NewestFirst, limit: 1, ..RunFilter::default() };
     let last = store.runs(&newest).await?.first().map_or(0, |it| it.number);
@@ -116,13 +116,13 @@ impl<R> Search<R> {
         self.is_over |= self.rows.len() >= self.limit as usize;
     }
 
-    fn end(self) -> Found<R> {
+    fn end(self) -> WindowPage<R> {
         let given_up_at = (!self.is_over).then_some(self.after);
-        Found { rows: self.rows, given_up_at }
+        WindowPage { rows: self.rows, given_up_at }
     }
 }
 
-impl<R> Found<R> {
+impl<R> WindowPage<R> {
     pub(super) fn given_up_at(&self) -> Option<u64> {
         self.given_up_at
     }

@@ -91,9 +91,9 @@ async fn sessions_of_another_project_are_left_alone() {
     let alone = tempfile::tempdir().unwrap();
     let job = baton_recover::RecoverJob {
         from: &baton_files::Dir::open(alone.path()).unwrap(),
-        workshop: &baton_files::Dir::open(copied.path()).unwrap(),
+        scratch: &baton_files::Dir::open(copied.path()).unwrap(),
         definitions: Vec::new(),
-        archive: Some(baton_recover::ArchiveFolders {
+        archive: Some(baton_recover::OpenArchive {
             sessions: baton_files::Dir::open(&wreckage.project.path().join("sessions")).ok(),
             state: baton_files::Dir::open(&wreckage.project.path().join("state")).ok(),
         }),

@@ -125,8 +125,9 @@ fn n_events_of_sqlite(dir: &Path) -> u64 {
     let opened = tempfile::tempdir().unwrap();
     copy(dir, opened.path());
     let connection = rusqlite::Connection::open(opened.path().join(DATABASE)).unwrap();
-    let sql = "select count(*) from events";
-    connection.query_row(sql, [], |row| row.get::<_, u32>(0)).unwrap().into()
+    let n_events: i64 =
+        connection.query_row("select count(*) from events", [], |row| row.get(0)).unwrap();
+    n_events.unsigned_abs()
 }
 
 #[tokio::test]
@@ -244,17 +245,17 @@ async fn an_older_copy_is_brought_back_and_what_is_missing_is_counted() {
 #[tokio::test]
 async fn where_there_is_nothing_nothing_is_made() {
     let dir = tempfile::tempdir().unwrap();
-    let workshop = tempfile::tempdir().unwrap();
+    let scratch = tempfile::tempdir().unwrap();
     let job = baton_recover::RecoverJob {
         from: &baton_files::Dir::open(dir.path()).unwrap(),
-        workshop: &baton_files::Dir::open(workshop.path()).unwrap(),
+        scratch: &baton_files::Dir::open(scratch.path()).unwrap(),
         definitions: Vec::new(),
         archive: None,
         now: jiff::Timestamp::UNIX_EPOCH,
     };
     let report = baton_recover::recover(&job).await.unwrap();
     assert!(report.method == RecoveryMethod::Nothing && !report.is_complete());
-    assert_eq!(std::fs::read_dir(workshop.path()).unwrap().count(), 0);
+    assert_eq!(std::fs::read_dir(scratch.path()).unwrap().count(), 0);
 }
 
 /// The name of a workflow is in its text, and the hash of a package follows from it.

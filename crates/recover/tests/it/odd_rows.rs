@@ -1,7 +1,7 @@
 //! Numbers that no hash proves: a bit in one makes it huge. It is not believed, and nothing
 //! overflows.
 
-use baton_recover::Incomplete;
+use baton_recover::MissingReason;
 use rusqlite::Connection;
 
 use crate::wreckage::{
@@ -84,11 +84,11 @@ async fn the_report_names_the_true_reason() {
         (
             "update events set body = replace(body, 'story', 'stury')
              where version = 1 and run_number = min(?1, 3)",
-            Incomplete::StartChanged,
+            MissingReason::StartChanged,
         ),
         (
             "delete from events where version = 1 and run_number = min(?1, 3)",
-            Incomplete::EventsLost,
+            MissingReason::EventsLost,
         ),
     ] {
         let copied = wreckage.copied();

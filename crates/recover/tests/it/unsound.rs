@@ -5,7 +5,7 @@ use std::path::Path;
 use baton_core::hash::Hash;
 use baton_core::names::Principal;
 use baton_core::run::RunId;
-use baton_recover::Incomplete;
+use baton_recover::MissingReason;
 use baton_wire::event;
 use baton_wire::run_log::RunLogLine;
 use jiff::Timestamp;
@@ -31,7 +31,7 @@ async fn a_run_that_does_not_verify_is_left_out_and_the_others_are_kept() {
     let lines = it.report.lines();
     assert_eq!(it.report.saved.n_runs, whole.n_runs - 2, "{lines:#?}");
     let missing: Vec<_> = it.report.missing.iter().map(|it| (it.run_number, it.why)).collect();
-    assert_eq!(missing, [(2, Incomplete::Unsound), (9, Incomplete::Unsound)], "{lines:#?}");
+    assert_eq!(missing, [(2, MissingReason::Unsound), (9, MissingReason::Unsound)], "{lines:#?}");
     assert!(it.report.missing.iter().all(|it| !it.handoffs.is_empty()), "{lines:#?}");
     assert!(it.report.n_leftovers > 0, "its events and texts are kept beside the database");
     assert!(!it.report.is_complete());
@@ -51,7 +51,7 @@ async fn of_two_runs_that_do_not_fit_into_one_database_one_is_left_out() {
     let lines = it.report.lines();
     assert_eq!(it.report.saved.n_runs, whole.n_runs - 1, "{lines:#?}");
     let [missing] = &it.report.missing[..] else { panic!("{lines:#?}") };
-    assert_eq!(missing.why, Incomplete::Unsound, "{lines:#?}");
+    assert_eq!(missing.why, MissingReason::Unsound, "{lines:#?}");
 }
 
 fn first_handoff(log: &str) -> String {

@@ -15,7 +15,7 @@ use baton_engine::{
     Archive, Caller, Catalog, Engine, Entry, FixedClock, Key, Places, StartRun, verify_all,
 };
 use baton_files::{Dir, Mode};
-use baton_recover::{ArchiveFolders, RESULT, RecoverJob, RecoveryReport, recover};
+use baton_recover::{OpenArchive, RESULT, RecoverJob, RecoveryReport, recover};
 use baton_store::{Definition, HandoffRef, Store};
 use baton_store_sqlite::SqliteStore;
 use baton_store_tests::dump;
@@ -135,23 +135,23 @@ pub(crate) async fn recovered(from: &Path) -> Recovered {
 pub(crate) async fn recovered_with(from: &Path, project: Option<&Path>) -> Recovered {
     let folder = |path: &Path, name| Dir::open(&path.join(name)).ok();
     let archive = project
-        .map(|it| ArchiveFolders { sessions: folder(it, "sessions"), state: folder(it, "state") });
+        .map(|it| OpenArchive { sessions: folder(it, "sessions"), state: folder(it, "state") });
     let before = bytes(from);
-    let workshop = tempfile::tempdir().unwrap();
+    let scratch = tempfile::tempdir().unwrap();
     let job = RecoverJob {
         from: &Dir::open(from).unwrap(),
-        workshop: &Dir::open_or_make(workshop.path(), Mode::Private).unwrap(),
+        scratch: &Dir::open_or_make(scratch.path(), Mode::Private).unwrap(),
         definitions: definitions(),
         archive,
         now: Timestamp::constant(1_760_000_000, 0),
     };
     let report = recover(&job).await.unwrap();
     assert_eq!(bytes(from), before, "the old files are as they were");
-    let store = SqliteStore::open(&workshop.path().join(RESULT)).unwrap();
+    let store = SqliteStore::open(&scratch.path().join(RESULT)).unwrap();
     assert_eq!(verify_all(&store).await.unwrap().problems, Vec::<String>::new());
     let told = dump(&store).await;
     store.close().await;
-    Recovered { report, dir: workshop, told }
+    Recovered { report, dir: scratch, told }
 }
 
 pub(crate) fn bytes(dir: &Path) -> Vec<(PathBuf, Vec<u8>)> {

@@ -3,14 +3,14 @@
 
 use rusqlite::Connection;
 
-use super::found::Found;
+use super::found::FoundProblems;
 use super::scan;
 use crate::answers;
 
 const FROM: &str = "rowid as row_number, scope, key, request, answered_at, answer, checksum
     from answered not indexed";
 
-pub(super) fn check(connection: &Connection, found: &mut Found) -> rusqlite::Result<()> {
+pub(super) fn check(connection: &Connection, found: &mut FoundProblems) -> rusqlite::Result<()> {
     scan::rows(connection, "answered", FROM, found, |row, number, found| {
         let it = answers::read(row)?;
         let at = row.get("answered_at")?;

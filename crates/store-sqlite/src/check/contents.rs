@@ -3,13 +3,13 @@
 
 use rusqlite::Connection;
 
-use super::found::Found;
+use super::found::FoundProblems;
 use super::scan;
 use crate::contents;
 
 const FROM: &str = "rowid as row_number, id, nonce, kind, format, hash, text
     from contents not indexed";
 
-pub(super) fn check(connection: &Connection, found: &mut Found) -> rusqlite::Result<()> {
+pub(super) fn check(connection: &Connection, found: &mut FoundProblems) -> rusqlite::Result<()> {
     scan::rows(connection, "contents", FROM, found, |row, _, _| contents::read(row).map(|_| ()))
 }

@@ -2,13 +2,13 @@
 
 use rusqlite::Connection;
 
-use super::found::Found;
+use super::found::FoundProblems;
 use super::scan;
 use crate::{cursors, events};
 
 const FROM: &str = "projector, position, checksum from cursors not indexed";
 
-pub(super) fn check(connection: &Connection, found: &mut Found) -> rusqlite::Result<()> {
+pub(super) fn check(connection: &Connection, found: &mut FoundProblems) -> rusqlite::Result<()> {
     let last = events::last_position(connection)?;
     scan::rows(connection, "cursors", FROM, found, |row, number, found| {
         let (projector, position): (String, i64) = (row.get(1)?, row.get(2)?);

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use baton_core::hash::Hash;
 use rusqlite::Connection;
 
-use super::found::Found;
+use super::found::FoundProblems;
 use super::scan;
 use crate::definitions;
 
@@ -14,7 +14,7 @@ const FROM: &str = "rowid as row_number, hash, name, text from definitions not i
 const PINS: &str = "case when json_valid(state) then json_extract(state, '$.pin') end
     from runs not indexed";
 
-pub(super) fn check(connection: &Connection, found: &mut Found) -> rusqlite::Result<()> {
+pub(super) fn check(connection: &Connection, found: &mut FoundProblems) -> rusqlite::Result<()> {
     let mut unused: BTreeMap<Hash, i64> = BTreeMap::new();
     scan::rows(connection, "definitions", FROM, found, |row, number, _| {
         unused.insert(definitions::read(row)?.hash, number);

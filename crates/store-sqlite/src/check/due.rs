@@ -3,14 +3,14 @@
 
 use rusqlite::Connection;
 
-use super::found::Found;
+use super::found::FoundProblems;
 use super::scan;
 use crate::due;
 
 const FROM: &str = "due.run_number, due.due_at, due.checksum, runs.id as run_id, runs.status
     from due not indexed join runs on runs.number = due.run_number";
 
-pub(super) fn check(connection: &Connection, found: &mut Found) -> rusqlite::Result<()> {
+pub(super) fn check(connection: &Connection, found: &mut FoundProblems) -> rusqlite::Result<()> {
     scan::rows(connection, "due", FROM, found, |row, number, found| {
         let run = due::read(row)?.run;
         let expected = due::checksum(run, row.get("due_at")?);
@@ -19,7 +19,7 @@ pub(super) fn check(connection: &Connection, found: &mut Found) -> rusqlite::Res
         }
         let status: String = row.get("status")?;
         if !["open", "paused"].contains(&status.as_str()) {
-            found.in_row(number, "its run is over, and has not to be looked at");
+            found.in_row(number, "it belongs to a finished run");
         }
         Ok(())
     })

@@ -3,7 +3,7 @@
 
 use rusqlite::{Connection, Statement};
 
-use super::found::Found;
+use super::found::FoundProblems;
 use super::scan;
 use crate::{events, lost_numbers};
 
@@ -13,7 +13,7 @@ const FROM: &str = "position, run_number, version, happened_at, name, done_by, h
     case when json_valid(body) then json_extract(body, '$.handoff') end as no
     from events not indexed";
 
-pub(super) fn check(connection: &Connection, found: &mut Found) -> rusqlite::Result<()> {
+pub(super) fn check(connection: &Connection, found: &mut FoundProblems) -> rusqlite::Result<()> {
     let lost_runs = lost_numbers::of_table(connection, "runs")?;
     let mut last_run = 0_i64;
     let mut next_handoff: Statement<'_> =

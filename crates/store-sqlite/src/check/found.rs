@@ -7,13 +7,13 @@ const MOST_IN_WORDS: usize = 10;
 
 /// The problems of one table.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct FoundProblems {
     table: &'static str,
     lines: Vec<String>,
     n_more: u64,
 }
 
-impl Found {
+impl FoundProblems {
     pub(super) fn of(table: &'static str) -> Self {
         Self { table, lines: Vec::new(), n_more: 0 }
     }
@@ -48,7 +48,7 @@ mod tests {
 
     #[test]
     fn a_broken_table_does_not_fill_pages() {
-        let mut found = Found::of("events");
+        let mut found = FoundProblems::of("events");
         for number in 1..=1000 {
             found.in_row(number, "it is gone");
         }

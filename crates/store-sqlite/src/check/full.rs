@@ -7,14 +7,14 @@
 use baton_store::StoreCheck;
 use rusqlite::Connection;
 
-use super::found::Found;
+use super::found::FoundProblems;
 use super::{
     answered, contents, cursors, definitions, due, events, handoffs, identity, numbers, outbox,
     outlines, runs, schema, stories, timers,
 };
 use crate::error::{damage, is_passing};
 
-type Check = fn(&Connection, &mut Found) -> rusqlite::Result<()>;
+type Check = fn(&Connection, &mut FoundProblems) -> rusqlite::Result<()>;
 
 /// In the order of the report: what explains the others comes first.
 const CHECKS: [(&str, Check); 17] = [
@@ -71,7 +71,7 @@ fn at_one_moment(connection: &Connection) -> rusqlite::Result<StoreCheck> {
 }
 
 fn run(table: &'static str, check: Check, connection: &Connection) -> rusqlite::Result<StoreCheck> {
-    let mut found = Found::of(table);
+    let mut found = FoundProblems::of(table);
     match check(connection, &mut found) {
         Ok(()) => {}
         Err(error) if is_passing(&error) => return Err(error),
@@ -81,7 +81,7 @@ fn run(table: &'static str, check: Check, connection: &Connection) -> rusqlite::
 }
 
 /// Pages, trees, indexes, types and the rules of the columns, as SQLite knows them.
-fn in_pages(connection: &Connection, found: &mut Found) -> rusqlite::Result<()> {
+fn in_pages(connection: &Connection, found: &mut FoundProblems) -> rusqlite::Result<()> {
     let mut statement = connection.prepare("pragma integrity_check")?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
@@ -93,7 +93,7 @@ fn in_pages(connection: &Connection, found: &mut Found) -> rusqlite::Result<()> 
     Ok(())
 }
 
-fn in_references(connection: &Connection, found: &mut Found) -> rusqlite::Result<()> {
+fn in_references(connection: &Connection, found: &mut FoundProblems) -> rusqlite::Result<()> {
     let mut statement = connection.prepare("pragma foreign_key_check")?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {

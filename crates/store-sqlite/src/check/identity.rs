@@ -2,13 +2,13 @@
 
 use rusqlite::Connection;
 
-use super::found::Found;
+use super::found::FoundProblems;
 use super::scan;
 use crate::identity;
 
 const FROM: &str = "id, project, epoch, mark, checksum from identity not indexed";
 
-pub(super) fn check(connection: &Connection, found: &mut Found) -> rusqlite::Result<()> {
+pub(super) fn check(connection: &Connection, found: &mut FoundProblems) -> rusqlite::Result<()> {
     let mut n_rows = 0;
     scan::rows(connection, "identity", FROM, found, |row, number, found| {
         n_rows += 1;

@@ -4,7 +4,7 @@
 
 use rusqlite::{Connection, OptionalExtension as _};
 
-use super::found::Found;
+use super::found::FoundProblems;
 use super::scan;
 use crate::lost_numbers::{self, Gap};
 
@@ -16,7 +16,7 @@ const COUNTED: [(&str, &str, &str); 4] = [
     ("story_log", "number", "link of the story log"),
 ];
 
-pub(super) fn check(connection: &Connection, found: &mut Found) -> rusqlite::Result<()> {
+pub(super) fn check(connection: &Connection, found: &mut FoundProblems) -> rusqlite::Result<()> {
     for (table, column, what) in COUNTED {
         let mut known = lost_numbers::of_table(connection, table)?;
         let last = last_seen(connection, table, column, what, &mut known, found)?;
@@ -50,7 +50,7 @@ fn last_seen(
     column: &str,
     what: &str,
     known: &mut Vec<Gap>,
-    found: &mut Found,
+    found: &mut FoundProblems,
 ) -> rusqlite::Result<i64> {
     let mut last = 0_i64;
     // Not from an index: the tree of the table is what the rows are read from.
@@ -68,7 +68,7 @@ fn last_seen(
 }
 
 /// A gap that is known since the data was recovered is no news.
-fn tell_gap(what: &str, gap: Gap, known: &mut Vec<Gap>, found: &mut Found) {
+fn tell_gap(what: &str, gap: Gap, known: &mut Vec<Gap>, found: &mut FoundProblems) {
     match known.iter().position(|it| *it == gap) {
         Some(n) => {
             known.remove(n);
@@ -78,7 +78,7 @@ fn tell_gap(what: &str, gap: Gap, known: &mut Vec<Gap>, found: &mut Found) {
 }
 
 /// Only of tables that are counted.
-fn in_losses(connection: &Connection, found: &mut Found) -> rusqlite::Result<()> {
+fn in_losses(connection: &Connection, found: &mut FoundProblems) -> rusqlite::Result<()> {
     let sql = "select distinct counted from lost_numbers";
     let mut statement = connection.prepare(sql)?;
     for table in statement.query_map([], |row| row.get::<_, String>(0))? {
@@ -104,7 +104,7 @@ fn last_given(connection: &Connection, table: &str) -> rusqlite::Result<i64> {
 }
 
 /// SQLite's own list has a line for each table that counts, and no other.
-fn in_list(connection: &Connection, found: &mut Found) -> rusqlite::Result<()> {
+fn in_list(connection: &Connection, found: &mut FoundProblems) -> rusqlite::Result<()> {
     let mut seen: Vec<String> = Vec::new();
     scan::rows(
         connection,

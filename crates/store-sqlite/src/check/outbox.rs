@@ -3,7 +3,7 @@
 
 use rusqlite::{Connection, Row};
 
-use super::found::Found;
+use super::found::FoundProblems;
 use super::scan;
 use crate::outbox;
 
@@ -15,7 +15,7 @@ const MOST_READ_AGAIN: u32 = 20;
 
 type Entry = (i64, String, i64);
 
-pub(super) fn check(connection: &Connection, found: &mut Found) -> rusqlite::Result<()> {
+pub(super) fn check(connection: &Connection, found: &mut FoundProblems) -> rusqlite::Result<()> {
     let mut log = Log { connection, after: 0, n_read_again: 0 };
     scan::rows(connection, "outbox", FROM, found, |row, number, found| {
         outbox::read(row)?;

@@ -3,11 +3,11 @@
 use baton_core::look_alike;
 use rusqlite::Connection;
 
-use super::found::Found;
+use super::found::FoundProblems;
 use super::scan;
 use crate::outlines;
 
-pub(super) fn check(connection: &Connection, found: &mut Found) -> rusqlite::Result<()> {
+pub(super) fn check(connection: &Connection, found: &mut FoundProblems) -> rusqlite::Result<()> {
     let sql = "select of_column from derivations where of_column <> ?1 order by of_column";
     let mut statement = connection.prepare(sql)?;
     for column in statement.query_map([outlines::COLUMN], |row| row.get::<_, String>(0))? {

@@ -4,7 +4,7 @@ use baton_core::run::Run;
 use baton_wire::event::encode_run;
 use rusqlite::{Connection, Row};
 
-use super::found::Found;
+use super::found::FoundProblems;
 use super::scan;
 use crate::columns::nearest_nanoseconds;
 use crate::runs;
@@ -15,14 +15,14 @@ const FROM: &str = "number, id, version, head, story_key, workflow, status, bato
     exists (select 1 from blocked where run_number = number) as is_blocked
     from runs not indexed";
 
-pub(super) fn check(connection: &Connection, found: &mut Found) -> rusqlite::Result<()> {
+pub(super) fn check(connection: &Connection, found: &mut FoundProblems) -> rusqlite::Result<()> {
     scan::rows(connection, "runs", FROM, found, |row, number, found| {
         let Some(run) = runs::state(row) else {
             found.add(format!("run {number} has a state that cannot be read"));
             return Ok(());
         };
         for column in denied(row, &run)? {
-            found.add(format!("run {number} has a `{column}` that its state denies"));
+            found.add(format!("run {number}: `{column}` differs from its state"));
         }
         // What reads the same and is written otherwise was not written by Baton.
         if row.get_ref("state")?.as_str().ok() != Some(encode_run(&run).as_str()) {

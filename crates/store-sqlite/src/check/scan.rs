@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, Row};
 
-use super::found::Found;
+use super::found::FoundProblems;
 use crate::error::{damage, is_passing};
 
 /// How often it is tried to get behind a part of a table that cannot be read. Each try skips twice
@@ -15,8 +15,8 @@ pub(super) fn rows(
     connection: &Connection,
     table: &'static str,
     from: &str,
-    found: &mut Found,
-    mut look: impl FnMut(&Row<'_>, i64, &mut Found) -> rusqlite::Result<()>,
+    found: &mut FoundProblems,
+    mut look: impl FnMut(&Row<'_>, i64, &mut FoundProblems) -> rusqlite::Result<()>,
 ) -> rusqlite::Result<()> {
     let sql =
         format!("select {table}.rowid, {from} where {table}.rowid > ?1 order by {table}.rowid");
@@ -45,8 +45,8 @@ fn scan(
     table: &str,
     sql: &str,
     after: &mut Option<i64>,
-    found: &mut Found,
-    look: &mut impl FnMut(&Row<'_>, i64, &mut Found) -> rusqlite::Result<()>,
+    found: &mut FoundProblems,
+    look: &mut impl FnMut(&Row<'_>, i64, &mut FoundProblems) -> rusqlite::Result<()>,
 ) -> rusqlite::Result<()> {
     let mut statement = connection.prepare(sql)?;
     let mut rows = statement.query([after.unwrap_or(i64::MIN)])?;

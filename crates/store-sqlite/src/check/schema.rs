@@ -5,13 +5,13 @@ use std::path::Path;
 
 use rusqlite::{Connection, Row};
 
-use super::found::Found;
+use super::found::FoundProblems;
 use crate::migrate::{MIGRATIONS, migrate};
 
 /// Its kind, its name, and the table that it belongs to.
 type Name = (String, String, String);
 
-pub(super) fn check(connection: &Connection, found: &mut Found) -> rusqlite::Result<()> {
+pub(super) fn check(connection: &Connection, found: &mut FoundProblems) -> rusqlite::Result<()> {
     let fresh = fresh()?;
     let (expected, actual) = (objects(&fresh)?, objects(connection)?);
     for ((kind, name, table), sql) in &expected {
@@ -38,7 +38,10 @@ pub(super) fn check(connection: &Connection, found: &mut Found) -> rusqlite::Res
 }
 
 /// Opening the file has compared the text of every migration; this is about what else is there.
-pub(super) fn check_migrations(connection: &Connection, found: &mut Found) -> rusqlite::Result<()> {
+pub(super) fn check_migrations(
+    connection: &Connection,
+    found: &mut FoundProblems,
+) -> rusqlite::Result<()> {
     let expected: Vec<_> = MIGRATIONS.iter().map(|it| it.row()).collect();
     let sql = "select number, name, hash, applied_at from schema_migrations order by number";
     let mut statement = connection.prepare(sql)?;

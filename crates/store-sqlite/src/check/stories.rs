@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use rusqlite::Connection;
 
-use super::found::Found;
+use super::found::FoundProblems;
 use super::scan;
 use crate::stories;
 use crate::story_log::{self, StoryColumns};
@@ -18,16 +18,23 @@ const NAMES_ITS_RUN: &str = "run_status is (
     order by runs.number desc limit 1
 )";
 
-pub(super) fn check(connection: &Connection, found: &mut Found) -> rusqlite::Result<()> {
+pub(super) fn check(connection: &Connection, found: &mut FoundProblems) -> rusqlite::Result<()> {
     rows(connection, found, NAMES_ITS_RUN)
 }
 
 /// Only what no run tells of: where the runs cannot be read, the stories may still be whole.
-pub(super) fn check_alone(connection: &Connection, found: &mut Found) -> rusqlite::Result<()> {
+pub(super) fn check_alone(
+    connection: &Connection,
+    found: &mut FoundProblems,
+) -> rusqlite::Result<()> {
     rows(connection, found, "true")
 }
 
-fn rows(connection: &Connection, found: &mut Found, names_its_run: &str) -> rusqlite::Result<()> {
+fn rows(
+    connection: &Connection,
+    found: &mut FoundProblems,
+    names_its_run: &str,
+) -> rusqlite::Result<()> {
     let mut newest: HashMap<String, [u8; 32]> = HashMap::new();
     let mut head = story_log::START;
     scan::rows(connection, "story_log", LOG, found, |row, number, found| {

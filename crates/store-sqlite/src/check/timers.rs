@@ -4,11 +4,11 @@
 use baton_store::TimerKind;
 use rusqlite::Connection;
 
-use super::found::Found;
+use super::found::FoundProblems;
 use crate::error::damage;
 use crate::timers;
 
-pub(super) fn check(connection: &Connection, found: &mut Found) -> rusqlite::Result<()> {
+pub(super) fn check(connection: &Connection, found: &mut FoundProblems) -> rusqlite::Result<()> {
     let sql = "select timers.run_number, timers.no, timers.kind, timers.fence, timers.seconds,
                    timers.due_at, timers.checksum, runs.id as run_id
                from timers join runs on runs.number = timers.run_number

@@ -6,10 +6,10 @@ use super::*;
 /// What is done to the folder, and what is noticed.
 #[test]
 fn every_way_to_lose_a_file_is_noticed() {
+    use DataFile::{Database, Index, Lock, Log};
     use FileChange::{Cut, Gone, Overwritten, Replaced};
-    use FileKind::{Database, Index, Lock, Log};
     type Act = fn(&Path);
-    let cases: [(Act, Option<(FileKind, FileChange)>); 14] = [
+    let cases: [(Act, Option<(DataFile, FileChange)>); 14] = [
         (|_| {}, None),
         (|dir| remove(dir, "baton.db"), Some((Database, Gone))),
         (|dir| remove(dir, "baton.db-wal"), Some((Log, Gone))),

@@ -6,7 +6,7 @@
 //! And where the bit is in the number of the page, that number follows from the checksum.
 
 use super::bytes::Bytes;
-use crate::wal::{Checksum, FRAME_HEADER, Frame, FrameReader, Salts, WAL_HEADER, WalHeader};
+use crate::wal::{Checksum, FRAME_HEADER, FrameReader, Salts, WAL_HEADER, WalFrame, WalHeader};
 
 /// A log as it was found.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ impl Log {
     /// Reads a log. `page_size` is the database's, for a log whose own header is damaged.
     pub(crate) fn read(bytes: &mut Bytes, page_size: usize) -> Option<Self> {
         let (header, first) = header(bytes, page_size)?;
-        let mut walk = Walk { header, first, frames: Vec::new(), before: None };
+        let mut walk = LogWalk { header, first, frames: Vec::new(), before: None };
         let page_size = usize::try_from(header.page_size).ok()?;
         let length = (FRAME_HEADER + page_size) as u64;
         let mut reader = FrameReader::go_on(bytes.from(WAL_HEADER as u64)?, header);
@@ -85,7 +85,7 @@ fn header(bytes: &mut Bytes, page_size: usize) -> Option<(WalHeader, Option<Chec
     Some((WalHeader::guessed(u32::try_from(page_size).ok()?, salts), None))
 }
 
-struct Walk {
+struct LogWalk {
     header: WalHeader,
     first: Option<Checksum>,
     frames: Vec<FoundFrame>,
@@ -95,21 +95,21 @@ struct Walk {
 /// What the next frame may have been computed from.
 #[derive(Clone, Copy)]
 struct Before {
-    said: Checksum,
+    stored: Checksum,
     computed: Option<Checksum>,
     is_of_this_log: bool,
 }
 
-impl Walk {
-    fn step(&mut self, offset: u64, frame: &Frame) {
-        let (computed, said) = match self.before {
-            Some(before) => (before.computed, Some(before.said)),
+impl LogWalk {
+    fn step(&mut self, offset: u64, frame: &WalFrame) {
+        let (computed, stored) = match self.before {
+            Some(before) => (before.computed, Some(before.stored)),
             None => (self.first, None),
         };
         let from_computed = computed.map(|it| self.header.sum(frame, it));
         let fits_computed = from_computed == Some(frame.checksum);
         let fits =
-            fits_computed || said.map(|it| self.header.sum(frame, it)) == Some(frame.checksum);
+            fits_computed || stored.map(|it| self.header.sum(frame, it)) == Some(frame.checksum);
         // Only the words that name the log are spoiled where the frame fits its log otherwise.
         let goes_on = fits && self.before.is_none_or(|it| it.is_of_this_log);
         let is_of_this_log = frame.salts == self.header.salts || goes_on;
@@ -123,7 +123,7 @@ impl Walk {
             (false, _) => Standing::Old,
         };
         if fits_computed && is_of_this_log {
-            self.vindicate_last();
+            self.mark_last_proven();
         }
         self.frames.push(FoundFrame {
             page,
@@ -132,12 +132,12 @@ impl Walk {
             offset,
         });
         let computed = if fits { Some(frame.checksum) } else { from_computed };
-        self.before = Some(Before { said: frame.checksum, computed, is_of_this_log });
+        self.before = Some(Before { stored: frame.checksum, computed, is_of_this_log });
     }
 
     /// The frame before was whole but for the checksum that stands in it: this one was computed
     /// from what that should have been.
-    fn vindicate_last(&mut self) {
+    fn mark_last_proven(&mut self) {
         if let Some(last) = self.frames.last_mut()
             && last.standing == Standing::Damaged
         {

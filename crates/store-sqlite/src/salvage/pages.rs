@@ -10,12 +10,13 @@ use super::bytes::Bytes;
 use super::cells::{self, Cell};
 use super::frames::{FoundFrame, Log, Standing};
 use crate::FILE;
+use crate::database_header::PageLayout;
 use crate::judge::WAL_FILE;
 
-/// What every SQLite file begins with.
-const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 /// What Baton's databases have, for one that does not say any more.
 const USUAL_PAGE: usize = 4096;
+/// SQLite makes no page with fewer bytes for itself.
+const LEAST_USABLE: usize = 480;
 
 /// The database in a folder, with its log, as far as they are there.
 #[derive(Debug)]
@@ -59,13 +60,13 @@ impl Pages {
         if database.is_none() && log.is_none() {
             return Ok(None);
         }
-        let said = database.as_mut().and_then(page_size_said);
+        let in_header = database.as_mut().and_then(page_size_in_header);
         let log = log.and_then(|mut bytes| {
-            let log = Log::read(&mut bytes, said.map_or(USUAL_PAGE, |it| it.0))?;
+            let log = Log::read(&mut bytes, in_header.map_or(USUAL_PAGE, |it| it.0))?;
             Some((bytes, log))
         });
         let of_log = log.as_ref().map(|(_, log)| log.page_size);
-        let (page_size, reserved) = said.unwrap_or((of_log.unwrap_or(USUAL_PAGE), 0));
+        let (page_size, reserved) = in_header.unwrap_or((of_log.unwrap_or(USUAL_PAGE), 0));
         let frames = log.iter().flat_map(|(_, log)| &log.frames);
         let last = frames.map(|it| (it.page, it.offset)).collect();
         let newest = HashMap::new();
@@ -240,15 +241,10 @@ struct Overlay {
 }
 
 /// The size of a page, and how much of its end is reserved, by the header of the database.
-fn page_size_said(bytes: &mut Bytes) -> Option<(usize, usize)> {
-    let mut head = [0; 24];
+fn page_size_in_header(bytes: &mut Bytes) -> Option<(usize, usize)> {
+    let mut head = [0; PageLayout::LENGTH];
     bytes.read_at(0, &mut head)?;
-    let [high, low] = [*head.get(16)?, *head.get(17)?];
-    let size = match u16::from_be_bytes([high, low]) {
-        1 => 65536,
-        size => usize::from(size),
-    };
-    let reserved = usize::from(*head.get(20)?);
-    let is_said = head.starts_with(MAGIC) && size >= 512 && size.is_power_of_two();
-    (is_said && size - reserved >= 480).then_some((size, reserved))
+    let PageLayout { page_size, reserved } = PageLayout::parse(&head)?;
+    let (size, reserved) = (usize::try_from(page_size).ok()?, usize::from(reserved));
+    (size - reserved >= LEAST_USABLE).then_some((size, reserved))
 }

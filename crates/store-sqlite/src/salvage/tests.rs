@@ -25,7 +25,7 @@ fn events_by_bytes(dir: &Path) -> BTreeSet<(u64, u64, String)> {
         }
         Ok::<(), ()>(())
     };
-    Wreck::open(&Dir::open(dir).unwrap()).unwrap().unwrap().each_row(take).unwrap();
+    DamagedFiles::open(&Dir::open(dir).unwrap()).unwrap().unwrap().each_row(take).unwrap();
     found
 }
 

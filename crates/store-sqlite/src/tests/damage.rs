@@ -77,16 +77,13 @@ async fn a_value_that_baton_does_not_write_is_damage() {
 #[tokio::test]
 async fn a_column_that_its_text_denies_is_reported() {
     for (edit, expected) in [
-        ("update runs set story_key = 'other'", "run 1 has a `story_key` that its state denies"),
-        ("update runs set workflow = 'other'", "run 1 has a `workflow` that its state denies"),
-        ("update runs set status = 'cancelled'", "run 1 has a `status` that its state denies"),
-        ("update runs set baton = 'held'", "run 1 has a `baton` that its state denies"),
-        (
-            "update runs set current_agent = 'eve'",
-            "run 1 has a `current_agent` that its state denies",
-        ),
-        ("update runs set started_at = 1", "run 1 has a `started_at` that its state denies"),
-        ("update runs set moved_at = 1", "run 1 has a `moved_at` that its state denies"),
+        ("update runs set story_key = 'other'", "run 1: `story_key` differs from its state"),
+        ("update runs set workflow = 'other'", "run 1: `workflow` differs from its state"),
+        ("update runs set status = 'cancelled'", "run 1: `status` differs from its state"),
+        ("update runs set baton = 'held'", "run 1: `baton` differs from its state"),
+        ("update runs set current_agent = 'eve'", "run 1: `current_agent` differs from its state"),
+        ("update runs set started_at = 1", "run 1: `started_at` differs from its state"),
+        ("update runs set moved_at = 1", "run 1: `moved_at` differs from its state"),
         (
             "update events set name = 'run.paused'",
             "row 1 of `events`: its name is not that of its body",
@@ -110,7 +107,7 @@ async fn a_run_that_waits_and_is_not_listed_so_is_reported() {
     drop(connection);
     let store = SqliteStore::open(dir.path()).unwrap();
     let problems = store.check().await.unwrap().problems;
-    assert_eq!(problems, ["run 7 has a `waiting` that its state denies"]);
+    assert_eq!(problems, ["run 7: `waiting` differs from its state"]);
 }
 
 #[tokio::test]

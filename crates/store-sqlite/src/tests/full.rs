@@ -100,7 +100,7 @@ async fn a_slow_check_finds_the_same_and_ends_with_the_store() {
     store.writer.write(forge).await.unwrap();
     let found = store.check_slowly().await.unwrap();
     assert_eq!(found, store.check().await.unwrap());
-    assert_eq!(found.problems, ["run 1 has a `baton` that its state denies"]);
+    assert_eq!(found.problems, ["run 1: `baton` differs from its state"]);
     store.close().await;
     let late = store.check_slowly().await;
     assert!(matches!(late, Err(StoreError::Closed)), "{late:?}");

@@ -25,7 +25,7 @@ fn read(bytes: &[u8]) -> Wal {
 }
 
 #[track_caller]
-fn frames(bytes: &[u8]) -> Frames {
+fn frames(bytes: &[u8]) -> WalFrames {
     match read(bytes) {
         Wal::Frames(frames) => frames,
         other @ (Wal::Empty | Wal::HeaderBroken { .. }) => panic!("{other:?}"),
@@ -44,7 +44,7 @@ fn a_log_that_sqlite_wrote_is_whole() {
     let found = frames(&bytes);
     let connection: Connection = crate::connect::writing(&dir.path().join("t.db")).unwrap();
     let n_pages: u32 = connection.query_row("pragma page_count", [], |row| row.get(0)).unwrap();
-    let expected = Frames {
+    let expected = WalFrames {
         header: found.header,
         n_whole: n_frames as u64,
         n_committed: n_frames as u64,

@@ -2,27 +2,21 @@
 //! only read.
 
 use std::ffi::OsString;
-use std::io::Read as _;
 use std::path::Path;
 
 use baton_files::{Access, Dir, FileError, FileHandle, FileKind, Mode};
-use baton_store_sqlite::{DATABASE_FILE, OpenError};
+use baton_store_sqlite::{DATABASE_FILE, LOCK_FILE, LOG_ENDING, OpenError, is_database};
 
 use crate::failure::{Failure, chain};
 
-const LOCK_FILE: &str = "baton.lock";
-
-/// How every database of SQLite begins.
-const MAGIC: &[u8] = b"SQLite format 3\0";
-
-pub(crate) struct Source {
+pub(crate) struct BackupSource {
     dir: Dir,
     name: OsString,
     /// As the user typed it.
     typed: String,
 }
 
-impl Source {
+impl BackupSource {
     /// A file that the user names, or the folder with one, such as `before-restore-1`.
     pub(super) fn open(from: &Path) -> Result<Self, Failure> {
         let source = Self::open_damaged(from)?;
@@ -74,12 +68,9 @@ impl Source {
         if entry.n_bytes == 0 {
             return Err(refused("is empty".to_owned()));
         }
-        let mut start = Vec::with_capacity(MAGIC.len());
         let file = self.dir.open_file(&self.name, Access::Read)?;
-        file.take(MAGIC.len() as u64)
-            .read_to_end(&mut start)
-            .map_err(|error| Failure::io(format!("read `{}`", self.typed), error))?;
-        if start != MAGIC {
+        let failed = |error| Failure::io(format!("read `{}`", self.typed), error);
+        if !is_database(file).map_err(failed)? {
             return Err(refused("is no database".to_owned()));
         }
         Ok(())
@@ -113,11 +104,11 @@ impl Source {
     /// The caller holds the lock of `data`.
     pub(crate) fn copy_into(&self, staging: &Dir, data: &Dir) -> Result<(), Failure> {
         let _lock = self.lock(data)?;
-        for ending in ["", "-wal"] {
+        for ending in ["", LOG_ENDING] {
             let mut name = self.name.clone();
             name.push(ending);
             let mut from = match self.dir.open_file(&name, Access::Read) {
-                Err(FileError::NotFound { .. }) if ending == "-wal" => continue,
+                Err(FileError::NotFound { .. }) if ending == LOG_ENDING => continue,
                 from => from?,
             };
             let to = format!("{DATABASE_FILE}{ending}");

@@ -1,6 +1,6 @@
 //! What was found, for people and for programs.
 
-use baton_core::document::{Node, Number};
+use baton_core::document::Node;
 use baton_core::lint::{Finding, Report, Severity};
 
 use super::{Looked, Unread};
@@ -150,5 +150,5 @@ fn finding_json(finding: &Finding) -> Node {
 }
 
 fn number(number: usize) -> Node {
-    Node::Number(Number::from(i64::try_from(number).unwrap_or(i64::MAX)))
+    Node::count(number as u64)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use baton_core::document::{Node, Number};
+use baton_core::document::Node;
 use baton_core::lint::{Rule, Severity};
 
 use super::{Looked, Unread};
@@ -11,7 +11,7 @@ use crate::show;
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
 pub(super) fn answer(looked: &[Looked]) {
-    let results: Vec<Found<'_>> = looked.iter().flat_map(found).collect();
+    let results: Vec<SarifResult<'_>> = looked.iter().flat_map(found).collect();
     let ids: BTreeSet<&str> = results.iter().map(|it| it.rule).collect();
     let rules = ids.iter().map(|id| {
         let about = Rule::parse(id).map_or("what the contract of the edge asks for", Rule::about);
@@ -24,7 +24,7 @@ pub(super) fn answer(looked: &[Looked]) {
     ]);
     let run = Node::map([
         ("tool", Node::map([("driver", driver)])),
-        ("results", Node::List(results.iter().map(Found::to_node).collect())),
+        ("results", Node::List(results.iter().map(SarifResult::to_node).collect())),
     ]);
     show::answer_json(&Node::map([
         ("$schema", Node::text(SCHEMA)),
@@ -33,7 +33,7 @@ pub(super) fn answer(looked: &[Looked]) {
     ]));
 }
 
-struct Found<'a> {
+struct SarifResult<'a> {
     rule: &'a str,
     level: &'static str,
     message: String,
@@ -44,13 +44,13 @@ struct Found<'a> {
     column: usize,
 }
 
-fn found(looked: &Looked) -> Vec<Found<'_>> {
+fn found(looked: &Looked) -> Vec<SarifResult<'_>> {
     let file = looked.file.as_str();
     match &looked.report {
         Ok(report) => report
             .findings
             .iter()
-            .map(|it| Found {
+            .map(|it| SarifResult {
                 rule: it.code.as_ref(),
                 level: match it.severity {
                     Severity::Error => "error",
@@ -64,7 +64,7 @@ fn found(looked: &Looked) -> Vec<Found<'_>> {
                 column: 1,
             })
             .collect(),
-        Err(Unread::File(failure)) => vec![Found {
+        Err(Unread::File(failure)) => vec![SarifResult {
             rule: failure.code(),
             level: "error",
             message: failure.to_string(),
@@ -73,7 +73,7 @@ fn found(looked: &Looked) -> Vec<Found<'_>> {
             line: 1,
             column: 1,
         }],
-        Err(Unread::Document(error)) => vec![Found {
+        Err(Unread::Document(error)) => vec![SarifResult {
             rule: error.code(),
             level: "error",
             message: error.sentence(),
@@ -85,9 +85,9 @@ fn found(looked: &Looked) -> Vec<Found<'_>> {
     }
 }
 
-impl Found<'_> {
+impl SarifResult<'_> {
     fn to_node(&self) -> Node {
-        let number = |it: usize| Node::Number(Number::from(i64::try_from(it).unwrap_or(i64::MAX)));
+        let number = |it: usize| Node::count(it as u64);
         let region =
             Node::map([("startLine", number(self.line)), ("startColumn", number(self.column))]);
         let place = Node::map([

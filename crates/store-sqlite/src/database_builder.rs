@@ -13,9 +13,10 @@ use uuid::Uuid;
 
 use crate::columns::{integer, nanoseconds};
 use crate::error::{OpenError, to_open, to_store};
+use crate::run_lists::RunList;
 use crate::{
-    FILE, answers, blocked, connect, contents, definitions, due, events, handoffs, identity,
-    lost_numbers, migrate, outbox, outlines, runs, stories, timers, waiting,
+    FILE, answers, connect, contents, definitions, due, events, handoffs, identity, lost_numbers,
+    migrate, outbox, outlines, run_lists, runs, stories, timers,
 };
 
 /// After so many rows what is written is moved into the database: a log of all of it would be as
@@ -24,14 +25,14 @@ const ROWS_A_BATCH: u64 = 100_000;
 
 /// A database in the making. What is not finished is not worth anything.
 #[derive(Debug)]
-pub struct Transplant {
+pub struct DatabaseBuilder {
     connection: Connection,
     n_rows: u64,
 }
 
 /// A run, with all that belongs to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TransplantedRun {
+pub struct RecoveredRun {
     pub row: RunRow,
     pub events: Vec<StoredEvent>,
     pub handoffs: Vec<HandoffRow>,
@@ -41,7 +42,7 @@ pub struct TransplantedRun {
     pub lost: Vec<ContentId>,
 }
 
-impl Transplant {
+impl DatabaseBuilder {
     /// Makes a new database in a folder that has none.
     pub fn begin(dir: &Dir) -> Result<Self, OpenError> {
         let path = dir.path().join(FILE);
@@ -75,7 +76,7 @@ impl Transplant {
     }
 
     /// Its definition is there already.
-    pub fn put_run(&mut self, it: &TransplantedRun) -> Result<(), StoreError> {
+    pub fn put_run(&mut self, it: &RecoveredRun) -> Result<(), StoreError> {
         let run_number = integer(it.row.number);
         runs::put(&self.connection, &it.row)?;
         for content in &it.contents {
@@ -96,10 +97,12 @@ impl Transplant {
             timers::change(&self.connection, it.row.run.id, run_number, &set)?;
         }
         if it.row.run.is_waiting() {
-            waiting::change(&self.connection, run_number, true).map_err(to_store)?;
+            run_lists::change(&self.connection, RunList::Waiting, run_number, true)
+                .map_err(to_store)?;
         }
         if it.row.run.is_blocked() {
-            blocked::change(&self.connection, run_number, true).map_err(to_store)?;
+            run_lists::change(&self.connection, RunList::Blocked, run_number, true)
+                .map_err(to_store)?;
         }
         if !it.row.run.is_finished() {
             // Looked at as soon as can be: that gives it its time.

@@ -65,7 +65,7 @@ create table identities (project blob primary key, mark integer not null);
 ";
 
 #[derive(Debug)]
-pub struct Hold {
+pub struct SalvageDatabase {
     connection: Connection,
     /// A number of a run, a handoff or an event that is higher was never given.
     most_number: u64,
@@ -87,7 +87,7 @@ pub struct HeldEvent {
     pub is_committed: bool,
 }
 
-impl Hold {
+impl SalvageDatabase {
     /// Makes an empty one in a folder that is thrown away later.
     pub fn make(dir: &Dir) -> Result<Self, OpenError> {
         let path = dir.path().join(SCRATCH_FILE);
@@ -215,14 +215,14 @@ impl Hold {
     /// Once everything is held: numbers are proven by no hash, and a bit in one makes it huge. Each
     /// run and each handoff has an event, so none is higher than the last position, and that is not
     /// far from what the mark says, or else from how many events were found.
-    pub fn disbelieve_far_numbers(&mut self, marked: Option<Position>) -> Result<(), StoreError> {
+    pub fn drop_implausible_numbers(&mut self, marked: Option<Position>) -> Result<(), StoreError> {
         let n_events = self.rows("select count(*) as n from events", [], |row| number(row, "n"))?;
         let n_events = n_events.first().copied().unwrap_or(0);
         let most = match marked {
             Some(Position(marked)) => marked.saturating_add(n_events).saturating_add(FEW),
             None => n_events.saturating_mul(MOST_LOST).saturating_add(FEW),
         };
-        let disbelieve = || {
+        let drop_them = || {
             let sql = "update events set position = 0 where position > ?1";
             self.execute(sql, [integer(most)])?;
             for table in ["runs", "handoffs", "numbered"] {
@@ -231,7 +231,7 @@ impl Hold {
             }
             Ok(())
         };
-        disbelieve().map_err(to_store)?;
+        drop_them().map_err(to_store)?;
         self.most_number = most;
         Ok(())
     }

@@ -2,32 +2,61 @@
 //! <https://sqlite.org/fileformat2.html#the_database_header>
 
 use std::collections::BTreeSet;
-use std::io::Read as _;
+use std::io::{self, Read};
 
 use baton_files::{Access, Dir};
 
 use crate::FILE;
 use crate::error::{Damage, OpenError};
-use crate::wal::Frames;
+use crate::wal::WalFrames;
 
 const LENGTH: usize = 100;
-const MAGIC: &[u8] = b"SQLite format 3\0";
+const MAGIC: &[u8; 16] = b"SQLite format 3\0";
+
+/// Whether a file begins as every database of SQLite does.
+pub fn is_database(file: impl Read) -> io::Result<bool> {
+    let mut start = Vec::with_capacity(MAGIC.len());
+    file.take(MAGIC.len() as u64).read_to_end(&mut start)?;
+    Ok(start == MAGIC)
+}
+
+/// How large its pages are, and how many bytes SQLite leaves alone at the end of each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PageLayout {
+    pub(crate) page_size: u32,
+    pub(crate) reserved: u8,
+}
+
+impl PageLayout {
+    /// How much of the beginning of a database it is read from.
+    pub(crate) const LENGTH: usize = 24;
+
+    /// None where it is not the beginning of a database.
+    pub(crate) fn parse(bytes: &[u8; Self::LENGTH]) -> Option<Self> {
+        let page_size = match u16::from_be_bytes([bytes[16], bytes[17]]) {
+            1 => 65536,
+            size => u32::from(size),
+        };
+        let is_valid = bytes.starts_with(MAGIC) && page_size >= 512 && page_size.is_power_of_two();
+        is_valid.then_some(Self { page_size, reserved: bytes[20] })
+    }
+}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct DatabaseHeader {
-    pub(super) page_size: u32,
+pub(crate) struct DatabaseHeader {
+    pub(crate) page_size: u32,
     /// As the last transaction that was moved here left it; none where an old SQLite wrote it.
     n_pages: Option<u32>,
 }
 
 impl DatabaseHeader {
     /// None where it is not the beginning of a database.
-    pub(super) fn read(dir: &Dir) -> Result<Option<Self>, OpenError> {
+    pub(crate) fn read(dir: &Dir) -> Result<Option<Self>, OpenError> {
         let mut file = dir.open_file(FILE, Access::Read)?;
         let mut bytes = [0; LENGTH];
         match file.read_exact(&mut bytes) {
             Ok(()) => Ok(Self::parse(&bytes)),
-            Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
             Err(source) => Err(OpenError::File { path: dir.path().join(FILE), source }),
         }
     }
@@ -36,24 +65,18 @@ impl DatabaseHeader {
         let word = |at: usize| {
             u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
         };
-        let page_size = match u16::from_be_bytes([bytes[16], bytes[17]]) {
-            1 => 65536,
-            other => u32::from(other),
-        };
-        let is_database = bytes.starts_with(MAGIC)
-            && page_size.is_power_of_two()
-            && (512..=65536).contains(&page_size);
+        let PageLayout { page_size, .. } = PageLayout::parse(bytes.first_chunk()?)?;
         // The count of pages is right if it was written along with the counter of changes.
         let is_counted = word(24) == word(92) && word(28) > 0;
-        is_database.then(|| Self { page_size, n_pages: is_counted.then(|| word(28)) })
+        Some(Self { page_size, n_pages: is_counted.then(|| word(28)) })
     }
 
     /// Every page is in the file or in the log. A checkpoint that was cut short may leave a file
     /// whose end is still in the log.
-    pub(super) fn check_length(
+    pub(crate) fn check_length(
         &self,
         n_bytes: u64,
-        log: Option<&Frames>,
+        log: Option<&WalFrames>,
         in_log: &BTreeSet<u32>,
     ) -> Result<(), Damage> {
         let Some(n_pages) = log.and_then(|it| it.n_pages).or(self.n_pages) else { return Ok(()) };
