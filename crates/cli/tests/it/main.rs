@@ -20,6 +20,7 @@ mod killed;
 mod lost_data;
 mod moves;
 mod names;
+mod not_recording;
 mod others_text;
 mod prompt;
 mod recover;
