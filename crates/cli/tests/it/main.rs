@@ -16,6 +16,7 @@ mod handoffs;
 mod health;
 #[cfg(unix)]
 mod hostile;
+mod init;
 mod killed;
 mod lost_data;
 mod moves;

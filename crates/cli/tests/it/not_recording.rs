@@ -56,3 +56,26 @@ fn whoever_watches_hears_that_nothing_is_recorded_any_more() {
 fn page(server: &crate::serve::Served, path: &str) -> String {
     server.curl(&[], path).body.as_str().unwrap().to_owned()
 }
+
+#[test]
+fn the_doctor_repeats_what_the_server_says_and_nothing_that_contradicts_it() {
+    type Harm = fn(&std::path::Path);
+    let harms: [Harm; 2] = [
+        |it| fs::remove_file(it).unwrap(),
+        |it| fs::File::options().write(true).open(it).unwrap().set_len(0).unwrap(),
+    ];
+    for harm in harms {
+        let project = Project::started();
+        let server = project.serves();
+        harm(&project.path().join(".baton/data/baton.db"));
+        // The copy is made first, and only then named.
+        let why = not_ready(&server, "type `baton ");
+        let said = project.run(&["doctor"]);
+        assert_eq!(said.code, 1, "{said:?}");
+        assert!(said.stdout.contains(why.trim_end()), "{said:?}");
+        assert_eq!(said.stdout.matches('\u{2718}').count(), 1, "{said:?}");
+        for words in ["Error code", "SQLite", "journal_mode", "once it is of no use"] {
+            assert!(!said.stdout.contains(words), "{words}: {said:?}");
+        }
+    }
+}
