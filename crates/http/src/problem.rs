@@ -116,7 +116,6 @@ impl Problem {
         &self.0.detail
     }
 
-    #[cfg(test)]
     pub(crate) fn code(&self) -> &str {
         &self.0.code
     }

@@ -50,9 +50,8 @@ pub(super) async fn page_or_problem(app: &App, page: Result<Response, Problem>) 
     };
     let mut html = Html::default();
     html.raw("<section class=\"empty\" data-key=\"problem\"><h2>").text(problem.title());
-    html.raw("</h2><p>")
-        .words(problem.detail())
-        .raw("</p><p><a href=\"/\">All runs</a></p></section>");
+    html.raw("</h2><p>").words(problem.detail()).raw("</p><p class=\"meta\"><code>");
+    html.text(problem.code()).raw("</code> · <a href=\"/\">All runs</a></p></section>");
     let text = around(app, problem.title(), html).await;
     // Its status and headers stay.
     let (mut parts, _) = problem.into_response().into_parts();

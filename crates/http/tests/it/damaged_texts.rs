@@ -143,15 +143,20 @@ fn copied(dir: &Path) -> TempDir {
 
 /// Whether an answer says that something is damaged, by a name that programs can rely on.
 fn says_so((path, status, text): &Shown) -> bool {
+    let is_page = !path.starts_with("/api/");
     if *status == 503 {
-        let problem: Value = serde_json::from_str(text).unwrap();
+        let problem: Value = if is_page {
+            let code = text.contains("<code>damaged</code>").then_some("damaged");
+            serde_json::json!({ "code": code, "detail": text })
+        } else {
+            serde_json::from_str(text).unwrap()
+        };
         let detail = problem["detail"].as_str().unwrap();
         assert!(detail.contains("run ") && detail.contains("(text "), "{path}: {detail}");
         assert!(detail.contains("`baton verify`"), "{path}: {detail}");
         assert!(detail.contains("`baton recover`"), "{path}: {detail}");
         return problem["code"] == "damaged";
     }
-    let is_page = !path.starts_with("/api/");
     let mark = if is_page { "(damaged: `baton verify`" } else { r#""damaged":["# };
     text.replace("&#96;", "`").contains(mark)
 }
