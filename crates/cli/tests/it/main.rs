@@ -20,6 +20,7 @@ mod killed;
 mod lost_data;
 mod moves;
 mod names;
+mod newer_archive;
 mod others_text;
 mod prompt;
 mod recover;
