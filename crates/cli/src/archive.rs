@@ -63,7 +63,15 @@ pub(crate) async fn ahead_of(
 /// Writes what the command has done. Whatever goes wrong there, the command is done.
 pub(crate) async fn catch_up(session: &Session) {
     let Some(archive) = session.engine.archive() else { return };
-    match archive.catch_up_some().await {
+    let caught_up = archive.catch_up_some().await;
+    if let Ok(Archived { n_kept: 1.., .. }) = caught_up {
+        show::note(&format!(
+            "{} than this database; that is kept beside its session, and `baton recover` brings it \
+             back",
+            show::warn("the archive knows more:"),
+        ));
+    }
+    match caught_up {
         Ok(Archived { is_behind: true, .. }) => show::note(&format!(
             "{} one command writes a few runs; `baton archive rebuild` or a server writes the rest",
             show::warn("the archive is behind:"),

@@ -12,6 +12,7 @@ mod escaped;
 mod facts;
 mod handoff;
 mod log;
+mod newer;
 mod rebuild;
 mod rendered;
 mod session;
@@ -36,6 +37,7 @@ pub use self::bounds::MOST_LOG_BYTES as ARCHIVED_LOG_MOST_BYTES;
 pub use self::desk::ArchiveStatus;
 pub(crate) use self::desk::Desk;
 pub use self::disk::DiskError;
+pub use self::newer::run_of_session;
 
 /// The name of its cursor in the store.
 const PROJECTOR: &str = "archive";
@@ -71,6 +73,8 @@ pub struct Archived {
     pub n_unreadable: u64,
     /// Folders of sessions that are named after no run of this store. Only a rebuild looks for them.
     pub n_unknown: u64,
+    /// Sessions that told of events which this store does not have, and were put aside.
+    pub n_kept: u64,
     /// There is more to write.
     pub is_behind: bool,
 }
@@ -117,6 +121,7 @@ impl Archive {
             let pass = self.pass(RUNS_OF_A_PASS).await?;
             archived.n_runs += pass.n_runs;
             archived.n_unreadable += pass.n_unreadable;
+            archived.n_kept += pass.n_kept;
             if !pass.is_behind {
                 return Ok(archived);
             }
@@ -142,7 +147,8 @@ impl Archive {
             let is_last = *run == news.last;
             let Some(rendered) = rendered else { continue };
             last = is_last.then(|| rendered.state.clone()).or(last);
-            self.on_disk(move |disk, places| write(disk, places, &rendered)).await?;
+            let kept = self.on_disk(move |disk, places| write(disk, places, &rendered)).await?;
+            archived.n_kept += u64::from(kept.is_some());
         }
         if let Some(state) = last {
             self.on_disk(move |disk, places| disk.write(&places.state, CURRENT, &state)).await?;
@@ -256,14 +262,36 @@ pub const ARCHIVED_LOG: &str = log::LOG;
 const CURRENT: &str = "current.json";
 const RUNS: &str = "runs";
 
-/// The files of a run, in the folders that are there.
-fn write(disk: &Disk, places: &Places, rendered: &Rendered) -> Result<(), DiskError> {
+/// The files of a run, in the folders that are there. Returns the name under which a session was
+/// put aside that tells of more.
+fn write(disk: &Disk, places: &Places, rendered: &Rendered) -> Result<Option<String>, DiskError> {
     let name = rendered.run.to_string();
+    let kept = keep_newer(disk, places, rendered)?;
     write_session(disk, places, &name, rendered)?;
     // What a rebuild that was killed has left.
     disk.remove(&places.sessions, &fresh(&name))?;
     disk.settle(&places.sessions, &name, is_own)?;
-    write_state(disk, places, &name, rendered)
+    write_state(disk, places, &name, rendered)?;
+    Ok(kept)
+}
+
+/// Puts the session of a run aside where it tells of events that the store does not have.
+fn keep_newer(
+    disk: &Disk,
+    places: &Places,
+    rendered: &Rendered,
+) -> Result<Option<String>, DiskError> {
+    let Rendered { run, hashes, .. } = rendered;
+    let kept = disk.keep_newer(&places.sessions, *run, hashes, is_own)?;
+    if let Some(folder) = &kept {
+        let folder = places.sessions.join(folder);
+        tracing::warn!(
+            %run,
+            folder = %folder.display(),
+            "the archive had more events of this run than the database; they are kept"
+        );
+    }
+    Ok(kept)
 }
 
 fn fresh(name: &str) -> String {

@@ -54,6 +54,7 @@ use tokio::sync::{RwLock, RwLockReadGuard, watch};
 pub use crate::archive::{
     ARCHIVED_LOG, ARCHIVED_LOG_MOST_BYTES, ARCHIVED_PROJECT, ARCHIVED_WORKFLOWS, Archive,
     ArchiveError, ArchiveHealth, ArchiveStatus, Archived, Archivist, DiskError, Places,
+    run_of_session,
 };
 use crate::cache::{Cache, Loaded};
 pub use crate::can::Can;

@@ -6,7 +6,9 @@ use std::io::{BufRead as _, BufReader, Read as _};
 use baton_core::hash::Hash;
 use baton_core::names::Principal;
 use baton_core::run::{HandoffId, HandoffNo, RunId};
-use baton_engine::{ARCHIVED_LOG, ARCHIVED_LOG_MOST_BYTES, ARCHIVED_PROJECT, ARCHIVED_WORKFLOWS};
+use baton_engine::{
+    ARCHIVED_LOG, ARCHIVED_LOG_MOST_BYTES, ARCHIVED_PROJECT, ARCHIVED_WORKFLOWS, run_of_session,
+};
 use baton_files::{Access, Dir, FileError};
 use baton_store::{Definition, Position, RunRef, Store, StoreError, Version};
 use baton_store_sqlite::{SalvagedEvent, SalvagedRow};
@@ -28,13 +30,15 @@ pub struct OpenArchive {
 }
 
 /// How far a run had come, by its session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ArchivedHead {
     pub(crate) project: Uuid,
     pub(crate) id: RunId,
     pub(crate) number: u64,
     pub(crate) version: Version,
     pub(crate) head: Hash,
+    /// In the folder of the sessions: a run may have further ones that were kept aside.
+    pub(crate) folder: String,
 }
 
 /// A run that the archive knows more of than the database.
@@ -68,22 +72,22 @@ impl OpenArchive {
         let Some(sessions) = &self.sessions else { return Ok(Vec::new()) };
         let mut heads = Vec::new();
         for (name, entry) in sessions.list()? {
-            let Some(id) = name.to_str().and_then(|it| Uuid::try_parse(it).ok()) else { continue };
-            if !entry.is_folder() {
+            let name = name.to_str().filter(|_| entry.is_folder());
+            let Some((name, id)) = name.and_then(|it| Some((it, run_of_session(it)?))) else {
                 continue;
-            }
-            let head = self.first_line(id);
-            heads.extend(head.filter(|it| it.project == project && it.id.0 == id));
+            };
+            let head = self.first_line(name);
+            heads.extend(head.filter(|it| it.project == project && it.id == id));
         }
         Ok(heads)
     }
 
-    fn first_line(&self, id: Uuid) -> Option<ArchivedHead> {
-        let folder = self.sessions.as_ref()?.subdir(id.to_string()).ok()?;
+    fn first_line(&self, name: &str) -> Option<ArchivedHead> {
+        let folder = self.sessions.as_ref()?.subdir(name).ok()?;
         let file = folder.open_file(ARCHIVED_LOG, Access::Read).ok()?;
         let mut line = String::new();
         BufReader::new(file.take(MOST_FIRST_LINE)).read_line(&mut line).ok()?;
-        head(line.trim_end())
+        head(line.trim_end(), name)
     }
 
     /// The sessions of the store's own project that have come further than the store itself.
@@ -103,19 +107,21 @@ impl OpenArchive {
                 ahead.push(SessionAhead { id, number, n_there, n_archived });
             }
         }
-        ahead.sort_by_key(|it| it.number);
+        // Of the sessions of one run, the one that has come furthest.
+        ahead.sort_by_key(|it| (it.number, it.id, u64::MAX - it.n_archived));
+        ahead.dedup_by_key(|it| it.id);
         Ok(ahead)
     }
 
     /// What cannot be read is as if it were not there.
-    fn log(&self, id: Uuid) -> Option<String> {
-        let folder = self.sessions.as_ref()?.subdir(id.to_string()).ok()?;
+    fn log(&self, folder: &str) -> Option<String> {
+        let folder = self.sessions.as_ref()?.subdir(folder).ok()?;
         folder.read_text(ARCHIVED_LOG, ARCHIVED_LOG_MOST_BYTES).ok()
     }
 
     /// Every row that the log of a session tells of.
     pub(crate) fn rows_of(&self, session: &ArchivedHead) -> Vec<SalvagedRow> {
-        let Some(log) = self.log(session.id.0) else { return Vec::new() };
+        let Some(log) = self.log(&session.folder) else { return Vec::new() };
         log.lines().filter_map(|line| row(line, session)).collect()
     }
 
@@ -135,11 +141,12 @@ impl OpenArchive {
     }
 }
 
-fn head(line: &str) -> Option<ArchivedHead> {
+fn head(line: &str, folder: &str) -> Option<ArchivedHead> {
     match RunLogLine::decode(line)? {
         RunLogLine::Run { v: RUN_LOG_VERSION, project, id, number, version, head } => {
             let (id, version) = (RunId(id), Version(version));
-            Some(ArchivedHead { project, id, number, version, head })
+            let folder = folder.to_owned();
+            Some(ArchivedHead { project, id, number, version, head, folder })
         }
         RunLogLine::Run { .. }
         | RunLogLine::Story(_)

@@ -84,7 +84,9 @@ fn chain(id: RunId, events: &[HeldEvent]) -> Vec<ProvenEvent> {
             let event = event::decode(&it.body).ok().filter(|_| is_true)?;
             Some((held.is_committed, ProvenEvent { stored: it.clone(), event }))
         });
-        // The same event may have been found with two positions, which no hash proves.
+        // The same event may have been found with two positions, which no hash proves. And a run that
+        // went on from an older backup has two ends: the database's own, which has the higher rank and
+        // so comes last, and the one that the archive kept.
         let Some((_, next)) = proven.max_by_key(|(is_committed, _)| *is_committed) else {
             return chain;
         };

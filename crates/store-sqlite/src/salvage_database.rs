@@ -33,6 +33,7 @@ create table events (
     run_number integer not null, version integer not null, digest blob not null,
     position integer not null, happened_at integer not null, done_by text not null,
     hash blob not null, body text not null, is_committed integer not null,
+    rank integer not null,
     primary key (run_number, version, digest)
 );
 create index events_by_position on events (position);
@@ -168,9 +169,10 @@ impl SalvageDatabase {
         digest.update([0]);
         digest.update(&it.body);
         let digest: [u8; 32] = digest.finalize().into();
-        let sql = "insert into events values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+        let sql = "insert into events values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
                    on conflict (run_number, version, digest)
-                   do update set is_committed = 1 where excluded.is_committed > is_committed";
+                   do update set is_committed = max(is_committed, excluded.is_committed),
+                   rank = max(rank, excluded.rank)";
         self.execute(
             sql,
             params![
@@ -182,7 +184,8 @@ impl SalvageDatabase {
                 it.by.as_str(),
                 it.hash.0,
                 it.body,
-                trust.is_committed()
+                trust.is_committed(),
+                trust.rank()
             ],
         )?;
         self.execute("insert or ignore into run_numbers values (?1)", [integer(run_number)])
@@ -272,7 +275,7 @@ impl SalvageDatabase {
     /// Everything that was found as an event of the run with this number, by version.
     pub fn events(&self, run_number: u64) -> Result<Vec<HeldEvent>, StoreError> {
         let sql = "select position, version, happened_at, done_by, hash, body, is_committed
-                   from events where run_number = ?1 order by version";
+                   from events where run_number = ?1 order by version, rank";
         self.rows(sql, [integer(run_number)], |row| {
             let event = SalvagedEvent {
                 position: Position(number(row, "position")?),

@@ -15,7 +15,7 @@ pub(crate) async fn run(api: &Api, verb: args::Archive) -> Result<(), Failure> {
 
 async fn rebuild(api: &Api) -> Result<(), Failure> {
     let reply = api.send(&Ask::post(["archive", "rebuild"], &Nothing {})).await?;
-    let Rebuilt { runs, unreadable, unknown_sessions } = reply.document()?;
+    let Rebuilt { runs, unreadable, unknown_sessions, kept_sessions } = reply.document()?;
     if api.format == Format::Json {
         show::answer_document(&reply.body);
     } else {
@@ -28,6 +28,14 @@ async fn rebuild(api: &Api) -> Result<(), Failure> {
         };
         let sessions = show::visible(&archive.sessions);
         show::answer(&format!("archived {runs} {word} in {sessions}{left}"));
+        if kept_sessions > 0 {
+            show::note(&format!(
+                "{} told of more events than this database has, and {} kept aside as \
+                 `{sessions}/RUN.newer-N`; `baton recover` reads them",
+                show::counted(kept_sessions, "session"),
+                if kept_sessions == 1 { "is" } else { "are" },
+            ));
+        }
     }
     match unreadable {
         0 => Ok(()),

@@ -21,6 +21,7 @@ mod killed;
 mod lost_data;
 mod moves;
 mod names;
+mod newer_archive;
 mod not_recording;
 mod others_text;
 mod prompt;

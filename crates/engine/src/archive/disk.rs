@@ -11,7 +11,11 @@ use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use baton_core::hash::Hash;
+use baton_core::run::RunId;
 use baton_files::{Dir, FileError, FileKind, Mode};
+
+use super::newer;
 
 /// The folder that everything has to stay in.
 #[derive(Debug, Clone)]
@@ -93,6 +97,36 @@ impl Disk {
             within.remove(&old)
         };
         settle().map_err(|error| self.failed(error))
+    }
+
+    /// Renames the session of `run` where it tells of events whose hashes are none of `hashes`, and
+    /// returns its new name. What is not Baton's own stays under the old one.
+    pub(super) fn keep_newer(
+        &self,
+        sessions: &Path,
+        run: RunId,
+        hashes: &[Hash],
+        is_own: fn(&str) -> bool,
+    ) -> Result<Option<String>, DiskError> {
+        let name = run.to_string();
+        let keep = || {
+            let within = self.folder(sessions)?;
+            // A rebuild that was killed may have left the session under this name.
+            for place in [name.clone(), old(&name)] {
+                if !within.entry(&place)?.is_some_and(|it| it.is_folder()) {
+                    continue;
+                }
+                if !newer::tells_more(&within.subdir(&place)?, run, hashes) {
+                    continue;
+                }
+                let aside = newer::free_name(&within, &name)?;
+                within.rename_new(&place, &within, &aside)?;
+                rescue::rescue(&within.subdir(&aside)?, &within, &name, is_own)?;
+                return Ok(Some(aside));
+            }
+            Ok(None)
+        };
+        keep().map_err(|error| self.failed(error))
     }
 
     /// What is in a folder.

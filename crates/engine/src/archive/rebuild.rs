@@ -12,7 +12,7 @@ use super::disk::{Disk, DiskError, Sort};
 use super::rendered::{Rendered, is_own};
 use super::{
     ARCHIVED_PROJECT, Archive, ArchiveError, Archived, CURRENT, PAGE, PROJECTOR, Places, RUNS,
-    fresh, write_session, write_state,
+    fresh, keep_newer, write_session, write_state,
 };
 
 impl Archive {
@@ -41,14 +41,14 @@ impl Archive {
                     known.open.insert(run);
                 }
                 let is_current = news.as_ref().is_some_and(|it| it.last == run);
-                self.on_disk(move |disk, places| {
-                    write_afresh(disk, places, &rendered)?;
+                let write = move |disk: &Disk, places: &Places| {
+                    let kept = write_afresh(disk, places, &rendered)?;
                     if is_current {
                         disk.write(&places.state, CURRENT, &rendered.state)?;
                     }
-                    Ok(())
-                })
-                .await?;
+                    Ok(kept)
+                };
+                archived.n_kept += u64::from(self.on_disk(write).await?.is_some());
             }
         }
         let has_events = news.is_some();
@@ -104,10 +104,16 @@ fn run_named(name: &str) -> Option<RunId> {
 }
 
 /// As [`write`](super::write), so that of what Baton wrote nothing stays that was there before.
-fn write_afresh(disk: &Disk, places: &Places, rendered: &Rendered) -> Result<(), DiskError> {
+fn write_afresh(
+    disk: &Disk,
+    places: &Places,
+    rendered: &Rendered,
+) -> Result<Option<String>, DiskError> {
     let name = rendered.run.to_string();
+    let kept = keep_newer(disk, places, rendered)?;
     disk.remove(&places.sessions, &fresh(&name))?;
     write_session(disk, places, &fresh(&name), rendered)?;
     disk.swap(&places.sessions, &fresh(&name), &name, is_own)?;
-    write_state(disk, places, &name, rendered)
+    write_state(disk, places, &name, rendered)?;
+    Ok(kept)
 }

@@ -1,5 +1,6 @@
 //! The files of one run, as texts: what they say is decided here, where they go is the disk's.
 
+use baton_core::hash::Hash;
 use baton_core::run::{HandoffNo, RunId};
 use baton_wire::formats::{self, Format};
 
@@ -13,6 +14,8 @@ use crate::history::History;
 pub(super) struct Rendered {
     pub(super) run: RunId,
     pub(super) is_open: bool,
+    /// Of its events, in their order.
+    pub(super) hashes: Vec<Hash>,
     /// Of `state/`: the run as it is now.
     pub(super) state: String,
     /// The name and the text of the workflow's file: many runs share one.
@@ -42,6 +45,7 @@ pub(super) fn rendered(history: &History, bounds: &Bounds) -> Rendered {
     Rendered {
         run: run.id,
         is_open: !run.is_finished(),
+        hashes: history.log.iter().map(|it| it.hash).collect(),
         workflow: history.workflow_text.clone().map(|text| (format!("{}.yaml", run.pin), text)),
         state: formats::encode(&state(history, bounds.handoffs_listed), Format::Json),
         session: files,

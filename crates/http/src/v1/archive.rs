@@ -35,6 +35,9 @@ pub struct Rebuilt {
     pub unreadable: u64,
     /// Folders of sessions that are named after no run of this database. They were left alone.
     pub unknown_sessions: u64,
+    /// Sessions that told of events which this database does not have. They were put aside, in
+    /// folders whose names end in `.newer-` and a number, which `baton recover` reads.
+    pub kept_sessions: u64,
 }
 
 #[derive(Deserialize, IntoParams)]
@@ -78,5 +81,6 @@ pub(super) async fn rebuild(
         runs: archived.n_runs,
         unreadable: archived.n_unreadable,
         unknown_sessions: archived.n_unknown,
+        kept_sessions: archived.n_kept,
     }))
 }

@@ -83,5 +83,5 @@ async fn a_rebuild_that_is_asked_for_in_other_words_is_not_carried_out() {
     assert!(project.path().join("state/current.json").exists());
 }
 
-const REBUILT: &str = r#"{"runs":1,"unreadable":0,"unknownSessions":0}"#;
+const REBUILT: &str = r#"{"runs":1,"unreadable":0,"unknownSessions":0,"keptSessions":0}"#;
 const FIRST: &str = r#"{"action":"create","storyId":"S-1","fromAgent":"analyst","toAgent":"implementer","payload":{"plan":"p"}}"#;
