@@ -28,7 +28,7 @@ use crate::data::Data;
 use crate::failure::Failure;
 use crate::project::Project;
 use crate::session::{Session, principal};
-use crate::show::Format;
+use crate::show::{self, Format};
 
 pub(crate) struct Api {
     way: Way,
@@ -46,6 +46,10 @@ const USUAL_HOST: HeaderValue = HeaderValue::from_static("127.0.0.1:4180");
 
 /// As many as the API gives at once.
 const MOST_ROWS: &str = "500";
+
+pub(crate) fn warn_not_ready(why: &str) {
+    show::note(&format!("{} {}", show::warn("warning:"), show::visible(why)));
+}
 
 impl Api {
     /// The server that somebody names, else the one that has the project's data, else none.
@@ -166,6 +170,22 @@ impl Api {
             ask = ask.header("last-event-id", id);
         }
         Events::open(server, self.request(&ask)?).await
+    }
+
+    /// Why the server answers and still records nothing, in the words of its `/readyz`. Without a
+    /// server, opening the data has warned already.
+    pub(crate) async fn not_ready(&self) -> Option<String> {
+        match self.server()?.readiness().await {
+            Ok((false, why)) => Some(why),
+            Ok((true, _)) | Err(_) => None,
+        }
+    }
+
+    /// Says so beside what a server shows: the table alone looks as if all were well.
+    pub(crate) async fn warn_if_not_ready(&self) {
+        if let Some(why) = self.not_ready().await {
+            warn_not_ready(&why);
+        }
     }
 
     pub(crate) async fn close(self) {

@@ -85,6 +85,8 @@ pub(crate) async fn verify_project(project: &Project) -> Result<Verified, Failur
 async fn verify_unserved(project: &Project, data: &Dir) -> Result<Verified, Failure> {
     let store = match SqliteStore::open_to_read(data) {
         Ok(store) => store,
+        // Damage is what is looked for: it is named, and no reason to look no further.
+        Err(damage @ OpenError::Damaged { .. }) => return Ok(verify_damaged(data, &damage).await),
         // It is new, or has an older schema, or is refused with a reason.
         Err(_) => SqliteStore::open_in(data).map_err(Failure::Open)?,
     };
@@ -104,6 +106,20 @@ async fn verify_unserved(project: &Project, data: &Dir) -> Result<Verified, Fail
     };
     let verified = verified.await;
     store.close().await;
+    verified
+}
+
+/// All that can be seen to be wrong with data that is too damaged to be opened for work.
+async fn verify_damaged(data: &Dir, damage: &OpenError) -> Verified {
+    let mut verified = Verified::default();
+    if let Ok(store) = SqliteStore::open_damaged(data) {
+        // A store that does not answer to the end is damaged too, and `damage` says how.
+        verified = verify_all(&store).await.unwrap_or_default();
+        store.close().await;
+    }
+    if verified.is_sound() {
+        verified.extend([damage.to_string()]);
+    }
     verified
 }
 

@@ -66,7 +66,7 @@ pub enum NameError {
     TooLong { what: &'static str, n: usize, unit: &'static str, most: usize },
     #[error("{what} cannot hold the invisible character U+{code:04X}")]
     Invisible { what: &'static str, code: u32 },
-    #[error("a story key cannot begin with `{prefix}`, which says what a name is of; leave it out")]
+    #[error("a story key cannot begin with `{prefix}`, {}", StoryKey::instead_of(prefix))]
     Reserved { prefix: &'static str },
 }
 
@@ -154,6 +154,18 @@ impl StoryKey {
     pub const RUN_PREFIX: &'static str = "run:";
     pub const STORY_PREFIX: &'static str = "story:";
     pub const HANDOFF_PREFIX: &'static str = "handoff:";
+
+    /// The number of a run is not the key of its story, so what stands behind the prefix is no
+    /// advice, but for a story's own.
+    fn instead_of(prefix: &str) -> &'static str {
+        match prefix {
+            Self::RUN_PREFIX => "which names a run; `baton run show` says which story a run is for",
+            Self::HANDOFF_PREFIX => {
+                "which names a handoff; `baton handoff show` says which story a handoff is for"
+            }
+            _ => "which says that a story's key follows; write the key alone",
+        }
+    }
 }
 
 impl Principal {

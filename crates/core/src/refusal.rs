@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use crate::document::Node;
-use crate::names::{AgentId, StepId};
+use crate::names::{AgentId, Principal, StepId};
 use crate::outcome::Outcome;
 use crate::problem::Problem;
 use crate::run::HandoffNo;
@@ -80,6 +80,11 @@ pub enum Refusal {
         /// What an operator may type to go past them on record.
         instead: Option<String>,
     },
+    #[error(
+        "`{by}` is an agent of this workflow, and only a person may open its gates or go past them; \
+         the person says so under another name"
+    )]
+    NotAPerson { by: Principal },
     #[error("the baton is at no step that could be skipped: {whereabouts}")]
     NothingToSkip { whereabouts: String },
     #[error("there is no agent `{agent}`; add a file for it, or name another")]
@@ -147,6 +152,7 @@ impl Refusal {
             Refusal::NothingToSkip { .. } => "nothing_to_skip",
             Refusal::NoSuchStep { .. } => "no_such_step",
             Refusal::BehindGate { .. } => "behind_gate",
+            Refusal::NotAPerson { .. } => "not_a_person",
             Refusal::UnknownAgent { .. } => "unknown_agent",
             Refusal::FrameOpen { .. } => "frame_open",
             Refusal::NotInFrame { .. } => "not_in_frame",
@@ -202,6 +208,7 @@ impl Refusal {
             | Refusal::NotVisited { .. }
             | Refusal::NoSuchStep { .. }
             | Refusal::BehindGate { .. }
+            | Refusal::NotAPerson { .. }
             | Refusal::NothingToSkip { .. }
             | Refusal::TooDeep { .. }
             | Refusal::UnknownAgent { .. } => None,
@@ -227,6 +234,7 @@ impl Refusal {
             | Refusal::NotDue { .. }
             | Refusal::AlreadyStale { .. }
             | Refusal::BehindGate { .. }
+            | Refusal::NotAPerson { .. }
             | Refusal::NothingToSkip { .. }
             | Refusal::FrameOpen { .. }
             | Refusal::NotInFrame { .. }

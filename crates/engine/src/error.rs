@@ -4,6 +4,7 @@ use baton_core::names::{AgentId, NameError, StoryKey, WorkflowName};
 use baton_core::problem::Problem;
 use baton_core::refusal::{Refusal, RefusalClass};
 use baton_core::run::HandoffNo;
+use baton_core::shell::shell_word;
 use baton_store::{HandoffRow, StoreError, Version};
 
 #[derive(Debug, thiserror::Error)]
@@ -19,6 +20,8 @@ pub enum EngineError {
     NoSuchHandoff { which: String },
     #[error("there is no run `{which}`")]
     NoSuchRun { which: String },
+    #[error("story `{key}` has no run; `baton run start {}` starts one", shell_word(key.as_str()))]
+    StoryWithoutRun { key: StoryKey },
     #[error("there is no story `{key}`")]
     NoSuchStory { key: StoryKey },
     #[error("`{name}` means both {what}; say {spellings}")]
@@ -120,7 +123,7 @@ impl EngineError {
         match self {
             EngineError::Refused { refusal, .. } => refusal.code(),
             EngineError::NoSuchHandoff { .. } => "no_such_handoff",
-            EngineError::NoSuchRun { .. } => "no_such_run",
+            EngineError::NoSuchRun { .. } | EngineError::StoryWithoutRun { .. } => "no_such_run",
             EngineError::NoSuchStory { .. } => "no_such_story",
             EngineError::AmbiguousName { .. } => "ambiguous_name",
             EngineError::WhichRun { .. } => "which_run",
@@ -157,6 +160,7 @@ impl EngineError {
             EngineError::NoArchive
             | EngineError::NoSuchHandoff { .. }
             | EngineError::NoSuchRun { .. }
+            | EngineError::StoryWithoutRun { .. }
             | EngineError::NoSuchStory { .. }
             | EngineError::NoSuchWorkflow { .. } => ErrorClass::NotFound,
             EngineError::BadDocument { .. }

@@ -153,7 +153,13 @@ impl Engine {
     async fn latest_of(&self, name: &str) -> Result<RunRow, EngineError> {
         let no_such = || EngineError::NoSuchRun { which: name.to_owned() };
         match self.story_key(name).await {
-            Ok(key) => self.store.run(&RunRef::LatestOf(key)).await?.ok_or_else(no_such),
+            Ok(key) => match self.store.run(&RunRef::LatestOf(key.clone())).await? {
+                Some(row) => Ok(row),
+                None if self.store.story(&key).await?.is_some() => {
+                    Err(EngineError::StoryWithoutRun { key })
+                }
+                None => Err(no_such()),
+            },
             // What is no name at all names no run.
             Err(EngineError::BadName(_)) => Err(no_such()),
             Err(error) => Err(error),

@@ -34,7 +34,16 @@ async fn alive() -> &'static str {
         (status = 503, description = "It does not", body = String, content_type = "text/plain"),
         ServerProblems))]
 async fn ready(State(app): State<Arc<App>>) -> (StatusCode, String) {
-    let engine = &app.engine;
+    readiness_of(&app.engine).await
+}
+
+/// What keeps the server from recording, in the words of `/readyz`.
+pub(crate) async fn not_ready(engine: &Engine) -> Option<String> {
+    let (status, text) = readiness_of(engine).await;
+    (!status.is_success()).then(|| text.trim_end().to_owned())
+}
+
+async fn readiness_of(engine: &Engine) -> (StatusCode, String) {
     let read = engine.store().last_position().await.map(|_| ());
     let archive = engine.archive_health().borrow().clone();
     readiness(engine.write_fault(), read, &engine.data_check(), &archive)

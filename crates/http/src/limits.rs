@@ -35,7 +35,8 @@ impl Limits {
     /// Bodies up to this size are always received.
     pub const SMALL_BODY: usize = 64 * 1024;
 
-    /// The head of a request, and what is read from a connection at once.
+    /// The head of a request, and what is read from a connection at once: a head that is complete
+    /// by the read that crosses this bound is taken, so the most is twice as much.
     pub(crate) const HEAD_BYTES: usize = 32 * 1024;
 }
 

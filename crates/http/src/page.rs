@@ -23,8 +23,8 @@ use crate::App;
 pub(crate) fn routes() -> Router<Arc<App>> {
     Router::new()
         .route("/", get(board::get))
-        .route("/runs/{number}", get(run::get))
-        .route("/handoffs/{number}", get(handoff::get))
+        .route("/runs/{run}", get(run::get))
+        .route("/handoffs/{handoff}", get(handoff::get))
         .route("/assets/{name}", get(document::asset))
 }
 
@@ -33,8 +33,8 @@ pub(crate) fn routes() -> Router<Arc<App>> {
 pub(crate) fn renders(route: &str) -> bool {
     matches!(
         route,
-        "/" | "/runs/{number}"
-            | "/handoffs/{number}"
+        "/" | "/runs/{run}"
+            | "/handoffs/{handoff}"
             | "/api/v1/handoffs/{handoff}"
             | "/api/v1/handoffs/{handoff}/package"
             | "/api/v1/handoffs/{handoff}/prompt"

@@ -108,6 +108,14 @@ impl Problem {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "bug", message)
     }
 
+    pub(crate) fn title(&self) -> &str {
+        &self.0.title
+    }
+
+    pub(crate) fn detail(&self) -> &str {
+        &self.0.detail
+    }
+
     #[cfg(test)]
     pub(crate) fn code(&self) -> &str {
         &self.0.code

@@ -9,6 +9,7 @@ use baton_store::WriteFault;
 
 use crate::error::{OpenError, to_open};
 use crate::judge::Judgement;
+use crate::mark::MarkState;
 use crate::reader::Readers;
 use crate::watch::WriteGuard;
 use crate::writer::Writer;
@@ -45,6 +46,23 @@ impl SqliteStore {
         Self::over_read_only(path, &judgement, guard)
     }
 
+    /// As [`SqliteStore::open_to_read`], for pages that are damaged: what of them can be read is, so
+    /// that all that is wrong can be named. Nothing else should be done with it.
+    pub fn open_damaged(dir: &Dir) -> Result<Self, OpenError> {
+        let path = filesystem::path_in(dir)?;
+        let judgement = judge::judge_files(dir)?;
+        let open = if judgement.is_unclean { connect::reading } else { connect::reading_frozen };
+        let connection = open(&path)?;
+        // What cannot be read of it is named like the rest.
+        let mark = judge::mark_state(&connection, &judgement).unwrap_or(MarkState::Unreadable);
+        let readers = Readers::open_with(|| open(&path))?;
+        let guard = Arc::new(WriteGuard::of(dir.again()?, path.parent().unwrap_or(&path)));
+        let writer = Writer::start(connection, None, guard.clone())
+            .map_err(|source| OpenError::File { path: path.clone(), source })?;
+        let store = Self::over(readers, guard, None, writer, path);
+        Ok(Self { was_left_open: judgement.is_unclean, mark, ..store })
+    }
+
     fn over_read_only(
         path: PathBuf,
         judgement: &Judgement,
@@ -73,9 +91,9 @@ mod tests {
     use baton_store_tests::{dump, sample};
 
     use super::*;
+    use crate::FILE;
     use crate::judge::WAL_FILE;
     use crate::mark::MARK_FILE;
-    use crate::{FILE, MarkState};
 
     const FILES: [&str; 3] = [FILE, WAL_FILE, MARK_FILE];
 

@@ -4,6 +4,7 @@ mod left_over;
 
 use baton_core::document::Node;
 use baton_engine::Verified;
+use baton_files::Dir;
 use baton_http::api::{Archive, Item, Row};
 use baton_store::{StoreError, WriteFault};
 
@@ -75,18 +76,23 @@ async fn look_at_data(
 ) -> Result<(), Failure> {
     let folder = project.data_dir();
     let place = project.data().display().to_string();
-    // What keeps the folder from being opened is said where the data is.
-    if let Ok(folder) = &folder {
+    let server = match &folder {
+        Ok(folder) => server_of(folder).await,
+        // What keeps the folder from being opened is said where the data is.
+        Err(_) => None,
+    };
+    let is_ill = server.as_ref().is_some_and(|it| matches!(it.state, Health::Ill { .. }));
+    // What to do with the data and its copies is what the server says, until it is stopped.
+    if let (Ok(folder), false) = (&folder, is_ill) {
         left_over::look(&project, folder, findings)?;
     }
     let data = match Data::open(project).await {
         Ok(data) => data,
         Err(failure) => {
-            // A server may still have what cannot be opened any more.
-            if let Ok(folder) = &folder
-                && let Ok(Holder::Server(server)) = holder(folder).await
-            {
-                findings.push(look_at_server(&server).await);
+            // A server may still have what cannot be opened any more, and knows what became of it.
+            findings.extend(server);
+            if is_ill {
+                return Ok(());
             }
             let advice = advice_on(failure.write_fault());
             findings.push(finding(format!("the data in {place}"), Err(failure), || advice));
@@ -94,7 +100,7 @@ async fn look_at_data(
         }
     };
     match &data {
-        Data::Beside { server, .. } => findings.push(look_at_server(server).await),
+        Data::Beside { .. } => findings.extend(server),
         Data::Ours(session) => {
             let ahead = archive::ahead_of(&session.project, session.store.as_ref()).await?;
             for what in ahead {
@@ -123,6 +129,15 @@ async fn look_at_data(
     };
     api.close().await;
     looked
+}
+
+/// What the server that has the data says, where one has it.
+async fn server_of(folder: &Dir) -> Option<Finding> {
+    match holder(folder).await {
+        Ok(Holder::Server(server)) => Some(look_at_server(&server).await),
+        // What speaks against it is said when the data is opened.
+        Ok(Holder::Us(_)) | Err(_) => None,
+    }
 }
 
 /// What the server that has the data says of itself.
@@ -170,8 +185,11 @@ async fn look_at_runs(
         [] => Ok(()),
         problems => Err(Failure::Broken { what: problems.join("; ") }),
     };
-    let advice = || "type `baton recover`, which saves all that is whole".to_owned();
-    findings.push(finding(what, sound, advice));
+    let advice = || match api.server() {
+        Some(_) => "stop the server, then type `baton recover`, which saves all that is whole",
+        None => "type `baton recover`, which saves all that is whole",
+    };
+    findings.push(finding(what, sound, || advice().to_owned()));
     look_at_archive(api, findings).await?;
     let n_waiting = api.list::<Item>(Ask::get(["inbox"])).await?.items.len();
     if n_waiting > 0 {

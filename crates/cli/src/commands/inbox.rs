@@ -12,6 +12,7 @@ const MOST: &str = "20";
 const TRAIL: usize = 6;
 
 pub(crate) async fn run(api: &Api) -> Result<(), Failure> {
+    api.warn_if_not_ready().await;
     let ask = Ask::get(["inbox"]);
     match api.format {
         Format::Json => show::answer_json(&api.list::<Item>(ask).await?.into_json()),

@@ -31,7 +31,7 @@ pub(crate) fn run(cli: &Cli) -> Result<(), Failure> {
     let here = std::env::current_dir().map_err(|error| Failure::io("see this folder", error))?;
     let root = cli.project.clone().unwrap_or(here);
     let dir = Dir::open_or_make(&root, Mode::Shared)?;
-    if dir.entry(FOLDER)?.is_some() {
+    if is_whole(&dir)? {
         let message = format!("`{}` is a Baton project already", root.display());
         return Err(Failure::Conflict(message));
     }
@@ -61,13 +61,45 @@ pub(crate) async fn begin_anew(cli: &Cli) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes the folders and files of a new project.
-pub(crate) fn lay_out(root: &Dir) -> Result<(), Failure> {
-    for part in ["agents", "workflows"] {
-        root.make_dirs(Path::new(FOLDER).join(part), Mode::Shared)?;
+/// In this order: what keeps the data out of a repository is there before there can be data, and the
+/// project file, without which the next `init` goes on, comes last.
+const FILES: [(&str, &str); 2] = [(".gitignore", "/data/\n"), (PROJECT_FILE, TEMPLATE)];
+
+/// Whether nothing is left for [`lay_out`] to do.
+fn is_whole(root: &Dir) -> Result<bool, Failure> {
+    for (name, _) in FILES {
+        if !has_text(root, &Path::new(FOLDER).join(name))? {
+            return Ok(false);
+        }
     }
-    write_new(root, &Path::new(FOLDER).join(PROJECT_FILE), TEMPLATE)?;
-    write_new(root, &Path::new(FOLDER).join(".gitignore"), "/data/\n")
+    Ok(true)
+}
+
+/// A full disk may have left an empty file behind.
+fn has_text(root: &Dir, path: &Path) -> Result<bool, Failure> {
+    match root.entry(path) {
+        Ok(entry) => Ok(entry.is_some_and(|it| it.n_bytes > 0)),
+        Err(error) if error.is_not_found() => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Writes the folders and files of a project, as far as they are not there yet.
+pub(crate) fn lay_out(root: &Dir) -> Result<(), Failure> {
+    let folder = root.make_dirs(FOLDER, Mode::Shared)?;
+    let [ignored, project] = FILES;
+    write_missing(&folder, ignored)?;
+    for part in ["agents", "workflows"] {
+        folder.make_dirs(part, Mode::Shared)?;
+    }
+    write_missing(&folder, project)
+}
+
+fn write_missing(folder: &Dir, (name, text): (&str, &str)) -> Result<(), Failure> {
+    if has_text(folder, Path::new(name))? {
+        return Ok(());
+    }
+    Ok(folder.write_atomic(name, text.as_bytes(), Mode::Shared)?)
 }
 
 /// Writes a file that must not be there yet.

@@ -7,6 +7,7 @@ use crate::failure::Failure;
 use crate::show::{self, Format};
 
 pub(crate) async fn run(api: &Api) -> Result<(), Failure> {
+    api.warn_if_not_ready().await;
     let reply = api.send(&Ask::get(["status"])).await?;
     match api.format {
         Format::Json => show::answer_document(&reply.body),

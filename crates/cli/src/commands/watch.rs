@@ -14,13 +14,15 @@ use uuid::Uuid;
 
 use self::spinner::Spinner;
 use super::stop::told_to_stop;
-use crate::api::{Api, Ask, Events, Heard};
+use crate::api::{Api, Ask, Events, Heard, warn_not_ready};
 use crate::args::{Cli, Watch};
 use crate::failure::Failure;
 use crate::show::{self, Format, Telling, Times};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const MOST_PAUSE: Duration = Duration::from_secs(2);
+/// How often a server that tells nothing is asked whether it still records what it is sent.
+const READY_EVERY: Duration = Duration::from_secs(2);
 
 /// Where everything begins.
 const BEGINNING: &str = "0.0";
@@ -91,6 +93,8 @@ struct Watcher {
     start: u64,
     times: Times,
     spinner: Spinner,
+    /// Why the server records nothing, as it was told last.
+    not_ready: Option<String>,
 }
 
 /// What every message of an event has.
@@ -120,6 +124,7 @@ impl Watcher {
             start: 0,
             times: Times::local(),
             spinner: Spinner::new(format),
+            not_ready: None,
         }
     }
 
@@ -130,9 +135,15 @@ impl Watcher {
 
     async fn hear_all(&mut self, api: &Api, events: &mut Events) -> Result<Heeded, Failure> {
         self.spinner.look(api, self.run).await;
+        // Its first tick comes at once.
+        let mut ready = tokio::time::interval(READY_EVERY);
         loop {
             let heard = tokio::select! {
                 heard = events.next() => heard,
+                _ = ready.tick() => {
+                    self.look_if_ready(api).await;
+                    continue;
+                }
                 () = self.spinner.turn() => continue,
             };
             let Some(heard) = heard else {
@@ -143,6 +154,16 @@ impl Watcher {
                 return Ok(Heeded::RunIsOver);
             }
         }
+    }
+
+    /// Warns once for each reason why nothing is recorded.
+    async fn look_if_ready(&mut self, api: &Api) {
+        let why = api.not_ready().await;
+        if let Some(why) = why.as_ref().filter(|it| self.not_ready.as_ref() != Some(*it)) {
+            self.spinner.clear();
+            warn_not_ready(why);
+        }
+        self.not_ready = why;
     }
 
     async fn hear(&mut self, api: &Api, heard: &Heard) -> Result<Option<Heeded>, Failure> {

@@ -77,7 +77,7 @@ fn a_text_that_was_lost_in_a_recovery_is_called_lost_and_counted() {
                    select run_number, id from contents where text = 'cloud or not?';
                delete from contents where id in (select id from lost_texts)";
     Connection::open(database).unwrap().execute_batch(sql).unwrap();
-    for args in [&["handoff", "show", "2"][..], &["handoff", "list", "--all"], &["prompt", "1"]] {
+    for args in [&["handoff", "show", "2"][..], &["handoff", "list", "--all"]] {
         let shown = project.ok(args);
         assert!(shown.contains("(lost)"), "{args:?}: {shown}");
     }

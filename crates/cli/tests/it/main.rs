@@ -16,10 +16,12 @@ mod handoffs;
 mod health;
 #[cfg(unix)]
 mod hostile;
+mod init;
 mod killed;
 mod lost_data;
 mod moves;
 mod names;
+mod not_recording;
 mod others_text;
 mod prompt;
 mod recover;

@@ -40,3 +40,22 @@ fn a_story_that_looks_like_another_is_added_with_a_warning() {
     project.ok(&["story", "add", " spaced "]);
     project.ok(&["story", "show", "spaced"]);
 }
+
+/// The number of a run is not the key of its story: leaving the word out would name another one.
+#[test]
+fn advice_on_a_name_never_leads_to_another_story() {
+    let project = Project::started();
+    project.ok(&["story", "add", "1"]);
+    for args in [["story", "show", "run:1"], ["run", "start", "run:1"]] {
+        let said = project.run(&args);
+        assert_eq!(said.code, 2, "{said:?}");
+        assert!(said.stderr.contains("`baton run show` says which story"), "{said:?}");
+        assert!(!said.stderr.contains("leave it out"), "{said:?}");
+    }
+    project.fails(
+        &["run", "show", "story:1"],
+        3,
+        "story `1` has no run; `baton run start 1` starts one",
+    );
+    project.fails(&["run", "show", "story:2"], 3, "there is no run `story:2`");
+}

@@ -79,7 +79,17 @@ fn no_command_prints_a_line_that_somebody_else_wrote_whole() {
     assert!(project.ok(&["inbox"]).contains("TYPE"), "Baton's own table is there");
     project.ok(&["reject", "run:1/HO-003", "--comment", &text]);
     commands(&project, 4);
-    println!("{shown:#?}");
+    let expected = [
+        ("handoff list --all", Shows::InALine),
+        ("handoff show", Shows::BehindTheMargin),
+        ("inbox", Shows::BehindTheMargin),
+        ("run list", Shows::Nothing),
+        ("run show 1", Shows::InALine),
+        ("status", Shows::Nothing),
+        ("story list", Shows::InALine),
+        ("story show s1", Shows::InALine),
+    ];
+    assert_eq!(shown, expected.map(|(args, shows)| (args.to_owned(), shows)).into());
     let said = project.run(&["handoff", "complete", "4", "--payload", &package]);
     check(&["handoff", "complete"], &said.stderr);
     let said = project.run(&["run", "show", &text]);

@@ -103,3 +103,40 @@ fn where_the_mark_is_lost_the_archive_says_what_is_missing() {
         assert!(said.stdout.contains("\"events\": 4"), "{said:?}");
     }
 }
+
+#[test]
+fn damaged_pages_are_named_and_nothing_is_written() {
+    let project = Project::started();
+    for n in 2..30 {
+        let key = format!("s{n}");
+        project.ok(&["story", "add", &key, "--title", &"long title ".repeat(20)]);
+        project.ok(&["run", "start", &key]);
+    }
+    let sound = std::fs::read(project.data_file("baton.db")).unwrap();
+    for first in [5, 20] {
+        let mut bytes = sound.clone();
+        for (index, byte) in bytes[first * 4096..(first + 5) * 4096].iter_mut().enumerate() {
+            *byte = u8::try_from((index * 7919 + index / 13) % 251).unwrap();
+        }
+        std::fs::write(project.data_file("baton.db"), &bytes).unwrap();
+        let before = project.data_bytes();
+        let said = project.run(&["verify"]);
+        assert!(project.data_bytes() == before, "{said:?}");
+        assert_eq!(said.code, 1, "{said:?}");
+        assert!(said.stderr.contains("[broken]"), "{said:?}");
+        assert!(said.stderr.lines().count() > 3, "{said:?}");
+    }
+}
+
+#[test]
+fn a_first_page_that_is_no_database_is_a_problem_like_others() {
+    let project = Project::started();
+    let mut bytes = std::fs::read(project.data_file("baton.db")).unwrap();
+    bytes[..4096].fill(b'x');
+    std::fs::write(project.data_file("baton.db"), &bytes).unwrap();
+    let before = project.data_bytes();
+    let said = project.run(&["verify"]);
+    assert!(project.data_bytes() == before, "{said:?}");
+    assert_eq!(said.code, 1, "{said:?}");
+    assert!(said.stderr.contains("its first page is not that of a database"), "{said:?}");
+}

@@ -29,6 +29,7 @@ pub(super) fn decide(draft: &mut Draft<'_>, answer: &GateAnswer) -> Result<(), R
     let Some(gate) = handoff.gate.clone() else {
         return Err(Refusal::NotAGate { handoff: handoff.no });
     };
+    passed::only_a_person(draft, &answer.by)?;
     if !gate.takes(&answer.answer) {
         return Err(not_a_choice(&handoff, answer, &gate.choices().join(", ")));
     }

@@ -51,6 +51,7 @@ pub(super) fn goto(
     reason: &Reason,
     by: &Principal,
 ) -> Result<(), Refusal> {
+    passed::only_a_person(draft, by)?;
     no_gate(draft)?;
     if !draft.run.visited.contains(step) {
         let visited: Vec<&str> = draft.run.visited.iter().map(StepId::as_str).collect();
@@ -67,6 +68,7 @@ pub(super) fn goto(
 
 /// No contract: what the step gets is what the operator says, or what the run has.
 pub(super) fn start_at(draft: &mut Draft<'_>, start: &StartAt) -> Result<(), Refusal> {
+    passed::only_a_person(draft, &start.by)?;
     match draft.run.baton() {
         Baton::Loose { .. } => {}
         Baton::Offered { .. } | Baton::Held { .. } | Baton::Parked { .. } | Baton::Done => {

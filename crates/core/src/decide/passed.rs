@@ -49,6 +49,18 @@ fn stands_at(run: &Run) -> Vec<StepId> {
     places.into_iter().filter_map(step_of).cloned().collect()
 }
 
+/// An agent of the workflow opens none of its gates under its own name, and goes past none. That
+/// somebody uses the name of a person is for the server to prevent.
+pub(super) fn only_a_person(draft: &Draft<'_>, by: &Principal) -> Result<(), Refusal> {
+    let steps = draft.workflow().steps.iter();
+    let mut agents = steps
+        .flat_map(|it| it.agents.iter().chain(it.delegates.iter().map(|delegate| &delegate.agent)));
+    if agents.any(|it| it.as_str() == by.as_str()) {
+        return Err(Refusal::NotAPerson { by: by.clone() });
+    }
+    Ok(())
+}
+
 /// Refuses work at a place behind a gate that it has not passed.
 pub(super) fn check(draft: &Draft<'_>, place: &Place) -> Result<(), Refusal> {
     let missing = missing(draft, place);

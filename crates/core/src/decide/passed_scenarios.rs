@@ -6,7 +6,7 @@ use super::First;
 use super::fixture::*;
 use super::project::*;
 use super::scenarios::at_review;
-use crate::command::{Command, Create, StartAt};
+use crate::command::{Command, Create, GateAnswer, StartAt};
 use crate::event::Event;
 use crate::evidence::Verdict;
 use crate::gate::{Answer, GateCause};
@@ -24,6 +24,37 @@ fn check_behind(tester: &mut Tester, command: &Command, expected: Expect) {
     let refusal = tester.tries(command).unwrap_err();
     assert_eq!(refusal.code(), "behind_gate", "{refusal}");
     expected.assert_eq(&refusal.to_string());
+}
+
+#[test]
+fn an_agent_of_the_workflow_opens_no_gate_and_goes_past_none_under_its_own_name() {
+    let mut tester = at_the_gate();
+    let no = tester.run.handoffs.last().unwrap().no;
+    let by = |name: &str| Principal::parse(name).unwrap();
+    let answer = |name: &str, answer: Answer| {
+        Command::Answer(GateAnswer {
+            handoff: no,
+            answer,
+            by: by(name),
+            comment: None,
+            package: None,
+        })
+    };
+    for name in ["specification", "implementation", "security-check"] {
+        for said in [Answer::Approve, Answer::Reject] {
+            let refusal = tester.tries(&answer(name, said)).unwrap_err();
+            assert_eq!(refusal.code(), "not_a_person", "{name}: {refusal}");
+        }
+        let goto = Command::Goto {
+            step: StepId::parse("specification").unwrap(),
+            reason: reason("again, please"),
+            by: by(name),
+        };
+        assert_eq!(tester.tries(&goto).unwrap_err().code(), "not_a_person");
+    }
+    assert_eq!(passed(&tester), Vec::<String>::new());
+    tester.does(&answer("ada", Answer::Approve));
+    assert_eq!(passed(&tester), ["specification→architecture"]);
 }
 
 fn passed(tester: &Tester) -> Vec<String> {

@@ -5,6 +5,7 @@
 const live = document.getElementById("live");
 const link = document.getElementById("link");
 const said = document.getElementById("said");
+const fault = document.getElementById("fault");
 
 /** What the server sent for each part, so that a part that did not change is left alone. */
 const shown = new Map();
@@ -120,6 +121,30 @@ async function fetchPage() {
   isFetching = false;
 }
 
+// Whether the server records what it is sent: it may answer, and its data be gone.
+
+const READY_EVERY = 5000;
+let isConnected = false;
+
+function showLink() {
+  if (!isConnected) link.textContent = "Connection lost, trying again";
+  else link.textContent = fault.hidden ? "live" : "Nothing is recorded";
+  link.className = isConnected && fault.hidden ? "link live" : "link lost";
+}
+
+async function askIfReady() {
+  if (document.hidden || !isConnected) return;
+  try {
+    const answer = await fetch("/readyz", { cache: "no-store" });
+    const text = answer.ok ? "" : (await answer.text()).trim();
+    if (fault.textContent !== text) fault.textContent = text;
+    fault.hidden = answer.ok;
+    showLink();
+  } catch {
+    // The stream notices too.
+  }
+}
+
 // Listening
 
 const PATIENCE = 3000;
@@ -131,8 +156,8 @@ function listen() {
   if (stream) return;
   stream = new EventSource("/api/events");
   stream.onopen = () => {
-    link.textContent = "live";
-    link.className = "link live";
+    isConnected = true;
+    showLink();
     // Somebody who was cut off may hear nothing new, and still have missed a page.
     want();
   };
@@ -142,8 +167,8 @@ function listen() {
     want();
   };
   stream.onerror = () => {
-    link.textContent = "Connection lost, trying again";
-    link.className = "link lost";
+    isConnected = false;
+    showLink();
     // A refusal ends the stream for good, unlike a line that broke.
     if (stream.readyState === EventSource.CLOSED) {
       hangUp();
@@ -167,4 +192,5 @@ document.addEventListener("visibilitychange", () => {
 
 tellTimes(live);
 setInterval(() => tellTimes(live), 20000);
+setInterval(askIfReady, READY_EVERY);
 listen();

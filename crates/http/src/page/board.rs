@@ -20,7 +20,12 @@ const MOST_FINISHED: usize = 8;
 /// Handoffs of a run on this page; its own has more.
 const MOST_HANDOFFS: u32 = 8;
 
-pub(super) async fn get(State(app): State<Arc<App>>) -> Result<Response, Problem> {
+pub(super) async fn get(State(app): State<Arc<App>>) -> Response {
+    let page = board(&app).await;
+    document::page_or_problem(&app, page).await
+}
+
+async fn board(app: &App) -> Result<Response, Problem> {
     let me = Principal::parse("local")?;
     let (items, next) = app.engine.inbox_after(&me, 0, inbox::MOST + 1).await?;
     let has_more = next.is_some();
@@ -28,7 +33,7 @@ pub(super) async fn get(State(app): State<Arc<App>>) -> Result<Response, Problem
     let open = store.runs_moved_last(MOST_RUNS).await.map_err(EngineError::from)?;
     let n_open = store.count_open_runs().await.map_err(EngineError::from)?;
     let n_left_out = n_open.saturating_sub(open.len() as u64);
-    let finished = finished_runs(&app).await?;
+    let finished = finished_runs(app).await?;
 
     let mut html = Html::default();
     inbox::render(&mut html, &items, has_more);
@@ -43,19 +48,19 @@ pub(super) async fn get(State(app): State<Arc<App>>) -> Result<Response, Problem
         html.raw("<code>baton run start STORY</code> starts the next.</p>");
     }
     for row in &open {
-        card(&mut html, &app, row).await?;
+        card(&mut html, app, row).await?;
     }
     if n_left_out > 0 {
         html.raw("<p data-key=\"more\">And ").number(n_left_out);
         html.raw(" more that moved earlier: <code>baton run list</code> has them all.</p>");
     }
-    ended(&mut html, &app, &finished).await?;
+    ended(&mut html, app, &finished).await?;
     let title = match (items.len(), has_more) {
         (0, _) => "Baton".to_owned(),
         (n, false) => format!("({n}) Baton"),
         (_, true) => format!("({}+) Baton", inbox::MOST),
     };
-    Ok(document::page(&title, html))
+    Ok(document::page(app, &title, html).await)
 }
 
 /// Of the newest runs those that are over, the last to move first.

@@ -2,14 +2,19 @@
 
 use std::sync::LazyLock;
 
+use axum::body::Body;
 use axum::extract::Path;
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
-use axum::http::{StatusCode, Uri};
+use axum::http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE};
+use axum::http::{HeaderValue, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use baton_core::hash::Hash;
 
 use super::html::Html;
+use crate::App;
+use crate::health;
 use crate::problem::Problem;
+
+const HTML: &str = "text/html; charset=utf-8";
 
 struct Asset {
     name: &'static str,
@@ -32,7 +37,31 @@ static VERSION: LazyLock<String> = LazyLock::new(|| {
 });
 
 /// A page whose live part is `main`.
-pub(super) fn page(title: &str, main: Html) -> Response {
+pub(super) async fn page(app: &App, title: &str, main: Html) -> Response {
+    let kind = [(CONTENT_TYPE, HTML)];
+    (StatusCode::OK, kind, around(app, title, main).await).into_response()
+}
+
+/// The page, or another that says why there is none.
+pub(super) async fn page_or_problem(app: &App, page: Result<Response, Problem>) -> Response {
+    let problem = match page {
+        Ok(page) => return page,
+        Err(problem) => problem,
+    };
+    let mut html = Html::default();
+    html.raw("<section class=\"empty\" data-key=\"problem\"><h2>").text(problem.title());
+    html.raw("</h2><p>")
+        .words(problem.detail())
+        .raw("</p><p><a href=\"/\">All runs</a></p></section>");
+    let text = around(app, problem.title(), html).await;
+    // Its status and headers stay.
+    let (mut parts, _) = problem.into_response().into_parts();
+    parts.headers.insert(CONTENT_TYPE, HeaderValue::from_static(HTML));
+    parts.headers.remove(CONTENT_LENGTH);
+    Response::from_parts(parts, Body::from(text))
+}
+
+async fn around(app: &App, title: &str, main: Html) -> String {
     let mut html = Html::default();
     html.raw("<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>").plain(title);
     html.raw("</title><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">");
@@ -43,10 +72,13 @@ pub(super) fn page(title: &str, main: Html) -> Response {
     html.attribute(&VERSION).raw("\"><script defer src=\"/assets/baton.js?v=").attribute(&VERSION);
     html.raw("\"></script></head><body><header class=\"top\"><h1><a href=\"/\">Baton</a></h1>");
     html.raw("<p id=\"said\" role=\"status\"></p><p id=\"link\" class=\"link\" role=\"status\">");
-    html.raw("<noscript>Reload to see what changed</noscript></p></header><main id=\"live\">");
-    html.add(main).raw("</main></body></html>\n");
-    let kind = [(CONTENT_TYPE, "text/html; charset=utf-8")];
-    (StatusCode::OK, kind, html.into_string()).into_response()
+    html.raw("<noscript>Reload to see what changed</noscript></p></header>");
+    match health::not_ready(&app.engine).await {
+        Some(why) => html.raw("<p id=\"fault\" role=\"alert\">").text(&why).raw("</p>"),
+        None => html.raw("<p id=\"fault\" role=\"alert\" hidden></p>"),
+    };
+    html.raw("<main id=\"live\">").add(main).raw("</main></body></html>\n");
+    html.into_string()
 }
 
 /// `/assets/{name}`: for ever under the version that pages ask for, else only this once.

@@ -1,22 +1,29 @@
-//! `/handoffs/{number}`: one handoff, with the whole package.
+//! `/handoffs/{handoff}`: one handoff, with the whole package.
 
 use std::sync::Arc;
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::Response;
-use baton_store::{HandoffRef, RunRef};
+use baton_store::RunRef;
 
 use super::document;
 use super::history::{self, Packages};
 use super::html::Html;
 use crate::App;
+use crate::params::Named;
 use crate::problem::Problem;
 
-pub(super) async fn get(
-    State(app): State<Arc<App>>,
-    Path(number): Path<u64>,
-) -> Result<Response, Problem> {
-    let row = app.engine.handoff(&HandoffRef::Number(number)).await?;
+pub(super) async fn get(State(app): State<Arc<App>>, name: Result<Named, Problem>) -> Response {
+    let page = match name {
+        Ok(Named(name)) => handoff(&app, &name).await,
+        Err(problem) => Err(problem),
+    };
+    document::page_or_problem(&app, page).await
+}
+
+async fn handoff(app: &App, name: &str) -> Result<Response, Problem> {
+    let which = app.engine.handoff_named(name, None).await?;
+    let row = app.engine.handoff(&which).await?;
     let run = app.engine.run(&RunRef::Id(row.run)).await?;
     let texts = app.engine.texts_of(std::slice::from_ref(&row)).await?;
     let asked = app.engine.exchanges(&row).await?;
@@ -36,5 +43,5 @@ pub(super) async fn get(
         history::render(&mut html, &rows, &texts, agents);
         html.raw("</section>");
     }
-    Ok(document::page(&title, html))
+    Ok(document::page(app, &title, html).await)
 }

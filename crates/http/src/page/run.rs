@@ -1,32 +1,38 @@
-//! `/runs/{number}`: one run, with all that was handed over in it.
+//! `/runs/{run}`: one run, with all that was handed over in it.
 
 use std::sync::Arc;
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::Response;
 use baton_core::names::Principal;
 use baton_core::story::Story;
 use baton_engine::EngineError;
-use baton_store::{RunRef, StoryRow};
+use baton_store::StoryRow;
 
 use super::html::Html;
 use super::{document, history, inbox, pipeline, who};
 use crate::App;
+use crate::params::Named;
 use crate::problem::Problem;
 
 /// Handoffs on one page; a run with more has lost its way.
 const MOST_HANDOFFS: u32 = 200;
 
-pub(super) async fn get(
-    State(app): State<Arc<App>>,
-    Path(number): Path<u64>,
-) -> Result<Response, Problem> {
-    let row = app.engine.run(&RunRef::Number(number)).await?;
+pub(super) async fn get(State(app): State<Arc<App>>, name: Result<Named, Problem>) -> Response {
+    let page = match name {
+        Ok(Named(name)) => run(&app, &name).await,
+        Err(problem) => Err(problem),
+    };
+    document::page_or_problem(&app, page).await
+}
+
+async fn run(app: &App, name: &str) -> Result<Response, Problem> {
+    let row = app.engine.run_named(name).await?;
     let run = &row.run;
     let agents = app.engine.catalog().agents();
     let workflow = app.engine.workflow_of(&row).await?;
     let story = app.engine.store().story(&run.story).await.map_err(EngineError::from)?;
-    let rows = history::newest(&app, &row, MOST_HANDOFFS).await?;
+    let rows = history::newest(app, &row, MOST_HANDOFFS).await?;
     let texts = app.engine.texts_of(&rows).await?;
     let title = story.as_ref().map_or(run.story.as_str(), |it| &it.story.title);
 
@@ -63,5 +69,5 @@ pub(super) async fn get(
         html.raw("; <code>baton run show</code> has them all.</p>");
     }
     html.raw("</section>");
-    Ok(document::page(title, html))
+    Ok(document::page(app, title, html).await)
 }

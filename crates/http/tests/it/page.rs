@@ -222,8 +222,33 @@ async fn a_page_is_let_in_by_a_link_and_nothing_else_is() {
         assert!(answer.headers.contains("cache-control: no-store"), "{}", answer.headers);
     }
     assert_eq!(site.ask("GET", "/api/handoffs?storyId=s-1", &visit, "").await.status, 403);
-    for (path, status) in [("/runs/99", 404), ("/handoffs/99", 404), ("/runs/x", 400)] {
-        assert_eq!(site.get(path).await.status, status, "{path}");
+}
+
+#[tokio::test]
+async fn an_address_names_what_the_command_line_names_and_every_answer_is_a_page() {
+    let site = Site::open().await;
+    site.start("g1").await;
+    site.start("owner/repo#2").await;
+    for path in ["/runs/1", "/runs/run:1", "/runs/g1", "/runs/story:g1"] {
+        assert!(page(&site, path).await.contains("<h2><bdi>g1</bdi></h2>"), "{path}");
+    }
+    assert!(page(&site, "/runs/owner%2Frepo%232").await.contains("owner/repo#2</bdi></h2>"));
+    for path in ["/handoffs/1", "/handoffs/handoff:1", "/handoffs/run:1%2FHO-001"] {
+        assert!(page(&site, path).await.contains("HO-001 of g1"), "{path}");
+    }
+    for (path, status, words) in [
+        ("/runs/99", 404, "there is no run `99`"),
+        ("/runs/run:99", 404, "there is no run `run:99`"),
+        ("/runs/%3Cb%3E", 404, "there is no run `&lt;b&gt;`"),
+        ("/runs/%FF", 400, "the path is not UTF-8 once decoded"),
+        ("/handoffs/999", 404, "there is no handoff `999`"),
+        ("/handoffs/x", 404, "there is no handoff `x`"),
+        ("/handoffs/HO-001", 400, "HO-001"),
+    ] {
+        let answer = site.get(path).await;
+        assert_eq!(answer.status, status, "{path}: {}", answer.body);
+        assert!(answer.headers.contains("content-type: text/html; charset=utf-8"), "{path}");
+        assert!(answer.body.contains(words), "{path}: {}", answer.body);
     }
 }
 
