@@ -64,6 +64,7 @@ pub use crate::commands::{At, In, StartRun};
 pub use crate::error::{EngineError, ErrorClass};
 pub use crate::feed::Feed;
 pub use crate::health::{CheckProgress, DataCheck, DataChecker};
+pub use crate::history::named::NamedAs;
 pub use crate::inbox::{Asked, Choice, InboxItem, Then, Waits};
 use crate::leases::Leases;
 pub use crate::look_alikes::LookAlikes;

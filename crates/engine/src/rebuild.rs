@@ -9,6 +9,7 @@ use baton_store::{HandoffChange, HandoffRow, RunRow, TimerRow, Version};
 use jiff::Timestamp;
 
 use crate::append::is_for_the_world;
+use crate::history::named::{NamedAs, named};
 use crate::timers::timer;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,7 +72,7 @@ pub fn is_promised(event: &Event) -> bool {
     is_for_the_world(event)
 }
 
-/// The texts that an event names.
-pub fn texts_named_by(event: &Event) -> Vec<ContentId> {
-    crate::history::named::named(event).into_iter().map(|(id, _)| id).collect()
+/// The texts that an event names, and what it takes each for.
+pub fn texts_named_by(event: &Event) -> Vec<(ContentId, NamedAs)> {
+    named(event)
 }

@@ -182,9 +182,7 @@ fn row(line: &str, session: &ArchivedHead) -> Option<SalvagedRow> {
                 hash,
             },
         },
-        RunLogLine::Text(text) => {
-            SalvagedRow::Content { run_number, content: text.into_content()? }
-        }
+        RunLogLine::Text(text) => SalvagedRow::Content(text.into_content()?.into()),
     })
 }
 

@@ -2,13 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use baton_core::content::{Content, ContentId, ContentKind};
+use baton_core::content::{Content, ContentId};
 use baton_core::event::Event;
-use baton_core::package::Package;
 use baton_engine::{is_promised, rebuild_run, texts_named_by};
 use baton_store::{Position, StoreError, StoredEvent};
 use baton_store_sqlite::{RecoveredRun, SalvageDatabase};
-use baton_wire::formats;
 use jiff::Timestamp;
 
 use crate::RecoverError;
@@ -16,6 +14,7 @@ use crate::numbers::GivenNumbers;
 use crate::prove::{ProvenEvent, ProvenRun};
 use crate::report::{LostText, RecoveryReport};
 use crate::survey::Positions;
+use crate::texts::proven_text;
 
 /// Puts the parts of a run together.
 pub(crate) struct RunAssembler {
@@ -106,12 +105,12 @@ fn texts(
     let mut seen = BTreeSet::new();
     let (mut contents, mut lost) = (Vec::new(), Vec::new());
     for ProvenEvent { event, .. } in &run.events {
-        for id in texts_named_by(event) {
+        for (id, named_as) in texts_named_by(event) {
             if !seen.insert(id) {
                 continue;
             }
-            match salvaged.content(id)? {
-                Some(content) => contents.push(with_own_hash(content)),
+            match proven_text(salvaged, id, named_as)? {
+                Some(content) => contents.push(content),
                 None => {
                     lost.push(id);
                     let (handoff, event) = (event.handoff(), event.name());
@@ -121,13 +120,4 @@ fn texts(
         }
     }
     Ok((contents, lost))
-}
-
-/// A text is proven by its name, and the hash of a package follows from its text: what stood in the
-/// column beside it is not needed.
-fn with_own_hash(content: Content) -> Content {
-    let ContentKind::Package { format, .. } = content.kind else { return content };
-    let Ok(document) = formats::decode(format, &content.text) else { return content };
-    let hash = Package::new(format, content.text.clone(), document).hash();
-    Content { kind: ContentKind::Package { format, hash }, ..content }
 }

@@ -18,6 +18,7 @@ use uuid::Uuid;
 use crate::assemble::{RunAssembler, rebuilt};
 use crate::leftovers::Leftovers;
 use crate::numbers::HandoffNumbers;
+use crate::place::place_rows;
 use crate::prove::{FoundRuns, ProvenEvent, ProvenRun, prove};
 use crate::report::{MissingPart, MissingReason, RecoveryMethod, RecoveryReport, SavedCounts};
 use crate::survey::Positions;
@@ -43,6 +44,7 @@ pub(crate) fn gather(
         }
     }
     salvaged.drop_implausible_numbers(mark.map(|it| it.position))?;
+    place_rows(&salvaged)?;
     Ok(salvaged)
 }
 

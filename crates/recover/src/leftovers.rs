@@ -3,11 +3,10 @@
 
 use std::io::{BufWriter, Write as _};
 
-use baton_core::content::Content;
 use baton_core::document::Node;
 use baton_engine::texts_named_by;
 use baton_files::{Dir, FileError, FileHandle, Mode};
-use baton_store_sqlite::{SalvageDatabase, SalvagedEvent};
+use baton_store_sqlite::{SalvageDatabase, SalvagedEvent, SalvagedText};
 use baton_wire::{event, json};
 
 use crate::{LEFTOVERS, RecoverError};
@@ -34,9 +33,9 @@ impl Leftovers {
         for it in events {
             self.line(&event_line(run_number, it))?;
             let Ok(event) = event::decode(&it.body) else { continue };
-            for id in texts_named_by(&event) {
-                if let Some(content) = salvaged.content(id)? {
-                    self.line(&text_line(run_number, &content))?;
+            for (id, _) in texts_named_by(&event) {
+                if let Some(text) = salvaged.text(id)? {
+                    self.line(&text_line(run_number, &text))?;
                 }
             }
         }
@@ -79,10 +78,10 @@ fn event_line(run_number: u64, it: &SalvagedEvent) -> Node {
     ])
 }
 
-fn text_line(run_number: u64, content: &Content) -> Node {
+fn text_line(run_number: u64, it: &SalvagedText) -> Node {
     Node::map([
         ("run", Node::count(run_number)),
-        ("text", Node::text(content.id.0.to_string())),
-        ("words", Node::text(content.text.to_string())),
+        ("text", Node::text(it.id.0.to_string())),
+        ("words", Node::text(it.text.to_string())),
     ])
 }

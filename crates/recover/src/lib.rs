@@ -12,10 +12,12 @@ mod error;
 mod images;
 mod leftovers;
 mod numbers;
+mod place;
 mod prove;
 mod report;
 mod soundness;
 mod survey;
+mod texts;
 
 use std::collections::BTreeSet;
 

@@ -26,15 +26,6 @@ pub(crate) fn add(
     Ok(())
 }
 
-/// Adds a text to a table of texts without runs.
-pub(crate) fn hold(connection: &Connection, content: &Content) -> rusqlite::Result<()> {
-    let sql = "insert or ignore into contents values (?1, ?2, ?3, ?4, ?5, ?6)";
-    let (kind, format, hash) = columns_of(content.kind);
-    let params = params![content.id.0.0, content.nonce, kind, format, hash, content.text];
-    connection.prepare_cached(sql)?.execute(params)?;
-    Ok(())
-}
-
 fn columns_of(kind: ContentKind) -> (&'static str, Option<&'static str>, Option<[u8; 32]>) {
     match kind {
         ContentKind::Package { format, hash } => ("package", Some(format.name()), Some(hash.0)),

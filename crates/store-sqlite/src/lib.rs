@@ -45,6 +45,7 @@ mod run_lists;
 mod runs;
 mod salvage;
 mod salvage_database;
+mod salvage_strays;
 mod statistics;
 mod stories;
 mod story_log;
@@ -95,8 +96,8 @@ pub use lock::{DataLock, LockError, read_note};
 pub use mark::MarkState;
 pub use rescue::{RESCUED_PREFIX, rescued_beside};
 pub use salvage::{
-    DamagedFiles, ImageKind, LastMark, SalvagedEvent, SalvagedRow, SuspectPages, Trust,
-    UnprovenTable, is_as_new_as, is_readable, whole_tables,
+    DamagedFiles, ImageKind, LastMark, PackageClaim, SalvagedEvent, SalvagedRow, SalvagedText,
+    SuspectPages, Trust, UnprovenTable, is_as_new_as, is_readable, whole_tables,
 };
 pub use salvage_database::{HeldEvent, RunClue, SalvageDatabase};
 

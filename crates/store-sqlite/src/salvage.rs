@@ -25,7 +25,7 @@ use self::pages::{Origin, Pages};
 use crate::mark::StoredMark;
 
 pub use self::pages::ImageKind;
-pub use self::rows::{SalvagedEvent, SalvagedRow};
+pub use self::rows::{PackageClaim, SalvagedEvent, SalvagedRow, SalvagedText};
 pub use self::suspect::SuspectPages;
 pub use self::unproven::{UnprovenTable, is_as_new_as, is_readable, whole_tables};
 

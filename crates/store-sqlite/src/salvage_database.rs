@@ -1,7 +1,7 @@
 //! Where salvaged rows are kept until they are proven: in a database of its own, because there may
 //! be more of them than fits in memory, and most come many times.
 
-use baton_core::content::{Content, ContentId};
+use baton_core::content::ContentId;
 use baton_core::hash::Hash;
 use baton_core::names::{Principal, StoryKey, WorkflowName};
 use baton_core::run::{HandoffId, HandoffNo, RunId};
@@ -15,9 +15,8 @@ use uuid::Uuid;
 
 use crate::columns::{hash, integer, list, list_text, nearest_nanoseconds, number, parsed, time};
 use crate::connect;
-use crate::contents;
 use crate::error::{OpenError, to_open, to_store};
-use crate::salvage::{SalvagedEvent, SalvagedRow, Trust};
+use crate::salvage::{PackageClaim, SalvagedEvent, SalvagedRow, SalvagedText, Trust};
 
 /// Of numbers that are counted without a gap, so many times more than were found may be lost.
 const MOST_LOST: u64 = 16;
@@ -38,13 +37,19 @@ create table events (
 );
 create index events_by_position on events (position);
 create table run_numbers (run_number integer primary key);
-create table contents (
-    id blob primary key, nonce blob, kind text, format text, hash blob, text text
+create table contents (id blob primary key, nonce blob not null, text text not null);
+create table package_claims (
+    id blob not null, format blob not null, hash blob not null, primary key (id, format, hash)
 );
 create table runs (
     number integer not null, id blob not null, version integer not null, head blob not null,
     is_committed integer not null, primary key (number, id, version)
 );
+create index runs_by_id on runs (id);
+create table strays (event integer primary key, run_number integer not null, version integer not null,
+    position integer not null);
+create index strays_by_run on strays (run_number, position);
+create index strays_by_version on strays (version, position);
 create table numbered (id blob not null, number integer not null, primary key (id, number));
 create index numbered_by_number on numbered (number);
 create table handoffs (
@@ -84,6 +89,8 @@ pub struct RunClue {
 /// An event as it was found, and whether it stood where something committed stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeldEvent {
+    /// The row that it is held in.
+    pub row: u64,
     pub event: SalvagedEvent,
     pub is_committed: bool,
 }
@@ -105,7 +112,7 @@ impl SalvageDatabase {
     fn try_put(&self, row: &SalvagedRow, trust: Trust) -> rusqlite::Result<()> {
         match row {
             SalvagedRow::Event { run_number, event } => self.put_event(*run_number, event, trust),
-            SalvagedRow::Content { content, .. } => contents::hold(&self.connection, content),
+            SalvagedRow::Content(text) => self.put_text(text),
             SalvagedRow::Run { number, id, version, head } => self.execute(
                 "insert into runs values (?1, ?2, ?3, ?4, ?5) on conflict (number, id, version)
                  do update set is_committed = max(is_committed, excluded.is_committed)",
@@ -158,6 +165,15 @@ impl SalvageDatabase {
                 params![project.as_bytes(), mark],
             ),
         }
+    }
+
+    fn put_text(&self, it: &SalvagedText) -> rusqlite::Result<()> {
+        let sql = "insert or ignore into contents values (?1, ?2, ?3)";
+        self.execute(sql, params![it.id.0.0, it.nonce, it.text])?;
+        let Some(PackageClaim { format, hash }) = &it.claim else { return Ok(()) };
+        let hash = hash.as_ref().map_or(&[][..], |it| &it.0);
+        let sql = "insert or ignore into package_claims values (?1, ?2, ?3)";
+        self.execute(sql, params![it.id.0.0, format, hash])
     }
 
     fn put_event(&self, run_number: u64, it: &SalvagedEvent, trust: Trust) -> rusqlite::Result<()> {
@@ -274,19 +290,9 @@ impl SalvageDatabase {
 
     /// Everything that was found as an event of the run with this number, by version.
     pub fn events(&self, run_number: u64) -> Result<Vec<HeldEvent>, StoreError> {
-        let sql = "select position, version, happened_at, done_by, hash, body, is_committed
-                   from events where run_number = ?1 order by version, rank";
-        self.rows(sql, [integer(run_number)], |row| {
-            let event = SalvagedEvent {
-                position: Position(number(row, "position")?),
-                version: Version(number(row, "version")?),
-                at: time(row, "happened_at")?,
-                by: parsed(row, "done_by", |it| Principal::parse(it).ok())?,
-                body: row.get("body")?,
-                hash: hash(row, "hash")?,
-            };
-            Ok(HeldEvent { event, is_committed: row.get("is_committed")? })
-        })
+        let sql = "select rowid as row_number, * from events where run_number = ?1
+                   order by version, rank";
+        self.rows(sql, [integer(run_number)], held_event)
     }
 
     /// The runs that have an event at this position.
@@ -314,10 +320,23 @@ impl SalvageDatabase {
         Ok(None)
     }
 
-    pub fn content(&self, id: ContentId) -> Result<Option<Content>, StoreError> {
-        let sql = "select id, nonce, kind, format, hash, text from contents where id = ?1";
-        let rows = self.rows(sql, [id.0.0], contents::read)?;
+    /// The text with this name, without what rows say of it.
+    pub fn text(&self, id: ContentId) -> Result<Option<SalvagedText>, StoreError> {
+        let sql = "select nonce, text from contents where id = ?1";
+        let rows = self.rows(sql, [id.0.0], |row| {
+            Ok(SalvagedText { id, nonce: row.get("nonce")?, text: row.get("text")?, claim: None })
+        })?;
         Ok(rows.into_iter().next())
+    }
+
+    /// What rows with this text say of it as a package.
+    pub fn package_claims(&self, id: ContentId) -> Result<Vec<PackageClaim>, StoreError> {
+        let sql = "select format, hash from package_claims where id = ?1";
+        self.rows(sql, [id.0.0], |row| {
+            let hash: Vec<u8> = row.get("hash")?;
+            let hash = hash.as_slice().try_into().ok().map(Hash);
+            Ok(PackageClaim { format: row.get("format")?, hash })
+        })
     }
 
     /// Texts that were found under this hash. Which of them has it, is to be proven.
@@ -394,11 +413,11 @@ impl SalvageDatabase {
         Ok(if let [identity] = found.as_slice() { Some(*identity) } else { None })
     }
 
-    fn execute(&self, sql: &str, params: impl rusqlite::Params) -> rusqlite::Result<()> {
+    pub(crate) fn execute(&self, sql: &str, params: impl rusqlite::Params) -> rusqlite::Result<()> {
         self.connection.prepare_cached(sql)?.execute(params).map(|_| ())
     }
 
-    fn rows<T>(
+    pub(crate) fn rows<T>(
         &self,
         sql: &str,
         params: impl rusqlite::Params,
@@ -409,4 +428,17 @@ impl SalvageDatabase {
         };
         rows().map_err(to_store)
     }
+}
+
+pub(crate) fn held_event(row: &Row<'_>) -> rusqlite::Result<HeldEvent> {
+    let event = SalvagedEvent {
+        position: Position(number(row, "position")?),
+        version: Version(number(row, "version")?),
+        at: time(row, "happened_at")?,
+        by: parsed(row, "done_by", |it| Principal::parse(it).ok())?,
+        body: row.get("body")?,
+        hash: hash(row, "hash")?,
+    };
+    let row_number = number(row, "row_number")?;
+    Ok(HeldEvent { row: row_number, event, is_committed: row.get("is_committed")? })
 }

@@ -5,7 +5,7 @@ use baton_core::event::Event;
 
 /// What an event takes a text for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum NamedAs {
+pub enum NamedAs {
     Package,
     Words,
 }

@@ -12,6 +12,8 @@ pub(crate) enum Field {
     Integer(i64),
     Real(f64),
     Text(String),
+    /// A text that is none any more.
+    BrokenText(Vec<u8>),
     Blob(Vec<u8>),
 }
 
@@ -94,7 +96,9 @@ fn field(serial: u64, bytes: &[u8]) -> Option<(Field, usize)> {
             if serial.is_multiple_of(2) {
                 return Some((Field::Blob(bytes), length));
             }
-            Some((Field::Text(String::from_utf8(bytes).ok()?), length))
+            let text = String::from_utf8(bytes);
+            let text = text.map_or_else(|it| Field::BrokenText(it.into_bytes()), Field::Text);
+            Some((text, length))
         }
     }
 }
@@ -103,13 +107,30 @@ impl Field {
     pub(crate) fn integer(&self) -> Option<i64> {
         match self {
             Field::Integer(value) => Some(*value),
-            Field::Null | Field::Real(_) | Field::Text(_) | Field::Blob(_) => None,
+            Field::Null
+            | Field::Real(_)
+            | Field::Text(_)
+            | Field::BrokenText(_)
+            | Field::Blob(_) => None,
         }
     }
 
     pub(crate) fn text(&self) -> Option<&str> {
         match self {
             Field::Text(text) => Some(text),
+            Field::Null
+            | Field::Integer(_)
+            | Field::Real(_)
+            | Field::BrokenText(_)
+            | Field::Blob(_) => None,
+        }
+    }
+
+    /// A text, whatever became of it.
+    pub(crate) fn text_bytes(&self) -> Option<&[u8]> {
+        match self {
+            Field::Text(text) => Some(text.as_bytes()),
+            Field::BrokenText(bytes) => Some(bytes),
             Field::Null | Field::Integer(_) | Field::Real(_) | Field::Blob(_) => None,
         }
     }
@@ -118,7 +139,11 @@ impl Field {
     pub(crate) fn bytes<const N: usize>(&self) -> Option<[u8; N]> {
         match self {
             Field::Blob(bytes) => bytes.as_slice().try_into().ok(),
-            Field::Null | Field::Integer(_) | Field::Real(_) | Field::Text(_) => None,
+            Field::Null
+            | Field::Integer(_)
+            | Field::Real(_)
+            | Field::Text(_)
+            | Field::BrokenText(_) => None,
         }
     }
 

@@ -2,10 +2,11 @@
 //!
 //! A row may have more columns than are read here: later migrations add some at the end.
 
+use std::sync::Arc;
+
 use baton_core::content::{Content, ContentId, ContentKind};
 use baton_core::hash::Hash;
 use baton_core::names::{Principal, StoryKey, WorkflowName};
-use baton_core::package::Format;
 use baton_core::run::{HandoffId, HandoffNo, RunId};
 use baton_core::story::Story;
 use baton_store::{Answered, Definition, Position, Version};
@@ -24,11 +25,7 @@ pub enum SalvagedRow {
         run_number: u64,
         event: SalvagedEvent,
     },
-    /// Proven by its own name.
-    Content {
-        run_number: u64,
-        content: Content,
-    },
+    Content(SalvagedText),
     /// How far a run had come when this row was written.
     Run {
         number: u64,
@@ -72,6 +69,43 @@ pub struct SalvagedEvent {
     pub hash: Hash,
 }
 
+/// A text under the name that it really has. What it is a text of is told by the event that names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SalvagedText {
+    pub id: ContentId,
+    pub nonce: [u8; 16],
+    pub text: Arc<str>,
+    /// What stood beside it, which its name does not prove.
+    pub claim: Option<PackageClaim>,
+}
+
+/// What a row says of a package.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PackageClaim {
+    /// The name of its format, with whatever became of it.
+    pub format: Vec<u8>,
+    pub hash: Option<Hash>,
+}
+
+impl SalvagedText {
+    fn new(nonce: [u8; 16], text: &str, claim: Option<PackageClaim>) -> Self {
+        let Content { id, text, .. } = Content::new(nonce, ContentKind::Words, text);
+        Self { id, nonce, text, claim }
+    }
+}
+
+impl From<Content> for SalvagedText {
+    fn from(content: Content) -> Self {
+        let claim = match content.kind {
+            ContentKind::Package { format, hash } => {
+                Some(PackageClaim { format: format.name().into(), hash: Some(hash) })
+            }
+            ContentKind::Words => None,
+        };
+        Self::new(content.nonce, &content.text, claim)
+    }
+}
+
 /// What a cell of a table says, once it is whole.
 pub(super) fn in_table(rowid: i64, payload: &[u8]) -> Option<SalvagedRow> {
     let fields = record(payload)?;
@@ -88,7 +122,8 @@ pub(super) fn in_table(rowid: i64, payload: &[u8]) -> Option<SalvagedRow> {
 pub(super) fn run(rowid: i64, cell: &Cell<'_>) -> Option<SalvagedRow> {
     let fields = first_fields(cell.local, 6)?;
     let [alias, id, version, head, story, workflow, ..] = fields.as_slice() else { return None };
-    (alias.is_null() && story.text().is_some() && workflow.text().is_some()).then_some(())?;
+    (alias.is_null() && story.text_bytes().is_some() && workflow.text_bytes().is_some())
+        .then_some(())?;
     Some(SalvagedRow::Run {
         number: positive(rowid)?,
         id: RunId(Uuid::from_bytes(id.bytes()?)),
@@ -107,12 +142,13 @@ pub(super) fn in_index(cell: &Cell<'_>) -> Option<SalvagedRow> {
 
 fn event(rowid: i64, fields: &[Field]) -> Option<SalvagedRow> {
     let [alias, run_number, version, at, name, by, hash, body, ..] = fields else { return None };
-    (alias.is_null() && name.text().is_some()).then_some(())?;
+    (alias.is_null() && name.text_bytes().is_some()).then_some(())?;
+    // Which event of which run it is, is proven by its chain: any number will do until then.
     Some(SalvagedRow::Event {
-        run_number: positive(run_number.integer()?)?,
+        run_number: run_number.integer()?.unsigned_abs(),
         event: SalvagedEvent {
             position: Position(positive(rowid)?),
-            version: Version(positive(version.integer()?)?),
+            version: Version(version.integer()?.unsigned_abs()),
             at: time(at)?,
             by: Principal::parse(by.text()?).ok()?,
             body: body.text()?.to_owned(),
@@ -122,23 +158,12 @@ fn event(rowid: i64, fields: &[Field]) -> Option<SalvagedRow> {
 }
 
 fn content(fields: &[Field]) -> Option<SalvagedRow> {
-    let [run_number, id, nonce, kind, format, hash, text, ..] = fields else { return None };
-    let kind = match kind.text()? {
-        "package" => ContentKind::Package {
-            format: Format::parse(format.text()?)?,
-            hash: Hash(hash.bytes()?),
-        },
-        "words" => ContentKind::Words,
-        _ => return None,
-    };
-    let content = Content {
-        id: ContentId(Hash(id.bytes()?)),
-        nonce: nonce.bytes()?,
-        kind,
-        text: text.text()?.into(),
-    };
-    let run_number = positive(run_number.integer()?)?;
-    content.is_intact().then_some(SalvagedRow::Content { run_number, content })
+    let [run_number, _id, nonce, _kind, format, hash, text, ..] = fields else { return None };
+    run_number.integer()?;
+    let claim = format
+        .text_bytes()
+        .map(|format| PackageClaim { format: format.to_vec(), hash: hash.bytes().map(Hash) });
+    Some(SalvagedRow::Content(SalvagedText::new(nonce.bytes()?, text.text()?, claim)))
 }
 
 fn definition(fields: &[Field]) -> Option<SalvagedRow> {
@@ -152,7 +177,7 @@ fn definition(fields: &[Field]) -> Option<SalvagedRow> {
 
 fn handoff(rowid: i64, fields: &[Field]) -> Option<SalvagedRow> {
     let [alias, id, run_number, no, kind, ..] = fields else { return None };
-    (alias.is_null() && kind.text().is_some()).then_some(())?;
+    (alias.is_null() && kind.text_bytes().is_some()).then_some(())?;
     Some(SalvagedRow::Handoff {
         number: positive(rowid)?,
         id: HandoffId(Uuid::from_bytes(id.bytes()?)),
@@ -170,7 +195,7 @@ fn story(rowid: i64, fields: &[Field]) -> Option<SalvagedRow> {
     let maybe_text = |field: &Field| match field {
         Field::Null => Some(None),
         Field::Text(text) => Some(Some(text.clone())),
-        Field::Integer(_) | Field::Real(_) | Field::Blob(_) => None,
+        Field::Integer(_) | Field::Real(_) | Field::BrokenText(_) | Field::Blob(_) => None,
     };
     let depends_on = list(depends_on.text()?)?;
     let story = Story {

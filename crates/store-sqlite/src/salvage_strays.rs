@@ -1,0 +1,125 @@
+//! Salvaged rows that do not stand where they say, until it is proven where they belong.
+
+use baton_core::hash::Hash;
+use baton_core::run::{HandoffId, HandoffNo, RunId};
+use baton_store::{Position, StoreError};
+use rusqlite::params;
+
+use crate::columns::{integer, number};
+use crate::error::to_store;
+use crate::salvage_database::{HeldEvent, SalvageDatabase, held_event};
+
+impl SalvageDatabase {
+    /// Notes that an event does not go on from the one before it, where it was found.
+    pub fn note_stray(&self, run_number: u64, held: &HeldEvent) -> Result<(), StoreError> {
+        let (row, it) = (integer(held.row), &held.event);
+        let version = integer(it.version.0);
+        let sql = "insert or ignore into strays values (?1, ?2, ?3, ?4)";
+        let params = params![row, integer(run_number), version, integer(it.position.0)];
+        self.execute(sql, params).map_err(to_store)
+    }
+
+    /// Strays that say that they are of this run, whichever event of it.
+    pub fn strays_of_run(&self, run_number: u64, most: u32) -> Result<Vec<HeldEvent>, StoreError> {
+        let sql = "select events.rowid as row_number, events.* from strays
+                   join events on events.rowid = strays.event
+                   where strays.run_number = ?1 order by strays.position limit ?2";
+        self.rows(sql, params![integer(run_number), most], held_event)
+    }
+
+    /// Strays that say that they are this event of a run, whichever it is, from a position on.
+    pub fn strays_with_version(
+        &self,
+        version: u64,
+        after: Position,
+        most: u32,
+    ) -> Result<Vec<HeldEvent>, StoreError> {
+        let sql = "select events.rowid as row_number, events.* from strays
+                   join events on events.rowid = strays.event
+                   where strays.version = ?1 and strays.position > ?2
+                   order by strays.position limit ?3";
+        self.rows(sql, params![integer(version), integer(after.0), most], held_event)
+    }
+
+    /// Puts an event where it is proven to belong, with the hash that it is proven to have.
+    pub fn place_event(
+        &self,
+        row: u64,
+        run_number: u64,
+        version: u64,
+        hash: Hash,
+    ) -> Result<(), StoreError> {
+        let place = || {
+            self.execute(
+                "update or replace events set run_number = ?2, version = ?3, hash = ?4
+                 where rowid = ?1",
+                params![integer(row), integer(run_number), integer(version), hash.0],
+            )?;
+            self.execute("insert or ignore into run_numbers values (?1)", [integer(run_number)])?;
+            self.execute("delete from strays where event = ?1", [integer(row)])
+        };
+        place().map_err(to_store)
+    }
+
+    /// Drops strays that are a proven event once more, with something wrong beside it.
+    pub fn drop_doubled_strays(&self) -> Result<(), StoreError> {
+        let n_strays = self.rows("select count(*) as n from strays", [], |row| number(row, "n"))?;
+        if n_strays == [0] {
+            return Ok(());
+        }
+        let drop_them = || {
+            self.execute("create index if not exists events_by_hash on events (hash)", [])?;
+            self.execute(
+                "delete from events where rowid in (
+                     select stray.rowid from strays join events as stray
+                         on stray.rowid = strays.event
+                     where exists (
+                         select 1 from events as it
+                         where it.hash = stray.hash and it.body = stray.body
+                             and it.happened_at = stray.happened_at and it.done_by = stray.done_by
+                             and it.rowid not in (select event from strays)
+                     ) or exists (
+                         select 1 from events as it
+                         where it.run_number = stray.run_number and it.version = stray.version
+                             and it.body = stray.body and it.happened_at = stray.happened_at
+                             and it.done_by = stray.done_by
+                             and it.rowid not in (select event from strays)
+                     )
+                 )",
+                [],
+            )?;
+            // A number under which nothing is left was never one.
+            self.execute(
+                "delete from run_numbers where not exists (
+                     select 1 from events where events.run_number = run_numbers.run_number
+                 )",
+                [],
+            )
+        };
+        drop_them().map_err(to_store)
+    }
+
+    /// The numbers that rows of the run with this id have.
+    pub fn numbers_of_run(&self, id: RunId) -> Result<Vec<u64>, StoreError> {
+        let sql = "select distinct number as n from runs where id = ?1";
+        self.rows(sql, [id.0.as_bytes()], |row| number(row, "n"))
+    }
+
+    /// Puts the rows of a run under the number that its events have.
+    pub fn renumber_run(&self, id: RunId, from: u64, to: u64) -> Result<(), StoreError> {
+        let sql = "update or replace runs set number = ?3 where id = ?1 and number = ?2";
+        self.execute(sql, params![id.0.as_bytes(), integer(from), integer(to)]).map_err(to_store)
+    }
+
+    /// Puts the rows of a handoff under the run and the number in it that an event proves.
+    pub fn place_handoff(
+        &self,
+        id: HandoffId,
+        run_number: u64,
+        no: HandoffNo,
+    ) -> Result<(), StoreError> {
+        let sql = "update or replace handoffs set run_number = ?2, no = ?3
+                   where id = ?1 and (run_number <> ?2 or no <> ?3)";
+        self.execute(sql, params![id.0.as_bytes(), integer(run_number), no.0]).map_err(to_store)
+    }
+}
