@@ -115,6 +115,14 @@ impl Api {
         }
     }
 
+    /// What is asked where no server is.
+    pub(crate) fn session(&self) -> Option<&Session> {
+        match &self.way {
+            Way::Alone { session, .. } => Some(session),
+            Way::Served { .. } => None,
+        }
+    }
+
     pub(crate) fn project(&self) -> Option<&Project> {
         match &self.way {
             Way::Alone { session, .. } => Some(&session.project),

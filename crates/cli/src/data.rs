@@ -11,8 +11,12 @@ use crate::archive;
 use crate::failure::Failure;
 use crate::lost_data;
 use crate::project::Project;
-use crate::session::{Purpose, Session};
+use crate::session::{Purpose, Session, cannot_tell, inspect};
 use crate::show;
+
+/// What to do about a mark that is lost.
+pub(crate) const SETTLE_MARK: &str = "`baton recover` looks for more; to go on with what is there, type \
+     `baton backup FILE` and `baton restore --replace FILE`";
 
 pub(crate) enum Data {
     Ours(Box<Session>),
@@ -59,8 +63,8 @@ impl Data {
     }
 }
 
-/// Walks every chain of a project. No run is swept and no workflow file is read; only an older schema
-/// is migrated, and a restore that was interrupted is finished.
+/// Walks every chain of a project. No run is swept and no workflow file is read; only a restore that
+/// was interrupted is finished.
 pub(crate) async fn verify_project(project: &Project) -> Result<Verified, Failure> {
     let data = project.data_dir()?;
     match holder(&data).await? {
@@ -83,18 +87,27 @@ pub(crate) async fn verify_project(project: &Project) -> Result<Verified, Failur
 /// lost, what the archive knows of and the database does not is a problem; else the data may be
 /// that of a backup which was restored, and it is only told.
 async fn verify_unserved(project: &Project, data: &Dir) -> Result<Verified, Failure> {
-    let store = match SqliteStore::open_to_read(data) {
-        Ok(store) => store,
+    // Beside the store lies the copy that it may be open on.
+    let opened = match inspect(data) {
+        Ok(opened) => opened,
         // Damage is what is looked for: it is named, and no reason to look no further.
-        Err(damage @ OpenError::Damaged { .. }) => return Ok(verify_damaged(data, &damage).await),
-        // It is new, or has an older schema, or is refused with a reason.
-        Err(_) => SqliteStore::open_in(data).map_err(Failure::Open)?,
+        Err(Failure::Open(damage @ OpenError::Damaged { .. })) => {
+            return Ok(verify_damaged(data, &damage).await);
+        }
+        Err(other) => return Err(other),
     };
+    let store = &opened.store;
     let verified = async {
-        let mut verified = verify_all(&store).await?;
-        let ahead = archive::ahead_of(project, &store).await?;
+        let mut verified = verify_all(store).await?;
+        let ahead = archive::ahead_of(project, store).await?;
+        if let Some(what) = store.mark_state().loss() {
+            show::note(&format!("{} {}", show::warn("careful:"), cannot_tell(what)));
+            show::note(SETTLE_MARK);
+        }
         match store.mark_state() {
-            MarkState::Unreadable | MarkState::Missing => verified.extend(ahead),
+            MarkState::Unreadable | MarkState::Missing | MarkState::Renewed => {
+                verified.extend(ahead);
+            }
             MarkState::Present | MarkState::NeverWritten => {
                 for line in ahead {
                     let line = show::visible(&line);

@@ -87,6 +87,12 @@ pub(crate) enum Failure {
          `baton init --new-data` to begin with an empty database"
     )]
     NotThere { database: String, own: String },
+    #[error(
+        "events are missing: {what}, and {first}. Nothing was changed. Type `baton recover` to bring \
+         back what the archive proves, or, to go on with what is there, `baton backup FILE` and \
+         `baton restore --replace FILE`"
+    )]
+    LostEvents { what: String, first: String },
     #[error("`{file}` {why}; name a file that `baton backup` wrote, or a folder with a `baton.db`")]
     NoBackup { file: String, why: String },
     #[error(
@@ -162,6 +168,7 @@ impl Failure {
             | Failure::LostData { .. }
             | Failure::LostCopied { .. }
             | Failure::NotThere { .. }
+            | Failure::LostEvents { .. }
             | Failure::Recover(_)
             | Failure::Serve(_) => FailureClass::new(UNAVAILABLE, "unavailable"),
         }

@@ -4,15 +4,17 @@ use std::sync::Arc;
 
 use baton_core::names::Principal;
 use baton_engine::{Engine, EngineError, SystemClock, verify_all};
-use baton_files::Dir;
+use baton_files::{Dir, Staging};
 use baton_store::{Store as _, StoreError};
-use baton_store_sqlite::{DATABASE_FILE, DataLock, LOG_FILE, MarkState, OpenError, SqliteStore};
+use baton_store_sqlite::{
+    DATABASE_FILE, DataLock, LOG_FILE, MarkState, OpenError, SqliteStore, has_trusted_mark,
+};
 use uuid::Uuid;
 
 use crate::api;
 use crate::archive;
 use crate::args::Cli;
-use crate::data::finish_interrupted;
+use crate::data::{finish_interrupted, staging_in};
 use crate::failure::Failure;
 use crate::lost_data;
 use crate::project::Project;
@@ -41,6 +43,7 @@ pub(crate) struct Session {
     pub(crate) store: Arc<SqliteStore>,
     pub(crate) project: Project,
     writing: Writing,
+    _copied_into: Option<Staging>,
     /// Let go last, when everything is closed.
     lock: DataLock,
 }
@@ -60,7 +63,8 @@ impl Session {
                 show::warn("left out:")
             ));
         }
-        let (store, writing) = open_for(lock.dir(), purpose).await?;
+        let opened = open_for(&project, lock.dir(), purpose).await?;
+        let OpenedStore { store, writing, copied_into } = opened;
         let store = Arc::new(store);
         tell_of_mark(&project, store.as_ref()).await?;
         let engine = Engine::open(store.clone(), Arc::new(SystemClock), catalog).await?;
@@ -74,7 +78,14 @@ impl Session {
         if let Some(places) = archive::places(&project) {
             engine.keep_archive(places);
         }
-        Ok(Self { engine: Arc::new(engine), store, project, writing, lock })
+        Ok(Self {
+            engine: Arc::new(engine),
+            store,
+            project,
+            writing,
+            _copied_into: copied_into,
+            lock,
+        })
     }
 
     /// Tells whoever finds the data in use where to ask instead.
@@ -113,46 +124,104 @@ async fn sweep(store: &SqliteStore, engine: &Engine) -> Result<(), Failure> {
     Ok(())
 }
 
+/// A store, and what it needs.
+pub(crate) struct OpenedStore {
+    pub(crate) store: SqliteStore,
+    writing: Writing,
+    /// Has the copy that is open instead of data with an older schema.
+    copied_into: Option<Staging>,
+}
+
+impl OpenedStore {
+    fn writing(store: SqliteStore) -> Self {
+        Self { store, writing: Writing::Allowed, copied_into: None }
+    }
+
+    fn withheld(store: SqliteStore) -> Self {
+        Self { store, writing: Writing::Withheld, copied_into: None }
+    }
+}
+
 /// A command that only reads does not move the log of a killed process into the database before the
 /// data is known to be sound: what it reads later may be damaged, and then the old log is needed.
-async fn open_for(data: &Dir, purpose: Purpose) -> Result<(SqliteStore, Writing), Failure> {
+/// Where the mark is lost, it writes nothing at all; what changes something is refused where the
+/// archive knows of more.
+async fn open_for(project: &Project, data: &Dir, purpose: Purpose) -> Result<OpenedStore, Failure> {
     let n_bytes = |name| data.entry(name).map(|it| it.map_or(0, |it| it.n_bytes));
-    let n_log = n_bytes(LOG_FILE)?;
-    let writing = match purpose {
-        Purpose::Change => return Ok((open(data)?, Writing::Allowed)),
-        Purpose::Read if n_log == 0 => return Ok((open(data)?, Writing::Allowed)),
-        Purpose::Inspect if n_log == 0 => return Ok((open(data)?, Writing::Withheld)),
-        Purpose::Read | Purpose::Inspect => Writing::Withheld,
-    };
+    let (n_log, n_database) = (n_bytes(LOG_FILE)?, n_bytes(DATABASE_FILE)?);
+    let is_marked = has_trusted_mark(data)?;
+    match purpose {
+        Purpose::Inspect => return inspect(data),
+        Purpose::Change if is_marked => return Ok(OpenedStore::writing(open(data)?)),
+        Purpose::Read if is_marked && n_log == 0 => return Ok(OpenedStore::writing(open(data)?)),
+        Purpose::Change | Purpose::Read => {}
+    }
     // What cannot be opened without writing is new, has an older schema, or is damaged: then `open`
     // gives the reason.
-    let Ok(store) = SqliteStore::open_to_read(data) else { return Ok((open(data)?, writing)) };
-    if purpose == Purpose::Inspect || n_log + n_bytes(DATABASE_FILE)? > MOST_BYTES_VERIFIED {
-        return Ok((store, writing));
+    let Ok(store) = SqliteStore::open_to_read(data) else {
+        let store = open(data)?;
+        return Ok(match purpose {
+            Purpose::Read if n_log > 0 => OpenedStore::withheld(store),
+            Purpose::Read | Purpose::Change | Purpose::Inspect => OpenedStore::writing(store),
+        });
+    };
+    if let Some(what) = store.mark_state().loss() {
+        let ahead = archive::ahead_of(project, &store).await?;
+        match (purpose, ahead.as_slice()) {
+            (Purpose::Change, [first, ..]) => {
+                let (what, first) = (what.to_owned(), first.clone());
+                store.close().await;
+                return Err(Failure::LostEvents { what, first });
+            }
+            (Purpose::Read, [_, ..]) => return Ok(OpenedStore::withheld(store)),
+            (Purpose::Read, []) if store.mark_state() != MarkState::Renewed => {
+                return Ok(OpenedStore::withheld(store));
+            }
+            (Purpose::Read | Purpose::Change | Purpose::Inspect, _) => {}
+        }
     }
-    if !verify_all(&store).await?.is_sound() {
-        show::note(&format!(
-            "{} the data is damaged, so nothing is written; `baton verify` names what is wrong",
-            show::warn("careful:")
-        ));
-        return Ok((store, writing));
+    if purpose == Purpose::Read && n_log > 0 {
+        if n_log + n_database > MOST_BYTES_VERIFIED {
+            return Ok(OpenedStore::withheld(store));
+        }
+        if !verify_all(&store).await?.is_sound() {
+            show::note(&format!(
+                "{} the data is damaged, so nothing is written; `baton verify` names what is wrong",
+                show::warn("careful:")
+            ));
+            return Ok(OpenedStore::withheld(store));
+        }
     }
     store.close().await;
-    Ok((open(data)?, Writing::Allowed))
+    Ok(OpenedStore::writing(open(data)?))
+}
+
+/// Nothing that is there is changed: what has an older schema is brought up to date in a copy.
+pub(crate) fn inspect(data: &Dir) -> Result<OpenedStore, Failure> {
+    match SqliteStore::open_to_read(data) {
+        Ok(store) => Ok(OpenedStore::withheld(store)),
+        Err(OpenError::OlderSchema { .. }) => {
+            let copied_into = staging_in(data)?;
+            let store = SqliteStore::open_copy_of_older(data, copied_into.dir());
+            let store = store.map_err(Failure::Open)?;
+            Ok(OpenedStore { store, writing: Writing::Withheld, copied_into: Some(copied_into) })
+        }
+        // The project is new.
+        Err(OpenError::Missing { position: None, .. }) => Ok(OpenedStore::withheld(open(data)?)),
+        Err(error) if error.write_fault().is_some() => Ok(OpenedStore::withheld(open(data)?)),
+        Err(error) => Err(Failure::Open(error)),
+    }
 }
 
 /// Without its mark, nothing in the data folder tells whether the newest part is missing.
 async fn tell_of_mark(project: &Project, store: &SqliteStore) -> Result<(), Failure> {
-    let what = match store.mark_state() {
-        MarkState::Present | MarkState::NeverWritten => return Ok(()),
-        MarkState::Unreadable => "`baton.mark` beside the database cannot be read",
-        MarkState::Missing => "`baton.mark` beside the database is missing",
-    };
-    show::note(&format!(
-        "{} {what}, so nothing there tells whether the newest events are missing",
-        show::warn("careful:")
-    ));
+    let Some(what) = store.mark_state().loss() else { return Ok(()) };
     let ahead = archive::ahead_of(project, store).await?;
+    // That a mark was made anew is told by `verify` and `doctor`, and here only if it has a reason.
+    if store.mark_state() == MarkState::Renewed && ahead.is_empty() {
+        return Ok(());
+    }
+    show::note(&format!("{} {}", show::warn("careful:"), cannot_tell(what)));
     for line in &ahead {
         show::note(&show::visible(line));
     }
@@ -160,6 +229,11 @@ async fn tell_of_mark(project: &Project, store: &SqliteStore) -> Result<(), Fail
         show::note("`baton recover` brings back what the archive proves");
     }
     Ok(())
+}
+
+/// What follows from a mark that is lost.
+pub(crate) fn cannot_tell(what: &str) -> String {
+    format!("{what}, so nothing there tells whether the newest events are missing")
 }
 
 /// Where nothing can be written, what is there can be read all the same.

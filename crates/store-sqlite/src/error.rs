@@ -39,6 +39,8 @@ pub enum OpenError {
     FromTheFuture { path: PathBuf, number: i64 },
     #[error("`{path}` was made with another migration {number} than this Baton has")]
     Changed { path: PathBuf, number: i64 },
+    #[error("`{}` has the schema of an older Baton; type `baton status` to bring it up to date", path.display())]
+    OlderSchema { path: PathBuf },
     #[error("`{}` is damaged: {damage}. Nothing was changed; {RECOVER}", path.display())]
     Damaged {
         path: PathBuf,
@@ -129,6 +131,8 @@ pub enum Damage {
     LogShort { n_whole: u64, n_frames: u64 },
     #[error("it is missing or empty, and had {n_frames} frames")]
     LogMissing { n_frames: u64 },
+    #[error("its list of migrations has no number {number}, whose tables it has")]
+    Migrations { number: i64 },
     #[error("Baton leaves no such file behind, and SQLite would write it over the database")]
     Journal,
 }
@@ -137,7 +141,9 @@ impl Damage {
     /// In which file it is.
     pub(crate) fn file(&self) -> &'static str {
         match self {
-            Self::Header | Self::Short { .. } | Self::Pages => crate::FILE,
+            Self::Header | Self::Short { .. } | Self::Pages | Self::Migrations { .. } => {
+                crate::FILE
+            }
             Self::LogAlone
             | Self::LogHeader
             | Self::LogBroken { .. }
@@ -169,6 +175,7 @@ impl OpenError {
             | OpenError::NotOurs { .. }
             | OpenError::FromTheFuture { .. }
             | OpenError::Changed { .. }
+            | OpenError::OlderSchema { .. }
             | OpenError::Damaged { .. }
             | OpenError::Missing { .. }
             | OpenError::Older { .. }

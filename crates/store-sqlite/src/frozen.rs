@@ -7,6 +7,7 @@ use std::sync::Arc;
 use baton_files::Dir;
 use baton_store::WriteFault;
 
+use crate::backup::copy_to;
 use crate::error::{OpenError, to_open};
 use crate::judge::Judgement;
 use crate::mark::MarkState;
@@ -63,6 +64,26 @@ impl SqliteStore {
         Ok(Self { was_left_open: judgement.is_unclean, mark, ..store })
     }
 
+    /// As [`SqliteStore::open_to_read`], for a database with an older schema: brings a copy of it up
+    /// to date, in `into`, a private folder that outlives the store. The database itself is only
+    /// read.
+    pub fn open_copy_of_older(dir: &Dir, into: &Dir) -> Result<Self, OpenError> {
+        let path = filesystem::path_in(dir)?;
+        let judgement = judge::judge_files(dir)?;
+        let open = if judgement.is_unclean { connect::reading } else { connect::reading_frozen };
+        let connection = open(&path)?;
+        judge::judge_contents(&connection, &path, &judgement)?;
+        let mark = judge::mark_state(&connection, &judgement).map_err(to_open(&path))?;
+        copy_to(&connection, into).map_err(|error| match error.downcast::<rusqlite::Error>() {
+            Ok(error) => to_open(&path)(*error),
+            Err(source) => {
+                OpenError::File { path: path.clone(), source: std::io::Error::other(source) }
+            }
+        })?;
+        let store = Self::open_in(into)?;
+        Ok(Self { was_left_open: judgement.is_unclean, mark, ..store })
+    }
+
     fn over_read_only(
         path: PathBuf,
         judgement: &Judgement,
@@ -70,10 +91,10 @@ impl SqliteStore {
     ) -> Result<Self, OpenError> {
         // Without a log, SQLite need not make files of its own.
         let open = if judgement.is_unclean { connect::reading } else { connect::reading_frozen };
-        let mut connection = open(&path)?;
+        let connection = open(&path)?;
         judge::judge_contents(&connection, &path, judgement)?;
         let mark = judge::mark_state(&connection, judgement).map_err(to_open(&path))?;
-        migrate::migrate(&mut connection, &path, migrate::MIGRATIONS)?;
+        migrate::expect_current(&connection, &path)?;
         let readers = Readers::open_with(|| open(&path))?;
         let guard = Arc::new(guard);
         let writer = Writer::start(connection, None, guard.clone())
@@ -137,6 +158,17 @@ mod tests {
         let store = SqliteStore::open(here.path()).unwrap();
         assert_eq!(store.mark_state(), MarkState::Missing);
         store.close().await;
-        assert_eq!(SqliteStore::open(here.path()).unwrap().mark_state(), MarkState::Present);
+        let store = SqliteStore::open(here.path()).unwrap();
+        assert_eq!(store.mark_state(), MarkState::Renewed, "that it was lost stays known");
+        for append in sample::tale(2, "s2") {
+            store.append(append.into()).await.unwrap();
+        }
+        store.close().await;
+        let store = SqliteStore::open(here.path()).unwrap();
+        assert_eq!(store.mark_state(), MarkState::Renewed);
+        store.begin_epoch().await.unwrap();
+        store.close().await;
+        let store = SqliteStore::open(here.path()).unwrap();
+        assert_eq!(store.mark_state(), MarkState::Present, "a restore settles it");
     }
 }

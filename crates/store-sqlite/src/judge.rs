@@ -13,7 +13,7 @@ use rusqlite::{Connection, OptionalExtension as _};
 
 use crate::database_header::DatabaseHeader;
 use crate::error::{Damage, OpenError, to_open};
-use crate::mark::{LogPart, MarkNumber, MarkState, MarkedLog, StoredMark};
+use crate::mark::{LogPart, Mark, MarkNumber, MarkState, MarkedLog, StoredMark};
 use crate::wal::{Wal, WalFrames};
 use crate::{FILE, check, identity};
 
@@ -157,7 +157,8 @@ pub(crate) fn mark_state(
     connection: &Connection,
     judgement: &Judgement,
 ) -> rusqlite::Result<MarkState> {
-    Ok(match judgement.mark {
+    Ok(match &judgement.mark {
+        StoredMark::Mark(Mark { is_renewed: true, .. }) => MarkState::Renewed,
         StoredMark::Mark(_) => MarkState::Present,
         StoredMark::Unreadable => MarkState::Unreadable,
         StoredMark::None => match found_identity(connection)? {

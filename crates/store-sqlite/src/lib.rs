@@ -93,8 +93,9 @@ pub use exchange::{
     ASIDE_PREFIX, ExchangeError, Interrupted, STAGING_PREFIX, exchange, finish_interrupted,
 };
 pub use lock::{DataLock, LockError, read_note};
-pub use mark::MarkState;
+pub use mark::{MarkState, has_trusted_mark};
 pub use rescue::{RESCUED_PREFIX, rescued_beside};
+pub use room::fault_of_folder;
 pub use salvage::{
     DamagedFiles, ImageKind, LastMark, PackageClaim, SalvagedEvent, SalvagedRow, SalvagedText,
     SuspectPages, Trust, UnprovenTable, is_as_new_as, is_readable, whole_tables,
@@ -155,7 +156,7 @@ impl SqliteStore {
         let mut connection = connect::writing(&path)?;
         migrate::migrate(&mut connection, &path, migrate::MIGRATIONS)?;
         outlines::bring_up_to_date(&mut connection, &path)?;
-        let marker = Marker::start(dir.again()?, &mut connection, &judgement)?;
+        let marker = Marker::start(dir.again()?, &mut connection, &judgement, mark)?;
         let readers = Readers::open(&path)?;
         let guard = Arc::new(WriteGuard::of(dir.again()?, path.parent().unwrap_or(&path)));
         let failed = |source| OpenError::File { path: path.clone(), source };

@@ -18,6 +18,8 @@ use crate::wal::Salts;
 
 pub(crate) const MARK_FILE: &str = "baton.mark";
 const FIRST_LINE: &str = "baton mark 1";
+/// Only in a mark that took the place of a lost one.
+const RENEWED_LINE: &str = "renewed yes\n";
 const MOST_BYTES: u64 = 4096;
 
 /// Of two copies of one database, the one with the lower number is older.
@@ -31,6 +33,8 @@ pub(crate) struct Mark {
     /// Of the newest event, for people.
     pub(crate) position: Position,
     pub(crate) log: MarkedLog,
+    /// The one before was lost in this epoch, so this one says nothing of what was there until then.
+    pub(crate) is_renewed: bool,
 }
 
 /// What there was of the log.
@@ -70,6 +74,27 @@ pub enum MarkState {
     Unreadable,
     /// None, though there was one once.
     Missing,
+    /// One that was made where the one before was lost, in the same epoch. What was lost until then,
+    /// nothing tells; a restore begins another epoch and settles it.
+    Renewed,
+}
+
+impl MarkState {
+    /// What is wrong with the mark, where it does not tell whether the newest events are missing.
+    pub fn loss(self) -> Option<&'static str> {
+        match self {
+            Self::Present | Self::NeverWritten => None,
+            Self::Unreadable => Some("`baton.mark` beside the database cannot be read"),
+            Self::Missing => Some("`baton.mark` beside the database is missing"),
+            Self::Renewed => Some("`baton.mark` beside the database was lost and made anew"),
+        }
+    }
+}
+
+/// Whether the mark in `dir` says how far the data went. Not so where there is none, as beside a new
+/// database.
+pub fn has_trusted_mark(dir: &Dir) -> Result<bool, FileError> {
+    Ok(matches!(StoredMark::read(dir)?, StoredMark::Mark(it) if !it.is_renewed))
 }
 
 impl StoredMark {
@@ -89,7 +114,7 @@ impl Mark {
     }
 
     fn print(&self) -> String {
-        let Self { identity, number, position, log } = self;
+        let Self { identity, number, position, log, is_renewed } = self;
         let project = identity.project.simple();
         let print = |word: &str, part: &LogPart| {
             let Salts(one, two) = part.salts;
@@ -100,8 +125,9 @@ impl Mark {
             MarkedLog::Needed(part) => print("needed", part),
             MarkedLog::Moved(part) => print("moved", part),
         };
+        let renewed = if *is_renewed { RENEWED_LINE } else { "" };
         let lines = format!(
-            "{FIRST_LINE}\nproject {project}\nepoch {}\nnumber {}\nposition {}\nlog {log}\n",
+            "{FIRST_LINE}\nproject {project}\nepoch {}\nnumber {}\nposition {}\nlog {log}\n{renewed}",
             identity.epoch, number.0, position.0
         );
         format!("{lines}check {}\n", check(&lines))
@@ -121,6 +147,7 @@ fn parse(bytes: &[u8]) -> Option<Mark> {
         number: MarkNumber(value("number")?.parse().ok()?),
         position: Position(value("position")?.parse().ok()?),
         log: parse_log(value("log")?)?,
+        is_renewed: text.contains(RENEWED_LINE),
     };
     (mark.print() == text).then_some(mark)
 }
@@ -150,7 +177,7 @@ mod tests {
 
     fn sample(log: MarkedLog) -> Mark {
         let identity = Identity { project: Uuid::from_u128(7), epoch: "0a1b2c3d".to_owned() };
-        Mark { identity, number: MarkNumber(12), position: Position(345), log }
+        Mark { identity, number: MarkNumber(12), position: Position(345), log, is_renewed: false }
     }
 
     #[test]
@@ -160,9 +187,12 @@ mod tests {
         assert_eq!(StoredMark::read(&dir).unwrap(), StoredMark::None);
         let part = LogPart { salts: Salts(1, !0), n_frames: 9 };
         for log in [MarkedLog::Empty, MarkedLog::Needed(part), MarkedLog::Moved(part)] {
-            let mark = sample(log);
-            mark.write(&dir).unwrap();
-            assert_eq!(StoredMark::read(&dir).unwrap(), StoredMark::Mark(mark));
+            for is_renewed in [false, true] {
+                let mark = Mark { is_renewed, ..sample(log) };
+                mark.write(&dir).unwrap();
+                assert_eq!(StoredMark::read(&dir).unwrap(), StoredMark::Mark(mark));
+                assert_eq!(has_trusted_mark(&dir).unwrap(), !is_renewed);
+            }
         }
     }
 

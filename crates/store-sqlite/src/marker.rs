@@ -11,7 +11,7 @@ use rusqlite::Connection;
 
 use crate::error::{OpenError, to_open};
 use crate::judge::{Judgement, WAL_FILE};
-use crate::mark::{LogPart, Mark, MarkedLog, StoredMark};
+use crate::mark::{LogPart, Mark, MarkState, MarkedLog, StoredMark};
 use crate::wal::{WAL_HEADER, WalHeader};
 use crate::watch::WriteGuard;
 use crate::{FILE, events, identity};
@@ -35,6 +35,8 @@ pub(crate) struct Marker {
     /// The log is moved when it has so many frames.
     most_frames: u64,
     log: LogState,
+    /// The epoch in which a mark was lost. A later one does not know of it.
+    lost_in: Option<String>,
     is_failing: bool,
 }
 
@@ -61,6 +63,7 @@ impl Marker {
         dir: Dir,
         connection: &mut Connection,
         judgement: &Judgement,
+        state: MarkState,
     ) -> Result<Self, OpenError> {
         let path = dir.path().join(FILE);
         let commits = Arc::new(Commits::default());
@@ -71,6 +74,10 @@ impl Marker {
             Ok(())
         };
         connection.wal_hook(Some(hook)).map_err(to_open(&path))?;
+        let lost_in = match state.loss() {
+            Some(_) => Some(identity::find(connection).map_err(to_open(&path))?.epoch),
+            None => None,
+        };
         let mut marker = Self {
             dir,
             commits,
@@ -78,6 +85,7 @@ impl Marker {
             marked_at: Instant::now(),
             most_frames: MOST_FRAMES,
             log: LogState::Empty,
+            lost_in,
             is_failing: false,
         };
         let is_marked = matches!(judgement.mark, StoredMark::Mark(_));
@@ -224,8 +232,10 @@ impl Marker {
     ) -> rusqlite::Result<Mark> {
         let n_frames = self.n_frames();
         let salts = self.log_header().ok().flatten().map(|it| it.salts);
+        let identity = identity::find(connection)?;
         Ok(Mark {
-            identity: identity::find(connection)?,
+            is_renewed: self.lost_in.as_ref() == Some(&identity.epoch),
+            identity,
             number: identity::mark_number(connection)?,
             position: events::last_position(connection)?,
             log: salts.map_or(MarkedLog::Empty, |salts| log(LogPart { salts, n_frames })),

@@ -5,7 +5,7 @@ use std::path::Path;
 use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior, params};
 use sha2::{Digest as _, Sha256};
 
-use crate::error::{OpenError, to_open};
+use crate::error::{Damage, OpenError, to_open};
 use crate::{checksum, due};
 
 pub(crate) struct Migration {
@@ -44,43 +44,80 @@ pub(crate) fn migrate(
     path: &Path,
     migrations: &[Migration],
 ) -> Result<(), OpenError> {
-    prepare(connection, path)?;
-    let newest = migrations.last().map_or(0, |it| it.number);
-    let applied = newest_applied(connection).map_err(to_open(path))?;
-    if applied > newest {
-        return Err(OpenError::FromTheFuture { path: path.to_owned(), number: applied });
-    }
-    for migration in migrations {
-        let text_hash = text_hash(migration.sql);
-        match applied_hash(connection, migration.number).map_err(to_open(path))? {
-            Some(hash) if hash == text_hash => {}
-            Some(_) => {
-                let number = migration.number;
-                return Err(OpenError::Changed { path: path.to_owned(), number });
-            }
-            None => apply(connection, migration, text_hash).map_err(to_open(path))?,
-        }
+    let n_applied = n_applied(connection, path, migrations)?;
+    prepare(connection).map_err(to_open(path))?;
+    for migration in migrations.iter().skip(n_applied) {
+        let applied = apply(connection, migration, text_hash(migration.sql));
+        applied.map_err(|error| not_applied(path, migration, error))?;
     }
     Ok(())
 }
 
-/// Makes the list of what was applied, in a database that is empty or already ours.
-fn prepare(connection: &Connection, path: &Path) -> Result<(), OpenError> {
+/// Refuses a database that some of [`MIGRATIONS`] is missing in. Nothing is written.
+pub(crate) fn expect_current(connection: &Connection, path: &Path) -> Result<(), OpenError> {
+    if n_applied(connection, path, MIGRATIONS)? < MIGRATIONS.len() {
+        return Err(OpenError::OlderSchema { path: path.to_owned() });
+    }
+    Ok(())
+}
+
+/// How many of `migrations` the database has, from the first on; what it has behind a gap is damage.
+fn n_applied(
+    connection: &Connection,
+    path: &Path,
+    migrations: &[Migration],
+) -> Result<usize, OpenError> {
     let sql = "select count(*), coalesce(sum(name = 'schema_migrations'), 0) from sqlite_schema";
     let (n_things, n_lists): (i64, i64) = connection
         .query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))
         .map_err(to_open(path))?;
-    if n_things > 0 && n_lists == 0 {
-        return Err(OpenError::NotOurs { path: path.to_owned() });
+    if n_lists == 0 {
+        return if n_things == 0 {
+            Ok(0)
+        } else {
+            Err(OpenError::NotOurs { path: path.to_owned() })
+        };
     }
+    let newest = migrations.last().map_or(0, |it| it.number);
+    let newest_there = newest_applied(connection).map_err(to_open(path))?;
+    if newest_there > newest {
+        return Err(OpenError::FromTheFuture { path: path.to_owned(), number: newest_there });
+    }
+    let mut n_applied = 0;
+    for Migration { number, sql, .. } in migrations {
+        match applied_hash(connection, *number).map_err(to_open(path))? {
+            Some(hash) if hash == text_hash(sql) => n_applied += 1,
+            Some(_) => return Err(OpenError::Changed { path: path.to_owned(), number: *number }),
+            None if *number < newest_there => return Err(unlisted(path, *number)),
+            None => return Ok(n_applied),
+        }
+    }
+    Ok(n_applied)
+}
+
+/// A migration that fits no database of the one before it was applied already, and its row is lost.
+/// SQLite's own message has the whole text of the migration in it.
+fn not_applied(path: &Path, migration: &Migration, error: rusqlite::Error) -> OpenError {
+    if matches!(error, rusqlite::Error::SqlInputError { .. }) {
+        return unlisted(path, migration.number);
+    }
+    to_open(path)(error)
+}
+
+fn unlisted(path: &Path, number: i64) -> OpenError {
+    let (path, damage) = (path.to_owned(), Damage::Migrations { number });
+    OpenError::Damaged { path, damage, source: None }
+}
+
+/// Makes the list of what was applied.
+fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     let sql = "create table if not exists schema_migrations (
                    number integer primary key,
                    name text not null,
                    hash blob not null,
                    applied_at integer not null
                ) strict";
-    connection.execute(sql, []).map_err(to_open(path))?;
-    Ok(())
+    connection.execute(sql, []).map(|_| ())
 }
 
 fn newest_applied(connection: &Connection) -> rusqlite::Result<i64> {
@@ -195,6 +232,27 @@ mod tests {
         migrated(dir.path(), &migrations).unwrap_err();
         let whole = [Migration { number: 1, name: "whole", sql: "create table t (x)" }];
         migrated(dir.path(), &whole).unwrap();
+    }
+
+    #[test]
+    fn a_list_that_has_lost_a_row_is_damage_and_nothing_is_written() {
+        for lost in 1..=MIGRATIONS.len() as i64 {
+            let dir = tempfile::tempdir().unwrap();
+            migrated(dir.path(), MIGRATIONS).unwrap();
+            let path = dir.path().join("baton.db");
+            let connection = connect::writing(&path).unwrap();
+            connection.execute("delete from schema_migrations where number = ?1", [lost]).unwrap();
+            drop(connection);
+            let error = SqliteStore::open(dir.path()).unwrap_err();
+            let expected = Damage::Migrations { number: lost };
+            assert!(
+                matches!(&error, OpenError::Damaged { damage, .. } if *damage == expected),
+                "{error:?}"
+            );
+            assert!(!format!("{error:?}").contains("create"), "{error:?}");
+            let connection = connect::reading(&path).unwrap();
+            assert_eq!(applied_hash(&connection, lost).unwrap(), None);
+        }
     }
 
     #[test]

@@ -5,6 +5,9 @@ use std::io;
 use std::path::Path;
 
 use baton_files::{Dir, FileError, Mode};
+use baton_store::WriteFault;
+
+use crate::error::fault_of_io;
 
 const FILE: &str = "baton.room";
 /// Room for a large package and its events. A log that was cut off by a full disk still has
@@ -19,6 +22,11 @@ pub(crate) fn has_room(dir: &Path) -> io::Result<()> {
     // What a killed Baton left is removed too; where it cannot be, the next trial says so.
     let _ = dir.remove(FILE);
     Ok(written?)
+}
+
+/// What keeps files from being written in `dir`. A trial is made, and nothing of it stays.
+pub fn fault_of_folder(dir: &Dir) -> Option<WriteFault> {
+    has_room(dir.path()).err().as_ref().and_then(fault_of_io)
 }
 
 fn write(dir: &Dir) -> Result<(), FileError> {

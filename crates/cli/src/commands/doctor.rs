@@ -7,15 +7,16 @@ use baton_engine::Verified;
 use baton_files::Dir;
 use baton_http::api::{Archive, Item, Row};
 use baton_store::{StoreError, WriteFault};
+use baton_store_sqlite::fault_of_folder;
 
 use super::workflow;
 use crate::api::{Api, Ask, Holder, Server, holder};
 use crate::archive;
 use crate::args::Cli;
-use crate::data::Data;
+use crate::data::{Data, SETTLE_MARK};
 use crate::failure::Failure;
 use crate::project::{Project, agent_in};
-use crate::session::principal;
+use crate::session::{Session, cannot_tell, principal};
 use crate::show::{self, Format};
 
 /// One thing that was looked at.
@@ -103,6 +104,16 @@ async fn look_at_data(
         Data::Beside { .. } => findings.extend(server),
         Data::Ours(session) => {
             let ahead = archive::ahead_of(&session.project, session.store.as_ref()).await?;
+            if let Some(lost) = session.store.mark_state().loss() {
+                let what = cannot_tell(lost);
+                let state = match ahead.first() {
+                    Some(first) => {
+                        Health::Ill { problem: first.clone(), advice: SETTLE_MARK.to_owned() }
+                    }
+                    None => Health::Waits { advice: SETTLE_MARK.to_owned() },
+                };
+                findings.push(Finding { what, state });
+            }
             for what in ahead {
                 let advice =
                     "`baton recover` brings it back; after the restore of an older backup \
@@ -110,7 +121,9 @@ async fn look_at_data(
                         .to_owned();
                 findings.push(Finding { what, state: Health::Waits { advice } });
             }
-            if let Some(fault) = session.engine.write_fault() {
+            let fault = session.engine.write_fault();
+            let folder_fault = folder.as_ref().ok().and_then(fault_of_folder);
+            if let Some(fault) = fault.or(folder_fault) {
                 let advice = advice_on(Some(fault.clone()));
                 let cannot = Err(Failure::Engine(StoreError::Unwritable(fault).into()));
                 findings.push(finding(format!("the disk of {place}"), cannot, || advice));
@@ -217,6 +230,10 @@ async fn look_at_archive(api: &Api, findings: &mut Vec<Finding>) -> Result<(), F
     if api.project().is_none_or(|it| it.file.archive.is_none()) {
         return Ok(());
     }
+    if let Some(session) = api.session() {
+        findings.push(look_at_own_archive(session).await?);
+        return Ok(());
+    }
     let archive: Archive = match api.get(&Ask::get(["archive"])).await {
         Ok(archive) => archive,
         Err(Failure::Refused { problem, .. }) if problem.code == "no_archive" => {
@@ -232,6 +249,26 @@ async fn look_at_archive(api: &Api, findings: &mut Vec<Finding>) -> Result<(), F
     let advice = || "make room or mend the path, then type `baton archive rebuild`".to_owned();
     findings.push(finding(what, written, advice));
     Ok(())
+}
+
+/// Where no server writes the archive, it is looked at and not written.
+async fn look_at_own_archive(session: &Session) -> Result<Finding, Failure> {
+    let sessions = session.project.file.archive.as_ref().map(|it| it.sessions.as_str());
+    let what = format!("the archive in {}", sessions.unwrap_or_default());
+    if let Err(error) = archive::folders(&session.project) {
+        let advice = || "make room or mend the path, then type `baton archive rebuild`".to_owned();
+        return Ok(finding(what, Err(error.into()), advice));
+    }
+    let state = match session.engine.archive_behind().await? {
+        0 => Health::Well,
+        n => Health::Waits {
+            advice: format!(
+                "{} not in it yet; the next command that changes something writes them",
+                if n == 1 { "1 event is".to_owned() } else { format!("{n} events are") }
+            ),
+        },
+    };
+    Ok(Finding { what, state })
 }
 
 fn finding(what: String, result: Result<(), Failure>, advice: impl FnOnce() -> String) -> Finding {

@@ -94,13 +94,28 @@ fn where_the_mark_is_lost_the_archive_says_what_is_missing() {
         assert!(said.stderr.contains("baton.mark"), "{said:?}");
         assert!(said.stderr.contains("the archive has 4 events of run 1"), "{said:?}");
         assert!(said.stderr.contains("baton recover"), "{said:?}");
-        // From now on there is a mark again. The archive still knows more.
-        let said = project.run(&["doctor"]);
-        assert!(said.stdout.contains("the archive has 4 events of run 1"), "{said:?}");
+        let before = project.data_bytes();
+        for command in READING {
+            project.run(command);
+            assert!(project.data_bytes() == before, "{command:?}");
+        }
+        for command in [&["story", "add", "new"][..], &["serve", "--listen", "127.0.0.1:0"]] {
+            project.fails(command, 5, "the archive has 4 events of run 1");
+            assert!(project.data_bytes() == before, "{command:?}");
+        }
         let said = project.run(&["verify"]);
-        assert!(said.stderr.contains("the archive knows more"), "{said:?}");
+        assert_eq!(said.code, 1, "{said:?}");
+        let said = project.run(&["doctor"]);
+        assert_eq!(said.code, 1, "{said:?}");
+        assert!(said.stdout.contains("the archive has 4 events of run 1"), "{said:?}");
         let said = project.run(&["recover", "--json"]);
         assert!(said.stdout.contains("\"events\": 4"), "{said:?}");
+        // A person goes on with what is there.
+        project.ok(&["backup", "kept.db"]);
+        project.ok(&["restore", "--replace", "kept.db"]);
+        project.ok(&["story", "add", "new"]);
+        let said = project.run(&["verify"]);
+        assert_eq!(said.code, 0, "{said:?}");
     }
 }
 
@@ -139,4 +154,41 @@ fn a_first_page_that_is_no_database_is_a_problem_like_others() {
     assert!(project.data_bytes() == before, "{said:?}");
     assert_eq!(said.code, 1, "{said:?}");
     assert!(said.stderr.contains("its first page is not that of a database"), "{said:?}");
+}
+
+#[test]
+fn that_a_mark_was_lost_stays_known_until_a_restore() {
+    let project = Project::started();
+    std::fs::remove_file(project.data_file("baton.mark")).unwrap();
+    let before = project.data_bytes();
+    for command in [&["verify"][..], &["status"], &["doctor"], &["verify"]] {
+        let said = project.run(command);
+        assert_eq!(said.code, 0, "{said:?}");
+        let words = format!("{}{}", said.stdout, said.stderr);
+        assert!(words.contains("nothing there tells whether the newest events"), "{said:?}");
+        assert!(project.data_bytes() == before, "{command:?}");
+    }
+    project.ok(&["story", "add", "new"]);
+    for command in ["verify", "doctor"] {
+        let said = project.run(&[command]);
+        let words = format!("{}{}", said.stdout, said.stderr);
+        assert!(words.contains("was lost and made anew"), "{said:?}");
+    }
+    project.ok(&["backup", "kept.db"]);
+    project.ok(&["restore", "--replace", "kept.db"]);
+    for command in ["verify", "doctor"] {
+        let said = project.run(&[command]);
+        assert!(!format!("{}{}", said.stdout, said.stderr).contains("baton.mark"), "{said:?}");
+    }
+}
+
+/// A doctor only looks, also where the archive is behind what a killed process left.
+#[test]
+fn a_doctor_says_that_the_archive_is_behind_and_writes_neither() {
+    let project = Project::started();
+    project.change_in_the_log("update cursors set position = 0");
+    let before = project.data_bytes();
+    let said = project.run(&["doctor"]);
+    assert!(said.stdout.contains("2 events are not in it yet"), "{said:?}");
+    assert!(project.data_bytes() == before);
 }

@@ -228,7 +228,9 @@ fn a_mark_of_another_project_is_not_taken_for_ours() {
     let files = Dir::open(dir.path()).unwrap();
     let identity = Identity { project: Uuid::from_u128(1), epoch: "00000000".to_owned() };
     let (number, position) = (MarkNumber(0), Position(0));
-    Mark { identity, number, position, log: MarkedLog::Empty }.write(&files).unwrap();
+    Mark { identity, number, position, log: MarkedLog::Empty, is_renewed: false }
+        .write(&files)
+        .unwrap();
     check_refused(dir.path(), "is not the database that was last open here");
 }
 

@@ -12,7 +12,7 @@ use crate::mark::StoredMark;
 use crate::marker::Marker;
 use crate::watch::WriteGuard;
 use crate::writer::Writer;
-use crate::{connect, migrate};
+use crate::{MarkState, connect, migrate};
 
 const SCHEMA: &str = "create table parents (id integer primary key);
     create table children (parent integer references parents deferrable initially deferred);";
@@ -126,7 +126,8 @@ fn fresh() -> (Writer, Kept) {
     let reader = connect::reading(&path).unwrap();
     let judgement = Judgement { mark: StoredMark::None, has_database: true, is_unclean: false };
     let files = Dir::open(dir.path()).unwrap();
-    let marker = Marker::start(files, &mut connection, &judgement).unwrap();
+    let marker =
+        Marker::start(files, &mut connection, &judgement, MarkState::NeverWritten).unwrap();
     let guard = Arc::new(WriteGuard::of(Dir::open(dir.path()).unwrap(), dir.path()));
     (Writer::start(connection, Some(marker), guard).unwrap(), (dir, reader))
 }
