@@ -23,7 +23,7 @@ use std::collections::BTreeSet;
 
 use baton_files::Dir;
 use baton_store::Definition;
-use baton_store_sqlite::{DamagedFiles, LastMark, UnprovenTable};
+use baton_store_sqlite::{DamagedFiles, LastMark, UnprovenTable, mark_loss};
 use jiff::Timestamp;
 
 use crate::images::ImageSearch;
@@ -54,6 +54,8 @@ pub struct RecoverJob<'a> {
     /// The archive of the project, if it keeps one.
     pub archive: Option<OpenArchive>,
     pub now: Timestamp,
+    /// True for the data of a project, beside which there is always a mark. A backup has none.
+    pub is_mark_expected: bool,
 }
 
 /// Makes a new database, and says what it has and what is missing.
@@ -84,5 +86,6 @@ pub async fn recover(job: &RecoverJob<'_>) -> Result<RecoveryReport, RecoverErro
         }
     };
     report.compare_with(mark);
+    report.mark_loss = mark_loss(job.from, job.is_mark_expected && damaged.is_some())?;
     Ok(report)
 }

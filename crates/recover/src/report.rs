@@ -26,6 +26,8 @@ pub struct RecoveryReport {
     pub n_leftovers: u64,
     /// Tables that no run tells of, and of which the damage may have taken something.
     pub unproven: Vec<UnprovenTable>,
+    /// What is wrong with the mark, without which no file tells whether the newest events are there.
+    pub mark_loss: Option<&'static str>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,6 +106,7 @@ impl RecoveryReport {
             n_new_numbers: 0,
             n_leftovers: 0,
             unproven: Vec::new(),
+            mark_loss: None,
         }
     }
 
@@ -131,6 +134,7 @@ impl RecoveryReport {
             && self.n_unknown_stories == 0
             && self.n_unknown_events == 0
             && self.unproven.is_empty()
+            && self.mark_loss.is_none()
     }
 
     /// For a person, in lines.
@@ -167,6 +171,11 @@ impl RecoveryReport {
             lines.push(format!("missing: {events} of which no file tells which run they were of"));
         }
         lines.extend(self.unproven.iter().map(|it| not_proven(*it).to_owned()));
+        if let Some(what) = self.mark_loss {
+            lines.push(format!(
+                "not proven: {what}, so no file tells whether the newest events are missing"
+            ));
+        }
         if self.n_new_numbers > 0 {
             let handoffs = counted(self.n_new_numbers, "handoff");
             lines.push(format!(
@@ -218,6 +227,7 @@ impl RecoveryReport {
             ("newNumbers", Node::count(self.n_new_numbers)),
             ("leftovers", Node::count(self.n_leftovers)),
             ("unproven", Node::List(unproven.collect())),
+            ("markLost", Node::Bool(self.mark_loss.is_some())),
         ])
     }
 }

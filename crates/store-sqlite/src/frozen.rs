@@ -141,6 +141,26 @@ mod tests {
         assert_eq!(bytes(), before);
     }
 
+    /// A folder at its path keeps the mark from being written, whoever runs this.
+    #[tokio::test]
+    async fn a_mark_that_cannot_be_written_is_a_fault_until_it_can() {
+        let here = tempfile::tempdir().unwrap();
+        let store = SqliteStore::open(here.path()).unwrap();
+        let mark = here.path().join(MARK_FILE);
+        fs::remove_file(&mark).unwrap();
+        fs::create_dir_all(mark.join("in the way")).unwrap();
+        let wait_until = async |is_fault: bool| {
+            let begun = std::time::Instant::now();
+            while matches!(store.write_fault(), Some(WriteFault::Unmarked { .. })) != is_fault {
+                assert!(begun.elapsed().as_secs() < 60, "{:?}", store.write_fault());
+                store.begin_epoch().await.unwrap();
+            }
+        };
+        wait_until(true).await;
+        fs::remove_dir_all(&mark).unwrap();
+        wait_until(false).await;
+    }
+
     #[tokio::test]
     async fn that_the_mark_is_lost_or_damaged_is_known() {
         let here = tempfile::tempdir().unwrap();

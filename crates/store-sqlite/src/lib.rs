@@ -93,7 +93,7 @@ pub use exchange::{
     ASIDE_PREFIX, ExchangeError, Interrupted, STAGING_PREFIX, exchange, finish_interrupted,
 };
 pub use lock::{DataLock, LockError, read_note};
-pub use mark::{MarkState, has_trusted_mark};
+pub use mark::{MarkState, has_trusted_mark, mark_loss};
 pub use rescue::{RESCUED_PREFIX, rescued_beside};
 pub use room::fault_of_folder;
 pub use salvage::{

@@ -97,6 +97,18 @@ pub fn has_trusted_mark(dir: &Dir) -> Result<bool, FileError> {
     Ok(matches!(StoredMark::read(dir)?, StoredMark::Mark(it) if !it.is_renewed))
 }
 
+/// What is wrong with the mark in `dir`, where one is expected there.
+pub fn mark_loss(dir: &Dir, is_expected: bool) -> Result<Option<&'static str>, FileError> {
+    let state = match StoredMark::read(dir)? {
+        StoredMark::None if is_expected => MarkState::Missing,
+        StoredMark::None => MarkState::NeverWritten,
+        StoredMark::Unreadable => MarkState::Unreadable,
+        StoredMark::Mark(Mark { is_renewed: true, .. }) => MarkState::Renewed,
+        StoredMark::Mark(_) => MarkState::Present,
+    };
+    Ok(state.loss())
+}
+
 impl StoredMark {
     pub(crate) fn read(dir: &Dir) -> Result<Self, FileError> {
         match dir.read(MARK_FILE, MOST_BYTES) {

@@ -120,7 +120,7 @@ impl Marker {
     ) {
         self.note_commits();
         let is_full = self.n_frames() >= self.most_frames;
-        if (is_marked || is_full) && !self.write(connection, MarkedLog::Needed) {
+        if (is_marked || is_full) && !self.write(connection, guard, MarkedLog::Needed) {
             return;
         }
         if is_full {
@@ -135,7 +135,7 @@ impl Marker {
                 return self.failed(&error);
             }
             self.note_commits();
-            if !self.write(connection, MarkedLog::Needed) {
+            if !self.write(connection, guard, MarkedLog::Needed) {
                 return;
             }
         }
@@ -149,7 +149,7 @@ impl Marker {
 
     fn move_log(&mut self, connection: &Connection, guard: &WriteGuard) {
         let moved = self.checkpoint(connection, guard, "passive");
-        if moved == Some(Checkpointed::All) && self.write(connection, MarkedLog::Moved) {
+        if moved == Some(Checkpointed::All) && self.write(connection, guard, MarkedLog::Moved) {
             self.log = LogState::Moved;
             self.most_frames = MOST_FRAMES;
         } else {
@@ -181,7 +181,12 @@ impl Marker {
     }
 
     /// False where the mark could not be written. Then nothing may be moved; commands go on.
-    fn write(&mut self, connection: &Connection, log: fn(LogPart) -> MarkedLog) -> bool {
+    fn write(
+        &mut self,
+        connection: &Connection,
+        guard: &WriteGuard,
+        log: fn(LogPart) -> MarkedLog,
+    ) -> bool {
         self.marked_at = Instant::now();
         let mark = match self.mark(connection, log) {
             Ok(mark) => mark,
@@ -190,7 +195,9 @@ impl Marker {
                 return false;
             }
         };
-        if let Err(error) = mark.write(&self.dir) {
+        let written = mark.write(&self.dir);
+        guard.note_mark(written.as_ref().map(|()| ()));
+        if let Err(error) = written {
             self.failed(&error);
             return false;
         }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
-use baton_files::Dir;
+use baton_files::{Dir, FileError};
 use baton_store::WriteFault;
 use rusqlite::Connection;
 
@@ -39,6 +39,8 @@ pub(crate) struct WriteGuard {
     /// After `opened_at`.
     looked_at_ms: AtomicU64,
     loss: Mutex<Option<Loss>>,
+    /// Why the last mark could not be written.
+    unmarked: Mutex<Option<String>>,
     /// There where lost data is worth a copy: a server may be the last that has it.
     context: OnceLock<CommandContext>,
 }
@@ -72,13 +74,23 @@ impl WriteGuard {
             opened_at: Instant::now(),
             looked_at_ms: AtomicU64::new(0),
             loss: Mutex::default(),
+            unmarked: Mutex::default(),
             context: OnceLock::new(),
         }
     }
 
     /// What keeps the data from being written, after a look that is not old.
     pub(crate) fn fault(&self) -> Option<WriteFault> {
-        self.refusal().or_else(|| self.health.fault())
+        self.refusal().or_else(|| self.health.fault()).or_else(|| {
+            let cause = self.unmarked.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
+            Some(WriteFault::Unmarked { cause })
+        })
+    }
+
+    /// Whether the last mark could be written, and if not, why. Commands go on either way.
+    pub(crate) fn note_mark(&self, written: Result<(), &FileError>) {
+        let cause = written.err().map(|it| in_a_line(it));
+        *self.unmarked.lock().unwrap_or_else(PoisonError::into_inner) = cause;
     }
 
     /// From now on, data that is lost is copied while it is still open here.
@@ -157,7 +169,7 @@ impl WriteGuard {
         self.look();
         self.save(connection);
         let is_mended = match self.health.fault() {
-            None | Some(WriteFault::Replaced { .. }) => false,
+            None | Some(WriteFault::Replaced { .. } | WriteFault::Unmarked { .. }) => false,
             Some(WriteFault::Failing) => prober.probe(),
             Some(WriteFault::DiskFull | WriteFault::ReadOnly) => {
                 has_room(&self.path).is_ok() && prober.probe()

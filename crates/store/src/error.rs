@@ -16,6 +16,11 @@ pub enum WriteFault {
     /// The files are not those that were opened. This lasts until the store is opened anew.
     #[error("{what}, so nothing more is recorded; {advice}")]
     Replaced { what: String, advice: String },
+    /// Commands are recorded, and the log of the database grows: it is not moved before it is marked.
+    #[error(
+        "`baton.mark` beside Baton's data cannot be written, so nothing would tell if the newest events were lost; make it writable ({cause})"
+    )]
+    Unmarked { cause: String },
     /// For a reason that only the log has.
     #[error("Baton's data cannot be written; the cause is in Baton's log")]
     Failing,
@@ -28,7 +33,7 @@ impl WriteFault {
             WriteFault::DiskFull => "disk_full",
             WriteFault::ReadOnly => "read_only",
             WriteFault::Replaced { .. } => "data_replaced",
-            WriteFault::Failing => "unavailable",
+            WriteFault::Unmarked { .. } | WriteFault::Failing => "unavailable",
         }
     }
 }

@@ -180,6 +180,9 @@ fn advice_on(fault: Option<WriteFault>) -> String {
         Some(WriteFault::ReadOnly) => {
             "make the folder writable for you, then type `baton doctor` again".to_owned()
         }
+        Some(WriteFault::Unmarked { .. }) => {
+            "make `baton.mark` writable for you, then type `baton doctor` again".to_owned()
+        }
         Some(WriteFault::Replaced { .. } | WriteFault::Failing) | None => {
             "type `baton recover`, or `baton restore FILE --replace` with a backup".to_owned()
         }

@@ -49,6 +49,7 @@ pub(crate) async fn run(cli: &Cli, args: &Recover) -> Result<(), Failure> {
         definitions: definitions(&project),
         archive: archive::folders(&project).map_err(files)?,
         now: SystemClock.now(),
+        is_mark_expected: args.from.is_none(),
     };
     let report = recover(&job).await.map_err(Failure::Recover)?;
     let has_result = report.method != RecoveryMethod::Nothing;

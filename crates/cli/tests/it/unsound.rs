@@ -168,6 +168,10 @@ fn that_a_mark_was_lost_stays_known_until_a_restore() {
         assert!(words.contains("nothing there tells whether the newest events"), "{said:?}");
         assert!(project.data_bytes() == before, "{command:?}");
     }
+    let said = project.run(&["recover", "--dry-run"]);
+    assert_eq!(said.code, 1, "{said:?}");
+    assert!(said.stdout.contains("no file tells whether the newest events"), "{said:?}");
+    assert!(!said.stdout.contains("nothing is missing"), "{said:?}");
     project.ok(&["story", "add", "new"]);
     for command in ["verify", "doctor"] {
         let said = project.run(&[command]);

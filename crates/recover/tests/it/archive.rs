@@ -97,6 +97,7 @@ async fn sessions_of_another_project_are_left_alone() {
             sessions: baton_files::Dir::open(&wreckage.project.path().join("sessions")).ok(),
             state: baton_files::Dir::open(&wreckage.project.path().join("state")).ok(),
         }),
+        is_mark_expected: false,
         now: jiff::Timestamp::UNIX_EPOCH,
     };
     let report = baton_recover::recover(&job).await.unwrap();

@@ -251,6 +251,7 @@ async fn where_there_is_nothing_nothing_is_made() {
         scratch: &baton_files::Dir::open(scratch.path()).unwrap(),
         definitions: Vec::new(),
         archive: None,
+        is_mark_expected: false,
         now: jiff::Timestamp::UNIX_EPOCH,
     };
     let report = baton_recover::recover(&job).await.unwrap();
