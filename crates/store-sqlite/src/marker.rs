@@ -196,7 +196,7 @@ impl Marker {
             }
         };
         let written = mark.write(&self.dir);
-        guard.note_mark(written.as_ref().map(|()| ()));
+        guard.note_mark(written.as_ref().copied());
         if let Err(error) = written {
             self.failed(&error);
             return false;
