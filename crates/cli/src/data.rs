@@ -86,7 +86,8 @@ async fn verify_unserved(project: &Project, data: &Dir) -> Result<Verified, Fail
     let store = match SqliteStore::open_to_read(data) {
         Ok(store) => store,
         // It is new, or has an older schema, or is refused with a reason.
-        Err(_) => SqliteStore::open_in(data).map_err(Failure::Open)?,
+        Err(_) => SqliteStore::open_in(data)
+            .map_err(|it| lost_data::name_copy(project, data, Failure::Open(it)))?,
     };
     let verified = async {
         let mut verified = verify_all(&store).await?;

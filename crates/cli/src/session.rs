@@ -60,7 +60,9 @@ impl Session {
                 show::warn("left out:")
             ));
         }
-        let (store, writing) = open_for(lock.dir(), purpose).await?;
+        let opened = open_for(lock.dir(), purpose).await;
+        let (store, writing) =
+            opened.map_err(|it| lost_data::name_copy(&project, lock.dir(), it))?;
         let store = Arc::new(store);
         tell_of_mark(&project, store.as_ref()).await?;
         let engine = Engine::open(store.clone(), Arc::new(SystemClock), catalog).await?;

@@ -33,6 +33,25 @@ fn a_project_folder_that_was_deleted_leaves_a_copy_beside_the_project() {
     assert!(found.stdout.contains("shop-baton-rescued-1: what a server saved"), "{found:?}");
 }
 
+#[test]
+fn a_log_that_was_deleted_under_a_server_is_replaced_by_the_whole_copy() {
+    let project = Project::started();
+    let server = project.serves();
+    assert_eq!(story(&server, "s2"), 201);
+    fs::remove_file(project.path().join(".baton/data/baton.db-wal")).unwrap();
+    let text = not_ready(&server, "then type `baton restore ");
+    assert!(text.contains("rescued-1"), "{text}");
+    assert_eq!(server.stop(), Some(0));
+    let said = project.run(&["status"]);
+    // Where the log had been moved in time, nothing is lost.
+    if said.code != 0 {
+        let commands = typed(&said.stderr);
+        assert!(commands[0].starts_with("baton restore --replace "), "{said:?}");
+        paste(project.path(), &commands[0]);
+    }
+    assert!(project.ok(&["story", "list"]).contains("s2"));
+}
+
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
 #[test]
 fn a_project_that_was_moved_is_named_where_it_is_now() {
