@@ -82,6 +82,24 @@ pub(crate) enum Failure {
     )]
     LostCopied { database: String, copy: String },
     #[error(
+        "the data of this project is gone: `{database}` is missing or empty. Type `baton recover` first, to \
+         save all that is still proven into a new database. There is a copy, {reach}: \
+         `baton restore {copy}` goes on with it alone, and `baton init --new-data` begins with an empty \
+         database"
+    )]
+    LostCopyBehind { database: String, copy: String, reach: String },
+    #[error(
+        "cannot open the data: {problem}. There is a copy of all that was recorded: type `baton restore \
+         --replace {copy}` to go on with it. Without it: {}",
+        chain(.source)
+    )]
+    OpenCopied {
+        problem: &'static str,
+        copy: String,
+        #[source]
+        source: Box<OpenError>,
+    },
+    #[error(
         "there is no database at `{database}`, where `--data` says, and this project has one in {own}: \
          leave `--data` out to use that, type `baton restore {own}` to go on with a copy of it, or \
          `baton init --new-data` to begin with an empty database"
@@ -167,6 +185,8 @@ impl Failure {
             | Failure::Server { .. }
             | Failure::LostData { .. }
             | Failure::LostCopied { .. }
+            | Failure::LostCopyBehind { .. }
+            | Failure::OpenCopied { .. }
             | Failure::NotThere { .. }
             | Failure::LostEvents { .. }
             | Failure::Recover(_)

@@ -8,9 +8,13 @@ use std::time::SystemTime;
 use baton_core::shell::shell_word;
 use baton_engine::ARCHIVED_PROJECT;
 use baton_files::{Access, Dir, FileError};
-use baton_store_sqlite::{ASIDE_PREFIX, DATABASE_FILE, LOG_FILE, RESCUED_PREFIX, rescued_beside};
+use baton_store_sqlite::{
+    ASIDE_PREFIX, CopyExtent, DATABASE_FILE, LOG_FILE, LastMark, OpenError, RESCUED_PREFIX,
+    rescued_beside,
+};
 use uuid::Uuid;
 
+use crate::archive;
 use crate::failure::Failure;
 use crate::project::Project;
 
@@ -22,9 +26,12 @@ pub(crate) fn refuse(project: &Project, data: &Dir) -> Result<(), Failure> {
         return Ok(());
     }
     let database = data.path().join(DATABASE_FILE).display().to_string();
-    if let Some(copy) = copy_in(data)?.or_else(|| copy_beside(project)) {
-        let copy = shell_word(&copy.display().to_string());
-        return Err(Failure::LostCopied { database, copy });
+    if let Some(copy) = best_copy(project, data)? {
+        let path = shell_word(&copy.path.display().to_string());
+        return Err(match copy.reach {
+            CopyReach::All => Failure::LostCopied { database, copy: path },
+            CopyReach::Behind(reach) => Failure::LostCopyBehind { database, copy: path, reach },
+        });
     }
     if let Some(own) = project.data_instead_of_named() {
         let own = shell_word(&own.display().to_string());
@@ -37,28 +44,111 @@ pub(crate) fn refuse(project: &Project, data: &Dir) -> Result<(), Failure> {
     }
 }
 
-/// The newest copy of the data in its folder, if there is one.
-fn copy_in(data: &Dir) -> Result<Option<PathBuf>, FileError> {
+/// Names a copy before all else, where damaged or older data has one that goes as far as its mark.
+pub(crate) fn name_copy(project: &Project, data: &Dir, failure: Failure) -> Failure {
+    let Failure::Open(error) = &failure else { return failure };
+    let problem = if matches!(error, OpenError::Damaged { .. }) {
+        "it is damaged"
+    } else if matches!(error, OpenError::Older { .. }) {
+        "it is older than what was last written here"
+    } else if matches!(error, OpenError::Exchanged { .. }) {
+        "it is not the one that was last open here"
+    } else {
+        return failure;
+    };
+    let is_marked = LastMark::read(data).is_ok_and(|it| it.is_some());
+    match (failure, best_copy(project, data)) {
+        (Failure::Open(source), Ok(Some(DataCopy { path, reach: CopyReach::All })))
+            if is_marked =>
+        {
+            let copy = shell_word(&path.display().to_string());
+            Failure::OpenCopied { problem, copy, source: Box::new(source) }
+        }
+        (failure, _) => failure,
+    }
+}
+
+/// A copy of the data that is there.
+struct DataCopy {
+    path: PathBuf,
+    reach: CopyReach,
+}
+
+/// How far a copy goes, beside what is known to have been there.
+enum CopyReach {
+    All,
+    /// In words.
+    Behind(String),
+}
+
+/// Of the copies in the data folder, or else of those beside the project, the newest that has all
+/// that is known; where none has, the newest.
+fn best_copy(project: &Project, data: &Dir) -> Result<Option<DataCopy>, FileError> {
+    let mark = LastMark::read(data)?;
+    let mut copies = newest_first(copies_in(data)?);
+    copies.extend(newest_first(copies_beside(project)));
+    let copies = copies.into_iter().map(|path| {
+        let reach = reach(project, mark.as_ref(), &path);
+        DataCopy { path, reach }
+    });
+    let mut newest = None;
+    for copy in copies {
+        match copy.reach {
+            CopyReach::All => return Ok(Some(copy)),
+            CopyReach::Behind(_) => newest = newest.or(Some(copy)),
+        }
+    }
+    Ok(newest)
+}
+
+fn reach(project: &Project, mark: Option<&LastMark>, path: &Path) -> CopyReach {
+    let Some(copy) = Dir::open(path).ok().as_ref().and_then(CopyExtent::read) else {
+        return CopyReach::Behind("of which it is not known how far it goes".to_owned());
+    };
+    let position = copy.position.0;
+    match mark {
+        Some(mark) if copy.is_as_new_as(mark) => CopyReach::All,
+        Some(mark) if position < mark.position.0 => {
+            CopyReach::Behind(format!("which goes up to event {position} of {}", mark.position.0))
+        }
+        Some(_) => CopyReach::Behind(format!(
+            "which goes up to event {position} and is older than what was last written"
+        )),
+        None => {
+            let archive = archive::folders(project).ok().flatten();
+            match archive.and_then(|it| it.is_covered_by(&copy)) {
+                Some(true) => CopyReach::All,
+                Some(false) => CopyReach::Behind(format!(
+                    "which goes up to event {position}, and the archive further"
+                )),
+                None => CopyReach::Behind(format!(
+                    "which goes up to event {position}; whether there were more is not known"
+                )),
+            }
+        }
+    }
+}
+
+/// The copies of the data in its folder.
+fn copies_in(data: &Dir) -> Result<Vec<PathBuf>, FileError> {
     let is_copy = |name: &OsStr| {
         let name = name.to_str().unwrap_or_default();
         [RESCUED_PREFIX, ASIDE_PREFIX].iter().any(|it| name.starts_with(it))
     };
     let copies = data.list()?.into_iter().filter(|(name, it)| it.is_folder() && is_copy(name));
-    Ok(newest(copies.map(|(name, _)| data.path().join(name))))
+    Ok(copies.map(|(name, _)| data.path().join(name)).collect())
 }
 
-fn copy_beside(project: &Project) -> Option<PathBuf> {
-    newest(copies_beside(project))
-}
-
-/// The copy that was written to last; of several, the one with the highest number. A folder in which
-/// there is no database that can be opened is no copy.
-fn newest(copies: impl IntoIterator<Item = PathBuf>) -> Option<PathBuf> {
+/// The copy that was written to last comes first; of several, the one with the highest number. A
+/// folder in which there is no database that can be opened is no copy.
+fn newest_first(copies: Vec<PathBuf>) -> Vec<PathBuf> {
     let dated = copies.into_iter().filter_map(|path| {
         let order = (written_at(&path)?, copy_number(&path));
         Some((order, path))
     });
-    dated.max_by_key(|(order, _)| *order).map(|(_, path)| path)
+    let mut dated: Vec<_> = dated.collect();
+    dated.sort_by_key(|(order, _)| std::cmp::Reverse(*order));
+    dated.into_iter().map(|(_, path)| path).collect()
 }
 
 /// When something was last written to the database in `folder` or to its log. The folder's own time

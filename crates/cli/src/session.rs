@@ -63,7 +63,8 @@ impl Session {
                 show::warn("left out:")
             ));
         }
-        let opened = open_for(&project, lock.dir(), purpose).await?;
+        let opened = open_for(&project, lock.dir(), purpose).await;
+        let opened = opened.map_err(|it| lost_data::name_copy(&project, lock.dir(), it))?;
         let OpenedStore { store, writing, copied_into } = opened;
         let store = Arc::new(store);
         tell_of_mark(&project, store.as_ref()).await?;

@@ -11,7 +11,7 @@ use baton_engine::{
 };
 use baton_files::{Access, Dir, FileError};
 use baton_store::{Definition, Position, RunRef, Store, StoreError, Version};
-use baton_store_sqlite::{SalvagedEvent, SalvagedRow};
+use baton_store_sqlite::{CopyExtent, SalvagedEvent, SalvagedRow};
 use baton_wire::run_log::{RUN_LOG_VERSION, RunLogLine};
 use baton_wire::{json, workflow_file};
 use jiff::Timestamp;
@@ -88,6 +88,14 @@ impl OpenArchive {
         let mut line = String::new();
         BufReader::new(file.take(MOST_FIRST_LINE)).read_line(&mut line).ok()?;
         head(line.trim_end(), name)
+    }
+
+    /// Whether `copy` has every run of its project as far as the archive has. None where the archive
+    /// knows of no such run.
+    pub fn is_covered_by(&self, copy: &CopyExtent) -> Option<bool> {
+        let sessions = self.sessions_of(copy.identity.project).ok()?;
+        let is_there = |it: &ArchivedHead| copy.n_events_of(it.id) >= it.version.0;
+        (!sessions.is_empty()).then(|| sessions.iter().all(is_there))
     }
 
     /// The sessions of the store's own project that have come further than the store itself.

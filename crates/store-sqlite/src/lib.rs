@@ -14,6 +14,7 @@ mod checksum;
 mod columns;
 mod connect;
 mod contents;
+mod copy_extent;
 mod cursors;
 mod data_loss;
 mod database_builder;
@@ -85,6 +86,7 @@ use crate::watch::{Watcher, WriteGuard};
 use crate::writer::Writer;
 
 pub use beside::Beside;
+pub use copy_extent::CopyExtent;
 pub use data_loss::{CommandContext, DataOption};
 pub use database_builder::{DatabaseBuilder, RecoveredRun};
 pub use database_header::is_database;

@@ -12,6 +12,7 @@ use baton_store_sqlite::{DATABASE_FILE, OpenError, SqliteStore, exchange};
 
 pub(crate) use self::source::BackupSource;
 use crate::api::lock;
+use crate::archive;
 use crate::args::Cli;
 use crate::data::{Data, finish_interrupted, staging_in, verify_copy};
 use crate::failure::Failure;
@@ -69,15 +70,31 @@ pub(crate) async fn restore(cli: &Cli, from: &Path, replace: bool) -> Result<(),
         .map_err(|error| Failure::Open(OpenError::Interrupted(error)))?
         .map(|it| data.path().join(it));
     drop(staging);
+    let n_ahead = n_ahead(&project, data).await;
     drop(lock);
     tell(cli.format(), &format!("restored {}", from.display()), &verified);
-    if project.file.archive.is_some() {
-        show::note("the archive may tell of more than there is now; type `baton archive rebuild`");
+    match n_ahead {
+        Some(0) | None => {}
+        Some(n) => show::note(&format!(
+            "{} {} more events in the archive than in this backup: `baton recover` brings them back; \
+             `baton archive rebuild` follows the backup instead and keeps the others aside",
+            show::counted(n, "run"),
+            if n == 1 { "has" } else { "have" },
+        )),
     }
     if let Some(aside) = aside {
         show::note(&format!("what was there before is in {}", aside.display()));
     }
     Ok(())
+}
+
+/// How many runs the archive has more events of than the data; none where that cannot be known.
+async fn n_ahead(project: &Project, data: &Dir) -> Option<u64> {
+    let archive = archive::folders(project).ok()??;
+    let store = SqliteStore::open_to_read(data).ok()?;
+    let ahead = archive.ahead_of(&store).await;
+    store.close().await;
+    Some(ahead.ok()?.len() as u64)
 }
 
 async fn prove(dir: &Dir) -> Result<Verified, Failure> {

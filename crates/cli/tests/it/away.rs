@@ -33,6 +33,31 @@ fn a_project_folder_that_was_deleted_leaves_a_copy_beside_the_project() {
     assert!(found.stdout.contains("shop-baton-rescued-1: what a server saved"), "{found:?}");
 }
 
+#[test]
+fn a_log_that_was_deleted_under_a_server_is_replaced_by_the_whole_copy() {
+    let project = Project::started();
+    let server = project.serves();
+    let mark = || fs::read(project.path().join(".baton/data/baton.mark")).unwrap();
+    let before = mark();
+    // Without a pause, in which the log would be moved, until the mark tells of what is in it.
+    let mut n_stories = 1;
+    while mark() == before {
+        n_stories += 1;
+        assert_eq!(story(&server, &format!("s{n_stories}")), 201);
+    }
+    fs::remove_file(project.path().join(".baton/data/baton.db-wal")).unwrap();
+    let text = not_ready(&server, "then type `baton restore ");
+    assert!(text.contains("rescued-1"), "{text}");
+    assert_eq!(server.stop(), Some(0));
+    let said = project.run(&["status"]);
+    assert_eq!(said.code, 5, "{said:?}");
+    let commands = typed(&said.stderr);
+    assert!(commands[0].starts_with("baton restore --replace "), "{said:?}");
+    paste(project.path(), &commands[0]);
+    let stories = project.ok(&["story", "list"]);
+    assert!(stories.contains(&format!("s{n_stories}")), "{stories}");
+}
+
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
 #[test]
 fn a_project_that_was_moved_is_named_where_it_is_now() {

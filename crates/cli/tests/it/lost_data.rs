@@ -102,3 +102,35 @@ fn of_several_copies_the_one_with_the_newest_data_is_named() {
         }
     }
 }
+
+#[test]
+fn a_copy_that_is_behind_is_named_after_recover_and_with_how_far_it_goes() {
+    for has_mark in [true, false] {
+        let project = Project::started();
+        project.ok(&["backup", "old.db"]);
+        project.ok(&["restore", "--replace", "old.db"]);
+        project.ok(&["handoff", "accept", "1"]);
+        let data = project.path().join(".baton/data");
+        fs::remove_file(data.join("baton.db")).unwrap();
+        if !has_mark {
+            fs::remove_file(data.join("baton.mark")).unwrap();
+        }
+        let said = project.run(&["status"]);
+        assert_eq!(said.code, 5, "{said:?}");
+        let place = |words: &str| said.stderr.find(words);
+        assert!(place("baton recover").unwrap() < place("baton restore").unwrap(), "{said:?}");
+        assert!(said.stderr.contains("which goes up to event "), "{said:?}");
+    }
+}
+
+#[test]
+fn a_restore_says_how_many_runs_the_archive_knows_more_of() {
+    let project = Project::started();
+    project.ok(&["backup", "old.db"]);
+    let said = project.run(&["restore", "--replace", "old.db"]);
+    assert!(!said.stderr.contains("archive"), "{said:?}");
+    project.ok(&["handoff", "accept", "1"]);
+    let said = project.run(&["restore", "--replace", "old.db"]);
+    let expected = "1 run has more events in the archive than in this backup: `baton recover`";
+    assert!(said.stderr.contains(expected), "{said:?}");
+}
