@@ -6,7 +6,7 @@ use baton_store::{Identity, Position};
 use rusqlite::{Connection, OptionalExtension as _};
 
 use crate::mark::MarkNumber;
-use crate::{FILE, LastMark, connect, events, identity};
+use crate::{LastMark, connect, events, filesystem, identity};
 
 /// A copy that is open for reading. A log beside it is left out, so it may go further than this says.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub struct CopyExtent {
 impl CopyExtent {
     /// None where it cannot be read.
     pub fn read(dir: &Dir) -> Option<Self> {
-        let connection = connect::reading_frozen(&dir.path().join(FILE)).ok()?;
+        let connection = connect::reading_frozen(&filesystem::path_in(dir).ok()?).ok()?;
         let identity = identity::find(&connection).ok()?;
         let number = identity::mark_number(&connection).ok()?;
         let position = events::last_position(&connection).ok()?;
