@@ -54,7 +54,8 @@ pub struct RecoverJob<'a> {
     /// The archive of the project, if it keeps one.
     pub archive: Option<OpenArchive>,
     pub now: Timestamp,
-    /// True for the data of a project, beside which there is always a mark. A backup has none.
+    /// True for the data of a project, beside which there is a mark once one was made. A backup has
+    /// none.
     pub is_mark_expected: bool,
 }
 
@@ -68,6 +69,8 @@ pub async fn recover(job: &RecoverJob<'_>) -> Result<RecoveryReport, RecoverErro
         Some(damaged) => images::first_whole(job, damaged, &found, mark).await?,
         None => ImageSearch::NoneWhole(BTreeSet::new()),
     };
+    // A Baton that kept no marks yet counted none; only a whole database proves that it was such.
+    let was_marked = found.was_marked || !matches!(search, ImageSearch::Whole(_));
     let mut report = match search {
         ImageSearch::Whole(report) => match soundness::settle(job, mark).await? {
             Soundness::Sound => report,
@@ -86,6 +89,7 @@ pub async fn recover(job: &RecoverJob<'_>) -> Result<RecoveryReport, RecoverErro
         }
     };
     report.compare_with(mark);
-    report.mark_loss = mark_loss(job.from, job.is_mark_expected && damaged.is_some())?;
+    let is_mark_expected = job.is_mark_expected && damaged.is_some() && was_marked;
+    report.mark_loss = mark_loss(job.from, is_mark_expected)?;
     Ok(report)
 }

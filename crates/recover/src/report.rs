@@ -137,7 +137,7 @@ impl RecoveryReport {
             && self.mark_loss.is_none()
     }
 
-    /// For a person, in lines.
+    /// For a person, in lines. They are the same where the result is not kept.
     pub fn lines(&self) -> Vec<String> {
         let SavedCounts { n_runs, n_handoffs, n_events, n_stories, .. } = self.saved;
         let how = match self.method {
@@ -148,7 +148,7 @@ impl RecoveryReport {
             }
         };
         let mut lines = vec![format!(
-            "saved {}, {}, {} and {}, {how}",
+            "can be recovered: {}, {}, {} and {}, {how}",
             counted(n_runs, "run"),
             counted(n_handoffs, "handoff"),
             counted(n_events, "event"),

@@ -38,6 +38,8 @@ pub(crate) struct Survey {
     pub(crate) positions: Positions,
     /// By the mark, else by the database, else by the archive.
     pub(crate) project: Option<Uuid>,
+    /// Whether a mark was ever made beside the database.
+    pub(crate) was_marked: bool,
     /// Of that project.
     pub(crate) sessions: Vec<ArchivedHead>,
 }
@@ -54,8 +56,9 @@ impl Survey {
             let surveyed = damaged.each_row(|row, _| {
                 if let SalvagedRow::Event { event, .. } = &row {
                     found.positions.insert(event.position.0);
-                } else if let SalvagedRow::Identity { project, .. } = &row {
+                } else if let SalvagedRow::Identity { project, mark } = &row {
                     projects.insert(*project);
+                    found.was_marked |= *mark > 0;
                 }
                 Ok::<(), Infallible>(())
             });

@@ -36,7 +36,7 @@ fn a_damaged_database_is_recovered_beside_itself_and_put_in_place() {
     let damaged = std::fs::read(project.database()).unwrap();
     project.fails(&["status"], 5, "baton recover");
     let said = project.run(&["recover"]);
-    assert!(said.stdout.contains("saved 1 run, 1 handoff"), "{said:?}");
+    assert!(said.stdout.contains("can be recovered: 1 run, 1 handoff"), "{said:?}");
     assert!(!said.stdout.contains("missing: "), "{said:?}");
     assert!(said.stdout.contains("not proven: the remembered answers"), "{said:?}");
     assert_eq!(std::fs::read(project.database()).unwrap(), damaged);
@@ -82,7 +82,7 @@ fn where_nothing_is_left_that_is_said() {
 fn a_dry_run_keeps_nothing() {
     let project = Project::started();
     let said = project.ok(&["recover", "--dry-run"]);
-    assert!(said.contains("saved 1 run"), "{said}");
+    assert!(said.contains("can be recovered: 1 run"), "{said}");
     assert!(!project.path().join(".baton/data/recovered-1").exists());
 }
 
