@@ -76,17 +76,56 @@ pub struct Blocker {
 }
 
 /// What a step was last given, and by whom.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Given {
     pub step: StepId,
     pub package: Option<ContentId>,
     /// Who gets it back if it is rejected.
     pub sender: Party,
-    pub forward: EdgeKey,
+    /// See [`Given::forward`]; none where the edge goes from the sender to the step, which is nearly
+    /// always so. A run's state is written at every command, and each step has one of these in it.
+    #[serde(rename = "forward", default, skip_serializing_if = "Option::is_none")]
+    other_forward: Option<EdgeKey>,
     /// A lease on it was lost: whoever had it may still be alive.
     #[serde(default, skip_serializing_if = "is_false")]
     pub has_lost_lease: bool,
 }
+
+impl Given {
+    pub(crate) fn new(
+        step: StepId,
+        package: Option<ContentId>,
+        sender: Party,
+        forward: &EdgeKey,
+        has_lost_lease: bool,
+    ) -> Self {
+        let given = Self { step, package, sender, other_forward: None, has_lost_lease };
+        let other_forward = (given.forward() != *forward).then(|| forward.clone());
+        Self { other_forward, ..given }
+    }
+
+    /// The edge that counts what goes back and forth over it.
+    pub(crate) fn forward(&self) -> EdgeKey {
+        self.other_forward.clone().unwrap_or_else(|| EdgeKey {
+            from: self.sender.place.clone(),
+            to: Place::Step(self.step.clone()),
+        })
+    }
+}
+
+/// An older Baton wrote every edge: it is the same one, however it was written.
+impl PartialEq for Given {
+    fn eq(&self, other: &Self) -> bool {
+        let Self { step, package, sender, other_forward: _, has_lost_lease } = self;
+        *step == other.step
+            && *package == other.package
+            && *sender == other.sender
+            && *has_lost_lease == other.has_lost_lease
+            && self.forward() == other.forward()
+    }
+}
+
+impl Eq for Given {}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct RunId(pub Uuid);

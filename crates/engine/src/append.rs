@@ -15,7 +15,7 @@ use jiff::Timestamp;
 
 use crate::timers;
 
-/// Everything but what only the caller knows: story, definition and answer are left out.
+/// Everything but what only the caller knows: number, story, definition and answer are left out.
 /// `before` is the run that it was decided on, where there was one.
 pub(crate) fn append(
     decision: Decision,
@@ -37,6 +37,7 @@ pub(crate) fn append(
     }
     Append {
         expected,
+        number: None,
         handoffs: events.iter().filter_map(|it| change(it, &run)).collect(),
         timers: timers::changes(before.map_or(&[], |it| &it.handoffs), &run.handoffs, at),
         waiting: Append::change_of_waiting(before, &run),

@@ -246,6 +246,7 @@ impl Engine {
         }
         let head = append.events.last().map_or(loaded.head, |it| it.hash);
         let append = Arc::new(Append {
+            number: before.map(|_| loaded.number),
             story: birth.story,
             definition: birth.definition,
             answered: caller.key.as_ref().map(|key| outcome.to_answered(key)),

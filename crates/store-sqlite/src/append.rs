@@ -11,6 +11,7 @@ use rusqlite::Connection;
 use crate::columns::nanoseconds;
 use crate::error::{damaged, to_append};
 use crate::run_lists::RunList;
+use crate::stories::PreparedStory;
 use crate::{
     answers, contents, definitions, due, events, handoffs, outbox, run_lists, runs, stories, timers,
 };
@@ -23,6 +24,7 @@ pub(crate) struct Prepared {
     pub(crate) head: Hash,
     /// The run, encoded.
     pub(crate) state: String,
+    pub(crate) story: Option<PreparedStory>,
     pub(crate) at: i64,
     pub(crate) started_at: i64,
     pub(crate) moved_at: i64,
@@ -34,11 +36,13 @@ pub(crate) fn prepare(append: Arc<Append>) -> Result<Prepared, StoreError> {
         return Err(damaged("an append without events"));
     };
     let answered_at: Option<Timestamp> = append.answered.as_ref().map(|it| it.at);
+    let at = nanoseconds(append.at)?;
     Ok(Prepared {
         version: Version(append.expected.0 + append.events.len() as u64),
         head: last.hash,
         state: encode_run(&append.run),
-        at: nanoseconds(append.at)?,
+        story: append.story.as_ref().map(|it| PreparedStory::new(it, at)),
+        at,
         started_at: nanoseconds(append.run.started_at)?,
         moved_at: nanoseconds(append.run.moved_at)?,
         answered_at: nanoseconds(answered_at.unwrap_or(append.at))?,
@@ -66,9 +70,10 @@ pub(crate) fn append(
     for content in &append.contents {
         contents::add(connection, run_number, content).map_err(to_append)?;
     }
-    if let Some(story) = &append.story {
-        stories::add(connection, story, *at).map_err(to_append)?;
-    }
+    let is_new_story = match &prepared.story {
+        Some(story) => stories::add(connection, story, *at).map_err(to_append)?,
+        None => false,
+    };
     if let Some(definition) = &append.definition {
         definitions::add(connection, definition).map_err(to_append)?;
     }
@@ -102,7 +107,10 @@ pub(crate) fn append(
             .map_err(to_append)?;
     }
     due::change(connection, append.run.id, run_number, append.due)?;
-    if let Some(status) = append.story_status {
+    // A story that was added after the run has its status already.
+    if let Some(status) = append.story_status
+        && !is_new_story
+    {
         stories::run_is(connection, &append.run.story, status).map_err(to_append)?;
     }
     let run_number = run_number.unsigned_abs();

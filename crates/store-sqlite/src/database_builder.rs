@@ -14,6 +14,7 @@ use uuid::Uuid;
 use crate::columns::{integer, nanoseconds};
 use crate::error::{OpenError, to_open, to_store};
 use crate::run_lists::RunList;
+use crate::stories::PreparedStory;
 use crate::{
     FILE, answers, connect, contents, definitions, due, events, handoffs, identity, lost_numbers,
     migrate, outbox, outlines, run_lists, runs, stories, timers,
@@ -66,7 +67,9 @@ impl DatabaseBuilder {
     }
 
     pub fn put_story(&mut self, story: &Story, created_at: Timestamp) -> Result<(), StoreError> {
-        stories::add(&self.connection, story, nanoseconds(created_at)?).map_err(to_store)?;
+        let now = nanoseconds(created_at)?;
+        let story = PreparedStory::new(story, now);
+        stories::add(&self.connection, &story, now).map_err(to_store)?;
         self.count(1)
     }
 

@@ -230,37 +230,53 @@ fn is_by_state(filter: &HandoffFilter) -> bool {
 #[derive(Clone, Copy)]
 struct IndexPart {
     state: HandoffState,
-    /// Set only with `handoffs_open_by_state`, which has the column.
+    /// None in `handoffs_offered`, which has no such column.
     is_stale: Option<bool>,
 }
 
 fn parts(filter: &HandoffFilter) -> Vec<IndexPart> {
-    let stale: &[Option<bool>] = match (&filter.to, filter.is_stale) {
-        (Some(_), _) => &[None],
-        (None, None) => &[Some(false), Some(true)],
-        (None, Some(false)) => &[Some(false)],
-        (None, Some(true)) => &[Some(true)],
+    let stale: &[Option<bool>] = match filter.is_stale {
+        None => &[Some(false), Some(true)],
+        Some(false) => &[Some(false)],
+        Some(true) => &[Some(true)],
     };
     let states = HandoffState::ALL.into_iter().filter(|it| filter.states.contains(it));
     states
-        .flat_map(|state| stale.iter().map(move |&is_stale| IndexPart { state, is_stale }))
+        .flat_map(|state| {
+            let is_offered = filter.to.is_some() && is_offered(state);
+            let stale = if is_offered { &[None] } else { stale };
+            stale.iter().map(move |&is_stale| IndexPart { state, is_stale })
+        })
         .collect()
 }
 
 impl IndexPart {
     fn sql(self, filter: &HandoffFilter) -> String {
-        let index = index(filter);
         let state = self.state.name();
-        let is_stale = match self.is_stale {
-            Some(is_stale) => format!("and handoffs.is_stale = {}", u8::from(is_stale)),
-            None => String::new(),
+        let (index, is_stale) = match self.is_stale {
+            Some(is_stale) => (BY_STATE, format!("handoffs.is_stale = {}", u8::from(is_stale))),
+            None => (OFFERED, IS_OFFERED.to_owned()),
         };
         let conditions = conditions(filter, Some(self.state));
         format!(
             "select handoffs.number from handoffs {index}
-             where handoffs.state = '{state}' {is_stale} and {conditions}"
+             where handoffs.state = '{state}' and {is_stale} and {conditions}"
         )
     }
+}
+
+const BY_STATE: &str = "indexed by handoffs_open_by_state";
+const OFFERED: &str = "indexed by handoffs_offered";
+/// In the words of that index.
+const IS_OFFERED: &str = "handoffs.state in ('pending', 'clarification')";
+
+fn is_offered(state: HandoffState) -> bool {
+    matches!(state, HandoffState::Open(State::Pending | State::Clarification))
+}
+
+/// Whether all that is asked for is in the index of what is offered.
+fn are_offered(filter: &HandoffFilter) -> bool {
+    filter.to.is_some() && are_open(filter) && filter.states.iter().all(|it| is_offered(*it))
 }
 
 fn are_open(filter: &HandoffFilter) -> bool {
@@ -285,6 +301,9 @@ fn conditions(filter: &HandoffFilter, only: Option<HandoffState>) -> String {
     if are_open(filter) {
         // In the words of the partial indexes.
         conditions.push("handoffs.ended_at is null");
+    }
+    if are_offered(filter) {
+        conditions.push(IS_OFFERED);
     }
     conditions.push(match filter.run {
         Some(_) => "handoffs.run_number = (select number from runs where id = ?3)",
@@ -332,10 +351,10 @@ fn index(filter: &HandoffFilter) -> &'static str {
     if filter.run.is_some() || filter.story.is_some() {
         return "indexed by handoffs_by_run";
     }
-    match (are_open(filter), filter.to.is_some()) {
-        (true, true) => "indexed by handoffs_open_by_agent",
-        (true, false) => "indexed by handoffs_open_by_state",
-        (false, true | false) => "",
+    match (are_offered(filter), are_open(filter)) {
+        (true, _) => OFFERED,
+        (false, true) => BY_STATE,
+        (false, false) => "",
     }
 }
 

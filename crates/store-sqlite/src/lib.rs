@@ -82,6 +82,7 @@ use crate::columns::{nanoseconds, nearest_nanoseconds};
 use crate::error::{to_open, to_store};
 use crate::marker::Marker;
 use crate::reader::Readers;
+use crate::stories::PreparedStory;
 use crate::watch::{Watcher, WriteGuard};
 use crate::writer::Writer;
 
@@ -303,7 +304,8 @@ impl Store for SqliteStore {
 
     async fn add_story(&self, story: &Story, now: Timestamp) -> Result<bool, StoreError> {
         refuse_nul(story_texts(story))?;
-        let (story, now) = (story.clone(), nanoseconds(now)?);
+        let now = nanoseconds(now)?;
+        let story = PreparedStory::new(story, now);
         self.writer.write(move |it| stories::add(it, &story, now).map_err(to_store)).await
     }
 
@@ -313,7 +315,8 @@ impl Store for SqliteStore {
         answered: &Answered,
     ) -> Result<bool, AppendError> {
         refuse_nul(story_texts(story).chain(answered.texts()))?;
-        let (story, answered, now) = (story.clone(), answered.clone(), nanoseconds(answered.at)?);
+        let (answered, now) = (answered.clone(), nanoseconds(answered.at)?);
+        let story = PreparedStory::new(story, now);
         let add = move |it: &_| stories::add_once(it, &story, &answered, now);
         self.writer.write(add).await
     }

@@ -70,20 +70,21 @@ pub(crate) fn put(connection: &Connection, row: &RunRow) -> Result<(), StoreErro
 
 /// Changes a run that is still at the expected version; gives its number.
 pub(crate) fn change(connection: &Connection, prepared: &Prepared) -> Result<i64, AppendError> {
-    let id = prepared.append.run.id;
-    let Some(number) = number_of(connection, id).map_err(to_append)? else {
-        return Err(AppendError::Conflict);
+    let number = match prepared.append.number {
+        Some(number) => Some(integer(number)),
+        None => number_of(connection, prepared.append.run.id).map_err(to_append)?,
     };
+    let number = number.ok_or(AppendError::Conflict)?;
     // Most moves leave the status alone. To set it, even to what it is, would write the indexes
     // of open runs anew.
     let same_status = "update runs
                        set version = ?3, head = ?4, baton = ?5, current_agent = ?6,
                            moved_at = ?7, state = ?8
-                       where number = ?1 and version = ?2 and status = ?9";
+                       where number = ?1 and id = ?10 and version = ?2 and status = ?9";
     let any_status = "update runs
                       set version = ?3, head = ?4, baton = ?5, current_agent = ?6,
                           moved_at = ?7, state = ?8, status = ?9
-                      where number = ?1 and version = ?2";
+                      where number = ?1 and id = ?10 and version = ?2";
     for sql in [same_status, any_status] {
         if is_updated(connection, sql, number, prepared)? {
             return Ok(number);
@@ -115,6 +116,7 @@ fn is_updated(
         prepared.moved_at,
         prepared.state,
         run.status.name(),
+        run.id.0.as_bytes(),
     ];
     match connection.prepare_cached(sql).and_then(|mut it| it.execute(params)) {
         Ok(n_rows) => Ok(n_rows > 0),

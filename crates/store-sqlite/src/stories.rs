@@ -19,12 +19,41 @@ const SELECT: &str = "select
     from stories left join runs
         on runs.number = (select max(number) from runs where story_key = stories.key)";
 
+/// A story with everything worked out that the writing thread need not do.
+pub(crate) struct PreparedStory {
+    columns: StoryColumns,
+    outline: String,
+    digest: [u8; 32],
+}
+
+impl PreparedStory {
+    pub(crate) fn new(story: &Story, created_at: i64) -> Self {
+        let depends_on: Vec<String> = story.depends_on.iter().map(|it| it.to_string()).collect();
+        let columns = StoryColumns {
+            key: story.key.as_str().to_owned(),
+            title: story.title.clone(),
+            description: story.description.clone(),
+            acceptance: list_text(&story.acceptance),
+            depends_on: list_text(&depends_on),
+            priority: story.priority,
+            branch: story.branch.clone(),
+            pr_url: story.pr_url.clone(),
+            created_at,
+        };
+        let (outline, digest) = (look_alike::outline(&columns.key), columns.digest());
+        Self { columns, outline, digest }
+    }
+}
+
 /// Adds a story; false where one of that key is there already.
-pub(crate) fn add(connection: &Connection, story: &Story, now: i64) -> rusqlite::Result<bool> {
-    let columns = to_columns(story, now);
-    let is_new = write(connection, &columns, "do nothing")? > 0;
+pub(crate) fn add(
+    connection: &Connection,
+    story: &PreparedStory,
+    now: i64,
+) -> rusqlite::Result<bool> {
+    let is_new = insert(connection, story)? > 0;
     if is_new {
-        story_log::add(connection, &columns, now)?;
+        story_log::add(connection, &story.columns.key, &story.digest, now)?;
     }
     Ok(is_new)
 }
@@ -32,7 +61,7 @@ pub(crate) fn add(connection: &Connection, story: &Story, now: i64) -> rusqlite:
 /// As [`add`], with the answer to a request that may be sent twice.
 pub(crate) fn add_once(
     connection: &Connection,
-    story: &Story,
+    story: &PreparedStory,
     answered: &Answered,
     now: i64,
 ) -> Result<bool, AppendError> {
@@ -46,63 +75,58 @@ pub(crate) fn add_once(
 
 /// Adds a story, or writes it over the one that is there, which keeps its age.
 pub(crate) fn save(connection: &Connection, story: &Story, now: i64) -> rusqlite::Result<()> {
-    let over = "do update set
-                    title = excluded.title,
-                    description = excluded.description,
-                    acceptance = excluded.acceptance,
-                    depends_on = excluded.depends_on,
-                    priority = excluded.priority,
-                    branch = excluded.branch,
-                    pr_url = excluded.pr_url";
-    let columns = to_columns(story, now);
-    write(connection, &columns, over)?;
     let sql = "select created_at from stories where key = ?1";
-    let created_at =
-        connection.prepare_cached(sql)?.query_row([story.key.as_str()], |row| row.get(0))?;
-    story_log::add(connection, &StoryColumns { created_at, ..columns }, now)
+    let created_at: Option<i64> = connection
+        .prepare_cached(sql)?
+        .query_row([story.key.as_str()], |row| row.get(0))
+        .optional()?;
+    let story = PreparedStory::new(story, created_at.unwrap_or(now));
+    match created_at {
+        Some(_) => update(connection, &story.columns)?,
+        None => insert(connection, &story)?,
+    };
+    story_log::add(connection, &story.columns.key, &story.digest, now)
 }
 
-fn to_columns(story: &Story, created_at: i64) -> StoryColumns {
-    let depends_on: Vec<String> = story.depends_on.iter().map(|it| it.to_string()).collect();
-    StoryColumns {
-        key: story.key.as_str().to_owned(),
-        title: story.title.clone(),
-        description: story.description.clone(),
-        acceptance: list_text(&story.acceptance),
-        depends_on: list_text(&depends_on),
-        priority: story.priority,
-        branch: story.branch.clone(),
-        pr_url: story.pr_url.clone(),
-        created_at,
-    }
+/// How many rows were added: none where there is a story of that key.
+fn insert(connection: &Connection, story: &PreparedStory) -> rusqlite::Result<usize> {
+    let sql = "insert into stories (
+                   key, title, description, acceptance, depends_on, priority, branch, pr_url,
+                   created_at, outline, run_status
+               ) values (
+                   ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,
+                   (select status from runs where story_key = ?1 order by number desc limit 1)
+               )
+               on conflict (key) do nothing";
+    let PreparedStory { columns: it, outline, .. } = story;
+    connection.prepare_cached(sql)?.execute(params![
+        it.key,
+        it.title,
+        it.description,
+        it.acceptance,
+        it.depends_on,
+        it.priority,
+        it.branch,
+        it.pr_url,
+        it.created_at,
+        outline,
+    ])
 }
 
-fn write(
-    connection: &Connection,
-    story: &StoryColumns,
-    on_conflict: &str,
-) -> rusqlite::Result<usize> {
-    let sql = format!(
-        "insert into stories (
-             key, title, description, acceptance, depends_on, priority, branch, pr_url, created_at,
-             outline, run_status
-         ) values (
-             ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,
-             (select status from runs where story_key = ?1 order by number desc limit 1)
-         )
-         on conflict (key) {on_conflict}"
-    );
-    connection.prepare_cached(&sql)?.execute(params![
-        story.key,
-        story.title,
-        story.description,
-        story.acceptance,
-        story.depends_on,
-        story.priority,
-        story.branch,
-        story.pr_url,
-        story.created_at,
-        look_alike::outline(&story.key),
+fn update(connection: &Connection, it: &StoryColumns) -> rusqlite::Result<usize> {
+    let sql = "update stories
+               set title = ?2, description = ?3, acceptance = ?4, depends_on = ?5, priority = ?6,
+                   branch = ?7, pr_url = ?8
+               where key = ?1";
+    connection.prepare_cached(sql)?.execute(params![
+        it.key,
+        it.title,
+        it.description,
+        it.acceptance,
+        it.depends_on,
+        it.priority,
+        it.branch,
+        it.pr_url,
     ])
 }
 
@@ -153,8 +177,8 @@ pub(crate) fn to_begin(
     most: u32,
 ) -> rusqlite::Result<Vec<StoryRow>> {
     let (priority, key) = match after {
-        Some((priority, key)) => (Some(*priority), key.as_str()),
-        None => (None, ""),
+        Some((priority, key)) => (*priority, key.as_str()),
+        None => (i64::MAX, ""),
     };
     let sql = to_begin_sql();
     let params = params![priority, key, limit(most)];
@@ -164,7 +188,7 @@ pub(crate) fn to_begin(
 pub(crate) fn to_begin_sql() -> String {
     format!(
         "{SELECT} where stories.run_status is null
-             and (?1 is null or stories.priority < ?1 or (stories.priority = ?1 and stories.key > ?2))
+             and stories.priority <= ?1 and (stories.priority < ?1 or stories.key > ?2)
          order by stories.priority desc, stories.key limit ?3"
     )
 }

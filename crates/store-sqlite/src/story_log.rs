@@ -57,10 +57,14 @@ impl StoryColumns {
 }
 
 /// Adds a link for a story as it was just written.
-pub(crate) fn add(connection: &Connection, story: &StoryColumns, at: i64) -> rusqlite::Result<()> {
-    let (head, digest) = (head(connection)?, story.digest());
-    let hash = link(&head, &story.key, at, &digest);
-    insert(connection, &story.key, at, &digest, &hash)
+pub(crate) fn add(
+    connection: &Connection,
+    key: &str,
+    story: &[u8; 32],
+    at: i64,
+) -> rusqlite::Result<()> {
+    let hash = link(&head(connection)?, key, at, story);
+    insert(connection, key, at, story, &hash)
 }
 
 /// Begins the log of a database that had none, oldest story first.

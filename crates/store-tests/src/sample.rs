@@ -35,6 +35,7 @@ pub fn start(n: u32, story: &str) -> Append {
     let event = Event::RunStarted { story, workflow, pin: pin(), owner, start, has_gates: false };
     Append {
         expected: Version::NONE,
+        number: None,
         events: chain(Hash::ZERO, id, Version::NONE, now, &[event]),
         waiting: Append::change_of_waiting(None, &run),
         blocked: Append::change_of_blocked(None, &run),
@@ -62,6 +63,7 @@ pub fn then(before: &Append, events: &[Event]) -> Append {
     let expected = version(before);
     Append {
         expected,
+        number: None,
         events: chain(head(before), run.id, expected, now, events),
         waiting: Append::change_of_waiting(Some(&before.run), &run),
         blocked: Append::change_of_blocked(Some(&before.run), &run),

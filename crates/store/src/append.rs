@@ -16,6 +16,8 @@ use crate::rows::{HandoffState, Position, TimerKind, Version};
 pub struct Append {
     /// What the decision was made on. [`Version::NONE`] makes the run.
     pub expected: Version,
+    /// The number of the run, where it is known: a store need not look for it then.
+    pub number: Option<u64>,
     /// The run as it is then.
     pub run: Run,
     /// In order; they make the version.

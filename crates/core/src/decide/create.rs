@@ -16,7 +16,7 @@ use crate::gate::Gate;
 use crate::names::{AgentId, Reason};
 use crate::problem::Problem;
 use crate::refusal::Refusal;
-use crate::run::{Baton, EdgeKey, Handoff, HandoffNo, Kind, Party, RunStatus, State, Wait};
+use crate::run::{Baton, EdgeKey, Given, Handoff, HandoffNo, Kind, Party, RunStatus, State, Wait};
 use crate::workflow::{Edge, Place, Workflow};
 
 pub(super) fn decide(draft: &mut Draft<'_>, create: &Create) -> Result<(), Refusal> {
@@ -136,7 +136,7 @@ fn went_back_too_often(draft: &mut Draft<'_>, create: &Create, at: &Place, from:
     if !draft.workflow().graph().is_always_before(back_at, reached) {
         return false;
     }
-    let Some(forward) = draft.run.given(at).map(|it| it.forward.clone()) else { return false };
+    let Some(forward) = draft.run.given(at).map(Given::forward) else { return false };
     let Some(cause) = reject::count_return(draft, &forward) else { return false };
     let sent_back = draft.run.package;
     let package = draft.keep_package(&create.package);

@@ -163,7 +163,7 @@ pub(super) fn again(draft: &Draft<'_>, to: Party) -> Offer {
     let from = Party { agent: AgentId::orchestrator(), place: Place::Orchestrator };
     match draft.run.given(&to.place).cloned() {
         Some(given) => Offer {
-            forward: given.forward,
+            forward: given.forward(),
             reject_to: Some(given.sender).filter(|it| it.place != Place::Orchestrator),
             has_lost_lease: given.has_lost_lease,
             ..Offer::new(from, to, given.package)

@@ -284,13 +284,13 @@ impl Run {
         if created.brings.is_some() {
             return;
         }
-        let given = Given {
-            step: step.clone(),
-            package: created.package,
-            sender: created.reject_to.as_ref().unwrap_or(&created.from).clone(),
-            forward: created.forward.clone(),
-            has_lost_lease: created.has_lost_lease,
-        };
+        let given = Given::new(
+            step.clone(),
+            created.package,
+            created.reject_to.as_ref().unwrap_or(&created.from).clone(),
+            &created.forward,
+            created.has_lost_lease,
+        );
         match self.given.iter_mut().find(|it| it.step == *step) {
             Some(before) => *before = given,
             None => self.given.push(given),

@@ -22,13 +22,13 @@ fn a_list_of_handoffs_reads_no_more_than_it_must() {
     };
     let to = Some(agent("bea"));
     check(HandoffFilter::default(), "SEARCH handoffs USING INTEGER PRIMARY KEY (rowid>?)");
-    check(
-        HandoffFilter { to: to.clone(), ..open() },
-        "SEARCH handoffs USING INDEX handoffs_open_by_agent \
-         (to_agent=? AND state=? AND rowid>?)",
-    );
     let by_state = "SEARCH handoffs USING COVERING INDEX handoffs_open_by_state \
                     (state=? AND is_stale=? AND number>?)";
+    let in_hand = HandoffFilter { to: to.clone(), ..open() };
+    let offered =
+        "SEARCH handoffs USING INDEX handoffs_offered (to_agent=? AND state=? AND rowid>?)";
+    check(in_hand.clone(), offered);
+    check(in_hand, by_state);
     check(open(), by_state);
     check(open(), "MERGE (UNION ALL)");
     check(HandoffFilter { is_stale: Some(false), ..open() }, by_state);

@@ -17,7 +17,7 @@ const VIEW: &str = "select concat_ws('|', id, story_id, from_agent, to_agent, st
     rejection_reason, created_at, processed_at) from agent_handoffs order by id";
 const INDEXES: &str = "select name || ' ' || sql from sqlite_schema
     where type = 'index' and tbl_name = 'handoffs' and sql is not null
-        and name not in ('handoffs_unmoved', 'handoffs_open_by_state', 'handoffs_open_by_agent')
+        and name not like 'handoffs_o%' and name <> 'handoffs_unmoved'
     order by name";
 const COLUMNS: &str = "select concat_ws(' ', cid, name, type, \"notnull\", dflt_value, pk)
     from pragma_table_info('handoffs') order by cid";
