@@ -68,7 +68,14 @@ impl OpenArchive {
     }
 
     /// The sessions that have a log of a run of this project.
-    pub(crate) fn sessions_of(&self, project: Uuid) -> Result<Vec<ArchivedHead>, FileError> {
+    fn sessions_of(&self, project: Uuid) -> Result<Vec<ArchivedHead>, FileError> {
+        let mut sessions = self.all_sessions()?;
+        sessions.retain(|it| it.project == project);
+        Ok(sessions)
+    }
+
+    /// The sessions that have a log of a run of any project.
+    pub(crate) fn all_sessions(&self) -> Result<Vec<ArchivedHead>, FileError> {
         let Some(sessions) = &self.sessions else { return Ok(Vec::new()) };
         let mut heads = Vec::new();
         for (name, entry) in sessions.list()? {
@@ -77,7 +84,7 @@ impl OpenArchive {
                 continue;
             };
             let head = self.first_line(name);
-            heads.extend(head.filter(|it| it.project == project && it.id == id));
+            heads.extend(head.filter(|it| it.id == id));
         }
         Ok(heads)
     }

@@ -28,6 +28,8 @@ pub struct RecoveryReport {
     pub unproven: Vec<UnprovenTable>,
     /// What is wrong with the mark, without which no file tells whether the newest events are there.
     pub mark_loss: Option<&'static str>,
+    /// Sessions in the archive that are of another project, and were left alone.
+    pub n_foreign_sessions: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,6 +109,7 @@ impl RecoveryReport {
             n_leftovers: 0,
             unproven: Vec::new(),
             mark_loss: None,
+            n_foreign_sessions: 0,
         }
     }
 
@@ -182,6 +185,13 @@ impl RecoveryReport {
                 "changed: {handoffs} may have another number than before, because that is lost"
             ));
         }
+        if self.n_foreign_sessions > 0 {
+            let sessions = counted(self.n_foreign_sessions, "session");
+            lines.push(format!(
+                "left alone: {sessions} of other data in the archive; `baton recover` takes them where \
+                 there is no database, so move this one away first if they are what is missing"
+            ));
+        }
         lines
     }
 
@@ -228,6 +238,7 @@ impl RecoveryReport {
             ("leftovers", Node::count(self.n_leftovers)),
             ("unproven", Node::List(unproven.collect())),
             ("markLost", Node::Bool(self.mark_loss.is_some())),
+            ("foreignSessions", Node::count(self.n_foreign_sessions)),
         ])
     }
 }

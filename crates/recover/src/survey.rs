@@ -36,12 +36,14 @@ impl Positions {
 #[derive(Debug, Default)]
 pub(crate) struct Survey {
     pub(crate) positions: Positions,
-    /// By the mark, else by the database, else by the archive.
+    /// By the mark, else by the database, else by the archive: by what it says, or by its only runs.
     pub(crate) project: Option<Uuid>,
     /// Whether a mark was ever made beside the database.
     pub(crate) was_marked: bool,
     /// Of that project.
     pub(crate) sessions: Vec<ArchivedHead>,
+    /// Of other projects, in the same archive: `init --new-data` leaves them there.
+    pub(crate) n_foreign_sessions: u64,
 }
 
 impl Survey {
@@ -68,11 +70,23 @@ impl Survey {
             }
         }
         let only = if projects.len() == 1 { projects.pop_first() } else { None };
-        let of_archive = || job.archive.as_ref().and_then(OpenArchive::project);
+        let sessions = match &job.archive {
+            Some(archive) => archive.all_sessions()?,
+            None => Vec::new(),
+        };
+        let of_archive = || {
+            let named = job.archive.as_ref().and_then(OpenArchive::project);
+            let archived: BTreeSet<Uuid> = sessions.iter().map(|it| it.project).collect();
+            match named {
+                Some(named) if archived.contains(&named) || archived.len() != 1 => Some(named),
+                Some(_) | None => archived.first().copied().filter(|_| archived.len() == 1),
+            }
+        };
         found.project = mark.map(|it| it.identity.project).or(only).or_else(of_archive);
-        if let (Some(archive), Some(project)) = (&job.archive, found.project) {
-            found.sessions = archive.sessions_of(project)?;
-        }
+        let is_own = |it: &ArchivedHead| Some(it.project) == found.project;
+        let (own, foreign): (Vec<_>, Vec<_>) = sessions.into_iter().partition(is_own);
+        found.n_foreign_sessions = foreign.len() as u64;
+        found.sessions = own;
         Ok(found)
     }
 }

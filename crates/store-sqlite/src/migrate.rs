@@ -104,11 +104,10 @@ fn n_applied(
 /// A migration that fits no database of the one before it was applied already, and its row is lost.
 /// SQLite's own message has the whole text of the migration in it.
 fn not_applied(path: &Path, migration: &Migration, error: rusqlite::Error) -> OpenError {
-    let is_unfit = match &error {
-        rusqlite::Error::SqlInputError { .. } => true,
-        // What has no place in the text, such as an index that is not there to be dropped.
-        error => error.sqlite_error().is_some_and(|it| it.extended_code == SQLITE_ERROR),
-    };
+    let is_unfit = matches!(error, rusqlite::Error::SqlInputError { .. });
+    // Without a place in the text, as for an index that is not there to be dropped.
+    let is_unfit =
+        is_unfit || error.sqlite_error().is_some_and(|it| it.extended_code == SQLITE_ERROR);
     if is_unfit { unlisted(path, migration.number) } else { to_open(path)(error) }
 }
 

@@ -76,7 +76,7 @@ async fn what_was_changed_in_the_archive_is_not_believed() {
 }
 
 #[tokio::test]
-async fn sessions_of_another_project_are_left_alone() {
+async fn sessions_of_another_project_are_taken_only_where_there_is_no_database() {
     let wreckage = Wreckage::make(Newest::InTheDatabase).await;
     let copied = wreckage.copied();
     std::fs::remove_file(copied.path().join(MARK)).unwrap();
@@ -88,18 +88,8 @@ async fn sessions_of_another_project_are_left_alone() {
     }
     let it = recovered_with(copied.path(), Some(wreckage.project.path())).await;
     assert_eq!(it.told, wreckage.told);
-    let alone = tempfile::tempdir().unwrap();
-    let job = baton_recover::RecoverJob {
-        from: &baton_files::Dir::open(alone.path()).unwrap(),
-        scratch: &baton_files::Dir::open(copied.path()).unwrap(),
-        definitions: Vec::new(),
-        archive: Some(baton_recover::OpenArchive {
-            sessions: baton_files::Dir::open(&wreckage.project.path().join("sessions")).ok(),
-            state: baton_files::Dir::open(&wreckage.project.path().join("state")).ok(),
-        }),
-        is_mark_expected: false,
-        now: jiff::Timestamp::UNIX_EPOCH,
-    };
-    let report = baton_recover::recover(&job).await.unwrap();
-    assert_eq!(report.method, baton_recover::RecoveryMethod::Nothing);
+    assert_eq!(it.report.n_foreign_sessions, logs(&wreckage).len() as u64);
+    let report = from_the_archive_alone(&wreckage).await.report;
+    assert_eq!(report.saved.n_runs, it.report.saved.n_runs, "{:#?}", report.lines());
+    assert_eq!(report.n_foreign_sessions, 0);
 }
