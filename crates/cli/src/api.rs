@@ -19,26 +19,26 @@ use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 
 pub(crate) use self::ask::Ask;
-pub(crate) use self::events::{Events, Heard};
-pub(crate) use self::network::Server;
-pub(crate) use self::place::{Holder, holder, lock, note};
-pub(crate) use self::reply::{Listed, Reply};
+pub(crate) use self::events::{Events, ReceivedEvent};
+pub(crate) use self::network::RemoteServer;
+pub(crate) use self::place::{DataHolder, holder, lock, note};
+pub(crate) use self::reply::{Listed, ApiReply};
 use crate::args::{Cli, ProfileArg, ProfileName};
 use crate::data::Data;
 use crate::failure::Failure;
 use crate::project::Project;
 use crate::session::{Session, principal};
-use crate::show::{self, Format};
+use crate::show::{self, OutputFormat};
 
 pub(crate) struct Api {
-    way: Way,
+    way: Transport,
     principal: Principal,
-    pub(crate) format: Format,
+    pub(crate) format: OutputFormat,
 }
 
-enum Way {
+enum Transport {
     Alone { session: Box<Session>, local: Local },
-    Served { server: Server, project: Option<Box<Project>> },
+    Served { server: RemoteServer, project: Option<Box<Project>> },
 }
 
 /// By which a server that is started without further words is called.
@@ -56,23 +56,23 @@ impl Api {
     pub(crate) async fn open(cli: &Cli) -> Result<Self, Failure> {
         let principal = principal(cli)?;
         let format = cli.format();
-        if let Some(server) = Server::named(cli)? {
+        if let Some(server) = RemoteServer::named(cli)? {
             let project = match Project::of(cli) {
                 Ok(project) => Some(Box::new(project)),
                 Err(Failure::NotFound(_)) if cli.project.is_none() => None,
                 Err(failure) => return Err(failure),
             };
-            return Ok(Self { way: Way::Served { server, project }, principal, format });
+            return Ok(Self { way: Transport::Served { server, project }, principal, format });
         }
         let project = Project::of(cli)?;
         match holder(&project.data_dir()?).await? {
-            Holder::Us(lock) => {
+            DataHolder::Us(lock) => {
                 let session = Session::of(project, lock, cli.command.purpose()).await?;
                 Ok(Self::over(session, principal, format))
             }
-            Holder::Server(server) => {
+            DataHolder::Server(server) => {
                 let project = Some(Box::new(project));
-                let way = Way::Served { server, project };
+                let way = Transport::Served { server, project };
                 Ok(Self { way, principal, format })
             }
         }
@@ -80,53 +80,53 @@ impl Api {
 
     /// As [`Api::open`], for what only a server can do.
     pub(crate) async fn served(cli: &Cli) -> Result<Self, Failure> {
-        let server = match Server::named(cli)? {
+        let server = match RemoteServer::named(cli)? {
             Some(server) => server,
             None => match holder(&Project::of(cli)?.data_dir()?).await? {
-                Holder::Us(_) => return Err(Failure::NoServer),
-                Holder::Server(server) => server,
+                DataHolder::Us(_) => return Err(Failure::NoServer),
+                DataHolder::Server(server) => server,
             },
         };
-        let way = Way::Served { server, project: None };
+        let way = Transport::Served { server, project: None };
         Ok(Self { way, principal: principal(cli)?, format: cli.format() })
     }
 
     /// Without a server.
-    pub(crate) fn over(session: Session, principal: Principal, format: Format) -> Self {
+    pub(crate) fn over(session: Session, principal: Principal, format: OutputFormat) -> Self {
         let local = Local::new(session.engine.clone());
-        Self { way: Way::Alone { session: Box::new(session), local }, principal, format }
+        Self { way: Transport::Alone { session: Box::new(session), local }, principal, format }
     }
 
     /// Over data that is open already, ours or another's.
-    pub(crate) fn over_data(data: Data, principal: Principal, format: Format) -> Self {
+    pub(crate) fn over_data(data: Data, principal: Principal, format: OutputFormat) -> Self {
         match data {
             Data::Ours(session) => Self::over(*session, principal, format),
             Data::Beside { server, project, .. } => {
-                Self { way: Way::Served { server, project: Some(project) }, principal, format }
+                Self { way: Transport::Served { server, project: Some(project) }, principal, format }
             }
         }
     }
 
     /// The server that is asked, where there is one.
-    pub(crate) fn server(&self) -> Option<&Server> {
+    pub(crate) fn server(&self) -> Option<&RemoteServer> {
         match &self.way {
-            Way::Alone { .. } => None,
-            Way::Served { server, .. } => Some(server),
+            Transport::Alone { .. } => None,
+            Transport::Served { server, .. } => Some(server),
         }
     }
 
     /// What is asked where no server is.
     pub(crate) fn session(&self) -> Option<&Session> {
         match &self.way {
-            Way::Alone { session, .. } => Some(session),
-            Way::Served { .. } => None,
+            Transport::Alone { session, .. } => Some(session),
+            Transport::Served { .. } => None,
         }
     }
 
     pub(crate) fn project(&self) -> Option<&Project> {
         match &self.way {
-            Way::Alone { session, .. } => Some(&session.project),
-            Way::Served { project, .. } => project.as_deref(),
+            Transport::Alone { session, .. } => Some(&session.project),
+            Transport::Served { project, .. } => project.as_deref(),
         }
     }
 
@@ -144,9 +144,9 @@ impl Api {
     }
 
     /// Sends one request. What is refused is a failure.
-    pub(crate) async fn send(&self, ask: &Ask) -> Result<Reply, Failure> {
+    pub(crate) async fn send(&self, ask: &Ask) -> Result<ApiReply, Failure> {
         let response = self.carry_out(self.request(ask)?).await?;
-        Reply::read(response, self.server())
+        ApiReply::read(response, self.server())
     }
 
     /// As [`Api::send`], for an answer of which there is a type.
@@ -198,8 +198,8 @@ impl Api {
 
     pub(crate) async fn close(self) {
         match self.way {
-            Way::Alone { session, .. } => session.close().await,
-            Way::Served { .. } => {}
+            Transport::Alone { session, .. } => session.close().await,
+            Transport::Served { .. } => {}
         }
     }
 
@@ -215,11 +215,11 @@ impl Api {
 
     async fn carry_out(&self, mut request: Request<Bytes>) -> Result<Response<Bytes>, Failure> {
         match &self.way {
-            Way::Alone { local, .. } => {
+            Transport::Alone { local, .. } => {
                 request.headers_mut().insert(HOST, USUAL_HOST);
                 Ok(local.send(request).await)
             }
-            Way::Served { server, .. } => server.send(request).await,
+            Transport::Served { server, .. } => server.send(request).await,
         }
     }
 }

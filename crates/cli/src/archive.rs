@@ -1,6 +1,6 @@
 //! The archive of a project that keeps one: where it goes, and that it is up to date.
 
-use baton_engine::{ArchiveError, Archived, EngineError, Places};
+use baton_engine::{ArchiveError, Archived, EngineError, ArchivePlaces};
 use baton_files::FileError;
 use baton_recover::{AheadError, OpenArchive, SessionAhead};
 use baton_store::{Store, StoreError};
@@ -13,9 +13,9 @@ use crate::show;
 const MOST_NAMED: usize = 20;
 
 /// None where `baton.toml` has no section for it.
-pub(crate) fn places(project: &Project) -> Option<Places> {
+pub(crate) fn places(project: &Project) -> Option<ArchivePlaces> {
     let folders = project.file.archive.as_ref()?;
-    Some(Places {
+    Some(ArchivePlaces {
         root: project.root.clone(),
         state: folders.state.clone().into(),
         sessions: folders.sessions.clone().into(),

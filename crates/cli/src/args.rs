@@ -11,11 +11,11 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub(crate) use self::answers::{Answer, Choice, Evidence, Modify, Say, VerdictName};
+pub(crate) use self::answers::{AnswerArgs, AnswerChoice, EvidenceArgs, Modify, Say, VerdictName};
 pub(crate) use self::documents::{Convert, Extract, FormatName, Lint};
-pub(crate) use self::handoff::{Handoff, HandoffComplete, HandoffCreate, HandoffList, Part};
-pub(crate) use self::prompt::{FaceName, Prompt};
-use crate::show::Format;
+pub(crate) use self::handoff::{HandoffCommand, HandoffComplete, HandoffCreate, HandoffList, PartArgs};
+pub(crate) use self::prompt::{FaceName, PromptArgs};
+use crate::show::OutputFormat;
 
 /// Pass work between AI agents and people without dropping it.
 #[derive(Debug, Parser)]
@@ -37,17 +37,17 @@ pub(crate) struct Cli {
     #[arg(long = "as", global = true, value_name = "NAME")]
     pub(crate) principal: Option<String>,
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: CliCommand,
 }
 
 impl Cli {
-    pub(crate) fn format(&self) -> Format {
-        if self.json { Format::Json } else { Format::Table }
+    pub(crate) fn format(&self) -> OutputFormat {
+        if self.json { OutputFormat::Json } else { OutputFormat::Table }
     }
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum CliCommand {
     /// Make this folder a Baton project
     Init {
         /// In a project that has lost its data: begin with an empty database
@@ -63,24 +63,24 @@ pub(crate) enum Command {
     /// What happens, as it happens: one line an event
     Watch(Watch),
     /// Open the server's page in a browser
-    Open(Open),
+    Open(OpenArgs),
     /// The work that waits or is under way
     #[command(subcommand)]
-    Story(Story),
+    Story(StoryCommand),
     /// The ways that a story can go
     #[command(subcommand)]
-    Workflow(Workflow),
+    Workflow(WorkflowCommand),
     /// Who can receive a handoff
     #[command(subcommand)]
-    Agent(Agent),
+    Agent(AgentCommand),
     /// Stories on their way
     #[command(subcommand)]
-    Run(Run),
+    Run(RunCommand),
     /// Work changing hands
     #[command(subcommand)]
-    Handoff(Handoff),
+    Handoff(HandoffCommand),
     /// Print what the agent that receives a handoff is told
-    Prompt(Prompt),
+    Prompt(PromptArgs),
     /// Everything that waits for a person, and what each answer would do
     Inbox,
     /// Say yes at a gate: the work goes on
@@ -90,16 +90,16 @@ pub(crate) enum Command {
     /// Hand on something else at a gate: your own package
     Modify(Modify),
     /// Answer a question, or what a gate asks
-    Answer(Answer),
+    Answer(AnswerArgs),
     /// Record what was checked; at an automatic gate it may let the work on
-    Evidence(Evidence),
+    Evidence(EvidenceArgs),
     /// Find what is wrong with this project, and what to type about it
     Doctor,
     /// Check that every chain of events and the store itself are sound
     Verify,
     /// The files that follow the log, for whoever reads them without Baton
     #[command(subcommand)]
-    Archive(Archive),
+    Archive(ArchiveCommand),
     /// Copy all data into one file, verified, while it may be in use
     Backup { file: PathBuf },
     /// Put a backup in the place of the data
@@ -160,7 +160,7 @@ pub(crate) struct Watch {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Open {
+pub(crate) struct OpenArgs {
     /// A run, or a handoff as `handoff:7`, `RUN/HO-002` or its id [default: all runs]
     #[arg(value_name = "RUN|HANDOFF")]
     pub(crate) what: Option<String>,
@@ -180,7 +180,7 @@ pub(crate) struct Demo {
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Story {
+pub(crate) enum StoryCommand {
     /// Add a story
     Add(StoryAdd),
     /// List all stories
@@ -216,7 +216,7 @@ pub(crate) struct StoryAdd {
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Workflow {
+pub(crate) enum WorkflowCommand {
     /// List the workflows of this project
     List,
     /// Show the steps, edges and contracts of one
@@ -230,13 +230,13 @@ pub(crate) enum Workflow {
 }
 
 #[derive(Debug, Clone, Copy, Subcommand)]
-pub(crate) enum Archive {
+pub(crate) enum ArchiveCommand {
     /// Make every file again from the log; files of others are left alone
     Rebuild,
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Agent {
+pub(crate) enum AgentCommand {
     /// List the agents of this project
     List,
     /// Show one, with its prompt
@@ -250,7 +250,7 @@ pub(crate) enum Agent {
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Run {
+pub(crate) enum RunCommand {
     /// Hand a story in; without a key, the next one that is ready
     Start {
         story: Option<String>,
@@ -266,7 +266,7 @@ pub(crate) enum Run {
         #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
         #[command(flatten)]
-        write: Write,
+        write: WriteArgs,
     },
     /// List runs: the open ones, or all
     List {
@@ -281,13 +281,13 @@ pub(crate) enum Run {
         #[arg(long)]
         reason: Option<String>,
         #[command(flatten)]
-        write: Write,
+        write: WriteArgs,
     },
     /// Go on after a pause
     Resume {
         run: String,
         #[command(flatten)]
-        write: Write,
+        write: WriteArgs,
     },
     /// End a run and everything open in it
     Cancel {
@@ -295,7 +295,7 @@ pub(crate) enum Run {
         #[arg(long)]
         reason: Option<String>,
         #[command(flatten)]
-        write: Write,
+        write: WriteArgs,
     },
     /// Send a run back to a step that it has been at
     Goto {
@@ -304,7 +304,7 @@ pub(crate) enum Run {
         #[arg(long)]
         reason: String,
         #[command(flatten)]
-        write: Write,
+        write: WriteArgs,
     },
     /// Pass over the optional step that the baton is at
     Skip {
@@ -312,7 +312,7 @@ pub(crate) enum Run {
         #[arg(long)]
         reason: String,
         #[command(flatten)]
-        write: Write,
+        write: WriteArgs,
     },
     /// Cancel what is pending in a run; questions to people are kept
     Cleanup {
@@ -320,7 +320,7 @@ pub(crate) enum Run {
         #[arg(long)]
         reason: Option<String>,
         #[command(flatten)]
-        write: Write,
+        write: WriteArgs,
     },
 }
 
@@ -356,7 +356,7 @@ pub(crate) enum ProfileName {
 
 /// What every command that changes something takes.
 #[derive(Debug, Args)]
-pub(crate) struct Write {
+pub(crate) struct WriteArgs {
     /// Say what would happen, and change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,

@@ -4,9 +4,9 @@
 use baton_engine::{Verified, readable, verify_all};
 use baton_files::{Dir, Staging};
 use baton_store::{Store as _, StoreCheck};
-use baton_store_sqlite::{Beside, Interrupted, MarkState, OpenError, STAGING_PREFIX, SqliteStore};
+use baton_store_sqlite::{ReadOnlyStore, Interrupted, MarkState, OpenError, STAGING_PREFIX, SqliteStore};
 
-use crate::api::{Holder, Server, holder};
+use crate::api::{DataHolder, RemoteServer, holder};
 use crate::archive;
 use crate::failure::Failure;
 use crate::lost_data;
@@ -20,19 +20,19 @@ pub(crate) const SETTLE_MARK: &str = "`baton recover` looks for more; to go on w
 
 pub(crate) enum Data {
     Ours(Box<Session>),
-    Beside { store: Beside, project: Box<Project>, server: Server },
+    Beside { store: ReadOnlyStore, project: Box<Project>, server: RemoteServer },
 }
 
 impl Data {
     pub(crate) async fn open(project: Project) -> Result<Self, Failure> {
         let data = project.data_dir()?;
         match holder(&data).await? {
-            Holder::Us(lock) => {
+            DataHolder::Us(lock) => {
                 let session = Session::of(project, lock, Purpose::Inspect).await?;
                 Ok(Self::Ours(Box::new(session)))
             }
-            Holder::Server(server) => {
-                let store = Beside::open(&data).map_err(Failure::Open)?;
+            DataHolder::Server(server) => {
+                let store = ReadOnlyStore::open(&data).map_err(Failure::Open)?;
                 Ok(Self::Beside { store, project: Box::new(project), server })
             }
         }
@@ -69,13 +69,13 @@ pub(crate) async fn verify_project(project: &Project) -> Result<Verified, Failur
     let data = project.data_dir()?;
     match holder(&data).await? {
         // The lock is let go when everything is closed.
-        Holder::Us(lock) => {
+        DataHolder::Us(lock) => {
             finish_interrupted(lock.dir())?;
             lost_data::refuse(project, lock.dir())?;
             verify_unserved(project, lock.dir()).await
         }
-        Holder::Server(_) => {
-            let store = Beside::open(&data).map_err(Failure::Open)?;
+        DataHolder::Server(_) => {
+            let store = ReadOnlyStore::open(&data).map_err(Failure::Open)?;
             let verified = verify_beside(&store, project).await;
             store.close().await;
             verified
@@ -138,7 +138,7 @@ async fn verify_damaged(data: &Dir, damage: &OpenError) -> Verified {
 
 /// Beside a server the file is checked as it is, and the chains in a copy: while they are walked,
 /// the server goes on.
-async fn verify_beside(store: &Beside, project: &Project) -> Result<Verified, Failure> {
+async fn verify_beside(store: &ReadOnlyStore, project: &Project) -> Result<Verified, Failure> {
     let problems = store.check().await?;
     let staging = staging_in(&project.data_dir()?)?;
     let copied = match readable(store.copy_into(staging.dir()).await)? {

@@ -14,14 +14,14 @@ use crate::payload;
 pub(crate) const SAY_FROM: &str = "say it with `--from`";
 
 /// A text and what it is written in.
-pub(crate) struct Document {
+pub(crate) struct InputDocument {
     /// As it was named.
     pub(crate) file: String,
     pub(crate) format: Format,
     pub(crate) text: String,
 }
 
-impl Document {
+impl InputDocument {
     /// Reads a file, or stdin for `-`. The advice is how to say what it is written in.
     pub(crate) fn read(
         file: &str,

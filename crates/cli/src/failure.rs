@@ -19,7 +19,7 @@ use baton_wire::formats::{self, FormatError};
 use baton_wire::json;
 use http::StatusCode;
 
-use crate::show::{self, Format, error_line, problem_lines};
+use crate::show::{self, OutputFormat, error_line, problem_lines};
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
@@ -308,16 +308,16 @@ fn store_fault(error: &StoreError) -> Option<WriteFault> {
 }
 
 /// Says what went wrong, on stderr.
-pub(crate) fn report(failure: &Failure, format: Format) -> ExitCode {
+pub(crate) fn report(failure: &Failure, format: OutputFormat) -> ExitCode {
     match format {
-        Format::Table => {
+        OutputFormat::Table => {
             error_line(&failure.to_string(), failure.code());
             problem_lines(&failure.details());
             if let Some(skeleton) = failure.skeleton() {
                 anstream::eprintln!("\nwhat would pass, once the marks are filled in:\n{skeleton}");
             }
         }
-        Format::Json => anstream::eprintln!("{}", failure.document()),
+        OutputFormat::Json => anstream::eprintln!("{}", failure.document()),
     }
     ExitCode::from(failure.class().exit_code)
 }

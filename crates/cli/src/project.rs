@@ -12,7 +12,7 @@ use baton_core::problem::Problem;
 use baton_core::registry::Agents;
 use baton_core::workflow::Workflow;
 use baton_engine::{Catalog, Entry};
-use baton_files::{Dir, FileError, Mode};
+use baton_files::{Dir, FileError, FileMode};
 use baton_http::api::ProfileWord;
 use baton_store_sqlite::{CommandContext, DATABASE_FILE, DataOption};
 use baton_wire::agent_file::{self, AgentFile};
@@ -20,9 +20,9 @@ use baton_wire::file_problem::FileProblem;
 use baton_wire::project_file::{self, ProjectFile};
 use baton_wire::{builtin, workflow_file};
 
-pub(crate) use self::source::Source;
+pub(crate) use self::source::SourceFile;
 use self::source::{MOST_BYTES, files_in, merge};
-use crate::args::{Cli, Command};
+use crate::args::{Cli, CliCommand};
 use crate::failure::Failure;
 
 pub(crate) const FOLDER: &str = ".baton";
@@ -78,7 +78,7 @@ impl Project {
         if let Some(data) = &cli.data {
             let begins = matches!(
                 cli.command,
-                Command::Serve(_) | Command::Restore { .. } | Command::Init { .. }
+                CliCommand::Serve(_) | CliCommand::Restore { .. } | CliCommand::Init { .. }
             );
             if !begins && Dir::open(data).is_err_and(|it| it.is_not_found()) {
                 let message = format!("there is no folder `{}`; `--data` names it", data.display());
@@ -115,8 +115,8 @@ impl Project {
     /// the project's own is inside the project.
     pub(crate) fn data_dir(&self) -> Result<Dir, Failure> {
         Ok(match &self.data {
-            Some(data) => Dir::open_or_make(data, Mode::Private)?,
-            None => self.dir.subdir(FOLDER)?.make_dirs(self.data_folder(), Mode::Private)?,
+            Some(data) => Dir::open_or_make(data, FileMode::Private)?,
+            None => self.dir.subdir(FOLDER)?.make_dirs(self.data_folder(), FileMode::Private)?,
         })
     }
 
@@ -133,12 +133,12 @@ impl Project {
     }
 
     /// Every workflow by name; the project's file wins over ours.
-    pub(crate) fn workflows(&self) -> Vec<(String, Source)> {
+    pub(crate) fn workflows(&self) -> Vec<(String, SourceFile)> {
         let folder = format!("{FOLDER}/workflows");
         merge(builtin::workflows(), files_in(&self.dir, &folder, &["yaml", "yml"]))
     }
 
-    pub(crate) fn agents(&self) -> Vec<(String, Source)> {
+    pub(crate) fn agents(&self) -> Vec<(String, SourceFile)> {
         let mut files = Vec::new();
         let own = format!("{FOLDER}/agents");
         for folder in AGENT_FOLDERS.into_iter().chain([own.as_str()]) {
@@ -226,12 +226,12 @@ fn nearest() -> Result<Dir, Failure> {
 }
 
 /// What the file of a workflow says, and its text.
-pub(crate) fn workflow_in(source: &Source) -> Result<(Workflow, &str), Failure> {
+pub(crate) fn workflow_in(source: &SourceFile) -> Result<(Workflow, &str), Failure> {
     let text = source.text()?;
     Ok((parsed(Path::new(&source.origin), workflow_file::parse(text))?, text))
 }
 
-pub(crate) fn agent_in(source: &Source) -> Result<AgentFile, Failure> {
+pub(crate) fn agent_in(source: &SourceFile) -> Result<AgentFile, Failure> {
     parsed(Path::new(&source.origin), agent_file::parse(source.text()?))
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::document::Node;
 use crate::document::kind::DocumentKind;
 use crate::evidence::{Evidence, Verdict};
-use crate::lint::{self, Answer, Facts};
+use crate::lint::{self, ReceiverAnswer, Facts};
 use crate::names::{CheckName, Words};
 use crate::problem::Problem;
 
@@ -67,24 +67,24 @@ impl Acknowledgement {
     #[must_use]
     pub fn checked(self, document: Option<&Node>, facts: &Facts) -> Self {
         let made = document.map(|it| lint::checklist(it, facts).map(|it| it.answer));
-        let [summary, artifacts, deliverable, _] = made.unwrap_or([Answer::Unverified; 4]);
+        let [summary, artifacts, deliverable, _] = made.unwrap_or([ReceiverAnswer::Unverified; 4]);
         // Other packages need no summary and no deliverable: there, only a yes says something.
         let is_package = document
             .map(DocumentKind::of)
             .is_some_and(|it| matches!(it, DocumentKind::Handoff004 | DocumentKind::Gate004));
-        let fair = |it| if it == Answer::No && !is_package { Answer::Unverified } else { it };
+        let fair = |it| if it == ReceiverAnswer::No && !is_package { ReceiverAnswer::Unverified } else { it };
         let (summary, deliverable) = (fair(summary), fair(deliverable));
         let constraints = match &self.understood {
-            Understood::Partly => Answer::No,
-            Understood::Fully { constraints, .. } if constraints.is_empty() => Answer::Unverified,
-            Understood::Fully { .. } => Answer::Yes,
+            Understood::Partly => ReceiverAnswer::No,
+            Understood::Fully { constraints, .. } if constraints.is_empty() => ReceiverAnswer::Unverified,
+            Understood::Fully { .. } => ReceiverAnswer::Yes,
         };
         let answers = [summary, artifacts, deliverable, constraints];
         let checks = CHECKS.iter().zip(answers).filter_map(|(name, answer)| {
             let verdict = match answer {
-                Answer::Yes => Verdict::Passed,
-                Answer::No => Verdict::Failed,
-                Answer::Unverified => return None,
+                ReceiverAnswer::Yes => Verdict::Passed,
+                ReceiverAnswer::No => Verdict::Failed,
+                ReceiverAnswer::Unverified => return None,
             };
             Some(Evidence { check: CheckName::parse(name).ok()?, verdict, fence: None })
         });

@@ -9,15 +9,15 @@ use crate::document::{Node, NodeKind};
 use crate::problem::Problem;
 
 pub use body::{Body, items};
-pub use rule::{Check, Counted, Rule, When, WhenTest};
+pub use rule::{Check, Counted, ContractRule, When, WhenTest};
 pub use value::ValueKind;
 
 /// The rules of one edge. `must` makes a handoff usable; `should` makes it good.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Contract {
     pub name: String,
-    pub must: Vec<Rule>,
-    pub should: Vec<Rule>,
+    pub must: Vec<ContractRule>,
+    pub should: Vec<ContractRule>,
 }
 
 /// How severe a contract is taken.
@@ -31,17 +31,17 @@ pub enum Profile {
 
 /// What a contract says about one document.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Report {
+pub struct ContractReport {
     pub must: Vec<Problem>,
     pub should: Vec<Problem>,
 }
 
 impl Contract {
     /// Checks every rule; nothing is left for a second round.
-    pub fn check(&self, document: &Node) -> Report {
+    pub fn check(&self, document: &Node) -> ContractReport {
         let body = Body::of(document);
-        let problems = |rules: &[Rule]| rules.iter().filter_map(|it| it.check(&body)).collect();
-        Report { must: problems(&self.must), should: problems(&self.should) }
+        let problems = |rules: &[ContractRule]| rules.iter().filter_map(|it| it.check(&body)).collect();
+        ContractReport { must: problems(&self.must), should: problems(&self.should) }
     }
 
     /// The document with every valid part kept and every missing or wrong one marked.
@@ -72,7 +72,7 @@ impl Contract {
     }
 }
 
-impl Report {
+impl ContractReport {
     /// The problems that refuse the document under `profile`.
     pub fn refusing(&self, profile: Profile) -> Vec<Problem> {
         match profile {

@@ -89,7 +89,7 @@ pub trait Fresh: Send + Sync {
 
 /// What the caller is told, beside what happened.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Done {
+pub struct Effects {
     /// The handoff that the command was about, or that it made.
     pub handoff: Option<HandoffNo>,
     /// The handoff that takes rejected work back.
@@ -109,7 +109,7 @@ pub struct Done {
 
 /// Who and what a new run is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Start {
+pub struct RunStart {
     pub run: RunId,
     pub story: StoryKey,
     pub owner: Principal,
@@ -168,7 +168,7 @@ pub fn decide(run: &Run, command: &Command, ground: Ground<'_>) -> Result<Decisi
 }
 
 /// Decides how a run begins.
-pub fn start(start: &Start, ground: Ground<'_>) -> Result<Decision, Refusal> {
+pub fn start(start: &RunStart, ground: Ground<'_>) -> Result<Decision, Refusal> {
     let mut draft = begin(start, ground);
     match &start.first {
         First::Handoff(create) => {
@@ -187,7 +187,7 @@ pub fn start(start: &Start, ground: Ground<'_>) -> Result<Decision, Refusal> {
     Ok(draft.finish())
 }
 
-fn begin<'a>(start: &Start, ground: Ground<'a>) -> Draft<'a> {
+fn begin<'a>(start: &RunStart, ground: Ground<'a>) -> Draft<'a> {
     let workflow = ground.workflow;
     let entry = Workflow::target_place(&workflow.start.to);
     let run = Run::new(

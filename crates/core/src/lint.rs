@@ -31,9 +31,9 @@ use std::borrow::Cow;
 
 pub use artifacts::paths;
 pub use facts::{Facts, FileFact, RunFact};
-pub use receiving::{Answer, Point, checklist};
-pub use rule::{Rule, Severity};
-pub use score::{Part, Score};
+pub use receiving::{ReceiverAnswer, Point, checklist};
+pub use rule::{LintRule, Severity};
+pub use score::{ScorePart, Score};
 pub use secrets::redacted;
 pub use settings::{Settings, Silence};
 
@@ -44,7 +44,7 @@ use sink::Sink;
 
 /// What is looked at, and in which light.
 #[derive(Debug, Clone, Copy)]
-pub struct Subject<'a> {
+pub struct LintSubject<'a> {
     pub document: &'a Node,
     /// What its edge asks for.
     pub contract: Option<&'a Contract>,
@@ -56,7 +56,7 @@ pub struct Subject<'a> {
 
 /// Everything there is to say about a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Report {
+pub struct LintReport {
     pub findings: Vec<Finding>,
     /// What would have been a finding, and why it is none.
     pub silenced: Vec<(Finding, String)>,
@@ -68,7 +68,7 @@ pub struct Report {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// The linter's own rule; none where the contract of the edge says it.
-    pub rule: Option<Rule>,
+    pub rule: Option<LintRule>,
     /// Which rule: one of [`Rule`]'s codes, or one of a contract's.
     pub code: Cow<'static, str>,
     pub severity: Severity,
@@ -81,7 +81,7 @@ pub struct Finding {
 }
 
 /// Looks at a document by every rule there is.
-pub fn lint(subject: &Subject<'_>) -> Report {
+pub fn lint(subject: &LintSubject<'_>) -> LintReport {
     let body = Body::of(subject.document);
     let mut sink = Sink::default();
     if let Some(contract) = subject.contract {
@@ -90,7 +90,7 @@ pub fn lint(subject: &Subject<'_>) -> Report {
     run_rules(&body, subject.facts, &mut sink);
     let (findings, silenced) = subject.settings.sift(sink.findings, subject.file);
     let score = score::score(&body, subject.contract, &findings);
-    Report { findings, silenced, unverified: sink.unverified, score }
+    LintReport { findings, silenced, unverified: sink.unverified, score }
 }
 
 /// As [`lint`], without the contract and the score: what the rules alone find.
@@ -112,7 +112,7 @@ fn run_rules(body: &Body<'_>, facts: &Facts, sink: &mut Sink) {
     state::look(body, facts, sink);
 }
 
-impl Report {
+impl LintReport {
     /// The findings that refuse the document under `profile`.
     pub fn refusing(&self, profile: Profile) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(move |it| match (profile, it.rule) {

@@ -10,7 +10,7 @@ use crate::document::Node;
 use crate::document::kind::Shape;
 use crate::hash::Hash;
 use crate::view;
-pub use crate::view::{Decision, Finding, ValidationRequest, View};
+pub use crate::view::{ReportedDecision, ReviewFinding, ValidationRequest, View};
 
 mod format;
 
@@ -40,7 +40,7 @@ impl Package {
     }
 
     /// What a reviewer found wrong, for telling a review that goes in circles.
-    pub fn findings(&self) -> BTreeSet<Finding> {
+    pub fn findings(&self) -> BTreeSet<ReviewFinding> {
         view::findings(self.body())
     }
 
@@ -69,7 +69,7 @@ impl Package {
 }
 
 /// One digest for a set of findings; none where nothing was found.
-pub fn findings_hash(findings: &BTreeSet<Finding>) -> Option<Hash> {
+pub fn findings_hash(findings: &BTreeSet<ReviewFinding>) -> Option<Hash> {
     if findings.is_empty() {
         return None;
     }

@@ -12,7 +12,7 @@ pub mod read;
 mod subject;
 
 pub use parts::{
-    Artifact, Blocker, Decision, ErrorReport, Expectations, Finding, OpenQuestion,
+    Artifact, ReportedBlocker, ReportedDecision, ErrorReport, Expectations, ReviewFinding, OpenQuestion,
     ValidationRequest,
 };
 pub(crate) use parts::{blockers, findings};
@@ -26,7 +26,7 @@ pub struct View {
     /// Whom the sender means; seed 002 only suggests one.
     pub receiver: Option<String>,
     /// The step the sender was at.
-    pub step: Option<StepWord>,
+    pub step: Option<StepReference>,
     /// The sender's own id for the handoff.
     pub external_id: Option<String>,
     pub timestamp: Option<String>,
@@ -35,7 +35,7 @@ pub struct View {
     /// Seed 002's phase, and the one it says comes next.
     pub phase: Option<String>,
     pub next_phase: Option<String>,
-    pub claim: Option<Claim>,
+    pub claim: Option<OutcomeClaim>,
     pub summary: Option<String>,
     /// Why this receiver, or why the work goes back.
     pub reason: Option<String>,
@@ -44,7 +44,7 @@ pub struct View {
     pub attempted: Vec<String>,
     /// What the next agent has to know, in prose.
     pub context: Option<String>,
-    pub decisions: Vec<Decision>,
+    pub decisions: Vec<ReportedDecision>,
     pub artifacts: Vec<Artifact>,
     /// Paths of the files that were changed.
     pub files: Vec<String>,
@@ -52,17 +52,17 @@ pub struct View {
     pub expectations: Option<Expectations>,
     /// What the sender says it verified, by name, in its words.
     pub verification: Vec<(String, String)>,
-    pub findings: BTreeSet<Finding>,
+    pub findings: BTreeSet<ReviewFinding>,
     /// The sender says that something went wrong.
     pub error: Option<ErrorReport>,
-    pub blockers: Vec<Blocker>,
+    pub blockers: Vec<ReportedBlocker>,
     /// What a person is asked to look at.
     pub validation: Option<ValidationRequest>,
 }
 
 /// How the sender says its step ended: its word, and what that means to Baton.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Claim {
+pub struct OutcomeClaim {
     pub word: String,
     pub meaning: Meaning,
 }
@@ -78,7 +78,7 @@ pub enum Meaning {
 
 /// A step as its sender wrote it: a name, a number, or the express statement that there is none.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum StepWord {
+pub enum StepReference {
     Name(String),
     Number(Number),
     Outside,
@@ -98,7 +98,7 @@ impl View {
             subject: Subject::of(body),
             phase: owned(&["phase"]),
             next_phase: owned(&["handoff.next_phase", "next_phase"]),
-            claim: Claim::of(kind, body),
+            claim: OutcomeClaim::of(kind, body),
             summary: owned(&["summary", "context.summary"]),
             reason: owned(&["to.reason", "reason", "feedback"]),
             blocked_reason: owned(&["blocked_reason"]),
@@ -124,7 +124,7 @@ impl View {
     }
 }
 
-impl Claim {
+impl OutcomeClaim {
     /// Seed 001 says it under several names. In a payload of seed 000, `status` is just data.
     fn of(kind: DocumentKind, body: &Node) -> Option<Self> {
         let keys: &[&str] = match kind {
@@ -156,12 +156,12 @@ impl Claim {
     }
 }
 
-fn step(node: &Node) -> Option<StepWord> {
+fn step(node: &Node) -> Option<StepReference> {
     match node {
-        Node::Null => Some(StepWord::Outside),
-        Node::Number(number) => Some(StepWord::Number(number.clone())),
+        Node::Null => Some(StepReference::Outside),
+        Node::Number(number) => Some(StepReference::Number(number.clone())),
         Node::Text(text) if text.trim().is_empty() => None,
-        Node::Text(text) => Some(StepWord::Name(text.clone())),
+        Node::Text(text) => Some(StepReference::Name(text.clone())),
         Node::Bool(_) | Node::List(_) | Node::Map(_) => None,
     }
 }

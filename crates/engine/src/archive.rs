@@ -29,13 +29,13 @@ use baton_store::{EventFilter, Position, StoreError, StoredEvent};
 
 use self::bounds::Bounds;
 use self::disk::Disk;
-use self::rendered::{Rendered, is_own, rendered};
+use self::rendered::{RenderedSession, is_own, rendered};
 use crate::{Engine, EngineError};
 
 pub use self::archivist::{ArchiveHealth, Archivist};
 pub use self::bounds::MOST_LOG_BYTES as ARCHIVED_LOG_MOST_BYTES;
 pub use self::desk::ArchiveStatus;
-pub(crate) use self::desk::Desk;
+pub(crate) use self::desk::ArchiveHandle;
 pub use self::disk::DiskError;
 pub use self::newer::run_of_session;
 
@@ -49,7 +49,7 @@ const FEW_RUNS: usize = 16;
 
 /// Where the files go: relative to the project, and never outside of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Places {
+pub struct ArchivePlaces {
     /// The project's own folder.
     pub root: PathBuf,
     /// The folder of `current.json` and `runs/`.
@@ -61,7 +61,7 @@ pub struct Places {
 /// Writes what the log tells. Those of one engine take turns; only one process may have one.
 pub struct Archive {
     engine: Arc<Engine>,
-    places: Arc<Places>,
+    places: Arc<ArchivePlaces>,
     disk: Disk,
 }
 
@@ -100,12 +100,12 @@ impl From<StoreError> for ArchiveError {
 }
 
 impl Archive {
-    pub fn new(engine: Arc<Engine>, places: Places) -> Self {
+    pub fn new(engine: Arc<Engine>, places: ArchivePlaces) -> Self {
         let disk = Disk::new(places.root.clone());
         Self { engine, places: Arc::new(places), disk }
     }
 
-    pub fn places(&self) -> &Places {
+    pub fn places(&self) -> &ArchivePlaces {
         &self.places
     }
 
@@ -195,7 +195,7 @@ impl Archive {
         &self,
         run: RunId,
         archived: &mut Archived,
-    ) -> Result<Option<Rendered>, EngineError> {
+    ) -> Result<Option<RenderedSession>, EngineError> {
         match self.engine.history(run).await {
             Ok(history) => {
                 archived.n_runs += 1;
@@ -220,7 +220,7 @@ impl Archive {
     /// Where waiting for a disk holds up nobody.
     async fn on_disk<T: Send + 'static>(
         &self,
-        write: impl FnOnce(&Disk, &Places) -> Result<T, DiskError> + Send + 'static,
+        write: impl FnOnce(&Disk, &ArchivePlaces) -> Result<T, DiskError> + Send + 'static,
     ) -> Result<T, ArchiveError> {
         let (disk, places) = (self.disk.clone(), self.places.clone());
         let written = tokio::task::spawn_blocking(move || write(&disk, &places)).await;
@@ -264,7 +264,7 @@ const RUNS: &str = "runs";
 
 /// The files of a run, in the folders that are there. Returns the name under which a session was
 /// put aside that tells of more.
-fn write(disk: &Disk, places: &Places, rendered: &Rendered) -> Result<Option<String>, DiskError> {
+fn write(disk: &Disk, places: &ArchivePlaces, rendered: &RenderedSession) -> Result<Option<String>, DiskError> {
     let name = rendered.run.to_string();
     let kept = keep_newer(disk, places, rendered)?;
     write_session(disk, places, &name, rendered)?;
@@ -278,10 +278,10 @@ fn write(disk: &Disk, places: &Places, rendered: &Rendered) -> Result<Option<Str
 /// Puts the session of a run aside where it tells of events that the store does not have.
 fn keep_newer(
     disk: &Disk,
-    places: &Places,
-    rendered: &Rendered,
+    places: &ArchivePlaces,
+    rendered: &RenderedSession,
 ) -> Result<Option<String>, DiskError> {
-    let Rendered { run, hashes, .. } = rendered;
+    let RenderedSession { run, hashes, .. } = rendered;
     let kept = disk.keep_newer(&places.sessions, *run, hashes, is_own)?;
     if let Some(folder) = &kept {
         let folder = places.sessions.join(folder);
@@ -300,9 +300,9 @@ fn fresh(name: &str) -> String {
 
 fn write_session(
     disk: &Disk,
-    places: &Places,
+    places: &ArchivePlaces,
     folder: &str,
-    rendered: &Rendered,
+    rendered: &RenderedSession,
 ) -> Result<(), DiskError> {
     let folder = places.sessions.join(folder);
     for (path, text) in &rendered.session {
@@ -317,9 +317,9 @@ fn write_session(
 /// Only open runs have a state.
 fn write_state(
     disk: &Disk,
-    places: &Places,
+    places: &ArchivePlaces,
     name: &str,
-    rendered: &Rendered,
+    rendered: &RenderedSession,
 ) -> Result<(), DiskError> {
     if let Some((file, text)) = &rendered.workflow {
         disk.write(&places.state.join(ARCHIVED_WORKFLOWS), file, text)?;

@@ -2,7 +2,7 @@
 
 use baton_core::command::{Command, Create, StartAt};
 use baton_core::contract::Profile;
-use baton_core::decide::{self, First, Ground, Start};
+use baton_core::decide::{self, First, Ground, RunStart};
 use baton_core::document::Node;
 use baton_core::hash::Hash;
 use baton_core::names::{AgentId, Reason, StepId, StoryKey, WorkflowName};
@@ -16,7 +16,7 @@ use baton_store::{AppendError, HandoffRef, RunRef, RunRow, StoryRow, Version};
 use crate::cache::Loaded;
 use crate::catalog::Entry;
 use crate::look_alikes::LookAlikes;
-use crate::{Birth, Caller, Engine, EngineError, Outcome, story_package};
+use crate::{Birth, Caller, Engine, EngineError, CommandResult, story_package};
 
 /// A run to begin.
 #[derive(Debug, Clone)]
@@ -32,7 +32,7 @@ pub struct StartRun {
 
 /// Where an operator hands a story in, past whatever lies before it.
 #[derive(Debug, Clone)]
-pub struct At {
+pub struct StartingPoint {
     pub step: StepId,
     /// Why. It takes the place of the reason of the start.
     pub reason: Reason,
@@ -60,7 +60,7 @@ pub enum In {
 
 impl Engine {
     /// Hands a story in: the orchestrator's first handoff. On a loose baton it hands in again.
-    pub async fn start(&self, caller: &Caller, start: StartRun) -> Result<Outcome, EngineError> {
+    pub async fn start(&self, caller: &Caller, start: StartRun) -> Result<CommandResult, EngineError> {
         match self.start_story(caller, start).await {
             Ok(outcome) => Ok(outcome),
             Err(error) => self.repeated_or(caller, error).await,
@@ -73,7 +73,7 @@ impl Engine {
         &self,
         caller: &Caller,
         start: impl FnOnce(StoryKey) -> StartRun,
-    ) -> Result<Outcome, EngineError> {
+    ) -> Result<CommandResult, EngineError> {
         if let Some(outcome) = self.repeated(caller).await? {
             return Ok(outcome);
         }
@@ -90,8 +90,8 @@ impl Engine {
         &self,
         caller: &Caller,
         start: StartRun,
-        at: At,
-    ) -> Result<Outcome, EngineError> {
+        at: StartingPoint,
+    ) -> Result<CommandResult, EngineError> {
         match self.start_story_at(caller, start, at).await {
             Ok(outcome) => Ok(outcome),
             Err(error) => self.repeated_or(caller, error).await,
@@ -102,8 +102,8 @@ impl Engine {
         &self,
         caller: &Caller,
         start: StartRun,
-        at: At,
-    ) -> Result<Outcome, EngineError> {
+        at: StartingPoint,
+    ) -> Result<CommandResult, EngineError> {
         let MeantStory { story, alike, .. } = self.story_or_new(&start.story).await?;
         let at = |package| StartAt {
             step: at.step,
@@ -125,7 +125,7 @@ impl Engine {
         self.begin(caller, entry, story, alike, First::AtStep(first)).await
     }
 
-    async fn start_story(&self, caller: &Caller, start: StartRun) -> Result<Outcome, EngineError> {
+    async fn start_story(&self, caller: &Caller, start: StartRun) -> Result<CommandResult, EngineError> {
         let MeantStory { story, latest, alike } = self.story_or_new(&start.story).await?;
         let is_open = latest.is_some_and(|(_, status)| status.is_open());
         if is_open && let Some(row) = self.open_run(&start.story).await? {
@@ -146,7 +146,7 @@ impl Engine {
         caller: &Caller,
         within: In,
         create: Create,
-    ) -> Result<Outcome, EngineError> {
+    ) -> Result<CommandResult, EngineError> {
         let (from, to) = (create.from.clone(), create.to.clone());
         let outcome = self.create_within(caller, within, create).await;
         match outcome {
@@ -170,7 +170,7 @@ impl Engine {
         caller: &Caller,
         within: In,
         create: Create,
-    ) -> Result<Outcome, EngineError> {
+    ) -> Result<CommandResult, EngineError> {
         match within {
             In::Run(which) => {
                 let run = self.resolve_run(&which).await?;
@@ -204,7 +204,7 @@ impl Engine {
         caller: &Caller,
         which: &HandoffRef,
         command: impl FnOnce(HandoffNo) -> Command,
-    ) -> Result<Outcome, EngineError> {
+    ) -> Result<CommandResult, EngineError> {
         let (run, no) = self.resolve_handoff(which).await?;
         let outcome = match self.checked(run, no, command(no)).await {
             Ok(command) => self.on_run(caller, run, command).await,
@@ -233,7 +233,7 @@ impl Engine {
         caller: &Caller,
         run: RunId,
         command: Command,
-    ) -> Result<Outcome, EngineError> {
+    ) -> Result<CommandResult, EngineError> {
         let decide =
             |loaded: &Loaded, ground: Ground<'_>| decide::decide(&loaded.run, &command, ground);
         let outcome = self.carry_out(caller, run, decide).await;
@@ -294,7 +294,7 @@ impl Engine {
         key: StoryKey,
         workflow: Option<WorkflowName>,
         create: Create,
-    ) -> Result<Outcome, EngineError> {
+    ) -> Result<CommandResult, EngineError> {
         let MeantStory { story, latest, alike } = self.story_or_new(&key).await?;
         let latest = match latest {
             Some(_) => self.store.run(&RunRef::LatestOf(key)).await?,
@@ -328,7 +328,7 @@ impl Engine {
         caller: &Caller,
         start: StartRun,
         row: RunRow,
-    ) -> Result<Outcome, EngineError> {
+    ) -> Result<CommandResult, EngineError> {
         let Baton::Loose { at, other } = row.run.baton().clone() else {
             let number = row.number;
             return Err(EngineError::AlreadyOpen { story: start.story, number });
@@ -359,14 +359,14 @@ impl Engine {
         story: Story,
         alike: LookAlikes,
         first: First,
-    ) -> Result<Outcome, EngineError> {
+    ) -> Result<CommandResult, EngineError> {
         let admitted = self.admit().await?;
         if let Some(outcome) = self.repeated(caller).await? {
             return Ok(outcome);
         }
         caller.still_meant(Version::NONE)?;
         let ground = self.ground(&entry.workflow);
-        let start = Start {
+        let start = RunStart {
             run: RunId(self.clock.as_fresh().id()),
             story: story.key.clone(),
             owner: caller.principal.clone(),
@@ -405,7 +405,7 @@ impl Engine {
         caller: &Caller,
         story: StoryKey,
         first: First,
-    ) -> Result<Outcome, EngineError> {
+    ) -> Result<CommandResult, EngineError> {
         if let Some(outcome) = self.repeated(caller).await? {
             return Ok(outcome);
         }

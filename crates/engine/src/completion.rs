@@ -15,7 +15,7 @@ use baton_core::story::Story;
 use baton_core::workflow::Workflow;
 
 use self::cycle_time::cycle_time;
-use self::said::Said;
+use self::said::ReportedResults;
 use crate::history::{History, Logged};
 use crate::{Engine, EngineError};
 
@@ -37,7 +37,7 @@ pub(crate) fn completion(history: &History) -> Option<Node> {
         RunStatus::Cancelled => "cancelled",
     };
     let packages: Vec<Node> = history.packages().into_iter().map(|it| it.document).collect();
-    let said = Said::of(&packages);
+    let said = ReportedResults::of(&packages);
     let subject = said.subject(run.story.as_str(), history.story.as_ref().and_then(pr_url));
     let metrics = [
         ("review_iterations", Some(n_rounds(history).to_string())),

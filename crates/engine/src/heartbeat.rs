@@ -5,7 +5,7 @@ use baton_core::run::{HandoffNo, RunId};
 use baton_store::{HandoffRef, PutOff, RunRef, TimerKind, TimerRow};
 use jiff::Timestamp;
 
-use crate::leases::Heard;
+use crate::leases::HeartbeatResult;
 use crate::timers::silent_until;
 use crate::{Engine, EngineError};
 
@@ -23,10 +23,10 @@ impl Engine {
         let (run, no) = self.resolve_handoff(which).await?;
         let _admitted = self.admit().await?;
         let refusal = match self.leases.hear(run, no, fence, self.clock.now()) {
-            Heard::Until(until) => return Ok(until),
-            Heard::TooLate => Refusal::NoLease { handoff: no },
+            HeartbeatResult::Until(until) => return Ok(until),
+            HeartbeatResult::TooLate => Refusal::NoLease { handoff: no },
             // Another node may have granted it: a no is said only on a fresh read.
-            Heard::Unknown => match self.hear_anew(run, no, fence).await? {
+            HeartbeatResult::Unknown => match self.hear_anew(run, no, fence).await? {
                 Ok(until) => return Ok(until),
                 Err(refusal) => refusal,
             },
@@ -60,8 +60,8 @@ impl Engine {
         self.leases.learn(&lease, row.version);
         // If it was lost between the reading and now, the memory knows better.
         Ok(match self.leases.hear(run, no, fence, now) {
-            Heard::Until(until) => Ok(until),
-            Heard::TooLate | Heard::Unknown => Err(no_lease),
+            HeartbeatResult::Until(until) => Ok(until),
+            HeartbeatResult::TooLate | HeartbeatResult::Unknown => Err(no_lease),
         })
     }
 

@@ -16,7 +16,7 @@ use baton_core::run::{Baton, Handoff, HandoffNo, Run, RunStatus, State};
 use baton_core::workflow::Place;
 use baton_store::{HandoffFilter, HandoffRow, RunFilter, RunRow};
 
-pub use self::asked::Asked;
+pub use self::asked::GateQuestion;
 use crate::cache::Loaded;
 use crate::{Engine, EngineError};
 
@@ -29,10 +29,10 @@ pub struct InboxItem {
     /// What to type for the run: see [`Engine::name_of_run`].
     pub run_name: String,
     pub why: Waits,
-    pub asked: Asked,
+    pub asked: GateQuestion,
     /// Every handoff of the run, oldest first.
     pub trail: Vec<HandoffRow>,
-    pub choices: Vec<Choice>,
+    pub choices: Vec<InboxChoice>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub enum Waits {
 
 /// Something that a person may say, and what then happens.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Choice {
+pub struct InboxChoice {
     pub name: &'static str,
     /// Whether it takes words to say it.
     pub needs_words: bool,
@@ -158,7 +158,7 @@ impl Engine {
         Ok(items)
     }
 
-    fn choices(&self, loaded: &Loaded, why: &Waits, asker: &Principal) -> Vec<Choice> {
+    fn choices(&self, loaded: &Loaded, why: &Waits, asker: &Principal) -> Vec<InboxChoice> {
         match why {
             Waits::Gate { handoff, .. } => match gate_of(&loaded.run, *handoff) {
                 Some(gate) => self.answers(loaded, *handoff, gate, asker),
@@ -177,7 +177,7 @@ impl Engine {
         handoff: HandoffNo,
         gate: &Gate,
         asker: &Principal,
-    ) -> Vec<Choice> {
+    ) -> Vec<InboxChoice> {
         let answers = [
             Answer::Reply,
             Answer::Approve,
@@ -204,7 +204,7 @@ impl Engine {
         answer: Answer,
         gate: Option<&Gate>,
         asker: &Principal,
-    ) -> Choice {
+    ) -> InboxChoice {
         let (name, needs_words) = (answer.name(), answer.needs_words());
         if answer == Answer::Modify {
             // What comes of it depends on a package that nobody has written yet; where it goes
@@ -213,7 +213,7 @@ impl Engine {
                 let handoff = HandoffNo(loaded.run.n_handoffs + 1);
                 Then::Offered { handoff, to: worker.agent, place: worker.place }
             });
-            return Choice { name, needs_words, then };
+            return InboxChoice { name, needs_words, then };
         }
         let command = Command::Answer(GateAnswer {
             handoff,
@@ -222,17 +222,17 @@ impl Engine {
             comment: Words::parse("…").ok().filter(|_| needs_words),
             package: None,
         });
-        Choice { name, needs_words, then: self.then(loaded, &command) }
+        InboxChoice { name, needs_words, then: self.then(loaded, &command) }
     }
 
     /// How the orchestrator could hand a loose baton in again, and how the run could be ended.
-    fn restarts(&self, loaded: &Loaded) -> Vec<Choice> {
+    fn restarts(&self, loaded: &Loaded) -> Vec<InboxChoice> {
         let Baton::Loose { at, other } = loaded.run.baton() else { return Vec::new() };
         let step = [at, other].into_iter().find(|it| it.is_step());
         let agent = step.and_then(|it| loaded.workflow.agents_at(it).into_iter().next());
         let choice = |name, command: &Command| {
             let then = self.then(loaded, command);
-            Choice { name, needs_words: false, then }
+            InboxChoice { name, needs_words: false, then }
         };
         let again = agent.map(|to| {
             let command = Command::Create(Create {

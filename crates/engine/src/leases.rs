@@ -26,10 +26,10 @@ const MOST_CHANGES: NonZeroUsize = NonZeroUsize::new(4096).unwrap();
 type Key = (RunId, HandoffNo);
 
 pub(crate) struct Leases {
-    kept: Mutex<Kept>,
+    kept: Mutex<LeaseTable>,
 }
 
-struct Kept {
+struct LeaseTable {
     timers: HashMap<Key, Running>,
     /// The same in the order of their times, without those that are in hand.
     by_due: BTreeSet<(Timestamp, Key)>,
@@ -54,7 +54,7 @@ struct Running {
 
 /// What came of a heartbeat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Heard {
+pub(crate) enum HeartbeatResult {
     Until(Timestamp),
     /// The lease is being lost this very moment.
     TooLate,
@@ -65,7 +65,7 @@ pub(crate) enum Heard {
 /// Something whose time has come. It is in the hand of whoever took it, to be done with or put
 /// back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Due {
+pub(crate) struct DueTimer {
     pub(crate) run: RunId,
     pub(crate) no: HandoffNo,
     pub(crate) what: TimerKind,
@@ -74,7 +74,7 @@ pub(crate) struct Due {
 /// What is due and being done. Whatever is left of it when this is dropped is due again.
 pub(crate) struct InHand<'a> {
     leases: &'a Leases,
-    pub(crate) due: Vec<Due>,
+    pub(crate) due: Vec<DueTimer>,
     now: Timestamp,
 }
 
@@ -89,7 +89,7 @@ impl Leases {
     /// Knows of no timer that is in the store already: those that are due are learned from it when
     /// they are, all of them by [`Leases::load`].
     pub(crate) fn new(now: Timestamp) -> Self {
-        let kept = Kept {
+        let kept = LeaseTable {
             timers: HashMap::new(),
             by_due: BTreeSet::new(),
             unwritten: HashSet::new(),
@@ -188,7 +188,7 @@ impl Leases {
     }
 
     /// The holder with this fence is alive: its lease lasts for a full period from now.
-    pub(crate) fn hear(&self, run: RunId, no: HandoffNo, fence: u32, now: Timestamp) -> Heard {
+    pub(crate) fn hear(&self, run: RunId, no: HandoffNo, fence: u32, now: Timestamp) -> HeartbeatResult {
         let mut kept = self.lock();
         let key = (run, no);
         match kept.timers.get(&key) {
@@ -196,13 +196,13 @@ impl Leases {
                 if *it == fence =>
             {
                 if *is_in_hand {
-                    return Heard::TooLate;
+                    return HeartbeatResult::TooLate;
                 }
                 let due = silent_until(now, *seconds);
                 kept.put_off(key, due);
-                Heard::Until(due)
+                HeartbeatResult::Until(due)
             }
-            Some(_) | None => Heard::Unknown,
+            Some(_) | None => HeartbeatResult::Unknown,
         }
     }
 
@@ -215,14 +215,14 @@ impl Leases {
             let (_, (run, no)) = first;
             if let Some(timer) = kept.timers.get_mut(&(run, no)) {
                 timer.is_in_hand = true;
-                due.push(Due { run, no, what: timer.what });
+                due.push(DueTimer { run, no, what: timer.what });
             }
         }
         InHand { leases: self, due, now }
     }
 
     /// It could not be done now: it is due again at `at`.
-    pub(crate) fn put_back(&self, due: Due, at: Timestamp) {
+    pub(crate) fn put_back(&self, due: DueTimer, at: Timestamp) {
         let mut kept = self.lock();
         if kept.has_in_hand(due) {
             kept.set((due.run, due.no), due.what, at);
@@ -230,7 +230,7 @@ impl Leases {
     }
 
     /// There is nothing to do about it any more.
-    pub(crate) fn done_with(&self, due: Due) {
+    pub(crate) fn done_with(&self, due: DueTimer) {
         let mut kept = self.lock();
         if kept.has_in_hand(due) {
             kept.clear((due.run, due.no));
@@ -290,7 +290,7 @@ impl Leases {
     }
 
     /// Every change is made whole, so a poisoned lock is still good.
-    fn lock(&self) -> MutexGuard<'_, Kept> {
+    fn lock(&self) -> MutexGuard<'_, LeaseTable> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -323,7 +323,7 @@ impl Drop for PendingTimerChange<'_> {
     }
 }
 
-impl Kept {
+impl LeaseTable {
     fn set(&mut self, key: Key, what: TimerKind, due: Timestamp) {
         self.clear(key);
         self.timers.insert(key, Running { what, due, is_in_hand: false });
@@ -353,7 +353,7 @@ impl Kept {
         is_news
     }
 
-    fn has_in_hand(&self, due: Due) -> bool {
+    fn has_in_hand(&self, due: DueTimer) -> bool {
         let timer = self.timers.get(&(due.run, due.no));
         timer.is_some_and(|it| it.is_in_hand && it.what == due.what)
     }
@@ -415,11 +415,11 @@ mod tests {
         let leases = none();
         append(&leases, 6, TimerChange::Clear { no: NO });
         append(&leases, 5, set(1));
-        assert_eq!(leases.hear(RUN, NO, 1, NOW), Heard::Unknown);
+        assert_eq!(leases.hear(RUN, NO, 1, NOW), HeartbeatResult::Unknown);
         append(&leases, 8, set(3));
         append(&leases, 7, set(2));
-        assert_eq!(leases.hear(RUN, NO, 2, NOW), Heard::Unknown);
-        assert_eq!(leases.hear(RUN, NO, 3, NOW), Heard::Until(NOW + SECOND * 20));
+        assert_eq!(leases.hear(RUN, NO, 2, NOW), HeartbeatResult::Unknown);
+        assert_eq!(leases.hear(RUN, NO, 3, NOW), HeartbeatResult::Until(NOW + SECOND * 20));
         assert_eq!(n_due(&leases, NOW + SECOND * 20), 1);
     }
 
@@ -442,17 +442,17 @@ mod tests {
         let later = NOW + SECOND * 20;
         let in_hand = leases.take_due(later);
         assert_eq!(in_hand.due.len(), 1);
-        assert_eq!(leases.hear(RUN, NO, 1, later), Heard::TooLate);
+        assert_eq!(leases.hear(RUN, NO, 1, later), HeartbeatResult::TooLate);
         assert_eq!(n_due(&leases, later), 0, "nobody else takes it meanwhile");
         // Whoever did it was stopped half-way.
         drop(in_hand);
         assert_eq!(n_due(&leases, later), 1);
-        assert_eq!(leases.hear(RUN, NO, 1, later), Heard::Until(later + SECOND * 20));
+        assert_eq!(leases.hear(RUN, NO, 1, later), HeartbeatResult::Until(later + SECOND * 20));
 
         let in_hand = leases.take_due(later + SECOND * 20);
         leases.done_with(in_hand.due[0]);
         drop(in_hand);
-        assert_eq!(leases.hear(RUN, NO, 1, later), Heard::Unknown);
+        assert_eq!(leases.hear(RUN, NO, 1, later), HeartbeatResult::Unknown);
     }
 
     #[test]
@@ -463,7 +463,7 @@ mod tests {
         append(&leases, 2, set(2));
         leases.done_with(in_hand.due[0]);
         drop(in_hand);
-        assert_eq!(leases.hear(RUN, NO, 2, NOW), Heard::Until(NOW + SECOND * 20));
+        assert_eq!(leases.hear(RUN, NO, 2, NOW), HeartbeatResult::Until(NOW + SECOND * 20));
     }
 
     #[test]

@@ -53,25 +53,25 @@ use tokio::sync::{RwLock, RwLockReadGuard, watch};
 
 pub use crate::archive::{
     ARCHIVED_LOG, ARCHIVED_LOG_MOST_BYTES, ARCHIVED_PROJECT, ARCHIVED_WORKFLOWS, Archive,
-    ArchiveError, ArchiveHealth, ArchiveStatus, Archived, Archivist, DiskError, Places,
+    ArchiveError, ArchiveHealth, ArchiveStatus, Archived, Archivist, DiskError, ArchivePlaces,
     run_of_session,
 };
 use crate::cache::{Cache, Loaded};
 pub use crate::can::Can;
 pub use crate::catalog::{Catalog, Entry};
 pub use crate::clock::{Clock, FixedClock, SystemClock};
-pub use crate::commands::{At, In, StartRun};
+pub use crate::commands::{StartingPoint, In, StartRun};
 pub use crate::error::{EngineError, ErrorClass};
 pub use crate::feed::Feed;
 pub use crate::health::{CheckProgress, DataCheck, DataChecker};
 pub use crate::history::named::NamedAs;
-pub use crate::inbox::{Asked, Choice, InboxItem, Then, Waits};
+pub use crate::inbox::{GateQuestion, InboxChoice, InboxItem, Then, Waits};
 use crate::leases::Leases;
 pub use crate::look_alikes::LookAlikes;
-pub use crate::outcome::{Caller, Key, KnownRows, Mode, Outcome};
+pub use crate::outcome::{Caller, Key, KnownRows, CommandMode, CommandResult};
 pub use crate::passed_gates::{GatePassage, PassedGate};
-pub use crate::prompt::{BadUrl, DashboardUrl, Face, Prompt, PromptOptions, PromptToken};
-pub use crate::queries::{Blocking, Decided, Exchange, PersonsAnswer};
+pub use crate::prompt::{BadDashboardUrl, DashboardUrl, AgentInterface, Prompt, PromptOptions, PromptToken};
+pub use crate::queries::{Blocking, Decided, QuestionAndAnswer, PersonsAnswer};
 pub use crate::rebuild::{RebuiltRun, is_promised, rebuild_run, texts_named_by};
 pub use crate::receive::{Hints, Received};
 pub use crate::stories::story_package;
@@ -95,7 +95,7 @@ pub struct Engine {
     workspace: Option<Arc<dyn Workspace>>,
     /// The newest position that is known to be on disk.
     tip: watch::Sender<Position>,
-    archive: archive::Desk,
+    archive: archive::ArchiveHandle,
     health: health::DataHealth,
     /// Held for reading by every command, and for writing by the shutdown: so it waits for them.
     is_open: RwLock<bool>,
@@ -103,7 +103,7 @@ pub struct Engine {
 
 /// Where a run was read from.
 #[derive(Clone, Copy)]
-enum Source {
+enum RunSource {
     Memory,
     Store,
 }
@@ -123,7 +123,7 @@ impl Engine {
     ) -> Result<Self, EngineError> {
         let tip = watch::Sender::new(store.last_position().await?);
         let leases = Leases::new(clock.now());
-        let archive = archive::Desk::default();
+        let archive = archive::ArchiveHandle::default();
         let (cache, is_open) = (Cache::default(), RwLock::new(true));
         let (workspace, health) = (None, health::DataHealth::default());
         Ok(Self { store, clock, catalog, cache, leases, workspace, tip, archive, health, is_open })
@@ -174,7 +174,7 @@ impl Engine {
         caller: &Caller,
         run: RunId,
         decide: impl Fn(&Loaded, Ground<'_>) -> Result<Decision, Refusal>,
-    ) -> Result<Outcome, EngineError> {
+    ) -> Result<CommandResult, EngineError> {
         let _admitted = self.admit().await?;
         if let Some(outcome) = self.repeated(caller).await? {
             return Ok(outcome);
@@ -184,11 +184,11 @@ impl Engine {
             let (loaded, source) = self.load(run).await?;
             match (caller.still_meant(loaded.version), source) {
                 (Ok(()), _) => {}
-                (Err(_), Source::Memory) => {
+                (Err(_), RunSource::Memory) => {
                     self.cache.forget(run);
                     continue;
                 }
-                (Err(outdated), Source::Store) => {
+                (Err(outdated), RunSource::Store) => {
                     return self.repeated_or(caller, outdated).await;
                 }
             }
@@ -196,11 +196,11 @@ impl Engine {
             let decision = match (decide(&loaded, ground), source) {
                 (Ok(decision), _) => decision,
                 // Another node may have moved the run since: a no is said only on a fresh read.
-                (Err(_), Source::Memory) => {
+                (Err(_), RunSource::Memory) => {
                     self.cache.forget(run);
                     continue;
                 }
-                (Err(refusal), Source::Store) => {
+                (Err(refusal), RunSource::Store) => {
                     return self.repeated_or(caller, EngineError::refused(refusal)).await;
                 }
             };
@@ -226,7 +226,7 @@ impl Engine {
         mut decision: Decision,
         birth: Birth,
         at: Timestamp,
-    ) -> Result<Outcome, AppendError> {
+    ) -> Result<CommandResult, AppendError> {
         let done = std::mem::take(&mut decision.done);
         let run = decision.run.id;
         let before = match loaded.version {
@@ -240,8 +240,8 @@ impl Engine {
         let touched = append::touched(&append.handoffs);
         let version = Version(loaded.version.0 + append.events.len() as u64);
         let rows = KnownRows::default();
-        let outcome = Outcome { run, version, done, touched, rows, at, is_repeat: false };
-        if caller.mode == Mode::DryRun || append.events.is_empty() {
+        let outcome = CommandResult { run, version, done, touched, rows, at, is_repeat: false };
+        if caller.mode == CommandMode::DryRun || append.events.is_empty() {
             return Ok(outcome);
         }
         let head = append.events.last().map_or(loaded.head, |it| it.hash);
@@ -272,7 +272,7 @@ impl Engine {
         let (mut rows, touched) =
             append::changed_rows(&loaded.rows, &run, &handoffs, &appended.numbers, at);
         rows.retain(|it| it.state.is_open());
-        let outcome = Outcome { rows: KnownRows(touched), ..outcome };
+        let outcome = CommandResult { rows: KnownRows(touched), ..outcome };
         self.cache.remember_texts(contents);
         let workflow = loaded.workflow.clone();
         let number = appended.run_number;
@@ -287,7 +287,7 @@ impl Engine {
     }
 
     /// The answer that this key got before, if it did.
-    async fn repeated(&self, caller: &Caller) -> Result<Option<Outcome>, EngineError> {
+    async fn repeated(&self, caller: &Caller) -> Result<Option<CommandResult>, EngineError> {
         let Some(key) = &caller.key else { return Ok(None) };
         match self.store.answered(&key.scope, &key.key).await? {
             Some(answered) => repeat(caller, &answered).map(Some),
@@ -300,7 +300,7 @@ impl Engine {
         &self,
         caller: &Caller,
         error: EngineError,
-    ) -> Result<Outcome, EngineError> {
+    ) -> Result<CommandResult, EngineError> {
         match self.repeated(caller).await? {
             Some(outcome) => Ok(outcome),
             None => Err(error),
@@ -318,9 +318,9 @@ impl Engine {
         }
     }
 
-    async fn load(&self, run: RunId) -> Result<(Arc<Loaded>, Source), EngineError> {
+    async fn load(&self, run: RunId) -> Result<(Arc<Loaded>, RunSource), EngineError> {
         if let Some(loaded) = self.cache.run(run) {
-            return Ok((loaded, Source::Memory));
+            return Ok((loaded, RunSource::Memory));
         }
         let row = self.store.run(&RunRef::Id(run)).await?;
         let row = row.ok_or_else(|| EngineError::NoSuchRun { which: run.to_string() })?;
@@ -333,7 +333,7 @@ impl Engine {
             workflow,
             rows: Vec::new(),
         };
-        Ok((self.cache.remember(loaded, &[]), Source::Store))
+        Ok((self.cache.remember(loaded, &[]), RunSource::Store))
     }
 
     /// The workflow that a run began with.
@@ -363,12 +363,12 @@ impl Engine {
     }
 }
 
-fn repeat(caller: &Caller, answered: &Answered) -> Result<Outcome, EngineError> {
+fn repeat(caller: &Caller, answered: &Answered) -> Result<CommandResult, EngineError> {
     let is_same = caller.key.as_ref().is_some_and(|it| it.request == answered.request);
     if !is_same {
         return Err(EngineError::KeyReused);
     }
-    Outcome::from_answered(answered).ok_or_else(|| {
+    CommandResult::from_answered(answered).ok_or_else(|| {
         let what = "an answer that was given before".to_owned();
         StoreError::Damaged { what }.into()
     })

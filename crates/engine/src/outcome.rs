@@ -1,6 +1,6 @@
 //! What a caller is told once a command is on disk, and how the same is told again.
 
-use baton_core::decide::Done;
+use baton_core::decide::Effects;
 use baton_core::hash::Hash;
 use baton_core::names::Principal;
 use baton_core::problem::Problem;
@@ -18,13 +18,13 @@ pub struct Caller {
     pub principal: Principal,
     /// Makes the command safe to send twice.
     pub key: Option<Key>,
-    pub mode: Mode,
+    pub mode: CommandMode,
     /// What the caller saw: a run that has moved since is left alone.
     pub expected: Option<Version>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
+pub enum CommandMode {
     Commit,
     /// Decide and tell, but change nothing.
     DryRun,
@@ -41,11 +41,11 @@ pub struct Key {
 
 /// What happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Outcome {
+pub struct CommandResult {
     pub run: RunId,
     /// Of the run, after the command.
     pub version: Version,
-    pub done: Done,
+    pub done: Effects,
     /// Every handoff that the command touched, and how it stood then.
     pub touched: Vec<(HandoffNo, HandoffState)>,
     pub rows: KnownRows,
@@ -85,7 +85,7 @@ struct Stored {
     touched: Vec<(u32, String)>,
 }
 
-impl Outcome {
+impl CommandResult {
     pub(crate) fn to_answered(&self, key: &Key) -> Answered {
         let done = &self.done;
         let numbers = |nos: &[HandoffNo]| nos.iter().map(|it| it.0).collect();
@@ -114,7 +114,7 @@ impl Outcome {
     pub(crate) fn from_answered(answered: &Answered) -> Option<Self> {
         let stored: Stored = serde_json::from_str(&answered.answer).ok()?;
         let nos = |nos: Vec<u32>| nos.into_iter().map(HandoffNo).collect();
-        let done = Done {
+        let done = Effects {
             handoff: stored.handoff.map(HandoffNo),
             returned: stored.returned.map(HandoffNo),
             gate: stored.gate.map(HandoffNo),
@@ -144,7 +144,7 @@ impl Outcome {
 impl Caller {
     /// Somebody without a key, who means it.
     pub fn new(principal: Principal) -> Self {
-        Self { principal, key: None, mode: Mode::Commit, expected: None }
+        Self { principal, key: None, mode: CommandMode::Commit, expected: None }
     }
 
     /// Refuses a run that is not as the caller saw it.

@@ -23,7 +23,7 @@ use baton_core::hash::Hash;
 use baton_core::invisible::is_invisible;
 use baton_store::HandoffRef;
 
-pub use self::face::Face;
+pub use self::face::AgentInterface;
 use crate::{Engine, EngineError};
 
 #[derive(Debug, Clone)]
@@ -34,7 +34,7 @@ pub struct PromptOptions {
     pub token: Option<PromptToken>,
     /// How long the prompt may be, at four characters a token; as long as it is, where left out.
     pub budget_tokens: Option<u32>,
-    pub face: Face,
+    pub face: AgentInterface,
 }
 
 /// Where an agent has its token from.
@@ -52,7 +52,7 @@ pub struct DashboardUrl(String);
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the address of Baton begins with `http://` or `https://` and has no blanks or quotes")]
-pub struct BadUrl;
+pub struct BadDashboardUrl;
 
 /// A rendered prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,7 +82,7 @@ impl Engine {
 
 impl DashboardUrl {
     /// Without a `/` at the end: paths bring their own.
-    pub fn parse(url: &str) -> Result<Self, BadUrl> {
+    pub fn parse(url: &str) -> Result<Self, BadDashboardUrl> {
         let rest = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
         let is_odd =
             |it: char| it.is_whitespace() || is_invisible(it) || "'\"`\\<>{}|^$".contains(it);
@@ -90,7 +90,7 @@ impl DashboardUrl {
             Some(rest) if !rest.is_empty() && !url.chars().any(is_odd) => {
                 Ok(Self(url.trim_end_matches('/').to_owned()))
             }
-            Some(_) | None => Err(BadUrl),
+            Some(_) | None => Err(BadDashboardUrl),
         }
     }
 }
@@ -114,8 +114,8 @@ mod tests {
             assert_eq!(DashboardUrl::parse(url).unwrap().to_string(), expected);
         }
         for url in ["", "localhost:3000", "http://", "http:///", "http://a b", "http://a'$(x)"] {
-            assert_eq!(DashboardUrl::parse(url), Err(BadUrl), "{url}");
+            assert_eq!(DashboardUrl::parse(url), Err(BadDashboardUrl), "{url}");
         }
-        assert_eq!(DashboardUrl::parse("http://a\nSTORY_ID = x"), Err(BadUrl));
+        assert_eq!(DashboardUrl::parse("http://a\nSTORY_ID = x"), Err(BadDashboardUrl));
     }
 }

@@ -6,7 +6,7 @@ use baton_core::content::ContentId;
 use baton_core::event::Event;
 use baton_core::gate::Answer;
 use baton_core::names::{AgentId, Principal, StoryKey};
-use baton_core::package::Decision;
+use baton_core::package::ReportedDecision;
 use baton_core::run::{Blocker, Ended, HandoffNo, Kind, RunId, State};
 use baton_store::{
     EventFilter, HandoffFilter, HandoffRef, HandoffRow, HandoffState, Position, RunFilter, RunRef,
@@ -17,7 +17,7 @@ use jiff::Timestamp;
 
 use crate::stored;
 use crate::texts::{LOST_TEXT, WholeTexts};
-use crate::{Engine, EngineError, Outcome};
+use crate::{Engine, EngineError, CommandResult};
 
 const PAGE: u32 = 200;
 
@@ -32,7 +32,7 @@ pub struct PersonsAnswer {
 
 /// A question about a handoff, and the answer if there is one.
 #[derive(Debug, Clone)]
-pub struct Exchange {
+pub struct QuestionAndAnswer {
     /// The handoff that asks.
     pub row: HandoffRow,
     pub question: String,
@@ -57,7 +57,7 @@ pub struct Blocking {
 /// A decision, and the handoff whose package tells of it.
 #[derive(Debug, Clone)]
 pub struct Decided {
-    pub decision: Decision,
+    pub decision: ReportedDecision,
     pub row: HandoffRow,
 }
 
@@ -76,7 +76,7 @@ impl Engine {
     /// A handoff that an answer speaks of, as it stood when the answer was given.
     pub async fn row_of(
         &self,
-        outcome: &Outcome,
+        outcome: &CommandResult,
         no: HandoffNo,
     ) -> Result<HandoffRow, EngineError> {
         if let Some(row) = outcome.rows.0.iter().find(|it| it.no == no) {
@@ -109,14 +109,14 @@ impl Engine {
     }
 
     /// What was asked about a handoff and about the attempts at it before, oldest first.
-    pub async fn exchanges(&self, about: &HandoffRow) -> Result<Vec<Exchange>, EngineError> {
+    pub async fn exchanges(&self, about: &HandoffRow) -> Result<Vec<QuestionAndAnswer>, EngineError> {
         let filter = HandoffFilter { run: Some(about.run), ..HandoffFilter::default() };
         let rows = self.store.handoffs(&filter).await?;
         let asked = questions_about(&rows, about);
         let mut ids: Vec<ContentId> = asked.iter().map(|it| it.reason).collect();
         ids.extend(asked.iter().filter_map(|it| it.ended_reason));
         let texts = self.whole_texts(about.run, ids).await?;
-        Ok(asked.into_iter().map(|it| Exchange::of(it, &texts)).collect())
+        Ok(asked.into_iter().map(|it| QuestionAndAnswer::of(it, &texts)).collect())
     }
 
     /// What a person answered to a gate, if they have.
@@ -211,7 +211,7 @@ impl Engine {
     }
 }
 
-impl Exchange {
+impl QuestionAndAnswer {
     /// What a question says, and its answer.
     pub(crate) fn of(row: HandoffRow, texts: &WholeTexts) -> Self {
         let words = |id: ContentId| texts.get(id).unwrap_or(LOST_TEXT).to_owned();

@@ -11,10 +11,10 @@ use baton_core::names::{AgentId, NameError, Reason, StoryKey, Words, WorkflowNam
 use baton_core::outcome::Outcome as StepOutcome;
 use baton_core::package::Package;
 use baton_core::run::{Baton, HandoffNo};
-use baton_core::view::{Claim, Meaning, View};
+use baton_core::view::{OutcomeClaim, Meaning, View};
 use baton_store::{HandoffRef, RunRef, RunRow};
 
-use crate::{Caller, Engine, EngineError, In, Outcome};
+use crate::{Caller, Engine, EngineError, In, CommandResult};
 
 /// What whoever brings a document knows besides.
 #[derive(Debug, Clone)]
@@ -41,11 +41,11 @@ pub struct Hints {
 #[derive(Debug)]
 pub enum Received {
     /// Work was handed on, or its step ended.
-    Moved(Outcome),
+    Moved(CommandResult),
     /// A handoff was acknowledged.
-    TakenUp(Outcome),
+    TakenUp(CommandResult),
     /// A word about how it goes: kept, and nothing moves.
-    Noted(Outcome),
+    Noted(CommandResult),
 }
 
 /// Of how many open runs the names are told where it is not clear which is meant.
@@ -81,7 +81,7 @@ impl Engine {
         caller: &Caller,
         package: &Package,
         hints: &Hints,
-    ) -> Result<Outcome, EngineError> {
+    ) -> Result<CommandResult, EngineError> {
         let acknowledgement = Acknowledgement::read(&package.document, package.text.clone());
         let acknowledgement = acknowledgement.map_err(|problems| {
             let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
@@ -110,7 +110,7 @@ impl Engine {
         package: Package,
         view: &View,
         hints: &Hints,
-    ) -> Result<Outcome, EngineError> {
+    ) -> Result<CommandResult, EngineError> {
         let receiver = match (&hints.to, &view.receiver) {
             (Some(to), _) => Some(to.clone()),
             (None, Some(named)) => Some(agent("the receiver", named)?),
@@ -146,7 +146,7 @@ impl Engine {
         view: &View,
         hints: &Hints,
         outcome: StepOutcome,
-    ) -> Result<Outcome, EngineError> {
+    ) -> Result<CommandResult, EngineError> {
         let row = self.meant_run(view, hints).await?;
         let handoff = match &hints.handoff {
             Some(which) => self.handoff_in(&In::Run(RunRef::Id(row.run.id)), which).await?,
@@ -170,7 +170,7 @@ impl Engine {
         caller: &Caller,
         view: &View,
         hints: &Hints,
-    ) -> Result<Outcome, EngineError> {
+    ) -> Result<CommandResult, EngineError> {
         let row = self.meant_run(view, hints).await?;
         let said = view.summary.as_ref().or(view.context.as_ref());
         let word = view.claim.as_ref().map(|it| &it.word);
@@ -298,7 +298,7 @@ fn at_hand(row: &RunRow) -> Result<HandoffNo, EngineError> {
 /// A word that no seed knows could mean anything: then it is not taken for a success.
 fn outcome_of(view: &View) -> Result<Option<StepOutcome>, EngineError> {
     match &view.claim {
-        Some(Claim { word, meaning: Meaning::Unknown }) => {
+        Some(OutcomeClaim { word, meaning: Meaning::Unknown }) => {
             let known: Vec<&str> = StepOutcome::CLAIMABLE.iter().map(|it| it.name()).collect();
             let why = format!("its status `{word}` is none of {}", known.join(", "));
             Err(EngineError::BadDocument { why })

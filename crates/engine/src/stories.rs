@@ -7,7 +7,7 @@ use baton_core::run::RunStatus;
 use baton_core::story::Story;
 use baton_store::{Answered, AppendError, StoryRow};
 
-use crate::{Caller, Engine, EngineError, Mode};
+use crate::{Caller, Engine, EngineError, CommandMode};
 
 /// How many of those that may begin are looked at together; mostly the first can.
 const PAGE: u32 = 50;
@@ -25,8 +25,8 @@ impl Engine {
         check_size(story)?;
         let Some(key) = &caller.key else {
             return match caller.mode {
-                Mode::Commit => self.add_story(story).await,
-                Mode::DryRun => Ok(self.store.story(&story.key).await?.is_none()),
+                CommandMode::Commit => self.add_story(story).await,
+                CommandMode::DryRun => Ok(self.store.story(&story.key).await?.is_none()),
             };
         };
         let answered = Answered {
@@ -38,8 +38,8 @@ impl Engine {
             at: self.clock.now(),
         };
         let added = match caller.mode {
-            Mode::Commit => self.store.add_story_once(story, &answered).await,
-            Mode::DryRun => match self.store.answered(&key.scope, &key.key).await? {
+            CommandMode::Commit => self.store.add_story_once(story, &answered).await,
+            CommandMode::DryRun => match self.store.answered(&key.scope, &key.key).await? {
                 Some(first) => Err(AppendError::Repeated(Box::new(first))),
                 None => Ok(self.store.story(&story.key).await?.is_none()),
             },

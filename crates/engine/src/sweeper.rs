@@ -148,8 +148,8 @@ impl Engine {
         let mut looked = RunSweep::default();
         for (no, what) in what_is_due(&loaded.workflow, &loaded.run, now) {
             let (command, n_done) = match what {
-                Due::Stale => (Command::MarkStale { handoff: no }, &mut looked.n_stale),
-                Due::Expired => (Command::Expire { handoff: no }, &mut looked.n_expired),
+                Lateness::Stale => (Command::MarkStale { handoff: no }, &mut looked.n_stale),
+                Lateness::Expired => (Command::Expire { handoff: no }, &mut looked.n_expired),
             };
             match self.on_run(&sweeper(), due.run, command).await {
                 Ok(_) => *n_done += 1,
@@ -174,20 +174,20 @@ struct RunSweep {
 }
 
 #[derive(Clone, Copy)]
-enum Due {
+enum Lateness {
     Stale,
     Expired,
 }
 
 /// By the workflow that the run began with.
-fn what_is_due(workflow: &Workflow, run: &Run, now: Timestamp) -> Vec<(HandoffNo, Due)> {
+fn what_is_due(workflow: &Workflow, run: &Run, now: Timestamp) -> Vec<(HandoffNo, Lateness)> {
     let is_due = |at: Option<Timestamp>| at.is_some_and(|it| it <= now);
     let of_handoff = |it: &Handoff| {
         if is_due(expires_at(workflow, it)) {
-            return Some((it.no, Due::Expired));
+            return Some((it.no, Lateness::Expired));
         }
         let is_news = !it.is_stale && is_due(stale_at(workflow, it));
-        is_news.then_some((it.no, Due::Stale))
+        is_news.then_some((it.no, Lateness::Stale))
     };
     run.handoffs.iter().filter_map(of_handoff).collect()
 }

@@ -13,7 +13,7 @@ use jiff::{SignedDuration, Timestamp};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::leases::Due;
+use crate::leases::DueTimer;
 use crate::{Caller, Engine, EngineError, timers};
 
 /// How many timers are learned from the store at once.
@@ -66,9 +66,9 @@ impl Engine {
             let done = all(group.iter().map(|it| self.bring_about(*it, now))).await;
             for (due, done) in group.iter().zip(done) {
                 match (done?, due.what) {
-                    (Done::Yes, TimerKind::Lease { .. }) => ticked.n_lost += 1,
-                    (Done::Yes, TimerKind::Wake) => ticked.n_woken += 1,
-                    (Done::No, _) => {}
+                    (TimerOutcome::Yes, TimerKind::Lease { .. }) => ticked.n_lost += 1,
+                    (TimerOutcome::Yes, TimerKind::Wake) => ticked.n_woken += 1,
+                    (TimerOutcome::No, _) => {}
                 }
             }
         }
@@ -163,7 +163,7 @@ impl Engine {
     }
 
     /// Ends a lease, or offers a handoff.
-    async fn bring_about(&self, due: Due, now: Timestamp) -> Result<Done, EngineError> {
+    async fn bring_about(&self, due: DueTimer, now: Timestamp) -> Result<TimerOutcome, EngineError> {
         let handoff = due.no;
         let command = match due.what {
             TimerKind::Lease { fence, .. } => Command::LoseLease { handoff, fence },
@@ -174,26 +174,26 @@ impl Engine {
             // The commit has set the timers anew; this is for those of another node.
             Ok(_) => {
                 self.leases.done_with(due);
-                Ok(Done::Yes)
+                Ok(TimerOutcome::Yes)
             }
             Err(EngineError::Refused { refusal: Refusal::NotYet { until, .. }, .. }) => {
                 self.leases.put_back(due, until);
-                Ok(Done::No)
+                Ok(TimerOutcome::No)
             }
             // Something else came first: all well.
             Err(EngineError::Refused { .. }) => {
                 self.leases.done_with(due);
-                Ok(Done::No)
+                Ok(TimerOutcome::No)
             }
             // One run that cannot be read must not hide the others.
             Err(error @ EngineError::Store(StoreError::Damaged { .. })) => {
                 let error: &(dyn std::error::Error + 'static) = &error;
                 tracing::warn!(error, run = %due.run, "a run cannot be read when its time has come");
                 self.leases.put_back(due, now + AFTER_DAMAGE);
-                Ok(Done::No)
+                Ok(TimerOutcome::No)
             }
             // The next tick tries again.
-            Err(EngineError::Contended) => Ok(Done::No),
+            Err(EngineError::Contended) => Ok(TimerOutcome::No),
             Err(error) => Err(error),
         }
     }
@@ -207,7 +207,7 @@ impl Ticked {
     }
 }
 
-enum Done {
+enum TimerOutcome {
     Yes,
     No,
 }

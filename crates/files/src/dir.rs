@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use crate::entry::{FileEntry, FileKind};
 use crate::error::FileError;
 use crate::fail_point::{DiskStep, step};
-use crate::file::Mode;
+use crate::file::FileMode;
 use crate::platform::{self, Handle};
 
 /// An open folder. It stays the same folder, whatever its path leads to later.
@@ -33,7 +33,7 @@ impl Dir {
     }
 
     /// As [`Dir::open`]; where there is none, the folder is made, and those above it too.
-    pub fn open_or_make(path: &Path, mode: Mode) -> Result<Self, FileError> {
+    pub fn open_or_make(path: &Path, mode: FileMode) -> Result<Self, FileError> {
         match Self::open(path) {
             Err(FileError::NotFound { .. }) => {}
             opened => return opened,
@@ -77,19 +77,19 @@ impl Dir {
     }
 
     pub fn subdir(&self, path: impl AsRef<Path>) -> Result<Self, FileError> {
-        let mut dir = At::Here(self);
+        let mut dir = ResolvedDir::Here(self);
         for name in self.names(path.as_ref())? {
-            dir = At::Below(dir.child(name)?);
+            dir = ResolvedDir::Below(dir.child(name)?);
         }
         dir.into_owned()
     }
 
     /// As [`Dir::subdir`]; what is not there is made. A private folder, which is one for data, is on
     /// disk afterwards.
-    pub fn make_dirs(&self, path: impl AsRef<Path>, mode: Mode) -> Result<Self, FileError> {
-        let mut dir = At::Here(self);
+    pub fn make_dirs(&self, path: impl AsRef<Path>, mode: FileMode) -> Result<Self, FileError> {
+        let mut dir = ResolvedDir::Here(self);
         for name in self.names(path.as_ref())? {
-            dir = At::Below(match dir.child(name) {
+            dir = ResolvedDir::Below(match dir.child(name) {
                 Err(FileError::NotFound { .. }) => dir.make_child(name, mode)?,
                 found => found?,
             });
@@ -118,12 +118,12 @@ impl Dir {
     }
 
     /// The folder that holds the last name of a path, and that name.
-    pub(crate) fn parent_of<'a>(&self, path: &'a Path) -> Result<(At<'_>, &'a OsStr), FileError> {
+    pub(crate) fn parent_of<'a>(&self, path: &'a Path) -> Result<(ResolvedDir<'_>, &'a OsStr), FileError> {
         let mut names = self.names(path)?;
         let Some(last) = names.pop() else { return Err(self.outside(path)) };
-        let mut dir = At::Here(self);
+        let mut dir = ResolvedDir::Here(self);
         for name in names {
-            dir = At::Below(dir.child(name)?);
+            dir = ResolvedDir::Below(dir.child(name)?);
         }
         Ok((dir, last))
     }
@@ -132,7 +132,7 @@ impl Dir {
         platform::entry(&self.handle, name).map_err(self.failed("look at", name))
     }
 
-    pub(crate) fn make_child(&self, name: &OsStr, mode: Mode) -> Result<Self, FileError> {
+    pub(crate) fn make_child(&self, name: &OsStr, mode: FileMode) -> Result<Self, FileError> {
         step(DiskStep::MakeDir, &self.path.join(name));
         match platform::make_dir(&self.handle, name, mode) {
             // Another process may have been faster.
@@ -141,8 +141,8 @@ impl Dir {
                 made.map_err(self.failed("make", name))?;
                 match mode {
                     // What is put into the folder is found again only if its own name is on disk.
-                    Mode::Private => self.sync()?,
-                    Mode::Shared => {}
+                    FileMode::Private => self.sync()?,
+                    FileMode::Shared => {}
                 }
             }
         }
@@ -215,12 +215,12 @@ impl Dir {
 }
 
 /// The folder that a path was resolved from, or one beneath it.
-pub(crate) enum At<'a> {
+pub(crate) enum ResolvedDir<'a> {
     Here(&'a Dir),
     Below(Dir),
 }
 
-impl At<'_> {
+impl ResolvedDir<'_> {
     fn into_owned(self) -> Result<Dir, FileError> {
         match self {
             Self::Here(dir) => dir.again(),
@@ -229,7 +229,7 @@ impl At<'_> {
     }
 }
 
-impl Deref for At<'_> {
+impl Deref for ResolvedDir<'_> {
     type Target = Dir;
 
     fn deref(&self) -> &Dir {

@@ -22,7 +22,7 @@ pub enum Access {
 
 /// Who may use what is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
+pub enum FileMode {
     /// Only the owner: data, and every copy of it.
     Private,
     /// Everybody may read, as the user's mask allows: what belongs to the repository.

@@ -25,5 +25,5 @@ mod tests;
 pub use dir::Dir;
 pub use entry::{FileEntry, FileIdentity, FileKind};
 pub use error::FileError;
-pub use file::{Access, FileHandle, Mode};
+pub use file::{Access, FileHandle, FileMode};
 pub use staging::{STAGING_LOCK, Staging};

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::dir::Dir;
 use crate::error::FileError;
-use crate::file::{Access, FileHandle, Mode};
+use crate::file::{Access, FileHandle, FileMode};
 
 /// The file in a staging folder whose lock says that its owner lives.
 pub const STAGING_LOCK: &str = "owner.lock";
@@ -32,9 +32,9 @@ impl Staging {
             match parent.entry(&name)? {
                 Some(_) => n_taken += 1,
                 None => {
-                    let dir = parent.make_dirs(&name, Mode::Private)?;
+                    let dir = parent.make_dirs(&name, FileMode::Private)?;
                     // Locked before it has its name, so that it is never found free while it is ours.
-                    let lock = dir.create_new(FRESH_LOCK, Mode::Private)?;
+                    let lock = dir.create_new(FRESH_LOCK, FileMode::Private)?;
                     lock.try_lock()
                         .map_err(|it| FileError::io("lock", lock.path().to_owned(), it.into()))?;
                     dir.rename(FRESH_LOCK, &dir, STAGING_LOCK)?;

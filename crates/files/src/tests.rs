@@ -8,7 +8,7 @@ mod staged;
 use std::fs;
 use std::path::Path;
 
-use crate::{Access, Dir, FileError, Mode};
+use crate::{Access, Dir, FileError, FileMode};
 
 fn temporary() -> (tempfile::TempDir, Dir) {
     let folder = tempfile::tempdir().unwrap();
@@ -24,8 +24,8 @@ fn names(dir: &Dir) -> Vec<String> {
 fn what_is_written_is_read_and_nothing_else_is_left() {
     let (_folder, dir) = temporary();
     for text in ["one", "longer than one", ""] {
-        dir.make_dirs("a/b", Mode::Shared).unwrap();
-        dir.write_atomic("a/b/x", text.as_bytes(), Mode::Shared).unwrap();
+        dir.make_dirs("a/b", FileMode::Shared).unwrap();
+        dir.write_atomic("a/b/x", text.as_bytes(), FileMode::Shared).unwrap();
         assert_eq!(dir.read_text("a/b/x", 100).unwrap(), text);
         assert_eq!(names(&dir.subdir("a/b").unwrap()), ["x"]);
     }
@@ -34,11 +34,11 @@ fn what_is_written_is_read_and_nothing_else_is_left() {
 #[test]
 fn no_path_leads_out_of_the_folder() {
     let (_folder, dir) = temporary();
-    dir.make_dirs("a", Mode::Shared).unwrap();
+    dir.make_dirs("a", FileMode::Shared).unwrap();
     for path in ["..", "../x", "a/../x", "a/..", "/etc/hostname", "/", ""] {
         let error = dir.read(path, 100).unwrap_err();
         assert!(matches!(error, FileError::Outside { .. }), "{path:?}: {error}");
-        let error = dir.write_atomic(path, b"x", Mode::Shared).unwrap_err();
+        let error = dir.write_atomic(path, b"x", FileMode::Shared).unwrap_err();
         assert!(matches!(error, FileError::Outside { .. }), "{path:?}: {error}");
     }
 }
@@ -46,7 +46,7 @@ fn no_path_leads_out_of_the_folder() {
 #[test]
 fn a_file_over_the_limit_is_not_read() {
     let (_folder, dir) = temporary();
-    dir.write_atomic("x", b"12345", Mode::Shared).unwrap();
+    dir.write_atomic("x", b"12345", FileMode::Shared).unwrap();
     assert_eq!(dir.read("x", 5).unwrap(), b"12345");
     let error = dir.read("x", 4).unwrap_err();
     assert!(error.to_string().ends_with("x` has 5 bytes; at most 4 are read"), "{error}");
@@ -55,10 +55,10 @@ fn a_file_over_the_limit_is_not_read() {
 #[test]
 fn what_is_there_is_never_made_new() {
     let (_folder, dir) = temporary();
-    dir.create_new("x", Mode::Private).unwrap().write(b"first").unwrap();
-    let error = dir.create_new("x", Mode::Private).unwrap_err();
+    dir.create_new("x", FileMode::Private).unwrap().write(b"first").unwrap();
+    let error = dir.create_new("x", FileMode::Private).unwrap_err();
     assert!(matches!(error, FileError::Exists { .. }), "{error}");
-    dir.create_new("y", Mode::Private).unwrap();
+    dir.create_new("y", FileMode::Private).unwrap();
     let error = dir.rename_new("y", &dir, "x").unwrap_err();
     assert!(matches!(error, FileError::Exists { .. }), "{error}");
     assert_eq!(dir.read("x", 9).unwrap(), b"first");
@@ -80,8 +80,8 @@ fn what_is_not_there_has_no_entry_and_is_removed_without_a_word() {
 #[test]
 fn a_folder_is_removed_with_all_that_is_in_it() {
     let (_folder, dir) = temporary();
-    dir.make_dirs("a/b/c", Mode::Shared).unwrap();
-    dir.write_atomic("a/b/x", b"x", Mode::Shared).unwrap();
+    dir.make_dirs("a/b/c", FileMode::Shared).unwrap();
+    dir.write_atomic("a/b/x", b"x", FileMode::Shared).unwrap();
     dir.remove("a").unwrap();
     assert_eq!(names(&dir), [""; 0]);
 }
@@ -89,10 +89,10 @@ fn a_folder_is_removed_with_all_that_is_in_it() {
 #[test]
 fn a_folder_stays_the_same_when_its_path_leads_elsewhere() {
     let (folder, dir) = temporary();
-    let inner = dir.make_dirs("a", Mode::Shared).unwrap();
+    let inner = dir.make_dirs("a", FileMode::Shared).unwrap();
     fs::rename(folder.path().join("a"), folder.path().join("moved")).unwrap();
     if cfg!(unix) {
-        inner.write_atomic("x", b"x", Mode::Shared).unwrap();
+        inner.write_atomic("x", b"x", FileMode::Shared).unwrap();
         assert_eq!(fs::read(folder.path().join("moved/x")).unwrap(), b"x");
     }
 }
@@ -101,8 +101,8 @@ fn a_folder_stays_the_same_when_its_path_leads_elsewhere() {
 fn a_folder_that_was_named_is_made_with_those_above_it() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a/b");
-    Dir::open_or_make(&path, Mode::Private).unwrap();
-    Dir::open_or_make(&path, Mode::Private).unwrap();
+    Dir::open_or_make(&path, FileMode::Private).unwrap();
+    Dir::open_or_make(&path, FileMode::Private).unwrap();
     fs::write(path.join("file"), "").unwrap();
     let error = Dir::open(&path.join("file")).unwrap_err();
     assert!(matches!(error, FileError::WrongKind { .. }), "{error}");
@@ -117,10 +117,10 @@ fn private_is_for_the_owner_alone() {
     let mode = |name: &str| {
         fs::symlink_metadata(folder.path().join(name)).unwrap().permissions().mode() & 0o777
     };
-    dir.make_dirs("private", Mode::Private).unwrap();
-    dir.make_dirs("shared", Mode::Shared).unwrap();
-    dir.create_new("p", Mode::Private).unwrap();
-    dir.write_atomic("a", b"", Mode::Private).unwrap();
+    dir.make_dirs("private", FileMode::Private).unwrap();
+    dir.make_dirs("shared", FileMode::Shared).unwrap();
+    dir.create_new("p", FileMode::Private).unwrap();
+    dir.write_atomic("a", b"", FileMode::Private).unwrap();
     dir.open_file("o", Access::WriteOrCreate).unwrap();
     assert_eq!(["private", "p", "a", "o"].map(mode), [0o700, 0o600, 0o600, 0o600]);
     assert_eq!(mode("shared") & 0o022, 0);
@@ -134,7 +134,7 @@ fn private_is_for_the_owner_alone() {
 fn a_folder_knows_where_it_was_moved_to_and_that_it_was_deleted() {
     let (folder, dir) = temporary();
     let root = folder.path().canonicalize().unwrap();
-    let inner = dir.make_dirs("a/b", Mode::Shared).unwrap();
+    let inner = dir.make_dirs("a/b", FileMode::Shared).unwrap();
     assert_eq!(inner.current_path(), Some(root.join("a/b")));
     fs::rename(root.join("a"), root.join("moved (deleted)")).unwrap();
     fs::create_dir_all(root.join("a/b")).unwrap();

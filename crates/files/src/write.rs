@@ -6,12 +6,12 @@ use std::path::Path;
 use crate::dir::Dir;
 use crate::error::FileError;
 use crate::fail_point::{DiskStep, step};
-use crate::file::{Access, FileHandle, Mode};
+use crate::file::{Access, FileHandle, FileMode};
 use crate::platform;
 
 impl Dir {
     /// Makes a file where there is nothing yet, not even a link.
-    pub fn create_new(&self, path: impl AsRef<Path>, mode: Mode) -> Result<FileHandle, FileError> {
+    pub fn create_new(&self, path: impl AsRef<Path>, mode: FileMode) -> Result<FileHandle, FileError> {
         let (dir, name) = self.parent_of(path.as_ref())?;
         dir.create_here(name, mode)
     }
@@ -22,7 +22,7 @@ impl Dir {
         &self,
         path: impl AsRef<Path>,
         bytes: &[u8],
-        mode: Mode,
+        mode: FileMode,
     ) -> Result<(), FileError> {
         let (dir, name) = self.parent_of(path.as_ref())?;
         dir.replace_here(name, bytes, mode)?;
@@ -35,7 +35,7 @@ impl Dir {
         &self,
         path: impl AsRef<Path>,
         bytes: &[u8],
-        mode: Mode,
+        mode: FileMode,
     ) -> Result<(), FileError> {
         let (dir, name) = self.parent_of(path.as_ref())?;
         dir.replace_here(name, bytes, mode)
@@ -85,14 +85,14 @@ impl Dir {
         Ok(())
     }
 
-    fn create_here(&self, name: &OsStr, mode: Mode) -> Result<FileHandle, FileError> {
+    fn create_here(&self, name: &OsStr, mode: FileMode) -> Result<FileHandle, FileError> {
         step(DiskStep::Create, &self.shown(name));
         let file =
             platform::create_new(&self.handle, name, mode).map_err(self.failed("create", name))?;
         Ok(FileHandle::new(file, self.shown(name)))
     }
 
-    fn replace_here(&self, name: &OsStr, bytes: &[u8], mode: Mode) -> Result<(), FileError> {
+    fn replace_here(&self, name: &OsStr, bytes: &[u8], mode: FileMode) -> Result<(), FileError> {
         let fresh = beside(name);
         // A killed process leaves it.
         self.remove_here(&fresh)?;
@@ -108,7 +108,7 @@ impl Dir {
         replaced
     }
 
-    fn write_fresh(&self, name: &OsStr, bytes: &[u8], mode: Mode) -> Result<(), FileError> {
+    fn write_fresh(&self, name: &OsStr, bytes: &[u8], mode: FileMode) -> Result<(), FileError> {
         let mut file = self.create_here(name, mode)?;
         file.write(bytes)?;
         file.sync()

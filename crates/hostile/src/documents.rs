@@ -1,6 +1,6 @@
 //! Patterns for readers of JSON and of Markdown.
 
-use crate::{Pattern, Target, repeat, series};
+use crate::{Pattern, PatternTarget, repeat, series};
 
 const BLOCK: &str = "\n## Metadata\n\n```json\n{\"summary\": \"x\"}\n```\n";
 
@@ -11,7 +11,7 @@ pub(crate) fn patterns() -> Vec<Pattern> {
 }
 
 fn json() -> Vec<Pattern> {
-    let json = |name, make| Pattern { name, target: Target::Json, make };
+    let json = |name, make| Pattern { name, target: PatternTarget::Json, make };
     vec![
         json("items", |n| series("[1", |_| ",1".into(), "]", n)),
         json("items_without_an_end", |n| repeat("[1,1,1],", n)),
@@ -83,7 +83,7 @@ fn json() -> Vec<Pattern> {
 }
 
 fn markdown() -> Vec<Pattern> {
-    let markdown = |name, make| Pattern { name, target: Target::Markdown, make };
+    let markdown = |name, make| Pattern { name, target: PatternTarget::Markdown, make };
     vec![
         markdown("fences", |n| series("", |_| "```\na\n```\n".into(), BLOCK, n)),
         markdown("fences_without_an_end", |n| repeat("```json\n{\n", n)),

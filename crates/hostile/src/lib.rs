@@ -14,7 +14,7 @@ pub use cpu::{Growth, Steep, growth};
 
 /// What reads a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Target {
+pub enum PatternTarget {
     Json,
     Xml,
     Yaml,
@@ -29,7 +29,7 @@ pub enum Target {
 #[derive(Debug, Clone, Copy)]
 pub struct Pattern {
     pub name: &'static str,
-    pub target: Target,
+    pub target: PatternTarget,
     make: fn(usize) -> String,
 }
 
@@ -55,7 +55,7 @@ pub fn patterns() -> Vec<Pattern> {
 }
 
 /// The patterns for one reader.
-pub fn patterns_for(target: Target) -> Vec<Pattern> {
+pub fn patterns_for(target: PatternTarget) -> Vec<Pattern> {
     patterns().into_iter().filter(|it| it.target == target).collect()
 }
 
@@ -103,7 +103,7 @@ mod tests {
     fn there_are_many_patterns_and_each_has_its_own_name() {
         let all = patterns();
         assert!(all.len() >= 150, "{}", all.len());
-        let names: HashSet<(&str, Target)> = all.iter().map(|it| (it.name, it.target)).collect();
+        let names: HashSet<(&str, PatternTarget)> = all.iter().map(|it| (it.name, it.target)).collect();
         assert_eq!(names.len(), all.len());
     }
 

@@ -1,11 +1,11 @@
 //! Patterns for whoever looks for handoffs in what an agent printed.
 
-use crate::{Pattern, Target, repeat, series};
+use crate::{Pattern, PatternTarget, repeat, series};
 
 const END: &str = "\n<handoff><from>a</from></handoff>\n";
 
 pub(crate) fn patterns() -> Vec<Pattern> {
-    let output = |name, make| Pattern { name, target: Target::Output, make };
+    let output = |name, make| Pattern { name, target: PatternTarget::Output, make };
     vec![
         output("chatter", |n| series("", |_| "I am done.\n".into(), END, n)),
         output("beginnings", |n| series("", |_| "<handoff>".into(), END, n)),

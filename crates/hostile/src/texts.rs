@@ -1,11 +1,11 @@
 //! Texts inside documents, for rules, printers and pages.
 
-use crate::{Pattern, Target, repeat, series};
+use crate::{Pattern, PatternTarget, repeat, series};
 
 /// A private key that begins over and over, on one line.
 pub(crate) const BEGINNINGS_OF_KEYS: Pattern = Pattern {
     name: "beginnings_of_private_keys",
-    target: Target::Text,
+    target: PatternTarget::Text,
     make: |n| repeat("-----BEGIN ", n),
 };
 
@@ -17,7 +17,7 @@ pub(crate) fn patterns() -> Vec<Pattern> {
 }
 
 fn text(name: &'static str, make: fn(usize) -> String) -> Pattern {
-    Pattern { name, target: Target::Text, make }
+    Pattern { name, target: PatternTarget::Text, make }
 }
 
 fn of_writing() -> Vec<Pattern> {

@@ -1,11 +1,11 @@
 //! Patterns for readers of XML.
 
-use crate::{Pattern, Target, repeat, series};
+use crate::{Pattern, PatternTarget, repeat, series};
 
 /// Many attributes, and as many members whose keys could be one of them.
 pub(crate) const ATTRIBUTES_AND_KEYS: Pattern = Pattern {
     name: "attributes_and_keys_of_attributes",
-    target: Target::Xml,
+    target: PatternTarget::Xml,
     make: |n| {
         let head = series("<a", |it| format!(" a{it}=\"\""), ">", n / 3);
         series(&head, |it| format!("<i baton-key=\"@x{it}\"/>"), "</a>", n)
@@ -13,7 +13,7 @@ pub(crate) const ATTRIBUTES_AND_KEYS: Pattern = Pattern {
 };
 
 pub(crate) fn patterns() -> Vec<Pattern> {
-    let xml = |name, make| Pattern { name, target: Target::Xml, make };
+    let xml = |name, make| Pattern { name, target: PatternTarget::Xml, make };
     vec![
         xml("siblings", |n| series("<a>", |_| "<b/>".into(), "</a>", n)),
         xml("siblings_of_many_names", |n| series("<a>", |it| format!("<b{it}/>"), "</a>", n)),

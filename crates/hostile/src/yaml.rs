@@ -1,9 +1,9 @@
 //! Patterns for readers of YAML.
 
-use crate::{Pattern, Target, repeat, series};
+use crate::{Pattern, PatternTarget, repeat, series};
 
 pub(crate) fn patterns() -> Vec<Pattern> {
-    let yaml = |name, make| Pattern { name, target: Target::Yaml, make };
+    let yaml = |name, make| Pattern { name, target: PatternTarget::Yaml, make };
     vec![
         yaml("items", |n| repeat("- a\n", n)),
         yaml("empty_items", |n| repeat("-\n", n)),

@@ -4,14 +4,14 @@ use axum::http::header::ACCEPT;
 use axum::http::{HeaderMap, StatusCode};
 use baton_core::package::Format;
 
-use crate::problem::Problem;
+use crate::problem::ApiProblem;
 
 /// The best of `offered`, by what `Accept` says; without it, and among equals, the first.
-pub(crate) fn wanted(headers: &HeaderMap, offered: &[Format]) -> Result<Format, Problem> {
+pub(crate) fn wanted(headers: &HeaderMap, offered: &[Format]) -> Result<Format, ApiProblem> {
     let said: Vec<&str> =
         headers.get_all(ACCEPT).iter().filter_map(|it| it.to_str().ok()).collect();
-    let ranges: Vec<Range<'_>> =
-        said.iter().flat_map(|it| it.split(',')).filter_map(Range::read).collect();
+    let ranges: Vec<MediaRange<'_>> =
+        said.iter().flat_map(|it| it.split(',')).filter_map(MediaRange::read).collect();
     let mut best: Option<(u16, Format)> = None;
     for &format in offered {
         let weight = if ranges.is_empty() { 1000 } else { weight(&ranges, format) };
@@ -23,13 +23,13 @@ pub(crate) fn wanted(headers: &HeaderMap, offered: &[Format]) -> Result<Format, 
 }
 
 /// One of the things in `Accept`: `application/*;q=0.5`.
-struct Range<'a> {
+struct MediaRange<'a> {
     kind: &'a str,
     /// In thousandths, as finely as the header has it.
     weight: u16,
 }
 
-impl<'a> Range<'a> {
+impl<'a> MediaRange<'a> {
     fn read(text: &'a str) -> Option<Self> {
         let mut parts = text.split(';').map(str::trim);
         let kind = parts.next().filter(|it| !it.is_empty())?;
@@ -55,15 +55,15 @@ impl<'a> Range<'a> {
 }
 
 /// The range that names a format most closely says how much it is wanted.
-fn weight(ranges: &[Range<'_>], format: Format) -> u16 {
-    let close = |it: &Range<'_>| it.closeness(format).map(|close| (close, it.weight));
+fn weight(ranges: &[MediaRange<'_>], format: Format) -> u16 {
+    let close = |it: &MediaRange<'_>| it.closeness(format).map(|close| (close, it.weight));
     ranges.iter().filter_map(close).max_by_key(|(close, _)| *close).map_or(0, |(_, weight)| weight)
 }
 
-fn not_acceptable(offered: &[Format]) -> Problem {
+fn not_acceptable(offered: &[Format]) -> ApiProblem {
     let kinds: Vec<&str> = offered.iter().map(|it| it.media_type()).collect();
     let message = format!("this can be had as {}", kinds.join(", "));
-    Problem::new(StatusCode::NOT_ACCEPTABLE, "not_acceptable", message)
+    ApiProblem::new(StatusCode::NOT_ACCEPTABLE, "not_acceptable", message)
 }
 
 #[cfg(test)]

@@ -1,27 +1,27 @@
 //! The documents of `/api/v1`, as the server writes them and a client reads them: one type for
 //! both, so that they cannot drift apart. A client takes members that it does not know.
 
-pub use crate::problem::{Broken, Document as Problem};
+pub use crate::problem::{Broken, ProblemDocument as Problem};
 pub use crate::v1::answer::Page;
-pub use crate::v1::archive::{Archive, Rebuilt};
-pub use crate::v1::events::Shown as Event;
+pub use crate::v1::archive::{ArchiveDocument, Rebuilt};
+pub use crate::v1::events::EventDocument as Event;
 pub use crate::v1::handoffs::commands::{
     Acceptance, Cancellation, CheckResult, Clarification, Completion, GivenBack, QuestionAnswer,
     Rejection, VerdictWord,
 };
 pub use crate::v1::handoffs::detail::{
-    Allowed, AnsweredGate, Asked, Beside, Detail, Evidence, OpenGate, Question,
+    Allowed, AnsweredGate, GateDocument, HandoffExtras, Detail, EvidenceDocument, OpenGate, Question,
 };
-pub use crate::v1::handoffs::document::{Handoff, Row};
+pub use crate::v1::handoffs::document::{HandoffDocument, HandoffSummary};
 pub use crate::v1::handoffs::parts::{Delegation, Escalation, Heartbeat, LeaseUntil, Returned};
-pub use crate::v1::handoffs::prompt::Rendered as Prompt;
+pub use crate::v1::handoffs::prompt::PromptDocument as Prompt;
 pub use crate::v1::handoffs::{HeldToken, NewHandoff, ProfileWord, WayWord};
-pub use crate::v1::inbox::{AnswerWord, Choice, Item, PersonsWord};
-pub use crate::v1::runs::document::{PassedGateDocument, Run, RunDetail};
-pub use crate::v1::runs::{Because, Goto, Nothing, Start, Why};
-pub use crate::v1::status::{Status, ToDo};
-pub use crate::v1::stories::{NewStory, Shown as Story, StoryStatus, StoryText};
-pub use crate::v1::told::{Done, Rehearsed, Told, Touched};
+pub use crate::v1::inbox::{AnswerWord, ChoiceDocument, Item, PersonsWord};
+pub use crate::v1::runs::document::{PassedGateDocument, RunDocument, RunDetail};
+pub use crate::v1::runs::{Because, Goto, Nothing, StartRequest, Why};
+pub use crate::v1::status::{ProjectStatus, ToDo};
+pub use crate::v1::stories::{NewStory, StoryDocument as Story, StoryStatus, StoryText};
+pub use crate::v1::told::{Committed, DryRun, CommandAnswer, Touched};
 pub use crate::v1::words::{
     BatonWord, GateKindWord, KindWord, OutcomeWord, StateWord, StatusWord, WaitWord,
 };

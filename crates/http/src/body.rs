@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::Schema;
 
-use crate::problem::Problem;
+use crate::problem::ApiProblem;
 use crate::receive::too_large;
 
 /// The most that a request may bring; a package may have less.
@@ -21,7 +21,7 @@ pub(crate) const MOST_BYTES: usize = 4 * 1024 * 1024;
 pub(crate) struct Envelope(Vec<(String, Node)>);
 
 /// Reads a body that has to be a JSON object; returns its text too.
-pub(crate) async fn read(body: Body) -> Result<(String, Envelope), Problem> {
+pub(crate) async fn read(body: Body) -> Result<(String, Envelope), ApiProblem> {
     let text = read_text(body).await?;
     match json::parse_within(&text, MOST_BYTES)? {
         Node::Map(members) => Ok((text, Envelope(members))),
@@ -31,23 +31,23 @@ pub(crate) async fn read(body: Body) -> Result<(String, Envelope), Problem> {
     }
 }
 
-pub(crate) async fn read_text(body: Body) -> Result<String, Problem> {
+pub(crate) async fn read_text(body: Body) -> Result<String, ApiProblem> {
     // The guard has received it, within its bounds; without a server nobody has.
     let collected = body
         .collect()
         .await
-        .map_err(|_| Problem::malformed("broken_off", "the body did not arrive whole"))?;
+        .map_err(|_| ApiProblem::malformed("broken_off", "the body did not arrive whole"))?;
     let bytes = collected.to_bytes();
     if bytes.len() > MOST_BYTES {
         return Err(too_large());
     }
     String::from_utf8(bytes.into())
-        .map_err(|_| Problem::malformed("not_utf8", "the body is not UTF-8 text"))
+        .map_err(|_| ApiProblem::malformed("not_utf8", "the body is not UTF-8 text"))
 }
 
 /// Reads a body as what its description says, and nothing besides; nothing at all, or null, is an
 /// empty object. Returns its text too.
-pub(crate) async fn read_as<T>(body: Body) -> Result<(String, T), Problem>
+pub(crate) async fn read_as<T>(body: Body) -> Result<(String, T), ApiProblem>
 where
     T: DeserializeOwned + ToSchema,
 {
@@ -66,10 +66,10 @@ where
 }
 
 /// A package with the sender's own text, as it stood in the body.
-pub(crate) fn package(raw: Option<&RawValue>) -> Result<Package, Problem> {
+pub(crate) fn package(raw: Option<&RawValue>) -> Result<Package, ApiProblem> {
     let text = raw.map_or("{}", RawValue::get);
     if text.len() > json::MOST_BYTES {
-        return Err(Problem::too_large(package_bound()));
+        return Err(ApiProblem::too_large(package_bound()));
     }
     let document = json::parse(text)?;
     Ok(Package::new(Format::Json, text, document))
@@ -77,7 +77,7 @@ pub(crate) fn package(raw: Option<&RawValue>) -> Result<Package, Problem> {
 
 /// What is wrong with a body, once something is: not JSON, a field too many or too few, or one of
 /// the wrong kind.
-fn why_not<T: DeserializeOwned + ToSchema>(document: &str) -> Result<Problem, Problem> {
+fn why_not<T: DeserializeOwned + ToSchema>(document: &str) -> Result<ApiProblem, ApiProblem> {
     let members = match json::parse_within(document, MOST_BYTES)? {
         Node::Map(members) => members,
         Node::Null | Node::Bool(_) | Node::Number(_) | Node::Text(_) | Node::List(_) => {
@@ -93,7 +93,7 @@ fn why_not<T: DeserializeOwned + ToSchema>(document: &str) -> Result<Problem, Pr
     }
     let error = serde_json::from_str::<T>(document).err().map(|it| it.to_string());
     let message = error.unwrap_or_else(|| "the body cannot be read".to_owned());
-    Ok(Problem::malformed("wrong_type", message))
+    Ok(ApiProblem::malformed("wrong_type", message))
 }
 
 /// The fields that a description has, and those that have to be there.
@@ -108,7 +108,7 @@ fn fields_of(schema: &RefOr<Schema>) -> (Vec<String>, Vec<String>) {
 
 impl Envelope {
     /// Refuses members that nobody knows, all at once and with those that somebody does.
-    pub(crate) fn only(&self, known: &[&str]) -> Result<(), Problem> {
+    pub(crate) fn only(&self, known: &[&str]) -> Result<(), ApiProblem> {
         let unknown: Vec<String> = self
             .0
             .iter()
@@ -119,7 +119,7 @@ impl Envelope {
             return Ok(());
         }
         let message = format!("unknown: {}; known here: {}", unknown.join(", "), known.join(", "));
-        Err(Problem::malformed("unknown_field", message))
+        Err(ApiProblem::malformed("unknown_field", message))
     }
 
     /// A member that is there and not null.
@@ -128,7 +128,7 @@ impl Envelope {
         found.filter(|it| **it != Node::Null)
     }
 
-    pub(crate) fn text(&self, name: &str) -> Result<Option<&str>, Problem> {
+    pub(crate) fn text(&self, name: &str) -> Result<Option<&str>, ApiProblem> {
         match self.get(name) {
             None => Ok(None),
             Some(Node::Text(text)) => Ok(Some(text)),
@@ -136,12 +136,12 @@ impl Envelope {
         }
     }
 
-    pub(crate) fn required_text(&self, name: &str) -> Result<&str, Problem> {
+    pub(crate) fn required_text(&self, name: &str) -> Result<&str, ApiProblem> {
         self.text(name)?.ok_or_else(|| missing(name))
     }
 
     /// A whole number that is not negative.
-    pub(crate) fn number(&self, name: &str) -> Result<Option<u64>, Problem> {
+    pub(crate) fn number(&self, name: &str) -> Result<Option<u64>, ApiProblem> {
         let Some(node) = self.get(name) else { return Ok(None) };
         let number = match node {
             Node::Number(number) => number.as_str().parse().ok(),
@@ -150,35 +150,35 @@ impl Envelope {
         number.map(Some).ok_or_else(|| wrong(name, "a whole number"))
     }
 
-    pub(crate) fn required_number(&self, name: &str) -> Result<u64, Problem> {
+    pub(crate) fn required_number(&self, name: &str) -> Result<u64, ApiProblem> {
         self.number(name)?.ok_or_else(|| missing(name))
     }
 
     /// A package: any JSON, by default an empty object. It is taken out, since it may be large.
-    pub(crate) fn package(&mut self, name: &str) -> Result<Package, Problem> {
+    pub(crate) fn package(&mut self, name: &str) -> Result<Package, ApiProblem> {
         let is_it = |(it, node): &(String, Node)| it == name && *node != Node::Null;
         let found = self.0.iter().position(is_it).map(|it| self.0.swap_remove(it).1);
         let document = found.unwrap_or_else(|| Node::Map(Vec::new()));
         let text = json::print(&document);
         if text.len() > json::MOST_BYTES {
-            return Err(Problem::too_large(package_bound()));
+            return Err(ApiProblem::too_large(package_bound()));
         }
         Ok(Package::new(Format::Json, text, document))
     }
 }
 
-fn not_an_object() -> Problem {
-    Problem::malformed("not_an_object", "the body has to be a JSON object")
+fn not_an_object() -> ApiProblem {
+    ApiProblem::malformed("not_an_object", "the body has to be a JSON object")
 }
 
 fn package_bound() -> String {
     format!("a package has at most {} bytes", json::MOST_BYTES)
 }
 
-fn missing(name: &str) -> Problem {
-    Problem::malformed("missing_field", format!("`{name}` is missing"))
+fn missing(name: &str) -> ApiProblem {
+    ApiProblem::malformed("missing_field", format!("`{name}` is missing"))
 }
 
-fn wrong(name: &str, what: &str) -> Problem {
-    Problem::malformed("wrong_type", format!("`{name}` has to be {what}"))
+fn wrong(name: &str, what: &str) -> ApiProblem {
+    ApiProblem::malformed("wrong_type", format!("`{name}` has to be {what}"))
 }

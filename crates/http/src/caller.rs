@@ -3,13 +3,13 @@
 use axum::http::HeaderMap;
 use baton_core::hash::Hash;
 use baton_core::names::Principal;
-use baton_engine::{Caller, Key, Mode};
+use baton_engine::{Caller, Key, CommandMode};
 
-use crate::problem::Problem;
+use crate::problem::ApiProblem;
 
 /// `route` is where a key counts, and
 /// `request` all that has to be the same when it is sent again.
-pub(crate) fn caller(headers: &HeaderMap, route: &str, request: &str) -> Result<Caller, Problem> {
+pub(crate) fn caller(headers: &HeaderMap, route: &str, request: &str) -> Result<Caller, ApiProblem> {
     let principal = principal(headers)?;
     let key = match headers.get("idempotency-key").map(|it| it.to_str()) {
         None => None,
@@ -20,10 +20,10 @@ pub(crate) fn caller(headers: &HeaderMap, route: &str, request: &str) -> Result<
         }),
         Some(_) => {
             let message = "`Idempotency-Key` has 1 to 200 plain characters";
-            return Err(Problem::malformed("bad_key", message));
+            return Err(ApiProblem::malformed("bad_key", message));
         }
     };
-    Ok(Caller { principal, key, mode: Mode::Commit, expected: None })
+    Ok(Caller { principal, key, mode: CommandMode::Commit, expected: None })
 }
 
 fn is_key(key: &str) -> bool {
@@ -32,10 +32,10 @@ fn is_key(key: &str) -> bool {
 
 /// Whoever the caller says that it is, else whoever sits at this machine. A word, not a credential:
 /// it is believed because nobody but this machine can ask.
-pub(crate) fn principal(headers: &HeaderMap) -> Result<Principal, Problem> {
+pub(crate) fn principal(headers: &HeaderMap) -> Result<Principal, ApiProblem> {
     let Some(name) = headers.get("baton-as") else { return Ok(Principal::parse("local")?) };
     // Names are UTF-8, which a header may hold though it has no word for it.
     let name = std::str::from_utf8(name.as_bytes())
-        .map_err(|_| Problem::malformed("bad_name", "`Baton-As` is not UTF-8 text"))?;
+        .map_err(|_| ApiProblem::malformed("bad_name", "`Baton-As` is not UTF-8 text"))?;
     Ok(Principal::typed(name)?)
 }

@@ -30,15 +30,15 @@ use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use self::batch::{Known, frame};
+use self::batch::{ResolvedEvent, frame};
 use self::id::{BEGINNING, EventId};
 pub(crate) use self::live::Live;
-use self::message::Face;
+use self::message::Dialect;
 use self::snapshot::{Snapshot, end_of_log, event_at};
-use self::stream::{Source, Stream};
+use self::stream::{StreamSource, Stream};
 use crate::App;
 use crate::openapi::ReadProblems;
-use crate::problem::Problem;
+use crate::problem::ApiProblem;
 use crate::query::Query;
 
 /// How long a listener that was cut off waits before it comes back.
@@ -62,24 +62,24 @@ struct EventsQuery {
 #[utoipa::path(get, path = "/api/events", operation_id = "seedEvents", tag = "seed-000",
     params(EventsQuery, ("last-event-id" = Option<String>, Header)),
     responses((status = 200, body = String, content_type = "text/event-stream"), ReadProblems))]
-async fn seed(app: State<Arc<App>>, uri: Uri, headers: HeaderMap) -> Result<Response, Problem> {
-    open(app, Face::Seed, uri, headers).await
+async fn seed(app: State<Arc<App>>, uri: Uri, headers: HeaderMap) -> Result<Response, ApiProblem> {
+    open(app, Dialect::Seed, uri, headers).await
 }
 
 /// What happens, as it happens: server-sent events by name.
 #[utoipa::path(get, path = "/api/v1/events", operation_id = "listenToEvents", tag = "events",
     params(EventsQuery, ("last-event-id" = Option<String>, Header)),
     responses((status = 200, body = String, content_type = "text/event-stream"), ReadProblems))]
-async fn native(app: State<Arc<App>>, uri: Uri, headers: HeaderMap) -> Result<Response, Problem> {
-    open(app, Face::Native, uri, headers).await
+async fn native(app: State<Arc<App>>, uri: Uri, headers: HeaderMap) -> Result<Response, ApiProblem> {
+    open(app, Dialect::Native, uri, headers).await
 }
 
 async fn open(
     State(app): State<Arc<App>>,
-    face: Face,
+    face: Dialect,
     uri: Uri,
     headers: HeaderMap,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let query = Query::read(&uri, &["run"])?;
     let run = match query.get("run") {
         Some(name) => Some(app.engine.run_named(name).await?.run.id),
@@ -106,7 +106,7 @@ async fn open(
         },
     };
     let first = Some(Bytes::from(format!("{RETRY}{first}")));
-    let stream = Stream { app, face, run, first, cursor, tidings, source: Source::Store, place };
+    let stream = Stream { app, face, run, first, cursor, tidings, source: StreamSource::Store, place };
     let bytes = unfold(stream, async |mut stream| {
         let bytes = stream.next().await?;
         Some((Ok::<_, Infallible>(bytes), stream))
@@ -115,13 +115,13 @@ async fn open(
     Ok((StatusCode::OK, headers, Body::from_stream(bytes)).into_response())
 }
 
-fn no_place() -> Problem {
+fn no_place() -> ApiProblem {
     let message = "as many clients listen to events as the server has places for; close some";
-    Problem::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message).again_after(5)
+    ApiProblem::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message).again_after(5)
 }
 
 /// Where somebody begins. It has an id, so that whoever is cut off right after it loses nothing.
-fn begin(face: Face, name: &str, snapshot: &Snapshot) -> (String, Position) {
+fn begin(face: Dialect, name: &str, snapshot: &Snapshot) -> (String, Position) {
     (frame(face, &snapshot.id, name, &snapshot.data), snapshot.id.position)
 }
 
@@ -129,7 +129,7 @@ fn begin(face: Face, name: &str, snapshot: &Snapshot) -> (String, Position) {
 /// never told such an id, or in another epoch.
 async fn missed(
     app: &App,
-    face: Face,
+    face: Dialect,
     run: Option<RunId>,
     id: Option<EventId>,
 ) -> Result<Option<(String, Position)>, EngineError> {
@@ -139,7 +139,7 @@ async fn missed(
         return Ok(Some((String::new(), Position::START)));
     }
     let Some(stored) = event_at(&app.engine, id.position).await? else { return Ok(None) };
-    let known = Known::look_up(&app.engine, &app.live.names, &stored).await?;
+    let known = ResolvedEvent::look_up(&app.engine, &app.live.names, &stored).await?;
     let agents = app.engine.catalog().agents();
     if id.part > EventId::end_of(epoch, id.position, known.n_parts(agents)).part {
         return Ok(None);

@@ -19,9 +19,9 @@ use futures_util::FutureExt as _;
 use crate::App;
 use crate::api;
 use crate::heavy::Heavy;
-use crate::limits::Limits;
+use crate::limits::ServerLimits;
 use crate::page;
-use crate::problem::Problem;
+use crate::problem::ApiProblem;
 use crate::receive::{ReceivedBody, drain};
 use crate::serve::TwoLengths;
 
@@ -98,7 +98,7 @@ async fn answer(app: &App, request: Request, route: Option<&MatchedPath>, next: 
     };
     // What it takes of the bound on all bodies is given back with the answer.
     let ReceivedBody { bytes, held: _held } = received;
-    let heavy = match (bytes.len() > Limits::SMALL_DOCUMENT, route) {
+    let heavy = match (bytes.len() > ServerLimits::SMALL_DOCUMENT, route) {
         (true, _) => Some(Heavy::Document),
         (false, Some(route)) => (parts.method == Method::GET && page::renders(route.as_str()))
             .then_some(Heavy::Rendering),
@@ -108,13 +108,13 @@ async fn answer(app: &App, request: Request, route: Option<&MatchedPath>, next: 
     let answering = next.run(Request::from_parts(parts, body));
     let answered = match heavy {
         Some(kind) => app.heavy.run(kind, answering).await,
-        None => AssertUnwindSafe(answering).catch_unwind().await.map_err(|_| Problem::bug()),
+        None => AssertUnwindSafe(answering).catch_unwind().await.map_err(|_| ApiProblem::bug()),
     };
-    answered.unwrap_or_else(Problem::into_response)
+    answered.unwrap_or_else(ApiProblem::into_response)
 }
 
 /// The answer to a request that is not looked at any further.
-async fn turned_away(request: Request, problem: Problem) -> Response {
+async fn turned_away(request: Request, problem: ApiProblem) -> Response {
     let response = problem.into_response();
     // A client that waits to be asked for its body never sends it.
     let is_waiting = request.headers().contains_key(EXPECT);
@@ -135,17 +135,17 @@ fn closing(mut response: Response) -> Response {
     response
 }
 
-fn refuse(app: &App, request: &Request) -> Result<(), Problem> {
+fn refuse(app: &App, request: &Request) -> Result<(), ApiProblem> {
     let origins = &app.origins;
     let headers = request.headers();
     if request.extensions().get::<TwoLengths>().is_some() {
         let message = "a request has either `Content-Length` or `Transfer-Encoding`, not both (RFC \
              9112, 6.1), and a chunked one is not sent before the answer to the one before it";
-        return Err(Problem::malformed("two_lengths", message));
+        return Err(ApiProblem::malformed("two_lengths", message));
     }
     if headers.get_all(HOST).iter().nth(1).is_some() {
         let message = "there is more than one `Host`; a request has one (RFC 9112)";
-        return Err(Problem::malformed("bad_host", message));
+        return Err(ApiProblem::malformed("bad_host", message));
     }
     let authority = request.uri().authority().map(|it| it.as_str());
     let host = text(headers, HOST.as_str()).or(authority);
@@ -153,15 +153,15 @@ fn refuse(app: &App, request: &Request) -> Result<(), Problem> {
     let is_ours = |it: Option<&str>| it.is_some_and(|it| origins.has_host(it));
     if !is_ours(host) || !is_ours(authority.or(host)) {
         let message = "this server answers only to its own names; see `--allow-host`";
-        return Err(Problem::new(StatusCode::MISDIRECTED_REQUEST, "foreign_host", message));
+        return Err(ApiProblem::new(StatusCode::MISDIRECTED_REQUEST, "foreign_host", message));
     }
     if headers.get(api::INSTANCE).is_some_and(|it| it != app.instance) {
         let message = "this was meant for another server, which was at this address before";
-        return Err(Problem::new(StatusCode::MISDIRECTED_REQUEST, "other_server", message));
+        return Err(ApiProblem::new(StatusCode::MISDIRECTED_REQUEST, "other_server", message));
     }
     let foreign = || {
         let message = "what another page sends is not taken";
-        Err(Problem::new(StatusCode::FORBIDDEN, "foreign_origin", message))
+        Err(ApiProblem::new(StatusCode::FORBIDDEN, "foreign_origin", message))
     };
     if headers.contains_key(ORIGIN)
         && !text(headers, ORIGIN.as_str()).is_some_and(|it| origins.has_origin(it))
@@ -189,7 +189,7 @@ fn is_visit(request: &Request) -> bool {
 
 /// A form can be sent from any page without asking; curl without a header looks the same. What
 /// tells them apart is all that a browser cannot leave out.
-fn check_content_type(request: &Request) -> Result<(), Problem> {
+fn check_content_type(request: &Request) -> Result<(), ApiProblem> {
     let headers = request.headers();
     let has_body = !matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
     if !has_body {
@@ -205,7 +205,7 @@ fn check_content_type(request: &Request) -> Result<(), Problem> {
         return Ok(());
     }
     let message = format!("send one of {}", OURS[..4].join(", "));
-    Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "content_type", message))
+    Err(ApiProblem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "content_type", message))
 }
 
 fn protect(headers: &mut HeaderMap) {

@@ -16,8 +16,8 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use crate::limits::Limits;
-use crate::problem::Problem;
+use crate::limits::ServerLimits;
+use crate::problem::ApiProblem;
 
 /// Why a request is not for the workers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,7 +48,7 @@ const RENDERINGS_PER_DOCUMENT: usize = 4;
 
 impl HeavyPool {
     /// One thread for each kind of request and each core but one.
-    pub(crate) fn start(limits: &Limits) -> io::Result<Self> {
+    pub(crate) fn start(limits: &ServerLimits) -> io::Result<Self> {
         let n_cores = std::thread::available_parallelism().map_or(2, usize::from);
         let n_running = n_cores.saturating_sub(1).max(1);
         let runtime = Builder::new_multi_thread()
@@ -78,7 +78,7 @@ impl HeavyPool {
         &self,
         kind: Heavy,
         work: impl Future<Output = T> + Send + 'static,
-    ) -> Result<T, Problem> {
+    ) -> Result<T, ApiProblem> {
         let Some(runtime) = &self.runtime else { return Ok(work.await) };
         let turns = match kind {
             Heavy::Document => &self.documents,
@@ -95,7 +95,7 @@ impl HeavyPool {
         }));
         match timeout(self.done_within, &mut task.0).await {
             Ok(Ok(Ok(done))) => Ok(done),
-            Ok(Ok(Err(_)) | Err(_)) => Err(Problem::bug()),
+            Ok(Ok(Err(_)) | Err(_)) => Err(ApiProblem::bug()),
             Err(_) => Err(too_slow(self.done_within)),
         }
     }
@@ -105,8 +105,8 @@ impl HeavyPool {
         &self,
         n_bytes: usize,
         work: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<T, Problem> {
-        if n_bytes <= Limits::SMALL_BODY {
+    ) -> Result<T, ApiProblem> {
+        if n_bytes <= ServerLimits::SMALL_BODY {
             return Ok(work());
         }
         self.run(Heavy::Rendering, async move { work() }).await
@@ -151,19 +151,19 @@ fn yield_to_others() {
 #[cfg(not(target_os = "linux"))]
 fn yield_to_others() {}
 
-pub(crate) fn busy() -> Problem {
+pub(crate) fn busy() -> ApiProblem {
     let message = "the server has as many large requests as it takes at a time, and has not begun \
                    with this one; send it again in a moment";
-    Problem::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message).again_after(1)
+    ApiProblem::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message).again_after(1)
 }
 
-fn too_slow(within: Duration) -> Problem {
+fn too_slow(within: Duration) -> ApiProblem {
     let message = format!(
         "the request was given up after {} s; it may have been carried out: look before you send \
          it again, or send it with the same `Idempotency-Key`",
         within.as_secs()
     );
-    Problem::new(StatusCode::SERVICE_UNAVAILABLE, "too_slow", message).again_after(30)
+    ApiProblem::new(StatusCode::SERVICE_UNAVAILABLE, "too_slow", message).again_after(30)
 }
 
 #[cfg(test)]
@@ -174,11 +174,11 @@ mod tests {
 
     use super::*;
 
-    fn limits() -> Limits {
-        Limits { waiting: 1, ..Limits::default() }
+    fn limits() -> ServerLimits {
+        ServerLimits { waiting: 1, ..ServerLimits::default() }
     }
 
-    fn code(problem: &Problem) -> &str {
+    fn code(problem: &ApiProblem) -> &str {
         problem.code()
     }
 
@@ -212,7 +212,7 @@ mod tests {
 
     #[tokio::test]
     async fn work_that_takes_too_long_is_given_up_and_frees_its_place() {
-        let limits = Limits { done_within: Duration::from_millis(1), ..limits() };
+        let limits = ServerLimits { done_within: Duration::from_millis(1), ..limits() };
         let pool = HeavyPool::start(&limits).unwrap();
         let (dropped, is_dropped) = oneshot::channel::<()>();
         let work = async move {

@@ -43,19 +43,19 @@ use tokio::sync::{Mutex, Semaphore, oneshot};
 use utoipa_axum::router::OpenApiRouter;
 use uuid::Uuid;
 
-pub use crate::limits::Limits;
+pub use crate::limits::ServerLimits;
 pub use crate::local::Local;
 
 use crate::events::Live;
 use crate::guard::Origins;
 use crate::heavy::HeavyPool;
-use crate::metrics::Metrics;
+use crate::metrics::RequestMetrics;
 use crate::receive::Bodies;
 use crate::recount::Recount;
 
 /// How a server listens, and to whom.
 #[derive(Debug, Clone)]
-pub struct Options {
+pub struct ListenOptions {
     pub listen: SocketAddr,
     /// Names by which it may be called besides the loopback ones, as `host` or `host:port`.
     pub allowed_hosts: Vec<String>,
@@ -85,7 +85,7 @@ pub struct Server {
     engine: Arc<Engine>,
     router: Router,
     live: Arc<Live>,
-    limits: Limits,
+    limits: ServerLimits,
 }
 
 /// Whoever does not read cannot be told that it is over: the rest does not wait for them.
@@ -97,7 +97,7 @@ pub(crate) struct App {
     pub(crate) origins: Origins,
     /// What tells this server from any other, before it and beside it.
     pub(crate) instance: HeaderValue,
-    pub(crate) metrics: Metrics,
+    pub(crate) metrics: RequestMetrics,
     /// Of every route, as OpenAPI 3.1.
     pub(crate) description: String,
     /// The same for people.
@@ -115,15 +115,15 @@ pub(crate) struct App {
 
 impl Server {
     /// Takes the address; a port of 0 picks a free one.
-    pub async fn bind(engine: Arc<Engine>, options: &Options) -> Result<Self, ServeError> {
-        Self::bind_within(engine, options, Limits::default()).await
+    pub async fn bind(engine: Arc<Engine>, options: &ListenOptions) -> Result<Self, ServeError> {
+        Self::bind_within(engine, options, ServerLimits::default()).await
     }
 
     /// As [`Server::bind`], with bounds of the caller's own.
     pub async fn bind_within(
         engine: Arc<Engine>,
-        options: &Options,
-        limits: Limits,
+        options: &ListenOptions,
+        limits: ServerLimits,
     ) -> Result<Self, ServeError> {
         let asked = options.listen;
         if !asked.ip().is_loopback() {
@@ -195,7 +195,7 @@ pub(crate) fn router(
     instance: Uuid,
     live: Arc<Live>,
     heavy: HeavyPool,
-    limits: &Limits,
+    limits: &ServerLimits,
 ) -> Router {
     let (routes, description) = described_routes().split_for_parts();
     let app = Arc::new(App {
@@ -205,7 +205,7 @@ pub(crate) fn router(
             Ok(instance) => instance,
             Err(error) => unreachable!("an id is plain letters: {error}"),
         },
-        metrics: Metrics::default(),
+        metrics: RequestMetrics::default(),
         statistics: Recount::default(),
         live,
         heavy,

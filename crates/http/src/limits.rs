@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// Bounds on connections, on requests that take long, and on what they keep in memory.
 #[derive(Debug, Clone)]
-pub struct Limits {
+pub struct ServerLimits {
     /// Connections at a time; fewer where the system allows this process fewer files.
     pub connections: usize,
     /// Of them, those that listen to events.
@@ -28,7 +28,7 @@ pub struct Limits {
     pub done_within: Duration,
 }
 
-impl Limits {
+impl ServerLimits {
     /// What has more bytes than this is read, linted and rendered apart from other requests.
     pub const SMALL_DOCUMENT: usize = 8 * 1024;
 
@@ -40,7 +40,7 @@ impl Limits {
     pub(crate) const HEAD_BYTES: usize = 32 * 1024;
 }
 
-impl Default for Limits {
+impl Default for ServerLimits {
     fn default() -> Self {
         Self {
             connections: 10_000,

@@ -16,8 +16,8 @@ use tower::ServiceExt as _;
 use crate::events::Live;
 use crate::guard::Origins;
 use crate::heavy::HeavyPool;
-use crate::limits::Limits;
-use crate::metrics::Metrics;
+use crate::limits::ServerLimits;
+use crate::metrics::RequestMetrics;
 use crate::receive::Bodies;
 use crate::recount::Recount;
 use crate::{App, problem, v1};
@@ -36,10 +36,10 @@ impl Local {
             engine,
             origins: Origins::new(nowhere, &[]),
             instance: HeaderValue::from_static("none"),
-            metrics: Metrics::default(),
+            metrics: RequestMetrics::default(),
             statistics: Recount::default(),
             heavy: HeavyPool::inline(),
-            bodies: Bodies::new(&Limits::default()),
+            bodies: Bodies::new(&ServerLimits::default()),
             listeners: Arc::new(Semaphore::new(0)),
             story_writes: Mutex::new(()),
             description: String::new(),

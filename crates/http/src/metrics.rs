@@ -15,11 +15,11 @@ use utoipa_axum::routes;
 use crate::App;
 use crate::health;
 use crate::openapi::ReadProblems;
-use crate::problem::Problem;
+use crate::problem::ApiProblem;
 
 /// By route, then by method and status: few, because a route is its pattern.
 #[derive(Default)]
-pub(crate) struct Metrics {
+pub(crate) struct RequestMetrics {
     requests: Mutex<BTreeMap<String, Counts>>,
 }
 
@@ -43,7 +43,7 @@ fn method_label(method: &Method) -> &'static str {
     }
 }
 
-impl Metrics {
+impl RequestMetrics {
     pub(crate) fn count(&self, route: Option<&MatchedPath>, method: &Method, status: StatusCode) {
         let route = route.map_or("other", MatchedPath::as_str);
         let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
@@ -75,7 +75,7 @@ impl Metrics {
 /// Counts, for Prometheus.
 #[utoipa::path(get, path = "/metrics", operation_id = "getCounts", tag = "server",
     responses((status = 200, body = String, content_type = "text/plain"), ReadProblems))]
-async fn show(State(app): State<Arc<App>>) -> Result<Response, Problem> {
+async fn show(State(app): State<Arc<App>>) -> Result<Response, ApiProblem> {
     let position =
         app.engine.store().last_position().await.map_err(baton_engine::EngineError::from)?;
     let mut text = String::new();

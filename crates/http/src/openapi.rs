@@ -40,7 +40,7 @@ pub(crate) use self::page::render;
         (name = "seed-000", description = "Seed 000's API, to the letter"),
         (name = "server", description = "The server itself")
     ),
-    components(schemas(crate::problem::Document))
+    components(schemas(crate::problem::ProblemDocument))
 )]
 struct Head;
 

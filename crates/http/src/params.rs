@@ -7,7 +7,7 @@ use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
 use utoipa::IntoParams;
 
-use crate::problem::Problem;
+use crate::problem::ApiProblem;
 
 /// The one name in a path, decoded.
 pub(crate) struct Named(pub(crate) String);
@@ -16,22 +16,22 @@ pub(crate) struct Named(pub(crate) String);
 pub(crate) struct Params<Q>(pub(crate) Q);
 
 impl<S: Send + Sync> FromRequestParts<S> for Named {
-    type Rejection = Problem;
+    type Rejection = ApiProblem;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiProblem> {
         let read: Result<Path<String>, PathRejection> =
             Path::from_request_parts(parts, state).await;
         match read {
             Ok(Path(name)) => Ok(Self(name)),
-            Err(_) => Err(Problem::malformed("bad_path", "the path is not UTF-8 once decoded")),
+            Err(_) => Err(ApiProblem::malformed("bad_path", "the path is not UTF-8 once decoded")),
         }
     }
 }
 
 impl<S: Send + Sync, Q: DeserializeOwned + IntoParams> FromRequestParts<S> for Params<Q> {
-    type Rejection = Problem;
+    type Rejection = ApiProblem;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiProblem> {
         match axum::extract::Query::<Q>::try_from_uri(&parts.uri) {
             Ok(query) => Ok(Self(query.0)),
             Err(error) => {
@@ -42,7 +42,7 @@ impl<S: Send + Sync, Q: DeserializeOwned + IntoParams> FromRequestParts<S> for P
                 let why = std::error::Error::source(&error)
                     .map_or_else(|| error.to_string(), ToString::to_string);
                 let message = format!("the query cannot be read: {why}");
-                Err(Problem::malformed("wrong_type", message))
+                Err(ApiProblem::malformed("wrong_type", message))
             }
         }
     }

@@ -19,13 +19,13 @@ use crate::failure_log;
 
 /// Boxed, because every handler's result has room for it.
 #[derive(Debug)]
-pub(crate) struct Problem(Box<Document>);
+pub(crate) struct ApiProblem(Box<ProblemDocument>);
 
 /// RFC 9457, with `error` and `success` besides for seed 000's callers.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Problem)]
-pub struct Document {
+pub struct ProblemDocument {
     pub success: bool,
     /// Names the kind of problem, once and for ever.
     #[serde(rename = "type")]
@@ -81,10 +81,10 @@ impl From<baton_core::problem::Problem> for Broken {
     }
 }
 
-impl Problem {
+impl ApiProblem {
     pub(crate) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
         let message = shortened(message.into());
-        Self(Box::new(Document {
+        Self(Box::new(ProblemDocument {
             success: false,
             about: format!("https://baton.invalid/errors/{code}"),
             title: status.canonical_reason().unwrap_or("Error").into(),
@@ -154,7 +154,7 @@ fn shortened(mut message: String) -> String {
     message
 }
 
-impl IntoResponse for Problem {
+impl IntoResponse for ApiProblem {
     fn into_response(self) -> Response {
         let body = match serde_json::to_string(&self.0) {
             Ok(body) => body,
@@ -169,7 +169,7 @@ impl IntoResponse for Problem {
     }
 }
 
-impl From<EngineError> for Problem {
+impl From<EngineError> for ApiProblem {
     fn from(error: EngineError) -> Self {
         let status = match error.class() {
             ErrorClass::Malformed => StatusCode::BAD_REQUEST,
@@ -196,7 +196,7 @@ impl From<EngineError> for Problem {
     }
 }
 
-impl Document {
+impl ProblemDocument {
     fn explain(&mut self, refusal: Refusal) {
         if let Refusal::Contract { problems, skeleton, .. } = refusal {
             self.problems = problems.into_iter().map(Broken::from).collect();
@@ -207,7 +207,7 @@ impl Document {
     }
 }
 
-impl From<JsonError> for Problem {
+impl From<JsonError> for ApiProblem {
     fn from(error: JsonError) -> Self {
         let status = match error.fault {
             JsonFault::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
@@ -225,7 +225,7 @@ impl From<JsonError> for Problem {
     }
 }
 
-impl From<FormatError> for Problem {
+impl From<FormatError> for ApiProblem {
     fn from(error: FormatError) -> Self {
         let status = match error.fault {
             FormatFault::TooLarge { .. } | FormatFault::Json(JsonFault::TooLarge { .. }) => {
@@ -247,20 +247,20 @@ impl From<FormatError> for Problem {
     }
 }
 
-impl From<NameError> for Problem {
+impl From<NameError> for ApiProblem {
     fn from(error: NameError) -> Self {
         Self::malformed("bad_name", error.to_string())
     }
 }
 
-pub(crate) async fn no_such_page(method: Method, uri: Uri) -> Problem {
+pub(crate) async fn no_such_page(method: Method, uri: Uri) -> ApiProblem {
     let message = format!("there is nothing at {} {}", method, uri.path());
-    Problem::new(StatusCode::NOT_FOUND, "no_such_page", message)
+    ApiProblem::new(StatusCode::NOT_FOUND, "no_such_page", message)
 }
 
-pub(crate) async fn no_such_method(method: Method, uri: Uri) -> Problem {
+pub(crate) async fn no_such_method(method: Method, uri: Uri) -> ApiProblem {
     let message = format!("{} does not take {method}", uri.path());
-    Problem::new(StatusCode::METHOD_NOT_ALLOWED, "no_such_method", message)
+    ApiProblem::new(StatusCode::METHOD_NOT_ALLOWED, "no_such_method", message)
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]

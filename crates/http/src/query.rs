@@ -2,24 +2,24 @@
 
 use axum::http::Uri;
 
-use crate::problem::Problem;
+use crate::problem::ApiProblem;
 
 pub(crate) struct Query(Vec<(String, String)>);
 
 impl Query {
-    pub(crate) fn read(uri: &Uri, known: &[&str]) -> Result<Self, Problem> {
+    pub(crate) fn read(uri: &Uri, known: &[&str]) -> Result<Self, ApiProblem> {
         let pairs: Vec<(String, String)> =
             axum::extract::Query::try_from_uri(uri).map(|it| it.0).map_err(|error| {
-                Problem::malformed("bad_query", format!("the query cannot be read: {error}"))
+                ApiProblem::malformed("bad_query", format!("the query cannot be read: {error}"))
             })?;
         for (index, (name, _)) in pairs.iter().enumerate() {
             if !known.contains(&name.as_str()) {
                 let message = format!("unknown: `{name}`; known here: {}", known.join(", "));
-                return Err(Problem::malformed("unknown_field", message));
+                return Err(ApiProblem::malformed("unknown_field", message));
             }
             if pairs[..index].iter().any(|(it, _)| it == name) {
                 let message = format!("`{name}` is there twice");
-                return Err(Problem::malformed("twice", message));
+                return Err(ApiProblem::malformed("twice", message));
             }
         }
         Ok(Self(pairs))
@@ -31,10 +31,10 @@ impl Query {
         value.filter(|it| !it.is_empty())
     }
 
-    pub(crate) fn number(&self, name: &str) -> Result<Option<u64>, Problem> {
+    pub(crate) fn number(&self, name: &str) -> Result<Option<u64>, ApiProblem> {
         let parse = |text: &str| {
             text.parse().map_err(|_| {
-                Problem::malformed("wrong_type", format!("`{name}` has to be a whole number"))
+                ApiProblem::malformed("wrong_type", format!("`{name}` has to be a whole number"))
             })
         };
         self.get(name).map(parse).transpose()

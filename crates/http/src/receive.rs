@@ -13,8 +13,8 @@ use tokio::time::timeout;
 
 use crate::body::MOST_BYTES;
 use crate::heavy::busy;
-use crate::limits::Limits;
-use crate::problem::Problem;
+use crate::limits::ServerLimits;
+use crate::problem::ApiProblem;
 
 /// What all bodies together may take, in units of [`UNIT`].
 pub(crate) struct Bodies {
@@ -28,20 +28,20 @@ pub(crate) struct ReceivedBody {
     pub(crate) held: Option<OwnedSemaphorePermit>,
 }
 
-const UNIT: usize = Limits::SMALL_BODY;
+const UNIT: usize = ServerLimits::SMALL_BODY;
 
 /// So much of a refused request is read, so that its connection can be used again.
 const MOST_DRAINED: usize = 64 * 1024;
 const DRAINED_WITHIN: Duration = Duration::from_secs(1);
 
 impl Bodies {
-    pub(crate) fn new(limits: &Limits) -> Self {
+    pub(crate) fn new(limits: &ServerLimits) -> Self {
         let units = Arc::new(Semaphore::new(limits.body_bytes / UNIT));
         Self { units, within: limits.body_within }
     }
 
     /// The whole body. Where it is refused, the rest of it is still on its way.
-    pub(crate) async fn receive(&self, body: Body) -> Result<ReceivedBody, Problem> {
+    pub(crate) async fn receive(&self, body: Body) -> Result<ReceivedBody, ApiProblem> {
         if body.is_end_stream() {
             return Ok(ReceivedBody { bytes: Bytes::new(), held: None });
         }
@@ -53,12 +53,12 @@ impl Bodies {
             Err(_) => {
                 let seconds = self.within.as_secs();
                 let message = format!("the body did not arrive within {seconds} s");
-                Err(Problem::new(StatusCode::REQUEST_TIMEOUT, "too_slow_body", message))
+                Err(ApiProblem::new(StatusCode::REQUEST_TIMEOUT, "too_slow_body", message))
             }
         }
     }
 
-    async fn collect(&self, mut body: Body) -> Result<ReceivedBody, Problem> {
+    async fn collect(&self, mut body: Body) -> Result<ReceivedBody, ApiProblem> {
         let first = match next(&mut body).await? {
             // Nearly every body comes in one piece, which need not be copied.
             Some(piece) if body.is_end_stream() => {
@@ -88,7 +88,7 @@ impl Bodies {
     }
 
     /// Takes what a body of this length needs more of the bound than it has.
-    fn hold(&self, length: usize, held: &mut Option<OwnedSemaphorePermit>) -> Result<(), Problem> {
+    fn hold(&self, length: usize, held: &mut Option<OwnedSemaphorePermit>) -> Result<(), ApiProblem> {
         let n_held = held.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
         let capacity = (2 * length).min(MOST_BYTES);
         let more = capacity.div_ceil(UNIT).saturating_sub(1).saturating_sub(n_held);
@@ -122,18 +122,18 @@ pub(crate) async fn drain(mut body: Body) -> bool {
 }
 
 /// The next piece that is not a trailer.
-async fn next(body: &mut Body) -> Result<Option<Bytes>, Problem> {
+async fn next(body: &mut Body) -> Result<Option<Bytes>, ApiProblem> {
     loop {
         let Some(frame) = body.frame().await else { return Ok(None) };
-        let broken = |_| Problem::malformed("broken_off", "the body did not arrive whole");
+        let broken = |_| ApiProblem::malformed("broken_off", "the body did not arrive whole");
         if let Ok(piece) = frame.map_err(broken)?.into_data() {
             return Ok(Some(piece));
         }
     }
 }
 
-pub(crate) fn too_large() -> Problem {
-    Problem::too_large(format!("a request has at most {MOST_BYTES} bytes"))
+pub(crate) fn too_large() -> ApiProblem {
+    ApiProblem::too_large(format!("a request has at most {MOST_BYTES} bytes"))
 }
 
 #[cfg(test)]
@@ -151,7 +151,7 @@ mod tests {
     }
 
     fn bodies(body_bytes: usize) -> Bodies {
-        Bodies::new(&Limits { body_bytes, ..Limits::default() })
+        Bodies::new(&ServerLimits { body_bytes, ..ServerLimits::default() })
     }
 
     async fn code(bodies: &Bodies, body: Body) -> String {

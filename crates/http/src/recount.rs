@@ -11,10 +11,10 @@ const FAST: Duration = Duration::from_millis(20);
 const TIMES: u32 = 10;
 
 pub(crate) struct Recount<T> {
-    newest: Mutex<Option<Counted<T>>>,
+    newest: Mutex<Option<CachedCount<T>>>,
 }
 
-struct Counted<T> {
+struct CachedCount<T> {
     value: T,
     at: Instant,
     took: Duration,
@@ -37,7 +37,7 @@ impl<T: Clone> Recount<T> {
         }
         let began = Instant::now();
         let value = count.await?;
-        let counted = Counted { value: value.clone(), at: Instant::now(), took: began.elapsed() };
+        let counted = CachedCount { value: value.clone(), at: Instant::now(), took: began.elapsed() };
         *newest = Some(counted);
         Ok(value)
     }

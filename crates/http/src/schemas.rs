@@ -14,7 +14,7 @@ use utoipa_axum::routes;
 
 use crate::App;
 use crate::openapi::ReadProblems;
-use crate::problem::Problem;
+use crate::problem::ApiProblem;
 use crate::seed::Typed;
 
 pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
@@ -41,7 +41,7 @@ async fn list() -> Typed<Schemas> {
     responses(
         (status = 200, body = serde_json::Value, content_type = "application/schema+json"),
         ReadProblems))]
-async fn get(Path(name): Path<String>) -> Result<Response, Problem> {
+async fn get(Path(name): Path<String>) -> Result<Response, ApiProblem> {
     // As a file of that name would be called.
     let name = name.strip_suffix(".json").unwrap_or(&name);
     let name = name.strip_suffix(".schema").unwrap_or(name);
@@ -53,7 +53,7 @@ async fn get(Path(name): Path<String>) -> Result<Response, Problem> {
         None => {
             let known: Vec<&str> = all().map(|(name, _)| name).collect();
             let message = format!("there is no schema `{name}`; there are {}", known.join(", "));
-            Err(Problem::new(StatusCode::NOT_FOUND, "no_such_schema", message))
+            Err(ApiProblem::new(StatusCode::NOT_FOUND, "no_such_schema", message))
         }
     }
 }

@@ -23,7 +23,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::App;
-use crate::problem::Problem;
+use crate::problem::ApiProblem;
 
 pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new()
@@ -60,9 +60,9 @@ impl<T: Serialize> IntoResponse for Typed<T> {
 const USUAL_BYTES: usize = 2048;
 
 /// A no, with the row in question as this API shows rows.
-async fn refused(app: &App, error: EngineError) -> Problem {
+async fn refused(app: &App, error: EngineError) -> ApiProblem {
     let row = error.handoff().cloned();
-    let problem = Problem::from(error);
+    let problem = ApiProblem::from(error);
     let Some(row) = row else { return problem };
     match rows::one(app, &row).await {
         Ok(row) => problem.about(serde_json::value::to_raw_value(&row).ok()),

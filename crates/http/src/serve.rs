@@ -22,7 +22,7 @@ use tokio::task::JoinSet;
 pub(crate) use self::head::TwoLengths;
 use self::log_throttle::LogThrottle;
 use self::spare::Spare;
-use crate::limits::Limits;
+use crate::limits::ServerLimits;
 
 /// How long nothing is accepted after the system could not give us a connection.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -42,7 +42,7 @@ const NO_DATE: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: text/
 pub(crate) async fn serve(
     listener: TcpListener,
     router: Router,
-    limits: Limits,
+    limits: ServerLimits,
     clock: &dyn Clock,
     stop: impl Future<Output = ()>,
 ) {

@@ -13,7 +13,7 @@ use crate::crew::{self, Go, Hand, Keys};
 use crate::{history, raw};
 
 #[derive(Debug, Args)]
-pub(crate) struct Options {
+pub(crate) struct EngineOptions {
     /// How many callers at once; several, with commas, for several measurements
     #[arg(long, value_delimiter = ',', default_values_t = [1, 16, 64])]
     callers: Vec<usize>,
@@ -41,9 +41,9 @@ pub(crate) struct Measured {
 /// One measurement taken several times, each with the raw writer right behind it: what else the
 /// machine does changes within seconds, and a median forgets it.
 #[derive(Default)]
-pub(crate) struct Rounds(Vec<(Measured, f64)>);
+pub(crate) struct BenchRounds(Vec<(Measured, f64)>);
 
-impl Rounds {
+impl BenchRounds {
     pub(crate) fn print_head(whose: &str, what: &str, n_rounds: usize, lasting: Duration) {
         println!("medians of {n_rounds} rounds of {lasting:?}\n");
         println!(
@@ -77,12 +77,12 @@ impl Rounds {
     }
 }
 
-pub(crate) async fn run(options: &Options) -> Result<()> {
+pub(crate) async fn run(options: &EngineOptions) -> Result<()> {
     let lasting = Duration::from_secs(options.seconds);
     println!("durable transitions per second (SQLite, WAL, synchronous=FULL)");
-    Rounds::print_head("callers", "engine", options.rounds, lasting);
+    BenchRounds::print_head("callers", "engine", options.rounds, lasting);
     for &callers in &options.callers {
-        let mut rounds = Rounds::default();
+        let mut rounds = BenchRounds::default();
         for _ in 0..options.rounds {
             let dir = folder(options)?;
             let engine = crew::engine_over(crew::sqlite(dir.path())?).await?;
@@ -158,7 +158,7 @@ pub(crate) fn raw_rate(dir: &Path, engine_dir: &Path, group: usize) -> Result<f6
     Ok(commands.len() as f64 / began.elapsed().as_secs_f64())
 }
 
-fn folder(options: &Options) -> Result<tempfile::TempDir> {
+fn folder(options: &EngineOptions) -> Result<tempfile::TempDir> {
     match &options.dir {
         Some(dir) => Ok(tempfile::tempdir_in(dir)?),
         None => Ok(tempfile::tempdir()?),

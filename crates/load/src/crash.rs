@@ -18,7 +18,7 @@ use clap::{Args, ValueEnum};
 use crate::crew::{self, Go, Hand, Keys, SCOPE};
 
 #[derive(Debug, Args)]
-pub(crate) struct Options {
+pub(crate) struct CrashOptions {
     /// How often
     #[arg(long, default_value_t = 1000)]
     kills: u32,
@@ -64,13 +64,13 @@ const LIVES_PER_DATABASE: u32 = 20;
 const MOST_MILLISECONDS: u64 = 120;
 
 #[derive(Default)]
-struct Tally {
+struct KillTally {
     n_acked: u64,
     n_runs: u64,
     n_events: u64,
 }
 
-pub(crate) async fn run(options: &Options) -> Result<()> {
+pub(crate) async fn run(options: &CrashOptions) -> Result<()> {
     let seed = options.seed.unwrap_or_else(|| std::process::id().into());
     println!("{} kills, seed {seed}", options.kills);
     let mut random = Random(seed);
@@ -86,7 +86,7 @@ pub(crate) async fn run(options: &Options) -> Result<()> {
 }
 
 async fn kill_engines(kills: u32, random: &mut Random) -> Result<()> {
-    let mut tally = Tally::default();
+    let mut tally = KillTally::default();
     let mut life = 0;
     while life < kills {
         let dir = tempfile::tempdir()?;
@@ -101,7 +101,7 @@ async fn kill_engines(kills: u32, random: &mut Random) -> Result<()> {
         }
         tally.n_acked += acked.len() as u64;
     }
-    let Tally { n_acked, n_runs, n_events } = tally;
+    let KillTally { n_acked, n_runs, n_events } = tally;
     println!(
         "{life} kills: {n_acked} acknowledged commands, 0 lost, 0 twice; \
          {n_runs} runs and {n_events} events verified at the end of each database"
@@ -145,7 +145,7 @@ fn live_and_die(dir: &Path, life: u32, random: &mut Random) -> Result<Vec<String
 }
 
 /// Opens the database as the next Baton would, and compares it with what was acknowledged.
-async fn examine(dir: &Path, acked: &BTreeSet<String>, life: u32, tally: &mut Tally) -> Result<()> {
+async fn examine(dir: &Path, acked: &BTreeSet<String>, life: u32, tally: &mut KillTally) -> Result<()> {
     let store = crew::sqlite(dir).with_context(|| format!("reopen after life {life}"))?;
     let mut effects = BTreeSet::new();
     for line in acked {

@@ -13,7 +13,7 @@ use baton_core::outcome::Outcome;
 use baton_core::package::{Format, Package};
 use baton_core::registry::Agents;
 use baton_core::run::{HandoffNo, RunId};
-use baton_engine::{Caller, Catalog, Engine, Entry, Key, Mode, StartRun, SystemClock};
+use baton_engine::{Caller, Catalog, Engine, Entry, Key, CommandMode, StartRun, SystemClock};
 use baton_store::{HandoffRef, Store};
 use baton_store_sqlite::SqliteStore;
 use baton_wire::{agent_file, builtin, json, workflow_file};
@@ -106,7 +106,7 @@ impl Hand {
             return Ok(Go::Stop);
         }
         for no in 1..=5 {
-            for step in [Step::Accept, Step::Complete] {
+            for step in [CrewStep::Accept, CrewStep::Complete] {
                 let (caller, key) = self.keyed(no as usize * 2 + step as usize);
                 let which = HandoffRef::InRun(run, HandoffNo(no));
                 let command = |handoff| self.command(handoff, step);
@@ -130,21 +130,21 @@ impl Hand {
                 let request = Hash::ZERO;
                 let with_key = Key { scope: SCOPE.to_owned(), key: key.clone(), request };
                 let caller =
-                    Caller { key: Some(with_key), mode: Mode::Commit, ..self.caller.clone() };
+                    Caller { key: Some(with_key), mode: CommandMode::Commit, ..self.caller.clone() };
                 (caller, Some(key))
             }
         }
     }
 
-    fn command(&self, handoff: HandoffNo, step: Step) -> Command {
+    fn command(&self, handoff: HandoffNo, step: CrewStep) -> Command {
         match step {
-            Step::Accept => Command::Accept(Accept {
+            CrewStep::Accept => Command::Accept(Accept {
                 handoff,
                 by: None,
                 acknowledgement: None,
                 lease: self.lease,
             }),
-            Step::Complete => Command::Complete(Complete {
+            CrewStep::Complete => Command::Complete(Complete {
                 handoff,
                 by: None,
                 outcome: Outcome::Success,
@@ -168,7 +168,7 @@ pub(crate) enum Go {
 }
 
 #[derive(Clone, Copy)]
-enum Step {
+enum CrewStep {
     Accept,
     Complete,
 }

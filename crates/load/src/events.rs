@@ -20,7 +20,7 @@ use crate::bench::milliseconds;
 use crate::crew;
 
 #[derive(Debug, Args)]
-pub(crate) struct Options {
+pub(crate) struct EventsOptions {
     /// How many streams are open at once
     #[arg(long, default_value_t = 1000)]
     listeners: u64,
@@ -35,10 +35,10 @@ pub(crate) struct Options {
 /// When each position was on disk.
 type Committed = Arc<Mutex<HashMap<u64, Instant>>>;
 
-pub(crate) async fn run(options: &Options) -> Result<()> {
+pub(crate) async fn run(options: &EventsOptions) -> Result<()> {
     let dir = tempfile::tempdir()?;
     let engine = crew::engine_over(crew::sqlite(dir.path())?).await?;
-    let http = baton_http::Options { listen: "127.0.0.1:0".parse()?, allowed_hosts: Vec::new() };
+    let http = baton_http::ListenOptions { listen: "127.0.0.1:0".parse()?, allowed_hosts: Vec::new() };
     let server = Server::bind(engine.clone(), &http).await?;
     let address = server.address();
     let (stop, stopped) = oneshot::channel::<()>();
@@ -99,8 +99,8 @@ async fn listen_to(mut stream: TcpStream, committed: Committed) -> Result<Vec<Du
 }
 
 /// Starts runs, evenly; returns how many events that made.
-async fn write(engine: &Engine, committed: &Committed, options: &Options) -> Result<u64> {
-    let Options { rate, seconds, .. } = *options;
+async fn write(engine: &Engine, committed: &Committed, options: &EventsOptions) -> Result<u64> {
+    let EventsOptions { rate, seconds, .. } = *options;
     let caller = Caller::new(Principal::parse("load")?);
     let first = engine.store().last_position().await?.0;
     let begin = Instant::now();
@@ -130,8 +130,8 @@ fn note(committed: &Committed, positions: std::ops::RangeInclusive<u64>, at: Ins
     times.extend(positions.map(|it| (it, at)));
 }
 
-fn report(waits: &mut [Duration], options: &Options, n_events: u64) {
-    let Options { listeners, seconds, .. } = *options;
+fn report(waits: &mut [Duration], options: &EventsOptions, n_events: u64) {
+    let EventsOptions { listeners, seconds, .. } = *options;
     waits.sort_unstable();
     let at = |share: f64| {
         let index = (waits.len() as f64 * share) as usize;

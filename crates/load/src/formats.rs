@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, ensure};
 use baton_core::contract::Contract;
 use baton_core::document::Node;
-use baton_core::lint::{self, Facts, Settings, Subject};
+use baton_core::lint::{self, Facts, Settings, LintSubject};
 use baton_wire::builtin;
 use baton_wire::formats::{self, Format};
 use clap::Args;
@@ -16,13 +16,13 @@ use clap::Args;
 const PACKAGE: &str = include_str!("formats/package.yaml");
 
 #[derive(Debug, Args)]
-pub(crate) struct Options {
+pub(crate) struct FormatsOptions {
     /// How long each measurement lasts
     #[arg(long, default_value_t = 3)]
     seconds: u64,
 }
 
-pub(crate) fn run(options: &Options) -> Result<()> {
+pub(crate) fn run(options: &FormatsOptions) -> Result<()> {
     let lasting = Duration::from_secs(options.seconds);
     let document = formats::decode(Format::Yaml, PACKAGE)?;
     let contract = builtin::contract_of(&document).context("the package has no contract")?;
@@ -54,7 +54,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 fn judge(document: &Node, contract: &Contract) -> Result<()> {
     let (facts, settings) = (Facts::default(), Settings::default());
     let contract = Some(contract);
-    let subject = Subject { document, contract, facts: &facts, settings: &settings, file: None };
+    let subject = LintSubject { document, contract, facts: &facts, settings: &settings, file: None };
     let report = black_box(lint::lint(&subject));
     ensure!(report.is_clean(), "the package is not clean: {:?}", report.findings);
     Ok(())

@@ -16,7 +16,7 @@ use crate::bench::milliseconds;
 use crate::crew;
 
 #[derive(Debug, Args)]
-pub(crate) struct Options {
+pub(crate) struct GrowthOptions {
     /// How many runs are open; several, with commas, in the order in which the project grows
     #[arg(long, value_delimiter = ',', default_values_t = [1_000, 10_000, 100_000])]
     runs: Vec<u64>,
@@ -35,7 +35,7 @@ const MOST_IDLE_PERCENT: f64 = 1.0;
 const MOST_MS_OF_A_LIST: f64 = 50.0;
 const MOST_MS_OF_A_COMMAND: f64 = 100.0;
 
-pub(crate) async fn run(options: &Options) -> Result<()> {
+pub(crate) async fn run(options: &GrowthOptions) -> Result<()> {
     let temporary = tempfile::tempdir()?;
     let root = options.dir.as_deref().unwrap_or(temporary.path());
     let program = program()?;
@@ -58,15 +58,15 @@ pub(crate) async fn run(options: &Options) -> Result<()> {
 }
 
 /// One line of the table: what was measured, in which unit, and what is to be reached.
-struct Line {
+struct TableLine {
     what: String,
     value: f64,
     goal: Option<f64>,
     unit: &'static str,
 }
 
-async fn at_size(program: &Path, root: &Path, data: &Path, options: &Options) -> Result<Vec<Line>> {
-    let line = |what: &str, value, goal, unit| Line { what: what.to_owned(), value, goal, unit };
+async fn at_size(program: &Path, root: &Path, data: &Path, options: &GrowthOptions) -> Result<Vec<TableLine>> {
+    let line = |what: &str, value, goal, unit| TableLine { what: what.to_owned(), value, goal, unit };
     let mut lines = Vec::new();
     // What became due while nobody kept time is done first, so that all sizes start alike.
     let backlog = sweep(data).await?;
@@ -98,7 +98,7 @@ async fn sweep(data: &Path) -> Result<Duration> {
     Ok(took)
 }
 
-fn print_table(sizes: &[u64], columns: &[Vec<Line>]) {
+fn print_table(sizes: &[u64], columns: &[Vec<TableLine>]) {
     let heads: Vec<String> = sizes.iter().map(|it| format!("{it} open runs")).collect();
     println!("\n| medians | {} | goal | |", heads.join(" | "));
     println!("|---|{}---|---|", "---|".repeat(sizes.len()));

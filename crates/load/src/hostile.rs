@@ -18,7 +18,7 @@ use crate::http::connection::Connection;
 use crate::http::{PIPELINE, Served, create_body};
 
 #[derive(Debug, Args)]
-pub(crate) struct Options {
+pub(crate) struct HostileOptions {
     /// Clients that send worst-case documents at once
     #[arg(long, default_value_t = 4)]
     clients: usize,
@@ -41,7 +41,7 @@ const MOST_TIMES: f64 = 3.0;
 const MOST_MB_OPEN: f64 = 300.0;
 const MOST_MB_SLOW: f64 = 200.0;
 
-pub(crate) async fn run(options: &Options) -> Result<()> {
+pub(crate) async fn run(options: &HostileOptions) -> Result<()> {
     let mut verdicts = vec![patterns::check()?];
     verdicts.extend(latency(options).await?);
     verdicts.push(memory::open_connections(options.connections, MOST_MB_OPEN).await?);
@@ -58,12 +58,12 @@ fn word(is_kept: bool) -> &'static str {
 
 /// How long two small requests take, over and over.
 #[derive(Default)]
-struct Times {
+struct RequestTimes {
     health: Vec<Duration>,
     handoff: Vec<Duration>,
 }
 
-impl Times {
+impl RequestTimes {
     async fn take(address: &str, name: &str, is_over: impl Fn() -> bool) -> Result<Self> {
         let mut times = Self::default();
         let mut health = Connection::open(address).await?;
@@ -92,25 +92,25 @@ fn quantile(sorted: &[Duration], per_mille: usize) -> Duration {
     sorted.get((sorted.len() * per_mille / 1000).min(last)).copied().unwrap_or_default()
 }
 
-async fn latency(options: &Options) -> Result<Vec<bool>> {
+async fn latency(options: &HostileOptions) -> Result<Vec<bool>> {
     let dir = tempfile::tempdir()?;
     let served = Served::start(dir.path())?;
     let least = Duration::from_secs(options.seconds);
     let lasting = |began: Instant| move || began.elapsed() >= least;
 
-    let alone = Times::take(&served.address, "alone", lasting(Instant::now())).await?;
+    let alone = RequestTimes::take(&served.address, "alone", lasting(Instant::now())).await?;
     let before = memory::processor_time(served.child.id())?;
     let began = Instant::now();
     let clients = Clients::start(&served.address, options.clients, options.bytes);
     let is_over = || began.elapsed() >= least && clients.has_sent_all();
-    let beside = Times::take(&served.address, "hostile", is_over).await?;
+    let beside = RequestTimes::take(&served.address, "hostile", is_over).await?;
     let took = began.elapsed();
     let sent = clients.stop()?;
     let used = memory::processor_time(served.child.id())?.saturating_sub(before);
     let n_cores = used.as_secs_f64() / took.as_secs_f64();
 
     let burner = Burner::start(n_cores);
-    let loaded = Times::take(&served.address, "burner", lasting(Instant::now())).await?;
+    let loaded = RequestTimes::take(&served.address, "burner", lasting(Instant::now())).await?;
     burner.stop();
 
     println!("\n{} clients, documents of {} bytes: {sent}", options.clients, options.bytes);

@@ -15,11 +15,11 @@ use baton_http::Server;
 use clap::Args;
 
 use self::connection::Connection;
-use crate::bench::{Measured, Rounds, milliseconds, raw_rate};
+use crate::bench::{Measured, BenchRounds, milliseconds, raw_rate};
 use crate::crew;
 
 #[derive(Debug, Args)]
-pub(crate) struct Options {
+pub(crate) struct HttpOptions {
     /// How many connections at once; several, with commas, for several measurements
     #[arg(long, value_delimiter = ',', default_values_t = [1, 16, 64])]
     connections: Vec<usize>,
@@ -41,13 +41,13 @@ pub(crate) struct ServerOptions {
 pub(crate) const PIPELINE: [&str; 6] =
     ["analyst", "implementer", "reviewer", "refactorer", "documenter", "orchestrator"];
 
-pub(crate) async fn run(options: &Options) -> Result<()> {
+pub(crate) async fn run(options: &HttpOptions) -> Result<()> {
     let lasting = Duration::from_secs(options.seconds);
     println!("durable transitions per second over HTTP");
-    Rounds::print_head("connections", "http", options.rounds, lasting);
+    BenchRounds::print_head("connections", "http", options.rounds, lasting);
     let mut idle = None;
     for &connections in &options.connections {
-        let mut rounds = Rounds::default();
+        let mut rounds = BenchRounds::default();
         for _ in 0..options.rounds {
             let dir = tempfile::tempdir()?;
             let began = Instant::now();
@@ -165,7 +165,7 @@ impl Drop for Served {
 pub(crate) async fn serve(options: &ServerOptions) -> Result<()> {
     let engine = crew::engine_over(crew::sqlite(&options.dir)?).await?;
     let listen = "127.0.0.1:0".parse()?;
-    let http = baton_http::Options { listen, allowed_hosts: Vec::new() };
+    let http = baton_http::ListenOptions { listen, allowed_hosts: Vec::new() };
     let server = Server::bind(engine.clone(), &http).await?;
     println!("{}", server.address());
     let _timekeeper = Timekeeper::start(engine.clone());

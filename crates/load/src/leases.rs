@@ -18,7 +18,7 @@ use tokio::time::MissedTickBehavior;
 use crate::crew;
 
 #[derive(Debug, Args)]
-pub(crate) struct Options {
+pub(crate) struct LeasesOptions {
     /// How many hold something
     #[arg(long, default_value_t = 10_000)]
     holders: usize,
@@ -49,12 +49,12 @@ const IDLE: Duration = Duration::from_secs(10);
 const N_CALLERS: usize = 64;
 
 #[derive(Clone, Copy)]
-struct Holder {
+struct LeaseHolder {
     run: RunId,
     fence: u32,
 }
 
-pub(crate) async fn run(options: &Options) -> Result<()> {
+pub(crate) async fn run(options: &LeasesOptions) -> Result<()> {
     let silence = WARM_UP + IDLE + Duration::from_secs(options.every);
     let lease = Duration::from_secs(options.lease.into());
     ensure!(silence < lease, "a lease must last longer than {silence:?}, or it ends while idle");
@@ -102,7 +102,7 @@ pub(crate) async fn run(options: &Options) -> Result<()> {
 }
 
 /// Runs whose first handoff is held with a lease, made the way everybody makes them.
-async fn hold(engine: &Arc<Engine>, options: &Options) -> Result<Vec<Holder>> {
+async fn hold(engine: &Arc<Engine>, options: &LeasesOptions) -> Result<Vec<LeaseHolder>> {
     let lease = LeaseTime::from_seconds(options.lease).context("no such lease")?;
     let mut tasks = Vec::new();
     for caller in 0..N_CALLERS {
@@ -122,7 +122,7 @@ async fn hold(engine: &Arc<Engine>, options: &Options) -> Result<Vec<Holder>> {
                 };
                 let outcome = engine.on_handoff(&caller, &first(run), accept).await?;
                 let fence = outcome.done.fence.context("it is not held")?;
-                holders.push(Holder { run, fence });
+                holders.push(LeaseHolder { run, fence });
             }
             anyhow::Ok(holders)
         }));
@@ -144,7 +144,7 @@ enum Says {
 /// When each of those who spoke is silent for too long.
 type Until = BTreeMap<RunId, Timestamp>;
 
-struct Measured {
+struct CpuShare {
     /// Of one core.
     share: f64,
     per_second: f64,
@@ -152,23 +152,23 @@ struct Measured {
 
 async fn measure(
     engine: &Arc<Engine>,
-    holders: &[Holder],
+    holders: &[LeaseHolder],
     every: Duration,
     lasting: Duration,
     says: Says,
-) -> Result<Measured> {
+) -> Result<CpuShare> {
     let (began, cpu) = (Instant::now(), cpu_seconds()?);
     let n_said = pace(engine, holders, every, lasting, says).await?.0;
     let lasted = began.elapsed().as_secs_f64();
     let share = (cpu_seconds()? - cpu) / lasted;
-    Ok(Measured { share, per_second: n_said as f64 / lasted })
+    Ok(CpuShare { share, per_second: n_said as f64 / lasted })
 }
 
 /// Lets every holder have its turn once in `every`, evenly. Returns how many spoke, and until when
 /// each may be silent now.
 async fn pace(
     engine: &Arc<Engine>,
-    holders: &[Holder],
+    holders: &[LeaseHolder],
     every: Duration,
     lasting: Duration,
     says: Says,
@@ -189,7 +189,7 @@ async fn pace(
 
 async fn take_turns(
     engine: Arc<Engine>,
-    holders: Vec<Holder>,
+    holders: Vec<LeaseHolder>,
     every: Duration,
     lasting: Duration,
     says: Says,
@@ -220,7 +220,7 @@ async fn take_turns(
 /// in order.
 async fn deaths(
     engine: &Arc<Engine>,
-    holders: &[Holder],
+    holders: &[LeaseHolder],
     every: Duration,
     n_dead: usize,
     after: Position,

@@ -23,62 +23,62 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 #[derive(Debug, Parser)]
 #[command(name = "baton-load", about = "Puts load on Baton")]
-struct Cli {
+struct LoadCli {
     #[command(subcommand)]
-    command: Command,
+    command: LoadCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
+enum LoadCommand {
     /// Durable transitions per second through the engine, beside a raw SQLite writer
-    Engine(bench::Options),
+    Engine(bench::EngineOptions),
     /// Durable transitions per second over HTTP, beside a raw SQLite writer
-    Http(http::Options),
+    Http(http::HttpOptions),
     /// What `http` measures
     #[command(hide = true)]
     Server(http::ServerOptions),
     /// How soon everybody who listens has heard of what happened
-    Events(events::Options),
+    Events(events::EventsOptions),
     /// Documents per second on one core: reading, the contract and the linter, in every format
-    Formats(formats::Options),
+    Formats(formats::FormatsOptions),
     /// What the heartbeats of many holders cost, and how soon a dead one is noticed
-    Leases(leases::Options),
+    Leases(leases::LeasesOptions),
     /// What it costs that many runs are open
-    Growth(growth::Options),
+    Growth(growth::GrowthOptions),
     /// What others notice of clients that mean harm, and what those take of the memory
-    Hostile(hostile::Options),
+    Hostile(hostile::HostileOptions),
     /// Kill a process under load again and again, and look for what was lost
-    Crash(crash::Options),
+    Crash(crash::CrashOptions),
     /// What `crash` kills
     #[command(hide = true)]
     Victim(crash::VictimOptions),
 }
 
 fn main() -> anyhow::Result<()> {
-    let cli = Cli::parse();
+    let cli = LoadCli::parse();
     let runtime = runtime_for(&cli.command)?;
     match cli.command {
-        Command::Engine(options) => runtime.block_on(bench::run(&options)),
-        Command::Http(options) => runtime.block_on(http::run(&options)),
-        Command::Server(options) => runtime.block_on(http::serve(&options)),
-        Command::Events(options) => runtime.block_on(events::run(&options)),
-        Command::Formats(options) => formats::run(&options),
-        Command::Leases(options) => runtime.block_on(leases::run(&options)),
-        Command::Growth(options) => runtime.block_on(growth::run(&options)),
-        Command::Hostile(options) => runtime.block_on(hostile::run(&options)),
-        Command::Crash(options) => runtime.block_on(crash::run(&options)),
-        Command::Victim(options) => runtime.block_on(crash::play_victim(&options)),
+        LoadCommand::Engine(options) => runtime.block_on(bench::run(&options)),
+        LoadCommand::Http(options) => runtime.block_on(http::run(&options)),
+        LoadCommand::Server(options) => runtime.block_on(http::serve(&options)),
+        LoadCommand::Events(options) => runtime.block_on(events::run(&options)),
+        LoadCommand::Formats(options) => formats::run(&options),
+        LoadCommand::Leases(options) => runtime.block_on(leases::run(&options)),
+        LoadCommand::Growth(options) => runtime.block_on(growth::run(&options)),
+        LoadCommand::Hostile(options) => runtime.block_on(hostile::run(&options)),
+        LoadCommand::Crash(options) => runtime.block_on(crash::run(&options)),
+        LoadCommand::Victim(options) => runtime.block_on(crash::play_victim(&options)),
     }
 }
 
-fn runtime_for(command: &Command) -> std::io::Result<Runtime> {
-    let mut runtime = if matches!(command, Command::Http(_) | Command::Hostile(_)) {
+fn runtime_for(command: &LoadCommand) -> std::io::Result<Runtime> {
+    let mut runtime = if matches!(command, LoadCommand::Http(_) | LoadCommand::Hostile(_)) {
         // Who measures a server takes as little of the machine as can be.
         Builder::new_current_thread()
     } else {
         Builder::new_multi_thread()
     };
-    if matches!(command, Command::Server(_) | Command::Events(_)) {
+    if matches!(command, LoadCommand::Server(_) | LoadCommand::Events(_)) {
         // As the `baton` program has it.
         runtime.worker_threads(baton_http::n_workers());
     }

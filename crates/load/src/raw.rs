@@ -14,7 +14,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
 
 /// All rows of one command, in the order they were written.
-pub(crate) struct Command(Vec<Statement>);
+pub(crate) struct RawCommand(Vec<Statement>);
 
 struct Statement {
     sql: &'static str,
@@ -54,7 +54,7 @@ const RUN_STATUS: usize = 10;
 const MOST_COMMANDS: usize = 200_000;
 
 /// One command while its events are read.
-struct Group {
+struct CommandReader {
     run: i64,
     at: i64,
     is_first: bool,
@@ -65,12 +65,12 @@ struct Group {
 
 /// Reads what the engine wrote, and works out which command wrote what. A run's row is written as
 /// it was at that moment, which its events tell.
-pub(crate) fn read(dir: &Path) -> Result<Vec<Command>> {
+pub(crate) fn read(dir: &Path) -> Result<Vec<RawCommand>> {
     let connection = Connection::open(dir.join("baton.db"))?;
-    let mut commands: Vec<Command> = Vec::new();
+    let mut commands: Vec<RawCommand> = Vec::new();
     let mut runs: HashMap<i64, Run> = HashMap::new();
     let mut told = outbox(&connection)?;
-    let mut group: Option<Group> = None;
+    let mut group: Option<CommandReader> = None;
     let mut events = connection.prepare("select * from events order by position")?;
     let mut rows = events.query([])?;
     while let Some(row) = rows.next()? {
@@ -92,7 +92,7 @@ pub(crate) fn read(dir: &Path) -> Result<Vec<Command>> {
             if commands.is_empty() {
                 statements.extend(definitions(&connection)?);
             }
-            group = Some(Group { run, at, is_first: false, head, version, statements });
+            group = Some(CommandReader { run, at, is_first: false, head, version, statements });
         }
         let group = group.as_mut().context("no command")?;
         apply(&connection, &mut runs, run, at, &body)?;
@@ -146,8 +146,8 @@ fn apply(
     Ok(())
 }
 
-impl Group {
-    fn into_command(self, connection: &Connection, runs: &HashMap<i64, Run>) -> Result<Command> {
+impl CommandReader {
+    fn into_command(self, connection: &Connection, runs: &HashMap<i64, Run>) -> Result<RawCommand> {
         let run = runs.get(&self.run).context("a run that nobody began")?;
         let agent = run.current_agent().map_or(Value::Null, |it| text(it.as_str()));
         let baton = text(run.baton().name());
@@ -184,7 +184,7 @@ impl Group {
             statements.push(Statement { sql: END_STORY, values });
             statements.push(Statement { sql: DELETE_DUE, values: vec![Value::Integer(self.run)] });
         }
-        Ok(Command(statements))
+        Ok(RawCommand(statements))
     }
 }
 
@@ -206,10 +206,10 @@ pub(crate) fn open(dir: &Path) -> Result<Connection> {
 }
 
 /// Writes everything again, `group` commands to a commit.
-pub(crate) fn write(connection: &Connection, commands: &[Command], group: usize) -> Result<()> {
+pub(crate) fn write(connection: &Connection, commands: &[RawCommand], group: usize) -> Result<()> {
     for group in commands.chunks(group) {
         connection.execute_batch("begin immediate")?;
-        for Command(statements) in group {
+        for RawCommand(statements) in group {
             for Statement { sql, values } in statements {
                 connection.prepare_cached(sql)?.execute(params_from_iter(values))?;
             }

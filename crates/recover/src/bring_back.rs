@@ -8,7 +8,7 @@ use baton_core::hash::Hash;
 use baton_core::names::StoryKey;
 use baton_core::run::{HandoffNo, RunId};
 use baton_core::story::Story;
-use baton_files::{Dir, Mode};
+use baton_files::{Dir, FileMode};
 use baton_store::{Definition, StoreError};
 use baton_store_sqlite::{DamagedFiles, DatabaseBuilder, LastMark, SalvageDatabase, Trust};
 use baton_wire::workflow_file;
@@ -62,7 +62,7 @@ pub(crate) fn bring_back(
     for run_number in salvaged.run_numbers()? {
         plan.note(job, salvaged, run_number, left_out)?;
     }
-    let dir = job.scratch.make_dirs(RESULT, Mode::Private)?;
+    let dir = job.scratch.make_dirs(RESULT, FileMode::Private)?;
     plan.carry_out(job, salvaged, &dir, identity)
 }
 

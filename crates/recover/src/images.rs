@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use baton_engine::{Verified, verify_all};
-use baton_files::{Dir, Mode};
+use baton_files::{Dir, FileMode};
 use baton_store::{HandoffFilter, RunRef, Store as _, StoryFilter};
 use baton_store_sqlite::{
     DamagedFiles, ImageKind, LastMark, SqliteStore, UnprovenTable, is_as_new_as, is_readable,
@@ -35,7 +35,7 @@ pub(crate) async fn first_whole(
     let mut tables = BTreeSet::new();
     for kind in damaged.images() {
         job.scratch.remove(IMAGE)?;
-        let dir = job.scratch.make_dirs(IMAGE, Mode::Private)?;
+        let dir = job.scratch.make_dirs(IMAGE, FileMode::Private)?;
         if !damaged.write_image(kind, &dir)? {
             continue;
         }

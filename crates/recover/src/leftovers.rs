@@ -5,7 +5,7 @@ use std::io::{BufWriter, Write as _};
 
 use baton_core::document::Node;
 use baton_engine::texts_named_by;
-use baton_files::{Dir, FileError, FileHandle, Mode};
+use baton_files::{Dir, FileError, FileHandle, FileMode};
 use baton_store_sqlite::{SalvageDatabase, SalvagedEvent, SalvagedText};
 use baton_wire::{event, json};
 
@@ -54,7 +54,7 @@ impl Leftovers {
         self.n_lines += 1;
         let file = match &mut self.file {
             Some(file) => file,
-            none => none.insert(BufWriter::new(self.dir.create_new(LEFTOVERS, Mode::Private)?)),
+            none => none.insert(BufWriter::new(self.dir.create_new(LEFTOVERS, FileMode::Private)?)),
         };
         let text = json::print(line);
         writeln!(file, "{text}").map_err(|it| failed(&self.dir, it))

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use baton_files::Mode;
+use baton_files::FileMode;
 use baton_store::{Store as _, StoreError};
 use baton_store_sqlite::{LastMark, SalvageDatabase, SqliteStore};
 use uuid::Uuid;
@@ -32,7 +32,7 @@ pub(crate) async fn settle(
     job: &RecoverJob<'_>,
     mark: Option<&LastMark>,
 ) -> Result<Soundness, RecoverError> {
-    let dir = job.scratch.make_dirs(RESULT, Mode::Private)?;
+    let dir = job.scratch.make_dirs(RESULT, FileMode::Private)?;
     let store = SqliteStore::open_in(&dir).map_err(RecoverError::Open)?;
     let settled = async {
         store.begin_epoch_after(mark.map_or(0, |it| it.number)).await?;

@@ -3,7 +3,7 @@
 use baton_store::{Answered, AppendError};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use crate::checksum::{self, Part};
+use crate::checksum::{self, ChecksumPart};
 use crate::columns::{hash, time};
 use crate::error::{in_row, to_append};
 
@@ -53,8 +53,8 @@ pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Answered> {
 }
 
 pub(crate) fn checksum(scope: &str, key: &str, request: &[u8], at: i64, answer: &str) -> i64 {
-    let (scope, key, answer) = (Part::Text(scope), Part::Text(key), Part::Text(answer));
-    checksum::checksum(&[scope, key, Part::Bytes(request), Part::Integer(at), answer])
+    let (scope, key, answer) = (ChecksumPart::Text(scope), ChecksumPart::Text(key), ChecksumPart::Text(answer));
+    checksum::checksum(&[scope, key, ChecksumPart::Bytes(request), ChecksumPart::Integer(at), answer])
 }
 
 pub(crate) const FORGET: &str = "delete from answered where rowid in (

@@ -1,6 +1,6 @@
 //! A copy of the database as it is at one moment, made while it is in use.
 
-use baton_files::{Dir, Mode};
+use baton_files::{Dir, FileMode};
 use baton_store::{StoreError, WriteFault};
 use rusqlite::Connection;
 
@@ -42,7 +42,7 @@ pub(crate) fn copy_to(connection: &Connection, dir: &Dir) -> Result<(), AnyError
 /// The path of an empty file in `dir`, which SQLite takes for a new database and whose mode it
 /// leaves alone.
 fn new_file(dir: &Dir) -> Result<String, AnyError> {
-    dir.create_new(FILE, Mode::Private)?;
+    dir.create_new(FILE, FileMode::Private)?;
     let path = dir.real_path()?.join(FILE);
     let path = path.to_str().ok_or("a copy can only be made where the path is UTF-8")?;
     Ok(path.to_owned())

@@ -11,11 +11,11 @@ use crate::reader::Readers;
 
 /// Only what is one statement is here: two queries may see two moments.
 #[derive(Debug)]
-pub struct Beside {
+pub struct ReadOnlyStore {
     readers: Readers,
 }
 
-impl Beside {
+impl ReadOnlyStore {
     pub fn open(dir: &Dir) -> Result<Self, OpenError> {
         Ok(Self { readers: Readers::open(&filesystem::path_in(dir)?)? })
     }
@@ -48,7 +48,7 @@ mod tests {
     async fn what_another_has_open_is_copied_and_checked_while_it_writes() {
         let [here, there] = [(); 2].map(|()| tempfile::tempdir().unwrap());
         let store = SqliteStore::open(here.path()).unwrap();
-        let beside = Beside::open(&Dir::open(here.path()).unwrap()).unwrap();
+        let beside = ReadOnlyStore::open(&Dir::open(here.path()).unwrap()).unwrap();
         for append in sample::tale(1, "s1") {
             store.append(append.into()).await.unwrap();
         }
@@ -67,7 +67,7 @@ mod tests {
     #[test]
     fn where_there_is_no_database_none_is_made() {
         let dir = tempfile::tempdir().unwrap();
-        assert!(Beside::open(&Dir::open(dir.path()).unwrap()).is_err());
+        assert!(ReadOnlyStore::open(&Dir::open(dir.path()).unwrap()).is_err());
         assert!(!dir.path().join(FILE).exists());
     }
 }

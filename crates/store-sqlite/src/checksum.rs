@@ -10,31 +10,31 @@ use crate::{answers, cursors, identity, story_log, timers};
 /// One value of a row. Each goes in with its type and its length, so that nothing can move from one
 /// column to the next.
 #[derive(Clone, Copy)]
-pub(crate) enum Part<'a> {
+pub(crate) enum ChecksumPart<'a> {
     Text(&'a str),
     Bytes(&'a [u8]),
     Integer(i64),
     Null,
 }
 
-impl<'a> Part<'a> {
+impl<'a> ChecksumPart<'a> {
     pub(crate) fn maybe_text(text: Option<&'a str>) -> Self {
-        text.map_or(Part::Null, Part::Text)
+        text.map_or(ChecksumPart::Null, ChecksumPart::Text)
     }
 }
 
-pub(crate) fn digest(parts: &[Part<'_>]) -> [u8; 32] {
+pub(crate) fn digest(parts: &[ChecksumPart<'_>]) -> [u8; 32] {
     let mut digest = Sha256::new();
     for part in parts {
         let integer;
         let (kind, bytes): (u8, &[u8]) = match part {
-            Part::Null => (0, &[]),
-            Part::Integer(it) => {
+            ChecksumPart::Null => (0, &[]),
+            ChecksumPart::Integer(it) => {
                 integer = it.to_be_bytes();
                 (1, &integer)
             }
-            Part::Text(it) => (2, it.as_bytes()),
-            Part::Bytes(it) => (3, it),
+            ChecksumPart::Text(it) => (2, it.as_bytes()),
+            ChecksumPart::Bytes(it) => (3, it),
         };
         digest.update([kind]);
         digest.update((bytes.len() as u64).to_be_bytes());
@@ -44,7 +44,7 @@ pub(crate) fn digest(parts: &[Part<'_>]) -> [u8; 32] {
 }
 
 /// Short, for the column of a row: eight bytes of the digest.
-pub(crate) fn checksum(parts: &[Part<'_>]) -> i64 {
+pub(crate) fn checksum(parts: &[ChecksumPart<'_>]) -> i64 {
     let [a, b, c, d, e, f, g, h, ..] = digest(parts);
     i64::from_be_bytes([a, b, c, d, e, f, g, h])
 }
@@ -107,14 +107,14 @@ mod tests {
     #[test]
     fn nothing_can_move_from_one_part_to_the_next() {
         let different = [
-            &[Part::Text("ab"), Part::Text("c")][..],
-            &[Part::Text("a"), Part::Text("bc")],
-            &[Part::Text("abc")],
-            &[Part::Bytes(b"abc")],
-            &[Part::Text("abc"), Part::Null],
-            &[Part::Text("abc"), Part::Text("")],
-            &[Part::Integer(0)],
-            &[Part::Null],
+            &[ChecksumPart::Text("ab"), ChecksumPart::Text("c")][..],
+            &[ChecksumPart::Text("a"), ChecksumPart::Text("bc")],
+            &[ChecksumPart::Text("abc")],
+            &[ChecksumPart::Bytes(b"abc")],
+            &[ChecksumPart::Text("abc"), ChecksumPart::Null],
+            &[ChecksumPart::Text("abc"), ChecksumPart::Text("")],
+            &[ChecksumPart::Integer(0)],
+            &[ChecksumPart::Null],
             &[],
         ];
         for (i, a) in different.iter().enumerate() {

@@ -3,7 +3,7 @@
 use baton_store::Position;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use crate::checksum::{self, Part};
+use crate::checksum::{self, ChecksumPart};
 use crate::columns::{integer, number};
 
 pub(crate) fn find(connection: &Connection, projector: &str) -> rusqlite::Result<Position> {
@@ -33,5 +33,5 @@ pub(crate) fn advance(
 }
 
 pub(crate) fn checksum(projector: &str, position: i64) -> i64 {
-    checksum::checksum(&[Part::Text(projector), Part::Integer(position)])
+    checksum::checksum(&[ChecksumPart::Text(projector), ChecksumPart::Integer(position)])
 }

@@ -5,7 +5,7 @@ use baton_store::{DueChange, DueRow, LookAgain, RunSchedule, StoreError};
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use crate::checksum::{self, Part};
+use crate::checksum::{self, ChecksumPart};
 use crate::columns::{integer, limit, nanoseconds, nearest_nanoseconds, number, run_id, time};
 use crate::error::{in_row, to_store};
 use crate::timers;
@@ -99,7 +99,7 @@ pub(crate) fn schedule(connection: &Connection, run: RunId) -> rusqlite::Result<
 
 /// The times are early rather than right, so that nothing else tells what was written.
 pub(crate) fn checksum(run: RunId, due_at: i64) -> i64 {
-    checksum::checksum(&[Part::Bytes(run.0.as_bytes()), Part::Integer(due_at)])
+    checksum::checksum(&[ChecksumPart::Bytes(run.0.as_bytes()), ChecksumPart::Integer(due_at)])
 }
 
 /// Gives the rows that a migration has made their checksums.

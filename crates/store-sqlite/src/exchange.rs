@@ -6,7 +6,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use baton_files::{Access, Dir, FileError, Mode, Staging};
+use baton_files::{Access, Dir, FileError, FileMode, Staging};
 use serde::{Deserialize, Serialize};
 
 use crate::FILE;
@@ -26,7 +26,7 @@ const PARTS: [&str; 5] = [MARK_FILE, JOURNAL_FILE, "baton.db-shm", WAL_FILE, FIL
 
 /// What is to happen; written before it does.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Exchange {
+struct ExchangeNote {
     /// The data folder, as this machine knows it: a note that came with a repository cannot.
     folder: String,
     /// The folder with the new database.
@@ -77,9 +77,9 @@ pub fn exchange(data: &Dir, staging: &Staging) -> Result<Option<String>, Exchang
     let parts = parts.into_iter().map(str::to_owned).collect();
     let (staged, aside) = (name.to_owned(), free_aside(data)?);
     let (folder, has_old) = (folder_name(data)?, data.entry(FILE)?.is_some());
-    let exchange = Exchange { folder, staged, parts, aside, has_old };
+    let exchange = ExchangeNote { folder, staged, parts, aside, has_old };
     let note = serde_json::to_vec(&exchange).map_err(|_| not_a_note(data))?;
-    data.write_atomic(NOTE, &note, Mode::Private)?;
+    data.write_atomic(NOTE, &note, FileMode::Private)?;
     match carry_out(data, &exchange)? {
         Interrupted::Finished { aside } => Ok(aside),
         // Only if another process removed what was staged a moment ago.
@@ -94,7 +94,7 @@ pub fn finish_interrupted(data: &Dir) -> Result<Option<Interrupted>, ExchangeErr
         Err(FileError::NotFound { .. }) => return Ok(None),
         note => note?,
     };
-    let exchange: Exchange = serde_json::from_slice(&note).map_err(|_| not_a_note(data))?;
+    let exchange: ExchangeNote = serde_json::from_slice(&note).map_err(|_| not_a_note(data))?;
     // The note may have come with a repository: it is of this very folder, and names nothing but
     // what Baton makes.
     if exchange.folder != folder_name(data)? {
@@ -108,7 +108,7 @@ pub fn finish_interrupted(data: &Dir) -> Result<Option<Interrupted>, ExchangeErr
 }
 
 /// Each step leaves a state from which this comes to the same end.
-fn carry_out(data: &Dir, exchange: &Exchange) -> Result<Interrupted, ExchangeError> {
+fn carry_out(data: &Dir, exchange: &ExchangeNote) -> Result<Interrupted, ExchangeError> {
     let staged = match data.subdir(&exchange.staged) {
         Err(FileError::NotFound { .. }) => None,
         staged => Some(staged?),
@@ -144,14 +144,14 @@ fn carry_out(data: &Dir, exchange: &Exchange) -> Result<Interrupted, ExchangeErr
 }
 
 /// Moves all that is not of the new database out of the way.
-fn put_aside(data: &Dir, exchange: &Exchange, staged_parts: &[&str]) -> Result<(), FileError> {
+fn put_aside(data: &Dir, exchange: &ExchangeNote, staged_parts: &[&str]) -> Result<(), FileError> {
     let has_come =
         |part: &str| exchange.parts.iter().any(|it| it == part) && !staged_parts.contains(&part);
     let old: Vec<&str> = present(data)?.into_iter().filter(|it| !has_come(it)).collect();
     if old.is_empty() {
         return Ok(());
     }
-    let aside = data.make_dirs(&exchange.aside, Mode::Private)?;
+    let aside = data.make_dirs(&exchange.aside, FileMode::Private)?;
     for part in old {
         data.rename_new(part, &aside, part)?;
     }
@@ -219,7 +219,7 @@ mod tests {
     }
 
     fn put(dir: &Dir, name: &str, bytes: &[u8]) {
-        dir.write_atomic(name, bytes, Mode::Private).unwrap();
+        dir.write_atomic(name, bytes, FileMode::Private).unwrap();
     }
 
     fn read(dir: &Dir, name: &str) -> Option<Vec<u8>> {
@@ -229,7 +229,7 @@ mod tests {
     fn note(data: &Dir, staged: &str, aside: &str) {
         let (staged, aside) = (staged.to_owned(), aside.to_owned());
         let (folder, parts) = (folder_name(data).unwrap(), vec![FILE.to_owned()]);
-        let exchange = Exchange { folder, staged, parts, aside, has_old: true };
+        let exchange = ExchangeNote { folder, staged, parts, aside, has_old: true };
         put(data, NOTE, &serde_json::to_vec(&exchange).unwrap());
     }
 
@@ -238,7 +238,7 @@ mod tests {
         let (_folder, data) = folder();
         put(&data, FILE, OLD);
         put(&data, "baton.mark", OLD);
-        data.make_dirs("before-restore-1", Mode::Private).unwrap();
+        data.make_dirs("before-restore-1", FileMode::Private).unwrap();
         put(&data.subdir("before-restore-1").unwrap(), "baton.mark", NEW);
         note(&data, ".baton-copy-1-0", "before-restore-1");
         let text = data.read_text(NOTE, MOST_NOTE_BYTES).unwrap();
@@ -293,8 +293,8 @@ mod tests {
                     continue;
                 }
                 let (_folder, data) = folder();
-                data.make_dirs(".baton-copy-1-0", Mode::Private).unwrap();
-                data.make_dirs("before-restore-1", Mode::Private).unwrap();
+                data.make_dirs(".baton-copy-1-0", FileMode::Private).unwrap();
+                data.make_dirs("before-restore-1", FileMode::Private).unwrap();
                 for (n, part) in parts.into_iter().enumerate() {
                     let place = if n < n_aside { "before-restore-1/" } else { "" };
                     put(&data, &format!("{place}{part}"), OLD);
@@ -303,7 +303,7 @@ mod tests {
                     let place = if n < n_in_place { "" } else { ".baton-copy-1-0/" };
                     put(&data, &format!("{place}{part}"), NEW);
                 }
-                let exchange = Exchange {
+                let exchange = ExchangeNote {
                     folder: folder_name(&data).unwrap(),
                     staged: ".baton-copy-1-0".to_owned(),
                     parts: [MARK_FILE, FILE].map(str::to_owned).to_vec(),
@@ -327,7 +327,7 @@ mod tests {
         let parts = [MARK_FILE, "baton.db-wal", FILE];
         for n_aside in 0..=parts.len() {
             let (_folder, data) = folder();
-            data.make_dirs("before-restore-1", Mode::Private).unwrap();
+            data.make_dirs("before-restore-1", FileMode::Private).unwrap();
             for (n, part) in parts.into_iter().enumerate() {
                 let place = if n < n_aside { "before-restore-1/" } else { "" };
                 put(&data, &format!("{place}{part}"), OLD);
@@ -342,7 +342,7 @@ mod tests {
     #[test]
     fn a_note_that_names_anything_else_is_refused() {
         let (folder, _) = folder();
-        let data = Dir::open_or_make(&folder.path().join("data"), Mode::Private).unwrap();
+        let data = Dir::open_or_make(&folder.path().join("data"), FileMode::Private).unwrap();
         std::fs::write(folder.path().join("baton.db"), "theirs").unwrap();
         for (staged, aside) in [
             ("..", "before-restore-1"),

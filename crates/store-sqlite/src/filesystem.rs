@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use baton_files::{Dir, FileError, Mode};
+use baton_files::{Dir, FileError, FileMode};
 
 use crate::error::OpenError;
 use crate::{FILE, LOG_ENDING};
@@ -18,7 +18,7 @@ const ENDINGS: [&str; 4] = ["", LOG_ENDING, "-shm", "-journal"];
 pub(crate) fn prepare(path: &Path) -> Result<(), OpenError> {
     let dir = path.parent().unwrap_or(Path::new("."));
     let name = path.file_name().unwrap_or_default();
-    let dir = Dir::open_or_make(dir, Mode::Private).map_err(OpenError::Files)?;
+    let dir = Dir::open_or_make(dir, FileMode::Private).map_err(OpenError::Files)?;
     refuse_shared(dir.path())?;
     check_parts(&dir, name.as_ref())?;
     make_private_file(&dir, name.as_ref()).map_err(OpenError::Files)
@@ -44,7 +44,7 @@ pub(crate) fn check_parts(dir: &Dir, name: &Path) -> Result<(), OpenError> {
 /// A file that exists is not opened and closed: on Unix that would drop the locks SQLite has on it.
 fn make_private_file(dir: &Dir, name: &Path) -> Result<(), FileError> {
     match dir.make_private(name) {
-        Err(FileError::NotFound { .. }) => dir.create_new(name, Mode::Private).map(drop),
+        Err(FileError::NotFound { .. }) => dir.create_new(name, FileMode::Private).map(drop),
         made => made,
     }
 }

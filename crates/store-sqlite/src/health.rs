@@ -9,13 +9,13 @@ use baton_store::WriteFault;
 
 #[derive(Debug, Default)]
 pub(crate) struct WriteHealth {
-    state: Mutex<State>,
+    state: Mutex<HealthState>,
     /// True while there is a fault: what is read before every commit.
     has_fault: AtomicBool,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct HealthState {
     fault: Option<WriteFault>,
     /// Nothing may be written until the store is opened anew.
     is_final: bool,
@@ -24,7 +24,7 @@ struct State {
 impl WriteHealth {
     /// Of a store that is only read, because of `fault`.
     pub(crate) fn refusing(fault: WriteFault) -> Self {
-        let state = State { fault: Some(fault), is_final: true };
+        let state = HealthState { fault: Some(fault), is_final: true };
         Self { state: Mutex::new(state), has_fault: AtomicBool::new(true) }
     }
 
@@ -59,7 +59,7 @@ impl WriteHealth {
         if state.is_final && state.fault.as_ref() == Some(fault) {
             return;
         }
-        *state = State { fault: Some(fault.clone()), is_final: true };
+        *state = HealthState { fault: Some(fault.clone()), is_final: true };
         self.has_fault.store(true, Ordering::Release);
         drop(state);
         tracing::error!("writes are refused: {fault}");
@@ -77,7 +77,7 @@ impl WriteHealth {
     }
 
     /// A fault is set as a whole, so a poisoned lock is still good.
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, HealthState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -4,7 +4,7 @@ use baton_store::Identity;
 use rusqlite::Connection;
 use uuid::Uuid;
 
-use crate::checksum::{self, Part};
+use crate::checksum::{self, ChecksumPart};
 use crate::columns::{integer, number};
 use crate::mark::MarkNumber;
 
@@ -84,7 +84,7 @@ fn expected(connection: &Connection) -> rusqlite::Result<i64> {
 }
 
 pub(crate) fn checksum(project: &[u8; 16], epoch: &str, mark: i64) -> i64 {
-    checksum::checksum(&[Part::Bytes(project), Part::Text(epoch), Part::Integer(mark)])
+    checksum::checksum(&[ChecksumPart::Bytes(project), ChecksumPart::Text(epoch), ChecksumPart::Integer(mark)])
 }
 
 #[cfg(test)]

@@ -68,7 +68,7 @@ use baton_core::hash::Hash;
 use baton_core::names::StoryKey;
 use baton_core::run::RunId;
 use baton_core::story::Story;
-use baton_files::{Dir, Mode};
+use baton_files::{Dir, FileMode};
 use baton_store::{
     Answered, Append, AppendError, Appended, Definition, DueRow, EventFilter, HandoffFilter,
     HandoffRef, HandoffRow, Identity, LookAgain, OpenRunCounts, OutboxRow, Position, PutOff,
@@ -80,13 +80,13 @@ use jiff::Timestamp;
 
 use crate::columns::{nanoseconds, nearest_nanoseconds};
 use crate::error::{to_open, to_store};
-use crate::marker::Marker;
+use crate::marker::MarkWriter;
 use crate::reader::Readers;
 use crate::stories::PreparedStory;
-use crate::watch::{Watcher, WriteGuard};
+use crate::watch::{FileWatcher, WriteGuard};
 use crate::writer::Writer;
 
-pub use beside::Beside;
+pub use beside::ReadOnlyStore;
 pub use copy_extent::CopyExtent;
 pub use data_loss::{CommandContext, DataOption};
 pub use database_builder::{DatabaseBuilder, RecoveredRun};
@@ -122,7 +122,7 @@ pub struct SqliteStore {
     readers: Readers,
     guard: Arc<WriteGuard>,
     /// None where nothing is written.
-    watcher: Option<Arc<Mutex<Watcher>>>,
+    watcher: Option<Arc<Mutex<FileWatcher>>>,
     writer: Writer,
     path: PathBuf,
     was_left_open: bool,
@@ -137,7 +137,7 @@ impl SqliteStore {
     /// stores on one file would be correct, but each would slow the other down, and a server would
     /// not notice what the other appends.
     pub fn open(dir: &Path) -> Result<Self, OpenError> {
-        let dir = Dir::open_or_make(dir, Mode::Private).map_err(OpenError::Files)?;
+        let dir = Dir::open_or_make(dir, FileMode::Private).map_err(OpenError::Files)?;
         Self::open_in(&dir)
     }
 
@@ -159,13 +159,13 @@ impl SqliteStore {
         let mut connection = connect::writing(&path)?;
         migrate::migrate(&mut connection, &path, migrate::MIGRATIONS)?;
         outlines::bring_up_to_date(&mut connection, &path)?;
-        let marker = Marker::start(dir.again()?, &mut connection, &judgement, mark)?;
+        let marker = MarkWriter::start(dir.again()?, &mut connection, &judgement, mark)?;
         let readers = Readers::open(&path)?;
         let guard = Arc::new(WriteGuard::of(dir.again()?, path.parent().unwrap_or(&path)));
         let failed = |source| OpenError::File { path: path.clone(), source };
         let writer = Writer::start(connection, Some(marker), guard.clone()).map_err(failed)?;
         let watching = connect::reading(&path)?;
-        let watcher = Watcher::start(guard.clone(), watching, writer.prober()).map_err(failed)?;
+        let watcher = FileWatcher::start(guard.clone(), watching, writer.prober()).map_err(failed)?;
         let watcher = Some(Arc::new(Mutex::new(watcher)));
         let store = Self::over(readers, guard, watcher, writer, path);
         Ok(Self { was_left_open: judgement.is_unclean, mark, ..store })
@@ -174,7 +174,7 @@ impl SqliteStore {
     fn over(
         readers: Readers,
         guard: Arc<WriteGuard>,
-        watcher: Option<Arc<Mutex<Watcher>>>,
+        watcher: Option<Arc<Mutex<FileWatcher>>>,
         writer: Writer,
         path: PathBuf,
     ) -> Self {

@@ -9,7 +9,7 @@
 //! - no page is moved from the log into the database before a mark covers that part of the log;
 //! - the log is cut only once a mark says that all of it has been moved.
 
-use baton_files::{Dir, FileError, Mode};
+use baton_files::{Dir, FileError, FileMode};
 use baton_store::{Identity, Position};
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
@@ -122,7 +122,7 @@ impl StoredMark {
 
 impl Mark {
     pub(crate) fn write(&self, dir: &Dir) -> Result<(), FileError> {
-        dir.replace(MARK_FILE, self.print().as_bytes(), Mode::Private)
+        dir.replace(MARK_FILE, self.print().as_bytes(), FileMode::Private)
     }
 
     fn print(&self) -> String {

@@ -26,7 +26,7 @@ const MORE_FRAMES: u64 = 1_000;
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 #[derive(Debug)]
-pub(crate) struct Marker {
+pub(crate) struct MarkWriter {
     dir: Dir,
     commits: Arc<Commits>,
     /// As `commits` was at the last mark.
@@ -57,7 +57,7 @@ enum LogState {
     Moved,
 }
 
-impl Marker {
+impl MarkWriter {
     /// Begins to watch the commits of a connection, and makes the first mark where there is none.
     pub(crate) fn start(
         dir: Dir,

@@ -5,7 +5,7 @@ use std::error::Error;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use baton_files::{Access, Dir, FileError, FileKind, Mode};
+use baton_files::{Access, Dir, FileError, FileKind, FileMode};
 use rusqlite::Connection;
 
 use crate::FILE;
@@ -79,7 +79,7 @@ fn open_data(lost: LostPlace<'_>) -> Result<Dir, FileError> {
         return Err(FileError::NotFound { path: lost.path.to_owned() });
     };
     // What is put in the place of the data is not ours to follow.
-    open_real(parent)?.make_dirs(name, Mode::Private)
+    open_real(parent)?.make_dirs(name, FileMode::Private)
 }
 
 /// The folders above the data, from the nearest; those inside the project last, and never the root.
@@ -120,7 +120,7 @@ fn new_folder(parent: &Dir, prefix: &str) -> Result<(String, Dir), FileError> {
     for number in 1..=MOST_COPIES {
         name = format!("{prefix}{number}");
         if parent.entry(&name)?.is_none() {
-            let folder = parent.make_dirs(&name, Mode::Private)?;
+            let folder = parent.make_dirs(&name, FileMode::Private)?;
             return Ok((name, folder));
         }
     }

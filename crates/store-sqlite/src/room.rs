@@ -4,7 +4,7 @@
 use std::io;
 use std::path::Path;
 
-use baton_files::{Dir, FileError, Mode};
+use baton_files::{Dir, FileError, FileMode};
 use baton_store::WriteFault;
 
 use crate::error::fault_of_io;
@@ -32,7 +32,7 @@ pub fn fault_of_folder(dir: &Dir) -> Option<WriteFault> {
 fn write(dir: &Dir) -> Result<(), FileError> {
     // An old one is never written into: it may be a link to something else.
     dir.remove(FILE)?;
-    let mut file = dir.create_new(FILE, Mode::Private)?;
+    let mut file = dir.create_new(FILE, FileMode::Private)?;
     for _ in 0..N_BLOCKS {
         file.write(&BLOCK)?;
     }

@@ -3,7 +3,7 @@
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use crate::checksum::{Part, digest};
+use crate::checksum::{ChecksumPart, digest};
 
 /// The columns of a story that its digest is over.
 pub(crate) const COLUMNS: &str =
@@ -43,15 +43,15 @@ impl StoryColumns {
 
     pub(crate) fn digest(&self) -> [u8; 32] {
         digest(&[
-            Part::Text(&self.key),
-            Part::Text(&self.title),
-            Part::Text(&self.description),
-            Part::Text(&self.acceptance),
-            Part::Text(&self.depends_on),
-            Part::Integer(self.priority),
-            Part::maybe_text(self.branch.as_deref()),
-            Part::maybe_text(self.pr_url.as_deref()),
-            Part::Integer(self.created_at),
+            ChecksumPart::Text(&self.key),
+            ChecksumPart::Text(&self.title),
+            ChecksumPart::Text(&self.description),
+            ChecksumPart::Text(&self.acceptance),
+            ChecksumPart::Text(&self.depends_on),
+            ChecksumPart::Integer(self.priority),
+            ChecksumPart::maybe_text(self.branch.as_deref()),
+            ChecksumPart::maybe_text(self.pr_url.as_deref()),
+            ChecksumPart::Integer(self.created_at),
         ])
     }
 }
@@ -83,7 +83,7 @@ pub(crate) fn fill(connection: &Connection) -> rusqlite::Result<()> {
 }
 
 pub(crate) fn link(head: &[u8; 32], key: &str, at: i64, story: &[u8; 32]) -> [u8; 32] {
-    digest(&[Part::Bytes(head), Part::Text(key), Part::Integer(at), Part::Bytes(story)])
+    digest(&[ChecksumPart::Bytes(head), ChecksumPart::Text(key), ChecksumPart::Integer(at), ChecksumPart::Bytes(story)])
 }
 
 fn head(connection: &Connection) -> rusqlite::Result<[u8; 32]> {

@@ -5,7 +5,7 @@ use baton_store::{PutOff, StoreError, TimerChange, TimerKind, TimerRow};
 use jiff::Timestamp;
 use rusqlite::{Connection, Row, params};
 
-use crate::checksum::{self, Part};
+use crate::checksum::{self, ChecksumPart};
 use crate::columns::{limit, nanoseconds, nearest_nanoseconds, run_id, time};
 use crate::error::{in_row, to_store, unreadable};
 
@@ -94,9 +94,9 @@ pub(crate) fn of_run(connection: &Connection, run: RunId) -> rusqlite::Result<Ve
 
 /// What a heartbeat changes. The rest follows from the run, and is compared with it.
 pub(crate) fn checksum(run: RunId, no: HandoffNo, fence: Option<u32>, due_at: i64) -> i64 {
-    let fence = fence.map_or(Part::Null, |it| Part::Integer(it.into()));
-    let no = Part::Integer(no.0.into());
-    checksum::checksum(&[Part::Bytes(run.0.as_bytes()), no, fence, Part::Integer(due_at)])
+    let fence = fence.map_or(ChecksumPart::Null, |it| ChecksumPart::Integer(it.into()));
+    let no = ChecksumPart::Integer(no.0.into());
+    checksum::checksum(&[ChecksumPart::Bytes(run.0.as_bytes()), no, fence, ChecksumPart::Integer(due_at)])
 }
 
 pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<TimerRow> {

@@ -223,13 +223,13 @@ fn in_a_line(error: &(dyn std::error::Error + 'static)) -> String {
 
 /// The thread that looks. Dropping it lets a look under way finish.
 #[derive(Debug)]
-pub(crate) struct Watcher {
+pub(crate) struct FileWatcher {
     // Dropped first, which is what tells the thread to end.
     stop: Option<mpsc::Sender<()>>,
     thread: JoinOnDrop,
 }
 
-impl Watcher {
+impl FileWatcher {
     /// `connection` reads what is open, even after its file was deleted.
     pub(crate) fn start(
         guard: Arc<WriteGuard>,

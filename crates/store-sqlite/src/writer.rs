@@ -17,7 +17,7 @@ use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::error::{GroupFailed, ThreadGone, WriteError};
-use crate::marker::Marker;
+use crate::marker::MarkWriter;
 use crate::watch::WriteGuard;
 use crate::{connect, identity};
 
@@ -34,18 +34,18 @@ const IDLE: Duration = Duration::from_millis(500);
 #[derive(Debug)]
 pub(crate) struct Writer {
     // Dropped first, which is what tells the thread to end.
-    sender: mpsc::Sender<Message>,
+    sender: mpsc::Sender<WriterMessage>,
     _thread: JoinOnDrop,
 }
 
-enum Message {
-    Work(Box<dyn Work>),
+enum WriterMessage {
+    Work(Box<dyn QueuedWork>),
     /// Answered when everything is done and the file is closed.
     Close(oneshot::Sender<()>),
 }
 
 /// One command of a group.
-trait Work: Send {
+trait QueuedWork: Send {
     /// Carries it out inside the transaction; false where it failed. May be called again after
     /// the transaction was rolled back.
     fn run(&mut self, connection: &Connection) -> bool;
@@ -63,7 +63,7 @@ enum Failed {
     Otherwise(GroupFailed),
 }
 
-struct Command<T, E, F> {
+struct QueuedCommand<T, E, F> {
     work: F,
     result: Option<Result<T, E>>,
     sender: oneshot::Sender<(Result<T, E>, F)>,
@@ -73,7 +73,7 @@ impl Writer {
     /// `marker` keeps the mark of a database; there is none where nothing can be written.
     pub(crate) fn start(
         connection: Connection,
-        marker: Option<Marker>,
+        marker: Option<MarkWriter>,
         guard: Arc<WriteGuard>,
     ) -> std::io::Result<Self> {
         let (sender, receiver) = mpsc::channel(MOST_WAITING);
@@ -100,8 +100,8 @@ impl Writer {
         E: WriteError + Send + 'static,
     {
         let (sender, receiver) = oneshot::channel();
-        let command = Command { work, result: None, sender };
-        let message = Message::Work(Box::new(command));
+        let command = QueuedCommand { work, result: None, sender };
+        let message = WriterMessage::Work(Box::new(command));
         self.sender.send(message).await.map_err(|_| StoreError::Closed)?;
         // The work comes back with its result: whoever made it frees it, which costs least.
         let (result, _work) = receiver.await.map_err(|_| E::from(thread_gone()))?;
@@ -111,7 +111,7 @@ impl Writer {
     /// Finishes what waits and closes the file. A second time it does nothing.
     pub(crate) async fn close(&self) {
         let (sender, receiver) = oneshot::channel();
-        if self.sender.send(Message::Close(sender)).await.is_ok() {
+        if self.sender.send(WriterMessage::Close(sender)).await.is_ok() {
             // The thread is gone either way.
             let _ = receiver.await;
         }
@@ -120,15 +120,15 @@ impl Writer {
 
 async fn write_all(
     connection: Connection,
-    mut marker: Option<Marker>,
+    mut marker: Option<MarkWriter>,
     guard: &WriteGuard,
-    mut receiver: mpsc::Receiver<Message>,
+    mut receiver: mpsc::Receiver<WriterMessage>,
 ) {
     let mut messages = Vec::with_capacity(MOST_IN_A_GROUP);
     let mut closers = Vec::new();
     loop {
         let waiting = receiver.recv_many(&mut messages, MOST_IN_A_GROUP);
-        let n_messages = if marker.as_ref().is_some_and(Marker::is_unsettled) {
+        let n_messages = if marker.as_ref().is_some_and(MarkWriter::is_unsettled) {
             match tokio::time::timeout(IDLE, waiting).await {
                 Ok(n_messages) => n_messages,
                 Err(_) => {
@@ -147,8 +147,8 @@ async fn write_all(
         let mut group = Vec::with_capacity(n_messages);
         for message in messages.drain(..) {
             match message {
-                Message::Work(work) => group.push(work),
-                Message::Close(sender) => {
+                WriterMessage::Work(work) => group.push(work),
+                WriterMessage::Close(sender) => {
                     receiver.close();
                     closers.push(sender);
                 }
@@ -170,9 +170,9 @@ async fn write_all(
 /// Carries out a group in one transaction, then tells everybody.
 fn carry_out(
     connection: &Connection,
-    marker: Option<&mut Marker>,
+    marker: Option<&mut MarkWriter>,
     guard: &WriteGuard,
-    mut group: Vec<Box<dyn Work>>,
+    mut group: Vec<Box<dyn QueuedWork>>,
 ) {
     let is_marked = marker.as_ref().is_some_and(|it| it.is_due());
     let committed = match guard.refusal() {
@@ -201,7 +201,7 @@ fn carry_out(
 
 /// What can be done while there is no work. Where the files were deleted or replaced, what is at
 /// their paths is not ours any more, and is left alone.
-fn settle(connection: &Connection, marker: Option<&mut Marker>, guard: &WriteGuard) {
+fn settle(connection: &Connection, marker: Option<&mut MarkWriter>, guard: &WriteGuard) {
     if let Some(marker) = marker
         && guard.refusal().is_none()
     {
@@ -211,13 +211,13 @@ fn settle(connection: &Connection, marker: Option<&mut Marker>, guard: &WriteGua
 
 fn commit(
     connection: &Connection,
-    group: &mut [Box<dyn Work>],
+    group: &mut [Box<dyn QueuedWork>],
     is_marked: bool,
 ) -> rusqlite::Result<()> {
     begin(connection, is_marked)?;
     match run_plainly(connection, group) {
-        Ran::Well => {}
-        Ran::LeftSomething => {
+        GroupRun::Well => {}
+        GroupRun::LeftSomething => {
             run_sql(connection, "rollback")?;
             begin(connection, is_marked)?;
             run_apart(connection, group)?;
@@ -232,29 +232,29 @@ fn begin(connection: &Connection, is_marked: bool) -> rusqlite::Result<()> {
 }
 
 /// How a group went without savepoints.
-enum Ran {
+enum GroupRun {
     Well,
     /// A command failed and left half of itself behind.
     LeftSomething,
 }
 
-fn run_plainly(connection: &Connection, group: &mut [Box<dyn Work>]) -> Ran {
+fn run_plainly(connection: &Connection, group: &mut [Box<dyn QueuedWork>]) -> GroupRun {
     for work in group {
         let before = connection.total_changes();
         if !work.run(connection) && connection.total_changes() != before {
-            return Ran::LeftSomething;
+            return GroupRun::LeftSomething;
         }
         // Where the disk is full or fails, SQLite may end the transaction by itself. What came
         // next would be kept without the others; the rollback that follows finds nothing to roll
         // back, and with that the group fails.
         if connection.is_autocommit() {
-            return Ran::LeftSomething;
+            return GroupRun::LeftSomething;
         }
     }
-    Ran::Well
+    GroupRun::Well
 }
 
-fn run_apart(connection: &Connection, group: &mut [Box<dyn Work>]) -> rusqlite::Result<()> {
+fn run_apart(connection: &Connection, group: &mut [Box<dyn QueuedWork>]) -> rusqlite::Result<()> {
     for work in group {
         run_sql(connection, "savepoint command")?;
         // In a transaction that ended by itself these find no savepoint, and fail.
@@ -271,7 +271,7 @@ fn run_sql(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
     Ok(())
 }
 
-impl<T, E, F> Work for Command<T, E, F>
+impl<T, E, F> QueuedWork for QueuedCommand<T, E, F>
 where
     T: Send,
     E: WriteError + Send,

@@ -29,7 +29,7 @@ use crate::{
 
 #[derive(Debug, Default)]
 pub struct MemoryStore {
-    kept: Mutex<Kept>,
+    kept: Mutex<MemoryTables>,
 }
 
 /// More than a warning names.
@@ -37,7 +37,7 @@ const MOST_LOOK_ALIKES: usize = 8;
 
 /// Everything there is. Runs, handoffs and events are numbered from 1 by their place in the list.
 #[derive(Debug, Default)]
-struct Kept {
+struct MemoryTables {
     is_closed: bool,
     runs: Vec<RunRow>,
     run_numbers: HashMap<RunId, u64>,
@@ -362,18 +362,18 @@ impl Store for MemoryStore {
 }
 
 impl MemoryStore {
-    fn open(&self) -> Result<MutexGuard<'_, Kept>, StoreError> {
+    fn open(&self) -> Result<MutexGuard<'_, MemoryTables>, StoreError> {
         let kept = self.lock();
         if kept.is_closed { Err(StoreError::Closed) } else { Ok(kept) }
     }
 
     /// Every change is made in one go after all checks, so a poisoned lock is still good.
-    fn lock(&self) -> MutexGuard<'_, Kept> {
+    fn lock(&self) -> MutexGuard<'_, MemoryTables> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Kept {
+impl MemoryTables {
     fn run(&self, which: &RunRef) -> Option<&RunRow> {
         match which {
             RunRef::Id(id) => at(&self.runs, *self.run_numbers.get(id)?),

@@ -5,10 +5,10 @@ use baton_core::agent::Agent;
 use baton_core::names::AgentId;
 use baton_core::outcome::Outcome;
 
-use crate::fields::{Field, Fields};
+use crate::fields::{FieldAt, Fields};
 use crate::file_problem::{FileProblem, Problems};
 use crate::located::yaml;
-use crate::position::Position;
+use crate::position::TextPosition;
 use crate::shown::shown;
 use crate::suggest::did_you_mean;
 use crate::workflow_file::as_title;
@@ -55,18 +55,18 @@ pub fn parse(text: &str) -> Result<AgentFile, Vec<FileProblem>> {
 fn read(text: &str, problems: &mut Problems) -> Option<AgentFile> {
     if text.len() > MOST_BYTES {
         let message = format!("the file has {} bytes; the most is {MOST_BYTES}", text.len());
-        problems.add(Position::START, "", "too_large", message);
+        problems.add(TextPosition::START, "", "too_large", message);
         return None;
     }
     let Some((front_matter, body)) = split(text) else {
         let message = "must start with its front matter between two lines of `---`";
-        problems.add(Position::START, "", "no_front_matter", message);
+        problems.add(TextPosition::START, "", "no_front_matter", message);
         return None;
     };
     let prompt = prompt(text, body, problems);
     // The empty line stands for the first `---`, so that lines count as in the file.
     let root = yaml::read(&format!("\n{front_matter}"), MOST_BYTES + 1, problems)?;
-    let fields = Fields::open(&Field::root(&root), KEYS, problems)?;
+    let fields = Fields::open(&FieldAt::root(&root), KEYS, problems)?;
     let id = fields.required("name", problems).and_then(|it| agent_id(&it, problems));
     let title = fields.get("title").and_then(|it| it.line(problems));
     let description = fields.required("description", problems).and_then(|it| it.prose(problems));
@@ -111,9 +111,9 @@ fn split(text: &str) -> Option<(&str, &str)> {
 }
 
 fn prompt(text: &str, body: &str, problems: &mut Problems) -> Option<String> {
-    let at = Position::of(text, text.len() - body.len());
+    let at = TextPosition::of(text, text.len() - body.len());
     if let Some(offset) = body.find('\0') {
-        let at = Position::of(text, text.len() - body.len() + offset);
+        let at = TextPosition::of(text, text.len() - body.len() + offset);
         problems.add(at, "prompt", "nul", "the character U+0000 is refused everywhere");
         return None;
     }
@@ -130,7 +130,7 @@ fn prompt(text: &str, body: &str, problems: &mut Problems) -> Option<String> {
     Some(prompt.to_owned())
 }
 
-fn agent_id(field: &Field<'_>, problems: &mut Problems) -> Option<AgentId> {
+fn agent_id(field: &FieldAt<'_>, problems: &mut Problems) -> Option<AgentId> {
     let id = field.parsed(AgentId::parse, problems)?;
     if id.is_human() || id.is_orchestrator() {
         let message = format!("`{id}` is reserved; give the agent another name");
@@ -140,7 +140,7 @@ fn agent_id(field: &Field<'_>, problems: &mut Problems) -> Option<AgentId> {
     Some(id)
 }
 
-fn color(field: &Field<'_>, problems: &mut Problems) -> Option<String> {
+fn color(field: &FieldAt<'_>, problems: &mut Problems) -> Option<String> {
     let color = field.line(problems)?;
     let is_hex = color
         .strip_prefix('#')
@@ -154,7 +154,7 @@ fn color(field: &Field<'_>, problems: &mut Problems) -> Option<String> {
     None
 }
 
-fn produces(field: &Field<'_>, problems: &mut Problems) -> Vec<(Outcome, Vec<String>)> {
+fn produces(field: &FieldAt<'_>, problems: &mut Problems) -> Vec<(Outcome, Vec<String>)> {
     let mut produces = Vec::new();
     for (member, field) in field.entries(problems) {
         match Outcome::CLAIMABLE.into_iter().find(|it| it.name() == member.key) {

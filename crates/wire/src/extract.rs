@@ -10,7 +10,7 @@ use baton_core::document::Node;
 
 use crate::formats::markdown::fences;
 use crate::formats::{self, Format, FormatError};
-use crate::position::Position;
+use crate::position::TextPosition;
 
 mod candidate;
 mod error;
@@ -38,7 +38,7 @@ pub fn extract(output: &str) -> Vec<Found> {
     let plain = Plain::of(output);
     let Candidates { whole, unclosed } = Candidates::of(&plain.text);
     // Places are counted on from candidate to candidate: there may be thousands of broken ones.
-    let (mut reached, mut place) = (0, Position::START);
+    let (mut reached, mut place) = (0, TextPosition::START);
     let mut taken = 0;
     let mut all: Vec<Found> = Vec::new();
     for candidate in whole {
@@ -56,7 +56,7 @@ pub fn extract(output: &str) -> Vec<Found> {
         }
     }
     if let Some(candidate) = unclosed.filter(|it| it.span.start >= taken) {
-        let place = Position::of(&plain.text, candidate.span.start);
+        let place = TextPosition::of(&plain.text, candidate.span.start);
         all.extend(found(&plain, candidate, place));
     }
     all
@@ -71,7 +71,7 @@ pub fn extract_one(output: &str) -> Result<Found, ExtractError> {
     }
 }
 
-fn found(plain: &Plain, candidate: Candidate, start: Position) -> Option<Found> {
+fn found(plain: &Plain, candidate: Candidate, start: TextPosition) -> Option<Found> {
     let text = &plain.text[candidate.span.clone()];
     let document = match candidate.format {
         Format::Json | Format::Xml | Format::Yaml => formats::decode(candidate.format, text),

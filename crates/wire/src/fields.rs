@@ -5,8 +5,8 @@ use baton_core::invisible::is_formatting;
 use jiff::SignedDuration;
 
 use crate::file_problem::Problems;
-use crate::located::{Located, Member, Value};
-use crate::position::Position;
+use crate::located::{Located, Member, LocatedValue};
+use crate::position::TextPosition;
 use crate::shown::shown;
 use crate::suggest::did_you_mean;
 
@@ -17,20 +17,20 @@ const MOST_DURATION: SignedDuration = SignedDuration::from_hours(365 * 24);
 /// A map whose keys are all known ones.
 pub(crate) struct Fields<'a> {
     path: String,
-    at: Position,
+    at: TextPosition,
     members: &'a [Member],
 }
 
 /// A value with its path.
 #[derive(Clone)]
-pub(crate) struct Field<'a> {
+pub(crate) struct FieldAt<'a> {
     pub(crate) path: String,
     pub(crate) node: &'a Located,
 }
 
 impl<'a> Fields<'a> {
     /// Opens the map at `field`; every key that is not `known` is a problem.
-    pub(crate) fn open(field: &Field<'a>, known: &[&str], problems: &mut Problems) -> Option<Self> {
+    pub(crate) fn open(field: &FieldAt<'a>, known: &[&str], problems: &mut Problems) -> Option<Self> {
         let members = field.members(problems)?;
         for member in members.iter().filter(|it| !known.contains(&it.key.as_str())) {
             if problems.is_full() {
@@ -43,13 +43,13 @@ impl<'a> Fields<'a> {
     }
 
     /// The value of `key`, if it is there and not empty.
-    pub(crate) fn get(&self, key: &str) -> Option<Field<'a>> {
+    pub(crate) fn get(&self, key: &str) -> Option<FieldAt<'a>> {
         let member = self.members.iter().find(|it| it.key == key)?;
-        let field = Field { path: join(&self.path, key), node: &member.value };
-        (member.value.value != Value::Null).then_some(field)
+        let field = FieldAt { path: join(&self.path, key), node: &member.value };
+        (member.value.value != LocatedValue::Null).then_some(field)
     }
 
-    pub(crate) fn required(&self, key: &str, problems: &mut Problems) -> Option<Field<'a>> {
+    pub(crate) fn required(&self, key: &str, problems: &mut Problems) -> Option<FieldAt<'a>> {
         let field = self.get(key);
         if field.is_none() {
             let written = self.members.iter().find(|it| it.key == key);
@@ -60,7 +60,7 @@ impl<'a> Fields<'a> {
     }
 
     /// At most one of `keys`; two at once are a problem, told at the second.
-    pub(crate) fn one_of(&self, keys: &[&str], problems: &mut Problems) -> Option<Field<'a>> {
+    pub(crate) fn one_of(&self, keys: &[&str], problems: &mut Problems) -> Option<FieldAt<'a>> {
         let mut found = keys.iter().filter_map(|it| self.get(it));
         let first = found.next()?;
         if let Some(second) = found.next() {
@@ -74,12 +74,12 @@ impl<'a> Fields<'a> {
         &self.path
     }
 
-    pub(crate) fn at(&self) -> Position {
+    pub(crate) fn at(&self) -> TextPosition {
         self.at
     }
 }
 
-impl<'a> Field<'a> {
+impl<'a> FieldAt<'a> {
     /// The whole file.
     pub(crate) fn root(node: &'a Located) -> Self {
         Self { path: String::new(), node }
@@ -92,8 +92,8 @@ impl<'a> Field<'a> {
     /// The members of a map, whatever their keys are.
     pub(crate) fn members(&self, problems: &mut Problems) -> Option<&'a [Member]> {
         match &self.node.value {
-            Value::Map(members) => Some(members),
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Text(_) | Value::List(_) => {
+            LocatedValue::Map(members) => Some(members),
+            LocatedValue::Null | LocatedValue::Bool(_) | LocatedValue::Number(_) | LocatedValue::Text(_) | LocatedValue::List(_) => {
                 self.wrong_kind("a map", problems)
             }
         }
@@ -102,21 +102,21 @@ impl<'a> Field<'a> {
     /// The members of a map as fields, with the place of each key; empty ones too.
     pub(crate) fn entries(&self, problems: &mut Problems) -> Vec<(&'a Member, Self)> {
         let entry =
-            |it: &'a Member| (it, Field { path: join(&self.path, &it.key), node: &it.value });
+            |it: &'a Member| (it, FieldAt { path: join(&self.path, &it.key), node: &it.value });
         self.members(problems).unwrap_or_default().iter().map(entry).collect()
     }
 
     /// The items of a list. A value that is no list counts as a list of one.
     pub(crate) fn items(&self) -> Vec<Self> {
         match &self.node.value {
-            Value::List(items) => {
-                let item = |(index, node): (usize, &'a Located)| Field {
+            LocatedValue::List(items) => {
+                let item = |(index, node): (usize, &'a Located)| FieldAt {
                     path: format!("{}[{index}]", self.path),
                     node,
                 };
                 items.iter().enumerate().map(item).collect()
             }
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Text(_) | Value::Map(_) => {
+            LocatedValue::Null | LocatedValue::Bool(_) | LocatedValue::Number(_) | LocatedValue::Text(_) | LocatedValue::Map(_) => {
                 vec![self.clone()]
             }
         }
@@ -125,8 +125,8 @@ impl<'a> Field<'a> {
     /// The items of what has to be a list.
     pub(crate) fn list(&self, problems: &mut Problems) -> Vec<Self> {
         match &self.node.value {
-            Value::List(_) => self.items(),
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Text(_) | Value::Map(_) => {
+            LocatedValue::List(_) => self.items(),
+            LocatedValue::Null | LocatedValue::Bool(_) | LocatedValue::Number(_) | LocatedValue::Text(_) | LocatedValue::Map(_) => {
                 self.wrong_kind::<()>("a list", problems);
                 Vec::new()
             }
@@ -172,14 +172,14 @@ impl<'a> Field<'a> {
     /// Lines from a list, or from one text with commas.
     pub(crate) fn words(&self, problems: &mut Problems) -> Vec<String> {
         match &self.node.value {
-            Value::Text(text) => text
+            LocatedValue::Text(text) => text
                 .split(',')
                 .map(str::trim)
                 .filter(|it| !it.is_empty())
                 .map(str::to_owned)
                 .collect(),
-            Value::List(_) => self.items().iter().filter_map(|it| it.line(problems)).collect(),
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Map(_) => {
+            LocatedValue::List(_) => self.items().iter().filter_map(|it| it.line(problems)).collect(),
+            LocatedValue::Null | LocatedValue::Bool(_) | LocatedValue::Number(_) | LocatedValue::Map(_) => {
                 self.wrong_kind::<()>("a list or text with commas", problems);
                 Vec::new()
             }
@@ -203,8 +203,8 @@ impl<'a> Field<'a> {
 
     pub(crate) fn bool(&self, problems: &mut Problems) -> Option<bool> {
         match self.node.value {
-            Value::Bool(it) => Some(it),
-            Value::Null | Value::Number(_) | Value::Text(_) | Value::List(_) | Value::Map(_) => {
+            LocatedValue::Bool(it) => Some(it),
+            LocatedValue::Null | LocatedValue::Number(_) | LocatedValue::Text(_) | LocatedValue::List(_) | LocatedValue::Map(_) => {
                 self.wrong_kind("`true` or `false`", problems)
             }
         }
@@ -216,8 +216,8 @@ impl<'a> Field<'a> {
         problems: &mut Problems,
     ) -> Option<i64> {
         let number = match &self.node.value {
-            Value::Number(it) => it.as_str().parse().ok().filter(|it| range.contains(it)),
-            Value::Null | Value::Bool(_) | Value::Text(_) | Value::List(_) | Value::Map(_) => None,
+            LocatedValue::Number(it) => it.as_str().parse().ok().filter(|it| range.contains(it)),
+            LocatedValue::Null | LocatedValue::Bool(_) | LocatedValue::Text(_) | LocatedValue::List(_) | LocatedValue::Map(_) => None,
         };
         if number.is_none() {
             let message =

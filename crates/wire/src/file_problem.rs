@@ -4,7 +4,7 @@ use std::fmt;
 
 use baton_core::problem::Problem;
 
-use crate::position::Position;
+use crate::position::TextPosition;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileProblem {
@@ -36,7 +36,7 @@ pub(crate) struct Problems(Vec<FileProblem>);
 impl Problems {
     pub(crate) fn add(
         &mut self,
-        at: Position,
+        at: TextPosition,
         path: impl Into<String>,
         rule: &str,
         message: impl Into<String>,
@@ -44,7 +44,7 @@ impl Problems {
         self.push(at, Problem::new(path, rule, message));
     }
 
-    pub(crate) fn push(&mut self, at: Position, problem: Problem) {
+    pub(crate) fn push(&mut self, at: TextPosition, problem: Problem) {
         if !self.is_full() {
             self.0.push(FileProblem { line: at.line, column: at.column, problem });
         }
@@ -61,7 +61,7 @@ impl Problems {
             Some(value) if self.0.is_empty() => Ok(value),
             Some(_) | None => {
                 if self.0.is_empty() {
-                    self.add(Position::START, "", "unreadable", "cannot be read");
+                    self.add(TextPosition::START, "", "unreadable", "cannot be read");
                 }
                 self.0.sort_by_key(|it| (it.line, it.column));
                 Err(self.0)

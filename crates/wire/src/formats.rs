@@ -7,7 +7,7 @@ use baton_core::document::Node;
 pub use baton_core::package::Format;
 
 use crate::json::{self, JsonFault, MOST_BYTES};
-use crate::position::Position;
+use crate::position::TextPosition;
 
 mod error;
 mod guess;
@@ -69,7 +69,7 @@ fn check_size(format: Format, n_bytes: usize, most: usize) -> Result<(), FormatE
         Format::Json => FormatFault::Json(JsonFault::TooLarge { n_bytes, most }),
         Format::Xml | Format::Yaml | Format::Markdown => FormatFault::TooLarge { n_bytes, most },
     };
-    Err(FormatError { format, at: Position::START, fault })
+    Err(FormatError { format, at: TextPosition::START, fault })
 }
 
 /// U+0000 is refused everywhere, before a parser of somebody else's meets it.

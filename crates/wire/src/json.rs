@@ -34,12 +34,12 @@ pub fn parse_within(text: &str, most_bytes: usize) -> Result<Node, JsonError> {
 
 /// The document on one line, without a blank that it does not need.
 pub fn print(node: &Node) -> String {
-    print::print(node, print::Layout::Compact)
+    print::print(node, print::JsonLayout::Compact)
 }
 
 /// The document for people: one member a line, indented by two blanks, no newline at the end.
 pub fn print_pretty(node: &Node) -> String {
-    print::print(node, print::Layout::Pretty)
+    print::print(node, print::JsonLayout::Pretty)
 }
 
 #[cfg(test)]

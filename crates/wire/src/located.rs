@@ -3,19 +3,19 @@
 
 use baton_core::document::{Node, Number};
 
-use crate::position::Position;
+use crate::position::TextPosition;
 
 pub(crate) mod toml;
 pub mod yaml;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Located {
-    pub at: Position,
-    pub value: Value,
+    pub at: TextPosition,
+    pub value: LocatedValue,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Value {
+pub enum LocatedValue {
     Null,
     Bool(bool),
     Number(Number),
@@ -28,15 +28,15 @@ pub enum Value {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Member {
     pub key: String,
-    pub key_at: Position,
+    pub key_at: TextPosition,
     pub value: Located,
 }
 
 impl Located {
     pub fn member(&self, key: &str) -> Option<&Member> {
         match &self.value {
-            Value::Map(members) => members.iter().find(|it| it.key == key),
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Text(_) | Value::List(_) => {
+            LocatedValue::Map(members) => members.iter().find(|it| it.key == key),
+            LocatedValue::Null | LocatedValue::Bool(_) | LocatedValue::Number(_) | LocatedValue::Text(_) | LocatedValue::List(_) => {
                 None
             }
         }
@@ -45,11 +45,11 @@ impl Located {
     /// A scalar as it was written; nothing for null, a list or a map.
     pub fn scalar_text(&self) -> Option<&str> {
         match &self.value {
-            Value::Null | Value::List(_) | Value::Map(_) => None,
-            Value::Bool(true) => Some("true"),
-            Value::Bool(false) => Some("false"),
-            Value::Number(number) => Some(number.as_str()),
-            Value::Text(text) => Some(text),
+            LocatedValue::Null | LocatedValue::List(_) | LocatedValue::Map(_) => None,
+            LocatedValue::Bool(true) => Some("true"),
+            LocatedValue::Bool(false) => Some("false"),
+            LocatedValue::Number(number) => Some(number.as_str()),
+            LocatedValue::Text(text) => Some(text),
         }
     }
 
@@ -62,12 +62,12 @@ impl Located {
     /// safe.
     pub(crate) fn into_node(self) -> Node {
         match self.value {
-            Value::Null => Node::Null,
-            Value::Bool(it) => Node::Bool(it),
-            Value::Number(it) => Node::Number(it),
-            Value::Text(it) => Node::Text(it),
-            Value::List(items) => Node::List(items.into_iter().map(Self::into_node).collect()),
-            Value::Map(members) => {
+            LocatedValue::Null => Node::Null,
+            LocatedValue::Bool(it) => Node::Bool(it),
+            LocatedValue::Number(it) => Node::Number(it),
+            LocatedValue::Text(it) => Node::Text(it),
+            LocatedValue::List(items) => Node::List(items.into_iter().map(Self::into_node).collect()),
+            LocatedValue::Map(members) => {
                 let pairs = members.into_iter().map(|it| (it.key, it.value.into_node()));
                 Node::Map(pairs.collect())
             }
@@ -77,17 +77,17 @@ impl Located {
     /// What the value is, for a sentence such as "is a list, not text".
     pub(crate) fn kind(&self) -> &'static str {
         match &self.value {
-            Value::Null => "empty",
-            Value::Bool(_) => "true or false",
-            Value::Number(_) => "a number",
-            Value::Text(_) => "text",
-            Value::List(_) => "a list",
-            Value::Map(_) => "a map",
+            LocatedValue::Null => "empty",
+            LocatedValue::Bool(_) => "true or false",
+            LocatedValue::Number(_) => "a number",
+            LocatedValue::Text(_) => "text",
+            LocatedValue::List(_) => "a list",
+            LocatedValue::Map(_) => "a map",
         }
     }
 
     /// The place of a path such as `steps.review.on.success[1].to`, or of as much of it as is there.
-    pub(crate) fn place_of(&self, path: &str) -> Position {
+    pub(crate) fn place_of(&self, path: &str) -> TextPosition {
         let mut node = self;
         let mut place = self.at;
         for part in path.split('.') {
@@ -117,8 +117,8 @@ impl Located {
 
     fn items(&self) -> &[Self] {
         match &self.value {
-            Value::List(items) => items,
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Text(_) | Value::Map(_) => &[],
+            LocatedValue::List(items) => items,
+            LocatedValue::Null | LocatedValue::Bool(_) | LocatedValue::Number(_) | LocatedValue::Text(_) | LocatedValue::Map(_) => &[],
         }
     }
 }

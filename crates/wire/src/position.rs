@@ -2,12 +2,12 @@
 
 /// A line and a column, both from 1; columns count characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Position {
+pub struct TextPosition {
     pub line: usize,
     pub column: usize,
 }
 
-impl Position {
+impl TextPosition {
     pub const START: Self = Self { line: 1, column: 1 };
 
     /// This place in a text that itself begins at `start` of another.
@@ -38,11 +38,11 @@ mod tests {
 
     #[test]
     fn a_place_in_a_piece_is_a_place_in_the_whole() {
-        let start = Position { line: 3, column: 5 };
+        let start = TextPosition { line: 3, column: 5 };
         for ((line, column), expected) in [((1, 1), (3, 5)), ((1, 4), (3, 8)), ((2, 4), (4, 4))] {
             let (line_after, column_after) = expected;
-            let expected = Position { line: line_after, column: column_after };
-            assert_eq!(Position { line, column }.after(start), expected);
+            let expected = TextPosition { line: line_after, column: column_after };
+            assert_eq!(TextPosition { line, column }.after(start), expected);
         }
     }
 
@@ -56,7 +56,7 @@ mod tests {
             ("ä", 1, 1, 1),
             ("a", 99, 1, 2),
         ] {
-            assert_eq!(Position::of(text, offset), Position { line, column }, "{text:?} {offset}");
+            assert_eq!(TextPosition::of(text, offset), TextPosition { line, column }, "{text:?} {offset}");
         }
     }
 }

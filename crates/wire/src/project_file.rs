@@ -4,7 +4,7 @@ use baton_core::contract::Profile;
 use baton_core::lint::Settings;
 use baton_core::names::WorkflowName;
 
-use crate::fields::{Field, Fields};
+use crate::fields::{FieldAt, Fields};
 use crate::file_problem::{FileProblem, Problems};
 use crate::located::toml;
 use crate::shown::shown;
@@ -64,7 +64,7 @@ pub fn parse(text: &str) -> Result<ProjectFile, Vec<FileProblem>> {
 
 fn read(text: &str, problems: &mut Problems) -> Option<ProjectFile> {
     let root = toml::read(text, MOST_BYTES, problems)?;
-    let top = Fields::open(&Field::root(&root), KEYS, problems)?;
+    let top = Fields::open(&FieldAt::root(&root), KEYS, problems)?;
     let lint = top.get("lint").map(|it| lint::settings(&it, problems)).unwrap_or_default();
     let archive = top.get("archive").and_then(|it| archive(&it, problems));
     let Some(project) = top.get("project") else {
@@ -82,7 +82,7 @@ fn read(text: &str, problems: &mut Problems) -> Option<ProjectFile> {
     })
 }
 
-fn archive(field: &Field<'_>, problems: &mut Problems) -> Option<ArchiveFolders> {
+fn archive(field: &FieldAt<'_>, problems: &mut Problems) -> Option<ArchiveFolders> {
     let fields = Fields::open(field, ARCHIVE_KEYS, problems)?;
     let mut named = |key: &str, usual: &str| match fields.get(key) {
         Some(field) => archive_folder(&field, usual, problems),
@@ -93,7 +93,7 @@ fn archive(field: &Field<'_>, problems: &mut Problems) -> Option<ArchiveFolders>
 }
 
 /// What stands in those of git and of Baton is theirs alone. Some disks do not tell `.GIT` apart.
-fn archive_folder(field: &Field<'_>, usual: &str, problems: &mut Problems) -> Option<String> {
+fn archive_folder(field: &FieldAt<'_>, usual: &str, problems: &mut Problems) -> Option<String> {
     let folder = folder(field, "the project", usual, problems)?;
     let is_kept = |part: &str| KEPT_FOLDERS.iter().any(|it| part.eq_ignore_ascii_case(it));
     if folder.split('/').any(is_kept) {
@@ -108,7 +108,7 @@ fn archive_folder(field: &Field<'_>, usual: &str, problems: &mut Problems) -> Op
 }
 
 /// A project file comes with somebody's repository, so it cannot point outside of its folder.
-fn folder(field: &Field<'_>, inside: &str, usual: &str, problems: &mut Problems) -> Option<String> {
+fn folder(field: &FieldAt<'_>, inside: &str, usual: &str, problems: &mut Problems) -> Option<String> {
     let folder = field.line(problems)?;
     let is_plain = |it: &str| !it.is_empty() && it != "." && it != "..";
     if !folder.split('/').all(is_plain) || folder.contains(['\\', ':']) {

@@ -5,9 +5,9 @@ use std::collections::HashSet;
 use baton_core::names::StoryKey;
 use baton_core::story::Story;
 
-use crate::fields::{Field, Fields};
+use crate::fields::{FieldAt, Fields};
 use crate::file_problem::{FileProblem, Problems};
-use crate::located::{Value, yaml};
+use crate::located::{LocatedValue, yaml};
 use crate::shown::shown;
 
 pub const MOST_BYTES: usize = 1024 * 1024;
@@ -37,10 +37,10 @@ pub fn parse(text: &str) -> Result<Vec<Story>, Vec<FileProblem>> {
 
 fn read(text: &str, problems: &mut Problems) -> Option<Vec<Story>> {
     let root = yaml::read(text, MOST_BYTES, problems)?;
-    let root = Field::root(&root);
+    let root = FieldAt::root(&root);
     let list = match root.node.value {
-        Value::Map(_) => Fields::open(&root, TOP_KEYS, problems)?.required("stories", problems)?,
-        Value::List(_) | Value::Null | Value::Bool(_) | Value::Number(_) | Value::Text(_) => root,
+        LocatedValue::Map(_) => Fields::open(&root, TOP_KEYS, problems)?.required("stories", problems)?,
+        LocatedValue::List(_) | LocatedValue::Null | LocatedValue::Bool(_) | LocatedValue::Number(_) | LocatedValue::Text(_) => root,
     };
     let mut seen = HashSet::new();
     let mut stories = Vec::new();
@@ -55,7 +55,7 @@ fn read(text: &str, problems: &mut Problems) -> Option<Vec<Story>> {
     Some(stories)
 }
 
-fn story(field: &Field<'_>, problems: &mut Problems) -> Option<Story> {
+fn story(field: &FieldAt<'_>, problems: &mut Problems) -> Option<Story> {
     let fields = Fields::open(field, KEYS, problems)?;
     let key = match fields.one_of(&["key", "id"], problems) {
         Some(it) => it.parsed(StoryKey::typed, problems),
@@ -96,16 +96,16 @@ fn story(field: &Field<'_>, problems: &mut Problems) -> Option<Story> {
 }
 
 /// A criterion may have several lines, so it is prose.
-fn lines(field: &Field<'_>, problems: &mut Problems) -> Vec<String> {
+fn lines(field: &FieldAt<'_>, problems: &mut Problems) -> Vec<String> {
     field.items().iter().filter_map(|it| it.prose(problems)).collect()
 }
 
-fn keys(field: &Field<'_>, problems: &mut Problems) -> Vec<StoryKey> {
+fn keys(field: &FieldAt<'_>, problems: &mut Problems) -> Vec<StoryKey> {
     field.items().iter().filter_map(|it| it.parsed(StoryKey::typed, problems)).collect()
 }
 
 /// The address is shown as a link, so it has to be one that is safe to follow.
-fn url(field: &Field<'_>, problems: &mut Problems) -> Option<String> {
+fn url(field: &FieldAt<'_>, problems: &mut Problems) -> Option<String> {
     let url = field.line(problems)?;
     if !url.starts_with("https://") && !url.starts_with("http://") {
         let message = format!("`{}` does not start with `https://` or `http://`", shown(&url));

@@ -10,7 +10,7 @@ use baton_core::workflow::{Edge, Expiry, LazyGraph, Limits, OnExpire, Step, Work
 use sha2::{Digest, Sha256};
 
 use crate::builtin;
-use crate::fields::{Field, Fields};
+use crate::fields::{FieldAt, Fields};
 use crate::file_problem::{FileProblem, Problems};
 use crate::located::{Located, yaml};
 
@@ -49,7 +49,7 @@ pub fn parse(text: &str) -> Result<Workflow, Vec<FileProblem>> {
 }
 
 fn read(root: &Located, text: &str, problems: &mut Problems) -> Option<Workflow> {
-    let fields = Fields::open(&Field::root(root), KEYS, problems)?;
+    let fields = Fields::open(&FieldAt::root(root), KEYS, problems)?;
     let name =
         fields.required("name", problems).and_then(|it| it.parsed(WorkflowName::parse, problems));
     let title = fields.get("title").and_then(|it| it.line(problems));
@@ -109,7 +109,7 @@ fn with_built_in(
     contracts
 }
 
-fn limits(field: &Field<'_>, problems: &mut Problems) -> Limits {
+fn limits(field: &FieldAt<'_>, problems: &mut Problems) -> Limits {
     let mut limits = Limits::default();
     let Some(fields) = Fields::open(field, LIMIT_KEYS, problems) else { return limits };
     if let Some(rounds) = fields.get("rounds").and_then(|it| count(&it, 1, problems)) {
@@ -143,12 +143,12 @@ fn expiry(fields: &Fields<'_>, problems: &mut Problems) -> Option<Expiry> {
 }
 
 /// A small number of tries.
-fn count(field: &Field<'_>, least: i64, problems: &mut Problems) -> Option<u32> {
+fn count(field: &FieldAt<'_>, least: i64, problems: &mut Problems) -> Option<u32> {
     field.whole_number(least..=100, problems).and_then(|it| u32::try_from(it).ok())
 }
 
 /// A score of the linter.
-pub(crate) fn score(field: &Field<'_>, problems: &mut Problems) -> Option<u8> {
+pub(crate) fn score(field: &FieldAt<'_>, problems: &mut Problems) -> Option<u8> {
     field.whole_number(0..=100, problems).and_then(|it| u8::try_from(it).ok())
 }
 

@@ -4,9 +4,9 @@
 use baton_core::acknowledgement::Acknowledgement;
 use baton_core::canonical;
 use baton_core::document::Node;
-use baton_core::lint::{self, Facts, Settings, Subject};
+use baton_core::lint::{self, Facts, Settings, LintSubject};
 use baton_core::view::View;
-use baton_hostile::{Pattern, Steep, Target, patterns_for};
+use baton_hostile::{Pattern, Steep, PatternTarget, patterns_for};
 use baton_wire::extract::extract;
 use baton_wire::formats::{self, Format};
 use baton_wire::{agent_file, builtin, project_file, story_file, workflow_file};
@@ -33,10 +33,10 @@ fn check_node(name: &str, document: impl Fn(usize) -> Node, steep: &mut Steep) {
     steep.look(&format!("{name}printed"), &document, printed);
 }
 
-fn judged(document: &Node) -> lint::Report {
+fn judged(document: &Node) -> lint::LintReport {
     let (facts, settings) = (Facts::default(), Settings::default());
     let contract = builtin::contract_of(document);
-    lint::lint(&Subject { document, contract, facts: &facts, settings: &settings, file: None })
+    lint::lint(&LintSubject { document, contract, facts: &facts, settings: &settings, file: None })
 }
 
 fn understood(document: &Node) -> (View, String, Vec<String>, bool) {
@@ -63,7 +63,7 @@ fn around(text: &str) -> Node {
 const N_PLACES: usize = 6;
 
 #[track_caller]
-fn check_all(target: Target, check: impl Fn(Pattern, &mut Steep)) {
+fn check_all(target: PatternTarget, check: impl Fn(Pattern, &mut Steep)) {
     let mut steep = Steep::default();
     patterns_for(target).into_iter().for_each(|it| check(it, &mut steep));
     steep.assert_none();
@@ -71,34 +71,34 @@ fn check_all(target: Target, check: impl Fn(Pattern, &mut Steep)) {
 
 #[test]
 fn json_is_linear() {
-    check_all(Target::Json, |it, steep| check_document(it, Format::Json, steep));
+    check_all(PatternTarget::Json, |it, steep| check_document(it, Format::Json, steep));
 }
 
 #[test]
 fn xml_is_linear() {
-    check_all(Target::Xml, |it, steep| check_document(it, Format::Xml, steep));
+    check_all(PatternTarget::Xml, |it, steep| check_document(it, Format::Xml, steep));
 }
 
 #[test]
 fn yaml_is_linear() {
-    check_all(Target::Yaml, |it, steep| check_document(it, Format::Yaml, steep));
+    check_all(PatternTarget::Yaml, |it, steep| check_document(it, Format::Yaml, steep));
 }
 
 #[test]
 fn markdown_is_linear() {
-    check_all(Target::Markdown, |it, steep| check_document(it, Format::Markdown, steep));
+    check_all(PatternTarget::Markdown, |it, steep| check_document(it, Format::Markdown, steep));
 }
 
 #[test]
 fn what_an_agent_prints_is_searched_in_linear_time() {
-    check_all(Target::Output, |it, steep| {
+    check_all(PatternTarget::Output, |it, steep| {
         steep.look(&format!("output {}", it.name), |n| it.text(n), |text| extract(text));
     });
 }
 
 #[test]
 fn every_rule_and_printer_is_linear_in_a_text() {
-    check_all(Target::Text, |it, steep| {
+    check_all(PatternTarget::Text, |it, steep| {
         let document = |n_bytes: usize| around(&it.text(n_bytes / N_PLACES));
         check_node(&format!("text {}: ", it.name), document, steep);
     });
@@ -106,7 +106,7 @@ fn every_rule_and_printer_is_linear_in_a_text() {
 
 #[test]
 fn taking_secrets_out_of_a_text_is_linear() {
-    check_all(Target::Text, |it, steep| {
+    check_all(PatternTarget::Text, |it, steep| {
         steep.look(
             &format!("text {}: redacted", it.name),
             |n| it.text(n),
@@ -117,14 +117,14 @@ fn taking_secrets_out_of_a_text_is_linear() {
 
 #[test]
 fn the_files_of_a_project_are_read_in_linear_time() {
-    check_all(Target::Yaml, |it, steep| {
+    check_all(PatternTarget::Yaml, |it, steep| {
         steep.look(
             &format!("yaml {}: files", it.name),
             |n| it.text(n / 2),
             |text| (story_file::parse(text).is_ok(), workflow_file::parse(text).is_ok()),
         );
     });
-    check_all(Target::Text, |it, steep| {
+    check_all(PatternTarget::Text, |it, steep| {
         steep.look(
             &format!("text {}: files", it.name),
             |n| it.text(n / 4),

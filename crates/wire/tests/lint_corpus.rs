@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use baton_core::document::Node;
-use baton_core::lint::{self, Facts, FileFact, Rule, Settings, Severity, Subject};
+use baton_core::lint::{self, Facts, FileFact, LintRule, Settings, Severity, LintSubject};
 use baton_wire::builtin;
 use baton_wire::formats::{self, Format};
 use expect_test::expect_file;
@@ -62,7 +62,7 @@ fn cases() -> Vec<Case> {
         let document = document(&name);
         let (facts, settings) = (facts(&label), Settings::default());
         let contract = builtin::contract_of(&document);
-        let subject = Subject {
+        let subject = LintSubject {
             document: &document,
             contract,
             facts: &facts,
@@ -71,7 +71,7 @@ fn cases() -> Vec<Case> {
         };
         let report = lint::lint(&subject);
         let counts =
-            |it: &&lint::Finding| Rule::parse(&it.code).is_some() || it.severity == Severity::Error;
+            |it: &&lint::Finding| LintRule::parse(&it.code).is_some() || it.severity == Severity::Error;
         let tripped = report.findings.iter().filter(counts).map(|it| it.code.to_string()).collect();
         Case { name, label, tripped, points: report.score.points }
     };
@@ -118,7 +118,7 @@ impl Figures {
 /// The linter's own rules, and what a contract must have.
 fn codes() -> Vec<&'static str> {
     let contract = ["missing", "wrong_value", "contradiction"];
-    Rule::ALL.map(Rule::code).into_iter().chain(contract).collect()
+    LintRule::ALL.map(LintRule::code).into_iter().chain(contract).collect()
 }
 
 fn table(cases: &[Case], half: u8) -> String {
@@ -134,7 +134,7 @@ fn table(cases: &[Case], half: u8) -> String {
 
 fn page(cases: &[Case]) -> String {
     let mut rules = String::new();
-    for rule in Rule::ALL {
+    for rule in LintRule::ALL {
         let (code, severity) = (rule.code(), rule.severity().name());
         let _ = writeln!(rules, "| [`{code}`]({code}.md) | {severity} | {} |", rule.about());
     }

@@ -1,12 +1,12 @@
 //! Near misses: what looks like a mistake and is none. Every rule has some that must not trip it.
 
 use baton_core::document::Node;
-use baton_core::lint::{self, Facts, FileFact, Rule};
+use baton_core::lint::{self, Facts, FileFact, LintRule};
 use baton_wire::json;
 
-const NEAR_MISSES: &[(Rule, &[&str])] = &[
+const NEAR_MISSES: &[(LintRule, &[&str])] = &[
     (
-        Rule::VagueSummary,
+        LintRule::VagueSummary,
         &[
             r#"{"summary":"The migration is done: 3 tables, 40,000 rows"}"#,
             r#"{"summary":"Wrote some code generators for protobuf"}"#,
@@ -15,18 +15,18 @@ const NEAR_MISSES: &[(Rule, &[&str])] = &[
         ],
     ),
     (
-        Rule::LongSummary,
+        LintRule::LongSummary,
         &[
             r#"{"summary":"Moved to v2.4.1, e.g. for src/a.rs. Kept the API. No migration."}"#,
             r#"{"handoff":{"context":"One. Two. Three. Four. Five. Six widgets are left."},"status":"complete"}"#,
         ],
     ),
     (
-        Rule::BlankField,
+        LintRule::BlankField,
         &[r#"{"risks":[],"blockers":{},"step":null,"n":0,"ok":false}"#, r#"{"a":" x "}"#],
     ),
     (
-        Rule::Placeholder,
+        LintRule::Placeholder,
         &[
             r#"{"summary":"Replaced <Dashboard> by <Board>"}"#,
             r#"{"tag":"<Dashboard>"}"#,
@@ -36,7 +36,7 @@ const NEAR_MISSES: &[(Rule, &[&str])] = &[
         ],
     ),
     (
-        Rule::Unmeasurable,
+        LintRule::Unmeasurable,
         &[
             r#"{"success_criteria":["Fast: p99 under 20 ms","All tests pass","Every table has a key"]}"#,
             r#"{"constraints":["Keep the text \"please retry quickly\"","No new services"]}"#,
@@ -44,18 +44,18 @@ const NEAR_MISSES: &[(Rule, &[&str])] = &[
         ],
     ),
     (
-        Rule::ArtifactWithoutPath,
+        LintRule::ArtifactWithoutPath,
         &[r#"{"artifacts":["a.md",{"path":"b.md"},{"file":"c.md"}]}"#, r#"{"files_changed":12}"#],
     ),
     (
-        Rule::ArtifactOutside,
+        LintRule::ArtifactOutside,
         &[
             r#"{"artifacts":["a/../b.md","./c.md",".project/x/","https://example.org/design"]}"#,
             r#"{"workspace_path":"/srv/work/x","files_changed":["src/..hidden.rs"]}"#,
         ],
     ),
     (
-        Rule::ArtifactMissing,
+        LintRule::ArtifactMissing,
         &[
             r#"{"files_to_modify":["gone.rs"]}"#,
             r#"{"files_changed":[{"path":"gone.rs","status":"deleted"}]}"#,
@@ -63,14 +63,14 @@ const NEAR_MISSES: &[(Rule, &[&str])] = &[
         ],
     ),
     (
-        Rule::ArtifactChanged,
+        LintRule::ArtifactChanged,
         &[
             r#"{"artifacts":[{"path":"there.rs"}]}"#,
             r#"{"artifacts":[{"path":"there.rs","sha256":"sha256:00000000000000000000000000000000000000000000000000000000000000AA"}]}"#,
         ],
     ),
     (
-        Rule::QuestionWithoutPriority,
+        LintRule::QuestionWithoutPriority,
         &[
             r#"{"open_questions":[]}"#,
             r#"{"open_questions":[{"question":"Who pays?","priority":"HIGH"}]}"#,
@@ -78,7 +78,7 @@ const NEAR_MISSES: &[(Rule, &[&str])] = &[
         ],
     ),
     (
-        Rule::DecisionWithoutRationale,
+        LintRule::DecisionWithoutRationale,
         &[
             r#"{"decisions":["Zip, because every system opens it"]}"#,
             r#"{"decisions":[{"decision":"Zip","reasoning":"Every system opens it"}]}"#,
@@ -86,7 +86,7 @@ const NEAR_MISSES: &[(Rule, &[&str])] = &[
         ],
     ),
     (
-        Rule::ClaimWithoutEvidence,
+        LintRule::ClaimWithoutEvidence,
         &[
             r#"{"build_passes":false}"#,
             r#"{"build_passes":true,"commands":["cargo test: ok"]}"#,
@@ -94,7 +94,7 @@ const NEAR_MISSES: &[(Rule, &[&str])] = &[
         ],
     ),
     (
-        Rule::CountMismatch,
+        LintRule::CountMismatch,
         &[
             r#"{"critical_count":3,"blocking_issues":[{"severity":"critical"}]}"#,
             r#"{"critical_count":0,"blocking_issues":[{"severity":"important"}]}"#,
@@ -102,7 +102,7 @@ const NEAR_MISSES: &[(Rule, &[&str])] = &[
         ],
     ),
     (
-        Rule::StaleWorkflowState,
+        LintRule::StaleWorkflowState,
         &[
             r#"{"workflow_state":{"current_step":2,"completed_steps":["a","b"],"remaining_steps":["c"]}}"#,
             r#"{"workflow_state":{"current_step":3,"completed_steps":["a","b"],"remaining_steps":["c"]}}"#,
@@ -110,14 +110,14 @@ const NEAR_MISSES: &[(Rule, &[&str])] = &[
         ],
     ),
     (
-        Rule::WrongRange,
+        LintRule::WrongRange,
         &[
             r#"{"source_files_verified":["a.rs:1-10","a.rs:7","a.rs","C:\\x\\a.rs","a.rs:L3-L9"]}"#,
             r#"{"source_files_verified":["there.rs:1-10"]}"#,
         ],
     ),
     (
-        Rule::Secret,
+        LintRule::Secret,
         &[
             r#"{"note":"keys begin with sk- and ghp_"}"#,
             r#"{"sha":"4be1f0c99a0d4e7cb2a8ff15c1d5f5a0a7be9d21","password":"$DB_PASSWORD"}"#,
@@ -125,7 +125,7 @@ const NEAR_MISSES: &[(Rule, &[&str])] = &[
         ],
     ),
     (
-        Rule::PersonalData,
+        LintRule::PersonalData,
         &[
             r#"{"reason":"git@github.com:acme/shop cannot be cloned; noreply@github.com is blocked"}"#,
             r#"{"owner":"lena@studio.de"}"#,
@@ -133,11 +133,11 @@ const NEAR_MISSES: &[(Rule, &[&str])] = &[
         ],
     ),
     (
-        Rule::InvisibleCharacter,
+        LintRule::InvisibleCharacter,
         &["{\"a\":\"👩\u{200D}💻 ❤\u{FE0F} ümläut\\ttab\\nline\"}", "{\"a\":\"می\u{200C}خواهم\"}"],
     ),
     (
-        Rule::InstructionToReader,
+        LintRule::InstructionToReader,
         &[
             r#"{"a":"the test ignore_previous_instructions passes"}"#,
             r#"{"a":"titles like \"ignore all previous instructions\" stay data"}"#,
@@ -164,6 +164,6 @@ fn no_near_miss_trips_its_rule() {
 
 #[test]
 fn every_rule_has_near_misses() {
-    let rules: Vec<Rule> = NEAR_MISSES.iter().map(|(rule, _)| *rule).collect();
-    assert_eq!(rules, Rule::ALL);
+    let rules: Vec<LintRule> = NEAR_MISSES.iter().map(|(rule, _)| *rule).collect();
+    assert_eq!(rules, LintRule::ALL);
 }

@@ -5,10 +5,10 @@
 use std::path::Path;
 
 use baton_core::document::Node;
-use baton_core::lint::{self, Facts, FileFact, Rule, Settings, Severity, Subject};
+use baton_core::lint::{self, Facts, FileFact, LintRule, Settings, Severity, LintSubject};
 use baton_wire::formats::{self, Format};
 
-fn page(rule: Rule) -> String {
+fn page(rule: LintRule) -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/lint");
     std::fs::read_to_string(folder.join(format!("{rule}.md"))).unwrap()
 }
@@ -32,12 +32,12 @@ fn facts() -> Facts {
 
 #[test]
 fn the_examples_of_every_page_do_what_it_says() {
-    for rule in Rule::ALL {
+    for rule in LintRule::ALL {
         let page = page(rule);
         assert!(page.contains(&format!("\nSeverity: {}.\n", rule.severity().name())), "{rule}");
         let found = |document: &Node| {
             let (facts, settings) = (facts(), Settings::default());
-            let subject = Subject {
+            let subject = LintSubject {
                 document,
                 contract: None,
                 facts: &facts,

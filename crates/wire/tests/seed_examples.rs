@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use baton_core::contract::Profile;
 use baton_core::document::Node;
 use baton_core::document::kind::DocumentKind;
-use baton_core::lint::{self, Facts, Rule, Settings, Subject};
+use baton_core::lint::{self, Facts, LintRule, Settings, LintSubject};
 use baton_wire::builtin;
 use baton_wire::formats::{self, Format};
 
@@ -28,10 +28,10 @@ fn fixtures() -> Vec<(PathBuf, Node)> {
     found
 }
 
-fn report(document: &Node) -> lint::Report {
+fn report(document: &Node) -> lint::LintReport {
     let (facts, settings) = (Facts::default(), Settings::default());
     let contract = builtin::contract_of(document);
-    lint::lint(&Subject { document, contract, facts: &facts, settings: &settings, file: None })
+    lint::lint(&LintSubject { document, contract, facts: &facts, settings: &settings, file: None })
 }
 
 #[test]
@@ -72,16 +72,16 @@ fn every_handoff_that_is_printed_has_a_contract() {
 fn the_printed_examples_have_no_findings_but_those_they_are_printed_for() {
     for (path, document) in fixtures() {
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-        let expected: &[Rule] = match name.as_str() {
-            "fragment-context-forbidden.yaml" => &[Rule::VagueSummary],
-            "fragment-success-criteria-bad.yaml" => &[Rule::Unmeasurable],
+        let expected: &[LintRule] = match name.as_str() {
+            "fragment-context-forbidden.yaml" => &[LintRule::VagueSummary],
+            "fragment-success-criteria-bad.yaml" => &[LintRule::Unmeasurable],
             _ => &[],
         };
         let found = report(&document).findings;
-        let mut rules: Vec<Rule> = found
+        let mut rules: Vec<LintRule> = found
             .iter()
             .filter_map(|it| it.rule)
-            .filter(|it| !matches!(it, Rule::Placeholder | Rule::BlankField))
+            .filter(|it| !matches!(it, LintRule::Placeholder | LintRule::BlankField))
             .collect();
         rules.dedup();
         assert_eq!(rules, expected, "{name}: {found:?}");

@@ -5,7 +5,7 @@ use http::header::{HeaderName, HeaderValue};
 use http::{Method, Request};
 use serde::Serialize;
 
-use crate::args::{Which, Write};
+use crate::args::{Which, WriteArgs};
 use crate::failure::Failure;
 
 #[derive(Debug, Clone)]
@@ -50,7 +50,7 @@ impl Ask {
     }
 
     /// What every command that changes something may say.
-    pub(crate) fn writing(mut self, write: &Write) -> Self {
+    pub(crate) fn writing(mut self, write: &WriteArgs) -> Self {
         if write.dry_run {
             self = self.with("dryRun", "true");
         }
@@ -153,11 +153,11 @@ mod tests {
     #[test]
     fn a_query_and_what_every_write_may_say() {
         let which = Which { handoff: "HO-001".to_owned(), run: Some("o/r#1".to_owned()) };
-        let write = Write { dry_run: true, key: Some("k 1".to_owned()) };
+        let write = WriteArgs { dry_run: true, key: Some("k 1".to_owned()) };
         let request = Ask::on(&which, "accept", &()).writing(&write).request().unwrap();
         assert_eq!(request.uri(), "/api/v1/handoffs/HO-001/accept?run=o%2Fr%231&dryRun=true");
         assert_eq!(request.headers()["idempotency-key"], "k 1");
-        let odd = Write { dry_run: false, key: Some("k\n".to_owned()) };
+        let odd = WriteArgs { dry_run: false, key: Some("k\n".to_owned()) };
         assert!(Ask::on(&which, "accept", &()).writing(&odd).request().is_err());
     }
 }

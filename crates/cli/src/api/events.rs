@@ -5,13 +5,13 @@ use http::Request;
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 
-use super::network::Server;
-use super::reply::Reply;
+use super::network::RemoteServer;
+use super::reply::ApiReply;
 use crate::failure::Failure;
 
 /// One message.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Heard {
+pub(crate) struct ReceivedEvent {
     /// To be said by whoever wants to go on from here.
     pub(crate) id: Option<String>,
     pub(crate) name: String,
@@ -21,25 +21,25 @@ pub(crate) struct Heard {
 
 pub(crate) struct Events {
     body: Incoming,
-    lines: Lines,
+    lines: LineBuffer,
 }
 
 impl Events {
-    pub(super) async fn open(server: &Server, request: Request<Bytes>) -> Result<Self, Failure> {
+    pub(super) async fn open(server: &RemoteServer, request: Request<Bytes>) -> Result<Self, Failure> {
         let (parts, body) = server.stream(request).await?.into_parts();
         if parts.status.is_success() {
-            return Ok(Self { body, lines: Lines::default() });
+            return Ok(Self { body, lines: LineBuffer::default() });
         }
         let whole = body.collect().await.map_err(|error| server.failed(error.to_string()))?;
         let response = http::Response::from_parts(parts, whole.to_bytes());
-        match Reply::read(response, Some(server)) {
+        match ApiReply::read(response, Some(server)) {
             Ok(_) => unreachable!("what did not succeed is refused"),
             Err(failure) => Err(failure),
         }
     }
 
     /// The next message; `None` once the connection is lost.
-    pub(crate) async fn next(&mut self) -> Option<Heard> {
+    pub(crate) async fn next(&mut self) -> Option<ReceivedEvent> {
         loop {
             if let Some(heard) = self.lines.next() {
                 return Some(heard);
@@ -54,17 +54,17 @@ impl Events {
 
 /// What has come so far, and is not a whole message yet.
 #[derive(Default)]
-struct Lines {
+struct LineBuffer {
     bytes: Vec<u8>,
 }
 
-impl Lines {
+impl LineBuffer {
     fn push(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
     }
 
     /// The first message that is whole. What is only a comment is left out.
-    fn next(&mut self) -> Option<Heard> {
+    fn next(&mut self) -> Option<ReceivedEvent> {
         loop {
             let end = self.bytes.windows(2).position(|it| it == b"\n\n")?;
             let block: Vec<u8> = self.bytes.drain(..end + 2).collect();
@@ -76,8 +76,8 @@ impl Lines {
     }
 }
 
-fn message(block: &str) -> Heard {
-    let mut heard = Heard::default();
+fn message(block: &str) -> ReceivedEvent {
+    let mut heard = ReceivedEvent::default();
     for line in block.lines() {
         let Some((name, value)) = line.split_once(':') else { continue };
         let value = value.strip_prefix(' ').unwrap_or(value);
@@ -103,15 +103,15 @@ mod tests {
         let text = "retry: 1000\n\nid: 1.0\nevent: handoff\ndata: {\"a\":\"ü\"}\n\n: still here\n\n\
                     data: {\ndata: }\n\nid: 2.0\nevent: half";
         let expected = [
-            Heard {
+            ReceivedEvent {
                 id: Some("1.0".to_owned()),
                 name: "handoff".to_owned(),
                 data: "{\"a\":\"ü\"}".to_owned(),
             },
-            Heard { id: None, name: String::new(), data: "{\n}".to_owned() },
+            ReceivedEvent { id: None, name: String::new(), data: "{\n}".to_owned() },
         ];
         for size in 1..text.len() {
-            let mut lines = Lines::default();
+            let mut lines = LineBuffer::default();
             let mut heard = Vec::new();
             for bytes in text.as_bytes().chunks(size) {
                 lines.push(bytes);

@@ -13,7 +13,7 @@ use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use super::url::{From, Url};
+use super::url::{UrlSource, Url};
 use crate::args::Cli;
 use crate::failure::Failure;
 
@@ -23,13 +23,13 @@ const MOST_ANSWERING: Duration = Duration::from_secs(60);
 
 /// A server, and who says that it is there.
 #[derive(Debug, Clone)]
-pub(crate) struct Server {
+pub(crate) struct RemoteServer {
     pub(crate) url: Url,
-    from: From,
+    from: UrlSource,
 }
 
-impl Server {
-    pub(super) fn new(url: Url, from: From) -> Self {
+impl RemoteServer {
+    pub(super) fn new(url: Url, from: UrlSource) -> Self {
         Self { url, from }
     }
 
@@ -38,8 +38,8 @@ impl Server {
     pub(super) fn named(cli: &Cli) -> Result<Option<Self>, Failure> {
         let given = std::env::var("BATON_URL").ok().filter(|it| !it.trim().is_empty());
         let (text, from) = match (&cli.server, given) {
-            (Some(text), _) => (text.clone(), From::Flag),
-            (None, Some(text)) => (text, From::Environment),
+            (Some(text), _) => (text.clone(), UrlSource::Flag),
+            (None, Some(text)) => (text, UrlSource::Environment),
             (None, None) => return Ok(None),
         };
         match Url::parse(text.trim()) {

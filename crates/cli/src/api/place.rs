@@ -7,27 +7,27 @@ use baton_store_sqlite::{DataLock, LockError};
 use http::header::HeaderValue;
 use uuid::Uuid;
 
-use super::network::Server;
-use super::url::{From, Url};
+use super::network::RemoteServer;
+use super::url::{UrlSource, Url};
 use crate::failure::Failure;
 
 /// How long one command waits for another to finish with the data.
 const PATIENCE: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(20);
 
-pub(crate) enum Holder {
+pub(crate) enum DataHolder {
     Us(DataLock),
-    Server(Server),
+    Server(RemoteServer),
 }
 
 /// Takes the lock, or finds the server that has it. What the lock file says counts only while
 /// somebody holds it, and only if that very server answers there: one that was killed still stands
 /// in it, another may have its address, and one that starts or stops does not answer.
-pub(crate) async fn holder(data: &Dir) -> Result<Holder, Failure> {
+pub(crate) async fn holder(data: &Dir) -> Result<DataHolder, Failure> {
     let asked_at = Instant::now();
     loop {
         let by = match DataLock::take(data, Duration::ZERO) {
-            Ok(lock) => return Ok(Holder::Us(lock)),
+            Ok(lock) => return Ok(DataHolder::Us(lock)),
             Err(LockError::Held { by }) => by,
             Err(error @ (LockError::File(_) | LockError::Refused { .. })) => {
                 return Err(error.into());
@@ -37,7 +37,7 @@ pub(crate) async fn holder(data: &Dir) -> Result<Holder, Failure> {
         if let Some(server) = &named
             && server.is_there().await
         {
-            return Ok(Holder::Server(server.clone()));
+            return Ok(DataHolder::Server(server.clone()));
         }
         if asked_at.elapsed() >= PATIENCE {
             let by = named.map_or(by, |it| it.url.to_string());
@@ -52,17 +52,17 @@ pub(crate) fn note(url: &str, instance: Uuid) -> String {
     format!("{url} {instance}")
 }
 
-fn server_in(note: &str, data: &Dir) -> Option<Server> {
+fn server_in(note: &str, data: &Dir) -> Option<RemoteServer> {
     let (url, instance) = note.split_once(' ')?;
     let url = Url::parse(url).ok()?;
     let instance = HeaderValue::try_from(instance).ok()?;
-    Some(Server::new(url, From::Lock { data: data.path().to_owned(), instance }))
+    Some(RemoteServer::new(url, UrlSource::Lock { data: data.path().to_owned(), instance }))
 }
 
 /// The lock, for what cannot be done while somebody else has the data.
 pub(crate) async fn lock(data: &Dir) -> Result<DataLock, Failure> {
     match holder(data).await? {
-        Holder::Us(lock) => Ok(lock),
-        Holder::Server(server) => Err(Failure::Served { url: server.url.to_string() }),
+        DataHolder::Us(lock) => Ok(lock),
+        DataHolder::Server(server) => Err(Failure::Served { url: server.url.to_string() }),
     }
 }

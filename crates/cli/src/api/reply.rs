@@ -7,15 +7,15 @@ use bytes::Bytes;
 use http::{Response, StatusCode};
 use serde::de::DeserializeOwned;
 
-use super::network::Server;
+use super::network::RemoteServer;
 use crate::failure::Failure;
 
-pub(crate) struct Reply {
+pub(crate) struct ApiReply {
     pub(crate) status: StatusCode,
     /// As it came.
     pub(crate) body: String,
     /// Who answered, where it was not us.
-    server: Option<Server>,
+    server: Option<RemoteServer>,
 }
 
 /// All of a list.
@@ -24,13 +24,13 @@ pub(crate) struct Listed<T> {
     pub(super) next: Option<String>,
     /// The same as the API has them.
     nodes: Vec<Node>,
-    server: Option<Server>,
+    server: Option<RemoteServer>,
 }
 
-impl Reply {
+impl ApiReply {
     pub(super) fn read(
         response: Response<Bytes>,
-        server: Option<&Server>,
+        server: Option<&RemoteServer>,
     ) -> Result<Self, Failure> {
         let (parts, body) = response.into_parts();
         let body = String::from_utf8_lossy(&body).into_owned();
@@ -40,7 +40,7 @@ impl Reply {
         }
         let problem: Problem = reply.document()?;
         if let (Some(server), "no_such_page" | "no_such_method") = (server, problem.code.as_ref()) {
-            let (theirs, ours) = (Server::version(&parts), env!("CARGO_PKG_VERSION"));
+            let (theirs, ours) = (RemoteServer::version(&parts), env!("CARGO_PKG_VERSION"));
             if theirs != ours {
                 let why = format!("it is Baton {theirs} and does not know this; we are {ours}");
                 return Err(server.failed(why));
@@ -56,14 +56,14 @@ impl Reply {
 }
 
 impl<T: DeserializeOwned> Listed<T> {
-    pub(super) fn begin(reply: &Reply) -> Result<Self, Failure> {
+    pub(super) fn begin(reply: &ApiReply) -> Result<Self, Failure> {
         let server = reply.server.clone();
         let mut listed = Self { items: Vec::new(), next: None, nodes: Vec::new(), server };
         listed.go_on(reply)?;
         Ok(listed)
     }
 
-    pub(super) fn go_on(&mut self, reply: &Reply) -> Result<(), Failure> {
+    pub(super) fn go_on(&mut self, reply: &ApiReply) -> Result<(), Failure> {
         let Page { items, next } = reply.document()?;
         self.items.extend(items);
         self.next = next;
@@ -82,7 +82,7 @@ impl<T: DeserializeOwned> Listed<T> {
 }
 
 /// An answer that cannot be read.
-fn not_ours(server: Option<&Server>, error: &dyn std::fmt::Display) -> Failure {
+fn not_ours(server: Option<&RemoteServer>, error: &dyn std::fmt::Display) -> Failure {
     match server {
         Some(server) => server.failed(format!("its answer cannot be read: {error}")),
         None => unreachable!("our own answers can be read: {error}"),

@@ -15,7 +15,7 @@ pub(crate) struct Url {
 
 /// Who says that a server is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum From {
+pub(crate) enum UrlSource {
     Flag,
     Environment,
     /// The lock of this data folder, and which server it means: others may be at its address by
@@ -68,7 +68,7 @@ impl Url {
     }
 }
 
-impl From {
+impl UrlSource {
     /// Which server it has to be, where that is known.
     pub(super) fn instance(&self) -> Option<&HeaderValue> {
         match self {
@@ -84,7 +84,7 @@ impl fmt::Display for Url {
     }
 }
 
-impl fmt::Display for From {
+impl fmt::Display for UrlSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Flag => f.write_str("named by `--server`"),

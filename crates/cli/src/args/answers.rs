@@ -2,14 +2,14 @@
 
 use clap::{Args, ValueEnum};
 
-use super::{Which, Write};
+use super::{Which, WriteArgs};
 
 #[derive(Debug, Args)]
-pub(crate) struct Answer {
+pub(crate) struct AnswerArgs {
     #[command(flatten)]
     pub(crate) which: Which,
     /// What you choose, where you are given a choice; without it the comment is the answer
-    pub(crate) choice: Option<Choice>,
+    pub(crate) choice: Option<AnswerChoice>,
     /// The agent, for `hand-to`
     #[arg(value_name = "AGENT", required_if_eq("choice", "hand-to"))]
     pub(crate) agent: Option<String>,
@@ -17,11 +17,11 @@ pub(crate) struct Answer {
     #[arg(long, value_name = "TEXT", required_unless_present = "choice")]
     pub(crate) comment: Option<String>,
     #[command(flatten)]
-    pub(crate) write: Write,
+    pub(crate) write: WriteArgs,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum Choice {
+pub(crate) enum AnswerChoice {
     /// Let the agent go on, with as many rounds again
     Continue,
     /// Take the work as it is
@@ -47,7 +47,7 @@ pub(crate) struct Say {
     #[arg(long, value_name = "TEXT")]
     pub(crate) comment: Option<String>,
     #[command(flatten)]
-    pub(crate) write: Write,
+    pub(crate) write: WriteArgs,
 }
 
 #[derive(Debug, Args)]
@@ -60,7 +60,7 @@ pub(crate) struct Modify {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Evidence {
+pub(crate) struct EvidenceArgs {
     #[command(flatten)]
     pub(crate) which: Which,
     /// What was checked, such as `lint`
@@ -70,7 +70,7 @@ pub(crate) struct Evidence {
     #[arg(long, value_name = "TEXT")]
     pub(crate) detail: Option<String>,
     #[command(flatten)]
-    pub(crate) write: Write,
+    pub(crate) write: WriteArgs,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]

@@ -2,10 +2,10 @@
 
 use clap::{Args, Subcommand};
 
-use super::{By, ProfileArg, Which, Write};
+use super::{By, ProfileArg, Which, WriteArgs};
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Handoff {
+pub(crate) enum HandoffCommand {
     /// Hand off from one agent to another
     Create(HandoffCreate),
     /// List handoffs: the open ones, or all
@@ -26,7 +26,7 @@ pub(crate) enum Handoff {
         #[command(flatten)]
         by: By,
         #[command(flatten)]
-        write: Write,
+        write: WriteArgs,
     },
     /// Say that you are alive, and still at it
     Heartbeat {
@@ -46,9 +46,9 @@ pub(crate) enum Handoff {
         #[command(flatten)]
         by: By,
         #[command(flatten)]
-        fence: Fence,
+        fence: FenceArgs,
         #[command(flatten)]
-        write: Write,
+        write: WriteArgs,
     },
     /// Answer a question about a handoff; no need to accept it first
     Answer {
@@ -60,9 +60,9 @@ pub(crate) enum Handoff {
         #[command(flatten)]
         by: By,
         #[command(flatten)]
-        fence: Fence,
+        fence: FenceArgs,
         #[command(flatten)]
-        write: Write,
+        write: WriteArgs,
     },
     /// Give held work back undone, for anybody to take up again
     Release {
@@ -73,14 +73,14 @@ pub(crate) enum Handoff {
         #[command(flatten)]
         by: By,
         #[command(flatten)]
-        fence: Fence,
+        fence: FenceArgs,
         #[command(flatten)]
-        write: Write,
+        write: WriteArgs,
     },
     /// Hand a part of held work to a specialist, and wait for it
     Delegate {
         #[command(flatten)]
-        part: Part,
+        part: PartArgs,
         /// The specialist
         #[arg(long, value_name = "AGENT")]
         to: String,
@@ -88,7 +88,7 @@ pub(crate) enum Handoff {
     /// Give a delegated part back to whoever waits for it
     Return {
         #[command(flatten)]
-        part: Part,
+        part: PartArgs,
         /// How it ended
         #[arg(long, default_value = "success")]
         outcome: String,
@@ -96,7 +96,7 @@ pub(crate) enum Handoff {
     /// Ask a person, and wait for the answer
     Escalate {
         #[command(flatten)]
-        part: Part,
+        part: PartArgs,
     },
     /// Give a handoff back, with the reason
     Reject {
@@ -107,9 +107,9 @@ pub(crate) enum Handoff {
         #[command(flatten)]
         by: By,
         #[command(flatten)]
-        fence: Fence,
+        fence: FenceArgs,
         #[command(flatten)]
-        write: Write,
+        write: WriteArgs,
     },
     /// Finish the work of a handoff; the workflow says who is next
     Complete(HandoffComplete),
@@ -122,7 +122,7 @@ pub(crate) enum Handoff {
         #[command(flatten)]
         by: By,
         #[command(flatten)]
-        write: Write,
+        write: WriteArgs,
     },
     /// Give up on a handoff that nobody answers or finishes
     Timeout {
@@ -131,7 +131,7 @@ pub(crate) enum Handoff {
         #[arg(long)]
         reason: Option<String>,
         #[command(flatten)]
-        write: Write,
+        write: WriteArgs,
     },
 }
 
@@ -169,7 +169,7 @@ pub(crate) struct HandoffCreate {
     #[command(flatten)]
     pub(crate) profile: ProfileArg,
     #[command(flatten)]
-    pub(crate) write: Write,
+    pub(crate) write: WriteArgs,
 }
 
 #[derive(Debug, Args)]
@@ -189,16 +189,16 @@ pub(crate) struct HandoffComplete {
     #[command(flatten)]
     pub(crate) by: By,
     #[command(flatten)]
-    pub(crate) fence: Fence,
+    pub(crate) fence: FenceArgs,
     #[command(flatten)]
     pub(crate) profile: ProfileArg,
     #[command(flatten)]
-    pub(crate) write: Write,
+    pub(crate) write: WriteArgs,
 }
 
 /// A part of held work, on its way from the holder.
 #[derive(Debug, Args)]
-pub(crate) struct Part {
+pub(crate) struct PartArgs {
     /// What the holder holds
     #[command(flatten)]
     pub(crate) which: Which,
@@ -208,15 +208,15 @@ pub(crate) struct Part {
     #[arg(long)]
     pub(crate) reason: Option<String>,
     #[command(flatten)]
-    pub(crate) fence: Fence,
+    pub(crate) fence: FenceArgs,
     #[command(flatten)]
     pub(crate) profile: ProfileArg,
     #[command(flatten)]
-    pub(crate) write: Write,
+    pub(crate) write: WriteArgs,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Fence {
+pub(crate) struct FenceArgs {
     /// What you hold it with: refused, if you have lost it since
     #[arg(long, value_name = "N")]
     pub(crate) fence: Option<u32>,

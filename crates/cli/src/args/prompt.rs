@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 use super::Which;
 
 #[derive(Debug, Args)]
-pub(crate) struct Prompt {
+pub(crate) struct PromptArgs {
     #[command(flatten)]
     pub(crate) which: Which,
     /// Where the agent finds Baton [default: http://127.0.0.1:4180]

@@ -1,42 +1,42 @@
 //! Which commands only read: they write nothing before the data is known to be sound.
 
-use crate::args::{Command, Handoff, Run, Story};
+use crate::args::{CliCommand, HandoffCommand, RunCommand, StoryCommand};
 use crate::session::Purpose;
 
-impl Command {
+impl CliCommand {
     /// What a command that is a request to the API wants of the data.
     pub(crate) fn purpose(&self) -> Purpose {
         match self {
-            Command::Status
-            | Command::Inbox
-            | Command::Prompt(_)
-            | Command::Watch(_)
-            | Command::Open(_)
-            | Command::Story(Story::List | Story::Show { .. })
-            | Command::Run(Run::List { .. } | Run::Show { .. })
-            | Command::Handoff(Handoff::List(_) | Handoff::Show(_)) => Purpose::Read,
-            Command::Doctor | Command::Verify | Command::Backup { .. } => Purpose::Inspect,
-            Command::Story(_)
-            | Command::Run(_)
-            | Command::Handoff(_)
-            | Command::Approve(_)
-            | Command::Reject(_)
-            | Command::Modify(_)
-            | Command::Answer(_)
-            | Command::Evidence(_)
-            | Command::Archive(_)
-            | Command::Init { .. }
-            | Command::Demo(_)
-            | Command::Serve(_)
-            | Command::Workflow(_)
-            | Command::Agent(_)
-            | Command::Restore { .. }
-            | Command::Recover(_)
-            | Command::Convert(_)
-            | Command::Lint(_)
-            | Command::Extract(_)
-            | Command::Schema { .. }
-            | Command::Completions { .. } => Purpose::Change,
+            CliCommand::Status
+            | CliCommand::Inbox
+            | CliCommand::Prompt(_)
+            | CliCommand::Watch(_)
+            | CliCommand::Open(_)
+            | CliCommand::Story(StoryCommand::List | StoryCommand::Show { .. })
+            | CliCommand::Run(RunCommand::List { .. } | RunCommand::Show { .. })
+            | CliCommand::Handoff(HandoffCommand::List(_) | HandoffCommand::Show(_)) => Purpose::Read,
+            CliCommand::Doctor | CliCommand::Verify | CliCommand::Backup { .. } => Purpose::Inspect,
+            CliCommand::Story(_)
+            | CliCommand::Run(_)
+            | CliCommand::Handoff(_)
+            | CliCommand::Approve(_)
+            | CliCommand::Reject(_)
+            | CliCommand::Modify(_)
+            | CliCommand::Answer(_)
+            | CliCommand::Evidence(_)
+            | CliCommand::Archive(_)
+            | CliCommand::Init { .. }
+            | CliCommand::Demo(_)
+            | CliCommand::Serve(_)
+            | CliCommand::Workflow(_)
+            | CliCommand::Agent(_)
+            | CliCommand::Restore { .. }
+            | CliCommand::Recover(_)
+            | CliCommand::Convert(_)
+            | CliCommand::Lint(_)
+            | CliCommand::Extract(_)
+            | CliCommand::Schema { .. }
+            | CliCommand::Completions { .. } => Purpose::Change,
         }
     }
 }

@@ -4,24 +4,24 @@ use std::path::Path;
 
 use baton_core::document::Node;
 use baton_core::names::AgentId;
-use baton_files::{FileError, Mode};
+use baton_files::{FileError, FileMode};
 use baton_wire::{agent_file, builtin};
 
 use super::init::write_new;
-use crate::args::{Agent, Cli};
+use crate::args::{AgentCommand, Cli};
 use crate::failure::Failure;
 use crate::project::{FOLDER, Project};
-use crate::show::{self, Format};
+use crate::show::{self, OutputFormat};
 
-pub(crate) fn run(cli: &Cli, verb: &Agent) -> Result<(), Failure> {
+pub(crate) fn run(cli: &Cli, verb: &AgentCommand) -> Result<(), Failure> {
     let project = match verb {
-        Agent::New { .. } => Project::find(cli.project.as_deref())?,
-        Agent::List | Agent::Show { .. } => Project::find_or_bare(cli.project.as_deref())?,
+        AgentCommand::New { .. } => Project::find(cli.project.as_deref())?,
+        AgentCommand::List | AgentCommand::Show { .. } => Project::find_or_bare(cli.project.as_deref())?,
     };
     match verb {
-        Agent::List => list(cli, &project),
-        Agent::Show { id } => show_one(cli, &project, id),
-        Agent::New { id, description } => new(&project, id, description),
+        AgentCommand::List => list(cli, &project),
+        AgentCommand::Show { id } => show_one(cli, &project, id),
+        AgentCommand::New { id, description } => new(&project, id, description),
     }
 }
 
@@ -29,11 +29,11 @@ fn list(cli: &Cli, project: &Project) -> Result<(), Failure> {
     let agents = project.agent_files()?;
     let sources = project.agents();
     match cli.format() {
-        Format::Json => {
+        OutputFormat::Json => {
             let agents = agents.iter().map(|it| show::agent_json(&it.agent)).collect();
             show::answer_json(&Node::List(agents));
         }
-        Format::Table => {
+        OutputFormat::Table => {
             let rows = agents.iter().zip(&sources).map(|(it, (_, source))| {
                 let agent = &it.agent;
                 vec![
@@ -60,8 +60,8 @@ fn show_one(cli: &Cli, project: &Project, id: &str) -> Result<(), Failure> {
     })?;
     let agent = &file.agent;
     match cli.format() {
-        Format::Json => show::answer_json(&show::agent_json(agent)),
-        Format::Table => {
+        OutputFormat::Json => show::answer_json(&show::agent_json(agent)),
+        OutputFormat::Table => {
             let fields = show::fields(vec![
                 ("agent", agent.id.to_string()),
                 ("name", show::visible(&agent.name)),
@@ -83,7 +83,7 @@ fn new(project: &Project, id: &str, description: &str) -> Result<(), Failure> {
     if builtin::agents().iter().any(|(name, _)| *name == id.as_str()) {
         show::note(&format!("`{id}` comes with Baton; your file will be used instead"));
     }
-    let folder = project.dir.make_dirs(format!("{FOLDER}/agents"), Mode::Shared)?;
+    let folder = project.dir.make_dirs(format!("{FOLDER}/agents"), FileMode::Shared)?;
     let name = format!("{id}.md");
     let path = folder.path().join(&name);
     if folder.entry(&name)?.is_some() {

@@ -5,22 +5,22 @@ use serde_json::value::RawValue;
 
 use super::outcome::tell;
 use crate::api::{Api, Ask};
-use crate::args::{self, Choice, Say, Which, Write};
+use crate::args::{self, AnswerChoice, Say, Which, WriteArgs};
 use crate::failure::Failure;
 use crate::payload;
 
-pub(crate) async fn run(api: &Api, args: &args::Answer) -> Result<(), Failure> {
+pub(crate) async fn run(api: &Api, args: &args::AnswerArgs) -> Result<(), Failure> {
     let answer = match args.choice {
-        Some(Choice::HandTo) => AnswerWord::HandTo,
+        Some(AnswerChoice::HandTo) => AnswerWord::HandTo,
         None => AnswerWord::Answer,
-        Some(Choice::Continue) => AnswerWord::Continue,
-        Some(Choice::Accept) => AnswerWord::Accept,
-        Some(Choice::Abort) => AnswerWord::Abort,
-        Some(Choice::Approve) => AnswerWord::Approve,
-        Some(Choice::Reject) => AnswerWord::Reject,
-        Some(Choice::Question) => AnswerWord::Question,
+        Some(AnswerChoice::Continue) => AnswerWord::Continue,
+        Some(AnswerChoice::Accept) => AnswerWord::Accept,
+        Some(AnswerChoice::Abort) => AnswerWord::Abort,
+        Some(AnswerChoice::Approve) => AnswerWord::Approve,
+        Some(AnswerChoice::Reject) => AnswerWord::Reject,
+        Some(AnswerChoice::Question) => AnswerWord::Question,
     };
-    let is_handed = matches!(args.choice, Some(Choice::HandTo));
+    let is_handed = matches!(args.choice, Some(AnswerChoice::HandTo));
     if args.agent.is_some() && !is_handed {
         return Err(Failure::Usage("only `hand-to` takes an agent".to_owned()));
     }
@@ -56,7 +56,7 @@ fn word(
     Ok(PersonsWord { answer, to_agent: None, comment, package })
 }
 
-async fn say(api: &Api, which: &Which, write: &Write, word: &PersonsWord) -> Result<(), Failure> {
+async fn say(api: &Api, which: &Which, write: &WriteArgs, word: &PersonsWord) -> Result<(), Failure> {
     let ask = Ask::post(["inbox", &which.handoff, "answer"], word).of(which);
     tell(api, &ask.writing(write)).await
 }

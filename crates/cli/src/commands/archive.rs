@@ -1,25 +1,25 @@
 //! `baton archive`: the files that follow the log, made again.
 
-use baton_http::api::{Archive, Nothing, Rebuilt};
+use baton_http::api::{ArchiveDocument, Nothing, Rebuilt};
 
 use crate::api::{Api, Ask};
 use crate::args;
 use crate::failure::Failure;
-use crate::show::{self, Format};
+use crate::show::{self, OutputFormat};
 
-pub(crate) async fn run(api: &Api, verb: args::Archive) -> Result<(), Failure> {
+pub(crate) async fn run(api: &Api, verb: args::ArchiveCommand) -> Result<(), Failure> {
     match verb {
-        args::Archive::Rebuild => rebuild(api).await,
+        args::ArchiveCommand::Rebuild => rebuild(api).await,
     }
 }
 
 async fn rebuild(api: &Api) -> Result<(), Failure> {
     let reply = api.send(&Ask::post(["archive", "rebuild"], &Nothing {})).await?;
     let Rebuilt { runs, unreadable, unknown_sessions, kept_sessions } = reply.document()?;
-    if api.format == Format::Json {
+    if api.format == OutputFormat::Json {
         show::answer_document(&reply.body);
     } else {
-        let archive: Archive = api.get(&Ask::get(["archive"])).await?;
+        let archive: ArchiveDocument = api.get(&Ask::get(["archive"])).await?;
         let word = if runs == 1 { "run" } else { "runs" };
         let left = match unknown_sessions {
             0 => String::new(),

@@ -17,11 +17,11 @@ use crate::args::Cli;
 use crate::data::{Data, finish_interrupted, staging_in, verify_copy};
 use crate::failure::Failure;
 use crate::project::Project;
-use crate::show::{self, Format};
+use crate::show::{self, OutputFormat};
 
 /// Copies the data into one file while it may be in use, and verifies the copy before it gets
 /// its name.
-pub(crate) async fn back_up(data: &Data, format: Format, to: &Path) -> Result<(), Failure> {
+pub(crate) async fn back_up(data: &Data, format: OutputFormat, to: &Path) -> Result<(), Failure> {
     let Some(name) = to.file_name() else {
         return Err(Failure::Usage(format!("`{}` is no name for a file", to.display())));
     };
@@ -120,14 +120,14 @@ fn sound(verified: Verified) -> Result<Verified, Failure> {
     Ok(verified)
 }
 
-fn tell(format: Format, what: &str, verified: &Verified) {
+fn tell(format: OutputFormat, what: &str, verified: &Verified) {
     let Verified { n_runs, n_events, .. } = verified;
     match format {
-        Format::Table => {
+        OutputFormat::Table => {
             let (runs, events) = (show::counted(*n_runs, "run"), show::counted(*n_events, "event"));
             show::answer(&format!("{what}: {runs} and {events}, all verified"));
         }
-        Format::Json => {
+        OutputFormat::Json => {
             show::answer_json(&Node::map([
                 ("runs", Node::count(*n_runs)),
                 ("events", Node::count(*n_events)),

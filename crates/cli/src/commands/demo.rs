@@ -13,7 +13,7 @@ use baton_core::run::{RunId, RunStatus};
 use baton_core::story::Story;
 use baton_engine::{Caller, Engine, StartRun, Sweeper, verify_run};
 use baton_files::Dir;
-use baton_http::{Options, Server};
+use baton_http::{ListenOptions, Server};
 use baton_store::{Position, RunRef};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
@@ -38,7 +38,7 @@ pub(crate) async fn run(cli: &Cli, demo: &Demo) -> Result<(), Failure> {
     let lock = lock(&project.data_dir()?).await?;
     let session = Session::of(project, lock, Purpose::Change).await?;
     let engine = session.engine.clone();
-    let options = Options { listen: FREE, allowed_hosts: Vec::new() };
+    let options = ListenOptions { listen: FREE, allowed_hosts: Vec::new() };
     let server = Server::bind(engine.clone(), &options).await?;
     let url = format!("http://{}", server.address());
     session.say_where(&url, server.instance())?;

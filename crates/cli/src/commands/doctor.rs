@@ -5,22 +5,22 @@ mod left_over;
 use baton_core::document::Node;
 use baton_engine::Verified;
 use baton_files::Dir;
-use baton_http::api::{Archive, Item, Row};
+use baton_http::api::{ArchiveDocument, Item, HandoffSummary};
 use baton_store::{StoreError, WriteFault};
 use baton_store_sqlite::fault_of_folder;
 
 use super::workflow;
-use crate::api::{Api, Ask, Holder, Server, holder};
+use crate::api::{Api, Ask, DataHolder, RemoteServer, holder};
 use crate::archive;
 use crate::args::Cli;
 use crate::data::{Data, SETTLE_MARK};
 use crate::failure::Failure;
 use crate::project::{Project, agent_in};
 use crate::session::{Session, cannot_tell, principal};
-use crate::show::{self, Format};
+use crate::show::{self, OutputFormat};
 
 /// One thing that was looked at.
-struct Finding {
+struct HealthCheck {
     what: String,
     state: Health,
 }
@@ -46,7 +46,7 @@ pub(crate) async fn run(cli: &Cli) -> Result<(), Failure> {
         look_at_data(cli, project, &mut findings).await?;
     } else {
         let advice = "mend the files first; then type `baton doctor` again".to_owned();
-        findings.push(Finding { what: "the data".to_owned(), state: Health::Waits { advice } });
+        findings.push(HealthCheck { what: "the data".to_owned(), state: Health::Waits { advice } });
     }
     tell(cli.format(), &findings);
     let n_ill = findings.iter().filter(|it| matches!(it.state, Health::Ill { .. })).count();
@@ -57,7 +57,7 @@ pub(crate) async fn run(cli: &Cli) -> Result<(), Failure> {
     }
 }
 
-fn look_at_files(project: &Project, findings: &mut Vec<Finding>) {
+fn look_at_files(project: &Project, findings: &mut Vec<HealthCheck>) {
     for (name, source) in project.agents() {
         let read = agent_in(&source);
         let advice = || format!("edit {}", source.origin);
@@ -73,7 +73,7 @@ fn look_at_files(project: &Project, findings: &mut Vec<Finding>) {
 async fn look_at_data(
     cli: &Cli,
     project: Project,
-    findings: &mut Vec<Finding>,
+    findings: &mut Vec<HealthCheck>,
 ) -> Result<(), Failure> {
     let folder = project.data_dir();
     let place = project.data().display().to_string();
@@ -112,14 +112,14 @@ async fn look_at_data(
                     }
                     None => Health::Waits { advice: SETTLE_MARK.to_owned() },
                 };
-                findings.push(Finding { what, state });
+                findings.push(HealthCheck { what, state });
             }
             for what in ahead {
                 let advice =
                     "`baton recover` brings it back; after the restore of an older backup \
                               it is what came later"
                         .to_owned();
-                findings.push(Finding { what, state: Health::Waits { advice } });
+                findings.push(HealthCheck { what, state: Health::Waits { advice } });
             }
             let fault = session.engine.write_fault();
             let folder_fault = folder.as_ref().ok().and_then(fault_of_folder);
@@ -145,16 +145,16 @@ async fn look_at_data(
 }
 
 /// What the server that has the data says, where one has it.
-async fn server_of(folder: &Dir) -> Option<Finding> {
+async fn server_of(folder: &Dir) -> Option<HealthCheck> {
     match holder(folder).await {
-        Ok(Holder::Server(server)) => Some(look_at_server(&server).await),
+        Ok(DataHolder::Server(server)) => Some(look_at_server(&server).await),
         // What speaks against it is said when the data is opened.
-        Ok(Holder::Us(_)) | Err(_) => None,
+        Ok(DataHolder::Us(_)) | Err(_) => None,
     }
 }
 
 /// What the server that has the data says of itself.
-async fn look_at_server(server: &Server) -> Finding {
+async fn look_at_server(server: &RemoteServer) -> HealthCheck {
     let what = format!("a server has the data: {}", server.url);
     let state = match server.readiness().await {
         Ok((true, text)) if text == "ready" => Health::Well,
@@ -168,7 +168,7 @@ async fn look_at_server(server: &Server) -> Finding {
             Health::Ill { problem: failure.to_string(), advice }
         }
     };
-    Finding { what, state }
+    HealthCheck { what, state }
 }
 
 /// What to do about data that cannot be opened, or not be written.
@@ -193,7 +193,7 @@ async fn look_at_runs(
     api: &Api,
     verified: &Verified,
     place: &str,
-    findings: &mut Vec<Finding>,
+    findings: &mut Vec<HealthCheck>,
 ) -> Result<(), Failure> {
     let runs = show::counted(verified.n_runs, "run");
     let what = format!("{runs} and {} in {place}", show::counted(verified.n_events, "event"));
@@ -213,23 +213,23 @@ async fn look_at_runs(
         let verb = if n_waiting == 1 { "waits" } else { "wait" };
         let items = show::counted(n_waiting as u64, "item");
         let what = format!("{items} {verb} for a person");
-        findings.push(Finding { what, state: Health::Waits { advice } });
+        findings.push(HealthCheck { what, state: Health::Waits { advice } });
     }
     let open = "pending,clarification,accepted,parked";
     let stale = Ask::get(["handoffs"]).with("stale", true).with("state", open);
-    let n_stale = api.list::<Row>(stale).await?.items.len();
+    let n_stale = api.list::<HandoffSummary>(stale).await?.items.len();
     if n_stale > 0 {
         let advice = "type `baton handoff list --stale`; \
                       `baton handoff timeout HANDOFF` gives up on one"
             .to_owned();
         let verb = if n_stale == 1 { "is" } else { "are" };
         let what = format!("{} {verb} stale", show::counted(n_stale as u64, "handoff"));
-        findings.push(Finding { what, state: Health::Waits { advice } });
+        findings.push(HealthCheck { what, state: Health::Waits { advice } });
     }
     Ok(())
 }
 
-async fn look_at_archive(api: &Api, findings: &mut Vec<Finding>) -> Result<(), Failure> {
+async fn look_at_archive(api: &Api, findings: &mut Vec<HealthCheck>) -> Result<(), Failure> {
     if api.project().is_none_or(|it| it.file.archive.is_none()) {
         return Ok(());
     }
@@ -237,12 +237,12 @@ async fn look_at_archive(api: &Api, findings: &mut Vec<Finding>) -> Result<(), F
         findings.push(look_at_own_archive(session).await?);
         return Ok(());
     }
-    let archive: Archive = match api.get(&Ask::get(["archive"])).await {
+    let archive: ArchiveDocument = match api.get(&Ask::get(["archive"])).await {
         Ok(archive) => archive,
         Err(Failure::Refused { problem, .. }) if problem.code == "no_archive" => {
             let advice = "start the server again: its project file had no `[archive]` yet";
             let state = Health::Waits { advice: advice.to_owned() };
-            findings.push(Finding { what: "the archive".to_owned(), state });
+            findings.push(HealthCheck { what: "the archive".to_owned(), state });
             return Ok(());
         }
         Err(failure) => return Err(failure),
@@ -255,7 +255,7 @@ async fn look_at_archive(api: &Api, findings: &mut Vec<Finding>) -> Result<(), F
 }
 
 /// Where no server writes the archive, it is looked at and not written.
-async fn look_at_own_archive(session: &Session) -> Result<Finding, Failure> {
+async fn look_at_own_archive(session: &Session) -> Result<HealthCheck, Failure> {
     let sessions = session.project.file.archive.as_ref().map(|it| it.sessions.as_str());
     let what = format!("the archive in {}", sessions.unwrap_or_default());
     if let Err(error) = archive::folders(&session.project) {
@@ -271,19 +271,19 @@ async fn look_at_own_archive(session: &Session) -> Result<Finding, Failure> {
             ),
         },
     };
-    Ok(Finding { what, state })
+    Ok(HealthCheck { what, state })
 }
 
-fn finding(what: String, result: Result<(), Failure>, advice: impl FnOnce() -> String) -> Finding {
+fn finding(what: String, result: Result<(), Failure>, advice: impl FnOnce() -> String) -> HealthCheck {
     let state = match result {
         Ok(()) => Health::Well,
         Err(failure) => Health::Ill { problem: failure.to_string(), advice: advice() },
     };
-    Finding { what, state }
+    HealthCheck { what, state }
 }
 
-fn tell(format: Format, findings: &[Finding]) {
-    if format == Format::Json {
+fn tell(format: OutputFormat, findings: &[HealthCheck]) {
+    if format == OutputFormat::Json {
         let pasted = |text: &str| Node::text(show::pasted(text));
         let nodes = findings.iter().map(|it| {
             let (state, problem, advice) = match &it.state {
@@ -301,7 +301,7 @@ fn tell(format: Format, findings: &[Finding]) {
         show::answer_json(&Node::List(nodes.collect()));
         return;
     }
-    for Finding { what, state } in findings {
+    for HealthCheck { what, state } in findings {
         let what = show::visible(what);
         show::answer(&match state {
             Health::Well => format!("{} {what}", show::good("✔")),

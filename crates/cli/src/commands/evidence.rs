@@ -8,7 +8,7 @@ use crate::args::{self, VerdictName};
 use crate::failure::Failure;
 use crate::payload;
 
-pub(crate) async fn run(api: &Api, args: &args::Evidence) -> Result<(), Failure> {
+pub(crate) async fn run(api: &Api, args: &args::EvidenceArgs) -> Result<(), Failure> {
     let result = CheckResult {
         check: args.check.clone(),
         verdict: match args.verdict {

@@ -7,9 +7,9 @@ use baton_wire::formats;
 use crate::args::Extract;
 use crate::failure::Failure;
 use crate::payload;
-use crate::show::{self, Format};
+use crate::show::{self, OutputFormat};
 
-pub(crate) fn run(args: &Extract, format: Format) -> Result<(), Failure> {
+pub(crate) fn run(args: &Extract, format: OutputFormat) -> Result<(), Failure> {
     let output = payload::output(&args.file)?;
     if args.all {
         return all(&output, format);
@@ -19,26 +19,26 @@ pub(crate) fn run(args: &Extract, format: Format) -> Result<(), Failure> {
         ExtractError::Broken { error, .. } => Failure::Document { file: args.file.clone(), error },
     })?;
     match (format, args.to, &found.document) {
-        (Format::Json, ..) => show::answer_json(&found_json(&output, &found)),
-        (Format::Table, Some(to), Ok(document)) => {
+        (OutputFormat::Json, ..) => show::answer_json(&found_json(&output, &found)),
+        (OutputFormat::Table, Some(to), Ok(document)) => {
             show::answer_text(&formats::encode(document, to.into()));
         }
-        (Format::Table, ..) => show::answer(&output[found.span.clone()]),
+        (OutputFormat::Table, ..) => show::answer(&output[found.span.clone()]),
     }
     Ok(())
 }
 
-fn all(output: &str, format: Format) -> Result<(), Failure> {
+fn all(output: &str, format: OutputFormat) -> Result<(), Failure> {
     let found = extract(output);
     if found.is_empty() {
         return Err(Failure::NotFound(ExtractError::Nothing.to_string()));
     }
     match format {
-        Format::Json => {
+        OutputFormat::Json => {
             let found = found.iter().map(|it| found_json(output, it)).collect();
             show::answer_json(&Node::List(found));
         }
-        Format::Table => {
+        OutputFormat::Table => {
             for (index, it) in found.iter().enumerate() {
                 let n = index + 1;
                 match &it.document {

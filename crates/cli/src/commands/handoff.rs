@@ -4,23 +4,23 @@ mod parts;
 
 use baton_http::api::{
     Acceptance, Cancellation, Clarification, Completion, Detail, GivenBack, Heartbeat, LeaseUntil,
-    NewHandoff, Page, ProfileWord, QuestionAnswer, Rejection, Row, Why,
+    NewHandoff, Page, ProfileWord, QuestionAnswer, Rejection, HandoffSummary, Why,
 };
 
 use super::outcome::tell;
 use crate::api::{Api, Ask};
-use crate::args::{Handoff, HandoffComplete, HandoffCreate, HandoffList, Which, Write};
-use crate::document::Document;
+use crate::args::{HandoffCommand, HandoffComplete, HandoffCreate, HandoffList, Which, WriteArgs};
+use crate::document::InputDocument;
 use crate::failure::Failure;
 use crate::payload;
-use crate::show::{self, Format};
+use crate::show::{self, OutputFormat};
 
-pub(crate) async fn run(api: &Api, verb: &Handoff) -> Result<(), Failure> {
+pub(crate) async fn run(api: &Api, verb: &HandoffCommand) -> Result<(), Failure> {
     match verb {
-        Handoff::Create(args) => create(api, args).await,
-        Handoff::List(args) => list(api, args).await,
-        Handoff::Show(which) => show_one(api, which).await,
-        Handoff::Accept { which, acknowledgement, lease, by, write } => {
+        HandoffCommand::Create(args) => create(api, args).await,
+        HandoffCommand::List(args) => list(api, args).await,
+        HandoffCommand::Show(which) => show_one(api, which).await,
+        HandoffCommand::Accept { which, acknowledgement, lease, by, write } => {
             let body = Acceptance {
                 agent: by.by.clone(),
                 acknowledgement: acknowledgement
@@ -31,36 +31,36 @@ pub(crate) async fn run(api: &Api, verb: &Handoff) -> Result<(), Failure> {
             };
             on(api, which, write, "accept", &body).await
         }
-        Handoff::Heartbeat { which, fence } => heartbeat(api, which, *fence).await,
-        Handoff::Clarify { which, question, by, fence, write } => {
+        HandoffCommand::Heartbeat { which, fence } => heartbeat(api, which, *fence).await,
+        HandoffCommand::Clarify { which, question, by, fence, write } => {
             let question = payload::text(question)?;
             let body = Clarification { question, agent: by.by.clone(), fence: fence.fence };
             on(api, which, write, "clarify", &body).await
         }
-        Handoff::Answer { which, text, by, fence, write } => {
+        HandoffCommand::Answer { which, text, by, fence, write } => {
             let answer = payload::text(text)?;
             let body = QuestionAnswer { answer, agent: by.by.clone(), fence: fence.fence };
             on(api, which, write, "answer", &body).await
         }
-        Handoff::Release { which, reason, by, fence, write } => {
+        HandoffCommand::Release { which, reason, by, fence, write } => {
             let (reason, agent) = (reason.clone(), by.by.clone());
             let body = GivenBack { reason, agent, fence: fence.fence };
             on(api, which, write, "release", &body).await
         }
-        Handoff::Delegate { part, to } => parts::delegate(api, part, to).await,
-        Handoff::Return { part, outcome } => parts::give_back(api, part, outcome).await,
-        Handoff::Escalate { part } => parts::escalate(api, part).await,
-        Handoff::Reject { which, reason, by, fence, write } => {
+        HandoffCommand::Delegate { part, to } => parts::delegate(api, part, to).await,
+        HandoffCommand::Return { part, outcome } => parts::give_back(api, part, outcome).await,
+        HandoffCommand::Escalate { part } => parts::escalate(api, part).await,
+        HandoffCommand::Reject { which, reason, by, fence, write } => {
             let (reason, agent) = (reason.clone(), by.by.clone());
             let body = Rejection { reason, agent, fence: fence.fence };
             on(api, which, write, "reject", &body).await
         }
-        Handoff::Complete(args) => complete(api, args).await,
-        Handoff::Cancel { which, reason, by, write } => {
+        HandoffCommand::Complete(args) => complete(api, args).await,
+        HandoffCommand::Cancel { which, reason, by, write } => {
             let body = Cancellation { reason: reason.clone(), agent: by.by.clone() };
             on(api, which, write, "cancel", &body).await
         }
-        Handoff::Timeout { which, reason, write } => {
+        HandoffCommand::Timeout { which, reason, write } => {
             on(api, which, write, "timeout", &Why { reason: reason.clone() }).await
         }
     }
@@ -70,7 +70,7 @@ pub(crate) async fn run(api: &Api, verb: &Handoff) -> Result<(), Failure> {
 async fn on(
     api: &Api,
     which: &Which,
-    write: &Write,
+    write: &WriteArgs,
     verb: &str,
     body: &impl serde::Serialize,
 ) -> Result<(), Failure> {
@@ -101,7 +101,7 @@ async fn create(api: &Api, args: &HandoffCreate) -> Result<(), Failure> {
 
 /// Sends a whole document, in whichever format.
 async fn create_from(api: &Api, args: &HandoffCreate, file: &str) -> Result<(), Failure> {
-    let document = Document::read(file, None, "give the file an ending such as `.yaml`")?;
+    let document = InputDocument::read(file, None, "give the file an ending such as `.yaml`")?;
     // Looked at here, where what is wrong with it has a file's name.
     document.tree()?;
     let profile = match api.profile(&args.profile) {
@@ -135,10 +135,10 @@ async fn complete(api: &Api, args: &HandoffComplete) -> Result<(), Failure> {
 async fn heartbeat(api: &Api, which: &Which, fence: u32) -> Result<(), Failure> {
     let reply = api.send(&Ask::on(which, "heartbeat", &Heartbeat { fence })).await?;
     match api.format {
-        Format::Json => show::answer_document(&reply.body),
-        Format::Table => {
+        OutputFormat::Json => show::answer_document(&reply.body),
+        OutputFormat::Table => {
             let LeaseUntil { lease_until } = reply.document()?;
-            show::answer(&format!("yours until {}", show::Times::local().show(lease_until)));
+            show::answer(&format!("yours until {}", show::TimeFormat::local().show(lease_until)));
         }
     }
     Ok(())
@@ -162,17 +162,17 @@ async fn list(api: &Api, args: &HandoffList) -> Result<(), Failure> {
             .with("limit", limit)
     };
     let first = api.send(&ask(&args.after.to_string(), args.limit)).await?;
-    if api.format == Format::Json {
+    if api.format == OutputFormat::Json {
         show::answer_document(&first.body);
         return Ok(());
     }
-    let Page::<Row> { mut items, mut next } = first.document()?;
+    let Page::<HandoffSummary> { mut items, mut next } = first.document()?;
     // A page of what is rare can be short, and there are more all the same.
     while let Some(after) = &next
         && let wanted = args.limit.saturating_sub(u32::try_from(items.len()).unwrap_or(u32::MAX))
         && wanted > 0
     {
-        let page: Page<Row> = api.get(&ask(after, wanted)).await?;
+        let page: Page<HandoffSummary> = api.get(&ask(after, wanted)).await?;
         items.extend(page.items);
         next = page.next;
     }
@@ -190,8 +190,8 @@ async fn list(api: &Api, args: &HandoffList) -> Result<(), Failure> {
 async fn show_one(api: &Api, which: &Which) -> Result<(), Failure> {
     let reply = api.send(&Ask::get(["handoffs", &which.handoff]).of(which)).await?;
     match api.format {
-        Format::Json => show::answer_document(&reply.body),
-        Format::Table => show::answer(&show::handoff_page(&reply.document::<Detail>()?)),
+        OutputFormat::Json => show::answer_document(&reply.body),
+        OutputFormat::Table => show::answer(&show::handoff_page(&reply.document::<Detail>()?)),
     }
     Ok(())
 }

@@ -1,10 +1,10 @@
 //! `baton inbox`: what waits for a person, what happened so far, and what each answer would do.
 
-use baton_http::api::{Choice, Evidence, Item, Page};
+use baton_http::api::{ChoiceDocument, EvidenceDocument, Item, Page};
 
 use crate::api::{Api, Ask};
 use crate::failure::Failure;
-use crate::show::{self, Format};
+use crate::show::{self, OutputFormat};
 
 /// How much is shown at once; nobody answers more before looking again.
 const MOST: &str = "20";
@@ -15,8 +15,8 @@ pub(crate) async fn run(api: &Api) -> Result<(), Failure> {
     api.warn_if_not_ready().await;
     let ask = Ask::get(["inbox"]);
     match api.format {
-        Format::Json => show::answer_json(&api.list::<Item>(ask).await?.into_json()),
-        Format::Table => show_first(api, &api.get(&ask.with("limit", MOST)).await?),
+        OutputFormat::Json => show::answer_json(&api.list::<Item>(ask).await?.into_json()),
+        OutputFormat::Table => show_first(api, &api.get(&ask.with("limit", MOST)).await?),
     }
     Ok(())
 }
@@ -47,13 +47,13 @@ fn show_item(api: &Api, item: &Item) {
         show::answer(&show::dim(&format!("{n_before} earlier handoffs")));
     }
     show::answer(&show::handoffs_table(&item.trail[n_before..], api.now()));
-    let row = |it: &Choice| vec![show::one_line(&it.command), show::one_line(&consequence(it))];
+    let row = |it: &ChoiceDocument| vec![show::one_line(&it.command), show::one_line(&consequence(it))];
     let rows = item.choices.iter().map(row).collect();
     show::answer(&format!("\n{}", show::table(&["TYPE", "AND THEN"], rows)));
 }
 
 /// What the answer leads to by the rules, and what whoever asks says that it means.
-fn consequence(choice: &Choice) -> String {
+fn consequence(choice: &ChoiceDocument) -> String {
     match &choice.meaning {
         Some(meaning) => format!("{meaning} ({})", choice.then),
         None => choice.then.clone(),
@@ -73,7 +73,7 @@ fn asked(item: &Item) -> Vec<String> {
     lines.extend(item.items.iter().map(|it| format!("  ☐ {}", show::visible(it))));
     lines.extend(item.blockers.iter().map(|it| format!("  ✘ {}", show::visible(it))));
     let verdict = |check: &str| {
-        let is_it = |it: &&Evidence| it.check == check;
+        let is_it = |it: &&EvidenceDocument| it.check == check;
         item.evidence.iter().find(is_it).map(|it| it.verdict.as_str())
     };
     for check in &item.checks {

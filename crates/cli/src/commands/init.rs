@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use baton_files::{Dir, Mode};
+use baton_files::{Dir, FileMode};
 use baton_store::Store as _;
 use baton_store_sqlite::{OpenError, SqliteStore};
 
@@ -30,7 +30,7 @@ sessions = \".project/07-audit/sessions\"
 pub(crate) fn run(cli: &Cli) -> Result<(), Failure> {
     let here = std::env::current_dir().map_err(|error| Failure::io("see this folder", error))?;
     let root = cli.project.clone().unwrap_or(here);
-    let dir = Dir::open_or_make(&root, Mode::Shared)?;
+    let dir = Dir::open_or_make(&root, FileMode::Shared)?;
     if is_whole(&dir)? {
         let message = format!("`{}` is a Baton project already", root.display());
         return Err(Failure::Conflict(message));
@@ -86,11 +86,11 @@ fn has_text(root: &Dir, path: &Path) -> Result<bool, Failure> {
 
 /// Writes the folders and files of a project, as far as they are not there yet.
 pub(crate) fn lay_out(root: &Dir) -> Result<(), Failure> {
-    let folder = root.make_dirs(FOLDER, Mode::Shared)?;
+    let folder = root.make_dirs(FOLDER, FileMode::Shared)?;
     let [ignored, project] = FILES;
     write_missing(&folder, ignored)?;
     for part in ["agents", "workflows"] {
-        folder.make_dirs(part, Mode::Shared)?;
+        folder.make_dirs(part, FileMode::Shared)?;
     }
     write_missing(&folder, project)
 }
@@ -99,10 +99,10 @@ fn write_missing(folder: &Dir, (name, text): (&str, &str)) -> Result<(), Failure
     if has_text(folder, Path::new(name))? {
         return Ok(());
     }
-    Ok(folder.write_atomic(name, text.as_bytes(), Mode::Shared)?)
+    Ok(folder.write_atomic(name, text.as_bytes(), FileMode::Shared)?)
 }
 
 /// Writes a file that must not be there yet.
 pub(crate) fn write_new(dir: &Dir, path: &Path, text: &str) -> Result<(), Failure> {
-    Ok(dir.create_new(path, Mode::Shared)?.write(text.as_bytes())?)
+    Ok(dir.create_new(path, FileMode::Shared)?.write(text.as_bytes())?)
 }

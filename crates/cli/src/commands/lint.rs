@@ -4,7 +4,7 @@ mod edge;
 mod report;
 mod sarif;
 
-use baton_core::lint::{self, Facts, Report, Rule, Settings, Severity, Silence};
+use baton_core::lint::{self, Facts, LintReport, LintRule, Settings, Severity, Silence};
 use baton_core::names::AgentId;
 use baton_core::package;
 use baton_engine::Workspace as _;
@@ -12,10 +12,10 @@ use baton_wire::formats::{self, FormatError};
 
 use self::edge::Edges;
 use crate::args::{Cli, Lint};
-use crate::document::{Document, SAY_FROM};
+use crate::document::{InputDocument, SAY_FROM};
 use crate::failure::Failure;
 use crate::project::Project;
-use crate::show::Format;
+use crate::show::OutputFormat;
 use crate::workspace::Folder;
 
 /// What there is to say about one file.
@@ -27,7 +27,7 @@ struct Looked {
     /// The name of the contract that it was held to.
     contract: Option<String>,
     /// What was found, or why it cannot be read at all.
-    report: Result<Report, Unread>,
+    report: Result<LintReport, Unread>,
     min_score: Option<u8>,
 }
 
@@ -63,7 +63,7 @@ pub(crate) fn run(cli: &Cli, args: &Lint) -> Result<(), Failure> {
     let folder = Folder { dir: project.dir, data: None };
     let mut looked = Vec::new();
     for file in &args.files {
-        let document = match Document::read(file, args.from, SAY_FROM) {
+        let document = match InputDocument::read(file, args.from, SAY_FROM) {
             Ok(document) => document,
             // There is nothing else to tell.
             Err(failure) if args.files.len() == 1 => return Err(failure),
@@ -80,7 +80,7 @@ pub(crate) fn run(cli: &Cli, args: &Lint) -> Result<(), Failure> {
                     true => Facts::default(),
                     false => folder.facts(&tree),
                 };
-                let report = lint::lint(&lint::Subject {
+                let report = lint::lint(&lint::LintSubject {
                     document: &tree,
                     contract: edge.contract,
                     facts: &facts,
@@ -96,8 +96,8 @@ pub(crate) fn run(cli: &Cli, args: &Lint) -> Result<(), Failure> {
     }
     match (args.sarif, cli.format()) {
         (true, _) => sarif::answer(&looked),
-        (false, Format::Json) => report::answer_json(&looked),
-        (false, Format::Table) => report::answer(&looked),
+        (false, OutputFormat::Json) => report::answer_json(&looked),
+        (false, OutputFormat::Table) => report::answer(&looked),
     }
     match looked.iter().filter(|it| it.is_bad()).count() {
         0 => Ok(()),
@@ -117,8 +117,8 @@ fn settings(project: &Project, args: &Lint) -> Result<Settings, Failure> {
     let mut settings = project.file.lint.clone();
     for said in &args.silence {
         let (rule, reason) = said.split_once('=').unwrap_or((said, ""));
-        let rule = Rule::parse(rule).ok_or_else(|| {
-            let known = Rule::ALL.map(Rule::code).join(", ");
+        let rule = LintRule::parse(rule).ok_or_else(|| {
+            let known = LintRule::ALL.map(LintRule::code).join(", ");
             Failure::Usage(format!("there is no rule `{rule}`; known: {known}"))
         })?;
         if reason.trim().is_empty() {

@@ -2,16 +2,16 @@
 
 use baton_core::document::Node;
 use baton_core::names::StoryKey;
-use baton_http::api::{Detail, Run};
+use baton_http::api::{Detail, RunDocument};
 use http::StatusCode;
 
 use crate::api::{Api, Ask};
-use crate::args::{Cli, Open};
+use crate::args::{Cli, OpenArgs};
 use crate::browser;
 use crate::failure::Failure;
-use crate::show::{self, Format};
+use crate::show::{self, OutputFormat};
 
-pub(crate) async fn run(cli: &Cli, args: &Open) -> Result<(), Failure> {
+pub(crate) async fn run(cli: &Cli, args: &OpenArgs) -> Result<(), Failure> {
     let api = Api::served(cli).await?;
     let Some(server) = api.server() else { return Err(Failure::NoServer) };
     let page = match &args.what {
@@ -21,8 +21,8 @@ pub(crate) async fn run(cli: &Cli, args: &Open) -> Result<(), Failure> {
     };
     let url = format!("{}{page}", server.url);
     match cli.format() {
-        Format::Table => show::answer(&url),
-        Format::Json => show::answer_json(&Node::map([("url", Node::text(&url))])),
+        OutputFormat::Table => show::answer(&url),
+        OutputFormat::Json => show::answer_json(&Node::map([("url", Node::text(&url))])),
     }
     if !args.print
         && let Err(error) = browser::open(&url)
@@ -37,7 +37,7 @@ pub(crate) async fn run(cli: &Cli, args: &Open) -> Result<(), Failure> {
 async fn page_of(api: &Api, name: &str) -> Result<String, Failure> {
     let run = match name.starts_with(StoryKey::HANDOFF_PREFIX) {
         true => None,
-        false => there(api.get::<Run>(&Ask::get(["runs", name])).await)?,
+        false => there(api.get::<RunDocument>(&Ask::get(["runs", name])).await)?,
     };
     let is_number = name.parse::<u64>().is_ok();
     let handoff = match run.is_some() && is_number {

@@ -1,25 +1,25 @@
 //! What a command that changed something says.
 
-use baton_http::api::{Done, Handoff, Rehearsed, Row, Told};
+use baton_http::api::{Committed, HandoffDocument, DryRun, HandoffSummary, CommandAnswer};
 
 use crate::api::{Api, Ask};
 use crate::failure::Failure;
-use crate::show::{self, Format};
+use crate::show::{self, OutputFormat};
 
 /// Carries a command out, and tells what happened, or what would have.
 pub(crate) async fn tell(api: &Api, ask: &Ask) -> Result<(), Failure> {
     let reply = api.send(ask).await?;
     match api.format {
-        Format::Json => show::answer_document(&reply.body),
-        Format::Table => match reply.document()? {
-            Told::Done(done) => show_done(&done),
-            Told::Rehearsed(rehearsed) => show_rehearsed(&rehearsed),
+        OutputFormat::Json => show::answer_document(&reply.body),
+        OutputFormat::Table => match reply.document()? {
+            CommandAnswer::Done(done) => show_done(&done),
+            CommandAnswer::Rehearsed(rehearsed) => show_rehearsed(&rehearsed),
         },
     }
     Ok(())
 }
 
-fn show_done(done: &Done) {
+fn show_done(done: &Committed) {
     for row in rows(done) {
         show::answer(&line(row));
     }
@@ -41,7 +41,7 @@ fn show_done(done: &Done) {
     }
 }
 
-fn show_rehearsed(rehearsed: &Rehearsed) {
+fn show_rehearsed(rehearsed: &DryRun) {
     for it in &rehearsed.handoffs {
         show::answer(&format!("{} would be {}", it.label, it.state.name()));
     }
@@ -56,9 +56,9 @@ pub(super) fn show_warnings(warnings: &[String]) {
 }
 
 /// Every handoff that has to do with it, once.
-fn rows(done: &Done) -> Vec<&Row> {
-    let mut rows: Vec<&Row> = Vec::new();
-    for Handoff { row, .. } in
+fn rows(done: &Committed) -> Vec<&HandoffSummary> {
+    let mut rows: Vec<&HandoffSummary> = Vec::new();
+    for HandoffDocument { row, .. } in
         [&done.handoff, &done.return_handoff, &done.gate, &done.question].into_iter().flatten()
     {
         if !rows.iter().any(|it| it.number == row.number) {
@@ -68,7 +68,7 @@ fn rows(done: &Done) -> Vec<&Row> {
     rows
 }
 
-fn line(row: &Row) -> String {
-    let Row { number, label, from_agent, to_agent, state, .. } = row;
+fn line(row: &HandoffSummary) -> String {
+    let HandoffSummary { number, label, from_agent, to_agent, state, .. } = row;
     format!("handoff {number} ({label}) {from_agent} → {to_agent}: {}", state.name())
 }

@@ -1,11 +1,11 @@
 //! `baton prompt`: what the receiver of a handoff is told.
 
 use crate::api::{Api, Ask};
-use crate::args::{FaceName, Prompt};
+use crate::args::{FaceName, PromptArgs};
 use crate::failure::Failure;
-use crate::show::{self, Format};
+use crate::show::{self, OutputFormat};
 
-pub(crate) async fn run(api: &Api, args: &Prompt) -> Result<(), Failure> {
+pub(crate) async fn run(api: &Api, args: &PromptArgs) -> Result<(), Failure> {
     let face = match (args.face, &args.url) {
         (Some(FaceName::Curl), _) | (None, Some(_)) => "curl",
         (Some(FaceName::Cli), _) | (None, None) => "cli",
@@ -19,11 +19,11 @@ pub(crate) async fn run(api: &Api, args: &Prompt) -> Result<(), Failure> {
         .header("accept", "application/json");
     let reply = api.send(&ask).await?;
     match api.format {
-        Format::Table => {
+        OutputFormat::Table => {
             let prompt: baton_http::api::Prompt = reply.document()?;
             show::answer(&prompt.text);
         }
-        Format::Json => show::answer_document(&reply.body),
+        OutputFormat::Json => show::answer_document(&reply.body),
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use baton_core::shell::shell_word;
 use baton_engine::{Clock as _, SystemClock};
-use baton_files::{Dir, FileError, Mode, Staging};
+use baton_files::{Dir, FileError, FileMode, Staging};
 use baton_recover::{
     LEFTOVERS, RESULT, RecoverError, RecoverJob, RecoveryMethod, RecoveryReport, recover,
 };
@@ -20,7 +20,7 @@ use crate::args::{Cli, Recover};
 use crate::data::finish_interrupted;
 use crate::failure::Failure;
 use crate::project::Project;
-use crate::show::{self, Format};
+use crate::show::{self, OutputFormat};
 
 /// What is being made, until it is whole.
 const STAGING: &str = ".baton-recover-";
@@ -36,7 +36,7 @@ pub(crate) async fn run(cli: &Cli, args: &Recover) -> Result<(), Failure> {
     let lock = lock(&project.data_dir()?).await?;
     finish_interrupted(lock.dir())?;
     let parent = match &args.to {
-        Some(to) => Dir::open_or_make(to, Mode::Private),
+        Some(to) => Dir::open_or_make(to, FileMode::Private),
         None => lock.dir().again(),
     };
     let parent = parent.map_err(files)?;
@@ -84,7 +84,7 @@ fn damaged(path: &Path, staging: &Staging, data: &Dir) -> Result<Dir, Failure> {
     if path.file_name() == Some(OsStr::new(DATABASE_FILE)) {
         return Dir::open(path.parent().unwrap_or(Path::new(""))).map_err(files);
     }
-    let copied = staging.dir().make_dirs(DAMAGED, Mode::Private).map_err(files)?;
+    let copied = staging.dir().make_dirs(DAMAGED, FileMode::Private).map_err(files)?;
     BackupSource::open_damaged(path)?.copy_into(&copied, data)?;
     Ok(copied)
 }
@@ -95,7 +95,7 @@ fn files(error: FileError) -> Failure {
 
 /// The workflows of the project, each under its hash.
 fn definitions(project: &Project) -> Vec<Definition> {
-    let of_file = |(_, source): (String, crate::project::Source)| {
+    let of_file = |(_, source): (String, crate::project::SourceFile)| {
         let text = source.text().ok()?;
         let workflow = workflow_file::parse(text).ok()?;
         Some(Definition { hash: workflow.hash, name: workflow.name, text: text.to_owned() })
@@ -107,9 +107,9 @@ fn definitions(project: &Project) -> Vec<Definition> {
 fn move_in(staging: &Staging, parent: &Dir, report: &RecoveryReport) -> Result<PathBuf, FileError> {
     let result = staging.dir().subdir(RESULT)?;
     let lines = report.lines().join("\n") + "\n";
-    result.write_atomic(REPORT_TEXT, lines.as_bytes(), Mode::Private)?;
+    result.write_atomic(REPORT_TEXT, lines.as_bytes(), FileMode::Private)?;
     let document = json::print_pretty(&report.document(Some(DATABASE_FILE)));
-    result.write_atomic(REPORT_JSON, document.as_bytes(), Mode::Private)?;
+    result.write_atomic(REPORT_JSON, document.as_bytes(), FileMode::Private)?;
     if staging.dir().entry(LEFTOVERS)?.is_some() {
         staging.dir().rename(LEFTOVERS, &result, LEFTOVERS)?;
     }
@@ -127,9 +127,9 @@ fn move_in(staging: &Staging, parent: &Dir, report: &RecoveryReport) -> Result<P
     Ok(parent.path().join(name))
 }
 
-fn tell(format: Format, report: &RecoveryReport, place: Option<&PathBuf>) {
+fn tell(format: OutputFormat, report: &RecoveryReport, place: Option<&PathBuf>) {
     let database = place.map(|it| it.join(DATABASE_FILE).display().to_string());
-    if format == Format::Json {
+    if format == OutputFormat::Json {
         return show::answer_json(&report.document(database.as_deref()));
     }
     for line in report.lines() {

@@ -1,18 +1,18 @@
 //! `baton run`: start, list, show, pause, resume, cancel, goto, skip, clean up.
 
-use baton_http::api::{self, Because, Goto, Nothing, Row, Start, Why};
+use baton_http::api::{self, Because, Goto, Nothing, HandoffSummary, StartRequest, Why};
 use serde::Serialize;
 
 use super::outcome::tell;
 use crate::api::{Api, Ask};
-use crate::args::{Run, Write};
+use crate::args::{RunCommand, WriteArgs};
 use crate::failure::Failure;
-use crate::show::{self, Format, Times};
+use crate::show::{self, OutputFormat, TimeFormat};
 
-pub(crate) async fn run(api: &Api, verb: &Run) -> Result<(), Failure> {
+pub(crate) async fn run(api: &Api, verb: &RunCommand) -> Result<(), Failure> {
     match verb {
-        Run::Start { story, workflow, to, at, reason, write } => {
-            let body = Start {
+        RunCommand::Start { story, workflow, to, at, reason, write } => {
+            let body = StartRequest {
                 story: story.clone(),
                 workflow: workflow.clone(),
                 to_agent: to.clone(),
@@ -22,23 +22,23 @@ pub(crate) async fn run(api: &Api, verb: &Run) -> Result<(), Failure> {
             };
             tell(api, &Ask::post(["runs"], &body).writing(write)).await
         }
-        Run::List { all } => list(api, *all).await,
-        Run::Show { run } => show_one(api, run).await,
-        Run::Pause { run, reason, write } => {
+        RunCommand::List { all } => list(api, *all).await,
+        RunCommand::Show { run } => show_one(api, run).await,
+        RunCommand::Pause { run, reason, write } => {
             on(api, run, write, "pause", &Why { reason: reason.clone() }).await
         }
-        Run::Resume { run, write } => on(api, run, write, "resume", &Nothing {}).await,
-        Run::Cancel { run, reason, write } => {
+        RunCommand::Resume { run, write } => on(api, run, write, "resume", &Nothing {}).await,
+        RunCommand::Cancel { run, reason, write } => {
             on(api, run, write, "cancel", &Why { reason: reason.clone() }).await
         }
-        Run::Goto { run, step, reason, write } => {
+        RunCommand::Goto { run, step, reason, write } => {
             let body = Goto { step: step.clone(), reason: reason.clone() };
             on(api, run, write, "goto", &body).await
         }
-        Run::Skip { run, reason, write } => {
+        RunCommand::Skip { run, reason, write } => {
             on(api, run, write, "skip", &Because { reason: reason.clone() }).await
         }
-        Run::Cleanup { run, reason, write } => {
+        RunCommand::Cleanup { run, reason, write } => {
             on(api, run, write, "cleanup", &Why { reason: reason.clone() }).await
         }
     }
@@ -47,7 +47,7 @@ pub(crate) async fn run(api: &Api, verb: &Run) -> Result<(), Failure> {
 async fn on(
     api: &Api,
     run: &str,
-    write: &Write,
+    write: &WriteArgs,
     verb: &str,
     body: &impl Serialize,
 ) -> Result<(), Failure> {
@@ -56,26 +56,26 @@ async fn on(
 
 async fn list(api: &Api, all: bool) -> Result<(), Failure> {
     let status = (!all).then_some("open,paused");
-    let listed = api.list::<api::Run>(Ask::get(["runs"]).with_some("status", status)).await?;
+    let listed = api.list::<api::RunDocument>(Ask::get(["runs"]).with_some("status", status)).await?;
     match api.format {
-        Format::Json => show::answer_json(&listed.into_json()),
-        Format::Table if listed.items.is_empty() => {
+        OutputFormat::Json => show::answer_json(&listed.into_json()),
+        OutputFormat::Table if listed.items.is_empty() => {
             show::note("no run is open; `baton run start` hands the next story in");
         }
-        Format::Table => show::answer(&show::runs_table(&listed.items, api.now())),
+        OutputFormat::Table => show::answer(&show::runs_table(&listed.items, api.now())),
     }
     Ok(())
 }
 
 async fn show_one(api: &Api, name: &str) -> Result<(), Failure> {
     let reply = api.send(&Ask::get(["runs", name])).await?;
-    if api.format == Format::Json {
+    if api.format == OutputFormat::Json {
         show::answer_document(&reply.body);
         return Ok(());
     }
     let api::RunDetail { run, passed_gates } = reply.document()?;
-    let handoffs = api.list::<Row>(Ask::get(["handoffs"]).with("run", run.id)).await?;
-    let times = Times::local();
+    let handoffs = api.list::<HandoffSummary>(Ask::get(["handoffs"]).with("run", run.id)).await?;
+    let times = TimeFormat::local();
     let fields = show::fields(vec![
         ("run", format!("{} ({})", run.number, run.id)),
         ("story", show::visible(&run.story)),

@@ -1,7 +1,7 @@
 //! `baton serve`: the engine behind HTTP, until somebody stops it.
 
 use baton_engine::{Archivist, DataChecker, Sweeper, Timekeeper};
-use baton_http::{Options, Server};
+use baton_http::{ListenOptions, Server};
 use baton_store::StoreError;
 
 use super::stop::told_to_stop;
@@ -28,7 +28,7 @@ pub(crate) async fn run(cli: &Cli, serve: &Serve) -> Result<(), Failure> {
 
 async fn serve_until_told(session: &Session, serve: &Serve) -> Result<(), Failure> {
     let stop = told_to_stop();
-    let options = Options { listen: serve.listen, allowed_hosts: serve.allow_host.clone() };
+    let options = ListenOptions { listen: serve.listen, allowed_hosts: serve.allow_host.clone() };
     let server = Server::bind(session.engine.clone(), &options).await?;
     let url = format!("http://{}", server.address());
     session.say_where(&url, server.instance())?;

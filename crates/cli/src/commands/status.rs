@@ -1,22 +1,22 @@
 //! `baton status`: one screen: who has the baton, and what waits for you.
 
-use baton_http::api::{Status, ToDo};
+use baton_http::api::{ProjectStatus, ToDo};
 
 use crate::api::{Api, Ask};
 use crate::failure::Failure;
-use crate::show::{self, Format};
+use crate::show::{self, OutputFormat};
 
 pub(crate) async fn run(api: &Api) -> Result<(), Failure> {
     api.warn_if_not_ready().await;
     let reply = api.send(&Ask::get(["status"])).await?;
     match api.format {
-        Format::Json => show::answer_document(&reply.body),
-        Format::Table => show_screen(api, &reply.document()?),
+        OutputFormat::Json => show::answer_document(&reply.body),
+        OutputFormat::Table => show_screen(api, &reply.document()?),
     }
     Ok(())
 }
 
-fn show_screen(api: &Api, status: &Status) {
+fn show_screen(api: &Api, status: &ProjectStatus) {
     let mut title = vec![show::bold("baton")];
     title.extend(api.project().map(|it| show::dim(&it.root.display().to_string())));
     title.extend(api.server().map(|it| it.url.to_string()));

@@ -9,22 +9,22 @@ use baton_wire::story_file;
 use http::StatusCode;
 
 use super::outcome::show_warnings;
-use crate::api::{Api, Ask, Reply};
+use crate::api::{Api, Ask, ApiReply};
 use crate::args::{self, StoryAdd};
 use crate::failure::Failure;
 use crate::payload;
 use crate::project::parsed;
-use crate::show::{self, Format};
+use crate::show::{self, OutputFormat};
 
-pub(crate) async fn run(api: &Api, verb: &args::Story) -> Result<(), Failure> {
+pub(crate) async fn run(api: &Api, verb: &args::StoryCommand) -> Result<(), Failure> {
     match verb {
-        args::Story::Add(args) => add(api, args).await,
-        args::Story::List => list(api).await,
-        args::Story::Show { key } => {
+        args::StoryCommand::Add(args) => add(api, args).await,
+        args::StoryCommand::List => list(api).await,
+        args::StoryCommand::Show { key } => {
             let reply = api.send(&Ask::get(["stories", key])).await?;
             tell(api, &reply).await
         }
-        args::Story::Import { file } => import(api, file).await,
+        args::StoryCommand::Import { file } => import(api, file).await,
     }
 }
 
@@ -46,25 +46,25 @@ async fn add(api: &Api, args: &StoryAdd) -> Result<(), Failure> {
 async fn list(api: &Api) -> Result<(), Failure> {
     let listed = api.list::<api::Story>(Ask::get(["stories"])).await?;
     match api.format {
-        Format::Json => show::answer_json(&listed.into_json()),
-        Format::Table if listed.items.is_empty() => {
+        OutputFormat::Json => show::answer_json(&listed.into_json()),
+        OutputFormat::Table if listed.items.is_empty() => {
             show::note("no stories; `baton story add KEY --title \"...\"` makes one");
         }
-        Format::Table => show::answer(&show::stories_table(&listed.items)),
+        OutputFormat::Table => show::answer(&show::stories_table(&listed.items)),
     }
     Ok(())
 }
 
 /// A story, and for people its runs too.
-async fn tell(api: &Api, reply: &Reply) -> Result<(), Failure> {
-    if api.format == Format::Json {
+async fn tell(api: &Api, reply: &ApiReply) -> Result<(), Failure> {
+    if api.format == OutputFormat::Json {
         show::answer_document(&reply.body);
         return Ok(());
     }
     let story: api::Story = reply.document()?;
     show::answer(&show::story_page(&story));
     show_warnings(&story.warnings);
-    let runs = api.list::<api::Run>(Ask::get(["runs"]).with("story", &story.key)).await?;
+    let runs = api.list::<api::RunDocument>(Ask::get(["runs"]).with("story", &story.key)).await?;
     if !runs.items.is_empty() {
         show::answer(&format!("\n{}", show::runs_table(&runs.items, api.now())));
     }
@@ -84,11 +84,11 @@ async fn import(api: &Api, file: &str) -> Result<(), Failure> {
     }
     let n_updated = n_all - n_new;
     match api.format {
-        Format::Json => {
+        OutputFormat::Json => {
             let count = |n: usize| Node::count(n as u64);
             show::answer_json(&Node::map([("added", count(n_new)), ("updated", count(n_updated))]));
         }
-        Format::Table => show::answer(&format!("{n_new} added, {n_updated} updated")),
+        OutputFormat::Table => show::answer(&format!("{n_new} added, {n_updated} updated")),
     }
     Ok(())
 }

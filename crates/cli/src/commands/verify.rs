@@ -5,21 +5,21 @@ use baton_core::document::Node;
 use crate::data::verify_project;
 use crate::failure::Failure;
 use crate::project::Project;
-use crate::show::{self, Format};
+use crate::show::{self, OutputFormat};
 
-pub(crate) async fn run(project: &Project, format: Format) -> Result<(), Failure> {
+pub(crate) async fn run(project: &Project, format: OutputFormat) -> Result<(), Failure> {
     let verified = verify_project(project).await?;
     if !verified.is_sound() {
         return Err(Failure::Unsound(Box::new(verified)));
     }
     match format {
-        Format::Json => show::answer_json(&Node::map([
+        OutputFormat::Json => show::answer_json(&Node::map([
             ("runs", Node::count(verified.n_runs)),
             ("events", Node::count(verified.n_events)),
             ("lostTexts", Node::count(verified.n_lost_texts)),
             ("problems", Node::List(Vec::new())),
         ])),
-        Format::Table => {
+        OutputFormat::Table => {
             show::answer(&format!(
                 "{} and {} verified: every chain is whole",
                 show::counted(verified.n_runs, "run"),

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use baton_core::names::AgentId;
-use baton_http::api::{self, Detail, Page, Run};
+use baton_http::api::{self, Detail, Page, RunDocument};
 use baton_wire::event;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -14,10 +14,10 @@ use uuid::Uuid;
 
 use self::spinner::Spinner;
 use super::stop::told_to_stop;
-use crate::api::{Api, Ask, Events, Heard, warn_not_ready};
+use crate::api::{Api, Ask, Events, ReceivedEvent, warn_not_ready};
 use crate::args::{Cli, Watch};
 use crate::failure::Failure;
-use crate::show::{self, Format, Telling, Times};
+use crate::show::{self, OutputFormat, Telling, TimeFormat};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const MOST_PAUSE: Duration = Duration::from_secs(2);
@@ -36,17 +36,17 @@ pub(crate) async fn run(cli: &Cli, args: &Watch) -> Result<(), Failure> {
 }
 
 async fn follow(cli: &Cli, mut api: Api, args: &Watch) -> Result<(), Failure> {
-    let run: Option<Run> = match &args.run {
+    let run: Option<RunDocument> = match &args.run {
         Some(name) => Some(api.get(&Ask::get(["runs", name])).await?),
         None => None,
     };
     let run = run.map(|it| it.id);
-    let mut watcher = Watcher::new(run, args, cli.format());
+    let mut watcher = EventWatcher::new(run, args, cli.format());
     let mut events = watcher.listen(&api).await?;
     if !args.all
         && let Some(run) = run
         // Looked at after the stream is open, so that its end is seen here or told there.
-        && let ended = api.get::<Run>(&Ask::get(["runs", &run.to_string()])).await?
+        && let ended = api.get::<RunDocument>(&Ask::get(["runs", &run.to_string()])).await?
         && ended.status.is_over()
     {
         show::note(&format!("run {} is {}", ended.number, ended.status.name()));
@@ -62,7 +62,7 @@ async fn follow(cli: &Cli, mut api: Api, args: &Watch) -> Result<(), Failure> {
 }
 
 /// Tries again and again: a server that starts anew may be elsewhere.
-async fn come_back(cli: &Cli, watcher: &Watcher) -> Result<(Api, Events), Failure> {
+async fn come_back(cli: &Cli, watcher: &EventWatcher) -> Result<(Api, Events), Failure> {
     let mut pause = FIRST_PAUSE;
     loop {
         tokio::time::sleep(pause).await;
@@ -83,15 +83,15 @@ enum Heeded {
     ConnectionLost,
 }
 
-struct Watcher {
+struct EventWatcher {
     run: Option<Uuid>,
-    format: Format,
+    format: OutputFormat,
     /// What was heard last.
     last: Option<String>,
     /// Up to where each run has been told, and all others.
     told: HashMap<Uuid, u64>,
     start: u64,
-    times: Times,
+    times: TimeFormat,
     spinner: Spinner,
     /// Why the server records nothing, as it was told last.
     not_ready: Option<String>,
@@ -108,21 +108,21 @@ struct About {
 
 /// A message as a program reads it.
 #[derive(Serialize)]
-struct Line<'a> {
+struct WatchLine<'a> {
     id: Option<&'a str>,
     event: &'a str,
     data: &'a RawValue,
 }
 
-impl Watcher {
-    fn new(run: Option<Uuid>, args: &Watch, format: Format) -> Self {
+impl EventWatcher {
+    fn new(run: Option<Uuid>, args: &Watch, format: OutputFormat) -> Self {
         Self {
             run,
             format,
             last: args.all.then(|| BEGINNING.to_owned()),
             told: HashMap::new(),
             start: 0,
-            times: Times::local(),
+            times: TimeFormat::local(),
             spinner: Spinner::new(format),
             not_ready: None,
         }
@@ -166,10 +166,10 @@ impl Watcher {
         self.not_ready = why;
     }
 
-    async fn hear(&mut self, api: &Api, heard: &Heard) -> Result<Option<Heeded>, Failure> {
+    async fn hear(&mut self, api: &Api, heard: &ReceivedEvent) -> Result<Option<Heeded>, Failure> {
         self.spinner.clear();
         let position = heard.id.as_deref().and_then(position);
-        if self.format == Format::Json {
+        if self.format == OutputFormat::Json {
             show_line(heard);
         }
         if matches!(heard.name.as_str(), "snapshot" | "reset") {
@@ -180,7 +180,7 @@ impl Watcher {
             show::note("the server does not know how far this has come; it goes on from now");
         }
         let about = serde_json::from_str::<About>(&heard.data).ok();
-        if let (Format::Table, Some(about), Some(upto)) = (self.format, &about, position) {
+        if let (OutputFormat::Table, Some(about), Some(upto)) = (self.format, &about, position) {
             match self.tell(api, about, upto).await {
                 // Whoever is gone is asked again for what is not told yet.
                 Err(Failure::Server { .. }) => return Ok(None),
@@ -197,7 +197,7 @@ impl Watcher {
     }
 
     /// A message without an id is heard in between, and changes nothing about the place.
-    fn remember(&mut self, heard: &Heard) {
+    fn remember(&mut self, heard: &ReceivedEvent) {
         if heard.id.is_some() {
             self.last.clone_from(&heard.id);
         }
@@ -244,9 +244,9 @@ async fn words(api: &Api, run: &str, told: &api::Event) -> Result<String, Failur
     })
 }
 
-fn show_line(heard: &Heard) {
+fn show_line(heard: &ReceivedEvent) {
     let Ok(data) = serde_json::from_str::<&RawValue>(&heard.data) else { return };
-    let line = Line { id: heard.id.as_deref(), event: &heard.name, data };
+    let line = WatchLine { id: heard.id.as_deref(), event: &heard.name, data };
     match serde_json::to_string(&line) {
         Ok(line) => show::answer(&line),
         Err(error) => unreachable!("our own types always encode: {error}"),
@@ -265,9 +265,9 @@ mod tests {
     #[test]
     fn a_message_without_an_id_does_not_forget_the_place() {
         let args = Watch { run: None, all: false };
-        let mut watcher = Watcher::new(None, &args, Format::Json);
+        let mut watcher = EventWatcher::new(None, &args, OutputFormat::Json);
         let mut hear = |id: Option<&str>| {
-            watcher.remember(&Heard { id: id.map(str::to_owned), ..Heard::default() });
+            watcher.remember(&ReceivedEvent { id: id.map(str::to_owned), ..ReceivedEvent::default() });
             watcher.last.clone()
         };
         assert_eq!(hear(None), None);

@@ -7,7 +7,7 @@ use baton_core::names::AgentId;
 use baton_core::outcome::Outcome;
 use baton_core::problem::Problem;
 use baton_core::workflow::{Place, Step, Workflow};
-use baton_files::Mode;
+use baton_files::FileMode;
 use baton_wire::agent_file::AgentFile;
 use baton_wire::builtin;
 
@@ -15,33 +15,33 @@ use super::init::write_new;
 use crate::args::{self, Cli};
 use crate::failure::Failure;
 use crate::named_file;
-use crate::project::{FOLDER, Project, Source, workflow_in};
-use crate::show::{self, Format};
+use crate::project::{FOLDER, Project, SourceFile, workflow_in};
+use crate::show::{self, OutputFormat};
 
-pub(crate) fn run(cli: &Cli, verb: &args::Workflow) -> Result<(), Failure> {
+pub(crate) fn run(cli: &Cli, verb: &args::WorkflowCommand) -> Result<(), Failure> {
     let project = match verb {
-        args::Workflow::Eject { .. } => Project::find(cli.project.as_deref())?,
-        args::Workflow::List
-        | args::Workflow::Show { .. }
-        | args::Workflow::Check { .. }
-        | args::Workflow::Graph { .. } => Project::find_or_bare(cli.project.as_deref())?,
+        args::WorkflowCommand::Eject { .. } => Project::find(cli.project.as_deref())?,
+        args::WorkflowCommand::List
+        | args::WorkflowCommand::Show { .. }
+        | args::WorkflowCommand::Check { .. }
+        | args::WorkflowCommand::Graph { .. } => Project::find_or_bare(cli.project.as_deref())?,
     };
     match verb {
-        args::Workflow::List => list(cli, &project),
-        args::Workflow::Show { name } => {
+        args::WorkflowCommand::List => list(cli, &project),
+        args::WorkflowCommand::Show { name } => {
             let workflow = named(&project, name)?;
             match cli.format() {
-                Format::Json => show::answer_json(&show::workflow_json(&workflow)),
-                Format::Table => show::answer(&show::workflow_page(&workflow)),
+                OutputFormat::Json => show::answer_json(&show::workflow_json(&workflow)),
+                OutputFormat::Table => show::answer(&show::workflow_page(&workflow)),
             }
             Ok(())
         }
-        args::Workflow::Check { name } => check(cli, &project, name),
-        args::Workflow::Graph { name } => {
+        args::WorkflowCommand::Check { name } => check(cli, &project, name),
+        args::WorkflowCommand::Graph { name } => {
             show::answer(&show::mermaid(&named(&project, name)?));
             Ok(())
         }
-        args::Workflow::Eject { name } => eject(&project, name),
+        args::WorkflowCommand::Eject { name } => eject(&project, name),
     }
 }
 
@@ -52,11 +52,11 @@ fn list(cli: &Cli, project: &Project) -> Result<(), Failure> {
     }
     let sources = project.workflows();
     match cli.format() {
-        Format::Json => {
+        OutputFormat::Json => {
             let workflows = catalog.workflows().map(|it| show::workflow_json(&it.workflow));
             show::answer_json(&Node::List(workflows.collect()));
         }
-        Format::Table => {
+        OutputFormat::Table => {
             let rows = catalog.workflows().map(|it| {
                 let workflow = &it.workflow;
                 let is_default = catalog.default_workflow() == Some(&workflow.name);
@@ -94,14 +94,14 @@ pub(super) fn check_named(project: &Project, name: &str) -> Result<Workflow, Fai
 fn check(cli: &Cli, project: &Project, name: &str) -> Result<(), Failure> {
     let workflow = check_named(project, name)?;
     match cli.format() {
-        Format::Json => {
+        OutputFormat::Json => {
             let sound = [
                 ("name", Node::text(workflow.name.as_str())),
                 ("problems", Node::List(Vec::new())),
             ];
             show::answer_json(&Node::map(sound.into_iter().chain(show::graph_json(&workflow))));
         }
-        Format::Table => {
+        OutputFormat::Table => {
             let n_edges = workflow.edges().count();
             let n_steps = workflow.steps.len();
             show::answer(&format!(
@@ -189,7 +189,7 @@ fn eject(project: &Project, name: &str) -> Result<(), Failure> {
         let message = format!("no workflow `{name}` comes with Baton; known: {}", known.join(", "));
         Failure::NotFound(message)
     })?;
-    let folder = project.dir.make_dirs(format!("{FOLDER}/workflows"), Mode::Shared)?;
+    let folder = project.dir.make_dirs(format!("{FOLDER}/workflows"), FileMode::Shared)?;
     let file = format!("{name}.yaml");
     let path = folder.path().join(&file);
     write_new(&folder, Path::new(&file), text)?;
@@ -205,14 +205,14 @@ fn named(project: &Project, name: &str) -> Result<Workflow, Failure> {
 }
 
 /// A workflow by its name, or a file by its path.
-fn source_of(project: &Project, name: &str) -> Result<Source, Failure> {
+fn source_of(project: &Project, name: &str) -> Result<SourceFile, Failure> {
     let workflows = project.workflows();
     let known: Vec<String> = workflows.iter().map(|(it, _)| it.clone()).collect();
     if let Some((_, source)) = workflows.into_iter().find(|(it, _)| it == name) {
         return Ok(source);
     }
     match named_file::text(name) {
-        Ok(text) => Ok(Source::new(name, text)),
+        Ok(text) => Ok(SourceFile::new(name, text)),
         Err(Failure::NotFound(_)) => {
             let known = known.join(", ");
             let message = format!("there is no workflow or file `{name}`; known: {known}");

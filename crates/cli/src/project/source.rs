@@ -11,13 +11,13 @@ use crate::failure::Failure;
 pub(super) const MOST_BYTES: u64 = 1024 * 1024;
 
 /// A file of the project, or one that comes with Baton.
-pub(crate) struct Source {
+pub(crate) struct SourceFile {
     /// The path for people; `built in` for ours.
     pub(crate) origin: String,
     text: Result<String, Arc<FileError>>,
 }
 
-impl Source {
+impl SourceFile {
     pub(crate) fn new(origin: impl Into<String>, text: impl Into<String>) -> Self {
         Self { origin: origin.into(), text: Ok(text.into()) }
     }
@@ -41,14 +41,14 @@ impl Source {
 
 /// The files in a folder by the name that they stand for: that of the file, without its ending. A
 /// folder or a file that cannot be read is one too, so that it can be named.
-pub(super) fn files_in(dir: &Dir, folder: &str, endings: &[&str]) -> Vec<(String, Source)> {
+pub(super) fn files_in(dir: &Dir, folder: &str, endings: &[&str]) -> Vec<(String, SourceFile)> {
     let path = dir.path().join(folder);
     let listed = dir.subdir(folder).and_then(|folder| Ok((folder.list()?, folder)));
     let (entries, folder) = match listed {
         Ok(listed) => listed,
         Err(FileError::NotFound { .. }) => return Vec::new(),
         // No file has a name like this, so it hides none.
-        Err(error) => return vec![(format!("{folder}/"), Source::unread(&path, error))],
+        Err(error) => return vec![(format!("{folder}/"), SourceFile::unread(&path, error))],
     };
     let is_ours = |(name, entry): &(_, FileEntry)| {
         let name = Path::new(name);
@@ -60,22 +60,22 @@ pub(super) fn files_in(dir: &Dir, folder: &str, endings: &[&str]) -> Vec<(String
         let path = folder.path().join(&name);
         let stem = Path::new(&name).file_stem().unwrap_or(&name).to_string_lossy().into_owned();
         let source = match folder.read_text(&name, MOST_BYTES) {
-            Ok(text) => Source::new(path.display().to_string(), text),
-            Err(error) => Source::unread(&path, error),
+            Ok(text) => SourceFile::new(path.display().to_string(), text),
+            Err(error) => SourceFile::unread(&path, error),
         };
         (stem, source)
     });
-    let mut ours: Vec<(String, Source)> = ours.collect();
+    let mut ours: Vec<(String, SourceFile)> = ours.collect();
     ours.sort_by(|(a, _), (b, _)| a.cmp(b));
     ours
 }
 
 /// What comes with Baton and what the project has: the project's file wins over ours.
-pub(super) fn merge(ours: &[(&str, &str)], theirs: Vec<(String, Source)>) -> Vec<(String, Source)> {
-    let mut all: Vec<(String, Source)> = Vec::new();
+pub(super) fn merge(ours: &[(&str, &str)], theirs: Vec<(String, SourceFile)>) -> Vec<(String, SourceFile)> {
+    let mut all: Vec<(String, SourceFile)> = Vec::new();
     for (name, text) in ours {
         if !theirs.iter().any(|(it, _)| it == name) {
-            all.push(((*name).to_owned(), Source::new("built in", *text)));
+            all.push(((*name).to_owned(), SourceFile::new("built in", *text)));
         }
     }
     for (name, source) in theirs {

@@ -4,7 +4,7 @@ use baton_core::event::{Created, Event};
 use baton_core::gate::GateEdge;
 use baton_core::names::AgentId;
 use baton_core::run::Kind;
-use baton_http::api::Row;
+use baton_http::api::HandoffSummary;
 
 use super::{bold, dim, good, shortened, visible, warn};
 
@@ -15,7 +15,7 @@ const MOST_WORDS: usize = 80;
 pub(crate) struct Telling<'a> {
     pub(crate) event: &'a Event,
     /// The handoff that it is about.
-    pub(crate) row: Option<&'a Row>,
+    pub(crate) row: Option<&'a HandoffSummary>,
     /// What an agent is called.
     pub(crate) name: &'a dyn Fn(&AgentId) -> String,
 }

@@ -2,16 +2,16 @@
 
 use baton_core::names::AgentId;
 use baton_engine::LOST_TEXT;
-use baton_http::api::{AnsweredGate, Asked, Beside, Detail, Evidence, OpenGate, Question, Row};
+use baton_http::api::{AnsweredGate, GateDocument, HandoffExtras, Detail, EvidenceDocument, OpenGate, Question, HandoffSummary};
 use jiff::Timestamp;
 
-use super::{Times, ago, block, dim, fields, good, pretty, shortened, table, visible, warn};
+use super::{TimeFormat, ago, block, dim, fields, good, pretty, shortened, table, visible, warn};
 
 /// Stands in the place of a text that is not the one that was written.
 const DAMAGED: &str = "(damaged: see `baton verify`)";
 
-pub(crate) fn handoffs_table(rows: &[Row], now: Timestamp) -> String {
-    let cells = |row: &Row| {
+pub(crate) fn handoffs_table(rows: &[HandoffSummary], now: Timestamp) -> String {
+    let cells = |row: &HandoffSummary| {
         vec![
             row.number.to_string(),
             visible(&row.story),
@@ -28,7 +28,7 @@ pub(crate) fn handoffs_table(rows: &[Row], now: Timestamp) -> String {
 
 pub(crate) fn handoff_page(detail: &Detail) -> String {
     let row = &detail.handoff.row;
-    let times = Times::local();
+    let times = TimeFormat::local();
     let mut rows = vec![
         ("handoff", format!("{} ({})", row.number, row.label)),
         ("id", row.id.to_string()),
@@ -73,14 +73,14 @@ pub(crate) fn handoff_page(detail: &Detail) -> String {
 }
 
 /// What belongs to a handoff besides itself, each with a paragraph of its own.
-fn beside(beside: &Beside) -> Vec<String> {
+fn beside(beside: &HandoffExtras) -> Vec<String> {
     let mut words = Vec::new();
     if let (Some(fence), Some(seconds)) = (beside.fence, beside.lease_seconds) {
         let every = format!("to be heard of at least every {seconds} seconds");
         words.push(format!("held with fence {fence}; {every}"));
     }
     if !beside.evidence.is_empty() {
-        let checked = |it: &Evidence| format!("{} {}", it.check, it.verdict);
+        let checked = |it: &EvidenceDocument| format!("{} {}", it.check, it.verdict);
         let checked: Vec<String> = beside.evidence.iter().map(checked).collect();
         words.push(format!("checked: {}", checked.join(", ")));
     }
@@ -100,14 +100,14 @@ fn exchange(it: &Question) -> String {
     }
 }
 
-fn asked(asked: &Asked) -> String {
+fn asked(asked: &GateDocument) -> String {
     match asked {
-        Asked::Open(OpenGate { why, command, .. }) => {
+        GateDocument::Open(OpenGate { why, command, .. }) => {
             let (why, command) = (visible(why), visible(command));
             format!("{}\n  {command}\n  baton inbox   says what each would do", warn(&why))
         }
-        Asked::Answered(AnsweredGate { answer, by, comment, at }) => {
-            let at = Times::local().show(*at);
+        GateDocument::Answered(AnsweredGate { answer, by, comment, at }) => {
+            let at = TimeFormat::local().show(*at);
             let comment = comment.as_deref();
             let comment = comment.map_or_else(String::new, |it| format!("\n{}", block(it)));
             format!("answered {} by {} at {at}{comment}", good(answer), visible(by))
@@ -116,7 +116,7 @@ fn asked(asked: &Asked) -> String {
 }
 
 /// Why it ended, else why it was made.
-fn last_words(row: &Row) -> &str {
+fn last_words(row: &HandoffSummary) -> &str {
     let members = [("endedReason", &row.ended_reason), ("reason", &row.reason)];
     let texts = members.iter().map(|(name, text)| match text {
         None if row.damaged.iter().any(|it| it == name) => Some(DAMAGED),
@@ -125,7 +125,7 @@ fn last_words(row: &Row) -> &str {
     texts.flatten().next().unwrap_or(LOST_TEXT)
 }
 
-fn state_word(row: &Row) -> String {
+fn state_word(row: &HandoffSummary) -> String {
     let name = row.state.name();
     match row.state.is_open() {
         true if row.is_stale => warn(&format!("{name}, stale")),

@@ -1,12 +1,12 @@
 //! Runs as tables: above all, where the baton is.
 
-use baton_http::api::{BatonWord, PassedGateDocument, Run, StatusWord, WaitWord};
+use baton_http::api::{BatonWord, PassedGateDocument, RunDocument, StatusWord, WaitWord};
 use jiff::Timestamp;
 
-use super::{Times, ago, dim, mark, table, visible, warn};
+use super::{TimeFormat, ago, dim, mark, table, visible, warn};
 
-pub(crate) fn runs_table(runs: &[Run], now: Timestamp) -> String {
-    let cells = |run: &Run| {
+pub(crate) fn runs_table(runs: &[RunDocument], now: Timestamp) -> String {
+    let cells = |run: &RunDocument| {
         vec![
             run.number.to_string(),
             visible(&run.story),
@@ -21,7 +21,7 @@ pub(crate) fn runs_table(runs: &[Run], now: Timestamp) -> String {
 }
 
 /// The gates that the work of a run has passed: how, who answers for it, and when.
-pub(crate) fn passed_gates_table(gates: &[PassedGateDocument], times: &Times) -> String {
+pub(crate) fn passed_gates_table(gates: &[PassedGateDocument], times: &TimeFormat) -> String {
     let cells = |it: &PassedGateDocument| {
         let to = it.to_step.as_deref().unwrap_or("complete");
         let from = it.from_step.as_deref().unwrap_or("the start");
@@ -33,7 +33,7 @@ pub(crate) fn passed_gates_table(gates: &[PassedGateDocument], times: &Times) ->
 }
 
 /// Who must move, in words.
-pub(crate) fn whereabouts(run: &Run) -> String {
+pub(crate) fn whereabouts(run: &RunDocument) -> String {
     let agent = mark(run.current_agent.as_deref().unwrap_or("nobody"));
     let label = run.current_handoff.as_deref().unwrap_or("nothing");
     let stale = if run.is_stale { warn(" (stale)") } else { String::new() };

@@ -46,7 +46,7 @@ fn spelled(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use baton_hostile::{Steep, Target, patterns_for};
+    use baton_hostile::{Steep, PatternTarget, patterns_for};
 
     use super::*;
 
@@ -78,7 +78,7 @@ mod tests {
     #[test]
     fn making_characters_visible_is_linear() {
         let mut steep = Steep::default();
-        for pattern in patterns_for(Target::Text) {
+        for pattern in patterns_for(PatternTarget::Text) {
             steep.look(pattern.name, |n| pattern.text(n), |text| visible(text));
         }
         steep.assert_none();

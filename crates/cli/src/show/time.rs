@@ -4,9 +4,9 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
 /// How this machine tells the time.
-pub(crate) struct Times(TimeZone);
+pub(crate) struct TimeFormat(TimeZone);
 
-impl Times {
+impl TimeFormat {
     pub(crate) fn local() -> Self {
         Self(TimeZone::system())
     }

@@ -1,7 +1,7 @@
 //! Workflows and agents, as pages and as JSON.
 
 use baton_core::agent::Agent;
-use baton_core::contract::{Profile, Rule};
+use baton_core::contract::{Profile, ContractRule};
 use baton_core::document::Node;
 use baton_core::workflow::{Delegate, Edge, EdgeGate, Expiry, OnExpire, Step, Target, Workflow};
 
@@ -190,7 +190,7 @@ fn edge_row(step: &str, agents: &str, edge: &Edge) -> Vec<String> {
     ]
 }
 
-fn rule_row(strength: &str, rule: &Rule) -> Vec<String> {
+fn rule_row(strength: &str, rule: &ContractRule) -> Vec<String> {
     let mut spellings = vec![rule.field.clone()];
     spellings.extend(rule.others.iter().cloned());
     let mut is = rule.check.words();

@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use std::process::Stdio;
 use std::time::Duration;
 
-use baton_files::{Dir, Mode};
+use baton_files::{Dir, FileMode};
 use baton_store_sqlite::DataLock;
 
 use crate::{Project, Said};
@@ -66,7 +66,7 @@ fn a_command_never_goes_to_the_server_of_another_project() {
             scope.spawn(|| {
                 let project = Project::new();
                 let data = project.path().join(".baton/data");
-                let data = Dir::open_or_make(&data, Mode::Private).unwrap();
+                let data = Dir::open_or_make(&data, FileMode::Private).unwrap();
                 let lock = DataLock::take(&data, Duration::ZERO).unwrap();
                 lock.set_note(note).unwrap();
                 let busy = format!("in use by another Baton ({})", server.url);

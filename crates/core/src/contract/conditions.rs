@@ -2,19 +2,19 @@
 
 use super::*;
 
-fn rule(field: &str, check: Check) -> Rule {
+fn rule(field: &str, check: Check) -> ContractRule {
     let about = "why".to_owned();
-    Rule { field: field.to_owned(), others: Vec::new(), about, check, when: Vec::new() }
+    ContractRule { field: field.to_owned(), others: Vec::new(), about, check, when: Vec::new() }
 }
 
 #[track_caller]
-fn check(rule: Rule, document: &Node, expected: &str) {
+fn check(rule: ContractRule, document: &Node, expected: &str) {
     let contract = Contract { name: "c".to_owned(), must: vec![rule], should: Vec::new() };
     let told: Vec<String> = contract.check(document).must.iter().map(ToString::to_string).collect();
     assert_eq!(told.join("\n"), expected, "{document:?}");
     // Whatever was wrong, the skeleton is not.
     let skeleton = contract.skeleton(document);
-    assert_eq!(contract.check(&skeleton), Report::default(), "{skeleton:?}");
+    assert_eq!(contract.check(&skeleton), ContractReport::default(), "{skeleton:?}");
 }
 
 fn texts(words: &[&str]) -> Node {
@@ -97,7 +97,7 @@ fn a_list_may_be_shorter_than_its_count_but_never_longer() {
 
 #[test]
 fn a_case_may_be_several_words_or_none_at_all() {
-    let when = |test: WhenTest| Rule {
+    let when = |test: WhenTest| ContractRule {
         when: vec![When { field: "status".to_owned(), test }],
         ..rule("context", Check::Present)
     };
@@ -126,7 +126,7 @@ fn a_case_may_be_several_words_or_none_at_all() {
 #[test]
 fn every_case_has_to_hold() {
     let cases = vec![When::is("status", &["complete"]), When::is("phase", &["testing"])];
-    let both = || Rule { when: cases.clone(), ..rule("summary", Check::Present) };
+    let both = || ContractRule { when: cases.clone(), ..rule("summary", Check::Present) };
     let says =
         |phase: &str| Node::map([("status", Node::text("complete")), ("phase", Node::text(phase))]);
     check(both(), &says("testing"), "summary: is missing: why [missing]");
@@ -142,7 +142,7 @@ fn a_path_is_counted_from_inside_the_root_as_well() {
         )])
     };
     let sha =
-        || Rule { when: vec![When::is("status", &["merged"])], ..rule("sha", Check::Present) };
+        || ContractRule { when: vec![When::is("status", &["merged"])], ..rule("sha", Check::Present) };
     check(sha(), &handoff(&[("status", "merged"), ("sha", "abc")]), "");
     let told = "handoff.sha: is missing: why [missing]";
     check(sha(), &handoff(&[("status", "merged"), ("more", "x")]), told);

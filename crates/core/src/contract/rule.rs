@@ -10,7 +10,7 @@ use crate::document::Node;
 use crate::problem::Problem;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rule {
+pub struct ContractRule {
     /// A dotted path: where the value usually stands.
     pub field: String,
     /// Other spellings, any of which will do.
@@ -93,7 +93,7 @@ impl When {
     }
 }
 
-impl Rule {
+impl ContractRule {
     /// True where the rule has something to say about this document.
     pub(super) fn is_due(&self, body: &Body<'_>) -> bool {
         self.when.iter().all(|it| it.holds(body))

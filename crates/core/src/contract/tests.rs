@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn what_is_missing_is_marked_where_the_sender_would_have_written_it() {
-    let rule = Rule {
+    let rule = ContractRule {
         field: "context.artifacts".to_owned(),
         others: vec!["handoff.context.artifacts".to_owned(), "artifacts".to_owned()],
         about: "the files".to_owned(),
@@ -23,19 +23,19 @@ fn what_is_missing_is_marked_where_the_sender_would_have_written_it() {
     }
 }
 
-fn rule(fields: &[&str], check: Check) -> Rule {
+fn rule(fields: &[&str], check: Check) -> ContractRule {
     let mut fields = fields.iter().map(|it| (*it).to_owned());
     let field = fields.next().unwrap();
     let about = "what it is for".to_owned();
-    Rule { field, others: fields.collect(), about, check, when: Vec::new() }
+    ContractRule { field, others: fields.collect(), about, check, when: Vec::new() }
 }
 
-fn contract(must: Vec<Rule>) -> Contract {
+fn contract(must: Vec<ContractRule>) -> Contract {
     Contract { name: "test".to_owned(), must, should: Vec::new() }
 }
 
 #[track_caller]
-fn check(rule: Rule, document: Node, expected: Expect) {
+fn check(rule: ContractRule, document: Node, expected: Expect) {
     let report = contract(vec![rule]).check(&document);
     let problems: Vec<String> = report.must.iter().map(ToString::to_string).collect();
     expected.assert_eq(&problems.join("\n"));
@@ -86,13 +86,13 @@ fn a_contradiction_counts_in_every_spelling() {
     let both = Node::map([("approved", Node::Bool(false)), ("ok", Node::Bool(false))]);
     assert_eq!(contract.check(&both).must.len(), 1);
     let skeleton = contract.skeleton(&both);
-    assert_eq!(contract.check(&skeleton), Report::default(), "{skeleton:?}");
+    assert_eq!(contract.check(&skeleton), ContractReport::default(), "{skeleton:?}");
 }
 
 #[test]
 fn a_rule_may_hold_in_one_case_only() {
     let merged =
-        || Rule { when: vec![When::is("status", &["merged"])], ..rule(&["sha"], Check::Present) };
+        || ContractRule { when: vec![When::is("status", &["merged"])], ..rule(&["sha"], Check::Present) };
     check(merged(), Node::map([("status", Node::text("open"))]), expect![""]);
     check(
         merged(),
@@ -128,5 +128,5 @@ fn a_skeleton_keeps_what_is_right_and_passes_once_filled() {
         ("context", Node::map([("summary", mark())])),
     ]);
     assert_eq!(skeleton, expected);
-    assert_eq!(contract.check(&skeleton), Report::default());
+    assert_eq!(contract.check(&skeleton), ContractReport::default());
 }

@@ -1,6 +1,6 @@
 //! How a rule is told: to whoever reads a workflow, in a prompt, and in a skeleton.
 
-use super::rule::{Check, Rule, When, WhenTest};
+use super::rule::{Check, ContractRule, When, WhenTest};
 use super::value::ValueKind;
 use crate::document::Node;
 
@@ -24,7 +24,7 @@ impl Check {
     }
 }
 
-impl Rule {
+impl ContractRule {
     /// In which case the rule holds: `status is merged`. Blank where it always does.
     pub fn case(&self) -> String {
         let cases: Vec<String> = self.when.iter().map(When::words).collect();

@@ -55,7 +55,7 @@ pub(super) fn decide(draft: &mut Draft<'_>, answer: &GateAnswer) -> Result<(), R
     });
     settle_blockers(draft, &gate, answer, comment);
     draft.done.handoff = Some(handoff.no);
-    let said = Said { row: handoff.no, comment, answer };
+    let said = GateReply { row: handoff.no, comment, answer };
     draft.done.returned = carry_out(draft, &gate, next, &said);
     Ok(())
 }
@@ -110,7 +110,7 @@ enum Next {
     End,
 }
 
-struct Said<'a> {
+struct GateReply<'a> {
     row: HandoffNo,
     comment: Option<ContentId>,
     answer: &'a GateAnswer,
@@ -243,7 +243,7 @@ fn modify(
     Ok(Next::Along(target(gate), Box::new(onward)))
 }
 
-fn carry_out(draft: &mut Draft<'_>, gate: &Gate, next: Next, said: &Said<'_>) -> Option<HandoffNo> {
+fn carry_out(draft: &mut Draft<'_>, gate: &Gate, next: Next, said: &GateReply<'_>) -> Option<HandoffNo> {
     let (row, comment) = (said.row, said.comment);
     draft.complete(row, Outcome::Success, None);
     let by = &said.answer.by;
@@ -312,7 +312,7 @@ fn go_on_at_once(
     gate: &Gate,
     caller: HandoffNo,
     outcome: Outcome,
-    said: &Said<'_>,
+    said: &GateReply<'_>,
 ) -> Option<HandoffNo> {
     let waiting = draft.run.handoff(caller)?.to.clone();
     let by = waiting.agent.clone();

@@ -10,7 +10,7 @@ use super::gate::{
 };
 use super::offer::{AtOrchestrator, Offer, hand_over, offer};
 use super::reject;
-use super::route::{Route, Work, is_trouble, route};
+use super::route::{Route, FinishedWork, is_trouble, route};
 use crate::acknowledgement;
 use crate::command::{Complete, Create};
 use crate::content::ContentId;
@@ -28,7 +28,7 @@ use crate::workflow::{Edge, Place, Step, Workflow};
 pub(super) fn decide(draft: &mut Draft<'_>, complete: &Complete) -> Result<(), Refusal> {
     let handoff = draft.open_work(complete.handoff)?;
     only(&handoff.to.agent, complete.by.as_ref(), "complete", handoff.no)?;
-    let work = Work {
+    let work = FinishedWork {
         package: &complete.package,
         outcome: Some(complete.outcome),
         to: complete.to.as_ref(),
@@ -47,7 +47,7 @@ pub(super) fn by_signal(
     handoff: &Handoff,
     package: &Package,
 ) -> Result<(), Refusal> {
-    let work = Work {
+    let work = FinishedWork {
         package,
         outcome: Some(Outcome::Success),
         to: None,
@@ -66,7 +66,7 @@ pub(super) fn by_create(
     handoff: &Handoff,
     create: &Create,
 ) -> Result<(), Refusal> {
-    let work = Work {
+    let work = FinishedWork {
         package: &create.package,
         outcome: create.outcome,
         to: Some(&create.to),
@@ -79,7 +79,7 @@ pub(super) fn by_create(
     finish(draft, handoff, &work)
 }
 
-fn finish(draft: &mut Draft<'_>, handoff: &Handoff, work: &Work<'_>) -> Result<(), Refusal> {
+fn finish(draft: &mut Draft<'_>, handoff: &Handoff, work: &FinishedWork<'_>) -> Result<(), Refusal> {
     check_fence(handoff, work.fence)?;
     let route = route(draft, &accept::work_behind(draft, handoff), work)?;
     let profile = route.profile(draft.workflow()).unwrap_or(work.profile);
@@ -130,7 +130,7 @@ fn along(
     step: &Step,
     edge: &Edge,
     agent: AgentId,
-    work: &Work<'_>,
+    work: &FinishedWork<'_>,
 ) -> Result<(), Refusal> {
     let warnings = check_contract(draft.ground, edge, work.package, work.profile)?;
     let package = draft.keep_package(work.package);
@@ -152,7 +152,7 @@ fn pass_on(
     step: &Step,
     edge: &Edge,
     agent: AgentId,
-    work: &Work<'_>,
+    work: &FinishedWork<'_>,
 ) {
     let package = work_or_given(draft, held, work);
     let reason = draft.keep_some(work.reason.as_ref());
@@ -188,7 +188,7 @@ fn review(
     step: &Step,
     edge: &Edge,
     agent: AgentId,
-    work: &Work<'_>,
+    work: &FinishedWork<'_>,
 ) -> Result<(), Refusal> {
     let warnings = check_contract(draft.ground, edge, work.package, work.profile)?;
     let package = draft.keep_package(work.package);
@@ -236,7 +236,7 @@ fn hold(draft: &mut Draft<'_>, handoff: &Handoff, profile: Profile) -> Result<Ha
     }
 }
 
-fn retry_or_ask(draft: &mut Draft<'_>, held: &Handoff, step: &Step, work: &Work<'_>) {
+fn retry_or_ask(draft: &mut Draft<'_>, held: &Handoff, step: &Step, work: &FinishedWork<'_>) {
     if held.attempt > draft.workflow().limits.retries {
         ask(draft, held, step, work, GateCause::Failure, Outcome::Failure);
         return;
@@ -252,7 +252,7 @@ fn ask(
     draft: &mut Draft<'_>,
     held: &Handoff,
     step: &Step,
-    work: &Work<'_>,
+    work: &FinishedWork<'_>,
     cause: GateCause,
     outcome: Outcome,
 ) {
@@ -271,7 +271,7 @@ fn ask(
 }
 
 /// What the package names, or what was said, or at least that there is something.
-fn raise_blockers(draft: &mut Draft<'_>, held: &Handoff, work: &Work<'_>) {
+fn raise_blockers(draft: &mut Draft<'_>, held: &Handoff, work: &FinishedWork<'_>) {
     let mut named = work.package.blockers();
     if named.is_empty() {
         let said = stated(work).map(|it| it.as_str().to_owned());
@@ -290,7 +290,7 @@ fn delegate(
     held: &Handoff,
     agent: AgentId,
     contract: Option<&String>,
-    work: &Work<'_>,
+    work: &FinishedWork<'_>,
     profile: Profile,
 ) -> Result<(), Refusal> {
     frame::open(draft, held.no)?;
@@ -313,7 +313,7 @@ fn delegate(
 fn escalate(
     draft: &mut Draft<'_>,
     held: &Handoff,
-    work: &Work<'_>,
+    work: &FinishedWork<'_>,
     profile: Profile,
 ) -> Result<(), Refusal> {
     frame::open(draft, held.no)?;
@@ -337,7 +337,7 @@ fn give_back(
     held: &Handoff,
     caller: &Handoff,
     contract: Option<&String>,
-    work: &Work<'_>,
+    work: &FinishedWork<'_>,
     profile: Profile,
 ) -> Result<(), Refusal> {
     let failed = || if is_trouble(work) { Outcome::Failure } else { Outcome::Success };
@@ -365,14 +365,14 @@ fn end_step(
 }
 
 /// Whoever skips may say something; what it says nothing about is handed on as it came.
-fn work_or_given(draft: &mut Draft<'_>, held: &Handoff, work: &Work<'_>) -> Option<ContentId> {
+fn work_or_given(draft: &mut Draft<'_>, held: &Handoff, work: &FinishedWork<'_>) -> Option<ContentId> {
     if work.package.document.is_blank() {
         return held.package;
     }
     Some(draft.keep_package(work.package))
 }
 
-fn stated(work: &Work<'_>) -> Option<Reason> {
+fn stated(work: &FinishedWork<'_>) -> Option<Reason> {
     let from_package = || work.package.stated_reason().and_then(Reason::shortened);
     work.reason.clone().or_else(from_package)
 }

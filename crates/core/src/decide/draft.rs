@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use super::{Done, Ground};
+use super::{Effects, Ground};
 use crate::content::{Content, ContentId, ContentKind};
 use crate::event::{Event, evolve};
 use crate::gate::{Gate, GateKind};
@@ -22,20 +22,20 @@ pub struct Decision {
     pub run: Run,
     pub events: Vec<Event>,
     pub contents: Vec<Content>,
-    pub done: Done,
+    pub done: Effects,
 }
 
 pub(super) struct Draft<'a> {
     pub(super) run: Run,
     pub(super) ground: Ground<'a>,
-    pub(super) done: Done,
+    pub(super) done: Effects,
     events: Vec<Event>,
     contents: Vec<Content>,
 }
 
 impl<'a> Draft<'a> {
     pub(super) fn new(run: Run, ground: Ground<'a>) -> Self {
-        Self { run, ground, done: Done::default(), events: Vec::new(), contents: Vec::new() }
+        Self { run, ground, done: Effects::default(), events: Vec::new(), contents: Vec::new() }
     }
 
     pub(super) fn finish(mut self) -> Decision {

@@ -4,7 +4,7 @@ use super::Ground;
 use crate::contract::Profile;
 use crate::document::Node;
 use crate::document::kind::Shape;
-use crate::lint::{self, Facts, Finding, Part, RunFact, Score, Settings, Subject};
+use crate::lint::{self, Facts, Finding, ScorePart, RunFact, Score, Settings, LintSubject};
 use crate::names::AgentId;
 use crate::outcome::Outcome;
 use crate::package::Package;
@@ -55,7 +55,7 @@ pub(super) fn check_contract(
     asked: Profile,
 ) -> Result<Vec<Problem>, Refusal> {
     let profile = edge.profile.or(ground.workflow.profile).unwrap_or(asked);
-    let asked = Asked { contract: edge.contract.as_ref(), min_score: edge.min_score, profile };
+    let asked = Requirements { contract: edge.contract.as_ref(), min_score: edge.min_score, profile };
     check(ground, asked, package)
 }
 
@@ -66,21 +66,21 @@ pub(super) fn check_named(
     package: &Package,
     profile: Profile,
 ) -> Result<Vec<Problem>, Refusal> {
-    check(ground, Asked { contract, min_score: None, profile }, package)
+    check(ground, Requirements { contract, min_score: None, profile }, package)
 }
 
 /// What is asked of a package.
-struct Asked<'a> {
+struct Requirements<'a> {
     contract: Option<&'a String>,
     min_score: Option<u8>,
     profile: Profile,
 }
 
-fn check(ground: Ground<'_>, asked: Asked<'_>, package: &Package) -> Result<Vec<Problem>, Refusal> {
+fn check(ground: Ground<'_>, asked: Requirements<'_>, package: &Package) -> Result<Vec<Problem>, Refusal> {
     let contract = asked.contract.and_then(|name| ground.workflow.contract(name));
     let document = package.document.as_ref();
     let facts = facts(ground, document);
-    let report = lint::lint(&Subject {
+    let report = lint::lint(&LintSubject {
         document,
         contract,
         facts: &facts,
@@ -115,11 +115,11 @@ fn facts(ground: Ground<'_>, document: &Node) -> Facts {
 }
 
 /// An edge's own bound holds for everybody, the project's only in strict.
-fn low_score(score: &Score, asked: &Asked<'_>, settings: &Settings) -> Option<Problem> {
+fn low_score(score: &Score, asked: &Requirements<'_>, settings: &Settings) -> Option<Problem> {
     let of_project = settings.min_score.filter(|_| asked.profile == Profile::Strict);
     let least = asked.min_score.or(of_project)?;
     (score.points < least).then(|| {
-        let part = |it: &Part| format!("{} {} of {} ({})", it.name, it.points, it.of, it.why);
+        let part = |it: &ScorePart| format!("{} {} of {} ({})", it.name, it.points, it.of, it.why);
         let parts: Vec<String> = score.parts.iter().map(part).collect();
         let message = format!(
             "is {} where {least} are asked for: {}; {} taken off for findings",

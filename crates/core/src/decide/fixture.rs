@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use jiff::{SignedDuration, Timestamp};
 use uuid::Uuid;
 
-use super::{Decision, First, Fresh, Ground, Start, decide, start};
+use super::{Decision, First, Fresh, Ground, RunStart, decide, start};
 use crate::agent::Agent;
 use crate::command::{
     Accept, Clarify, Command, Complete, Create, GateAnswer, LeaseTime, Record, Reject, Release,
     Reply, Way,
 };
-use crate::contract::{Check, Contract, Profile, Rule, ValueKind};
+use crate::contract::{Check, Contract, Profile, ContractRule, ValueKind};
 use crate::document::Node;
 use crate::event::{Event, evolve, replay};
 use crate::evidence::Verdict;
@@ -74,7 +74,7 @@ impl Tester {
     pub(super) fn begun_by(workflow: Workflow, first: First) -> Result<Self, Refusal> {
         let agents = agents();
         let fresh = Counter::default();
-        let start_command = Start {
+        let start_command = RunStart {
             run: RunId(Uuid::from_u128(1)),
             story: StoryKey::parse("s1").unwrap(),
             owner: Principal::parse("ada").unwrap(),
@@ -333,7 +333,7 @@ pub(super) fn pipeline() -> Workflow {
         Step { is_optional: true, ..step("refactor", "refactorer", vec![to("document")]) },
         step("document", "documenter", vec![Edge { to: Target::Complete, ..to("x") }]),
     ];
-    let rule = |field: &str, check| Rule {
+    let rule = |field: &str, check| ContractRule {
         field: field.to_owned(),
         others: Vec::new(),
         about: "for the test".to_owned(),

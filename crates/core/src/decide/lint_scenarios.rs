@@ -4,7 +4,7 @@ use super::fixture::{Tester, create, plan};
 use crate::command::{Command, Create};
 use crate::contract::Profile;
 use crate::document::Node;
-use crate::lint::{Rule, Silence};
+use crate::lint::{LintRule, Silence};
 use crate::refusal::Refusal;
 
 /// Keeps the contract of the edge, and says nothing.
@@ -70,7 +70,7 @@ fn info_neither_refuses_nor_is_recorded() {
 #[test]
 fn a_project_may_silence_a_rule() {
     let mut tester = at_work();
-    let (rule, reason) = (Rule::VagueSummary, "because".to_owned());
+    let (rule, reason) = (LintRule::VagueSummary, "because".to_owned());
     tester.lint.silences.push(Silence { rule, reason, path: None });
     tester.does(&hand(vague(), Profile::Strict));
 }

@@ -13,7 +13,7 @@ use crate::run::Handoff;
 use crate::workflow::{Edge, Place, Step, Workflow};
 
 /// A finished piece of work, or a part of one, and where its maker wants it to go.
-pub(super) struct Work<'a> {
+pub(super) struct FinishedWork<'a> {
     pub(super) package: &'a Package,
     pub(super) outcome: Option<Outcome>,
     pub(super) to: Option<&'a AgentId>,
@@ -64,7 +64,7 @@ impl Route<'_> {
 pub(super) fn route<'a>(
     draft: &Draft<'a>,
     handoff: &Handoff,
-    work: &Work<'_>,
+    work: &FinishedWork<'_>,
 ) -> Result<Route<'a>, Refusal> {
     match (&handoff.to.place, draft.step_at(&handoff.to.place)) {
         (_, Some(step)) => at_step(draft, handoff, step, work),
@@ -79,7 +79,7 @@ fn at_step<'a>(
     draft: &Draft<'a>,
     handoff: &Handoff,
     step: &'a Step,
-    work: &Work<'_>,
+    work: &FinishedWork<'_>,
 ) -> Result<Route<'a>, Refusal> {
     let workflow = draft.workflow();
     let place = Place::Step(step.id.clone());
@@ -145,7 +145,7 @@ fn at_step<'a>(
 fn at_delegate<'a>(
     draft: &Draft<'a>,
     handoff: &Handoff,
-    work: &Work<'_>,
+    work: &FinishedWork<'_>,
 ) -> Result<Route<'a>, Refusal> {
     let Some(caller) = draft.run.caller_of(handoff.no) else {
         return Err(Refusal::NotInFrame { handoff: handoff.no });
@@ -196,7 +196,7 @@ fn nowhere(handoff: &Handoff, to: Option<&AgentId>) -> Refusal {
 }
 
 /// True where something went wrong, by the outcome or, where there is none, by the package.
-pub(super) fn is_trouble(work: &Work<'_>) -> bool {
+pub(super) fn is_trouble(work: &FinishedWork<'_>) -> bool {
     match work.outcome {
         Some(Outcome::Failure | Outcome::Blocked | Outcome::Unknown) => true,
         Some(
@@ -214,7 +214,7 @@ pub(super) fn is_trouble(work: &Work<'_>) -> bool {
 fn ask_a_person<'a>(
     workflow: &Workflow,
     step: &'a Step,
-    work: &Work<'_>,
+    work: &FinishedWork<'_>,
 ) -> Result<Route<'a>, Refusal> {
     match work.outcome {
         Some(Outcome::Success | Outcome::NeedsReview) => review(workflow, step),

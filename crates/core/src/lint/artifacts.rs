@@ -3,7 +3,7 @@
 
 use super::facts::{Facts, FileFact};
 use super::ranges;
-use super::rule::Rule;
+use super::rule::LintRule;
 use super::sink::Sink;
 use crate::contract::{Body, items};
 use crate::document::Node;
@@ -35,10 +35,10 @@ pub(super) fn look(body: &Body<'_>, facts: &Facts, sink: &mut Sink) {
     each(body, |list, index, path, item| {
         let place = || format!("{}[{index}]", body.path(list));
         match path {
-            None => sink.say(Rule::ArtifactWithoutPath, place(), "has no path"),
+            None => sink.say(LintRule::ArtifactWithoutPath, place(), "has no path"),
             Some(path) if is_address(path) => {}
             Some(path) if is_outside(path) => {
-                sink.say(Rule::ArtifactOutside, place(), "is outside the project");
+                sink.say(LintRule::ArtifactOutside, place(), "is outside the project");
             }
             Some(_) if is_deleted(item) => {}
             Some(path) => verify(path, item, &place, facts, sink),
@@ -52,14 +52,14 @@ fn verify(path: &str, item: &Node, place: &dyn Fn() -> String, facts: &Facts, si
     match facts.files.get(path) {
         None => sink.unverified.push(place()),
         Some(FileFact::Missing) => {
-            sink.say(Rule::ArtifactMissing, place(), "does not exist");
+            sink.say(LintRule::ArtifactMissing, place(), "does not exist");
         }
         Some(FileFact::Folder) => {}
         Some(FileFact::File { sha256, .. }) => {
             let (Some(claimed), Some(sha256)) = (claimed, sha256) else { return };
             let claimed = claimed.trim_start_matches("sha256:").trim();
             if !claimed.eq_ignore_ascii_case(sha256) {
-                sink.say(Rule::ArtifactChanged, place(), "is not what it was");
+                sink.say(LintRule::ArtifactChanged, place(), "is not what it was");
             }
         }
     }

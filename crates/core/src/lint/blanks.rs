@@ -1,7 +1,7 @@
 //! Fields that are there and say nothing: blank ones, and what a template left in them.
 
-use super::marks::Marks;
-use super::rule::Rule;
+use super::marks::CharMarks;
+use super::rule::LintRule;
 use super::sink::Sink;
 use super::texts::Trail;
 
@@ -37,25 +37,25 @@ const MOST_LATER: usize = 20;
 /// What begins with one of these says what is still to come.
 const LATER_AT_FIRST: &[&str] = &["TODO:", "TBD:", "WIP:", "Lorem ipsum"];
 
-pub(super) fn look(text: &str, marks: Marks, trail: &Trail<'_>, sink: &mut Sink) {
+pub(super) fn look(text: &str, marks: CharMarks, trail: &Trail<'_>, sink: &mut Sink) {
     let text = text.trim();
     if text.is_empty() {
-        sink.say(Rule::BlankField, trail.to_string(), "is blank");
+        sink.say(LintRule::BlankField, trail.to_string(), "is blank");
     } else if is_marked(text, marks) {
-        sink.say(Rule::Placeholder, trail.to_string(), "still holds what a template had there");
+        sink.say(LintRule::Placeholder, trail.to_string(), "still holds what a template had there");
     }
 }
 
 /// The whole of a text, not a part of it.
 pub(super) fn is_placeholder(text: &str) -> bool {
-    is_marked(text.trim(), Marks::of(text))
+    is_marked(text.trim(), CharMarks::of(text))
 }
 
-fn is_marked(text: &str, marks: Marks) -> bool {
+fn is_marked(text: &str, marks: CharMarks) -> bool {
     (text.len() <= MOST_LATER && is_later(text))
         || LATER_AT_FIRST.iter().any(|it| text.starts_with(it))
-        || (marks.has(Marks::BRACKET) && (is_mark(text, '<', '>') || is_mark(text, '[', ']')))
-        || (marks.has(Marks::CHOICE) && (text.contains("???") || is_choice(text)))
+        || (marks.has(CharMarks::BRACKET) && (is_mark(text, '<', '>') || is_mark(text, '[', ']')))
+        || (marks.has(CharMarks::CHOICE) && (text.contains("???") || is_choice(text)))
 }
 
 fn is_later(text: &str) -> bool {

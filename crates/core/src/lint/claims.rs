@@ -1,6 +1,6 @@
 //! "The tests pass", with nothing to show for it.
 
-use super::rule::Rule;
+use super::rule::LintRule;
 use super::sink::Sink;
 use crate::contract::Body;
 use crate::document::Node;
@@ -46,7 +46,7 @@ pub(super) fn look(body: &Body<'_>, sink: &mut Sink) {
         return;
     }
     let path = if path.is_empty() { claim.to_owned() } else { format!("{path}.{claim}") };
-    sink.say(Rule::ClaimWithoutEvidence, body.path(&path), "is said, and nothing shows it");
+    sink.say(LintRule::ClaimWithoutEvidence, body.path(&path), "is said, and nothing shows it");
 }
 
 fn claim(body: &Body<'_>) -> Option<(&'static str, &'static str)> {

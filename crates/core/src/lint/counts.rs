@@ -1,7 +1,7 @@
 //! Numbers that contradict the lists they count. A list may be shorter, since it need not name
 //! everything; it is never longer.
 
-use super::rule::Rule;
+use super::rule::LintRule;
 use super::sink::Sink;
 use crate::contract::{Body, items};
 use crate::document::Node;
@@ -33,7 +33,7 @@ pub(super) fn look(body: &Body<'_>, sink: &mut Sink) {
             if n_items > most {
                 let which = severity.map_or(String::new(), |it| format!("{it} "));
                 let message = format!("says {most}, and `{list}` lists {n_items} {which}items");
-                sink.say(Rule::CountMismatch, body.path(count), message);
+                sink.say(LintRule::CountMismatch, body.path(count), message);
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Characters that nobody sees, and that may hide or turn around what stands beside them.
 
-use super::rule::Rule;
+use super::rule::LintRule;
 use super::sink::Sink;
 use super::texts::Trail;
 use crate::invisible::hidden;
@@ -8,7 +8,7 @@ use crate::invisible::hidden;
 pub(super) fn look(text: &str, trail: &Trail<'_>, sink: &mut Sink) {
     if let Some(code) = first(text) {
         let message = format!("holds the invisible character U+{:04X}", code as u32);
-        sink.say(Rule::InvisibleCharacter, trail.to_string(), message);
+        sink.say(LintRule::InvisibleCharacter, trail.to_string(), message);
     }
 }
 

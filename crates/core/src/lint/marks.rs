@@ -3,9 +3,9 @@
 
 /// A set of marks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Marks(u8);
+pub(super) struct CharMarks(u8);
 
-impl Marks {
+impl CharMarks {
     pub(super) const DIGIT: u8 = 1;
     pub(super) const COLON: u8 = 2;
     pub(super) const DASH: u8 = 4;
@@ -33,14 +33,14 @@ const fn table() -> [u8; 256] {
     let mut byte = 0;
     while byte < 256 {
         table[byte] = match byte as u8 {
-            b'0'..=b'9' => Marks::DIGIT,
-            b':' => Marks::COLON,
-            b'-' => Marks::DASH,
-            b'@' => Marks::AT,
-            b'<' | b'[' => Marks::BRACKET,
-            b'?' | b'|' => Marks::CHOICE,
+            b'0'..=b'9' => CharMarks::DIGIT,
+            b':' => CharMarks::COLON,
+            b'-' => CharMarks::DASH,
+            b'@' => CharMarks::AT,
+            b'<' | b'[' => CharMarks::BRACKET,
+            b'?' | b'|' => CharMarks::CHOICE,
             b'\t' | b'\n' | b'\r' => 0,
-            0..0x20 | 0x7F..=0xFF => Marks::STRANGE,
+            0..0x20 | 0x7F..=0xFF => CharMarks::STRANGE,
             _ => 0,
         };
         byte += 1;

@@ -1,6 +1,6 @@
 //! Criteria and constraints that nobody could check: "quickly", "good code", "works as expected".
 
-use super::rule::Rule;
+use super::rule::LintRule;
 use super::sink::Sink;
 use super::vague::is_empty;
 use super::words::{Table, is_word, unquoted, unquoted_words};
@@ -55,7 +55,7 @@ fn each(body: &Body<'_>, path: &str, is_bad: impl Fn(&str) -> bool, sink: &mut S
         let text = text.map(str::trim).filter(|it| !it.is_empty());
         let text = text.filter(|it| !super::blanks::is_placeholder(it));
         if text.is_some_and(&is_bad) {
-            sink.say(Rule::Unmeasurable, path(), "cannot be measured");
+            sink.say(LintRule::Unmeasurable, path(), "cannot be measured");
         }
     };
     match items(node) {

@@ -1,6 +1,6 @@
 //! A person's address or number in a reason. Reasons are shown to everybody and kept for good.
 
-use super::rule::Rule;
+use super::rule::LintRule;
 use super::sink::Sink;
 use super::texts::Trail;
 
@@ -23,7 +23,7 @@ pub(super) fn look(text: &str, trail: &Trail<'_>, sink: &mut Sink) {
     } else {
         return;
     };
-    sink.say(Rule::PersonalData, trail.to_string(), format!("holds {what}"));
+    sink.say(LintRule::PersonalData, trail.to_string(), format!("holds {what}"));
 }
 
 fn is_around(it: char) -> bool {

@@ -1,7 +1,7 @@
 //! Open questions and decisions: each has to carry what makes it useful to somebody else.
 
 use super::blanks::is_placeholder;
-use super::rule::Rule;
+use super::rule::LintRule;
 use super::sink::Sink;
 use crate::contract::{Body, items};
 use crate::document::Node;
@@ -20,14 +20,14 @@ pub(super) fn look(body: &Body<'_>, sink: &mut Sink) {
         each(body, path, |item, place| {
             if !has_priority(item) {
                 let message = "does not say how urgent it is";
-                sink.say(Rule::QuestionWithoutPriority, place(), message);
+                sink.say(LintRule::QuestionWithoutPriority, place(), message);
             }
         });
     }
     for path in DECISIONS {
         each(body, path, |item, place| {
             if !has_rationale(item) {
-                sink.say(Rule::DecisionWithoutRationale, place(), "does not say why");
+                sink.say(LintRule::DecisionWithoutRationale, place(), "does not say why");
             }
         });
     }

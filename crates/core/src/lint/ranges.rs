@@ -1,7 +1,7 @@
 //! `source_files_verified`: the lines that an agent says it has read.
 
 use super::facts::{Facts, FileFact};
-use super::rule::Rule;
+use super::rule::LintRule;
 use super::sink::Sink;
 use crate::contract::{Body, items};
 use crate::document::Node;
@@ -9,12 +9,12 @@ use crate::document::Node;
 const FIELD: &str = "source_files_verified";
 
 /// `src/api/dashboard.ts:45-120`. A single line and a whole file will do.
-pub(super) struct Range<'a> {
+pub(super) struct LineRange<'a> {
     pub(super) path: &'a str,
-    lines: Lines,
+    lines: LineSpan,
 }
 
-enum Lines {
+enum LineSpan {
     All,
     From(u64, u64),
     Broken,
@@ -24,31 +24,31 @@ pub(super) fn look(body: &Body<'_>, facts: &Facts, sink: &mut Sink) {
     each(body, |index, range| {
         let place = || format!("{}[{index}]", body.path(FIELD));
         let problem = match (&range.lines, facts.files.get(range.path)) {
-            (Lines::Broken, _) => "is no range of lines".to_owned(),
-            (Lines::From(start, end), _) if *start == 0 || start > end => {
+            (LineSpan::Broken, _) => "is no range of lines".to_owned(),
+            (LineSpan::From(start, end), _) if *start == 0 || start > end => {
                 format!("goes from line {start} to line {end}")
             }
-            (Lines::All | Lines::From(..), None) => {
+            (LineSpan::All | LineSpan::From(..), None) => {
                 sink.unverified.push(place());
                 return;
             }
-            (Lines::All | Lines::From(..), Some(FileFact::Missing)) => {
+            (LineSpan::All | LineSpan::From(..), Some(FileFact::Missing)) => {
                 "is in a file that does not exist".to_owned()
             }
-            (Lines::From(_, end), Some(FileFact::File { n_lines: Some(n_lines), .. }))
+            (LineSpan::From(_, end), Some(FileFact::File { n_lines: Some(n_lines), .. }))
                 if end > n_lines =>
             {
                 format!("ends at line {end} of a file with {n_lines}")
             }
-            (Lines::All | Lines::From(..), Some(FileFact::Folder | FileFact::File { .. })) => {
+            (LineSpan::All | LineSpan::From(..), Some(FileFact::Folder | FileFact::File { .. })) => {
                 return;
             }
         };
-        sink.say(Rule::WrongRange, place(), problem);
+        sink.say(LintRule::WrongRange, place(), problem);
     });
 }
 
-pub(super) fn each<'a>(body: &Body<'a>, mut visit: impl FnMut(usize, Range<'a>)) {
+pub(super) fn each<'a>(body: &Body<'a>, mut visit: impl FnMut(usize, LineRange<'a>)) {
     let Some(items) = body.fields().at(FIELD).and_then(items) else { return };
     for (index, item) in items.iter().enumerate() {
         let text = item.as_text().or_else(|| item.member("path").and_then(Node::as_text));
@@ -58,20 +58,20 @@ pub(super) fn each<'a>(body: &Body<'a>, mut visit: impl FnMut(usize, Range<'a>))
     }
 }
 
-fn parse(text: &str) -> Range<'_> {
+fn parse(text: &str) -> LineRange<'_> {
     let Some((path, lines)) = text.rsplit_once(':') else {
-        return Range { path: text, lines: Lines::All };
+        return LineRange { path: text, lines: LineSpan::All };
     };
     let number = |it: &str| it.trim_start_matches('L').parse::<u64>().ok();
     let is_meant =
         lines.trim_start_matches('L').starts_with(|it: char| it.is_ascii_digit() || it == '-');
     if !is_meant {
         // A colon in a name, such as a drive.
-        return Range { path: text, lines: Lines::All };
+        return LineRange { path: text, lines: LineSpan::All };
     }
     let (start, end) = lines.split_once('-').unwrap_or((lines, lines));
     let lines = number(start)
         .zip(number(end))
-        .map_or(Lines::Broken, |(start, end)| Lines::From(start, end));
-    Range { path, lines }
+        .map_or(LineSpan::Broken, |(start, end)| LineSpan::From(start, end));
+    LineRange { path, lines }
 }

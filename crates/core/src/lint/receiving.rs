@@ -1,7 +1,7 @@
 //! What a receiver has to look at before it takes a package (seed 004), as far as Baton can say.
 
 use super::facts::{Facts, FileFact};
-use super::rule::Rule;
+use super::rule::LintRule;
 use super::summary::{SUMMARIES, text_at};
 use super::vague::is_vague;
 use super::{artifacts, findings};
@@ -12,11 +12,11 @@ use crate::document::Node;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Point {
     pub about: &'static str,
-    pub answer: Answer,
+    pub answer: ReceiverAnswer,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Answer {
+pub enum ReceiverAnswer {
     Yes,
     No,
     /// Nobody has looked, or only the receiver can say.
@@ -28,16 +28,16 @@ pub fn checklist(document: &Node, facts: &Facts) -> [Point; 4] {
     let body = Body::of(document);
     let summary = SUMMARIES.iter().find_map(|it| text_at(&body, it));
     let found = findings(document, facts);
-    let has = |rule: Rule| found.iter().any(|it| it.code == rule.code());
+    let has = |rule: LintRule| found.iter().any(|it| it.code == rule.code());
     let constraints_fail = found
         .iter()
-        .any(|it| it.code == Rule::Unmeasurable.code() && it.path.contains("constraints"));
+        .any(|it| it.code == LintRule::Unmeasurable.code() && it.path.contains("constraints"));
     let is_understandable = summary.is_some_and(|it| !is_vague(it));
     let deliverable = ["expectations.deliverable", "deliverable", "validation_request.items"];
     let is_asked =
         deliverable.iter().any(|it| body.fields().at(it).is_some_and(|it| !it.is_blank()));
-    let are_there = if has(Rule::ArtifactMissing) || has(Rule::ArtifactOutside) {
-        Answer::No
+    let are_there = if has(LintRule::ArtifactMissing) || has(LintRule::ArtifactOutside) {
+        ReceiverAnswer::No
     } else {
         known(document, facts)
     };
@@ -48,17 +48,17 @@ pub fn checklist(document: &Node, facts: &Facts) -> [Point; 4] {
         Point {
             about: "constraints compatible with my capabilities",
             // That they can be measured is all that can be said from outside.
-            answer: if constraints_fail { Answer::No } else { Answer::Unverified },
+            answer: if constraints_fail { ReceiverAnswer::No } else { ReceiverAnswer::Unverified },
         },
     ]
 }
 
-fn known(document: &Node, facts: &Facts) -> Answer {
+fn known(document: &Node, facts: &Facts) -> ReceiverAnswer {
     let is_known =
         |it: &String| matches!(facts.files.get(it), Some(FileFact::Folder | FileFact::File { .. }));
-    if artifacts::paths(document).iter().all(is_known) { Answer::Yes } else { Answer::Unverified }
+    if artifacts::paths(document).iter().all(is_known) { ReceiverAnswer::Yes } else { ReceiverAnswer::Unverified }
 }
 
-fn answer(is_so: bool) -> Answer {
-    if is_so { Answer::Yes } else { Answer::No }
+fn answer(is_so: bool) -> ReceiverAnswer {
+    if is_so { ReceiverAnswer::Yes } else { ReceiverAnswer::No }
 }

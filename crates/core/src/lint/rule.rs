@@ -13,7 +13,7 @@ pub enum Severity {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Rule {
+pub enum LintRule {
     VagueSummary,
     LongSummary,
     BlankField,
@@ -35,7 +35,7 @@ pub enum Rule {
     InstructionToReader,
 }
 
-impl Rule {
+impl LintRule {
     pub const ALL: [Self; 19] = [
         Self::VagueSummary,
         Self::LongSummary,
@@ -61,25 +61,25 @@ impl Rule {
     /// A stable word that settings and programs may name.
     pub fn code(self) -> &'static str {
         match self {
-            Rule::VagueSummary => "vague_summary",
-            Rule::LongSummary => "long_summary",
-            Rule::BlankField => "blank_field",
-            Rule::Placeholder => "placeholder",
-            Rule::Unmeasurable => "unmeasurable",
-            Rule::ArtifactWithoutPath => "artifact_without_path",
-            Rule::ArtifactOutside => "artifact_outside",
-            Rule::ArtifactMissing => "artifact_missing",
-            Rule::ArtifactChanged => "artifact_changed",
-            Rule::QuestionWithoutPriority => "question_without_priority",
-            Rule::DecisionWithoutRationale => "decision_without_rationale",
-            Rule::ClaimWithoutEvidence => "claim_without_evidence",
-            Rule::CountMismatch => "count_mismatch",
-            Rule::StaleWorkflowState => "stale_workflow_state",
-            Rule::WrongRange => "wrong_range",
-            Rule::Secret => "secret",
-            Rule::PersonalData => "personal_data",
-            Rule::InvisibleCharacter => "invisible_character",
-            Rule::InstructionToReader => "instruction_to_reader",
+            LintRule::VagueSummary => "vague_summary",
+            LintRule::LongSummary => "long_summary",
+            LintRule::BlankField => "blank_field",
+            LintRule::Placeholder => "placeholder",
+            LintRule::Unmeasurable => "unmeasurable",
+            LintRule::ArtifactWithoutPath => "artifact_without_path",
+            LintRule::ArtifactOutside => "artifact_outside",
+            LintRule::ArtifactMissing => "artifact_missing",
+            LintRule::ArtifactChanged => "artifact_changed",
+            LintRule::QuestionWithoutPriority => "question_without_priority",
+            LintRule::DecisionWithoutRationale => "decision_without_rationale",
+            LintRule::ClaimWithoutEvidence => "claim_without_evidence",
+            LintRule::CountMismatch => "count_mismatch",
+            LintRule::StaleWorkflowState => "stale_workflow_state",
+            LintRule::WrongRange => "wrong_range",
+            LintRule::Secret => "secret",
+            LintRule::PersonalData => "personal_data",
+            LintRule::InvisibleCharacter => "invisible_character",
+            LintRule::InstructionToReader => "instruction_to_reader",
         }
     }
 
@@ -89,75 +89,75 @@ impl Rule {
 
     pub fn severity(self) -> Severity {
         match self {
-            Rule::ArtifactOutside
-            | Rule::ArtifactMissing
-            | Rule::CountMismatch
-            | Rule::WrongRange
-            | Rule::Secret => Severity::Error,
-            Rule::VagueSummary
-            | Rule::LongSummary
-            | Rule::BlankField
-            | Rule::Placeholder
-            | Rule::Unmeasurable
-            | Rule::ArtifactWithoutPath
-            | Rule::ArtifactChanged
-            | Rule::QuestionWithoutPriority
-            | Rule::DecisionWithoutRationale
-            | Rule::StaleWorkflowState
-            | Rule::PersonalData
-            | Rule::InvisibleCharacter
-            | Rule::InstructionToReader => Severity::Warning,
-            Rule::ClaimWithoutEvidence => Severity::Info,
+            LintRule::ArtifactOutside
+            | LintRule::ArtifactMissing
+            | LintRule::CountMismatch
+            | LintRule::WrongRange
+            | LintRule::Secret => Severity::Error,
+            LintRule::VagueSummary
+            | LintRule::LongSummary
+            | LintRule::BlankField
+            | LintRule::Placeholder
+            | LintRule::Unmeasurable
+            | LintRule::ArtifactWithoutPath
+            | LintRule::ArtifactChanged
+            | LintRule::QuestionWithoutPriority
+            | LintRule::DecisionWithoutRationale
+            | LintRule::StaleWorkflowState
+            | LintRule::PersonalData
+            | LintRule::InvisibleCharacter
+            | LintRule::InstructionToReader => Severity::Warning,
+            LintRule::ClaimWithoutEvidence => Severity::Info,
         }
     }
 
     /// What is wrong where the rule trips, for lists of rules.
     pub fn about(self) -> &'static str {
         match self {
-            Rule::VagueSummary => "a summary says nothing about this work in particular",
-            Rule::LongSummary => "a summary has more than three sentences or 600 characters",
-            Rule::BlankField => "a field is there but says nothing",
-            Rule::Placeholder => "a field still holds what a template had in it",
-            Rule::Unmeasurable => "nobody could tell whether a criterion or constraint is kept",
-            Rule::ArtifactWithoutPath => "an artifact does not say where it is",
-            Rule::ArtifactOutside => "an artifact is outside the project",
-            Rule::ArtifactMissing => "an artifact is not on the disk",
-            Rule::ArtifactChanged => "an artifact has changed since it was handed over",
-            Rule::QuestionWithoutPriority => "an open question does not say how urgent it is",
-            Rule::DecisionWithoutRationale => "a decision does not say why",
-            Rule::ClaimWithoutEvidence => "something is said to pass, and nothing shows it",
-            Rule::CountMismatch => "a list is longer than the number that counts it",
-            Rule::StaleWorkflowState => "the workflow's state is not what the document says",
-            Rule::WrongRange => "lines are said to be verified that do not exist",
-            Rule::Secret => "a key, a token or a password stands in the text",
-            Rule::PersonalData => "a reason names a person's address or number",
-            Rule::InvisibleCharacter => "a text holds characters that nobody sees",
-            Rule::InstructionToReader => "a text gives orders to whoever reads it",
+            LintRule::VagueSummary => "a summary says nothing about this work in particular",
+            LintRule::LongSummary => "a summary has more than three sentences or 600 characters",
+            LintRule::BlankField => "a field is there but says nothing",
+            LintRule::Placeholder => "a field still holds what a template had in it",
+            LintRule::Unmeasurable => "nobody could tell whether a criterion or constraint is kept",
+            LintRule::ArtifactWithoutPath => "an artifact does not say where it is",
+            LintRule::ArtifactOutside => "an artifact is outside the project",
+            LintRule::ArtifactMissing => "an artifact is not on the disk",
+            LintRule::ArtifactChanged => "an artifact has changed since it was handed over",
+            LintRule::QuestionWithoutPriority => "an open question does not say how urgent it is",
+            LintRule::DecisionWithoutRationale => "a decision does not say why",
+            LintRule::ClaimWithoutEvidence => "something is said to pass, and nothing shows it",
+            LintRule::CountMismatch => "a list is longer than the number that counts it",
+            LintRule::StaleWorkflowState => "the workflow's state is not what the document says",
+            LintRule::WrongRange => "lines are said to be verified that do not exist",
+            LintRule::Secret => "a key, a token or a password stands in the text",
+            LintRule::PersonalData => "a reason names a person's address or number",
+            LintRule::InvisibleCharacter => "a text holds characters that nobody sees",
+            LintRule::InstructionToReader => "a text gives orders to whoever reads it",
         }
     }
 
     /// What to do about it, as a fragment of a sentence.
     pub fn fix(self) -> &'static str {
         match self {
-            Rule::VagueSummary => "name what was made or changed, with numbers, names or paths",
-            Rule::LongSummary => "keep one to three sentences and move the rest to its own field",
-            Rule::BlankField => "fill it in, or leave the field out",
-            Rule::Placeholder => "write what belongs there, or ask for what you do not know",
-            Rule::Unmeasurable => "say it so that it can be checked: a number, a command, a result",
-            Rule::ArtifactWithoutPath => "add its `path`, relative to the project's root",
-            Rule::ArtifactOutside => "write the path relative to the project's root",
-            Rule::ArtifactMissing => "make the file, correct the path, or take it off the list",
-            Rule::ArtifactChanged => "look at it again, and hand over its new hash",
-            Rule::QuestionWithoutPriority => "add `priority`: high, medium or low",
-            Rule::DecisionWithoutRationale => "add `rationale`: why this and nothing else",
-            Rule::ClaimWithoutEvidence => "add the command and what it printed",
-            Rule::CountMismatch => "correct the number or the list",
-            Rule::StaleWorkflowState => "bring it up to date, or leave it out: Baton knows it",
-            Rule::WrongRange => "write `path:start-end` with lines that the file has",
-            Rule::Secret => "take it out, and replace it where it was valid",
-            Rule::PersonalData => "say what the reason is without saying who",
-            Rule::InvisibleCharacter => "take the characters out, or write them as U+XXXX",
-            Rule::InstructionToReader => "say what is, and leave what to do to the expectations",
+            LintRule::VagueSummary => "name what was made or changed, with numbers, names or paths",
+            LintRule::LongSummary => "keep one to three sentences and move the rest to its own field",
+            LintRule::BlankField => "fill it in, or leave the field out",
+            LintRule::Placeholder => "write what belongs there, or ask for what you do not know",
+            LintRule::Unmeasurable => "say it so that it can be checked: a number, a command, a result",
+            LintRule::ArtifactWithoutPath => "add its `path`, relative to the project's root",
+            LintRule::ArtifactOutside => "write the path relative to the project's root",
+            LintRule::ArtifactMissing => "make the file, correct the path, or take it off the list",
+            LintRule::ArtifactChanged => "look at it again, and hand over its new hash",
+            LintRule::QuestionWithoutPriority => "add `priority`: high, medium or low",
+            LintRule::DecisionWithoutRationale => "add `rationale`: why this and nothing else",
+            LintRule::ClaimWithoutEvidence => "add the command and what it printed",
+            LintRule::CountMismatch => "correct the number or the list",
+            LintRule::StaleWorkflowState => "bring it up to date, or leave it out: Baton knows it",
+            LintRule::WrongRange => "write `path:start-end` with lines that the file has",
+            LintRule::Secret => "take it out, and replace it where it was valid",
+            LintRule::PersonalData => "say what the reason is without saying who",
+            LintRule::InvisibleCharacter => "take the characters out, or write them as U+XXXX",
+            LintRule::InstructionToReader => "say what is, and leave what to do to the expectations",
         }
     }
 }
@@ -172,7 +172,7 @@ impl Severity {
     }
 }
 
-impl fmt::Display for Rule {
+impl fmt::Display for LintRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.code())
     }

@@ -21,14 +21,14 @@ const PER_ABSENT: u32 = 2;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Score {
     pub points: u8,
-    pub parts: Vec<Part>,
+    pub parts: Vec<ScorePart>,
     /// What was taken off for findings.
     pub taken: u8,
 }
 
 /// A part of the score: what it is about, what it gave, and why not more.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
+pub struct ScorePart {
     pub name: &'static str,
     pub points: u8,
     pub of: u8,
@@ -64,7 +64,7 @@ pub(super) fn score(body: &Body<'_>, contract: Option<&Contract>, findings: &[Fi
 }
 
 /// Seed 002: context 40, summary 20, verification 20, blockers 20.
-fn phases(body: &Body<'_>) -> Vec<Part> {
+fn phases(body: &Body<'_>) -> Vec<ScorePart> {
     let fields = body.fields();
     let text = |path: &str| fields.at(path).and_then(Node::scalar_text);
     let is_end = text("handoff.next_phase") == Some("complete");
@@ -103,7 +103,7 @@ fn phases(body: &Body<'_>) -> Vec<Part> {
 }
 
 /// Seed 004: summary 30, expectations 25, artifacts 20, decisions and open questions 25.
-fn package(body: &Body<'_>) -> Vec<Part> {
+fn package(body: &Body<'_>) -> Vec<ScorePart> {
     let fields = body.fields();
     let is_there = |path: &str| fields.at(path).is_some_and(|it| !it.is_blank());
     let expectations = if is_there("gate") || is_there("validation_request") {
@@ -136,7 +136,7 @@ fn package(body: &Body<'_>) -> Vec<Part> {
 }
 
 /// Seeds 000, 001 and everything else: contract 50, summary 25, substance 25.
-fn message(body: &Body<'_>, contract: Option<&Contract>) -> Vec<Part> {
+fn message(body: &Body<'_>, contract: Option<&Contract>) -> Vec<ScorePart> {
     let mut parts = Vec::new();
     let (mut of_summary, mut of_substance) = (50, 50);
     if let Some(contract) = contract {
@@ -144,7 +144,7 @@ fn message(body: &Body<'_>, contract: Option<&Contract>) -> Vec<Part> {
         let (n_kept, n_rules) = contract.kept(body.document);
         let points = (50 * n_kept).checked_div(n_rules).unwrap_or(50);
         let why = Cow::Owned(format!("keeps {n_kept} of {n_rules} rules of `{}`", contract.name));
-        parts.push(Part {
+        parts.push(ScorePart {
             name: "contract",
             points: u8::try_from(points).unwrap_or(50),
             of: 50,
@@ -193,7 +193,7 @@ fn any_summary<'a>(body: &Body<'a>) -> Option<&'a str> {
     SUMMARIES.iter().find_map(|it| text_at(body, it))
 }
 
-fn summary_part(summary: Option<&str>, of: u8) -> Part {
+fn summary_part(summary: Option<&str>, of: u8) -> ScorePart {
     match summary {
         Some(it) if !is_vague(it) => part("summary", of, of, "says something in particular"),
         Some(_) => part("summary", of / 4, of, "says nothing in particular"),
@@ -205,6 +205,6 @@ fn n_items(fields: &Node, path: &str) -> usize {
     fields.at(path).and_then(items).map_or(0, <[Node]>::len)
 }
 
-fn part(name: &'static str, points: u8, of: u8, why: &'static str) -> Part {
-    Part { name, points, of, why: Cow::Borrowed(why) }
+fn part(name: &'static str, points: u8, of: u8, why: &'static str) -> ScorePart {
+    ScorePart { name, points, of, why: Cow::Borrowed(why) }
 }

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::marks::Marks;
-use super::rule::Rule;
+use super::marks::CharMarks;
+use super::rule::LintRule;
 use super::sink::Sink;
 use super::texts::Trail;
 
@@ -65,20 +65,20 @@ const MOST_HEADING: usize = 100;
 /// Shorter than this, a text could hold no key of any kind.
 const LEAST_BYTES: usize = 12;
 
-pub(super) fn look(text: &str, marks: Marks, trail: &Trail<'_>, sink: &mut Sink) {
+pub(super) fn look(text: &str, marks: CharMarks, trail: &Trail<'_>, sink: &mut Sink) {
     // Every kind has a digit in it, but for a password in an address.
-    let may_have = marks.has(Marks::DIGIT) || marks.has(Marks::AT) || marks.has(Marks::DASH);
+    let may_have = marks.has(CharMarks::DIGIT) || marks.has(CharMarks::AT) || marks.has(CharMarks::DASH);
     if text.len() < LEAST_BYTES || !may_have {
         return;
     }
-    let found = (marks.has(Marks::DASH).then(|| private_key(text)).flatten())
-        .or_else(|| marks.has(Marks::DIGIT).then(|| token(text)).flatten())
-        .or_else(|| marks.has(Marks::COLON | Marks::AT).then(|| password_in_address(text))?)
-        .or_else(|| marks.has(Marks::COLON | Marks::DASH).then(|| password_in_command(text))?);
+    let found = (marks.has(CharMarks::DASH).then(|| private_key(text)).flatten())
+        .or_else(|| marks.has(CharMarks::DIGIT).then(|| token(text)).flatten())
+        .or_else(|| marks.has(CharMarks::COLON | CharMarks::AT).then(|| password_in_address(text))?)
+        .or_else(|| marks.has(CharMarks::COLON | CharMarks::DASH).then(|| password_in_command(text))?);
     if let Some((_, what)) = found {
-        sink.say(Rule::Secret, trail.to_string(), format!("holds {what}"));
+        sink.say(LintRule::Secret, trail.to_string(), format!("holds {what}"));
     } else if is_name(trail.key()) && is_random(text.trim(), 12) {
-        sink.say(Rule::Secret, trail.to_string(), "holds what its name calls a secret");
+        sink.say(LintRule::Secret, trail.to_string(), "holds what its name calls a secret");
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a project sets for the linter: which rules are silent, where and why, and how much is enough.
 
 use super::Finding;
-use super::rule::Rule;
+use super::rule::LintRule;
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Settings {
@@ -13,7 +13,7 @@ pub struct Settings {
 /// A rule that does not apply, with the reason that whoever finds it later will look for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Silence {
-    pub rule: Rule,
+    pub rule: LintRule,
     pub reason: String,
     /// A file, or a folder with everything below it. Left out: everywhere.
     pub path: Option<String>,
@@ -46,7 +46,7 @@ impl Silence {
     pub fn parse(words: &str) -> Option<Self> {
         let (rule, reason) = words.split_once('=')?;
         let reason = reason.trim();
-        let rule = Rule::parse(rule.trim())?;
+        let rule = LintRule::parse(rule.trim())?;
         (!reason.is_empty()).then(|| Self { rule, reason: reason.to_owned(), path: None })
     }
 

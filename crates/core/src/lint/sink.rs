@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use super::Finding;
-use super::rule::{Rule, Severity};
-use crate::contract::Report;
+use super::rule::{LintRule, Severity};
+use crate::contract::ContractReport;
 
 /// Nobody reads more, and a record has to end somewhere.
 const MOST_FINDINGS: usize = 100;
@@ -18,7 +18,7 @@ pub(super) struct Sink {
 impl Sink {
     /// `message` is in our own words: it may come to stand in a prompt, where nothing of the sender's
     /// has a place outside of its fence.
-    pub(super) fn say(&mut self, rule: Rule, path: String, message: impl Into<String>) {
+    pub(super) fn say(&mut self, rule: LintRule, path: String, message: impl Into<String>) {
         if self.findings.len() >= MOST_FINDINGS {
             return;
         }
@@ -33,7 +33,7 @@ impl Sink {
     }
 
     /// What the contract of an edge says: `must` is an error, an absent `should` good to know.
-    pub(super) fn contract(&mut self, report: Report) {
+    pub(super) fn contract(&mut self, report: ContractReport) {
         let must = report.must.into_iter().map(|it| (it, Severity::Error));
         let should = report.should.into_iter().map(|it| (it, Severity::Info));
         for (problem, severity) in must.chain(should) {

@@ -1,7 +1,7 @@
 //! `workflow_state`: where a sender believes its workflow to be.
 
 use super::facts::{Facts, RunFact};
-use super::rule::Rule;
+use super::rule::LintRule;
 use super::sink::Sink;
 use crate::contract::{Body, items};
 use crate::document::Node;
@@ -16,7 +16,7 @@ pub(super) fn look(body: &Body<'_>, facts: &Facts, sink: &mut Sink) {
     match problem {
         Some((key, message)) => {
             let path = body.path(&format!("{FIELD}.{key}"));
-            sink.say(Rule::StaleWorkflowState, path, message);
+            sink.say(LintRule::StaleWorkflowState, path, message);
         }
         None if facts.run.is_none() => sink.unverified.push(body.path(FIELD)),
         None => {}

@@ -1,6 +1,6 @@
 //! What a summary says, and how much of it there is.
 
-use super::rule::Rule;
+use super::rule::LintRule;
 use super::sink::Sink;
 use super::vague::is_vague;
 use crate::contract::Body;
@@ -22,10 +22,10 @@ pub(super) fn look(body: &Body<'_>, sink: &mut Sink) {
         tell_vague(text, body, path, sink);
         let n_sentences = n_sentences(text);
         if n_sentences > MOST_SENTENCES {
-            sink.say(Rule::LongSummary, body.path(path), format!("has {n_sentences} sentences"));
+            sink.say(LintRule::LongSummary, body.path(path), format!("has {n_sentences} sentences"));
         } else if text.len() > MOST_CHARS && text.chars().count() > MOST_CHARS {
             let n_chars = text.chars().count();
-            sink.say(Rule::LongSummary, body.path(path), format!("has {n_chars} characters"));
+            sink.say(LintRule::LongSummary, body.path(path), format!("has {n_chars} characters"));
         }
     }
     if let Some(text) = text_at(body, CONTEXT) {
@@ -35,7 +35,7 @@ pub(super) fn look(body: &Body<'_>, sink: &mut Sink) {
 
 fn tell_vague(text: &str, body: &Body<'_>, path: &str, sink: &mut Sink) {
     if !super::blanks::is_placeholder(text) && is_vague(text) {
-        sink.say(Rule::VagueSummary, body.path(path), "says nothing about this work in particular");
+        sink.say(LintRule::VagueSummary, body.path(path), "says nothing about this work in particular");
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::*;
 
-fn report(document: &Node, facts: &Facts, settings: &Settings) -> Report {
-    lint(&Subject { document, contract: None, facts, settings, file: Some("notes/a.json") })
+fn report(document: &Node, facts: &Facts, settings: &Settings) -> LintReport {
+    lint(&LintSubject { document, contract: None, facts, settings, file: Some("notes/a.json") })
 }
 
 fn done() -> Node {
@@ -31,7 +31,7 @@ fn a_finding_says_where_what_and_what_to_do() {
 fn a_silenced_rule_is_told_apart_with_its_reason() {
     let silence = |path: Option<&str>| Settings {
         silences: vec![Silence {
-            rule: Rule::VagueSummary,
+            rule: LintRule::VagueSummary,
             reason: "an old archive".to_owned(),
             path: path.map(str::to_owned),
         }],
@@ -51,7 +51,7 @@ fn a_silenced_rule_is_told_apart_with_its_reason() {
 #[test]
 fn a_rule_is_silenced_by_its_name_and_a_reason() {
     let silence = Silence::parse("vague_summary = an old = archive").unwrap();
-    assert_eq!((silence.rule, silence.reason.as_str()), (Rule::VagueSummary, "an old = archive"));
+    assert_eq!((silence.rule, silence.reason.as_str()), (LintRule::VagueSummary, "an old = archive"));
     for bad in ["vague_summary", "vague_summary=", "vague=because", "=because", ""] {
         assert_eq!(Silence::parse(bad), None, "{bad}");
     }
@@ -107,8 +107,8 @@ fn a_score_is_the_sum_of_its_parts_less_what_was_found() {
 
 #[test]
 fn codes_are_unique_and_read_back() {
-    for rule in Rule::ALL {
-        assert_eq!(Rule::parse(rule.code()), Some(rule));
+    for rule in LintRule::ALL {
+        assert_eq!(LintRule::parse(rule.code()), Some(rule));
     }
 }
 
@@ -120,7 +120,7 @@ fn the_checklist_of_a_receiver_says_what_it_cannot_know() {
         ("artifacts", Node::List(vec![Node::text("docs/a.md")])),
     ]);
     let answers = checklist(&document, &Facts::default()).map(|it| it.answer);
-    assert_eq!(answers, [Answer::Yes, Answer::Unverified, Answer::No, Answer::No]);
+    assert_eq!(answers, [ReceiverAnswer::Yes, ReceiverAnswer::Unverified, ReceiverAnswer::No, ReceiverAnswer::No]);
 }
 
 /// Each of these would take a while if any rule looked at a text once for each of its words.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::marks::Marks;
+use super::marks::CharMarks;
 use super::sink::Sink;
 use super::{blanks, instructions, invisible, persons, secrets};
 use crate::document::Node;
@@ -42,12 +42,12 @@ fn walk(node: &Node, trail: &Trail<'_>, sink: &mut Sink) {
 }
 
 fn look_at(text: &str, trail: &Trail<'_>, sink: &mut Sink) {
-    let marks = Marks::of(text);
+    let marks = CharMarks::of(text);
     // Prose around a block of metadata may be whatever it likes.
     if trail.key() != PROSE {
         blanks::look(text, marks, trail, sink);
     }
-    if marks.has(Marks::STRANGE) {
+    if marks.has(CharMarks::STRANGE) {
         invisible::look(text, trail, sink);
     }
     secrets::look(text, marks, trail, sink);

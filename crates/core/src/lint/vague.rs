@@ -74,9 +74,9 @@ pub(super) fn is_vague(text: &str) -> bool {
     for word in words(text) {
         n_words += 1;
         match kind(word) {
-            Kind::Generic => {}
-            Kind::Number => n_numbers += 1,
-            Kind::Specific => n_specific += 1,
+            WordKind::Generic => {}
+            WordKind::Number => n_numbers += 1,
+            WordKind::Specific => n_specific += 1,
         }
         // The rest cannot make it vague again.
         if n_specific > 1 || (n_specific == 1 && (n_numbers > 0 || n_words > 3)) {
@@ -88,23 +88,23 @@ pub(super) fn is_vague(text: &str) -> bool {
 
 /// True where no word is a name, a path or a word of the subject.
 pub(super) fn is_empty(text: &str) -> bool {
-    words(text).all(|it| kind(it) != Kind::Specific)
+    words(text).all(|it| kind(it) != WordKind::Specific)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum WordKind {
     Generic,
     Number,
     Specific,
 }
 
-fn kind(word: &str) -> Kind {
+fn kind(word: &str) -> WordKind {
     let is_number = |it: char| it.is_ascii_digit() || matches!(it, '.' | ',' | '%' | '/' | '-');
     if word.starts_with(|it: char| it.is_ascii_digit()) && word.chars().all(is_number) {
-        return Kind::Number;
+        return WordKind::Number;
     }
     let is_generic = word.split(['-', '/']).all(|it| is_generic(it.trim_end_matches("'s")));
-    if is_generic { Kind::Generic } else { Kind::Specific }
+    if is_generic { WordKind::Generic } else { WordKind::Specific }
 }
 
 fn is_generic(word: &str) -> bool {

@@ -9,7 +9,7 @@ use crate::gate::GateKind;
 const MOST_BLOCKERS: usize = 20;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Decision {
+pub struct ReportedDecision {
     pub id: Option<String>,
     pub decision: String,
     pub rationale: Option<String>,
@@ -40,7 +40,7 @@ pub struct Expectations {
 
 /// Something a reviewer found. Two reviews found the same if these two fields are the same.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Finding {
+pub struct ReviewFinding {
     pub location: String,
     pub severity: String,
 }
@@ -55,7 +55,7 @@ pub struct ErrorReport {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Blocker {
+pub struct ReportedBlocker {
     pub kind: Option<String>,
     pub description: String,
     pub resolution: Option<String>,
@@ -79,11 +79,11 @@ fn listed<'a>(body: &'a Node, key: &str) -> &'a [Node] {
     body.member(key).or_else(nested).map(items).unwrap_or_default()
 }
 
-pub(super) fn decisions(body: &Node) -> Vec<Decision> {
+pub(super) fn decisions(body: &Node) -> Vec<ReportedDecision> {
     let decision = |node: &Node| {
         let decision = text(node).or_else(|| field(node, "decision"))?.to_owned();
         let own = |key: &str| field(node, key).map(str::to_owned);
-        Some(Decision { id: own("id"), decision, rationale: own("rationale") })
+        Some(ReportedDecision { id: own("id"), decision, rationale: own("rationale") })
     };
     listed(body, "decisions").iter().filter_map(decision).collect()
 }
@@ -137,10 +137,10 @@ pub(super) fn verification(body: &Node) -> Vec<(String, String)> {
     members.iter().filter_map(claim).collect()
 }
 
-pub(crate) fn findings(body: &Node) -> BTreeSet<Finding> {
+pub(crate) fn findings(body: &Node) -> BTreeSet<ReviewFinding> {
     let finding = |node: &Node| {
         let own = |key: &str| field(node, key).map(str::to_owned);
-        Some(Finding { location: own("location")?, severity: own("severity")? })
+        Some(ReviewFinding { location: own("location")?, severity: own("severity")? })
     };
     let keys = ["findings", "issues", "blocking_issues"];
     keys.iter().flat_map(|it| items_at(body, it)).filter_map(finding).collect()
@@ -164,7 +164,7 @@ pub(super) fn error(body: &Node) -> Option<ErrorReport> {
 }
 
 /// What keeps the sender from going on, in its own words; no more than anybody could clear.
-pub(crate) fn blockers(body: &Node) -> Vec<Blocker> {
+pub(crate) fn blockers(body: &Node) -> Vec<ReportedBlocker> {
     let blocker = |node: &Node| {
         let own = |key: &str| field(node, key).map(str::to_owned);
         let named =
@@ -172,7 +172,7 @@ pub(crate) fn blockers(body: &Node) -> Vec<Blocker> {
         let description = text(node).or_else(named)?.trim();
         let description: String = description.chars().take(1000).collect();
         let is_told = !description.is_empty();
-        is_told.then(|| Blocker { kind: own("type"), description, resolution: own("resolution") })
+        is_told.then(|| ReportedBlocker { kind: own("type"), description, resolution: own("resolution") })
     };
     let places = ["blockers", "handoff.blockers", "context.blockers"];
     let place = places.iter().find(|it| body.at(it).is_some());

@@ -27,7 +27,7 @@ fn decisions_artifacts_and_questions_are_read_wherever_a_seed_puts_them() {
         ("rationale", text("stateless")),
     ]);
     for document in everywhere("decisions", &list([decision, text("no cookies")])) {
-        let decision = |id: Option<&str>, decision: &str, rationale: Option<&str>| Decision {
+        let decision = |id: Option<&str>, decision: &str, rationale: Option<&str>| ReportedDecision {
             id: id.map(str::to_owned),
             decision: decision.to_owned(),
             rationale: rationale.map(str::to_owned),
@@ -98,7 +98,7 @@ fn a_claim_keeps_its_word_and_has_a_meaning() {
         ("in_progress", UnderWay),
         ("success|failure|blocked", Unknown),
     ] {
-        let expected = Claim { word: word.to_owned(), meaning };
+        let expected = OutcomeClaim { word: word.to_owned(), meaning };
         let view = View::of(&handoff([("from", text("a")), ("status", text(word))]));
         assert_eq!(view.claim, Some(expected.clone()));
         let metadata = Node::map([("status", text(word)), ("phase", text("testing"))]);
@@ -114,9 +114,9 @@ fn a_claim_keeps_its_word_and_has_a_meaning() {
 fn a_step_is_a_name_a_number_or_expressly_none() {
     let two = Number::from(2);
     for (node, expected) in [
-        (text("design"), Some(StepWord::Name("design".to_owned()))),
-        (Node::Number(two.clone()), Some(StepWord::Number(two))),
-        (Node::Null, Some(StepWord::Outside)),
+        (text("design"), Some(StepReference::Name("design".to_owned()))),
+        (Node::Number(two.clone()), Some(StepReference::Number(two))),
+        (Node::Null, Some(StepReference::Outside)),
         (text(" "), None),
     ] {
         let from = Node::map([("agent", text("a")), ("step", node)]);
@@ -166,7 +166,7 @@ fn findings_and_errors_of_xml_are_read() {
         ("blocking_issues", Node::map([("issue", issue)])),
         ("error", error),
     ]));
-    let finding = Finding { location: "a.ts:1".to_owned(), severity: "critical".to_owned() };
+    let finding = ReviewFinding { location: "a.ts:1".to_owned(), severity: "critical".to_owned() };
     assert_eq!(view.findings, BTreeSet::from([finding]));
     let error = view.error.unwrap();
     assert_eq!((error.message.as_str(), error.is_recoverable), ("it broke", Some(true)));

@@ -4,18 +4,18 @@ use std::sync::{Arc, OnceLock};
 
 use tokio::sync::{Mutex, MutexGuard, watch};
 
-use super::{Archive, ArchiveError, ArchiveHealth, Archived, PROJECTOR, Places};
+use super::{Archive, ArchiveError, ArchiveHealth, Archived, PROJECTOR, ArchivePlaces};
 use crate::{Engine, EngineError};
 
 #[derive(Default)]
-pub(crate) struct Desk {
+pub(crate) struct ArchiveHandle {
     pub(super) health: watch::Sender<ArchiveHealth>,
-    places: OnceLock<Places>,
+    places: OnceLock<ArchivePlaces>,
     /// Held by whoever writes: two at once would be in each other's way.
     at_work: Mutex<()>,
 }
 
-impl Desk {
+impl ArchiveHandle {
     pub(super) async fn work(&self) -> MutexGuard<'_, ()> {
         self.at_work.lock().await
     }
@@ -24,7 +24,7 @@ impl Desk {
 /// How far the files are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArchiveStatus {
-    pub places: Places,
+    pub places: ArchivePlaces,
     /// How many events there are that the files do not tell of yet.
     pub n_behind: u64,
     /// What keeps it from being written.
@@ -33,7 +33,7 @@ pub struct ArchiveStatus {
 
 impl Engine {
     /// From now on there is an archive, at these places. Whoever comes second changes nothing.
-    pub fn keep_archive(&self, places: Places) {
+    pub fn keep_archive(&self, places: ArchivePlaces) {
         let _ = self.archive.places.set(places);
     }
 

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use baton_core::hash::Hash;
 use baton_core::run::RunId;
-use baton_files::{Dir, FileError, FileKind, Mode};
+use baton_files::{Dir, FileError, FileKind, FileMode};
 
 use super::newer;
 
@@ -48,7 +48,7 @@ impl Disk {
             if says(&folder, name, text) {
                 return Ok(());
             }
-            folder.replace(name, text.as_bytes(), Mode::Shared)
+            folder.replace(name, text.as_bytes(), FileMode::Shared)
         };
         write().map_err(|error| self.failed(error))
     }
@@ -137,7 +137,7 @@ impl Disk {
 
     /// Makes a folder and those above it, as far as they are not there.
     fn folder(&self, folder: &Path) -> Result<Dir, FileError> {
-        Dir::open(&self.root)?.make_dirs(folder, Mode::Shared)
+        Dir::open(&self.root)?.make_dirs(folder, FileMode::Shared)
     }
 
     fn failed(&self, error: FileError) -> DiskError {

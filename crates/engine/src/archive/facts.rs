@@ -16,7 +16,7 @@ use crate::history::{History, Logged};
 pub(super) fn facts(history: &History, row: &HandoffRow) -> Vec<(String, Node)> {
     let run = &history.row.run;
     let moves = Moves::of(history, row.no);
-    let mut facts = Facts(Vec::new());
+    let mut facts = DocumentMembers(Vec::new());
     facts.add("label", Node::Text(row.no.label()));
     facts.add("handoff", Node::text(row.id.0.to_string()));
     facts.add("number", Node::count(row.number));
@@ -46,9 +46,9 @@ pub(super) fn facts(history: &History, row: &HandoffRow) -> Vec<(String, Node)> 
     facts.0
 }
 
-struct Facts(Vec<(String, Node)>);
+struct DocumentMembers(Vec<(String, Node)>);
 
-impl Facts {
+impl DocumentMembers {
     fn add(&mut self, key: &str, node: Node) {
         self.0.push((key.to_owned(), node));
     }

@@ -28,7 +28,7 @@ pub(super) enum PackageForm {
 }
 
 /// What the sender handed over.
-enum Sent {
+enum SentPackage {
     Nothing,
     /// The members of seed 004's document.
     Members(Vec<(String, Node)>),
@@ -59,9 +59,9 @@ pub(super) fn handoff(history: &History, row: &HandoffRow, form: PackageForm) ->
         facts.push(own(("package_left_out", Node::Bool(true))));
     }
     let mut sent = match sent(history, row, form) {
-        Sent::Nothing => Vec::new(),
-        Sent::Members(members) => members,
-        Sent::Other(document) => vec![("package".to_owned(), document)],
+        SentPackage::Nothing => Vec::new(),
+        SentPackage::Members(members) => members,
+        SentPackage::Other(document) => vec![("package".to_owned(), document)],
     };
     // Nobody but Baton speaks there: what a sender put there is told as its word.
     if let Some(at) = sent.iter().position(|(key, _)| key == FACTS) {
@@ -85,20 +85,20 @@ pub(super) fn handoff(history: &History, row: &HandoffRow, form: PackageForm) ->
     Node::map([("handoff", Node::Map(members))])
 }
 
-fn sent(history: &History, row: &HandoffRow, form: PackageForm) -> Sent {
-    let Some(id) = row.package else { return Sent::Nothing };
-    let Some(content) = history.content(id) else { return Sent::Other(Node::Null) };
+fn sent(history: &History, row: &HandoffRow, form: PackageForm) -> SentPackage {
+    let Some(id) = row.package else { return SentPackage::Nothing };
+    let Some(content) = history.content(id) else { return SentPackage::Other(Node::Null) };
     let document = match form {
         PackageForm::Document => stored::document(content),
         PackageForm::Text => None,
-        PackageForm::LeftOut => return Sent::Other(Node::Null),
+        PackageForm::LeftOut => return SentPackage::Other(Node::Null),
     };
     let document = document.filter(|it| depth(it) + 2 <= MOST_DEPTH);
     // What no reader would take with two levels more around it is told as it was written.
-    let Some(document) = document else { return Sent::Other(Node::text(content.text.as_ref())) };
+    let Some(document) = document else { return SentPackage::Other(Node::text(content.text.as_ref())) };
     match members(&document) {
-        Some(members) => Sent::Members(members.to_vec()),
-        None => Sent::Other(document),
+        Some(members) => SentPackage::Members(members.to_vec()),
+        None => SentPackage::Other(document),
     }
 }
 

@@ -9,9 +9,9 @@ use baton_store::{Position, RunFilter};
 use uuid::Uuid;
 
 use super::disk::{Disk, DiskError, Sort};
-use super::rendered::{Rendered, is_own};
+use super::rendered::{RenderedSession, is_own};
 use super::{
-    ARCHIVED_PROJECT, Archive, ArchiveError, Archived, CURRENT, PAGE, PROJECTOR, Places, RUNS,
+    ARCHIVED_PROJECT, Archive, ArchiveError, Archived, CURRENT, PAGE, PROJECTOR, ArchivePlaces, RUNS,
     fresh, keep_newer, write_session, write_state,
 };
 
@@ -26,7 +26,7 @@ impl Archive {
         store.advance(PROJECTOR, from, Position::START).await?;
         let news = self.news(Position::START, usize::MAX).await?;
         let mut archived = Archived::default();
-        let mut known = Known::default();
+        let mut known = StoredRuns::default();
         let mut after = 0;
         loop {
             let filter = RunFilter { after, limit: PAGE, ..RunFilter::default() };
@@ -41,7 +41,7 @@ impl Archive {
                     known.open.insert(run);
                 }
                 let is_current = news.as_ref().is_some_and(|it| it.last == run);
-                let write = move |disk: &Disk, places: &Places| {
+                let write = move |disk: &Disk, places: &ArchivePlaces| {
                     let kept = write_afresh(disk, places, &rendered)?;
                     if is_current {
                         disk.write(&places.state, CURRENT, &rendered.state)?;
@@ -71,15 +71,15 @@ impl Archive {
 
 /// The runs of the store.
 #[derive(Default)]
-struct Known {
+struct StoredRuns {
     runs: BTreeSet<RunId>,
     /// Those that have a state.
     open: BTreeSet<RunId>,
 }
 
-impl Known {
+impl StoredRuns {
     /// Takes away the states of runs that have none, and counts the sessions of no run.
-    fn tidy(&self, disk: &Disk, places: &Places) -> Result<u64, DiskError> {
+    fn tidy(&self, disk: &Disk, places: &ArchivePlaces) -> Result<u64, DiskError> {
         let states = places.state.join(RUNS);
         for (name, sort) in disk.entries(&states)? {
             let Some(name) = name.to_str().filter(|_| sort != Sort::Folder) else { continue };
@@ -106,8 +106,8 @@ fn run_named(name: &str) -> Option<RunId> {
 /// As [`write`](super::write), so that of what Baton wrote nothing stays that was there before.
 fn write_afresh(
     disk: &Disk,
-    places: &Places,
-    rendered: &Rendered,
+    places: &ArchivePlaces,
+    rendered: &RenderedSession,
 ) -> Result<Option<String>, DiskError> {
     let name = rendered.run.to_string();
     let kept = keep_newer(disk, places, rendered)?;

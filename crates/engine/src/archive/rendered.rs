@@ -11,7 +11,7 @@ use super::state::state;
 use crate::completion::completion;
 use crate::history::History;
 
-pub(super) struct Rendered {
+pub(super) struct RenderedSession {
     pub(super) run: RunId,
     pub(super) is_open: bool,
     /// Of its events, in their order.
@@ -24,7 +24,7 @@ pub(super) struct Rendered {
     pub(super) session: Vec<(String, String)>,
 }
 
-pub(super) fn rendered(history: &History, bounds: &Bounds) -> Rendered {
+pub(super) fn rendered(history: &History, bounds: &Bounds) -> RenderedSession {
     let run = &history.row.run;
     let mut files: Vec<(String, String)> = Vec::new();
     for row in &history.handoffs {
@@ -42,7 +42,7 @@ pub(super) fn rendered(history: &History, bounds: &Bounds) -> Rendered {
     }
     files.push(("session.md".to_owned(), bounds.page(session(history))));
     files.push((LOG.to_owned(), log(history, bounds.log_bytes)));
-    Rendered {
+    RenderedSession {
         run: run.id,
         is_open: !run.is_finished(),
         hashes: history.log.iter().map(|it| it.hash).collect(),

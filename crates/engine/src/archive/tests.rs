@@ -62,7 +62,7 @@ async fn a_lost_text_is_null_and_nowhere_else() {
     let (engine, run) = engine().await;
     let mut history = engine.history(run).await.unwrap();
     let n_told =
-        |it: &Rendered| it.session.iter().map(|(_, it)| it.matches(SECRET).count()).sum::<usize>();
+        |it: &RenderedSession| it.session.iter().map(|(_, it)| it.matches(SECRET).count()).sum::<usize>();
     assert!(n_told(&rendered(&history, &Bounds::default())) > 10);
     history.forget_texts();
     let lost = rendered(&history, &Bounds::default());
@@ -97,7 +97,7 @@ async fn every_archived_handoff_reads_back() {
     assert_eq!(json::print(state.member("status").unwrap()), "\"cancelled\"");
 }
 
-fn file<'a>(rendered: &'a Rendered, name: &str) -> &'a str {
+fn file<'a>(rendered: &'a RenderedSession, name: &str) -> &'a str {
     let (_, text) = rendered.session.iter().find(|(it, _)| it == name).unwrap();
     text
 }
@@ -151,7 +151,7 @@ async fn beyond_the_maximum_a_file_says_what_it_leaves_out() {
     let (kept, end) = page.rsplit_once("\nThe page ends here: ").unwrap();
     assert!(kept.len() <= 100 && file(&whole, "session.md").starts_with(kept), "{page}");
     assert!(end.contains(&format!("{} bytes", file(&whole, "session.md").len())), "{page}");
-    let completion = |it: &Rendered| it.session.iter().any(|(it, _)| it == "completion.yaml");
+    let completion = |it: &RenderedSession| it.session.iter().any(|(it, _)| it == "completion.yaml");
     assert_eq!((completion(&whole), completion(&cut)), (true, false));
     // All but the last event, each with its texts.
     let log = file(&cut, ARCHIVED_LOG);

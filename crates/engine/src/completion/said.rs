@@ -8,7 +8,7 @@ use baton_core::view::read::{field, first_text, items, text, text_at};
 use baton_core::view::{Subject, View};
 
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Said {
+pub(super) struct ReportedResults {
     pub(super) summary: Option<String>,
     /// None where nobody told of commits.
     pub(super) n_commits: Option<u64>,
@@ -21,7 +21,7 @@ pub(super) struct Said {
 /// Seed 001 writes its own fields at the top, under `data`, and in two summaries.
 const PLACES: [&str; 5] = ["", "data.", "metrics.", "validation_summary.", "verification."];
 
-impl Said {
+impl ReportedResults {
     /// Of packages in the order in which they were handed on.
     pub(super) fn of(packages: &[Node]) -> Self {
         let mut said = Self { n_commits: n_commits(packages), ..Self::default() };

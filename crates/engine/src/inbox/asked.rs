@@ -14,7 +14,7 @@ use crate::texts::Texts;
 use crate::{Engine, EngineError};
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Asked {
+pub struct GateQuestion {
     /// What the gate is called.
     pub name: Option<String>,
     /// The question, or why the gate was opened.
@@ -32,7 +32,7 @@ pub struct Asked {
     pub evidence: Vec<Evidence>,
 }
 
-impl Asked {
+impl GateQuestion {
     /// What an answer means here, where somebody said so.
     pub fn meaning(&self, answer: &str) -> Option<&str> {
         self.options.iter().find(|(name, _)| name == answer).map(|(_, text)| text.as_str())
@@ -40,7 +40,7 @@ impl Asked {
 }
 
 impl Engine {
-    pub(super) async fn asked(&self, loaded: &Loaded, why: &Waits) -> Result<Asked, EngineError> {
+    pub(super) async fn asked(&self, loaded: &Loaded, why: &Waits) -> Result<GateQuestion, EngineError> {
         let run = &loaded.run;
         let no = match why {
             Waits::Gate { handoff, .. } => *handoff,
@@ -49,11 +49,11 @@ impl Engine {
                 let texts = self.texts(run.id, words).await?;
                 let damaged = damaged(&texts, &[("words", words)]);
                 let words = text_of(&texts, words);
-                return Ok(Asked { words, damaged, ..Asked::default() });
+                return Ok(GateQuestion { words, damaged, ..GateQuestion::default() });
             }
-            Waits::Loose { .. } => return Ok(Asked::default()),
+            Waits::Loose { .. } => return Ok(GateQuestion::default()),
         };
-        let Some(gate) = gate_of(run, no) else { return Ok(Asked::default()) };
+        let Some(gate) = gate_of(run, no) else { return Ok(GateQuestion::default()) };
         let blockers = run.blockers.iter().map(|it| it.about);
         let ids = blockers.clone().chain(gate.reason).chain(gate.package);
         let texts = self.texts(run.id, ids).await?;
@@ -62,7 +62,7 @@ impl Engine {
         let named = [("words", gate.reason), ("package", gate.package)];
         let named: Vec<_> =
             named.into_iter().chain(blockers.clone().map(|it| ("blockers", Some(it)))).collect();
-        Ok(Asked {
+        Ok(GateQuestion {
             name: requested.name.clone().or_else(|| declared.map(|it| it.name.clone())),
             words: text_of(&texts, gate.reason),
             items: items(declared, &requested),

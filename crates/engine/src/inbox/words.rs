@@ -5,7 +5,7 @@ use baton_core::gate::GateKind;
 use baton_core::shell::shell_word;
 use baton_core::workflow::Place;
 
-use super::{Choice, InboxItem, Then, Waits};
+use super::{InboxChoice, InboxItem, Then, Waits};
 
 impl InboxItem {
     pub fn sentence(&self) -> String {
@@ -23,7 +23,7 @@ impl InboxItem {
     }
 
     /// What to type to say it.
-    pub fn command(&self, choice: &Choice) -> String {
+    pub fn command(&self, choice: &InboxChoice) -> String {
         let run = &self.run_name;
         let comment = if choice.needs_words { " --comment TEXT" } else { "" };
         match &self.why {
@@ -45,7 +45,7 @@ impl InboxItem {
     }
 
     /// What the answer leads to by the rules, and what whoever asks says that it means.
-    pub fn consequence(&self, choice: &Choice) -> String {
+    pub fn consequence(&self, choice: &InboxChoice) -> String {
         let then = Self::then(choice);
         match self.asked.meaning(choice.name) {
             Some(meaning) => format!("{meaning} ({then})"),
@@ -54,7 +54,7 @@ impl InboxItem {
     }
 
     /// What the answer leads to by the rules.
-    pub fn then(choice: &Choice) -> String {
+    pub fn then(choice: &InboxChoice) -> String {
         match &choice.then {
             Then::Offered { handoff, to, place } => {
                 let who = if choice.name == "hand_to" { "AGENT" } else { to.as_str() };

@@ -1,6 +1,6 @@
 //! What a contract asks for, in words, and a package to fill in.
 
-use baton_core::contract::{Check, Contract, Rule, ValueKind};
+use baton_core::contract::{Check, Contract, ContractRule, ValueKind};
 use baton_core::document::Node;
 
 /// The fields of a contract, those first without which a handoff is refused.
@@ -22,7 +22,7 @@ pub(super) fn example(contract: &Contract) -> Node {
     contract.skeleton(&Node::Map(Vec::new()))
 }
 
-fn line(rule: &Rule) -> String {
+fn line(rule: &ContractRule) -> String {
     // One spelling will do, and it is the one that the example has.
     let name = &rule.field;
     let kind = match &rule.check {
@@ -65,9 +65,9 @@ mod tests {
 
     use super::*;
 
-    fn rule(field: &str, check: Check) -> Rule {
+    fn rule(field: &str, check: Check) -> ContractRule {
         let (about, others) = (format!("about {field}"), Vec::new());
-        Rule { field: field.to_owned(), others, about, check, when: Vec::new() }
+        ContractRule { field: field.to_owned(), others, about, check, when: Vec::new() }
     }
 
     #[test]
@@ -77,13 +77,13 @@ mod tests {
         let contract = Contract {
             name: "c".to_owned(),
             must: vec![
-                Rule { others: words(&["story_id"]), ..rule("story", Check::Present) },
+                ContractRule { others: words(&["story_id"]), ..rule("story", Check::Present) },
                 rule("build", Check::NoneOf(words(&["false"]))),
             ],
             should: vec![
                 rule("files", Check::Kind(ValueKind::List)),
                 rule("priority", Check::OneOf(words(&["high", "low"]))),
-                Rule { when, ..rule("sha", Check::Kind(ValueKind::Text)) },
+                ContractRule { when, ..rule("sha", Check::Kind(ValueKind::Text)) },
             ],
         };
         expect![[r#"

@@ -26,17 +26,17 @@ pub(super) struct Brief {
     pub(super) wanted: Option<Story>,
     /// Of the run, for people.
     pub(super) run: u64,
-    pub(super) handoff: Told,
+    pub(super) handoff: BriefHandoff,
     /// What the receiver works on once it has accepted: the handoff, or what it waited with.
-    pub(super) work: Work,
+    pub(super) work: WaitingWork,
     pub(super) package: Option<Parcel>,
     /// What the receiver had been given before, where the handoff brings something back to it.
     pub(super) given: Option<Parcel>,
-    pub(super) exchanges: Vec<Asked>,
-    pub(super) blockers: Vec<Blocker>,
-    pub(super) people: Vec<Said>,
+    pub(super) exchanges: Vec<AskedQuestion>,
+    pub(super) blockers: Vec<BriefBlocker>,
+    pub(super) people: Vec<PersonAnswer>,
     /// What delegates have brought before.
-    pub(super) brought: Vec<Brought>,
+    pub(super) brought: Vec<DelegateResult>,
     /// The rejects on the edge that this work goes by, oldest first.
     pub(super) rounds: Vec<Round>,
     /// How many the workflow takes before a person is asked.
@@ -47,7 +47,7 @@ pub(super) struct Brief {
 }
 
 /// The handoff itself.
-pub(super) struct Told {
+pub(super) struct BriefHandoff {
     pub(super) number: u64,
     pub(super) no: HandoffNo,
     pub(super) kind: Kind,
@@ -73,7 +73,7 @@ pub(super) struct Told {
     pub(super) asks: AgentId,
 }
 
-pub(super) struct Work {
+pub(super) struct WaitingWork {
     pub(super) number: u64,
     pub(super) place: Place,
     /// Who waits for it, where it is a part of somebody's work.
@@ -91,14 +91,14 @@ pub(super) struct Parcel {
     pub(super) document: Option<Node>,
 }
 
-pub(super) struct Asked {
+pub(super) struct AskedQuestion {
     pub(super) asker: AgentId,
     pub(super) asked: AgentId,
     pub(super) question: String,
     pub(super) answer: String,
 }
 
-pub(super) struct Blocker {
+pub(super) struct BriefBlocker {
     pub(super) raised_by: AgentId,
     pub(super) about: String,
     pub(super) settled: Settled,
@@ -111,7 +111,7 @@ pub(super) enum Settled {
 }
 
 /// What a person said at a gate, or when they were asked.
-pub(super) struct Said {
+pub(super) struct PersonAnswer {
     pub(super) by: Principal,
     pub(super) answer: Answer,
     /// Why they were asked.
@@ -121,7 +121,7 @@ pub(super) struct Said {
     pub(super) comment: Option<String>,
 }
 
-pub(super) struct Brought {
+pub(super) struct DelegateResult {
     pub(super) from: AgentId,
     pub(super) reason: String,
     pub(super) outcome: Option<Outcome>,
@@ -144,7 +144,7 @@ impl Brief {
     }
 }
 
-impl Told {
+impl BriefHandoff {
     /// True where the package is news to the receiver.
     pub(super) fn is_news(&self) -> bool {
         !self.is_own_package && self.kind != Kind::Question

@@ -28,13 +28,13 @@ const MOST_CHARS: usize = 200;
 
 /// One claim, as `verification.tests_passed: true`.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Claim {
+pub(super) struct CheckedClaim {
     pub(super) words: String,
-    pub(super) standing: Standing,
+    pub(super) standing: ClaimStanding,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(super) enum ClaimStanding {
     Unchecked,
     /// Somebody recorded a check of it, which passed.
     Passed,
@@ -42,7 +42,7 @@ pub(super) enum Standing {
     Failed,
 }
 
-pub(super) fn claims(parcel: &Parcel, evidence: &[Evidence]) -> Vec<Claim> {
+pub(super) fn claims(parcel: &Parcel, evidence: &[Evidence]) -> Vec<CheckedClaim> {
     let Some(root) = parcel.root() else { return Vec::new() };
     let named = CLAIMS.iter().filter_map(|key| Some(((*key).to_owned(), root.member(key)?)));
     let below = CLAIM_MAPS.iter().flat_map(|path| match root.at(path) {
@@ -59,17 +59,17 @@ pub(super) fn claims(parcel: &Parcel, evidence: &[Evidence]) -> Vec<Claim> {
 }
 
 /// What is said not to hold needs no second look: nobody would rely on it.
-fn claim(path: &str, node: &Node, evidence: &[Evidence]) -> Option<Claim> {
+fn claim(path: &str, node: &Node, evidence: &[Evidence]) -> Option<CheckedClaim> {
     let value = node.scalar_text().filter(|it| *it != "false")?;
     let words: String = format!("{path}: {value}").chars().take(MOST_CHARS).collect();
     let key = path.rsplit('.').next().unwrap_or(path);
     let check = evidence.iter().find(|it| is_about(key, it.check.as_str()));
     let standing = match check.map(|it| it.verdict) {
-        None => Standing::Unchecked,
-        Some(Verdict::Passed) => Standing::Passed,
-        Some(Verdict::Failed) => Standing::Failed,
+        None => ClaimStanding::Unchecked,
+        Some(Verdict::Passed) => ClaimStanding::Passed,
+        Some(Verdict::Failed) => ClaimStanding::Failed,
     };
-    Some(Claim { words, standing })
+    Some(CheckedClaim { words, standing })
 }
 
 /// `build_passes` is about the check `build`, `tests_passed` about `tests` and `test`. That tests
@@ -114,15 +114,15 @@ mod tests {
         let text = r#"{"build_passes": true, "tests_added": true, "approved": false, "plan": "p",
             "verification": {"tests_passed": true, "lint_passed": true, "coverage_percent": 87, "x": {}}}"#;
         let seen = [evidence("tests", Verdict::Passed), evidence("lint", Verdict::Failed)];
-        let claim = |words: &str, standing| Claim { words: words.to_owned(), standing };
+        let claim = |words: &str, standing| CheckedClaim { words: words.to_owned(), standing };
         assert_eq!(
             claims(&parcel(text), &seen),
             [
-                claim("build_passes: true", Standing::Unchecked),
-                claim("tests_added: true", Standing::Unchecked),
-                claim("verification.tests_passed: true", Standing::Passed),
-                claim("verification.lint_passed: true", Standing::Failed),
-                claim("verification.coverage_percent: 87", Standing::Unchecked),
+                claim("build_passes: true", ClaimStanding::Unchecked),
+                claim("tests_added: true", ClaimStanding::Unchecked),
+                claim("verification.tests_passed: true", ClaimStanding::Passed),
+                claim("verification.lint_passed: true", ClaimStanding::Failed),
+                claim("verification.coverage_percent: 87", ClaimStanding::Unchecked),
             ]
         );
     }

@@ -7,12 +7,12 @@ mod curl;
 use baton_core::document::Node;
 use baton_core::names::{AgentId, CheckName, StoryKey};
 
-use super::ways::Act;
+use super::ways::PromptAction;
 use super::{DashboardUrl, PromptToken};
 
 /// How the agent speaks to Baton.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Face {
+pub enum AgentInterface {
     /// Over HTTP.
     Curl,
     /// With the `baton` command.
@@ -21,12 +21,12 @@ pub enum Face {
     Block,
 }
 
-impl Face {
+impl AgentInterface {
     pub fn name(self) -> &'static str {
         match self {
-            Face::Curl => "curl",
-            Face::Cli => "cli",
-            Face::Block => "block",
+            AgentInterface::Curl => "curl",
+            AgentInterface::Cli => "cli",
+            AgentInterface::Block => "block",
         }
     }
 
@@ -35,17 +35,17 @@ impl Face {
     }
 
     /// The act, as it can be typed or printed.
-    pub(super) fn say(self, desk: &Desk<'_>, act: &Act) -> String {
+    pub(super) fn say(self, desk: &PromptContext<'_>, act: &PromptAction) -> String {
         match self {
-            Face::Curl => curl::say(desk, act),
-            Face::Cli => cli::say(desk, act),
-            Face::Block => block::say(desk, act),
+            AgentInterface::Curl => curl::say(desk, act),
+            AgentInterface::Cli => cli::say(desk, act),
+            AgentInterface::Block => block::say(desk, act),
         }
     }
 }
 
 /// Who speaks, and about what.
-pub(super) struct Desk<'a> {
+pub(super) struct PromptContext<'a> {
     pub(super) url: &'a DashboardUrl,
     pub(super) token: Option<&'a PromptToken>,
     pub(super) story: &'a StoryKey,
@@ -70,7 +70,7 @@ fn passed(check: &CheckName) -> Vec<(&'static str, Node)> {
 }
 
 /// The act as seed 000's API takes it. A block is read by the same rules.
-fn envelope(desk: &Desk<'_>, act: &Act) -> Node {
+fn envelope(desk: &PromptContext<'_>, act: &PromptAction) -> Node {
     let on = |action: &str, number: u64, more: Vec<(&'static str, Node)>| {
         let members = [
             ("action", Node::text(action)),
@@ -91,18 +91,18 @@ fn envelope(desk: &Desk<'_>, act: &Act) -> Node {
     };
     let kind = |kind: &str| ("kind", Node::text(kind));
     match act {
-        Act::Accept => on("accept", desk.handoff, Vec::new()),
-        Act::HandOn { to, outcome, example } => {
+        PromptAction::Accept => on("accept", desk.handoff, Vec::new()),
+        PromptAction::HandOn { to, outcome, example } => {
             create(to, vec![("outcome", Node::text(outcome.name()))], example)
         }
-        Act::Delegate { to, example } => create(to, vec![kind("delegation")], example),
-        Act::Escalate { example } => create(&AgentId::human(), vec![kind("escalation")], example),
-        Act::Return { to, outcome, example } => {
+        PromptAction::Delegate { to, example } => create(to, vec![kind("delegation")], example),
+        PromptAction::Escalate { example } => create(&AgentId::human(), vec![kind("escalation")], example),
+        PromptAction::Return { to, outcome, example } => {
             create(to, vec![kind("return"), ("outcome", Node::text(outcome.name()))], example)
         }
-        Act::Reject => on("reject", desk.handoff, vec![("reason", Node::text(WHY))]),
-        Act::Clarify => on("clarify", desk.handoff, vec![("question", Node::text(QUESTION))]),
-        Act::Answer => on("answer", desk.handoff, vec![("answer", Node::text(ANSWER))]),
-        Act::Record { check } => on("evidence", desk.work, passed(check)),
+        PromptAction::Reject => on("reject", desk.handoff, vec![("reason", Node::text(WHY))]),
+        PromptAction::Clarify => on("clarify", desk.handoff, vec![("question", Node::text(QUESTION))]),
+        PromptAction::Answer => on("answer", desk.handoff, vec![("answer", Node::text(ANSWER))]),
+        PromptAction::Record { check } => on("evidence", desk.work, passed(check)),
     }
 }

@@ -11,18 +11,18 @@ use baton_core::invisible::is_invisible;
 const MARK: char = '⟦';
 const MARK_END: char = '⟧';
 
-pub(super) struct Fence {
+pub(super) struct PromptFence {
     word: String,
 }
 
 /// Text as it stands in a prompt, and how much of it there was no room for.
-pub(super) struct Shown {
+pub(super) struct FencedText {
     pub(super) text: String,
     /// In characters of the original.
     pub(super) n_left_out: usize,
 }
 
-impl Fence {
+impl PromptFence {
     pub(super) fn new(nonce: [u8; 16]) -> Self {
         Self { word: Hash::of(&nonce).to_string()[..16].to_owned() }
     }
@@ -41,10 +41,10 @@ impl Fence {
     }
 
     /// As [`Fence::around`], with no more of the text than fits into `most_chars` once shown.
-    pub(super) fn around_within(&self, what: &str, text: &str, most_chars: usize) -> Shown {
-        let Shown { text: data, n_left_out } = show(text, most_chars);
+    pub(super) fn around_within(&self, what: &str, text: &str, most_chars: usize) -> FencedText {
+        let FencedText { text: data, n_left_out } = show(text, most_chars);
         let text = format!("{} ({what})\n{data}\n{}\n", self.opening(), self.closing());
-        Shown { text, n_left_out }
+        FencedText { text, n_left_out }
     }
 }
 
@@ -63,7 +63,7 @@ pub(crate) fn one_line(text: &str, most_chars: usize) -> String {
     line
 }
 
-fn show(text: &str, most_chars: usize) -> Shown {
+fn show(text: &str, most_chars: usize) -> FencedText {
     let mut shown = String::from("| ");
     let mut n_shown = 2;
     let mut before = None;
@@ -76,7 +76,7 @@ fn show(text: &str, most_chars: usize) -> Shown {
         };
         if n_shown + n_more > most_chars {
             let n_left_out = text.chars().count() - n_taken;
-            return Shown { text: shown, n_left_out };
+            return FencedText { text: shown, n_left_out };
         }
         push(&mut shown, it, is_marked);
         if it == '\n' {
@@ -85,7 +85,7 @@ fn show(text: &str, most_chars: usize) -> Shown {
         n_shown += n_more;
         before = Some(it);
     }
-    Shown { text: shown, n_left_out: 0 }
+    FencedText { text: shown, n_left_out: 0 }
 }
 
 fn push(line: &mut String, it: char, is_marked: bool) {
@@ -113,13 +113,13 @@ fn needs_mark(it: char, before: Option<char>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use baton_hostile::{Steep, Target, patterns_for};
+    use baton_hostile::{Steep, PatternTarget, patterns_for};
     use proptest::prelude::*;
 
     use super::*;
 
-    fn fence() -> Fence {
-        Fence::new([7; 16])
+    fn fence() -> PromptFence {
+        PromptFence::new([7; 16])
     }
 
     /// What a block says, read by its description and not by the code above.
@@ -215,7 +215,7 @@ mod tests {
     #[test]
     fn the_fence_is_linear_in_what_it_is_around() {
         let mut steep = Steep::default();
-        for pattern in patterns_for(Target::Text) {
+        for pattern in patterns_for(PatternTarget::Text) {
             let name = format!("fence around {}", pattern.name);
             steep.look(&name, |n| pattern.text(n), |text| fence().around("a text", text));
         }

@@ -10,7 +10,7 @@ use baton_core::story::Story;
 use baton_store::{EventFilter, HandoffFilter, HandoffRef, HandoffRow, Position, RunRef};
 use baton_wire::event;
 
-use self::known::Known;
+use self::known::PromptInputs;
 use super::brief::Brief;
 use crate::texts::WholeTexts;
 use crate::{Engine, EngineError};
@@ -35,7 +35,7 @@ impl Engine {
         let agent = agent.unwrap_or_else(|| Agent::unknown(row.to.agent.clone()));
         let story = self.store.story(&row.story).await?;
         let story = story.map_or_else(|| Story::named(row.story.clone()), |it| it.story);
-        let mut known = Known {
+        let mut known = PromptInputs {
             workflow,
             agent,
             story,

@@ -6,10 +6,10 @@ use baton_core::run::{Kind, State};
 use super::address::in_url;
 use super::brief::Brief;
 use super::budget::{self, Fitted, Section, Shorten, Worth};
-use super::face::{Desk, Face};
-use super::fence::{Fence, one_line};
+use super::face::{PromptContext, AgentInterface};
+use super::fence::{PromptFence, one_line};
 use super::variables::Variables;
-use super::ways::{self, Act, Way};
+use super::ways::{self, PromptAction, PromptWay};
 use super::{Prompt, PromptOptions, asks, sections};
 use crate::{EngineError, shell_word};
 
@@ -20,7 +20,7 @@ pub(super) fn render(
     options: &PromptOptions,
     nonce: [u8; 16],
 ) -> Result<Prompt, EngineError> {
-    let fence = Fence::new(nonce);
+    let fence = PromptFence::new(nonce);
     let variables = variables(brief, options);
     let identity = variables.put_into(&brief.agent.prompt).map_err(|unknown| {
         let unknown: Vec<String> = unknown.iter().map(|it| format!("`{{{{{it}}}}}`")).collect();
@@ -31,7 +31,7 @@ pub(super) fn render(
         }
     })?;
     let sections = all(brief, options, &fence, &identity);
-    let shorten = Texts { brief, fence: &fence };
+    let shorten = PromptTexts { brief, fence: &fence };
     let Fitted { text, left_out } = budget::fit(sections, options.budget_tokens, &shorten);
     Ok(Prompt {
         hash: Hash::of(text.as_bytes()),
@@ -62,7 +62,7 @@ fn variables(brief: &Brief, options: &PromptOptions) -> Variables {
     ])
 }
 
-fn all(brief: &Brief, options: &PromptOptions, fence: &Fence, identity: &str) -> Vec<Section> {
+fn all(brief: &Brief, options: &PromptOptions, fence: &PromptFence, identity: &str) -> Vec<Section> {
     let package = Section {
         name: "the package",
         text: sections::package(brief, fence, usize::MAX),
@@ -124,13 +124,13 @@ fn who(brief: &Brief, identity: &str) -> String {
 /// Where the receiver can read on.
 fn history(brief: &Brief, options: &PromptOptions) -> Option<String> {
     match options.face {
-        Face::Curl => {
+        AgentInterface::Curl => {
             let story = in_url(brief.story.as_str());
             let url = format!("{}/api/handoffs?storyId={story}", options.dashboard_url);
             Some(format!("`curl -sS {}`", shell_word(&url)))
         }
-        Face::Cli => Some(format!("`baton run show {}`", brief.run)),
-        Face::Block => None,
+        AgentInterface::Cli => Some(format!("`baton run show {}`", brief.run)),
+        AgentInterface::Block => None,
     }
 }
 
@@ -142,14 +142,14 @@ fn hand_off(brief: &Brief, options: &PromptOptions) -> String {
         }
     }
     let desk = desk(brief, options);
-    let say = |way: &Way<'_>| words(way, options.face, &desk);
+    let say = |way: &PromptWay<'_>| words(way, options.face, &desk);
     let title = match brief.handoff.kind {
         Kind::Question => "HOW TO ANSWER:",
         Kind::Sequential | Kind::Delegation | Kind::Escalation | Kind::Return => "HOW TO HAND OFF:",
     };
     let mut parts = vec![title.to_owned()];
     // Whoever reads blocks has taken the handoff before it started the agent.
-    if options.face != Face::Block {
+    if options.face != AgentInterface::Block {
         parts.extend(ways::accept(brief).iter().map(say));
     }
     parts.push(manual(options.face).to_owned());
@@ -162,8 +162,8 @@ fn hand_off(brief: &Brief, options: &PromptOptions) -> String {
     parts.join("\n\n")
 }
 
-fn desk<'a>(brief: &'a Brief, options: &'a PromptOptions) -> Desk<'a> {
-    Desk {
+fn desk<'a>(brief: &'a Brief, options: &'a PromptOptions) -> PromptContext<'a> {
+    PromptContext {
         url: &options.dashboard_url,
         token: options.token.as_ref(),
         story: &brief.story,
@@ -174,15 +174,15 @@ fn desk<'a>(brief: &'a Brief, options: &'a PromptOptions) -> Desk<'a> {
     }
 }
 
-fn manual(face: Face) -> &'static str {
+fn manual(face: AgentInterface) -> &'static str {
     match face {
-        Face::Curl | Face::Cli => {
+        AgentInterface::Curl | AgentInterface::Cli => {
             "When you are done, do exactly one of these, and then stop. Replace every `<...>`, and leave \
              no field out; an empty list says that there is nothing to say. Each command reads the lines \
              up to `BATON`, so quotes in your text need no care, but JSON still wants `\\n` and `\\\"`. A \
              refusal names every problem and shows what would pass: mend it and send it again."
         }
-        Face::Block => {
+        AgentInterface::Block => {
             "Print exactly one of these blocks as the last thing that you print, and then stop. Replace \
              every `<...>`, and leave no field out; an empty list says that there is nothing to say. It \
              is JSON: text wants `\\n` and `\\\"`. Without a block your work counts as failed."
@@ -190,11 +190,11 @@ fn manual(face: Face) -> &'static str {
     }
 }
 
-fn words(way: &Way<'_>, face: Face, desk: &Desk<'_>) -> String {
+fn words(way: &PromptWay<'_>, face: AgentInterface, desk: &PromptContext<'_>) -> String {
     let mut lines = vec![format!("{}:", way.when)];
     lines.extend(way.notes.iter().cloned());
     // One block is all that is read, and it says how the work ended.
-    if face != Face::Block {
+    if face != AgentInterface::Block {
         lines.extend(way.first.as_ref().map(|it| command(it, face, desk)));
     }
     if let Some(contract) = way.contract {
@@ -204,19 +204,19 @@ fn words(way: &Way<'_>, face: Face, desk: &Desk<'_>) -> String {
     lines.join("\n")
 }
 
-fn command(act: &Act, face: Face, desk: &Desk<'_>) -> String {
+fn command(act: &PromptAction, face: AgentInterface, desk: &PromptContext<'_>) -> String {
     match face {
-        Face::Curl | Face::Cli => format!("```sh\n{}\n```", face.say(desk, act)),
-        Face::Block => face.say(desk, act),
+        AgentInterface::Curl | AgentInterface::Cli => format!("```sh\n{}\n```", face.say(desk, act)),
+        AgentInterface::Block => face.say(desk, act),
     }
 }
 
-struct Texts<'a> {
+struct PromptTexts<'a> {
     brief: &'a Brief,
-    fence: &'a Fence,
+    fence: &'a PromptFence,
 }
 
-impl Shorten for Texts<'_> {
+impl Shorten for PromptTexts<'_> {
     fn package(&self, most_chars: usize) -> String {
         sections::package(self.brief, self.fence, most_chars)
     }

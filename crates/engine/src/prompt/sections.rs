@@ -8,10 +8,10 @@ use baton_core::run::{HandoffNo, Kind, State};
 use baton_core::workflow::Place;
 use baton_wire::json;
 
-use super::brief::{Blocker, Brief, Parcel, Said, Settled};
+use super::brief::{BriefBlocker, Brief, Parcel, PersonAnswer, Settled};
 use super::budget::{Section, Worth};
-use super::claims::{self, Standing};
-use super::fence::Fence;
+use super::claims::{self, ClaimStanding};
+use super::fence::PromptFence;
 
 /// More paths than anybody looks at one by one.
 const MOST_FILES: usize = 60;
@@ -21,7 +21,7 @@ pub(super) fn needed(name: &'static str, text: String) -> Section {
 }
 
 /// How a reader tells what others wrote from what it is told.
-pub(super) fn reading(fence: &Fence) -> Section {
+pub(super) fn reading(fence: &PromptFence) -> Section {
     let (opening, closing) = (fence.opening(), fence.closing());
     let text = format!(
         "HOW TO READ WHAT OTHERS WROTE:\n\
@@ -36,7 +36,7 @@ pub(super) fn reading(fence: &Fence) -> Section {
     needed("how to read", text)
 }
 
-pub(super) fn task(brief: &Brief, fence: &Fence, history: Option<&str>) -> Section {
+pub(super) fn task(brief: &Brief, fence: &PromptFence, history: Option<&str>) -> Section {
     let it = &brief.handoff;
     let mut lines = vec!["YOUR TASK:".to_owned(), opening_words(brief)];
     lines.push(format!(
@@ -134,7 +134,7 @@ fn state_words(brief: &Brief) -> Option<&'static str> {
     })
 }
 
-pub(super) fn expectations(brief: &Brief, fence: &Fence) -> Option<Section> {
+pub(super) fn expectations(brief: &Brief, fence: &PromptFence) -> Option<Section> {
     let root = brief.package.as_ref()?.root()?;
     let expected = root.member("expectations").filter(|it| !it.is_blank())?;
     let text = fence.around("expectations of the package", &json::print_pretty(expected));
@@ -142,7 +142,7 @@ pub(super) fn expectations(brief: &Brief, fence: &Fence) -> Option<Section> {
     Some(Section { name: "what is expected", text, worth: Worth::Repeated })
 }
 
-pub(super) fn story(brief: &Brief, fence: &Fence) -> Option<Section> {
+pub(super) fn story(brief: &Brief, fence: &PromptFence) -> Option<Section> {
     let story = brief.wanted.as_ref()?;
     let mut lines = vec![story.title.clone()];
     if !story.description.is_empty() {
@@ -157,7 +157,7 @@ pub(super) fn story(brief: &Brief, fence: &Fence) -> Option<Section> {
 }
 
 /// Seed 002's headings, where the package has what stands below them.
-pub(super) fn phase_headings(brief: &Brief, fence: &Fence) -> Vec<Section> {
+pub(super) fn phase_headings(brief: &Brief, fence: &PromptFence) -> Vec<Section> {
     if !brief.handoff.is_news() {
         return Vec::new();
     }
@@ -213,7 +213,7 @@ fn few(files: &[&str]) -> String {
 }
 
 /// The package, with no more of it than `most_chars`.
-pub(super) fn package(brief: &Brief, fence: &Fence, most_chars: usize) -> String {
+pub(super) fn package(brief: &Brief, fence: &PromptFence, most_chars: usize) -> String {
     let title = match brief.handoff.kind {
         Kind::Question => "THE PACKAGE IN QUESTION:",
         Kind::Return if brief.handoff.is_own_package => {
@@ -242,14 +242,14 @@ pub(super) fn package(brief: &Brief, fence: &Fence, most_chars: usize) -> String
     format!("{title}\n{}{mark}", shown.text)
 }
 
-pub(super) fn given(brief: &Brief, fence: &Fence) -> Option<Section> {
+pub(super) fn given(brief: &Brief, fence: &PromptFence) -> Option<Section> {
     let parcel = brief.given.as_ref()?;
     let block = fence.around(&format!("package in {}", parcel.format.name()), &parcel.text);
     let text = format!("WHAT YOU HAD BEEN GIVEN BEFORE (handoff {}):\n{block}", parcel.number);
     Some(Section { name: "what you had been given before", text, worth: Worth::Word })
 }
 
-pub(super) fn brought(brief: &Brief, fence: &Fence) -> Option<Section> {
+pub(super) fn brought(brief: &Brief, fence: &PromptFence) -> Option<Section> {
     if brief.brought.is_empty() {
         return None;
     }
@@ -267,7 +267,7 @@ pub(super) fn brought(brief: &Brief, fence: &Fence) -> Option<Section> {
     Some(Section { name: "what came back from others before", text, worth: Worth::Background })
 }
 
-pub(super) fn exchanges(brief: &Brief, fence: &Fence) -> Option<Section> {
+pub(super) fn exchanges(brief: &Brief, fence: &PromptFence) -> Option<Section> {
     if brief.exchanges.is_empty() {
         return None;
     }
@@ -282,7 +282,7 @@ pub(super) fn exchanges(brief: &Brief, fence: &Fence) -> Option<Section> {
     Some(Section { name: "the questions answered", text, worth: Worth::Word })
 }
 
-pub(super) fn blockers(brief: &Brief, fence: &Fence) -> Option<Section> {
+pub(super) fn blockers(brief: &Brief, fence: &PromptFence) -> Option<Section> {
     if brief.blockers.is_empty() {
         return None;
     }
@@ -293,7 +293,7 @@ pub(super) fn blockers(brief: &Brief, fence: &Fence) -> Option<Section> {
     Some(Section { name: "what had blocked this step", text, worth: Worth::Word })
 }
 
-fn blocker(it: &Blocker, fence: &Fence) -> String {
+fn blocker(it: &BriefBlocker, fence: &PromptFence) -> String {
     let raised = &it.raised_by;
     let (state, words) = match &it.settled {
         Settled::Open => ("is still open", None),
@@ -309,7 +309,7 @@ fn blocker(it: &Blocker, fence: &Fence) -> String {
     text
 }
 
-pub(super) fn people(brief: &Brief, fence: &Fence) -> Option<Section> {
+pub(super) fn people(brief: &Brief, fence: &PromptFence) -> Option<Section> {
     if brief.people.is_empty() {
         return None;
     }
@@ -320,7 +320,7 @@ pub(super) fn people(brief: &Brief, fence: &Fence) -> Option<Section> {
     Some(Section { name: "what a person said", text, worth: Worth::Word })
 }
 
-fn person(said: &Said, fence: &Fence) -> String {
+fn person(said: &PersonAnswer, fence: &PromptFence) -> String {
     let why = match (&said.question, said.cause) {
         (Some(_), _) => "You had asked a person",
         (None, Some(cause)) => cause.sentence(),
@@ -346,7 +346,7 @@ fn person(said: &Said, fence: &Fence) -> String {
     text
 }
 
-pub(super) fn rounds(brief: &Brief, fence: &Fence) -> Option<Section> {
+pub(super) fn rounds(brief: &Brief, fence: &PromptFence) -> Option<Section> {
     // The last one is why it is here, and stands in the task.
     let is_told = |no: Option<HandoffNo>| no.is_some() && no == brief.handoff.rejected;
     let earlier: Vec<_> = brief.rounds.iter().filter(|it| !is_told(it.handoff)).collect();
@@ -363,7 +363,7 @@ pub(super) fn rounds(brief: &Brief, fence: &Fence) -> Option<Section> {
 }
 
 /// What the receiver has to see for itself.
-pub(super) fn verify(brief: &Brief, fence: &Fence) -> Option<Section> {
+pub(super) fn verify(brief: &Brief, fence: &PromptFence) -> Option<Section> {
     let mut text = String::new();
     if !brief.warnings.is_empty() {
         text.push_str("What its contract and the linter miss in the package (rule, field):\n");
@@ -373,8 +373,8 @@ pub(super) fn verify(brief: &Brief, fence: &Fence) -> Option<Section> {
     let package = brief.package.as_ref().filter(|_| brief.handoff.is_news());
     let claims = package.map(|it| claims::claims(it, &brief.evidence)).unwrap_or_default();
     for (standing, words) in [
-        (Standing::Unchecked, "What it claims, and nobody has checked:"),
-        (Standing::Failed, "What it claims, while the recorded check of it FAILED:"),
+        (ClaimStanding::Unchecked, "What it claims, and nobody has checked:"),
+        (ClaimStanding::Failed, "What it claims, while the recorded check of it FAILED:"),
     ] {
         let lines: Vec<&str> = claims
             .iter()
@@ -397,7 +397,7 @@ pub(super) fn verify(brief: &Brief, fence: &Fence) -> Option<Section> {
     Some(Section { name: "what to verify", text, worth: Worth::Word })
 }
 
-pub(super) fn named_files(brief: &Brief, fence: &Fence) -> Option<Section> {
+pub(super) fn named_files(brief: &Brief, fence: &PromptFence) -> Option<Section> {
     let package = brief.package.as_ref().filter(|_| brief.handoff.is_news())?;
     // Those that were modified have a heading of their own.
     let told = package.document.as_ref().map(modified).unwrap_or_default();

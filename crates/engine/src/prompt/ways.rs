@@ -12,17 +12,17 @@ use super::asks;
 use super::brief::Brief;
 
 /// One way, with when to take it and what it asks for.
-pub(super) struct Way<'a> {
+pub(super) struct PromptWay<'a> {
     pub(super) when: String,
     pub(super) notes: Vec<String>,
     pub(super) contract: Option<&'a Contract>,
     /// What to do before.
-    pub(super) first: Option<Act>,
-    pub(super) act: Act,
+    pub(super) first: Option<PromptAction>,
+    pub(super) act: PromptAction,
 }
 
 /// What is said to Baton. The packages are examples, to be filled in.
-pub(super) enum Act {
+pub(super) enum PromptAction {
     Accept,
     /// Along an edge, or to a person with what keeps the work from going on.
     HandOn {
@@ -52,18 +52,18 @@ pub(super) enum Act {
     },
 }
 
-impl<'a> Way<'a> {
-    fn new(when: impl Into<String>, act: Act) -> Self {
+impl<'a> PromptWay<'a> {
+    fn new(when: impl Into<String>, act: PromptAction) -> Self {
         Self { when: when.into(), notes: Vec::new(), contract: None, first: None, act }
     }
 }
 
 /// How to take the handoff, where nobody has.
-pub(super) fn accept(brief: &Brief) -> Option<Way<'_>> {
+pub(super) fn accept(brief: &Brief) -> Option<PromptWay<'_>> {
     if brief.handoff.state != State::Pending || brief.handoff.kind == Kind::Question {
         return None;
     }
-    let mut way = Way::new("Accept it before you work", Act::Accept);
+    let mut way = PromptWay::new("Accept it before you work", PromptAction::Accept);
     way.notes.push("A refusal (conflict) means that somebody else has it: stop.".to_owned());
     if brief.is_return_to_caller() {
         let number = brief.work.number;
@@ -73,10 +73,10 @@ pub(super) fn accept(brief: &Brief) -> Option<Way<'_>> {
 }
 
 /// Where finished work goes: one way for every edge of the step.
-pub(super) fn onward(brief: &Brief) -> Vec<Way<'_>> {
+pub(super) fn onward(brief: &Brief) -> Vec<PromptWay<'_>> {
     if brief.handoff.kind == Kind::Question {
         let asker = &brief.handoff.from.agent;
-        return vec![Way::new(format!("Answer `{asker}`; no need to accept first"), Act::Answer)];
+        return vec![PromptWay::new(format!("Answer `{asker}`; no need to accept first"), PromptAction::Answer)];
     }
     match (&brief.work.place, step(brief), &brief.work.caller) {
         (Place::Step(_), Some(step), _) => {
@@ -90,7 +90,7 @@ pub(super) fn onward(brief: &Brief) -> Vec<Way<'_>> {
 }
 
 /// What to do where the work cannot simply be finished.
-pub(super) fn aside(brief: &Brief) -> Vec<Way<'_>> {
+pub(super) fn aside(brief: &Brief) -> Vec<PromptWay<'_>> {
     if brief.handoff.kind == Kind::Question {
         return Vec::new();
     }
@@ -98,7 +98,7 @@ pub(super) fn aside(brief: &Brief) -> Vec<Way<'_>> {
     let question = format!(
         "To ask `{asks}` what the handoff leaves open; then stop, it comes back to you with the answer"
     );
-    let mut ways = vec![Way::new(question, Act::Clarify)];
+    let mut ways = vec![PromptWay::new(question, PromptAction::Clarify)];
     let delegates = step(brief).map_or(&[][..], |it| &it.delegates);
     ways.extend(delegates.iter().map(|it| delegate(&brief.workflow, it)));
     ways.push(escalate(&brief.workflow));
@@ -114,7 +114,7 @@ fn step(brief: &Brief) -> Option<&Step> {
     }
 }
 
-fn along<'a>(workflow: &'a Workflow, edge: &'a Edge) -> Way<'a> {
+fn along<'a>(workflow: &'a Workflow, edge: &'a Edge) -> PromptWay<'a> {
     let place = Workflow::target_place(&edge.to);
     let agents = workflow.agents_at(&place);
     let contract = contract_of(workflow, edge.contract.as_ref());
@@ -128,11 +128,11 @@ fn along<'a>(workflow: &'a Workflow, edge: &'a Edge) -> Way<'a> {
     };
     let first = agents.into_iter().next().unwrap_or_else(AgentId::orchestrator);
     let example = example(contract, "what you did, and what the receiver has to know");
-    let act = Act::HandOn { to: first, outcome: edge.on, example };
+    let act = PromptAction::HandOn { to: first, outcome: edge.on, example };
     let checks = edge.gate.iter().flat_map(|it| &it.checks);
-    let first = checks.into_iter().next().map(|it| Act::Record { check: it.clone() });
+    let first = checks.into_iter().next().map(|it| PromptAction::Record { check: it.clone() });
     let notes = edge.gate.iter().map(gate_words).collect();
-    Way { notes, contract, first, ..Way::new(when, act) }
+    PromptWay { notes, contract, first, ..PromptWay::new(when, act) }
 }
 
 fn done_words(edge: &Edge) -> String {
@@ -175,12 +175,12 @@ fn gate_words(gate: &EdgeGate) -> String {
     }
 }
 
-fn back_to<'a>(brief: &'a Brief, caller: &AgentId) -> Way<'a> {
+fn back_to<'a>(brief: &'a Brief, caller: &AgentId) -> PromptWay<'a> {
     let contract = contract_of(&brief.workflow, part_of(brief).and_then(|it| it.returns.as_ref()));
     let example = example(contract, "what you found or made, for whoever waits for it");
-    let act = Act::Return { to: caller.clone(), outcome: Outcome::Success, example };
+    let act = PromptAction::Return { to: caller.clone(), outcome: Outcome::Success, example };
     let when = format!("When your part is done: give it back to `{caller}`, who waits for it");
-    Way { contract, ..Way::new(when, act) }
+    PromptWay { contract, ..PromptWay::new(when, act) }
 }
 
 /// The workflow's word about the part that the receiver does for somebody else.
@@ -192,24 +192,24 @@ fn part_of(brief: &Brief) -> Option<&Delegate> {
     }
 }
 
-fn delegate<'a>(workflow: &'a Workflow, delegate: &'a Delegate) -> Way<'a> {
+fn delegate<'a>(workflow: &'a Workflow, delegate: &'a Delegate) -> PromptWay<'a> {
     let to = &delegate.agent;
     let contract = contract_of(workflow, delegate.contract.as_ref());
     let example = example(contract, "what the specialist has to deliver, and from what");
     let when = format!(
         "To have `{to}` do a part of it; then stop, your work waits until the part comes back"
     );
-    Way { contract, ..Way::new(when, Act::Delegate { to: to.clone(), example }) }
+    PromptWay { contract, ..PromptWay::new(when, PromptAction::Delegate { to: to.clone(), example }) }
 }
 
-fn escalate(workflow: &Workflow) -> Way<'_> {
+fn escalate(workflow: &Workflow) -> PromptWay<'_> {
     let contract = contract_of(workflow, workflow.escalation.as_ref());
     let example = example(contract, "what a person has to decide, and what each choice would cost");
     let when = "To ask a person; then stop, your work waits for the answer";
-    Way { contract, ..Way::new(when, Act::Escalate { example }) }
+    PromptWay { contract, ..PromptWay::new(when, PromptAction::Escalate { example }) }
 }
 
-fn reject(brief: &Brief) -> Option<Way<'_>> {
+fn reject(brief: &Brief) -> Option<PromptWay<'_>> {
     let to = brief.handoff.rejects_to.as_ref()?;
     let when = if brief.is_return_to_caller() {
         format!(
@@ -220,10 +220,10 @@ fn reject(brief: &Brief) -> Option<Way<'_>> {
     } else {
         format!("To reject it because it cannot be worked on: it goes back to `{to}`")
     };
-    Some(Way::new(when, Act::Reject))
+    Some(PromptWay::new(when, PromptAction::Reject))
 }
 
-fn blocked(brief: &Brief) -> Option<Way<'_>> {
+fn blocked(brief: &Brief) -> Option<PromptWay<'_>> {
     let example = Node::map([
         ("reason", Node::text("<what keeps you from going on, in one sentence>")),
         ("blockers", Node::List(vec![Node::text("<what has to be cleared before you can go on>")])),
@@ -234,11 +234,11 @@ fn blocked(brief: &Brief) -> Option<Way<'_>> {
         (Place::Delegate(_), Some(caller)) => {
             let to = caller.agent.clone();
             let when = format!("When you are blocked: tell `{to}`, who waits for your part");
-            Some(Way::new(when, Act::Return { to, outcome, example }))
+            Some(PromptWay::new(when, PromptAction::Return { to, outcome, example }))
         }
         (Place::Step(_), _) => {
             let when = "When you are blocked: a person clears the way, and you get the work again";
-            Some(Way::new(when, Act::HandOn { to: AgentId::human(), outcome, example }))
+            Some(PromptWay::new(when, PromptAction::HandOn { to: AgentId::human(), outcome, example }))
         }
         (Place::Delegate(_) | Place::Orchestrator | Place::Human, _) => None,
     }

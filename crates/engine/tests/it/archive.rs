@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use baton_engine::{Archive, Engine, Places};
+use baton_engine::{Archive, Engine, ArchivePlaces};
 use tempfile::TempDir;
 
 use crate::world::*;
@@ -46,8 +46,8 @@ impl Project {
     }
 }
 
-pub(crate) fn places(root: &Path) -> Places {
-    Places {
+pub(crate) fn places(root: &Path) -> ArchivePlaces {
+    ArchivePlaces {
         root: root.to_owned(),
         state: "state".into(),
         sessions: ".project/07-audit/sessions".into(),

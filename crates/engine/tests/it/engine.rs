@@ -2,7 +2,7 @@
 
 use baton_core::names::{AgentId, WorkflowName};
 use baton_core::outcome::Outcome as Ended;
-use baton_engine::{EngineError, ErrorClass, In, Outcome, StartRun};
+use baton_engine::{EngineError, ErrorClass, In, CommandResult, StartRun};
 use baton_store_tests::dump;
 
 use crate::flows::SIDE_ROADS_FILE;
@@ -33,7 +33,7 @@ steps:
 ";
 
 #[track_caller]
-fn check_code(result: Result<Outcome, EngineError>, expected: &str) {
+fn check_code(result: Result<CommandResult, EngineError>, expected: &str) {
     match result {
         Ok(outcome) => panic!("it was done: {outcome:?}"),
         Err(error) => assert_eq!(error.code(), expected, "{error}"),
@@ -186,7 +186,7 @@ async fn a_dry_run_tells_what_would_happen_and_changes_nothing() {
         let told = world.engine.create(&dry("ada"), of_story("s-1"), first()).await.unwrap();
         assert_eq!(dump(world.store.as_ref()).await, before);
         let done = world.engine.create(&caller("ada"), of_story("s-1"), first()).await.unwrap();
-        assert_eq!(Outcome { run: done.run, ..told }, done);
+        assert_eq!(CommandResult { run: done.run, ..told }, done);
 
         let before = dump(world.store.as_ref()).await;
         let run = done.run;

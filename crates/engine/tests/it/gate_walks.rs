@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use baton_core::agent::Agent;
 use baton_core::command::Command;
-use baton_core::decide::{self, Decision, First, Ground, Start};
+use baton_core::decide::{self, Decision, First, Ground, RunStart};
 use baton_core::gate::{Answer, GateEdge, GateKind};
 use baton_core::lint::Settings;
 use baton_core::names::{AgentId, Principal, StepId, StoryKey};
@@ -125,7 +125,7 @@ impl<'a> Walk<'a> {
             }
             (Move::Begin(create), run) if run.as_ref().is_none_or(Run::is_finished) => {
                 self.n_runs += 1;
-                let start = Start {
+                let start = RunStart {
                     run: RunId(Uuid::from_u128(self.n_runs.into())),
                     story: StoryKey::parse("a story").unwrap(),
                     owner: Principal::parse("ada").unwrap(),

@@ -11,7 +11,7 @@ use baton_core::names::StepId;
 use baton_core::refusal::Refusal;
 use baton_core::registry::Agents;
 use baton_core::run::{HandoffNo, Run};
-use baton_engine::{At, Clock as _, FixedClock, In};
+use baton_engine::{StartingPoint, Clock as _, FixedClock, In};
 use baton_wire::{builtin, event, workflow_file};
 use jiff::Timestamp;
 
@@ -122,7 +122,7 @@ async fn no_way_in_begins_behind_a_gate() {
         let taken = world.hands("s-2", "implementation", "orchestrator", SUMMARY).await;
         assert_eq!(taken.unwrap_err().code(), "behind_gate");
         // What the refusal says to type goes past it, and a restart forgets nothing of that.
-        let at = At { step: StepId::parse("implementation").unwrap(), reason: reason("agreed") };
+        let at = StartingPoint { step: StepId::parse("implementation").unwrap(), reason: reason("agreed") };
         world.engine.start_at(&caller("grace"), start("s-2"), at).await.unwrap();
         assert_eq!(
             world.shows("s-2").await,
@@ -131,7 +131,7 @@ async fn no_way_in_begins_behind_a_gate() {
         let world = world.reopened(catalog()).await;
         assert_eq!(world.run("s-2").await.run.passed().map(<[_]>::len), Some(2));
         world.on("s-2", accept(2)).await.unwrap();
-        let at = At { step: StepId::parse("estimation").unwrap(), reason: reason("agreed") };
+        let at = StartingPoint { step: StepId::parse("estimation").unwrap(), reason: reason("agreed") };
         let error = world.engine.start_at(&caller("grace"), start("s-2"), at).await.unwrap_err();
         assert_eq!(error.code(), "already_open");
         world.is_sound().await;

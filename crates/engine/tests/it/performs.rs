@@ -5,7 +5,7 @@ mod shows;
 
 use baton_core::names::{StepId, WorkflowName};
 use baton_core::run::HandoffNo;
-use baton_engine::{At, Caller, EngineError, In, Outcome, StartRun};
+use baton_engine::{StartingPoint, Caller, EngineError, In, CommandResult, StartRun};
 use baton_store::{HandoffRef, RunRef, RunRow};
 use jiff::SignedDuration;
 
@@ -18,7 +18,7 @@ use crate::world::{World, agent, caller, key, reason};
 /// What came of an act.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Came {
-    Of(Box<Outcome>),
+    Of(Box<CommandResult>),
     Swept(Swept),
     Nothing,
     Refused(&'static str),
@@ -56,7 +56,7 @@ impl World {
             }
             What::StartAt { step } => {
                 let start = StartRun { story, workflow, to: None, package: None, reason: None };
-                let at = At { step: StepId::parse(step).unwrap(), reason: reason("from there") };
+                let at = StartingPoint { step: StepId::parse(step).unwrap(), reason: reason("from there") };
                 self.engine.start_at(caller, start, at).await
             }
             What::Create(create) => {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use baton_core::outcome::Outcome as Ended;
 use baton_core::run::HandoffNo;
-use baton_engine::{Engine, EngineError, Outcome};
+use baton_engine::{Engine, EngineError, CommandResult};
 use baton_store::{HandoffFilter, HandoffRef, RunFilter, RunRef};
 use jiff::SignedDuration;
 use tokio::sync::Barrier;
@@ -13,7 +13,7 @@ use tokio::task::JoinSet;
 
 use crate::world::*;
 
-type Answer = Result<Outcome, EngineError>;
+type Answer = Result<CommandResult, EngineError>;
 
 /// Does `what` as often as `n` at the same time, and returns every answer by its number.
 async fn at_once<W, F>(n: usize, engine: &Arc<Engine>, what: W) -> Vec<Answer>
@@ -121,8 +121,8 @@ async fn twenty_who_send_the_same_get_the_same_answer_for_one_effect() {
 #[track_caller]
 fn check_one_effect(answers: Vec<Answer>) {
     assert_eq!(counts(&answers), [("done", 1), ("repeated", 19)]);
-    let same = |it: Answer| Outcome { is_repeat: false, ..it.unwrap() };
-    let answers: Vec<Outcome> = answers.into_iter().map(same).collect();
+    let same = |it: Answer| CommandResult { is_repeat: false, ..it.unwrap() };
+    let answers: Vec<CommandResult> = answers.into_iter().map(same).collect();
     assert!(answers.iter().all(|it| *it == answers[0]), "{answers:#?}");
 }
 

@@ -2,7 +2,7 @@
 
 use baton_core::outcome::Outcome as Ended;
 use baton_core::run::HandoffNo;
-use baton_engine::{EngineError, Outcome};
+use baton_engine::{EngineError, CommandResult};
 use baton_store_tests::dump;
 use jiff::SignedDuration;
 
@@ -10,10 +10,10 @@ use crate::world::*;
 
 /// The second answer is the first, and nothing was done for it.
 #[track_caller]
-fn check_repeat(first: &Outcome, second: Result<Outcome, EngineError>) {
+fn check_repeat(first: &CommandResult, second: Result<CommandResult, EngineError>) {
     let second = second.unwrap_or_else(|error| panic!("{}: {error}", error.code()));
     assert!(second.is_repeat);
-    assert_eq!(second, Outcome { is_repeat: true, ..first.clone() });
+    assert_eq!(second, CommandResult { is_repeat: true, ..first.clone() });
 }
 
 #[tokio::test]

@@ -17,7 +17,7 @@ use baton_core::package::{Format, Package};
 use baton_core::registry::Agents;
 use baton_core::run::{HandoffNo, RunId};
 use baton_engine::{
-    Caller, Catalog, Engine, EngineError, Entry, FixedClock, In, Key, Mode, Outcome, StartRun,
+    Caller, Catalog, Engine, EngineError, Entry, FixedClock, In, Key, CommandMode, CommandResult, StartRun,
     verify_all,
 };
 use baton_store::{HandoffRef, HandoffRow, MemoryStore, RunRef, RunRow, Store};
@@ -96,7 +96,7 @@ impl World {
         std::fs::read(dir.path().join(baton_store_sqlite::DATABASE_FILE)).unwrap()
     }
 
-    pub(crate) async fn starts(&self, story: &str) -> Result<Outcome, EngineError> {
+    pub(crate) async fn starts(&self, story: &str) -> Result<CommandResult, EngineError> {
         self.engine.start(&caller("ada"), start(story)).await
     }
 
@@ -106,12 +106,12 @@ impl World {
         from: &str,
         to: &str,
         document: &str,
-    ) -> Result<Outcome, EngineError> {
+    ) -> Result<CommandResult, EngineError> {
         self.engine.create(&caller(from), of_story(story), create(from, to, document)).await
     }
 
     /// Carries out a command on a handoff of a story's newest run.
-    pub(crate) async fn on(&self, story: &str, command: Command) -> Result<Outcome, EngineError> {
+    pub(crate) async fn on(&self, story: &str, command: Command) -> Result<CommandResult, EngineError> {
         let run = self.run(story).await.run.id;
         match handoff_of(&command) {
             Some(no) => {
@@ -167,7 +167,7 @@ pub(crate) fn caller(name: &str) -> Caller {
 }
 
 pub(crate) fn dry(name: &str) -> Caller {
-    Caller { mode: Mode::DryRun, ..caller(name) }
+    Caller { mode: CommandMode::DryRun, ..caller(name) }
 }
 
 /// Somebody who may send the same twice.

@@ -1,6 +1,6 @@
 //! A prompt that has to be short says what it leaves out.
 
-use baton_engine::{Face, Prompt, PromptOptions};
+use baton_engine::{AgentInterface, Prompt, PromptOptions};
 
 use crate::read::read;
 use crate::world::{Prompts, World, options};
@@ -20,7 +20,7 @@ async fn world() -> World {
 }
 
 async fn within(world: &World, budget_tokens: Option<u32>) -> Prompt {
-    let options = PromptOptions { budget_tokens, ..options(Face::Cli) };
+    let options = PromptOptions { budget_tokens, ..options(AgentInterface::Cli) };
     world.tells(5, &options).await.unwrap()
 }
 

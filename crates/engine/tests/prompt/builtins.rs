@@ -11,7 +11,7 @@ use baton_core::gate::Answer;
 use baton_core::outcome::Outcome;
 use baton_core::run::RunStatus;
 use baton_core::workflow::Workflow;
-use baton_engine::Face;
+use baton_engine::AgentInterface;
 use baton_store::RunRef;
 use baton_wire::json;
 
@@ -40,7 +40,7 @@ impl Walk {
 
     /// The receiver of `no` does what its prompt says about handing to `to`.
     async fn goes_on(&mut self, no: u32, to: &str) {
-        let offered = self.world.prompt(no, Face::Curl).await;
+        let offered = self.world.prompt(no, AgentInterface::Curl).await;
         self.check_examples(no, &offered).await;
         self.world.accepts(no).await;
         self.sends(no, to).await;
@@ -48,7 +48,7 @@ impl Walk {
 
     /// As [`Walk::goes_on`], for what is held already.
     async fn sends(&mut self, no: u32, to: &str) {
-        let prompt = self.world.prompt(no, Face::Block).await;
+        let prompt = self.world.prompt(no, AgentInterface::Block).await;
         let is_meant = |it: &&Node| it.at("toAgent").and_then(Node::as_text) == Some(to);
         let said = blocks(&prompt).iter().find(is_meant).unwrap_or_else(|| panic!("{to}")).clone();
         let word = |name: &str| said.at(name).and_then(Node::as_text).map(str::to_owned);
@@ -70,7 +70,7 @@ impl Walk {
 
     /// Every example of a prompt keeps its contract in strict, and all faces have the same ones.
     async fn check_examples(&self, no: u32, curl: &str) {
-        let [cli, block] = [Face::Cli, Face::Block].map(|face| self.world.prompt(no, face));
+        let [cli, block] = [AgentInterface::Cli, AgentInterface::Block].map(|face| self.world.prompt(no, face));
         let said = blocks(&block.await);
         let sent = commands(curl).into_iter().filter_map(|(_, body)| {
             let body = json::parse(&body).unwrap();
@@ -199,16 +199,16 @@ async fn the_gated_project_goes_by_what_its_prompts_say() {
     walk.world.says(2, Answer::Approve, "go on").await;
     walk.goes_on(3, "security-check").await;
     walk.goes_on(4, "architecture").await;
-    let back = walk.world.prompt(5, Face::Curl).await;
+    let back = walk.world.prompt(5, AgentInterface::Curl).await;
     walk.check_examples(5, &back).await;
     walk.world.accepts(5).await;
     walk.sends(3, "estimation").await;
     walk.goes_on(7, "implementation").await;
     walk.world.says(8, Answer::Approve, "granted").await;
-    let prompt = walk.world.prompt(9, Face::Cli).await;
+    let prompt = walk.world.prompt(9, AgentInterface::Cli).await;
     assert!(prompt.contains("`lint`, `types`, `tests`, `build` (Quality proven)"), "{prompt}");
     assert!(prompt.contains("\nbaton evidence 9 lint passed\n"), "{prompt}");
-    let offered = walk.world.prompt(9, Face::Curl).await;
+    let offered = walk.world.prompt(9, AgentInterface::Curl).await;
     walk.check_examples(9, &offered).await;
     walk.world.accepts(9).await;
     for check in ["lint", "types", "tests", "build"] {

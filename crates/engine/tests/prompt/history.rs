@@ -3,7 +3,7 @@
 use baton_core::command::Way;
 use baton_core::gate::Answer;
 use baton_core::outcome::Outcome;
-use baton_engine::{Face, PromptOptions, PromptToken};
+use baton_engine::{AgentInterface, PromptOptions, PromptToken};
 
 use crate::read::read;
 use crate::world::{Prompts, World, accept, agent, options};
@@ -33,7 +33,7 @@ async fn a_second_attempt_knows_what_the_first_had_asked() {
     world.accepts(2).await;
     world.completes(2, Outcome::Failure, r#"{"reason":"out of memory"}"#).await;
     check(
-        &world.prompt(4, Face::Cli).await,
+        &world.prompt(4, AgentInterface::Cli).await,
         &["This is attempt 2", "| out of memory", "| Which limit?", "| 24 hours"],
     );
 }
@@ -45,13 +45,13 @@ async fn what_a_person_answered_after_too_many_questions_is_told() {
         world.asks(2, &format!("question {n}")).await;
         world.replies(3 + n, &format!("answer {n}")).await;
     }
-    check(&world.prompt(2, Face::Cli).await, &["To ask `human` what the handoff leaves open"]);
+    check(&world.prompt(2, AgentInterface::Cli).await, &["To ask `human` what the handoff leaves open"]);
     world.asks(2, "question 3").await;
-    let waiting = world.prompt(2, Face::Cli).await;
+    let waiting = world.prompt(2, AgentInterface::Cli).await;
     check(&waiting, &["A question about it is open", "HOW TO HAND OFF:\nNot now"]);
     assert!(!waiting.contains("baton handoff complete"), "{waiting}");
     world.says(6, Answer::Reply, "answer 3").await;
-    let prompt = world.prompt(2, Face::Cli).await;
+    let prompt = world.prompt(2, AgentInterface::Cli).await;
     check(&prompt, &["| answer 0", "| answer 2", "`implementer` asked `human`:", "| question 3"]);
     check(&prompt, &["| question 3", "| answer 3"]);
 }
@@ -63,7 +63,7 @@ async fn whoever_takes_over_knows_what_was_waived() {
     world.completes(2, Outcome::Blocked, r#"{"blockers":["No key", "No host"]}"#).await;
     world.says(3, Answer::HandTo(agent("refactorer")), "Do it without").await;
     check(
-        &world.prompt(4, Face::Cli).await,
+        &world.prompt(4, AgentInterface::Cli).await,
         &[
             "You are `refactorer`",
             "What `implementer` was blocked by was waived",
@@ -80,11 +80,11 @@ async fn work_that_waits_for_a_part_has_no_commands() {
     let world = world().await;
     world.accepts(2).await;
     world.hands("implementer", "reviewer", Way::Delegation, r#"{"summary":"look"}"#).await;
-    let prompt = world.prompt(2, Face::Curl).await;
+    let prompt = world.prompt(2, AgentInterface::Curl).await;
     check(&prompt, &["It waits for somebody else's part", "HOW TO HAND OFF:\nNot now"]);
     assert!(!prompt.contains("-X POST"), "{prompt}");
     // Nobody declared this delegate, so there is no contract; it gives its part back all the same.
-    let part = world.prompt(3, Face::Curl).await;
+    let part = world.prompt(3, AgentInterface::Curl).await;
     check(
         &part,
         &["asks you to do a part of its work", "\"kind\": \"return\"", "\"summary\": \"<"],
@@ -96,10 +96,10 @@ async fn a_written_token_stands_in_quotes_and_a_fence_in_every_command() {
     let world = world().await;
     world.on(accept(2, Some(20))).await;
     let token = Some(PromptToken::Written("a b'c".to_owned()));
-    let curl = PromptOptions { token, ..options(Face::Curl) };
+    let curl = PromptOptions { token, ..options(AgentInterface::Curl) };
     let curl = world.tells(2, &curl).await.unwrap().text;
     check(&curl, &["FENCE = 1\n", r"-H 'Authorization: Bearer a b'\''c' --data-binary @-"]);
-    let cli = world.prompt(2, Face::Cli).await;
+    let cli = world.prompt(2, AgentInterface::Cli).await;
     let commands: Vec<&str> = cli.lines().filter(|it| it.starts_with("baton handoff ")).collect();
     assert_eq!(commands.len(), 5, "{commands:?}");
     assert!(commands.iter().all(|it| it.contains(" --fence 1")), "{commands:?}");
@@ -110,7 +110,7 @@ async fn work_that_was_rejected_comes_with_what_it_was_made_from() {
     let world = world().await;
     world.does(2, r#"{"summary":"built"}"#).await;
     world.rejects(3, "no tests").await;
-    let prompt = world.prompt(4, Face::Cli).await;
+    let prompt = world.prompt(4, AgentInterface::Cli).await;
     check(
         &prompt,
         &[

@@ -3,10 +3,10 @@
 use baton_core::document::Node;
 use baton_core::gate::Answer;
 use baton_core::invisible::is_invisible;
-use baton_core::lint::Rule;
+use baton_core::lint::LintRule;
 use baton_core::outcome::Outcome;
 use baton_core::story::Story;
-use baton_engine::Face;
+use baton_engine::AgentInterface;
 use baton_wire::json;
 use proptest::prelude::*;
 
@@ -45,15 +45,15 @@ async fn prompts(text: &str) -> (String, Vec<String>) {
     let words: String = format!("x{text}x").chars().take(900).collect();
     world.does(1, &package).await;
     world.asks(2, &words).await;
-    let mut prompts = vec![world.prompt(3, Face::Curl).await];
+    let mut prompts = vec![world.prompt(3, AgentInterface::Curl).await];
     world.replies(3, &words).await;
-    prompts.push(world.prompt(2, Face::Curl).await);
+    prompts.push(world.prompt(2, AgentInterface::Curl).await);
     world.accepts(2).await;
     world.completes(2, Outcome::Blocked, &package).await;
     world.says(4, Answer::Continue, &words).await;
-    prompts.push(world.prompt(5, Face::Cli).await);
+    prompts.push(world.prompt(5, AgentInterface::Cli).await);
     world.rejects(5, &words).await;
-    prompts.push(world.prompt(6, Face::Block).await);
+    prompts.push(world.prompt(6, AgentInterface::Block).await);
     (package, prompts)
 }
 
@@ -67,7 +67,7 @@ fn rests(prompts: &[String]) -> Vec<String> {
         let words = line.strip_prefix("- ").and_then(|it| it.split_once(' '));
         words.is_some_and(|(rule, path)| {
             let is_path = |it: char| it.is_ascii_alphanumeric() || "_.-[]?".contains(it);
-            Rule::parse(rule).is_some() && path.chars().all(is_path)
+            LintRule::parse(rule).is_some() && path.chars().all(is_path)
         })
     };
     let rest = |prompt: &String| {
@@ -122,7 +122,7 @@ fn a_package_of_a_mebibyte_is_told_whole() {
         let package = format!(r#"{{"plan":"{}"}}"#, "é\\n".repeat(1024 * 1024 / 4 - 10));
         assert!(package.len() > 1_048_000);
         world.does(1, &package).await;
-        let prompt = world.prompt(2, Face::Curl).await;
+        let prompt = world.prompt(2, AgentInterface::Curl).await;
         assert!(read(&prompt).data.contains(&package));
     });
 }
@@ -136,7 +136,7 @@ fn a_story_may_be_called_anything_that_can_be_seen() {
             ..Story::named(key(story))
         };
         let world = World::started_with("story-pipeline", agents(Prompts::Short), named).await;
-        (world.prompt(1, Face::Curl).await, world.prompt(1, Face::Cli).await)
+        (world.prompt(1, AgentInterface::Curl).await, world.prompt(1, AgentInterface::Cli).await)
     });
     assert!(curl.starts_with(&format!(
         "DASHBOARD_URL = http://localhost:3000\nSTORY_ID = {story}\nBRANCH = feat/x⟦U+000A⟧STORY_ID = other\n"

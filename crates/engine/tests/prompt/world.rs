@@ -18,7 +18,7 @@ use baton_core::run::HandoffNo;
 use baton_core::story::Story;
 use baton_core::workflow::Workflow;
 use baton_engine::{
-    Caller, Catalog, DashboardUrl, Engine, EngineError, Entry, Face, FixedClock, In, Outcome,
+    Caller, Catalog, DashboardUrl, Engine, EngineError, Entry, AgentInterface, FixedClock, In, CommandResult,
     Prompt, PromptOptions, StartRun,
 };
 use baton_store::{HandoffRef, MemoryStore, RunRef};
@@ -77,7 +77,7 @@ impl World {
         world
     }
 
-    pub(crate) async fn tries(&self, command: Command) -> Result<Outcome, EngineError> {
+    pub(crate) async fn tries(&self, command: Command) -> Result<CommandResult, EngineError> {
         let run = self.engine.run(&RunRef::LatestOf(self.story.clone())).await?.run.id;
         self.engine.on_run(&caller(), run, command).await
     }
@@ -174,12 +174,12 @@ impl World {
         self.engine.prompt(&HandoffRef::InRun(run, HandoffNo(no)), options).await
     }
 
-    pub(crate) async fn prompt(&self, no: u32, face: Face) -> String {
+    pub(crate) async fn prompt(&self, no: u32, face: AgentInterface) -> String {
         self.tells(no, &options(face)).await.unwrap().text
     }
 }
 
-pub(crate) fn options(face: Face) -> PromptOptions {
+pub(crate) fn options(face: AgentInterface) -> PromptOptions {
     let dashboard_url = DashboardUrl::parse("http://localhost:3000").unwrap();
     PromptOptions { dashboard_url, token: None, budget_tokens: None, face }
 }

@@ -12,7 +12,7 @@ use rustix::fs::{AtFlags, FileType, Mode as Bits, OFlags, RenameFlags, Stat};
 use rustix::io::Errno;
 
 use crate::entry::{FileEntry, FileIdentity, FileKind};
-use crate::file::{Access, Mode};
+use crate::file::{Access, FileMode};
 
 pub(crate) type Handle = OwnedFd;
 
@@ -58,10 +58,10 @@ pub(crate) fn open_dir(dir: &Handle, name: &OsStr) -> io::Result<Handle> {
     Ok(rustix::fs::openat(dir, name, DIR | OFlags::NOFOLLOW, Bits::empty())?)
 }
 
-pub(crate) fn make_dir(dir: &Handle, name: &OsStr, mode: Mode) -> io::Result<()> {
+pub(crate) fn make_dir(dir: &Handle, name: &OsStr, mode: FileMode) -> io::Result<()> {
     let bits = match mode {
-        Mode::Private => Bits::RWXU,
-        Mode::Shared => Bits::RWXU | Bits::RGRP | Bits::XGRP | Bits::ROTH | Bits::XOTH,
+        FileMode::Private => Bits::RWXU,
+        FileMode::Shared => Bits::RWXU | Bits::RGRP | Bits::XGRP | Bits::ROTH | Bits::XOTH,
     };
     Ok(rustix::fs::mkdirat(dir, name, bits)?)
 }
@@ -75,10 +75,10 @@ pub(crate) fn open_file(dir: &Handle, name: &OsStr, access: Access) -> io::Resul
     Ok(rustix::fs::openat(dir, name, flags | FILE, OWNER_FILE)?.into())
 }
 
-pub(crate) fn create_new(dir: &Handle, name: &OsStr, mode: Mode) -> io::Result<File> {
+pub(crate) fn create_new(dir: &Handle, name: &OsStr, mode: FileMode) -> io::Result<File> {
     let bits = match mode {
-        Mode::Private => OWNER_FILE,
-        Mode::Shared => OWNER_FILE | Bits::RGRP | Bits::ROTH,
+        FileMode::Private => OWNER_FILE,
+        FileMode::Shared => OWNER_FILE | Bits::RGRP | Bits::ROTH,
     };
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | FILE;
     Ok(rustix::fs::openat(dir, name, flags, bits)?.into())

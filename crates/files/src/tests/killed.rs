@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use super::{names, temporary};
-use crate::{Dir, Mode, fail_point};
+use crate::{Dir, FileMode, fail_point};
 
 const FOLDER: &str = "BATON_FILES_TEST_FOLDER";
 const STEP: &str = "BATON_FILES_TEST_STEP";
@@ -16,7 +16,7 @@ fn child() {
     let (Ok(folder), Ok(step)) = (std::env::var(FOLDER), std::env::var(STEP)) else { return };
     let dir = Dir::open(Path::new(&folder)).unwrap();
     fail_point::kill_at(step.parse().unwrap());
-    dir.write_atomic("file", b"new text", Mode::Private).unwrap();
+    dir.write_atomic("file", b"new text", FileMode::Private).unwrap();
 }
 
 #[test]
@@ -24,7 +24,7 @@ fn child() {
 fn a_replaced_file_is_the_old_or_the_new_one_whenever_the_process_is_killed() {
     let (folder, dir) = temporary();
     for step in 1..100 {
-        dir.write_atomic("file", b"old", Mode::Private).unwrap();
+        dir.write_atomic("file", b"old", FileMode::Private).unwrap();
         let ended = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "tests::killed::child"])
             .env(FOLDER, folder.path())

@@ -7,7 +7,7 @@ use std::path::Path;
 use rustix::fs::{CWD, Mode as Bits};
 
 use super::{names, temporary};
-use crate::{Access, Dir, FileError, FileKind, Mode};
+use crate::{Access, Dir, FileError, FileKind, FileMode};
 
 /// A folder beside the project's that must stay as it is.
 struct Outside(tempfile::TempDir);
@@ -48,12 +48,12 @@ fn no_link_is_followed_at_any_name() {
         is_link(dir.read(path, 100).unwrap_err());
         is_link(dir.open_file(path, Access::WriteOrCreate).unwrap_err());
         if path.contains('/') {
-            is_link(dir.write_atomic(path, b"ours", Mode::Shared).unwrap_err());
-            is_link(dir.create_new(path, Mode::Shared).unwrap_err());
+            is_link(dir.write_atomic(path, b"ours", FileMode::Shared).unwrap_err());
+            is_link(dir.create_new(path, FileMode::Shared).unwrap_err());
             is_link(dir.remove(path).unwrap_err());
         } else {
             is_link(dir.subdir(path).unwrap_err());
-            is_link(dir.make_dirs(path, Mode::Shared).unwrap_err());
+            is_link(dir.make_dirs(path, FileMode::Shared).unwrap_err());
             is_link(dir.make_private(path).unwrap_err());
             assert_eq!(dir.entry(path).unwrap().unwrap().kind, FileKind::Link);
         }
@@ -69,7 +69,7 @@ fn the_link_is_replaced_or_removed_and_not_what_it_leads_to() {
         symlink(outside.path().join("file"), folder.path().join(name)).unwrap();
     }
     symlink(outside.path(), folder.path().join("folder")).unwrap();
-    dir.write_atomic("a", b"ours", Mode::Shared).unwrap();
+    dir.write_atomic("a", b"ours", FileMode::Shared).unwrap();
     dir.remove("b").unwrap();
     dir.remove("folder").unwrap();
     assert_eq!(names(&dir), ["a"]);
@@ -126,18 +126,18 @@ fn what_has_a_second_name_is_read_and_not_written() {
         assert!(matches!(error, FileError::HardLink { n_links: 2, .. }), "{error}");
     }
     assert!(dir.make_private("second").is_err());
-    dir.write_atomic("second", b"ours", Mode::Shared).unwrap();
+    dir.write_atomic("second", b"ours", FileMode::Shared).unwrap();
     outside.assert_untouched();
 }
 
 #[test]
 fn a_file_in_the_place_of_a_folder_and_the_other_way_round_are_named() {
     let (_folder, dir) = temporary();
-    dir.write_atomic("file", b"", Mode::Shared).unwrap();
-    dir.make_dirs("folder", Mode::Shared).unwrap();
+    dir.write_atomic("file", b"", FileMode::Shared).unwrap();
+    dir.make_dirs("folder", FileMode::Shared).unwrap();
     for (error, found, needed) in [
         (dir.subdir("file").unwrap_err(), "a file", "a folder"),
-        (dir.make_dirs("file/below", Mode::Shared).unwrap_err(), "a file", "a folder"),
+        (dir.make_dirs("file/below", FileMode::Shared).unwrap_err(), "a file", "a folder"),
         (dir.read("file/below", 1).unwrap_err(), "a file", "a folder"),
         (dir.read("folder", 1).unwrap_err(), "a folder", "a file"),
         (dir.open_file("folder", Access::Write).unwrap_err(), "a folder", "a file"),
@@ -155,7 +155,7 @@ fn the_folder_that_a_user_names_may_be_a_link() {
     symlink(outside.path(), &link).unwrap();
     assert_eq!(names(&Dir::open(&link).unwrap()), ["file"]);
     symlink(outside.path().join("none"), folder.path().join("dangling")).unwrap();
-    let error = Dir::open_or_make(&folder.path().join("dangling"), Mode::Private).unwrap_err();
+    let error = Dir::open_or_make(&folder.path().join("dangling"), FileMode::Private).unwrap_err();
     assert!(matches!(error, FileError::Link { .. }), "{error}");
     outside.assert_untouched();
 }
@@ -165,7 +165,7 @@ fn names_that_are_not_text_are_names() {
     use std::os::unix::ffi::OsStrExt as _;
     let (_folder, dir) = temporary();
     let odd = Path::new(std::ffi::OsStr::from_bytes(b"\xff\n\x1b"));
-    dir.write_atomic(odd, b"x", Mode::Shared).unwrap();
+    dir.write_atomic(odd, b"x", FileMode::Shared).unwrap();
     assert_eq!(dir.list().unwrap().len(), 1);
     assert_eq!(dir.read(odd, 1).unwrap(), b"x");
 }

@@ -1,7 +1,7 @@
 //! Staging folders, and what is left of those whose owner was killed.
 
 use super::{names, temporary};
-use crate::{Mode, STAGING_LOCK, Staging};
+use crate::{FileMode, STAGING_LOCK, Staging};
 
 const PREFIX: &str = ".baton-copy-";
 
@@ -11,7 +11,7 @@ fn a_staging_folder_is_gone_when_it_is_dropped() {
     let first = Staging::make(&dir, PREFIX).unwrap();
     let second = Staging::make(&dir, PREFIX).unwrap();
     assert_ne!(first.path(), second.path());
-    first.dir().write_atomic("x", b"x", Mode::Private).unwrap();
+    first.dir().write_atomic("x", b"x", FileMode::Private).unwrap();
     drop((first, second));
     assert_eq!(names(&dir), [""; 0]);
 }
@@ -21,10 +21,10 @@ fn only_what_a_killed_process_has_left_is_abandoned() {
     let (_folder, dir) = temporary();
     let _in_use = Staging::make(&dir, PREFIX).unwrap();
     for name in ["dead", "being-made"] {
-        dir.make_dirs(format!("{PREFIX}{name}"), Mode::Private).unwrap();
+        dir.make_dirs(format!("{PREFIX}{name}"), FileMode::Private).unwrap();
     }
-    dir.write_atomic(format!("{PREFIX}dead/{STAGING_LOCK}"), b"", Mode::Private).unwrap();
-    dir.write_atomic(format!("{PREFIX}file"), b"", Mode::Private).unwrap();
+    dir.write_atomic(format!("{PREFIX}dead/{STAGING_LOCK}"), b"", FileMode::Private).unwrap();
+    dir.write_atomic(format!("{PREFIX}file"), b"", FileMode::Private).unwrap();
     let abandoned = Staging::abandoned(&dir, PREFIX).unwrap();
     assert_eq!(abandoned, [format!("{PREFIX}dead").as_str()]);
 }

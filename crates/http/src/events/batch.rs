@@ -13,7 +13,7 @@ use baton_wire::{event, json};
 use bytes::Bytes;
 
 use super::id::EventId;
-use super::message::{Face, MOST_BYTES, Message, Told};
+use super::message::{Dialect, MOST_BYTES, EventMessage, EventToTell};
 use super::names::{HandoffNames, Names, RunNames, state_of};
 
 /// Consecutive events of all runs, in both APIs' words.
@@ -30,10 +30,10 @@ pub(super) struct Batch {
 struct Frames {
     bytes: Bytes,
     /// Where what is told about each event stands.
-    parts: Vec<Part>,
+    parts: Vec<BatchPart>,
 }
 
-struct Part {
+struct BatchPart {
     position: Position,
     run: RunId,
     range: Range<usize>,
@@ -41,7 +41,7 @@ struct Part {
 
 /// An event with all that has to be looked up to tell it. `None` where it is of a newer Baton,
 /// which this one leaves to those who can read it.
-pub(super) struct Known<'a> {
+pub(super) struct ResolvedEvent<'a> {
     stored: &'a StoredEvent,
     epoch: Arc<str>,
     event: Option<(Event, Arc<RunNames>)>,
@@ -65,18 +65,18 @@ impl Batch {
         let upto = events.last().map_or(after, |it| it.position);
         let mut known = Vec::with_capacity(events.len());
         for stored in events {
-            known.push(Known::look_up(engine, names, stored).await?);
+            known.push(ResolvedEvent::look_up(engine, names, stored).await?);
         }
         let agents = engine.catalog().agents();
         let frames = |face| Frames::of(face, &known, agents);
-        Ok(Self { after, upto, seed: frames(Face::Seed), native: frames(Face::Native) })
+        Ok(Self { after, upto, seed: frames(Dialect::Seed), native: frames(Dialect::Native) })
     }
 
     /// What somebody is to hear who listens to `run`, or to all, and has heard all up to `cursor`.
-    pub(super) fn told(&self, face: Face, run: Option<RunId>, cursor: Position) -> Bytes {
+    pub(super) fn told(&self, face: Dialect, run: Option<RunId>, cursor: Position) -> Bytes {
         let frames = match face {
-            Face::Seed => &self.seed,
-            Face::Native => &self.native,
+            Dialect::Seed => &self.seed,
+            Dialect::Native => &self.native,
         };
         if run.is_none() && cursor <= self.after {
             // The usual case: all listeners share the same bytes.
@@ -87,26 +87,26 @@ impl Batch {
 }
 
 impl Frames {
-    fn of(face: Face, events: &[Known<'_>], agents: &Agents) -> Self {
+    fn of(face: Dialect, events: &[ResolvedEvent<'_>], agents: &Agents) -> Self {
         let mut text = String::new();
         let mut parts = Vec::with_capacity(events.len());
         for known in events {
             let begin = text.len();
             text += &known.frames(face, agents, 0);
             let (position, run) = (known.stored.position, known.stored.run);
-            parts.push(Part { position, run, range: begin..text.len() });
+            parts.push(BatchPart { position, run, range: begin..text.len() });
         }
         Self { bytes: text.into(), parts }
     }
 
-    fn only(&self, is_wanted: impl Fn(&Part) -> bool) -> Bytes {
+    fn only(&self, is_wanted: impl Fn(&BatchPart) -> bool) -> Bytes {
         let wanted = self.parts.iter().filter(|it| is_wanted(it));
         let wanted: Vec<&[u8]> = wanted.map(|it| &self.bytes[it.range.clone()]).collect();
         wanted.concat().into()
     }
 }
 
-impl<'a> Known<'a> {
+impl<'a> ResolvedEvent<'a> {
     pub(super) async fn look_up(
         engine: &Engine,
         names: &Names,
@@ -131,9 +131,9 @@ impl<'a> Known<'a> {
     }
 
     /// What is told about it, from the `first` part on.
-    pub(super) fn frames(&self, face: Face, agents: &Agents, first: usize) -> String {
+    pub(super) fn frames(&self, face: Dialect, agents: &Agents, first: usize) -> String {
         let messages = self.messages(face, agents);
-        let frame = |(part, message): (usize, &Message)| {
+        let frame = |(part, message): (usize, &EventMessage)| {
             let id = EventId { epoch: self.epoch.clone(), position: self.stored.position, part };
             frame(face, &id, message.name, &message.data)
         };
@@ -141,25 +141,25 @@ impl<'a> Known<'a> {
     }
 
     pub(super) fn n_parts(&self, agents: &Agents) -> usize {
-        self.messages(Face::Native, agents).len()
+        self.messages(Dialect::Native, agents).len()
     }
 
-    fn messages(&self, face: Face, agents: &Agents) -> Vec<Message> {
+    fn messages(&self, face: Dialect, agents: &Agents) -> Vec<EventMessage> {
         let Some((event, names)) = &self.event else { return Vec::new() };
         let StoredEvent { run, at, .. } = *self.stored;
         let Self { handoff, state, .. } = *self;
-        Told { run, at, event, names, handoff, state }.messages(face, agents)
+        EventToTell { run, at, event, names, handoff, state }.messages(face, agents)
     }
 }
 
 /// One message of a stream.
-pub(super) fn frame(face: Face, id: &EventId, name: &str, data: &Node) -> String {
+pub(super) fn frame(face: Dialect, id: &EventId, name: &str, data: &Node) -> String {
     let frame = match face {
-        Face::Seed => {
+        Dialect::Seed => {
             let data = Node::map([("type", Node::text(name)), ("data", data.clone())]);
             format!("id: {id}\ndata: {}\n\n", json::print(&data))
         }
-        Face::Native => format!("id: {id}\nevent: {name}\ndata: {}\n\n", json::print(data)),
+        Dialect::Native => format!("id: {id}\nevent: {name}\ndata: {}\n\n", json::print(data)),
     };
     debug_assert!(frame.len() < MOST_BYTES, "every member has a bound: {frame}");
     frame

@@ -87,8 +87,8 @@ impl Live {
                 self.listeners.notified().await;
             }
             match self.tell(sender).await {
-                Ok(Told::NobodyListens) => {}
-                Ok(Told::LogEnded) | Err(EngineError::Closing) => return self.close(),
+                Ok(TailEnd::NobodyListens) => {}
+                Ok(TailEnd::LogEnded) | Err(EngineError::Closing) => return self.close(),
                 Err(error) => {
                     log(&error);
                     tokio::time::sleep(AFTER_FAILURE).await;
@@ -97,7 +97,7 @@ impl Live {
         }
     }
 
-    async fn tell(&self, sender: &broadcast::Sender<Tidings>) -> Result<Told, EngineError> {
+    async fn tell(&self, sender: &broadcast::Sender<Tidings>) -> Result<TailEnd, EngineError> {
         let mut cursor = self.engine.store().last_position().await?;
         let mut feed = self.engine.feed(cursor, None);
         // Whoever is not as far reads the store up to here.
@@ -114,7 +114,7 @@ impl Live {
                     continue;
                 }
             };
-            let Some(page) = page else { return Ok(Told::LogEnded) };
+            let Some(page) = page else { return Ok(TailEnd::LogEnded) };
             for events in page.chunks(MOST_EVENTS) {
                 let batch = self.batch(cursor, events).await?;
                 cursor = batch.upto;
@@ -122,7 +122,7 @@ impl Live {
             }
             tokio::time::sleep(rest(sender.receiver_count())).await;
         }
-        Ok(Told::NobodyListens)
+        Ok(TailEnd::NobodyListens)
     }
 
     async fn batch(&self, after: Position, events: &[StoredEvent]) -> Result<Batch, EngineError> {
@@ -134,7 +134,7 @@ impl Live {
     }
 }
 
-enum Told {
+enum TailEnd {
     NobodyListens,
     /// The engine was shut down.
     LogEnded,

@@ -17,7 +17,7 @@ use crate::seed::rows;
 
 /// Whose words are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Face {
+pub(crate) enum Dialect {
     /// `/api/events`: numbers and seed 000's words; no `event:` line, because its client reads
     /// `{type, data}` with `onmessage`, which is not called for events that have a name.
     Seed,
@@ -26,7 +26,7 @@ pub(crate) enum Face {
 }
 
 /// An event with all that has to be looked up to tell it.
-pub(super) struct Told<'a> {
+pub(super) struct EventToTell<'a> {
     pub(super) run: RunId,
     pub(super) at: Timestamp,
     pub(super) event: &'a Event,
@@ -37,7 +37,7 @@ pub(super) struct Told<'a> {
     pub(super) state: Option<HandoffState>,
 }
 
-pub(super) struct Message {
+pub(super) struct EventMessage {
     pub(super) name: &'static str,
     pub(super) data: Node,
 }
@@ -52,18 +52,18 @@ const MOST_PRINCIPAL: usize = 200;
 /// Without its frame, and with a story key none of whose characters has to be escaped.
 const MOST_WITH_AVATARS: usize = 600;
 
-impl Told<'_> {
+impl EventToTell<'_> {
     /// Everything that is told about it, in order; a listener may stop between any two.
-    pub(super) fn messages(&self, face: Face, agents: &Agents) -> Vec<Message> {
+    pub(super) fn messages(&self, face: Dialect, agents: &Agents) -> Vec<EventMessage> {
         let mut messages = vec![];
         let mut tell = |name, members: Vec<(&'static str, Node)>| {
             let data = Node::map(self.about(face).into_iter().chain(members));
-            messages.push(Message { name, data });
+            messages.push(EventMessage { name, data });
         };
         if let Some(state) = self.handoff_state() {
             let status = match face {
-                Face::Seed => rows::status(state),
-                Face::Native => state.name(),
+                Dialect::Seed => rows::status(state),
+                Dialect::Native => state.name(),
             };
             tell("handoff", vec![("handoffId", self.handoff_id(face)), ("status", text(status))]);
         }
@@ -76,9 +76,9 @@ impl Told<'_> {
         if let Some(status) = self.run_status() {
             let (state, story) = seed_words(status);
             let run = match face {
-                Face::Seed => Some(("runId", self.run_id())),
+                Dialect::Seed => Some(("runId", self.run_id())),
                 // Every message there says it.
-                Face::Native => None,
+                Dialect::Native => None,
             };
             tell("run_state", run.into_iter().chain([("status", text(state))]).collect());
             tell("story_update", vec![("status", text(story))]);
@@ -96,11 +96,11 @@ impl Told<'_> {
     }
 
     /// Which run it is. Seed 000's messages have its members and no other.
-    fn about(&self, face: Face) -> Vec<(&'static str, Node)> {
+    fn about(&self, face: Dialect) -> Vec<(&'static str, Node)> {
         let story = ("storyId", text(self.names.story.as_str()));
         match face {
-            Face::Seed => vec![story],
-            Face::Native => vec![story, ("runId", self.run_id())],
+            Dialect::Seed => vec![story],
+            Dialect::Native => vec![story, ("runId", self.run_id())],
         }
     }
 
@@ -108,10 +108,10 @@ impl Told<'_> {
         text(&self.run.to_string())
     }
 
-    fn handoff_id(&self, face: Face) -> Node {
+    fn handoff_id(&self, face: Dialect) -> Node {
         match (self.handoff, face) {
-            (Some(names), Face::Seed) => Node::count(names.number),
-            (Some(names), Face::Native) => text(&names.id.0.to_string()),
+            (Some(names), Dialect::Seed) => Node::count(names.number),
+            (Some(names), Dialect::Native) => text(&names.id.0.to_string()),
             (None, _) => Node::Null,
         }
     }
@@ -240,7 +240,7 @@ impl Told<'_> {
     }
 
     /// What is neither a handoff nor the run itself: one message each, named after the event.
-    fn beside(&self, face: Face) -> Option<(&'static str, Vec<(&'static str, Node)>)> {
+    fn beside(&self, face: Dialect) -> Option<(&'static str, Vec<(&'static str, Node)>)> {
         let handoff = ("handoffId", self.handoff_id(face));
         let fence = |fence: u32| ("fence", Node::count(fence.into()));
         let step = |id, status| {
@@ -480,7 +480,7 @@ mod tests {
             Event::HandoffTimedOut { handoff, reason: None },
         ];
         for event in &events {
-            let told = Told {
+            let told = EventToTell {
                 run: RunId(Uuid::max()),
                 at: Timestamp::MAX,
                 event,
@@ -488,7 +488,7 @@ mod tests {
                 handoff: Some(HandoffNames { number: u64::MAX, id: HandoffId(Uuid::max()) }),
                 state: None,
             };
-            for face in [Face::Seed, Face::Native] {
+            for face in [Dialect::Seed, Dialect::Native] {
                 let messages = told.messages(face, &agents);
                 assert!(!messages.is_empty(), "{}", event.name());
                 for message in messages {

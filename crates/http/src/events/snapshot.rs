@@ -6,7 +6,7 @@ use baton_engine::{Engine, EngineError};
 use baton_store::{EventFilter, OpenRunCounts, Position};
 use tokio::sync::Mutex;
 
-use super::batch::Known;
+use super::batch::ResolvedEvent;
 use super::id::EventId;
 use super::names::Names;
 use crate::recount::Recount;
@@ -65,7 +65,7 @@ pub(super) async fn end_of_log(engine: &Engine, names: &Names) -> Result<EventId
     let position = engine.store().last_position().await?;
     let n_parts = match event_at(engine, position).await? {
         Some(stored) => {
-            let known = Known::look_up(engine, names, &stored).await?;
+            let known = ResolvedEvent::look_up(engine, names, &stored).await?;
             known.n_parts(engine.catalog().agents())
         }
         None => 0,

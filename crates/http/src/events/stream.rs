@@ -13,9 +13,9 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
-use super::batch::Known;
+use super::batch::ResolvedEvent;
 use super::live::Tidings;
-use super::message::Face;
+use super::message::Dialect;
 use crate::App;
 
 /// Events read from the store at once.
@@ -25,21 +25,21 @@ const HEARTBEAT: Bytes = Bytes::from_static(b": still here\n\n");
 
 pub(super) struct Stream {
     pub(super) app: Arc<App>,
-    pub(super) face: Face,
+    pub(super) face: Dialect,
     pub(super) run: Option<RunId>,
     /// What is said before anything else.
     pub(super) first: Option<Bytes>,
     /// All up to here has been told.
     pub(super) cursor: Position,
     pub(super) tidings: broadcast::Receiver<Tidings>,
-    pub(super) source: Source,
+    pub(super) source: StreamSource,
     /// One of the places that there are for listeners.
     #[expect(dead_code, reason = "it is given back when the stream ends")]
     pub(super) place: OwnedSemaphorePermit,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Source {
+pub(super) enum StreamSource {
     Store,
     Tail,
 }
@@ -52,8 +52,8 @@ impl Stream {
         }
         loop {
             let told = match self.source {
-                Source::Store if self.tidings.is_closed() => return None,
-                Source::Store => match self.replay().await {
+                StreamSource::Store if self.tidings.is_closed() => return None,
+                StreamSource::Store => match self.replay().await {
                     Ok(told) => told,
                     Err(error) => {
                         // The listener comes back with its last id, and loses nothing.
@@ -62,7 +62,7 @@ impl Stream {
                         return None;
                     }
                 },
-                Source::Tail => match self.tidings.recv().await {
+                StreamSource::Tail => match self.tidings.recv().await {
                     Ok(tidings) => self.hear(&tidings),
                     Err(RecvError::Lagged(_)) => self.fall_back(),
                     Err(RecvError::Closed) => return None,
@@ -91,7 +91,7 @@ impl Stream {
     }
 
     fn fall_back(&mut self) -> Bytes {
-        self.source = Source::Store;
+        self.source = StreamSource::Store;
         Bytes::new()
     }
 
@@ -105,7 +105,7 @@ impl Stream {
         self.cursor = page.last().map_or(self.cursor, |it| it.position);
         if page.len() < PAGE as usize {
             self.cursor = self.cursor.max(tip);
-            self.source = Source::Tail;
+            self.source = StreamSource::Tail;
         }
         Ok(told)
     }
@@ -114,7 +114,7 @@ impl Stream {
         let engine = &self.app.engine;
         let mut told = String::new();
         for stored in page {
-            let known = Known::look_up(engine, &self.app.live.names, stored).await?;
+            let known = ResolvedEvent::look_up(engine, &self.app.live.names, stored).await?;
             told += &known.frames(self.face, engine.catalog().agents(), 0);
         }
         Ok(told.into())
@@ -139,8 +139,8 @@ mod tests {
 
     use crate::guard::Origins;
     use crate::heavy::HeavyPool;
-    use crate::limits::Limits;
-    use crate::metrics::Metrics;
+    use crate::limits::ServerLimits;
+    use crate::metrics::RequestMetrics;
     use crate::receive::Bodies;
 
     async fn app() -> Arc<App> {
@@ -156,7 +156,7 @@ mod tests {
         let live = Arc::new(Live::new(engine.clone()));
         let (description, page) = (String::new(), String::new());
         let instance = HeaderValue::from_static("none");
-        let (metrics, limits) = (Metrics::default(), Limits::default());
+        let (metrics, limits) = (RequestMetrics::default(), ServerLimits::default());
         let (heavy, bodies) = (HeavyPool::inline(), Bodies::new(&limits));
         let listeners = Arc::new(Semaphore::new(limits.listeners));
         Arc::new(App {
@@ -178,12 +178,12 @@ mod tests {
     fn stream(app: &Arc<App>) -> Stream {
         Stream {
             app: app.clone(),
-            face: Face::Native,
+            face: Dialect::Native,
             run: None,
             first: None,
             cursor: Position::START,
             tidings: app.live.listen().unwrap(),
-            source: Source::Store,
+            source: StreamSource::Store,
             place: app.listeners.clone().try_acquire_owned().unwrap(),
         }
     }
@@ -205,7 +205,7 @@ mod tests {
         let mut stream = stream(&app);
         // It has read the store, and now waits for a tail that does not run yet.
         assert!(stream.replay().await.unwrap().is_empty());
-        assert_eq!(stream.source, Source::Tail);
+        assert_eq!(stream.source, StreamSource::Tail);
         start(&app, "s-1").await;
         let live = app.live.clone();
         let tail = tokio::spawn(async move { live.run().await });

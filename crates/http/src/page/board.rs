@@ -12,7 +12,7 @@ use baton_store::{Order, RunFilter, RunRow};
 use super::html::Html;
 use super::{document, history, inbox, pipeline, who};
 use crate::App;
-use crate::problem::Problem;
+use crate::problem::ApiProblem;
 
 /// Runs that stand on one page, those that moved last.
 const MOST_RUNS: u32 = 50;
@@ -25,7 +25,7 @@ pub(super) async fn get(State(app): State<Arc<App>>) -> Response {
     document::page_or_problem(&app, page).await
 }
 
-async fn board(app: &App) -> Result<Response, Problem> {
+async fn board(app: &App) -> Result<Response, ApiProblem> {
     let me = Principal::parse("local")?;
     let (items, next) = app.engine.inbox_after(&me, 0, inbox::MOST + 1).await?;
     let has_more = next.is_some();

@@ -12,7 +12,7 @@ use baton_core::hash::Hash;
 use super::html::Html;
 use crate::App;
 use crate::health;
-use crate::problem::Problem;
+use crate::problem::ApiProblem;
 
 const HTML: &str = "text/html; charset=utf-8";
 
@@ -43,7 +43,7 @@ pub(super) async fn page(app: &App, title: &str, main: Html) -> Response {
 }
 
 /// The page, or another that says why there is none.
-pub(super) async fn page_or_problem(app: &App, page: Result<Response, Problem>) -> Response {
+pub(super) async fn page_or_problem(app: &App, page: Result<Response, ApiProblem>) -> Response {
     let problem = match page {
         Ok(page) => return page,
         Err(problem) => problem,
@@ -81,10 +81,10 @@ async fn around(app: &App, title: &str, main: Html) -> String {
 }
 
 /// `/assets/{name}`: for ever under the version that pages ask for, else only this once.
-pub(super) async fn asset(Path(name): Path<String>, uri: Uri) -> Result<Response, Problem> {
+pub(super) async fn asset(Path(name): Path<String>, uri: Uri) -> Result<Response, ApiProblem> {
     let Some(asset) = [SCRIPT, STYLE].into_iter().find(|it| it.name == name) else {
         let message = format!("there is nothing at {}", uri.path());
-        return Err(Problem::new(StatusCode::NOT_FOUND, "no_such_page", message));
+        return Err(ApiProblem::new(StatusCode::NOT_FOUND, "no_such_page", message));
     };
     let is_this = uri.query() == Some(format!("v={}", *VERSION).as_str());
     let keep = if is_this { "public, max-age=31536000, immutable" } else { "no-cache" };

@@ -11,9 +11,9 @@ use super::history::{self, Packages};
 use super::html::Html;
 use crate::App;
 use crate::params::Named;
-use crate::problem::Problem;
+use crate::problem::ApiProblem;
 
-pub(super) async fn get(State(app): State<Arc<App>>, name: Result<Named, Problem>) -> Response {
+pub(super) async fn get(State(app): State<Arc<App>>, name: Result<Named, ApiProblem>) -> Response {
     let page = match name {
         Ok(Named(name)) => handoff(&app, &name).await,
         Err(problem) => Err(problem),
@@ -21,7 +21,7 @@ pub(super) async fn get(State(app): State<Arc<App>>, name: Result<Named, Problem
     document::page_or_problem(&app, page).await
 }
 
-async fn handoff(app: &App, name: &str) -> Result<Response, Problem> {
+async fn handoff(app: &App, name: &str) -> Result<Response, ApiProblem> {
     let which = app.engine.handoff_named(name, None).await?;
     let row = app.engine.handoff(&which).await?;
     let run = app.engine.run(&RunRef::Id(row.run)).await?;

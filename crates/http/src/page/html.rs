@@ -110,7 +110,7 @@ fn shortened(text: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use baton_hostile::{Steep, Target, patterns_for};
+    use baton_hostile::{Steep, PatternTarget, patterns_for};
 
     use super::*;
 
@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn a_page_is_linear_in_its_texts() {
         let mut steep = Steep::default();
-        for pattern in patterns_for(Target::Text) {
+        for pattern in patterns_for(PatternTarget::Text) {
             let html = |text: &String| {
                 let mut html = Html::default();
                 html.text(text).attribute(text);

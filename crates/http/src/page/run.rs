@@ -13,12 +13,12 @@ use super::html::Html;
 use super::{document, history, inbox, pipeline, who};
 use crate::App;
 use crate::params::Named;
-use crate::problem::Problem;
+use crate::problem::ApiProblem;
 
 /// Handoffs on one page; a run with more has lost its way.
 const MOST_HANDOFFS: u32 = 200;
 
-pub(super) async fn get(State(app): State<Arc<App>>, name: Result<Named, Problem>) -> Response {
+pub(super) async fn get(State(app): State<Arc<App>>, name: Result<Named, ApiProblem>) -> Response {
     let page = match name {
         Ok(Named(name)) => run(&app, &name).await,
         Err(problem) => Err(problem),
@@ -26,7 +26,7 @@ pub(super) async fn get(State(app): State<Arc<App>>, name: Result<Named, Problem
     document::page_or_problem(&app, page).await
 }
 
-async fn run(app: &App, name: &str) -> Result<Response, Problem> {
+async fn run(app: &App, name: &str) -> Result<Response, ApiProblem> {
     let row = app.engine.run_named(name).await?;
     let run = &row.run;
     let agents = app.engine.catalog().agents();

@@ -12,14 +12,14 @@ use super::Json;
 use super::described::SeedAgents;
 use crate::App;
 use crate::openapi::ReadProblems;
-use crate::problem::Problem;
+use crate::problem::ApiProblem;
 use crate::query::Query;
 
 /// Who there is, and with `name` what one of them is told.
 #[utoipa::path(get, path = "/api/agents", operation_id = "seedGetAgents", tag = "seed-000",
     params(("name" = Option<String>, Query, description = "The id of an agent")),
     responses((status = 200, body = SeedAgents), ReadProblems))]
-pub(super) async fn get(State(app): State<Arc<App>>, uri: Uri) -> Result<Json, Problem> {
+pub(super) async fn get(State(app): State<Arc<App>>, uri: Uri) -> Result<Json, ApiProblem> {
     let query = Query::read(&uri, &["name"])?;
     let agents = app.engine.catalog().agents();
     let Some(name) = query.get("name") else {
@@ -29,7 +29,7 @@ pub(super) async fn get(State(app): State<Arc<App>>, uri: Uri) -> Result<Json, P
     let id = AgentId::parse(name)?;
     let agent = agents.find(&id).ok_or_else(|| {
         let message = format!("there is no agent `{id}`; `/api/agents` lists them");
-        Problem::new(StatusCode::NOT_FOUND, "unknown_agent", message)
+        ApiProblem::new(StatusCode::NOT_FOUND, "unknown_agent", message)
     })?;
     let prompt = ("prompt", Node::text(&agent.prompt));
     Ok(Json(Node::map(members(agent).into_iter().chain([prompt]))))

@@ -3,13 +3,13 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::rows::Row;
+use super::rows::PipelineRow;
 
 /// What is asked for says which of these there are.
 #[derive(Default, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = SeedState)]
-pub(super) struct Shown {
+pub(super) struct HandoffListing {
     /// Of `storyId` alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
@@ -20,14 +20,14 @@ pub(super) struct Shown {
     pub(super) phase: Option<Option<String>>,
     /// Of `storyId` alone, oldest first; or of `agent` alone.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) handoffs: Option<Vec<Row>>,
+    pub(super) handoffs: Option<Vec<PipelineRow>>,
     /// Of `storyId` and `agent`: the newest that waits.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Row>)]
-    pub(super) handoff: Option<Option<Row>>,
+    #[schema(value_type = Option<PipelineRow>)]
+    pub(super) handoff: Option<Option<PipelineRow>>,
     /// Of `stale=true`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) stale: Option<Vec<Row>>,
+    pub(super) stale: Option<Vec<PipelineRow>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) threshold_minutes: Option<u64>,
     /// Only where the answer does not have everything.
@@ -52,11 +52,11 @@ pub(super) struct LeftOut {
 #[derive(Default, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = SeedDone)]
-pub(super) struct Done {
+pub(super) struct ActionResult {
     pub(super) success: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Row>)]
-    pub(super) handoff: Option<Option<Row>>,
+    #[schema(value_type = Option<PipelineRow>)]
+    pub(super) handoff: Option<Option<PipelineRow>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) warnings: Option<Vec<String>>,
     /// Of `accept`.
@@ -65,12 +65,12 @@ pub(super) struct Done {
     pub(super) fence: Option<Option<u32>>,
     /// Of `reject`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Row>)]
-    pub(super) return_handoff: Option<Option<Row>>,
+    #[schema(value_type = Option<PipelineRow>)]
+    pub(super) return_handoff: Option<Option<PipelineRow>>,
     /// Of `reject`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Row>)]
-    pub(super) gate: Option<Option<Row>>,
+    #[schema(value_type = Option<PipelineRow>)]
+    pub(super) gate: Option<Option<PipelineRow>>,
     /// Of `cleanup`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) cancelled: Option<Vec<u64>>,

@@ -11,19 +11,19 @@ use baton_core::contract::Profile;
 use baton_core::names::{AgentId, Reason, StoryKey, WorkflowName};
 use baton_core::outcome::Outcome as StepOutcome;
 use baton_core::run::{self, HandoffNo};
-use baton_engine::{Caller, EngineError, In, Outcome};
+use baton_engine::{Caller, EngineError, In, CommandResult};
 use baton_store::{HandoffFilter, HandoffRow, HandoffState, Order, RunRef};
 use jiff::SignedDuration;
 
-use super::answers::{Done, LeftOut, Shown};
+use super::answers::{ActionResult, LeftOut, HandoffListing};
 use super::described::{SeedAction, SeedQuery};
-use super::rows::{self, Keeps, MOST_ROWS, Row};
+use super::rows::{self, Keeps, MOST_ROWS, PipelineRow};
 use super::{Typed, by_number, refused};
 use crate::App;
 use crate::body::{self, Envelope};
 use crate::caller::caller;
 use crate::openapi::{ReadProblems, WriteProblems};
-use crate::problem::Problem;
+use crate::problem::ApiProblem;
 use crate::query::Query;
 
 /// Seed 000: handoffs older than this are stale.
@@ -33,8 +33,8 @@ const MOST_MINUTES: u64 = 525_600;
 /// Who has the baton of a story, what waits for an agent, or what nobody has moved.
 #[utoipa::path(get, path = "/api/handoffs", operation_id = "seedGetHandoffs", tag = "seed-000",
     params(SeedQuery),
-    responses((status = 200, body = Shown), ReadProblems))]
-pub(super) async fn get(State(app): State<Arc<App>>, uri: Uri) -> Result<Typed<Shown>, Problem> {
+    responses((status = 200, body = HandoffListing), ReadProblems))]
+pub(super) async fn get(State(app): State<Arc<App>>, uri: Uri) -> Result<Typed<HandoffListing>, ApiProblem> {
     let query = Query::read(&uri, &["storyId", "agent", "stale", "minutes"])?;
     let agent = query.get("agent").map(|it| known_agent(&app, it)).transpose()?;
     if query.get("stale") == Some("true") {
@@ -49,21 +49,21 @@ pub(super) async fn get(State(app): State<Arc<App>>, uri: Uri) -> Result<Typed<S
         (Some(story), None) => state(&app, &story).await,
         (story, Some(agent)) => pending(&app, story, agent).await,
         (None, None) => {
-            Err(Problem::malformed("missing_field", "say `storyId`, `agent` or `stale=true`"))
+            Err(ApiProblem::malformed("missing_field", "say `storyId`, `agent` or `stale=true`"))
         }
     }
 }
 
 /// Who has the baton of a story's newest run, and everything that was handed over in it.
-async fn state(app: &App, story: &StoryKey) -> Result<Typed<Shown>, Problem> {
+async fn state(app: &App, story: &StoryKey) -> Result<Typed<HandoffListing>, ApiProblem> {
     let store = app.engine.store();
     let run = store.run(&RunRef::LatestOf(story.clone())).await.map_err(EngineError::from)?;
     let Some(run) = run else {
-        return Ok(Typed(Shown {
+        return Ok(Typed(HandoffListing {
             current_agent: Some(None),
             phase: Some(None),
             handoffs: Some(Vec::new()),
-            ..Shown::default()
+            ..HandoffListing::default()
         }));
     };
     let filter = HandoffFilter {
@@ -77,12 +77,12 @@ async fn state(app: &App, story: &StoryKey) -> Result<Typed<Shown>, Problem> {
     handoffs.reverse();
     let workflow = app.engine.workflow_of(&run).await?;
     let (handoffs, payloads) = rows::all(app, handoffs, Keeps::Last).await?;
-    Ok(Typed(Shown {
+    Ok(Typed(HandoffListing {
         current_agent: Some(run.run.current_agent().map(ToString::to_string)),
         phase: Some(Some(run.run.phase(&workflow).to_owned())),
         handoffs: Some(handoffs),
         left_out: left_out(has_more_rows, payloads),
-        ..Shown::default()
+        ..HandoffListing::default()
     }))
 }
 
@@ -91,7 +91,7 @@ async fn pending(
     app: &App,
     story: Option<StoryKey>,
     agent: AgentId,
-) -> Result<Typed<Shown>, Problem> {
+) -> Result<Typed<HandoffListing>, ApiProblem> {
     let (order, limit) = match &story {
         Some(_) => (Order::NewestFirst, 1),
         None => (Order::OldestFirst, MOST_ROWS + 1),
@@ -109,27 +109,27 @@ async fn pending(
         let has_more_rows = cut(&mut found);
         let (handoffs, payloads) = rows::all(app, found, Keeps::First).await?;
         let left_out = left_out(has_more_rows, payloads);
-        return Ok(Typed(Shown { handoffs: Some(handoffs), left_out, ..Shown::default() }));
+        return Ok(Typed(HandoffListing { handoffs: Some(handoffs), left_out, ..HandoffListing::default() }));
     }
     let newest = match found.first() {
         Some(row) => Some(rows::one(app, row).await?),
         None => None,
     };
-    Ok(Typed(Shown { handoff: Some(newest), ..Shown::default() }))
+    Ok(Typed(HandoffListing { handoff: Some(newest), ..HandoffListing::default() }))
 }
 
-async fn stale(app: &App, minutes: u64) -> Result<Typed<Shown>, Problem> {
+async fn stale(app: &App, minutes: u64) -> Result<Typed<HandoffListing>, ApiProblem> {
     if minutes > MOST_MINUTES {
-        return Err(Problem::malformed("wrong_type", "`minutes` is at most a year"));
+        return Err(ApiProblem::malformed("wrong_type", "`minutes` is at most a year"));
     }
     let mut found = stale_rows(app, minutes, MOST_ROWS as usize).await?;
     let has_more_rows = cut(&mut found);
     let (stale, payloads) = rows::all(app, found, Keeps::First).await?;
-    Ok(Typed(Shown {
+    Ok(Typed(HandoffListing {
         stale: Some(stale),
         threshold_minutes: Some(minutes),
         left_out: left_out(has_more_rows, payloads),
-        ..Shown::default()
+        ..HandoffListing::default()
     }))
 }
 
@@ -177,12 +177,12 @@ const ACTIONS: &str = "create, accept, reject, timeout, cleanup";
 /// Creates, accepts, rejects, times out or cleans up.
 #[utoipa::path(post, path = "/api/handoffs", operation_id = "seedPostHandoffs", tag = "seed-000",
     request_body = SeedAction,
-    responses((status = 200, body = Done), WriteProblems))]
+    responses((status = 200, body = ActionResult), WriteProblems))]
 pub(super) async fn post(
     State(app): State<Arc<App>>,
     headers: HeaderMap,
     body: Body,
-) -> Result<Typed<Done>, Problem> {
+) -> Result<Typed<ActionResult>, ApiProblem> {
     let (text, mut envelope) = body::read(body).await?;
     let caller = caller(&headers, "/api/handoffs", &text)?;
     let action = envelope.text("action")?;
@@ -194,9 +194,9 @@ pub(super) async fn post(
         Some("cleanup") => clean_up(&app, &caller, &envelope).await,
         Some(other) => {
             let message = format!("there is no action `{other}`; there are {ACTIONS}");
-            Err(Problem::malformed("unknown_action", message))
+            Err(ApiProblem::malformed("unknown_action", message))
         }
-        None => Err(Problem::malformed("missing_field", format!("`action` is one of {ACTIONS}"))),
+        None => Err(ApiProblem::malformed("missing_field", format!("`action` is one of {ACTIONS}"))),
     }
 }
 
@@ -204,7 +204,7 @@ async fn create(
     app: &App,
     caller: &Caller,
     envelope: &mut Envelope,
-) -> Result<Typed<Done>, Problem> {
+) -> Result<Typed<ActionResult>, ApiProblem> {
     envelope.only(&[
         "action",
         "storyId",
@@ -243,7 +243,7 @@ async fn create(
     }
 }
 
-async fn accept(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Typed<Done>, Problem> {
+async fn accept(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Typed<ActionResult>, ApiProblem> {
     envelope.only(&["action", "handoffId", "payload", "agent", "leaseSeconds"])?;
     let by = by(app, envelope)?;
     let acknowledgement = acknowledgement(envelope)?;
@@ -251,10 +251,10 @@ async fn accept(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Typed
     let command = |handoff| Command::Accept(Accept { handoff, by, acknowledgement, lease });
     let outcome = on_handoff(app, caller, envelope, command).await?;
     let fence = Some(outcome.done.fence);
-    Ok(Typed(Done { fence, ..done(app, &outcome).await? }))
+    Ok(Typed(ActionResult { fence, ..done(app, &outcome).await? }))
 }
 
-async fn reject(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Typed<Done>, Problem> {
+async fn reject(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Typed<ActionResult>, ApiProblem> {
     envelope.only(&["action", "handoffId", "reason", "agent"])?;
     let by = by(app, envelope)?;
     let reason = Reason::parse(envelope.required_text("reason")?)?;
@@ -262,10 +262,10 @@ async fn reject(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Typed
     let outcome = on_handoff(app, caller, envelope, command).await?;
     let return_handoff = Some(row_of(app, &outcome, outcome.done.returned).await?);
     let gate = Some(row_of(app, &outcome, outcome.done.gate).await?);
-    Ok(Typed(Done { return_handoff, gate, ..done(app, &outcome).await? }))
+    Ok(Typed(ActionResult { return_handoff, gate, ..done(app, &outcome).await? }))
 }
 
-async fn time_out(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Typed<Done>, Problem> {
+async fn time_out(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Typed<ActionResult>, ApiProblem> {
     envelope.only(&["action", "handoffId", "reason"])?;
     let reason = envelope.text("reason")?.unwrap_or("Agent timed out");
     let reason = Some(Reason::parse(reason)?);
@@ -274,18 +274,18 @@ async fn time_out(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Typ
     Ok(Typed(done(app, &outcome).await?))
 }
 
-async fn clean_up(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Typed<Done>, Problem> {
+async fn clean_up(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Typed<ActionResult>, ApiProblem> {
     envelope.only(&["action", "storyId", "reason"])?;
     let key = app.engine.story_key(envelope.required_text("storyId")?).await?;
     let reason = envelope.text("reason")?.map(Reason::parse).transpose()?;
     let store = app.engine.store();
     let run = store.run(&RunRef::OpenOf(key)).await.map_err(EngineError::from)?;
     let cleaned = |cancelled, kept| {
-        Typed(Done {
+        Typed(ActionResult {
             success: true,
             cancelled: Some(cancelled),
             kept: Some(kept),
-            ..Done::default()
+            ..ActionResult::default()
         })
     };
     let Some(run) = run else { return Ok(cleaned(Vec::new(), Vec::new())) };
@@ -300,7 +300,7 @@ async fn on_handoff(
     caller: &Caller,
     envelope: &Envelope,
     command: impl FnOnce(HandoffNo) -> Command,
-) -> Result<Outcome, Problem> {
+) -> Result<CommandResult, ApiProblem> {
     let number = envelope.required_number("handoffId")?;
     match app.engine.on_handoff(caller, &by_number(number), command).await {
         Ok(outcome) => Ok(outcome),
@@ -309,27 +309,27 @@ async fn on_handoff(
 }
 
 /// `{success, handoff, warnings}`, to which an action may add.
-async fn done(app: &App, outcome: &Outcome) -> Result<Done, EngineError> {
-    Ok(Done {
+async fn done(app: &App, outcome: &CommandResult) -> Result<ActionResult, EngineError> {
+    Ok(ActionResult {
         success: true,
         handoff: Some(row_of(app, outcome, outcome.done.handoff).await?),
         warnings: Some(outcome.done.warnings.iter().map(ToString::to_string).collect()),
-        ..Done::default()
+        ..ActionResult::default()
     })
 }
 
 async fn row_of(
     app: &App,
-    outcome: &Outcome,
+    outcome: &CommandResult,
     no: Option<HandoffNo>,
-) -> Result<Option<Row>, EngineError> {
+) -> Result<Option<PipelineRow>, EngineError> {
     match no {
         Some(no) => Ok(Some(rows::one(app, &app.engine.row_of(outcome, no).await?).await?)),
         None => Ok(None),
     }
 }
 
-async fn numbers(app: &App, outcome: &Outcome, nos: &[HandoffNo]) -> Result<Vec<u64>, EngineError> {
+async fn numbers(app: &App, outcome: &CommandResult, nos: &[HandoffNo]) -> Result<Vec<u64>, EngineError> {
     let mut numbers = Vec::new();
     for no in nos {
         numbers.push(app.engine.row_of(outcome, *no).await?.number);
@@ -338,47 +338,47 @@ async fn numbers(app: &App, outcome: &Outcome, nos: &[HandoffNo]) -> Result<Vec<
 }
 
 /// An agent that somebody has described, or one of the two that are always there.
-fn known_agent(app: &App, name: &str) -> Result<AgentId, Problem> {
+fn known_agent(app: &App, name: &str) -> Result<AgentId, ApiProblem> {
     let agent = AgentId::parse(name)?;
     if app.engine.catalog().knows(&agent) {
         return Ok(agent);
     }
     let known: Vec<&str> = app.engine.catalog().agents().iter().map(|it| it.id.as_str()).collect();
     let message = format!("there is no agent `{agent}`; there are {}", known.join(", "));
-    Err(Problem::malformed("unknown_agent", message))
+    Err(ApiProblem::malformed("unknown_agent", message))
 }
 
-fn by(app: &App, envelope: &Envelope) -> Result<Option<AgentId>, Problem> {
+fn by(app: &App, envelope: &Envelope) -> Result<Option<AgentId>, ApiProblem> {
     envelope.text("agent")?.map(|it| known_agent(app, it)).transpose()
 }
 
-fn lease(envelope: &Envelope) -> Result<Option<LeaseTime>, Problem> {
+fn lease(envelope: &Envelope) -> Result<Option<LeaseTime>, ApiProblem> {
     let Some(seconds) = envelope.number("leaseSeconds")? else { return Ok(None) };
     let lease = u32::try_from(seconds).ok().and_then(LeaseTime::from_seconds);
     let most = LeaseTime::MOST_SECONDS;
     let wrong =
-        || Problem::malformed("wrong_type", format!("`leaseSeconds` is a number from 1 to {most}"));
+        || ApiProblem::malformed("wrong_type", format!("`leaseSeconds` is a number from 1 to {most}"));
     lease.map(Some).ok_or_else(wrong)
 }
 
-fn acknowledgement(envelope: &Envelope) -> Result<Option<Acknowledgement>, Problem> {
+fn acknowledgement(envelope: &Envelope) -> Result<Option<Acknowledgement>, ApiProblem> {
     let Some(document) = envelope.get("payload") else { return Ok(None) };
     let read = Acknowledgement::read(document, baton_wire::json::print(document));
     read.map(Some).map_err(|problems| {
         let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
-        Problem::malformed("bad_acknowledgement", problems.join("; "))
+        ApiProblem::malformed("bad_acknowledgement", problems.join("; "))
     })
 }
 
-fn outcome(word: &str) -> Result<StepOutcome, Problem> {
+fn outcome(word: &str) -> Result<StepOutcome, ApiProblem> {
     StepOutcome::parse(word).ok_or_else(|| {
         let known: Vec<&str> = StepOutcome::CLAIMABLE.iter().map(|it| it.name()).collect();
         let message = format!("there is no outcome `{word}`; there are {}", known.join(", "));
-        Problem::malformed("unknown_outcome", message)
+        ApiProblem::malformed("unknown_outcome", message)
     })
 }
 
-fn way(word: &str) -> Result<Way, Problem> {
+fn way(word: &str) -> Result<Way, ApiProblem> {
     match word {
         "sequential" => Ok(Way::Sequential),
         "delegation" => Ok(Way::Delegation),
@@ -386,7 +386,7 @@ fn way(word: &str) -> Result<Way, Problem> {
         "return" => Ok(Way::Return),
         _ => {
             let message = "`kind` is one of sequential, delegation, escalation, return";
-            Err(Problem::malformed("unknown_kind", message))
+            Err(ApiProblem::malformed("unknown_kind", message))
         }
     }
 }

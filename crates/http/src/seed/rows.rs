@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
 use crate::App;
-use crate::problem::Problem;
+use crate::problem::ApiProblem;
 
 /// The seed has five words; ours are finer, and stand in `state`.
 pub(crate) fn status(state: HandoffState) -> &'static str {
@@ -28,7 +28,7 @@ pub(crate) fn status(state: HandoffState) -> &'static str {
 /// A row of seed 000's table.
 #[derive(Serialize, ToSchema)]
 #[schema(as = SeedRow)]
-pub(super) struct Row {
+pub(super) struct PipelineRow {
     id: u64,
     story_id: String,
     from_agent: String,
@@ -53,7 +53,7 @@ pub(super) struct Row {
     damaged: Vec<&'static str>,
 }
 
-impl Row {
+impl PipelineRow {
     fn new(row: &HandoffRow, texts: &Texts) -> Self {
         let words = |id: ContentId| texts.get(id).whole().map(str::to_owned);
         let is_rejected = row.state == HandoffState::Ended(Ended::Rejected);
@@ -84,9 +84,9 @@ impl Row {
     }
 }
 
-pub(super) async fn one(app: &App, row: &HandoffRow) -> Result<Row, EngineError> {
+pub(super) async fn one(app: &App, row: &HandoffRow) -> Result<PipelineRow, EngineError> {
     let texts = app.engine.texts_of(std::slice::from_ref(row)).await?;
-    Ok(Row::new(row, &texts))
+    Ok(PipelineRow::new(row, &texts))
 }
 
 /// How many rows an answer has at most.
@@ -108,9 +108,9 @@ pub(super) async fn all(
     app: &App,
     found: Vec<HandoffRow>,
     keeps: Keeps,
-) -> Result<(Vec<Row>, usize), Problem> {
+) -> Result<(Vec<PipelineRow>, usize), ApiProblem> {
     let words = app.engine.words_of(&found).await?;
-    let mut rows: Vec<Row> = found.iter().map(|it| Row::new(it, &words)).collect();
+    let mut rows: Vec<PipelineRow> = found.iter().map(|it| PipelineRow::new(it, &words)).collect();
     let mut places: Vec<usize> = (0..found.len()).collect();
     if keeps == Keeps::Last {
         places.reverse();

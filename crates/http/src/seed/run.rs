@@ -20,7 +20,7 @@ use crate::App;
 use crate::body::{self, Envelope};
 use crate::caller::caller;
 use crate::openapi::{ReadProblems, WriteProblems};
-use crate::problem::Problem;
+use crate::problem::ApiProblem;
 
 /// Seed 000: what has waited so long is cleaned up at a start.
 const STALE_MINUTES: u64 = 30;
@@ -29,7 +29,7 @@ const ACTIONS: &str = "start, continue, stop, reset";
 /// The story under way, how far all have come, and who is at it.
 #[utoipa::path(get, path = "/api/run", operation_id = "seedGetRun", tag = "seed-000",
     responses((status = 200, body = SeedRunState), ReadProblems))]
-pub(super) async fn get(State(app): State<Arc<App>>) -> Result<Json, Problem> {
+pub(super) async fn get(State(app): State<Arc<App>>) -> Result<Json, ApiProblem> {
     let last = app.engine.store().runs_moved_last(1).await.map_err(EngineError::from)?;
     Ok(Json(run_state(&app, last.first(), None).await?))
 }
@@ -42,7 +42,7 @@ pub(super) async fn post(
     State(app): State<Arc<App>>,
     headers: HeaderMap,
     body: Body,
-) -> Result<Json, Problem> {
+) -> Result<Json, ApiProblem> {
     let (text, envelope) = body::read(body).await?;
     envelope.only(&[
         "action",
@@ -61,13 +61,13 @@ pub(super) async fn post(
         Some("reset") => reset(&app, &caller).await,
         Some(other) => {
             let message = format!("there is no action `{other}`; there are {ACTIONS}");
-            Err(Problem::malformed("unknown_action", message))
+            Err(ApiProblem::malformed("unknown_action", message))
         }
-        None => Err(Problem::malformed("missing_field", format!("`action` is one of {ACTIONS}"))),
+        None => Err(ApiProblem::malformed("missing_field", format!("`action` is one of {ACTIONS}"))),
     }
 }
 
-async fn asked_story(app: &App, envelope: &Envelope) -> Result<Option<StoryKey>, Problem> {
+async fn asked_story(app: &App, envelope: &Envelope) -> Result<Option<StoryKey>, ApiProblem> {
     match envelope.text("storyId")? {
         Some(name) => Ok(Some(app.engine.story_key(name).await?)),
         None => Ok(None),
@@ -75,7 +75,7 @@ async fn asked_story(app: &App, envelope: &Envelope) -> Result<Option<StoryKey>,
 }
 
 /// The next ready story, the one that is named, or the run that is under way already.
-async fn start(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Json, Problem> {
+async fn start(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Json, ApiProblem> {
     let asked = asked_story(app, envelope).await?;
     let workflow = envelope.text("workflow")?.map(WorkflowName::parse).transpose()?;
     let timed_out = time_out(app, stale_rows(app, STALE_MINUTES, usize::MAX).await?).await?;
@@ -113,7 +113,7 @@ async fn begin(
     caller: &Caller,
     story: StoryKey,
     workflow: Option<WorkflowName>,
-) -> Result<Vec<String>, Problem> {
+) -> Result<Vec<String>, ApiProblem> {
     let start = StartRun { story, workflow, to: None, package: None, reason: None };
     match app.engine.start(caller, start).await {
         Ok(outcome) => Ok(outcome.done.warnings.iter().map(ToString::to_string).collect()),
@@ -122,7 +122,7 @@ async fn begin(
 }
 
 /// Answers the oldest open gate, and lets what was stopped go on.
-async fn go_on(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Json, Problem> {
+async fn go_on(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Json, ApiProblem> {
     let runs = open_runs(app).await?;
     let asked = asked_story(app, envelope).await?;
     let is_asked = |it: &&RunRow| asked.as_ref().is_none_or(|key| *key == it.run.story);
@@ -148,7 +148,7 @@ async fn go_on(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Json, 
         last = Some(run.run.story.clone());
     } else if envelope.get("gateResponse").is_some() {
         let message = "no gate is open; `GET /api/run` says what is";
-        return Err(Problem::new(axum::http::StatusCode::CONFLICT, "no_gate", message));
+        return Err(ApiProblem::new(axum::http::StatusCode::CONFLICT, "no_gate", message));
     }
     match last.or_else(|| runs.first().map(|it| it.run.story.clone())) {
         Some(story) => answer(app, &story, Vec::new()).await,
@@ -157,7 +157,7 @@ async fn go_on(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Json, 
 }
 
 /// The seed's answers in ours: whatever lets the work on, sends it back, or asks.
-fn gate_answer(gate: &Gate, response: &Node) -> Result<(Answer, Option<Words>), Problem> {
+fn gate_answer(gate: &Gate, response: &Node) -> Result<(Answer, Option<Words>), ApiProblem> {
     let text = |name: &str| response.member(name).and_then(Node::as_text);
     let word = response.as_text().or_else(|| text("response")).unwrap_or_default();
     let candidates: &[Answer] = match word {
@@ -173,7 +173,7 @@ fn gate_answer(gate: &Gate, response: &Node) -> Result<(Answer, Option<Words>), 
         _ => {
             let message =
                 "`gateResponse.response` is one of merge, skip, auto, submit, feedback, clarify";
-            return Err(Problem::malformed("unknown_response", message));
+            return Err(ApiProblem::malformed("unknown_response", message));
         }
     };
     let comment = ["feedback", "clarification", "report", "comment"].iter().find_map(|it| text(it));
@@ -184,7 +184,7 @@ fn gate_answer(gate: &Gate, response: &Node) -> Result<(Answer, Option<Words>), 
 }
 
 /// Lets nothing begin; what is held may finish.
-async fn stop(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Json, Problem> {
+async fn stop(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Json, ApiProblem> {
     let asked = asked_story(app, envelope).await?;
     let reason = envelope.text("reason")?.map(Reason::parse).transpose()?;
     let is_asked = |it: &&RunRow| asked.as_ref().is_none_or(|key| *key == it.run.story);
@@ -199,7 +199,7 @@ async fn stop(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Json, P
 }
 
 /// Times out everything that waits for an agent.
-async fn reset(app: &App, _: &Caller) -> Result<Json, Problem> {
+async fn reset(app: &App, _: &Caller) -> Result<Json, ApiProblem> {
     let filter = HandoffFilter {
         states: vec![HandoffState::Open(baton_core::run::State::Pending)],
         ..HandoffFilter::default()
@@ -218,7 +218,7 @@ async fn reset(app: &App, _: &Caller) -> Result<Json, Problem> {
 }
 
 /// Times handoffs out as the operator; those that moved meanwhile are left alone.
-async fn time_out(app: &App, rows: Vec<baton_store::HandoffRow>) -> Result<Vec<u64>, Problem> {
+async fn time_out(app: &App, rows: Vec<baton_store::HandoffRow>) -> Result<Vec<u64>, ApiProblem> {
     let caller = Caller::new(baton_core::names::Principal::parse("local")?);
     let mut numbers = Vec::new();
     for row in rows {
@@ -240,7 +240,7 @@ async fn open_runs(app: &App) -> Result<Vec<RunRow>, EngineError> {
     Ok(app.engine.store().runs(&filter).await?)
 }
 
-async fn answer(app: &App, story: &StoryKey, timed_out: Vec<u64>) -> Result<Json, Problem> {
+async fn answer(app: &App, story: &StoryKey, timed_out: Vec<u64>) -> Result<Json, ApiProblem> {
     let run = app.engine.run(&RunRef::LatestOf(story.clone())).await?;
     let mut state = run_state(app, Some(&run), None).await?;
     if let Node::Map(members) = &mut state {

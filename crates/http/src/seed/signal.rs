@@ -23,7 +23,7 @@ use crate::App;
 use crate::body::{self, Envelope};
 use crate::caller::caller;
 use crate::openapi::{ReadProblems, WriteProblems};
-use crate::problem::Problem;
+use crate::problem::ApiProblem;
 use crate::query::Query;
 
 const ACTIONS: &str = "passed, complete, merged, blocked, progress";
@@ -32,10 +32,10 @@ const ACTIONS: &str = "passed, complete, merged, blocked, progress";
 #[utoipa::path(get, path = "/api/signal", operation_id = "seedGetSignal", tag = "seed-000",
     params(SeedSignalQuery),
     responses((status = 200, body = SeedFlags), ReadProblems))]
-pub(super) async fn get(State(app): State<Arc<App>>, uri: Uri) -> Result<Json, Problem> {
+pub(super) async fn get(State(app): State<Arc<App>>, uri: Uri) -> Result<Json, ApiProblem> {
     let query = Query::read(&uri, &["storyId"])?;
     let Some(key) = query.get("storyId") else {
-        return Err(Problem::malformed("missing_field", "`storyId` is missing"));
+        return Err(ApiProblem::malformed("missing_field", "`storyId` is missing"));
     };
     flags(&app, &app.engine.story_key(key).await?).await
 }
@@ -48,7 +48,7 @@ pub(super) async fn post(
     State(app): State<Arc<App>>,
     headers: HeaderMap,
     body: Body,
-) -> Result<Json, Problem> {
+) -> Result<Json, ApiProblem> {
     let (text, envelope) = body::read(body).await?;
     envelope.only(&["action", "storyId", "message", "prUrl", "mergeCommit"])?;
     let caller = caller(&headers, "/api/signal", &text)?;
@@ -64,18 +64,18 @@ pub(super) async fn post(
         Some("blocked") => blocked(&run, message)?,
         Some("progress") => {
             let words = message.ok_or_else(|| {
-                Problem::malformed("missing_field", "`message` is missing: how does it go?")
+                ApiProblem::malformed("missing_field", "`message` is missing: how does it go?")
             })?;
             let by = run.run.current_agent().cloned();
             Command::Post { by, words: Words::parse(words)? }
         }
         Some(other) => {
             let message = format!("there is no action `{other}`; there are {ACTIONS}");
-            return Err(Problem::malformed("unknown_action", message));
+            return Err(ApiProblem::malformed("unknown_action", message));
         }
         None => {
             let message = format!("`action` is one of {ACTIONS}");
-            return Err(Problem::malformed("missing_field", message));
+            return Err(ApiProblem::malformed("missing_field", message));
         }
     };
     signal(&app, &caller, &run, command).await?;
@@ -83,7 +83,7 @@ pub(super) async fn post(
     flags(&app, &key).await
 }
 
-async fn signal(app: &App, caller: &Caller, run: &RunRow, command: Command) -> Result<(), Problem> {
+async fn signal(app: &App, caller: &Caller, run: &RunRow, command: Command) -> Result<(), ApiProblem> {
     match app.engine.on_run(caller, run.run.id, command).await {
         Ok(_) => Ok(()),
         Err(error) => Err(refused(app, error).await),
@@ -91,12 +91,12 @@ async fn signal(app: &App, caller: &Caller, run: &RunRow, command: Command) -> R
 }
 
 /// Whoever has the work cannot go on: that is how its step ended.
-fn blocked(run: &RunRow, message: Option<&str>) -> Result<Command, Problem> {
+fn blocked(run: &RunRow, message: Option<&str>) -> Result<Command, ApiProblem> {
     let handoff: HandoffNo = match run.run.baton() {
         Baton::Held { handoff } | Baton::Offered { handoff } => *handoff,
         Baton::Parked { .. } | Baton::Loose { .. } | Baton::Done => {
             let message = "nobody is at work on this story, so nobody can be blocked";
-            return Err(Problem::new(StatusCode::CONFLICT, "not_holder", message));
+            return Err(ApiProblem::new(StatusCode::CONFLICT, "not_holder", message));
         }
     };
     let reason = message.map(Reason::parse).transpose()?;
@@ -114,21 +114,21 @@ fn blocked(run: &RunRow, message: Option<&str>) -> Result<Command, Problem> {
 }
 
 /// A link to where the work can be seen belongs to the story.
-async fn keep_link(app: &App, envelope: &Envelope, key: &StoryKey) -> Result<(), Problem> {
+async fn keep_link(app: &App, envelope: &Envelope, key: &StoryKey) -> Result<(), ApiProblem> {
     let Some(pr_url) = envelope.text("prUrl")? else { return Ok(()) };
     let row = app.engine.story(key).await?;
     let story = Story { pr_url: Some(pr_url.to_owned()), ..row.story };
     Ok(app.engine.save_story(&story).await?)
 }
 
-async fn latest(app: &App, key: &StoryKey) -> Result<RunRow, Problem> {
+async fn latest(app: &App, key: &StoryKey) -> Result<RunRow, ApiProblem> {
     let run = app.engine.store().run(&RunRef::LatestOf(key.clone())).await;
     let no_run = || EngineError::NoSuchRun { which: key.to_string() };
     Ok(run.map_err(EngineError::from)?.ok_or_else(no_run)?)
 }
 
 /// How far a story has come, as the seed asks.
-async fn flags(app: &App, key: &StoryKey) -> Result<Json, Problem> {
+async fn flags(app: &App, key: &StoryKey) -> Result<Json, ApiProblem> {
     let row = app.engine.story(key).await?;
     let run = app.engine.store().run(&RunRef::LatestOf(key.clone())).await;
     let run = run.map_err(EngineError::from)?;

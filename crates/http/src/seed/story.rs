@@ -13,13 +13,13 @@ use super::{Json, rows};
 use crate::App;
 use crate::openapi::ReadProblems;
 use crate::params::Named;
-use crate::problem::Problem;
+use crate::problem::ApiProblem;
 
 /// A story, and how far it has come.
 #[utoipa::path(get, path = "/api/story/{id}", operation_id = "seedGetStory", tag = "seed-000",
     params(("id" = String, Path, description = "Its key")),
     responses((status = 200, body = SeedStory), ReadProblems))]
-pub(super) async fn get(State(app): State<Arc<App>>, Named(id): Named) -> Result<Json, Problem> {
+pub(super) async fn get(State(app): State<Arc<App>>, Named(id): Named) -> Result<Json, ApiProblem> {
     let key = app.engine.story_key(&id).await?;
     let row = app.engine.story(&key).await?;
     let run = app.engine.store().run(&RunRef::LatestOf(key)).await.map_err(EngineError::from)?;

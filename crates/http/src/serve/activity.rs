@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 use tokio::time::Instant;
 
 use super::head::SentHead;
-use crate::limits::Limits;
+use crate::limits::ServerLimits;
 
 /// Why a connection is closed from our side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,10 +23,10 @@ pub(super) enum Overdue {
 
 /// Shared by the stream, which sees bytes, and by the service, which sees requests.
 #[derive(Debug)]
-pub(super) struct Activity(Mutex<State>);
+pub(super) struct Activity(Mutex<ConnectionState>);
 
 #[derive(Debug)]
-struct State {
+struct ConnectionState {
     phase: Phase,
     /// When bytes last went either way.
     moved_at: Instant,
@@ -48,7 +48,7 @@ enum Phase {
 
 impl Activity {
     pub(super) fn begin(now: Instant) -> Arc<Self> {
-        let state = State {
+        let state = ConnectionState {
             phase: Phase::Waiting,
             moved_at: now,
             stuck_since: None,
@@ -71,7 +71,7 @@ impl Activity {
     }
 
     /// What there is to complain about. What is sent counts too: events may go out for hours.
-    pub(super) fn overdue(&self, now: Instant, limits: &Limits) -> Option<Overdue> {
+    pub(super) fn overdue(&self, now: Instant, limits: &ServerLimits) -> Option<Overdue> {
         let state = self.state();
         if state.stuck_since.is_some_and(|it| now >= it + limits.taken_within) {
             return Some(Overdue::Answer);
@@ -118,7 +118,7 @@ impl Activity {
     }
 
     /// It is whole after every statement, so a poisoned lock is still good.
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ConnectionState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -201,7 +201,7 @@ mod tests {
             tokio::time::advance(Duration::from_secs(1)).await;
         }
         let now = Instant::now() + Duration::from_secs(seconds);
-        activity.overdue(now, &Limits::default())
+        activity.overdue(now, &ServerLimits::default())
     }
 
     #[tokio::test(start_paused = true)]

@@ -20,7 +20,7 @@ use tower::ServiceExt as _;
 
 use super::activity::{Activity, Overdue, Watched};
 use super::head::TwoLengths;
-use crate::limits::Limits;
+use crate::limits::ServerLimits;
 
 /// What a client is told whose request does not come.
 const TOO_SLOW: &[u8] = b"HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\n\
@@ -35,7 +35,7 @@ const MOST_LINGERED: usize = 1024 * 1024;
 pub(super) async fn serve(
     stream: TcpStream,
     router: Router,
-    limits: Arc<Limits>,
+    limits: Arc<ServerLimits>,
     mut closing: watch::Receiver<bool>,
 ) {
     // Answers are written whole; to wait for more would only delay them.
@@ -59,7 +59,7 @@ pub(super) async fn serve(
     let io = TokioIo::new(Watched { stream, activity: activity.clone() });
     let mut connection = http1::Builder::new()
         .header_read_timeout(None)
-        .max_buf_size(Limits::HEAD_BYTES)
+        .max_buf_size(ServerLimits::HEAD_BYTES)
         .serve_connection(io, service);
     // Looked at now and then, not at every byte: a limit may be kept a little late.
     let mut look = pin!(sleep_until(Instant::now() + limits.head_within));

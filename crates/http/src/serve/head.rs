@@ -6,7 +6,7 @@
 use axum::extract::Request;
 use axum::http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
 
-use crate::limits::Limits;
+use crate::limits::ServerLimits;
 
 /// Marks a request whose length is said in two ways, or may be.
 #[derive(Debug, Clone, Copy)]
@@ -19,7 +19,7 @@ pub(super) struct SentHead(Vec<u8>);
 impl SentHead {
     /// Nothing is looked at here: most requests have no `Transfer-Encoding`.
     pub(super) fn add(&mut self, bytes: &[u8]) {
-        let n_room = Limits::HEAD_BYTES.saturating_sub(self.0.len());
+        let n_room = ServerLimits::HEAD_BYTES.saturating_sub(self.0.len());
         self.0.extend_from_slice(&bytes[..bytes.len().min(n_room)]);
     }
 

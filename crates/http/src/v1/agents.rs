@@ -12,12 +12,12 @@ use baton_store::{HandoffFilter, HandoffState, Order, RunRef};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::answer::Answer;
+use super::answer::ApiResponse;
 use super::names::not_found;
 use crate::App;
 use crate::openapi::ReadProblems;
 use crate::params::Named;
-use crate::problem::Problem;
+use crate::problem::ApiProblem;
 
 /// An agent as work is attributed to it.
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -35,7 +35,7 @@ pub(super) struct Attribution {
 }
 
 #[derive(Serialize, ToSchema)]
-pub(super) struct Agents {
+pub(super) struct AgentList {
     items: Vec<Attribution>,
 }
 
@@ -93,14 +93,14 @@ fn stand_in(id: &AgentId) -> Agent {
 
 /// Lists the agents.
 #[utoipa::path(get, path = "/api/v1/agents", operation_id = "listAgents", tag = "agents",
-    responses((status = 200, body = Agents), ReadProblems))]
-pub(super) async fn list(State(app): State<Arc<App>>) -> Result<Answer<Agents>, Problem> {
+    responses((status = 200, body = AgentList), ReadProblems))]
+pub(super) async fn list(State(app): State<Arc<App>>) -> Result<ApiResponse<AgentList>, ApiProblem> {
     let mut items = Vec::new();
     for agent in app.engine.catalog().agents().iter() {
         let step = responsibility(&app, &agent.id).await?;
         items.push(Attribution::new(agent).at(step));
     }
-    Ok(Answer::new(Agents { items }))
+    Ok(ApiResponse::new(AgentList { items }))
 }
 
 /// Shows an agent, and what it is told.
@@ -110,7 +110,7 @@ pub(super) async fn list(State(app): State<Arc<App>>) -> Result<Answer<Agents>, 
 pub(super) async fn get(
     State(app): State<Arc<App>>,
     Named(name): Named,
-) -> Result<Answer<WithPrompt>, Problem> {
+) -> Result<ApiResponse<WithPrompt>, ApiProblem> {
     let no_such = || {
         not_found(
             "unknown_agent",
@@ -123,7 +123,7 @@ pub(super) async fn get(
     }
     let prompt = app.engine.catalog().agents().find(&id).map(|it| it.prompt.clone());
     let agent = Attribution::of(&app, &id).at(responsibility(&app, &id).await?);
-    Ok(Answer::new(WithPrompt { agent, prompt: prompt.unwrap_or_default() }))
+    Ok(ApiResponse::new(WithPrompt { agent, prompt: prompt.unwrap_or_default() }))
 }
 
 /// The step that an agent has to do now, in whatever run: the newest that waits for it.

@@ -7,16 +7,16 @@ use baton_store::Version;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::problem::Problem;
+use crate::problem::ApiProblem;
 
-pub(super) struct Answer<T> {
+pub(super) struct ApiResponse<T> {
     status: StatusCode,
     body: T,
     version: Option<Version>,
     location: Option<String>,
 }
 
-impl<T> Answer<T> {
+impl<T> ApiResponse<T> {
     pub(super) fn new(body: T) -> Self {
         Self { status: StatusCode::OK, body, version: None, location: None }
     }
@@ -34,7 +34,7 @@ impl<T> Answer<T> {
     }
 }
 
-impl<T: Serialize> IntoResponse for Answer<T> {
+impl<T: Serialize> IntoResponse for ApiResponse<T> {
     fn into_response(self) -> Response {
         let body = match serde_json::to_string(&self.body) {
             Ok(body) => body,
@@ -80,18 +80,18 @@ pub(super) const MOST_ROWS: u32 = 500;
 const USUAL_ROWS: u32 = 50;
 
 /// How many rows a page has.
-pub(super) fn limit(asked: Option<u32>) -> Result<u32, Problem> {
+pub(super) fn limit(asked: Option<u32>) -> Result<u32, ApiProblem> {
     let limit = asked.unwrap_or(USUAL_ROWS);
     if (1..=MOST_ROWS).contains(&limit) {
         return Ok(limit);
     }
-    Err(Problem::malformed("wrong_type", format!("`limit` is a number from 1 to {MOST_ROWS}")))
+    Err(ApiProblem::malformed("wrong_type", format!("`limit` is a number from 1 to {MOST_ROWS}")))
 }
 
 /// The number that a page begins after; the database counts no further than a signed one.
-pub(super) fn after(asked: Option<i64>) -> Result<u64, Problem> {
+pub(super) fn after(asked: Option<i64>) -> Result<u64, ApiProblem> {
     u64::try_from(asked.unwrap_or(0))
-        .map_err(|_| Problem::malformed("wrong_type", "`after` is a number from 0"))
+        .map_err(|_| ApiProblem::malformed("wrong_type", "`after` is a number from 0"))
 }
 
 /// The query of a list that cannot be filtered.

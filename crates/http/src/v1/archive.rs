@@ -6,16 +6,16 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::answer::Answer;
+use super::answer::ApiResponse;
 use crate::App;
 use crate::openapi::ReadProblems;
 use crate::params::Params;
-use crate::problem::Problem;
+use crate::problem::ApiProblem;
 
 /// Where the archive is, and how far.
 #[derive(Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Archive {
+pub struct ArchiveDocument {
     /// The folder of `current.json`, in the project.
     pub state: String,
     /// The folder of the sessions, in the project.
@@ -52,10 +52,10 @@ pub(super) struct RebuildQuery {
 
 /// Tells how far the archive is.
 #[utoipa::path(get, path = "/api/v1/archive", operation_id = "getArchive", tag = "server",
-    responses((status = 200, body = Archive), ReadProblems))]
-pub(super) async fn get(State(app): State<Arc<App>>) -> Result<Answer<Archive>, Problem> {
+    responses((status = 200, body = ArchiveDocument), ReadProblems))]
+pub(super) async fn get(State(app): State<Arc<App>>) -> Result<ApiResponse<ArchiveDocument>, ApiProblem> {
     let status = app.engine.archive_status().await?;
-    Ok(Answer::new(Archive {
+    Ok(ApiResponse::new(ArchiveDocument {
         state: status.places.state.display().to_string(),
         sessions: status.places.sessions.display().to_string(),
         behind: status.n_behind,
@@ -71,13 +71,13 @@ pub(super) async fn get(State(app): State<Arc<App>>) -> Result<Answer<Archive>, 
 pub(super) async fn rebuild(
     State(app): State<Arc<App>>,
     Params(query): Params<RebuildQuery>,
-) -> Result<Answer<Rebuilt>, Problem> {
+) -> Result<ApiResponse<Rebuilt>, ApiProblem> {
     if query.dry_run {
         let message = "a rebuild cannot be rehearsed: leave `dryRun` out";
-        return Err(Problem::malformed("bad_query", message));
+        return Err(ApiProblem::malformed("bad_query", message));
     }
     let archived = app.engine.rebuild_archive().await?;
-    Ok(Answer::new(Rebuilt {
+    Ok(ApiResponse::new(Rebuilt {
         runs: archived.n_runs,
         unreadable: archived.n_unreadable,
         unknown_sessions: archived.n_unknown,

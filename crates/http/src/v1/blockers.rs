@@ -8,18 +8,18 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
-use super::answer::{Answer, Page, after, limit};
+use super::answer::{ApiResponse, Page, after, limit};
 use super::names::find_run;
 use crate::App;
 use crate::openapi::ReadProblems;
 use crate::params::Params;
-use crate::problem::Problem;
+use crate::problem::ApiProblem;
 
 /// What keeps a run from going on.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Blocker)]
-pub(super) struct Shown {
+pub(super) struct BlockerDocument {
     run: Uuid,
     run_number: u64,
     /// The key of the story.
@@ -39,7 +39,7 @@ pub(super) struct Shown {
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(super) struct ListQuery {
+pub(super) struct BlockerListQuery {
     /// A run: its id, its number or its story's key.
     #[param(min_length = 1, max_length = 200)]
     run: Option<String>,
@@ -53,12 +53,12 @@ pub(super) struct ListQuery {
 
 /// Lists what keeps runs from going on. A page has all of a run, and so may be longer than asked.
 #[utoipa::path(get, path = "/api/v1/blockers", operation_id = "listBlockers", tag = "blockers",
-    params(ListQuery),
-    responses((status = 200, body = Page<Shown>), ReadProblems))]
+    params(BlockerListQuery),
+    responses((status = 200, body = Page<BlockerDocument>), ReadProblems))]
 pub(super) async fn list(
     State(app): State<Arc<App>>,
-    Params(query): Params<ListQuery>,
-) -> Result<Answer<Page<Shown>>, Problem> {
+    Params(query): Params<BlockerListQuery>,
+) -> Result<ApiResponse<Page<BlockerDocument>>, ApiProblem> {
     let limit = limit(query.limit)? as usize;
     let (found, next) = match query.run.as_deref() {
         Some(name) => {
@@ -67,11 +67,11 @@ pub(super) async fn list(
         }
         None => app.engine.blockers(after(query.after)?, limit).await?,
     };
-    let items = found.into_iter().map(Shown::from).collect();
-    Ok(Answer::new(Page { items, next: next.map(|it| it.to_string()) }))
+    let items = found.into_iter().map(BlockerDocument::from).collect();
+    Ok(ApiResponse::new(Page { items, next: next.map(|it| it.to_string()) }))
 }
 
-impl From<Blocking> for Shown {
+impl From<Blocking> for BlockerDocument {
     fn from(it: Blocking) -> Self {
         Self {
             run: it.run.0,

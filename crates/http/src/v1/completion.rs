@@ -12,7 +12,7 @@ use baton_wire::formats;
 use super::names::find_run;
 use crate::openapi::ReadProblems;
 use crate::params::Named;
-use crate::problem::{Document, Problem};
+use crate::problem::{ProblemDocument, ApiProblem};
 use crate::{App, accept};
 
 const OFFERED: [Format; 3] = [Format::Json, Format::Xml, Format::Yaml];
@@ -27,16 +27,16 @@ const OFFERED: [Format; 3] = [Format::Json, Format::Xml, Format::Yaml];
             (serde_json::Value = "application/json"),
             (String = "application/xml"),
             (String = "application/yaml"))),
-        (status = 406, description = "None of the three formats is accepted", body = Document,
+        (status = 406, description = "None of the three formats is accepted", body = ProblemDocument,
             content_type = "application/problem+json"),
-        (status = 409, description = "The run is still under way", body = Document,
+        (status = 409, description = "The run is still under way", body = ProblemDocument,
             content_type = "application/problem+json"),
         ReadProblems))]
 pub(super) async fn get(
     State(app): State<Arc<App>>,
     Named(name): Named,
     headers: HeaderMap,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let format = accept::wanted(&headers, &OFFERED)?;
     let run = find_run(&app, &name).await?.run.id;
     let document = app.engine.completion(run).await?;

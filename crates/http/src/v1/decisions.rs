@@ -10,18 +10,18 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::agents::Attribution;
-use super::answer::{Answer, Page, PageQuery, after, limit};
+use super::answer::{ApiResponse, Page, PageQuery, after, limit};
 use super::names::find_run;
 use crate::App;
 use crate::openapi::ReadProblems;
 use crate::params::{Named, Params};
-use crate::problem::Problem;
+use crate::problem::ApiProblem;
 
 /// Something decided, and who decided it.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Decision)]
-pub(super) struct Shown {
+pub(super) struct DecisionDocument {
     /// The sender's own.
     id: Option<String>,
     decision: String,
@@ -39,22 +39,22 @@ pub(super) struct Shown {
 #[utoipa::path(get, path = "/api/v1/runs/{run}/decisions", operation_id = "listDecisions",
     tag = "decisions",
     params(("run" = String, Path, description = "Its id, its number or its story's key"), PageQuery),
-    responses((status = 200, body = Page<Shown>), ReadProblems))]
+    responses((status = 200, body = Page<DecisionDocument>), ReadProblems))]
 pub(super) async fn list(
     State(app): State<Arc<App>>,
     Named(name): Named,
     Params(query): Params<PageQuery>,
-) -> Result<Answer<Page<Shown>>, Problem> {
+) -> Result<ApiResponse<Page<DecisionDocument>>, ApiProblem> {
     let limit = limit(query.limit)?;
     let run = find_run(&app, &name).await?;
     let decided = app.engine.decisions(run.run.id).await?;
     let after = usize::try_from(after(query.after)?).unwrap_or(usize::MAX);
     let numbered: Vec<_> = (1..).zip(decided).skip(after).take(limit as usize + 1).collect();
     let number = |(number, _): &(u64, Decided)| number.to_string();
-    Ok(Answer::new(Page::cut(numbered, limit, number, |(_, it)| Shown::of(&app, it))))
+    Ok(ApiResponse::new(Page::cut(numbered, limit, number, |(_, it)| DecisionDocument::of(&app, it))))
 }
 
-impl Shown {
+impl DecisionDocument {
     fn of(app: &App, it: Decided) -> Self {
         let decided_by = Attribution::of(app, &it.row.from.agent);
         let at = it.row.created_at;

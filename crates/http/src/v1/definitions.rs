@@ -10,23 +10,23 @@ use baton_engine::EngineError;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::answer::Answer;
+use super::answer::ApiResponse;
 use super::names::not_found;
 use super::words::{GateKindWord, OutcomeWord};
 use crate::App;
 use crate::openapi::ReadProblems;
 use crate::params::Named;
-use crate::problem::Problem;
+use crate::problem::ApiProblem;
 
 #[derive(Serialize, ToSchema)]
 pub(super) struct Definitions {
-    items: Vec<Definition>,
+    items: Vec<WorkflowDocument>,
 }
 
 /// A workflow: its steps, and where work goes from each.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Definition {
+pub(super) struct WorkflowDocument {
     name: String,
     title: String,
     description: String,
@@ -92,29 +92,29 @@ struct ShownGate {
 #[utoipa::path(get, path = "/api/v1/definitions", operation_id = "listDefinitions",
     tag = "definitions",
     responses((status = 200, body = Definitions), ReadProblems))]
-pub(super) async fn list(State(app): State<Arc<App>>) -> Answer<Definitions> {
+pub(super) async fn list(State(app): State<Arc<App>>) -> ApiResponse<Definitions> {
     let catalog = app.engine.catalog();
-    let items = catalog.workflows().map(|it| Definition::of(&app, &it.workflow)).collect();
-    Answer::new(Definitions { items })
+    let items = catalog.workflows().map(|it| WorkflowDocument::of(&app, &it.workflow)).collect();
+    ApiResponse::new(Definitions { items })
 }
 
 /// Shows a workflow.
 #[utoipa::path(get, path = "/api/v1/definitions/{name}", operation_id = "getDefinition",
     tag = "definitions",
     params(("name" = String, Path, description = "Its name")),
-    responses((status = 200, body = Definition), ReadProblems))]
+    responses((status = 200, body = WorkflowDocument), ReadProblems))]
 pub(super) async fn get(
     State(app): State<Arc<App>>,
     Named(name): Named,
-) -> Result<Answer<Definition>, Problem> {
+) -> Result<ApiResponse<WorkflowDocument>, ApiProblem> {
     let no_such = |_| not_found("no_such_workflow", format!("there is no workflow `{name}`"));
     let parsed = WorkflowName::parse(&name).map_err(no_such)?;
     let entry =
-        app.engine.catalog().workflow(&parsed).map_err(|it: EngineError| Problem::from(it))?;
-    Ok(Answer::new(Definition::of(&app, &entry.workflow)))
+        app.engine.catalog().workflow(&parsed).map_err(|it: EngineError| ApiProblem::from(it))?;
+    Ok(ApiResponse::new(WorkflowDocument::of(&app, &entry.workflow)))
 }
 
-impl Definition {
+impl WorkflowDocument {
     fn of(app: &App, workflow: &Workflow) -> Self {
         Self {
             name: workflow.name.to_string(),

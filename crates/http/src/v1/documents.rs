@@ -10,25 +10,25 @@ use baton_core::acknowledgement::Acknowledgement;
 use baton_core::command::LeaseTime;
 use baton_core::names::WorkflowName;
 use baton_core::package::{Format, Package};
-use baton_engine::{Caller, Hints, Mode, Received};
+use baton_engine::{Caller, Hints, CommandMode, Received};
 use baton_store::RunRef;
 use baton_wire::formats;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use utoipa::{IntoParams, ToSchema};
 
-use super::answer::Answer;
+use super::answer::ApiResponse;
 use super::handoffs::ProfileWord;
 use super::handoffs::document::refused;
 use super::names::{find_run, handoff_ref, known_agent, story_key};
-use super::told::{Told, tell, tell_handoff};
-use super::write::{Rehearsed, RunHeaders, Write, expected};
+use super::told::{CommandAnswer, tell, tell_handoff};
+use super::write::{HasMode, RunHeaders, WriteRequest, expected};
 use crate::App;
 use crate::body;
 use crate::caller::caller;
 use crate::openapi::WriteProblems;
 use crate::params::Params;
-use crate::problem::Problem;
+use crate::problem::ApiProblem;
 
 /// What the document does not say itself.
 #[derive(Deserialize, IntoParams)]
@@ -66,7 +66,7 @@ pub(crate) struct DocumentQuery {
 }
 
 /// A document as it was sent, and by whom.
-pub(crate) struct Sent {
+pub(crate) struct SentDocument {
     query: DocumentQuery,
     caller: Caller,
     package: Package,
@@ -85,19 +85,19 @@ pub(crate) struct Sent {
         (String = "application/yaml"),
         (String = "text/markdown"))),
     responses(
-        (status = 200, description = "Taken up, or what would happen (`dryRun`)", body = Told),
-        (status = 201, description = "Handed on", body = Told, headers(
+        (status = 200, description = "Taken up, or what would happen (`dryRun`)", body = CommandAnswer),
+        (status = 201, description = "Handed on", body = CommandAnswer, headers(
             ("Location" = String, description = "The handoff"),
             ("ETag" = String, description = "The run's version"))),
-        (status = 202, description = "Noted: it moves nothing", body = Told),
+        (status = 202, description = "Noted: it moves nothing", body = CommandAnswer),
         WriteProblems))]
-pub(super) async fn receive(State(app): State<Arc<App>>, sent: Sent) -> Result<Response, Problem> {
+pub(super) async fn receive(State(app): State<Arc<App>>, sent: SentDocument) -> Result<Response, ApiProblem> {
     take(&app, sent).await
 }
 
 /// Carries out what a document says.
-pub(super) async fn take(app: &App, sent: Sent) -> Result<Response, Problem> {
-    let Sent { query, caller, package } = sent;
+pub(super) async fn take(app: &App, sent: SentDocument) -> Result<Response, ApiProblem> {
+    let SentDocument { query, caller, package } = sent;
     let hints = hints(app, &query).await?;
     match app.engine.receive(&caller, package, &hints).await {
         Ok(Received::Moved(outcome)) => {
@@ -105,9 +105,9 @@ pub(super) async fn take(app: &App, sent: Sent) -> Result<Response, Problem> {
         }
         Ok(Received::TakenUp(outcome)) => Ok(tell(app, &caller, &outcome).await?.into_response()),
         Ok(Received::Noted(outcome)) => {
-            let told: Answer<Told> = tell(app, &caller, &outcome).await?;
+            let told: ApiResponse<CommandAnswer> = tell(app, &caller, &outcome).await?;
             let mut response = told.into_response();
-            if caller.mode == Mode::Commit {
+            if caller.mode == CommandMode::Commit {
                 *response.status_mut() = StatusCode::ACCEPTED;
             }
             Ok(response)
@@ -116,7 +116,7 @@ pub(super) async fn take(app: &App, sent: Sent) -> Result<Response, Problem> {
     }
 }
 
-async fn hints(app: &App, query: &DocumentQuery) -> Result<Hints, Problem> {
+async fn hints(app: &App, query: &DocumentQuery) -> Result<Hints, ApiProblem> {
     let run = match &query.run {
         Some(name) => Some(RunRef::Id(find_run(app, name).await?.run.id)),
         None => None,
@@ -129,7 +129,7 @@ async fn hints(app: &App, query: &DocumentQuery) -> Result<Hints, Problem> {
         Some(seconds) => Some(LeaseTime::from_seconds(seconds).ok_or_else(|| {
             let most = LeaseTime::MOST_SECONDS;
             let message = format!("`leaseSeconds` is a number from 1 to {most}");
-            Problem::malformed("wrong_type", message)
+            ApiProblem::malformed("wrong_type", message)
         })?),
         None => None,
     };
@@ -146,10 +146,10 @@ async fn hints(app: &App, query: &DocumentQuery) -> Result<Hints, Problem> {
     })
 }
 
-impl FromRequest<Arc<App>> for Sent {
-    type Rejection = Problem;
+impl FromRequest<Arc<App>> for SentDocument {
+    type Rejection = ApiProblem;
 
-    async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, Problem> {
+    async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, ApiProblem> {
         let (mut parts, body) = request.into_parts();
         let Params(query) = Params::<DocumentQuery>::from_request_parts(&mut parts, app).await?;
         let expected = expected(&parts.headers)?;
@@ -157,7 +157,7 @@ impl FromRequest<Arc<App>> for Sent {
         let request = format!("{}\n{text}", parts.uri);
         let route = format!("{} /api/v1/documents", parts.method);
         let caller = caller(&parts.headers, &route, &request)?;
-        let mode = if query.dry_run { Mode::DryRun } else { Mode::Commit };
+        let mode = if query.dry_run { CommandMode::DryRun } else { CommandMode::Commit };
         let format = format_of(&parts.headers, &text)?;
         let document = formats::decode(format, &text)?;
         let package = Package::new(format, text, document);
@@ -166,31 +166,31 @@ impl FromRequest<Arc<App>> for Sent {
 }
 
 /// What is sent to a route of its own, or a document, which says the same in its own words.
-pub(super) enum Asked<T, Q> {
-    Command(Write<T, Q>),
-    Document(Box<Sent>),
+pub(super) enum CommandOrDocument<T, Q> {
+    Command(WriteRequest<T, Q>),
+    Document(Box<SentDocument>),
 }
 
-impl<T, Q> FromRequest<Arc<App>> for Asked<T, Q>
+impl<T, Q> FromRequest<Arc<App>> for CommandOrDocument<T, Q>
 where
     T: DeserializeOwned + ToSchema,
-    Q: DeserializeOwned + IntoParams + Rehearsed + Send,
+    Q: DeserializeOwned + IntoParams + HasMode + Send,
 {
-    type Rejection = Problem;
+    type Rejection = ApiProblem;
 
-    async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, Problem> {
+    async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, ApiProblem> {
         if is_document(request.headers()) {
-            return Ok(Self::Document(Box::new(Sent::from_request(request, app).await?)));
+            return Ok(Self::Document(Box::new(SentDocument::from_request(request, app).await?)));
         }
-        Ok(Self::Command(Write::from_request(request, app).await?))
+        Ok(Self::Command(WriteRequest::from_request(request, app).await?))
     }
 }
 
 /// Takes one handoff up, with a document that has to say so.
-pub(super) async fn take_up(app: &App, mut sent: Sent, handoff: &str) -> Result<Response, Problem> {
+pub(super) async fn take_up(app: &App, mut sent: SentDocument, handoff: &str) -> Result<Response, ApiProblem> {
     if !Acknowledgement::is_one(&sent.package.document) {
         let message = "to take a handoff up, send an `acknowledgment` document";
-        return Err(Problem::malformed("bad_acknowledgement", message));
+        return Err(ApiProblem::malformed("bad_acknowledgement", message));
     }
     sent.query.handoff = Some(handoff.to_owned());
     take(app, sent).await
@@ -204,7 +204,7 @@ fn is_document(headers: &HeaderMap) -> bool {
     }
 }
 
-fn format_of(headers: &HeaderMap, text: &str) -> Result<Format, Problem> {
+fn format_of(headers: &HeaderMap, text: &str) -> Result<Format, ApiProblem> {
     let guess = |text| formats::guess(text).unwrap_or(Format::Json);
     match media_type(headers) {
         // What curl says where it is told nothing.
@@ -212,7 +212,7 @@ fn format_of(headers: &HeaderMap, text: &str) -> Result<Format, Problem> {
         Some(kind) => Format::of_media_type(kind).ok_or_else(|| {
             let known = Format::ALL.map(Format::media_type).join(", ");
             let message = format!("send one of {known}");
-            Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "content_type", message)
+            ApiProblem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "content_type", message)
         }),
     }
 }

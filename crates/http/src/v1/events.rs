@@ -10,17 +10,17 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
-use super::answer::{Answer, Page, PageQuery, after, limit};
+use super::answer::{ApiResponse, Page, PageQuery, after, limit};
 use super::names::find_run;
 use crate::App;
 use crate::openapi::ReadProblems;
 use crate::params::{Named, Params};
-use crate::problem::Problem;
+use crate::problem::ApiProblem;
 
 /// One fact in the log.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[schema(as = Event)]
-pub struct Shown {
+pub struct EventDocument {
     /// Its place in the log of all runs.
     pub position: u64,
     /// Its place in the run, from 1.
@@ -40,12 +40,12 @@ pub struct Shown {
 /// Lists the events of a run, oldest first.
 #[utoipa::path(get, path = "/api/v1/runs/{run}/events", operation_id = "listEvents", tag = "events",
     params(("run" = String, Path, description = "Its id, its number or its story's key"), PageQuery),
-    responses((status = 200, body = Page<Shown>), ReadProblems))]
+    responses((status = 200, body = Page<EventDocument>), ReadProblems))]
 pub(super) async fn list(
     State(app): State<Arc<App>>,
     Named(name): Named,
     Params(query): Params<PageQuery>,
-) -> Result<Answer<Page<Shown>>, Problem> {
+) -> Result<ApiResponse<Page<EventDocument>>, ApiProblem> {
     let limit = limit(query.limit)?;
     let run = find_run(&app, &name).await?;
     let filter = EventFilter {
@@ -55,10 +55,10 @@ pub(super) async fn list(
     };
     let events = app.engine.store().events(&filter).await.map_err(EngineError::from)?;
     let position = |it: &StoredEvent| it.position.0.to_string();
-    Ok(Answer::new(Page::cut(events, limit, position, Shown::from)))
+    Ok(ApiResponse::new(Page::cut(events, limit, position, EventDocument::from)))
 }
 
-impl From<StoredEvent> for Shown {
+impl From<StoredEvent> for EventDocument {
     fn from(it: StoredEvent) -> Self {
         Self {
             position: it.position.0,

@@ -26,26 +26,26 @@ use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
 use self::detail::Detail;
-use self::document::{Row, refused, rows};
-use super::answer::{Answer, OrderWord, Page, after, limit};
-use super::documents::{self, Asked, DocumentQuery};
+use self::document::{HandoffSummary, refused, rows};
+use super::answer::{ApiResponse, OrderWord, Page, after, limit};
+use super::documents::{self, CommandOrDocument, DocumentQuery};
 use super::names::{find_handoff, find_run, known_agent, not_found, story_key};
 use super::runs::reason;
-use super::told::{Told, tell_handoff};
+use super::told::{CommandAnswer, tell_handoff};
 use super::window;
 use super::words::{KindWord, StateWord, outcome, words};
-use super::write::{RunHeaders, Write, WriteQuery};
+use super::write::{RunHeaders, WriteRequest, WriteQuery};
 use crate::App;
 use crate::accept;
 use crate::body;
 use crate::openapi::{ReadProblems, WriteProblems};
 use crate::params::{Named, Params};
-use crate::problem::{Document as ProblemDocument, Problem};
+use crate::problem::{ProblemDocument as ProblemDocument, ApiProblem};
 
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(super) struct ListQuery {
+pub(super) struct HandoffListQuery {
     /// A run: its id, its number or its story's key.
     #[param(min_length = 1, max_length = 200)]
     run: Option<String>,
@@ -76,12 +76,12 @@ pub(super) struct ListQuery {
 /// Lists handoffs by their number, without what is handed over. Where few are as asked, a page may be
 /// short and still have a `next`.
 #[utoipa::path(get, path = "/api/v1/handoffs", operation_id = "listHandoffs", tag = "handoffs",
-    params(ListQuery),
-    responses((status = 200, body = Page<Row>), ReadProblems))]
+    params(HandoffListQuery),
+    responses((status = 200, body = Page<HandoffSummary>), ReadProblems))]
 pub(super) async fn list(
     State(app): State<Arc<App>>,
-    Params(query): Params<ListQuery>,
-) -> Result<Answer<Page<Row>>, Problem> {
+    Params(query): Params<HandoffListQuery>,
+) -> Result<ApiResponse<Page<HandoffSummary>>, ApiProblem> {
     let known = HandoffState::ALL.map(HandoffState::name);
     let limit = limit(query.limit)?;
     let run = match query.run.as_deref() {
@@ -108,7 +108,7 @@ pub(super) async fn list(
     let found = window::handoffs(app.engine.store(), &filter).await?;
     let shown = rows(&app, &found.rows).await?;
     let numbered: Vec<_> = found.rows.iter().map(|it| it.number).zip(shown).collect();
-    Ok(Answer::new(window::page(numbered, found.given_up_at(), limit)))
+    Ok(ApiResponse::new(window::page(numbered, found.given_up_at(), limit)))
 }
 
 /// A handoff to make.
@@ -209,19 +209,19 @@ impl From<WayWord> for Way {
         (String = "application/yaml"),
         (String = "text/markdown"))),
     responses(
-        (status = 200, description = "What would happen (`dryRun`)", body = Told),
-        (status = 202, description = "A document that moves nothing is noted", body = Told),
-        (status = 201, description = "Handed off", body = Told, headers(
+        (status = 200, description = "What would happen (`dryRun`)", body = CommandAnswer),
+        (status = 202, description = "A document that moves nothing is noted", body = CommandAnswer),
+        (status = 201, description = "Handed off", body = CommandAnswer, headers(
             ("Location" = String, description = "The handoff"),
             ("ETag" = String, description = "The run's version"))),
         WriteProblems))]
 pub(super) async fn create(
     State(app): State<Arc<App>>,
-    asked: Asked<NewHandoff, WriteQuery>,
-) -> Result<Response, Problem> {
-    let Write { asked, caller, .. } = match asked {
-        Asked::Command(write) => write,
-        Asked::Document(sent) => return documents::take(&app, *sent).await,
+    asked: CommandOrDocument<NewHandoff, WriteQuery>,
+) -> Result<Response, ApiProblem> {
+    let WriteRequest { asked, caller, .. } = match asked {
+        CommandOrDocument::Command(write) => write,
+        CommandOrDocument::Document(sent) => return documents::take(&app, *sent).await,
     };
     let within = within(&app, &asked).await?;
     let own = async |name: &str| {
@@ -231,7 +231,7 @@ pub(super) async fn create(
         };
         let run = app.engine.run(&run).await?.run.id;
         let which = app.engine.handoff_named(name, Some(run)).await?;
-        Ok::<_, Problem>(app.engine.handoff_in(&within, &which).await?)
+        Ok::<_, ApiProblem>(app.engine.handoff_in(&within, &which).await?)
     };
     let supersedes = match asked.supersedes.as_deref() {
         Some(name) => Some(own(name).await?),
@@ -258,7 +258,7 @@ pub(super) async fn create(
     }
 }
 
-async fn within(app: &App, asked: &NewHandoff) -> Result<In, Problem> {
+async fn within(app: &App, asked: &NewHandoff) -> Result<In, ApiProblem> {
     match (&asked.run, &asked.story) {
         (Some(run), None) => Ok(In::Run(RunRef::Id(find_run(app, run).await?.run.id))),
         (None, Some(story)) => Ok(In::Story {
@@ -266,7 +266,7 @@ async fn within(app: &App, asked: &NewHandoff) -> Result<In, Problem> {
             workflow: asked.workflow.as_deref().map(WorkflowName::parse).transpose()?,
         }),
         (Some(_), Some(_)) | (None, None) => {
-            Err(Problem::malformed("missing_field", "say `story` or `run`, one of the two"))
+            Err(ApiProblem::malformed("missing_field", "say `story` or `run`, one of the two"))
         }
     }
 }
@@ -303,13 +303,13 @@ pub(super) async fn get(
     Named(name): Named,
     Params(query): Params<OneQuery>,
     headers: HeaderMap,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let row = find_handoff(&app, &name, query.run.as_deref()).await?;
     let run = app.engine.run(&RunRef::Id(row.run)).await?;
     match accept::wanted(&headers, &Format::ALL)? {
         Format::Json => {
             let detail = Detail::of(&app, &row, &run).await?;
-            let mut response = Answer::new(detail).at(run.version).into_response();
+            let mut response = ApiResponse::new(detail).at(run.version).into_response();
             response.headers_mut().insert(VARY, HeaderValue::from_static("accept"));
             Ok(response)
         }
@@ -345,7 +345,7 @@ pub(super) async fn package(
     Named(name): Named,
     Params(query): Params<OneQuery>,
     headers: HeaderMap,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let row = find_handoff(&app, &name, query.run.as_deref()).await?;
     let texts = app.engine.whole_texts_of(&row).await?;
     let content = row.package.and_then(|it| texts.content(it));
@@ -370,13 +370,13 @@ pub(super) async fn package(
 /// A document in another format than its own may be many times as large.
 const MOST_RENDERED: usize = 16 * 1024 * 1024;
 
-fn rendered(document: &Node, format: Format, number: u64) -> Result<String, Problem> {
+fn rendered(document: &Node, format: Format, number: u64) -> Result<String, ApiProblem> {
     let text = formats::encode(document, format);
     if text.len() <= MOST_RENDERED {
         return Ok(text);
     }
     let (n_bytes, name) = (text.len(), format.name());
-    Err(Problem::too_large(format!(
+    Err(ApiProblem::too_large(format!(
         "as {name} it would have {n_bytes} bytes, and an answer has at most {MOST_RENDERED}; take \
          it as it was written, from /api/v1/handoffs/{number}/package without `Accept`"
     )))

@@ -14,28 +14,28 @@ use serde_json::value::RawValue;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::answer::{Answer, Page, PageQuery, after, limit};
+use super::answer::{ApiResponse, Page, PageQuery, after, limit};
 use super::handoffs::commands::on_handoff;
-use super::handoffs::detail::Evidence;
-use super::handoffs::document::{Row, rows};
+use super::handoffs::detail::EvidenceDocument;
+use super::handoffs::document::{HandoffSummary, rows};
 use super::names::known_agent;
-use super::runs::document::Run;
-use super::told::Told;
+use super::runs::document::RunDocument;
+use super::told::CommandAnswer;
 use super::words::GateKindWord;
-use super::write::{AsHeader, HandoffQuery, RunHeaders, Write};
+use super::write::{AsHeader, HandoffQuery, RunHeaders, WriteRequest};
 use crate::App;
 use crate::body;
 use crate::caller::principal;
 use crate::openapi::{ReadProblems, WriteProblems};
 use crate::params::{Named, Params};
-use crate::problem::Problem;
+use crate::problem::ApiProblem;
 
 /// Something that a person has to move.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = InboxItem)]
 pub struct Item {
-    pub run: Run,
+    pub run: RunDocument,
     /// The label of the handoff that asks; null where the baton lies loose.
     pub handoff: Option<String>,
     /// Its id.
@@ -59,16 +59,16 @@ pub struct Item {
     pub damaged: Vec<String>,
     /// What has to pass at an automatic gate.
     pub checks: Vec<String>,
-    pub evidence: Vec<Evidence>,
-    pub choices: Vec<Choice>,
+    pub evidence: Vec<EvidenceDocument>,
+    pub choices: Vec<ChoiceDocument>,
     /// Every handoff of the run, oldest first.
-    pub trail: Vec<Row>,
+    pub trail: Vec<HandoffSummary>,
 }
 
 /// Something that a person may say, and what then happens.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Choice {
+pub struct ChoiceDocument {
     pub choice: String,
     /// What to type to say it.
     pub command: String,
@@ -88,7 +88,7 @@ pub(super) async fn list(
     State(app): State<Arc<App>>,
     Params(query): Params<PageQuery>,
     headers: HeaderMap,
-) -> Result<Answer<Page<Item>>, Problem> {
+) -> Result<ApiResponse<Page<Item>>, ApiProblem> {
     let limit = limit(query.limit)? as usize;
     let after = after(query.after)?;
     let (found, next) = app.engine.inbox_after(&principal(&headers)?, after, limit).await?;
@@ -96,14 +96,14 @@ pub(super) async fn list(
     for item in found {
         items.push(Item::of(&app, item).await?);
     }
-    Ok(Answer::new(Page { items, next: next.map(|it| it.to_string()) }))
+    Ok(ApiResponse::new(Page { items, next: next.map(|it| it.to_string()) }))
 }
 
 impl Item {
     async fn of(app: &App, item: InboxItem) -> Result<Self, EngineError> {
         let no = asks(&item.why);
         let asked = &item.asked;
-        let choices = item.choices.iter().map(|it| Choice {
+        let choices = item.choices.iter().map(|it| ChoiceDocument {
             choice: it.name.to_owned(),
             command: item.command(it),
             needs_words: it.needs_words,
@@ -117,7 +117,7 @@ impl Item {
         };
         let row = item.trail.iter().find(|it| Some(it.no) == no);
         Ok(Self {
-            run: Run::of(app, &item.run).await?,
+            run: RunDocument::of(app, &item.run).await?,
             handoff: no.map(HandoffNo::label),
             handoff_id: row.map(|it| it.id.0),
             why: item.sentence(),
@@ -129,7 +129,7 @@ impl Item {
             blockers: asked.blockers.clone(),
             damaged: asked.damaged.iter().map(|it| (*it).to_owned()).collect(),
             checks: asked.checks.iter().map(ToString::to_string).collect(),
-            evidence: asked.evidence.iter().map(Evidence::from).collect(),
+            evidence: asked.evidence.iter().map(EvidenceDocument::from).collect(),
             choices: choices.collect(),
             trail: rows(app, &item.trail).await?,
         })
@@ -180,12 +180,12 @@ pub enum AnswerWord {
     params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
         HandoffQuery, RunHeaders),
     request_body = PersonsWord,
-    responses((status = 200, body = Told), WriteProblems))]
+    responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(super) async fn answer(
     State(app): State<Arc<App>>,
     name: Named,
-    write: Write<PersonsWord, HandoffQuery>,
-) -> Result<Answer<Told>, Problem> {
+    write: WriteRequest<PersonsWord, HandoffQuery>,
+) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
     let asked = &write.asked;
     let answer = said(&app, asked)?;
     let comment = asked.comment.as_deref().map(Words::parse).transpose()?;
@@ -195,15 +195,15 @@ pub(super) async fn answer(
     on_handoff(&app, &name, &write, command).await
 }
 
-fn said(app: &App, asked: &PersonsWord) -> Result<Said, Problem> {
+fn said(app: &App, asked: &PersonsWord) -> Result<Said, ApiProblem> {
     let to: Option<AgentId> =
         asked.to_agent.as_deref().map(|it| known_agent(app, it)).transpose()?;
     match (asked.answer, to) {
         (AnswerWord::HandTo, Some(to)) => Ok(Said::HandTo(to)),
         (AnswerWord::HandTo, None) => {
-            Err(Problem::malformed("missing_field", "`hand_to` needs `toAgent`"))
+            Err(ApiProblem::malformed("missing_field", "`hand_to` needs `toAgent`"))
         }
-        (_, Some(_)) => Err(Problem::malformed("unknown_field", "only `hand_to` takes `toAgent`")),
+        (_, Some(_)) => Err(ApiProblem::malformed("unknown_field", "only `hand_to` takes `toAgent`")),
         (AnswerWord::Approve, None) => Ok(Said::Approve),
         (AnswerWord::Reject, None) => Ok(Said::Reject),
         (AnswerWord::Answer, None) => Ok(Said::Reply),

@@ -8,16 +8,16 @@ use baton_store::{AgentStatistics, HandoffFilter};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::answer::Answer;
+use super::answer::ApiResponse;
 use super::names::{find_run, story_key};
 use super::words::StateWord;
 use crate::App;
 use crate::openapi::ReadProblems;
 use crate::params::Params;
-use crate::problem::Problem;
+use crate::problem::ApiProblem;
 
 #[derive(Serialize, ToSchema)]
-pub(super) struct Metrics {
+pub(super) struct HandoffMetrics {
     /// How many handoffs there are in each state that there is one in.
     states: Vec<StateCount>,
     /// By the receiver.
@@ -61,11 +61,11 @@ pub(super) struct MetricsQuery {
 /// the counts may be some seconds old.
 #[utoipa::path(get, path = "/api/v1/metrics", operation_id = "getMetrics", tag = "metrics",
     params(MetricsQuery),
-    responses((status = 200, body = Metrics), ReadProblems))]
+    responses((status = 200, body = HandoffMetrics), ReadProblems))]
 pub(super) async fn get(
     State(app): State<Arc<App>>,
     Params(query): Params<MetricsQuery>,
-) -> Result<Answer<Metrics>, Problem> {
+) -> Result<ApiResponse<HandoffMetrics>, ApiProblem> {
     let run = match query.run.as_deref() {
         Some(name) => Some(find_run(&app, name).await?.run.id),
         None => None,
@@ -80,7 +80,7 @@ pub(super) async fn get(
     };
     let found = found.map_err(EngineError::from)?;
     let count = |(state, count)| StateCount { state: StateWord::from(state), count };
-    Ok(Answer::new(Metrics {
+    Ok(ApiResponse::new(HandoffMetrics {
         states: found.by_state.into_iter().map(count).collect(),
         agents: found.by_agent.into_iter().map(AgentMetrics::from).collect(),
     }))

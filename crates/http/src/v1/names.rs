@@ -5,15 +5,15 @@ use baton_core::names::{AgentId, StoryKey};
 use baton_store::{HandoffRef, HandoffRow, RunRow};
 
 use crate::App;
-use crate::problem::Problem;
+use crate::problem::ApiProblem;
 
 /// A run by any of its names.
-pub(super) async fn find_run(app: &App, name: &str) -> Result<RunRow, Problem> {
+pub(super) async fn find_run(app: &App, name: &str) -> Result<RunRow, ApiProblem> {
     Ok(app.engine.run_named(name).await?)
 }
 
 /// The key of a story that may be left out.
-pub(super) async fn story_key(app: &App, name: Option<&str>) -> Result<Option<StoryKey>, Problem> {
+pub(super) async fn story_key(app: &App, name: Option<&str>) -> Result<Option<StoryKey>, ApiProblem> {
     match name {
         Some(name) => Ok(Some(app.engine.story_key(name).await?)),
         None => Ok(None),
@@ -25,7 +25,7 @@ pub(super) async fn handoff_ref(
     app: &App,
     name: &str,
     run: Option<&str>,
-) -> Result<HandoffRef, Problem> {
+) -> Result<HandoffRef, ApiProblem> {
     let run = match run {
         Some(run) => Some(find_run(app, run).await?.run.id),
         None => None,
@@ -37,22 +37,22 @@ pub(super) async fn find_handoff(
     app: &App,
     name: &str,
     run: Option<&str>,
-) -> Result<HandoffRow, Problem> {
+) -> Result<HandoffRow, ApiProblem> {
     let which = handoff_ref(app, name, run).await?;
     Ok(app.engine.handoff(&which).await?)
 }
 
 /// An agent that somebody has described, or one of the two that are always there.
-pub(super) fn known_agent(app: &App, name: &str) -> Result<AgentId, Problem> {
+pub(super) fn known_agent(app: &App, name: &str) -> Result<AgentId, ApiProblem> {
     let agent = AgentId::parse(name)?;
     if app.engine.catalog().knows(&agent) {
         return Ok(agent);
     }
     let known: Vec<&str> = app.engine.catalog().agents().iter().map(|it| it.id.as_str()).collect();
     let message = format!("there is no agent `{agent}`; there are {}", known.join(", "));
-    Err(Problem::malformed("unknown_agent", message))
+    Err(ApiProblem::malformed("unknown_agent", message))
 }
 
-pub(super) fn not_found(code: &'static str, message: String) -> Problem {
-    Problem::new(StatusCode::NOT_FOUND, code, message)
+pub(super) fn not_found(code: &'static str, message: String) -> ApiProblem {
+    ApiProblem::new(StatusCode::NOT_FOUND, code, message)
 }

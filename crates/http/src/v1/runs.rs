@@ -8,30 +8,30 @@ use axum::extract::State;
 use baton_core::command::Command;
 use baton_core::names::{Reason, StepId, WorkflowName};
 use baton_core::run::RunStatus;
-use baton_engine::{At, StartRun};
+use baton_engine::{StartingPoint, StartRun};
 use baton_store::RunFilter;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
-use self::document::{Run, RunDetail};
-use super::answer::{Answer, OrderWord, Page, after, limit};
+use self::document::{RunDocument, RunDetail};
+use super::answer::{ApiResponse, OrderWord, Page, after, limit};
 use super::handoffs::document::refused;
 use super::names::{find_run, known_agent, story_key};
-use super::told::{Told, tell, tell_run};
+use super::told::{CommandAnswer, tell, tell_run};
 use super::window;
 use super::words::{StatusWord, words};
-use super::write::{RunHeaders, Write};
+use super::write::{RunHeaders, WriteRequest};
 use crate::App;
 use crate::body;
 use crate::openapi::{ReadProblems, WriteProblems};
 use crate::params::{Named, Params};
-use crate::problem::Problem;
+use crate::problem::ApiProblem;
 
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(super) struct ListQuery {
+pub(super) struct RunListQuery {
     /// Any of these, with commas between them.
     #[param(value_type = Option<Vec<StatusWord>>, style = Form, explode = false)]
     status: Option<String>,
@@ -54,12 +54,12 @@ pub(super) struct ListQuery {
 
 /// Lists runs by their number. Where few are as asked, a page may be short and still have a `next`.
 #[utoipa::path(get, path = "/api/v1/runs", operation_id = "listRuns", tag = "runs",
-    params(ListQuery),
-    responses((status = 200, body = Page<Run>), ReadProblems))]
+    params(RunListQuery),
+    responses((status = 200, body = Page<RunDocument>), ReadProblems))]
 pub(super) async fn list(
     State(app): State<Arc<App>>,
-    Params(query): Params<ListQuery>,
-) -> Result<Answer<Page<Run>>, Problem> {
+    Params(query): Params<RunListQuery>,
+) -> Result<ApiResponse<Page<RunDocument>>, ApiProblem> {
     let known = ["open", "paused", "completed", "cancelled"];
     let limit = limit(query.limit)?;
     let filter = RunFilter {
@@ -76,10 +76,10 @@ pub(super) async fn list(
     let found = window::runs(app.engine.store(), &filter).await?;
     let mut shown = Vec::new();
     for row in &found.rows {
-        shown.push((row.number, Run::of(&app, row).await?));
+        shown.push((row.number, RunDocument::of(&app, row).await?));
     }
     let given_up_at = found.given_up_at();
-    Ok(Answer::new(window::page(shown, given_up_at, limit)))
+    Ok(ApiResponse::new(window::page(shown, given_up_at, limit)))
 }
 
 /// Shows a run. Its `ETag` is its version.
@@ -91,15 +91,15 @@ pub(super) async fn list(
 pub(super) async fn get(
     State(app): State<Arc<App>>,
     Named(name): Named,
-) -> Result<Answer<RunDetail>, Problem> {
+) -> Result<ApiResponse<RunDetail>, ApiProblem> {
     let row = find_run(&app, &name).await?;
-    Ok(Answer::new(RunDetail::of(&app, &row).await?).at(row.version))
+    Ok(ApiResponse::new(RunDetail::of(&app, &row).await?).at(row.version))
 }
 
 /// A run to begin.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Start {
+pub struct StartRequest {
     /// The key of a story that is there; where left out, the story that is to begin next.
     #[schema(min_length = 1, max_length = 200)]
     pub story: Option<String>,
@@ -124,18 +124,18 @@ pub struct Start {
 /// Hands a story in. On a baton that lies loose, it hands in again.
 #[utoipa::path(post, path = "/api/v1/runs", operation_id = "startRun", tag = "runs",
     params(super::write::WriteQuery, RunHeaders),
-    request_body = Option<Start>,
+    request_body = Option<StartRequest>,
     responses(
-        (status = 200, description = "What would happen (`dryRun`)", body = Told),
-        (status = 201, description = "Begun", body = Told, headers(
+        (status = 200, description = "What would happen (`dryRun`)", body = CommandAnswer),
+        (status = 201, description = "Begun", body = CommandAnswer, headers(
             ("Location" = String, description = "The run"),
             ("ETag" = String, description = "The run's version"))),
         WriteProblems))]
 pub(super) async fn start(
     State(app): State<Arc<App>>,
-    write: Write<Start>,
-) -> Result<Answer<Told>, Problem> {
-    let Write { asked, caller, .. } = write;
+    write: WriteRequest<StartRequest>,
+) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
+    let WriteRequest { asked, caller, .. } = write;
     let workflow = asked.workflow.as_deref().map(WorkflowName::parse).transpose()?;
     let to = asked.to_agent.as_deref().map(|it| known_agent(&app, it)).transpose()?;
     let package = asked.package.as_deref().map(|it| body::package(Some(it))).transpose()?;
@@ -153,7 +153,7 @@ pub(super) async fn start(
         }
         (None, None) => app.engine.start_next(&caller, of).await,
         (None, Some(_)) => {
-            return Err(Problem::malformed(
+            return Err(ApiProblem::malformed(
                 "missing_field",
                 "`at` needs a `story`: name the one to start",
             ));
@@ -202,12 +202,12 @@ pub struct Goto {
     params(("run" = String, Path, description = "Its id, its number or its story's key"),
         super::write::WriteQuery, RunHeaders),
     request_body = Option<Why>,
-    responses((status = 200, body = Told), WriteProblems))]
+    responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(super) async fn pause(
     State(app): State<Arc<App>>,
     name: Named,
-    write: Write<Why>,
-) -> Result<Answer<Told>, Problem> {
+    write: WriteRequest<Why>,
+) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
     let reason = reason(write.asked.reason.as_deref())?;
     on_run(&app, &name, &write, Command::Pause { reason }).await
 }
@@ -217,12 +217,12 @@ pub(super) async fn pause(
     params(("run" = String, Path, description = "Its id, its number or its story's key"),
         super::write::WriteQuery, RunHeaders),
     request_body = Option<Nothing>,
-    responses((status = 200, body = Told), WriteProblems))]
+    responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(super) async fn resume(
     State(app): State<Arc<App>>,
     name: Named,
-    write: Write<Nothing>,
-) -> Result<Answer<Told>, Problem> {
+    write: WriteRequest<Nothing>,
+) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
     on_run(&app, &name, &write, Command::Resume).await
 }
 
@@ -231,12 +231,12 @@ pub(super) async fn resume(
     params(("run" = String, Path, description = "Its id, its number or its story's key"),
         super::write::WriteQuery, RunHeaders),
     request_body = Option<Why>,
-    responses((status = 200, body = Told), WriteProblems))]
+    responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(super) async fn cancel(
     State(app): State<Arc<App>>,
     name: Named,
-    write: Write<Why>,
-) -> Result<Answer<Told>, Problem> {
+    write: WriteRequest<Why>,
+) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
     let reason = reason(write.asked.reason.as_deref())?;
     on_run(&app, &name, &write, Command::CancelRun { reason }).await
 }
@@ -246,12 +246,12 @@ pub(super) async fn cancel(
     params(("run" = String, Path, description = "Its id, its number or its story's key"),
         super::write::WriteQuery, RunHeaders),
     request_body = Goto,
-    responses((status = 200, body = Told), WriteProblems))]
+    responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(super) async fn goto(
     State(app): State<Arc<App>>,
     name: Named,
-    write: Write<Goto>,
-) -> Result<Answer<Told>, Problem> {
+    write: WriteRequest<Goto>,
+) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
     let (step, reason) = (StepId::parse(&write.asked.step)?, Reason::parse(&write.asked.reason)?);
     let by = write.caller.principal.clone();
     on_run(&app, &name, &write, Command::Goto { step, reason, by }).await
@@ -262,12 +262,12 @@ pub(super) async fn goto(
     params(("run" = String, Path, description = "Its id, its number or its story's key"),
         super::write::WriteQuery, RunHeaders),
     request_body = Because,
-    responses((status = 200, body = Told), WriteProblems))]
+    responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(super) async fn skip(
     State(app): State<Arc<App>>,
     name: Named,
-    write: Write<Because>,
-) -> Result<Answer<Told>, Problem> {
+    write: WriteRequest<Because>,
+) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
     let reason = Reason::parse(&write.asked.reason)?;
     on_run(&app, &name, &write, Command::Skip { reason }).await
 }
@@ -277,12 +277,12 @@ pub(super) async fn skip(
     params(("run" = String, Path, description = "Its id, its number or its story's key"),
         super::write::WriteQuery, RunHeaders),
     request_body = Option<Why>,
-    responses((status = 200, body = Told), WriteProblems))]
+    responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(super) async fn clean_up(
     State(app): State<Arc<App>>,
     name: Named,
-    write: Write<Why>,
-) -> Result<Answer<Told>, Problem> {
+    write: WriteRequest<Why>,
+) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
     let reason = reason(write.asked.reason.as_deref())?;
     on_run(&app, &name, &write, Command::CleanUp { reason }).await
 }
@@ -290,9 +290,9 @@ pub(super) async fn clean_up(
 async fn on_run<T>(
     app: &App,
     Named(name): &Named,
-    write: &Write<T>,
+    write: &WriteRequest<T>,
     command: Command,
-) -> Result<Answer<Told>, Problem> {
+) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
     let run = find_run(app, name).await?.run.id;
     match app.engine.on_run(&write.caller, run, command).await {
         Ok(outcome) => tell(app, &write.caller, &outcome).await,
@@ -301,17 +301,17 @@ async fn on_run<T>(
 }
 
 /// Who goes past gates says why.
-fn at(step: &str, reason: Option<&Reason>) -> Result<At, Problem> {
+fn at(step: &str, reason: Option<&Reason>) -> Result<StartingPoint, ApiProblem> {
     let step = StepId::parse(step)?;
     match reason.cloned() {
-        Some(reason) => Ok(At { step, reason }),
-        None => Err(Problem::malformed(
+        Some(reason) => Ok(StartingPoint { step, reason }),
+        None => Err(ApiProblem::malformed(
             "missing_field",
             "`at` needs a `reason`: say why the run starts there",
         )),
     }
 }
 
-pub(super) fn reason(text: Option<&str>) -> Result<Option<Reason>, Problem> {
+pub(super) fn reason(text: Option<&str>) -> Result<Option<Reason>, ApiProblem> {
     Ok(text.map(Reason::parse).transpose()?)
 }

@@ -10,11 +10,11 @@ use baton_store::{RunFilter, RunRow};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::answer::Answer;
-use super::runs::document::Run;
+use super::answer::ApiResponse;
+use super::runs::document::RunDocument;
 use crate::App;
 use crate::openapi::ReadProblems;
-use crate::problem::Problem;
+use crate::problem::ApiProblem;
 
 /// A screen has no room for more.
 const MOST_RUNS: u32 = 100;
@@ -22,9 +22,9 @@ const MOST_RUNS: u32 = 100;
 /// Who has the baton, and what waits for a person.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Status {
+pub struct ProjectStatus {
     /// The open and the paused ones, oldest first, at most 100; `/api/v1/runs` has all.
-    pub runs: Vec<Run>,
+    pub runs: Vec<RunDocument>,
     /// Whether there are more.
     pub has_more_runs: bool,
     /// Of those runs, what nobody but a person will move.
@@ -49,8 +49,8 @@ pub struct ToDo {
 
 /// Shows who has the baton, and what waits for a person.
 #[utoipa::path(get, path = "/api/v1/status", operation_id = "getStatus", tag = "runs",
-    responses((status = 200, body = Status), ReadProblems))]
-pub(super) async fn get(State(app): State<Arc<App>>) -> Result<Answer<Status>, Problem> {
+    responses((status = 200, body = ProjectStatus), ReadProblems))]
+pub(super) async fn get(State(app): State<Arc<App>>) -> Result<ApiResponse<ProjectStatus>, ApiProblem> {
     let statuses = vec![RunStatus::Open, RunStatus::Paused];
     let filter = RunFilter { statuses, limit: MOST_RUNS + 1, ..RunFilter::default() };
     let mut rows = app.engine.store().runs(&filter).await.map_err(EngineError::from)?;
@@ -58,14 +58,14 @@ pub(super) async fn get(State(app): State<Arc<App>>) -> Result<Answer<Status>, P
     rows.truncate(MOST_RUNS as usize);
     let mut runs = Vec::new();
     for row in &rows {
-        runs.push(Run::of(&app, row).await?);
+        runs.push(RunDocument::of(&app, row).await?);
     }
     let counts = app.engine.store().count_stories().await.map_err(EngineError::from)?;
     let mut waits_for_you = Vec::new();
     for row in rows.iter().filter(|it| it.run.is_waiting()) {
         waits_for_you.extend(to_do(row, &app.engine.name_of_run(row).await?));
     }
-    Ok(Answer::new(Status {
+    Ok(ApiResponse::new(ProjectStatus {
         runs,
         has_more_runs,
         waits_for_you,

@@ -8,25 +8,25 @@ use baton_core::hash::Hash;
 use baton_core::names::StoryKey;
 use baton_core::run::RunStatus;
 use baton_core::story::Story;
-use baton_engine::{EngineError, Mode};
+use baton_engine::{EngineError, CommandMode};
 use baton_store::{StoryFilter, StoryRow, Version};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
-use super::answer::{Answer, Page, limit};
-use super::write::{KeyHeader, StoryHeaders, Write, WriteQuery};
+use super::answer::{ApiResponse, Page, limit};
+use super::write::{KeyHeader, StoryHeaders, WriteRequest, WriteQuery};
 use crate::App;
 use crate::openapi::{ReadProblems, WriteProblems};
 use crate::params::{Named, Params};
-use crate::problem::Problem;
+use crate::problem::ApiProblem;
 
 /// A piece of work, waiting or under way.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Story)]
-pub struct Shown {
+pub struct StoryDocument {
     pub key: String,
     pub title: String,
     pub description: String,
@@ -117,7 +117,7 @@ pub struct NewStory {
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(super) struct ListQuery {
+pub(super) struct StoryListQuery {
     /// Only keys that sort after this: `next` of the page before.
     #[param(min_length = 1, max_length = 200)]
     after: Option<String>,
@@ -128,17 +128,17 @@ pub(super) struct ListQuery {
 
 /// Lists stories by their key.
 #[utoipa::path(get, path = "/api/v1/stories", operation_id = "listStories", tag = "stories",
-    params(ListQuery),
-    responses((status = 200, body = Page<Shown>), ReadProblems))]
+    params(StoryListQuery),
+    responses((status = 200, body = Page<StoryDocument>), ReadProblems))]
 pub(super) async fn list(
     State(app): State<Arc<App>>,
-    Params(query): Params<ListQuery>,
-) -> Result<Answer<Page<Shown>>, Problem> {
+    Params(query): Params<StoryListQuery>,
+) -> Result<ApiResponse<Page<StoryDocument>>, ApiProblem> {
     let limit = limit(query.limit)?;
     let after = query.after.as_deref().map(StoryKey::parse).transpose()?;
     let (rows, limit) = page(&app, after, limit).await?;
     let key = |it: &StoryRow| it.story.key.to_string();
-    Ok(Answer::new(Page::cut(rows, limit, key, |it| Shown::from(&it))))
+    Ok(ApiResponse::new(Page::cut(rows, limit, key, |it| StoryDocument::from(&it))))
 }
 
 /// Bytes of stories on a page; one that is larger, from before there were bounds, stands alone.
@@ -177,11 +177,11 @@ async fn page(
 /// Shows a story.
 #[utoipa::path(get, path = "/api/v1/stories/{key}", operation_id = "getStory", tag = "stories",
     params(("key" = String, Path, description = "Its key")),
-    responses((status = 200, body = Shown), ReadProblems))]
+    responses((status = 200, body = StoryDocument), ReadProblems))]
 pub(super) async fn get(
     State(app): State<Arc<App>>,
     Named(key): Named,
-) -> Result<Answer<Shown>, Problem> {
+) -> Result<ApiResponse<StoryDocument>, ApiProblem> {
     let row = app.engine.story(&app.engine.story_key(&key).await?).await?;
     Ok(shown(&row))
 }
@@ -191,14 +191,14 @@ pub(super) async fn get(
     params(WriteQuery, KeyHeader),
     request_body = NewStory,
     responses(
-        (status = 200, description = "What would be added (`dryRun`)", body = Shown),
-        (status = 201, description = "Added", body = Shown,
+        (status = 200, description = "What would be added (`dryRun`)", body = StoryDocument),
+        (status = 201, description = "Added", body = StoryDocument,
             headers(("Location" = String, description = "The story"))),
         WriteProblems))]
 pub(super) async fn add(
     State(app): State<Arc<App>>,
-    write: Write<NewStory>,
-) -> Result<Answer<Shown>, Problem> {
+    write: WriteRequest<NewStory>,
+) -> Result<ApiResponse<StoryDocument>, ApiProblem> {
     let NewStory { key, title, description, acceptance, depends_on, priority, branch, pr_url } =
         write.asked;
     let key = app.engine.story_key(&key).await?;
@@ -207,9 +207,9 @@ pub(super) async fn add(
     let story = text.of(&app, key).await?;
     if !app.engine.add_story_as(&write.caller, &story).await? {
         let message = format!("there is a story `{}` already", story.key);
-        return Err(Problem::new(StatusCode::CONFLICT, "story_exists", message));
+        return Err(ApiProblem::new(StatusCode::CONFLICT, "story_exists", message));
     }
-    if write.caller.mode == Mode::DryRun {
+    if write.caller.mode == CommandMode::DryRun {
         return rehearsed(&app, story, None).await;
     }
     let row = app.engine.story(&story.key).await?;
@@ -221,20 +221,20 @@ pub(super) async fn add(
     params(("key" = String, Path, description = "Its key"), WriteQuery, StoryHeaders),
     request_body = StoryText,
     responses(
-        (status = 200, description = "Written over, or what would be (`dryRun`)", body = Shown),
-        (status = 201, description = "Added", body = Shown,
+        (status = 200, description = "Written over, or what would be (`dryRun`)", body = StoryDocument),
+        (status = 201, description = "Added", body = StoryDocument,
             headers(("Location" = String, description = "The story"))),
         WriteProblems))]
 pub(super) async fn put(
     State(app): State<Arc<App>>,
     Named(key): Named,
-    write: Write<StoryText>,
-) -> Result<Answer<Shown>, Problem> {
+    write: WriteRequest<StoryText>,
+) -> Result<ApiResponse<StoryDocument>, ApiProblem> {
     let key = app.engine.story_key(&key).await?;
     let story = write.asked.of(&app, key).await?;
     // One at a time, so that nothing comes between the comparison and the write.
     let _turn = app.story_writes.lock().await;
-    if write.caller.mode == Mode::DryRun || write.caller.expected.is_some() {
+    if write.caller.mode == CommandMode::DryRun || write.caller.expected.is_some() {
         let there = match app.engine.story(&story.key).await {
             Ok(row) => Some(row),
             Err(EngineError::NoSuchStory { .. }) => None,
@@ -244,9 +244,9 @@ pub(super) async fn put(
             && there.as_ref().map(|it| version_of(&it.story)) != Some(expected)
         {
             let message = format!("the story `{}` is not what it was; read it again", story.key);
-            return Err(Problem::new(StatusCode::PRECONDITION_FAILED, "outdated", message));
+            return Err(ApiProblem::new(StatusCode::PRECONDITION_FAILED, "outdated", message));
         }
-        if write.caller.mode == Mode::DryRun {
+        if write.caller.mode == CommandMode::DryRun {
             return rehearsed(&app, story, there).await;
         }
     }
@@ -259,13 +259,13 @@ pub(super) async fn put(
 }
 
 /// The answer for a story that was not there before.
-async fn made(app: &App, row: &StoryRow) -> Result<Answer<Shown>, EngineError> {
-    let answer = Answer::new(new(app, row).await?).at(version_of(&row.story));
+async fn made(app: &App, row: &StoryRow) -> Result<ApiResponse<StoryDocument>, EngineError> {
+    let answer = ApiResponse::new(new(app, row).await?).at(version_of(&row.story));
     Ok(answer.made(location(&row.story.key)))
 }
 
-fn shown(row: &StoryRow) -> Answer<Shown> {
-    Answer::new(Shown::from(row)).at(version_of(&row.story))
+fn shown(row: &StoryRow) -> ApiResponse<StoryDocument> {
+    ApiResponse::new(StoryDocument::from(row)).at(version_of(&row.story))
 }
 
 /// What tells a story from the same one before it was written over, as an `ETag` has it.
@@ -284,22 +284,22 @@ async fn rehearsed(
     app: &App,
     story: Story,
     there: Option<StoryRow>,
-) -> Result<Answer<Shown>, Problem> {
+) -> Result<ApiResponse<StoryDocument>, ApiProblem> {
     let now = app.engine.clock().now();
-    Ok(Answer::new(match there {
-        Some(row) => Shown::from(&StoryRow { story, ..row }),
+    Ok(ApiResponse::new(match there {
+        Some(row) => StoryDocument::from(&StoryRow { story, ..row }),
         None => new(app, &StoryRow { story, created_at: now, latest: None }).await?,
     }))
 }
 
 /// A story that was not there before.
-async fn new(app: &App, row: &StoryRow) -> Result<Shown, EngineError> {
+async fn new(app: &App, row: &StoryRow) -> Result<StoryDocument, EngineError> {
     let alike = app.engine.look_alikes(&row.story.key).await?;
-    Ok(Shown { warnings: alike.warning().into_iter().collect(), ..Shown::from(row) })
+    Ok(StoryDocument { warnings: alike.warning().into_iter().collect(), ..StoryDocument::from(row) })
 }
 
 impl StoryText {
-    async fn of(self, app: &App, key: StoryKey) -> Result<Story, Problem> {
+    async fn of(self, app: &App, key: StoryKey) -> Result<Story, ApiProblem> {
         let mut depends_on = Vec::new();
         for name in &self.depends_on {
             depends_on.push(app.engine.story_key(name).await?);
@@ -317,7 +317,7 @@ impl StoryText {
     }
 }
 
-impl From<&StoryRow> for Shown {
+impl From<&StoryRow> for StoryDocument {
     fn from(row: &StoryRow) -> Self {
         let story = &row.story;
         Self {

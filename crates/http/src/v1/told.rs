@@ -1,44 +1,44 @@
 //! What a command that changed something says, and what a rehearsal says.
 
 use baton_core::run::HandoffNo;
-use baton_engine::{Caller, EngineError, Mode, Outcome};
+use baton_engine::{Caller, EngineError, CommandMode, CommandResult};
 use baton_store::{RunRef, RunRow};
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 
-use super::answer::Answer;
+use super::answer::ApiResponse;
 use super::flat::{part, whole};
-use super::handoffs::document::Handoff;
-use super::runs::document::Run;
+use super::handoffs::document::HandoffDocument;
+use super::runs::document::RunDocument;
 use super::words::StateWord;
 use crate::App;
-use crate::problem::Problem;
+use crate::problem::ApiProblem;
 
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(untagged)]
 #[expect(clippy::large_enum_variant, reason = "one is made for each answer, and kept nowhere")]
-pub enum Told {
-    Done(Done),
-    Rehearsed(Rehearsed),
+pub enum CommandAnswer {
+    Done(Committed),
+    Rehearsed(DryRun),
 }
 
 /// What happened.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Done {
+pub struct Committed {
     pub success: bool,
     /// The same command was carried out before, and nothing was done again.
     pub is_repeat: bool,
     /// As it is now.
-    pub run: Run,
+    pub run: RunDocument,
     /// The handoff that the command was about, or that it made.
-    pub handoff: Option<Handoff>,
+    pub handoff: Option<HandoffDocument>,
     /// The handoff that takes rejected work back.
-    pub return_handoff: Option<Handoff>,
+    pub return_handoff: Option<HandoffDocument>,
     /// The handoff that asks a person.
-    pub gate: Option<Handoff>,
+    pub gate: Option<HandoffDocument>,
     /// The handoff that asks the sender.
-    pub question: Option<Handoff>,
+    pub question: Option<HandoffDocument>,
     /// What the holder holds it with, to be said whenever it might have been lost.
     pub fence: Option<u32>,
     /// For how long the holder of `handoff` may be silent.
@@ -55,7 +55,7 @@ pub struct Done {
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = DryRun)]
-pub struct Rehearsed {
+pub struct DryRun {
     pub dry_run: bool,
     pub handoffs: Vec<Touched>,
     /// What the run would be at.
@@ -71,7 +71,7 @@ pub struct Touched {
     pub state: StateWord,
 }
 
-impl<'de> Deserialize<'de> for Told {
+impl<'de> Deserialize<'de> for CommandAnswer {
     /// A rehearsal says so, whatever else is in it.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
@@ -92,14 +92,14 @@ impl<'de> Deserialize<'de> for Told {
 pub(super) async fn tell(
     app: &App,
     caller: &Caller,
-    outcome: &Outcome,
-) -> Result<Answer<Told>, Problem> {
+    outcome: &CommandResult,
+) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
     match caller.mode {
-        Mode::DryRun => Ok(Answer::new(Told::Rehearsed(rehearsed(outcome)))),
-        Mode::Commit => {
+        CommandMode::DryRun => Ok(ApiResponse::new(CommandAnswer::Rehearsed(rehearsed(outcome)))),
+        CommandMode::Commit => {
             let row = app.engine.run(&RunRef::Id(outcome.run)).await?;
             let version = row.version;
-            Ok(Answer::new(Told::Done(done(app, outcome, &row).await?)).at(version))
+            Ok(ApiResponse::new(CommandAnswer::Done(done(app, outcome, &row).await?)).at(version))
         }
     }
 }
@@ -108,12 +108,12 @@ pub(super) async fn tell(
 pub(super) async fn tell_run(
     app: &App,
     caller: &Caller,
-    outcome: &Outcome,
-) -> Result<Answer<Told>, Problem> {
+    outcome: &CommandResult,
+) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
     let answer = tell(app, caller, outcome).await?;
     Ok(match caller.mode {
-        Mode::DryRun => answer,
-        Mode::Commit => answer.made(format!("/api/v1/runs/{}", outcome.run)),
+        CommandMode::DryRun => answer,
+        CommandMode::Commit => answer.made(format!("/api/v1/runs/{}", outcome.run)),
     })
 }
 
@@ -121,25 +121,25 @@ pub(super) async fn tell_run(
 pub(super) async fn tell_handoff(
     app: &App,
     caller: &Caller,
-    outcome: &Outcome,
-) -> Result<Answer<Told>, Problem> {
+    outcome: &CommandResult,
+) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
     let answer = tell(app, caller, outcome).await?;
     Ok(match (caller.mode, outcome.done.handoff) {
-        (Mode::DryRun, _) | (Mode::Commit, None) => answer,
-        (Mode::Commit, Some(no)) => {
+        (CommandMode::DryRun, _) | (CommandMode::Commit, None) => answer,
+        (CommandMode::Commit, Some(no)) => {
             let row = app.engine.row_of(outcome, no).await?;
             answer.made(format!("/api/v1/handoffs/{}", row.id.0))
         }
     })
 }
 
-async fn done(app: &App, outcome: &Outcome, row: &RunRow) -> Result<Done, EngineError> {
+async fn done(app: &App, outcome: &CommandResult, row: &RunRow) -> Result<Committed, EngineError> {
     let done = &outcome.done;
     let held = done.handoff.and_then(|it| row.run.handoff(it));
-    Ok(Done {
+    Ok(Committed {
         success: true,
         is_repeat: outcome.is_repeat,
-        run: Run::of(app, row).await?,
+        run: RunDocument::of(app, row).await?,
         handoff: handoff(app, outcome, done.handoff).await?,
         return_handoff: handoff(app, outcome, done.returned).await?,
         gate: handoff(app, outcome, done.gate).await?,
@@ -152,12 +152,12 @@ async fn done(app: &App, outcome: &Outcome, row: &RunRow) -> Result<Done, Engine
     })
 }
 
-fn rehearsed(outcome: &Outcome) -> Rehearsed {
+fn rehearsed(outcome: &CommandResult) -> DryRun {
     let touched = outcome
         .touched
         .iter()
         .map(|(no, state)| Touched { label: no.label(), state: (*state).into() });
-    Rehearsed {
+    DryRun {
         dry_run: true,
         handoffs: touched.collect(),
         version: outcome.version.0,
@@ -167,13 +167,13 @@ fn rehearsed(outcome: &Outcome) -> Rehearsed {
 
 async fn handoff(
     app: &App,
-    outcome: &Outcome,
+    outcome: &CommandResult,
     no: Option<HandoffNo>,
-) -> Result<Option<Handoff>, EngineError> {
+) -> Result<Option<HandoffDocument>, EngineError> {
     match no {
         Some(no) => {
             let row = app.engine.row_of(outcome, no).await?;
-            Ok(Some(Handoff::of(app, &row).await?))
+            Ok(Some(HandoffDocument::of(app, &row).await?))
         }
         None => Ok(None),
     }
@@ -183,6 +183,6 @@ fn labels(nos: &[HandoffNo]) -> Vec<String> {
     nos.iter().map(|it| it.label()).collect()
 }
 
-fn warnings(outcome: &Outcome) -> Vec<String> {
+fn warnings(outcome: &CommandResult) -> Vec<String> {
     outcome.done.warnings.iter().map(ToString::to_string).collect()
 }

@@ -8,7 +8,7 @@ use baton_store::HandoffState;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::problem::Problem;
+use crate::problem::ApiProblem;
 
 /// Whether a run goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -262,21 +262,21 @@ pub(super) fn words<T>(
     list: Option<&str>,
     known: &[&str],
     parse: impl Fn(&str) -> Option<T>,
-) -> Result<Vec<T>, Problem> {
+) -> Result<Vec<T>, ApiProblem> {
     let read = |word: &str| {
         parse(word).ok_or_else(|| {
             let message = format!("`{name}` has no `{word}`; it has {}", known.join(", "));
-            Problem::malformed("unknown_word", message)
+            ApiProblem::malformed("unknown_word", message)
         })
     };
     list.into_iter().flat_map(|it| it.split(',')).map(read).collect()
 }
 
-pub(super) fn outcome(word: &str) -> Result<Outcome, Problem> {
+pub(super) fn outcome(word: &str) -> Result<Outcome, ApiProblem> {
     Outcome::parse(word).ok_or_else(|| {
         let known: Vec<&str> = Outcome::CLAIMABLE.iter().map(|it| it.name()).collect();
         let message = format!("there is no outcome `{word}`; there are {}", known.join(", "));
-        Problem::malformed("unknown_outcome", message)
+        ApiProblem::malformed("unknown_outcome", message)
     })
 }
 

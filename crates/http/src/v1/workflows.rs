@@ -20,13 +20,13 @@ use uuid::Uuid;
 
 use self::steps::{StepStatus, step_statuses};
 use super::agents::{Attribution, step_title};
-use super::answer::Answer;
+use super::answer::ApiResponse;
 use super::names::find_run;
 use super::words::StateWord;
 use crate::App;
 use crate::openapi::ReadProblems;
 use crate::params::{Named, Params};
-use crate::problem::Problem;
+use crate::problem::ApiProblem;
 
 const RECENT: u32 = 5;
 const USUAL_PAGE: u32 = 20;
@@ -36,7 +36,7 @@ const MOST_ON_A_PAGE: u32 = 100;
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = WorkflowStatusResponse)]
-pub(super) struct Status {
+pub(super) struct WorkflowStatus {
     /// Of the run.
     id: Uuid,
     /// The workflow's name.
@@ -129,12 +129,12 @@ pub(super) struct HandoffsQuery {
     tag = "workflows",
     params(("id" = String, Path, description = "A run: its id, its number or its story's key")),
     responses(
-        (status = 200, body = Status, headers(("ETag" = String, description = "The run's version"))),
+        (status = 200, body = WorkflowStatus, headers(("ETag" = String, description = "The run's version"))),
         ReadProblems))]
 pub(super) async fn status(
     State(app): State<Arc<App>>,
     Named(name): Named,
-) -> Result<Answer<Status>, Problem> {
+) -> Result<ApiResponse<WorkflowStatus>, ApiProblem> {
     let row = find_run(&app, &name).await?;
     let workflow = app.engine.workflow_of(&row).await?;
     let steps = step_statuses(&app, &row, &workflow).await?;
@@ -148,7 +148,7 @@ pub(super) async fn status(
             n_done * 100 / steps.len().max(1)
         }
     };
-    Ok(Answer::new(Status {
+    Ok(ApiResponse::new(WorkflowStatus {
         id: row.run.id.0,
         workflow_id: workflow.name.to_string(),
         name: workflow.title.clone(),
@@ -174,7 +174,7 @@ pub(super) async fn handoffs(
     State(app): State<Arc<App>>,
     Named(name): Named,
     Params(query): Params<HandoffsQuery>,
-) -> Result<Answer<Paged<AgentHandoff>>, Problem> {
+) -> Result<ApiResponse<Paged<AgentHandoff>>, ApiProblem> {
     let page = at_least_one("page", query.page.unwrap_or(1))?;
     let page_size = at_least_one("pageSize", query.page_size.unwrap_or(USUAL_PAGE))?;
     let page_size = page_size.min(MOST_ON_A_PAGE);
@@ -192,7 +192,7 @@ pub(super) async fn handoffs(
     let store = app.engine.store();
     let total_items = store.count_handoffs(&filter).await.map_err(EngineError::from)?;
     let total_pages = total_items.div_ceil(page_size.into());
-    Ok(Answer::new(Paged {
+    Ok(ApiResponse::new(Paged {
         items: shown(&app, &filter, &workflow).await?,
         page,
         page_size,
@@ -253,19 +253,19 @@ fn day(
     text: Option<&str>,
     name: &str,
     shift: impl Fn(Date) -> Result<Date, jiff::Error>,
-) -> Result<Option<Timestamp>, Problem> {
+) -> Result<Option<Timestamp>, ApiProblem> {
     let Some(text) = text else { return Ok(None) };
     let date: Option<Date> = text.parse().ok().filter(|_| text.len() == "2024-01-31".len());
     let date = date.ok_or_else(|| {
-        Problem::malformed("wrong_type", format!("`{name}` is a day, such as 2024-01-31"))
+        ApiProblem::malformed("wrong_type", format!("`{name}` is a day, such as 2024-01-31"))
     })?;
     let midnight = shift(date).and_then(|it| it.to_zoned(TimeZone::UTC));
     Ok(midnight.ok().map(|it| it.timestamp()))
 }
 
-fn at_least_one(name: &str, number: u32) -> Result<u32, Problem> {
+fn at_least_one(name: &str, number: u32) -> Result<u32, ApiProblem> {
     if number > 0 {
         return Ok(number);
     }
-    Err(Problem::malformed("wrong_type", format!("`{name}` is a number from 1")))
+    Err(ApiProblem::malformed("wrong_type", format!("`{name}` is a number from 1")))
 }

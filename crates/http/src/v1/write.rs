@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::extract::{FromRequest, FromRequestParts as _, MatchedPath, Request};
 use axum::http::header::{CONTENT_TYPE, IF_MATCH};
 use axum::http::{HeaderMap, StatusCode};
-use baton_engine::{Caller, Mode};
+use baton_engine::{Caller, CommandMode};
 use baton_store::Version;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -18,9 +18,9 @@ use crate::App;
 use crate::body;
 use crate::caller::caller;
 use crate::params::Params;
-use crate::problem::Problem;
+use crate::problem::ApiProblem;
 
-pub(super) struct Write<T, Q = WriteQuery> {
+pub(super) struct WriteRequest<T, Q = WriteQuery> {
     pub(super) asked: T,
     pub(super) query: Q,
     pub(super) caller: Caller,
@@ -50,34 +50,34 @@ pub(super) struct HandoffQuery {
     dry_run: bool,
 }
 
-pub(super) trait Rehearsed {
-    fn mode(&self) -> Mode;
+pub(super) trait HasMode {
+    fn mode(&self) -> CommandMode;
 }
 
-impl Rehearsed for WriteQuery {
-    fn mode(&self) -> Mode {
+impl HasMode for WriteQuery {
+    fn mode(&self) -> CommandMode {
         mode(self.dry_run)
     }
 }
 
-impl Rehearsed for HandoffQuery {
-    fn mode(&self) -> Mode {
+impl HasMode for HandoffQuery {
+    fn mode(&self) -> CommandMode {
         mode(self.dry_run)
     }
 }
 
-fn mode(is_dry_run: bool) -> Mode {
-    if is_dry_run { Mode::DryRun } else { Mode::Commit }
+fn mode(is_dry_run: bool) -> CommandMode {
+    if is_dry_run { CommandMode::DryRun } else { CommandMode::Commit }
 }
 
-impl<T, Q> FromRequest<Arc<App>> for Write<T, Q>
+impl<T, Q> FromRequest<Arc<App>> for WriteRequest<T, Q>
 where
     T: DeserializeOwned + ToSchema,
-    Q: DeserializeOwned + IntoParams + Rehearsed + Send,
+    Q: DeserializeOwned + IntoParams + HasMode + Send,
 {
-    type Rejection = Problem;
+    type Rejection = ApiProblem;
 
-    async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, Problem> {
+    async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, ApiProblem> {
         let (mut parts, body) = request.into_parts();
         let Params(query) = Params::<Q>::from_request_parts(&mut parts, app).await?;
         check_content_type(&parts.headers)?;
@@ -93,14 +93,14 @@ where
 }
 
 /// JSON, or what curl says where it is told nothing. Other formats come with a name of their own.
-fn check_content_type(headers: &HeaderMap) -> Result<(), Problem> {
+fn check_content_type(headers: &HeaderMap) -> Result<(), ApiProblem> {
     let kind = match headers.get(CONTENT_TYPE).map(|it| it.to_str().unwrap_or("?")) {
         None => return Ok(()),
         Some(kind) => kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase(),
     };
     match kind.as_str() {
         "application/json" | "application/x-www-form-urlencoded" => Ok(()),
-        _ => Err(Problem::new(
+        _ => Err(ApiProblem::new(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
             "content_type",
             "send application/json",
@@ -109,7 +109,7 @@ fn check_content_type(headers: &HeaderMap) -> Result<(), Problem> {
 }
 
 /// The version in `If-Match`, as an `ETag` of ours has it. `*` takes any.
-pub(super) fn expected(headers: &HeaderMap) -> Result<Option<Version>, Problem> {
+pub(super) fn expected(headers: &HeaderMap) -> Result<Option<Version>, ApiProblem> {
     let Some(value) = headers.get(IF_MATCH) else { return Ok(None) };
     let value = value.to_str().unwrap_or_default().trim();
     if value == "*" {
@@ -120,7 +120,7 @@ pub(super) fn expected(headers: &HeaderMap) -> Result<Option<Version>, Problem> 
         Some(version) => Ok(Some(Version(version))),
         None => {
             let message = "`If-Match` is the `ETag` of a run or a handoff, such as `\"12\"`";
-            Err(Problem::malformed("bad_version", message))
+            Err(ApiProblem::malformed("bad_version", message))
         }
     }
 }

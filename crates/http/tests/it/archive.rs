@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use baton_engine::{ArchiveHealth, Archivist, Places};
+use baton_engine::{ArchiveHealth, Archivist, ArchivePlaces};
 
 use tokio::time::timeout;
 
@@ -19,7 +19,7 @@ async fn a_server_tells_how_far_behind_its_archive_is_and_makes_it_again() {
     let refused = site.post("/api/v1/archive/rebuild", "{}").await;
     assert_eq!(refused.status, 404, "{}", refused.body);
     let (state, sessions) = ("state".into(), "sessions".into());
-    site.engine.keep_archive(Places { root: project.path().to_owned(), state, sessions });
+    site.engine.keep_archive(ArchivePlaces { root: project.path().to_owned(), state, sessions });
     std::fs::write(project.path().join("state"), "in the way").unwrap();
     let mut health = site.engine.archive_health();
     let archivist = Archivist::start(site.engine.archive().unwrap());
@@ -64,7 +64,7 @@ async fn a_rebuild_that_is_asked_for_in_other_words_is_not_carried_out() {
     let site = Site::open().await;
     let project = tempfile::tempdir().unwrap();
     let (state, sessions) = ("state".into(), "sessions".into());
-    site.engine.keep_archive(Places { root: project.path().to_owned(), state, sessions });
+    site.engine.keep_archive(ArchivePlaces { root: project.path().to_owned(), state, sessions });
     site.post("/api/handoffs", FIRST).await;
     for (query, expected) in [
         ("foo=1", "unknown: `foo`; known here: dryRun"),

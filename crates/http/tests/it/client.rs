@@ -9,7 +9,7 @@ use baton_core::names::{Principal, StoryKey, WorkflowName};
 use baton_core::registry::Agents;
 use baton_core::run::HandoffNo;
 use baton_engine::{Caller, Catalog, Engine, Entry, FixedClock, StartRun};
-use baton_http::{Options, Server};
+use baton_http::{ListenOptions, Server};
 use baton_store::{MemoryStore, RunRef};
 use baton_wire::{agent_file, builtin, workflow_file};
 use jiff::Timestamp;
@@ -46,7 +46,7 @@ impl Site {
 
     async fn serve(engine: Arc<Engine>, clock: Arc<FixedClock>) -> Self {
         let listen = std::net::SocketAddr::from(([127, 0, 0, 1], 0));
-        let options = Options { listen, allowed_hosts: Vec::new() };
+        let options = ListenOptions { listen, allowed_hosts: Vec::new() };
         let server = Server::bind(engine.clone(), &options).await.unwrap();
         let address = server.address();
         let (stop, stopped) = oneshot::channel();

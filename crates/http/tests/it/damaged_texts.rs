@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use baton_http::Limits;
+use baton_http::ServerLimits;
 use baton_store_sqlite::DATABASE_FILE;
 use rusqlite::Connection;
 use serde_json::Value;
@@ -164,7 +164,7 @@ fn says_so((path, status, text): &Shown) -> bool {
 #[tokio::test]
 async fn a_flipped_byte_of_a_text_is_told_by_every_reader_of_it() {
     let dir = populated().await;
-    let world = world_at(copied(dir.path()), Limits::default()).await;
+    let world = world_at(copied(dir.path()), ServerLimits::default()).await;
     let sound = shown(&world).await;
     world.stop().await;
     let mut silent = Vec::new();
@@ -172,7 +172,7 @@ async fn a_flipped_byte_of_a_text_is_told_by_every_reader_of_it() {
     for (row, column) in changes(dir.path()) {
         let copy = copied(dir.path());
         flip(copy.path(), row, column);
-        let world = world_at(copy, Limits::default()).await;
+        let world = world_at(copy, ServerLimits::default()).await;
         let mut is_told = false;
         for (before, after) in sound.iter().zip(shown(&world).await) {
             if says_so(&after) {

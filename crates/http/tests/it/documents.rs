@@ -1,8 +1,8 @@
 //! A client reads what the server writes, by the same types.
 
 use baton_http::api::{
-    Asked, Detail, Event, Item, Page, Problem, Prompt, Row, Run, StateWord, Status, StatusWord,
-    Story, StoryStatus, Told,
+    GateDocument, Detail, Event, Item, Page, Problem, Prompt, HandoffSummary, RunDocument, StateWord, ProjectStatus, StatusWord,
+    Story, StoryStatus, CommandAnswer,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -31,22 +31,22 @@ async fn every_document_that_is_written_can_be_read() {
     assert_eq!(story.status, StoryStatus::UnderWay);
     same::<Page<Story>>(&world.get("/api/v1/stories").await.text);
     let rehearsed = world.post("/api/v1/handoffs/1/accept?dryRun=true", "").await.text;
-    assert!(matches!(same(&rehearsed), Told::Rehearsed(_)), "{rehearsed}");
+    assert!(matches!(same(&rehearsed), CommandAnswer::Rehearsed(_)), "{rehearsed}");
     let told = world.post("/api/v1/handoffs/1/accept", r#"{"leaseSeconds":9}"#).await.text;
-    let Told::Done(done) = same(&told) else { panic!("{told}") };
+    let CommandAnswer::Done(done) = same(&told) else { panic!("{told}") };
     assert_eq!((done.fence, done.lease_seconds), (Some(1), Some(9)));
     assert_eq!(done.run.current_handoff.as_deref(), Some("HO-001"));
     let specs = r#"{"outcome":"success","profile":"lenient",
         "package":{"n":1.50,"big":12345678901234567890,"context":{"summary":"3 epics"}}}"#;
     world.post("/api/v1/handoffs/1/complete", specs).await.is(200);
-    let run: Run = same(&world.get("/api/v1/runs/s1").await.text);
+    let run: RunDocument = same(&world.get("/api/v1/runs/s1").await.text);
     assert_eq!((run.status, run.current_agent.as_deref()), (StatusWord::Open, Some("human")));
-    same::<Page<Run>>(&world.get("/api/v1/runs").await.text);
-    same::<Page<Row>>(&world.get("/api/v1/handoffs").await.text);
+    same::<Page<RunDocument>>(&world.get("/api/v1/runs").await.text);
+    same::<Page<HandoffSummary>>(&world.get("/api/v1/handoffs").await.text);
     same::<Page<Event>>(&world.get("/api/v1/runs/s1/events").await.text);
     let inbox: Page<Item> = same(&world.get("/api/v1/inbox").await.text);
     assert_eq!(inbox.items[0].choices[0].command, "baton approve 1/HO-002");
-    let status: Status = same(&world.get("/api/v1/status").await.text);
+    let status: ProjectStatus = same(&world.get("/api/v1/status").await.text);
     assert_eq!(status.waits_for_you[0].handoff.as_deref(), Some("HO-002"));
     assert_eq!(
         status.waits_for_you[0].command,
@@ -58,7 +58,7 @@ async fn every_document_that_is_written_can_be_read() {
     assert_eq!(detail.handoff.row.state, StateWord::Pending);
     let package = detail.handoff.package.as_ref().unwrap().get();
     assert!(package.contains("1.50") && package.contains("12345678901234567890"), "{package}");
-    assert!(matches!(detail.beside.question, Some(Asked::Open(_))), "{text}");
+    assert!(matches!(detail.beside.question, Some(GateDocument::Open(_))), "{text}");
     assert!(serde_json::to_string(&detail).unwrap().contains("1.50"));
     world.post("/api/v1/inbox/2/answer", r#"{"answer":"approve"}"#).await.is(200);
     let answered: Detail = same(&world.get("/api/v1/handoffs/1%2FHO-001").await.text);
@@ -91,7 +91,7 @@ async fn who_asks_is_on_the_record() {
         start(bad).await.refuses(400, "bad_name");
     }
     start("Zoë").await.is(201);
-    let run: Run = same(&world.get("/api/v1/runs/s1").await.text);
+    let run: RunDocument = same(&world.get("/api/v1/runs/s1").await.text);
     assert_eq!(run.owner, "Zoë");
     // A key is a caller's own.
     let key = |name: &'static str| {

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use baton_http::Limits;
+use baton_http::ServerLimits;
 use jiff::SignedDuration;
 use serde_json::Value;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -11,9 +11,9 @@ use tokio::net::TcpStream;
 
 use crate::world::*;
 
-fn quick() -> Limits {
+fn quick() -> ServerLimits {
     let soon = Duration::from_millis(50);
-    Limits { head_within: soon, body_within: soon, idle_within: soon, ..Limits::default() }
+    ServerLimits { head_within: soon, body_within: soon, idle_within: soon, ..ServerLimits::default() }
 }
 
 async fn connect(world: &World) -> TcpStream {
@@ -51,7 +51,7 @@ async fn a_head_a_body_and_a_next_request_that_do_not_come_end_the_connection() 
 
 #[tokio::test]
 async fn events_go_on_beyond_the_limits_of_a_request() {
-    let limits = Limits { idle_within: Duration::from_secs(75), ..quick() };
+    let limits = ServerLimits { idle_within: Duration::from_secs(75), ..quick() };
     let world = world_within(limits).await;
     let mut stream = connect(&world).await;
     let address = world.client.address;
@@ -68,7 +68,7 @@ async fn events_go_on_beyond_the_limits_of_a_request() {
 
 #[tokio::test]
 async fn beyond_the_most_connections_a_client_is_told_so_and_a_place_that_is_left_is_taken() {
-    let world = world_within(Limits { connections: 2, ..Limits::default() }).await;
+    let world = world_within(ServerLimits { connections: 2, ..ServerLimits::default() }).await;
     let mut first = connect(&world).await;
     let second = connect(&world).await;
     let request = format!("GET /healthz HTTP/1.1\r\nhost: {}\r\n\r\n", world.client.address);
@@ -108,7 +108,7 @@ async fn while_the_clock_is_before_1970_a_client_is_told_so_and_served_after_tha
 
 #[tokio::test]
 async fn listeners_have_places_of_their_own() {
-    let world = world_within(Limits { listeners: 0, ..Limits::default() }).await;
+    let world = world_within(ServerLimits { listeners: 0, ..ServerLimits::default() }).await;
     let refused = world.get("/api/v1/events").await;
     refused.refuses(503, "busy");
     assert_eq!(refused.header("retry-after"), Some("5"));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use baton_core::names::WorkflowName;
 use baton_core::registry::Agents;
 use baton_engine::{Catalog, Engine, Entry, FixedClock};
-use baton_http::{Limits, Options, Server};
+use baton_http::{ServerLimits, ListenOptions, Server};
 use baton_store_sqlite::SqliteStore;
 use baton_wire::{agent_file, builtin, workflow_file};
 use jiff::Timestamp;
@@ -41,20 +41,20 @@ pub(crate) struct Reply {
 }
 
 pub(crate) async fn world() -> World {
-    world_within(Limits::default()).await
+    world_within(ServerLimits::default()).await
 }
 
 /// A server with bounds of its own.
-pub(crate) async fn world_within(limits: Limits) -> World {
+pub(crate) async fn world_within(limits: ServerLimits) -> World {
     world_at(tempfile::tempdir().unwrap(), limits).await
 }
 
 /// A server on the data in a directory.
-pub(crate) async fn world_at(dir: TempDir, limits: Limits) -> World {
+pub(crate) async fn world_at(dir: TempDir, limits: ServerLimits) -> World {
     let store = Arc::new(SqliteStore::open(dir.path()).unwrap());
     let clock = Arc::new(FixedClock::at(BEGINNING));
     let engine = Arc::new(Engine::open(store, clock.clone(), catalog()).await.unwrap());
-    let options = Options { listen: ([127, 0, 0, 1], 0).into(), allowed_hosts: Vec::new() };
+    let options = ListenOptions { listen: ([127, 0, 0, 1], 0).into(), allowed_hosts: Vec::new() };
     let server = Server::bind_within(engine, &options, limits).await.unwrap();
     let client = Client { address: server.address() };
     let (stop, stopped) = oneshot::channel();

@@ -16,8 +16,8 @@ use anyhow::{Context as _, Result, ensure};
 use baton_core::run::RunId;
 use tokio::task::{JoinHandle, JoinSet};
 
-use self::case::{Case, Outcome};
-use self::kinds::Damage;
+use self::case::{Case, CaseOutcome};
+use self::kinds::FileDamage;
 use self::program::Program;
 use super::Random;
 
@@ -48,7 +48,7 @@ struct Left {
 }
 
 #[derive(Default)]
-struct Tally {
+struct DamageTally {
     n_cases: u64,
     n_acks: u64,
     n_refused: u64,
@@ -60,7 +60,7 @@ struct Tally {
 
 pub(super) async fn damage(n_cases: u32, baton: PathBuf, random: &mut Random) -> Result<()> {
     let program = Arc::new(Program::new(baton)?);
-    let mut tally = Tally::default();
+    let mut tally = DamageTally::default();
     let mut next = begin(Life::random(1, random));
     for life in 1.. {
         let left = Arc::new(next.await??);
@@ -70,7 +70,7 @@ pub(super) async fn damage(n_cases: u32, baton: PathBuf, random: &mut Random) ->
         let mut cases = JoinSet::new();
         for _ in 0..CASES_PER_LIFE.min(n_cases - u32::try_from(tally.n_cases)?) {
             tally.n_cases += 1;
-            let damage = Damage::random(left.dir.path(), random)?;
+            let damage = FileDamage::random(left.dir.path(), random)?;
             let case = Case::make(left.clone(), &damage, program.clone())?;
             cases.spawn(async move {
                 let outcome = case.examine().await;
@@ -92,11 +92,11 @@ pub(super) async fn damage(n_cases: u32, baton: PathBuf, random: &mut Random) ->
     Ok(())
 }
 
-impl Tally {
-    fn add(&mut self, outcome: &Outcome) {
+impl DamageTally {
+    fn add(&mut self, outcome: &CaseOutcome) {
         match outcome {
-            Outcome::Harmless => self.n_harmless += 1,
-            Outcome::Recovered { is_refused, is_whole } => {
+            CaseOutcome::Harmless => self.n_harmless += 1,
+            CaseOutcome::Recovered { is_refused, is_whole } => {
                 *if *is_refused { &mut self.n_refused } else { &mut self.n_found } += 1;
                 *if *is_whole { &mut self.n_whole } else { &mut self.n_partly } += 1;
             }

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{N_CALLERS, Random};
 use crate::crew;
-use crate::http::connection::{Answer, Connection};
+use crate::http::connection::{LoadResponse, Connection};
 use crate::http::{PIPELINE, Served, accept_body, create_body, handoff_id};
 
 /// A new database after so many lives, so that looking at it stays quick.
@@ -23,7 +23,7 @@ pub(super) async fn kill_servers(kills: u32, random: &mut Random) -> Result<()> 
     let (mut n_acked, mut n_again, mut n_rows) = (0, 0, 0);
     while n_killed < kills {
         let dir = tempfile::tempdir()?;
-        let mut callers: Vec<Caller> = (0..N_CALLERS).map(Caller::new).collect();
+        let mut callers: Vec<ServedCaller> = (0..N_CALLERS).map(ServedCaller::new).collect();
         for _ in 0..LIVES_PER_DATABASE.min(kills - n_killed) {
             n_killed += 1;
             let mut served = Served::start(dir.path())?;
@@ -60,7 +60,7 @@ pub(super) async fn kill_servers(kills: u32, random: &mut Random) -> Result<()> 
 }
 
 /// One caller with stories of its own, which outlives the servers that it talks to.
-struct Caller {
+struct ServedCaller {
     name: String,
     /// Half of them send no key, as plain curl does.
     has_keys: bool,
@@ -78,7 +78,7 @@ struct Caller {
 /// For each pair of agents a create and, but for the last, an accept.
 const N_COMMANDS: usize = 2 * (PIPELINE.len() - 1) - 1;
 
-impl Caller {
+impl ServedCaller {
     fn new(n: usize) -> Self {
         Self {
             name: format!("c{n}"),
@@ -124,7 +124,7 @@ impl Caller {
         }
     }
 
-    fn take(&mut self, answer: &Answer) -> Result<()> {
+    fn take(&mut self, answer: &LoadResponse) -> Result<()> {
         let is_create = self.at.is_multiple_of(2);
         match answer.status {
             200 => {}

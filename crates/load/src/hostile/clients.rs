@@ -9,12 +9,12 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 
 use anyhow::{Context as _, Result, anyhow};
-use baton_hostile::{Pattern, Target, patterns, quoted};
+use baton_hostile::{Pattern, PatternTarget, patterns, quoted};
 
 use crate::crew;
 
 pub(super) struct Clients {
-    threads: Vec<JoinHandle<Result<Sent>>>,
+    threads: Vec<JoinHandle<Result<StatusCounts>>>,
     is_over: Arc<AtomicBool>,
     n_sent: Arc<AtomicUsize>,
     n_patterns: usize,
@@ -22,7 +22,7 @@ pub(super) struct Clients {
 
 /// How often each status was answered.
 #[derive(Debug, Default)]
-pub(super) struct Sent(BTreeMap<u16, u32>);
+pub(super) struct StatusCounts(BTreeMap<u16, u32>);
 
 impl Clients {
     pub(super) fn start(address: &str, n_clients: usize, n_bytes: usize) -> Self {
@@ -43,9 +43,9 @@ impl Clients {
         is_over || self.n_sent.load(Ordering::Relaxed) >= self.n_patterns + self.threads.len()
     }
 
-    pub(super) fn stop(self) -> Result<Sent> {
+    pub(super) fn stop(self) -> Result<StatusCounts> {
         self.is_over.store(true, Ordering::Relaxed);
-        let mut all = Sent::default();
+        let mut all = StatusCounts::default();
         for thread in self.threads {
             let sent = thread.join().map_err(|_| anyhow!("a client panicked"))??;
             for (status, n) in sent.0 {
@@ -56,7 +56,7 @@ impl Clients {
     }
 }
 
-impl fmt::Display for Sent {
+impl fmt::Display for StatusCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let total: u32 = self.0.values().sum();
         write!(f, "{total} sent")?;
@@ -72,9 +72,9 @@ fn send_all(
     n_bytes: usize,
     is_over: &AtomicBool,
     n_sent: &AtomicUsize,
-) -> Result<Sent> {
+) -> Result<StatusCounts> {
     let mut stream = BufReader::new(TcpStream::connect(address)?);
-    let mut sent = Sent::default();
+    let mut sent = StatusCounts::default();
     let all = patterns();
     while !is_over.load(Ordering::Relaxed) {
         // Each takes the next one, so that every pattern comes, and no two send the same.
@@ -98,11 +98,11 @@ fn send_all(
 fn request(pattern: &Pattern, n_bytes: usize) -> (&'static str, &'static str, String) {
     let document = |kind| ("/api/v1/documents?dryRun=true", kind, pattern.text(n_bytes));
     match pattern.target {
-        Target::Json => document("application/json"),
-        Target::Xml => document("application/xml"),
-        Target::Yaml => document("application/yaml"),
-        Target::Markdown => document("text/markdown"),
-        Target::Output | Target::Text => {
+        PatternTarget::Json => document("application/json"),
+        PatternTarget::Xml => document("application/xml"),
+        PatternTarget::Yaml => document("application/yaml"),
+        PatternTarget::Markdown => document("text/markdown"),
+        PatternTarget::Output | PatternTarget::Text => {
             // In quotes a character may take six.
             let mut size = n_bytes;
             let mut text = quoted(&pattern.text(size));

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use baton_core::document::Node;
 use baton_core::lint::{self, Facts};
-use baton_hostile::{Growth, Pattern, Target, growth, patterns};
+use baton_hostile::{Growth, Pattern, PatternTarget, growth, patterns};
 use baton_wire::extract::extract;
 use baton_wire::formats::{self, Format};
 
@@ -41,12 +41,12 @@ fn grow(pattern: Pattern) -> Growth {
         }
     };
     match pattern.target {
-        Target::Json => growth(text, read(Format::Json)),
-        Target::Xml => growth(text, read(Format::Xml)),
-        Target::Yaml => growth(text, read(Format::Yaml)),
-        Target::Markdown => growth(text, read(Format::Markdown)),
-        Target::Output => growth(text, |it| extract(it).len()),
-        Target::Text => {
+        PatternTarget::Json => growth(text, read(Format::Json)),
+        PatternTarget::Xml => growth(text, read(Format::Xml)),
+        PatternTarget::Yaml => growth(text, read(Format::Yaml)),
+        PatternTarget::Markdown => growth(text, read(Format::Markdown)),
+        PatternTarget::Output => growth(text, |it| extract(it).len()),
+        PatternTarget::Text => {
             let document = |n_bytes| Node::map([("summary", Node::text(text(n_bytes)))]);
             growth(document, |it| lint::findings(it, &Facts::default()).len())
         }

@@ -32,7 +32,7 @@ impl Connection {
         path: &str,
         key: Option<&str>,
         body: &str,
-    ) -> Result<Answer> {
+    ) -> Result<LoadResponse> {
         let key = key.map_or_else(String::new, |it| format!("idempotency-key: {it}\r\n"));
         self.send("POST", path, &key, body).await
     }
@@ -43,7 +43,7 @@ impl Connection {
         path: &str,
         headers: &str,
         body: &str,
-    ) -> Result<Answer> {
+    ) -> Result<LoadResponse> {
         let (host, length) = (&self.host, body.len());
         let request = format!(
             "{method} {path} HTTP/1.1\r\nhost: {host}\r\ncontent-type: application/json\r\n\
@@ -53,7 +53,7 @@ impl Connection {
         self.answer().await
     }
 
-    async fn answer(&mut self) -> Result<Answer> {
+    async fn answer(&mut self) -> Result<LoadResponse> {
         let head = loop {
             if let Some(length) = self.received.windows(4).position(|it| it == b"\r\n\r\n") {
                 break length + 4;
@@ -75,16 +75,16 @@ impl Connection {
         }
         let body = std::str::from_utf8(&self.received[head..head + length])?.to_owned();
         self.received.drain(..head + length);
-        Ok(Answer { status, body })
+        Ok(LoadResponse { status, body })
     }
 }
 
-pub(crate) struct Answer {
+pub(crate) struct LoadResponse {
     pub(crate) status: u16,
     pub(crate) body: String,
 }
 
-impl Answer {
+impl LoadResponse {
     /// The body of an answer that has to be a yes.
     fn good(self, path: &str) -> Result<String> {
         let Self { status, body } = self;

@@ -12,9 +12,9 @@ use baton_core::package::{Format, Package};
 use baton_core::registry::Agents;
 use baton_core::run::HandoffNo;
 use baton_engine::{
-    Archive, Caller, Catalog, Engine, Entry, FixedClock, Key, Places, StartRun, verify_all,
+    Archive, Caller, Catalog, Engine, Entry, FixedClock, Key, ArchivePlaces, StartRun, verify_all,
 };
-use baton_files::{Dir, Mode};
+use baton_files::{Dir, FileMode};
 use baton_recover::{OpenArchive, RESULT, RecoverJob, RecoveryReport, recover};
 use baton_store::{Definition, HandoffRef, Store};
 use baton_store_sqlite::SqliteStore;
@@ -61,7 +61,7 @@ impl Wreckage {
         }
         let told = dump(store.as_ref()).await;
         let project = tempfile::tempdir().unwrap();
-        let places = Places {
+        let places = ArchivePlaces {
             root: project.path().to_owned(),
             state: "state".into(),
             sessions: "sessions".into(),
@@ -140,7 +140,7 @@ pub(crate) async fn recovered_with(from: &Path, project: Option<&Path>) -> Recov
     let scratch = tempfile::tempdir().unwrap();
     let job = RecoverJob {
         from: &Dir::open(from).unwrap(),
-        scratch: &Dir::open_or_make(scratch.path(), Mode::Private).unwrap(),
+        scratch: &Dir::open_or_make(scratch.path(), FileMode::Private).unwrap(),
         definitions: definitions(),
         archive,
         is_mark_expected: false,

@@ -16,7 +16,7 @@ const MOST_READ_AGAIN: u32 = 20;
 type Entry = (i64, String, i64);
 
 pub(super) fn check(connection: &Connection, found: &mut FoundProblems) -> rusqlite::Result<()> {
-    let mut log = Log { connection, after: 0, n_read_again: 0 };
+    let mut log = LogReader { connection, after: 0, n_read_again: 0 };
     scan::rows(connection, "outbox", FROM, found, |row, number, found| {
         outbox::read(row)?;
         let entry: Entry = (row.get("run_number")?, row.get("about")?, row.get("added_at")?);
@@ -28,13 +28,13 @@ pub(super) fn check(connection: &Connection, found: &mut FoundProblems) -> rusql
 }
 
 /// The log, read on from the event of the last row.
-struct Log<'a> {
+struct LogReader<'a> {
     connection: &'a Connection,
     after: i64,
     n_read_again: u32,
 }
 
-impl Log<'_> {
+impl LogReader<'_> {
     /// Reads on until the event that has put the row there.
     fn reaches(&mut self, entry: &Entry) -> rusqlite::Result<bool> {
         let sql = "select position, run_number, name, happened_at from events not indexed

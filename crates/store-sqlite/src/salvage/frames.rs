@@ -10,7 +10,7 @@ use crate::wal::{Checksum, FRAME_HEADER, FrameReader, Salts, WAL_HEADER, WalFram
 
 /// A log as it was found.
 #[derive(Debug)]
-pub(crate) struct Log {
+pub(crate) struct FoundLog {
     pub(crate) page_size: usize,
     pub(crate) salts: Salts,
     pub(crate) frames: Vec<FoundFrame>,
@@ -21,13 +21,13 @@ pub(crate) struct FoundFrame {
     pub(crate) page: u32,
     /// How many pages the database has after it, where it ends a transaction.
     pub(crate) commit: Option<u32>,
-    pub(crate) standing: Standing,
+    pub(crate) standing: FrameStanding,
     /// Where its page begins in the file.
     pub(crate) offset: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Standing {
+pub(crate) enum FrameStanding {
     /// Of this log, and every byte of it is as it was written.
     Proven,
     /// Of this log, and something in it is not as it was written.
@@ -36,7 +36,7 @@ pub(crate) enum Standing {
     Old,
 }
 
-impl Log {
+impl FoundLog {
     /// Reads a log. `page_size` is the database's, for a log whose own header is damaged.
     pub(crate) fn read(bytes: &mut Bytes, page_size: usize) -> Option<Self> {
         let (header, first) = header(bytes, page_size)?;
@@ -58,14 +58,14 @@ impl Log {
     pub(crate) fn last_commit(&self) -> Option<(usize, u32)> {
         let frames = self.frames.iter().enumerate().rev();
         frames
-            .filter(|(_, it)| it.standing == Standing::Proven)
+            .filter(|(_, it)| it.standing == FrameStanding::Proven)
             .find_map(|(index, it)| Some((index + 1, it.commit?)))
     }
 
     /// How many frames there are up to the end of the last transaction, as far as the frames say
     /// so, whether they are as they were written or not.
     pub(crate) fn n_claimed(&self) -> usize {
-        let is_end = |it: &FoundFrame| it.standing != Standing::Old && it.commit.is_some();
+        let is_end = |it: &FoundFrame| it.standing != FrameStanding::Old && it.commit.is_some();
         self.frames.iter().rposition(is_end).map_or(0, |index| index + 1)
     }
 }
@@ -118,9 +118,9 @@ impl LogWalk {
         let (page, commit_size) = mended.unwrap_or((frame.page_number, frame.commit_size));
         let fits = fits || mended.is_some();
         let standing = match (is_of_this_log, fits) {
-            (true, true) => Standing::Proven,
-            (true, false) => Standing::Damaged,
-            (false, _) => Standing::Old,
+            (true, true) => FrameStanding::Proven,
+            (true, false) => FrameStanding::Damaged,
+            (false, _) => FrameStanding::Old,
         };
         if fits_computed && is_of_this_log {
             self.mark_last_proven();
@@ -139,9 +139,9 @@ impl LogWalk {
     /// from what that should have been.
     fn mark_last_proven(&mut self) {
         if let Some(last) = self.frames.last_mut()
-            && last.standing == Standing::Damaged
+            && last.standing == FrameStanding::Damaged
         {
-            last.standing = Standing::Proven;
+            last.standing = FrameStanding::Proven;
         }
     }
 }

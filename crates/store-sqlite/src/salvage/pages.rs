@@ -4,11 +4,11 @@
 use std::collections::HashMap;
 use std::io::{BufWriter, Write as _};
 
-use baton_files::{Dir, FileError, Mode};
+use baton_files::{Dir, FileError, FileMode};
 
 use super::bytes::Bytes;
 use super::cells::{self, Cell};
-use super::frames::{FoundFrame, Log, Standing};
+use super::frames::{FoundFrame, FoundLog, FrameStanding};
 use crate::FILE;
 use crate::database_header::PageLayout;
 use crate::judge::WAL_FILE;
@@ -22,7 +22,7 @@ const LEAST_USABLE: usize = 480;
 #[derive(Debug)]
 pub(crate) struct Pages {
     pub(super) database: Option<Bytes>,
-    pub(super) log: Option<(Bytes, Log)>,
+    pub(super) log: Option<(Bytes, FoundLog)>,
     page_size: usize,
     /// Bytes at the end of each page that SQLite leaves alone.
     reserved: usize,
@@ -62,7 +62,7 @@ impl Pages {
         }
         let in_header = database.as_mut().and_then(page_size_in_header);
         let log = log.and_then(|mut bytes| {
-            let log = Log::read(&mut bytes, in_header.map_or(USUAL_PAGE, |it| it.0))?;
+            let log = FoundLog::read(&mut bytes, in_header.map_or(USUAL_PAGE, |it| it.0))?;
             Some((bytes, log))
         });
         let of_log = log.as_ref().map(|(_, log)| log.page_size);
@@ -89,7 +89,7 @@ impl Pages {
         if self.database.is_none() && !overlay.pages.contains_key(&1) {
             return Ok(false);
         }
-        let file = to.create_new(FILE, Mode::Private)?;
+        let file = to.create_new(FILE, FileMode::Private)?;
         let failed = |source| FileError::Io { action: "write", path: to.path().join(FILE), source };
         let mut writer = BufWriter::with_capacity(1 << 20, file);
         let mut page = vec![0; self.page_size];
@@ -120,17 +120,17 @@ impl Pages {
         let n_committed = log.last_commit().map_or(0, |(n_frames, _)| n_frames);
         // A transaction without an end was never answered, unless its end is what is damaged.
         let mut tail = log.frames.iter().skip(n_committed);
-        let is_tail_cut = !tail.any(|it| it.standing == Standing::Damaged);
+        let is_tail_cut = !tail.any(|it| it.standing == FrameStanding::Damaged);
         let frames: Vec<FoundFrame> = log.frames.clone();
         for (index, frame) in frames.into_iter().enumerate() {
-            let is_unfinished = index >= n_committed && frame.standing == Standing::Proven;
+            let is_unfinished = index >= n_committed && frame.standing == FrameStanding::Proven;
             if is_unfinished && is_tail_cut || self.read_log(frame.offset, &mut page).is_none() {
                 continue;
             }
             let origin = match frame.standing {
-                Standing::Proven if index < n_committed => Origin::Log(index),
-                Standing::Proven | Standing::Damaged => Origin::Doubtful,
-                Standing::Old => Origin::OldLog(index),
+                FrameStanding::Proven if index < n_committed => Origin::Log(index),
+                FrameStanding::Proven | FrameStanding::Damaged => Origin::Doubtful,
+                FrameStanding::Old => Origin::OldLog(index),
             };
             self.cells_of(origin, frame.page, &page, visit);
         }
@@ -219,14 +219,14 @@ impl Pages {
         let mut overlay = Overlay { pages: HashMap::new(), n_pages };
         for frame in log.frames.iter().take(n_frames) {
             match frame.standing {
-                Standing::Proven => {
+                FrameStanding::Proven => {
                     overlay.pages.insert(frame.page, frame.offset);
                 }
                 // The database may have it: a log is often in there already.
-                Standing::Damaged => {
+                FrameStanding::Damaged => {
                     overlay.pages.remove(&frame.page);
                 }
-                Standing::Old => {}
+                FrameStanding::Old => {}
             }
         }
         overlay

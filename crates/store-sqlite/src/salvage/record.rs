@@ -7,7 +7,7 @@
 const MOST_COLUMNS: usize = 64;
 
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Field {
+pub(crate) enum RecordField {
     Null,
     Integer(i64),
     Real(f64),
@@ -33,14 +33,14 @@ pub(crate) fn varint(bytes: &[u8]) -> Option<(u64, usize)> {
 }
 
 /// All fields of a record; `None` where one does not fit into it or is not what it says.
-pub(crate) fn record(payload: &[u8]) -> Option<Vec<Field>> {
+pub(crate) fn record(payload: &[u8]) -> Option<Vec<RecordField>> {
     let fields = first_fields(payload, MOST_COLUMNS)?;
     (fields.len() == serial_types(payload)?.len()).then_some(fields)
 }
 
 /// The first fields of a record, as many as `most` and as there are whole: the end of a long one
 /// may be lost.
-pub(crate) fn first_fields(payload: &[u8], most: usize) -> Option<Vec<Field>> {
+pub(crate) fn first_fields(payload: &[u8], most: usize) -> Option<Vec<RecordField>> {
     let (header, _) = varint(payload)?;
     let mut at = usize::try_from(header).ok()?;
     let mut fields = Vec::new();
@@ -69,85 +69,85 @@ fn serial_types(payload: &[u8]) -> Option<Vec<u64>> {
     Some(types)
 }
 
-fn field(serial: u64, bytes: &[u8]) -> Option<(Field, usize)> {
+fn field(serial: u64, bytes: &[u8]) -> Option<(RecordField, usize)> {
     let integer = |length: usize| {
         let bytes = bytes.get(..length)?;
         let is_negative = bytes.first().is_some_and(|it| it & 0x80 != 0);
         let start = if is_negative { -1 } else { 0 };
         let value = bytes.iter().fold(start, |value: i64, it| value << 8 | i64::from(*it));
-        Some((Field::Integer(value), length))
+        Some((RecordField::Integer(value), length))
     };
     match serial {
-        0 => Some((Field::Null, 0)),
+        0 => Some((RecordField::Null, 0)),
         1..=4 => integer(usize::try_from(serial).ok()?),
         5 => integer(6),
         6 => integer(8),
         7 => {
             let bytes: [u8; 8] = bytes.get(..8)?.try_into().ok()?;
-            Some((Field::Real(f64::from_be_bytes(bytes)), 8))
+            Some((RecordField::Real(f64::from_be_bytes(bytes)), 8))
         }
-        8 => Some((Field::Integer(0), 0)),
-        9 => Some((Field::Integer(1), 0)),
+        8 => Some((RecordField::Integer(0), 0)),
+        9 => Some((RecordField::Integer(1), 0)),
         // Kept free by SQLite.
         10 | 11 => None,
         12.. => {
             let length = usize::try_from((serial - 12) / 2).ok()?;
             let bytes = bytes.get(..length)?.to_vec();
             if serial.is_multiple_of(2) {
-                return Some((Field::Blob(bytes), length));
+                return Some((RecordField::Blob(bytes), length));
             }
             let text = String::from_utf8(bytes);
-            let text = text.map_or_else(|it| Field::BrokenText(it.into_bytes()), Field::Text);
+            let text = text.map_or_else(|it| RecordField::BrokenText(it.into_bytes()), RecordField::Text);
             Some((text, length))
         }
     }
 }
 
-impl Field {
+impl RecordField {
     pub(crate) fn integer(&self) -> Option<i64> {
         match self {
-            Field::Integer(value) => Some(*value),
-            Field::Null
-            | Field::Real(_)
-            | Field::Text(_)
-            | Field::BrokenText(_)
-            | Field::Blob(_) => None,
+            RecordField::Integer(value) => Some(*value),
+            RecordField::Null
+            | RecordField::Real(_)
+            | RecordField::Text(_)
+            | RecordField::BrokenText(_)
+            | RecordField::Blob(_) => None,
         }
     }
 
     pub(crate) fn text(&self) -> Option<&str> {
         match self {
-            Field::Text(text) => Some(text),
-            Field::Null
-            | Field::Integer(_)
-            | Field::Real(_)
-            | Field::BrokenText(_)
-            | Field::Blob(_) => None,
+            RecordField::Text(text) => Some(text),
+            RecordField::Null
+            | RecordField::Integer(_)
+            | RecordField::Real(_)
+            | RecordField::BrokenText(_)
+            | RecordField::Blob(_) => None,
         }
     }
 
     /// A text, whatever became of it.
     pub(crate) fn text_bytes(&self) -> Option<&[u8]> {
         match self {
-            Field::Text(text) => Some(text.as_bytes()),
-            Field::BrokenText(bytes) => Some(bytes),
-            Field::Null | Field::Integer(_) | Field::Real(_) | Field::Blob(_) => None,
+            RecordField::Text(text) => Some(text.as_bytes()),
+            RecordField::BrokenText(bytes) => Some(bytes),
+            RecordField::Null | RecordField::Integer(_) | RecordField::Real(_) | RecordField::Blob(_) => None,
         }
     }
 
     /// A blob of exactly so many bytes.
     pub(crate) fn bytes<const N: usize>(&self) -> Option<[u8; N]> {
         match self {
-            Field::Blob(bytes) => bytes.as_slice().try_into().ok(),
-            Field::Null
-            | Field::Integer(_)
-            | Field::Real(_)
-            | Field::Text(_)
-            | Field::BrokenText(_) => None,
+            RecordField::Blob(bytes) => bytes.as_slice().try_into().ok(),
+            RecordField::Null
+            | RecordField::Integer(_)
+            | RecordField::Real(_)
+            | RecordField::Text(_)
+            | RecordField::BrokenText(_) => None,
         }
     }
 
     pub(crate) fn is_null(&self) -> bool {
-        *self == Field::Null
+        *self == RecordField::Null
     }
 }

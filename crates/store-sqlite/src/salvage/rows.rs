@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use uuid::Uuid;
 
 use super::cells::Cell;
-use super::record::{Field, first_fields, record};
+use super::record::{RecordField, first_fields, record};
 use crate::columns::list;
 use crate::identity;
 
@@ -140,7 +140,7 @@ pub(super) fn in_index(cell: &Cell<'_>) -> Option<SalvagedRow> {
     Some(SalvagedRow::Numbered { id, number })
 }
 
-fn event(rowid: i64, fields: &[Field]) -> Option<SalvagedRow> {
+fn event(rowid: i64, fields: &[RecordField]) -> Option<SalvagedRow> {
     let [alias, run_number, version, at, name, by, hash, body, ..] = fields else { return None };
     (alias.is_null() && name.text_bytes().is_some()).then_some(())?;
     // Which event of which run it is, is proven by its chain: any number will do until then.
@@ -157,7 +157,7 @@ fn event(rowid: i64, fields: &[Field]) -> Option<SalvagedRow> {
     })
 }
 
-fn content(fields: &[Field]) -> Option<SalvagedRow> {
+fn content(fields: &[RecordField]) -> Option<SalvagedRow> {
     let [run_number, _id, nonce, _kind, format, hash, text, ..] = fields else { return None };
     run_number.integer()?;
     let claim = format
@@ -166,7 +166,7 @@ fn content(fields: &[Field]) -> Option<SalvagedRow> {
     Some(SalvagedRow::Content(SalvagedText::new(nonce.bytes()?, text.text()?, claim)))
 }
 
-fn definition(fields: &[Field]) -> Option<SalvagedRow> {
+fn definition(fields: &[RecordField]) -> Option<SalvagedRow> {
     let [hash, name, text] = fields else { return None };
     Some(SalvagedRow::Definition(Definition {
         hash: Hash(hash.bytes()?),
@@ -175,7 +175,7 @@ fn definition(fields: &[Field]) -> Option<SalvagedRow> {
     }))
 }
 
-fn handoff(rowid: i64, fields: &[Field]) -> Option<SalvagedRow> {
+fn handoff(rowid: i64, fields: &[RecordField]) -> Option<SalvagedRow> {
     let [alias, id, run_number, no, kind, ..] = fields else { return None };
     (alias.is_null() && kind.text_bytes().is_some()).then_some(())?;
     Some(SalvagedRow::Handoff {
@@ -186,16 +186,16 @@ fn handoff(rowid: i64, fields: &[Field]) -> Option<SalvagedRow> {
     })
 }
 
-fn story(rowid: i64, fields: &[Field]) -> Option<SalvagedRow> {
+fn story(rowid: i64, fields: &[RecordField]) -> Option<SalvagedRow> {
     let [key, title, description, acceptance, depends_on, priority, branch, pr_url, created_at, ..] =
         fields
     else {
         return None;
     };
-    let maybe_text = |field: &Field| match field {
-        Field::Null => Some(None),
-        Field::Text(text) => Some(Some(text.clone())),
-        Field::Integer(_) | Field::Real(_) | Field::BrokenText(_) | Field::Blob(_) => None,
+    let maybe_text = |field: &RecordField| match field {
+        RecordField::Null => Some(None),
+        RecordField::Text(text) => Some(Some(text.clone())),
+        RecordField::Integer(_) | RecordField::Real(_) | RecordField::BrokenText(_) | RecordField::Blob(_) => None,
     };
     let depends_on = list(depends_on.text()?)?;
     let story = Story {
@@ -211,7 +211,7 @@ fn story(rowid: i64, fields: &[Field]) -> Option<SalvagedRow> {
     Some(SalvagedRow::Story { rowid: positive(rowid), story, created_at: time(created_at)? })
 }
 
-fn answered(fields: &[Field]) -> Option<SalvagedRow> {
+fn answered(fields: &[RecordField]) -> Option<SalvagedRow> {
     let [scope, key, request, at, answer, ..] = fields else { return None };
     Some(SalvagedRow::Answered(Answered {
         scope: scope.text()?.to_owned(),
@@ -222,19 +222,19 @@ fn answered(fields: &[Field]) -> Option<SalvagedRow> {
     }))
 }
 
-fn identity_row(rowid: i64, fields: &[Field]) -> Option<SalvagedRow> {
+fn identity_row(rowid: i64, fields: &[RecordField]) -> Option<SalvagedRow> {
     let [alias, project, epoch, mark, rest @ ..] = fields else { return None };
     let (project, epoch, mark) = (project.bytes()?, epoch.text()?, mark.integer()?);
     (rowid == 1 && alias.is_null() && epoch.len() == 8).then_some(())?;
     // An older Baton wrote no checksum. Which column is wrong where it does not fit is not known;
     // the mark is the one that can be done without.
-    let checksum = rest.first().and_then(Field::integer);
+    let checksum = rest.first().and_then(RecordField::integer);
     let is_sealed = checksum.is_none_or(|it| it == identity::checksum(&project, epoch, mark));
     let mark = if is_sealed { mark } else { 0 };
     Some(SalvagedRow::Identity { project: Uuid::from_bytes(project), mark })
 }
 
-fn time(field: &Field) -> Option<Timestamp> {
+fn time(field: &RecordField) -> Option<Timestamp> {
     Timestamp::from_nanosecond(field.integer()?.into()).ok()
 }
 

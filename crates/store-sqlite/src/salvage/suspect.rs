@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use super::frames::{FoundFrame, Log, Standing};
+use super::frames::{FoundFrame, FoundLog, FrameStanding};
 use super::pages::{ImageKind, Pages};
 use crate::mark::{LogPart, MarkedLog, StoredMark};
 use crate::wal::Salts;
@@ -85,7 +85,7 @@ impl Pages {
         let mut moved = Vec::new();
         let mut databases: HashMap<u32, Option<Vec<u8>>> = HashMap::new();
         let (mut changed, mut settled) = (HashSet::new(), HashSet::new());
-        let proven = frames.iter().enumerate().filter(|(_, it)| it.standing == Standing::Proven);
+        let proven = frames.iter().enumerate().filter(|(_, it)| it.standing == FrameStanding::Proven);
         for (index, frame) in proven {
             let page = frame.page;
             if settled.contains(&page) {
@@ -148,7 +148,7 @@ fn marked_part(marked: MarkedLog, salts: Salts) -> MarkedPart {
 
 /// The frames up to `n_needed` that are not in the image and that no later one in it replaces, each
 /// with its page where that is known.
-fn lost_frames(log: &Log, kind: ImageKind, n_needed: usize) -> Vec<(usize, Option<u32>)> {
+fn lost_frames(log: &FoundLog, kind: ImageKind, n_needed: usize) -> Vec<(usize, Option<u32>)> {
     let n_laid = match kind {
         ImageKind::DatabaseAlone => 0,
         ImageKind::ProvenLog => log.last_commit().map_or(0, |(n_frames, _)| n_frames),
@@ -160,15 +160,15 @@ fn lost_frames(log: &Log, kind: ImageKind, n_needed: usize) -> Vec<(usize, Optio
     }
     for (index, frame) in log.frames.iter().enumerate().take(n_needed).rev() {
         match frame.standing {
-            Standing::Proven if index < n_laid => {
+            FrameStanding::Proven if index < n_laid => {
                 replaced.insert(frame.page);
             }
-            Standing::Proven | Standing::Damaged if replaced.contains(&frame.page) => {}
-            Standing::Proven | Standing::Damaged => {
+            FrameStanding::Proven | FrameStanding::Damaged if replaced.contains(&frame.page) => {}
+            FrameStanding::Proven | FrameStanding::Damaged => {
                 lost.push((index, (frame.page > 0).then_some(frame.page)));
             }
             // In the middle of this log: its beginning is overwritten, and with it its page number.
-            Standing::Old => lost.push((index, None)),
+            FrameStanding::Old => lost.push((index, None)),
         }
     }
     lost

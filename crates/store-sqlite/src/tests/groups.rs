@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use crate::error::to_store;
 use crate::judge::Judgement;
 use crate::mark::StoredMark;
-use crate::marker::Marker;
+use crate::marker::MarkWriter;
 use crate::watch::WriteGuard;
 use crate::writer::Writer;
 use crate::{MarkState, connect, migrate};
@@ -127,7 +127,7 @@ fn fresh() -> (Writer, Kept) {
     let judgement = Judgement { mark: StoredMark::None, has_database: true, is_unclean: false };
     let files = Dir::open(dir.path()).unwrap();
     let marker =
-        Marker::start(files, &mut connection, &judgement, MarkState::NeverWritten).unwrap();
+        MarkWriter::start(files, &mut connection, &judgement, MarkState::NeverWritten).unwrap();
     let guard = Arc::new(WriteGuard::of(Dir::open(dir.path()).unwrap(), dir.path()));
     (Writer::start(connection, Some(marker), guard).unwrap(), (dir, reader))
 }

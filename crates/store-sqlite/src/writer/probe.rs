@@ -3,11 +3,11 @@
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
-use super::{Command, Message};
+use super::{QueuedCommand, WriterMessage};
 use crate::error::to_store;
 
 /// Does not keep the thread from ending.
-pub(crate) struct Prober(pub(super) mpsc::WeakSender<Message>);
+pub(crate) struct Prober(pub(super) mpsc::WeakSender<WriterMessage>);
 
 impl Prober {
     /// Writes what is there already, and waits for that: true where it is on disk.
@@ -15,8 +15,8 @@ impl Prober {
         let Some(queue) = self.0.upgrade() else { return false };
         let (sender, receiver) = oneshot::channel();
         let work = |connection: &Connection| rewrite(connection).map_err(to_store);
-        let command = Command { work, result: None, sender };
-        let is_sent = queue.try_send(Message::Work(Box::new(command))).is_ok();
+        let command = QueuedCommand { work, result: None, sender };
+        let is_sent = queue.try_send(WriterMessage::Work(Box::new(command))).is_ok();
         drop(queue);
         is_sent && matches!(receiver.blocking_recv(), Ok((Ok(()), _)))
     }

@@ -4,14 +4,14 @@ use baton_core::event::Created;
 use baton_core::run::{Run, RunId};
 use jiff::Timestamp;
 
-use super::{Kept, at};
+use super::{MemoryTables, at};
 use crate::{
     Append, AppendError, Appended, EventRecord, HandoffChange, HandoffMove, HandoffRef, HandoffRow,
     OutboxRow, Position, RunRef, RunRow, StoreError, StoredEvent, TimerChange, TimerRow, Version,
     refuse_nul,
 };
 
-impl Kept {
+impl MemoryTables {
     pub(super) fn append(&mut self, append: Append) -> Result<Appended, AppendError> {
         refuse_nul(append.texts())?;
         self.refuse_repeated(&append)?;

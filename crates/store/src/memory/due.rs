@@ -3,10 +3,10 @@
 use baton_core::run::{HandoffNo, RunId};
 use jiff::Timestamp;
 
-use super::{Kept, at, filters};
+use super::{MemoryTables, at, filters};
 use crate::{DueChange, DueRow, LookAgain, RunSchedule};
 
-impl Kept {
+impl MemoryTables {
     pub(super) fn change_due(&mut self, number: u64, change: DueChange) {
         match change {
             DueChange::Keep => {}

@@ -9,7 +9,7 @@ use baton_core::contract::Contract;
 use baton_core::document::Node;
 use baton_core::document::kind::{DocumentKind, Shape};
 
-use crate::fields::Field;
+use crate::fields::FieldAt;
 use crate::file_problem::{FileProblem, Problems};
 use crate::located::yaml;
 use crate::workflow_file::contracts as reader;
@@ -76,7 +76,7 @@ pub fn contract_of(document: &Node) -> Option<&'static Contract> {
 fn parse(seed: &str, text: &str) -> Result<Vec<Contract>, Vec<FileProblem>> {
     let mut problems = Problems::default();
     let contracts = yaml::read(text, MOST_BYTES, &mut problems).map(|root| {
-        let mut contracts = reader::named(&Field::root(&root), |_| true, &mut problems);
+        let mut contracts = reader::named(&FieldAt::root(&root), |_| true, &mut problems);
         for it in &mut contracts {
             it.name = format!("{seed}/{}", it.name);
         }

@@ -6,7 +6,7 @@ use baton_core::document::Node;
 use baton_core::document::kind::DocumentKind;
 
 use super::{json_blocks, xml_blocks, yaml_blocks};
-use crate::formats::markdown::fences::{self, Fence};
+use crate::formats::markdown::fences::{self, FencedBlock};
 use crate::formats::{Format, FormatError};
 
 pub(super) struct Candidate {
@@ -121,7 +121,7 @@ const LOOKED_INTO: [&str; 12] = [
     "", "baton", "console", "html", "json", "jsonc", "output", "text", "txt", "xml", "yaml", "yml",
 ];
 
-fn in_fence(text: &str, fence: &Fence, offset: usize, nested: Fences, found: &mut Candidates) {
+fn in_fence(text: &str, fence: &FencedBlock, offset: usize, nested: Fences, found: &mut Candidates) {
     let content = &text[fence.content.clone()];
     let start = offset + fence.content.start;
     let span = start..start + content.len();

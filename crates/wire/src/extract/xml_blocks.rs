@@ -6,7 +6,7 @@ use crate::formats::Format;
 const ROOTS: [&str; 5] =
     ["handoff", "workflow-complete", "workflow_complete", "acknowledgment", "acknowledgement"];
 
-enum Tag {
+enum BlockTag {
     Opens,
     Closes,
 }
@@ -27,8 +27,8 @@ pub(super) fn find(text: &str, offset: usize, found: &mut Candidates) {
         }
         let Some((root, tag, length)) = tag_at(&text[start..]) else { continue };
         match tag {
-            Tag::Opens => open[root].push(start),
-            Tag::Closes => {
+            BlockTag::Opens => open[root].push(start),
+            BlockTag::Closes => {
                 let Some(begin) = open[root].pop() else { continue };
                 // Around another one, two tags that were only mentioned look like a pair.
                 if last_begin.is_none_or(|it| it < begin) || begins_block(text, begin) {
@@ -75,17 +75,17 @@ impl Asides {
 const SIGN: Sign = Sign::Root;
 
 /// Which root's tag a text begins with, and how long a closing one is.
-fn tag_at(text: &str) -> Option<(usize, Tag, usize)> {
+fn tag_at(text: &str) -> Option<(usize, BlockTag, usize)> {
     let (tag, name) = match text.strip_prefix("</") {
-        Some(name) => (Tag::Closes, name),
-        None => (Tag::Opens, text.strip_prefix('<')?),
+        Some(name) => (BlockTag::Closes, name),
+        None => (BlockTag::Opens, text.strip_prefix('<')?),
     };
     let root = ROOTS.iter().position(|root| {
         name.strip_prefix(root).is_some_and(|it| it.starts_with(['>', ' ', '\n', '\r', '\t']))
     })?;
     let length = match tag {
-        Tag::Opens => 0,
-        Tag::Closes => text[..text.floor_char_boundary(64)].find('>')? + 1,
+        BlockTag::Opens => 0,
+        BlockTag::Closes => text[..text.floor_char_boundary(64)].find('>')? + 1,
     };
     Some((root, tag, length))
 }

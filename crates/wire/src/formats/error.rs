@@ -4,13 +4,13 @@ use baton_core::package::Format;
 
 use super::MOST_DEPTH;
 use crate::json::{JsonError, JsonFault};
-use crate::position::Position;
+use crate::position::TextPosition;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {}, column {}: {fault}", at.line, at.column)]
 pub struct FormatError {
     pub format: Format,
-    pub at: Position,
+    pub at: TextPosition,
     pub fault: FormatFault,
 }
 
@@ -45,7 +45,7 @@ pub enum FormatFault {
 impl FormatError {
     /// The place is worked out only here, once there is an error: it walks the text.
     pub(super) fn at(format: Format, text: &str, offset: usize, fault: FormatFault) -> Self {
-        Self { format, at: Position::of(text, offset), fault }
+        Self { format, at: TextPosition::of(text, offset), fault }
     }
 
     /// Stable: programs match on it.
@@ -80,7 +80,7 @@ impl FormatFault {
 
 impl From<JsonError> for FormatError {
     fn from(error: JsonError) -> Self {
-        let at = Position { line: error.line, column: error.column };
+        let at = TextPosition { line: error.line, column: error.column };
         Self { format: Format::Json, at, fault: FormatFault::Json(error.fault) }
     }
 }

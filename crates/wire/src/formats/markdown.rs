@@ -8,14 +8,14 @@ use baton_core::package::Format;
 
 use super::{FormatError, FormatFault, MOST_DEPTH, refuse_nul};
 use crate::json;
-use crate::position::Position;
+use crate::position::TextPosition;
 
 pub(crate) mod fences;
 mod layout;
 mod prose;
 
-use fences::Fence;
-use layout::Layout;
+use fences::FencedBlock;
+use layout::MarkdownLayout;
 
 /// Reads the metadata block and the prose around it.
 pub fn decode(text: &str) -> Result<Node, FormatError> {
@@ -25,12 +25,12 @@ pub fn decode(text: &str) -> Result<Node, FormatError> {
                         fenced `json` block under it";
         return Err(FormatError {
             format: Format::Markdown,
-            at: Position::of(text, text.len()),
+            at: TextPosition::of(text, text.len()),
             fault: FormatFault::NoMetadata(sentence.to_owned()),
         });
     };
     let metadata = metadata(text, &fence)?;
-    let layout = Layout::of(text, &fence, &metadata);
+    let layout = MarkdownLayout::of(text, &fence, &metadata);
     prose::join(layout, metadata).ok_or_else(|| {
         FormatError::at(Format::Markdown, text, fence.open.start, FormatFault::TooDeep)
     })
@@ -40,15 +40,15 @@ pub fn decode(text: &str) -> Result<Node, FormatError> {
 pub fn encode(document: &Node) -> String {
     match prose::split(document) {
         Some((layout, metadata)) => layout.print(&metadata),
-        None => Layout::default().print(document),
+        None => MarkdownLayout::default().print(document),
     }
 }
 
 /// The JSON in a block. Its errors are told at their place in the whole text.
-pub(crate) fn metadata(text: &str, fence: &Fence) -> Result<Node, FormatError> {
+pub(crate) fn metadata(text: &str, fence: &FencedBlock) -> Result<Node, FormatError> {
     json::parse(&text[fence.content.clone()]).map_err(|error| {
-        let start = Position::of(text, fence.content.start);
-        let at = Position { line: start.line + error.line - 1, column: error.column };
+        let start = TextPosition::of(text, fence.content.start);
+        let at = TextPosition { line: start.line + error.line - 1, column: error.column };
         let sentence = format!("the metadata block is not JSON: {}", error.fault);
         FormatError { format: Format::Markdown, at, fault: FormatFault::NoMetadata(sentence) }
     })

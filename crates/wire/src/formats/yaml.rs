@@ -10,7 +10,7 @@ use baton_core::package::Format;
 use super::{FormatError, FormatFault, refuse_nul};
 use crate::file_problem::{FileProblem, Problems};
 use crate::located;
-use crate::position::Position;
+use crate::position::TextPosition;
 
 mod print;
 mod scalar;
@@ -43,7 +43,7 @@ fn first(problems: &[FileProblem]) -> FormatError {
         "yaml_syntax" => FormatFault::YamlSyntax(sentence),
         _ => FormatFault::YamlRefused(sentence),
     };
-    FormatError { format: Format::Yaml, at: Position { line: *line, column: *column }, fault }
+    FormatError { format: Format::Yaml, at: TextPosition { line: *line, column: *column }, fault }
 }
 
 #[cfg(test)]

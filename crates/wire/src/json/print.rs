@@ -6,13 +6,13 @@ use baton_core::document::Node;
 use baton_core::quoted;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Layout {
+pub(super) enum JsonLayout {
     Compact,
     Pretty,
 }
 
 /// A list or map of which some values are still to be printed.
-enum Open<'a> {
+enum Unprinted<'a> {
     List(Iter<'a, Node>),
     Map(Iter<'a, (String, Node)>),
 }
@@ -20,8 +20,8 @@ enum Open<'a> {
 /// Most packages fit in it, so that they are written without being copied.
 const USUAL_BYTES: usize = 2048;
 
-pub(super) fn print(root: &Node, layout: Layout) -> String {
-    let mut printer = Printer { out: String::with_capacity(USUAL_BYTES), layout };
+pub(super) fn print(root: &Node, layout: JsonLayout) -> String {
+    let mut printer = JsonPrinter { out: String::with_capacity(USUAL_BYTES), layout };
     let mut open = Vec::new();
     let mut next = Some(root);
     loop {
@@ -33,8 +33,8 @@ pub(super) fn print(root: &Node, layout: Layout) -> String {
         let depth = open.len();
         let Some(top) = open.last_mut() else { return printer.out };
         let (member, end) = match top {
-            Open::List(nodes) => (nodes.next().map(|it| (None, it)), ']'),
-            Open::Map(members) => (members.next().map(|(key, it)| (Some(key), it)), '}'),
+            Unprinted::List(nodes) => (nodes.next().map(|it| (None, it)), ']'),
+            Unprinted::Map(members) => (members.next().map(|(key, it)| (Some(key), it)), '}'),
         };
         match member {
             Some((key, node)) => {
@@ -56,14 +56,14 @@ pub(super) fn print(root: &Node, layout: Layout) -> String {
     }
 }
 
-struct Printer {
+struct JsonPrinter {
     out: String,
-    layout: Layout,
+    layout: JsonLayout,
 }
 
-impl Printer {
+impl JsonPrinter {
     /// Prints a scalar or an empty list or map; of a full one, only the bracket.
-    fn begin<'a>(&mut self, node: &'a Node) -> Option<Open<'a>> {
+    fn begin<'a>(&mut self, node: &'a Node) -> Option<Unprinted<'a>> {
         match node {
             Node::Null => self.out.push_str("null"),
             Node::Bool(true) => self.out.push_str("true"),
@@ -74,11 +74,11 @@ impl Printer {
             Node::Map(members) if members.is_empty() => self.out.push_str("{}"),
             Node::List(nodes) => {
                 self.out.push('[');
-                return Some(Open::List(nodes.iter()));
+                return Some(Unprinted::List(nodes.iter()));
             }
             Node::Map(members) => {
                 self.out.push('{');
-                return Some(Open::Map(members.iter()));
+                return Some(Unprinted::Map(members.iter()));
             }
         }
         None
@@ -87,13 +87,13 @@ impl Printer {
     fn key(&mut self, key: &str) {
         quoted::write(key, &mut self.out);
         self.out.push_str(match self.layout {
-            Layout::Compact => ":",
-            Layout::Pretty => ": ",
+            JsonLayout::Compact => ":",
+            JsonLayout::Pretty => ": ",
         });
     }
 
     fn new_line(&mut self, depth: usize) {
-        if self.layout == Layout::Pretty {
+        if self.layout == JsonLayout::Pretty {
             self.out.push('\n');
             self.out.extend(std::iter::repeat_n("  ", depth.min(super::MOST_INDENTED)));
         }

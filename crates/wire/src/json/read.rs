@@ -5,11 +5,11 @@ use baton_core::quoted::n_plain;
 
 use super::{JsonError, JsonFault, MOST_DEPTH};
 use crate::duplicates::first_duplicate;
-use crate::position::Position;
+use crate::position::TextPosition;
 use crate::shown::shown;
 
 pub(super) fn read(text: &str, most_bytes: usize) -> Result<Node, JsonError> {
-    let reader = &mut Reader { text, at: 0 };
+    let reader = &mut JsonReader { text, at: 0 };
     if text.len() > most_bytes {
         return Err(reader.error(0, JsonFault::TooLarge { n_bytes: text.len(), most: most_bytes }));
     }
@@ -28,7 +28,7 @@ pub(super) fn read(text: &str, most_bytes: usize) -> Result<Node, JsonError> {
 const USUAL_MEMBERS: usize = 8;
 
 /// A list or map whose end has not been read yet.
-enum Open {
+enum OpenValue {
     List(Vec<Node>),
     Map {
         members: Vec<(String, Node)>,
@@ -42,17 +42,17 @@ enum Open {
 /// What the start of a value turned out to be.
 enum Begun {
     Whole(Node),
-    Inner(Open),
+    Inner(OpenValue),
 }
 
-struct Reader<'a> {
+struct JsonReader<'a> {
     text: &'a str,
     at: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> JsonReader<'a> {
     fn document(&mut self) -> Result<Node, JsonError> {
-        let mut open: Vec<Open> = Vec::new();
+        let mut open: Vec<OpenValue> = Vec::new();
         loop {
             self.skip_blanks();
             if open.len() == MOST_DEPTH && matches!(self.peek(), Some(b'[' | b'{')) {
@@ -91,7 +91,7 @@ impl<'a> Reader<'a> {
                     let members = Vec::with_capacity(USUAL_MEMBERS);
                     let mut key_starts = Vec::with_capacity(USUAL_MEMBERS);
                     key_starts.push(start);
-                    return Ok(Begun::Inner(Open::Map { members, key_starts, key }));
+                    return Ok(Begun::Inner(OpenValue::Map { members, key_starts, key }));
                 }
                 Node::Map(Vec::new())
             }
@@ -99,7 +99,7 @@ impl<'a> Reader<'a> {
                 self.at += 1;
                 self.skip_blanks();
                 if !self.take(b']') {
-                    return Ok(Begun::Inner(Open::List(Vec::new())));
+                    return Ok(Begun::Inner(OpenValue::List(Vec::new())));
                 }
                 Node::List(Vec::new())
             }
@@ -114,10 +114,10 @@ impl<'a> Reader<'a> {
     }
 
     /// Puts a value into its list or map and reads on to the next one, or to the end.
-    fn add(&mut self, parent: Open, node: Node) -> Result<Begun, JsonError> {
+    fn add(&mut self, parent: OpenValue, node: Node) -> Result<Begun, JsonError> {
         self.skip_blanks();
         match parent {
-            Open::List(mut nodes) => {
+            OpenValue::List(mut nodes) => {
                 nodes.push(node);
                 if self.take(b']') {
                     return Ok(Begun::Whole(Node::List(nodes)));
@@ -125,9 +125,9 @@ impl<'a> Reader<'a> {
                 if !self.take(b',') {
                     return Err(self.unexpected("`,` or `]`"));
                 }
-                Ok(Begun::Inner(Open::List(nodes)))
+                Ok(Begun::Inner(OpenValue::List(nodes)))
             }
-            Open::Map { mut members, mut key_starts, key } => {
+            OpenValue::Map { mut members, mut key_starts, key } => {
                 members.push((key, node));
                 if self.take(b'}') {
                     self.refuse_duplicates(&members, &key_starts)?;
@@ -139,7 +139,7 @@ impl<'a> Reader<'a> {
                 self.skip_blanks();
                 key_starts.push(self.at);
                 let key = self.key("a key in double quotes")?;
-                Ok(Begun::Inner(Open::Map { members, key_starts, key }))
+                Ok(Begun::Inner(OpenValue::Map { members, key_starts, key }))
             }
         }
     }
@@ -301,7 +301,7 @@ impl<'a> Reader<'a> {
     }
 
     fn error(&self, offset: usize, fault: JsonFault) -> JsonError {
-        let Position { line, column } = Position::of(self.text, offset);
+        let TextPosition { line, column } = TextPosition::of(self.text, offset);
         JsonError { line, column, fault }
     }
 }

@@ -3,22 +3,22 @@
 use ::toml::de::{DeTable, DeValue};
 use baton_core::document::Number;
 
-use super::{Located, Member, Value};
+use super::{Located, Member, LocatedValue};
 use crate::file_problem::Problems;
-use crate::position::Position;
+use crate::position::TextPosition;
 
 /// Reads a file of at most `most_bytes`, with every syntax problem it has. Keep the bound small:
 /// the place of every byte is counted beforehand.
 pub(crate) fn read(text: &str, most_bytes: usize, problems: &mut Problems) -> Option<Located> {
     if text.len() > most_bytes {
         let message = format!("the file has {} bytes; the most is {most_bytes}", text.len());
-        problems.add(Position::START, "", "too_large", message);
+        problems.add(TextPosition::START, "", "too_large", message);
         return None;
     }
-    let places = Places::of(text);
+    let places = BytePositions::of(text);
     let (table, errors) = DeTable::parse_recoverable(text);
     for error in &errors {
-        let at = error.span().map_or(Position::START, |it| places.at(it.start));
+        let at = error.span().map_or(TextPosition::START, |it| places.at(it.start));
         let message = format!("is not TOML: {}", error.message().replace('\n', ", "));
         problems.add(at, "", "toml_syntax", message);
     }
@@ -30,29 +30,29 @@ pub(crate) fn read(text: &str, most_bytes: usize, problems: &mut Problems) -> Op
 }
 
 /// Where every byte of a text stands: the parser tells of thousands of faults in any order.
-struct Places(Vec<Position>);
+struct BytePositions(Vec<TextPosition>);
 
-impl Places {
+impl BytePositions {
     fn of(text: &str) -> Self {
         let mut places = Vec::with_capacity(text.len() + 1);
-        let mut at = Position::START;
+        let mut at = TextPosition::START;
         for it in text.chars() {
             places.extend(std::iter::repeat_n(at, it.len_utf8()));
             at = match it {
-                '\n' => Position { line: at.line + 1, column: 1 },
-                _ => Position { line: at.line, column: at.column + 1 },
+                '\n' => TextPosition { line: at.line + 1, column: 1 },
+                _ => TextPosition { line: at.line, column: at.column + 1 },
             };
         }
         places.push(at);
         Self(places)
     }
 
-    fn at(&self, offset: usize) -> Position {
-        self.0.get(offset).or(self.0.last()).copied().unwrap_or(Position::START)
+    fn at(&self, offset: usize) -> TextPosition {
+        self.0.get(offset).or(self.0.last()).copied().unwrap_or(TextPosition::START)
     }
 }
 
-fn located_table(places: &Places, at: Position, table: &DeTable<'_>) -> Located {
+fn located_table(places: &BytePositions, at: TextPosition, table: &DeTable<'_>) -> Located {
     let mut members: Vec<Member> = table
         .iter()
         .map(|(key, value)| {
@@ -65,28 +65,28 @@ fn located_table(places: &Places, at: Position, table: &DeTable<'_>) -> Located 
         })
         .collect();
     members.sort_by_key(|it| it.key_at);
-    Located { at, value: Value::Map(members) }
+    Located { at, value: LocatedValue::Map(members) }
 }
 
 /// The parser bounds the depth (80), so recursion is safe.
-fn located(places: &Places, at: Position, value: &DeValue<'_>) -> Located {
+fn located(places: &BytePositions, at: TextPosition, value: &DeValue<'_>) -> Located {
     let value = match value {
-        DeValue::String(it) => Value::Text(it.to_string()),
-        DeValue::Boolean(it) => Value::Bool(*it),
+        DeValue::String(it) => LocatedValue::Text(it.to_string()),
+        DeValue::Boolean(it) => LocatedValue::Bool(*it),
         // TOML has more ways to write a number than JSON; those stay as they were written.
         DeValue::Integer(it) => number(it.as_str()),
         DeValue::Float(it) => number(it.as_str()),
-        DeValue::Datetime(it) => Value::Text(it.to_string()),
+        DeValue::Datetime(it) => LocatedValue::Text(it.to_string()),
         DeValue::Array(items) => {
             let items =
                 items.iter().map(|it| located(places, places.at(it.span().start), it.get_ref()));
-            Value::List(items.collect())
+            LocatedValue::List(items.collect())
         }
         DeValue::Table(table) => return located_table(places, at, table),
     };
     Located { at, value }
 }
 
-fn number(text: &str) -> Value {
-    Number::parse(text).map_or_else(|| Value::Text(text.to_owned()), Value::Number)
+fn number(text: &str) -> LocatedValue {
+    Number::parse(text).map_or_else(|| LocatedValue::Text(text.to_owned()), LocatedValue::Number)
 }

@@ -9,10 +9,10 @@ use baton_core::document::Number;
 use baton_core::invisible::is_invisible;
 use granit_parser::{Event, Parser, ScalarStyle, Span};
 
-use super::{Located, Member, Value};
+use super::{Located, Member, LocatedValue};
 use crate::duplicates::first_duplicate;
 use crate::file_problem::{FileProblem, Problems};
-use crate::position::Position;
+use crate::position::TextPosition;
 use crate::shown::shown;
 
 /// How many lists and maps may be open at once.
@@ -30,11 +30,11 @@ pub fn parse(text: &str, most_bytes: usize) -> Result<Located, Vec<FileProblem>>
 pub(crate) fn read(text: &str, most_bytes: usize, problems: &mut Problems) -> Option<Located> {
     if text.len() > most_bytes {
         let message = format!("the file has {} bytes; the most is {most_bytes}", text.len());
-        problems.add(Position::START, "", "too_large", message);
+        problems.add(TextPosition::START, "", "too_large", message);
         return None;
     }
     if let Some(offset) = text.find('\0') {
-        problems.add(Position::of(text, offset), "", "nul", NUL);
+        problems.add(TextPosition::of(text, offset), "", "nul", NUL);
         return None;
     }
     // One more than we take, so that nothing is refused that we would take.
@@ -49,7 +49,7 @@ pub(crate) fn read(text: &str, most_bytes: usize, problems: &mut Problems) -> Op
             Ok((event, span)) => builder.take(event, &span)?,
             Err(error) => {
                 let marker = error.marker();
-                let at = Position { line: marker.line().max(1), column: marker.col() + 1 };
+                let at = TextPosition { line: marker.line().max(1), column: marker.col() + 1 };
                 let info = error.info();
                 if info == "recursion limit exceeded" {
                     builder.refuse_depth(at);
@@ -60,7 +60,7 @@ pub(crate) fn read(text: &str, most_bytes: usize, problems: &mut Problems) -> Op
             }
         }
     }
-    Some(builder.root.unwrap_or(Located { at: Position::START, value: Value::Null }))
+    Some(builder.root.unwrap_or(Located { at: TextPosition::START, value: LocatedValue::Null }))
 }
 
 const NUL: &str = "the character U+0000 is refused everywhere";
@@ -72,13 +72,13 @@ fn sentence(info: &str) -> String {
 }
 
 /// A list or map whose end has not come yet.
-enum Open {
-    List { at: Position, items: Vec<Located> },
-    Map { at: Position, members: Vec<Member>, key: Option<(String, Position)> },
+enum OpenNode {
+    List { at: TextPosition, items: Vec<Located> },
+    Map { at: TextPosition, members: Vec<Member>, key: Option<(String, TextPosition)> },
 }
 
 struct Builder<'p> {
-    open: Vec<Open>,
+    open: Vec<OpenNode>,
     root: Option<Located>,
     problems: &'p mut Problems,
 }
@@ -86,7 +86,7 @@ struct Builder<'p> {
 impl Builder<'_> {
     /// `None` where reading on would only mislead.
     fn take(&mut self, event: Event<'_>, span: &Span) -> Option<()> {
-        let at = Position { line: span.start.line().max(1), column: span.start.col() + 1 };
+        let at = TextPosition { line: span.start.line().max(1), column: span.start.col() + 1 };
         match event {
             Event::DocumentStart(..) if self.root.is_some() => {
                 let message = "a second document starts here; a file holds one";
@@ -108,11 +108,11 @@ impl Builder<'_> {
             }
             Event::SequenceStart(_, anchor, tag) => {
                 self.refuse_properties(at, anchor, tag.is_some());
-                self.begin(at, Open::List { at, items: Vec::new() })
+                self.begin(at, OpenNode::List { at, items: Vec::new() })
             }
             Event::MappingStart(_, anchor, tag) => {
                 self.refuse_properties(at, anchor, tag.is_some());
-                self.begin(at, Open::Map { at, members: Vec::new(), key: None })
+                self.begin(at, OpenNode::Map { at, members: Vec::new(), key: None })
             }
             Event::SequenceEnd | Event::MappingEnd => self.end(),
             Event::Alias(_) | Event::UnresolvedAlias(_) => {
@@ -134,10 +134,10 @@ impl Builder<'_> {
     }
 
     fn awaits_key(&self) -> bool {
-        matches!(self.open.last(), Some(Open::Map { key: None, .. }))
+        matches!(self.open.last(), Some(OpenNode::Map { key: None, .. }))
     }
 
-    fn refuse_properties(&mut self, at: Position, anchor: usize, has_tag: bool) {
+    fn refuse_properties(&mut self, at: TextPosition, anchor: usize, has_tag: bool) {
         if anchor != 0 {
             self.problems.add(at, "", "anchor", "anchors are not read; leave the `&name` out");
         }
@@ -146,8 +146,8 @@ impl Builder<'_> {
         }
     }
 
-    fn scalar(&mut self, at: Position, text: String, style: ScalarStyle) -> Option<()> {
-        if let Some(Open::Map { key: key @ None, .. }) = self.open.last_mut() {
+    fn scalar(&mut self, at: TextPosition, text: String, style: ScalarStyle) -> Option<()> {
+        if let Some(OpenNode::Map { key: key @ None, .. }) = self.open.last_mut() {
             // A key is its text, whatever it would be as a value.
             *key = Some((text, at));
             return Some(());
@@ -157,14 +157,14 @@ impl Builder<'_> {
             ScalarStyle::SingleQuoted
             | ScalarStyle::DoubleQuoted
             | ScalarStyle::Literal
-            | ScalarStyle::Folded => Value::Text(text),
+            | ScalarStyle::Folded => LocatedValue::Text(text),
         };
         self.add(Located { at, value });
         Some(())
     }
 
-    fn begin(&mut self, at: Position, open: Open) -> Option<()> {
-        if let Some(Open::Map { key: None, .. }) = self.open.last() {
+    fn begin(&mut self, at: TextPosition, open: OpenNode) -> Option<()> {
+        if let Some(OpenNode::Map { key: None, .. }) = self.open.last() {
             let message = "a key has to be text, not a list or a map";
             self.problems.add(at, "", "complex_key", message);
             return None;
@@ -177,17 +177,17 @@ impl Builder<'_> {
         Some(())
     }
 
-    fn refuse_depth(&mut self, at: Position) {
+    fn refuse_depth(&mut self, at: TextPosition) {
         let message = format!("lists and maps are nested more than {MOST_DEPTH} deep");
         self.problems.add(at, "", "too_deep", message);
     }
 
     fn end(&mut self) -> Option<()> {
         let ended = match self.open.pop()? {
-            Open::List { at, items } => Located { at, value: Value::List(items) },
-            Open::Map { at, members, .. } => {
+            OpenNode::List { at, items } => Located { at, value: LocatedValue::List(items) },
+            OpenNode::Map { at, members, .. } => {
                 self.refuse_duplicates(&members);
-                Located { at, value: Value::Map(members) }
+                Located { at, value: LocatedValue::Map(members) }
             }
         };
         self.add(ended);
@@ -215,8 +215,8 @@ impl Builder<'_> {
     fn add(&mut self, value: Located) {
         match self.open.last_mut() {
             None => self.root = Some(value),
-            Some(Open::List { items, .. }) => items.push(value),
-            Some(Open::Map { members, key, .. }) => {
+            Some(OpenNode::List { items, .. }) => items.push(value),
+            Some(OpenNode::Map { members, key, .. }) => {
                 if let Some((key, key_at)) = key.take() {
                     members.push(Member { key, key_at, value });
                 }
@@ -226,14 +226,14 @@ impl Builder<'_> {
 }
 
 /// What an unquoted scalar means: YAML's core schema, but for numbers, which are JSON's.
-fn plain(text: String) -> Value {
+fn plain(text: String) -> LocatedValue {
     match text.as_str() {
-        "" | "~" | "null" | "Null" | "NULL" => Value::Null,
-        "true" | "True" | "TRUE" => Value::Bool(true),
-        "false" | "False" | "FALSE" => Value::Bool(false),
+        "" | "~" | "null" | "Null" | "NULL" => LocatedValue::Null,
+        "true" | "True" | "TRUE" => LocatedValue::Bool(true),
+        "false" | "False" | "FALSE" => LocatedValue::Bool(false),
         _ => match Number::parse(&text) {
-            Some(number) => Value::Number(number),
-            None => Value::Text(text),
+            Some(number) => LocatedValue::Number(number),
+            None => LocatedValue::Text(text),
         },
     }
 }
@@ -370,7 +370,7 @@ mod tests {
         for (path, line, column) in
             [("a", 1, 1), ("a.b", 2, 3), ("a.d", 4, 6), ("a.d.x", 4, 6), ("a.x", 1, 1), ("x", 1, 1)]
         {
-            assert_eq!(root.place_of(path), Position { line, column }, "{path}");
+            assert_eq!(root.place_of(path), TextPosition { line, column }, "{path}");
         }
         let root = parse("a:\n  - b: c\nd:\n  - e\n  - f: g\n", MOST_BYTES).unwrap();
         for (path, line, column) in [
@@ -383,7 +383,7 @@ mod tests {
             ("d[2]", 3, 1),
             ("d[x]", 3, 1),
         ] {
-            assert_eq!(root.place_of(path), Position { line, column }, "{path}");
+            assert_eq!(root.place_of(path), TextPosition { line, column }, "{path}");
         }
     }
 

@@ -1,15 +1,15 @@
 //! `[lint]` of a `baton.toml`: how much is enough, and which rules are silent for which reason.
 
-use baton_core::lint::{Rule, Settings, Silence};
+use baton_core::lint::{LintRule, Settings, Silence};
 
-use crate::fields::{Field, Fields};
+use crate::fields::{FieldAt, Fields};
 use crate::file_problem::Problems;
 use crate::workflow_file::score;
 
 pub(crate) const KEYS: &[&str] = &["min_score", "silence"];
 pub(crate) const SILENCE_KEYS: &[&str] = &["rule", "reason", "path"];
 
-pub(super) fn settings(field: &Field<'_>, problems: &mut Problems) -> Settings {
+pub(super) fn settings(field: &FieldAt<'_>, problems: &mut Problems) -> Settings {
     let Some(fields) = Fields::open(field, KEYS, problems) else { return Settings::default() };
     let min_score = fields.get("min_score").and_then(|it| score(&it, problems));
     let silences = fields.get("silence").map(|it| it.list(problems)).unwrap_or_default();
@@ -17,9 +17,9 @@ pub(super) fn settings(field: &Field<'_>, problems: &mut Problems) -> Settings {
     Settings { min_score, silences }
 }
 
-fn silence(field: &Field<'_>, problems: &mut Problems) -> Option<Silence> {
+fn silence(field: &FieldAt<'_>, problems: &mut Problems) -> Option<Silence> {
     let fields = Fields::open(field, SILENCE_KEYS, problems)?;
-    let rules = Rule::ALL.map(|it| (it.code(), it));
+    let rules = LintRule::ALL.map(|it| (it.code(), it));
     let rule = fields.required("rule", problems).and_then(|it| it.choice(&rules, problems));
     // Without a reason nobody will dare to take it out again.
     let reason = fields.required("reason", problems).and_then(|it| it.line(problems));
@@ -41,7 +41,7 @@ mod tests {
     fn what_a_project_silences_is_read_with_its_reason() {
         let text = "[lint]\nmin_score = 60\n\n[[lint.silence]]\nrule = \"vague_summary\"\nreason = \"old archive\"\npath = \"docs/old\"\n";
         let silence = Silence {
-            rule: Rule::VagueSummary,
+            rule: LintRule::VagueSummary,
             reason: "old archive".to_owned(),
             path: Some("docs/old".to_owned()),
         };

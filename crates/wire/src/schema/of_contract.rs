@@ -1,7 +1,7 @@
 //! A contract as JSON Schema, as far as that can say it: for tools that check a document before it
 //! is sent. Counting one field by another is beyond it; Baton checks that itself.
 
-use baton_core::contract::{Check, Contract, Rule, ValueKind, When, WhenTest};
+use baton_core::contract::{Check, Contract, ContractRule, ValueKind, When, WhenTest};
 use baton_core::document::{Node, Number};
 
 /// The schema of the fields of a document: what `must` asks for, and what the rest is about.
@@ -50,7 +50,7 @@ pub(super) fn definitions() -> Vec<(String, Node)> {
     ]
 }
 
-fn of_rule(rule: &Rule) -> Option<Node> {
+fn of_rule(rule: &ContractRule) -> Option<Node> {
     let spellings = || std::iter::once(&rule.field).chain(&rule.others);
     let required = |schema: Node| {
         let mut ways: Vec<Node> = spellings().map(|it| present(it, schema.clone())).collect();

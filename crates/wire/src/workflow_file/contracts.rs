@@ -1,8 +1,8 @@
 //! The `contracts` of a workflow file.
 
-use baton_core::contract::{Check, Contract, Counted, Rule, ValueKind, When, WhenTest};
+use baton_core::contract::{Check, Contract, Counted, ContractRule, ValueKind, When, WhenTest};
 
-use crate::fields::{Field, Fields};
+use crate::fields::{FieldAt, Fields};
 use crate::file_problem::Problems;
 use crate::shown::shown;
 
@@ -38,13 +38,13 @@ pub(crate) const KINDS: &[(&str, ValueKind)] = &[
 const MOST_CONTRACTS: usize = 100;
 
 /// Every contract that has a name; a rule that cannot be read is a problem and left out.
-pub(super) fn contracts(field: &Field<'_>, problems: &mut Problems) -> Vec<Contract> {
+pub(super) fn contracts(field: &FieldAt<'_>, problems: &mut Problems) -> Vec<Contract> {
     named(field, is_name, problems)
 }
 
 /// As [`contracts`], for names that a file of another kind gives.
 pub(crate) fn named(
-    field: &Field<'_>,
+    field: &FieldAt<'_>,
     is_name: impl Fn(&str) -> bool,
     problems: &mut Problems,
 ) -> Vec<Contract> {
@@ -83,11 +83,11 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && name.len() <= 64 && name.chars().all(is_allowed)
 }
 
-fn rules(field: &Field<'_>, problems: &mut Problems) -> Vec<Rule> {
+fn rules(field: &FieldAt<'_>, problems: &mut Problems) -> Vec<ContractRule> {
     field.list(problems).iter().filter_map(|it| rule(it, problems)).collect()
 }
 
-fn rule(field: &Field<'_>, problems: &mut Problems) -> Option<Rule> {
+fn rule(field: &FieldAt<'_>, problems: &mut Problems) -> Option<ContractRule> {
     let map = Fields::open(field, RULE_KEYS, problems)?;
     let fields = rule_fields(&map, problems);
     let about = map.required("about", problems).and_then(|it| it.line(problems));
@@ -98,7 +98,7 @@ fn rule(field: &Field<'_>, problems: &mut Problems) -> Option<Rule> {
     };
     let mut fields = fields?.into_iter();
     let (field, others) = (fields.next()?, fields.collect());
-    Some(Rule { field, others, about: about?, check: check?, when })
+    Some(ContractRule { field, others, about: about?, check: check?, when })
 }
 
 fn rule_fields(map: &Fields<'_>, problems: &mut Problems) -> Option<Vec<String>> {
@@ -121,7 +121,7 @@ fn rule_fields(map: &Fields<'_>, problems: &mut Problems) -> Option<Vec<String>>
 }
 
 /// A dotted path such as `context.summary`.
-fn path(field: &Field<'_>, problems: &mut Problems) -> Option<String> {
+fn path(field: &FieldAt<'_>, problems: &mut Problems) -> Option<String> {
     let path = field.line(problems)?;
     if path.split('.').any(|it| it.trim().is_empty()) {
         let message = format!("`{}` is not a path such as `context.summary`", shown(&path));
@@ -165,7 +165,7 @@ fn check(map: &Fields<'_>, problems: &mut Problems) -> Option<Check> {
     }
 }
 
-fn scalars(field: &Field<'_>, problems: &mut Problems) -> Option<Vec<String>> {
+fn scalars(field: &FieldAt<'_>, problems: &mut Problems) -> Option<Vec<String>> {
     let items = field.list(problems);
     let words: Vec<String> =
         items.iter().filter_map(|it| it.scalar(problems)).map(str::to_owned).collect();
@@ -176,7 +176,7 @@ fn scalars(field: &Field<'_>, problems: &mut Problems) -> Option<Vec<String>> {
 }
 
 /// `absent: false` would say nothing.
-fn only_true(field: &Field<'_>, problems: &mut Problems) -> Option<()> {
+fn only_true(field: &FieldAt<'_>, problems: &mut Problems) -> Option<()> {
     if field.bool(problems)? {
         return Some(());
     }
@@ -194,7 +194,7 @@ fn useless_only(map: &Fields<'_>, problems: &mut Problems) -> bool {
 }
 
 /// Which items of a list are counted.
-fn only(field: &Field<'_>, problems: &mut Problems) -> Option<(String, String)> {
+fn only(field: &FieldAt<'_>, problems: &mut Problems) -> Option<(String, String)> {
     let map = Fields::open(field, ONLY_KEYS, problems)?;
     let field = map.required("field", problems).and_then(|it| path(&it, problems));
     let is = map.required("is", problems).and_then(|it| it.scalar(problems));
@@ -202,13 +202,13 @@ fn only(field: &Field<'_>, problems: &mut Problems) -> Option<(String, String)> 
 }
 
 /// One case, or a list of cases that all have to hold.
-fn cases(field: &Field<'_>, problems: &mut Problems) -> Option<Vec<When>> {
+fn cases(field: &FieldAt<'_>, problems: &mut Problems) -> Option<Vec<When>> {
     let items = field.items();
     let cases: Vec<When> = items.iter().filter_map(|it| when(it, problems)).collect();
     (cases.len() == items.len()).then_some(cases)
 }
 
-fn when(field: &Field<'_>, problems: &mut Problems) -> Option<When> {
+fn when(field: &FieldAt<'_>, problems: &mut Problems) -> Option<When> {
     let map = Fields::open(field, WHEN_KEYS, problems)?;
     let field = map.required("field", problems).and_then(|it| path(&it, problems));
     let Some(test) = map.one_of(&["is", "is_not", "there"], problems) else {
@@ -227,7 +227,7 @@ fn when(field: &Field<'_>, problems: &mut Problems) -> Option<When> {
 }
 
 /// One word, or a list of them.
-fn words(field: &Field<'_>, problems: &mut Problems) -> Option<Vec<String>> {
+fn words(field: &FieldAt<'_>, problems: &mut Problems) -> Option<Vec<String>> {
     if field.node.scalar_text().is_some() {
         return field.scalar(problems).map(|it| vec![it.to_owned()]);
     }

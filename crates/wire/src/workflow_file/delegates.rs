@@ -3,7 +3,7 @@
 use baton_core::names::AgentId;
 use baton_core::workflow::Delegate;
 
-use crate::fields::{Field, Fields};
+use crate::fields::{FieldAt, Fields};
 use crate::file_problem::Problems;
 
 pub(crate) const KEYS: &[&str] = &["agent", "contract", "returns"];
@@ -11,7 +11,7 @@ pub(crate) const KEYS: &[&str] = &["agent", "contract", "returns"];
 const MOST_DELEGATES: usize = 100;
 
 /// `None` where one of them could not be read.
-pub(super) fn delegates(field: &Field<'_>, problems: &mut Problems) -> Option<Vec<Delegate>> {
+pub(super) fn delegates(field: &FieldAt<'_>, problems: &mut Problems) -> Option<Vec<Delegate>> {
     let items = field.list(problems);
     if items.len() > MOST_DELEGATES {
         let message = format!("has {} delegates; the most is {MOST_DELEGATES}", items.len());
@@ -35,7 +35,7 @@ pub(super) fn delegates(field: &Field<'_>, problems: &mut Problems) -> Option<Ve
 }
 
 /// An agent's id, or a map with more to say.
-fn delegate(field: &Field<'_>, problems: &mut Problems) -> Option<Delegate> {
+fn delegate(field: &FieldAt<'_>, problems: &mut Problems) -> Option<Delegate> {
     if field.node.scalar_text().is_some() {
         let agent = field.parsed(AgentId::parse, problems)?;
         return Some(Delegate { agent, contract: None, returns: None });

@@ -5,9 +5,9 @@ use baton_core::outcome::Outcome;
 use baton_core::workflow::{Edge, Target};
 
 use super::{PROFILES, count, gates, score};
-use crate::fields::{Field, Fields};
+use crate::fields::{FieldAt, Fields};
 use crate::file_problem::Problems;
-use crate::located::Value;
+use crate::located::LocatedValue;
 use crate::suggest::did_you_mean;
 
 pub(crate) const KEYS: &[&str] =
@@ -21,12 +21,12 @@ pub(super) const COMPLETE: &str = "complete";
 /// Of one step, over all outcomes.
 const MOST_EDGES: usize = 100;
 
-pub(super) fn start(field: &Field<'_>, problems: &mut Problems) -> Option<Edge> {
+pub(super) fn start(field: &FieldAt<'_>, problems: &mut Problems) -> Option<Edge> {
     edge(Outcome::Success, AgentId::ORCHESTRATOR, field, START_KEYS, problems)
 }
 
 /// The edges of one step, which people call `from`. `None` where one of them could not be read.
-pub(super) fn edges(from: &str, field: &Field<'_>, problems: &mut Problems) -> Option<Vec<Edge>> {
+pub(super) fn edges(from: &str, field: &FieldAt<'_>, problems: &mut Problems) -> Option<Vec<Edge>> {
     field.members(problems)?;
     let mut edges = Vec::new();
     let mut are_all_read = true;
@@ -38,7 +38,7 @@ pub(super) fn edges(from: &str, field: &Field<'_>, problems: &mut Problems) -> O
             are_all_read = false;
             continue;
         };
-        if field.node.value == Value::Null {
+        if field.node.value == LocatedValue::Null {
             problems.add(member.key_at, field.path.clone(), "missing", "leads nowhere");
             are_all_read = false;
             continue;
@@ -71,7 +71,7 @@ fn suggestion(word: &str) -> String {
 fn edge(
     on: Outcome,
     from: &str,
-    field: &Field<'_>,
+    field: &FieldAt<'_>,
     known: &[&str],
     problems: &mut Problems,
 ) -> Option<Edge> {

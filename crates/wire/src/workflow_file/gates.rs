@@ -5,9 +5,9 @@ use baton_core::gate::GateKind;
 use baton_core::names::CheckName;
 use baton_core::workflow::EdgeGate;
 
-use crate::fields::{Field, Fields};
+use crate::fields::{FieldAt, Fields};
 use crate::file_problem::Problems;
-use crate::located::Value;
+use crate::located::LocatedValue;
 
 pub(crate) const KEYS: &[&str] = &["type", "name", "items", "options", "checks"];
 /// The answers that a declared gate takes, but for ending the run.
@@ -26,7 +26,7 @@ const MOST_ITEMS: usize = 50;
 
 /// One word, or a map with more to say. `name` is what the gate is called unless it says so itself.
 /// `None` where it could not be read, which is a problem already.
-pub(super) fn gate(name: String, field: &Field<'_>, problems: &mut Problems) -> Option<EdgeGate> {
+pub(super) fn gate(name: String, field: &FieldAt<'_>, problems: &mut Problems) -> Option<EdgeGate> {
     if field.node.scalar_text().is_some() {
         let kind = field.choice(KINDS, problems)?;
         let (items, options, checks) = (Vec::new(), Vec::new(), Vec::new());
@@ -44,12 +44,12 @@ pub(super) fn gate(name: String, field: &Field<'_>, problems: &mut Problems) -> 
     Some(EdgeGate { kind: kind?, name: own_name.unwrap_or(name), items, options, checks })
 }
 
-fn items(field: &Field<'_>, problems: &mut Problems) -> Vec<String> {
+fn items(field: &FieldAt<'_>, problems: &mut Problems) -> Vec<String> {
     let items = at_most(MOST_ITEMS, "items", field, problems);
     items.iter().filter_map(|it| it.line(problems)).collect()
 }
 
-fn options(field: &Field<'_>, problems: &mut Problems) -> Vec<(String, String)> {
+fn options(field: &FieldAt<'_>, problems: &mut Problems) -> Vec<(String, String)> {
     let Some(fields) = Fields::open(field, OPTION_KEYS, problems) else { return Vec::new() };
     let option = |key: &&str| {
         let text = fields.get(key)?.line(problems)?;
@@ -59,7 +59,7 @@ fn options(field: &Field<'_>, problems: &mut Problems) -> Vec<(String, String)> 
 }
 
 /// `None` where one could not be read: to say of the others that they are too few would mislead.
-fn checks(field: &Field<'_>, problems: &mut Problems) -> Option<Vec<CheckName>> {
+fn checks(field: &FieldAt<'_>, problems: &mut Problems) -> Option<Vec<CheckName>> {
     let items = at_most(MOST_CHECKS, "checks", field, problems);
     let mut checks = Vec::new();
     for item in &items {
@@ -69,16 +69,16 @@ fn checks(field: &Field<'_>, problems: &mut Problems) -> Option<Vec<CheckName>> 
         }
         checks.push(check);
     }
-    let is_list = matches!(field.node.value, Value::List(_));
+    let is_list = matches!(field.node.value, LocatedValue::List(_));
     (is_list && checks.len() == items.len()).then_some(checks)
 }
 
 fn at_most<'a>(
     most: usize,
     what: &str,
-    field: &Field<'a>,
+    field: &FieldAt<'a>,
     problems: &mut Problems,
-) -> Vec<Field<'a>> {
+) -> Vec<FieldAt<'a>> {
     let mut items = field.list(problems);
     if items.len() > most {
         let message = format!("has {} {what}; the most is {most}", items.len());

@@ -5,7 +5,7 @@ use baton_core::workflow::{RejectRule, Step};
 use jiff::SignedDuration;
 
 use super::{as_title, delegates, edges, expiry};
-use crate::fields::{Field, Fields};
+use crate::fields::{FieldAt, Fields};
 use crate::file_problem::Problems;
 
 pub(crate) const KEYS: &[&str] = &[
@@ -33,7 +33,7 @@ const MOST_STEPS: usize = 100;
 const WORK_WITHIN: SignedDuration = SignedDuration::from_mins(30);
 
 /// `None` where a step could not be read: what the others say about it would mislead.
-pub(super) fn steps(field: &Field<'_>, problems: &mut Problems) -> Option<Vec<Step>> {
+pub(super) fn steps(field: &FieldAt<'_>, problems: &mut Problems) -> Option<Vec<Step>> {
     field.members(problems)?;
     let entries = field.entries(problems);
     if entries.is_empty() {
@@ -67,7 +67,7 @@ pub(super) fn steps(field: &Field<'_>, problems: &mut Problems) -> Option<Vec<St
     are_all_read.then_some(steps)
 }
 
-fn step(id: Option<StepId>, field: &Field<'_>, problems: &mut Problems) -> Option<Step> {
+fn step(id: Option<StepId>, field: &FieldAt<'_>, problems: &mut Problems) -> Option<Step> {
     let fields = Fields::open(field, KEYS, problems)?;
     let agents = agents(&fields, problems);
     let title = fields.get("title").and_then(|it| it.line(problems));

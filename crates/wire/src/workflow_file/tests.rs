@@ -1,4 +1,4 @@
-use baton_core::contract::{Check, Contract, Profile, Rule, ValueKind, When};
+use baton_core::contract::{Check, Contract, Profile, ContractRule, ValueKind, When};
 use baton_core::gate::GateKind;
 use baton_core::names::{AgentId, CheckName, Reason, StepId, WorkflowName};
 use baton_core::outcome::Outcome;
@@ -37,9 +37,9 @@ fn gate(kind: GateKind, name: &str) -> EdgeGate {
     EdgeGate { kind, name, items: vec![], options: vec![], checks: vec![] }
 }
 
-fn rule(field: &str, check: Check) -> Rule {
+fn rule(field: &str, check: Check) -> ContractRule {
     let field = field.to_owned();
-    Rule { field, others: Vec::new(), about: "why".to_owned(), check, when: Vec::new() }
+    ContractRule { field, others: Vec::new(), about: "why".to_owned(), check, when: Vec::new() }
 }
 
 const SMALL: &str = "\
@@ -205,11 +205,11 @@ fn every_key_is_read() {
     };
     let contract = Contract {
         name: "in".to_owned(),
-        must: vec![Rule { others: words(&["story_id"]), ..rule("story", Check::Present) }],
+        must: vec![ContractRule { others: words(&["story_id"]), ..rule("story", Check::Present) }],
         should: vec![
             rule("a.b", Check::Kind(ValueKind::List)),
             rule("c", Check::OneOf(words(&["x", "1", "true"]))),
-            Rule {
+            ContractRule {
                 when: vec![When::is("e", &["merged"])],
                 ..rule("d", Check::NoneOf(words(&["false"])))
             },

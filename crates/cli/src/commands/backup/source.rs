@@ -4,7 +4,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use baton_files::{Access, Dir, FileError, FileHandle, FileKind, Mode};
+use baton_files::{Access, Dir, FileError, FileHandle, FileKind, FileMode};
 use baton_store_sqlite::{DATABASE_FILE, LOCK_FILE, LOG_ENDING, OpenError, is_database};
 
 use crate::failure::{Failure, chain};
@@ -112,7 +112,7 @@ impl BackupSource {
                 from => from?,
             };
             let to = format!("{DATABASE_FILE}{ending}");
-            let mut to = staging.create_new(to, Mode::Private)?;
+            let mut to = staging.create_new(to, FileMode::Private)?;
             to.copy_from(&mut from)?;
             to.sync()?;
         }

@@ -88,36 +88,36 @@ async fn work(
 }
 
 /// What an agent does with its handoff.
-enum Act {
+enum DemoAct {
     HandOn(&'static str),
     SendBack(&'static str),
 }
 
-fn act(me: &str, story: &str, n_rejects: u32) -> Act {
+fn act(me: &str, story: &str, n_rejects: u32) -> DemoAct {
     let goes_in_circles = story.ends_with('2') || story.ends_with('5') || story.ends_with('8');
     match me {
-        "analyst" => Act::HandOn(PLAN),
-        "implementer" => Act::HandOn(IMPLEMENTATION),
+        "analyst" => DemoAct::HandOn(PLAN),
+        "implementer" => DemoAct::HandOn(IMPLEMENTATION),
         "reviewer" if n_rejects == 0 => {
-            Act::SendBack("src/session.rs:42 no test for an expired session; add one")
+            DemoAct::SendBack("src/session.rs:42 no test for an expired session; add one")
         }
         "reviewer" if goes_in_circles && n_rejects < 4 => {
-            Act::SendBack("src/session.rs:42 still no test for an expired session")
+            DemoAct::SendBack("src/session.rs:42 still no test for an expired session")
         }
-        "reviewer" => Act::HandOn(APPROVAL),
-        "refactorer" => Act::HandOn(POLISH),
-        _ => Act::HandOn(WRAP_UP),
+        "reviewer" => DemoAct::HandOn(APPROVAL),
+        "refactorer" => DemoAct::HandOn(POLISH),
+        _ => DemoAct::HandOn(WRAP_UP),
     }
 }
 
-fn command(handoff: HandoffNo, me: &AgentId, act: Act) -> Command {
+fn command(handoff: HandoffNo, me: &AgentId, act: DemoAct) -> Command {
     let by = Some(me.clone());
     match act {
-        Act::SendBack(why) => match Reason::parse(why) {
+        DemoAct::SendBack(why) => match Reason::parse(why) {
             Ok(reason) => Command::Reject(Reject { handoff, by, reason, fence: None }),
             Err(error) => unreachable!("a reason of our own is a reason: {error}"),
         },
-        Act::HandOn(text) => Command::Complete(Complete {
+        DemoAct::HandOn(text) => Command::Complete(Complete {
             handoff,
             by,
             outcome: Outcome::Success,

@@ -10,7 +10,7 @@ use baton_core::names::{AgentId, Principal, Words};
 use baton_core::run::{HandoffNo, RunId};
 use baton_core::story::Story;
 use baton_engine::{Caller, Engine, Verified};
-use baton_http::api::{Detail, Row};
+use baton_http::api::{Detail, HandoffSummary};
 use baton_store::{HandoffRef, Position, RunRef};
 use baton_wire::event;
 
@@ -75,7 +75,7 @@ async fn next(
 
 /// A run that went well ends with its handoffs and the word that nothing was lost.
 pub(super) async fn curtain(api: &Api, run: RunId, verified: &Verified) -> Result<(), Failure> {
-    let rows = api.list::<Row>(Ask::get(["handoffs"]).with("run", run)).await?.items;
+    let rows = api.list::<HandoffSummary>(Ask::get(["handoffs"]).with("run", run)).await?.items;
     show::answer(&format!("\n{}", show::handoffs_table(&rows, api.now())));
     if !verified.problems.is_empty() {
         return Err(Failure::Broken { what: verified.problems.join("; ") });

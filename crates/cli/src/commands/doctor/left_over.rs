@@ -4,7 +4,7 @@ use baton_core::shell::shell_word;
 use baton_files::{Dir, STAGING_LOCK, Staging};
 use baton_store_sqlite::{ASIDE_PREFIX, RESCUED_PREFIX, STAGING_PREFIX};
 
-use super::{Finding, Health};
+use super::{HealthCheck, Health};
 use crate::failure::Failure;
 use crate::lost_data::copies_beside;
 use crate::project::Project;
@@ -15,7 +15,7 @@ const RESCUED: &str = "what a server saved when its data was deleted or replaced
 pub(super) fn look(
     project: &Project,
     data: &Dir,
-    findings: &mut Vec<Finding>,
+    findings: &mut Vec<HealthCheck>,
 ) -> Result<(), Failure> {
     for copy in copies_beside(project) {
         findings.push(copy_to_keep(&copy.display().to_string(), RESCUED));
@@ -35,7 +35,7 @@ pub(super) fn look(
                 continue;
             }
             let what = format!("{path}: a copy that a killed command has left");
-            Finding {
+            HealthCheck {
                 what,
                 state: Health::Waits { advice: format!("type `rm -r {}`", shell_word(&path)) },
             }
@@ -47,10 +47,10 @@ pub(super) fn look(
     Ok(())
 }
 
-fn copy_to_keep(path: &str, what: &str) -> Finding {
+fn copy_to_keep(path: &str, what: &str) -> HealthCheck {
     let word = shell_word(path);
     let advice = format!(
         "type `baton restore --replace {word}` to go back to it, or `rm -r {word}` once it is of no use"
     );
-    Finding { what: format!("{path}: {what}"), state: Health::Waits { advice } }
+    HealthCheck { what: format!("{path}: {what}"), state: Health::Waits { advice } }
 }

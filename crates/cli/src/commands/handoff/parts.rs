@@ -4,11 +4,11 @@ use baton_http::api::{Delegation, Escalation, Returned};
 
 use super::on;
 use crate::api::Api;
-use crate::args::Part;
+use crate::args::PartArgs;
 use crate::failure::Failure;
 use crate::payload;
 
-pub(super) async fn delegate(api: &Api, part: &Part, to: &str) -> Result<(), Failure> {
+pub(super) async fn delegate(api: &Api, part: &PartArgs, to: &str) -> Result<(), Failure> {
     let body = Delegation {
         to_agent: to.to_owned(),
         package: Some(payload::package(&part.payload)?),
@@ -19,7 +19,7 @@ pub(super) async fn delegate(api: &Api, part: &Part, to: &str) -> Result<(), Fai
     on(api, &part.which, &part.write, "delegate", &body).await
 }
 
-pub(super) async fn give_back(api: &Api, part: &Part, outcome: &str) -> Result<(), Failure> {
+pub(super) async fn give_back(api: &Api, part: &PartArgs, outcome: &str) -> Result<(), Failure> {
     let body = Returned {
         outcome: outcome.to_owned(),
         package: Some(payload::package(&part.payload)?),
@@ -30,7 +30,7 @@ pub(super) async fn give_back(api: &Api, part: &Part, outcome: &str) -> Result<(
     on(api, &part.which, &part.write, "return", &body).await
 }
 
-pub(super) async fn escalate(api: &Api, part: &Part) -> Result<(), Failure> {
+pub(super) async fn escalate(api: &Api, part: &PartArgs) -> Result<(), Failure> {
     let body = Escalation {
         package: Some(payload::package(&part.payload)?),
         reason: part.reason.clone(),

@@ -18,7 +18,7 @@ pub(super) struct Edges {
 
 /// What an edge asks for.
 #[derive(Default)]
-pub(super) struct Asked<'a> {
+pub(super) struct EdgeRequirements<'a> {
     pub(super) contract: Option<&'a Contract>,
     pub(super) min_score: Option<u8>,
 }
@@ -46,7 +46,7 @@ impl Edges {
         &self,
         document: &Node,
         said: Option<&(AgentId, AgentId)>,
-    ) -> Asked<'_> {
+    ) -> EdgeRequirements<'_> {
         let named = said.cloned().or_else(|| {
             let view = View::of(document);
             let agent = |it: Option<String>| AgentId::parse(&it?).ok();
@@ -56,11 +56,11 @@ impl Edges {
             self.workflows.iter().find_map(|it| Some((it, it.edge_of_agents(&from, &to)?)))
         });
         match edge {
-            Some((workflow, edge)) => Asked {
+            Some((workflow, edge)) => EdgeRequirements {
                 contract: edge.contract.as_deref().and_then(|it| workflow.contract(it)),
                 min_score: edge.min_score,
             },
-            None => Asked { contract: builtin::contract_of(document), min_score: None },
+            None => EdgeRequirements { contract: builtin::contract_of(document), min_score: None },
         }
     }
 }

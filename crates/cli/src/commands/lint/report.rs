@@ -1,7 +1,7 @@
 //! What was found, for people and for programs.
 
 use baton_core::document::Node;
-use baton_core::lint::{Finding, Report, Severity};
+use baton_core::lint::{Finding, LintReport, Severity};
 
 use super::{Looked, Unread};
 use crate::show;
@@ -117,7 +117,7 @@ fn problem_json(unread: &Unread) -> Node {
     }
 }
 
-fn report_json(report: &Report) -> Vec<(&'static str, Node)> {
+fn report_json(report: &LintReport) -> Vec<(&'static str, Node)> {
     let silenced = report.silenced.iter().map(|(finding, reason)| {
         Node::map([("finding", finding_json(finding)), ("reason", Node::text(reason))])
     });

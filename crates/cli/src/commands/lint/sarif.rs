@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use baton_core::document::Node;
-use baton_core::lint::{Rule, Severity};
+use baton_core::lint::{LintRule, Severity};
 
 use super::{Looked, Unread};
 use crate::show;
@@ -14,7 +14,7 @@ pub(super) fn answer(looked: &[Looked]) {
     let results: Vec<SarifResult<'_>> = looked.iter().flat_map(found).collect();
     let ids: BTreeSet<&str> = results.iter().map(|it| it.rule).collect();
     let rules = ids.iter().map(|id| {
-        let about = Rule::parse(id).map_or("what the contract of the edge asks for", Rule::about);
+        let about = LintRule::parse(id).map_or("what the contract of the edge asks for", LintRule::about);
         Node::map([("id", Node::text(*id)), ("shortDescription", text(about))])
     });
     let driver = Node::map([

@@ -3,11 +3,11 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::time::Duration;
 
-use baton_http::api::{BatonWord, Page, Run};
+use baton_http::api::{BatonWord, Page, RunDocument};
 use uuid::Uuid;
 
 use crate::api::{Api, Ask};
-use crate::show::{self, Format};
+use crate::show::{self, OutputFormat};
 
 const MARKS: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const TURN: Duration = Duration::from_millis(100);
@@ -22,8 +22,8 @@ pub(super) struct Spinner {
 }
 
 impl Spinner {
-    pub(super) fn new(format: Format) -> Self {
-        let is_on = format == Format::Table && std::io::stderr().is_terminal();
+    pub(super) fn new(format: OutputFormat) -> Self {
+        let is_on = format == OutputFormat::Table && std::io::stderr().is_terminal();
         Self { is_on, who: String::new(), n_turns: 0 }
     }
 
@@ -34,12 +34,12 @@ impl Spinner {
         }
         self.who = match run {
             Some(run) => {
-                let run = api.get::<Run>(&Ask::get(["runs", &run.to_string()])).await;
+                let run = api.get::<RunDocument>(&Ask::get(["runs", &run.to_string()])).await;
                 run.map(|it| who(&[it])).unwrap_or_default()
             }
             None => {
                 let ask = Ask::get(["runs"]).with("status", "open").with("order", "newest");
-                let runs = api.get::<Page<Run>>(&ask).await;
+                let runs = api.get::<Page<RunDocument>>(&ask).await;
                 runs.map(|it| who(&it.items)).unwrap_or_default()
             }
         };
@@ -76,9 +76,9 @@ fn write(text: &str) {
     let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
 }
 
-fn who(runs: &[Run]) -> String {
+fn who(runs: &[RunDocument]) -> String {
     let held = runs.iter().filter(|it| it.baton == BatonWord::Held);
-    let works = |it: &Run| {
+    let works = |it: &RunDocument| {
         let agent = it.current_agent.as_deref().unwrap_or("somebody");
         format!("{agent} works on {}", show::shortened(&it.story, 30))
     };
@@ -98,7 +98,7 @@ mod tests {
 
     use super::*;
 
-    fn run(story: &str, baton: &str, agent: Option<&str>) -> Run {
+    fn run(story: &str, baton: &str, agent: Option<&str>) -> RunDocument {
         let run = json!({
             "number": 1, "id": Uuid::nil(), "story": story, "workflow": "w", "workflowHash": "",
             "owner": "ada", "status": "open", "baton": baton, "currentAgent": agent,

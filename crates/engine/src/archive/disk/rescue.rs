@@ -4,7 +4,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-use baton_files::{Dir, FileError, Mode};
+use baton_files::{Dir, FileError, FileMode};
 
 use super::{Sort, entries};
 
@@ -43,7 +43,7 @@ pub(super) fn rescue(
 
 /// Renames, so that a folder goes with all that is in it.
 fn carry(old: &Dir, within: &Dir, folder: &Path, name: &OsStr) -> Result<(), FileError> {
-    let folder = within.make_dirs(folder, Mode::Shared)?;
+    let folder = within.make_dirs(folder, FileMode::Shared)?;
     old.rename_new(name, &folder, free(&folder, name)?)
 }
 

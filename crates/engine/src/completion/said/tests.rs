@@ -33,7 +33,7 @@ fn commits_are_counted_once_each_and_counts_are_added_where_none_are_listed() {
 
 #[test]
 fn the_newest_package_that_says_it_has_the_word() {
-    let said = Said::of(&packages(&[
+    let said = ReportedResults::of(&packages(&[
         r#"{"summary":"first","tests_added":24,"coverage":"96%"}"#,
         "<handoff><from>v</from><validation_summary><coverage>94%</coverage></validation_summary></handoff>",
         r#"{"tests_added":true,"summary":" "}"#,
@@ -49,14 +49,14 @@ fn actions_are_read_from_a_list_and_from_elements() {
         r#"{"actions_taken":["Issue closed","Branch deleted"," "]}"#,
         "<workflow-complete><actions_taken><action>Issue closed</action><action>Branch deleted</action></actions_taken></workflow-complete>",
     ] {
-        assert_eq!(Said::of(&packages(&[text])).actions, ["Issue closed", "Branch deleted"]);
+        assert_eq!(ReportedResults::of(&packages(&[text])).actions, ["Issue closed", "Branch deleted"]);
     }
 }
 
 /// `issue_number issue_url pr_number pr_url`, a dash for what nobody said.
 #[track_caller]
 fn check_subject(story: &str, pr_url: Option<&str>, package: &str, expected: &str) {
-    let subject = Said::of(&packages(&[package])).subject(story, pr_url);
+    let subject = ReportedResults::of(&packages(&[package])).subject(story, pr_url);
     let parts = [subject.issue_number, subject.issue_url, subject.pr_number, subject.pr_url];
     let shown: Vec<&str> = parts.iter().map(|it| it.as_deref().unwrap_or("-")).collect();
     assert_eq!(shown.join(" "), expected, "{story} {pr_url:?} {package}");

@@ -2,12 +2,12 @@
 
 use baton_wire::json;
 
-use super::{Act, Desk, envelope};
+use super::{PromptAction, PromptContext, envelope};
 
 /// What the block begins and ends with, each on a line of its own.
 const OPENING: &str = "```baton";
 const CLOSING: &str = "```";
 
-pub(super) fn say(desk: &Desk<'_>, act: &Act) -> String {
+pub(super) fn say(desk: &PromptContext<'_>, act: &PromptAction) -> String {
     format!("{OPENING}\n{}\n{CLOSING}", json::print_pretty(&envelope(desk, act)))
 }

@@ -2,9 +2,9 @@
 
 use baton_wire::json;
 
-use super::{ANSWER, Act, Desk, END, QUESTION, WHY};
+use super::{ANSWER, PromptAction, PromptContext, END, QUESTION, WHY};
 
-pub(super) fn say(desk: &Desk<'_>, act: &Act) -> String {
+pub(super) fn say(desk: &PromptContext<'_>, act: &PromptAction) -> String {
     let (handoff, work) = (desk.handoff, desk.work);
     let fence = desk.fence.map(|it| format!(" --fence {it}")).unwrap_or_default();
     let command =
@@ -12,30 +12,30 @@ pub(super) fn say(desk: &Desk<'_>, act: &Act) -> String {
     let reading = |line: String, text: &str| format!("{line} <<'{END}'\n{text}\n{END}");
     match act {
         // Nothing is held yet that could be lost.
-        Act::Accept => format!("baton handoff accept {handoff} --by {}", desk.agent),
-        Act::HandOn { to, outcome, example } => {
+        PromptAction::Accept => format!("baton handoff accept {handoff} --by {}", desk.agent),
+        PromptAction::HandOn { to, outcome, example } => {
             // Whoever is blocked does not choose who clears the way.
             let to = if to.is_human() { String::new() } else { format!(" --to {to}") };
             let more = format!(" --outcome {}{to} --payload -", outcome.name());
             reading(command("complete", work, &more), &json::print_pretty(example))
         }
-        Act::Delegate { to, example } => {
+        PromptAction::Delegate { to, example } => {
             let more = format!(" --to {to} --payload -");
             reading(command("delegate", work, &more), &json::print_pretty(example))
         }
-        Act::Escalate { example } => {
+        PromptAction::Escalate { example } => {
             reading(command("escalate", work, " --payload -"), &json::print_pretty(example))
         }
-        Act::Return { outcome, example, .. } => {
+        PromptAction::Return { outcome, example, .. } => {
             let more = format!(" --outcome {} --payload -", outcome.name());
             reading(command("return", work, &more), &json::print_pretty(example))
         }
-        Act::Reject => {
+        PromptAction::Reject => {
             let line = command("reject", handoff, "");
             format!("{line} --reason \"$(cat <<'{END}'\n{WHY}\n{END}\n)\"")
         }
-        Act::Record { check } => format!("baton evidence {work} {check} passed"),
-        Act::Clarify => reading(command("clarify", handoff, " --question -"), QUESTION),
-        Act::Answer => reading(command("answer", handoff, " --text -"), ANSWER),
+        PromptAction::Record { check } => format!("baton evidence {work} {check} passed"),
+        PromptAction::Clarify => reading(command("clarify", handoff, " --question -"), QUESTION),
+        PromptAction::Answer => reading(command("answer", handoff, " --text -"), ANSWER),
     }
 }

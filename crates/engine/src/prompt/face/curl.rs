@@ -3,38 +3,38 @@
 use baton_core::document::Node;
 use baton_wire::json;
 
-use super::{ANSWER, Act, Desk, END, QUESTION, envelope, passed};
+use super::{ANSWER, PromptAction, PromptContext, END, QUESTION, envelope, passed};
 use crate::prompt::PromptToken;
 use crate::shell_word;
 
-pub(super) fn say(desk: &Desk<'_>, act: &Act) -> String {
+pub(super) fn say(desk: &PromptContext<'_>, act: &PromptAction) -> String {
     match act {
-        Act::Accept
-        | Act::HandOn { .. }
-        | Act::Delegate { .. }
-        | Act::Escalate { .. }
-        | Act::Return { .. }
-        | Act::Reject => post(desk, "/api/handoffs", &envelope(desk, act)),
+        PromptAction::Accept
+        | PromptAction::HandOn { .. }
+        | PromptAction::Delegate { .. }
+        | PromptAction::Escalate { .. }
+        | PromptAction::Return { .. }
+        | PromptAction::Reject => post(desk, "/api/handoffs", &envelope(desk, act)),
         // Seed 000 has no words for these: the native API does.
-        Act::Clarify => native(desk, desk.handoff, "clarify", said(desk, "question", QUESTION)),
-        Act::Answer => native(desk, desk.handoff, "answer", said(desk, "answer", ANSWER)),
-        Act::Record { check } => native(desk, desk.work, "evidence", passed(check)),
+        PromptAction::Clarify => native(desk, desk.handoff, "clarify", said(desk, "question", QUESTION)),
+        PromptAction::Answer => native(desk, desk.handoff, "answer", said(desk, "answer", ANSWER)),
+        PromptAction::Record { check } => native(desk, desk.work, "evidence", passed(check)),
     }
 }
 
 type Members = Vec<(&'static str, Node)>;
 
-fn native(desk: &Desk<'_>, number: u64, verb: &str, members: Members) -> String {
+fn native(desk: &PromptContext<'_>, number: u64, verb: &str, members: Members) -> String {
     post(desk, &format!("/api/v1/handoffs/{number}/{verb}"), &Node::map(members))
 }
 
-fn said(desk: &Desk<'_>, name: &'static str, words: &str) -> Members {
+fn said(desk: &PromptContext<'_>, name: &'static str, words: &str) -> Members {
     let said = [("agent", Node::text(desk.agent.as_str())), (name, Node::text(words))];
     let fence = desk.fence.map(|it| ("fence", Node::Number(i64::from(it).into())));
     said.into_iter().chain(fence).collect()
 }
 
-fn post(desk: &Desk<'_>, path: &str, body: &Node) -> String {
+fn post(desk: &PromptContext<'_>, path: &str, body: &Node) -> String {
     let url = shell_word(&format!("{}{path}", desk.url));
     let credentials = match desk.token {
         None => String::new(),

@@ -15,14 +15,14 @@ use baton_core::workflow::{Place, RejectRule, Workflow};
 use baton_store::{HandoffRow, HandoffState, RunRow};
 
 use crate::prompt::brief::{
-    Asked, Blocker, Brief, Brought, Parcel, Round, Said, Settled, Told, Work,
+    AskedQuestion, BriefBlocker, Brief, DelegateResult, Parcel, Round, PersonAnswer, Settled, BriefHandoff, WaitingWork,
 };
-use crate::queries::{Exchange, questions_about};
+use crate::queries::{QuestionAndAnswer, questions_about};
 use crate::stored;
 use crate::stories::branch_of;
 use crate::texts::{LOST_TEXT, WholeTexts};
 
-pub(super) struct Known {
+pub(super) struct PromptInputs {
     pub(super) workflow: Arc<Workflow>,
     pub(super) agent: Agent,
     pub(super) story: Story,
@@ -37,7 +37,7 @@ pub(super) struct Known {
     pub(super) texts: WholeTexts,
 }
 
-impl Known {
+impl PromptInputs {
     pub(super) fn into_brief(self) -> Brief {
         let rounds = self.rounds();
         let extra = self.run.run.rounds(&self.open.forward).map_or(0, |it| it.n_extra);
@@ -165,7 +165,7 @@ impl Known {
         (!is_bare && !is_told).then(|| story.clone())
     }
 
-    fn told(&self) -> Told {
+    fn told(&self) -> BriefHandoff {
         let (row, open) = (&self.row, &self.open);
         let before = row.follows.and_then(|it| self.find(it));
         let is_rejected = |it: &&HandoffRow| it.state == HandoffState::Ended(Ended::Rejected);
@@ -175,7 +175,7 @@ impl Known {
         let asked = open.reject_to.as_ref().unwrap_or(&open.from);
         let limit = self.workflow.limits.questions;
         let may_ask = asked.place.is_work() && open.n_questions < limit;
-        Told {
+        BriefHandoff {
             number: row.number,
             no: row.no,
             kind: row.kind,
@@ -216,23 +216,23 @@ impl Known {
         }
     }
 
-    fn work(&self) -> Work {
+    fn work(&self) -> WaitingWork {
         let behind = self.caller_row().unwrap_or(&self.row);
         let caller = self.run.run.caller_of(behind.no);
         let caller: Option<Party> = match &behind.to.place {
             Place::Delegate(_) => caller.map(|it| it.to.clone()),
             Place::Step(_) | Place::Orchestrator | Place::Human => None,
         };
-        Work { number: behind.number, place: behind.to.place.clone(), caller }
+        WaitingWork { number: behind.number, place: behind.to.place.clone(), caller }
     }
 
-    fn asked(&self) -> Vec<Asked> {
+    fn asked(&self) -> Vec<AskedQuestion> {
         // About the handoff, about the gate that it came through, and about what its receiver had
         // been waiting with.
         let about = [self.caller_row(), self.gate_before(), Some(&self.row)];
         let questions = about.into_iter().flatten().flat_map(|it| questions_about(&self.rows, it));
-        let told = questions.map(|it| Exchange::of(it, &self.texts)).filter_map(|it| {
-            Some(Asked {
+        let told = questions.map(|it| QuestionAndAnswer::of(it, &self.texts)).filter_map(|it| {
+            Some(AskedQuestion {
                 asker: it.row.from.agent.clone(),
                 asked: it.row.to.agent.clone(),
                 question: it.question,
@@ -243,12 +243,12 @@ impl Known {
     }
 
     /// Questions that went to a person because there had been too many.
-    fn settled_by_people(&self) -> Vec<Asked> {
+    fn settled_by_people(&self) -> Vec<AskedQuestion> {
         let attempts = self.attempts();
         let settled = |event: &Event| {
             let Event::HandoffAnswered { handoff, question, answer } = event else { return None };
             let row = self.find(*question).filter(|it| it.kind == Kind::Escalation)?;
-            attempts.contains(handoff).then(|| Asked {
+            attempts.contains(handoff).then(|| AskedQuestion {
                 asker: row.from.agent.clone(),
                 asked: AgentId::human(),
                 question: self.words(row.reason),
@@ -259,15 +259,15 @@ impl Known {
     }
 
     /// What stopped the step that the receiver works at, and what became of it.
-    fn blockers(&self) -> Vec<Blocker> {
+    fn blockers(&self) -> Vec<BriefBlocker> {
         let place = &self.caller_row().unwrap_or(&self.row).to.place;
-        let mut blockers: Vec<(u32, Blocker)> = Vec::new();
+        let mut blockers: Vec<(u32, BriefBlocker)> = Vec::new();
         for event in &self.events {
             if let Event::BlockerRaised { blocker, handoff, by, about } = event
                 && self.find(*handoff).is_some_and(|it| it.to.place == *place)
             {
                 let (raised_by, about) = (by.clone(), self.words(*about));
-                blockers.push((*blocker, Blocker { raised_by, about, settled: Settled::Open }));
+                blockers.push((*blocker, BriefBlocker { raised_by, about, settled: Settled::Open }));
             }
             if let Event::BlockerResolved { blocker, by, how } = event {
                 let how = how.map(|it| self.words(it));
@@ -282,7 +282,7 @@ impl Known {
     }
 
     /// What people said at the gate before, and when the receiver asked them itself.
-    fn people(&self) -> Vec<Said> {
+    fn people(&self) -> Vec<PersonAnswer> {
         let mut holders = self.attempts();
         holders.extend(self.caller);
         let before = self.gate_before().map(|it| it.no);
@@ -297,7 +297,7 @@ impl Known {
             if before != Some(row.no) && !is_own(row) {
                 return None;
             }
-            Some(Said {
+            Some(PersonAnswer {
                 by: by.clone(),
                 answer: answer.clone(),
                 cause: self.cause_of(row.no),
@@ -325,8 +325,8 @@ impl Known {
         })
     }
 
-    fn brought(&self) -> Vec<Brought> {
-        let brought = self.brought_rows().map(|it| Brought {
+    fn brought(&self) -> Vec<DelegateResult> {
+        let brought = self.brought_rows().map(|it| DelegateResult {
             from: it.from.agent.clone(),
             reason: self.words(it.reason),
             outcome: it.outcome,
@@ -379,7 +379,7 @@ impl Known {
     }
 }
 
-fn settle(blockers: &mut [(u32, Blocker)], no: u32, settled: Settled) {
+fn settle(blockers: &mut [(u32, BriefBlocker)], no: u32, settled: Settled) {
     if let Some((_, blocker)) = blockers.iter_mut().find(|(it, _)| *it == no) {
         blocker.settled = settled;
     }

@@ -23,14 +23,14 @@ use crate::App;
 use crate::body;
 use crate::openapi::WriteProblems;
 use crate::params::Named;
-use crate::problem::Problem;
-use crate::v1::answer::Answer;
-use crate::v1::documents::{self, Asked, DocumentQuery};
+use crate::problem::ApiProblem;
+use crate::v1::answer::ApiResponse;
+use crate::v1::documents::{self, CommandOrDocument, DocumentQuery};
 use crate::v1::names::{handoff_ref, known_agent};
 use crate::v1::runs::{Why, reason};
-use crate::v1::told::{Told, tell};
+use crate::v1::told::{CommandAnswer, tell};
 use crate::v1::words::outcome;
-use crate::v1::write::{HandoffQuery, RunHeaders, Write};
+use crate::v1::write::{HandoffQuery, RunHeaders, WriteRequest};
 
 /// How a handoff is taken.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -61,15 +61,15 @@ pub struct Acceptance {
         (String = "application/xml"),
         (String = "application/yaml"),
         (String = "text/markdown"))),
-    responses((status = 200, body = Told), WriteProblems))]
+    responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(in crate::v1) async fn accept(
     State(app): State<Arc<App>>,
     name: Named,
-    asked: Asked<Acceptance, HandoffQuery>,
-) -> Result<Response, Problem> {
+    asked: CommandOrDocument<Acceptance, HandoffQuery>,
+) -> Result<Response, ApiProblem> {
     let write = match asked {
-        Asked::Command(write) => write,
-        Asked::Document(sent) => return documents::take_up(&app, *sent, &name.0).await,
+        CommandOrDocument::Command(write) => write,
+        CommandOrDocument::Document(sent) => return documents::take_up(&app, *sent, &name.0).await,
     };
     let by = by(&app, write.asked.agent.as_deref())?;
     let acknowledgement = acknowledgement(write.asked.acknowledgement.as_deref())?;
@@ -97,12 +97,12 @@ pub struct Rejection {
     params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
         HandoffQuery, RunHeaders),
     request_body = Rejection,
-    responses((status = 200, body = Told), WriteProblems))]
+    responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(in crate::v1) async fn reject(
     State(app): State<Arc<App>>,
     name: Named,
-    write: Write<Rejection, HandoffQuery>,
-) -> Result<Answer<Told>, Problem> {
+    write: WriteRequest<Rejection, HandoffQuery>,
+) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
     let by = by(&app, write.asked.agent.as_deref())?;
     let (reason, fence) = (Reason::parse(&write.asked.reason)?, write.asked.fence);
     let command = |handoff| Command::Reject(Reject { handoff, by, reason, fence });
@@ -138,12 +138,12 @@ pub struct Completion {
     params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
         HandoffQuery, RunHeaders),
     request_body = Completion,
-    responses((status = 200, body = Told), WriteProblems))]
+    responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(in crate::v1) async fn complete(
     State(app): State<Arc<App>>,
     name: Named,
-    write: Write<Completion, HandoffQuery>,
-) -> Result<Answer<Told>, Problem> {
+    write: WriteRequest<Completion, HandoffQuery>,
+) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
     let asked = &write.asked;
     let by = by(&app, asked.agent.as_deref())?;
     let outcome = outcome(&asked.outcome)?;
@@ -174,12 +174,12 @@ pub struct Cancellation {
     params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
         HandoffQuery, RunHeaders),
     request_body = Option<Cancellation>,
-    responses((status = 200, body = Told), WriteProblems))]
+    responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(in crate::v1) async fn cancel(
     State(app): State<Arc<App>>,
     name: Named,
-    write: Write<Cancellation, HandoffQuery>,
-) -> Result<Answer<Told>, Problem> {
+    write: WriteRequest<Cancellation, HandoffQuery>,
+) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
     let by = by(&app, write.asked.agent.as_deref())?;
     let reason = reason(write.asked.reason.as_deref())?;
     on_handoff(&app, &name, &write, |handoff| Command::Cancel { handoff, by, reason }).await
@@ -191,12 +191,12 @@ pub(in crate::v1) async fn cancel(
     params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
         HandoffQuery, RunHeaders),
     request_body = Option<Why>,
-    responses((status = 200, body = Told), WriteProblems))]
+    responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(in crate::v1) async fn time_out(
     State(app): State<Arc<App>>,
     name: Named,
-    write: Write<Why, HandoffQuery>,
-) -> Result<Answer<Told>, Problem> {
+    write: WriteRequest<Why, HandoffQuery>,
+) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
     let reason = reason(write.asked.reason.as_deref())?;
     on_handoff(&app, &name, &write, |handoff| Command::TimeOut { handoff, reason }).await
 }
@@ -220,12 +220,12 @@ pub struct Clarification {
     params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
         HandoffQuery, RunHeaders),
     request_body = Clarification,
-    responses((status = 200, body = Told), WriteProblems))]
+    responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(in crate::v1) async fn clarify(
     State(app): State<Arc<App>>,
     name: Named,
-    write: Write<Clarification, HandoffQuery>,
-) -> Result<Answer<Told>, Problem> {
+    write: WriteRequest<Clarification, HandoffQuery>,
+) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
     let by = by(&app, write.asked.agent.as_deref())?;
     let (question, fence) = (Words::parse(&write.asked.question)?, write.asked.fence);
     let command = |handoff| Command::Clarify(Clarify { handoff, by, question, fence });
@@ -251,12 +251,12 @@ pub struct QuestionAnswer {
     params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
         HandoffQuery, RunHeaders),
     request_body = QuestionAnswer,
-    responses((status = 200, body = Told), WriteProblems))]
+    responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(in crate::v1) async fn answer(
     State(app): State<Arc<App>>,
     name: Named,
-    write: Write<QuestionAnswer, HandoffQuery>,
-) -> Result<Answer<Told>, Problem> {
+    write: WriteRequest<QuestionAnswer, HandoffQuery>,
+) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
     let by = by(&app, write.asked.agent.as_deref())?;
     let (answer, fence) = (Words::parse(&write.asked.answer)?, write.asked.fence);
     let command = |handoff| Command::Reply(Reply { handoff, by, answer, fence });
@@ -282,12 +282,12 @@ pub struct GivenBack {
     params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
         HandoffQuery, RunHeaders),
     request_body = Option<GivenBack>,
-    responses((status = 200, body = Told), WriteProblems))]
+    responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(in crate::v1) async fn release(
     State(app): State<Arc<App>>,
     name: Named,
-    write: Write<GivenBack, HandoffQuery>,
-) -> Result<Answer<Told>, Problem> {
+    write: WriteRequest<GivenBack, HandoffQuery>,
+) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
     let by = by(&app, write.asked.agent.as_deref())?;
     let (reason, fence) = (reason(write.asked.reason.as_deref())?, write.asked.fence);
     let command = |handoff| Command::Release(Release { handoff, by, reason, fence });
@@ -319,12 +319,12 @@ pub enum VerdictWord {
     params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
         HandoffQuery, RunHeaders),
     request_body = CheckResult,
-    responses((status = 200, body = Told), WriteProblems))]
+    responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(in crate::v1) async fn evidence(
     State(app): State<Arc<App>>,
     name: Named,
-    write: Write<CheckResult, HandoffQuery>,
-) -> Result<Answer<Told>, Problem> {
+    write: WriteRequest<CheckResult, HandoffQuery>,
+) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
     let check = CheckName::parse(&write.asked.check)?;
     let verdict = match write.asked.verdict {
         VerdictWord::Passed => Verdict::Passed,
@@ -339,9 +339,9 @@ pub(in crate::v1) async fn evidence(
 pub(in crate::v1) async fn on_handoff<T>(
     app: &App,
     Named(name): &Named,
-    write: &Write<T, HandoffQuery>,
+    write: &WriteRequest<T, HandoffQuery>,
     command: impl FnOnce(HandoffNo) -> Command,
-) -> Result<Answer<Told>, Problem> {
+) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
     let which = handoff_ref(app, name, write.query.run.as_deref()).await?;
     match app.engine.on_handoff(&write.caller, &which, command).await {
         Ok(outcome) => tell(app, &write.caller, &outcome).await,
@@ -349,20 +349,20 @@ pub(in crate::v1) async fn on_handoff<T>(
     }
 }
 
-fn by(app: &App, name: Option<&str>) -> Result<Option<AgentId>, Problem> {
+fn by(app: &App, name: Option<&str>) -> Result<Option<AgentId>, ApiProblem> {
     name.map(|it| known_agent(app, it)).transpose()
 }
 
-fn lease(seconds: Option<u32>) -> Result<Option<LeaseTime>, Problem> {
+fn lease(seconds: Option<u32>) -> Result<Option<LeaseTime>, ApiProblem> {
     let Some(seconds) = seconds else { return Ok(None) };
     let most = LeaseTime::MOST_SECONDS;
     let wrong =
-        || Problem::malformed("wrong_type", format!("`leaseSeconds` is a number from 1 to {most}"));
+        || ApiProblem::malformed("wrong_type", format!("`leaseSeconds` is a number from 1 to {most}"));
     LeaseTime::from_seconds(seconds).map(Some).ok_or_else(wrong)
 }
 
 /// Plain words, or a document that is read for what is unclear.
-fn acknowledgement(raw: Option<&RawValue>) -> Result<Option<Acknowledgement>, Problem> {
+fn acknowledgement(raw: Option<&RawValue>) -> Result<Option<Acknowledgement>, ApiProblem> {
     let Some(raw) = raw else { return Ok(None) };
     match json::parse(raw.get())? {
         Node::Null => Ok(None),
@@ -376,10 +376,10 @@ fn acknowledgement(raw: Option<&RawValue>) -> Result<Option<Acknowledgement>, Pr
     }
 }
 
-fn read_acknowledgement(document: &Node, text: &str) -> Result<Option<Acknowledgement>, Problem> {
+fn read_acknowledgement(document: &Node, text: &str) -> Result<Option<Acknowledgement>, ApiProblem> {
     Acknowledgement::read(document, text).map(Some).map_err(|problems| {
         let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
-        Problem::malformed("bad_acknowledgement", problems.join("; "))
+        ApiProblem::malformed("bad_acknowledgement", problems.join("; "))
     })
 }
 

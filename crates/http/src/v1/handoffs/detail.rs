@@ -3,13 +3,13 @@
 
 use baton_core::gate::Gate;
 use baton_core::run::Handoff as OpenHandoff;
-use baton_engine::{Can, EngineError, Exchange, PersonsAnswer, Texts};
+use baton_engine::{Can, EngineError, QuestionAndAnswer, PersonsAnswer, Texts};
 use baton_store::{HandoffRow, RunRow};
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 
-use super::document::Handoff;
+use super::document::HandoffDocument;
 use crate::App;
 use crate::v1::flat::{part, whole};
 use crate::v1::status::answer_command;
@@ -19,24 +19,24 @@ use crate::v1::status::answer_command;
 #[schema(as = HandoffDetail)]
 pub struct Detail {
     #[serde(flatten)]
-    pub handoff: Handoff,
+    pub handoff: HandoffDocument,
     #[serde(flatten)]
-    pub beside: Beside,
+    pub beside: HandoffExtras,
 }
 
 /// What belongs to a handoff besides itself.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Beside {
+pub struct HandoffExtras {
     /// What a person is asked, or said.
-    pub question: Option<Asked>,
+    pub question: Option<GateDocument>,
     /// What its receiver asked, and what was answered.
     pub questions: Vec<Question>,
     /// How often it has been accepted; null where it is not open.
     pub fence: Option<u32>,
     /// For how long its holder may be silent.
     pub lease_seconds: Option<u32>,
-    pub evidence: Vec<Evidence>,
+    pub evidence: Vec<EvidenceDocument>,
     /// What may be done to it now, and why not.
     pub can: Vec<Allowed>,
 }
@@ -51,7 +51,7 @@ impl<'de> Deserialize<'de> for Detail {
 /// What a person is asked while it is open; what they said after that.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(untagged)]
-pub enum Asked {
+pub enum GateDocument {
     Open(OpenGate),
     Answered(AnsweredGate),
 }
@@ -91,7 +91,7 @@ pub struct Question {
 
 /// The newest result of one check.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub struct Evidence {
+pub struct EvidenceDocument {
     pub check: String,
     #[schema(example = "passed")]
     pub verdict: String,
@@ -125,7 +125,7 @@ impl Detail {
             }
             None => None,
         };
-        let beside = Beside {
+        let beside = HandoffExtras {
             question,
             questions: engine.exchanges(row).await?.into_iter().map(Question::from).collect(),
             fence: open.map(|it| it.fence),
@@ -133,21 +133,21 @@ impl Detail {
             evidence: evidence(open, gate),
             can: engine.can(row).await?.into_iter().map(Allowed::from).collect(),
         };
-        Ok(Self { handoff: Handoff::new(row, &texts), beside })
+        Ok(Self { handoff: HandoffDocument::new(row, &texts), beside })
     }
 }
 
-fn evidence(open: Option<&OpenHandoff>, gate: Option<&Gate>) -> Vec<Evidence> {
+fn evidence(open: Option<&OpenHandoff>, gate: Option<&Gate>) -> Vec<EvidenceDocument> {
     let evidence = match (gate, open) {
         (Some(gate), _) => gate.evidence.as_slice(),
         (None, Some(open)) => open.evidence.as_slice(),
         (None, None) => &[],
     };
-    evidence.iter().map(Evidence::from).collect()
+    evidence.iter().map(EvidenceDocument::from).collect()
 }
 
-fn open_gate(number: u64, gate: &Gate) -> Asked {
-    Asked::Open(OpenGate {
+fn open_gate(number: u64, gate: &Gate) -> GateDocument {
+    GateDocument::Open(OpenGate {
         cause: gate.cause.name().to_owned(),
         why: gate.cause.sentence().to_owned(),
         choices: gate.choices().iter().map(|it| (*it).to_owned()).collect(),
@@ -155,14 +155,14 @@ fn open_gate(number: u64, gate: &Gate) -> Asked {
     })
 }
 
-fn answered(it: PersonsAnswer) -> Asked {
+fn answered(it: PersonsAnswer) -> GateDocument {
     let PersonsAnswer { answer, by, comment, at } = it;
     let answer = answer.name().to_owned();
-    Asked::Answered(AnsweredGate { answer, by: by.to_string(), comment, at })
+    GateDocument::Answered(AnsweredGate { answer, by: by.to_string(), comment, at })
 }
 
-impl From<Exchange> for Question {
-    fn from(it: Exchange) -> Self {
+impl From<QuestionAndAnswer> for Question {
+    fn from(it: QuestionAndAnswer) -> Self {
         Self {
             number: it.row.number,
             label: it.row.no.label(),
@@ -175,7 +175,7 @@ impl From<Exchange> for Question {
     }
 }
 
-impl From<&baton_core::evidence::Evidence> for Evidence {
+impl From<&baton_core::evidence::Evidence> for EvidenceDocument {
     fn from(it: &baton_core::evidence::Evidence) -> Self {
         Self { check: it.check.to_string(), verdict: it.verdict.name().to_owned() }
     }

@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use crate::App;
-use crate::problem::Problem;
+use crate::problem::ApiProblem;
 use crate::seed::rows::raw_json;
 use crate::v1::flat::{part, whole};
 use crate::v1::words::{KindWord, OutcomeWord, StateWord};
@@ -20,7 +20,7 @@ use crate::v1::words::{KindWord, OutcomeWord, StateWord};
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = HandoffRow)]
-pub struct Row {
+pub struct HandoffSummary {
     /// Counted over all runs.
     pub number: u64,
     pub id: Uuid,
@@ -67,16 +67,16 @@ pub struct Row {
 /// A handoff with what is handed over.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[schema(as = Handoff)]
-pub struct Handoff {
+pub struct HandoffDocument {
     #[serde(flatten)]
-    pub row: Row,
+    pub row: HandoffSummary,
     /// What is handed over: JSON as the sender wrote it, or the text of another format. Null where
     /// there is nothing, or where it was lost in a recovery or is damaged.
     #[schema(value_type = serde_json::Value)]
     pub package: Option<Box<RawValue>>,
 }
 
-impl<'de> Deserialize<'de> for Handoff {
+impl<'de> Deserialize<'de> for HandoffDocument {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         struct Rest {
@@ -88,7 +88,7 @@ impl<'de> Deserialize<'de> for Handoff {
     }
 }
 
-impl Row {
+impl HandoffSummary {
     pub(in crate::v1) fn new(row: &HandoffRow, texts: &Texts) -> Self {
         let words = |id: ContentId| texts.get(id).whole().map(str::to_owned);
         Self {
@@ -120,7 +120,7 @@ impl Row {
     }
 }
 
-impl Handoff {
+impl HandoffDocument {
     pub(in crate::v1) async fn of(app: &App, row: &HandoffRow) -> Result<Self, EngineError> {
         let texts = app.engine.texts_of(std::slice::from_ref(row)).await?;
         Ok(Self::new(row, &texts))
@@ -128,16 +128,16 @@ impl Handoff {
 
     pub(in crate::v1) fn new(row: &HandoffRow, texts: &Texts) -> Self {
         let package = row.package.and_then(|it| texts.get(it).whole()).and_then(raw_json);
-        Self { row: Row::new(row, texts), package }
+        Self { row: HandoffSummary::new(row, texts), package }
     }
 }
 
 pub(in crate::v1) async fn rows(
     app: &App,
     handoffs: &[HandoffRow],
-) -> Result<Vec<Row>, EngineError> {
+) -> Result<Vec<HandoffSummary>, EngineError> {
     let texts = app.engine.words_of(handoffs).await?;
-    Ok(handoffs.iter().map(|it| Row::new(it, &texts)).collect())
+    Ok(handoffs.iter().map(|it| HandoffSummary::new(it, &texts)).collect())
 }
 
 /// The members of a handoff whose texts are damaged.
@@ -153,9 +153,9 @@ fn damaged<'a>(row: &'a HandoffRow, texts: &'a Texts) -> impl Iterator<Item = &'
 }
 
 /// A no, with the handoff in question as this API shows it.
-pub(in crate::v1) async fn refused(app: &App, error: EngineError) -> Problem {
+pub(in crate::v1) async fn refused(app: &App, error: EngineError) -> ApiProblem {
     let row = error.handoff().cloned();
-    let problem = Problem::from(error);
+    let problem = ApiProblem::from(error);
     let Some(row) = row else { return problem };
     match rows(app, std::slice::from_ref(&row)).await {
         Ok(shown) => {

@@ -19,13 +19,13 @@ use crate::App;
 use crate::body;
 use crate::openapi::WriteProblems;
 use crate::params::{Named, Params};
-use crate::problem::Problem;
-use crate::v1::answer::Answer;
+use crate::problem::ApiProblem;
+use crate::v1::answer::ApiResponse;
 use crate::v1::names::{find_handoff, handoff_ref, known_agent};
 use crate::v1::runs::reason;
-use crate::v1::told::{Told, tell_handoff};
+use crate::v1::told::{CommandAnswer, tell_handoff};
 use crate::v1::words::outcome;
-use crate::v1::write::{HandoffQuery, RunHeaders, Write};
+use crate::v1::write::{HandoffQuery, RunHeaders, WriteRequest};
 
 /// A part of the work, and who is to do it.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -84,19 +84,19 @@ pub struct Escalation {
         HandoffQuery, RunHeaders),
     request_body = Delegation,
     responses(
-        (status = 200, description = "What would happen (`dryRun`)", body = Told),
-        (status = 201, description = "Handed off", body = Told, headers(
+        (status = 200, description = "What would happen (`dryRun`)", body = CommandAnswer),
+        (status = 201, description = "Handed off", body = CommandAnswer, headers(
             ("Location" = String, description = "The handoff"),
             ("ETag" = String, description = "The run's version"))),
         WriteProblems))]
 pub(in crate::v1) async fn delegate(
     State(app): State<Arc<App>>,
     name: Named,
-    write: Write<Delegation, HandoffQuery>,
-) -> Result<Answer<Told>, Problem> {
+    write: WriteRequest<Delegation, HandoffQuery>,
+) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
     let row = held(&app, &name, &write).await?;
     let Delegation { to_agent, package, reason, fence, profile } = &write.asked;
-    let part = Part {
+    let part = PartRequest {
         to: known_agent(&app, to_agent)?,
         way: Way::Delegation,
         outcome: None,
@@ -115,22 +115,22 @@ pub(in crate::v1) async fn delegate(
         HandoffQuery, RunHeaders),
     request_body = Returned,
     responses(
-        (status = 200, description = "What would happen (`dryRun`)", body = Told),
-        (status = 201, description = "Handed off", body = Told, headers(
+        (status = 200, description = "What would happen (`dryRun`)", body = CommandAnswer),
+        (status = 201, description = "Handed off", body = CommandAnswer, headers(
             ("Location" = String, description = "The handoff"),
             ("ETag" = String, description = "The run's version"))),
         WriteProblems))]
 pub(in crate::v1) async fn give_back(
     State(app): State<Arc<App>>,
     name: Named,
-    write: Write<Returned, HandoffQuery>,
-) -> Result<Answer<Told>, Problem> {
+    write: WriteRequest<Returned, HandoffQuery>,
+) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
     let row = held(&app, &name, &write).await?;
     let run = app.engine.run(&RunRef::Id(row.run)).await?;
     // Where nobody waits for it the rules will say so, whoever is named.
     let caller = run.run.caller_of(row.no).map_or(&row.from.agent, |it| &it.to.agent).clone();
     let Returned { outcome: word, package, reason, fence, profile } = &write.asked;
-    let part = Part {
+    let part = PartRequest {
         to: caller,
         way: Way::Return,
         outcome: Some(outcome(word)?),
@@ -149,19 +149,19 @@ pub(in crate::v1) async fn give_back(
         HandoffQuery, RunHeaders),
     request_body = Option<Escalation>,
     responses(
-        (status = 200, description = "What would happen (`dryRun`)", body = Told),
-        (status = 201, description = "Handed off", body = Told, headers(
+        (status = 200, description = "What would happen (`dryRun`)", body = CommandAnswer),
+        (status = 201, description = "Handed off", body = CommandAnswer, headers(
             ("Location" = String, description = "The handoff"),
             ("ETag" = String, description = "The run's version"))),
         WriteProblems))]
 pub(in crate::v1) async fn escalate(
     State(app): State<Arc<App>>,
     name: Named,
-    write: Write<Escalation, HandoffQuery>,
-) -> Result<Answer<Told>, Problem> {
+    write: WriteRequest<Escalation, HandoffQuery>,
+) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
     let row = held(&app, &name, &write).await?;
     let Escalation { package, reason, fence, profile } = &write.asked;
-    let part = Part {
+    let part = PartRequest {
         to: AgentId::human(),
         way: Way::Escalation,
         outcome: None,
@@ -174,7 +174,7 @@ pub(in crate::v1) async fn escalate(
 }
 
 /// What the holder of a handoff hands to somebody else.
-struct Part<'a> {
+struct PartRequest<'a> {
     to: AgentId,
     way: Way,
     outcome: Option<Outcome>,
@@ -187,17 +187,17 @@ struct Part<'a> {
 async fn held<T>(
     app: &App,
     Named(name): &Named,
-    write: &Write<T, HandoffQuery>,
-) -> Result<HandoffRow, Problem> {
+    write: &WriteRequest<T, HandoffQuery>,
+) -> Result<HandoffRow, ApiProblem> {
     find_handoff(app, name, write.query.run.as_deref()).await
 }
 
 async fn send<T>(
     app: &App,
-    write: &Write<T, HandoffQuery>,
+    write: &WriteRequest<T, HandoffQuery>,
     row: &HandoffRow,
-    part: Part<'_>,
-) -> Result<Answer<Told>, Problem> {
+    part: PartRequest<'_>,
+) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
     let create = Create {
         from: row.to.agent.clone(),
         to: part.to,
@@ -243,11 +243,11 @@ pub(in crate::v1) async fn heartbeat(
     Named(name): Named,
     Params(query): Params<OneQuery>,
     body: axum::body::Body,
-) -> Result<Answer<LeaseUntil>, Problem> {
+) -> Result<ApiResponse<LeaseUntil>, ApiProblem> {
     let (_, asked): (_, Heartbeat) = body::read_as(body).await?;
     let which = handoff_ref(&app, &name, query.run.as_deref()).await?;
     match app.engine.heartbeat(&which, asked.fence).await {
-        Ok(lease_until) => Ok(Answer::new(LeaseUntil { lease_until })),
+        Ok(lease_until) => Ok(ApiResponse::new(LeaseUntil { lease_until })),
         Err(error) => Err(refused(&app, error).await),
     }
 }

@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::http::header::{ACCEPT, CONTENT_TYPE, HOST};
 use axum::response::{IntoResponse as _, Response};
-use baton_engine::{BadUrl, DashboardUrl, Face, Prompt, PromptOptions};
+use baton_engine::{BadDashboardUrl, DashboardUrl, AgentInterface, Prompt, PromptOptions};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -14,8 +14,8 @@ use super::document::refused;
 use crate::App;
 use crate::openapi::ReadProblems;
 use crate::params::{Named, Params};
-use crate::problem::{Document, Problem};
-use crate::v1::answer::Answer;
+use crate::problem::{ProblemDocument, ApiProblem};
+use crate::v1::answer::ApiResponse;
 use crate::v1::names::handoff_ref;
 
 /// So that whoever sends the prompt on can say later which it was.
@@ -42,7 +42,7 @@ pub(in crate::v1) struct PromptQuery {
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Prompt)]
-pub struct Rendered {
+pub struct PromptDocument {
     pub text: String,
     /// The SHA-256 of the text.
     pub hash: String,
@@ -64,7 +64,7 @@ enum FaceWord {
     Block,
 }
 
-impl From<FaceWord> for Face {
+impl From<FaceWord> for AgentInterface {
     fn from(word: FaceWord) -> Self {
         match word {
             FaceWord::Curl => Self::Curl,
@@ -81,19 +81,19 @@ impl From<FaceWord> for Face {
         PromptQuery),
     responses(
         (status = 200, description = "The prompt; JSON where `Accept` asks for it",
-            content((String = "text/plain"), (Rendered = "application/json")),
+            content((String = "text/plain"), (PromptDocument = "application/json")),
             headers(("x-baton-prompt-hash" = String, description = "The SHA-256 of the prompt"))),
-        (status = 409, description = "The handoff is finished", body = Document,
+        (status = 409, description = "The handoff is finished", body = ProblemDocument,
             content_type = "application/problem+json"),
         (status = 422, description = "It is for a person, or the agent's own prompt cannot be filled in",
-            body = Document, content_type = "application/problem+json"),
+            body = ProblemDocument, content_type = "application/problem+json"),
         ReadProblems))]
 pub(in crate::v1) async fn prompt(
     State(app): State<Arc<App>>,
     Named(name): Named,
     Params(query): Params<PromptQuery>,
     headers: HeaderMap,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let which = handoff_ref(&app, &name, query.run.as_deref()).await?;
     let options = PromptOptions {
         dashboard_url: match query.url.as_deref() {
@@ -106,7 +106,7 @@ pub(in crate::v1) async fn prompt(
     };
     match app.engine.prompt(&which, &options).await {
         Ok(prompt) if wants_json(&headers) => {
-            let rendered = Rendered {
+            let rendered = PromptDocument {
                 text: prompt.text,
                 hash: prompt.hash.to_string(),
                 package_hash: prompt.package.map(|it| it.to_string()),
@@ -114,7 +114,7 @@ pub(in crate::v1) async fn prompt(
                 left_out: prompt.left_out,
             };
             let hash = [(HASH, rendered.hash.clone())];
-            Ok((hash, Answer::new(rendered)).into_response())
+            Ok((hash, ApiResponse::new(rendered)).into_response())
         }
         Ok(Prompt { text, hash, .. }) => {
             let plain = (CONTENT_TYPE.as_str(), "text/plain; charset=utf-8".to_owned());
@@ -125,14 +125,14 @@ pub(in crate::v1) async fn prompt(
 }
 
 /// By the name that the caller used, which the guard has let in.
-fn own_url(headers: &HeaderMap) -> Result<DashboardUrl, Problem> {
+fn own_url(headers: &HeaderMap) -> Result<DashboardUrl, ApiProblem> {
     let host = headers.get(HOST).and_then(|it| it.to_str().ok()).unwrap_or_default();
     DashboardUrl::parse(&format!("http://{host}"))
-        .map_err(|error| Problem::malformed("bad_host", error.to_string()))
+        .map_err(|error| ApiProblem::malformed("bad_host", error.to_string()))
 }
 
-fn bad_url(error: &BadUrl) -> Problem {
-    Problem::malformed("bad_url", error.to_string())
+fn bad_url(error: &BadDashboardUrl) -> ApiProblem {
+    ApiProblem::malformed("bad_url", error.to_string())
 }
 
 fn wants_json(headers: &HeaderMap) -> bool {

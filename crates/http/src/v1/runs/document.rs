@@ -15,7 +15,7 @@ use crate::v1::words::{BatonWord, StatusWord, WaitWord};
 /// One story going through one workflow.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Run {
+pub struct RunDocument {
     pub number: u64,
     pub id: Uuid,
     /// The key of the story.
@@ -59,7 +59,7 @@ pub struct Run {
 #[serde(rename_all = "camelCase")]
 pub struct RunDetail {
     #[serde(flatten)]
-    pub run: Run,
+    pub run: RunDocument,
     /// In the order in which it did; without those that it went back before. Left out where there are
     /// none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -90,7 +90,7 @@ impl RunDetail {
     pub(in crate::v1) async fn of(app: &App, row: &RunRow) -> Result<Self, EngineError> {
         let gates = app.engine.passed_gates(row).await?;
         let passed_gates = gates.into_iter().map(PassedGateDocument::from).collect();
-        Ok(Self { run: Run::of(app, row).await?, passed_gates })
+        Ok(Self { run: RunDocument::of(app, row).await?, passed_gates })
     }
 }
 
@@ -114,7 +114,7 @@ fn step(place: &Place) -> Option<String> {
     }
 }
 
-impl Run {
+impl RunDocument {
     pub(in crate::v1) async fn of(app: &App, row: &RunRow) -> Result<Self, EngineError> {
         let run = &row.run;
         let current = run.current();

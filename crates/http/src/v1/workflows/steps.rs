@@ -20,14 +20,14 @@ use crate::v1::agents::{Attribution, step_title};
 pub(super) struct StepStatus {
     step_id: String,
     name: String,
-    status: StepWord,
+    status: StepProgress,
     completed_at: Option<Timestamp>,
     /// Who did it last, or is to.
     agent_name: Option<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
-enum StepWord {
+enum StepProgress {
     Pending,
     Current,
     Completed,
@@ -36,11 +36,11 @@ enum StepWord {
 
 impl StepStatus {
     pub(super) fn is_current(&self) -> bool {
-        self.status == StepWord::Current
+        self.status == StepProgress::Current
     }
 
     pub(super) fn is_done(&self) -> bool {
-        matches!(self.status, StepWord::Completed | StepWord::Skipped)
+        matches!(self.status, StepProgress::Completed | StepProgress::Skipped)
     }
 }
 
@@ -53,15 +53,15 @@ pub(super) async fn step_statuses(
 ) -> Result<Vec<StepStatus>, EngineError> {
     let filter = EventFilter { after: Position::START, run: Some(row.run.id), limit: 0 };
     let events = app.engine.store().events(&filter).await?;
-    let mut known: Vec<(StepId, StepWord, Timestamp)> = Vec::new();
+    let mut known: Vec<(StepId, StepProgress, Timestamp)> = Vec::new();
     let mut last_agents = Vec::new();
     for stored in events.iter().filter(|it| it.name.starts_with("step.")) {
         let Ok(event) = event::decode(&stored.body) else { continue };
         if let Event::StepCompleted { step, agent, .. } = event {
-            known.push((step.clone(), StepWord::Completed, stored.at));
+            known.push((step.clone(), StepProgress::Completed, stored.at));
             last_agents.push((step, agent));
         } else if let Event::StepSkipped { step, .. } = event {
-            known.push((step, StepWord::Skipped, stored.at));
+            known.push((step, StepProgress::Skipped, stored.at));
         } else if let Event::StepStarted { step, agent } = event {
             last_agents.push((step, agent));
         }
@@ -71,9 +71,9 @@ pub(super) async fn step_statuses(
         let place = Place::Step(step.id.clone());
         let last = known.iter().rev().find(|(it, _, _)| *it == step.id);
         let (status, at) = match last {
-            _ if current.as_ref() == Some(&place) => (StepWord::Current, None),
+            _ if current.as_ref() == Some(&place) => (StepProgress::Current, None),
             Some((_, status, at)) => (*status, Some(*at)),
-            None => (StepWord::Pending, None),
+            None => (StepProgress::Pending, None),
         };
         let agent = last_agents.iter().rev().find(|(it, _)| *it == step.id).map(|(_, it)| it);
         let agent = agent.or_else(|| step.agents.first());

@@ -8,7 +8,7 @@ use baton_engine::verify_all;
 use baton_store::{RunRef, Store};
 use baton_store_sqlite::SqliteStore;
 
-use super::kinds::Damage;
+use super::kinds::FileDamage;
 use super::program::Program;
 use super::{Ack, FILES, Left, MARK, copy_files};
 
@@ -21,7 +21,7 @@ pub(super) struct Case {
     proven: Vec<Ack>,
 }
 
-pub(super) enum Outcome {
+pub(super) enum CaseOutcome {
     /// Verified, and nothing is missing that was acknowledged in time.
     Harmless,
     Recovered {
@@ -33,7 +33,7 @@ pub(super) enum Outcome {
 }
 
 impl Case {
-    pub(super) fn make(left: Arc<Left>, damage: &Damage, program: Arc<Program>) -> Result<Self> {
+    pub(super) fn make(left: Arc<Left>, damage: &FileDamage, program: Arc<Program>) -> Result<Self> {
         let root = tempfile::tempdir()?;
         let data = data_in(root.path());
         std::fs::create_dir_all(&data)?;
@@ -42,7 +42,7 @@ impl Case {
         Ok(Self { left, program, root, proven: Vec::new() })
     }
 
-    pub(super) async fn examine(mut self) -> Result<Outcome> {
+    pub(super) async fn examine(mut self) -> Result<CaseOutcome> {
         self.proven = self.proven_by_the_bytes().await?;
         let before = self.files()?;
         let status = self.program.run(self.root.path(), &["status"])?;
@@ -56,14 +56,14 @@ impl Case {
             ensure!(!is_refused, "`status` is refused, and `verify` finds nothing");
             let missing = self.missing_from(&data_in(self.root.path())).await?;
             ensure!(missing == 0, "{missing} acknowledged commands are gone, and nobody says so");
-            return Ok(Outcome::Harmless);
+            return Ok(CaseOutcome::Harmless);
         }
         ensure!(!verified.stderr.trim().is_empty(), "`verify` does not say what is wrong");
         self.recover(is_refused).await
     }
 
     /// `recover` brings back all that is proven, touches nothing, and does not claim too much.
-    async fn recover(&self, is_refused: bool) -> Result<Outcome> {
+    async fn recover(&self, is_refused: bool) -> Result<CaseOutcome> {
         let before = self.files()?;
         let recovered = self.program.run(self.root.path(), &["recover", "--json"])?;
         ensure!(self.files()? == before, "`recover` changed a file");
@@ -74,7 +74,7 @@ impl Case {
             serde_json::from_str(printed).with_context(|| format!("no report: {printed}"))?;
         let Some(database) = report["database"].as_str() else {
             ensure!(self.proven.is_empty(), "`recover` found nothing: {printed}");
-            return Ok(Outcome::Recovered { is_refused, is_whole });
+            return Ok(CaseOutcome::Recovered { is_refused, is_whole });
         };
         let copy = copy_of_database(Path::new(database))?;
         let store = open(copy.path())?;
@@ -88,7 +88,7 @@ impl Case {
             let missing = self.missing_from(copy.path()).await?;
             ensure!(missing == 0, "`recover` says that nothing is missing, but {missing} are");
         }
-        Ok(Outcome::Recovered { is_refused, is_whole })
+        Ok(CaseOutcome::Recovered { is_refused, is_whole })
     }
 
     /// What a database alone, or with what SQLite takes of its log, has whole.

@@ -11,10 +11,10 @@ use crate::crash::Random;
 
 /// What is done to one or both of the files.
 #[derive(Debug, Clone)]
-pub(super) struct Damage(Vec<(&'static str, Kind)>);
+pub(super) struct FileDamage(Vec<(&'static str, DamageKind)>);
 
 #[derive(Debug, Clone, Copy)]
-enum Kind {
+enum DamageKind {
     /// One bit.
     Flip {
         at: u64,
@@ -36,7 +36,7 @@ enum Kind {
     Delete,
 }
 
-impl Damage {
+impl FileDamage {
     pub(super) fn random(dir: &Path, random: &mut Random) -> Result<Self> {
         let files: Vec<&'static str> = match random.below(5) {
             0 | 1 => vec![FILES[0]],
@@ -47,7 +47,7 @@ impl Damage {
         for file in files {
             let n_bytes = fs::metadata(dir.join(file)).map_or(0, |it| it.len());
             if n_bytes > 0 {
-                parts.push((file, Kind::random(n_bytes, random)));
+                parts.push((file, DamageKind::random(n_bytes, random)));
             }
         }
         Ok(Self(parts))
@@ -57,8 +57,8 @@ impl Damage {
         for (file, kind) in &self.0 {
             let path = dir.join(file);
             match kind {
-                Kind::Delete => fs::remove_file(&path)?,
-                Kind::Flip { .. } | Kind::Cut { .. } | Kind::Zero { .. } | Kind::Swap { .. } => {
+                DamageKind::Delete => fs::remove_file(&path)?,
+                DamageKind::Flip { .. } | DamageKind::Cut { .. } | DamageKind::Zero { .. } | DamageKind::Swap { .. } => {
                     let mut bytes = fs::read(&path)?;
                     kind.change(&mut bytes)?;
                     fs::write(&path, bytes)?;
@@ -69,7 +69,7 @@ impl Damage {
     }
 }
 
-impl Kind {
+impl DamageKind {
     fn random(n_bytes: u64, random: &mut Random) -> Self {
         let block = [512, 4096, 8192][usize::try_from(random.below(3)).unwrap_or(0)];
         let mut place = || random.below(n_bytes.div_ceil(block)) * block;
@@ -106,7 +106,7 @@ impl Kind {
     }
 }
 
-impl fmt::Display for Damage {
+impl fmt::Display for FileDamage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (n, (file, kind)) in self.0.iter().enumerate() {
             let comma = if n > 0 { ", " } else { "" };

@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result, ensure};
 pub(super) struct Program(PathBuf);
 
 /// What a command printed, and how it ended.
-pub(super) struct Ran {
+pub(super) struct ProgramResult {
     pub(super) code: i32,
     pub(super) stdout: String,
     pub(super) stderr: String,
@@ -25,7 +25,7 @@ impl Program {
     }
 
     /// Runs a command on the project in `root`. It ends by itself, and not in a panic.
-    pub(super) fn run(&self, root: &Path, args: &[&str]) -> Result<Ran> {
+    pub(super) fn run(&self, root: &Path, args: &[&str]) -> Result<ProgramResult> {
         let output = Command::new(&self.0)
             .args(args)
             .arg("--project")
@@ -39,6 +39,6 @@ impl Program {
         let code = code.filter(|it| *it != PANICKED).with_context(|| {
             format!("`baton {}` ended with {}: {stderr}", args.join(" "), output.status)
         })?;
-        Ok(Ran { code, stdout, stderr })
+        Ok(ProgramResult { code, stdout, stderr })
     }
 }

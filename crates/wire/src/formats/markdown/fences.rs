@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// A fenced block, by the bytes of its parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Fence {
+pub(crate) struct FencedBlock {
     /// The opening line with its line break.
     pub(crate) open: Range<usize>,
     pub(crate) content: Range<usize>,
@@ -18,7 +18,7 @@ pub(crate) struct Fence {
     pub(crate) is_closed: bool,
 }
 
-impl Fence {
+impl FencedBlock {
     fn is_json(&self, text: &str) -> bool {
         match self.language.as_str() {
             "json" => true,
@@ -29,7 +29,7 @@ impl Fence {
 }
 
 /// The last JSON under a `Metadata` heading, else the last JSON in a fence.
-pub(crate) fn metadata(text: &str) -> Option<Fence> {
+pub(crate) fn metadata(text: &str) -> Option<FencedBlock> {
     let all = fences(text);
     let mut json = all.into_iter().filter(|it| it.is_json(text)).rev().peekable();
     let last = json.peek().cloned();
@@ -37,9 +37,9 @@ pub(crate) fn metadata(text: &str) -> Option<Fence> {
 }
 
 /// All fenced blocks in order; one that is never closed goes to the end.
-pub(crate) fn fences(text: &str) -> Vec<Fence> {
+pub(crate) fn fences(text: &str) -> Vec<FencedBlock> {
     let mut fences = Vec::new();
-    let mut open: Option<(Fence, Marker)> = None;
+    let mut open: Option<(FencedBlock, FenceMarker)> = None;
     let mut heading = Headings::default();
     let mut start = 0;
     for line in text.split_inclusive('\n') {
@@ -54,10 +54,10 @@ pub(crate) fn fences(text: &str) -> Vec<Fence> {
                     fences.extend(open.take().map(|(fence, _)| fence));
                 }
             }
-            None => match Marker::of(line) {
+            None => match FenceMarker::of(line) {
                 Some((marker, language)) => {
                     let end = range.end;
-                    let fence = Fence {
+                    let fence = FencedBlock {
                         open: range,
                         content: end..end,
                         close: end..end,
@@ -80,12 +80,12 @@ pub(crate) fn fences(text: &str) -> Vec<Fence> {
 }
 
 /// What a fence is made of.
-struct Marker {
+struct FenceMarker {
     sign: char,
     length: usize,
 }
 
-impl Marker {
+impl FenceMarker {
     fn of(line: &str) -> Option<(Self, String)> {
         let line = without_indentation(line)?;
         let sign = line.chars().next().filter(|it| matches!(it, '`' | '~'))?;

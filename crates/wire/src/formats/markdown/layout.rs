@@ -2,12 +2,12 @@
 
 use baton_core::document::Node;
 
-use super::fences::{self, Fence};
+use super::fences::{self, FencedBlock};
 use crate::json;
 
 /// The prose, and the fence where it is not the one we would write.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Layout {
+pub(super) struct MarkdownLayout {
     pub(super) before: String,
     /// The opening line; without one there are a heading and our own.
     pub(super) open: Option<String>,
@@ -15,8 +15,8 @@ pub(super) struct Layout {
     pub(super) after: String,
 }
 
-impl Layout {
-    pub(super) fn of(text: &str, fence: &Fence, metadata: &Node) -> Self {
+impl MarkdownLayout {
+    pub(super) fn of(text: &str, fence: &FencedBlock, metadata: &Node) -> Self {
         let sign = sign_around(&text[fence.content.clone()], metadata);
         let left = &text[..fence.content.start];
         let (before, open) = match left.strip_suffix(our_open(&sign).as_str()) {

@@ -7,13 +7,13 @@
 use baton_core::document::Node;
 
 use super::is_too_deep;
-use super::layout::Layout;
+use super::layout::MarkdownLayout;
 
 const MEMBER: &str = "#markdown";
 const DOCUMENT: &str = "document";
 
 /// The tree of a text; `None` where it would be too deep.
-pub(super) fn join(layout: Layout, mut metadata: Node) -> Option<Node> {
+pub(super) fn join(layout: MarkdownLayout, mut metadata: Node) -> Option<Node> {
     if layout.is_empty() && split(&metadata).is_none() {
         return Some(metadata);
     }
@@ -29,7 +29,7 @@ pub(super) fn join(layout: Layout, mut metadata: Node) -> Option<Node> {
 }
 
 /// The way back from [`join`]; `None` where the tree has no prose.
-pub(super) fn split(tree: &Node) -> Option<(Layout, Node)> {
+pub(super) fn split(tree: &Node) -> Option<(MarkdownLayout, Node)> {
     let Node::Map(members) = tree else { return None };
     let ((key, prose), rest) = members.split_first()?;
     if key != MEMBER {
@@ -45,7 +45,7 @@ pub(super) fn split(tree: &Node) -> Option<(Layout, Node)> {
 }
 
 /// True where the prose cannot stand in the metadata's own map.
-fn needs_document(layout: &Layout, metadata: &Node) -> bool {
+fn needs_document(layout: &MarkdownLayout, metadata: &Node) -> bool {
     match metadata {
         _ if layout.is_empty() => split(metadata).is_some(),
         Node::Map(_) => metadata.member(MEMBER).is_some(),
@@ -53,7 +53,7 @@ fn needs_document(layout: &Layout, metadata: &Node) -> bool {
     }
 }
 
-fn members_of(layout: &Layout) -> Vec<(String, Node)> {
+fn members_of(layout: &MarkdownLayout) -> Vec<(String, Node)> {
     let whole = |it: &String| (!it.is_empty()).then(|| it.clone());
     [
         ("before", whole(&layout.before)),
@@ -67,10 +67,10 @@ fn members_of(layout: &Layout) -> Vec<(String, Node)> {
 }
 
 /// The layout and the document that stand in the reserved member, if it is one of ours.
-fn layout_of(prose: &Node) -> Option<(Layout, Option<&Node>)> {
+fn layout_of(prose: &Node) -> Option<(MarkdownLayout, Option<&Node>)> {
     let Node::Map(members) = prose else { return None };
     let text = |key: &str| prose.member(key).map(|it| it.as_text().map(str::to_owned));
-    let layout = Layout {
+    let layout = MarkdownLayout {
         before: text("before").unwrap_or(Some(String::new()))?,
         open: text("open").map_or(Some(None), |it| it.map(Some))?,
         close: text("close").map_or(Some(None), |it| it.map(Some))?,

@@ -5,17 +5,17 @@ use std::collections::{HashMap, HashSet};
 use baton_core::document::{Node, Number};
 
 use super::characters::{is_blank, unescape};
-use super::marks::{Kind, Marks};
+use super::marks::{XmlKind, XmlMarks};
 use super::{ORDER, TEXT};
 use crate::formats::FormatFault;
 use crate::shown::shown;
 
 /// What stands inside one element, in order.
 #[derive(Default)]
-pub(super) struct Content {
+pub(super) struct ElementContent {
     /// With the `@` of their keys.
     attributes: Vec<(String, Node)>,
-    parts: Vec<Part>,
+    parts: Vec<ElementPart>,
     /// The text since the last element, and whether it is more than white space between two.
     text: String,
     is_significant: bool,
@@ -40,9 +40,9 @@ impl Written {
 }
 
 /// A child element, or the text between two.
-pub(super) struct Part {
+pub(super) struct ElementPart {
     pub(super) key: String,
-    pub(super) value: Value,
+    pub(super) value: AssembledValue,
     pub(super) role: Role,
 }
 
@@ -55,18 +55,18 @@ pub(super) enum Role {
 }
 
 /// A value, and how many lists and maps are open in it at most.
-pub(super) struct Value {
+pub(super) struct AssembledValue {
     pub(super) node: Node,
     pub(super) depth: usize,
 }
 
-impl Value {
+impl AssembledValue {
     fn scalar(node: Node) -> Self {
         Self { node, depth: 0 }
     }
 }
 
-impl Content {
+impl ElementContent {
     pub(super) fn new(attributes: Vec<(String, Node)>) -> Self {
         Self { attributes, ..Self::default() }
     }
@@ -80,47 +80,47 @@ impl Content {
     pub(super) fn finish_text(&mut self) {
         let text = std::mem::take(&mut self.text);
         if std::mem::take(&mut self.is_significant) {
-            let value = Value::scalar(Node::Text(text));
-            self.parts.push(Part { key: TEXT.to_owned(), value, role: Role::Text });
+            let value = AssembledValue::scalar(Node::Text(text));
+            self.parts.push(ElementPart { key: TEXT.to_owned(), value, role: Role::Text });
         }
     }
 
-    pub(super) fn add(&mut self, part: Part) {
+    pub(super) fn add(&mut self, part: ElementPart) {
         self.parts.push(part);
     }
 
     /// All text has to be finished.
-    pub(super) fn into_value(self, marks: &Marks) -> Result<Value, FormatFault> {
+    pub(super) fn into_value(self, marks: &XmlMarks) -> Result<AssembledValue, FormatFault> {
         match marks.kind {
-            Some(Kind::List) => self.into_list(),
-            Some(Kind::Map) => self.into_map(),
-            Some(kind @ (Kind::Null | Kind::Boolean | Kind::Number)) => {
+            Some(XmlKind::List) => self.into_list(),
+            Some(XmlKind::Map) => self.into_map(),
+            Some(kind @ (XmlKind::Null | XmlKind::Boolean | XmlKind::Number)) => {
                 let text = self.into_text(marks)?;
                 let node = match (kind, text.as_str()) {
-                    (Kind::Null, "") => Some(Node::Null),
-                    (Kind::Boolean, "true") => Some(Node::Bool(true)),
-                    (Kind::Boolean, "false") => Some(Node::Bool(false)),
-                    (Kind::Number, number) => Number::parse(number).map(Node::Number),
+                    (XmlKind::Null, "") => Some(Node::Null),
+                    (XmlKind::Boolean, "true") => Some(Node::Bool(true)),
+                    (XmlKind::Boolean, "false") => Some(Node::Bool(false)),
+                    (XmlKind::Number, number) => Number::parse(number).map(Node::Number),
                     _ => None,
                 };
                 let sentence = || format!("`{}` is not of the type {}", shown(&text), kind.word());
-                node.map(Value::scalar).ok_or_else(|| FormatFault::XmlReserved(sentence()))
+                node.map(AssembledValue::scalar).ok_or_else(|| FormatFault::XmlReserved(sentence()))
             }
             None if self.attributes.is_empty()
                 && self.parts.iter().all(|it| it.role == Role::Text) =>
             {
-                Ok(Value::scalar(Node::Text(self.into_text(marks)?)))
+                Ok(AssembledValue::scalar(Node::Text(self.into_text(marks)?)))
             }
             None => self.into_map(),
         }
     }
 
-    fn into_text(mut self, marks: &Marks) -> Result<String, FormatFault> {
+    fn into_text(mut self, marks: &XmlMarks) -> Result<String, FormatFault> {
         let text = match self.parts.pop() {
             _ if !self.attributes.is_empty() || !self.parts.is_empty() => None,
             None => Some(String::new()),
-            Some(Part {
-                role: Role::Text, value: Value { node: Node::Text(text), .. }, ..
+            Some(ElementPart {
+                role: Role::Text, value: AssembledValue { node: Node::Text(text), .. }, ..
             }) => Some(text),
             Some(_) => None,
         };
@@ -131,8 +131,8 @@ impl Content {
         unescape(&text).ok_or_else(|| reserved("the text is not escaped as `baton-escaped` says"))
     }
 
-    fn into_list(self) -> Result<Value, FormatFault> {
-        let is_item = |it: &Part| it.role == Role::Element;
+    fn into_list(self) -> Result<AssembledValue, FormatFault> {
+        let is_item = |it: &ElementPart| it.role == Role::Element;
         if !self.attributes.is_empty() || !self.parts.iter().all(is_item) {
             return Err(reserved("a list holds items alone"));
         }
@@ -140,7 +140,7 @@ impl Content {
         Ok(list(values.collect()))
     }
 
-    fn into_map(self) -> Result<Value, FormatFault> {
+    fn into_map(self) -> Result<AssembledValue, FormatFault> {
         let mut groups = Groups::default();
         self.parts.into_iter().for_each(|it| groups.add(it));
         let order = groups.order();
@@ -155,19 +155,19 @@ impl Content {
             members.push((key, value.node));
         }
         members.extend(order.map(|it| (ORDER.to_owned(), it)));
-        Ok(Value { node: Node::Map(members), depth: depth + 1 })
+        Ok(AssembledValue { node: Node::Map(members), depth: depth + 1 })
     }
 }
 
 /// The elements of one key.
-struct Group {
+struct ElementGroup {
     key: String,
-    values: Vec<Value>,
+    values: Vec<AssembledValue>,
     role: Role,
 }
 
-impl Group {
-    fn into_member(mut self) -> (String, Value) {
+impl ElementGroup {
+    fn into_member(mut self) -> (String, AssembledValue) {
         let value = match (self.values.pop(), self.values.is_empty()) {
             (Some(only), true) if self.role != Role::OnlyItem => only,
             (last, _) => {
@@ -182,7 +182,7 @@ impl Group {
 /// Elements by their keys, in the order of their first ones.
 #[derive(Default)]
 struct Groups {
-    groups: Vec<Group>,
+    groups: Vec<ElementGroup>,
     /// The group of each part.
     sequence: Vec<usize>,
     /// Filled once there are so many groups that looking through them takes long.
@@ -194,7 +194,7 @@ struct Groups {
 const FEW: usize = 16;
 
 impl Groups {
-    fn add(&mut self, part: Part) {
+    fn add(&mut self, part: ElementPart) {
         let place = self.place_of(&part.key);
         self.has_turns |= place.is_some_and(|it| it + 1 < self.groups.len());
         let place = match place {
@@ -203,8 +203,8 @@ impl Groups {
                 place
             }
             None => {
-                let Part { key, value, role } = part;
-                self.groups.push(Group { key, values: vec![value], role });
+                let ElementPart { key, value, role } = part;
+                self.groups.push(ElementGroup { key, values: vec![value], role });
                 self.groups.len() - 1
             }
         };
@@ -242,9 +242,9 @@ impl Groups {
     }
 }
 
-fn list(values: Vec<Value>) -> Value {
+fn list(values: Vec<AssembledValue>) -> AssembledValue {
     let depth = values.iter().map(|it| it.depth).max().unwrap_or(0) + 1;
-    Value { node: Node::List(values.into_iter().map(|it| it.node).collect()), depth }
+    AssembledValue { node: Node::List(values.into_iter().map(|it| it.node).collect()), depth }
 }
 
 fn reserved(sentence: &str) -> FormatFault {

@@ -11,10 +11,10 @@ pub(super) const ROOT: &str = "baton-root";
 
 /// What the reserved attributes of one element say.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Marks {
+pub(super) struct XmlMarks {
     /// The key, where the element's name is not it.
     pub(super) key: Option<String>,
-    pub(super) kind: Option<Kind>,
+    pub(super) kind: Option<XmlKind>,
     /// The element is the only one of a list.
     pub(super) is_only_item: bool,
     /// The text is escaped, since it holds what XML may not.
@@ -24,7 +24,7 @@ pub(super) struct Marks {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum XmlKind {
     Null,
     Boolean,
     Number,
@@ -32,7 +32,7 @@ pub(super) enum Kind {
     Map,
 }
 
-impl Kind {
+impl XmlKind {
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Null => "null",
@@ -50,12 +50,12 @@ impl Kind {
     }
 }
 
-impl Marks {
+impl XmlMarks {
     /// Takes one reserved attribute; `None` where we never write it so.
     pub(super) fn take(&mut self, name: &str, value: &str) -> Option<()> {
         match (name, value) {
             (KEY, key) => self.key = Some(unescape(key)?),
-            (TYPE, word) => self.kind = Some(Kind::parse(word)?),
+            (TYPE, word) => self.kind = Some(XmlKind::parse(word)?),
             (LIST, "one") => self.is_only_item = true,
             (ESCAPED, "true") => self.is_escaped = true,
             (ROOT, "value") => self.is_bare_value = true,

@@ -11,7 +11,7 @@ use super::characters::{is_legal, is_old_name};
 use super::{ORDER, TEXT, marks};
 
 /// What stands in the element of one map.
-pub(super) struct Plan<'a> {
+pub(super) struct ElementPlan<'a> {
     pub(super) attributes: Vec<(&'a str, &'a str)>,
     pub(super) parts: Vec<Piece<'a>>,
 }
@@ -21,7 +21,7 @@ pub(super) enum Piece<'a> {
     Element { key: &'a str, node: &'a Node, is_only_item: bool },
 }
 
-impl Plan<'_> {
+impl ElementPlan<'_> {
     pub(super) fn has_text(&self) -> bool {
         self.parts.iter().any(|it| matches!(it, Piece::Text(_)))
     }
@@ -32,12 +32,12 @@ impl Plan<'_> {
     }
 }
 
-pub(super) fn plan<'a>(members: &'a [(String, Node)], scope: &Scope<'_>) -> Plan<'a> {
+pub(super) fn plan<'a>(members: &'a [(String, Node)], scope: &Scope<'_>) -> ElementPlan<'a> {
     let n_attributes = members.iter().take_while(|it| attribute(it, scope).is_some()).count();
     let (attributes, rest) = members.split_at(n_attributes);
     let attributes = attributes.iter().filter_map(|it| attribute(it, scope)).collect();
     let parts = turns(rest).unwrap_or_else(|| rest.iter().flat_map(pieces).collect());
-    Plan { attributes, parts }
+    ElementPlan { attributes, parts }
 }
 
 /// The namespaces that are declared around an element. A prefix that is not makes no good name.

@@ -3,15 +3,15 @@
 use baton_core::document::Node;
 
 use super::characters::{escape, is_blank, is_legal};
-use super::marks::{self, Kind};
+use super::marks::{self, XmlKind};
 use super::plan::{Piece, Scope, plan};
 use super::{ITEM, MEMBER, ROOT};
 use crate::json::MOST_INDENTED;
 
 pub(super) fn print(document: &Node) -> String {
-    let mut printer = Printer { out: String::new() };
+    let mut printer = XmlPrinter { out: String::new() };
     let scope = Scope::default();
-    let mut tag = Tag::new(ROOT);
+    let mut tag = OpeningTag::new(ROOT);
     let value = match document {
         Node::Map(members) if members.len() == 1 => {
             let (key, node) = &members[0];
@@ -35,7 +35,7 @@ pub(super) fn print(document: &Node) -> String {
             document
         }
     };
-    printer.element(tag, value, &scope, Place::Line(0));
+    printer.element(tag, value, &scope, ElementPlace::Line(0));
     printer.out.push('\n');
     printer.out
 }
@@ -46,7 +46,7 @@ fn has_several_members(node: &Node) -> bool {
 
 /// Where an element stands.
 #[derive(Clone, Copy)]
-enum Place {
+enum ElementPlace {
     /// On a line of its own, indented this deep.
     Line(usize),
     /// Beside text, where a line break would be part of the text.
@@ -54,13 +54,13 @@ enum Place {
 }
 
 /// The opening tag so far.
-struct Tag<'a> {
+struct OpeningTag<'a> {
     name: &'a str,
     attributes: Vec<(&'a str, &'a str)>,
     marks: Vec<(&'static str, String)>,
 }
 
-impl<'a> Tag<'a> {
+impl<'a> OpeningTag<'a> {
     fn new(name: &'a str) -> Self {
         Self { name, attributes: Vec::new(), marks: Vec::new() }
     }
@@ -69,24 +69,24 @@ impl<'a> Tag<'a> {
         self.marks.push((name, value));
     }
 
-    fn mark_kind(&mut self, kind: Kind) {
+    fn mark_kind(&mut self, kind: XmlKind) {
         self.mark(marks::TYPE, kind.word().to_owned());
     }
 }
 
-struct Printer {
+struct XmlPrinter {
     out: String,
 }
 
-impl Printer {
-    fn element<'a>(&mut self, mut tag: Tag<'a>, node: &'a Node, scope: &Scope<'_>, place: Place) {
+impl XmlPrinter {
+    fn element<'a>(&mut self, mut tag: OpeningTag<'a>, node: &'a Node, scope: &Scope<'_>, place: ElementPlace) {
         match node {
             Node::Null => {
-                tag.mark_kind(Kind::Null);
+                tag.mark_kind(XmlKind::Null);
                 self.open(&tag, "/>");
             }
             Node::Bool(_) | Node::Number(_) => {
-                let kind = if matches!(node, Node::Bool(_)) { Kind::Boolean } else { Kind::Number };
+                let kind = if matches!(node, Node::Bool(_)) { XmlKind::Boolean } else { XmlKind::Number };
                 tag.mark_kind(kind);
                 self.leaf(&tag, node.scalar_text().unwrap_or_default());
             }
@@ -96,7 +96,7 @@ impl Printer {
                 self.leaf(&tag, &escape(text));
             }
             Node::List(items) => {
-                tag.mark_kind(Kind::List);
+                tag.mark_kind(XmlKind::List);
                 let piece = |node| Piece::Element { key: ITEM, node, is_only_item: false };
                 self.branch(&tag, items.iter().map(piece).collect(), scope, place);
             }
@@ -104,16 +104,16 @@ impl Printer {
                 let scope = scope.within(node);
                 let plan = plan(members, &scope);
                 if plan.looks_like_text() {
-                    tag.mark_kind(Kind::Map);
+                    tag.mark_kind(XmlKind::Map);
                 }
-                let place = if plan.has_text() { Place::Inline } else { place };
+                let place = if plan.has_text() { ElementPlace::Inline } else { place };
                 tag.attributes = plan.attributes;
                 self.branch(&tag, plan.parts, &scope, place);
             }
         }
     }
 
-    fn leaf(&mut self, tag: &Tag<'_>, text: &str) {
+    fn leaf(&mut self, tag: &OpeningTag<'_>, text: &str) {
         if text.is_empty() {
             return self.open(tag, "/>");
         }
@@ -124,25 +124,25 @@ impl Printer {
 
     fn branch<'a>(
         &mut self,
-        tag: &Tag<'a>,
+        tag: &OpeningTag<'a>,
         parts: Vec<Piece<'a>>,
         scope: &Scope<'a>,
-        place: Place,
+        place: ElementPlace,
     ) {
         if parts.is_empty() {
             return self.open(tag, "/>");
         }
         self.open(tag, ">");
         let inner = match place {
-            Place::Line(depth) => Place::Line(depth + 1),
-            Place::Inline => Place::Inline,
+            ElementPlace::Line(depth) => ElementPlace::Line(depth + 1),
+            ElementPlace::Inline => ElementPlace::Inline,
         };
         for part in parts {
             match part {
                 Piece::Text(text) => self.text(text),
                 Piece::Element { key, node, is_only_item } => {
                     self.new_line(inner);
-                    let mut tag = Tag::new(MEMBER);
+                    let mut tag = OpeningTag::new(MEMBER);
                     if scope.within(node).is_element_name(key) {
                         tag.name = key;
                     } else {
@@ -159,14 +159,14 @@ impl Printer {
         self.close(tag);
     }
 
-    fn new_line(&mut self, place: Place) {
-        if let Place::Line(depth) = place {
+    fn new_line(&mut self, place: ElementPlace) {
+        if let ElementPlace::Line(depth) = place {
             self.out.push('\n');
             self.out.extend(std::iter::repeat_n("  ", depth.min(MOST_INDENTED)));
         }
     }
 
-    fn open(&mut self, tag: &Tag<'_>, end: &str) {
+    fn open(&mut self, tag: &OpeningTag<'_>, end: &str) {
         self.out.push('<');
         self.out.push_str(tag.name);
         let marks = tag.marks.iter().map(|(name, value)| (*name, value.as_str()));
@@ -180,7 +180,7 @@ impl Printer {
         self.out.push_str(end);
     }
 
-    fn close(&mut self, tag: &Tag<'_>) {
+    fn close(&mut self, tag: &OpeningTag<'_>) {
         self.out.push_str("</");
         self.out.push_str(tag.name);
         self.out.push('>');

@@ -8,9 +8,9 @@ use quick_xml::errors::IllFormedError;
 use quick_xml::events::attributes::AttrError;
 use quick_xml::events::{BytesDecl, BytesStart, Event};
 
-use super::assemble::{Content, Part, Role, Value, Written};
+use super::assemble::{ElementContent, ElementPart, Role, AssembledValue, Written};
 use super::characters::{is_blank, is_legal, is_name, reference};
-use super::marks::{self, Kind, Marks};
+use super::marks::{self, XmlKind, XmlMarks};
 use super::{ITEM, ROOT};
 use crate::duplicates::first_duplicate;
 use crate::formats::{FormatError, FormatFault, MOST_DEPTH, refuse_nul};
@@ -23,7 +23,7 @@ pub(super) fn read(text: &str) -> Result<Node, FormatError> {
     refuse_nul(Format::Xml, text)?;
     let mut parser = Parser::from_str(text);
     parser.config_mut().check_comments = true;
-    let mut reader = Reader { text, start: 0, open: Vec::new(), root: None };
+    let mut reader = XmlReader { text, start: 0, open: Vec::new(), root: None };
     loop {
         reader.start = offset(parser.buffer_position());
         match parser.read_event() {
@@ -54,22 +54,22 @@ fn offset(position: u64) -> usize {
 }
 
 /// An element whose end has not been read yet.
-struct Open {
+struct OpenElement {
     start: usize,
     name: String,
-    marks: Marks,
-    content: Content,
+    marks: XmlMarks,
+    content: ElementContent,
 }
 
-struct Reader<'a> {
+struct XmlReader<'a> {
     text: &'a str,
     /// Where the event that is looked at begins.
     start: usize,
-    open: Vec<Open>,
+    open: Vec<OpenElement>,
     root: Option<Node>,
 }
 
-impl Reader<'_> {
+impl XmlReader<'_> {
     fn take(&mut self, event: Event<'_>) -> Result<(), FormatError> {
         match event {
             Event::Start(tag) => self.begin(&tag),
@@ -116,20 +116,20 @@ impl Reader<'_> {
             parent.content.finish_text();
         }
         let (attributes, marks) = self.attributes(tag)?;
-        let content = Content::new(attributes);
-        self.open.push(Open { start: self.start, name: name.to_owned(), marks, content });
+        let content = ElementContent::new(attributes);
+        self.open.push(OpenElement { start: self.start, name: name.to_owned(), marks, content });
         Ok(())
     }
 
     fn attributes(
         &self,
         tag: &BytesStart<'_>,
-    ) -> Result<(Vec<(String, Node)>, Marks), FormatError> {
+    ) -> Result<(Vec<(String, Node)>, XmlMarks), FormatError> {
         if !are_apart(tag.attributes_raw()) {
             return Err(self.syntax("a blank has to stand between two attributes"));
         }
         let mut members: Vec<(String, Node)> = Vec::new();
-        let mut marks = Marks::default();
+        let mut marks = XmlMarks::default();
         let mut names: Vec<&str> = Vec::new();
         // The parser compares each attribute with each other one; a hostile tag has 100,000.
         for attribute in tag.attributes().with_checks(false) {
@@ -201,7 +201,7 @@ impl Reader<'_> {
             return Err(self.syntax("an element ends that was never begun"));
         };
         element.content.finish_text();
-        let Open { start, name, marks, content } = element;
+        let OpenElement { start, name, marks, content } = element;
         let value = content.into_value(&marks).map_err(|fault| self.error_at(start, fault))?;
         let Some(parent) = self.open.last_mut() else {
             let root = as_document(name, marks, value);
@@ -212,14 +212,14 @@ impl Reader<'_> {
             return Ok(());
         };
         let is_stray =
-            parent.marks.kind == Some(Kind::List) && (name != ITEM || marks.key.is_some());
+            parent.marks.kind == Some(XmlKind::List) && (name != ITEM || marks.key.is_some());
         if is_stray || marks.is_bare_value {
             let sentence = "a reserved attribute stands where we never write it";
             return Err(self.error_at(start, FormatFault::XmlReserved(sentence.to_owned())));
         }
         let key = marks.key.unwrap_or(name);
         let role = if marks.is_only_item { Role::OnlyItem } else { Role::Element };
-        parent.content.add(Part { key, value, role });
+        parent.content.add(ElementPart { key, value, role });
         Ok(())
     }
 
@@ -314,7 +314,7 @@ fn are_apart(attributes: &str) -> bool {
 }
 
 /// What the root element stands for: its key and value, or the value alone.
-fn as_document(name: String, marks: Marks, value: Value) -> Value {
+fn as_document(name: String, marks: XmlMarks, value: AssembledValue) -> AssembledValue {
     let is_wrapper = name == ROOT && marks.key.is_none() && !marks.is_only_item;
     let is_whole = match &value.node {
         Node::Map(members) => is_wrapper && members.len() > 1,
@@ -323,8 +323,8 @@ fn as_document(name: String, marks: Marks, value: Value) -> Value {
     if marks.is_bare_value || is_whole {
         return value;
     }
-    let Value { node, depth } = value;
+    let AssembledValue { node, depth } = value;
     let (node, depth) =
         if marks.is_only_item { (Node::List(vec![node]), depth + 1) } else { (node, depth) };
-    Value { node: Node::Map(vec![(marks.key.unwrap_or(name), node)]), depth: depth + 1 }
+    AssembledValue { node: Node::Map(vec![(marks.key.unwrap_or(name), node)]), depth: depth + 1 }
 }

@@ -13,7 +13,7 @@ const MOST_KEY_CHARS: usize = 200;
 const MOST_INDENTATION: usize = 2 * MOST_INDENTED;
 
 pub(super) fn print(document: &Node) -> String {
-    let mut printer = Printer { out: String::new() };
+    let mut printer = YamlPrinter { out: String::new() };
     match document {
         // Nothing is around a text at the top that its lines could be indented by.
         Node::Text(text) if is_literal(text) => quoted(text, &mut printer.out),
@@ -26,11 +26,11 @@ pub(super) fn print(document: &Node) -> String {
     printer.out
 }
 
-struct Printer {
+struct YamlPrinter {
     out: String,
 }
 
-impl Printer {
+impl YamlPrinter {
     /// The lines of a list or map that is not empty. The first begins where the printer stands.
     fn block(&mut self, node: &Node, indentation: usize) {
         match node {
