@@ -22,7 +22,7 @@ pub(crate) use self::ask::Ask;
 pub(crate) use self::events::{Events, ReceivedEvent};
 pub(crate) use self::network::RemoteServer;
 pub(crate) use self::place::{DataHolder, holder, lock, note};
-pub(crate) use self::reply::{Listed, ApiReply};
+pub(crate) use self::reply::{ApiReply, Listed};
 use crate::args::{Cli, ProfileArg, ProfileName};
 use crate::data::Data;
 use crate::failure::Failure;
@@ -101,9 +101,11 @@ impl Api {
     pub(crate) fn over_data(data: Data, principal: Principal, format: OutputFormat) -> Self {
         match data {
             Data::Ours(session) => Self::over(*session, principal, format),
-            Data::Beside { server, project, .. } => {
-                Self { way: Transport::Served { server, project: Some(project) }, principal, format }
-            }
+            Data::Beside { server, project, .. } => Self {
+                way: Transport::Served { server, project: Some(project) },
+                principal,
+                format,
+            },
         }
     }
 

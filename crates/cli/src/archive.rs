@@ -1,6 +1,6 @@
 //! The archive of a project that keeps one: where it goes, and that it is up to date.
 
-use baton_engine::{ArchiveError, Archived, EngineError, ArchivePlaces};
+use baton_engine::{ArchiveError, ArchivePlaces, Archived, EngineError};
 use baton_files::FileError;
 use baton_recover::{AheadError, OpenArchive, SessionAhead};
 use baton_store::{Store, StoreError};

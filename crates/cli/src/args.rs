@@ -13,7 +13,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::answers::{AnswerArgs, AnswerChoice, EvidenceArgs, Modify, Say, VerdictName};
 pub(crate) use self::documents::{Convert, Extract, FormatName, Lint};
-pub(crate) use self::handoff::{HandoffCommand, HandoffComplete, HandoffCreate, HandoffList, PartArgs};
+pub(crate) use self::handoff::{
+    HandoffCommand, HandoffComplete, HandoffCreate, HandoffList, PartArgs,
+};
 pub(crate) use self::prompt::{FaceName, PromptArgs};
 use crate::show::OutputFormat;
 

@@ -4,7 +4,9 @@
 use baton_engine::{Verified, readable, verify_all};
 use baton_files::{Dir, Staging};
 use baton_store::{Store as _, StoreCheck};
-use baton_store_sqlite::{ReadOnlyStore, Interrupted, MarkState, OpenError, STAGING_PREFIX, SqliteStore};
+use baton_store_sqlite::{
+    Interrupted, MarkState, OpenError, ReadOnlyStore, STAGING_PREFIX, SqliteStore,
+};
 
 use crate::api::{DataHolder, RemoteServer, holder};
 use crate::archive;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use crate::document::Node;
 use crate::document::kind::DocumentKind;
 use crate::evidence::{Evidence, Verdict};
-use crate::lint::{self, ReceiverAnswer, Facts};
-use crate::names::{CheckName, Words};
+use crate::lint::{self, Facts, ReceiverAnswer};
+use crate::names::{CheckName, FreeText};
 use crate::problem::Problem;
 
 /// The receiver's word, as it was sent and as Baton reads it.
@@ -72,11 +72,15 @@ impl Acknowledgement {
         let is_package = document
             .map(DocumentKind::of)
             .is_some_and(|it| matches!(it, DocumentKind::Handoff004 | DocumentKind::Gate004));
-        let fair = |it| if it == ReceiverAnswer::No && !is_package { ReceiverAnswer::Unverified } else { it };
+        let fair = |it| {
+            if it == ReceiverAnswer::No && !is_package { ReceiverAnswer::Unverified } else { it }
+        };
         let (summary, deliverable) = (fair(summary), fair(deliverable));
         let constraints = match &self.understood {
             Understood::Partly => ReceiverAnswer::No,
-            Understood::Fully { constraints, .. } if constraints.is_empty() => ReceiverAnswer::Unverified,
+            Understood::Fully { constraints, .. } if constraints.is_empty() => {
+                ReceiverAnswer::Unverified
+            }
             Understood::Fully { .. } => ReceiverAnswer::Yes,
         };
         let answers = [summary, artifacts, deliverable, constraints];
@@ -149,14 +153,14 @@ impl Acknowledgement {
     }
 
     /// What the sender is asked, where the receiver will not start without an answer.
-    pub fn question(&self) -> Option<Words> {
+    pub fn question(&self) -> Option<FreeText> {
         match self.action {
             Action::Start => None,
             Action::RequestClarification => {
                 let points: Vec<&str> =
                     self.questions.iter().chain(&self.blockers).map(String::as_str).collect();
                 let text: String = points.join("\n").chars().take(10_000).collect();
-                Words::parse(&text).ok()
+                FreeText::parse(&text).ok()
             }
         }
     }

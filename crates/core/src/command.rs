@@ -4,7 +4,7 @@ use crate::acknowledgement::Acknowledgement;
 use crate::contract::Profile;
 use crate::evidence::Verdict;
 use crate::gate::Answer;
-use crate::names::{AgentId, CheckName, CommitId, Principal, Reason, StepId, Words};
+use crate::names::{AgentId, CheckName, CommitId, FreeText, Principal, Reason, StepId};
 use crate::outcome::Outcome;
 use crate::package::Package;
 use crate::refusal::Refusal;
@@ -47,7 +47,7 @@ pub enum Command {
     /// Somebody says something about the work; nothing moves.
     Post {
         by: Option<AgentId>,
-        words: Words,
+        words: FreeText,
     },
     /// The clock's: a holder has not been heard of for too long.
     LoseLease {
@@ -176,7 +176,7 @@ pub struct Clarify {
     pub handoff: HandoffNo,
     /// Where left out, the receiver.
     pub by: Option<AgentId>,
-    pub question: Words,
+    pub question: FreeText,
     pub fence: Option<u32>,
 }
 
@@ -186,7 +186,7 @@ pub struct Reply {
     pub handoff: HandoffNo,
     /// Where left out, whoever was asked. A person may always answer.
     pub by: Option<AgentId>,
-    pub answer: Words,
+    pub answer: FreeText,
     pub fence: Option<u32>,
 }
 
@@ -214,7 +214,7 @@ pub struct Record {
     pub handoff: HandoffNo,
     pub check: CheckName,
     pub verdict: Verdict,
-    pub detail: Option<Words>,
+    pub detail: Option<FreeText>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -245,7 +245,7 @@ pub struct GateAnswer {
     pub handoff: HandoffNo,
     pub answer: Answer,
     pub by: Principal,
-    pub comment: Option<Words>,
+    pub comment: Option<FreeText>,
     /// The person's own, for [`Answer::Modify`].
     pub package: Option<Package>,
 }

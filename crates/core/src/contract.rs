@@ -2,14 +2,14 @@
 
 mod body;
 mod rule;
-mod told;
+mod rule_text;
 mod value;
 
 use crate::document::{Node, NodeKind};
 use crate::problem::Problem;
 
 pub use body::{Body, items};
-pub use rule::{Check, Counted, ContractRule, When, WhenTest};
+pub use rule::{Check, ContractRule, Counted, When, WhenTest};
 pub use value::ValueKind;
 
 /// The rules of one edge. `must` makes a handoff usable; `should` makes it good.
@@ -40,7 +40,8 @@ impl Contract {
     /// Checks every rule; nothing is left for a second round.
     pub fn check(&self, document: &Node) -> ContractReport {
         let body = Body::of(document);
-        let problems = |rules: &[ContractRule]| rules.iter().filter_map(|it| it.check(&body)).collect();
+        let problems =
+            |rules: &[ContractRule]| rules.iter().filter_map(|it| it.check(&body)).collect();
         ContractReport { must: problems(&self.must), should: problems(&self.should) }
     }
 

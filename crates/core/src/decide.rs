@@ -68,12 +68,12 @@ use crate::workflow::{Place, Workflow};
 
 /// What a decision stands on besides the run: all of it values.
 #[derive(Clone, Copy)]
-pub struct Ground<'a> {
+pub struct DecisionContext<'a> {
     /// The one that the run is pinned to.
     pub workflow: &'a Workflow,
     pub agents: &'a Agents,
     pub now: Timestamp,
-    pub fresh: &'a dyn Fresh,
+    pub fresh: &'a dyn IdSource,
     /// What the project sets for the linter.
     pub lint: &'a lint::Settings,
     /// Where the run has been: `decide` has it from the run. Nobody knows it of a run that is taken
@@ -82,7 +82,7 @@ pub struct Ground<'a> {
 }
 
 /// Ids and nonces that nobody has used.
-pub trait Fresh: Send + Sync {
+pub trait IdSource: Send + Sync {
     fn id(&self) -> Uuid;
     fn nonce(&self) -> [u8; 16];
 }
@@ -126,11 +126,15 @@ pub enum First {
 }
 
 /// Decides what `command` does to `run`.
-pub fn decide(run: &Run, command: &Command, ground: Ground<'_>) -> Result<Decision, Refusal> {
+pub fn decide(
+    run: &Run,
+    command: &Command,
+    ground: DecisionContext<'_>,
+) -> Result<Decision, Refusal> {
     if run.is_finished() && !signal::comes_late(run, command) {
         return Err(Refusal::RunFinished { status: run.status.name() });
     }
-    let ground = Ground { visited: Some(&run.visited), ..ground };
+    let ground = DecisionContext { visited: Some(&run.visited), ..ground };
     let mut draft = Draft::new(run.clone(), ground);
     passed::carry_from_before(&mut draft);
     match command {
@@ -168,7 +172,7 @@ pub fn decide(run: &Run, command: &Command, ground: Ground<'_>) -> Result<Decisi
 }
 
 /// Decides how a run begins.
-pub fn start(start: &RunStart, ground: Ground<'_>) -> Result<Decision, Refusal> {
+pub fn start(start: &RunStart, ground: DecisionContext<'_>) -> Result<Decision, Refusal> {
     let mut draft = begin(start, ground);
     match &start.first {
         First::Handoff(create) => {
@@ -187,7 +191,7 @@ pub fn start(start: &RunStart, ground: Ground<'_>) -> Result<Decision, Refusal> 
     Ok(draft.finish())
 }
 
-fn begin<'a>(start: &RunStart, ground: Ground<'a>) -> Draft<'a> {
+fn begin<'a>(start: &RunStart, ground: DecisionContext<'a>) -> Draft<'a> {
     let workflow = ground.workflow;
     let entry = Workflow::target_place(&workflow.start.to);
     let run = Run::new(

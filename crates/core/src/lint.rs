@@ -24,16 +24,16 @@ mod sink;
 mod state;
 mod summary;
 mod texts;
+mod tokens;
 mod vague;
-mod words;
 
 use std::borrow::Cow;
 
 pub use artifacts::paths;
 pub use facts::{Facts, FileFact, RunFact};
-pub use receiving::{ReceiverAnswer, Point, checklist};
+pub use receiving::{Point, ReceiverAnswer, checklist};
 pub use rule::{LintRule, Severity};
-pub use score::{ScorePart, Score};
+pub use score::{Score, ScorePart};
 pub use secrets::redacted;
 pub use settings::{Settings, Silence};
 
@@ -101,15 +101,15 @@ pub fn findings(document: &Node, facts: &Facts) -> Vec<Finding> {
 }
 
 fn run_rules(body: &Body<'_>, facts: &Facts, sink: &mut Sink) {
-    texts::look(body.document, sink);
-    summary::look(body, sink);
-    measure::look(body, sink);
-    artifacts::look(body, facts, sink);
-    ranges::look(body, facts, sink);
-    points::look(body, sink);
-    claims::look(body, sink);
-    counts::look(body, sink);
-    state::look(body, facts, sink);
+    texts::check(body.document, sink);
+    summary::check(body, sink);
+    measure::check(body, sink);
+    artifacts::check(body, facts, sink);
+    ranges::check(body, facts, sink);
+    points::check(body, sink);
+    claims::check(body, sink);
+    counts::check(body, sink);
+    state::check(body, facts, sink);
 }
 
 impl LintReport {

@@ -35,7 +35,7 @@ pub struct Reason(String);
 
 /// A question, an answer or a comment: what somebody says to somebody else.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Words(String);
+pub struct FreeText(String);
 
 /// What is checked at an automatic gate, such as `lint`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -180,7 +180,7 @@ impl Principal {
     }
 }
 
-impl Words {
+impl FreeText {
     pub fn parse(words: &str) -> Result<Self, NameError> {
         bounded("a text", words, MOST_WORDS_CHARS).map(Self)
     }
@@ -288,7 +288,7 @@ macro_rules! stored_text {
     )+ };
 }
 
-text! { AgentId StepId WorkflowName StoryKey Principal Reason Words CheckName CommitId }
+text! { AgentId StepId WorkflowName StoryKey Principal Reason FreeText CheckName CommitId }
 stored_text! { AgentId StepId WorkflowName StoryKey Principal CheckName CommitId }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //!
 //! Everything here is bounded: finished handoffs are in the store, not in the run.
 
-mod words;
+mod state_names;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};

@@ -12,8 +12,8 @@ pub mod read;
 mod subject;
 
 pub use parts::{
-    Artifact, ReportedBlocker, ReportedDecision, ErrorReport, Expectations, ReviewFinding, OpenQuestion,
-    ValidationRequest,
+    Artifact, ErrorReport, Expectations, OpenQuestion, ReportedBlocker, ReportedDecision,
+    ReviewFinding, ValidationRequest,
 };
 pub(crate) use parts::{blockers, findings};
 use read::{first_text, text_at, texts_at};

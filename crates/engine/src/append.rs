@@ -51,7 +51,7 @@ pub(crate) fn append(
         run,
         outbox: events
             .iter()
-            .filter(|it| is_for_the_world(it))
+            .filter(|it| needs_notification(it))
             .map(|it| it.name().to_owned())
             .collect(),
         events: records,
@@ -187,7 +187,7 @@ pub(crate) fn change(event: &Event, run: &Run) -> Option<HandoffChange> {
 
 /// Events that a person or another system may want to be told of: somebody has to do something,
 /// or something is over.
-pub(crate) fn is_for_the_world(event: &Event) -> bool {
+pub(crate) fn needs_notification(event: &Event) -> bool {
     match event {
         Event::GateOpened { .. }
         | Event::BatonLoose { .. }

@@ -6,10 +6,11 @@
 
 mod archivist;
 mod bounds;
-mod desk;
 mod disk;
 mod escaped;
+mod event_text;
 mod facts;
+mod handle;
 mod handoff;
 mod log;
 mod newer;
@@ -17,7 +18,6 @@ mod rebuild;
 mod rendered;
 mod session;
 mod state;
-mod words;
 mod workflow_state;
 
 use std::collections::BTreeSet;
@@ -34,9 +34,9 @@ use crate::{Engine, EngineError};
 
 pub use self::archivist::{ArchiveHealth, Archivist};
 pub use self::bounds::MOST_LOG_BYTES as ARCHIVED_LOG_MOST_BYTES;
-pub use self::desk::ArchiveStatus;
-pub(crate) use self::desk::ArchiveHandle;
 pub use self::disk::DiskError;
+pub(crate) use self::handle::ArchiveHandle;
+pub use self::handle::ArchiveStatus;
 pub use self::newer::run_of_session;
 
 /// The name of its cursor in the store.
@@ -264,7 +264,11 @@ const RUNS: &str = "runs";
 
 /// The files of a run, in the folders that are there. Returns the name under which a session was
 /// put aside that tells of more.
-fn write(disk: &Disk, places: &ArchivePlaces, rendered: &RenderedSession) -> Result<Option<String>, DiskError> {
+fn write(
+    disk: &Disk,
+    places: &ArchivePlaces,
+    rendered: &RenderedSession,
+) -> Result<Option<String>, DiskError> {
     let name = rendered.run.to_string();
     let kept = keep_newer(disk, places, rendered)?;
     write_session(disk, places, &name, rendered)?;

@@ -8,7 +8,7 @@ use baton_core::command::{
 use baton_core::contract::Profile;
 use baton_core::decide::decide;
 use baton_core::evidence::Verdict;
-use baton_core::names::{AgentId, CheckName, Reason, Words};
+use baton_core::names::{AgentId, CheckName, FreeText, Reason};
 use baton_core::outcome::Outcome;
 use baton_core::refusal::Refusal;
 use baton_core::run::{Handoff, HandoffNo};
@@ -77,7 +77,7 @@ fn command(loaded: &Loaded, row: &HandoffRow, name: &'static str) -> Result<Comm
     let handoff = row.no;
     let fence = loaded.run.handoff(handoff).map(|it| it.fence).filter(|it| *it > 0);
     let unsayable = |error: baton_core::names::NameError| error.to_string();
-    let words = || Words::parse("…").map_err(unsayable);
+    let words = || FreeText::parse("…").map_err(unsayable);
     Ok(match name {
         "accept" => {
             Command::Accept(Accept { handoff, by: None, acknowledgement: None, lease: None })

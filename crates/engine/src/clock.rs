@@ -5,15 +5,15 @@ use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use baton_core::decide::Fresh;
+use baton_core::decide::IdSource;
 use jiff::{SignedDuration, Timestamp};
 use uuid::Uuid;
 
 /// Time, ids and nonces. Everything else takes them as values.
-pub trait Clock: Fresh {
+pub trait Clock: IdSource {
     fn now(&self) -> Timestamp;
 
-    fn as_fresh(&self) -> &dyn Fresh;
+    fn as_fresh(&self) -> &dyn IdSource;
 }
 
 /// The machine's own clock and randomness.
@@ -25,12 +25,12 @@ impl Clock for SystemClock {
         Timestamp::now()
     }
 
-    fn as_fresh(&self) -> &dyn Fresh {
+    fn as_fresh(&self) -> &dyn IdSource {
         self
     }
 }
 
-impl Fresh for SystemClock {
+impl IdSource for SystemClock {
     fn id(&self) -> Uuid {
         // A machine whose clock is wrong by decades still gets ids: they only sort badly.
         if Timestamp::now() < Timestamp::UNIX_EPOCH {
@@ -71,12 +71,12 @@ impl Clock for FixedClock {
         *self.now.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn as_fresh(&self) -> &dyn Fresh {
+    fn as_fresh(&self) -> &dyn IdSource {
         self
     }
 }
 
-impl Fresh for FixedClock {
+impl IdSource for FixedClock {
     fn id(&self) -> Uuid {
         Uuid::from_u128(self.draw())
     }

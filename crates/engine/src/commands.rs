@@ -2,7 +2,7 @@
 
 use baton_core::command::{Command, Create, StartAt};
 use baton_core::contract::Profile;
-use baton_core::decide::{self, First, Ground, RunStart};
+use baton_core::decide::{self, DecisionContext, First, RunStart};
 use baton_core::document::Node;
 use baton_core::hash::Hash;
 use baton_core::names::{AgentId, Reason, StepId, StoryKey, WorkflowName};
@@ -16,7 +16,7 @@ use baton_store::{AppendError, HandoffRef, RunRef, RunRow, StoryRow, Version};
 use crate::cache::Loaded;
 use crate::catalog::Entry;
 use crate::look_alikes::LookAlikes;
-use crate::{Birth, Caller, Engine, EngineError, CommandResult, story_package};
+use crate::{Caller, CommandResult, Engine, EngineError, NewRun, story_package};
 
 /// A run to begin.
 #[derive(Debug, Clone)]
@@ -49,7 +49,7 @@ struct MeantStory {
 
 /// Which run a handoff is for.
 #[derive(Debug, Clone)]
-pub enum In {
+pub enum RunTarget {
     Run(RunRef),
     /// Its open run; where there is none, a new one.
     Story {
@@ -60,7 +60,11 @@ pub enum In {
 
 impl Engine {
     /// Hands a story in: the orchestrator's first handoff. On a loose baton it hands in again.
-    pub async fn start(&self, caller: &Caller, start: StartRun) -> Result<CommandResult, EngineError> {
+    pub async fn start(
+        &self,
+        caller: &Caller,
+        start: StartRun,
+    ) -> Result<CommandResult, EngineError> {
         match self.start_story(caller, start).await {
             Ok(outcome) => Ok(outcome),
             Err(error) => self.repeated_or(caller, error).await,
@@ -125,7 +129,11 @@ impl Engine {
         self.begin(caller, entry, story, alike, First::AtStep(first)).await
     }
 
-    async fn start_story(&self, caller: &Caller, start: StartRun) -> Result<CommandResult, EngineError> {
+    async fn start_story(
+        &self,
+        caller: &Caller,
+        start: StartRun,
+    ) -> Result<CommandResult, EngineError> {
         let MeantStory { story, latest, alike } = self.story_or_new(&start.story).await?;
         let is_open = latest.is_some_and(|(_, status)| status.is_open());
         if is_open && let Some(row) = self.open_run(&start.story).await? {
@@ -144,7 +152,7 @@ impl Engine {
     pub async fn create(
         &self,
         caller: &Caller,
-        within: In,
+        within: RunTarget,
         create: Create,
     ) -> Result<CommandResult, EngineError> {
         let (from, to) = (create.from.clone(), create.to.clone());
@@ -168,15 +176,15 @@ impl Engine {
     async fn create_within(
         &self,
         caller: &Caller,
-        within: In,
+        within: RunTarget,
         create: Create,
     ) -> Result<CommandResult, EngineError> {
         match within {
-            In::Run(which) => {
+            RunTarget::Run(which) => {
                 let run = self.resolve_run(&which).await?;
                 self.on_run(caller, run, Command::Create(create)).await
             }
-            In::Story { key, workflow } => {
+            RunTarget::Story { key, workflow } => {
                 if let Some(run) = self.cache.open_run(&key) {
                     let outcome = self.on_run(caller, run, Command::Create(create.clone())).await;
                     match outcome {
@@ -234,8 +242,9 @@ impl Engine {
         run: RunId,
         command: Command,
     ) -> Result<CommandResult, EngineError> {
-        let decide =
-            |loaded: &Loaded, ground: Ground<'_>| decide::decide(&loaded.run, &command, ground);
+        let decide = |loaded: &Loaded, ground: DecisionContext<'_>| {
+            decide::decide(&loaded.run, &command, ground)
+        };
         let outcome = self.carry_out(caller, run, decide).await;
         let Err(EngineError::Refused { refusal, handoff: None }) = outcome else { return outcome };
         let handoff = match refusal.handoff() {
@@ -273,13 +282,13 @@ impl Engine {
     /// A handoff that has to be of the run that is meant: a label counts only within its own.
     pub async fn handoff_in(
         &self,
-        within: &In,
+        within: &RunTarget,
         which: &HandoffRef,
     ) -> Result<HandoffNo, EngineError> {
         let (run, no) = self.resolve_handoff(which).await?;
         let meant = match within {
-            In::Run(which) => Some(self.resolve_run(which).await?),
-            In::Story { key, .. } => self.open_run(key).await?.map(|it| it.run.id),
+            RunTarget::Run(which) => Some(self.resolve_run(which).await?),
+            RunTarget::Story { key, .. } => self.open_run(key).await?.map(|it| it.run.id),
         };
         if meant == Some(run) {
             return Ok(no);
@@ -386,7 +395,7 @@ impl Engine {
             rows: Vec::new(),
         };
         let definition = Some(entry.definition());
-        let birth = Birth { story: Some(story), definition };
+        let birth = NewRun { story: Some(story), definition };
         match self.commit(caller, &loaded, decision, birth, ground.now).await {
             Ok(outcome) => Ok(outcome),
             // Somebody else began it a moment ago: then this is one more command on that run.

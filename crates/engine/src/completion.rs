@@ -5,7 +5,7 @@
 //! are text, as in every document that has an XML form.
 
 mod cycle_time;
-mod said;
+mod reported;
 
 use baton_core::document::Node;
 use baton_core::event::{Created, Event};
@@ -15,7 +15,7 @@ use baton_core::story::Story;
 use baton_core::workflow::Workflow;
 
 use self::cycle_time::cycle_time;
-use self::said::ReportedResults;
+use self::reported::ReportedResults;
 use crate::history::{History, Logged};
 use crate::{Engine, EngineError};
 

@@ -2,7 +2,7 @@
 
 use baton_core::refusal::Refusal;
 use baton_core::run::{HandoffNo, RunId};
-use baton_store::{HandoffRef, PutOff, RunRef, TimerKind, TimerRow};
+use baton_store::{HandoffRef, LeaseRenewal, RunRef, TimerKind, TimerRow};
 use jiff::Timestamp;
 
 use crate::leases::HeartbeatResult;
@@ -66,7 +66,10 @@ impl Engine {
     }
 
     /// Writes what holders said, many at once. What could not be written is written next time.
-    pub(crate) async fn write_heartbeats(&self, leases: Vec<PutOff>) -> Result<u64, EngineError> {
+    pub(crate) async fn write_heartbeats(
+        &self,
+        leases: Vec<LeaseRenewal>,
+    ) -> Result<u64, EngineError> {
         let mut n_written = 0;
         // In parts, so that commands need not wait until all are written.
         for (n, part) in leases.chunks(MOST_AT_ONCE).enumerate() {

@@ -3,14 +3,14 @@
 //! What an answer leads to is not written down anywhere: the rules are asked, as if it were given.
 
 mod asked;
-mod words;
+mod text;
 
 use baton_core::command::{Command, Create, GateAnswer};
 use baton_core::contract::Profile;
 use baton_core::decide::{Decision, decide};
 use baton_core::document::Node;
 use baton_core::gate::{Answer, Gate, GateCause, GateKind};
-use baton_core::names::{AgentId, Principal, Words};
+use baton_core::names::{AgentId, FreeText, Principal};
 use baton_core::package::{Format, Package};
 use baton_core::run::{Baton, Handoff, HandoffNo, Run, RunStatus, State};
 use baton_core::workflow::Place;
@@ -219,7 +219,7 @@ impl Engine {
             handoff,
             answer,
             by: asker.clone(),
-            comment: Words::parse("…").ok().filter(|_| needs_words),
+            comment: FreeText::parse("…").ok().filter(|_| needs_words),
             package: None,
         });
         InboxChoice { name, needs_words, then: self.then(loaded, &command) }

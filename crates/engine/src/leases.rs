@@ -10,7 +10,7 @@ use std::num::NonZeroUsize;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use baton_core::run::{HandoffNo, RunId};
-use baton_store::{PutOff, TimerChange, TimerKind, TimerRow, Version};
+use baton_store::{LeaseRenewal, TimerChange, TimerKind, TimerRow, Version};
 use jiff::{SignedDuration, Timestamp};
 use lru::LruCache;
 
@@ -188,7 +188,13 @@ impl Leases {
     }
 
     /// The holder with this fence is alive: its lease lasts for a full period from now.
-    pub(crate) fn hear(&self, run: RunId, no: HandoffNo, fence: u32, now: Timestamp) -> HeartbeatResult {
+    pub(crate) fn hear(
+        &self,
+        run: RunId,
+        no: HandoffNo,
+        fence: u32,
+        now: Timestamp,
+    ) -> HeartbeatResult {
         let mut kept = self.lock();
         let key = (run, no);
         match kept.timers.get(&key) {
@@ -269,7 +275,7 @@ impl Leases {
     }
 
     /// What the store has to be told by now, which is little most of the time.
-    pub(crate) fn take_unwritten(&self, now: Timestamp) -> Vec<PutOff> {
+    pub(crate) fn take_unwritten(&self, now: Timestamp) -> Vec<LeaseRenewal> {
         let mut kept = self.lock();
         if now.duration_since(kept.written_at).abs() < WRITTEN_EVERY {
             return Vec::new();
@@ -278,12 +284,12 @@ impl Leases {
     }
 
     /// What the store has to be told before it is closed.
-    pub(crate) fn take_all_unwritten(&self, now: Timestamp) -> Vec<PutOff> {
+    pub(crate) fn take_all_unwritten(&self, now: Timestamp) -> Vec<LeaseRenewal> {
         self.lock().take_unwritten(now)
     }
 
     /// The store could not be told.
-    pub(crate) fn still_unwritten(&self, leases: &[PutOff]) {
+    pub(crate) fn still_unwritten(&self, leases: &[LeaseRenewal]) {
         let mut kept = self.lock();
         let keys = leases.iter().map(|it| (it.run, it.no));
         kept.unwritten.extend(keys);
@@ -371,12 +377,12 @@ impl LeaseTable {
         }
     }
 
-    fn take_unwritten(&mut self, now: Timestamp) -> Vec<PutOff> {
+    fn take_unwritten(&mut self, now: Timestamp) -> Vec<LeaseRenewal> {
         self.written_at = now;
         let unwritten = std::mem::take(&mut self.unwritten);
         let lease = |(run, no): Key| match self.timers.get(&(run, no))? {
             Running { what: TimerKind::Lease { fence, .. }, due, .. } => {
-                Some(PutOff { run, no, fence: *fence, due: *due })
+                Some(LeaseRenewal { run, no, fence: *fence, due: *due })
             }
             Running { what: TimerKind::Wake, .. } => None,
         };
@@ -476,7 +482,7 @@ mod tests {
         leases.still_unwritten(&first);
         leases.hear(RUN, NO, 1, NOW + SECOND * 3);
         let again = leases.take_unwritten(NOW + SECOND * 3);
-        assert_eq!(again, [PutOff { due: NOW + SECOND * 23, ..first[0] }]);
+        assert_eq!(again, [LeaseRenewal { due: NOW + SECOND * 23, ..first[0] }]);
         leases.still_unwritten(&again);
         append(&leases, 2, TimerChange::Clear { no: NO });
         assert_eq!(leases.take_all_unwritten(NOW), []);

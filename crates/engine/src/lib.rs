@@ -39,28 +39,29 @@ mod workspace;
 
 use std::sync::Arc;
 
-use baton_core::decide::{Decision, Ground};
+use baton_core::decide::{Decision, DecisionContext};
 use baton_core::hash::Hash;
 use baton_core::refusal::Refusal;
 use baton_core::run::RunId;
 use baton_core::story::Story;
 use baton_core::workflow::Workflow;
 use baton_store::{
-    Answered, Append, AppendError, Definition, Position, RunRef, Store, StoreError, Version,
+    Append, AppendError, Definition, IdempotencyRecord, Position, RunRef, Store, StoreError,
+    Version,
 };
 use jiff::Timestamp;
 use tokio::sync::{RwLock, RwLockReadGuard, watch};
 
 pub use crate::archive::{
     ARCHIVED_LOG, ARCHIVED_LOG_MOST_BYTES, ARCHIVED_PROJECT, ARCHIVED_WORKFLOWS, Archive,
-    ArchiveError, ArchiveHealth, ArchiveStatus, Archived, Archivist, DiskError, ArchivePlaces,
+    ArchiveError, ArchiveHealth, ArchivePlaces, ArchiveStatus, Archived, Archivist, DiskError,
     run_of_session,
 };
 use crate::cache::{Cache, Loaded};
 pub use crate::can::Can;
 pub use crate::catalog::{Catalog, Entry};
 pub use crate::clock::{Clock, FixedClock, SystemClock};
-pub use crate::commands::{StartingPoint, In, StartRun};
+pub use crate::commands::{RunTarget, StartRun, StartingPoint};
 pub use crate::error::{EngineError, ErrorClass};
 pub use crate::feed::Feed;
 pub use crate::health::{CheckProgress, DataCheck, DataChecker};
@@ -68,12 +69,14 @@ pub use crate::history::named::NamedAs;
 pub use crate::inbox::{GateQuestion, InboxChoice, InboxItem, Then, Waits};
 use crate::leases::Leases;
 pub use crate::look_alikes::LookAlikes;
-pub use crate::outcome::{Caller, Key, KnownRows, CommandMode, CommandResult};
+pub use crate::outcome::{Caller, CommandMode, CommandResult, Key, KnownRows};
 pub use crate::passed_gates::{GatePassage, PassedGate};
-pub use crate::prompt::{BadDashboardUrl, DashboardUrl, AgentInterface, Prompt, PromptOptions, PromptToken};
-pub use crate::queries::{Blocking, Decided, QuestionAndAnswer, PersonsAnswer};
+pub use crate::prompt::{
+    AgentInterface, BadDashboardUrl, DashboardUrl, Prompt, PromptOptions, PromptToken,
+};
+pub use crate::queries::{Blocking, Decided, PersonsAnswer, QuestionAndAnswer};
 pub use crate::rebuild::{RebuiltRun, is_promised, rebuild_run, texts_named_by};
-pub use crate::receive::{Hints, Received};
+pub use crate::receive::{DocumentHints, ReceiveResult};
 pub use crate::stories::story_package;
 pub use crate::sweeper::{Sweeper, Swept};
 pub use crate::texts::{DAMAGED_TEXT, LOST_TEXT, Text, Texts, WholeTexts};
@@ -110,7 +113,7 @@ enum RunSource {
 
 /// What goes with the first decision of a run, besides the decision.
 #[derive(Default)]
-struct Birth {
+struct NewRun {
     story: Option<Story>,
     definition: Option<Definition>,
 }
@@ -173,7 +176,7 @@ impl Engine {
         &self,
         caller: &Caller,
         run: RunId,
-        decide: impl Fn(&Loaded, Ground<'_>) -> Result<Decision, Refusal>,
+        decide: impl Fn(&Loaded, DecisionContext<'_>) -> Result<Decision, Refusal>,
     ) -> Result<CommandResult, EngineError> {
         let _admitted = self.admit().await?;
         if let Some(outcome) = self.repeated(caller).await? {
@@ -205,7 +208,7 @@ impl Engine {
                 }
             };
             let at = ground.now;
-            match self.commit(caller, &loaded, decision, Birth::default(), at).await {
+            match self.commit(caller, &loaded, decision, NewRun::default(), at).await {
                 Ok(outcome) => return Ok(outcome),
                 Err(AppendError::Conflict) => self.cache.forget(run),
                 Err(AppendError::OpenRunExists(story)) => {
@@ -224,7 +227,7 @@ impl Engine {
         caller: &Caller,
         loaded: &Loaded,
         mut decision: Decision,
-        birth: Birth,
+        birth: NewRun,
         at: Timestamp,
     ) -> Result<CommandResult, AppendError> {
         let done = std::mem::take(&mut decision.done);
@@ -307,8 +310,8 @@ impl Engine {
         }
     }
 
-    fn ground<'a>(&'a self, workflow: &'a Workflow) -> Ground<'a> {
-        Ground {
+    fn ground<'a>(&'a self, workflow: &'a Workflow) -> DecisionContext<'a> {
+        DecisionContext {
             visited: None,
             workflow,
             agents: self.catalog.agents(),
@@ -363,7 +366,7 @@ impl Engine {
     }
 }
 
-fn repeat(caller: &Caller, answered: &Answered) -> Result<CommandResult, EngineError> {
+fn repeat(caller: &Caller, answered: &IdempotencyRecord) -> Result<CommandResult, EngineError> {
     let is_same = caller.key.as_ref().is_some_and(|it| it.request == answered.request);
     if !is_same {
         return Err(EngineError::KeyReused);

@@ -10,7 +10,7 @@ use baton_core::run::{HandoffId, HandoffNo, RunId};
 use baton_store::{HandoffRef, RunRef, RunRow};
 use uuid::Uuid;
 
-use crate::{Engine, EngineError, In};
+use crate::{Engine, EngineError, RunTarget};
 
 const RUN_PREFIX: &str = StoryKey::RUN_PREFIX;
 const STORY_PREFIX: &str = StoryKey::STORY_PREFIX;
@@ -99,7 +99,7 @@ impl Engine {
         };
         // A handoff named with a run must belong to it.
         if let Some(run) = run {
-            self.handoff_in(&In::Run(RunRef::Id(run)), &which).await?;
+            self.handoff_in(&RunTarget::Run(RunRef::Id(run)), &which).await?;
         }
         Ok(which)
     }

@@ -5,7 +5,7 @@ use baton_core::hash::Hash;
 use baton_core::names::Principal;
 use baton_core::problem::Problem;
 use baton_core::run::{HandoffNo, RunId};
-use baton_store::{Answered, HandoffRow, HandoffState, Version};
+use baton_store::{HandoffRow, HandoffState, IdempotencyRecord, Version};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -86,7 +86,7 @@ struct Stored {
 }
 
 impl CommandResult {
-    pub(crate) fn to_answered(&self, key: &Key) -> Answered {
+    pub(crate) fn to_answered(&self, key: &Key) -> IdempotencyRecord {
         let done = &self.done;
         let numbers = |nos: &[HandoffNo]| nos.iter().map(|it| it.0).collect();
         let stored = Stored {
@@ -102,7 +102,7 @@ impl CommandResult {
             warnings: done.warnings.clone(),
             touched: self.touched.iter().map(|(no, it)| (no.0, it.name().to_owned())).collect(),
         };
-        Answered {
+        IdempotencyRecord {
             scope: key.scope.clone(),
             key: key.key.clone(),
             request: key.request,
@@ -111,7 +111,7 @@ impl CommandResult {
         }
     }
 
-    pub(crate) fn from_answered(answered: &Answered) -> Option<Self> {
+    pub(crate) fn from_answered(answered: &IdempotencyRecord) -> Option<Self> {
         let stored: Stored = serde_json::from_str(&answered.answer).ok()?;
         let nos = |nos: Vec<u32>| nos.into_iter().map(HandoffNo).collect();
         let done = Effects {

@@ -8,9 +8,9 @@ mod asks;
 mod brief;
 mod budget;
 mod claims;
-mod face;
 pub(crate) mod fence;
 mod gather;
+mod interface;
 
 mod render;
 mod sections;
@@ -23,7 +23,7 @@ use baton_core::hash::Hash;
 use baton_core::invisible::is_invisible;
 use baton_store::HandoffRef;
 
-pub use self::face::AgentInterface;
+pub use self::interface::AgentInterface;
 use crate::{Engine, EngineError};
 
 #[derive(Debug, Clone)]

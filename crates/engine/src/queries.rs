@@ -17,7 +17,7 @@ use jiff::Timestamp;
 
 use crate::stored;
 use crate::texts::{LOST_TEXT, WholeTexts};
-use crate::{Engine, EngineError, CommandResult};
+use crate::{CommandResult, Engine, EngineError};
 
 const PAGE: u32 = 200;
 
@@ -109,7 +109,10 @@ impl Engine {
     }
 
     /// What was asked about a handoff and about the attempts at it before, oldest first.
-    pub async fn exchanges(&self, about: &HandoffRow) -> Result<Vec<QuestionAndAnswer>, EngineError> {
+    pub async fn exchanges(
+        &self,
+        about: &HandoffRow,
+    ) -> Result<Vec<QuestionAndAnswer>, EngineError> {
         let filter = HandoffFilter { run: Some(about.run), ..HandoffFilter::default() };
         let rows = self.store.handoffs(&filter).await?;
         let asked = questions_about(&rows, about);

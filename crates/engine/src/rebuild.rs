@@ -8,7 +8,7 @@ use baton_core::run::RunId;
 use baton_store::{HandoffChange, HandoffRow, RunRow, TimerRow, Version};
 use jiff::Timestamp;
 
-use crate::append::is_for_the_world;
+use crate::append::needs_notification;
 use crate::history::named::{NamedAs, named};
 use crate::timers::timer;
 
@@ -69,7 +69,7 @@ pub(crate) fn follow(handoff: &mut HandoffRow, event: &Event, row: &RunRow, at: 
 
 /// Whether the world outside is to be told of an event.
 pub fn is_promised(event: &Event) -> bool {
-    is_for_the_world(event)
+    needs_notification(event)
 }
 
 /// The texts that an event names, and what it takes each for.

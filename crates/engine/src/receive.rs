@@ -7,18 +7,18 @@ use baton_core::acknowledgement::Acknowledgement;
 use baton_core::command::{Accept, Command, Complete, Create, LeaseTime, Token};
 use baton_core::contract::Profile;
 use baton_core::document::kind::DocumentKind;
-use baton_core::names::{AgentId, NameError, Reason, StoryKey, Words, WorkflowName};
+use baton_core::names::{AgentId, FreeText, NameError, Reason, StoryKey, WorkflowName};
 use baton_core::outcome::Outcome as StepOutcome;
 use baton_core::package::Package;
 use baton_core::run::{Baton, HandoffNo};
-use baton_core::view::{OutcomeClaim, Meaning, View};
+use baton_core::view::{Meaning, OutcomeClaim, View};
 use baton_store::{HandoffRef, RunRef, RunRow};
 
-use crate::{Caller, Engine, EngineError, In, CommandResult};
+use crate::{Caller, CommandResult, Engine, EngineError, RunTarget};
 
 /// What whoever brings a document knows besides.
 #[derive(Debug, Clone)]
-pub struct Hints {
+pub struct DocumentHints {
     /// This one, whatever the document says.
     pub run: Option<RunRef>,
     /// The handoff that is taken or ended by it.
@@ -39,7 +39,7 @@ pub struct Hints {
 
 /// What came of a document.
 #[derive(Debug)]
-pub enum Received {
+pub enum ReceiveResult {
     /// Work was handed on, or its step ended.
     Moved(CommandResult),
     /// A handoff was acknowledged.
@@ -56,8 +56,8 @@ impl Engine {
         &self,
         caller: &Caller,
         package: Package,
-        hints: &Hints,
-    ) -> Result<Received, EngineError> {
+        hints: &DocumentHints,
+    ) -> Result<ReceiveResult, EngineError> {
         let view = View::of(&package.document);
         let is_note = view.claim.as_ref().is_some_and(|it| it.meaning == Meaning::UnderWay);
         let is_acknowledgement = matches!(view.kind, DocumentKind::Acknowledgement(_));
@@ -69,9 +69,9 @@ impl Engine {
             None => self.hand_on(caller, package, &view, hints).await?,
         };
         Ok(match (is_note, is_acknowledgement) {
-            (true, _) => Received::Noted(outcome),
-            (false, true) => Received::TakenUp(outcome),
-            (false, false) => Received::Moved(outcome),
+            (true, _) => ReceiveResult::Noted(outcome),
+            (false, true) => ReceiveResult::TakenUp(outcome),
+            (false, false) => ReceiveResult::Moved(outcome),
         })
     }
 
@@ -80,7 +80,7 @@ impl Engine {
         &self,
         caller: &Caller,
         package: &Package,
-        hints: &Hints,
+        hints: &DocumentHints,
     ) -> Result<CommandResult, EngineError> {
         let acknowledgement = Acknowledgement::read(&package.document, package.text.clone());
         let acknowledgement = acknowledgement.map_err(|problems| {
@@ -91,7 +91,7 @@ impl Engine {
             (Some(which), _) => which.clone(),
             (None, Some(run)) => {
                 let row = self.run(run).await?;
-                HandoffRef::InRun(row.run.id, at_hand(&row)?)
+                HandoffRef::InRun(row.run.id, current_handoff(&row)?)
             }
             (None, None) => return Err(self.unclear_run(None).await?),
         };
@@ -109,7 +109,7 @@ impl Engine {
         caller: &Caller,
         package: Package,
         view: &View,
-        hints: &Hints,
+        hints: &DocumentHints,
     ) -> Result<CommandResult, EngineError> {
         let receiver = match (&hints.to, &view.receiver) {
             (Some(to), _) => Some(to.clone()),
@@ -144,13 +144,13 @@ impl Engine {
         caller: &Caller,
         package: Package,
         view: &View,
-        hints: &Hints,
+        hints: &DocumentHints,
         outcome: StepOutcome,
     ) -> Result<CommandResult, EngineError> {
         let row = self.meant_run(view, hints).await?;
         let handoff = match &hints.handoff {
-            Some(which) => self.handoff_in(&In::Run(RunRef::Id(row.run.id)), which).await?,
-            None => at_hand(&row)?,
+            Some(which) => self.handoff_in(&RunTarget::Run(RunRef::Id(row.run.id)), which).await?,
+            None => current_handoff(&row)?,
         };
         let complete = Complete {
             handoff,
@@ -169,64 +169,70 @@ impl Engine {
         &self,
         caller: &Caller,
         view: &View,
-        hints: &Hints,
+        hints: &DocumentHints,
     ) -> Result<CommandResult, EngineError> {
         let row = self.meant_run(view, hints).await?;
         let said = view.summary.as_ref().or(view.context.as_ref());
         let word = view.claim.as_ref().map(|it| &it.word);
         let words = said.or(word).map_or("", String::as_str);
-        let words = Words::parse(words).map_err(bad)?;
+        let words = FreeText::parse(words).map_err(bad)?;
         let by = named_sender(view, hints)?.or_else(|| row.run.current_agent().cloned());
         self.on_run(caller, row.run.id, Command::Post { by, words }).await
     }
 
     /// Which run a document means: what the caller says, else the story that it names, else the
     /// one open run whose key ends in its number.
-    async fn meant(&self, view: &View, hints: &Hints) -> Result<In, EngineError> {
+    async fn meant(&self, view: &View, hints: &DocumentHints) -> Result<RunTarget, EngineError> {
         if let Some(run) = &hints.run {
-            let within = In::Run(run.clone());
+            let within = RunTarget::Run(run.clone());
             if let Some(handoff) = &hints.handoff {
                 self.handoff_in(&within, handoff).await?;
             }
             return Ok(within);
         }
         if let Some(handoff) = &hints.handoff {
-            return Ok(In::Run(RunRef::Id(self.resolve_handoff(handoff).await?.0)));
+            return Ok(RunTarget::Run(RunRef::Id(self.resolve_handoff(handoff).await?.0)));
         }
         let workflow = hints.workflow.clone();
         if let Some(key) = hints.story.clone() {
-            return Ok(In::Story { key, workflow });
+            return Ok(RunTarget::Story { key, workflow });
         }
         if let Some(key) = view.subject.key() {
-            return Ok(In::Story { key: self.story_key(&key).await?, workflow });
+            return Ok(RunTarget::Story { key: self.story_key(&key).await?, workflow });
         }
         let suffix = view.subject.suffix();
         if let Some(suffix) = &suffix {
             let (fitting, _) = self.store.open_runs_ending(suffix, 2).await?;
             if let [only] = fitting.as_slice() {
-                return Ok(In::Run(RunRef::Id(only.run.id)));
+                return Ok(RunTarget::Run(RunRef::Id(only.run.id)));
             }
         }
         Err(self.unclear_run(suffix.as_deref()).await?)
     }
 
-    async fn meant_run(&self, view: &View, hints: &Hints) -> Result<RunRow, EngineError> {
+    async fn meant_run(&self, view: &View, hints: &DocumentHints) -> Result<RunRow, EngineError> {
         match self.meant(view, hints).await? {
-            In::Run(which) => self.run(&which).await,
-            In::Story { key, .. } => match self.store.run(&RunRef::LatestOf(key.clone())).await? {
-                Some(row) => Ok(row),
-                // Whoever asks for a story by name is told that it has no run; a document may
-                // have meant another one.
-                None if hints.story.is_some() => {
-                    Err(EngineError::NoSuchRun { which: key.to_string() })
+            RunTarget::Run(which) => self.run(&which).await,
+            RunTarget::Story { key, .. } => {
+                match self.store.run(&RunRef::LatestOf(key.clone())).await? {
+                    Some(row) => Ok(row),
+                    // Whoever asks for a story by name is told that it has no run; a document may
+                    // have meant another one.
+                    None if hints.story.is_some() => {
+                        Err(EngineError::NoSuchRun { which: key.to_string() })
+                    }
+                    None => Err(self.unclear_run(None).await?),
                 }
-                None => Err(self.unclear_run(None).await?),
-            },
+            }
         }
     }
 
     /// A handoff that the caller says is ended has to be the one that the run is at.
-    async fn is_at_hand(&self, within: &In, hints: &Hints) -> Result<(), EngineError> {
+    async fn is_at_hand(
+        &self,
+        within: &RunTarget,
+        hints: &DocumentHints,
+    ) -> Result<(), EngineError> {
         let Some(which) = &hints.handoff else { return Ok(()) };
         let no = self.handoff_in(within, which).await?;
         let (run, _) = self.resolve_handoff(which).await?;
@@ -240,17 +246,17 @@ impl Engine {
     /// Who sends it: as the document or the caller says, else whoever holds the run.
     async fn sender(
         &self,
-        within: &In,
+        within: &RunTarget,
         view: &View,
-        hints: &Hints,
+        hints: &DocumentHints,
     ) -> Result<(AgentId, Option<Token>), EngineError> {
         let named = named_sender(view, hints)?;
         if let (Some(from), None) = (&named, hints.fence) {
             return Ok((from.clone(), None));
         }
         let row = match within {
-            In::Run(which) => self.store.run(which).await?,
-            In::Story { key, .. } => self.open_run(key).await?,
+            RunTarget::Run(which) => self.store.run(which).await?,
+            RunTarget::Story { key, .. } => self.open_run(key).await?,
         };
         let held = row.as_ref().and_then(|it| match it.run.baton() {
             Baton::Held { handoff } => it.run.handoff(*handoff),
@@ -260,7 +266,7 @@ impl Engine {
         });
         // A fence is of something: whoever has one and holds nothing any more is told so.
         let token = match (row.as_ref(), hints.fence) {
-            (Some(row), Some(fence)) => Some(Token { handoff: at_hand(row)?, fence }),
+            (Some(row), Some(fence)) => Some(Token { handoff: current_handoff(row)?, fence }),
             (Some(_) | None, None) => None,
             (None, Some(_)) => return Err(EngineError::SenderUnknown),
         };
@@ -290,7 +296,7 @@ impl Engine {
 const NO_END: &str = "it names no receiver, and no outcome with which its step would have ended";
 
 /// The handoff that the baton is with.
-fn at_hand(row: &RunRow) -> Result<HandoffNo, EngineError> {
+fn current_handoff(row: &RunRow) -> Result<HandoffNo, EngineError> {
     let current = row.run.current().map(|it| it.no);
     current.ok_or(EngineError::NothingAtHand { number: row.number })
 }
@@ -309,7 +315,7 @@ fn outcome_of(view: &View) -> Result<Option<StepOutcome>, EngineError> {
     }
 }
 
-fn named_sender(view: &View, hints: &Hints) -> Result<Option<AgentId>, EngineError> {
+fn named_sender(view: &View, hints: &DocumentHints) -> Result<Option<AgentId>, EngineError> {
     match (&view.sender, &hints.agent) {
         (Some(named), _) => agent("the sender", named).map(Some),
         (None, agent) => Ok(agent.clone()),

@@ -5,9 +5,9 @@ use baton_core::names::StoryKey;
 use baton_core::package::{Format, Package};
 use baton_core::run::RunStatus;
 use baton_core::story::Story;
-use baton_store::{Answered, AppendError, StoryRow};
+use baton_store::{AppendError, IdempotencyRecord, StoryRow};
 
-use crate::{Caller, Engine, EngineError, CommandMode};
+use crate::{Caller, CommandMode, Engine, EngineError};
 
 /// How many of those that may begin are looked at together; mostly the first can.
 const PAGE: u32 = 50;
@@ -29,7 +29,7 @@ impl Engine {
                 CommandMode::DryRun => Ok(self.store.story(&story.key).await?.is_none()),
             };
         };
-        let answered = Answered {
+        let answered = IdempotencyRecord {
             scope: key.scope.clone(),
             key: key.key.clone(),
             request: key.request,

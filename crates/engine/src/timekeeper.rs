@@ -163,7 +163,11 @@ impl Engine {
     }
 
     /// Ends a lease, or offers a handoff.
-    async fn bring_about(&self, due: DueTimer, now: Timestamp) -> Result<TimerOutcome, EngineError> {
+    async fn bring_about(
+        &self,
+        due: DueTimer,
+        now: Timestamp,
+    ) -> Result<TimerOutcome, EngineError> {
         let handoff = due.no;
         let command = match due.what {
             TimerKind::Lease { fence, .. } => Command::LoseLease { handoff, fence },

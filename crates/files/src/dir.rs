@@ -118,7 +118,10 @@ impl Dir {
     }
 
     /// The folder that holds the last name of a path, and that name.
-    pub(crate) fn parent_of<'a>(&self, path: &'a Path) -> Result<(ResolvedDir<'_>, &'a OsStr), FileError> {
+    pub(crate) fn parent_of<'a>(
+        &self,
+        path: &'a Path,
+    ) -> Result<(ResolvedDir<'_>, &'a OsStr), FileError> {
         let mut names = self.names(path)?;
         let Some(last) = names.pop() else { return Err(self.outside(path)) };
         let mut dir = ResolvedDir::Here(self);

@@ -11,7 +11,11 @@ use crate::platform;
 
 impl Dir {
     /// Makes a file where there is nothing yet, not even a link.
-    pub fn create_new(&self, path: impl AsRef<Path>, mode: FileMode) -> Result<FileHandle, FileError> {
+    pub fn create_new(
+        &self,
+        path: impl AsRef<Path>,
+        mode: FileMode,
+    ) -> Result<FileHandle, FileError> {
         let (dir, name) = self.parent_of(path.as_ref())?;
         dir.create_here(name, mode)
     }

@@ -103,7 +103,8 @@ mod tests {
     fn there_are_many_patterns_and_each_has_its_own_name() {
         let all = patterns();
         assert!(all.len() >= 150, "{}", all.len());
-        let names: HashSet<(&str, PatternTarget)> = all.iter().map(|it| (it.name, it.target)).collect();
+        let names: HashSet<(&str, PatternTarget)> =
+            all.iter().map(|it| (it.name, it.target)).collect();
         assert_eq!(names.len(), all.len());
     }
 

@@ -4,27 +4,28 @@
 pub use crate::problem::{Broken, ProblemDocument as Problem};
 pub use crate::v1::answer::Page;
 pub use crate::v1::archive::{ArchiveDocument, Rebuilt};
+pub use crate::v1::command_result::{CommandAnswer, Committed, DryRun, Touched};
+pub use crate::v1::enums::{
+    BatonWord, GateKindWord, KindWord, OutcomeWord, StateWord, StatusWord, WaitWord,
+};
 pub use crate::v1::events::EventDocument as Event;
 pub use crate::v1::handoffs::commands::{
     Acceptance, Cancellation, CheckResult, Clarification, Completion, GivenBack, QuestionAnswer,
     Rejection, VerdictWord,
 };
 pub use crate::v1::handoffs::detail::{
-    Allowed, AnsweredGate, GateDocument, HandoffExtras, Detail, EvidenceDocument, OpenGate, Question,
+    Allowed, AnsweredGate, Detail, EvidenceDocument, GateDocument, HandoffExtras, OpenGate,
+    Question,
 };
 pub use crate::v1::handoffs::document::{HandoffDocument, HandoffSummary};
 pub use crate::v1::handoffs::parts::{Delegation, Escalation, Heartbeat, LeaseUntil, Returned};
 pub use crate::v1::handoffs::prompt::PromptDocument as Prompt;
 pub use crate::v1::handoffs::{HeldToken, NewHandoff, ProfileWord, WayWord};
 pub use crate::v1::inbox::{AnswerWord, ChoiceDocument, Item, PersonsWord};
-pub use crate::v1::runs::document::{PassedGateDocument, RunDocument, RunDetail};
+pub use crate::v1::runs::document::{PassedGateDocument, RunDetail, RunDocument};
 pub use crate::v1::runs::{Because, Goto, Nothing, StartRequest, Why};
 pub use crate::v1::status::{ProjectStatus, ToDo};
 pub use crate::v1::stories::{NewStory, StoryDocument as Story, StoryStatus, StoryText};
-pub use crate::v1::told::{Committed, DryRun, CommandAnswer, Touched};
-pub use crate::v1::words::{
-    BatonWord, GateKindWord, KindWord, OutcomeWord, StateWord, StatusWord, WaitWord,
-};
 
 use axum::http::HeaderName;
 

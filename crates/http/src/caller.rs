@@ -3,13 +3,17 @@
 use axum::http::HeaderMap;
 use baton_core::hash::Hash;
 use baton_core::names::Principal;
-use baton_engine::{Caller, Key, CommandMode};
+use baton_engine::{Caller, CommandMode, Key};
 
 use crate::problem::ApiProblem;
 
 /// `route` is where a key counts, and
 /// `request` all that has to be the same when it is sent again.
-pub(crate) fn caller(headers: &HeaderMap, route: &str, request: &str) -> Result<Caller, ApiProblem> {
+pub(crate) fn caller(
+    headers: &HeaderMap,
+    route: &str,
+    request: &str,
+) -> Result<Caller, ApiProblem> {
     let principal = principal(headers)?;
     let key = match headers.get("idempotency-key").map(|it| it.to_str()) {
         None => None,

@@ -32,10 +32,10 @@ use utoipa_axum::routes;
 
 use self::batch::{ResolvedEvent, frame};
 use self::id::{BEGINNING, EventId};
-pub(crate) use self::live::Live;
+pub(crate) use self::live::EventTail;
 use self::message::Dialect;
 use self::snapshot::{Snapshot, end_of_log, event_at};
-use self::stream::{StreamSource, Stream};
+use self::stream::{Stream, StreamSource};
 use crate::App;
 use crate::openapi::ReadProblems;
 use crate::problem::ApiProblem;
@@ -70,7 +70,11 @@ async fn seed(app: State<Arc<App>>, uri: Uri, headers: HeaderMap) -> Result<Resp
 #[utoipa::path(get, path = "/api/v1/events", operation_id = "listenToEvents", tag = "events",
     params(EventsQuery, ("last-event-id" = Option<String>, Header)),
     responses((status = 200, body = String, content_type = "text/event-stream"), ReadProblems))]
-async fn native(app: State<Arc<App>>, uri: Uri, headers: HeaderMap) -> Result<Response, ApiProblem> {
+async fn native(
+    app: State<Arc<App>>,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Result<Response, ApiProblem> {
     open(app, Dialect::Native, uri, headers).await
 }
 
@@ -106,7 +110,8 @@ async fn open(
         },
     };
     let first = Some(Bytes::from(format!("{RETRY}{first}")));
-    let stream = Stream { app, face, run, first, cursor, tidings, source: StreamSource::Store, place };
+    let stream =
+        Stream { app, face, run, first, cursor, tidings, source: StreamSource::Store, place };
     let bytes = unfold(stream, async |mut stream| {
         let bytes = stream.next().await?;
         Some((Ok::<_, Infallible>(bytes), stream))

@@ -18,12 +18,12 @@ mod metrics;
 mod openapi;
 mod page;
 mod params;
+mod pipeline;
 mod problem;
 mod query;
 mod receive;
 mod recount;
 mod schemas;
-mod seed;
 mod serve;
 mod v1;
 
@@ -35,7 +35,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::http::HeaderValue;
 use axum::middleware::from_fn_with_state;
-use baton_core::decide::Fresh as _;
+use baton_core::decide::IdSource as _;
 use baton_engine::{Engine, SystemClock};
 use baton_store::Statistics;
 use tokio::net::TcpListener;
@@ -46,7 +46,7 @@ use uuid::Uuid;
 pub use crate::limits::ServerLimits;
 pub use crate::local::Local;
 
-use crate::events::Live;
+use crate::events::EventTail;
 use crate::guard::Origins;
 use crate::heavy::HeavyPool;
 use crate::metrics::RequestMetrics;
@@ -84,7 +84,7 @@ pub struct Server {
     instance: Uuid,
     engine: Arc<Engine>,
     router: Router,
-    live: Arc<Live>,
+    live: Arc<EventTail>,
     limits: ServerLimits,
 }
 
@@ -102,7 +102,7 @@ pub(crate) struct App {
     pub(crate) description: String,
     /// The same for people.
     pub(crate) page: String,
-    pub(crate) live: Arc<Live>,
+    pub(crate) live: Arc<EventTail>,
     /// How all handoffs fare.
     pub(crate) statistics: Recount<Statistics>,
     pub(crate) heavy: HeavyPool,
@@ -139,7 +139,7 @@ impl Server {
         let failed = |source| ServeError::Listen { address: asked, source };
         let address = listener.local_addr().map_err(failed)?;
         let origins = Origins::new(address, &options.allowed_hosts);
-        let live = Arc::new(Live::new(engine.clone()));
+        let live = Arc::new(EventTail::new(engine.clone()));
         let instance = Uuid::from_bytes(SystemClock.nonce());
         let heavy = HeavyPool::start(&limits).map_err(failed)?;
         let router = router(engine.clone(), origins, instance, live.clone(), heavy, &limits);
@@ -193,7 +193,7 @@ pub(crate) fn router(
     engine: Arc<Engine>,
     origins: Origins,
     instance: Uuid,
-    live: Arc<Live>,
+    live: Arc<EventTail>,
     heavy: HeavyPool,
     limits: &ServerLimits,
 ) -> Router {
@@ -230,7 +230,7 @@ pub(crate) fn router(
 fn described_routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::with_openapi(openapi::head())
         .merge(v1::routes())
-        .merge(seed::routes())
+        .merge(pipeline::routes())
         .merge(events::routes())
         .merge(openapi::routes())
         .merge(health::routes())

@@ -13,7 +13,7 @@ use http_body_util::BodyExt as _;
 use tokio::sync::{Mutex, Semaphore};
 use tower::ServiceExt as _;
 
-use crate::events::Live;
+use crate::events::EventTail;
 use crate::guard::Origins;
 use crate::heavy::HeavyPool;
 use crate::limits::ServerLimits;
@@ -32,7 +32,7 @@ impl Local {
     pub fn new(engine: Arc<Engine>) -> Self {
         let nowhere = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let app = Arc::new(App {
-            live: Arc::new(Live::new(engine.clone())),
+            live: Arc::new(EventTail::new(engine.clone())),
             engine,
             origins: Origins::new(nowhere, &[]),
             instance: HeaderValue::from_static("none"),

@@ -88,7 +88,11 @@ impl Bodies {
     }
 
     /// Takes what a body of this length needs more of the bound than it has.
-    fn hold(&self, length: usize, held: &mut Option<OwnedSemaphorePermit>) -> Result<(), ApiProblem> {
+    fn hold(
+        &self,
+        length: usize,
+        held: &mut Option<OwnedSemaphorePermit>,
+    ) -> Result<(), ApiProblem> {
         let n_held = held.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
         let capacity = (2 * length).min(MOST_BYTES);
         let more = capacity.div_ceil(UNIT).saturating_sub(1).saturating_sub(n_held);

@@ -37,7 +37,8 @@ impl<T: Clone> Recount<T> {
         }
         let began = Instant::now();
         let value = count.await?;
-        let counted = CachedCount { value: value.clone(), at: Instant::now(), took: began.elapsed() };
+        let counted =
+            CachedCount { value: value.clone(), at: Instant::now(), took: began.elapsed() };
         *newest = Some(counted);
         Ok(value)
     }

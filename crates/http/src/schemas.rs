@@ -14,8 +14,8 @@ use utoipa_axum::routes;
 
 use crate::App;
 use crate::openapi::ReadProblems;
+use crate::pipeline::Typed;
 use crate::problem::ApiProblem;
-use crate::seed::Typed;
 
 pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new().routes(routes!(list)).routes(routes!(get))

@@ -145,7 +145,12 @@ fn live_and_die(dir: &Path, life: u32, random: &mut Random) -> Result<Vec<String
 }
 
 /// Opens the database as the next Baton would, and compares it with what was acknowledged.
-async fn examine(dir: &Path, acked: &BTreeSet<String>, life: u32, tally: &mut KillTally) -> Result<()> {
+async fn examine(
+    dir: &Path,
+    acked: &BTreeSet<String>,
+    life: u32,
+    tally: &mut KillTally,
+) -> Result<()> {
     let store = crew::sqlite(dir).with_context(|| format!("reopen after life {life}"))?;
     let mut effects = BTreeSet::new();
     for line in acked {

@@ -13,7 +13,7 @@ use baton_core::outcome::Outcome;
 use baton_core::package::{Format, Package};
 use baton_core::registry::Agents;
 use baton_core::run::{HandoffNo, RunId};
-use baton_engine::{Caller, Catalog, Engine, Entry, Key, CommandMode, StartRun, SystemClock};
+use baton_engine::{Caller, Catalog, CommandMode, Engine, Entry, Key, StartRun, SystemClock};
 use baton_store::{HandoffRef, Store};
 use baton_store_sqlite::SqliteStore;
 use baton_wire::{agent_file, builtin, json, workflow_file};
@@ -129,8 +129,11 @@ impl Hand {
                 let key = format!("{}:{}:{n}", self.name, self.n_stories);
                 let request = Hash::ZERO;
                 let with_key = Key { scope: SCOPE.to_owned(), key: key.clone(), request };
-                let caller =
-                    Caller { key: Some(with_key), mode: CommandMode::Commit, ..self.caller.clone() };
+                let caller = Caller {
+                    key: Some(with_key),
+                    mode: CommandMode::Commit,
+                    ..self.caller.clone()
+                };
                 (caller, Some(key))
             }
         }

@@ -38,7 +38,8 @@ type Committed = Arc<Mutex<HashMap<u64, Instant>>>;
 pub(crate) async fn run(options: &EventsOptions) -> Result<()> {
     let dir = tempfile::tempdir()?;
     let engine = crew::engine_over(crew::sqlite(dir.path())?).await?;
-    let http = baton_http::ListenOptions { listen: "127.0.0.1:0".parse()?, allowed_hosts: Vec::new() };
+    let http =
+        baton_http::ListenOptions { listen: "127.0.0.1:0".parse()?, allowed_hosts: Vec::new() };
     let server = Server::bind(engine.clone(), &http).await?;
     let address = server.address();
     let (stop, stopped) = oneshot::channel::<()>();

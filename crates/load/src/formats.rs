@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, ensure};
 use baton_core::contract::Contract;
 use baton_core::document::Node;
-use baton_core::lint::{self, Facts, Settings, LintSubject};
+use baton_core::lint::{self, Facts, LintSubject, Settings};
 use baton_wire::builtin;
 use baton_wire::formats::{self, Format};
 use clap::Args;
@@ -54,7 +54,8 @@ pub(crate) fn run(options: &FormatsOptions) -> Result<()> {
 fn judge(document: &Node, contract: &Contract) -> Result<()> {
     let (facts, settings) = (Facts::default(), Settings::default());
     let contract = Some(contract);
-    let subject = LintSubject { document, contract, facts: &facts, settings: &settings, file: None };
+    let subject =
+        LintSubject { document, contract, facts: &facts, settings: &settings, file: None };
     let report = black_box(lint::lint(&subject));
     ensure!(report.is_clean(), "the package is not clean: {:?}", report.findings);
     Ok(())

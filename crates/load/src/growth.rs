@@ -65,8 +65,14 @@ struct TableLine {
     unit: &'static str,
 }
 
-async fn at_size(program: &Path, root: &Path, data: &Path, options: &GrowthOptions) -> Result<Vec<TableLine>> {
-    let line = |what: &str, value, goal, unit| TableLine { what: what.to_owned(), value, goal, unit };
+async fn at_size(
+    program: &Path,
+    root: &Path,
+    data: &Path,
+    options: &GrowthOptions,
+) -> Result<Vec<TableLine>> {
+    let line =
+        |what: &str, value, goal, unit| TableLine { what: what.to_owned(), value, goal, unit };
     let mut lines = Vec::new();
     // What became due while nobody kept time is done first, so that all sizes start alike.
     let backlog = sweep(data).await?;

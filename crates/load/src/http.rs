@@ -15,7 +15,7 @@ use baton_http::Server;
 use clap::Args;
 
 use self::connection::Connection;
-use crate::bench::{Measured, BenchRounds, milliseconds, raw_rate};
+use crate::bench::{BenchRounds, Measured, milliseconds, raw_rate};
 use crate::crew;
 
 #[derive(Debug, Args)]

@@ -13,7 +13,8 @@ use crate::error::{damaged, to_append};
 use crate::run_lists::RunList;
 use crate::stories::PreparedStory;
 use crate::{
-    answers, contents, definitions, due, events, handoffs, outbox, run_lists, runs, stories, timers,
+    contents, definitions, due, events, handoffs, idempotency, outbox, run_lists, runs, stories,
+    timers,
 };
 
 /// An append with everything worked out that the writing thread need not do.
@@ -57,7 +58,7 @@ pub(crate) fn append(
 ) -> Result<Appended, AppendError> {
     let Prepared { append, at, .. } = prepared;
     if let Some(answered) = &append.answered {
-        answers::refuse_repeated(connection, answered)?;
+        idempotency::refuse_repeated(connection, answered)?;
     }
     // The first write, and the one that may well fail: after it, only what is broken does.
     let run_number = match append.expected {
@@ -65,7 +66,7 @@ pub(crate) fn append(
         Version(_) => runs::change(connection, prepared)?,
     };
     if let Some(answered) = &append.answered {
-        answers::add(connection, answered, prepared.answered_at).map_err(to_append)?;
+        idempotency::add(connection, answered, prepared.answered_at).map_err(to_append)?;
     }
     for content in &append.contents {
         contents::add(connection, run_number, content).map_err(to_append)?;

@@ -5,7 +5,7 @@ use baton_core::run::{HandoffNo, RunId};
 use rusqlite::{Connection, params};
 use sha2::{Digest as _, Sha256};
 
-use crate::{answers, cursors, identity, story_log, timers};
+use crate::{cursors, idempotency, identity, story_log, timers};
 
 /// One value of a row. Each goes in with its type and its length, so that nothing can move from one
 /// column to the next.
@@ -67,7 +67,7 @@ fn fill_answered(connection: &Connection) -> rusqlite::Result<()> {
         let (scope, key, answer): (String, String, String) =
             (row.get(1)?, row.get(2)?, row.get(5)?);
         let request: [u8; 32] = row.get(3)?;
-        let sum = answers::checksum(&scope, &key, &request, row.get(4)?, &answer);
+        let sum = idempotency::checksum(&scope, &key, &request, row.get(4)?, &answer);
         update.execute(params![row.get::<_, i64>(0)?, sum])?;
     }
     Ok(())

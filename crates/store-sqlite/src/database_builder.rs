@@ -4,8 +4,8 @@ use baton_core::content::{Content, ContentId};
 use baton_core::story::Story;
 use baton_files::Dir;
 use baton_store::{
-    Answered, Definition, DueChange, HandoffRow, RunRow, StoreError, StoredEvent, TimerChange,
-    TimerRow,
+    Definition, DueChange, HandoffRow, IdempotencyRecord, RunRow, StoreError, StoredEvent,
+    TimerChange, TimerRow,
 };
 use jiff::Timestamp;
 use rusqlite::{Connection, params};
@@ -16,8 +16,8 @@ use crate::error::{OpenError, to_open, to_store};
 use crate::run_lists::RunList;
 use crate::stories::PreparedStory;
 use crate::{
-    FILE, answers, connect, contents, definitions, due, events, handoffs, identity, lost_numbers,
-    migrate, outbox, outlines, run_lists, runs, stories, timers,
+    FILE, connect, contents, definitions, due, events, handoffs, idempotency, identity,
+    lost_numbers, migrate, outbox, outlines, run_lists, runs, stories, timers,
 };
 
 /// After so many rows what is written is moved into the database: a log of all of it would be as
@@ -73,8 +73,9 @@ impl DatabaseBuilder {
         self.count(1)
     }
 
-    pub fn put_answered(&mut self, answered: &Answered) -> Result<(), StoreError> {
-        answers::add(&self.connection, answered, nanoseconds(answered.at)?).map_err(to_store)?;
+    pub fn put_answered(&mut self, answered: &IdempotencyRecord) -> Result<(), StoreError> {
+        idempotency::add(&self.connection, answered, nanoseconds(answered.at)?)
+            .map_err(to_store)?;
         self.count(1)
     }
 

@@ -84,7 +84,11 @@ fn expected(connection: &Connection) -> rusqlite::Result<i64> {
 }
 
 pub(crate) fn checksum(project: &[u8; 16], epoch: &str, mark: i64) -> i64 {
-    checksum::checksum(&[ChecksumPart::Bytes(project), ChecksumPart::Text(epoch), ChecksumPart::Integer(mark)])
+    checksum::checksum(&[
+        ChecksumPart::Bytes(project),
+        ChecksumPart::Text(epoch),
+        ChecksumPart::Integer(mark),
+    ])
 }
 
 #[cfg(test)]

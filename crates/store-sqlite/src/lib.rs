@@ -5,10 +5,8 @@
 #![cfg_attr(test, expect(clippy::disallowed_methods, reason = "tests make files of their own"))]
 
 mod anew;
-mod answers;
 mod append;
 mod backup;
-mod beside;
 mod check;
 mod checksum;
 mod columns;
@@ -28,6 +26,7 @@ mod filesystem;
 mod frozen;
 mod handoffs;
 mod health;
+mod idempotency;
 mod identity;
 mod judge;
 mod lock;
@@ -39,6 +38,7 @@ mod opened_files;
 mod outbox;
 mod outlines;
 mod pace;
+mod read_only;
 mod reader;
 mod rescue;
 mod room;
@@ -70,9 +70,9 @@ use baton_core::run::RunId;
 use baton_core::story::Story;
 use baton_files::{Dir, FileMode};
 use baton_store::{
-    Answered, Append, AppendError, Appended, Definition, DueRow, EventFilter, HandoffFilter,
-    HandoffRef, HandoffRow, Identity, LookAgain, OpenRunCounts, OutboxRow, Position, PutOff,
-    RunFilter, RunRef, RunRow, RunSchedule, Statistics, Store, StoreCheck, StoreError,
+    Append, AppendError, Appended, Definition, DueRow, EventFilter, HandoffFilter, HandoffRef,
+    HandoffRow, IdempotencyRecord, Identity, LeaseRenewal, LookAgain, OpenRunCounts, OutboxRow,
+    Position, RunFilter, RunRef, RunRow, RunSchedule, Statistics, Store, StoreCheck, StoreError,
     StoredContent, StoredEvent, StoryCounts, StoryFilter, StoryRow, TimerRow, WriteFault,
     refuse_nul, story_texts,
 };
@@ -86,7 +86,6 @@ use crate::stories::PreparedStory;
 use crate::watch::{FileWatcher, WriteGuard};
 use crate::writer::Writer;
 
-pub use beside::ReadOnlyStore;
 pub use copy_extent::CopyExtent;
 pub use data_loss::{CommandContext, DataOption};
 pub use database_builder::{DatabaseBuilder, RecoveredRun};
@@ -97,6 +96,7 @@ pub use exchange::{
 };
 pub use lock::{DataLock, LockError, read_note};
 pub use mark::{MarkState, has_trusted_mark, mark_loss};
+pub use read_only::ReadOnlyStore;
 pub use rescue::{RESCUED_PREFIX, rescued_beside};
 pub use room::fault_of_folder;
 pub use salvage::{
@@ -165,7 +165,8 @@ impl SqliteStore {
         let failed = |source| OpenError::File { path: path.clone(), source };
         let writer = Writer::start(connection, Some(marker), guard.clone()).map_err(failed)?;
         let watching = connect::reading(&path)?;
-        let watcher = FileWatcher::start(guard.clone(), watching, writer.prober()).map_err(failed)?;
+        let watcher =
+            FileWatcher::start(guard.clone(), watching, writer.prober()).map_err(failed)?;
         let watcher = Some(Arc::new(Mutex::new(watcher)));
         let store = Self::over(readers, guard, watcher, writer, path);
         Ok(Self { was_left_open: judgement.is_unclean, mark, ..store })
@@ -312,7 +313,7 @@ impl Store for SqliteStore {
     async fn add_story_once(
         &self,
         story: &Story,
-        answered: &Answered,
+        answered: &IdempotencyRecord,
     ) -> Result<bool, AppendError> {
         refuse_nul(story_texts(story).chain(answered.texts()))?;
         let (answered, now) = (answered.clone(), nanoseconds(answered.at)?);
@@ -357,13 +358,17 @@ impl Store for SqliteStore {
         self.readers.find(|it| definitions::find(it, hash)).await
     }
 
-    async fn answered(&self, scope: &str, key: &str) -> Result<Option<Answered>, StoreError> {
-        self.readers.find(|it| answers::find(it, scope, key)).await
+    async fn answered(
+        &self,
+        scope: &str,
+        key: &str,
+    ) -> Result<Option<IdempotencyRecord>, StoreError> {
+        self.readers.find(|it| idempotency::find(it, scope, key)).await
     }
 
     async fn forget_answered(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         let before = nearest_nanoseconds(before);
-        let forget = move |it: &_| answers::forget(it, before, limit).map_err(to_store);
+        let forget = move |it: &_| idempotency::forget(it, before, limit).map_err(to_store);
         self.writer.write(forget).await.map(|n_rows| n_rows as u64)
     }
 
@@ -418,7 +423,7 @@ impl Store for SqliteStore {
         self.readers.read(move |it| timers::list(it, due_by, limit)).await
     }
 
-    async fn put_off(&self, leases: &[PutOff]) -> Result<u64, StoreError> {
+    async fn put_off(&self, leases: &[LeaseRenewal]) -> Result<u64, StoreError> {
         let leases = leases.to_vec();
         self.writer.write(move |it| timers::put_off(it, &leases)).await
     }

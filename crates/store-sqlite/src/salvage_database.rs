@@ -7,7 +7,7 @@ use baton_core::names::{Principal, StoryKey, WorkflowName};
 use baton_core::run::{HandoffId, HandoffNo, RunId};
 use baton_core::story::Story;
 use baton_files::Dir;
-use baton_store::{Answered, Definition, Position, StoreError, Version};
+use baton_store::{Definition, IdempotencyRecord, Position, StoreError, Version};
 use jiff::Timestamp;
 use rusqlite::{Connection, Row, params};
 use sha2::{Digest as _, Sha256};
@@ -389,11 +389,15 @@ impl SalvageDatabase {
 
     /// A page of the answers to commands that may be sent again, those after a row first, each with
     /// its row.
-    pub fn answered(&self, after: u64, most: u32) -> Result<Vec<(u64, Answered)>, StoreError> {
+    pub fn answered(
+        &self,
+        after: u64,
+        most: u32,
+    ) -> Result<Vec<(u64, IdempotencyRecord)>, StoreError> {
         let sql = "select rowid as row_number, * from answered
                    where rowid > ?1 order by rowid limit ?2";
         self.rows(sql, params![integer(after), most], |row| {
-            let answered = Answered {
+            let answered = IdempotencyRecord {
                 scope: row.get("scope")?,
                 key: row.get("key")?,
                 request: hash(row, "request")?,

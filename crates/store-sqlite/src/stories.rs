@@ -4,12 +4,12 @@ use baton_core::look_alike;
 use baton_core::names::StoryKey;
 use baton_core::run::RunStatus;
 use baton_core::story::Story;
-use baton_store::{Answered, AppendError, StoryCounts, StoryFilter, StoryRow};
+use baton_store::{AppendError, IdempotencyRecord, StoryCounts, StoryFilter, StoryRow};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use crate::answers;
 use crate::columns::{limit, list_text, maybe_parsed, number, parsed, run_id, time};
 use crate::error::{in_row, to_append};
+use crate::idempotency;
 use crate::story_log::{self, StoryColumns};
 
 const SELECT: &str = "select
@@ -62,13 +62,13 @@ pub(crate) fn add(
 pub(crate) fn add_once(
     connection: &Connection,
     story: &PreparedStory,
-    answered: &Answered,
+    answered: &IdempotencyRecord,
     now: i64,
 ) -> Result<bool, AppendError> {
-    answers::refuse_repeated(connection, answered)?;
+    idempotency::refuse_repeated(connection, answered)?;
     let is_new = add(connection, story, now).map_err(to_append)?;
     if is_new {
-        answers::add(connection, answered, now).map_err(to_append)?;
+        idempotency::add(connection, answered, now).map_err(to_append)?;
     }
     Ok(is_new)
 }

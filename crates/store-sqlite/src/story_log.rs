@@ -83,7 +83,12 @@ pub(crate) fn fill(connection: &Connection) -> rusqlite::Result<()> {
 }
 
 pub(crate) fn link(head: &[u8; 32], key: &str, at: i64, story: &[u8; 32]) -> [u8; 32] {
-    digest(&[ChecksumPart::Bytes(head), ChecksumPart::Text(key), ChecksumPart::Integer(at), ChecksumPart::Bytes(story)])
+    digest(&[
+        ChecksumPart::Bytes(head),
+        ChecksumPart::Text(key),
+        ChecksumPart::Integer(at),
+        ChecksumPart::Bytes(story),
+    ])
 }
 
 fn head(connection: &Connection) -> rusqlite::Result<[u8; 32]> {

@@ -1,7 +1,7 @@
 //! What has to happen at a time, unless something else does first.
 
 use baton_core::run::{HandoffNo, RunId};
-use baton_store::{PutOff, StoreError, TimerChange, TimerKind, TimerRow};
+use baton_store::{LeaseRenewal, StoreError, TimerChange, TimerKind, TimerRow};
 use jiff::Timestamp;
 use rusqlite::{Connection, Row, params};
 
@@ -52,7 +52,7 @@ fn clear(connection: &Connection, run_number: i64, no: HandoffNo) -> rusqlite::R
 }
 
 /// Lets leases end later; returns how many were there with that very fence.
-pub(crate) fn put_off(connection: &Connection, leases: &[PutOff]) -> Result<u64, StoreError> {
+pub(crate) fn put_off(connection: &Connection, leases: &[LeaseRenewal]) -> Result<u64, StoreError> {
     let sql = "update timers set due_at = ?4, checksum = ?5
                where run_number = (select number from runs where id = ?1)
                    and no = ?2 and fence = ?3";
@@ -96,7 +96,12 @@ pub(crate) fn of_run(connection: &Connection, run: RunId) -> rusqlite::Result<Ve
 pub(crate) fn checksum(run: RunId, no: HandoffNo, fence: Option<u32>, due_at: i64) -> i64 {
     let fence = fence.map_or(ChecksumPart::Null, |it| ChecksumPart::Integer(it.into()));
     let no = ChecksumPart::Integer(no.0.into());
-    checksum::checksum(&[ChecksumPart::Bytes(run.0.as_bytes()), no, fence, ChecksumPart::Integer(due_at)])
+    checksum::checksum(&[
+        ChecksumPart::Bytes(run.0.as_bytes()),
+        no,
+        fence,
+        ChecksumPart::Integer(due_at),
+    ])
 }
 
 pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<TimerRow> {

@@ -1,7 +1,7 @@
 //! A command may be sent twice: the same key gives the same answer, and takes effect once.
 
 use baton_core::run::RunStatus;
-use baton_store::{Answered, Append, AppendError, Store};
+use baton_store::{Append, AppendError, IdempotencyRecord, Store};
 use jiff::SignedDuration;
 
 use crate::dump;
@@ -76,7 +76,11 @@ pub async fn only_old_answers_are_forgotten(store: &dyn Store) {
     put(store, &keyed(start(6, "s-6"), "scope", "k-1")).await;
 }
 
-async fn refused_as_repeated(store: &dyn Store, append: Append, expected: Option<&Answered>) {
+async fn refused_as_repeated(
+    store: &dyn Store,
+    append: Append,
+    expected: Option<&IdempotencyRecord>,
+) {
     let error = store.append(append.into()).await.unwrap_err();
     match error {
         AppendError::Repeated(answered) => assert_eq!(Some(&*answered), expected),

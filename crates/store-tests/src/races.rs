@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use baton_core::run::{HandoffNo, RunStatus};
 use baton_store::{
-    Append, AppendError, Appended, EventFilter, HandoffFilter, Position, PutOff, RunFilter, RunRef,
-    Store, StoreError, TimerChange,
+    Append, AppendError, Appended, EventFilter, HandoffFilter, LeaseRenewal, Position, RunFilter,
+    RunRef, Store, StoreError, TimerChange,
 };
 use jiff::SignedDuration;
 use tokio::task::JoinSet;
@@ -164,7 +164,12 @@ pub async fn a_lease_that_has_ended_is_never_put_off(store: Arc<dyn Store>) {
     let mut heard = Vec::new();
     for n in 1..=100 {
         let held = held_by_bea(&*store, n).await;
-        heard.push(PutOff { run: run_id(n), no: HandoffNo(1), fence: 1, due: moment(900_000) });
+        heard.push(LeaseRenewal {
+            run: run_id(n),
+            no: HandoffNo(1),
+            fence: 1,
+            due: moment(900_000),
+        });
         // Half of them are taken up again at once, with another fence.
         let end = complete(&held, 1);
         ends.push(match n % 2 {

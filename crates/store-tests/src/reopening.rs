@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use baton_core::run::{HandoffNo, RunStatus};
 use baton_core::story::Story;
-use baton_store::{AppendError, HandoffFilter, Position, PutOff, RunRef, Store};
+use baton_store::{AppendError, HandoffFilter, LeaseRenewal, Position, RunRef, Store};
 use jiff::SignedDuration;
 
 use crate::dump;
@@ -95,7 +95,7 @@ pub async fn a_lease_can_be_put_off_after_reopening(place: &dyn Place) {
         store.close().await;
         drop(store);
         store = place.open().await;
-        let lease = PutOff { run: run_id(1), no: HandoffNo(1), fence, due: due + SECOND * n };
+        let lease = LeaseRenewal { run: run_id(1), no: HandoffNo(1), fence, due: due + SECOND * n };
         let n_put_off = store.put_off(&[lease]).await.unwrap();
         assert_eq!(n_put_off, u64::from(fence == 1), "another fence is another holding");
     }

@@ -16,8 +16,8 @@ use baton_core::run::{
 };
 use baton_core::workflow::Place;
 use baton_store::{
-    Answered, Append, Appended, Definition, DueChange, EventRecord, HandoffChange, HandoffMove,
-    HandoffState, Store, TimerChange, TimerKind, Version,
+    Append, Appended, Definition, DueChange, EventRecord, HandoffChange, HandoffMove, HandoffState,
+    IdempotencyRecord, Store, TimerChange, TimerKind, Version,
 };
 use baton_wire::event::{encode, link};
 use jiff::{SignedDuration, Timestamp};
@@ -223,7 +223,7 @@ pub fn leased(append: Append, leases: &[(u32, u32)]) -> Append {
 
 /// The same append, sent with a key that may be sent again.
 pub fn keyed(append: Append, scope: &str, key: &str) -> Append {
-    let answered = Answered {
+    let answered = IdempotencyRecord {
         scope: scope.to_owned(),
         key: key.to_owned(),
         request: Hash([7; 32]),

@@ -2,7 +2,9 @@
 
 use baton_core::run::RunStatus;
 use baton_core::story::Story;
-use baton_store::{Answered, Append, AppendError, Store, StoryCounts, StoryFilter, StoryRow};
+use baton_store::{
+    Append, AppendError, IdempotencyRecord, Store, StoryCounts, StoryFilter, StoryRow,
+};
 
 use crate::sample::*;
 
@@ -16,7 +18,7 @@ pub async fn a_story_is_added_once(store: &dyn Store) {
 
 pub async fn a_story_that_is_sent_twice_is_added_once(store: &dyn Store) {
     let answered = keyed(start(1, "s-1"), "ada add", "k-1").answered.unwrap();
-    let other = Answered { key: "k-2".to_owned(), ..answered.clone() };
+    let other = IdempotencyRecord { key: "k-2".to_owned(), ..answered.clone() };
     assert!(store.add_story_once(&full("s-1"), &answered).await.unwrap());
     let row = store.story(&story_key("s-1")).await.unwrap().unwrap();
     assert_eq!((row.story, row.created_at), (full("s-1"), answered.at));

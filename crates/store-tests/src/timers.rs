@@ -2,7 +2,7 @@
 
 use baton_core::run::HandoffNo;
 use baton_store::{
-    Append, Position, PutOff, RunRef, Store, TimerChange, TimerKind, TimerRow, Version,
+    Append, LeaseRenewal, Position, RunRef, Store, TimerChange, TimerKind, TimerRow, Version,
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -82,7 +82,7 @@ pub async fn only_the_lease_that_is_meant_is_put_off(store: &dyn Store) {
     third.timers = vec![TimerChange::Set { no: HandoffNo(1), what: TimerKind::Wake, due: wake_at }];
     put_all(store, &[start(3, "s-3"), third]).await;
     let due = moment(9_999);
-    let put_off = |run, no, fence| PutOff { run: run_id(run), no: HandoffNo(no), fence, due };
+    let put_off = |run, no, fence| LeaseRenewal { run: run_id(run), no: HandoffNo(no), fence, due };
     let meant = [
         put_off(1, 1, 1),
         // An older and a newer holding, another handoff, no lease, no run.
@@ -114,7 +114,7 @@ pub async fn putting_off_is_no_event_and_changes_no_run(store: &dyn Store) {
     let mut next = complete(&held, 1);
     next.timers = vec![TimerChange::Clear { no: HandoffNo(1) }];
     put(store, &next).await;
-    let gone = PutOff { run: run_id(1), no: HandoffNo(1), fence: 1, due: moment(9_999) };
+    let gone = LeaseRenewal { run: run_id(1), no: HandoffNo(1), fence: 1, due: moment(9_999) };
     assert_eq!(store.put_off(&[gone]).await.unwrap(), 0);
     assert_eq!(store.timers(None, 0).await.unwrap(), []);
 }
@@ -129,7 +129,7 @@ pub(crate) async fn held_by_bea(store: &dyn Store, n: u32) -> Append {
 }
 
 async fn put_off_one(store: &dyn Store, n: u32, fence: u32, due: Timestamp) {
-    let one = PutOff { run: run_id(n), no: HandoffNo(1), fence, due };
+    let one = LeaseRenewal { run: run_id(n), no: HandoffNo(1), fence, due };
     assert_eq!(store.put_off(&[one]).await.unwrap(), 1);
 }
 

@@ -40,7 +40,7 @@ pub struct Append {
     pub due: DueChange,
     /// What the run's story has come to; none where that is as it was.
     pub story_status: Option<RunStatus>,
-    pub answered: Option<Answered>,
+    pub answered: Option<IdempotencyRecord>,
     pub at: Timestamp,
 }
 
@@ -114,7 +114,7 @@ impl TimerChange {
 
 /// A holder was heard of: its lease ends later now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PutOff {
+pub struct LeaseRenewal {
     pub run: RunId,
     pub no: HandoffNo,
     /// Which holding of the handoff is meant: a lease with another fence is left alone.
@@ -132,7 +132,7 @@ pub struct Definition {
 
 /// The answer to a command that may be sent twice.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answered {
+pub struct IdempotencyRecord {
     /// Who asked, and by which way: the same key elsewhere is another key.
     pub scope: String,
     pub key: String,

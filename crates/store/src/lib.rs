@@ -23,8 +23,8 @@ use baton_core::story::Story;
 use jiff::Timestamp;
 
 pub use append::{
-    Answered, Append, Appended, Definition, EventRecord, HandoffChange, HandoffMove, PutOff,
-    TimerChange,
+    Append, Appended, Definition, EventRecord, HandoffChange, HandoffMove, IdempotencyRecord,
+    LeaseRenewal, TimerChange,
 };
 pub use due::{DueChange, DueRow, LookAgain, RunSchedule};
 pub use error::WriteFault;
@@ -107,8 +107,11 @@ pub trait Store: Send + Sync {
 
     /// As [`Store::add_story`], for a request that may be sent twice: its answer is kept with the
     /// story, and one that was answered before is [`AppendError::Repeated`], whatever it asks.
-    async fn add_story_once(&self, story: &Story, answered: &Answered)
-    -> Result<bool, AppendError>;
+    async fn add_story_once(
+        &self,
+        story: &Story,
+        answered: &IdempotencyRecord,
+    ) -> Result<bool, AppendError>;
 
     /// Writes a story over the one of that key, or adds it.
     async fn save_story(&self, story: &Story, now: Timestamp) -> Result<(), StoreError>;
@@ -136,7 +139,11 @@ pub trait Store: Send + Sync {
     async fn definition(&self, hash: &Hash) -> Result<Option<Definition>, StoreError>;
 
     /// What a command with this key was answered, if it took effect.
-    async fn answered(&self, scope: &str, key: &str) -> Result<Option<Answered>, StoreError>;
+    async fn answered(
+        &self,
+        scope: &str,
+        key: &str,
+    ) -> Result<Option<IdempotencyRecord>, StoreError>;
 
     /// Drops at most `limit` of the answers given before `before`; returns how many.
     async fn forget_answered(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
@@ -184,7 +191,7 @@ pub trait Store: Send + Sync {
 
     /// Lets leases end later, all in one transaction; returns how many. One that is not there any
     /// more, or that has another fence, is left alone. This is no event, and changes no run.
-    async fn put_off(&self, leases: &[PutOff]) -> Result<u64, StoreError>;
+    async fn put_off(&self, leases: &[LeaseRenewal]) -> Result<u64, StoreError>;
 
     /// Which project the store belongs to, and since when positions of events are counted. It does
     /// not change while a store is open.
@@ -217,7 +224,7 @@ pub enum AppendError {
     #[error("the story `{0}` has an open run already")]
     OpenRunExists(StoryKey),
     #[error("a command with this key has been carried out already")]
-    Repeated(Box<Answered>),
+    Repeated(Box<IdempotencyRecord>),
     #[error(transparent)]
     Store(#[from] StoreError),
 }

@@ -20,11 +20,11 @@ use jiff::Timestamp;
 use uuid::Uuid;
 
 use crate::{
-    Answered, Append, AppendError, Appended, Definition, DueRow, EventFilter, HandoffFilter,
-    HandoffRef, HandoffRow, Identity, LookAgain, OpenRunCounts, Order, OutboxRow, Position, PutOff,
-    RunFilter, RunRef, RunRow, RunSchedule, Statistics, Store, StoreCheck, StoreError,
-    StoredContent, StoredEvent, StoryCounts, StoryFilter, StoryRow, TimerKind, TimerRow,
-    refuse_nul, story_texts,
+    Append, AppendError, Appended, Definition, DueRow, EventFilter, HandoffFilter, HandoffRef,
+    HandoffRow, IdempotencyRecord, Identity, LeaseRenewal, LookAgain, OpenRunCounts, Order,
+    OutboxRow, Position, RunFilter, RunRef, RunRow, RunSchedule, Statistics, Store, StoreCheck,
+    StoreError, StoredContent, StoredEvent, StoryCounts, StoryFilter, StoryRow, TimerKind,
+    TimerRow, refuse_nul, story_texts,
 };
 
 #[derive(Debug, Default)]
@@ -52,7 +52,7 @@ struct MemoryTables {
     /// Keys of stories by what they look like.
     outlines: HashMap<String, BTreeSet<StoryKey>>,
     definitions: HashMap<Hash, Definition>,
-    answered: HashMap<(String, String), Answered>,
+    answered: HashMap<(String, String), IdempotencyRecord>,
     cursors: HashMap<String, Position>,
     outbox: BTreeMap<u64, OutboxRow>,
     /// Of the last outbox row ever made, taken out or not.
@@ -189,7 +189,7 @@ impl Store for MemoryStore {
     async fn add_story_once(
         &self,
         story: &Story,
-        answered: &Answered,
+        answered: &IdempotencyRecord,
     ) -> Result<bool, AppendError> {
         refuse_nul(story_texts(story).chain(answered.texts()))?;
         let mut kept = self.open()?;
@@ -266,7 +266,11 @@ impl Store for MemoryStore {
         Ok(self.open()?.definitions.get(hash).cloned())
     }
 
-    async fn answered(&self, scope: &str, key: &str) -> Result<Option<Answered>, StoreError> {
+    async fn answered(
+        &self,
+        scope: &str,
+        key: &str,
+    ) -> Result<Option<IdempotencyRecord>, StoreError> {
         Ok(self.open()?.answered.get(&(scope.to_owned(), key.to_owned())).cloned())
     }
 
@@ -342,7 +346,7 @@ impl Store for MemoryStore {
         Ok(filters::page(timers.into_iter(), limit))
     }
 
-    async fn put_off(&self, leases: &[PutOff]) -> Result<u64, StoreError> {
+    async fn put_off(&self, leases: &[LeaseRenewal]) -> Result<u64, StoreError> {
         let mut kept = self.open()?;
         Ok(leases.iter().filter(|it| kept.put_off(it)).count() as u64)
     }
@@ -398,7 +402,7 @@ impl MemoryTables {
     }
 
     /// False where the lease is not there.
-    fn put_off(&mut self, lease: &PutOff) -> bool {
+    fn put_off(&mut self, lease: &LeaseRenewal) -> bool {
         let Some(number) = self.run_numbers.get(&lease.run) else { return false };
         let Some(timer) = self.timers.get_mut(&(*number, lease.no)) else { return false };
         match timer.what {

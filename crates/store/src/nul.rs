@@ -2,7 +2,7 @@
 
 use baton_core::story::Story;
 
-use crate::{Answered, Append, HandoffChange, StoreError};
+use crate::{Append, HandoffChange, IdempotencyRecord, StoreError};
 
 /// Refuses the character U+0000 in any of `texts`.
 pub fn refuse_nul<'a>(texts: impl IntoIterator<Item = &'a str>) -> Result<(), StoreError> {
@@ -31,13 +31,13 @@ impl Append {
             .chain(self.definition.iter().map(|it| &it.text))
             .chain(&self.outbox)
             .map(String::as_str)
-            .chain(self.answered.iter().flat_map(Answered::texts))
+            .chain(self.answered.iter().flat_map(IdempotencyRecord::texts))
             .chain(self.contents.iter().map(|it| it.text.as_ref()))
             .chain(self.story.iter().flat_map(story_texts))
     }
 }
 
-impl Answered {
+impl IdempotencyRecord {
     /// Every free text that it has.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         [self.scope.as_str(), &self.key, &self.answer].into_iter()

@@ -5,7 +5,7 @@ use baton_core::invisible::is_formatting;
 use jiff::SignedDuration;
 
 use crate::file_problem::Problems;
-use crate::located::{Located, Member, LocatedValue};
+use crate::located::{Located, LocatedValue, Member};
 use crate::position::TextPosition;
 use crate::shown::shown;
 use crate::suggest::did_you_mean;
@@ -30,7 +30,11 @@ pub(crate) struct FieldAt<'a> {
 
 impl<'a> Fields<'a> {
     /// Opens the map at `field`; every key that is not `known` is a problem.
-    pub(crate) fn open(field: &FieldAt<'a>, known: &[&str], problems: &mut Problems) -> Option<Self> {
+    pub(crate) fn open(
+        field: &FieldAt<'a>,
+        known: &[&str],
+        problems: &mut Problems,
+    ) -> Option<Self> {
         let members = field.members(problems)?;
         for member in members.iter().filter(|it| !known.contains(&it.key.as_str())) {
             if problems.is_full() {
@@ -93,9 +97,11 @@ impl<'a> FieldAt<'a> {
     pub(crate) fn members(&self, problems: &mut Problems) -> Option<&'a [Member]> {
         match &self.node.value {
             LocatedValue::Map(members) => Some(members),
-            LocatedValue::Null | LocatedValue::Bool(_) | LocatedValue::Number(_) | LocatedValue::Text(_) | LocatedValue::List(_) => {
-                self.wrong_kind("a map", problems)
-            }
+            LocatedValue::Null
+            | LocatedValue::Bool(_)
+            | LocatedValue::Number(_)
+            | LocatedValue::Text(_)
+            | LocatedValue::List(_) => self.wrong_kind("a map", problems),
         }
     }
 
@@ -116,7 +122,11 @@ impl<'a> FieldAt<'a> {
                 };
                 items.iter().enumerate().map(item).collect()
             }
-            LocatedValue::Null | LocatedValue::Bool(_) | LocatedValue::Number(_) | LocatedValue::Text(_) | LocatedValue::Map(_) => {
+            LocatedValue::Null
+            | LocatedValue::Bool(_)
+            | LocatedValue::Number(_)
+            | LocatedValue::Text(_)
+            | LocatedValue::Map(_) => {
                 vec![self.clone()]
             }
         }
@@ -126,7 +136,11 @@ impl<'a> FieldAt<'a> {
     pub(crate) fn list(&self, problems: &mut Problems) -> Vec<Self> {
         match &self.node.value {
             LocatedValue::List(_) => self.items(),
-            LocatedValue::Null | LocatedValue::Bool(_) | LocatedValue::Number(_) | LocatedValue::Text(_) | LocatedValue::Map(_) => {
+            LocatedValue::Null
+            | LocatedValue::Bool(_)
+            | LocatedValue::Number(_)
+            | LocatedValue::Text(_)
+            | LocatedValue::Map(_) => {
                 self.wrong_kind::<()>("a list", problems);
                 Vec::new()
             }
@@ -178,8 +192,13 @@ impl<'a> FieldAt<'a> {
                 .filter(|it| !it.is_empty())
                 .map(str::to_owned)
                 .collect(),
-            LocatedValue::List(_) => self.items().iter().filter_map(|it| it.line(problems)).collect(),
-            LocatedValue::Null | LocatedValue::Bool(_) | LocatedValue::Number(_) | LocatedValue::Map(_) => {
+            LocatedValue::List(_) => {
+                self.items().iter().filter_map(|it| it.line(problems)).collect()
+            }
+            LocatedValue::Null
+            | LocatedValue::Bool(_)
+            | LocatedValue::Number(_)
+            | LocatedValue::Map(_) => {
                 self.wrong_kind::<()>("a list or text with commas", problems);
                 Vec::new()
             }
@@ -204,9 +223,11 @@ impl<'a> FieldAt<'a> {
     pub(crate) fn bool(&self, problems: &mut Problems) -> Option<bool> {
         match self.node.value {
             LocatedValue::Bool(it) => Some(it),
-            LocatedValue::Null | LocatedValue::Number(_) | LocatedValue::Text(_) | LocatedValue::List(_) | LocatedValue::Map(_) => {
-                self.wrong_kind("`true` or `false`", problems)
-            }
+            LocatedValue::Null
+            | LocatedValue::Number(_)
+            | LocatedValue::Text(_)
+            | LocatedValue::List(_)
+            | LocatedValue::Map(_) => self.wrong_kind("`true` or `false`", problems),
         }
     }
 
@@ -217,7 +238,11 @@ impl<'a> FieldAt<'a> {
     ) -> Option<i64> {
         let number = match &self.node.value {
             LocatedValue::Number(it) => it.as_str().parse().ok().filter(|it| range.contains(it)),
-            LocatedValue::Null | LocatedValue::Bool(_) | LocatedValue::Text(_) | LocatedValue::List(_) | LocatedValue::Map(_) => None,
+            LocatedValue::Null
+            | LocatedValue::Bool(_)
+            | LocatedValue::Text(_)
+            | LocatedValue::List(_)
+            | LocatedValue::Map(_) => None,
         };
         if number.is_none() {
             let message =

@@ -36,9 +36,11 @@ impl Located {
     pub fn member(&self, key: &str) -> Option<&Member> {
         match &self.value {
             LocatedValue::Map(members) => members.iter().find(|it| it.key == key),
-            LocatedValue::Null | LocatedValue::Bool(_) | LocatedValue::Number(_) | LocatedValue::Text(_) | LocatedValue::List(_) => {
-                None
-            }
+            LocatedValue::Null
+            | LocatedValue::Bool(_)
+            | LocatedValue::Number(_)
+            | LocatedValue::Text(_)
+            | LocatedValue::List(_) => None,
         }
     }
 
@@ -66,7 +68,9 @@ impl Located {
             LocatedValue::Bool(it) => Node::Bool(it),
             LocatedValue::Number(it) => Node::Number(it),
             LocatedValue::Text(it) => Node::Text(it),
-            LocatedValue::List(items) => Node::List(items.into_iter().map(Self::into_node).collect()),
+            LocatedValue::List(items) => {
+                Node::List(items.into_iter().map(Self::into_node).collect())
+            }
             LocatedValue::Map(members) => {
                 let pairs = members.into_iter().map(|it| (it.key, it.value.into_node()));
                 Node::Map(pairs.collect())
@@ -118,7 +122,11 @@ impl Located {
     fn items(&self) -> &[Self] {
         match &self.value {
             LocatedValue::List(items) => items,
-            LocatedValue::Null | LocatedValue::Bool(_) | LocatedValue::Number(_) | LocatedValue::Text(_) | LocatedValue::Map(_) => &[],
+            LocatedValue::Null
+            | LocatedValue::Bool(_)
+            | LocatedValue::Number(_)
+            | LocatedValue::Text(_)
+            | LocatedValue::Map(_) => &[],
         }
     }
 }

@@ -56,7 +56,11 @@ mod tests {
             ("ä", 1, 1, 1),
             ("a", 99, 1, 2),
         ] {
-            assert_eq!(TextPosition::of(text, offset), TextPosition { line, column }, "{text:?} {offset}");
+            assert_eq!(
+                TextPosition::of(text, offset),
+                TextPosition { line, column },
+                "{text:?} {offset}"
+            );
         }
     }
 }

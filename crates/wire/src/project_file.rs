@@ -108,7 +108,12 @@ fn archive_folder(field: &FieldAt<'_>, usual: &str, problems: &mut Problems) -> 
 }
 
 /// A project file comes with somebody's repository, so it cannot point outside of its folder.
-fn folder(field: &FieldAt<'_>, inside: &str, usual: &str, problems: &mut Problems) -> Option<String> {
+fn folder(
+    field: &FieldAt<'_>,
+    inside: &str,
+    usual: &str,
+    problems: &mut Problems,
+) -> Option<String> {
     let folder = field.line(problems)?;
     let is_plain = |it: &str| !it.is_empty() && it != "." && it != "..";
     if !folder.split('/').all(is_plain) || folder.contains(['\\', ':']) {

@@ -39,8 +39,14 @@ fn read(text: &str, problems: &mut Problems) -> Option<Vec<Story>> {
     let root = yaml::read(text, MOST_BYTES, problems)?;
     let root = FieldAt::root(&root);
     let list = match root.node.value {
-        LocatedValue::Map(_) => Fields::open(&root, TOP_KEYS, problems)?.required("stories", problems)?,
-        LocatedValue::List(_) | LocatedValue::Null | LocatedValue::Bool(_) | LocatedValue::Number(_) | LocatedValue::Text(_) => root,
+        LocatedValue::Map(_) => {
+            Fields::open(&root, TOP_KEYS, problems)?.required("stories", problems)?
+        }
+        LocatedValue::List(_)
+        | LocatedValue::Null
+        | LocatedValue::Bool(_)
+        | LocatedValue::Number(_)
+        | LocatedValue::Text(_) => root,
     };
     let mut seen = HashSet::new();
     let mut stories = Vec::new();

@@ -4,9 +4,9 @@
 use baton_core::acknowledgement::Acknowledgement;
 use baton_core::canonical;
 use baton_core::document::Node;
-use baton_core::lint::{self, Facts, Settings, LintSubject};
+use baton_core::lint::{self, Facts, LintSubject, Settings};
 use baton_core::view::View;
-use baton_hostile::{Pattern, Steep, PatternTarget, patterns_for};
+use baton_hostile::{Pattern, PatternTarget, Steep, patterns_for};
 use baton_wire::extract::extract;
 use baton_wire::formats::{self, Format};
 use baton_wire::{agent_file, builtin, project_file, story_file, workflow_file};

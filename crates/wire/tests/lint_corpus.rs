@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use baton_core::document::Node;
-use baton_core::lint::{self, Facts, FileFact, LintRule, Settings, Severity, LintSubject};
+use baton_core::lint::{self, Facts, FileFact, LintRule, LintSubject, Settings, Severity};
 use baton_wire::builtin;
 use baton_wire::formats::{self, Format};
 use expect_test::expect_file;
@@ -70,8 +70,9 @@ fn cases() -> Vec<Case> {
             file: None,
         };
         let report = lint::lint(&subject);
-        let counts =
-            |it: &&lint::Finding| LintRule::parse(&it.code).is_some() || it.severity == Severity::Error;
+        let counts = |it: &&lint::Finding| {
+            LintRule::parse(&it.code).is_some() || it.severity == Severity::Error
+        };
         let tripped = report.findings.iter().filter(counts).map(|it| it.code.to_string()).collect();
         Case { name, label, tripped, points: report.score.points }
     };

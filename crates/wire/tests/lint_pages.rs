@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use baton_core::document::Node;
-use baton_core::lint::{self, Facts, FileFact, LintRule, Settings, Severity, LintSubject};
+use baton_core::lint::{self, Facts, FileFact, LintRule, LintSubject, Settings, Severity};
 use baton_wire::formats::{self, Format};
 
 fn page(rule: LintRule) -> String {

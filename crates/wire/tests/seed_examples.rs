@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use baton_core::contract::Profile;
 use baton_core::document::Node;
 use baton_core::document::kind::DocumentKind;
-use baton_core::lint::{self, Facts, LintRule, Settings, LintSubject};
+use baton_core::lint::{self, Facts, LintRule, LintSubject, Settings};
 use baton_wire::builtin;
 use baton_wire::formats::{self, Format};
 

@@ -25,7 +25,10 @@ pub(crate) struct Events {
 }
 
 impl Events {
-    pub(super) async fn open(server: &RemoteServer, request: Request<Bytes>) -> Result<Self, Failure> {
+    pub(super) async fn open(
+        server: &RemoteServer,
+        request: Request<Bytes>,
+    ) -> Result<Self, Failure> {
         let (parts, body) = server.stream(request).await?.into_parts();
         if parts.status.is_success() {
             return Ok(Self { body, lines: LineBuffer::default() });

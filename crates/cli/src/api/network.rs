@@ -13,7 +13,7 @@ use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use super::url::{UrlSource, Url};
+use super::url::{Url, UrlSource};
 use crate::args::Cli;
 use crate::failure::Failure;
 

@@ -8,7 +8,7 @@ use http::header::HeaderValue;
 use uuid::Uuid;
 
 use super::network::RemoteServer;
-use super::url::{UrlSource, Url};
+use super::url::{Url, UrlSource};
 use crate::failure::Failure;
 
 /// How long one command waits for another to finish with the data.

@@ -16,7 +16,9 @@ use crate::show::{self, OutputFormat};
 pub(crate) fn run(cli: &Cli, verb: &AgentCommand) -> Result<(), Failure> {
     let project = match verb {
         AgentCommand::New { .. } => Project::find(cli.project.as_deref())?,
-        AgentCommand::List | AgentCommand::Show { .. } => Project::find_or_bare(cli.project.as_deref())?,
+        AgentCommand::List | AgentCommand::Show { .. } => {
+            Project::find_or_bare(cli.project.as_deref())?
+        }
     };
     match verb {
         AgentCommand::List => list(cli, &project),

@@ -56,7 +56,12 @@ fn word(
     Ok(PersonsWord { answer, to_agent: None, comment, package })
 }
 
-async fn say(api: &Api, which: &Which, write: &WriteArgs, word: &PersonsWord) -> Result<(), Failure> {
+async fn say(
+    api: &Api,
+    which: &Which,
+    write: &WriteArgs,
+    word: &PersonsWord,
+) -> Result<(), Failure> {
     let ask = Ask::post(["inbox", &which.handoff, "answer"], word).of(which);
     tell(api, &ask.writing(write)).await
 }

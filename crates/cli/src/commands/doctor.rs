@@ -5,7 +5,7 @@ mod left_over;
 use baton_core::document::Node;
 use baton_engine::Verified;
 use baton_files::Dir;
-use baton_http::api::{ArchiveDocument, Item, HandoffSummary};
+use baton_http::api::{ArchiveDocument, HandoffSummary, Item};
 use baton_store::{StoreError, WriteFault};
 use baton_store_sqlite::fault_of_folder;
 
@@ -274,7 +274,11 @@ async fn look_at_own_archive(session: &Session) -> Result<HealthCheck, Failure> 
     Ok(HealthCheck { what, state })
 }
 
-fn finding(what: String, result: Result<(), Failure>, advice: impl FnOnce() -> String) -> HealthCheck {
+fn finding(
+    what: String,
+    result: Result<(), Failure>,
+    advice: impl FnOnce() -> String,
+) -> HealthCheck {
     let state = match result {
         Ok(()) => Health::Well,
         Err(failure) => Health::Ill { problem: failure.to_string(), advice: advice() },

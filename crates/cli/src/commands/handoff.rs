@@ -3,8 +3,8 @@
 mod parts;
 
 use baton_http::api::{
-    Acceptance, Cancellation, Clarification, Completion, Detail, GivenBack, Heartbeat, LeaseUntil,
-    NewHandoff, Page, ProfileWord, QuestionAnswer, Rejection, HandoffSummary, Why,
+    Acceptance, Cancellation, Clarification, Completion, Detail, GivenBack, HandoffSummary,
+    Heartbeat, LeaseUntil, NewHandoff, Page, ProfileWord, QuestionAnswer, Rejection, Why,
 };
 
 use super::outcome::tell;

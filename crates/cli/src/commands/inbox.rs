@@ -47,7 +47,8 @@ fn show_item(api: &Api, item: &Item) {
         show::answer(&show::dim(&format!("{n_before} earlier handoffs")));
     }
     show::answer(&show::handoffs_table(&item.trail[n_before..], api.now()));
-    let row = |it: &ChoiceDocument| vec![show::one_line(&it.command), show::one_line(&consequence(it))];
+    let row =
+        |it: &ChoiceDocument| vec![show::one_line(&it.command), show::one_line(&consequence(it))];
     let rows = item.choices.iter().map(row).collect();
     show::answer(&format!("\n{}", show::table(&["TYPE", "AND THEN"], rows)));
 }

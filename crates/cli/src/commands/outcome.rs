@@ -1,6 +1,6 @@
 //! What a command that changed something says.
 
-use baton_http::api::{Committed, HandoffDocument, DryRun, HandoffSummary, CommandAnswer};
+use baton_http::api::{CommandAnswer, Committed, DryRun, HandoffDocument, HandoffSummary};
 
 use crate::api::{Api, Ask};
 use crate::failure::Failure;

@@ -1,6 +1,6 @@
 //! `baton run`: start, list, show, pause, resume, cancel, goto, skip, clean up.
 
-use baton_http::api::{self, Because, Goto, Nothing, HandoffSummary, StartRequest, Why};
+use baton_http::api::{self, Because, Goto, HandoffSummary, Nothing, StartRequest, Why};
 use serde::Serialize;
 
 use super::outcome::tell;
@@ -56,7 +56,8 @@ async fn on(
 
 async fn list(api: &Api, all: bool) -> Result<(), Failure> {
     let status = (!all).then_some("open,paused");
-    let listed = api.list::<api::RunDocument>(Ask::get(["runs"]).with_some("status", status)).await?;
+    let listed =
+        api.list::<api::RunDocument>(Ask::get(["runs"]).with_some("status", status)).await?;
     match api.format {
         OutputFormat::Json => show::answer_json(&listed.into_json()),
         OutputFormat::Table if listed.items.is_empty() => {

@@ -9,7 +9,7 @@ use baton_wire::story_file;
 use http::StatusCode;
 
 use super::outcome::show_warnings;
-use crate::api::{Api, Ask, ApiReply};
+use crate::api::{Api, ApiReply, Ask};
 use crate::args::{self, StoryAdd};
 use crate::failure::Failure;
 use crate::payload;

@@ -267,7 +267,8 @@ mod tests {
         let args = Watch { run: None, all: false };
         let mut watcher = EventWatcher::new(None, &args, OutputFormat::Json);
         let mut hear = |id: Option<&str>| {
-            watcher.remember(&ReceivedEvent { id: id.map(str::to_owned), ..ReceivedEvent::default() });
+            watcher
+                .remember(&ReceivedEvent { id: id.map(str::to_owned), ..ReceivedEvent::default() });
             watcher.last.clone()
         };
         assert_eq!(hear(None), None);

@@ -71,7 +71,10 @@ pub(super) fn files_in(dir: &Dir, folder: &str, endings: &[&str]) -> Vec<(String
 }
 
 /// What comes with Baton and what the project has: the project's file wins over ours.
-pub(super) fn merge(ours: &[(&str, &str)], theirs: Vec<(String, SourceFile)>) -> Vec<(String, SourceFile)> {
+pub(super) fn merge(
+    ours: &[(&str, &str)],
+    theirs: Vec<(String, SourceFile)>,
+) -> Vec<(String, SourceFile)> {
     let mut all: Vec<(String, SourceFile)> = Vec::new();
     for (name, text) in ours {
         if !theirs.iter().any(|(it, _)| it == name) {

@@ -2,7 +2,10 @@
 
 use baton_core::names::AgentId;
 use baton_engine::LOST_TEXT;
-use baton_http::api::{AnsweredGate, GateDocument, HandoffExtras, Detail, EvidenceDocument, OpenGate, Question, HandoffSummary};
+use baton_http::api::{
+    AnsweredGate, Detail, EvidenceDocument, GateDocument, HandoffExtras, HandoffSummary, OpenGate,
+    Question,
+};
 use jiff::Timestamp;
 
 use super::{TimeFormat, ago, block, dim, fields, good, pretty, shortened, table, visible, warn};

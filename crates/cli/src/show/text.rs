@@ -46,7 +46,7 @@ fn spelled(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use baton_hostile::{Steep, PatternTarget, patterns_for};
+    use baton_hostile::{PatternTarget, Steep, patterns_for};
 
     use super::*;
 

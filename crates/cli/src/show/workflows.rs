@@ -1,7 +1,7 @@
 //! Workflows and agents, as pages and as JSON.
 
 use baton_core::agent::Agent;
-use baton_core::contract::{Profile, ContractRule};
+use baton_core::contract::{ContractRule, Profile};
 use baton_core::document::Node;
 use baton_core::workflow::{Delegate, Edge, EdgeGate, Expiry, OnExpire, Step, Target, Workflow};
 

@@ -141,8 +141,10 @@ fn a_path_is_counted_from_inside_the_root_as_well() {
             Node::map(members.iter().map(|(key, text)| (*key, Node::text(*text)))),
         )])
     };
-    let sha =
-        || ContractRule { when: vec![When::is("status", &["merged"])], ..rule("sha", Check::Present) };
+    let sha = || ContractRule {
+        when: vec![When::is("status", &["merged"])],
+        ..rule("sha", Check::Present)
+    };
     check(sha(), &handoff(&[("status", "merged"), ("sha", "abc")]), "");
     let told = "handoff.sha: is missing: why [missing]";
     check(sha(), &handoff(&[("status", "merged"), ("more", "x")]), told);

@@ -4,7 +4,7 @@
 //! contracts and workflows.
 
 use super::body::{Body, items};
-use super::told::either;
+use super::rule_text::either;
 use super::value::ValueKind;
 use crate::document::Node;
 use crate::problem::Problem;

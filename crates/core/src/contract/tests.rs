@@ -91,8 +91,10 @@ fn a_contradiction_counts_in_every_spelling() {
 
 #[test]
 fn a_rule_may_hold_in_one_case_only() {
-    let merged =
-        || ContractRule { when: vec![When::is("status", &["merged"])], ..rule(&["sha"], Check::Present) };
+    let merged = || ContractRule {
+        when: vec![When::is("status", &["merged"])],
+        ..rule(&["sha"], Check::Present)
+    };
     check(merged(), Node::map([("status", Node::text("open"))]), expect![""]);
     check(
         merged(),

@@ -1,6 +1,6 @@
 //! Accept: the receiver takes the baton, and from now on it is the one to move.
 
-use super::draft::{Draft, only, wrong_state};
+use super::draft::{Draft, require_agent, wrong_state};
 use super::frame;
 use super::passed;
 use super::question;
@@ -15,7 +15,7 @@ use crate::workflow::Place;
 
 pub(super) fn decide(draft: &mut Draft<'_>, accept: &Accept) -> Result<(), Refusal> {
     let handoff = draft.open_task(accept.handoff)?;
-    let only_receiver = only(&handoff.to.agent, accept.by.as_ref(), "accept", handoff.no);
+    let only_receiver = require_agent(&handoff.to.agent, accept.by.as_ref(), "accept", handoff.no);
     match handoff.state {
         State::Pending => only_receiver?,
         State::Clarification => {

@@ -14,7 +14,7 @@ use crate::content::ContentId;
 use crate::contract::Profile;
 use crate::event::Event;
 use crate::gate::{Answer, Gate, GateCause, GateKind};
-use crate::names::{AgentId, Words};
+use crate::names::{AgentId, FreeText};
 use crate::outcome::Outcome;
 use crate::problem::Problem;
 use crate::refusal::Refusal;
@@ -75,7 +75,7 @@ fn answer_question(
 }
 
 /// What was said, where the answer is nothing without it.
-fn words<'a>(handoff: &Handoff, answer: &'a GateAnswer) -> Result<Option<&'a Words>, Refusal> {
+fn words<'a>(handoff: &Handoff, answer: &'a GateAnswer) -> Result<Option<&'a FreeText>, Refusal> {
     if answer.answer.needs_words() && answer.comment.is_none() {
         let (handoff, answer) = (handoff.no, answer.answer.name());
         return Err(Refusal::CommentRequired { handoff, answer });
@@ -243,7 +243,12 @@ fn modify(
     Ok(Next::Along(target(gate), Box::new(onward)))
 }
 
-fn carry_out(draft: &mut Draft<'_>, gate: &Gate, next: Next, said: &GateReply<'_>) -> Option<HandoffNo> {
+fn carry_out(
+    draft: &mut Draft<'_>,
+    gate: &Gate,
+    next: Next,
+    said: &GateReply<'_>,
+) -> Option<HandoffNo> {
     let (row, comment) = (said.row, said.comment);
     draft.complete(row, Outcome::Success, None);
     let by = &said.answer.by;
@@ -284,7 +289,7 @@ fn carry_out(draft: &mut Draft<'_>, gate: &Gate, next: Next, said: &GateReply<'_
             Some(back(draft, gate, comment, row))
         }
         Next::End => {
-            let reason = said.answer.comment.as_ref().and_then(Words::to_reason);
+            let reason = said.answer.comment.as_ref().and_then(FreeText::to_reason);
             control::cancel(draft, reason.as_ref());
             None
         }

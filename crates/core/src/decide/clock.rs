@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::draft::{Draft, wrong_state};
 use super::end;
 use super::frame;
-use super::gate::{open_gate, stuck};
+use super::gate::{gate_when_stuck, open_gate};
 use super::offer::give_back;
 use super::passed;
 use crate::event::Event;
@@ -62,7 +62,7 @@ pub(super) fn expire(draft: &mut Draft<'_>, no: HandoffNo) -> Result<(), Refusal
     let sender = handoff.reject_to.as_ref().unwrap_or(&handoff.from).clone();
     match policy {
         Some(OnExpire::Ask) if !frame::is_return(draft, &handoff) => {
-            let gate = stuck(GateCause::Expired, &handoff, handoff.package, Some(reason));
+            let gate = gate_when_stuck(GateCause::Expired, &handoff, handoff.package, Some(reason));
             open_gate(draft, gate, Some(no));
         }
         // What went back and is not taken there either would go back and forth for ever.

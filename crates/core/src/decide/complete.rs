@@ -2,15 +2,15 @@
 //! is made in the same breath.
 
 use super::accept;
-use super::draft::{Draft, check_fence, only, wrong_state};
+use super::draft::{Draft, check_fence, require_agent, wrong_state};
 use super::edge::{check_contract, check_named};
 use super::frame::{self, Brought};
 use super::gate::{
-    Onward, between, edge_of, onward, open_gate, open_gate_from, orchestrator, stuck,
+    Onward, edge_of, gate_between, gate_when_stuck, onward, open_gate, open_gate_from, orchestrator,
 };
 use super::offer::{AtOrchestrator, Offer, hand_over, offer};
 use super::reject;
-use super::route::{Route, FinishedWork, is_trouble, route};
+use super::route::{FinishedWork, Route, is_trouble, route};
 use crate::acknowledgement;
 use crate::command::{Complete, Create};
 use crate::content::ContentId;
@@ -27,7 +27,7 @@ use crate::workflow::{Edge, Place, Step, Workflow};
 
 pub(super) fn decide(draft: &mut Draft<'_>, complete: &Complete) -> Result<(), Refusal> {
     let handoff = draft.open_work(complete.handoff)?;
-    only(&handoff.to.agent, complete.by.as_ref(), "complete", handoff.no)?;
+    require_agent(&handoff.to.agent, complete.by.as_ref(), "complete", handoff.no)?;
     let work = FinishedWork {
         package: &complete.package,
         outcome: Some(complete.outcome),
@@ -79,7 +79,11 @@ pub(super) fn by_create(
     finish(draft, handoff, &work)
 }
 
-fn finish(draft: &mut Draft<'_>, handoff: &Handoff, work: &FinishedWork<'_>) -> Result<(), Refusal> {
+fn finish(
+    draft: &mut Draft<'_>,
+    handoff: &Handoff,
+    work: &FinishedWork<'_>,
+) -> Result<(), Refusal> {
     check_fence(handoff, work.fence)?;
     let route = route(draft, &accept::work_behind(draft, handoff), work)?;
     let profile = route.profile(draft.workflow()).unwrap_or(work.profile);
@@ -203,7 +207,7 @@ fn review(
     let gate = Gate {
         edge: Some(edge_of(&asker.place, edge)),
         warnings: warnings.iter().map(|it| format!("{} {}", it.rule, it.path)).collect(),
-        ..between(cause, asker, to, Some(package), reason, &held.forward)
+        ..gate_between(cause, asker, to, Some(package), reason, &held.forward)
     };
     draft.done.warnings.extend(warnings);
     draft.done.handoff = Some(open_gate(draft, gate, Some(held.no)));
@@ -259,7 +263,7 @@ fn ask(
     let package = draft.keep_package(work.package);
     end_step(draft, held, step, outcome, Some(package));
     let reason = stated(work).map(|it| draft.keep(it.as_str()));
-    let gate = stuck(cause, held, Some(package), reason);
+    let gate = gate_when_stuck(cause, held, Some(package), reason);
     let follows = Some(held.no);
     draft.done.handoff = Some(if cause == GateCause::Blocked {
         // Not the blocked agent asks: it is done until somebody has cleared the way.
@@ -325,7 +329,7 @@ fn escalate(
     let forward = EdgeKey { from: to.place.clone(), to: Place::Human };
     let gate = Gate {
         warnings: warnings.iter().map(|it| format!("{} {}", it.rule, it.path)).collect(),
-        ..between(GateCause::Escalation, to.clone(), to, Some(package), reason, &forward)
+        ..gate_between(GateCause::Escalation, to.clone(), to, Some(package), reason, &forward)
     };
     draft.done.warnings.extend(warnings);
     draft.done.handoff = Some(open_gate(draft, gate, Some(held.no)));
@@ -365,7 +369,11 @@ fn end_step(
 }
 
 /// Whoever skips may say something; what it says nothing about is handed on as it came.
-fn work_or_given(draft: &mut Draft<'_>, held: &Handoff, work: &FinishedWork<'_>) -> Option<ContentId> {
+fn work_or_given(
+    draft: &mut Draft<'_>,
+    held: &Handoff,
+    work: &FinishedWork<'_>,
+) -> Option<ContentId> {
     if work.package.document.is_blank() {
         return held.package;
     }

@@ -3,7 +3,7 @@
 use super::create::not_holder;
 use super::draft::Draft;
 use super::gate::{Onward, onward, orchestrator};
-use super::offer::{AtOrchestrator, Offer, again, hand_over};
+use super::offer::{AtOrchestrator, Offer, hand_over, reoffer};
 use super::passed;
 use crate::command::StartAt;
 use crate::event::Event;
@@ -61,7 +61,7 @@ pub(super) fn goto(
     let to = first_at(draft, &Target::Step(step.clone()));
     let reason = Some(draft.keep(reason.as_str()));
     passed::waive(draft, &to.place, by, reason);
-    let offer = Offer { reason, ..again(draft, to) };
+    let offer = Offer { reason, ..reoffer(draft, to) };
     draft.done.handoff = Some(hand_over(draft, offer, AtOrchestrator::LiesLoose));
     Ok(())
 }
@@ -93,7 +93,7 @@ pub(super) fn start_at(draft: &mut Draft<'_>, start: &StartAt) -> Result<(), Ref
     }
     let reason = Some(draft.keep(start.reason.as_str()));
     passed::waive(draft, &place, &start.by, reason);
-    let offer = Offer { reason, ..again(draft, Party { agent, place }) };
+    let offer = Offer { reason, ..reoffer(draft, Party { agent, place }) };
     let offer = if start.package.document.is_blank() {
         offer
     } else {

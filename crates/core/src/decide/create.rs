@@ -4,7 +4,7 @@
 use super::complete;
 use super::draft::Draft;
 use super::edge::{check_contract, edge_to};
-use super::gate::{Onward, between, onward, open_gate};
+use super::gate::{Onward, gate_between, onward, open_gate};
 use super::offer::{self, AtOrchestrator, Offer, hand_over};
 use super::passed;
 use super::reject;
@@ -51,7 +51,7 @@ pub(super) fn decide(draft: &mut Draft<'_>, create: &Create) -> Result<(), Refus
             if held.to.agent != create.from {
                 return Err(not_holder(draft, &create.from));
             }
-            is_meant(draft, create, &held)?;
+            check_token(draft, create, &held)?;
             complete::by_create(draft, &held, create)
         }
         Baton::Offered { handoff } | Baton::Parked { handoff, on: Wait::Timer } => {
@@ -64,7 +64,7 @@ pub(super) fn decide(draft: &mut Draft<'_>, create: &Create) -> Result<(), Refus
                 });
             }
             if offered.to.agent == create.from && offered.state == State::Pending {
-                is_meant(draft, create, &offered)?;
+                check_token(draft, create, &offered)?;
                 return complete::by_create(draft, &offered, create);
             }
             Err(not_holder(draft, &create.from))
@@ -79,7 +79,7 @@ pub(super) fn decide(draft: &mut Draft<'_>, create: &Create) -> Result<(), Refus
 }
 
 /// Whoever says what it holds has to hold what the baton rests on.
-fn is_meant(draft: &Draft<'_>, create: &Create, current: &Handoff) -> Result<(), Refusal> {
+fn check_token(draft: &Draft<'_>, create: &Create, current: &Handoff) -> Result<(), Refusal> {
     match create.token {
         Some(token) if token.handoff != current.no => {
             Err(token.lost(draft.run.handoff(token.handoff).map(|it| it.fence)))
@@ -97,7 +97,7 @@ pub(super) fn take_up(draft: &mut Draft<'_>, create: &Create, at: &Place) -> Res
             return Err(not_holder(draft, &create.from));
         }
     }
-    if create.from.is_orchestrator() && again(draft, create, at)? {
+    if create.from.is_orchestrator() && reoffer_to_step(draft, create, at)? {
         return Ok(());
     }
     let (from, edge) = declared_edge(draft.workflow(), create, at)?;
@@ -145,7 +145,7 @@ fn went_back_too_often(draft: &mut Draft<'_>, create: &Create, at: &Place, from:
     let asker = Party { agent: agent.unwrap_or_else(AgentId::orchestrator), place: at.clone() };
     let gate = Gate {
         given: Some(package),
-        ..between(cause, asker, from.clone(), sent_back, reason, &forward)
+        ..gate_between(cause, asker, from.clone(), sent_back, reason, &forward)
     };
     draft.done.handoff = Some(open_gate(draft, gate, None));
     true
@@ -189,7 +189,7 @@ pub(super) fn send_back(
         Some(cause) => {
             let gate = Gate {
                 given: Some(package),
-                ..between(cause, from, to, sent_back, reason, &forward)
+                ..gate_between(cause, from, to, sent_back, reason, &forward)
             };
             open_gate(draft, gate, follows)
         }
@@ -218,7 +218,7 @@ fn at_the_end(edge: &Edge, create: &Create) -> AtOrchestrator {
 
 /// The orchestrator offers the baton again where it lies, or where it was going. No contract:
 /// what the run had already is handed on with what the orchestrator adds.
-fn again(draft: &mut Draft<'_>, create: &Create, at: &Place) -> Result<bool, Refusal> {
+fn reoffer_to_step(draft: &mut Draft<'_>, create: &Create, at: &Place) -> Result<bool, Refusal> {
     let other = match draft.run.baton() {
         Baton::Loose { other, .. } => other.clone(),
         Baton::Offered { .. } | Baton::Held { .. } | Baton::Parked { .. } | Baton::Done => {
@@ -237,7 +237,7 @@ fn again(draft: &mut Draft<'_>, create: &Create, at: &Place) -> Result<bool, Ref
     passed::check(draft, place)?;
     let to = Party { agent: create.to.clone(), place: place.clone() };
     let reason = draft.keep_some(create.reason.as_ref());
-    let again = Offer { reason, ..offer::again(draft, to) };
+    let again = Offer { reason, ..offer::reoffer(draft, to) };
     if create.package.document.is_blank() {
         draft.done.handoff = Some(offer::offer(draft, again));
         return Ok(true);

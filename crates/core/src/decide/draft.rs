@@ -4,11 +4,11 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use super::{Effects, Ground};
+use super::{DecisionContext, Effects};
 use crate::content::{Content, ContentId, ContentKind};
 use crate::event::{Event, evolve};
 use crate::gate::{Gate, GateKind};
-use crate::names::{AgentId, Words};
+use crate::names::{AgentId, FreeText};
 use crate::outcome::Outcome;
 use crate::package::Package;
 use crate::refusal::Refusal;
@@ -27,14 +27,14 @@ pub struct Decision {
 
 pub(super) struct Draft<'a> {
     pub(super) run: Run,
-    pub(super) ground: Ground<'a>,
+    pub(super) ground: DecisionContext<'a>,
     pub(super) done: Effects,
     events: Vec<Event>,
     contents: Vec<Content>,
 }
 
 impl<'a> Draft<'a> {
-    pub(super) fn new(run: Run, ground: Ground<'a>) -> Self {
+    pub(super) fn new(run: Run, ground: DecisionContext<'a>) -> Self {
         Self { run, ground, done: Effects::default(), events: Vec::new(), contents: Vec::new() }
     }
 
@@ -57,7 +57,7 @@ impl<'a> Draft<'a> {
         words.map(|it| self.keep(it.as_str()))
     }
 
-    pub(super) fn keep_words(&mut self, words: Option<&Words>) -> Option<ContentId> {
+    pub(super) fn keep_words(&mut self, words: Option<&FreeText>) -> Option<ContentId> {
         words.map(|it| self.keep(it.as_str()))
     }
 
@@ -177,7 +177,7 @@ impl<'a> Draft<'a> {
 }
 
 /// Whoever gives the command has to be `allowed`; where nobody is named, it is they.
-pub(super) fn only(
+pub(super) fn require_agent(
     allowed: &AgentId,
     by: Option<&AgentId>,
     command: &'static str,

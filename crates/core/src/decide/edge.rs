@@ -1,10 +1,10 @@
 //! Which edge leads where, and what it asks of a package.
 
-use super::Ground;
+use super::DecisionContext;
 use crate::contract::Profile;
 use crate::document::Node;
 use crate::document::kind::Shape;
-use crate::lint::{self, Facts, Finding, ScorePart, RunFact, Score, Settings, LintSubject};
+use crate::lint::{self, Facts, Finding, LintSubject, RunFact, Score, ScorePart, Settings};
 use crate::names::AgentId;
 use crate::outcome::Outcome;
 use crate::package::Package;
@@ -49,19 +49,20 @@ fn known_edges(workflow: &Workflow, edges: &[Edge]) -> String {
 /// Checks a package against the contract of an edge and by the linter; what does not refuse is a
 /// warning.
 pub(super) fn check_contract(
-    ground: Ground<'_>,
+    ground: DecisionContext<'_>,
     edge: &Edge,
     package: &Package,
     asked: Profile,
 ) -> Result<Vec<Problem>, Refusal> {
     let profile = edge.profile.or(ground.workflow.profile).unwrap_or(asked);
-    let asked = Requirements { contract: edge.contract.as_ref(), min_score: edge.min_score, profile };
+    let asked =
+        Requirements { contract: edge.contract.as_ref(), min_score: edge.min_score, profile };
     check(ground, asked, package)
 }
 
 /// As [`check_contract`], for what goes along no edge.
 pub(super) fn check_named(
-    ground: Ground<'_>,
+    ground: DecisionContext<'_>,
     contract: Option<&String>,
     package: &Package,
     profile: Profile,
@@ -76,7 +77,11 @@ struct Requirements<'a> {
     profile: Profile,
 }
 
-fn check(ground: Ground<'_>, asked: Requirements<'_>, package: &Package) -> Result<Vec<Problem>, Refusal> {
+fn check(
+    ground: DecisionContext<'_>,
+    asked: Requirements<'_>,
+    package: &Package,
+) -> Result<Vec<Problem>, Refusal> {
     let contract = asked.contract.and_then(|name| ground.workflow.contract(name));
     let document = package.document.as_ref();
     let facts = facts(ground, document);
@@ -104,7 +109,7 @@ fn check(ground: Ground<'_>, asked: Requirements<'_>, package: &Package) -> Resu
 
 /// Nothing is known of files here: whoever has a disk lints before it sends. Where the run is, is
 /// looked up only for a sender that says something about it.
-fn facts(ground: Ground<'_>, document: &Node) -> Facts {
+fn facts(ground: DecisionContext<'_>, document: &Node) -> Facts {
     let says_state = Shape::of(document).body.member("workflow_state").is_some();
     let run = ground.visited.filter(|_| says_state).map(|visited| RunFact {
         workflow: ground.workflow.name.to_string(),

@@ -2,7 +2,7 @@
 //! on; else nobody has the baton, and it lies loose at the sender's step if nobody had accepted,
 //! at the receiver's if somebody had.
 
-use super::draft::{Draft, only, wrong_state};
+use super::draft::{Draft, require_agent, wrong_state};
 use super::frame::{self, Brought};
 use crate::content::ContentId;
 use crate::event::Event;
@@ -22,7 +22,7 @@ pub(super) fn cancel(
     if let Some(by) = by
         && !by.is_orchestrator()
     {
-        only(&handoff.from.agent, Some(by), "cancel", no)?;
+        require_agent(&handoff.from.agent, Some(by), "cancel", no)?;
     }
     match handoff.state {
         State::Pending | State::Clarification => {}

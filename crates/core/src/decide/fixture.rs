@@ -5,20 +5,22 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use jiff::{SignedDuration, Timestamp};
 use uuid::Uuid;
 
-use super::{Decision, First, Fresh, Ground, RunStart, decide, start};
+use super::{Decision, DecisionContext, First, IdSource, RunStart, decide, start};
 use crate::agent::Agent;
 use crate::command::{
     Accept, Clarify, Command, Complete, Create, GateAnswer, LeaseTime, Record, Reject, Release,
     Reply, Way,
 };
-use crate::contract::{Check, Contract, Profile, ContractRule, ValueKind};
+use crate::contract::{Check, Contract, ContractRule, Profile, ValueKind};
 use crate::document::Node;
 use crate::event::{Event, evolve, replay};
 use crate::evidence::Verdict;
 use crate::gate::Answer;
 use crate::hash::Hash;
 use crate::lint::Settings;
-use crate::names::{AgentId, CheckName, Principal, Reason, StepId, StoryKey, Words, WorkflowName};
+use crate::names::{
+    AgentId, CheckName, FreeText, Principal, Reason, StepId, StoryKey, WorkflowName,
+};
 use crate::outcome::Outcome;
 use crate::package::{Format, Package};
 use crate::refusal::Refusal;
@@ -34,7 +36,7 @@ pub(super) const START: Timestamp = Timestamp::constant(1_000_000, 0);
 #[derive(Default)]
 pub(super) struct Counter(AtomicU64);
 
-impl Fresh for Counter {
+impl IdSource for Counter {
     fn id(&self) -> Uuid {
         Uuid::from_u128(self.0.fetch_add(1, Ordering::Relaxed).into())
     }
@@ -81,7 +83,7 @@ impl Tester {
             first,
         };
         let lint = Settings::default();
-        let ground = Ground {
+        let ground = DecisionContext {
             workflow: &workflow,
             agents: &agents,
             now: START,
@@ -120,7 +122,7 @@ impl Tester {
 
     /// What a command would do.
     pub(super) fn would(&self, command: &Command) -> Result<Decision, Refusal> {
-        let ground = Ground {
+        let ground = DecisionContext {
             visited: None,
             workflow: &self.workflow,
             agents: &self.agents,
@@ -258,8 +260,8 @@ pub(super) fn way(way: Way, create: Create) -> Command {
     Command::Create(Create { way: Some(way), ..create })
 }
 
-pub(super) fn words(words: &str) -> Words {
-    Words::parse(words).unwrap()
+pub(super) fn words(words: &str) -> FreeText {
+    FreeText::parse(words).unwrap()
 }
 
 pub(super) fn cancel(no: u32) -> Command {

@@ -57,7 +57,7 @@ pub(super) fn open_gate_from(
 }
 
 /// What a gate is about when a step itself is stuck.
-pub(super) fn stuck(
+pub(super) fn gate_when_stuck(
     cause: GateCause,
     handoff: &Handoff,
     package: Option<ContentId>,
@@ -68,12 +68,19 @@ pub(super) fn stuck(
         given: handoff.package,
         sender: Some(sender.clone()),
         has_lost_lease: handoff.has_lost_lease || cause == GateCause::LostLease,
-        ..between(cause, handoff.to.clone(), handoff.to.clone(), package, reason, &handoff.forward)
+        ..gate_between(
+            cause,
+            handoff.to.clone(),
+            handoff.to.clone(),
+            package,
+            reason,
+            &handoff.forward,
+        )
     }
 }
 
 /// What a gate is about when work waits between two parties.
-pub(super) fn between(
+pub(super) fn gate_between(
     cause: GateCause,
     asker: Party,
     worker: Party,
@@ -179,7 +186,7 @@ fn gate_of(edge: &Edge, work: &Onward<'_>, cause: GateCause) -> Gate {
         edge: Some(edge_of(&work.from, edge)),
         has_lost_lease: offer.has_lost_lease,
         warnings: offer.warning_words(),
-        ..between(cause, asker, to, offer.package, offer.reason, &work.came_by)
+        ..gate_between(cause, asker, to, offer.package, offer.reason, &work.came_by)
     }
 }
 

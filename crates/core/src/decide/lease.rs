@@ -2,8 +2,8 @@
 
 use jiff::SignedDuration;
 
-use super::draft::{Draft, check_fence, only, wrong_state};
-use super::gate::{human, open_gate, stuck};
+use super::draft::{Draft, check_fence, require_agent, wrong_state};
+use super::gate::{gate_when_stuck, human, open_gate};
 use super::offer::{Offer, offer};
 use crate::command::Release;
 use crate::event::Event;
@@ -15,7 +15,7 @@ use crate::workflow::Place;
 
 pub(super) fn release(draft: &mut Draft<'_>, release: &Release) -> Result<(), Refusal> {
     let handoff = draft.open_task(release.handoff)?;
-    only(&handoff.to.agent, release.by.as_ref(), "release", handoff.no)?;
+    require_agent(&handoff.to.agent, release.by.as_ref(), "release", handoff.no)?;
     check_fence(&handoff, release.fence)?;
     match handoff.state {
         State::Accepted => {
@@ -59,7 +59,7 @@ pub(super) fn lose(draft: &mut Draft<'_>, no: HandoffNo, fence: u32) -> Result<(
         draft.emit(Event::StepCompleted { step, agent, outcome: Outcome::Unknown });
     }
     if handoff.attempt > draft.workflow().limits.retries {
-        let gate = stuck(GateCause::LostLease, &handoff, handoff.package, None);
+        let gate = gate_when_stuck(GateCause::LostLease, &handoff, handoff.package, None);
         draft.done.handoff = Some(open_gate(draft, gate, Some(no)));
         return Ok(());
     }

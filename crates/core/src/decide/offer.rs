@@ -159,7 +159,7 @@ pub(super) fn hand_over(draft: &mut Draft<'_>, it: Offer, then: AtOrchestrator) 
 
 /// What the orchestrator offers when it gives a step again what the step had been given. Rejected,
 /// it goes back to whoever had sent it, and counts on the edge that it had come by.
-pub(super) fn again(draft: &Draft<'_>, to: Party) -> Offer {
+pub(super) fn reoffer(draft: &Draft<'_>, to: Party) -> Offer {
     let from = Party { agent: AgentId::orchestrator(), place: Place::Orchestrator };
     match draft.run.given(&to.place).cloned() {
         Some(given) => Offer {

@@ -1,19 +1,19 @@
 //! Ask and answer: the handoff waits, and the question goes to whoever can settle it.
 
-use super::draft::{Draft, check_fence, only, wrong_state};
-use super::gate::{human, open_gate, stuck};
+use super::draft::{Draft, check_fence, require_agent, wrong_state};
+use super::gate::{gate_when_stuck, human, open_gate};
 use super::offer::{Offer, offer};
 use crate::command::{Clarify, Reply};
 use crate::event::Event;
 use crate::gate::{Gate, GateCause};
-use crate::names::Words;
+use crate::names::FreeText;
 use crate::outcome::Outcome;
 use crate::refusal::Refusal;
 use crate::run::{Handoff, HandoffNo, Kind, Party, State};
 
 pub(super) fn clarify(draft: &mut Draft<'_>, clarify: &Clarify) -> Result<(), Refusal> {
     let handoff = draft.open_work(clarify.handoff)?;
-    only(&handoff.to.agent, clarify.by.as_ref(), "clarify", handoff.no)?;
+    require_agent(&handoff.to.agent, clarify.by.as_ref(), "clarify", handoff.no)?;
     check_fence(&handoff, clarify.fence)?;
     match handoff.state {
         State::Pending | State::Accepted => {
@@ -30,14 +30,16 @@ pub(super) fn clarify(draft: &mut Draft<'_>, clarify: &Clarify) -> Result<(), Re
 }
 
 /// The receiver asks whoever would get the work back; after too many questions, a person.
-pub(super) fn ask(draft: &mut Draft<'_>, handoff: &Handoff, question: &Words) {
+pub(super) fn ask(draft: &mut Draft<'_>, handoff: &Handoff, question: &FreeText) {
     let words = draft.keep(question.as_str());
     draft.done.handoff = Some(handoff.no);
     if handoff.n_questions >= draft.workflow().limits.questions {
         put(draft, handoff, &handoff.to);
         let about = Some(handoff.no);
-        let gate =
-            Gate { about, ..stuck(GateCause::Questions, handoff, handoff.package, Some(words)) };
+        let gate = Gate {
+            about,
+            ..gate_when_stuck(GateCause::Questions, handoff, handoff.package, Some(words))
+        };
         open_gate(draft, gate, about);
         return;
     }
@@ -54,7 +56,7 @@ pub(super) fn ask(draft: &mut Draft<'_>, handoff: &Handoff, question: &Words) {
 }
 
 /// A person at a gate asks whoever wants to get past it.
-pub(super) fn ask_back(draft: &mut Draft<'_>, row: &Handoff, gate: &Gate, question: &Words) {
+pub(super) fn ask_back(draft: &mut Draft<'_>, row: &Handoff, gate: &Gate, question: &FreeText) {
     let words = draft.keep(question.as_str());
     put(draft, row, &human());
     let question = Offer {
@@ -79,7 +81,7 @@ pub(super) fn reply(draft: &mut Draft<'_>, reply: &Reply) -> Result<(), Refusal>
     let question = question_of(draft, &named)?;
     // A person may always answer, whoever was asked and whatever they hold it with.
     if !reply.by.as_ref().is_some_and(|it| it.is_human()) {
-        only(&question.to.agent, reply.by.as_ref(), "answer", question.no)?;
+        require_agent(&question.to.agent, reply.by.as_ref(), "answer", question.no)?;
         // To answer needs no accept, so what nobody holds needs no fence.
         if question.state == State::Accepted || reply.fence.is_some() {
             check_fence(&question, reply.fence)?;
@@ -111,7 +113,7 @@ pub(super) fn withdraw(draft: &mut Draft<'_>, handoff: &Handoff) {
 }
 
 /// Writes the answer down; what was asked about waits for its receiver again.
-pub(super) fn settle(draft: &mut Draft<'_>, question: &Handoff, answer: &Words) {
+pub(super) fn settle(draft: &mut Draft<'_>, question: &Handoff, answer: &FreeText) {
     let Some(about) = question.about else { return };
     let answer = draft.keep(answer.as_str());
     draft.emit(Event::HandoffAnswered { handoff: about, question: question.no, answer });

@@ -1,9 +1,9 @@
 //! Reject: the work goes back, with the reason. How often is counted on the edge it came by,
 //! and a person is asked before it goes in circles.
 
-use super::draft::{Draft, check_fence, only};
+use super::draft::{Draft, check_fence, require_agent};
 use super::frame::{self, Brought};
-use super::gate::{between, open_gate, stuck};
+use super::gate::{gate_between, gate_when_stuck, open_gate};
 use super::offer::{AtOrchestrator, Offer, give_back, hand_over, offer};
 use super::passed;
 use crate::command::Reject;
@@ -21,7 +21,7 @@ use crate::workflow::{Edge, Place, RejectRule, Workflow};
 
 pub(super) fn decide(draft: &mut Draft<'_>, reject: &Reject) -> Result<(), Refusal> {
     let handoff = draft.open_end(reject.handoff)?;
-    only(&handoff.to.agent, reject.by.as_ref(), "reject", handoff.no)?;
+    require_agent(&handoff.to.agent, reject.by.as_ref(), "reject", handoff.no)?;
     check_fence(&handoff, reject.fence)?;
     match handoff.state {
         // Rejecting late is welcome: it says more than silence does.
@@ -41,7 +41,7 @@ pub(super) fn decide(draft: &mut Draft<'_>, reject: &Reject) -> Result<(), Refus
         // What a person sent cannot go back to them as work: they are asked instead.
         None if to.place == Place::Human => {
             let package = handoff.package;
-            let gate = stuck(GateCause::Blocked, &handoff, package, Some(reason));
+            let gate = gate_when_stuck(GateCause::Blocked, &handoff, package, Some(reason));
             open_gate(draft, gate, Some(handoff.no));
         }
         None => {
@@ -209,7 +209,7 @@ fn round_gate(
     reason: ContentId,
 ) -> Gate {
     let (asker, package) = (rejected.to.clone(), rejected.package);
-    Gate { given, ..between(cause, asker, worker, package, Some(reason), &rejected.forward) }
+    Gate { given, ..gate_between(cause, asker, worker, package, Some(reason), &rejected.forward) }
 }
 
 fn return_to(draft: &Draft<'_>, handoff: &Handoff) -> Result<Party, Refusal> {

@@ -5,7 +5,7 @@ use super::draft::Draft;
 use crate::command::{Command, Signal};
 use crate::document::Node;
 use crate::event::Event;
-use crate::names::{AgentId, Words};
+use crate::names::{AgentId, FreeText};
 use crate::outcome::Outcome;
 use crate::package::{Format, Package};
 use crate::refusal::Refusal;
@@ -36,7 +36,7 @@ pub(super) fn decide(draft: &mut Draft<'_>, signal: &Signal) -> Result<(), Refus
     }
 }
 
-pub(super) fn post(draft: &mut Draft<'_>, by: Option<&AgentId>, words: &Words) {
+pub(super) fn post(draft: &mut Draft<'_>, by: Option<&AgentId>, words: &FreeText) {
     let text = draft.keep(words.as_str());
     draft.emit(Event::MessagePosted { by: by.cloned(), text });
 }

@@ -145,7 +145,7 @@ fn gate(cause: GateCause, kind: GateKind) -> Gate {
     let party = |name: &str| Party { agent: agent(name), place: step(name) };
     let forward = EdgeKey { from: step("architecture"), to: step("estimation") };
     let (asker, worker) = (party("architecture"), party("estimation"));
-    Gate { kind, ..super::gate::between(cause, asker, worker, None, None, &forward) }
+    Gate { kind, ..super::gate::gate_between(cause, asker, worker, None, None, &forward) }
 }
 
 /// Every move of a handoff that any command makes: from, to, and by which.

@@ -1,7 +1,7 @@
 //! Supersede: the sender of a pending handoff says something else instead.
 
 use super::create::{go_on, not_holder, past_its_gate, send_back};
-use super::draft::{Draft, only};
+use super::draft::{Draft, require_agent};
 use super::edge::{check_contract, check_named, edge_to};
 use super::frame;
 use super::offer::Offer;
@@ -15,7 +15,7 @@ use crate::run::{Handoff, Kind, Party};
 use crate::workflow::{Edge, Workflow};
 
 pub(super) fn decide(draft: &mut Draft<'_>, old: &Handoff, create: &Create) -> Result<(), Refusal> {
-    only(&old.from.agent, Some(&create.from), "supersede", old.no)?;
+    require_agent(&old.from.agent, Some(&create.from), "supersede", old.no)?;
     if old.to.agent == create.to {
         return say_better(draft, old, create);
     }

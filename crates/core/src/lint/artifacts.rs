@@ -31,7 +31,7 @@ pub fn paths(document: &Node) -> Vec<String> {
     paths
 }
 
-pub(super) fn look(body: &Body<'_>, facts: &Facts, sink: &mut Sink) {
+pub(super) fn check(body: &Body<'_>, facts: &Facts, sink: &mut Sink) {
     each(body, |list, index, path, item| {
         let place = || format!("{}[{index}]", body.path(list));
         match path {

@@ -37,7 +37,7 @@ const MOST_LATER: usize = 20;
 /// What begins with one of these says what is still to come.
 const LATER_AT_FIRST: &[&str] = &["TODO:", "TBD:", "WIP:", "Lorem ipsum"];
 
-pub(super) fn look(text: &str, marks: CharMarks, trail: &Trail<'_>, sink: &mut Sink) {
+pub(super) fn check(text: &str, marks: CharMarks, trail: &Trail<'_>, sink: &mut Sink) {
     let text = text.trim();
     if text.is_empty() {
         sink.say(LintRule::BlankField, trail.to_string(), "is blank");

@@ -40,7 +40,7 @@ const SHOWN: &[&str] = &[
     "report",
 ];
 
-pub(super) fn look(body: &Body<'_>, sink: &mut Sink) {
+pub(super) fn check(body: &Body<'_>, sink: &mut Sink) {
     let Some((path, claim)) = claim(body) else { return };
     if has_evidence(body) {
         return;

@@ -22,7 +22,7 @@ const COUNTS: &[(&str, &[&str], Option<&str>)] = &[
 ];
 const FOUND: &[&str] = &["blocking_issues", "findings", "issues", "suggestions"];
 
-pub(super) fn look(body: &Body<'_>, sink: &mut Sink) {
+pub(super) fn check(body: &Body<'_>, sink: &mut Sink) {
     for (count, lists, severity) in COUNTS {
         let number = body.fields().at(count).and_then(Node::scalar_text);
         let Some(most) = number.and_then(|it| it.trim().parse::<usize>().ok()) else { continue };

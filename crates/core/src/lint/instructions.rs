@@ -7,7 +7,7 @@ use super::marks::CharMarks;
 use super::rule::LintRule;
 use super::sink::Sink;
 use super::texts::Trail;
-use super::words::{Table, is_word, unquoted_words, words};
+use super::tokens::{Table, is_word, unquoted_words, words};
 
 /// `ignore ... previous ... instructions`: one of each, in this order, close together.
 const VERBS: &[&str] = &["ignore", "disregard", "forget", "override", "bypass"];
@@ -71,9 +71,13 @@ static BEGINNINGS: Table = Table::new(BEGINNING_WORDS);
 const MARKERS: &[&str] =
     &["<|im_start|>", "<|im_end|>", "<|system|>", "[INST]", "<<SYS>>", "</system>"];
 
-pub(super) fn look(text: &str, marks: CharMarks, trail: &Trail<'_>, sink: &mut Sink) {
+pub(super) fn check(text: &str, marks: CharMarks, trail: &Trail<'_>, sink: &mut Sink) {
     if has_order(text, marks) {
-        sink.say(LintRule::InstructionToReader, trail.to_string(), "gives orders to whoever reads it");
+        sink.say(
+            LintRule::InstructionToReader,
+            trail.to_string(),
+            "gives orders to whoever reads it",
+        );
     }
 }
 

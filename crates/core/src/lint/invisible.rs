@@ -5,7 +5,7 @@ use super::sink::Sink;
 use super::texts::Trail;
 use crate::invisible::hidden;
 
-pub(super) fn look(text: &str, trail: &Trail<'_>, sink: &mut Sink) {
+pub(super) fn check(text: &str, trail: &Trail<'_>, sink: &mut Sink) {
     if let Some(code) = first(text) {
         let message = format!("holds the invisible character U+{:04X}", code as u32);
         sink.say(LintRule::InvisibleCharacter, trail.to_string(), message);

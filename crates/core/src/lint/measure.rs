@@ -2,8 +2,8 @@
 
 use super::rule::LintRule;
 use super::sink::Sink;
+use super::tokens::{Table, is_word, unquoted, unquoted_words};
 use super::vague::is_empty;
-use super::words::{Table, is_word, unquoted, unquoted_words};
 use crate::contract::{Body, items};
 use crate::document::Node;
 
@@ -40,7 +40,7 @@ static RESULTS: Table = Table::new(&[
 /// What holds for each of them can be looked at one by one.
 const COUNTING: &[&str] = &["every", "each", "no", "none", "one"];
 
-pub(super) fn look(body: &Body<'_>, sink: &mut Sink) {
+pub(super) fn check(body: &Body<'_>, sink: &mut Sink) {
     for path in CRITERIA {
         each(body, path, |text| is_unmeasurable(text) || is_empty_talk(text), sink);
     }

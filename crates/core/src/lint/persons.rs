@@ -15,7 +15,7 @@ const NOWHERE_ENDS: &[&str] = &[".example", ".test", ".invalid", ".localhost", "
 /// Fewer digits are a build or a ticket rather than a telephone.
 const LEAST_DIGITS: usize = 9;
 
-pub(super) fn look(text: &str, trail: &Trail<'_>, sink: &mut Sink) {
+pub(super) fn check(text: &str, trail: &Trail<'_>, sink: &mut Sink) {
     let what = if text.split(is_around).any(is_address) {
         "an e-mail address"
     } else if has_telephone(text) {

@@ -15,7 +15,7 @@ const WHY: &[&str] = &["rationale", "@rationale", "reason", "reasoning", "why", 
 const BECAUSE: &[&str] =
     &["because", " since ", "so that", " due to ", " to avoid ", " as it ", " as they "];
 
-pub(super) fn look(body: &Body<'_>, sink: &mut Sink) {
+pub(super) fn check(body: &Body<'_>, sink: &mut Sink) {
     for path in QUESTIONS {
         each(body, path, |item, place| {
             if !has_priority(item) {

@@ -20,7 +20,7 @@ enum LineSpan {
     Broken,
 }
 
-pub(super) fn look(body: &Body<'_>, facts: &Facts, sink: &mut Sink) {
+pub(super) fn check(body: &Body<'_>, facts: &Facts, sink: &mut Sink) {
     each(body, |index, range| {
         let place = || format!("{}[{index}]", body.path(FIELD));
         let problem = match (&range.lines, facts.files.get(range.path)) {
@@ -40,7 +40,10 @@ pub(super) fn look(body: &Body<'_>, facts: &Facts, sink: &mut Sink) {
             {
                 format!("ends at line {end} of a file with {n_lines}")
             }
-            (LineSpan::All | LineSpan::From(..), Some(FileFact::Folder | FileFact::File { .. })) => {
+            (
+                LineSpan::All | LineSpan::From(..),
+                Some(FileFact::Folder | FileFact::File { .. }),
+            ) => {
                 return;
             }
         };

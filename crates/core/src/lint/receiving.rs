@@ -56,7 +56,11 @@ pub fn checklist(document: &Node, facts: &Facts) -> [Point; 4] {
 fn known(document: &Node, facts: &Facts) -> ReceiverAnswer {
     let is_known =
         |it: &String| matches!(facts.files.get(it), Some(FileFact::Folder | FileFact::File { .. }));
-    if artifacts::paths(document).iter().all(is_known) { ReceiverAnswer::Yes } else { ReceiverAnswer::Unverified }
+    if artifacts::paths(document).iter().all(is_known) {
+        ReceiverAnswer::Yes
+    } else {
+        ReceiverAnswer::Unverified
+    }
 }
 
 fn answer(is_so: bool) -> ReceiverAnswer {

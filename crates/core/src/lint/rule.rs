@@ -140,10 +140,14 @@ impl LintRule {
     pub fn fix(self) -> &'static str {
         match self {
             LintRule::VagueSummary => "name what was made or changed, with numbers, names or paths",
-            LintRule::LongSummary => "keep one to three sentences and move the rest to its own field",
+            LintRule::LongSummary => {
+                "keep one to three sentences and move the rest to its own field"
+            }
             LintRule::BlankField => "fill it in, or leave the field out",
             LintRule::Placeholder => "write what belongs there, or ask for what you do not know",
-            LintRule::Unmeasurable => "say it so that it can be checked: a number, a command, a result",
+            LintRule::Unmeasurable => {
+                "say it so that it can be checked: a number, a command, a result"
+            }
             LintRule::ArtifactWithoutPath => "add its `path`, relative to the project's root",
             LintRule::ArtifactOutside => "write the path relative to the project's root",
             LintRule::ArtifactMissing => "make the file, correct the path, or take it off the list",
@@ -157,7 +161,9 @@ impl LintRule {
             LintRule::Secret => "take it out, and replace it where it was valid",
             LintRule::PersonalData => "say what the reason is without saying who",
             LintRule::InvisibleCharacter => "take the characters out, or write them as U+XXXX",
-            LintRule::InstructionToReader => "say what is, and leave what to do to the expectations",
+            LintRule::InstructionToReader => {
+                "say what is, and leave what to do to the expectations"
+            }
         }
     }
 }

@@ -65,16 +65,21 @@ const MOST_HEADING: usize = 100;
 /// Shorter than this, a text could hold no key of any kind.
 const LEAST_BYTES: usize = 12;
 
-pub(super) fn look(text: &str, marks: CharMarks, trail: &Trail<'_>, sink: &mut Sink) {
+pub(super) fn check(text: &str, marks: CharMarks, trail: &Trail<'_>, sink: &mut Sink) {
     // Every kind has a digit in it, but for a password in an address.
-    let may_have = marks.has(CharMarks::DIGIT) || marks.has(CharMarks::AT) || marks.has(CharMarks::DASH);
+    let may_have =
+        marks.has(CharMarks::DIGIT) || marks.has(CharMarks::AT) || marks.has(CharMarks::DASH);
     if text.len() < LEAST_BYTES || !may_have {
         return;
     }
     let found = (marks.has(CharMarks::DASH).then(|| private_key(text)).flatten())
         .or_else(|| marks.has(CharMarks::DIGIT).then(|| token(text)).flatten())
-        .or_else(|| marks.has(CharMarks::COLON | CharMarks::AT).then(|| password_in_address(text))?)
-        .or_else(|| marks.has(CharMarks::COLON | CharMarks::DASH).then(|| password_in_command(text))?);
+        .or_else(|| {
+            marks.has(CharMarks::COLON | CharMarks::AT).then(|| password_in_address(text))?
+        })
+        .or_else(|| {
+            marks.has(CharMarks::COLON | CharMarks::DASH).then(|| password_in_command(text))?
+        });
     if let Some((_, what)) = found {
         sink.say(LintRule::Secret, trail.to_string(), format!("holds {what}"));
     } else if is_name(trail.key()) && is_random(text.trim(), 12) {

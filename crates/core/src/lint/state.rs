@@ -10,7 +10,7 @@ const FIELD: &str = "workflow_state";
 /// More than any workflow has.
 const MOST_STEPS: usize = 200;
 
-pub(super) fn look(body: &Body<'_>, facts: &Facts, sink: &mut Sink) {
+pub(super) fn check(body: &Body<'_>, facts: &Facts, sink: &mut Sink) {
     let Some(state) = body.fields().at(FIELD) else { return };
     let problem = contradiction(state).or_else(|| difference(state, facts.run.as_ref()?));
     match problem {

@@ -16,13 +16,17 @@ const CONTEXT: &str = "handoff.context";
 /// A full stop after these ends no sentence.
 const ABBREVIATIONS: &[&str] = &["e.g", "i.e", "etc", "vs", "approx", "no", "cf", "incl", "resp"];
 
-pub(super) fn look(body: &Body<'_>, sink: &mut Sink) {
+pub(super) fn check(body: &Body<'_>, sink: &mut Sink) {
     for path in SUMMARIES {
         let Some(text) = text_at(body, path) else { continue };
         tell_vague(text, body, path, sink);
         let n_sentences = n_sentences(text);
         if n_sentences > MOST_SENTENCES {
-            sink.say(LintRule::LongSummary, body.path(path), format!("has {n_sentences} sentences"));
+            sink.say(
+                LintRule::LongSummary,
+                body.path(path),
+                format!("has {n_sentences} sentences"),
+            );
         } else if text.len() > MOST_CHARS && text.chars().count() > MOST_CHARS {
             let n_chars = text.chars().count();
             sink.say(LintRule::LongSummary, body.path(path), format!("has {n_chars} characters"));
@@ -35,7 +39,11 @@ pub(super) fn look(body: &Body<'_>, sink: &mut Sink) {
 
 fn tell_vague(text: &str, body: &Body<'_>, path: &str, sink: &mut Sink) {
     if !super::blanks::is_placeholder(text) && is_vague(text) {
-        sink.say(LintRule::VagueSummary, body.path(path), "says nothing about this work in particular");
+        sink.say(
+            LintRule::VagueSummary,
+            body.path(path),
+            "says nothing about this work in particular",
+        );
     }
 }
 

@@ -51,7 +51,10 @@ fn a_silenced_rule_is_told_apart_with_its_reason() {
 #[test]
 fn a_rule_is_silenced_by_its_name_and_a_reason() {
     let silence = Silence::parse("vague_summary = an old = archive").unwrap();
-    assert_eq!((silence.rule, silence.reason.as_str()), (LintRule::VagueSummary, "an old = archive"));
+    assert_eq!(
+        (silence.rule, silence.reason.as_str()),
+        (LintRule::VagueSummary, "an old = archive")
+    );
     for bad in ["vague_summary", "vague_summary=", "vague=because", "=because", ""] {
         assert_eq!(Silence::parse(bad), None, "{bad}");
     }
@@ -120,7 +123,10 @@ fn the_checklist_of_a_receiver_says_what_it_cannot_know() {
         ("artifacts", Node::List(vec![Node::text("docs/a.md")])),
     ]);
     let answers = checklist(&document, &Facts::default()).map(|it| it.answer);
-    assert_eq!(answers, [ReceiverAnswer::Yes, ReceiverAnswer::Unverified, ReceiverAnswer::No, ReceiverAnswer::No]);
+    assert_eq!(
+        answers,
+        [ReceiverAnswer::Yes, ReceiverAnswer::Unverified, ReceiverAnswer::No, ReceiverAnswer::No]
+    );
 }
 
 /// Each of these would take a while if any rule looked at a text once for each of its words.

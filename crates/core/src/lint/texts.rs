@@ -18,7 +18,7 @@ pub(super) enum Trail<'a> {
 /// Where a Markdown document keeps what is not its block.
 const PROSE: &str = "#markdown";
 
-pub(super) fn look(document: &Node, sink: &mut Sink) {
+pub(super) fn check(document: &Node, sink: &mut Sink) {
     walk(document, &Trail::Top, sink);
 }
 
@@ -34,7 +34,7 @@ fn walk(node: &Node, trail: &Trail<'_>, sink: &mut Sink) {
         Node::Map(members) => {
             for (key, member) in members {
                 let trail = Trail::Key(trail, key);
-                invisible::look(key, &trail, sink);
+                invisible::check(key, &trail, sink);
                 walk(member, &trail, sink);
             }
         }
@@ -45,15 +45,15 @@ fn look_at(text: &str, trail: &Trail<'_>, sink: &mut Sink) {
     let marks = CharMarks::of(text);
     // Prose around a block of metadata may be whatever it likes.
     if trail.key() != PROSE {
-        blanks::look(text, marks, trail, sink);
+        blanks::check(text, marks, trail, sink);
     }
     if marks.has(CharMarks::STRANGE) {
-        invisible::look(text, trail, sink);
+        invisible::check(text, trail, sink);
     }
-    secrets::look(text, marks, trail, sink);
-    instructions::look(text, marks, trail, sink);
+    secrets::check(text, marks, trail, sink);
+    instructions::check(text, marks, trail, sink);
     if persons::REASONS.contains(&trail.key()) {
-        persons::look(text, trail, sink);
+        persons::check(text, trail, sink);
     }
 }
 

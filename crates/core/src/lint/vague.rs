@@ -1,7 +1,7 @@
 //! Whether a text says anything in particular. The words below could stand in any handoff; a text
 //! of nothing else says nothing about this one.
 
-use super::words::words;
+use super::tokens::words;
 
 /// Sorted, lower case: asked by binary search.
 #[rustfmt::skip]

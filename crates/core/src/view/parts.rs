@@ -172,7 +172,11 @@ pub(crate) fn blockers(body: &Node) -> Vec<ReportedBlocker> {
         let description = text(node).or_else(named)?.trim();
         let description: String = description.chars().take(1000).collect();
         let is_told = !description.is_empty();
-        is_told.then(|| ReportedBlocker { kind: own("type"), description, resolution: own("resolution") })
+        is_told.then(|| ReportedBlocker {
+            kind: own("type"),
+            description,
+            resolution: own("resolution"),
+        })
     };
     let places = ["blockers", "handoff.blockers", "context.blockers"];
     let place = places.iter().find(|it| body.at(it).is_some());

@@ -27,11 +27,12 @@ fn decisions_artifacts_and_questions_are_read_wherever_a_seed_puts_them() {
         ("rationale", text("stateless")),
     ]);
     for document in everywhere("decisions", &list([decision, text("no cookies")])) {
-        let decision = |id: Option<&str>, decision: &str, rationale: Option<&str>| ReportedDecision {
-            id: id.map(str::to_owned),
-            decision: decision.to_owned(),
-            rationale: rationale.map(str::to_owned),
-        };
+        let decision =
+            |id: Option<&str>, decision: &str, rationale: Option<&str>| ReportedDecision {
+                id: id.map(str::to_owned),
+                decision: decision.to_owned(),
+                rationale: rationale.map(str::to_owned),
+            };
         assert_eq!(
             View::of(&document).decisions,
             [decision(Some("D-001"), "JWT", Some("stateless")), decision(None, "no cookies", None)]

@@ -95,7 +95,9 @@ fn sent(history: &History, row: &HandoffRow, form: PackageForm) -> SentPackage {
     };
     let document = document.filter(|it| depth(it) + 2 <= MOST_DEPTH);
     // What no reader would take with two levels more around it is told as it was written.
-    let Some(document) = document else { return SentPackage::Other(Node::text(content.text.as_ref())) };
+    let Some(document) = document else {
+        return SentPackage::Other(Node::text(content.text.as_ref()));
+    };
     match members(&document) {
         Some(members) => SentPackage::Members(members.to_vec()),
         None => SentPackage::Other(document),

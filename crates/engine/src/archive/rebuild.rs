@@ -11,8 +11,8 @@ use uuid::Uuid;
 use super::disk::{Disk, DiskError, Sort};
 use super::rendered::{RenderedSession, is_own};
 use super::{
-    ARCHIVED_PROJECT, Archive, ArchiveError, Archived, CURRENT, PAGE, PROJECTOR, ArchivePlaces, RUNS,
-    fresh, keep_newer, write_session, write_state,
+    ARCHIVED_PROJECT, Archive, ArchiveError, ArchivePlaces, Archived, CURRENT, PAGE, PROJECTOR,
+    RUNS, fresh, keep_newer, write_session, write_state,
 };
 
 impl Archive {

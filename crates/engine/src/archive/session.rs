@@ -8,7 +8,7 @@ use baton_core::view::View;
 use baton_store::HandoffRow;
 
 use super::escaped::escaped;
-use super::words::words;
+use super::event_text::words;
 use crate::history::{Handed, History, Logged};
 use crate::texts::LOST_TEXT;
 

@@ -11,7 +11,7 @@ use baton_wire::{builtin, formats, json, workflow_file};
 use jiff::Timestamp;
 
 use super::*;
-use crate::{Caller, Catalog, Entry, FixedClock, In};
+use crate::{Caller, Catalog, Entry, FixedClock, RunTarget};
 
 const SECRET: &str = "hunter2";
 
@@ -45,7 +45,7 @@ async fn engine_with(document: &str) -> (Engine, RunId) {
         profile: Profile::Lenient,
     };
     let key = StoryKey::parse("S-1").unwrap();
-    let within = In::Story { key, workflow: None };
+    let within = RunTarget::Story { key, workflow: None };
     let run = engine.create(&caller, within, create).await.unwrap().run;
     let handoff = HandoffNo(engine.history(run).await.unwrap().row.run.n_handoffs);
     let acknowledgement = Some(Acknowledgement::words(format!("I know {SECRET}")));
@@ -61,8 +61,9 @@ async fn engine_with(document: &str) -> (Engine, RunId) {
 async fn a_lost_text_is_null_and_nowhere_else() {
     let (engine, run) = engine().await;
     let mut history = engine.history(run).await.unwrap();
-    let n_told =
-        |it: &RenderedSession| it.session.iter().map(|(_, it)| it.matches(SECRET).count()).sum::<usize>();
+    let n_told = |it: &RenderedSession| {
+        it.session.iter().map(|(_, it)| it.matches(SECRET).count()).sum::<usize>()
+    };
     assert!(n_told(&rendered(&history, &Bounds::default())) > 10);
     history.forget_texts();
     let lost = rendered(&history, &Bounds::default());
@@ -151,7 +152,8 @@ async fn beyond_the_maximum_a_file_says_what_it_leaves_out() {
     let (kept, end) = page.rsplit_once("\nThe page ends here: ").unwrap();
     assert!(kept.len() <= 100 && file(&whole, "session.md").starts_with(kept), "{page}");
     assert!(end.contains(&format!("{} bytes", file(&whole, "session.md").len())), "{page}");
-    let completion = |it: &RenderedSession| it.session.iter().any(|(it, _)| it == "completion.yaml");
+    let completion =
+        |it: &RenderedSession| it.session.iter().any(|(it, _)| it == "completion.yaml");
     assert_eq!((completion(&whole), completion(&cut)), (true, false));
     // All but the last event, each with its texts.
     let log = file(&cut, ARCHIVED_LOG);

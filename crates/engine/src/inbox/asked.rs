@@ -40,7 +40,11 @@ impl GateQuestion {
 }
 
 impl Engine {
-    pub(super) async fn asked(&self, loaded: &Loaded, why: &Waits) -> Result<GateQuestion, EngineError> {
+    pub(super) async fn asked(
+        &self,
+        loaded: &Loaded,
+        why: &Waits,
+    ) -> Result<GateQuestion, EngineError> {
         let run = &loaded.run;
         let no = match why {
             Waits::Gate { handoff, .. } => *handoff,

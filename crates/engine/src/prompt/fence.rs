@@ -113,7 +113,7 @@ fn needs_mark(it: char, before: Option<char>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use baton_hostile::{Steep, PatternTarget, patterns_for};
+    use baton_hostile::{PatternTarget, Steep, patterns_for};
     use proptest::prelude::*;
 
     use super::*;

@@ -1,6 +1,6 @@
 //! Reads what a prompt tells: the run as it is, its rows, its log, and the texts that they name.
 
-mod known;
+mod inputs;
 
 use baton_core::agent::Agent;
 use baton_core::event::Event;
@@ -10,7 +10,7 @@ use baton_core::story::Story;
 use baton_store::{EventFilter, HandoffFilter, HandoffRef, HandoffRow, Position, RunRef};
 use baton_wire::event;
 
-use self::known::PromptInputs;
+use self::inputs::PromptInputs;
 use super::brief::Brief;
 use crate::texts::WholeTexts;
 use crate::{Engine, EngineError};

@@ -6,8 +6,8 @@ use baton_core::run::{Kind, State};
 use super::address::in_url;
 use super::brief::Brief;
 use super::budget::{self, Fitted, Section, Shorten, Worth};
-use super::face::{PromptContext, AgentInterface};
 use super::fence::{PromptFence, one_line};
+use super::interface::{AgentInterface, PromptContext};
 use super::variables::Variables;
 use super::ways::{self, PromptAction, PromptWay};
 use super::{Prompt, PromptOptions, asks, sections};
@@ -62,7 +62,12 @@ fn variables(brief: &Brief, options: &PromptOptions) -> Variables {
     ])
 }
 
-fn all(brief: &Brief, options: &PromptOptions, fence: &PromptFence, identity: &str) -> Vec<Section> {
+fn all(
+    brief: &Brief,
+    options: &PromptOptions,
+    fence: &PromptFence,
+    identity: &str,
+) -> Vec<Section> {
     let package = Section {
         name: "the package",
         text: sections::package(brief, fence, usize::MAX),
@@ -206,7 +211,9 @@ fn words(way: &PromptWay<'_>, face: AgentInterface, desk: &PromptContext<'_>) ->
 
 fn command(act: &PromptAction, face: AgentInterface, desk: &PromptContext<'_>) -> String {
     match face {
-        AgentInterface::Curl | AgentInterface::Cli => format!("```sh\n{}\n```", face.say(desk, act)),
+        AgentInterface::Curl | AgentInterface::Cli => {
+            format!("```sh\n{}\n```", face.say(desk, act))
+        }
         AgentInterface::Block => face.say(desk, act),
     }
 }

@@ -8,7 +8,7 @@ use baton_core::run::{HandoffNo, Kind, State};
 use baton_core::workflow::Place;
 use baton_wire::json;
 
-use super::brief::{BriefBlocker, Brief, Parcel, PersonAnswer, Settled};
+use super::brief::{Brief, BriefBlocker, Parcel, PersonAnswer, Settled};
 use super::budget::{Section, Worth};
 use super::claims::{self, ClaimStanding};
 use super::fence::PromptFence;

@@ -76,7 +76,10 @@ pub(super) fn accept(brief: &Brief) -> Option<PromptWay<'_>> {
 pub(super) fn onward(brief: &Brief) -> Vec<PromptWay<'_>> {
     if brief.handoff.kind == Kind::Question {
         let asker = &brief.handoff.from.agent;
-        return vec![PromptWay::new(format!("Answer `{asker}`; no need to accept first"), PromptAction::Answer)];
+        return vec![PromptWay::new(
+            format!("Answer `{asker}`; no need to accept first"),
+            PromptAction::Answer,
+        )];
     }
     match (&brief.work.place, step(brief), &brief.work.caller) {
         (Place::Step(_), Some(step), _) => {
@@ -199,7 +202,10 @@ fn delegate<'a>(workflow: &'a Workflow, delegate: &'a Delegate) -> PromptWay<'a>
     let when = format!(
         "To have `{to}` do a part of it; then stop, your work waits until the part comes back"
     );
-    PromptWay { contract, ..PromptWay::new(when, PromptAction::Delegate { to: to.clone(), example }) }
+    PromptWay {
+        contract,
+        ..PromptWay::new(when, PromptAction::Delegate { to: to.clone(), example })
+    }
 }
 
 fn escalate(workflow: &Workflow) -> PromptWay<'_> {
@@ -238,7 +244,10 @@ fn blocked(brief: &Brief) -> Option<PromptWay<'_>> {
         }
         (Place::Step(_), _) => {
             let when = "When you are blocked: a person clears the way, and you get the work again";
-            Some(PromptWay::new(when, PromptAction::HandOn { to: AgentId::human(), outcome, example }))
+            Some(PromptWay::new(
+                when,
+                PromptAction::HandOn { to: AgentId::human(), outcome, example },
+            ))
         }
         (Place::Delegate(_) | Place::Orchestrator | Place::Human, _) => None,
     }

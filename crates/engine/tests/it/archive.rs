@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use baton_engine::{Archive, Engine, ArchivePlaces};
+use baton_engine::{Archive, ArchivePlaces, Engine};
 use tempfile::TempDir;
 
 use crate::world::*;

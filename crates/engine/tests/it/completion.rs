@@ -10,7 +10,7 @@ use baton_core::outcome::Outcome;
 use baton_core::package::{Format, Package};
 use baton_core::registry::Agents;
 use baton_core::run::HandoffNo;
-use baton_engine::{Catalog, Entry, In};
+use baton_engine::{Catalog, Entry, RunTarget};
 use baton_wire::{formats, workflow_file};
 use expect_test::{Expect, expect};
 use jiff::SignedDuration;
@@ -59,7 +59,7 @@ impl World {
         let mut create = create(from, to, "{}");
         create.package = xml(&text);
         create.outcome = outcome;
-        let within = In::Story { key: key(STORY), workflow: None };
+        let within = RunTarget::Story { key: key(STORY), workflow: None };
         self.engine.create(&caller(from), within, create).await.unwrap();
     }
 

@@ -2,7 +2,7 @@
 
 use baton_core::names::{AgentId, WorkflowName};
 use baton_core::outcome::Outcome as Ended;
-use baton_engine::{EngineError, ErrorClass, In, CommandResult, StartRun};
+use baton_engine::{CommandResult, EngineError, ErrorClass, RunTarget, StartRun};
 use baton_store_tests::dump;
 
 use crate::flows::SIDE_ROADS_FILE;
@@ -104,7 +104,7 @@ async fn where_two_workflows_would_do_the_caller_has_to_say_which() {
         let world = backend.world_with(two).await;
         check_code(world.starts("s-1").await, "workflow_unclear");
         check_code(world.hands("s-1", "fixer", "checker", "{}").await, "workflow_unclear");
-        let within = In::Story {
+        let within = RunTarget::Story {
             key: key("s-1"),
             workflow: Some(WorkflowName::parse("other-roads").unwrap()),
         };

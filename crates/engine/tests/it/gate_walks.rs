@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use baton_core::agent::Agent;
 use baton_core::command::Command;
-use baton_core::decide::{self, Decision, First, Ground, RunStart};
+use baton_core::decide::{self, Decision, DecisionContext, First, RunStart};
 use baton_core::gate::{Answer, GateEdge, GateKind};
 use baton_core::lint::Settings;
 use baton_core::names::{AgentId, Principal, StepId, StoryKey};
@@ -186,9 +186,9 @@ impl<'a> Walk<'a> {
         format!("seed {seed}, {shut:?}, by {trail:#?}\nin {workflow:#?}\nthe run is {run:#?}")
     }
 
-    fn ground(&self) -> Ground<'_> {
+    fn ground(&self) -> DecisionContext<'_> {
         static LINT: std::sync::LazyLock<Settings> = std::sync::LazyLock::new(Settings::default);
-        Ground {
+        DecisionContext {
             workflow: self.workflow,
             agents: self.agents,
             now: self.clock.now(),

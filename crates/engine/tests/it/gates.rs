@@ -3,7 +3,7 @@
 
 use baton_core::command::{Command, Create};
 use baton_core::contract::Profile;
-use baton_core::decide::{Decision, Ground, decide};
+use baton_core::decide::{Decision, DecisionContext, decide};
 use baton_core::event::{Event, replay};
 use baton_core::gate::Answer;
 use baton_core::lint::Settings;
@@ -11,7 +11,7 @@ use baton_core::names::StepId;
 use baton_core::refusal::Refusal;
 use baton_core::registry::Agents;
 use baton_core::run::{HandoffNo, Run};
-use baton_engine::{StartingPoint, Clock as _, FixedClock, In};
+use baton_engine::{Clock as _, FixedClock, RunTarget, StartingPoint};
 use baton_wire::{builtin, event, workflow_file};
 use jiff::Timestamp;
 
@@ -51,7 +51,7 @@ fn decides(run: &Run, command: &Command) -> Result<Decision, Refusal> {
     let clock = FixedClock::at(BEGINNING);
     let workflow = workflow_file::parse(gated_project()).unwrap();
     let (agents, lint) = (Agents::new([]), Settings::default());
-    let ground = Ground {
+    let ground = DecisionContext {
         workflow: &workflow,
         agents: &agents,
         now: clock.now(),
@@ -110,7 +110,7 @@ async fn no_way_in_begins_behind_a_gate() {
         let world = backend.world_with(catalog()).await;
         for profile in [Profile::Lenient, Profile::Strict] {
             let create = Create { profile, ..create("implementation", "orchestrator", SUMMARY) };
-            let within = In::Story { key: key("s-1"), workflow: None };
+            let within = RunTarget::Story { key: key("s-1"), workflow: None };
             let error = world.engine.create(&caller("ada"), within, create).await.unwrap_err();
             assert_eq!(error.code(), "behind_gate", "{profile:?}");
         }
@@ -122,7 +122,10 @@ async fn no_way_in_begins_behind_a_gate() {
         let taken = world.hands("s-2", "implementation", "orchestrator", SUMMARY).await;
         assert_eq!(taken.unwrap_err().code(), "behind_gate");
         // What the refusal says to type goes past it, and a restart forgets nothing of that.
-        let at = StartingPoint { step: StepId::parse("implementation").unwrap(), reason: reason("agreed") };
+        let at = StartingPoint {
+            step: StepId::parse("implementation").unwrap(),
+            reason: reason("agreed"),
+        };
         world.engine.start_at(&caller("grace"), start("s-2"), at).await.unwrap();
         assert_eq!(
             world.shows("s-2").await,
@@ -131,7 +134,8 @@ async fn no_way_in_begins_behind_a_gate() {
         let world = world.reopened(catalog()).await;
         assert_eq!(world.run("s-2").await.run.passed().map(<[_]>::len), Some(2));
         world.on("s-2", accept(2)).await.unwrap();
-        let at = StartingPoint { step: StepId::parse("estimation").unwrap(), reason: reason("agreed") };
+        let at =
+            StartingPoint { step: StepId::parse("estimation").unwrap(), reason: reason("agreed") };
         let error = world.engine.start_at(&caller("grace"), start("s-2"), at).await.unwrap_err();
         assert_eq!(error.code(), "already_open");
         world.is_sound().await;

@@ -2,7 +2,7 @@
 
 use baton_core::acknowledgement::Acknowledgement;
 use baton_core::command::{Accept, Command, GateAnswer};
-use baton_core::names::{NameError, Principal, Reason, StoryKey, Words};
+use baton_core::names::{FreeText, NameError, Principal, Reason, StoryKey};
 use baton_core::outcome::Outcome as Ended;
 use baton_core::package::Package;
 use baton_core::run::HandoffNo;
@@ -112,7 +112,7 @@ async fn text_that_looks_like_anything_comes_back_as_it_was() {
             world.engine.create(&caller("ada"), of_story(&story), sent).await.unwrap();
             world.on(&story, complete(1, Ended::Blocked, "{}")).await.unwrap();
             let by = Principal::parse("o'hara").unwrap();
-            let comment = Some(Words::parse(words).unwrap());
+            let comment = Some(FreeText::parse(words).unwrap());
             let handoff = HandoffNo(2);
             let answer = baton_core::gate::Answer::Continue;
             let package = None;

@@ -187,7 +187,7 @@ async fn whatever_ends_the_holding_ends_the_lease() {
     let clarify = Command::Clarify(baton_core::command::Clarify {
         handoff: HandoffNo(1),
         by: None,
-        question: baton_core::names::Words::parse("which?").unwrap(),
+        question: baton_core::names::FreeText::parse("which?").unwrap(),
         fence: None,
     });
     let ends = [
@@ -307,7 +307,7 @@ async fn a_question_that_somebody_took_and_died_over_is_asked_again() {
     for backend in Backend::ALL {
         let world = backend.world().await;
         world.hands("s-1", "analyst", "implementer", r#"{"plan": "p"}"#).await.unwrap();
-        let question = baton_core::names::Words::parse("which?").unwrap();
+        let question = baton_core::names::FreeText::parse("which?").unwrap();
         let (handoff, by, fence) = (HandoffNo(1), None, None);
         let clarify = baton_core::command::Clarify { handoff, by, question, fence };
         world.on("s-1", Command::Clarify(clarify)).await.unwrap();

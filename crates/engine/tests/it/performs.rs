@@ -5,7 +5,7 @@ mod shows;
 
 use baton_core::names::{StepId, WorkflowName};
 use baton_core::run::HandoffNo;
-use baton_engine::{StartingPoint, Caller, EngineError, In, CommandResult, StartRun};
+use baton_engine::{Caller, CommandResult, EngineError, RunTarget, StartRun, StartingPoint};
 use baton_store::{HandoffRef, RunRef, RunRow};
 use jiff::SignedDuration;
 
@@ -56,11 +56,14 @@ impl World {
             }
             What::StartAt { step } => {
                 let start = StartRun { story, workflow, to: None, package: None, reason: None };
-                let at = StartingPoint { step: StepId::parse(step).unwrap(), reason: reason("from there") };
+                let at = StartingPoint {
+                    step: StepId::parse(step).unwrap(),
+                    reason: reason("from there"),
+                };
                 self.engine.start_at(caller, start, at).await
             }
             What::Create(create) => {
-                let within = In::Story { key: story, workflow };
+                let within = RunTarget::Story { key: story, workflow };
                 self.engine.create(caller, within, real_create(create)).await
             }
             What::On(order) => {

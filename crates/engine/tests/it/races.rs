@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use baton_core::outcome::Outcome as Ended;
 use baton_core::run::HandoffNo;
-use baton_engine::{Engine, EngineError, CommandResult};
+use baton_engine::{CommandResult, Engine, EngineError};
 use baton_store::{HandoffFilter, HandoffRef, RunFilter, RunRef};
 use jiff::SignedDuration;
 use tokio::sync::Barrier;

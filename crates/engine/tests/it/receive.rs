@@ -3,7 +3,7 @@
 use baton_core::contract::Profile;
 use baton_core::package::{Format, Package};
 use baton_core::story::Story;
-use baton_engine::{EngineError, Hints, Received};
+use baton_engine::{DocumentHints, EngineError, ReceiveResult};
 use baton_store::{HandoffRef, RunRef};
 use baton_wire::formats;
 
@@ -33,8 +33,8 @@ async fn issues(backend: Backend) -> World {
     backend.world_with(catalog_of(&[ISSUES], None)).await
 }
 
-fn hints() -> Hints {
-    Hints {
+fn hints() -> DocumentHints {
+    DocumentHints {
         run: None,
         handoff: None,
         story: None,
@@ -47,19 +47,21 @@ fn hints() -> Hints {
     }
 }
 
-fn of_run(number: u64) -> Hints {
-    Hints { run: Some(RunRef::Number(number)), ..hints() }
+fn of_run(number: u64) -> DocumentHints {
+    DocumentHints { run: Some(RunRef::Number(number)), ..hints() }
 }
 
 fn document(format: Format, text: &str) -> Package {
     Package::new(format, text, formats::decode(format, text).unwrap())
 }
 
-async fn send(world: &World, format: Format, text: &str, hints: &Hints) -> String {
+async fn send(world: &World, format: Format, text: &str, hints: &DocumentHints) -> String {
     match world.engine.receive(&caller("ada"), document(format, text), hints).await {
-        Ok(Received::Moved(outcome)) => format!("moved {:?}", outcome.done.handoff.map(|it| it.0)),
-        Ok(Received::TakenUp(_)) => "taken up".to_owned(),
-        Ok(Received::Noted(_)) => "noted".to_owned(),
+        Ok(ReceiveResult::Moved(outcome)) => {
+            format!("moved {:?}", outcome.done.handoff.map(|it| it.0))
+        }
+        Ok(ReceiveResult::TakenUp(_)) => "taken up".to_owned(),
+        Ok(ReceiveResult::Noted(_)) => "noted".to_owned(),
         Err(error) => format!("{}: {error}", error.code()),
     }
 }
@@ -232,7 +234,7 @@ async fn an_acknowledgement_takes_the_handoff_up_or_asks_about_it() {
             world.starts("s1").await.unwrap();
             let hints = match by {
                 "run" => of_run(1),
-                _ => Hints { handoff: Some(HandoffRef::Number(1)), ..hints() },
+                _ => DocumentHints { handoff: Some(HandoffRef::Number(1)), ..hints() },
             };
             assert_eq!(send(&world, Format::Yaml, text, &hints).await, "taken up");
             assert_eq!(world.shows("s1").await, format!("open; {state}"));
@@ -251,7 +253,7 @@ async fn the_holder_is_the_sender_where_nobody_is_named_and_the_same_key_is_the_
     let caller = keyed("k", 1);
     for _ in 0..2 {
         let told = world.engine.receive(&caller, sent.clone(), &of_run(1)).await.unwrap();
-        let Received::Moved(outcome) = told else { panic!("it moves") };
+        let ReceiveResult::Moved(outcome) = told else { panic!("it moves") };
         assert_eq!(outcome.done.handoff.map(|it| it.0), Some(2));
     }
     assert_eq!(world.shows("s1").await, "open; offered; HO-002 analyst→implementer pending");

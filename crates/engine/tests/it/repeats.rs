@@ -2,7 +2,7 @@
 
 use baton_core::outcome::Outcome as Ended;
 use baton_core::run::HandoffNo;
-use baton_engine::{EngineError, CommandResult};
+use baton_engine::{CommandResult, EngineError};
 use baton_store_tests::dump;
 use jiff::SignedDuration;
 

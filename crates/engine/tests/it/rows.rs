@@ -2,7 +2,7 @@
 
 use baton_core::command::{Clarify, Command, GateAnswer, Release, Reply};
 use baton_core::gate::Answer;
-use baton_core::names::{Principal, Words};
+use baton_core::names::{FreeText, Principal};
 use baton_core::outcome::Outcome as Ended;
 use baton_core::run::HandoffNo;
 use baton_store::HandoffFilter;
@@ -23,8 +23,8 @@ steps:
     on: { success: complete }
 ";
 
-fn words(text: &str) -> Words {
-    Words::parse(text).unwrap()
+fn words(text: &str) -> FreeText {
+    FreeText::parse(text).unwrap()
 }
 
 fn clarify(no: u32) -> Command {

@@ -17,8 +17,8 @@ use baton_core::package::{Format, Package};
 use baton_core::registry::Agents;
 use baton_core::run::{HandoffNo, RunId};
 use baton_engine::{
-    Caller, Catalog, Engine, EngineError, Entry, FixedClock, In, Key, CommandMode, CommandResult, StartRun,
-    verify_all,
+    Caller, Catalog, CommandMode, CommandResult, Engine, EngineError, Entry, FixedClock, Key,
+    RunTarget, StartRun, verify_all,
 };
 use baton_store::{HandoffRef, HandoffRow, MemoryStore, RunRef, RunRow, Store};
 use baton_store_sqlite::SqliteStore;
@@ -111,7 +111,11 @@ impl World {
     }
 
     /// Carries out a command on a handoff of a story's newest run.
-    pub(crate) async fn on(&self, story: &str, command: Command) -> Result<CommandResult, EngineError> {
+    pub(crate) async fn on(
+        &self,
+        story: &str,
+        command: Command,
+    ) -> Result<CommandResult, EngineError> {
         let run = self.run(story).await.run.id;
         match handoff_of(&command) {
             Some(no) => {
@@ -200,8 +204,8 @@ pub(crate) fn start(story: &str) -> StartRun {
     StartRun { story: key(story), workflow: None, to: None, package: None, reason: None }
 }
 
-pub(crate) fn of_story(story: &str) -> In {
-    In::Story { key: key(story), workflow: None }
+pub(crate) fn of_story(story: &str) -> RunTarget {
+    RunTarget::Story { key: key(story), workflow: None }
 }
 
 pub(crate) fn create(from: &str, to: &str, document: &str) -> Create {

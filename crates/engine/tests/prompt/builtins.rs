@@ -70,7 +70,8 @@ impl Walk {
 
     /// Every example of a prompt keeps its contract in strict, and all faces have the same ones.
     async fn check_examples(&self, no: u32, curl: &str) {
-        let [cli, block] = [AgentInterface::Cli, AgentInterface::Block].map(|face| self.world.prompt(no, face));
+        let [cli, block] =
+            [AgentInterface::Cli, AgentInterface::Block].map(|face| self.world.prompt(no, face));
         let said = blocks(&block.await);
         let sent = commands(curl).into_iter().filter_map(|(_, body)| {
             let body = json::parse(&body).unwrap();

@@ -66,7 +66,8 @@ async fn a_question_and_the_handoff_it_was_about_under_a_lease() {
     expect_file!["golden/question.md"].assert_eq(&world.prompt(3, AgentInterface::Cli).await);
     world.replies(3, "Yes, count it as expired.").await;
     world.on(accept(2, Some(20))).await;
-    let options = PromptOptions { token: Some(PromptToken::Environment), ..options(AgentInterface::Curl) };
+    let options =
+        PromptOptions { token: Some(PromptToken::Environment), ..options(AgentInterface::Curl) };
     let prompt = world.tells(2, &options).await.unwrap();
     expect_file!["golden/answered.md"].assert_eq(&prompt.text);
 }

@@ -45,7 +45,10 @@ async fn what_a_person_answered_after_too_many_questions_is_told() {
         world.asks(2, &format!("question {n}")).await;
         world.replies(3 + n, &format!("answer {n}")).await;
     }
-    check(&world.prompt(2, AgentInterface::Cli).await, &["To ask `human` what the handoff leaves open"]);
+    check(
+        &world.prompt(2, AgentInterface::Cli).await,
+        &["To ask `human` what the handoff leaves open"],
+    );
     world.asks(2, "question 3").await;
     let waiting = world.prompt(2, AgentInterface::Cli).await;
     check(&waiting, &["A question about it is open", "HOW TO HAND OFF:\nNot now"]);

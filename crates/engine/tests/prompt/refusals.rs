@@ -5,7 +5,7 @@ use baton_core::gate::Answer;
 use baton_core::outcome::Outcome;
 use baton_core::registry::Agents;
 use baton_core::story::Story;
-use baton_engine::{EngineError, ErrorClass, AgentInterface};
+use baton_engine::{AgentInterface, EngineError, ErrorClass};
 
 use crate::world::{Prompts, STORY, World, agent, key, options};
 

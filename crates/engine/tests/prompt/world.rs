@@ -10,7 +10,7 @@ use baton_core::command::{
 use baton_core::contract::Profile;
 use baton_core::evidence::Verdict;
 use baton_core::gate::Answer;
-use baton_core::names::{AgentId, CheckName, Principal, Reason, StoryKey, Words, WorkflowName};
+use baton_core::names::{AgentId, CheckName, FreeText, Principal, Reason, StoryKey, WorkflowName};
 use baton_core::outcome::Outcome as Ended;
 use baton_core::package::{Format, Package};
 use baton_core::registry::Agents;
@@ -18,8 +18,8 @@ use baton_core::run::HandoffNo;
 use baton_core::story::Story;
 use baton_core::workflow::Workflow;
 use baton_engine::{
-    Caller, Catalog, DashboardUrl, Engine, EngineError, Entry, AgentInterface, FixedClock, In, CommandResult,
-    Prompt, PromptOptions, StartRun,
+    AgentInterface, Caller, Catalog, CommandResult, DashboardUrl, Engine, EngineError, Entry,
+    FixedClock, Prompt, PromptOptions, RunTarget, StartRun,
 };
 use baton_store::{HandoffRef, MemoryStore, RunRef};
 use baton_wire::{agent_file, builtin, json, workflow_file};
@@ -119,13 +119,13 @@ impl World {
     }
 
     pub(crate) async fn asks(&self, no: u32, question: &str) {
-        let question = Words::parse(question).unwrap();
+        let question = FreeText::parse(question).unwrap();
         let handoff = HandoffNo(no);
         self.on(Command::Clarify(Clarify { handoff, by: None, question, fence: None })).await;
     }
 
     pub(crate) async fn replies(&self, no: u32, answer: &str) {
-        let answer = Words::parse(answer).unwrap();
+        let answer = FreeText::parse(answer).unwrap();
         let handoff = HandoffNo(no);
         self.on(Command::Reply(Reply { handoff, by: None, answer, fence: None })).await;
     }
@@ -133,7 +133,7 @@ impl World {
     /// A person answers a gate.
     pub(crate) async fn says(&self, no: u32, answer: Answer, comment: &str) {
         let by = Principal::parse("grace").unwrap();
-        let comment = Words::parse(comment).ok();
+        let comment = FreeText::parse(comment).ok();
         let handoff = HandoffNo(no);
         let command = Command::Answer(GateAnswer { handoff, answer, by, comment, package: None });
         self.on(command).await;
@@ -161,7 +161,7 @@ impl World {
     }
 
     pub(crate) async fn creates(&self, create: Create) {
-        let within = In::Story { key: self.story.clone(), workflow: None };
+        let within = RunTarget::Story { key: self.story.clone(), workflow: None };
         self.engine.create(&caller(), within, create).await.unwrap();
     }
 

@@ -13,7 +13,7 @@ use baton_wire::{event, json};
 use bytes::Bytes;
 
 use super::id::EventId;
-use super::message::{Dialect, MOST_BYTES, EventMessage, EventToTell};
+use super::message::{Dialect, EventMessage, EventToTell, MOST_BYTES};
 use super::names::{HandoffNames, Names, RunNames, state_of};
 
 /// Consecutive events of all runs, in both APIs' words.

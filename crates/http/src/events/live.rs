@@ -29,24 +29,24 @@ const MOST_REST: Duration = Duration::from_millis(25);
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
 
 #[derive(Clone)]
-pub(super) enum Tidings {
+pub(super) enum Broadcast {
     Events(Arc<Batch>),
     /// Nothing has happened.
     Heartbeat,
 }
 
 /// What the streams of one server share.
-pub(crate) struct Live {
+pub(crate) struct EventTail {
     engine: Arc<Engine>,
     pub(super) names: Names,
     pub(super) snapshots: Snapshots,
     /// Gone once the server closes: then every stream ends.
-    tidings: Mutex<Option<broadcast::Sender<Tidings>>>,
+    tidings: Mutex<Option<broadcast::Sender<Broadcast>>>,
     listeners: Notify,
     closing: Notify,
 }
 
-impl Live {
+impl EventTail {
     pub(crate) fn new(engine: Arc<Engine>) -> Self {
         let (sender, _) = broadcast::channel(MOST_BATCHES);
         Self {
@@ -60,7 +60,7 @@ impl Live {
     }
 
     /// Everything from now on; `None` once the server closes.
-    pub(super) fn listen(&self) -> Option<broadcast::Receiver<Tidings>> {
+    pub(super) fn listen(&self) -> Option<broadcast::Receiver<Broadcast>> {
         let receiver = self.sender()?.subscribe();
         self.listeners.notify_one();
         Some(receiver)
@@ -81,7 +81,7 @@ impl Live {
         }
     }
 
-    async fn tail(&self, sender: &broadcast::Sender<Tidings>) {
+    async fn tail(&self, sender: &broadcast::Sender<Broadcast>) {
         loop {
             while sender.receiver_count() == 0 {
                 self.listeners.notified().await;
@@ -97,7 +97,7 @@ impl Live {
         }
     }
 
-    async fn tell(&self, sender: &broadcast::Sender<Tidings>) -> Result<TailEnd, EngineError> {
+    async fn tell(&self, sender: &broadcast::Sender<Broadcast>) -> Result<TailEnd, EngineError> {
         let mut cursor = self.engine.store().last_position().await?;
         let mut feed = self.engine.feed(cursor, None);
         // Whoever is not as far reads the store up to here.
@@ -110,7 +110,7 @@ impl Live {
             let page = tokio::select! {
                 page = feed.next_page() => page?,
                 _ = heartbeat.tick() => {
-                    let _ = sender.send(Tidings::Heartbeat);
+                    let _ = sender.send(Broadcast::Heartbeat);
                     continue;
                 }
             };
@@ -129,7 +129,7 @@ impl Live {
         Batch::of(&self.engine, &self.names, after, events).await
     }
 
-    fn sender(&self) -> Option<broadcast::Sender<Tidings>> {
+    fn sender(&self) -> Option<broadcast::Sender<Broadcast>> {
         self.tidings.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
@@ -146,8 +146,8 @@ fn rest(n_listeners: usize) -> Duration {
 }
 
 /// That nobody listens any more is no failure.
-fn send(sender: &broadcast::Sender<Tidings>, batch: Batch) {
-    let _ = sender.send(Tidings::Events(Arc::new(batch)));
+fn send(sender: &broadcast::Sender<Broadcast>, batch: Batch) {
+    let _ = sender.send(Broadcast::Events(Arc::new(batch)));
 }
 
 fn log(error: &(dyn std::error::Error + 'static)) {

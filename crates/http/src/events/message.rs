@@ -13,7 +13,7 @@ use baton_wire::json;
 use jiff::Timestamp;
 
 use super::names::{HandoffNames, RunNames};
-use crate::seed::rows;
+use crate::pipeline::rows;
 
 /// Whose words are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -14,7 +14,7 @@ use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
 use super::batch::ResolvedEvent;
-use super::live::Tidings;
+use super::live::Broadcast;
 use super::message::Dialect;
 use crate::App;
 
@@ -31,7 +31,7 @@ pub(super) struct Stream {
     pub(super) first: Option<Bytes>,
     /// All up to here has been told.
     pub(super) cursor: Position,
-    pub(super) tidings: broadcast::Receiver<Tidings>,
+    pub(super) tidings: broadcast::Receiver<Broadcast>,
     pub(super) source: StreamSource,
     /// One of the places that there are for listeners.
     #[expect(dead_code, reason = "it is given back when the stream ends")]
@@ -74,10 +74,10 @@ impl Stream {
         }
     }
 
-    fn hear(&mut self, tidings: &Tidings) -> Bytes {
+    fn hear(&mut self, tidings: &Broadcast) -> Bytes {
         let batch = match tidings {
-            Tidings::Events(batch) => batch,
-            Tidings::Heartbeat => return HEARTBEAT,
+            Broadcast::Events(batch) => batch,
+            Broadcast::Heartbeat => return HEARTBEAT,
         };
         if batch.after > self.cursor {
             return self.fall_back();
@@ -133,7 +133,7 @@ mod tests {
     use baton_wire::{builtin, workflow_file};
     use jiff::Timestamp;
 
-    use super::super::Live;
+    use super::super::EventTail;
     use super::*;
     use tokio::sync::{Mutex, Semaphore};
 
@@ -153,7 +153,7 @@ mod tests {
         let store = Arc::new(MemoryStore::default());
         let engine = Arc::new(Engine::open(store, clock, catalog).await.unwrap());
         let origins = Origins::new(SocketAddr::from(([127, 0, 0, 1], 1)), &[]);
-        let live = Arc::new(Live::new(engine.clone()));
+        let live = Arc::new(EventTail::new(engine.clone()));
         let (description, page) = (String::new(), String::new());
         let instance = HeaderValue::from_static("none");
         let (metrics, limits) = (RequestMetrics::default(), ServerLimits::default());

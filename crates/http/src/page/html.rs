@@ -110,7 +110,7 @@ fn shortened(text: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use baton_hostile::{Steep, PatternTarget, patterns_for};
+    use baton_hostile::{PatternTarget, Steep, patterns_for};
 
     use super::*;
 

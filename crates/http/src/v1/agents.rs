@@ -94,7 +94,9 @@ fn stand_in(id: &AgentId) -> Agent {
 /// Lists the agents.
 #[utoipa::path(get, path = "/api/v1/agents", operation_id = "listAgents", tag = "agents",
     responses((status = 200, body = AgentList), ReadProblems))]
-pub(super) async fn list(State(app): State<Arc<App>>) -> Result<ApiResponse<AgentList>, ApiProblem> {
+pub(super) async fn list(
+    State(app): State<Arc<App>>,
+) -> Result<ApiResponse<AgentList>, ApiProblem> {
     let mut items = Vec::new();
     for agent in app.engine.catalog().agents().iter() {
         let step = responsibility(&app, &agent.id).await?;

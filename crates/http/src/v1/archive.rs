@@ -53,7 +53,9 @@ pub(super) struct RebuildQuery {
 /// Tells how far the archive is.
 #[utoipa::path(get, path = "/api/v1/archive", operation_id = "getArchive", tag = "server",
     responses((status = 200, body = ArchiveDocument), ReadProblems))]
-pub(super) async fn get(State(app): State<Arc<App>>) -> Result<ApiResponse<ArchiveDocument>, ApiProblem> {
+pub(super) async fn get(
+    State(app): State<Arc<App>>,
+) -> Result<ApiResponse<ArchiveDocument>, ApiProblem> {
     let status = app.engine.archive_status().await?;
     Ok(ApiResponse::new(ArchiveDocument {
         state: status.places.state.display().to_string(),

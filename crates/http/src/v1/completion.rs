@@ -12,7 +12,7 @@ use baton_wire::formats;
 use super::names::find_run;
 use crate::openapi::ReadProblems;
 use crate::params::Named;
-use crate::problem::{ProblemDocument, ApiProblem};
+use crate::problem::{ApiProblem, ProblemDocument};
 use crate::{App, accept};
 
 const OFFERED: [Format; 3] = [Format::Json, Format::Xml, Format::Yaml];

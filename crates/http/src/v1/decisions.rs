@@ -51,7 +51,9 @@ pub(super) async fn list(
     let after = usize::try_from(after(query.after)?).unwrap_or(usize::MAX);
     let numbered: Vec<_> = (1..).zip(decided).skip(after).take(limit as usize + 1).collect();
     let number = |(number, _): &(u64, Decided)| number.to_string();
-    Ok(ApiResponse::new(Page::cut(numbered, limit, number, |(_, it)| DecisionDocument::of(&app, it))))
+    Ok(ApiResponse::new(Page::cut(numbered, limit, number, |(_, it)| {
+        DecisionDocument::of(&app, it)
+    })))
 }
 
 impl DecisionDocument {

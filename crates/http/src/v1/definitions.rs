@@ -11,8 +11,8 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::answer::ApiResponse;
+use super::enums::{GateKindWord, OutcomeWord};
 use super::names::not_found;
-use super::words::{GateKindWord, OutcomeWord};
 use crate::App;
 use crate::openapi::ReadProblems;
 use crate::params::Named;

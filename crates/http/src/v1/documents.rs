@@ -10,7 +10,7 @@ use baton_core::acknowledgement::Acknowledgement;
 use baton_core::command::LeaseTime;
 use baton_core::names::WorkflowName;
 use baton_core::package::{Format, Package};
-use baton_engine::{Caller, Hints, CommandMode, Received};
+use baton_engine::{Caller, CommandMode, DocumentHints, ReceiveResult};
 use baton_store::RunRef;
 use baton_wire::formats;
 use serde::Deserialize;
@@ -18,10 +18,10 @@ use serde::de::DeserializeOwned;
 use utoipa::{IntoParams, ToSchema};
 
 use super::answer::ApiResponse;
+use super::command_result::{CommandAnswer, tell, tell_handoff};
 use super::handoffs::ProfileWord;
 use super::handoffs::document::refused;
 use super::names::{find_run, handoff_ref, known_agent, story_key};
-use super::told::{CommandAnswer, tell, tell_handoff};
 use super::write::{HasMode, RunHeaders, WriteRequest, expected};
 use crate::App;
 use crate::body;
@@ -91,7 +91,10 @@ pub(crate) struct SentDocument {
             ("ETag" = String, description = "The run's version"))),
         (status = 202, description = "Noted: it moves nothing", body = CommandAnswer),
         WriteProblems))]
-pub(super) async fn receive(State(app): State<Arc<App>>, sent: SentDocument) -> Result<Response, ApiProblem> {
+pub(super) async fn receive(
+    State(app): State<Arc<App>>,
+    sent: SentDocument,
+) -> Result<Response, ApiProblem> {
     take(&app, sent).await
 }
 
@@ -100,11 +103,13 @@ pub(super) async fn take(app: &App, sent: SentDocument) -> Result<Response, ApiP
     let SentDocument { query, caller, package } = sent;
     let hints = hints(app, &query).await?;
     match app.engine.receive(&caller, package, &hints).await {
-        Ok(Received::Moved(outcome)) => {
+        Ok(ReceiveResult::Moved(outcome)) => {
             Ok(tell_handoff(app, &caller, &outcome).await?.into_response())
         }
-        Ok(Received::TakenUp(outcome)) => Ok(tell(app, &caller, &outcome).await?.into_response()),
-        Ok(Received::Noted(outcome)) => {
+        Ok(ReceiveResult::TakenUp(outcome)) => {
+            Ok(tell(app, &caller, &outcome).await?.into_response())
+        }
+        Ok(ReceiveResult::Noted(outcome)) => {
             let told: ApiResponse<CommandAnswer> = tell(app, &caller, &outcome).await?;
             let mut response = told.into_response();
             if caller.mode == CommandMode::Commit {
@@ -116,7 +121,7 @@ pub(super) async fn take(app: &App, sent: SentDocument) -> Result<Response, ApiP
     }
 }
 
-async fn hints(app: &App, query: &DocumentQuery) -> Result<Hints, ApiProblem> {
+async fn hints(app: &App, query: &DocumentQuery) -> Result<DocumentHints, ApiProblem> {
     let run = match &query.run {
         Some(name) => Some(RunRef::Id(find_run(app, name).await?.run.id)),
         None => None,
@@ -133,7 +138,7 @@ async fn hints(app: &App, query: &DocumentQuery) -> Result<Hints, ApiProblem> {
         })?),
         None => None,
     };
-    Ok(Hints {
+    Ok(DocumentHints {
         run,
         handoff,
         story: story_key(app, query.story.as_deref()).await?,
@@ -187,7 +192,11 @@ where
 }
 
 /// Takes one handoff up, with a document that has to say so.
-pub(super) async fn take_up(app: &App, mut sent: SentDocument, handoff: &str) -> Result<Response, ApiProblem> {
+pub(super) async fn take_up(
+    app: &App,
+    mut sent: SentDocument,
+    handoff: &str,
+) -> Result<Response, ApiProblem> {
     if !Acknowledgement::is_one(&sent.package.document) {
         let message = "to take a handoff up, send an `acknowledgment` document";
         return Err(ApiProblem::malformed("bad_acknowledgement", message));

@@ -18,7 +18,7 @@ use baton_core::contract::Profile;
 use baton_core::document::Node;
 use baton_core::names::WorkflowName;
 use baton_core::package::Format;
-use baton_engine::In;
+use baton_engine::RunTarget;
 use baton_store::{HandoffFilter, HandoffState, RunRef};
 use baton_wire::formats;
 use serde::{Deserialize, Serialize};
@@ -28,19 +28,19 @@ use utoipa::{IntoParams, ToSchema};
 use self::detail::Detail;
 use self::document::{HandoffSummary, refused, rows};
 use super::answer::{ApiResponse, OrderWord, Page, after, limit};
+use super::command_result::{CommandAnswer, tell_handoff};
 use super::documents::{self, CommandOrDocument, DocumentQuery};
+use super::enums::{KindWord, StateWord, outcome, words};
 use super::names::{find_handoff, find_run, known_agent, not_found, story_key};
 use super::runs::reason;
-use super::told::{CommandAnswer, tell_handoff};
 use super::window;
-use super::words::{KindWord, StateWord, outcome, words};
-use super::write::{RunHeaders, WriteRequest, WriteQuery};
+use super::write::{RunHeaders, WriteQuery, WriteRequest};
 use crate::App;
 use crate::accept;
 use crate::body;
 use crate::openapi::{ReadProblems, WriteProblems};
 use crate::params::{Named, Params};
-use crate::problem::{ProblemDocument as ProblemDocument, ApiProblem};
+use crate::problem::{ApiProblem, ProblemDocument};
 
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -226,8 +226,8 @@ pub(super) async fn create(
     let within = within(&app, &asked).await?;
     let own = async |name: &str| {
         let run = match &within {
-            In::Run(which) => which.clone(),
-            In::Story { key, .. } => RunRef::LatestOf(key.clone()),
+            RunTarget::Run(which) => which.clone(),
+            RunTarget::Story { key, .. } => RunRef::LatestOf(key.clone()),
         };
         let run = app.engine.run(&run).await?.run.id;
         let which = app.engine.handoff_named(name, Some(run)).await?;
@@ -258,10 +258,10 @@ pub(super) async fn create(
     }
 }
 
-async fn within(app: &App, asked: &NewHandoff) -> Result<In, ApiProblem> {
+async fn within(app: &App, asked: &NewHandoff) -> Result<RunTarget, ApiProblem> {
     match (&asked.run, &asked.story) {
-        (Some(run), None) => Ok(In::Run(RunRef::Id(find_run(app, run).await?.run.id))),
-        (None, Some(story)) => Ok(In::Story {
+        (Some(run), None) => Ok(RunTarget::Run(RunRef::Id(find_run(app, run).await?.run.id))),
+        (None, Some(story)) => Ok(RunTarget::Story {
             key: app.engine.story_key(story).await?,
             workflow: asked.workflow.as_deref().map(WorkflowName::parse).transpose()?,
         }),

@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use baton_core::command::{Command, GateAnswer};
 use baton_core::gate::Answer as Said;
-use baton_core::names::{AgentId, Words};
+use baton_core::names::{AgentId, FreeText};
 use baton_core::run::HandoffNo;
 use baton_engine::{EngineError, InboxItem, Waits};
 use serde::{Deserialize, Serialize};
@@ -15,13 +15,13 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::answer::{ApiResponse, Page, PageQuery, after, limit};
+use super::command_result::CommandAnswer;
+use super::enums::GateKindWord;
 use super::handoffs::commands::on_handoff;
 use super::handoffs::detail::EvidenceDocument;
 use super::handoffs::document::{HandoffSummary, rows};
 use super::names::known_agent;
 use super::runs::document::RunDocument;
-use super::told::CommandAnswer;
-use super::words::GateKindWord;
 use super::write::{AsHeader, HandoffQuery, RunHeaders, WriteRequest};
 use crate::App;
 use crate::body;
@@ -188,7 +188,7 @@ pub(super) async fn answer(
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
     let asked = &write.asked;
     let answer = said(&app, asked)?;
-    let comment = asked.comment.as_deref().map(Words::parse).transpose()?;
+    let comment = asked.comment.as_deref().map(FreeText::parse).transpose()?;
     let package = asked.package.as_deref().map(|it| body::package(Some(it))).transpose()?;
     let by = write.caller.principal.clone();
     let command = |handoff| Command::Answer(GateAnswer { handoff, answer, by, comment, package });
@@ -203,7 +203,9 @@ fn said(app: &App, asked: &PersonsWord) -> Result<Said, ApiProblem> {
         (AnswerWord::HandTo, None) => {
             Err(ApiProblem::malformed("missing_field", "`hand_to` needs `toAgent`"))
         }
-        (_, Some(_)) => Err(ApiProblem::malformed("unknown_field", "only `hand_to` takes `toAgent`")),
+        (_, Some(_)) => {
+            Err(ApiProblem::malformed("unknown_field", "only `hand_to` takes `toAgent`"))
+        }
         (AnswerWord::Approve, None) => Ok(Said::Approve),
         (AnswerWord::Reject, None) => Ok(Said::Reject),
         (AnswerWord::Answer, None) => Ok(Said::Reply),

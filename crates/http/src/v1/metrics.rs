@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::answer::ApiResponse;
+use super::enums::StateWord;
 use super::names::{find_run, story_key};
-use super::words::StateWord;
 use crate::App;
 use crate::openapi::ReadProblems;
 use crate::params::Params;

@@ -13,7 +13,10 @@ pub(super) async fn find_run(app: &App, name: &str) -> Result<RunRow, ApiProblem
 }
 
 /// The key of a story that may be left out.
-pub(super) async fn story_key(app: &App, name: Option<&str>) -> Result<Option<StoryKey>, ApiProblem> {
+pub(super) async fn story_key(
+    app: &App,
+    name: Option<&str>,
+) -> Result<Option<StoryKey>, ApiProblem> {
     match name {
         Some(name) => Ok(Some(app.engine.story_key(name).await?)),
         None => Ok(None),

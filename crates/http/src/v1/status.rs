@@ -50,7 +50,9 @@ pub struct ToDo {
 /// Shows who has the baton, and what waits for a person.
 #[utoipa::path(get, path = "/api/v1/status", operation_id = "getStatus", tag = "runs",
     responses((status = 200, body = ProjectStatus), ReadProblems))]
-pub(super) async fn get(State(app): State<Arc<App>>) -> Result<ApiResponse<ProjectStatus>, ApiProblem> {
+pub(super) async fn get(
+    State(app): State<Arc<App>>,
+) -> Result<ApiResponse<ProjectStatus>, ApiProblem> {
     let statuses = vec![RunStatus::Open, RunStatus::Paused];
     let filter = RunFilter { statuses, limit: MOST_RUNS + 1, ..RunFilter::default() };
     let mut rows = app.engine.store().runs(&filter).await.map_err(EngineError::from)?;

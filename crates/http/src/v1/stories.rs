@@ -8,7 +8,7 @@ use baton_core::hash::Hash;
 use baton_core::names::StoryKey;
 use baton_core::run::RunStatus;
 use baton_core::story::Story;
-use baton_engine::{EngineError, CommandMode};
+use baton_engine::{CommandMode, EngineError};
 use baton_store::{StoryFilter, StoryRow, Version};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
 use super::answer::{ApiResponse, Page, limit};
-use super::write::{KeyHeader, StoryHeaders, WriteRequest, WriteQuery};
+use super::write::{KeyHeader, StoryHeaders, WriteQuery, WriteRequest};
 use crate::App;
 use crate::openapi::{ReadProblems, WriteProblems};
 use crate::params::{Named, Params};
@@ -295,7 +295,10 @@ async fn rehearsed(
 /// A story that was not there before.
 async fn new(app: &App, row: &StoryRow) -> Result<StoryDocument, EngineError> {
     let alike = app.engine.look_alikes(&row.story.key).await?;
-    Ok(StoryDocument { warnings: alike.warning().into_iter().collect(), ..StoryDocument::from(row) })
+    Ok(StoryDocument {
+        warnings: alike.warning().into_iter().collect(),
+        ..StoryDocument::from(row)
+    })
 }
 
 impl StoryText {

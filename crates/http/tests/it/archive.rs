@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use baton_engine::{ArchiveHealth, Archivist, ArchivePlaces};
+use baton_engine::{ArchiveHealth, ArchivePlaces, Archivist};
 
 use tokio::time::timeout;
 

@@ -1,8 +1,8 @@
 //! A client reads what the server writes, by the same types.
 
 use baton_http::api::{
-    GateDocument, Detail, Event, Item, Page, Problem, Prompt, HandoffSummary, RunDocument, StateWord, ProjectStatus, StatusWord,
-    Story, StoryStatus, CommandAnswer,
+    CommandAnswer, Detail, Event, GateDocument, HandoffSummary, Item, Page, Problem, ProjectStatus,
+    Prompt, RunDocument, StateWord, StatusWord, Story, StoryStatus,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -13,7 +13,12 @@ use crate::world::*;
 
 fn quick() -> ServerLimits {
     let soon = Duration::from_millis(50);
-    ServerLimits { head_within: soon, body_within: soon, idle_within: soon, ..ServerLimits::default() }
+    ServerLimits {
+        head_within: soon,
+        body_within: soon,
+        idle_within: soon,
+        ..ServerLimits::default()
+    }
 }
 
 async fn connect(world: &World) -> TcpStream {

@@ -1,7 +1,7 @@
 //! The page: what it says, and that nobody's text becomes part of it.
 
 use baton_core::command::{Clarify, Command, Reply};
-use baton_core::names::Words;
+use baton_core::names::FreeText;
 use baton_core::run::HandoffNo;
 
 use crate::client::{Answer, Site};
@@ -103,11 +103,11 @@ async fn a_question_stands_with_its_answer() {
     site.accept("s-1", 1).await;
     hand(&site, "s-1", "analyst", "implementer", r#"{"plan":"p"}"#).await;
     let handoff = HandoffNo(2);
-    let question = Words::parse("Which colour?").unwrap();
+    let question = FreeText::parse("Which colour?").unwrap();
     site.on_run("s-1", Command::Clarify(Clarify { handoff, by: None, question, fence: None }))
         .await;
     says(&page(&site, "/runs/1").await, "Question Which colour? Not answered yet");
-    let answer = Words::parse("Green").unwrap();
+    let answer = FreeText::parse("Green").unwrap();
     site.on_run(
         "s-1",
         Command::Reply(Reply { handoff: HandoffNo(3), by: None, answer, fence: None }),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use baton_core::names::WorkflowName;
 use baton_core::registry::Agents;
 use baton_engine::{Catalog, Engine, Entry, FixedClock};
-use baton_http::{ServerLimits, ListenOptions, Server};
+use baton_http::{ListenOptions, Server, ServerLimits};
 use baton_store_sqlite::SqliteStore;
 use baton_wire::{agent_file, builtin, workflow_file};
 use jiff::Timestamp;

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{N_CALLERS, Random};
 use crate::crew;
-use crate::http::connection::{LoadResponse, Connection};
+use crate::http::connection::{Connection, LoadResponse};
 use crate::http::{PIPELINE, Served, accept_body, create_body, handoff_id};
 
 /// A new database after so many lives, so that looking at it stays quick.

@@ -12,7 +12,7 @@ use baton_core::package::{Format, Package};
 use baton_core::registry::Agents;
 use baton_core::run::HandoffNo;
 use baton_engine::{
-    Archive, Caller, Catalog, Engine, Entry, FixedClock, Key, ArchivePlaces, StartRun, verify_all,
+    Archive, ArchivePlaces, Caller, Catalog, Engine, Entry, FixedClock, Key, StartRun, verify_all,
 };
 use baton_files::{Dir, FileMode};
 use baton_recover::{OpenArchive, RESULT, RecoverJob, RecoveryReport, recover};

@@ -97,7 +97,8 @@ fn field(serial: u64, bytes: &[u8]) -> Option<(RecordField, usize)> {
                 return Some((RecordField::Blob(bytes), length));
             }
             let text = String::from_utf8(bytes);
-            let text = text.map_or_else(|it| RecordField::BrokenText(it.into_bytes()), RecordField::Text);
+            let text =
+                text.map_or_else(|it| RecordField::BrokenText(it.into_bytes()), RecordField::Text);
             Some((text, length))
         }
     }
@@ -131,7 +132,10 @@ impl RecordField {
         match self {
             RecordField::Text(text) => Some(text.as_bytes()),
             RecordField::BrokenText(bytes) => Some(bytes),
-            RecordField::Null | RecordField::Integer(_) | RecordField::Real(_) | RecordField::Blob(_) => None,
+            RecordField::Null
+            | RecordField::Integer(_)
+            | RecordField::Real(_)
+            | RecordField::Blob(_) => None,
         }
     }
 

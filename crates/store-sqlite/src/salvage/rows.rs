@@ -9,7 +9,7 @@ use baton_core::hash::Hash;
 use baton_core::names::{Principal, StoryKey, WorkflowName};
 use baton_core::run::{HandoffId, HandoffNo, RunId};
 use baton_core::story::Story;
-use baton_store::{Answered, Definition, Position, Version};
+use baton_store::{Definition, IdempotencyRecord, Position, Version};
 use jiff::Timestamp;
 use uuid::Uuid;
 
@@ -51,7 +51,7 @@ pub enum SalvagedRow {
         story: Story,
         created_at: Timestamp,
     },
-    Answered(Answered),
+    Answered(IdempotencyRecord),
     /// Of the project, and how far its mark had come.
     Identity {
         project: Uuid,
@@ -195,7 +195,10 @@ fn story(rowid: i64, fields: &[RecordField]) -> Option<SalvagedRow> {
     let maybe_text = |field: &RecordField| match field {
         RecordField::Null => Some(None),
         RecordField::Text(text) => Some(Some(text.clone())),
-        RecordField::Integer(_) | RecordField::Real(_) | RecordField::BrokenText(_) | RecordField::Blob(_) => None,
+        RecordField::Integer(_)
+        | RecordField::Real(_)
+        | RecordField::BrokenText(_)
+        | RecordField::Blob(_) => None,
     };
     let depends_on = list(depends_on.text()?)?;
     let story = Story {
@@ -213,7 +216,7 @@ fn story(rowid: i64, fields: &[RecordField]) -> Option<SalvagedRow> {
 
 fn answered(fields: &[RecordField]) -> Option<SalvagedRow> {
     let [scope, key, request, at, answer, ..] = fields else { return None };
-    Some(SalvagedRow::Answered(Answered {
+    Some(SalvagedRow::Answered(IdempotencyRecord {
         scope: scope.text()?.to_owned(),
         key: key.text()?.to_owned(),
         request: Hash(request.bytes()?),

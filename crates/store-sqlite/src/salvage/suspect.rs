@@ -85,7 +85,8 @@ impl Pages {
         let mut moved = Vec::new();
         let mut databases: HashMap<u32, Option<Vec<u8>>> = HashMap::new();
         let (mut changed, mut settled) = (HashSet::new(), HashSet::new());
-        let proven = frames.iter().enumerate().filter(|(_, it)| it.standing == FrameStanding::Proven);
+        let proven =
+            frames.iter().enumerate().filter(|(_, it)| it.standing == FrameStanding::Proven);
         for (index, frame) in proven {
             let page = frame.page;
             if settled.contains(&page) {

@@ -7,7 +7,7 @@ use rusqlite::types::Null;
 use rusqlite::{Connection, params_from_iter};
 
 use crate::migrate::{MIGRATIONS, migrate};
-use crate::{answers, connect, due, events, handoffs, runs, stories, timers};
+use crate::{connect, due, events, handoffs, idempotency, runs, stories, timers};
 
 #[test]
 fn a_list_of_handoffs_reads_no_more_than_it_must() {
@@ -123,7 +123,7 @@ fn nothing_is_read_through_or_sorted_where_it_is_asked_often() {
         due::LIST,
         timers::LIST,
         runs::NEWEST_FIRST,
-        answers::FORGET,
+        idempotency::FORGET,
         events::LAST_POSITION,
         &stories::to_begin_sql(),
         &stories::list_sql(),

@@ -1,7 +1,7 @@
 use baton_core::contract::{Contract, Profile};
 use baton_core::document::Node;
 use baton_core::gate::GateKind;
-use baton_core::lint::{self, Facts, Settings, LintSubject};
+use baton_core::lint::{self, Facts, LintSubject, Settings};
 use baton_core::names::AgentId;
 use baton_core::outcome::Outcome;
 use baton_core::problem::Problem;
@@ -79,7 +79,8 @@ fn check_kept(contract: &Contract, document: &Node, profile: Profile, what: &str
 fn check_strict(contract: &Contract, document: &Node, what: &str) {
     let (facts, settings) = (Facts::default(), Settings::default());
     let contract = Some(contract);
-    let subject = LintSubject { document, contract, facts: &facts, settings: &settings, file: None };
+    let subject =
+        LintSubject { document, contract, facts: &facts, settings: &settings, file: None };
     let report = lint::lint(&subject);
     let problems: Vec<Problem> =
         report.refusing(Profile::Strict).map(lint::Finding::to_problem).collect();

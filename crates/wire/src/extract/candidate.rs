@@ -121,7 +121,13 @@ const LOOKED_INTO: [&str; 12] = [
     "", "baton", "console", "html", "json", "jsonc", "output", "text", "txt", "xml", "yaml", "yml",
 ];
 
-fn in_fence(text: &str, fence: &FencedBlock, offset: usize, nested: Fences, found: &mut Candidates) {
+fn in_fence(
+    text: &str,
+    fence: &FencedBlock,
+    offset: usize,
+    nested: Fences,
+    found: &mut Candidates,
+) {
     let content = &text[fence.content.clone()];
     let start = offset + fence.content.start;
     let span = start..start + content.len();

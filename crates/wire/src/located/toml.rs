@@ -3,7 +3,7 @@
 use ::toml::de::{DeTable, DeValue};
 use baton_core::document::Number;
 
-use super::{Located, Member, LocatedValue};
+use super::{Located, LocatedValue, Member};
 use crate::file_problem::Problems;
 use crate::position::TextPosition;
 

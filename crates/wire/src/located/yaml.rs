@@ -9,7 +9,7 @@ use baton_core::document::Number;
 use baton_core::invisible::is_invisible;
 use granit_parser::{Event, Parser, ScalarStyle, Span};
 
-use super::{Located, Member, LocatedValue};
+use super::{Located, LocatedValue, Member};
 use crate::duplicates::first_duplicate;
 use crate::file_problem::{FileProblem, Problems};
 use crate::position::TextPosition;

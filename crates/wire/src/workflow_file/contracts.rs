@@ -1,6 +1,6 @@
 //! The `contracts` of a workflow file.
 
-use baton_core::contract::{Check, Contract, Counted, ContractRule, ValueKind, When, WhenTest};
+use baton_core::contract::{Check, Contract, ContractRule, Counted, ValueKind, When, WhenTest};
 
 use crate::fields::{FieldAt, Fields};
 use crate::file_problem::Problems;

@@ -1,4 +1,4 @@
-use baton_core::contract::{Check, Contract, Profile, ContractRule, ValueKind, When};
+use baton_core::contract::{Check, Contract, ContractRule, Profile, ValueKind, When};
 use baton_core::gate::GateKind;
 use baton_core::names::{AgentId, CheckName, Reason, StepId, WorkflowName};
 use baton_core::outcome::Outcome;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use baton_core::command::{Command, GateAnswer};
 use baton_core::event::Event;
 use baton_core::gate::Answer;
-use baton_core::names::{AgentId, Principal, Words};
+use baton_core::names::{AgentId, FreeText, Principal};
 use baton_core::run::{HandoffNo, RunId};
 use baton_core::story::Story;
 use baton_engine::{Caller, Engine, Verified};
@@ -96,7 +96,7 @@ async fn answer(
     you: &Principal,
 ) -> Result<(), Failure> {
     let by = you.clone();
-    let comment = Some(Words::parse("Write the test first; then it is good enough")?);
+    let comment = Some(FreeText::parse("Write the test first; then it is good enough")?);
     let answer = Answer::Continue;
     let command =
         |handoff| Command::Answer(GateAnswer { handoff, answer, by, comment, package: None });

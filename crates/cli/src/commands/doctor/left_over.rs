@@ -4,7 +4,7 @@ use baton_core::shell::shell_word;
 use baton_files::{Dir, STAGING_LOCK, Staging};
 use baton_store_sqlite::{ASIDE_PREFIX, RESCUED_PREFIX, STAGING_PREFIX};
 
-use super::{HealthCheck, Health};
+use super::{Health, HealthCheck};
 use crate::failure::Failure;
 use crate::lost_data::copies_beside;
 use crate::project::Project;

@@ -14,7 +14,8 @@ pub(super) fn answer(looked: &[Looked]) {
     let results: Vec<SarifResult<'_>> = looked.iter().flat_map(found).collect();
     let ids: BTreeSet<&str> = results.iter().map(|it| it.rule).collect();
     let rules = ids.iter().map(|id| {
-        let about = LintRule::parse(id).map_or("what the contract of the edge asks for", LintRule::about);
+        let about =
+            LintRule::parse(id).map_or("what the contract of the edge asks for", LintRule::about);
         Node::map([("id", Node::text(*id)), ("shortDescription", text(about))])
     });
     let driver = Node::map([

@@ -8,7 +8,7 @@ use baton_core::command::{
 use baton_core::contract::Profile;
 use baton_core::evidence::Verdict;
 use baton_core::gate::Answer;
-use baton_core::names::{AgentId, CheckName, Principal, Words};
+use baton_core::names::{AgentId, CheckName, FreeText, Principal};
 use baton_core::outcome::Outcome;
 use baton_core::package::Package;
 use baton_core::run::{Baton, Handoff, HandoffNo, Run};
@@ -88,7 +88,7 @@ fn command(dice: &mut Dice, workflow: &Workflow, run: &Run) -> Command {
             handoff,
             answer: answer(dice),
             by: Principal::parse("grace").unwrap(),
-            comment: dice.chance(60).then(|| Words::parse("so be it").unwrap()),
+            comment: dice.chance(60).then(|| FreeText::parse("so be it").unwrap()),
             package: dice.chance(50).then(full),
         }),
         48 => Command::Clarify(Clarify { handoff, by, question: words(), fence }),
@@ -187,8 +187,8 @@ fn answer(dice: &mut Dice) -> Answer {
     }
 }
 
-fn words() -> Words {
-    Words::parse("Which one?").unwrap()
+fn words() -> FreeText {
+    FreeText::parse("Which one?").unwrap()
 }
 
 fn full() -> Package {

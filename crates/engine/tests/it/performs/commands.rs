@@ -7,7 +7,7 @@ use baton_core::command::{
 };
 use baton_core::document::Node;
 use baton_core::evidence::Verdict;
-use baton_core::names::{CheckName, Principal, StepId, Words};
+use baton_core::names::{CheckName, FreeText, Principal, StepId};
 use baton_core::run::HandoffNo;
 
 use crate::act::{self, Order, Says};
@@ -117,6 +117,6 @@ fn answer(answered: &act::Answered) -> GateAnswer {
     }
 }
 
-fn words(text: &str) -> Words {
-    Words::parse(text).unwrap()
+fn words(text: &str) -> FreeText {
+    FreeText::parse(text).unwrap()
 }

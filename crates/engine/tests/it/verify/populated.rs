@@ -4,7 +4,7 @@ use baton_core::acknowledgement::Acknowledgement;
 use baton_core::command::{Accept, Clarify, Command, GateAnswer, Record, Release, Reply};
 use baton_core::evidence::Verdict;
 use baton_core::gate::Answer;
-use baton_core::names::{CheckName, Principal, StoryKey, Words};
+use baton_core::names::{CheckName, FreeText, Principal, StoryKey};
 use baton_core::outcome::Outcome as Ended;
 use baton_core::run::HandoffNo;
 use baton_core::story::Story;
@@ -151,6 +151,6 @@ async fn stories_and_answers(world: &World) {
     world.engine.start(&keyed("key-3", 3), start("settings")).await.unwrap();
 }
 
-fn words(text: &str) -> Words {
-    Words::parse(text).unwrap()
+fn words(text: &str) -> FreeText {
+    FreeText::parse(text).unwrap()
 }

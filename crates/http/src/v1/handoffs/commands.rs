@@ -10,7 +10,7 @@ use baton_core::command::{
 };
 use baton_core::document::Node;
 use baton_core::evidence::Verdict;
-use baton_core::names::{AgentId, CheckName, Reason, Words};
+use baton_core::names::{AgentId, CheckName, FreeText, Reason};
 use baton_core::run::HandoffNo;
 use baton_wire::{formats, json};
 use serde::{Deserialize, Serialize};
@@ -25,11 +25,11 @@ use crate::openapi::WriteProblems;
 use crate::params::Named;
 use crate::problem::ApiProblem;
 use crate::v1::answer::ApiResponse;
+use crate::v1::command_result::{CommandAnswer, tell};
 use crate::v1::documents::{self, CommandOrDocument, DocumentQuery};
+use crate::v1::enums::outcome;
 use crate::v1::names::{handoff_ref, known_agent};
 use crate::v1::runs::{Why, reason};
-use crate::v1::told::{CommandAnswer, tell};
-use crate::v1::words::outcome;
 use crate::v1::write::{HandoffQuery, RunHeaders, WriteRequest};
 
 /// How a handoff is taken.
@@ -227,7 +227,7 @@ pub(in crate::v1) async fn clarify(
     write: WriteRequest<Clarification, HandoffQuery>,
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
     let by = by(&app, write.asked.agent.as_deref())?;
-    let (question, fence) = (Words::parse(&write.asked.question)?, write.asked.fence);
+    let (question, fence) = (FreeText::parse(&write.asked.question)?, write.asked.fence);
     let command = |handoff| Command::Clarify(Clarify { handoff, by, question, fence });
     on_handoff(&app, &name, &write, command).await
 }
@@ -258,7 +258,7 @@ pub(in crate::v1) async fn answer(
     write: WriteRequest<QuestionAnswer, HandoffQuery>,
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
     let by = by(&app, write.asked.agent.as_deref())?;
-    let (answer, fence) = (Words::parse(&write.asked.answer)?, write.asked.fence);
+    let (answer, fence) = (FreeText::parse(&write.asked.answer)?, write.asked.fence);
     let command = |handoff| Command::Reply(Reply { handoff, by, answer, fence });
     on_handoff(&app, &name, &write, command).await
 }
@@ -330,7 +330,7 @@ pub(in crate::v1) async fn evidence(
         VerdictWord::Passed => Verdict::Passed,
         VerdictWord::Failed => Verdict::Failed,
     };
-    let detail = write.asked.detail.as_deref().map(Words::parse).transpose()?;
+    let detail = write.asked.detail.as_deref().map(FreeText::parse).transpose()?;
     let command = |handoff| Command::Record(Record { handoff, check, verdict, detail });
     on_handoff(&app, &name, &write, command).await
 }
@@ -356,8 +356,9 @@ fn by(app: &App, name: Option<&str>) -> Result<Option<AgentId>, ApiProblem> {
 fn lease(seconds: Option<u32>) -> Result<Option<LeaseTime>, ApiProblem> {
     let Some(seconds) = seconds else { return Ok(None) };
     let most = LeaseTime::MOST_SECONDS;
-    let wrong =
-        || ApiProblem::malformed("wrong_type", format!("`leaseSeconds` is a number from 1 to {most}"));
+    let wrong = || {
+        ApiProblem::malformed("wrong_type", format!("`leaseSeconds` is a number from 1 to {most}"))
+    };
     LeaseTime::from_seconds(seconds).map(Some).ok_or_else(wrong)
 }
 
@@ -376,7 +377,10 @@ fn acknowledgement(raw: Option<&RawValue>) -> Result<Option<Acknowledgement>, Ap
     }
 }
 
-fn read_acknowledgement(document: &Node, text: &str) -> Result<Option<Acknowledgement>, ApiProblem> {
+fn read_acknowledgement(
+    document: &Node,
+    text: &str,
+) -> Result<Option<Acknowledgement>, ApiProblem> {
     Acknowledgement::read(document, text).map(Some).map_err(|problems| {
         let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
         ApiProblem::malformed("bad_acknowledgement", problems.join("; "))

@@ -3,7 +3,7 @@
 
 use baton_core::gate::Gate;
 use baton_core::run::Handoff as OpenHandoff;
-use baton_engine::{Can, EngineError, QuestionAndAnswer, PersonsAnswer, Texts};
+use baton_engine::{Can, EngineError, PersonsAnswer, QuestionAndAnswer, Texts};
 use baton_store::{HandoffRow, RunRow};
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize};

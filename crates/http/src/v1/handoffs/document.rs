@@ -11,10 +11,10 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use crate::App;
+use crate::pipeline::rows::raw_json;
 use crate::problem::ApiProblem;
-use crate::seed::rows::raw_json;
+use crate::v1::enums::{KindWord, OutcomeWord, StateWord};
 use crate::v1::flat::{part, whole};
-use crate::v1::words::{KindWord, OutcomeWord, StateWord};
 
 /// A handoff without what is handed over.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]

@@ -6,7 +6,7 @@ use axum::extract::State;
 use baton_core::command::{Create, Token, Way};
 use baton_core::names::AgentId;
 use baton_core::outcome::Outcome;
-use baton_engine::In;
+use baton_engine::RunTarget;
 use baton_store::{HandoffRow, RunRef};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -21,10 +21,10 @@ use crate::openapi::WriteProblems;
 use crate::params::{Named, Params};
 use crate::problem::ApiProblem;
 use crate::v1::answer::ApiResponse;
+use crate::v1::command_result::{CommandAnswer, tell_handoff};
+use crate::v1::enums::outcome;
 use crate::v1::names::{find_handoff, handoff_ref, known_agent};
 use crate::v1::runs::reason;
-use crate::v1::told::{CommandAnswer, tell_handoff};
-use crate::v1::words::outcome;
 use crate::v1::write::{HandoffQuery, RunHeaders, WriteRequest};
 
 /// A part of the work, and who is to do it.
@@ -209,7 +209,7 @@ async fn send<T>(
         token: part.fence.map(|fence| Token { handoff: row.no, fence }),
         profile: part.profile.into(),
     };
-    let within = In::Run(RunRef::Id(row.run));
+    let within = RunTarget::Run(RunRef::Id(row.run));
     match app.engine.create(&write.caller, within, create).await {
         Ok(outcome) => tell_handoff(app, &write.caller, &outcome).await,
         Err(error) => Err(refused(app, error).await),

@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::http::header::{ACCEPT, CONTENT_TYPE, HOST};
 use axum::response::{IntoResponse as _, Response};
-use baton_engine::{BadDashboardUrl, DashboardUrl, AgentInterface, Prompt, PromptOptions};
+use baton_engine::{AgentInterface, BadDashboardUrl, DashboardUrl, Prompt, PromptOptions};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -14,7 +14,7 @@ use super::document::refused;
 use crate::App;
 use crate::openapi::ReadProblems;
 use crate::params::{Named, Params};
-use crate::problem::{ProblemDocument, ApiProblem};
+use crate::problem::{ApiProblem, ProblemDocument};
 use crate::v1::answer::ApiResponse;
 use crate::v1::names::handoff_ref;
 

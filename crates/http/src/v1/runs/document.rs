@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use crate::App;
-use crate::v1::words::{BatonWord, StatusWord, WaitWord};
+use crate::v1::enums::{BatonWord, StatusWord, WaitWord};
 
 /// One story going through one workflow.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]

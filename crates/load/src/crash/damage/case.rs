@@ -33,7 +33,11 @@ pub(super) enum CaseOutcome {
 }
 
 impl Case {
-    pub(super) fn make(left: Arc<Left>, damage: &FileDamage, program: Arc<Program>) -> Result<Self> {
+    pub(super) fn make(
+        left: Arc<Left>,
+        damage: &FileDamage,
+        program: Arc<Program>,
+    ) -> Result<Self> {
         let root = tempfile::tempdir()?;
         let data = data_in(root.path());
         std::fs::create_dir_all(&data)?;

@@ -58,7 +58,10 @@ impl FileDamage {
             let path = dir.join(file);
             match kind {
                 DamageKind::Delete => fs::remove_file(&path)?,
-                DamageKind::Flip { .. } | DamageKind::Cut { .. } | DamageKind::Zero { .. } | DamageKind::Swap { .. } => {
+                DamageKind::Flip { .. }
+                | DamageKind::Cut { .. }
+                | DamageKind::Zero { .. }
+                | DamageKind::Swap { .. } => {
                     let mut bytes = fs::read(&path)?;
                     kind.change(&mut bytes)?;
                     fs::write(&path, bytes)?;

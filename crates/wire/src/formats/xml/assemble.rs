@@ -120,7 +120,9 @@ impl ElementContent {
             _ if !self.attributes.is_empty() || !self.parts.is_empty() => None,
             None => Some(String::new()),
             Some(ElementPart {
-                role: Role::Text, value: AssembledValue { node: Node::Text(text), .. }, ..
+                role: Role::Text,
+                value: AssembledValue { node: Node::Text(text), .. },
+                ..
             }) => Some(text),
             Some(_) => None,
         };

@@ -79,14 +79,21 @@ struct XmlPrinter {
 }
 
 impl XmlPrinter {
-    fn element<'a>(&mut self, mut tag: OpeningTag<'a>, node: &'a Node, scope: &Scope<'_>, place: ElementPlace) {
+    fn element<'a>(
+        &mut self,
+        mut tag: OpeningTag<'a>,
+        node: &'a Node,
+        scope: &Scope<'_>,
+        place: ElementPlace,
+    ) {
         match node {
             Node::Null => {
                 tag.mark_kind(XmlKind::Null);
                 self.open(&tag, "/>");
             }
             Node::Bool(_) | Node::Number(_) => {
-                let kind = if matches!(node, Node::Bool(_)) { XmlKind::Boolean } else { XmlKind::Number };
+                let kind =
+                    if matches!(node, Node::Bool(_)) { XmlKind::Boolean } else { XmlKind::Number };
                 tag.mark_kind(kind);
                 self.leaf(&tag, node.scalar_text().unwrap_or_default());
             }

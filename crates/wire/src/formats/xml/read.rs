@@ -8,7 +8,7 @@ use quick_xml::errors::IllFormedError;
 use quick_xml::events::attributes::AttrError;
 use quick_xml::events::{BytesDecl, BytesStart, Event};
 
-use super::assemble::{ElementContent, ElementPart, Role, AssembledValue, Written};
+use super::assemble::{AssembledValue, ElementContent, ElementPart, Role, Written};
 use super::characters::{is_blank, is_legal, is_name, reference};
 use super::marks::{self, XmlKind, XmlMarks};
 use super::{ITEM, ROOT};

@@ -2,7 +2,7 @@
 
 use baton_wire::json;
 
-use super::{ANSWER, PromptAction, PromptContext, END, QUESTION, WHY};
+use super::{ANSWER, END, PromptAction, PromptContext, QUESTION, WHY};
 
 pub(super) fn say(desk: &PromptContext<'_>, act: &PromptAction) -> String {
     let (handoff, work) = (desk.handoff, desk.work);

@@ -15,7 +15,8 @@ use baton_core::workflow::{Place, RejectRule, Workflow};
 use baton_store::{HandoffRow, HandoffState, RunRow};
 
 use crate::prompt::brief::{
-    AskedQuestion, BriefBlocker, Brief, DelegateResult, Parcel, Round, PersonAnswer, Settled, BriefHandoff, WaitingWork,
+    AskedQuestion, Brief, BriefBlocker, BriefHandoff, DelegateResult, Parcel, PersonAnswer, Round,
+    Settled, WaitingWork,
 };
 use crate::queries::{QuestionAndAnswer, questions_about};
 use crate::stored;
@@ -267,7 +268,8 @@ impl PromptInputs {
                 && self.find(*handoff).is_some_and(|it| it.to.place == *place)
             {
                 let (raised_by, about) = (by.clone(), self.words(*about));
-                blockers.push((*blocker, BriefBlocker { raised_by, about, settled: Settled::Open }));
+                blockers
+                    .push((*blocker, BriefBlocker { raised_by, about, settled: Settled::Open }));
             }
             if let Event::BlockerResolved { blocker, by, how } = event {
                 let how = how.map(|it| self.words(it));

@@ -1,6 +1,6 @@
 //! Answers to commands that may be sent twice, by their key.
 
-use baton_store::{Answered, AppendError};
+use baton_store::{AppendError, IdempotencyRecord};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::checksum::{self, ChecksumPart};
@@ -10,7 +10,7 @@ use crate::error::{in_row, to_append};
 /// Fails where the command with this key was answered before. Asked before anything is written.
 pub(crate) fn refuse_repeated(
     connection: &Connection,
-    answered: &Answered,
+    answered: &IdempotencyRecord,
 ) -> Result<(), AppendError> {
     match find(connection, &answered.scope, &answered.key).map_err(to_append)? {
         Some(first) => Err(AppendError::Repeated(Box::new(first))),
@@ -18,10 +18,14 @@ pub(crate) fn refuse_repeated(
     }
 }
 
-pub(crate) fn add(connection: &Connection, answered: &Answered, at: i64) -> rusqlite::Result<()> {
+pub(crate) fn add(
+    connection: &Connection,
+    answered: &IdempotencyRecord,
+    at: i64,
+) -> rusqlite::Result<()> {
     let sql = "insert into answered (scope, key, request, answered_at, answer, checksum)
                values (?1, ?2, ?3, ?4, ?5, ?6)";
-    let Answered { scope, key, request, answer, .. } = answered;
+    let IdempotencyRecord { scope, key, request, answer, .. } = answered;
     let sum = checksum(scope, key, &request.0, at, answer);
     let params = params![scope, key, request.0, at, answer, sum];
     connection.prepare_cached(sql)?.execute(params)?;
@@ -32,16 +36,16 @@ pub(crate) fn find(
     connection: &Connection,
     scope: &str,
     key: &str,
-) -> rusqlite::Result<Option<Answered>> {
+) -> rusqlite::Result<Option<IdempotencyRecord>> {
     let sql = "select rowid as row_number, scope, key, request, answered_at, answer from answered
                where scope = ?1 and key = ?2";
     connection.prepare_cached(sql)?.query_row([scope, key], read).optional()
 }
 
 /// Of a row that has its own number as `row_number`.
-pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Answered> {
+pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<IdempotencyRecord> {
     let columns = || {
-        Ok(Answered {
+        Ok(IdempotencyRecord {
             scope: row.get("scope")?,
             key: row.get("key")?,
             request: hash(row, "request")?,
@@ -53,8 +57,15 @@ pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Answered> {
 }
 
 pub(crate) fn checksum(scope: &str, key: &str, request: &[u8], at: i64, answer: &str) -> i64 {
-    let (scope, key, answer) = (ChecksumPart::Text(scope), ChecksumPart::Text(key), ChecksumPart::Text(answer));
-    checksum::checksum(&[scope, key, ChecksumPart::Bytes(request), ChecksumPart::Integer(at), answer])
+    let (scope, key, answer) =
+        (ChecksumPart::Text(scope), ChecksumPart::Text(key), ChecksumPart::Text(answer));
+    checksum::checksum(&[
+        scope,
+        key,
+        ChecksumPart::Bytes(request),
+        ChecksumPart::Integer(at),
+        answer,
+    ])
 }
 
 pub(crate) const FORGET: &str = "delete from answered where rowid in (

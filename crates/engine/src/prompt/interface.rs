@@ -96,12 +96,16 @@ fn envelope(desk: &PromptContext<'_>, act: &PromptAction) -> Node {
             create(to, vec![("outcome", Node::text(outcome.name()))], example)
         }
         PromptAction::Delegate { to, example } => create(to, vec![kind("delegation")], example),
-        PromptAction::Escalate { example } => create(&AgentId::human(), vec![kind("escalation")], example),
+        PromptAction::Escalate { example } => {
+            create(&AgentId::human(), vec![kind("escalation")], example)
+        }
         PromptAction::Return { to, outcome, example } => {
             create(to, vec![kind("return"), ("outcome", Node::text(outcome.name()))], example)
         }
         PromptAction::Reject => on("reject", desk.handoff, vec![("reason", Node::text(WHY))]),
-        PromptAction::Clarify => on("clarify", desk.handoff, vec![("question", Node::text(QUESTION))]),
+        PromptAction::Clarify => {
+            on("clarify", desk.handoff, vec![("question", Node::text(QUESTION))])
+        }
         PromptAction::Answer => on("answer", desk.handoff, vec![("answer", Node::text(ANSWER))]),
         PromptAction::Record { check } => on("evidence", desk.work, passed(check)),
     }

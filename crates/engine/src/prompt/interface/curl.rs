@@ -3,7 +3,7 @@
 use baton_core::document::Node;
 use baton_wire::json;
 
-use super::{ANSWER, PromptAction, PromptContext, END, QUESTION, envelope, passed};
+use super::{ANSWER, END, PromptAction, PromptContext, QUESTION, envelope, passed};
 use crate::prompt::PromptToken;
 use crate::shell_word;
 
@@ -16,7 +16,9 @@ pub(super) fn say(desk: &PromptContext<'_>, act: &PromptAction) -> String {
         | PromptAction::Return { .. }
         | PromptAction::Reject => post(desk, "/api/handoffs", &envelope(desk, act)),
         // Seed 000 has no words for these: the native API does.
-        PromptAction::Clarify => native(desk, desk.handoff, "clarify", said(desk, "question", QUESTION)),
+        PromptAction::Clarify => {
+            native(desk, desk.handoff, "clarify", said(desk, "question", QUESTION))
+        }
         PromptAction::Answer => native(desk, desk.handoff, "answer", said(desk, "answer", ANSWER)),
         PromptAction::Record { check } => native(desk, desk.work, "evidence", passed(check)),
     }

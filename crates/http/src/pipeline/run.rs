@@ -8,7 +8,7 @@ use axum::http::HeaderMap;
 use baton_core::command::{Command, GateAnswer};
 use baton_core::document::Node;
 use baton_core::gate::{Answer, Gate};
-use baton_core::names::{Reason, StoryKey, Words, WorkflowName};
+use baton_core::names::{FreeText, Reason, StoryKey, WorkflowName};
 use baton_core::run::{Baton, HandoffNo, RunStatus};
 use baton_engine::{Caller, EngineError, StartRun};
 use baton_store::{HandoffFilter, HandoffRef, HandoffState, RunFilter, RunRef, RunRow};
@@ -63,7 +63,9 @@ pub(super) async fn post(
             let message = format!("there is no action `{other}`; there are {ACTIONS}");
             Err(ApiProblem::malformed("unknown_action", message))
         }
-        None => Err(ApiProblem::malformed("missing_field", format!("`action` is one of {ACTIONS}"))),
+        None => {
+            Err(ApiProblem::malformed("missing_field", format!("`action` is one of {ACTIONS}")))
+        }
     }
 }
 
@@ -157,7 +159,7 @@ async fn go_on(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Json, 
 }
 
 /// The seed's answers in ours: whatever lets the work on, sends it back, or asks.
-fn gate_answer(gate: &Gate, response: &Node) -> Result<(Answer, Option<Words>), ApiProblem> {
+fn gate_answer(gate: &Gate, response: &Node) -> Result<(Answer, Option<FreeText>), ApiProblem> {
     let text = |name: &str| response.member(name).and_then(Node::as_text);
     let word = response.as_text().or_else(|| text("response")).unwrap_or_default();
     let candidates: &[Answer] = match word {
@@ -177,9 +179,9 @@ fn gate_answer(gate: &Gate, response: &Node) -> Result<(Answer, Option<Words>), 
         }
     };
     let comment = ["feedback", "clarification", "report", "comment"].iter().find_map(|it| text(it));
-    let comment = comment.map(Words::parse).transpose()?;
+    let comment = comment.map(FreeText::parse).transpose()?;
     let taken = candidates.iter().find(|it| gate.takes(it)).unwrap_or(&candidates[0]);
-    let words = comment.or_else(|| Words::parse(word).ok().filter(|_| taken.needs_words()));
+    let words = comment.or_else(|| FreeText::parse(word).ok().filter(|_| taken.needs_words()));
     Ok((taken.clone(), words))
 }
 

@@ -1,16 +1,16 @@
 //! What a command that changed something says, and what a rehearsal says.
 
 use baton_core::run::HandoffNo;
-use baton_engine::{Caller, EngineError, CommandMode, CommandResult};
+use baton_engine::{Caller, CommandMode, CommandResult, EngineError};
 use baton_store::{RunRef, RunRow};
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 
 use super::answer::ApiResponse;
+use super::enums::StateWord;
 use super::flat::{part, whole};
 use super::handoffs::document::HandoffDocument;
 use super::runs::document::RunDocument;
-use super::words::StateWord;
 use crate::App;
 use crate::problem::ApiProblem;
 

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use tokio::sync::{Mutex, MutexGuard, watch};
 
-use super::{Archive, ArchiveError, ArchiveHealth, Archived, PROJECTOR, ArchivePlaces};
+use super::{Archive, ArchiveError, ArchiveHealth, ArchivePlaces, Archived, PROJECTOR};
 use crate::{Engine, EngineError};
 
 #[derive(Default)]

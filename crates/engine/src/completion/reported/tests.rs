@@ -49,7 +49,10 @@ fn actions_are_read_from_a_list_and_from_elements() {
         r#"{"actions_taken":["Issue closed","Branch deleted"," "]}"#,
         "<workflow-complete><actions_taken><action>Issue closed</action><action>Branch deleted</action></actions_taken></workflow-complete>",
     ] {
-        assert_eq!(ReportedResults::of(&packages(&[text])).actions, ["Issue closed", "Branch deleted"]);
+        assert_eq!(
+            ReportedResults::of(&packages(&[text])).actions,
+            ["Issue closed", "Branch deleted"]
+        );
     }
 }
 

@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, StatusCode, Uri};
 use baton_core::command::{Command, Complete, Signal};
 use baton_core::contract::Profile;
 use baton_core::document::Node;
-use baton_core::names::{CommitId, Reason, StoryKey, Words};
+use baton_core::names::{CommitId, FreeText, Reason, StoryKey};
 use baton_core::outcome::Outcome;
 use baton_core::package::{Format, Package};
 use baton_core::run::{Baton, HandoffNo};
@@ -67,7 +67,7 @@ pub(super) async fn post(
                 ApiProblem::malformed("missing_field", "`message` is missing: how does it go?")
             })?;
             let by = run.run.current_agent().cloned();
-            Command::Post { by, words: Words::parse(words)? }
+            Command::Post { by, words: FreeText::parse(words)? }
         }
         Some(other) => {
             let message = format!("there is no action `{other}`; there are {ACTIONS}");
@@ -83,7 +83,12 @@ pub(super) async fn post(
     flags(&app, &key).await
 }
 
-async fn signal(app: &App, caller: &Caller, run: &RunRow, command: Command) -> Result<(), ApiProblem> {
+async fn signal(
+    app: &App,
+    caller: &Caller,
+    run: &RunRow,
+    command: Command,
+) -> Result<(), ApiProblem> {
     match app.engine.on_run(caller, run.run.id, command).await {
         Ok(_) => Ok(()),
         Err(error) => Err(refused(app, error).await),

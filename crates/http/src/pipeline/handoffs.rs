@@ -11,11 +11,11 @@ use baton_core::contract::Profile;
 use baton_core::names::{AgentId, Reason, StoryKey, WorkflowName};
 use baton_core::outcome::Outcome as StepOutcome;
 use baton_core::run::{self, HandoffNo};
-use baton_engine::{Caller, EngineError, In, CommandResult};
+use baton_engine::{Caller, CommandResult, EngineError, RunTarget};
 use baton_store::{HandoffFilter, HandoffRow, HandoffState, Order, RunRef};
 use jiff::SignedDuration;
 
-use super::answers::{ActionResult, LeftOut, HandoffListing};
+use super::answers::{ActionResult, HandoffListing, LeftOut};
 use super::described::{SeedAction, SeedQuery};
 use super::rows::{self, Keeps, MOST_ROWS, PipelineRow};
 use super::{Typed, by_number, refused};
@@ -34,7 +34,10 @@ const MOST_MINUTES: u64 = 525_600;
 #[utoipa::path(get, path = "/api/handoffs", operation_id = "seedGetHandoffs", tag = "seed-000",
     params(SeedQuery),
     responses((status = 200, body = HandoffListing), ReadProblems))]
-pub(super) async fn get(State(app): State<Arc<App>>, uri: Uri) -> Result<Typed<HandoffListing>, ApiProblem> {
+pub(super) async fn get(
+    State(app): State<Arc<App>>,
+    uri: Uri,
+) -> Result<Typed<HandoffListing>, ApiProblem> {
     let query = Query::read(&uri, &["storyId", "agent", "stale", "minutes"])?;
     let agent = query.get("agent").map(|it| known_agent(&app, it)).transpose()?;
     if query.get("stale") == Some("true") {
@@ -109,7 +112,11 @@ async fn pending(
         let has_more_rows = cut(&mut found);
         let (handoffs, payloads) = rows::all(app, found, Keeps::First).await?;
         let left_out = left_out(has_more_rows, payloads);
-        return Ok(Typed(HandoffListing { handoffs: Some(handoffs), left_out, ..HandoffListing::default() }));
+        return Ok(Typed(HandoffListing {
+            handoffs: Some(handoffs),
+            left_out,
+            ..HandoffListing::default()
+        }));
     }
     let newest = match found.first() {
         Some(row) => Some(rows::one(app, row).await?),
@@ -196,7 +203,9 @@ pub(super) async fn post(
             let message = format!("there is no action `{other}`; there are {ACTIONS}");
             Err(ApiProblem::malformed("unknown_action", message))
         }
-        None => Err(ApiProblem::malformed("missing_field", format!("`action` is one of {ACTIONS}"))),
+        None => {
+            Err(ApiProblem::malformed("missing_field", format!("`action` is one of {ACTIONS}")))
+        }
     }
 }
 
@@ -221,7 +230,7 @@ async fn create(
     let from = known_agent(app, envelope.required_text("fromAgent")?)?;
     let to = known_agent(app, envelope.required_text("toAgent")?)?;
     let workflow = envelope.text("workflow")?.map(WorkflowName::parse).transpose()?;
-    let within = In::Story { key, workflow };
+    let within = RunTarget::Story { key, workflow };
     let supersedes = match envelope.number("supersedes")? {
         Some(number) => Some(app.engine.handoff_in(&within, &by_number(number)).await?),
         None => None,
@@ -243,7 +252,11 @@ async fn create(
     }
 }
 
-async fn accept(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Typed<ActionResult>, ApiProblem> {
+async fn accept(
+    app: &App,
+    caller: &Caller,
+    envelope: &Envelope,
+) -> Result<Typed<ActionResult>, ApiProblem> {
     envelope.only(&["action", "handoffId", "payload", "agent", "leaseSeconds"])?;
     let by = by(app, envelope)?;
     let acknowledgement = acknowledgement(envelope)?;
@@ -254,7 +267,11 @@ async fn accept(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Typed
     Ok(Typed(ActionResult { fence, ..done(app, &outcome).await? }))
 }
 
-async fn reject(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Typed<ActionResult>, ApiProblem> {
+async fn reject(
+    app: &App,
+    caller: &Caller,
+    envelope: &Envelope,
+) -> Result<Typed<ActionResult>, ApiProblem> {
     envelope.only(&["action", "handoffId", "reason", "agent"])?;
     let by = by(app, envelope)?;
     let reason = Reason::parse(envelope.required_text("reason")?)?;
@@ -265,7 +282,11 @@ async fn reject(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Typed
     Ok(Typed(ActionResult { return_handoff, gate, ..done(app, &outcome).await? }))
 }
 
-async fn time_out(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Typed<ActionResult>, ApiProblem> {
+async fn time_out(
+    app: &App,
+    caller: &Caller,
+    envelope: &Envelope,
+) -> Result<Typed<ActionResult>, ApiProblem> {
     envelope.only(&["action", "handoffId", "reason"])?;
     let reason = envelope.text("reason")?.unwrap_or("Agent timed out");
     let reason = Some(Reason::parse(reason)?);
@@ -274,7 +295,11 @@ async fn time_out(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Typ
     Ok(Typed(done(app, &outcome).await?))
 }
 
-async fn clean_up(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Typed<ActionResult>, ApiProblem> {
+async fn clean_up(
+    app: &App,
+    caller: &Caller,
+    envelope: &Envelope,
+) -> Result<Typed<ActionResult>, ApiProblem> {
     envelope.only(&["action", "storyId", "reason"])?;
     let key = app.engine.story_key(envelope.required_text("storyId")?).await?;
     let reason = envelope.text("reason")?.map(Reason::parse).transpose()?;
@@ -329,7 +354,11 @@ async fn row_of(
     }
 }
 
-async fn numbers(app: &App, outcome: &CommandResult, nos: &[HandoffNo]) -> Result<Vec<u64>, EngineError> {
+async fn numbers(
+    app: &App,
+    outcome: &CommandResult,
+    nos: &[HandoffNo],
+) -> Result<Vec<u64>, EngineError> {
     let mut numbers = Vec::new();
     for no in nos {
         numbers.push(app.engine.row_of(outcome, *no).await?.number);
@@ -356,8 +385,9 @@ fn lease(envelope: &Envelope) -> Result<Option<LeaseTime>, ApiProblem> {
     let Some(seconds) = envelope.number("leaseSeconds")? else { return Ok(None) };
     let lease = u32::try_from(seconds).ok().and_then(LeaseTime::from_seconds);
     let most = LeaseTime::MOST_SECONDS;
-    let wrong =
-        || ApiProblem::malformed("wrong_type", format!("`leaseSeconds` is a number from 1 to {most}"));
+    let wrong = || {
+        ApiProblem::malformed("wrong_type", format!("`leaseSeconds` is a number from 1 to {most}"))
+    };
     lease.map(Some).ok_or_else(wrong)
 }
 
