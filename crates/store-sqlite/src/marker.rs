@@ -1,7 +1,7 @@
 //! Keeps the mark up to date, and moves the log into the database behind it: the writer's part of
 //! what [`crate::mark`] promises.
 
-use std::io::Read as _;
+use std::io::{BufReader, Read as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -9,10 +9,12 @@ use std::time::{Duration, Instant};
 use baton_files::{Access, Dir, FileError};
 use rusqlite::Connection;
 
+use crate::columns::number;
 use crate::error::{OpenError, to_open};
 use crate::judge::{Judgement, WAL_FILE};
 use crate::mark::{LogPart, Mark, MarkState, MarkedLog, StoredMark};
-use crate::wal::{WAL_HEADER, WalHeader};
+use crate::opened_files::{DataFile, FileChange, LostFile};
+use crate::wal::{FRAME_HEADER, WAL_HEADER, Wal, WalHeader};
 use crate::watch::WriteGuard;
 use crate::{FILE, events, identity};
 
@@ -34,6 +36,7 @@ pub(crate) struct MarkWriter {
     marked_at: Instant,
     /// The log is moved when it has so many frames.
     most_frames: u64,
+    page_size: u64,
     log: LogState,
     /// The epoch in which a mark was lost. A later one does not know of it.
     lost_in: Option<String>,
@@ -84,6 +87,9 @@ impl MarkWriter {
             n_marked: 0,
             marked_at: Instant::now(),
             most_frames: MOST_FRAMES,
+            page_size: connection
+                .pragma_query_value(None, "page_size", |row| number(row, "page_size"))
+                .map_err(to_open(&path))?,
             log: LogState::Empty,
             lost_in,
             is_failing: false,
@@ -111,6 +117,19 @@ impl MarkWriter {
         self.has_news() || self.log != LogState::Empty
     }
 
+    /// The log, where another program has cut it since the last commit. The next one would be written
+    /// where it always was, behind a hole.
+    pub(crate) fn cut_log_file(&self) -> Option<LostFile> {
+        let n_frames = self.n_frames();
+        if n_frames == 0 {
+            return None;
+        }
+        let least = WAL_HEADER as u64 + n_frames * (FRAME_HEADER as u64 + self.page_size);
+        let n_bytes = self.dir.entry(WAL_FILE).ok()?.map_or(0, |it| it.n_bytes);
+        let change = FileChange::Cut { from: least, to: n_bytes };
+        (n_bytes < least).then(|| self.lost_log(change))
+    }
+
     /// After a transaction, `is_marked` if it has counted up the mark.
     pub(crate) fn committed(
         &mut self,
@@ -123,6 +142,7 @@ impl MarkWriter {
         if (is_marked || is_full) && !self.write(connection, guard, MarkedLog::Needed) {
             return;
         }
+        // To read all of a log that is full would take too long between two commits.
         if is_full {
             self.move_log(connection, guard);
         }
@@ -130,6 +150,9 @@ impl MarkWriter {
 
     /// When there is nothing else to do: marks what is there, moves the log and cuts it.
     pub(crate) fn settle(&mut self, connection: &Connection, guard: &WriteGuard) {
+        if let Some(lost) = self.cut_log_file() {
+            return guard.note_loss(lost);
+        }
         if self.has_news() {
             if let Err(error) = identity::count_up(connection) {
                 return self.failed(&error);
@@ -140,6 +163,9 @@ impl MarkWriter {
             }
         }
         if self.log == LogState::InUse {
+            if !self.is_log_whole() {
+                return guard.note_loss(self.lost_log(FileChange::Overwritten));
+            }
             self.move_log(connection, guard);
         }
         if self.log == LogState::Moved {
@@ -162,6 +188,7 @@ impl MarkWriter {
         let _ = connection.busy_timeout(Duration::ZERO);
         if self.checkpoint(connection, guard, "truncate") == Some(Checkpointed::All) {
             self.log = LogState::Empty;
+            self.commits.n_frames.store(0, Ordering::Relaxed);
         }
         let _ = connection.busy_timeout(BUSY_TIMEOUT);
     }
@@ -247,6 +274,25 @@ impl MarkWriter {
             position: events::last_position(connection)?,
             log: salts.map_or(MarkedLog::Empty, |salts| log(LogPart { salts, n_frames })),
         })
+    }
+
+    /// Whether every frame is as it was written: SQLite itself would not ask before it moves them.
+    fn is_log_whole(&self) -> bool {
+        let read = || {
+            let file = self.dir.open_file(WAL_FILE, Access::Read).ok()?;
+            let n_bytes = file.entry().ok()?.n_bytes;
+            Wal::read(BufReader::with_capacity(1 << 20, file), n_bytes, |_| {}).ok()
+        };
+        match read() {
+            Some(Wal::Frames(frames)) => frames.n_committed >= self.n_frames(),
+            Some(Wal::Empty | Wal::HeaderBroken { .. }) => self.n_frames() == 0,
+            // What cannot be read now may be whole; the next look tells whether it is there.
+            None => true,
+        }
+    }
+
+    fn lost_log(&self, change: FileChange) -> LostFile {
+        LostFile { kind: DataFile::Log, path: self.dir.path().join(WAL_FILE), change }
     }
 
     /// None where there is no log.

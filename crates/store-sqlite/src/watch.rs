@@ -131,7 +131,8 @@ impl WriteGuard {
         self.files.begin_move().map_err(|lost| self.note_loss(lost)).ok()
     }
 
-    fn note_loss(&self, file: LostFile) {
+    /// Nothing may be written from now on.
+    pub(crate) fn note_loss(&self, file: LostFile) {
         let kind = DataLoss::of(&file, &self.files, &self.dir, &self.path);
         let mut loss = self.lock_loss();
         if loss.as_ref().is_some_and(|it| !kind.says_more_than(&it.kind)) {

@@ -174,6 +174,9 @@ fn carry_out(
     guard: &WriteGuard,
     mut group: Vec<Box<dyn QueuedWork>>,
 ) {
+    if let Some(lost) = marker.as_ref().and_then(|it| it.cut_log_file()) {
+        guard.note_loss(lost);
+    }
     let is_marked = marker.as_ref().is_some_and(|it| it.is_due());
     let committed = match guard.refusal() {
         Some(fault) => Err(Failed::Unwritable(fault)),

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use baton_core::story::Story;
 use baton_files::Dir;
 use baton_store::{AppendError, RunFilter, Store, StoreError, WriteFault};
 use baton_store_tests::dump;
@@ -227,6 +228,37 @@ async fn a_database_or_a_log_that_was_cut_is_noticed_and_left_alone() {
         store.close().await;
         assert_eq!(file.metadata().unwrap().len(), n_bytes - 1, "{name}");
         assert!(!data.join("rescued-1").exists(), "what can be read is not what was recorded");
+    }
+}
+
+/// SQLite writes the next frame where the last one ended, and moves whatever is before it.
+#[tokio::test]
+async fn what_is_left_of_a_log_that_was_damaged_right_after_a_commit_is_not_moved() {
+    type Harm = fn(&fs::File, u64);
+    let harms: [(&str, Harm); 3] = [
+        ("cut", |log, _| log.set_len(0).unwrap()),
+        ("half", |log, n_bytes| log.set_len(n_bytes / 2).unwrap()),
+        ("hole", |log, n_bytes| {
+            log.set_len(0).unwrap();
+            log.set_len(n_bytes).unwrap();
+        }),
+    ];
+    for (what, harm) in harms {
+        let parent = tempfile::tempdir().unwrap();
+        let data = parent.path().join("shop/.baton/data");
+        let store = with_a_tale(&data).await;
+        store.rescue_when_lost(context(&data));
+        let log_bytes = || fs::metadata(data.join("baton.db-wal")).unwrap().len();
+        until(&store, || log_bytes() == 0);
+        let before = fs::read(data.join(FILE)).unwrap();
+        store.add_story(&Story::named(story_key("s-9")), moment(9)).await.unwrap();
+        let log = fs::File::options().write(true).open(data.join("baton.db-wal")).unwrap();
+        harm(&log, log_bytes());
+        // Another command may come before anything was noticed: it is not carried out.
+        let _ = store.add_story(&Story::named(story_key("s-10")), moment(10)).await;
+        until(&store, || store.write_fault().is_some());
+        store.close().await;
+        assert!(fs::read(data.join(FILE)).unwrap() == before, "{what}: the database was changed");
     }
 }
 
