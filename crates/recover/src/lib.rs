@@ -90,6 +90,7 @@ pub async fn recover(job: &RecoverJob<'_>) -> Result<RecoveryReport, RecoverErro
     };
     report.compare_with(mark);
     let is_mark_expected = job.is_mark_expected && damaged.is_some() && was_marked;
+    report.has_unknown_log = damaged.as_ref().is_some_and(DamagedFiles::has_unknown_log);
     report.n_foreign_sessions = found.n_foreign_sessions;
     report.mark_loss = mark_loss(job.from, is_mark_expected)?;
     Ok(report)

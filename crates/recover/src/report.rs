@@ -28,6 +28,8 @@ pub struct RecoveryReport {
     pub unproven: Vec<UnprovenTable>,
     /// What is wrong with the mark, without which no file tells whether the newest events are there.
     pub mark_loss: Option<&'static str>,
+    /// Parts of the log are damaged beyond telling what they held.
+    pub has_unknown_log: bool,
     /// Sessions in the archive that are of another project, and were left alone.
     pub n_foreign_sessions: u64,
 }
@@ -109,6 +111,7 @@ impl RecoveryReport {
             n_leftovers: 0,
             unproven: Vec::new(),
             mark_loss: None,
+            has_unknown_log: false,
             n_foreign_sessions: 0,
         }
     }
@@ -138,6 +141,7 @@ impl RecoveryReport {
             && self.n_unknown_events == 0
             && self.unproven.is_empty()
             && self.mark_loss.is_none()
+            && !self.has_unknown_log
     }
 
     /// For a person, in lines. They are the same where the result is not kept.
@@ -178,6 +182,13 @@ impl RecoveryReport {
             lines.push(format!(
                 "not proven: {what}, so no file tells whether the newest events are missing"
             ));
+        }
+        if self.has_unknown_log {
+            lines.push(
+                "not proven: the log `baton.db-wal` is damaged, and nothing tells what was in it, so \
+                 what was written in the last second before it was damaged may be missing"
+                    .to_owned(),
+            );
         }
         if self.n_new_numbers > 0 {
             let handoffs = counted(self.n_new_numbers, "handoff");
@@ -238,6 +249,7 @@ impl RecoveryReport {
             ("leftovers", Node::count(self.n_leftovers)),
             ("unproven", Node::List(unproven.collect())),
             ("markLost", Node::Bool(self.mark_loss.is_some())),
+            ("unknownLog", Node::Bool(self.has_unknown_log)),
             ("foreignSessions", Node::count(self.n_foreign_sessions)),
         ])
     }

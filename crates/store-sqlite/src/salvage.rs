@@ -92,6 +92,11 @@ impl DamagedFiles {
         Ok(Pages::open(dir)?.map(|pages| Self { pages, mark }))
     }
 
+    /// Whether the log has bytes of which nothing tells what they were.
+    pub fn has_unknown_log(&self) -> bool {
+        self.pages.has_unknown_log
+    }
+
     /// The databases that the pages can be put together to, the most telling one first.
     pub fn images(&self) -> Vec<ImageKind> {
         self.pages.images()

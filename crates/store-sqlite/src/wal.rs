@@ -19,6 +19,16 @@ const FORMAT_VERSION: u32 = 3_007_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Salts(pub(crate) u32, pub(crate) u32);
 
+/// More often than any log begins anew.
+const MOST_BEGINNINGS: u32 = 1 << 24;
+
+impl Salts {
+    /// Whether a log with these may have stood in the same file before one with the others.
+    pub(crate) fn are_before(self, others: Self) -> bool {
+        (1..=MOST_BEGINNINGS).contains(&others.0.wrapping_sub(self.0))
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Checksum(u32, u32);
 

@@ -9,7 +9,8 @@ use baton_recover::RecoveryMethod;
 use baton_store_sqlite::LastMark;
 
 use crate::wreckage::{
-    DATABASE, LOG, Newest, Recovered, Wreckage, copy, is_all_there, numbered_freely, recovered,
+    DATABASE, LOG, MARK, Newest, Recovered, Wreckage, copy, is_all_there, numbered_freely,
+    recovered,
 };
 
 const PAGE: usize = 4096;
@@ -47,6 +48,31 @@ pub(crate) fn frames(log: &[u8]) -> Vec<u32> {
 
 fn assert_whole(it: &Recovered, what: &str) {
     assert!(it.report.is_complete(), "{what}: {:#?}", it.report.lines());
+}
+
+/// The database alone is whole, and no mark is as young as the log was.
+#[tokio::test]
+async fn a_log_of_which_nothing_can_be_told_leaves_the_rest_unproven() {
+    let wreckage = Wreckage::make(Newest::InTheLog).await;
+    let noise = |bytes: &mut [u8]| {
+        let mut seed: u32 = 7;
+        for byte in bytes {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            *byte = seed.to_be_bytes()[0];
+        }
+    };
+    for (what, from, is_noise) in
+        [("zeros", 0, false), ("noise", 0, true), ("noise behind the header", LOG_HEADER, true)]
+    {
+        let copied = wreckage.copied();
+        std::fs::remove_file(copied.path().join(MARK)).unwrap();
+        change(copied.path(), LOG, |log| {
+            if is_noise { noise(&mut log[from..]) } else { log[from..].fill(0) }
+        });
+        let it = recovered(copied.path()).await;
+        assert!(it.report.has_unknown_log, "{what}");
+        assert!(!it.report.is_complete(), "{what}: {:#?}", it.report.lines());
+    }
 }
 
 #[tokio::test]

@@ -14,6 +14,9 @@ pub(crate) struct FoundLog {
     pub(crate) page_size: usize,
     pub(crate) salts: Salts,
     pub(crate) frames: Vec<FoundFrame>,
+    /// Some of its bytes are neither a frame of this log nor one from before it began anew: nothing
+    /// tells what stood there.
+    pub(crate) has_unknown: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +43,8 @@ impl FoundLog {
     /// Reads a log. `page_size` is the database's, for a log whose own header is damaged.
     pub(crate) fn read(bytes: &mut Bytes, page_size: usize) -> Option<Self> {
         let (header, first) = header(bytes, page_size)?;
-        let mut walk = LogWalk { header, first, frames: Vec::new(), before: None };
+        let mut walk =
+            LogWalk { header, first, frames: Vec::new(), before: None, has_unknown: false };
         let page_size = usize::try_from(header.page_size).ok()?;
         let length = (FRAME_HEADER + page_size) as u64;
         let mut reader = FrameReader::go_on(bytes.from(WAL_HEADER as u64)?, header);
@@ -50,7 +54,10 @@ impl FoundLog {
             walk.step(at + FRAME_HEADER as u64, &frame);
             at += length;
         }
-        Some(Self { page_size, salts: header.salts, frames: walk.frames })
+        let LogWalk { frames, has_unknown, .. } = walk;
+        let is_any_proven = frames.iter().any(|it| it.standing == FrameStanding::Proven);
+        let has_unknown = has_unknown || (first.is_none() && !is_any_proven);
+        Some(Self { page_size, salts: header.salts, frames, has_unknown })
     }
 
     /// The last transaction that is known to have ended: how many frames there are up to its end,
@@ -90,6 +97,7 @@ struct LogWalk {
     first: Option<Checksum>,
     frames: Vec<FoundFrame>,
     before: Option<Before>,
+    has_unknown: bool,
 }
 
 /// What the next frame may have been computed from.
@@ -108,8 +116,10 @@ impl LogWalk {
         };
         let from_computed = computed.map(|it| self.header.sum(frame, it));
         let fits_computed = from_computed == Some(frame.checksum);
-        let fits =
-            fits_computed || stored.map(|it| self.header.sum(frame, it)) == Some(frame.checksum);
+        // Zeros are the checksum of zeros; no frame has the page 0.
+        let fits = frame.page_number > 0
+            && (fits_computed
+                || stored.map(|it| self.header.sum(frame, it)) == Some(frame.checksum));
         // Only the words that name the log are spoiled where the frame fits its log otherwise.
         let goes_on = fits && self.before.is_none_or(|it| it.is_of_this_log);
         let is_of_this_log = frame.salts == self.header.salts || goes_on;
@@ -125,6 +135,8 @@ impl LogWalk {
         if fits_computed && is_of_this_log {
             self.mark_last_proven();
         }
+        self.has_unknown |=
+            standing == FrameStanding::Old && !frame.salts.are_before(self.header.salts);
         self.frames.push(FoundFrame {
             page,
             commit: (commit_size > 0).then_some(commit_size),

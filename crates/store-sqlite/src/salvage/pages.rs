@@ -23,6 +23,8 @@ const LEAST_USABLE: usize = 480;
 pub(crate) struct Pages {
     pub(super) database: Option<Bytes>,
     pub(super) log: Option<(Bytes, FoundLog)>,
+    /// The log has bytes of which nothing tells what they were.
+    pub(super) has_unknown_log: bool,
     page_size: usize,
     /// Bytes at the end of each page that SQLite leaves alone.
     reserved: usize,
@@ -61,16 +63,18 @@ impl Pages {
             return Ok(None);
         }
         let in_header = database.as_mut().and_then(page_size_in_header);
+        let has_log = log.is_some();
         let log = log.and_then(|mut bytes| {
             let log = FoundLog::read(&mut bytes, in_header.map_or(USUAL_PAGE, |it| it.0))?;
             Some((bytes, log))
         });
+        let has_unknown_log = has_log && log.as_ref().is_none_or(|(_, log)| log.has_unknown);
         let of_log = log.as_ref().map(|(_, log)| log.page_size);
         let (page_size, reserved) = in_header.unwrap_or((of_log.unwrap_or(USUAL_PAGE), 0));
         let frames = log.iter().flat_map(|(_, log)| &log.frames);
         let last = frames.map(|it| (it.page, it.offset)).collect();
         let newest = HashMap::new();
-        let mut pages = Self { database, log, page_size, reserved, newest, last };
+        let mut pages = Self { database, log, has_unknown_log, page_size, reserved, newest, last };
         pages.newest = pages.overlay(ImageKind::ProvenLog).pages;
         Ok(Some(pages))
     }
