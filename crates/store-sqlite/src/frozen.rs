@@ -119,6 +119,16 @@ mod tests {
     const FILES: [&str; 3] = [FILE, WAL_FILE, MARK_FILE];
 
     #[tokio::test]
+    async fn to_close_what_was_only_read_is_no_failed_write() {
+        let dir = tempfile::tempdir().unwrap();
+        SqliteStore::open(dir.path()).unwrap().close().await;
+        let store = SqliteStore::open_to_read(&Dir::open(dir.path()).unwrap()).unwrap();
+        let guard = store.guard.clone();
+        store.close().await;
+        assert_eq!(guard.fault(), None);
+    }
+
+    #[tokio::test]
     async fn what_a_killed_process_left_is_read_and_not_touched() {
         let [here, left] = [(); 2].map(|()| tempfile::tempdir().unwrap());
         let store = SqliteStore::open(here.path()).unwrap();

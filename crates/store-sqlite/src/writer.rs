@@ -154,7 +154,10 @@ async fn write_all(
                 }
             }
         }
-        carry_out(&connection, marker.as_mut(), guard, group);
+        // Nothing was sent but the end; where nothing can be written, it must not be tried.
+        if !group.is_empty() {
+            carry_out(&connection, marker.as_mut(), guard, group);
+        }
     }
     settle(&connection, marker.as_mut(), guard);
     if marker.is_some_and(|it| !it.is_unsettled()) && guard.refusal().is_none() {
