@@ -69,7 +69,7 @@ pub struct LintReport {
 pub struct Finding {
     /// The linter's own rule; none where the contract of the edge says it.
     pub rule: Option<LintRule>,
-    /// Which rule: one of [`Rule`]'s codes, or one of a contract's.
+    /// Which rule: one of [`LintRule`]'s codes, or one of a contract's.
     pub code: Cow<'static, str>,
     pub severity: Severity,
     /// Where, as a dotted path from the top of the document.

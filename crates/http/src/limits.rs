@@ -18,7 +18,7 @@ pub struct ServerLimits {
     /// For a client to take any of the bytes that wait for it.
     pub taken_within: Duration,
     /// All bodies that are being received or worked on, in bytes. Bodies of up to
-    /// [`Limits::SMALL_BODY`] are not counted.
+    /// [`ServerLimits::SMALL_BODY`] are not counted.
     pub body_bytes: usize,
     /// Large requests that wait for their turn.
     pub waiting: usize,

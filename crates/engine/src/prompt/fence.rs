@@ -2,7 +2,7 @@
 //!
 //! Every line of it begins with `| `, between two lines that carry a word drawn for this prompt
 //! alone. Either would do; with both, a text that knows the word still cannot end its own block.
-//! Nothing is lost: [`Fence::around`] can be read back to the very text.
+//! Nothing is lost: [`PromptFence::around`] can be read back to the very text.
 
 use baton_core::hash::Hash;
 use baton_core::invisible::is_invisible;
@@ -40,7 +40,7 @@ impl PromptFence {
         self.around_within(what, text, usize::MAX).text
     }
 
-    /// As [`Fence::around`], with no more of the text than fits into `most_chars` once shown.
+    /// As [`PromptFence::around`], with no more of the text than fits into `most_chars` once shown.
     pub(super) fn around_within(&self, what: &str, text: &str, most_chars: usize) -> FencedText {
         let FencedText { text: data, n_left_out } = show(text, most_chars);
         let text = format!("{} ({what})\n{data}\n{}\n", self.opening(), self.closing());
