@@ -102,6 +102,9 @@ async fn verify_unserved(project: &Project, data: &Dir) -> Result<Verified, Fail
     let verified = async {
         let mut verified = verify_all(store).await?;
         let ahead = archive::ahead_of(project, store).await?;
+        if let Some(behind) = lost_data::behind_copy(project, data, store).await? {
+            verified.extend([behind.to_string()]);
+        }
         if let Some(what) = store.mark_state().loss() {
             show::note(&format!("{} {}", show::warn("careful:"), cannot_tell(what)));
             show::note(SETTLE_MARK);

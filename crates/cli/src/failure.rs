@@ -100,6 +100,12 @@ pub(crate) enum Failure {
         source: Box<OpenError>,
     },
     #[error(
+        "the database goes up to event {n_here}, and a copy that a server saved when its data was damaged \
+         up to event {n_there}: type `baton restore --replace {copy}` to go on with the copy, or, to go \
+         on without it, `mv {copy} {copy}.old`"
+    )]
+    BehindCopy { copy: String, n_here: u64, n_there: u64 },
+    #[error(
         "there is no database at `{database}`, where `--data` says, and this project has one in {own}: \
          leave `--data` out to use that, type `baton restore {own}` to go on with a copy of it, or \
          `baton init --new-data` to begin with an empty database"
@@ -187,6 +193,7 @@ impl Failure {
             | Failure::LostCopied { .. }
             | Failure::LostCopyBehind { .. }
             | Failure::OpenCopied { .. }
+            | Failure::BehindCopy { .. }
             | Failure::NotThere { .. }
             | Failure::LostEvents { .. }
             | Failure::Recover(_)

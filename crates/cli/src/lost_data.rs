@@ -8,9 +8,10 @@ use std::time::SystemTime;
 use baton_core::shell::shell_word;
 use baton_engine::ARCHIVED_PROJECT;
 use baton_files::{Access, Dir, FileError};
+use baton_store::Store as _;
 use baton_store_sqlite::{
     ASIDE_PREFIX, CopyExtent, DATABASE_FILE, LOG_FILE, LastMark, OpenError, RESCUED_PREFIX,
-    rescued_beside,
+    SqliteStore, rescued_beside,
 };
 use uuid::Uuid;
 
@@ -66,6 +67,39 @@ pub(crate) fn name_copy(project: &Project, data: &Dir, failure: Failure) -> Fail
         }
         (failure, _) => failure,
     }
+}
+
+/// What is wrong where a server saved a copy that goes further than the database which is open now.
+/// After a restore the two are of different epochs, and are not compared.
+pub(crate) async fn behind_copy(
+    project: &Project,
+    data: &Dir,
+    store: &SqliteStore,
+) -> Result<Option<Failure>, Failure> {
+    let is_rescued = |path: &PathBuf| {
+        let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+        name.starts_with(RESCUED_PREFIX)
+    };
+    let mut copies: Vec<PathBuf> = copies_in(data)?.into_iter().filter(is_rescued).collect();
+    copies.extend(copies_beside(project));
+    // One that a person has given another name was put away.
+    copies.retain(|it| copy_number(it) > 0);
+    if copies.is_empty() {
+        return Ok(None);
+    }
+    let (identity, position) = (store.identity().await?, store.last_position().await?);
+    for path in newest_first(copies) {
+        let copy = Dir::open(&path).ok().as_ref().and_then(CopyExtent::read);
+        let further = copy.filter(|it| it.identity == identity && it.position > position);
+        if let Some(copy) = further {
+            return Ok(Some(Failure::BehindCopy {
+                copy: shell_word(&path.display().to_string()),
+                n_here: position.0,
+                n_there: copy.position.0,
+            }));
+        }
+    }
+    Ok(None)
 }
 
 /// A copy of the data that is there.

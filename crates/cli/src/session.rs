@@ -65,6 +65,13 @@ impl Session {
         }
         let opened = open_for(&project, lock.dir(), purpose).await;
         let opened = opened.map_err(|it| lost_data::name_copy(&project, lock.dir(), it))?;
+        if purpose != Purpose::Inspect
+            && let Some(failure) =
+                lost_data::behind_copy(&project, lock.dir(), &opened.store).await?
+        {
+            opened.store.close().await;
+            return Err(failure);
+        }
         let OpenedStore { store, writing, copied_into } = opened;
         let store = Arc::new(store);
         tell_of_mark(&project, store.as_ref()).await?;

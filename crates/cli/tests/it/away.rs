@@ -58,6 +58,33 @@ fn a_log_that_was_deleted_under_a_server_is_replaced_by_the_whole_copy() {
     assert!(stories.contains(&format!("s{n_stories}")), "{stories}");
 }
 
+/// Right after a write, no mark is as young as what the log had.
+#[test]
+fn a_database_that_a_saved_copy_is_ahead_of_is_not_used_unnoticed() {
+    let project = Project::started();
+    let server = project.serves();
+    let log = project.path().join(".baton/data/baton.db-wal");
+    // Until all is moved, and marked.
+    while fs::metadata(&log).is_ok_and(|it| it.len() > 0) {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let accept = r#"{"action":"accept","handoffId":1}"#;
+    let accepted = server.curl(&["-X", "POST", "-d", accept], "/api/handoffs");
+    assert_eq!(accepted.status, 200);
+    fs::remove_file(&log).unwrap();
+    not_ready(&server, "then type `baton restore ");
+    assert_eq!(server.stop(), Some(0));
+    let said = project.run(&["status"]);
+    assert_eq!(said.code, 5, "{said:?}");
+    assert!(said.stderr.contains("a copy that a server saved"), "{said:?}");
+    let verified = project.run(&["verify"]);
+    assert_eq!(verified.code, 1, "{verified:?}");
+    let commands = typed(&said.stderr);
+    assert!(commands[0].starts_with("baton restore --replace "), "{said:?}");
+    paste(project.path(), &commands[0]);
+    assert!(project.ok(&["handoff", "show", "handoff:1"]).contains("accepted"));
+}
+
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
 #[test]
 fn a_project_that_was_moved_is_named_where_it_is_now() {
