@@ -10,6 +10,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use uuid::Uuid;
 
 pub(crate) use self::answers::{AnswerArgs, AnswerChoice, EvidenceArgs, Modify, Say, VerdictName};
 pub(crate) use self::documents::{Convert, Extract, FormatName, Lint};
@@ -144,6 +145,9 @@ pub(crate) struct Recover {
     /// project's data]
     #[arg(long, value_name = "PATH")]
     pub(crate) from: Option<PathBuf>,
+    /// Only what the archive has of the data with this id, such as that before `init --new-data`
+    #[arg(long, value_name = "ID", conflicts_with = "from")]
+    pub(crate) archived: Option<Uuid>,
     /// Where the folder with the new database goes [default: the project's data]
     #[arg(long, value_name = "DIR")]
     pub(crate) to: Option<PathBuf>,

@@ -1,6 +1,7 @@
 //! The archive as a source: the log of each session, of which nothing is believed but what hashes
 //! prove. An archive travels with the repository, so it may be of another database, or of anybody.
 
+use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read as _};
 
 use baton_core::hash::Hash;
@@ -41,6 +42,17 @@ pub(crate) struct ArchivedHead {
     pub(crate) folder: String,
 }
 
+/// How many sessions the archive has of each project, by its id.
+pub type SessionCounts = BTreeMap<Uuid, u64>;
+
+pub(crate) fn count_by_project(sessions: &[ArchivedHead]) -> SessionCounts {
+    let mut counts = SessionCounts::new();
+    for session in sessions {
+        *counts.entry(session.project).or_default() += 1;
+    }
+    counts
+}
+
 /// A run that the archive knows more of than the database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SessionAhead {
@@ -65,6 +77,10 @@ impl OpenArchive {
     pub(crate) fn project(&self) -> Option<Uuid> {
         let text = self.state.as_ref()?.read_text(ARCHIVED_PROJECT, MOST_SMALL_BYTES).ok()?;
         json::parse(&text).ok()?.member("project")?.as_text()?.parse().ok()
+    }
+
+    pub fn session_counts(&self) -> Result<SessionCounts, FileError> {
+        Ok(count_by_project(&self.all_sessions()?))
     }
 
     /// The sessions that have a log of a run of this project.

@@ -25,12 +25,13 @@ use baton_files::Dir;
 use baton_store::Definition;
 use baton_store_sqlite::{DamagedFiles, LastMark, UnprovenTable, mark_loss};
 use jiff::Timestamp;
+use uuid::Uuid;
 
 use crate::images::ImageSearch;
 use crate::soundness::{SoundSubset, Soundness};
 use crate::survey::Survey;
 
-pub use crate::archived::{AheadError, OpenArchive, SessionAhead};
+pub use crate::archived::{AheadError, OpenArchive, SessionAhead, SessionCounts};
 pub use crate::error::RecoverError;
 pub use crate::report::{
     LostText, MissingPart, MissingReason, RecoveryMethod, RecoveryReport, SavedCounts,
@@ -53,6 +54,8 @@ pub struct RecoverJob<'a> {
     pub definitions: Vec<Definition>,
     /// The archive of the project, if it keeps one.
     pub archive: Option<OpenArchive>,
+    /// Only what the archive has of the project with this id, as if there were no files.
+    pub archived: Option<Uuid>,
     pub now: Timestamp,
     /// True for the data of a project, beside which there is a mark once one was made. A backup has
     /// none.
@@ -61,9 +64,11 @@ pub struct RecoverJob<'a> {
 
 /// Makes a new database, and says what it has and what is missing.
 pub async fn recover(job: &RecoverJob<'_>) -> Result<RecoveryReport, RecoverError> {
-    let mark = LastMark::read(job.from)?;
+    let (mark, mut damaged) = match job.archived {
+        Some(_) => (None, None),
+        None => (LastMark::read(job.from)?, DamagedFiles::open(job.from)?),
+    };
     let mark = mark.as_ref();
-    let mut damaged = DamagedFiles::open(job.from)?;
     let found = Survey::take(job, damaged.as_mut(), mark)?;
     let search = match &mut damaged {
         Some(damaged) => images::first_whole(job, damaged, &found, mark).await?,
@@ -91,7 +96,7 @@ pub async fn recover(job: &RecoverJob<'_>) -> Result<RecoveryReport, RecoverErro
     report.compare_with(mark);
     let is_mark_expected = job.is_mark_expected && damaged.is_some() && was_marked;
     report.has_unknown_log = damaged.as_ref().is_some_and(DamagedFiles::has_unknown_log);
-    report.n_foreign_sessions = found.n_foreign_sessions;
+    report.foreign_sessions = found.foreign_sessions;
     report.mark_loss = mark_loss(job.from, is_mark_expected)?;
     Ok(report)
 }

@@ -5,6 +5,7 @@ use baton_core::names::StoryKey;
 use baton_core::run::HandoffNo;
 use baton_store_sqlite::{ImageKind, LastMark, UnprovenTable};
 
+use crate::archived::SessionCounts;
 use crate::images;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +32,7 @@ pub struct RecoveryReport {
     /// Parts of the log are damaged beyond telling what they held.
     pub has_unknown_log: bool,
     /// Sessions in the archive that are of another project, and were left alone.
-    pub n_foreign_sessions: u64,
+    pub foreign_sessions: SessionCounts,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,7 +113,7 @@ impl RecoveryReport {
             unproven: Vec::new(),
             mark_loss: None,
             has_unknown_log: false,
-            n_foreign_sessions: 0,
+            foreign_sessions: SessionCounts::new(),
         }
     }
 
@@ -196,11 +197,11 @@ impl RecoveryReport {
                 "changed: {handoffs} may have another number than before, because that is lost"
             ));
         }
-        if self.n_foreign_sessions > 0 {
-            let sessions = counted(self.n_foreign_sessions, "session");
+        for (project, n_sessions) in &self.foreign_sessions {
+            let sessions = counted(*n_sessions, "session");
             lines.push(format!(
-                "left alone: {sessions} of other data in the archive; `baton recover` takes them where \
-                 there is no database, so move this one away first if they are what is missing"
+                "left alone: {sessions} of other data in the archive; `baton recover --archived \
+                 {project}` makes a database of them"
             ));
         }
         lines
@@ -229,6 +230,12 @@ impl RecoveryReport {
                 UnprovenTable::Answers => "answers",
             })
         });
+        let foreign = self.foreign_sessions.iter().map(|(project, n_sessions)| {
+            Node::map([
+                ("project", Node::text(project.to_string())),
+                ("sessions", Node::count(*n_sessions)),
+            ])
+        });
         Node::map([
             ("database", database.map_or(Node::Null, Node::text)),
             ("complete", Node::Bool(self.is_complete())),
@@ -250,7 +257,7 @@ impl RecoveryReport {
             ("unproven", Node::List(unproven.collect())),
             ("markLost", Node::Bool(self.mark_loss.is_some())),
             ("unknownLog", Node::Bool(self.has_unknown_log)),
-            ("foreignSessions", Node::count(self.n_foreign_sessions)),
+            ("foreignSessions", Node::List(foreign.collect())),
         ])
     }
 }

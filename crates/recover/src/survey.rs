@@ -6,7 +6,7 @@ use std::convert::Infallible;
 use baton_store_sqlite::{DamagedFiles, LastMark, SalvagedRow};
 use uuid::Uuid;
 
-use crate::archived::{ArchivedHead, OpenArchive};
+use crate::archived::{ArchivedHead, OpenArchive, SessionCounts, count_by_project};
 use crate::{RecoverError, RecoverJob};
 
 /// Positions of events, a bit each: there may be millions.
@@ -43,7 +43,7 @@ pub(crate) struct Survey {
     /// Of that project.
     pub(crate) sessions: Vec<ArchivedHead>,
     /// Of other projects, in the same archive: `init --new-data` leaves them there.
-    pub(crate) n_foreign_sessions: u64,
+    pub(crate) foreign_sessions: SessionCounts,
 }
 
 impl Survey {
@@ -82,10 +82,14 @@ impl Survey {
                 Some(_) | None => archived.first().copied().filter(|_| archived.len() == 1),
             }
         };
-        found.project = mark.map(|it| it.identity.project).or(only).or_else(of_archive);
+        found.project = job
+            .archived
+            .or_else(|| mark.map(|it| it.identity.project))
+            .or(only)
+            .or_else(of_archive);
         let is_own = |it: &ArchivedHead| Some(it.project) == found.project;
         let (own, foreign): (Vec<_>, Vec<_>) = sessions.into_iter().partition(is_own);
-        found.n_foreign_sessions = foreign.len() as u64;
+        found.foreign_sessions = count_by_project(&foreign);
         found.sessions = own;
         Ok(found)
     }

@@ -7,6 +7,7 @@ use baton_store::Store as _;
 use baton_store_sqlite::{OpenError, SqliteStore};
 
 use crate::api::lock;
+use crate::archive;
 use crate::args::Cli;
 use crate::data::finish_interrupted;
 use crate::failure::Failure;
@@ -58,6 +59,14 @@ pub(crate) async fn begin_anew(cli: &Cli) -> Result<(), Failure> {
     })?;
     store.close().await;
     show::answer(&format!("began with an empty database in {}", lock.dir().path().display()));
+    let counts = archive::folders(&project)?.map(|it| it.session_counts()).transpose()?;
+    for (id, n_sessions) in counts.unwrap_or_default() {
+        let sessions = show::counted(n_sessions, "session");
+        show::note(&format!(
+            "the archive has {sessions} of the data before; `baton recover --archived {id}` makes a \
+             database of them"
+        ));
+    }
     Ok(())
 }
 

@@ -48,6 +48,7 @@ pub(crate) async fn run(cli: &Cli, args: &Recover) -> Result<(), Failure> {
         scratch: staging.dir(),
         definitions: definitions(&project),
         archive: archive::folders(&project).map_err(files)?,
+        archived: args.archived,
         now: SystemClock.now(),
         is_mark_expected: args.from.is_none(),
     };
@@ -64,6 +65,8 @@ pub(crate) async fn run(cli: &Cli, args: &Recover) -> Result<(), Failure> {
     }
     let what = if has_result {
         "not everything is proven to be there; what is or may be missing is named above".to_owned()
+    } else if let Some(id) = args.archived {
+        format!("the archive has no session of the data {id}")
     } else {
         let path = path.display();
         format!(

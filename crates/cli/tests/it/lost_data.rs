@@ -134,3 +134,29 @@ fn a_restore_says_how_many_runs_the_archive_knows_more_of() {
     let expected = "1 run has more events in the archive than in this backup: `baton recover`";
     assert!(said.stderr.contains(expected), "{said:?}");
 }
+
+/// `init --new-data` is no way of no return.
+#[test]
+fn what_the_archive_has_of_the_data_before_is_named_and_brought_back() {
+    let project = Project::started();
+    std::fs::remove_dir_all(project.path().join(".baton/data")).unwrap();
+    let began = project.run(&["init", "--new-data"]);
+    assert_eq!(began.code, 0, "{began:?}");
+    let command = "`baton recover --archived ";
+    let at = began.stderr.find(command).unwrap_or_else(|| panic!("{began:?}"));
+    let id = &began.stderr[at + command.len()..][..36];
+    // A run of the new data is in the archive too by then.
+    project.ok(&["story", "add", "new"]);
+    project.ok(&["run", "start", "new"]);
+    let said = project.run(&["recover"]);
+    assert_eq!(said.code, 0, "{said:?}");
+    assert!(said.stdout.contains(&format!("`baton recover --archived {id}`")), "{said:?}");
+    let said = project.run(&["recover", "--archived", id]);
+    assert!(said.stdout.contains("can be recovered: 1 run, 1 handoff"), "{said:?}");
+    project.ok(&["restore", "--replace", ".baton/data/recovered-2/baton.db"]);
+    let stories = project.ok(&["story", "list"]);
+    assert!(stories.contains("s1") && !stories.contains("new"), "{stories}");
+    project.ok(&["verify"]);
+    let none = project.run(&["recover", "--archived", "00000000-0000-0000-0000-000000000000"]);
+    assert!(none.stderr.contains("the archive has no session of the data 00000000"), "{none:?}");
+}

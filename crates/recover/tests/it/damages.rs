@@ -277,6 +277,7 @@ async fn where_there_is_nothing_nothing_is_made() {
         scratch: &baton_files::Dir::open(scratch.path()).unwrap(),
         definitions: Vec::new(),
         archive: None,
+        archived: None,
         is_mark_expected: false,
         now: jiff::Timestamp::UNIX_EPOCH,
     };

@@ -143,6 +143,7 @@ pub(crate) async fn recovered_with(from: &Path, project: Option<&Path>) -> Recov
         scratch: &Dir::open_or_make(scratch.path(), FileMode::Private).unwrap(),
         definitions: definitions(),
         archive,
+        archived: None,
         is_mark_expected: false,
         now: Timestamp::constant(1_760_000_000, 0),
     };
