@@ -67,7 +67,7 @@ pub(crate) async fn catch_up(session: &Session) {
     if let Ok(Archived { n_kept: 1.., .. }) = caught_up {
         show::note(&format!(
             "{} than this database; that is kept beside its session, and `baton recover` brings it \
-             back",
+             back where its run has not gone on otherwise",
             show::warn("the archive knows more:"),
         ));
     }

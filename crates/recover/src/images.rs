@@ -19,7 +19,7 @@ const IMAGE: &str = "image";
 /// What became of the images.
 pub(crate) enum ImageSearch {
     /// One is whole, and is in [`RESULT`].
-    Whole(RecoveryReport),
+    Whole(Box<RecoveryReport>),
     /// None is. These tables are, in one of them, though no run proves them.
     NoneWhole(BTreeSet<UnprovenTable>),
 }
@@ -50,7 +50,7 @@ pub(crate) async fn first_whole(
         let Some(saved) = judge(&dir, found).await else { continue };
         job.scratch.rename(IMAGE, job.scratch, RESULT)?;
         let report = RecoveryReport::whole(RecoveryMethod::Image(kind), saved);
-        return Ok(ImageSearch::Whole(report));
+        return Ok(ImageSearch::Whole(Box::new(report)));
     }
     job.scratch.remove(IMAGE)?;
     Ok(ImageSearch::NoneWhole(tables))

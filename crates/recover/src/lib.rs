@@ -9,6 +9,7 @@ mod archived;
 mod assemble;
 mod bring_back;
 mod error;
+mod forks;
 mod images;
 mod leftovers;
 mod numbers;
@@ -33,6 +34,7 @@ use crate::survey::Survey;
 
 pub use crate::archived::{AheadError, OpenArchive, SessionAhead, SessionCounts};
 pub use crate::error::RecoverError;
+pub use crate::forks::ForkedSession;
 pub use crate::report::{
     LostText, MissingPart, MissingReason, RecoveryMethod, RecoveryReport, SavedCounts,
 };
@@ -78,7 +80,7 @@ pub async fn recover(job: &RecoverJob<'_>) -> Result<RecoveryReport, RecoverErro
     let was_marked = found.was_marked || !matches!(search, ImageSearch::Whole(_));
     let mut report = match search {
         ImageSearch::Whole(report) => match soundness::settle(job, mark).await? {
-            Soundness::Sound => report,
+            Soundness::Sound => *report,
             Soundness::Unsound { problems, .. } => return Err(RecoverError::NotWhole { problems }),
         },
         ImageSearch::NoneWhole(_) if damaged.is_none() && found.sessions.is_empty() => {
@@ -96,6 +98,9 @@ pub async fn recover(job: &RecoverJob<'_>) -> Result<RecoveryReport, RecoverErro
     report.compare_with(mark);
     let is_mark_expected = job.is_mark_expected && damaged.is_some() && was_marked;
     report.has_unknown_log = damaged.as_ref().is_some_and(DamagedFiles::has_unknown_log);
+    if report.method != RecoveryMethod::Nothing {
+        report.forked_sessions = forks::find(job, &found).await?;
+    }
     report.foreign_sessions = found.foreign_sessions;
     report.mark_loss = mark_loss(job.from, is_mark_expected)?;
     Ok(report)

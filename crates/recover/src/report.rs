@@ -6,6 +6,7 @@ use baton_core::run::HandoffNo;
 use baton_store_sqlite::{ImageKind, LastMark, UnprovenTable};
 
 use crate::archived::SessionCounts;
+use crate::forks::ForkedSession;
 use crate::images;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +32,8 @@ pub struct RecoveryReport {
     pub mark_loss: Option<&'static str>,
     /// Parts of the log are damaged beyond telling what they held.
     pub has_unknown_log: bool,
+    /// Sessions in the archive that tell of another course of events.
+    pub forked_sessions: Vec<ForkedSession>,
     /// Sessions in the archive that are of another project, and were left alone.
     pub foreign_sessions: SessionCounts,
 }
@@ -113,6 +116,7 @@ impl RecoveryReport {
             unproven: Vec::new(),
             mark_loss: None,
             has_unknown_log: false,
+            forked_sessions: Vec::new(),
             foreign_sessions: SessionCounts::new(),
         }
     }
@@ -197,6 +201,13 @@ impl RecoveryReport {
                 "changed: {handoffs} may have another number than before, because that is lost"
             ));
         }
+        for ForkedSession { folder, run_number, n_events } in &self.forked_sessions {
+            lines.push(format!(
+                "left alone: session `{folder}` in the archive tells of another course of run \
+                 {run_number}, with {}; they are in its `log.jsonl`",
+                counted(*n_events, "event")
+            ));
+        }
         for (project, n_sessions) in &self.foreign_sessions {
             let sessions = counted(*n_sessions, "session");
             lines.push(format!(
@@ -230,6 +241,13 @@ impl RecoveryReport {
                 UnprovenTable::Answers => "answers",
             })
         });
+        let forked = self.forked_sessions.iter().map(|it| {
+            Node::map([
+                ("session", Node::text(&it.folder)),
+                ("run", Node::count(it.run_number)),
+                ("events", Node::count(it.n_events)),
+            ])
+        });
         let foreign = self.foreign_sessions.iter().map(|(project, n_sessions)| {
             Node::map([
                 ("project", Node::text(project.to_string())),
@@ -257,6 +275,7 @@ impl RecoveryReport {
             ("unproven", Node::List(unproven.collect())),
             ("markLost", Node::Bool(self.mark_loss.is_some())),
             ("unknownLog", Node::Bool(self.has_unknown_log)),
+            ("forkedSessions", Node::List(forked.collect())),
             ("foreignSessions", Node::List(foreign.collect())),
         ])
     }

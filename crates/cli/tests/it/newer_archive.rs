@@ -72,6 +72,9 @@ fn what_happens_after_an_older_restore_does_not_overwrite_a_newer_session() {
     assert!(said.stderr.contains("the archive knows more"), "{said:?}");
     assert_eq!(project.sessions().len(), 2);
     assert_eq!(project.session_log(1), newer);
+    let said = project.run(&["recover", "--dry-run"]);
+    assert_eq!(said.code, 0, "{said:?}");
+    assert!(said.stdout.contains("tells of another course of run 1"), "{said:?}");
     // The database was chosen, so its own end stays where it is damaged later.
     let path = project.path().join(".baton/data/baton.db");
     let mut bytes = fs::read(&path).unwrap();
