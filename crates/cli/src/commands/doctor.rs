@@ -2,12 +2,15 @@
 
 mod left_over;
 
+use std::ffi::OsStr;
+
 use baton_core::document::Node;
 use baton_engine::Verified;
 use baton_files::Dir;
-use baton_http::api::{ArchiveDocument, HandoffSummary, Item};
-use baton_store::{StoreError, WriteFault};
+use baton_http::api::{ArchiveDocument, HandoffSummary, Item, Page, RunDocument};
+use baton_store::{Order, RunFilter, Store as _, StoreError, WriteFault};
 use baton_store_sqlite::fault_of_folder;
+use uuid::Uuid;
 
 use super::workflow;
 use crate::api::{Api, Ask, DataHolder, RemoteServer, holder};
@@ -250,7 +253,16 @@ async fn look_at_archive(api: &Api, findings: &mut Vec<HealthCheck>) -> Result<(
     let written = archive.problem.map_or(Ok(()), |what| Err(Failure::Broken { what }));
     let what = format!("the archive in {}", archive.sessions);
     let advice = || "make room or mend the path, then type `baton archive rebuild`".to_owned();
-    findings.push(finding(what, written, advice));
+    let mut check = finding(what, written, advice);
+    if matches!(check.state, Health::Well)
+        && archive.behind == 0
+        && let Some(project) = api.project()
+    {
+        let newest = Ask::get(["runs"]).with("order", "newest").with("limit", "1");
+        let runs: Page<RunDocument> = api.get(&newest).await?;
+        check.state = health_of_sessions(project, runs.items.first().map_or(0, |it| it.number))?;
+    }
+    findings.push(check);
     Ok(())
 }
 
@@ -263,7 +275,11 @@ async fn look_at_own_archive(session: &Session) -> Result<HealthCheck, Failure> 
         return Ok(finding(what, Err(error.into()), advice));
     }
     let state = match session.engine.archive_behind().await? {
-        0 => Health::Well,
+        0 => {
+            let newest = RunFilter { order: Order::NewestFirst, limit: 1, ..RunFilter::default() };
+            let runs = session.store.runs(&newest).await?;
+            health_of_sessions(&session.project, runs.first().map_or(0, |it| it.number))?
+        }
         n => Health::Waits {
             advice: format!(
                 "{} not in it yet; the next command that changes something writes them",
@@ -272,6 +288,23 @@ async fn look_at_own_archive(session: &Session) -> Result<HealthCheck, Failure> 
         },
     };
     Ok(HealthCheck { what, state })
+}
+
+/// Whether the archive has a folder for each run. Runs are numbered without a gap.
+fn health_of_sessions(project: &Project, n_runs: u64) -> Result<Health, Failure> {
+    let sessions = archive::folders(project)?.and_then(|it| it.sessions);
+    let entries = sessions.map_or(Ok(Vec::new()), |it| it.list())?;
+    let is_session = |name: &OsStr| name.to_str().is_some_and(|it| Uuid::try_parse(it).is_ok());
+    let n_sessions =
+        entries.iter().filter(|(name, it)| it.is_folder() && is_session(name)).count() as u64;
+    if n_sessions >= n_runs {
+        return Ok(Health::Well);
+    }
+    let advice = format!(
+        "it has {n_sessions} of {}; type `baton archive rebuild` to write the rest",
+        show::counted(n_runs, "run")
+    );
+    Ok(Health::Waits { advice })
 }
 
 fn finding(

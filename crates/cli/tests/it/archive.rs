@@ -91,6 +91,22 @@ fn an_archive_that_cannot_be_written_fails_no_command_and_is_told_by_the_doctor(
 }
 
 #[test]
+fn a_deleted_archive_is_missed_by_the_doctor() {
+    let project = Project::started();
+    std::fs::remove_dir_all(project.path().join(".project")).unwrap();
+    let missed = "it has 0 of 1 run; type `baton archive rebuild`";
+    let found = project.run(&["doctor"]);
+    assert!(found.stdout.contains(missed), "{found:?}");
+    let server = project.serves();
+    let found = project.run(&["doctor"]);
+    assert!(found.stdout.contains(missed), "{found:?}");
+    project.ok(&["archive", "rebuild"]);
+    let found = project.run(&["doctor"]);
+    assert!(!found.stdout.contains("archive rebuild"), "{found:?}");
+    drop(server);
+}
+
+#[test]
 fn a_server_that_cannot_write_the_archive_says_so_on_stderr() {
     let project = Project::new();
     std::fs::write(project.path().join("state"), "a file in the way").unwrap();
