@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
+use axum::extract::Request;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::Instant;
@@ -57,11 +58,13 @@ impl Activity {
         Arc::new(Self(Mutex::new(state)))
     }
 
-    /// Returns the head of the request as it was sent, where it was seen from its beginning.
-    pub(super) fn request_begins(&self) -> SentHead {
+    /// Whether the length of the request may be said in two ways.
+    pub(super) fn request_begins<B>(&self, request: &Request<B>) -> bool {
         let mut state = self.state();
         state.phase = Phase::Answering;
-        std::mem::take(&mut state.head)
+        let has_two_lengths = state.head.may_have_two_lengths(request);
+        state.head.clear();
+        has_two_lengths
     }
 
     pub(super) fn request_ends(&self) {
@@ -90,7 +93,7 @@ impl Activity {
         match state.phase {
             Phase::Waiting => {
                 state.phase = Phase::Head { since: now };
-                state.head = SentHead::default();
+                state.head.clear();
                 state.head.add(bytes);
             }
             Phase::Head { .. } => state.head.add(bytes),
@@ -208,7 +211,9 @@ mod tests {
     async fn each_phase_has_its_own_limit() {
         use Overdue::{Answer, Head, Idle};
         let received: fn(&Activity) = |it| it.received(b"GET");
-        let begins: fn(&Activity) = |it| drop(it.request_begins());
+        let begins: fn(&Activity) = |it| {
+            it.request_begins(&Request::new(()));
+        };
         let ends: fn(&Activity) = Activity::request_ends;
         let sent: fn(&Activity) = Activity::sent;
         let stuck: fn(&Activity) = Activity::stuck;

@@ -44,7 +44,7 @@ pub(super) async fn serve(
     let service = service_fn({
         let activity = activity.clone();
         move |mut request: Request<Incoming>| {
-            if activity.request_begins().may_have_two_lengths(&request) {
+            if activity.request_begins(&request) {
                 request.extensions_mut().insert(TwoLengths);
             }
             let activity = activity.clone();

@@ -16,7 +16,15 @@ pub(crate) struct TwoLengths;
 #[derive(Debug, Default)]
 pub(super) struct SentHead(Vec<u8>);
 
+/// More than most requests have; what is longer gives its memory back.
+const USUAL_BYTES: usize = 4096;
+
 impl SentHead {
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+        self.0.shrink_to(USUAL_BYTES);
+    }
+
     /// Nothing is looked at here: most requests have no `Transfer-Encoding`.
     pub(super) fn add(&mut self, bytes: &[u8]) {
         let n_room = ServerLimits::HEAD_BYTES.saturating_sub(self.0.len());
@@ -25,7 +33,7 @@ impl SentHead {
 
     /// Whether the request may have two lengths. One that was sent before the answer to the request
     /// before it was not seen to begin; if it is chunked, it is not trusted.
-    pub(super) fn may_have_two_lengths<B>(self, request: &Request<B>) -> bool {
+    pub(super) fn may_have_two_lengths<B>(&self, request: &Request<B>) -> bool {
         request.headers().contains_key(TRANSFER_ENCODING) && !self.is_chunked_only(request)
     }
 
