@@ -12,6 +12,7 @@ mod machine_paths;
 mod migrations;
 mod project;
 mod seeds;
+mod type_names;
 
 use anyhow::{Context, Result, bail};
 
@@ -19,6 +20,7 @@ const RULES: &[Rule] = &[
     Rule { name: "crates use only what they may", check: crate_graph::check },
     Rule { name: "the core stays pure", check: core_purity::check },
     Rule { name: "files are short", check: file_length::check },
+    Rule { name: "no type has the name of another", check: type_names::check },
     Rule { name: "migrations are numbered, and alike in every backend", check: migrations::check },
     Rule { name: "every error code has its page", check: error_pages::check },
     Rule { name: "every rule of the linter has its page", check: lint_pages::check },
