@@ -122,6 +122,11 @@ pub(crate) enum CliCommand {
     Extract(Extract),
     /// Print a JSON Schema; without a name, list them
     Schema { name: Option<String> },
+    /// Say what an error code means and what to do; without a code, list them
+    Explain {
+        /// As it stands behind a message, such as `behind_gate`
+        code: Option<String>,
+    },
     /// Print a script that completes `baton` commands in your shell
     Completions { shell: clap_complete::Shell },
 }

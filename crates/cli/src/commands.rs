@@ -8,6 +8,7 @@ mod convert;
 mod demo;
 mod doctor;
 mod evidence;
+mod explain;
 mod extract;
 mod handoff;
 mod inbox;
@@ -57,6 +58,7 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
         CliCommand::Lint(lint) => lint::run(&cli, lint),
         CliCommand::Extract(extract) => extract::run(extract, cli.format()),
         CliCommand::Schema { name } => schema::run(name.as_deref()),
+        CliCommand::Explain { code } => explain::run(code.as_deref()),
         CliCommand::Completions { shell } => {
             let mut command = Cli::command();
             let mut script = Vec::new();
@@ -125,6 +127,7 @@ fn asks_a_server(command: &CliCommand) -> bool {
         | CliCommand::Lint(_)
         | CliCommand::Extract(_)
         | CliCommand::Schema { .. }
+        | CliCommand::Explain { .. }
         | CliCommand::Completions { .. } => false,
     }
 }
@@ -160,6 +163,7 @@ async fn ask(api: &Api, command: &CliCommand) -> Result<(), Failure> {
         | CliCommand::Lint(_)
         | CliCommand::Extract(_)
         | CliCommand::Schema { .. }
+        | CliCommand::Explain { .. }
         | CliCommand::Completions { .. } => unreachable!("it is carried out without the API"),
     }
 }

@@ -262,10 +262,18 @@ fn open(data: &Dir) -> Result<SqliteStore, Failure> {
     }
 }
 
+/// Of the account, where the environment has no name for it: services often run without one.
+fn account() -> String {
+    #[cfg(unix)]
+    return format!("uid-{}", rustix::process::getuid().as_raw());
+    #[cfg(not(unix))]
+    return "unnamed-account".to_owned();
+}
+
 #[expect(clippy::disallowed_methods, reason = "who is asking is the environment's to say")]
 pub(crate) fn principal(cli: &Cli) -> Result<Principal, Failure> {
     let named = |it: &&str| std::env::var(it).ok().filter(|name| !name.trim().is_empty());
     let login = || ["USER", "LOGNAME", "USERNAME"].iter().find_map(named);
-    let name = cli.principal.clone().or_else(login).unwrap_or_else(|| "somebody".to_owned());
+    let name = cli.principal.clone().or_else(login).unwrap_or_else(account);
     Ok(Principal::typed(&name)?)
 }

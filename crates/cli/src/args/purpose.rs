@@ -38,6 +38,7 @@ impl CliCommand {
             | CliCommand::Lint(_)
             | CliCommand::Extract(_)
             | CliCommand::Schema { .. }
+            | CliCommand::Explain { .. }
             | CliCommand::Completions { .. } => Purpose::Change,
         }
     }

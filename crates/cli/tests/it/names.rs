@@ -59,3 +59,35 @@ fn advice_on_a_name_never_leads_to_another_story() {
     );
     project.fails(&["run", "show", "story:2"], 3, "there is no run `story:2`");
 }
+
+#[test]
+fn an_error_code_is_explained_as_it_was_printed() {
+    let project = Project::new();
+    for code in ["behind_gate", "[behind_gate]"] {
+        let page = project.ok(&["explain", code]);
+        assert!(page.starts_with("# `behind_gate`"), "{page}");
+        assert!(page.contains("## What to do"), "{page}");
+    }
+    let codes = project.ok(&["explain"]);
+    assert!(codes.lines().any(|it| it == "behind_gate") && !codes.contains("README"), "{codes}");
+    let said = project.run(&["explain", "no_such_code"]);
+    assert_eq!(said.code, 3, "{said:?}");
+    assert!(said.stderr.contains("`baton explain` lists them all"), "{said:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_account_without_a_name_is_recorded_by_its_number() {
+    let project = Project::started();
+    let mut command = project.command(&["handoff", "accept", "1", "--json"]);
+    for name in ["USER", "LOGNAME", "USERNAME"] {
+        command.env_remove(name);
+    }
+    assert!(command.output().unwrap().status.success());
+    let database = project.path().join(".baton/data/baton.db");
+    let connection = rusqlite::Connection::open(database).unwrap();
+    let sql = "select done_by from events order by position desc limit 1";
+    let who: String = connection.query_row(sql, [], |row| row.get(0)).unwrap();
+    let number = who.strip_prefix("uid-").unwrap_or_else(|| panic!("{who}"));
+    assert!(number.parse::<u32>().is_ok(), "{who}");
+}
