@@ -1,5 +1,5 @@
-//! From a decision to what the store is given: encoded and chained events, and the rows that
-//! they change.
+//! Turns a decision into what the store appends: encoded and hash-chained events, and the changed
+//! rows.
 
 use baton_core::decide::{Decision, due_at};
 use baton_core::event::Event;
@@ -15,8 +15,8 @@ use jiff::Timestamp;
 
 use crate::timers;
 
-/// Everything but what only the caller knows: number, story, definition and answer are left out.
-/// `before` is the run that it was decided on, where there was one.
+/// Fills in everything except what only the caller knows: number, story, definition and answer.
+/// `before` is the run that the decision was made on, if there was one.
 pub(crate) fn append(
     decision: Decision,
     before: Option<&Run>,
@@ -63,7 +63,7 @@ pub(crate) fn append(
     }
 }
 
-/// How every handoff that `events` touch stands after them.
+/// The state after `events` of every handoff that they touch.
 pub(crate) fn touched(changes: &[HandoffChange]) -> Vec<(HandoffNo, HandoffState)> {
     let mut touched: Vec<(HandoffNo, HandoffState)> = Vec::new();
     for change in changes {
@@ -79,7 +79,7 @@ pub(crate) fn touched(changes: &[HandoffChange]) -> Vec<(HandoffNo, HandoffState
     touched
 }
 
-/// The rows of a run after `changes`, as far as they are known, and those that were touched.
+/// The known rows of a run after `changes`, and those that were touched.
 pub(crate) fn changed_rows(
     before: &[HandoffRow],
     run: &Run,
@@ -185,8 +185,8 @@ pub(crate) fn change(event: &Event, run: &Run) -> Option<HandoffChange> {
     }))
 }
 
-/// Events that a person or another system may want to be told of: somebody has to do something,
-/// or something is over.
+/// Events that a person or another system may want to be notified of: someone has to act, or
+/// something has ended.
 pub(crate) fn needs_notification(event: &Event) -> bool {
     match event {
         Event::GateOpened { .. }

@@ -1,8 +1,8 @@
-//! Seed 004's `state/current.json` and the archive of sessions: files that follow the log.
+//! The YAML handoff's `state/current.json` and the archive of sessions: files that follow the log.
 //!
-//! A projector: everything here can be made again from the store, no run waits for it, and its
-//! cursor moves only once the files are on disk. So a pass that is killed anywhere is done again,
-//! and leaves the same files. `docs/archive.md` says what they hold.
+//! A projection: everything here can be rebuilt from the store, no run waits for it, and its cursor
+//! moves only once the files are on disk. So a pass that is killed at any point is repeated, and
+//! writes the same files. `docs/archive.md` describes their content.
 
 mod archivist;
 mod bounds;
@@ -39,15 +39,15 @@ pub(crate) use self::handle::ArchiveHandle;
 pub use self::handle::ArchiveStatus;
 pub use self::newer::run_of_session;
 
-/// The name of its cursor in the store.
+/// The name of the archive's cursor in the store.
 const PROJECTOR: &str = "archive";
 const PAGE: u32 = 500;
-/// How many runs a pass writes, after which the cursor moves and it can be stopped.
+/// How many runs a pass writes before the cursor moves and the pass can be stopped.
 const RUNS_OF_A_PASS: usize = 500;
-/// How many runs a process writes that does one thing and ends.
+/// How many runs a short-lived process (one command) writes at most.
 const FEW_RUNS: usize = 16;
 
-/// Where the files go: relative to the project, and never outside of it.
+/// Where the files go: relative to the project, and never outside it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArchivePlaces {
     /// The project's own folder.
@@ -58,7 +58,7 @@ pub struct ArchivePlaces {
     pub sessions: PathBuf,
 }
 
-/// Writes what the log tells. Those of one engine take turns; only one process may have one.
+/// Writes the projection of the log. Those of one engine take turns; only one process may have one.
 pub struct Archive {
     engine: Arc<Engine>,
     places: Arc<ArchivePlaces>,
@@ -69,13 +69,13 @@ pub struct Archive {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Archived {
     pub n_runs: u64,
-    /// Runs that cannot be read, and so are not in the archive as they should be.
+    /// Runs that cannot be read, so their archive files are out of date or missing.
     pub n_unreadable: u64,
-    /// Folders of sessions that are named after no run of this store. Only a rebuild looks for them.
+    /// Session folders whose name matches no run of this store. Only a rebuild looks for them.
     pub n_unknown: u64,
-    /// Sessions that told of events which this store does not have, and were put aside.
+    /// Sessions with events that this store does not have; they were moved aside.
     pub n_kept: u64,
-    /// There is more to write.
+    /// More runs remain to be written.
     pub is_behind: bool,
 }
 
@@ -109,12 +109,12 @@ impl Archive {
         &self.places
     }
 
-    /// How many events there are that the files do not tell of yet.
+    /// How many events the files do not contain yet.
     pub async fn behind(&self) -> Result<u64, EngineError> {
         self.engine.archive_behind().await
     }
 
-    /// Writes everything that has happened and is not written yet.
+    /// Writes every event that is not written yet.
     pub async fn catch_up(&self) -> Result<Archived, ArchiveError> {
         let mut archived = Archived::default();
         loop {
@@ -128,13 +128,13 @@ impl Archive {
         }
     }
 
-    /// As [`Archive::catch_up`], of the little that can be done in passing: for a process that does
-    /// one thing and ends.
+    /// As [`Archive::catch_up`], limited to a small batch: for a process that runs one command and
+    /// ends.
     pub async fn catch_up_some(&self) -> Result<Archived, ArchiveError> {
         self.pass(FEW_RUNS).await
     }
 
-    /// Writes what has happened next, each file at most once.
+    /// Writes the next batch of events, each file at most once.
     async fn pass(&self, most_runs: usize) -> Result<Archived, ArchiveError> {
         let _at_work = self.engine.archive.work().await;
         let store = self.engine.store();
@@ -154,19 +154,19 @@ impl Archive {
             self.on_disk(move |disk, places| disk.write(&places.state, CURRENT, &state)).await?;
         }
         self.write_project().await?;
-        // Where somebody else has moved it meanwhile, they have written the same.
+        // If another writer has advanced the cursor meanwhile, it has written the same files.
         store.advance(PROJECTOR, from, news.upto).await?;
         Ok(archived)
     }
 
-    /// Says whose archive it is, so that a project that has lost its data does not look new.
+    /// Records the archive's project, so that a project that lost its data does not look new.
     async fn write_project(&self) -> Result<(), ArchiveError> {
         let project = self.engine.store().identity().await?.project;
         let text = format!("{{\n  \"project\": \"{project}\"\n}}\n");
         self.on_disk(move |disk, places| disk.write(&places.state, ARCHIVED_PROJECT, &text)).await
     }
 
-    /// Which runs have moved since, and which of them last; the first `most_runs` of them.
+    /// The first `most_runs` runs with events after the cursor, and which of them moved last.
     async fn news(&self, from: Position, most_runs: usize) -> Result<Option<News>, ArchiveError> {
         let mut news: Option<News> = None;
         loop {
@@ -190,7 +190,7 @@ impl Archive {
         }
     }
 
-    /// One run that cannot be read must not hide the others.
+    /// One unreadable run must not hide the others.
     async fn rendered(
         &self,
         run: RunId,
@@ -217,7 +217,7 @@ impl Archive {
         }
     }
 
-    /// Where waiting for a disk holds up nobody.
+    /// Runs on a blocking thread, where waiting for the disk delays no request.
     async fn on_disk<T: Send + 'static>(
         &self,
         write: impl FnOnce(&Disk, &ArchivePlaces) -> Result<T, DiskError> + Send + 'static,
@@ -231,13 +231,13 @@ impl Archive {
     }
 }
 
-/// What the log tells beyond the cursor.
+/// The events after the cursor.
 struct News {
     runs: BTreeSet<RunId>,
-    /// The run that moved last.
+    /// The run with the newest event.
     last: RunId,
     upto: Position,
-    /// There are more, of other runs.
+    /// Other runs have moved too, and are left for the next pass.
     is_cut: bool,
 }
 
@@ -253,17 +253,17 @@ impl News {
     }
 }
 
-/// Of the folder of states: which project the archive is of.
+/// In the folder of states: which project the archive belongs to.
 pub const ARCHIVED_PROJECT: &str = "project.json";
-/// Of the folder of states: the workflows that runs are pinned to, by their hashes.
+/// In the folder of states: the workflows that runs are pinned to, by their hashes.
 pub const ARCHIVED_WORKFLOWS: &str = "workflows";
-/// Of the folder of a session: the run as lines that prove themselves.
+/// In a session folder: the run as hash-chained lines that can be verified on their own.
 pub const ARCHIVED_LOG: &str = log::LOG;
 const CURRENT: &str = "current.json";
 const RUNS: &str = "runs";
 
-/// The files of a run, in the folders that are there. Returns the name under which a session was
-/// put aside that tells of more.
+/// Writes the files of a run, in the folders that exist. Returns the new name of a session that was
+/// moved aside because it has more events.
 fn write(
     disk: &Disk,
     places: &ArchivePlaces,
@@ -272,14 +272,14 @@ fn write(
     let name = rendered.run.to_string();
     let kept = keep_newer(disk, places, rendered)?;
     write_session(disk, places, &name, rendered)?;
-    // What a rebuild that was killed has left.
+    // Leftovers of a rebuild that was killed.
     disk.remove(&places.sessions, &fresh(&name))?;
     disk.settle(&places.sessions, &name, is_own)?;
     write_state(disk, places, &name, rendered)?;
     Ok(kept)
 }
 
-/// Puts the session of a run aside where it tells of events that the store does not have.
+/// Moves the session of a run aside if it has events that the store does not have.
 fn keep_newer(
     disk: &Disk,
     places: &ArchivePlaces,

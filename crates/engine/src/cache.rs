@@ -1,5 +1,5 @@
-//! What the engine remembers between commands. All of it may be forgotten at any time: an append
-//! is checked against the version it was decided on, so an old memory is refused, not believed.
+//! The engine's cache between commands. Any entry may be dropped at any time: an append is checked
+//! against the version it was decided on, so a stale entry is refused, not believed.
 
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,28 +12,28 @@ use baton_core::workflow::Workflow;
 use baton_store::{HandoffRow, Version};
 use lru::LruCache;
 
-/// A run as it was last seen, with what an append needs.
+/// A run as last seen, with what an append needs.
 pub(crate) struct Loaded {
     pub(crate) run: Run,
     pub(crate) version: Version,
-    /// Of the last event.
+    /// Hash of the last event.
     pub(crate) head: Hash,
     pub(crate) number: u64,
     pub(crate) workflow: Arc<Workflow>,
-    /// Its open handoffs as this engine wrote them; those that it only read are not here.
+    /// Its open handoffs as this engine wrote them; handoffs that it only read are not here.
     pub(crate) rows: Vec<HandoffRow>,
 }
 
 pub(crate) struct Cache {
     runs: Mutex<LruCache<RunId, Arc<Loaded>>>,
-    /// Which open run a story has.
+    /// The open run of each story.
     stories: Mutex<LruCache<StoryKey, RunId>>,
-    /// Which handoff a number names: once given, for ever.
+    /// The handoff of each number. A number never changes once given.
     numbers: Mutex<LruCache<u64, (RunId, HandoffNo)>>,
-    /// The same by id, for those that were asked for by it.
+    /// The same by id, for handoffs that were requested by id.
     ids: Mutex<LruCache<HandoffId, (RunId, HandoffNo)>>,
     workflows: Mutex<LruCache<Hash, Arc<Workflow>>>,
-    /// Texts that were just written or read. They never change; a long one is not kept.
+    /// Texts that were just written or read. They never change; long ones are not cached.
     texts: Mutex<LruCache<ContentId, Content>>,
 }
 
@@ -63,7 +63,7 @@ impl Cache {
         lock(&self.runs).get(&id).cloned()
     }
 
-    /// Keeps the newer of two: replies may overtake each other on their way here.
+    /// Keeps the newer of two versions: replies may arrive here out of order.
     pub(crate) fn remember(&self, loaded: Loaded, numbers: &[(HandoffNo, u64)]) -> Arc<Loaded> {
         let id = loaded.run.id;
         if !numbers.is_empty() {
@@ -106,7 +106,7 @@ impl Cache {
         lock(&self.ids).get(&id).copied()
     }
 
-    /// Every name of a handoff stays its own for ever.
+    /// The number and the id of a handoff never change.
     pub(crate) fn remember_names(&self, row: &HandoffRow) {
         lock(&self.numbers).put(row.number, (row.run, row.no));
         lock(&self.ids).put(row.id, (row.run, row.no));
@@ -132,7 +132,7 @@ impl Cache {
     }
 }
 
-/// A panic elsewhere leaves the memory whole, so a poisoned lock is still good.
+/// A panic elsewhere leaves the cache consistent, so a poisoned lock is still usable.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

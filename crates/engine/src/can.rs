@@ -1,6 +1,6 @@
-//! What may be done to a handoff as things are, and why not, for whoever shows buttons.
+//! Which commands a handoff allows now, and why not the others: for a client that shows buttons.
 //!
-//! Nothing of this is written down anywhere: the rules are asked, as if it were done.
+//! No list of allowed commands is kept: each one is tried against the rules, as a dry run.
 
 use baton_core::command::{
     Accept, Clarify, Command, Complete, Create, Record, Reject, Release, Reply, Token, Way,
@@ -19,11 +19,11 @@ use crate::cache::Loaded;
 use crate::commands::nothing;
 use crate::{Engine, EngineError};
 
-/// Something that is done to a handoff, and whether it may be done now.
+/// A command on a handoff, and whether it is allowed now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Can {
     pub command: &'static str,
-    /// Why not; `None` where it may.
+    /// Why it is not allowed; `None` where it is.
     pub why_not: Option<String>,
 }
 
@@ -44,7 +44,7 @@ const COMMANDS: [&str; 13] = [
 ];
 
 impl Engine {
-    /// Every command on a handoff, each asked of the rules.
+    /// Every command on a handoff, each tried against the rules.
     pub async fn can(&self, row: &HandoffRow) -> Result<Vec<Can>, EngineError> {
         let (loaded, _) = self.load(row.run).await?;
         let can = |command| Can { command, why_not: self.why_not(&loaded, row, command) };
@@ -65,14 +65,14 @@ impl Engine {
             Err(why_not) => return Some(why_not),
         };
         match decide(&loaded.run, &command, self.ground(&loaded.workflow)) {
-            // It depends on what is handed over, or to whom, which nobody has said yet.
+            // It depends on the package or the receiver, which the caller has not given yet.
             Ok(_) | Err(Refusal::Contract { .. } | Refusal::ChooseReceiver { .. }) => None,
             Err(refusal) => Some(refusal.to_string()),
         }
     }
 }
 
-/// The command as whoever may do it would send it, with words that stand for any.
+/// A sample command, to ask the rules whether it would be allowed; its texts are placeholders.
 fn command(loaded: &Loaded, row: &HandoffRow, name: &'static str) -> Result<Command, String> {
     let handoff = row.no;
     let fence = loaded.run.handoff(handoff).map(|it| it.fence).filter(|it| *it > 0);
@@ -120,7 +120,7 @@ fn command(loaded: &Loaded, row: &HandoffRow, name: &'static str) -> Result<Comm
     })
 }
 
-/// What a holder hands to somebody else without letting go of its own work.
+/// The command by which a holder delegates work and keeps its own handoff.
 fn part(
     row: &HandoffRow,
     to: AgentId,

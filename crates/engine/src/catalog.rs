@@ -1,5 +1,5 @@
-//! The workflows and agents that a project has now. Runs under way keep the workflow they
-//! began with; the catalog is for new ones.
+//! The workflows and agents that the project has now. Open runs keep the workflow they began with;
+//! the catalog is for new ones.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub struct Catalog {
 #[derive(Debug, Clone)]
 pub struct Entry {
     pub workflow: Arc<Workflow>,
-    /// The file's text, which a run keeps.
+    /// The file's text, which the run stores.
     pub text: String,
 }
 
@@ -37,7 +37,7 @@ impl Catalog {
         Self { workflows, agents, default, lint: Settings::default() }
     }
 
-    /// With what the project sets for the linter.
+    /// With the project's linter settings.
     #[must_use]
     pub fn with_lint(self, lint: Settings) -> Self {
         Self { lint, ..self }
@@ -65,8 +65,8 @@ impl Catalog {
             .ok_or_else(|| EngineError::NoSuchWorkflow { name: name.clone(), known: self.names() })
     }
 
-    /// The workflow that a new run takes: the one asked for, else the project's own if it fits,
-    /// else the only one that fits.
+    /// The workflow for a new run: the requested one, else the project's default if it fits, else
+    /// the only one that fits.
     pub fn choose(
         &self,
         asked: Option<&WorkflowName>,
@@ -88,7 +88,7 @@ impl Catalog {
         }
     }
 
-    /// As [`Catalog::choose`], by the edge that the first handoff takes.
+    /// As [`Catalog::choose`], by the edge of the first handoff.
     pub fn choose_by_edge(
         &self,
         asked: Option<&WorkflowName>,
@@ -97,7 +97,7 @@ impl Catalog {
     ) -> Result<&Entry, EngineError> {
         let own = self.default.as_ref().and_then(|it| self.workflows.get(it));
         match (self.choose(asked, |it| it.has_edge(from, to)), own) {
-            // Nothing fits: the project's own workflow says best what would.
+            // No workflow fits: take the default one, whose refusal names the edges that would.
             (Err(EngineError::WorkflowUnclear { .. }), Some(own))
                 if !self.workflows.values().any(|it| it.workflow.has_edge(from, to)) =>
             {
@@ -107,7 +107,7 @@ impl Catalog {
         }
     }
 
-    /// True for the reserved two, for everybody with a file, and for whoever does a step.
+    /// True for the two reserved agents, every agent with a file, and every agent that does a step.
     pub fn knows(&self, agent: &AgentId) -> bool {
         let does_a_step = |it: &Entry| it.workflow.steps.iter().any(|it| it.agents.contains(agent));
         agent.is_human()

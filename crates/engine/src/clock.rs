@@ -1,4 +1,4 @@
-//! Where time and ids come from: the only file that asks the machine for either.
+//! The source of time and ids: the only file that asks the operating system for either.
 #![expect(clippy::disallowed_methods, reason = "this is the one place that may")]
 
 use std::sync::Mutex;
@@ -44,8 +44,8 @@ impl IdSource for SystemClock {
     }
 }
 
-/// A clock that is set by hand and counts instead of drawing: the same commands give the same
-/// events, on any store.
+/// A clock that is set by hand and counts instead of drawing random ids: the same commands give the
+/// same events, on any store.
 #[derive(Debug)]
 pub struct FixedClock {
     now: Mutex<Timestamp>,

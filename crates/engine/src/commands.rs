@@ -1,4 +1,4 @@
-//! The ways in: begin a run, hand off, answer a handoff, steer a run.
+//! The commands: start a run, hand off, answer a handoff, steer a run.
 
 use baton_core::command::{Command, Create, StartAt};
 use baton_core::contract::Profile;
@@ -23,35 +23,35 @@ use crate::{Caller, CommandResult, Engine, EngineError, NewRun, story_package};
 pub struct StartRun {
     pub story: StoryKey,
     pub workflow: Option<WorkflowName>,
-    /// Where left out, the first agent of the first step.
+    /// Default: the first agent of the first step.
     pub to: Option<AgentId>,
-    /// Where left out, the story itself.
+    /// Default: the story itself.
     pub package: Option<Package>,
     pub reason: Option<Reason>,
 }
 
-/// Where an operator hands a story in, past whatever lies before it.
+/// The step at which an operator starts a story, skipping the steps before it.
 #[derive(Debug, Clone)]
 pub struct StartingPoint {
     pub step: StepId,
-    /// Why. It takes the place of the reason of the start.
+    /// Why. Replaces the reason of the start.
     pub reason: Reason,
 }
 
 /// The story that a first handoff is for.
 struct MeantStory {
     story: Story,
-    /// Of its newest run.
+    /// Of the story's newest run.
     latest: Option<(RunId, RunStatus)>,
-    /// Of a story that is made with the run.
+    /// Only for a story that is created with the run.
     alike: LookAlikes,
 }
 
-/// Which run a handoff is for.
+/// The run that a handoff is for.
 #[derive(Debug, Clone)]
 pub enum RunTarget {
     Run(RunRef),
-    /// Its open run; where there is none, a new one.
+    /// The story's open run; where it has none, a new one.
     Story {
         key: StoryKey,
         workflow: Option<WorkflowName>,
@@ -59,7 +59,7 @@ pub enum RunTarget {
 }
 
 impl Engine {
-    /// Hands a story in: the orchestrator's first handoff. On a loose baton it hands in again.
+    /// Starts a story: the orchestrator's first handoff. On a loose baton it hands in again.
     pub async fn start(
         &self,
         caller: &Caller,
@@ -71,8 +71,8 @@ impl Engine {
         }
     }
 
-    /// As [`Engine::start`], for the story that is to begin next. The same key sent again is about
-    /// the story that was next then.
+    /// As [`Engine::start`], for the story that is next. A retry with the same idempotency key
+    /// refers to the story that was next at the first try.
     pub async fn start_next(
         &self,
         caller: &Caller,
@@ -88,8 +88,8 @@ impl Engine {
         self.start(caller, start(story.key)).await
     }
 
-    /// Hands a story in at a step: a new run, or one whose baton lies loose. The gates before the
-    /// step are recorded as waived by the caller.
+    /// Starts a story at a given step: in a new run, or in one whose baton is loose. The gates
+    /// before the step are recorded as waived by the caller.
     pub async fn start_at(
         &self,
         caller: &Caller,
@@ -158,7 +158,7 @@ impl Engine {
         let (from, to) = (create.from.clone(), create.to.clone());
         let outcome = self.create_within(caller, within, create).await;
         match outcome {
-            // No edge leads to somebody who does not exist: then that is the mistake.
+            // No edge leads to an agent that does not exist: report the unknown agent.
             Err(EngineError::Refused { refusal: Refusal::NotAnEdge { .. }, .. })
                 if !self.catalog.knows(&to) =>
             {
@@ -196,7 +196,7 @@ impl Engine {
                         outcome => return outcome,
                     }
                 }
-                // Apart: only the first handoff of a story needs the room that this takes.
+                // Boxed: only the first handoff of a story needs a future of this size.
                 let first = Box::pin(self.create_in_story(caller, key, workflow, create));
                 match first.await {
                     Ok(outcome) => Ok(outcome),
@@ -206,7 +206,7 @@ impl Engine {
         }
     }
 
-    /// Carries out a command on one handoff, whatever it is called by.
+    /// Carries out a command on one handoff, by whichever reference names it.
     pub async fn on_handoff(
         &self,
         caller: &Caller,
@@ -222,11 +222,11 @@ impl Engine {
             HandoffRef::Number(_) | HandoffRef::Id(_) => {
                 outcome.map_err(EngineError::of_stored_row)
             }
-            // The caller may have named a run that there is not.
+            // The caller may have named a run that does not exist.
             HandoffRef::InRun(..) => outcome,
         };
         match outcome {
-            // Whoever is refused wants to know how the handoff stands, or that there is none.
+            // A refused caller needs the handoff's current state, or that it does not exist.
             Err(EngineError::Refused { refusal, handoff: None }) => {
                 let handoff = self.handoff(&HandoffRef::InRun(run, no)).await?;
                 Err(EngineError::Refused { refusal, handoff: Some(Box::new(handoff)) })
@@ -279,7 +279,7 @@ impl Engine {
         Ok((row.run, row.no))
     }
 
-    /// A handoff that has to be of the run that is meant: a label counts only within its own.
+    /// A handoff that must belong to the given run: a label is valid only within its own run.
     pub async fn handoff_in(
         &self,
         within: &RunTarget,
@@ -323,7 +323,7 @@ impl Engine {
         self.begin(caller, entry.clone(), story, alike, First::Handoff(create)).await
     }
 
-    /// The refusal of a create for a story whose run is over, with the last handoff of that run.
+    /// The refusal of a create for a story whose run has ended, with the last handoff of that run.
     async fn finished(&self, row: &RunRow) -> Result<EngineError, EngineError> {
         let refusal = Refusal::RunFinished { status: row.run.status.name() };
         let last = HandoffRef::InRun(row.run.id, HandoffNo(row.run.n_handoffs));
@@ -331,7 +331,7 @@ impl Engine {
         Ok(EngineError::Refused { refusal, handoff })
     }
 
-    /// A run that is under way is started again only where its baton lies loose.
+    /// An open run is started again only where its baton is loose.
     async fn start_again(
         &self,
         caller: &Caller,
@@ -398,7 +398,7 @@ impl Engine {
         let birth = NewRun { story: Some(story), definition };
         match self.commit(caller, &loaded, decision, birth, ground.now).await {
             Ok(outcome) => Ok(outcome),
-            // Somebody else began it a moment ago: then this is one more command on that run.
+            // Another caller has just started the run, so this becomes one more command on it.
             Err(AppendError::OpenRunExists(story)) => {
                 drop(admitted);
                 self.begun_by_another(caller, story, start.first).await
@@ -433,7 +433,7 @@ impl Engine {
         Ok(self.store.run(&RunRef::OpenOf(story.clone())).await?)
     }
 
-    /// A story, known or not, and its newest run.
+    /// A story, existing or not, and its newest run.
     async fn story_or_new(&self, key: &StoryKey) -> Result<MeantStory, EngineError> {
         Ok(match self.store.story(key).await? {
             Some(StoryRow { story, latest, .. }) => {
@@ -447,7 +447,7 @@ impl Engine {
     }
 }
 
-/// Where the first step has several agents, nobody but the caller can choose among them.
+/// Where the first step has several agents, only the caller can choose one.
 fn one_receiver(workflow: &Workflow) -> Result<(), EngineError> {
     let Target::Step(step) = &workflow.start.to else { return Ok(()) };
     let agents = workflow.agents_at(&Workflow::target_place(&workflow.start.to));
@@ -474,7 +474,7 @@ fn first_handoff(workflow: &Workflow, story: &Story, start: StartRun) -> Create 
         supersedes: None,
         way: None,
         token: None,
-        // The story is Baton's own document: nobody could mend what is missing in it.
+        // Baton generates the story package, so no sender could fix a missing field.
         profile: Profile::Lenient,
     }
 }

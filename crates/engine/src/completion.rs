@@ -1,8 +1,8 @@
-//! Seed 001's `<workflow-complete>`: how a finished run went, computed from its log.
+//! The XML handoff's `<workflow-complete>`: how a finished run went, computed from its log.
 //!
-//! What Baton can count it counts itself (how long it took, how often work went back, which
-//! commits were named); what only the agents know is what the newest package says of it. Scalars
-//! are text, as in every document that has an XML form.
+//! Baton counts what it can (duration, how often work went back, which commits were named); the
+//! rest comes from the newest package that mentions it. Scalars are text, as in every document that
+//! has an XML form.
 
 mod cycle_time;
 mod reported;
@@ -20,7 +20,7 @@ use crate::history::{History, Logged};
 use crate::{Engine, EngineError};
 
 impl Engine {
-    /// What became of a run that is completed or cancelled.
+    /// The report on a completed or cancelled run.
     pub async fn completion(&self, run: RunId) -> Result<Node, EngineError> {
         let history = self.history(run).await?;
         let number = history.row.number;
@@ -28,7 +28,7 @@ impl Engine {
     }
 }
 
-/// None while the run goes on.
+/// None while the run is open.
 pub(crate) fn completion(history: &History) -> Option<Node> {
     let run = &history.row.run;
     let status = match run.status {
@@ -63,8 +63,8 @@ pub(crate) fn completion(history: &History) -> Option<Node> {
     Some(Node::map([("workflow-complete", map(members))]))
 }
 
-/// How often work went back, whichever way that was said: a reject, a move along a back edge, or
-/// one along an edge that the workflow has for failure.
+/// How often work went back: by a reject, along a back edge, or along an edge that the workflow has
+/// for failure.
 fn n_rounds(history: &History) -> usize {
     let is_round = |event: &Event| {
         if let Event::HandoffCreated(created) = event {
@@ -75,7 +75,7 @@ fn n_rounds(history: &History) -> usize {
     history.log.iter().filter(|it| is_round(&it.event)).count()
 }
 
-/// A back edge makes a return, which is told by its reject; a retry is not another round.
+/// A back edge creates a return, which its reject already counts; a retry is not another round.
 fn is_failure_edge(workflow: &Workflow, created: &Created) -> bool {
     let leads = |on| workflow.edge_between(&created.from.place, &created.to.place, on).is_some();
     created.kind == Kind::Sequential
@@ -84,7 +84,7 @@ fn is_failure_edge(workflow: &Workflow, created: &Created) -> bool {
         && !leads(Outcome::Success)
 }
 
-/// What Baton was told from outside, where the agents tell of no actions.
+/// Actions that external signals reported, for when the agents report none.
 fn seen(history: &History) -> Vec<String> {
     let mut actions: Vec<String> = Vec::new();
     for Logged { event, .. } in &history.log {
@@ -106,7 +106,7 @@ fn pr_url(story: &Story) -> Option<&str> {
     story.pr_url.as_deref()
 }
 
-/// The members that there are.
+/// A map of the members that are present.
 fn map<const N: usize>(members: [(&'static str, Option<Node>); N]) -> Node {
     Node::map(members.into_iter().filter_map(|(key, it)| Some((key, it?))))
 }

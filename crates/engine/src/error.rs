@@ -1,4 +1,4 @@
-//! Why a command was not carried out, with everything that a face needs to say so.
+//! Why a command was not carried out, with everything that a face needs to report it.
 
 use baton_core::names::{AgentId, NameError, StoryKey, WorkflowName};
 use baton_core::problem::Problem;
@@ -9,11 +9,11 @@ use baton_store::{HandoffRow, StoreError, Version};
 
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
-    /// The rules say no.
+    /// The rules refuse the command.
     #[error("{refusal}")]
     Refused {
         refusal: Refusal,
-        /// The handoff in question as it stands.
+        /// The current state of the handoff in question.
         handoff: Option<Box<HandoffRow>>,
     },
     #[error("there is no handoff `{which}`")]
@@ -28,7 +28,7 @@ pub enum EngineError {
     AmbiguousName {
         name: String,
         what: String,
-        /// Each means one of them only.
+        /// Spellings that are unambiguous.
         spellings: String,
     },
     #[error("`{label}` is a label within a run; say which with `run`, or as `RUN/{label}`")]
@@ -57,7 +57,7 @@ pub enum EngineError {
     BadDocument { why: String },
     #[error("the document does not say which run it is for; {}", or_none(candidates))]
     RunUnknown {
-        /// Open runs that it could be.
+        /// Open runs that the document could mean.
         candidates: String,
     },
     #[error("the document does not say who sends it, and nobody holds the work; name the agent")]
@@ -93,7 +93,7 @@ impl From<NameError> for EngineError {
 }
 
 impl From<StoreError> for EngineError {
-    /// Only a shutdown closes a store, and whoever reads just then is told of that.
+    /// Only a shutdown closes a store; a concurrent reader gets `Closing`.
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Closed => Self::Closing,
@@ -105,14 +105,14 @@ impl From<StoreError> for EngineError {
     }
 }
 
-/// What kind of no it is. Faces turn this into their own terms: a status, an exit code.
+/// The class of an error. Each face maps it to its own terms: an HTTP status, an exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorClass {
     Malformed,
     Unacceptable,
     NotFound,
     Conflict,
-    /// Meant for a run as it was, and it has moved.
+    /// The caller expected another version of the run.
     Outdated,
     Unavailable,
 }
@@ -192,12 +192,12 @@ impl EngineError {
         }
     }
 
-    /// The handoff in question as it stands, where there is one.
+    /// The current state of the handoff in question, if there is one.
     pub fn handoff(&self) -> Option<&HandoffRow> {
         if let Self::Refused { handoff, .. } = self { handoff.as_deref() } else { None }
     }
 
-    /// For a run that a row of the store has named: if it is not found, that is no caller's mistake.
+    /// For a run that a row of the store has named: if it is not found, the caller is not at fault.
     pub(crate) fn of_stored_row(self) -> Self {
         if let Self::NoSuchRun { which } = self {
             let what = format!("run {which} is named by another row, and is not found by its id");

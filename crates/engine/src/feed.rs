@@ -1,7 +1,7 @@
-//! The log as it grows: every event once, in order, from any cursor on.
+//! The log as it grows: every event once, in order, from any cursor.
 //!
-//! A feed reads the store and is only woken by the engine, so nothing that it has not yet read
-//! can be missed or told twice, however slow it is.
+//! A feed reads the store and is only woken by the engine, so a slow subscriber neither misses an
+//! event nor gets one twice.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -33,9 +33,9 @@ impl Feed {
         Self { store, tip, cursor, run, read: VecDeque::new() }
     }
 
-    /// The next event; waits for one if need be. `None` once the engine is gone or shut down.
+    /// The next event; waits for one if necessary. `None` once the engine is gone or shut down.
     ///
-    /// A shutdown may leave events unread: a feed from the cursor of the last one tells them later.
+    /// A shutdown may leave events unread: a feed from the last one's cursor replays them later.
     pub async fn next(&mut self) -> Result<Option<StoredEvent>, EngineError> {
         loop {
             match self.read_next().await {
@@ -50,23 +50,23 @@ impl Feed {
         }
     }
 
-    /// The next events, as many as one read brings; waits for one if need be. `None` as in
-    /// [`Feed::next`]. Giving up on it halfway loses nothing.
+    /// The next events, as many as one read returns; waits for one if necessary. `None` as in
+    /// [`Feed::next`]. Cancel-safe: dropping the future loses no event.
     pub async fn next_page(&mut self) -> Result<Option<Vec<StoredEvent>>, EngineError> {
         let Some(first) = self.next().await? else { return Ok(None) };
         Ok(Some(std::iter::once(first).chain(self.read.drain(..)).collect()))
     }
 
-    /// The next event if there is one already.
+    /// The next event if one is available now.
     pub async fn read_next(&mut self) -> Result<Option<StoredEvent>, EngineError> {
         if self.read.is_empty() {
-            // Seen before the read: what commits during it wakes us again.
+            // Read the tip before the store: a commit during the read then wakes this feed again.
             let tip = *self.tip.borrow_and_update();
             let filter = EventFilter { after: self.cursor, run: self.run, limit: PAGE };
             self.read = self.store.events(&filter).await?.into();
             match self.read.back() {
                 Some(last) => self.cursor = last.position,
-                // Nothing of this run up to the tip: no need to look there again.
+                // No events of this run up to the tip: skip them from now on.
                 None => self.cursor = self.cursor.max(tip),
             }
         }

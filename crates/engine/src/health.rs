@@ -1,5 +1,5 @@
-//! Whether the data is sound: a check of all of it beside the work, for data that was not closed in
-//! order. Damage in one run keeps that run from being written, and no other.
+//! Checks all data in the background after an unclean shutdown. Damage in one run blocks writes to
+//! that run, and to no other.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,20 +14,20 @@ use tokio::task::JoinHandle;
 use crate::Engine;
 use crate::verify::{RunVerifier, readable, verify_run};
 
-/// How many runs are read at once.
+/// How many runs are read per page.
 const PAGE: u32 = 200;
-/// For each moment of work so many of rest: a tenth of one core at most.
+/// Rest this many times as long as the work took: at most a tenth of one core.
 const REST: u32 = 9;
-/// Shorter work is added up before there is a rest.
+/// Shorter bursts of work are added up before a rest.
 const LEAST_WORK: Duration = Duration::from_millis(5);
-/// How often a run that moves while it is looked at is looked at again.
+/// How often a run that changes during its check is checked again.
 const MOST_LOOKS: usize = 5;
 
-/// How a check of the data goes.
+/// The progress of a data check.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct DataCheck {
     pub progress: CheckProgress,
-    /// How many runs were looked at.
+    /// How many runs were checked.
     pub n_runs: u64,
     pub n_problems: u64,
     pub first_problem: Option<String>,
@@ -35,16 +35,16 @@ pub struct DataCheck {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CheckProgress {
-    /// The data was closed in order, so there was no need for one.
+    /// The data was closed cleanly, so no check was needed.
     #[default]
     NotNeeded,
     Running,
     Finished,
-    /// The data could not be read to its end; the log says why.
+    /// The data could not be read to its end; the server log has the cause.
     Failed,
 }
 
-/// What the engine knows of its data.
+/// The engine's knowledge of its data.
 #[derive(Default)]
 pub(crate) struct DataHealth {
     check: watch::Sender<DataCheck>,
@@ -54,7 +54,7 @@ pub(crate) struct DataHealth {
 }
 
 impl DataHealth {
-    /// A run that is damaged is read, and not written: damage must not grow.
+    /// A damaged run can be read but not written: damage must not spread.
     pub(crate) fn refuse_damaged(&self, run: RunId) -> Result<(), StoreError> {
         if !self.has_damaged.load(Ordering::Acquire) {
             return Ok(());
@@ -107,17 +107,17 @@ impl DataHealth {
 }
 
 impl Engine {
-    /// What keeps the data from being written at the moment.
+    /// What prevents writes at the moment.
     pub fn write_fault(&self) -> Option<WriteFault> {
         self.store.write_fault()
     }
 
-    /// How the check of the data goes, where there is one.
+    /// The progress of the data check, if there is one.
     pub fn data_check(&self) -> DataCheck {
         self.health.check.borrow().clone()
     }
 
-    /// Checks everything, beside whatever else is done. A [`DataChecker`] calls it.
+    /// Checks everything in the background. A [`DataChecker`] calls it.
     pub async fn check_data(&self) {
         self.health.begin();
         let checked = self.check_all().await;
@@ -137,7 +137,7 @@ impl Engine {
                     after = last.number;
                     self.check_page(&page, &mut pace).await?;
                 }
-                // One that cannot be read must not hide the others.
+                // One unreadable run must not hide the others.
                 Err(_) => {
                     self.check_apart(after + 1, &mut pace).await?;
                     after += u64::from(PAGE);
@@ -165,7 +165,7 @@ impl Engine {
         let mut verifier = RunVerifier::new(self.store.as_ref());
         for row in page {
             let problems = match readable(verifier.verify(row).await)? {
-                // It may have moved on while it was read.
+                // The run may have moved on during the check.
                 Ok(problems) if !problems.is_empty() => self.problems_at_rest(row.run.id).await?,
                 Ok(_) => Vec::new(),
                 Err(what) => {
@@ -179,7 +179,7 @@ impl Engine {
         Ok(())
     }
 
-    /// What is wrong with a run that did not move while it was looked at.
+    /// The problems of a run that did not move while it was checked.
     async fn problems_at_rest(&self, run: RunId) -> Result<Vec<String>, StoreError> {
         let store = self.store.as_ref();
         for _ in 0..MOST_LOOKS {
@@ -189,7 +189,7 @@ impl Engine {
                 return Ok(problems);
             }
         }
-        // It goes on, so what it is decided on can be read.
+        // The run keeps moving, so its state can be read.
         Ok(Vec::new())
     }
 }
@@ -198,7 +198,7 @@ async fn version(store: &dyn Store, run: RunId) -> Result<Option<u64>, StoreErro
     Ok(store.run(&RunRef::Id(run)).await?.map(|it| it.version.0))
 }
 
-/// Leaves most of the time to others.
+/// Limits the share of time that the check takes.
 struct Pace {
     rested_at: Instant,
 }
@@ -219,7 +219,7 @@ impl Pace {
     }
 }
 
-/// Checks the data once, until it is done or stopped. A server has one after an unclean stop.
+/// Checks the data once, until done or stopped. A server starts one after an unclean shutdown.
 pub struct DataChecker {
     stop: watch::Sender<bool>,
     task: JoinHandle<()>,
@@ -227,11 +227,11 @@ pub struct DataChecker {
 
 impl DataChecker {
     pub fn start(engine: Arc<Engine>) -> Self {
-        // Said before anything is answered, so that nobody takes the data for checked.
+        // Set before the first request is served, so that no client takes the data for checked.
         engine.health.begin();
         let (stop, mut stopped) = watch::channel(false);
         let task = tokio::spawn(async move {
-            // Nothing is written, so it may end anywhere.
+            // The check writes nothing, so it may be cancelled at any point.
             tokio::select! {
                 _ = stopped.wait_for(|it| *it) => {}
                 () = engine.check_data() => {}
@@ -242,7 +242,7 @@ impl DataChecker {
 
     pub async fn stop(self) {
         self.stop.send_replace(true);
-        // A panic in it has been reported by the runtime.
+        // The runtime has already reported a panic of the task.
         let _ = self.task.await;
     }
 }

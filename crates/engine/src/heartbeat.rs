@@ -1,4 +1,4 @@
-//! A holder says that it is alive.
+//! Heartbeats of the holders.
 
 use baton_core::refusal::Refusal;
 use baton_core::run::{HandoffNo, RunId};
@@ -13,8 +13,8 @@ use crate::{Engine, EngineError};
 const MOST_AT_ONCE: usize = 1000;
 
 impl Engine {
-    /// Lets the lease of whoever holds a handoff with this fence last for a full period from now.
-    /// Returns until when. It is said in memory, and written about once a second with all others.
+    /// Renews the lease of the holder with this fencing token for a full period from now. Returns
+    /// when it ends. Renewals are kept in memory, and written about once a second in one batch.
     pub async fn heartbeat(
         &self,
         which: &HandoffRef,
@@ -25,7 +25,7 @@ impl Engine {
         let refusal = match self.leases.hear(run, no, fence, self.clock.now()) {
             HeartbeatResult::Until(until) => return Ok(until),
             HeartbeatResult::TooLate => Refusal::NoLease { handoff: no },
-            // Another node may have granted it: a no is said only on a fresh read.
+            // Another node may have granted the lease: refuse only after a fresh read.
             HeartbeatResult::Unknown => match self.hear_anew(run, no, fence).await? {
                 Ok(until) => return Ok(until),
                 Err(refusal) => refusal,
@@ -58,20 +58,20 @@ impl Engine {
         let what = TimerKind::Lease { fence, seconds };
         let lease = TimerRow { run, no, what, due: silent_until(now, seconds) };
         self.leases.learn(&lease, row.version);
-        // If it was lost between the reading and now, the memory knows better.
+        // If the lease was lost after the read, the memory is more recent.
         Ok(match self.leases.hear(run, no, fence, now) {
             HeartbeatResult::Until(until) => Ok(until),
             HeartbeatResult::TooLate | HeartbeatResult::Unknown => Err(no_lease),
         })
     }
 
-    /// Writes what holders said, many at once. What could not be written is written next time.
+    /// Writes the renewals in batches. Those that could not be written are retried next time.
     pub(crate) async fn write_heartbeats(
         &self,
         leases: Vec<LeaseRenewal>,
     ) -> Result<u64, EngineError> {
         let mut n_written = 0;
-        // In parts, so that commands need not wait until all are written.
+        // In batches, so that commands need not wait until all are written.
         for (n, part) in leases.chunks(MOST_AT_ONCE).enumerate() {
             match self.store.put_off(part).await {
                 Ok(n_leases) => n_written += n_leases,

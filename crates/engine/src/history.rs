@@ -1,7 +1,7 @@
-//! Everything that is known of one run, read once: what the archive and the completion are made of.
+//! Everything known about one run, read once: the input of the archive and the completion report.
 //!
-//! Whatever is made of a history is a function of it: no clock, no catalog that may be edited
-//! later. A run that moves while it is read is told of again, because it has moved.
+//! Its outputs are pure functions of it: no clock, no catalog that may be edited later. A run that
+//! moves while it is read is projected again, because it has moved.
 
 pub(crate) mod named;
 
@@ -30,13 +30,13 @@ use crate::{Engine, EngineError, stored};
 
 pub(crate) struct History {
     pub(crate) row: RunRow,
-    /// As it is today; a story that is gone leaves its key in the run.
+    /// The current story; of a deleted story only the key remains, in the run.
     pub(crate) story: Option<Story>,
     pub(crate) story_created_at: Option<Timestamp>,
-    /// Which project it is of.
+    /// The project of the run.
     pub(crate) project: Uuid,
     pub(crate) workflow: Arc<Workflow>,
-    /// The file of the workflow, as it was when the run began.
+    /// The text of the workflow file, as it was when the run began.
     pub(crate) workflow_text: Option<String>,
     /// By number.
     pub(crate) handoffs: Vec<HandoffRow>,
@@ -51,16 +51,16 @@ pub(crate) struct Logged {
     pub(crate) at: Timestamp,
     pub(crate) by: Principal,
     pub(crate) hash: Hash,
-    /// As it is stored.
+    /// The stored JSON.
     pub(crate) body: String,
     pub(crate) event: Event,
 }
 
-/// A package that somebody handed on, told once however often Baton passed it on.
+/// A package that an agent or a person handed on; listed once however often Baton forwarded it.
 pub(crate) struct Handed {
     pub(crate) by: AgentId,
     pub(crate) at: Timestamp,
-    /// The first handoff that carries it; of the last word of a run, the one that it ended.
+    /// The first handoff that carries it; for the last package of a run, the handoff that it ended.
     pub(crate) handoff: HandoffNo,
     pub(crate) document: Node,
 }
@@ -79,8 +79,7 @@ impl Engine {
         let filter = EventFilter { after: Position::START, run: Some(run), limit: 0 };
         let events = self.store.events(&filter).await?;
         let log = events.into_iter().map(Logged::of).collect::<Result<Vec<_>, _>>()?;
-        // A history is written into the archive: a damaged text must not take the place of a good
-        // copy there.
+        // The archive is written from a history: a damaged text must not replace a good copy there.
         let ids = log.iter().flat_map(|it| named(&it.event)).map(|(id, _)| id);
         let texts = self.whole_texts(run, ids).await?;
         Ok(History {
@@ -107,7 +106,7 @@ impl Logged {
 }
 
 impl History {
-    /// None where it was lost in a recovery.
+    /// None where the text was lost in a recovery.
     pub(crate) fn text(&self, id: ContentId) -> Option<&str> {
         self.texts.get(id)
     }
@@ -120,7 +119,7 @@ impl History {
         self.handoffs.iter().find(|it| it.no == no)
     }
 
-    /// The packages that people and agents wrote, oldest first; lost ones are not among them.
+    /// The packages that people and agents wrote, oldest first, without lost ones.
     pub(crate) fn packages(&self) -> Vec<Handed> {
         let mut seen: HashMap<ContentId, Option<usize>> = HashMap::new();
         let mut packages: Vec<Handed> = Vec::new();
@@ -133,7 +132,7 @@ impl History {
                 continue;
             };
             let (Some(id), Some(by)) = (package, by) else { continue };
-            // Whoever completes says it, and the handoff that is made of it carries it.
+            // A completion names the package first; the handoff that follows carries it.
             if let Some(known) = seen.get_mut(&id) {
                 let carried = known.take().and_then(|it| packages.get_mut(it));
                 if let (Some(carried), Event::HandoffCreated(_)) = (carried, event) {
@@ -149,13 +148,13 @@ impl History {
         packages
     }
 
-    /// As after a recovery that found none of them.
+    /// As after a recovery that found no texts.
     #[cfg(test)]
     pub(crate) fn forget_texts(&mut self) {
         self.texts.forget();
     }
 
-    /// When the run was completed or cancelled; none while it goes on.
+    /// When the run was completed or cancelled; none while it is open.
     pub(crate) fn ended_at(&self) -> Option<Timestamp> {
         let is_end =
             |it: &&Logged| matches!(it.event, Event::RunCompleted | Event::RunCancelled { .. });

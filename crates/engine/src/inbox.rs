@@ -1,6 +1,6 @@
-//! Everything that waits for a person: what happened so far, and what each answer would lead to.
+//! Everything that waits for a person: what happened so far, and the consequence of each answer.
 //!
-//! What an answer leads to is not written down anywhere: the rules are asked, as if it were given.
+//! The consequences are stored nowhere: each answer is tried against the rules, as a dry run.
 
 mod asked;
 mod text;
@@ -22,7 +22,7 @@ use crate::{Engine, EngineError};
 
 const PAGE: u32 = 200;
 
-/// Something that a person has to move.
+/// Something that waits for a person.
 #[derive(Debug, Clone)]
 pub struct InboxItem {
     pub run: RunRow,
@@ -39,36 +39,36 @@ pub struct InboxItem {
 pub enum Waits {
     /// An agent, the workflow or a limit asks.
     Gate { handoff: HandoffNo, cause: GateCause, kind: GateKind },
-    /// Somebody asks about a handoff, and whoever is asked has not answered.
+    /// An open question about a handoff that `of` has not answered.
     Question { handoff: HandoffNo, about: HandoffNo, of: AgentId },
-    /// Nobody has the baton.
+    /// The baton is loose: no agent has it.
     Loose { at: Place },
 }
 
-/// Something that a person may say, and what then happens.
+/// A possible answer of the person, and its consequence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InboxChoice {
     pub name: &'static str,
-    /// Whether it takes words to say it.
+    /// Whether the answer needs a comment.
     pub needs_words: bool,
     pub then: Then,
 }
 
-/// Where a run is after a choice.
+/// The state of a run after a choice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Then {
-    /// The handoff that waits then, and for whom, at which place.
+    /// The handoff that is then offered, to whom, and at which place.
     Offered {
         handoff: HandoffNo,
         to: AgentId,
         place: Place,
     },
-    /// Whoever was waiting goes on.
+    /// The waiting holder continues.
     Held {
         handoff: HandoffNo,
         by: AgentId,
     },
-    /// Somebody has to answer first.
+    /// A question has to be answered first.
     Asked {
         question: HandoffNo,
         of: AgentId,
@@ -77,13 +77,13 @@ pub enum Then {
     Parked {
         handoff: HandoffNo,
     },
-    /// Nobody has to do anything else.
+    /// No other party has to act than before.
     Unchanged,
     Loose {
         at: Place,
     },
     Ended(RunStatus),
-    /// As things are, the rules would refuse it.
+    /// The rules would refuse it now.
     Refused {
         why: String,
     },
@@ -96,9 +96,9 @@ impl Engine {
         Ok(items)
     }
 
-    /// As [`Engine::inbox`], of the runs after the one of number `after`, until there are `most`
-    /// items or more, and no run is left half told. With them, the number of the last run that was
-    /// looked at; none where there is no other.
+    /// As [`Engine::inbox`], for the runs after number `after`, until there are at least `most`
+    /// items; the items of a run are never split. Also returns the number of the last run that was
+    /// read; none at the end of the list.
     pub async fn inbox_after(
         &self,
         asker: &Principal,
@@ -186,7 +186,7 @@ impl Engine {
             Answer::Modify,
             Answer::Continue,
             Answer::Accept,
-            // To whom is the person's to say; what follows is the same for all.
+            // The person chooses the receiver; the consequence is the same for all of them.
             Answer::HandTo(gate.worker.agent.clone()),
             Answer::Abort,
         ];
@@ -207,8 +207,7 @@ impl Engine {
     ) -> InboxChoice {
         let (name, needs_words) = (answer.name(), answer.needs_words());
         if answer == Answer::Modify {
-            // What comes of it depends on a package that nobody has written yet; where it goes
-            // does not.
+            // The result depends on a package that does not exist yet; its receiver does not.
             let then = gate.map(|it| it.worker.clone()).map_or(Then::Unchanged, |worker| {
                 let handoff = HandoffNo(loaded.run.n_handoffs + 1);
                 Then::Offered { handoff, to: worker.agent, place: worker.place }
@@ -225,7 +224,7 @@ impl Engine {
         InboxChoice { name, needs_words, then: self.then(loaded, &command) }
     }
 
-    /// How the orchestrator could hand a loose baton in again, and how the run could be ended.
+    /// How the orchestrator could hand in a loose baton again, and how the run could be ended.
     fn restarts(&self, loaded: &Loaded) -> Vec<InboxChoice> {
         let Baton::Loose { at, other } = loaded.run.baton() else { return Vec::new() };
         let step = [at, other].into_iter().find(|it| it.is_step());
@@ -252,7 +251,7 @@ impl Engine {
         again.into_iter().chain([cancel]).collect()
     }
 
-    /// Asks the rules what a command would lead to. Nothing is written.
+    /// Asks the rules for the consequence of a command. Writes nothing.
     fn then(&self, loaded: &Loaded, command: &Command) -> Then {
         match decide(&loaded.run, command, self.ground(&loaded.workflow)) {
             Err(refusal) => Then::Refused { why: refusal.to_string() },
@@ -267,7 +266,7 @@ impl Engine {
     }
 }
 
-/// Where a run is, for whoever has to know who is next.
+/// The state of a run, in terms of who has to act next.
 fn place(run: &Run) -> Then {
     match (run.baton(), run.current()) {
         (Baton::Offered { .. }, Some(it)) => offered(it),
@@ -281,7 +280,7 @@ fn place(run: &Run) -> Then {
     }
 }
 
-/// Nobody else has to move than had to before.
+/// True where the same party has to act as before.
 fn is_same(after: &Run, before: &Run) -> bool {
     let state = |it: &Run| it.current().map(|it| it.state);
     after.baton() == before.baton() && state(after) == state(before) && !after.is_finished()
@@ -295,7 +294,7 @@ fn gate_of(run: &Run, no: HandoffNo) -> Option<&Gate> {
     run.handoff(no).and_then(|it| it.gate.as_ref())
 }
 
-/// What a person could move, what stops the run first.
+/// What waits for a person, the one that blocks the run first.
 fn waits(run: &Run) -> Vec<Waits> {
     let gate = |(handoff, gate): (&Handoff, &Gate)| Waits::Gate {
         handoff: handoff.no,

@@ -1,9 +1,9 @@
 //! Leases and other timers in memory, the earliest first.
 //!
-//! The store has them too: each is written in the transaction of the append that makes or ends it.
-//! Only how long a lease still lasts is written later, many at once, because every live holder
-//! changes it every few seconds. A crash loses about a second of that, and after a start every
-//! lease gets a full period more (ADR 0009).
+//! The store has them too: each is written in the transaction of the append that starts or ends it.
+//! Only lease renewals are written later, in batches, because every live holder renews every few
+//! seconds. A crash loses about a second of renewals, and after a restart every lease gets a full
+//! period more (ADR 0009).
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::num::NonZeroUsize;
@@ -16,11 +16,11 @@ use lru::LruCache;
 
 use crate::timers::silent_until;
 
-/// How often heartbeats are written.
+/// How often renewals are written.
 const WRITTEN_EVERY: SignedDuration = SignedDuration::from_secs(1);
-/// A tick that comes so much later than it should means that the process was asleep.
+/// A tick that is later than this means that the process was suspended.
 const ASLEEP: SignedDuration = SignedDuration::from_secs(5);
-/// Only replies that overtake each other need it, and those are microseconds apart.
+/// Only needed for replies that arrive out of order, and those are microseconds apart.
 const MOST_CHANGES: NonZeroUsize = NonZeroUsize::new(4096).unwrap();
 
 type Key = (RunId, HandoffNo);
@@ -31,14 +31,14 @@ pub(crate) struct Leases {
 
 struct LeaseTable {
     timers: HashMap<Key, Running>,
-    /// The same in the order of their times, without those that are in hand.
+    /// The same timers ordered by due time, without those in hand.
     by_due: BTreeSet<(Timestamp, Key)>,
-    /// Leases that last longer than the store knows.
+    /// Leases whose renewal is not in the store yet.
     unwritten: HashSet<Key>,
     written_at: Timestamp,
-    /// When the next tick should come, while somebody sees to it that they come.
+    /// When the next tick is expected, while a timekeeper runs.
     next_tick: Option<Timestamp>,
-    /// At which version of its run a handoff's timer was last changed.
+    /// The version of its run at which a handoff's timer last changed.
     changed: LruCache<Key, Version>,
     /// Timers whose append was not confirmed: the next tick asks the store.
     doubted: HashSet<Key>,
@@ -48,22 +48,21 @@ struct LeaseTable {
 struct Running {
     what: TimerKind,
     due: Timestamp,
-    /// It was due, and what has to happen is happening.
+    /// It was due, and is being handled now.
     is_in_hand: bool,
 }
 
-/// What came of a heartbeat.
+/// The result of a heartbeat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HeartbeatResult {
     Until(Timestamp),
-    /// The lease is being lost this very moment.
+    /// The lease is being ended right now.
     TooLate,
-    /// There is no lease with that fence in memory.
+    /// No lease with that fencing token is in memory.
     Unknown,
 }
 
-/// Something whose time has come. It is in the hand of whoever took it, to be done with or put
-/// back.
+/// A timer that is due. It belongs to the caller that took it, which marks it done or puts it back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct DueTimer {
     pub(crate) run: RunId,
@@ -71,14 +70,14 @@ pub(crate) struct DueTimer {
     pub(crate) what: TimerKind,
 }
 
-/// What is due and being done. Whatever is left of it when this is dropped is due again.
+/// Due timers that are being handled. Those left when this is dropped become due again.
 pub(crate) struct InHand<'a> {
     leases: &'a Leases,
     pub(crate) due: Vec<DueTimer>,
     now: Timestamp,
 }
 
-/// Changes of timers that the store has not confirmed yet; see [`Leases::expect_changes`].
+/// Timer changes that the store has not confirmed yet; see [`Leases::expect_changes`].
 pub(crate) struct PendingTimerChange<'a> {
     leases: Option<&'a Leases>,
     run: RunId,
@@ -86,8 +85,8 @@ pub(crate) struct PendingTimerChange<'a> {
 }
 
 impl Leases {
-    /// Knows of no timer that is in the store already: those that are due are learned from it when
-    /// they are, all of them by [`Leases::load`].
+    /// Starts without the timers in the store: they are loaded as they fall due, or all at once by
+    /// [`Leases::load`].
     pub(crate) fn new(now: Timestamp) -> Self {
         let kept = LeaseTable {
             timers: HashMap::new(),
@@ -101,8 +100,8 @@ impl Leases {
         Self { kept: Mutex::new(kept) }
     }
 
-    /// Takes over what the store has, every lease with a full period from `now`. What this memory
-    /// was told of itself, it knows better: the rows may have been read before.
+    /// Loads the timers of the store, every lease with a full period from `now`. Timers that this
+    /// memory has, or has seen change, win: the rows may be older.
     pub(crate) fn load(&self, rows: &[TimerRow], now: Timestamp) {
         let mut kept = self.lock();
         for row in rows {
@@ -117,7 +116,7 @@ impl Leases {
     }
 
     /// For an append that changes timers. If its caller is cancelled before the store answers, the
-    /// next tick asks the store what became of them.
+    /// next tick reads the timers from the store.
     pub(crate) fn expect_changes(
         &self,
         run: RunId,
@@ -127,17 +126,17 @@ impl Leases {
         PendingTimerChange { leases, run, changes: changes.to_vec() }
     }
 
-    /// At the next tick the store is asked what came of these.
+    /// Marks these timers as unconfirmed: the next tick reads them from the store.
     pub(crate) fn doubt(&self, keys: impl IntoIterator<Item = (RunId, HandoffNo)>) {
         self.lock().doubted.extend(keys);
     }
 
-    /// Of which timers the store has to be asked, once.
+    /// Takes the unconfirmed timers, to read them from the store.
     pub(crate) fn take_doubted(&self) -> Vec<(RunId, HandoffNo)> {
         self.lock().doubted.drain().collect()
     }
 
-    /// True while somebody sees to it that time is kept, and so everything is known here.
+    /// True while a timekeeper runs, so that all timers are in memory.
     pub(crate) fn keeps_time(&self) -> bool {
         self.lock().next_tick.is_some()
     }
@@ -147,8 +146,8 @@ impl Leases {
         kept.timers.get(&(row.run, row.no)).is_none_or(|it| it.what != row.what)
     }
 
-    /// Takes over what an append has changed. Replies may overtake each other on their way here:
-    /// the newest version counts.
+    /// Applies the timer changes of an append. Replies may arrive out of order: the newest version
+    /// wins.
     fn change(&self, run: RunId, version: Version, changes: &[TimerChange]) {
         let mut kept = self.lock();
         for change in changes {
@@ -167,8 +166,7 @@ impl Leases {
         }
     }
 
-    /// A timer that is in the store, and of which nobody has told this memory; false where it knows
-    /// better.
+    /// Adds a timer of the store that this memory does not have; false where the memory is newer.
     pub(crate) fn learn(&self, row: &TimerRow, version: Version) -> bool {
         let key = (row.run, row.no);
         let mut kept = self.lock();
@@ -187,7 +185,7 @@ impl Leases {
         }
     }
 
-    /// The holder with this fence is alive: its lease lasts for a full period from now.
+    /// A heartbeat with this fencing token: renews the lease for a full period from now.
     pub(crate) fn hear(
         &self,
         run: RunId,
@@ -212,7 +210,7 @@ impl Leases {
         }
     }
 
-    /// Everything that is due, the earliest first. No heartbeat reaches it until it is let go.
+    /// Takes all due timers, the earliest first. No heartbeat affects them until released.
     pub(crate) fn take_due(&self, now: Timestamp) -> InHand<'_> {
         let mut kept = self.lock();
         let mut due = Vec::new();
@@ -227,7 +225,7 @@ impl Leases {
         InHand { leases: self, due, now }
     }
 
-    /// It could not be done now: it is due again at `at`.
+    /// It could not be handled now: it is due again at `at`.
     pub(crate) fn put_back(&self, due: DueTimer, at: Timestamp) {
         let mut kept = self.lock();
         if kept.has_in_hand(due) {
@@ -235,7 +233,7 @@ impl Leases {
         }
     }
 
-    /// There is nothing to do about it any more.
+    /// Nothing is left to do for it.
     pub(crate) fn done_with(&self, due: DueTimer) {
         let mut kept = self.lock();
         if kept.has_in_hand(due) {
@@ -243,8 +241,8 @@ impl Leases {
         }
     }
 
-    /// From now on somebody ticks all the time. Whoever held something while nobody did could not
-    /// be heard of, so every lease gets a full period more.
+    /// A timekeeper ticks from now on. Heartbeats could not arrive before, so every lease gets a
+    /// full period more.
     pub(crate) fn keep_time(&self, now: Timestamp, next_tick: Timestamp) {
         let mut kept = self.lock();
         kept.next_tick = Some(next_tick);
@@ -255,8 +253,8 @@ impl Leases {
         self.lock().next_tick = None;
     }
 
-    /// Where nobody ticked for long although somebody should have, the process was asleep, or the
-    /// clock was set: then no holder is to blame, and every lease gets a full period more.
+    /// If ticks of the timekeeper stopped for long, the process was suspended or the clock was set:
+    /// the holders are not at fault, and every lease gets a full period more.
     pub(crate) fn forgive_sleep(&self, now: Timestamp) -> bool {
         let mut kept = self.lock();
         let Some(expected) = kept.next_tick else { return false };
@@ -274,7 +272,7 @@ impl Leases {
         }
     }
 
-    /// What the store has to be told by now, which is little most of the time.
+    /// The renewals to write now; none if the last write was recent.
     pub(crate) fn take_unwritten(&self, now: Timestamp) -> Vec<LeaseRenewal> {
         let mut kept = self.lock();
         if now.duration_since(kept.written_at).abs() < WRITTEN_EVERY {
@@ -283,19 +281,19 @@ impl Leases {
         kept.take_unwritten(now)
     }
 
-    /// What the store has to be told before it is closed.
+    /// All renewals, to write before the store is closed.
     pub(crate) fn take_all_unwritten(&self, now: Timestamp) -> Vec<LeaseRenewal> {
         self.lock().take_unwritten(now)
     }
 
-    /// The store could not be told.
+    /// The write failed; keep these renewals for the next one.
     pub(crate) fn still_unwritten(&self, leases: &[LeaseRenewal]) {
         let mut kept = self.lock();
         let keys = leases.iter().map(|it| (it.run, it.no));
         kept.unwritten.extend(keys);
     }
 
-    /// Every change is made whole, so a poisoned lock is still good.
+    /// Every change is completed under the lock, so a poisoned lock is still usable.
     fn lock(&self) -> MutexGuard<'_, LeaseTable> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -450,7 +448,7 @@ mod tests {
         assert_eq!(in_hand.due.len(), 1);
         assert_eq!(leases.hear(RUN, NO, 1, later), HeartbeatResult::TooLate);
         assert_eq!(n_due(&leases, later), 0, "nobody else takes it meanwhile");
-        // Whoever did it was stopped half-way.
+        // The handler was cancelled half-way.
         drop(in_hand);
         assert_eq!(n_due(&leases, later), 1);
         assert_eq!(leases.hear(RUN, NO, 1, later), HeartbeatResult::Until(later + SECOND * 20));

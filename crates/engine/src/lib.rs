@@ -1,8 +1,8 @@
-//! Load, decide, append, announce: how a command becomes a fact.
+//! Load, decide, append, announce: how a command becomes an event.
 //!
-//! Nothing is announced before it is durable; an answer to a caller means: on disk. The rules
-//! are `baton_core`'s, the storage is `baton_store`'s; the engine brings them together with a
-//! clock, and every face of Baton goes through it.
+//! Nothing is announced before it is durable; a response to a caller means: on disk. The rules are
+//! `baton_core`'s, the storage is `baton_store`'s; the engine combines them with a clock, and every
+//! face of Baton goes through it.
 #![cfg_attr(test, expect(clippy::disallowed_methods, reason = "tests make files of their own"))]
 
 mod append;
@@ -85,7 +85,7 @@ pub use crate::verify::{Verified, readable, verify_all, verify_run};
 pub use crate::workspace::Workspace;
 pub use baton_core::shell::shell_word;
 
-/// How often a decision is made again because somebody else moved the run first.
+/// How often a decision is retried because another command moved the run first.
 const MOST_TRIES: usize = 100;
 
 /// Carries out commands. Cheap to share: faces hold it in an [`Arc`].
@@ -100,18 +100,18 @@ pub struct Engine {
     tip: watch::Sender<Position>,
     archive: archive::ArchiveHandle,
     health: health::DataHealth,
-    /// Held for reading by every command, and for writing by the shutdown: so it waits for them.
+    /// Commands hold it for reading, the shutdown for writing: so the shutdown waits for them.
     is_open: RwLock<bool>,
 }
 
-/// Where a run was read from.
+/// Where a run was loaded from.
 #[derive(Clone, Copy)]
 enum RunSource {
     Memory,
     Store,
 }
 
-/// What goes with the first decision of a run, besides the decision.
+/// What the first append of a run needs besides the decision.
 #[derive(Default)]
 struct NewRun {
     story: Option<Story>,
@@ -144,13 +144,13 @@ impl Engine {
         self.store.as_ref()
     }
 
-    /// The events after `cursor`, each once and in order, and then those to come.
+    /// The events after `cursor`, each once and in order, and then new ones as they come.
     pub fn feed(&self, cursor: Position, run: Option<RunId>) -> Feed {
         Feed::new(self.store.clone(), self.tip.subscribe(), cursor, run)
     }
 
-    /// Takes no more commands, waits for those under way, writes down who was heard of last,
-    /// closes the store, and ends the feeds.
+    /// Refuses new commands, waits for those in progress, writes the last lease renewals, closes
+    /// the store, and ends the feeds.
     pub async fn shutdown(&self) {
         *self.is_open.write().await = false;
         let unwritten = self.leases.take_all_unwritten(self.clock.now());
@@ -165,13 +165,13 @@ impl Engine {
         self.tip.send_modify(|_| {});
     }
 
-    /// Lets a command in, unless Baton is closing; the shutdown waits until it is let go.
+    /// Admits a command, unless Baton is closing; the shutdown waits until the guard is dropped.
     async fn admit(&self) -> Result<RwLockReadGuard<'_, bool>, EngineError> {
         let is_open = self.is_open.read().await;
         if *is_open { Ok(is_open) } else { Err(EngineError::Closing) }
     }
 
-    /// Decides on a run as it is, and appends; again, if somebody else was first.
+    /// Decides on the current run and appends; retries if another command was first.
     async fn carry_out(
         &self,
         caller: &Caller,
@@ -198,7 +198,7 @@ impl Engine {
             let ground = self.ground(&loaded.workflow);
             let decision = match (decide(&loaded, ground), source) {
                 (Ok(decision), _) => decision,
-                // Another node may have moved the run since: a no is said only on a fresh read.
+                // Another node may have moved the run since: refuse only after a fresh read.
                 (Err(_), RunSource::Memory) => {
                     self.cache.forget(run);
                     continue;
@@ -221,7 +221,7 @@ impl Engine {
         Err(EngineError::Contended)
     }
 
-    /// Writes a decision down and tells whoever listens.
+    /// Commits a decision and wakes the subscribers.
     async fn commit(
         &self,
         caller: &Caller,
@@ -258,7 +258,7 @@ impl Engine {
         let pending = self.leases.expect_changes(run, &append.timers);
         let appended = match self.store.append(append.clone()).await {
             Ok(appended) => appended,
-            // It may be on disk all the same.
+            // The append may have reached the disk all the same.
             Err(error @ AppendError::Store(_)) => return Err(error),
             Err(
                 error @ (AppendError::Conflict
@@ -270,7 +270,7 @@ impl Engine {
             }
         };
         pending.appended(version);
-        // Nobody else has it by now.
+        // The store has dropped its reference by now, so this does not clone.
         let Append { run, handoffs, contents, .. } = Arc::unwrap_or_clone(append);
         let (mut rows, touched) =
             append::changed_rows(&loaded.rows, &run, &handoffs, &appended.numbers, at);
@@ -289,7 +289,7 @@ impl Engine {
         Ok(outcome)
     }
 
-    /// The answer that this key got before, if it did.
+    /// The stored answer of this idempotency key, if there is one.
     async fn repeated(&self, caller: &Caller) -> Result<Option<CommandResult>, EngineError> {
         let Some(key) = &caller.key else { return Ok(None) };
         match self.store.answered(&key.scope, &key.key).await? {
@@ -298,7 +298,7 @@ impl Engine {
         }
     }
 
-    /// A no, unless the very same request took effect before: then its answer.
+    /// The refusal, unless the same request took effect before: then its stored answer.
     async fn repeated_or(
         &self,
         caller: &Caller,

@@ -1,25 +1,25 @@
-//! A story whose key a reader could take for another's is not made without a word about it.
+//! Warns when a new story's key could be mistaken for an existing one.
 
 use baton_core::names::StoryKey;
 use baton_core::problem::Problem;
 
 use crate::{Engine, EngineError};
 
-/// The keys that a new one could be taken for.
+/// Existing keys that a new key could be mistaken for.
 pub struct LookAlikes {
     key: Option<StoryKey>,
     others: Vec<StoryKey>,
 }
 
 impl Engine {
-    /// The stories that one of this key could be taken for.
+    /// The stories that a story with this key could be mistaken for.
     pub async fn look_alikes(&self, key: &StoryKey) -> Result<LookAlikes, EngineError> {
         Ok(LookAlikes { key: Some(key.clone()), others: self.store.look_alikes(key).await? })
     }
 }
 
 impl LookAlikes {
-    /// Of a story that is not new.
+    /// For a story that is not new.
     pub(crate) fn none() -> Self {
         Self { key: None, others: Vec::new() }
     }
@@ -28,7 +28,7 @@ impl LookAlikes {
         self.warning().map(|it| Problem::new("story", "look_alike", it))
     }
 
-    /// What to tell whoever makes the story; nothing, where no other looks like it.
+    /// The warning for the caller that creates the story; none where no other key looks like it.
     pub fn warning(&self) -> Option<String> {
         let key = self.key.as_ref().filter(|_| !self.others.is_empty())?;
         let others: Vec<String> = self.others.iter().map(told_apart).collect();
@@ -36,7 +36,7 @@ impl LookAlikes {
     }
 }
 
-/// A key with the letters in it that are not ASCII named besides, so that two can be told apart.
+/// A key with its non-ASCII letters spelled out, so that look-alike keys can be distinguished.
 fn told_apart(key: &StoryKey) -> String {
     let key = key.as_str();
     if key.is_ascii() {

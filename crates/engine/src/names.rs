@@ -1,9 +1,8 @@
-//! What callers write for a story, a run or a handoff, and which one they mean: the only place
-//! that decides it.
+//! Resolves the names that callers write for a story, a run or a handoff: the only place that does.
 //!
-//! A bare name of a run may be a number or a story's key. Where it is both, and they are not the
-//! same run, it is refused: so a name that means something today never silently means something
-//! else tomorrow. `run:2`, `story:2` and `handoff:2` say what they are of, and an id is an id.
+//! A bare run name may be a number or a story's key. Where it is both, and they are different runs,
+//! it is refused: so a name that is valid today never silently changes its meaning. `run:2`,
+//! `story:2` and `handoff:2` are explicit, and an id is always an id.
 
 use baton_core::names::StoryKey;
 use baton_core::run::{HandoffId, HandoffNo, RunId};
@@ -17,15 +16,14 @@ const STORY_PREFIX: &str = StoryKey::STORY_PREFIX;
 const HANDOFF_PREFIX: &str = StoryKey::HANDOFF_PREFIX;
 
 impl Engine {
-    /// The key of the story that is meant, whether there is such a story or not: `KEY` or
-    /// `story:KEY`.
+    /// The key that `KEY` or `story:KEY` stands for, whether such a story exists or not.
     pub async fn story_key(&self, name: &str) -> Result<StoryKey, EngineError> {
         let typed = StoryKey::typed(name);
         match typed {
             Ok(key) if name.is_ascii() && key.as_str() == name => return Ok(key),
             Ok(_) | Err(_) => {}
         }
-        // Keys from before there was one form for them are reached by their very letters.
+        // Keys from before normalization are found by their exact characters.
         let literal = self.stored_key(name).await?;
         let Some(rest) = name.strip_prefix(STORY_PREFIX) else {
             return match literal {
@@ -47,13 +45,13 @@ impl Engine {
         }
     }
 
-    /// A run by its number, its id, or the story it is for, whose newest it is: `2`, `run:2`, `KEY`
-    /// or `story:KEY`.
+    /// A run by its number, its id, or its story (the story's newest run): `2`, `run:2`, `KEY` or
+    /// `story:KEY`.
     pub async fn run_named(&self, name: &str) -> Result<RunRow, EngineError> {
         if let Some(rest) = name.strip_prefix(RUN_PREFIX) {
             return self.run_said(name, rest).await;
         }
-        // Nobody can choose an id, so one that is there means what has it.
+        // Users cannot choose ids, so a match is unambiguous.
         if let Some(row) = self.run_of_id(name).await? {
             return Ok(row);
         }
@@ -67,7 +65,7 @@ impl Engine {
         }
     }
 
-    /// What to type for a run: its number, with the word before it where a story is called so too.
+    /// What to type for a run: its number, with the prefix `run:` where a story has that key.
     pub async fn name_of_run(&self, row: &RunRow) -> Result<String, EngineError> {
         let number = row.number.to_string();
         Ok(match self.other_story(&number, row).await? {
@@ -77,7 +75,7 @@ impl Engine {
     }
 
     /// A handoff by its number, its id, or its label within a run: `7`, `handoff:7` or
-    /// `RUN/HO-002`. Where the run is known too, the handoff has to be of it.
+    /// `RUN/HO-002`. Where the run is given too, the handoff has to belong to it.
     pub async fn handoff_named(
         &self,
         name: &str,
@@ -104,7 +102,7 @@ impl Engine {
         Ok(which)
     }
 
-    /// `run:REST`, which a story from before this spelling may be called as well.
+    /// `run:REST`, which may also be the key of a story from before this spelling.
     async fn run_said(&self, name: &str, rest: &str) -> Result<RunRow, EngineError> {
         let mut row = self.run_of_number(rest).await?;
         if row.is_none() {
@@ -140,7 +138,7 @@ impl Engine {
         }
     }
 
-    /// The story of that key, unless what its name means is `row` as well.
+    /// The story of that key, unless the name resolves to `row` as well.
     async fn other_story(&self, name: &str, row: &RunRow) -> Result<Option<StoryKey>, EngineError> {
         let Ok(key) = self.story_key(name).await else { return Ok(None) };
         let story = self.store.story(&key).await?;
@@ -160,7 +158,7 @@ impl Engine {
                 }
                 None => Err(no_such()),
             },
-            // What is no name at all names no run.
+            // An invalid name names no run.
             Err(EngineError::BadName(_)) => Err(no_such()),
             Err(error) => Err(error),
         }
@@ -173,7 +171,7 @@ impl Engine {
         }
     }
 
-    /// The key itself, or that of the one story whose key was stored in another form of it.
+    /// The key itself, or that of the one story whose key was stored in another normalization form.
     async fn in_one_form(&self, key: StoryKey) -> Result<StoryKey, EngineError> {
         if key.as_str().is_ascii() || self.store.story(&key).await?.is_some() {
             return Ok(key);

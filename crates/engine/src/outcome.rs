@@ -1,4 +1,4 @@
-//! What a caller is told once a command is on disk, and how the same is told again.
+//! The result of a committed command, and its stored form for idempotent retries.
 
 use baton_core::decide::Effects;
 use baton_core::hash::Hash;
@@ -12,50 +12,50 @@ use uuid::Uuid;
 
 use crate::EngineError;
 
-/// Who asks, and how.
+/// Who sends a command, and how.
 #[derive(Debug, Clone)]
 pub struct Caller {
     pub principal: Principal,
-    /// Makes the command safe to send twice.
+    /// The idempotency key: makes a retry safe.
     pub key: Option<Key>,
     pub mode: CommandMode,
-    /// What the caller saw: a run that has moved since is left alone.
+    /// The version that the caller saw: a run that has moved since is not changed.
     pub expected: Option<Version>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CommandMode {
     Commit,
-    /// Decide and tell, but change nothing.
+    /// Decide and report, but change nothing.
     DryRun,
 }
 
-/// An idempotency key, in the scope of a caller and a way in.
+/// An idempotency key, in the scope of a caller and an endpoint.
 #[derive(Debug, Clone)]
 pub struct Key {
     pub scope: String,
     pub key: String,
-    /// Of the whole request.
+    /// Hash of the whole request.
     pub request: Hash,
 }
 
-/// What happened.
+/// What a command did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandResult {
     pub run: RunId,
-    /// Of the run, after the command.
+    /// Version of the run after the command.
     pub version: Version,
     pub done: Effects,
-    /// Every handoff that the command touched, and how it stood then.
+    /// Every handoff that the command touched, and its state then.
     pub touched: Vec<(HandoffNo, HandoffState)>,
     pub rows: KnownRows,
     pub at: Timestamp,
-    /// The command had been carried out before; this is what was answered then.
+    /// An idempotent replay: the command was carried out before, and this is the stored answer.
     pub is_repeat: bool,
 }
 
-/// Rows of touched handoffs that can be shown without asking the store. Two answers that say the
-/// same are the same, whatever the engine happened to remember.
+/// Rows of touched handoffs that can be shown without reading the store. All values compare equal:
+/// results must not differ by what the engine happened to cache.
 #[derive(Debug, Clone, Default)]
 pub struct KnownRows(pub(crate) Vec<HandoffRow>);
 
@@ -67,7 +67,7 @@ impl PartialEq for KnownRows {
 
 impl Eq for KnownRows {}
 
-/// The stored form: small, and without any text of a user but the paths of warnings.
+/// The stored form: small, and without user text except the paths of warnings.
 #[derive(Serialize, Deserialize)]
 struct Stored {
     run: Uuid,
@@ -142,12 +142,12 @@ impl CommandResult {
 }
 
 impl Caller {
-    /// Somebody without a key, who means it.
+    /// A caller without an idempotency key that commits.
     pub fn new(principal: Principal) -> Self {
         Self { principal, key: None, mode: CommandMode::Commit, expected: None }
     }
 
-    /// Refuses a run that is not as the caller saw it.
+    /// Refuses a run whose version is not the one that the caller saw.
     pub(crate) fn still_meant(&self, actual: Version) -> Result<(), EngineError> {
         match self.expected {
             Some(expected) if expected != actual => Err(EngineError::Outdated { expected, actual }),
@@ -155,7 +155,7 @@ impl Caller {
         }
     }
 
-    /// A part of Baton itself.
+    /// An internal component of Baton as the caller.
     pub(crate) fn of_baton(name: &'static str) -> Self {
         match Principal::parse(name) {
             Ok(principal) => Self::new(principal),

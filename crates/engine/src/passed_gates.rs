@@ -1,7 +1,7 @@
 //! The gates that the work of a run has passed: which, how, by whom and when.
 //!
-//! What counts as passed is decided by the rules alone: the log is followed with them, and what
-//! they add to the run's record of gates is told with the event that added it.
+//! Only the rules decide what counts as passed: the log is replayed through them, and each gate
+//! that they add to the run's record is reported with the event that added it.
 
 use baton_core::event::{Event, evolve, replay};
 use baton_core::gate::GateEdge;
@@ -13,25 +13,25 @@ use jiff::Timestamp;
 
 use crate::{Engine, EngineError};
 
-/// A gate that work has passed and not gone back before.
+/// A gate that the work has passed and has not gone back behind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PassedGate {
     pub gate: GateEdge,
-    /// What the workflow calls it.
+    /// The gate's name in the workflow.
     pub name: String,
     pub how: GatePassage,
-    /// Who gave the command: the person that answered or waived it, or the sender of the last check.
+    /// Who sent the command: the person that answered or waived it, or the last check's sender.
     pub by: Principal,
     pub at: Timestamp,
 }
 
-/// How work came past a gate.
+/// How work passed a gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GatePassage {
     Answered,
     Checks,
     Waived,
-    /// Before gates were recorded.
+    /// Passed before gates were recorded.
     Carried,
 }
 
@@ -59,8 +59,8 @@ impl GatePassage {
 }
 
 impl Engine {
-    /// The gates that the work of a run has passed, in the order in which it did. One that it has to
-    /// pass again, because it went back before it, is not among them.
+    /// The gates that the work of a run has passed, in that order. A gate that it has to pass
+    /// again, because the work went back behind it, is not included.
     pub async fn passed_gates(&self, row: &RunRow) -> Result<Vec<PassedGate>, EngineError> {
         let workflow = self.workflow_of(row).await?;
         if !workflow.graph().has_gates() {

@@ -1,7 +1,7 @@
-//! What an agent is started with: who it is, its task, the package, and how to hand on.
+//! The prompt that an agent is started with: its role, its task, the package, and how to hand on.
 //!
-//! [`Engine::prompt`] gathers values; everything below `render` is a function of them. Text of
-//! others is data there: it stands in a fence that nothing in it can end.
+//! [`Engine::prompt`] gathers values; everything below `render` is a pure function of them. Text
+//! written by others is data there: it is fenced, and nothing in it can end the fence.
 
 mod address;
 mod asks;
@@ -28,25 +28,25 @@ use crate::{Engine, EngineError};
 
 #[derive(Debug, Clone)]
 pub struct PromptOptions {
-    /// Where the agent finds Baton.
+    /// The address at which the agent reaches Baton.
     pub dashboard_url: DashboardUrl,
-    /// What the agent shows to be known by, where it was started under a lease.
+    /// The agent's token, where it was started under a lease.
     pub token: Option<PromptToken>,
-    /// How long the prompt may be, at four characters a token; as long as it is, where left out.
+    /// Maximum length of the prompt, at four characters per token; unlimited if left out.
     pub budget_tokens: Option<u32>,
     pub face: AgentInterface,
 }
 
-/// Where an agent has its token from.
+/// Where an agent gets its token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PromptToken {
-    /// From `BATON_TOKEN`, so that it stands in no prompt.
+    /// From `BATON_TOKEN`, so that no prompt contains it.
     Environment,
-    /// From the prompt itself, for whoever cannot give an agent an environment.
+    /// From the prompt itself, for a launcher that cannot set an agent's environment.
     Written(String),
 }
 
-/// An address that can stand on a line and in a command: `http://localhost:4180`.
+/// An address that is safe on a line and in a command: `http://localhost:4180`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DashboardUrl(String);
 
@@ -58,18 +58,18 @@ pub struct BadDashboardUrl;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prompt {
     pub text: String,
-    /// Of the text: what was sent can be told from it later.
+    /// Hash of the text: identifies later what was sent.
     pub hash: Hash,
-    /// Of the package in it.
+    /// Hash of the package in it.
     pub package: Option<Hash>,
     /// An estimate.
     pub tokens: usize,
-    /// What the budget had no room for, as words.
+    /// Names of the sections that the budget had no room for.
     pub left_out: Vec<String>,
 }
 
 impl Engine {
-    /// What the receiver of a handoff is told. Each time with a new fence, so never the same twice.
+    /// The prompt for the receiver of a handoff. The fence is new each time, so no two are equal.
     pub async fn prompt(
         &self,
         which: &HandoffRef,
@@ -81,7 +81,7 @@ impl Engine {
 }
 
 impl DashboardUrl {
-    /// Without a `/` at the end: paths bring their own.
+    /// Without a trailing `/`: paths bring their own.
     pub fn parse(url: &str) -> Result<Self, BadDashboardUrl> {
         let rest = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
         let is_odd =

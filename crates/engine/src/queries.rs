@@ -1,4 +1,4 @@
-//! Reading: handoffs with what belongs to them, and the rows that an answer speaks of.
+//! Queries: handoffs with their context, and the rows that a command result refers to.
 
 use std::collections::HashSet;
 
@@ -33,13 +33,13 @@ pub struct PersonsAnswer {
 /// A question about a handoff, and the answer if there is one.
 #[derive(Debug, Clone)]
 pub struct QuestionAndAnswer {
-    /// The handoff that asks.
+    /// The handoff that asks the question.
     pub row: HandoffRow,
     pub question: String,
     pub answer: Option<String>,
 }
 
-/// What keeps a run from going on, and where.
+/// A blocker of a run, and its handoff.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Blocking {
     pub run: RunId,
@@ -54,7 +54,7 @@ pub struct Blocking {
     pub is_damaged: bool,
 }
 
-/// A decision, and the handoff whose package tells of it.
+/// A decision, and the handoff whose package contains it.
 #[derive(Debug, Clone)]
 pub struct Decided {
     pub decision: ReportedDecision,
@@ -73,7 +73,7 @@ impl Engine {
         row.ok_or_else(which)
     }
 
-    /// A handoff that an answer speaks of, as it stood when the answer was given.
+    /// A handoff of a command result, in its state when the result was made.
     pub async fn row_of(
         &self,
         outcome: &CommandResult,
@@ -87,7 +87,7 @@ impl Engine {
         let Some(then) = then.filter(|it| outcome.is_repeat || *it != row.state) else {
             return Ok(row);
         };
-        // It may have moved on since: what came later is taken off again.
+        // The handoff may have moved on since: undo what came later.
         row.state = then;
         row.is_stale = false;
         match then {
@@ -108,7 +108,7 @@ impl Engine {
         Ok(row)
     }
 
-    /// What was asked about a handoff and about the attempts at it before, oldest first.
+    /// The questions about a handoff and about its earlier attempts, oldest first.
     pub async fn exchanges(
         &self,
         about: &HandoffRow,
@@ -122,7 +122,7 @@ impl Engine {
         Ok(asked.into_iter().map(|it| QuestionAndAnswer::of(it, &texts)).collect())
     }
 
-    /// What a person answered to a gate, if they have.
+    /// A person's answer to a gate, if there is one.
     pub async fn answer_to(
         &self,
         run: RunId,
@@ -144,9 +144,9 @@ impl Engine {
         Ok(None)
     }
 
-    /// What keeps open runs from going on: of those after the run of number `after`, until there
-    /// are `most` or more, and no run is left half told. With them, the number of the last run
-    /// that was looked at; none where there is no other.
+    /// The blockers of open runs after number `after`, until there are at least `most`; those of
+    /// one run are never split. Also returns the number of the last run that was read; none at the
+    /// end of the list.
     pub async fn blockers(
         &self,
         after: u64,
@@ -187,8 +187,8 @@ impl Engine {
         Ok(row.run.blockers.iter().map(blocking).collect())
     }
 
-    /// What was decided in a run, as the packages of its handoffs tell, oldest first. A package
-    /// that Baton itself passed on tells nothing new.
+    /// The decisions in the packages of a run's handoffs, oldest first. A package that Baton itself
+    /// forwarded adds none.
     pub async fn decisions(&self, run: RunId) -> Result<Vec<Decided>, EngineError> {
         let filter = HandoffFilter { run: Some(run), ..HandoffFilter::default() };
         let rows = self.store.handoffs(&filter).await?;
@@ -215,7 +215,7 @@ impl Engine {
 }
 
 impl QuestionAndAnswer {
-    /// What a question says, and its answer.
+    /// A question and its answer.
     pub(crate) fn of(row: HandoffRow, texts: &WholeTexts) -> Self {
         let words = |id: ContentId| texts.get(id).unwrap_or(LOST_TEXT).to_owned();
         Self {
@@ -229,7 +229,7 @@ impl QuestionAndAnswer {
     }
 }
 
-/// Of the handoffs of a run, the questions about one of them and about the attempts at it before.
+/// The questions in a run's handoffs about one of them and about its earlier attempts.
 pub(crate) fn questions_about(rows: &[HandoffRow], about: &HandoffRow) -> Vec<HandoffRow> {
     let mut attempts = vec![about.no];
     let mut last = Some(about);

@@ -1,5 +1,5 @@
-//! A run made again from its events: all that a store keeps of it follows from them, but for the
-//! numbers that it was given.
+//! Rebuilds a run by replaying its events: everything that a store keeps of it follows from them,
+//! except the numbers that the store assigned.
 
 use baton_core::content::ContentId;
 use baton_core::event::{Event, replay};
@@ -15,14 +15,14 @@ use crate::timers::timer;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RebuiltRun {
     pub row: RunRow,
-    /// In their order; their numbers are the store's to give, and 0 here.
+    /// In order; the store assigns their numbers, which are 0 here.
     pub handoffs: Vec<HandoffRow>,
-    /// Leases have their full time again: who has one could not be heard of meanwhile.
+    /// Leases get their full period again: heartbeats could not arrive meanwhile.
     pub timers: Vec<TimerRow>,
 }
 
-/// The run that `events` tell of, `head` being the hash of the last. None where they do not begin
-/// with its start.
+/// The run that `events` describe; `head` is the hash of the last one. None where they do not begin
+/// with the start of a run.
 pub fn rebuild_run(
     id: RunId,
     number: u64,
@@ -41,14 +41,14 @@ pub fn rebuild_run(
     Some(RebuiltRun { row, handoffs, timers })
 }
 
-/// The rows of the handoffs that follow from the events. Numbers are the store's to give.
+/// The handoff rows that follow from the events. The store assigns their numbers.
 fn handoff_rows(row: &RunRow, events: &[(Event, Timestamp)]) -> Vec<HandoffRow> {
     let mut rows: Vec<HandoffRow> = Vec::new();
     for (event, at) in events {
         if let Event::HandoffCreated(created) = event {
             rows.push(HandoffRow::opened(0, &row.run, created, *at));
         }
-        // From the end: nearly always it is about one of the last.
+        // From the end: an event is nearly always about one of the newest handoffs.
         let handoff = event.handoff().and_then(|no| rows.iter_mut().rev().find(|it| it.no == no));
         if let Some(handoff) = handoff {
             follow(handoff, event, row, *at);
@@ -57,22 +57,22 @@ fn handoff_rows(row: &RunRow, events: &[(Event, Timestamp)]) -> Vec<HandoffRow> 
     rows
 }
 
-/// Changes the row of a handoff as an event about it does.
+/// Applies an event to the row of its handoff.
 pub(crate) fn follow(handoff: &mut HandoffRow, event: &Event, row: &RunRow, at: Timestamp) {
     if let Event::HandoffStale { .. } = event {
-        // A mark on the state of that moment, which is not the state of today.
+        // Staleness marks the state at that moment, not a later one.
         handoff.is_stale = true;
     } else if let Some(HandoffChange::Moved(moved)) = crate::append::change(event, &row.run) {
         handoff.make_move(&moved, at);
     }
 }
 
-/// Whether the world outside is to be told of an event.
+/// Whether other systems are to be notified of an event.
 pub fn is_promised(event: &Event) -> bool {
     needs_notification(event)
 }
 
-/// The texts that an event names, and what it takes each for.
+/// The texts that an event refers to, and what each is used as.
 pub fn texts_named_by(event: &Event) -> Vec<(ContentId, NamedAs)> {
     named(event)
 }

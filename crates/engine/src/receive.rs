@@ -1,7 +1,7 @@
-//! A whole document, as an agent writes it: which run it means, who sends it, and what it asks for.
+//! Receives a whole document as an agent writes it: resolves its run, its sender and its command.
 //!
-//! A face that takes documents says what it knows besides (a run, an agent, a token); the rest is
-//! read from the document. Nothing is guessed: where it is not clear, the answer names the choices.
+//! A face that takes documents passes on what it knows (a run, an agent, a token); the rest is read
+//! from the document. Nothing is guessed: an ambiguous document is refused with the choices.
 
 use baton_core::acknowledgement::Acknowledgement;
 use baton_core::command::{Accept, Command, Complete, Create, LeaseTime, Token};
@@ -16,39 +16,39 @@ use baton_store::{HandoffRef, RunRef, RunRow};
 
 use crate::{Caller, CommandResult, Engine, EngineError, RunTarget};
 
-/// What whoever brings a document knows besides.
+/// What the caller knows besides the document.
 #[derive(Debug, Clone)]
 pub struct DocumentHints {
-    /// This one, whatever the document says.
+    /// Overrides the document's run.
     pub run: Option<RunRef>,
-    /// The handoff that is taken or ended by it.
+    /// The handoff that the document accepts or ends.
     pub handoff: Option<HandoffRef>,
     pub story: Option<StoryKey>,
     /// For a new run.
     pub workflow: Option<WorkflowName>,
-    /// Who sends it, where the document does not say.
+    /// The sender, where the document names none.
     pub agent: Option<AgentId>,
-    /// Who gets it, whatever the document suggests.
+    /// The receiver; overrides the document's suggestion.
     pub to: Option<AgentId>,
-    /// What the sender holds the work with.
+    /// The sender's fencing token.
     pub fence: Option<u32>,
     /// For an acknowledgement.
     pub lease: Option<LeaseTime>,
     pub profile: Profile,
 }
 
-/// What came of a document.
+/// The result of receiving a document.
 #[derive(Debug)]
 pub enum ReceiveResult {
     /// Work was handed on, or its step ended.
     Moved(CommandResult),
     /// A handoff was acknowledged.
     TakenUp(CommandResult),
-    /// A word about how it goes: kept, and nothing moves.
+    /// A progress report: recorded, and nothing moves.
     Noted(CommandResult),
 }
 
-/// Of how many open runs the names are told where it is not clear which is meant.
+/// How many open runs the refusal names where the document's run is ambiguous.
 const MOST_NAMED: u32 = 10;
 
 impl Engine {
@@ -61,7 +61,7 @@ impl Engine {
         let view = View::of(&package.document);
         let is_note = view.claim.as_ref().is_some_and(|it| it.meaning == Meaning::UnderWay);
         let is_acknowledgement = matches!(view.kind, DocumentKind::Acknowledgement(_));
-        // What was done the first time may have changed what the document would mean now.
+        // The first request may have changed what the document would mean now.
         let outcome = match self.repeated(caller).await? {
             Some(outcome) => outcome,
             None if is_note => self.note(caller, &view, hints).await?,
@@ -75,7 +75,7 @@ impl Engine {
         })
     }
 
-    /// A receiver says that it has understood, or what it has not.
+    /// A receiver acknowledges a handoff, or asks about it.
     async fn take_up(
         &self,
         caller: &Caller,
@@ -103,7 +103,7 @@ impl Engine {
         self.on_handoff(caller, &which, accept).await
     }
 
-    /// Work that changes hands: to whom the sender says, else to whom the workflow says.
+    /// Hands work to the receiver that the sender names, else to the one that the workflow names.
     async fn hand_on(
         &self,
         caller: &Caller,
@@ -138,7 +138,7 @@ impl Engine {
         self.create(caller, within, create).await
     }
 
-    /// The sender is done, and names nobody: the workflow knows who is next.
+    /// The sender is done and names no receiver: the workflow decides who is next.
     async fn end_step(
         &self,
         caller: &Caller,
@@ -180,8 +180,8 @@ impl Engine {
         self.on_run(caller, row.run.id, Command::Post { by, words }).await
     }
 
-    /// Which run a document means: what the caller says, else the story that it names, else the
-    /// one open run whose key ends in its number.
+    /// The run of a document: the caller's, else that of the story it names, else the one open run
+    /// whose key ends in its number.
     async fn meant(&self, view: &View, hints: &DocumentHints) -> Result<RunTarget, EngineError> {
         if let Some(run) = &hints.run {
             let within = RunTarget::Run(run.clone());
@@ -216,8 +216,8 @@ impl Engine {
             RunTarget::Story { key, .. } => {
                 match self.store.run(&RunRef::LatestOf(key.clone())).await? {
                     Some(row) => Ok(row),
-                    // Whoever asks for a story by name is told that it has no run; a document may
-                    // have meant another one.
+                    // The caller asked for the story by name, so the error is that it has no run; a
+                    // document may have meant another story.
                     None if hints.story.is_some() => {
                         Err(EngineError::NoSuchRun { which: key.to_string() })
                     }
@@ -227,7 +227,7 @@ impl Engine {
         }
     }
 
-    /// A handoff that the caller says is ended has to be the one that the run is at.
+    /// A handoff that the caller wants to end must be the run's current one.
     async fn is_at_hand(
         &self,
         within: &RunTarget,
@@ -243,7 +243,7 @@ impl Engine {
         Err(EngineError::BadDocument { why: format!("its run is not at {no} any more") })
     }
 
-    /// Who sends it: as the document or the caller says, else whoever holds the run.
+    /// The sender: as the document or the caller says, else the holder of the run.
     async fn sender(
         &self,
         within: &RunTarget,
@@ -264,7 +264,7 @@ impl Engine {
                 None
             }
         });
-        // A fence is of something: whoever has one and holds nothing any more is told so.
+        // A fencing token needs a held handoff: a sender that holds nothing any more is refused.
         let token = match (row.as_ref(), hints.fence) {
             (Some(row), Some(fence)) => Some(Token { handoff: current_handoff(row)?, fence }),
             (Some(_) | None, None) => None,
@@ -276,7 +276,7 @@ impl Engine {
         }
     }
 
-    /// The refusal that names the runs it could be.
+    /// The refusal that names the candidate runs.
     async fn unclear_run(&self, suffix: Option<&str>) -> Result<EngineError, EngineError> {
         let (mut fitting, mut n_fitting) =
             self.store.open_runs_ending(suffix.unwrap_or_default(), MOST_NAMED).await?;
@@ -301,7 +301,7 @@ fn current_handoff(row: &RunRow) -> Result<HandoffNo, EngineError> {
     current.ok_or(EngineError::NothingAtHand { number: row.number })
 }
 
-/// A word that no seed knows could mean anything: then it is not taken for a success.
+/// An unknown status could mean anything, so it is not taken for a success.
 fn outcome_of(view: &View) -> Result<Option<StepOutcome>, EngineError> {
     match &view.claim {
         Some(OutcomeClaim { word, meaning: Meaning::Unknown }) => {
@@ -310,7 +310,7 @@ fn outcome_of(view: &View) -> Result<Option<StepOutcome>, EngineError> {
             Err(EngineError::BadDocument { why })
         }
         Some(claim) => Ok(claim.outcome()),
-        // An error handoff of seed 001 may leave its status out.
+        // An error document of the XML handoff may leave its status out.
         None => Ok(view.error.as_ref().map(|_| StepOutcome::Failure)),
     }
 }

@@ -1,11 +1,11 @@
-//! A package as it was stored, in whichever format its sender wrote it.
+//! A stored package, in whichever format its sender wrote it.
 
 use baton_core::content::{Content, ContentKind};
 use baton_core::document::Node;
 use baton_core::package::Package;
 use baton_wire::formats;
 
-/// What a package says; none where the text is not a package, or does not read any more.
+/// The document of a package; none where the text is not a package, or can no longer be parsed.
 pub(crate) fn document(content: &Content) -> Option<Node> {
     match content.kind {
         ContentKind::Package { format, .. } => formats::decode(format, &content.text).ok(),

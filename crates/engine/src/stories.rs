@@ -1,4 +1,4 @@
-//! Stories: what is waiting, what is ready, and what the first agent is given.
+//! Stories: what is waiting, what is ready, and the package for the first agent.
 
 use baton_core::document::{Node, Number};
 use baton_core::names::StoryKey;
@@ -9,18 +9,18 @@ use baton_store::{AppendError, IdempotencyRecord, StoryRow};
 
 use crate::{Caller, CommandMode, Engine, EngineError};
 
-/// How many of those that may begin are looked at together; mostly the first can.
+/// How many candidates are read together; usually the first one is ready.
 const PAGE: u32 = 50;
 
 impl Engine {
-    /// Adds a story; false where one of that key is there already.
+    /// Adds a story; false where the key exists already.
     pub async fn add_story(&self, story: &Story) -> Result<bool, EngineError> {
         check_size(story)?;
         Ok(self.store.add_story(story, self.clock.now()).await?)
     }
 
-    /// As [`Engine::add_story`], for a caller that may send it twice, or only rehearse it: true
-    /// where it is added, was by the same request, or would be.
+    /// As [`Engine::add_story`], for a caller that may retry or do a dry run: true where the story
+    /// is added, was added by the same request, or would be.
     pub async fn add_story_as(&self, caller: &Caller, story: &Story) -> Result<bool, EngineError> {
         check_size(story)?;
         let Some(key) = &caller.key else {
@@ -33,7 +33,7 @@ impl Engine {
             scope: key.scope.clone(),
             key: key.key.clone(),
             request: key.request,
-            // There is nothing to tell but the story.
+            // The story is the whole answer.
             answer: String::new(),
             at: self.clock.now(),
         };
@@ -65,7 +65,7 @@ impl Engine {
         row.ok_or_else(|| EngineError::NoSuchStory { key: key.clone() })
     }
 
-    /// The story to begin next: it has had no run, what it depends on is finished; the highest
+    /// The next story to start: it has had no run and its dependencies are finished; highest
     /// priority first, ties by key.
     pub async fn next_ready(&self) -> Result<Story, EngineError> {
         let mut after = None;
@@ -90,7 +90,7 @@ impl Engine {
         Err(EngineError::NothingReady { why })
     }
 
-    /// Whether everything that a story depends on is finished.
+    /// Whether all dependencies of a story are finished.
     async fn is_ready(&self, story: &Story) -> Result<bool, EngineError> {
         for key in &story.depends_on {
             let row = self.store.story(key).await?;
@@ -102,7 +102,7 @@ impl Engine {
     }
 }
 
-/// What is written has its bounds; what was written before there were any is still read.
+/// Limits apply to writes only; larger stories from before the limits can still be read.
 fn check_size(story: &Story) -> Result<(), EngineError> {
     match story.problems() {
         problems if problems.is_empty() => Ok(()),
@@ -114,11 +114,11 @@ fn status(row: &StoryRow) -> Option<RunStatus> {
     row.latest.map(|(_, status)| status)
 }
 
-/// A story as the first agent is given it.
+/// The story as a package for the first agent.
 pub fn story_package(story: &Story) -> Package {
     let list = |items: Vec<String>| Node::List(items.into_iter().map(Node::Text).collect());
     let depends_on = story.depends_on.iter().map(ToString::to_string).collect();
-    // A blank field could have been forgotten; null says that there is none.
+    // A blank field could be an oversight; null says that there is none.
     let has_description = !story.description.trim().is_empty();
     let description = if has_description { Node::text(&story.description) } else { Node::Null };
     let mut members = vec![
@@ -140,7 +140,7 @@ pub fn story_package(story: &Story) -> Package {
     Package::new(Format::Json, baton_wire::json::print(&document), document)
 }
 
-/// The branch that the work goes to: the story's own, else one after its key, as in
+/// The branch for the work: the story's own, else one derived from its key, as in
 /// `feat/story-1.1.1` for `v0.1:1.1.1`.
 pub(crate) fn branch_of(story: &Story) -> String {
     if let Some(branch) = &story.branch {

@@ -1,9 +1,9 @@
-//! What only time brings about, and need not be there to the second: handoffs become stale or
-//! expire, old answers are forgotten.
+//! Time-outs that need no precision to the second: handoffs become stale or expire, and old
+//! idempotency records are deleted.
 //!
-//! The store knows which runs have to be looked at, and finds them by an index: a sweep costs what
-//! is due, not what is open. It goes through them in pages, by time: a page full of what cannot be
-//! moved never hides what comes after it.
+//! The store finds the runs that are due by an index: a sweep costs what is due, not what is open.
+//! It reads them in pages, by time: a page full of runs that cannot be moved never hides the ones
+//! after it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,31 +20,31 @@ use tokio::task::JoinHandle;
 use crate::timekeeper::all;
 use crate::{Caller, Engine, EngineError, Ticked};
 
-/// How many runs are looked at together; their commands share a commit.
+/// How many runs are processed together; their commands share a commit.
 const PAGE: u32 = 64;
-/// Of how many pages a [`Sweeper`] makes one pass, after which it can be stopped.
+/// How many pages a [`Sweeper`] processes per pass, after which it can be stopped.
 const PAGES: u32 = 16;
 const EVERY: Duration = Duration::from_secs(30);
-/// After a pass that left something to do. Others write meanwhile.
+/// Pause after a pass that left work to do, so that others can write meanwhile.
 const SOON: Duration = Duration::from_millis(50);
-/// How many runs, leases and answers a process without a [`Sweeper`] sees to at most.
+/// How many runs, leases and idempotency records a process without a [`Sweeper`] handles at most.
 const FEW: u32 = 32;
-/// How many answers are dropped at once, so that nobody waits long behind it.
+/// How many idempotency records are deleted at once, so that no command waits long behind it.
 const MOST_FORGOTTEN: u32 = 1000;
-/// How long an answer can be asked for again.
+/// How long an idempotency record is kept.
 const ANSWERS_KEPT: SignedDuration = SignedDuration::from_hours(24);
 
 /// What one sweep did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Swept {
     pub n_stale: u32,
-    /// Handoffs that nobody took in the time that their workflow gives.
+    /// Handoffs that were not accepted within the time-out of their workflow.
     pub n_expired: u32,
     pub n_forgotten: u64,
     pub ticked: Ticked,
 }
 
-/// How far a pass may go.
+/// The limits of a pass.
 #[derive(Clone, Copy)]
 struct PassLimits {
     /// How many runs make a page.
@@ -53,7 +53,7 @@ struct PassLimits {
     answers: u32,
 }
 
-/// What one pass did, and where the next begins.
+/// What one pass did, and where the next one begins.
 struct Pass {
     swept: Swept,
     after: Option<DueRow>,
@@ -61,11 +61,11 @@ struct Pass {
 }
 
 impl Engine {
-    /// Does everything that is due by now, all that a [`Timekeeper`](crate::Timekeeper) does
-    /// included.
+    /// Handles everything that is due now, including all that a [`Timekeeper`](crate::Timekeeper)
+    /// does.
     pub async fn sweep(&self) -> Result<Swept, EngineError> {
         let limits = PassLimits { page: PAGE, pages: PAGES, answers: MOST_FORGOTTEN };
-        // A timer that nobody told this memory of is due in the store.
+        // A due timer that this memory does not have is in the store.
         self.learn_what_is_due(PAGE).await?;
         let mut swept = Swept { ticked: self.tick().await?, ..Swept::default() };
         let mut after = None;
@@ -87,8 +87,8 @@ impl Engine {
         self.sweep_pass(after, limits).await
     }
 
-    /// As [`Engine::sweep`], of the little that can be done in passing: what is due for longest. For
-    /// a process that does one thing and ends. While no server runs, each such process does some.
+    /// As [`Engine::sweep`], limited to a small batch, the most overdue first: for a process that
+    /// runs one command and ends. While no server runs, each such process does some.
     pub async fn sweep_some(&self) -> Result<Swept, EngineError> {
         self.learn_what_is_due(FEW).await?;
         let ticked = self.tick_once().await?;
@@ -130,10 +130,10 @@ impl Engine {
         Ok(pass)
     }
 
-    /// Does what is due in a run, and says when to look at it again.
+    /// Handles what is due in a run, and returns when it is due next.
     async fn look_at(&self, due: &DueRow, now: Timestamp) -> Result<RunSweep, EngineError> {
         match self.look_at_run(due, now).await.map_err(EngineError::of_stored_row) {
-            // One run that cannot be read must not hide the others.
+            // One unreadable run must not hide the others.
             Err(error @ EngineError::Store(StoreError::Damaged { .. })) => {
                 let error: &(dyn std::error::Error + 'static) = &error;
                 tracing::warn!(error, run = %due.run, "a run cannot be swept");
@@ -153,7 +153,7 @@ impl Engine {
             };
             match self.on_run(&sweeper(), due.run, command).await {
                 Ok(_) => *n_done += 1,
-                // Answered meanwhile: all well.
+                // The handoff was answered meanwhile, so nothing is due.
                 Err(EngineError::Refused { .. } | EngineError::Contended) => {}
                 Err(error) => return Err(error),
             }
@@ -179,7 +179,7 @@ enum Lateness {
     Expired,
 }
 
-/// By the workflow that the run began with.
+/// According to the workflow that the run began with.
 fn what_is_due(workflow: &Workflow, run: &Run, now: Timestamp) -> Vec<(HandoffNo, Lateness)> {
     let is_due = |at: Option<Timestamp>| at.is_some_and(|it| it <= now);
     let of_handoff = |it: &Handoff| {
@@ -214,10 +214,10 @@ impl Sweeper {
         Self { stop, task }
     }
 
-    /// Lets the pass under way finish.
+    /// Waits for the pass in progress.
     pub async fn stop(self) {
         self.stop.send_replace(true);
-        // A panic in it has been reported by the runtime.
+        // The runtime has already reported a panic of the task.
         let _ = self.task.await;
     }
 }
@@ -236,7 +236,7 @@ async fn sweep_on(engine: Arc<Engine>, mut stopped: watch::Receiver<bool>) {
                 if pass.has_more { SOON } else { EVERY }
             }
             Err(EngineError::Closing) => return,
-            // The store has said so when it began, and says when it is over.
+            // The store logs the beginning and the end of this condition itself.
             Err(EngineError::Store(StoreError::Unwritable(_))) => EVERY,
             Err(error) => {
                 let error: &(dyn std::error::Error + 'static) = &error;

@@ -1,9 +1,9 @@
-//! The one way to the texts of a run. Each is compared with the hash that the log names it by
-//! before anything is made of it: a changed text is never shown, sent or copied as if it were whole.
+//! The only way to read the texts of a run. Each is compared with the hash in the log first: a
+//! changed text is never shown, sent or copied as if it were intact.
 //!
-//! Two readers need two answers. What is made of several texts at once (a prompt, an archive file,
+//! There are two kinds of reader. Output that combines several texts (a prompt, an archive file,
 //! one handoff) takes [`WholeTexts`], which fails on the first damaged one. A list takes [`Texts`],
-//! which says of each text how it is, so that one damaged text does not hide all the others.
+//! which has a state for each text, so that one damaged text does not hide all the others.
 
 use std::collections::HashMap;
 
@@ -15,30 +15,30 @@ use baton_wire::event;
 use crate::history::named;
 use crate::{Engine, EngineError};
 
-/// Stands in the place of a damaged text on a page or in a table.
+/// Shown in place of a damaged text on a page or in a table.
 pub const DAMAGED_TEXT: &str =
     "(damaged: `baton verify` says what, `baton recover` saves what is whole)";
 
-/// Stands in the place of a text that `baton recover` recorded as lost.
+/// Shown in place of a text that `baton recover` recorded as lost.
 pub const LOST_TEXT: &str = "(lost)";
 
-/// Texts by name, each as it was found.
+/// Texts by id, each with its state.
 #[derive(Default)]
 pub struct Texts {
     whole: HashMap<ContentId, Content>,
     damaged: HashMap<ContentId, TextDamage>,
 }
 
-/// A text as it was found.
+/// A text and its state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Text<'a> {
     Whole(&'a str),
-    /// Lost, on record since the data was recovered from damage.
+    /// Lost; recorded when the data was recovered from damage.
     Gone,
     Damaged,
 }
 
-/// Texts by name, none of them damaged.
+/// Texts by id, none of them damaged.
 #[derive(Default)]
 pub struct WholeTexts(HashMap<ContentId, Content>);
 
@@ -58,14 +58,14 @@ impl Texts {
         self.whole.get(&id).map_or(Text::Gone, |it| Text::Whole(&it.text))
     }
 
-    /// None where it is gone or damaged, for a reader that says elsewhere which of them.
+    /// None where it is gone or damaged, for a reader that reports elsewhere which of the two.
     pub(crate) fn content(&self, id: ContentId) -> Option<&Content> {
         self.whole.get(&id)
     }
 }
 
 impl<'a> Text<'a> {
-    /// None where it is gone or damaged, for a document that says which in a member of its own.
+    /// None where it is gone or damaged, for a document that reports which in a separate member.
     pub fn whole(self) -> Option<&'a str> {
         match self {
             Text::Whole(text) => Some(text),
@@ -79,7 +79,7 @@ impl<'a> Text<'a> {
 }
 
 impl WholeTexts {
-    /// None where it was lost in a recovery, which is on record.
+    /// None where it was recorded as lost in a recovery.
     pub fn get(&self, id: ContentId) -> Option<&str> {
         self.content(id).map(|it| it.text.as_ref())
     }
@@ -88,7 +88,7 @@ impl WholeTexts {
         self.0.get(&id)
     }
 
-    /// As after a recovery that found none of them.
+    /// As after a recovery that found no texts.
     #[cfg(test)]
     pub(crate) fn forget(&mut self) {
         self.0.clear();
@@ -112,7 +112,7 @@ impl TextDamage {
 }
 
 impl Engine {
-    /// The texts of handoffs: the package, the reason, why it ended, what its receiver said.
+    /// The texts of handoffs: the package, the reason, why it ended, the acknowledgement.
     pub async fn texts_of(&self, rows: &[HandoffRow]) -> Result<Texts, EngineError> {
         self.texts_by_run(rows, |row| all_of(row).map(|(_, id)| id).collect()).await
     }
@@ -127,12 +127,12 @@ impl Engine {
         self.texts_by_run(rows, |row| row.package.into_iter().collect()).await
     }
 
-    /// All texts of one handoff, or that one of them is damaged.
+    /// All texts of one handoff; an error if one of them is damaged.
     pub async fn whole_texts_of(&self, row: &HandoffRow) -> Result<WholeTexts, EngineError> {
         self.whole_texts(row.run, all_of(row).map(|(_, id)| id)).await
     }
 
-    /// Texts of a run, or that one of them is damaged.
+    /// Texts of a run; an error if one of them is damaged.
     pub(crate) async fn whole_texts(
         &self,
         run: RunId,
@@ -145,7 +145,7 @@ impl Engine {
         }
     }
 
-    /// Texts of a run, each as it is found.
+    /// Texts of a run, each with its state.
     pub(crate) async fn texts(
         &self,
         run: RunId,
@@ -153,7 +153,7 @@ impl Engine {
     ) -> Result<Texts, EngineError> {
         let mut texts = Texts::default();
         let mut ids: Vec<ContentId> = ids.into_iter().collect();
-        // What is remembered was just written, or was checked when it was read.
+        // A cached text was just written, or was checked when it was read.
         ids.retain(|id| match self.cache.text(*id) {
             Some(content) => {
                 texts.whole.insert(*id, content);
@@ -196,7 +196,7 @@ impl Engine {
         let mut found = Vec::with_capacity(ids.len());
         match self.store.contents(run, ids).await {
             Ok(stored) => found = stored,
-            // One row that does not read must not hide the others.
+            // One unreadable row must not hide the others.
             Err(StoreError::Damaged { .. }) => {
                 for id in ids {
                     match self.store.contents(run, &[*id]).await {
@@ -224,7 +224,7 @@ impl Engine {
         self.look_for_missing(run, ids, texts).await
     }
 
-    /// A text is gone only where that is on record; otherwise its row was damaged or removed.
+    /// A text is gone only where a loss is recorded; otherwise its row was damaged or removed.
     async fn look_for_missing(
         &self,
         run: RunId,
@@ -242,7 +242,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Says which text it is: of which handoff of which run, and what of it.
+    /// The error that names the text: its run, its handoff, and its role there.
     async fn damaged_text(&self, run: RunId, id: ContentId, damage: TextDamage) -> EngineError {
         let (run, text) = match self.name_of_text(run, id).await {
             Ok(name) => name,
@@ -276,7 +276,7 @@ impl Engine {
     }
 }
 
-/// The texts of a handoff, and what each is called.
+/// The texts of a handoff, and the name of each.
 fn all_of(row: &HandoffRow) -> impl Iterator<Item = (&'static str, ContentId)> {
     row.package.map(|it| ("package", it)).into_iter().chain(words_of(row))
 }

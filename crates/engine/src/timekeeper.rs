@@ -1,5 +1,4 @@
-//! Sees to it that what has to happen at a time happens: leases end, and what was held back is
-//! offered.
+//! Handles timers on time: leases end, and deferred handoffs are offered.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -16,27 +15,27 @@ use tokio::task::JoinHandle;
 use crate::leases::DueTimer;
 use crate::{Caller, Engine, EngineError, timers};
 
-/// How many timers are learned from the store at once.
+/// How many timers are loaded from the store at once.
 const PAGE: u32 = 256;
 const EVERY: Duration = Duration::from_millis(250);
-/// How many commands go to the store together, where they share a commit.
+/// How many commands are sent to the store together, to share a commit.
 const AT_ONCE: usize = 64;
-/// When a run that cannot be read is tried again.
+/// How long until an unreadable run is tried again.
 const AFTER_DAMAGE: SignedDuration = SignedDuration::from_mins(1);
 
 /// What one tick did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Ticked {
-    /// Leases whose holders were not heard of any more.
+    /// Leases that ended because no heartbeat came.
     pub n_lost: u32,
-    /// Handoffs that were held back until now.
+    /// Deferred handoffs that were offered.
     pub n_woken: u32,
-    /// Leases whose new end was written.
+    /// Lease renewals that were written.
     pub n_written: u64,
 }
 
 impl Engine {
-    /// Does what is due by now. Whoever has a [`Timekeeper`] need not call it.
+    /// Handles what is due now. A process with a [`Timekeeper`] need not call it.
     pub async fn tick(&self) -> Result<Ticked, EngineError> {
         if self.leases.keeps_time() {
             return self.tick_once().await;
@@ -51,7 +50,7 @@ impl Engine {
         }
     }
 
-    /// As [`Engine::tick`] of what this memory knows.
+    /// As [`Engine::tick`], only for the timers in memory.
     pub(crate) async fn tick_once(&self) -> Result<Ticked, EngineError> {
         drop(self.admit().await?);
         let now = self.clock.now();
@@ -74,19 +73,19 @@ impl Engine {
         }
         drop(in_hand);
         {
-            // A shutdown waits for it, and writes what is said until then.
+            // The shutdown waits for this, and writes the renewals that come until then.
             let _admitted = self.admit().await?;
             let unwritten = self.leases.take_unwritten(now);
             ticked.n_written = self.write_heartbeats(unwritten).await?;
         }
-        // To do a lot takes its time, and that is not sleep.
+        // Handling many timers takes time, which must not count as a suspended process.
         self.leases.expect_tick(after(self.clock.now(), EVERY));
         Ok(ticked)
     }
 
-    /// From now on somebody calls [`Engine::tick`] all the time, and all timers are known. Every
-    /// lease gets a full period more, because nobody could be heard of until now; and the same
-    /// again whenever a tick comes so late that the process must have been asleep.
+    /// For a timekeeper that calls [`Engine::tick`] from now on; loads all timers. Every lease gets
+    /// a full period more, because no heartbeat could arrive until now; and again whenever a tick
+    /// is so late that the process must have been suspended.
     pub async fn keep_time(&self) -> Result<(), EngineError> {
         self.begin_to_keep_time();
         self.load_timers().await
@@ -102,16 +101,16 @@ impl Engine {
         Ok(())
     }
 
-    /// Asks the store for timers whose time has come and that are not known here: the earliest, as
-    /// many as `most`. Returns how many there were.
+    /// Loads due timers that are not in memory from the store: the earliest, at most `most`.
+    /// Returns how many there were.
     pub(crate) async fn learn_what_is_due(&self, most: u32) -> Result<usize, EngineError> {
         let rows = self.store.timers(Some(self.clock.now()), most).await?;
         let mut n_learned = 0;
         for timer in rows.iter().filter(|it| self.leases.lacks(it)) {
-            // Read after the list: where the run has gone on since, its version says so.
+            // Read after the list: if the run has moved on since, its version shows it.
             let row = match self.store.run(&RunRef::Id(timer.run)).await {
                 Ok(Some(row)) => row,
-                // One run that cannot be read must not hide the others.
+                // One unreadable run must not hide the others.
                 Ok(None) => {
                     tracing::warn!(run = %timer.run, "a run that has a timer is not found by its id");
                     continue;
@@ -131,15 +130,15 @@ impl Engine {
         Ok(n_learned)
     }
 
-    /// Asks the store what came of appends whose callers were gone before the answer was here.
+    /// Reads from the store the result of appends whose callers were cancelled meanwhile.
     async fn learn_what_is_doubted(&self) -> Result<(), EngineError> {
         let doubted = self.leases.take_doubted();
         for (n, (run, no)) in doubted.iter().enumerate() {
             let row = match self.store.run(&RunRef::Id(*run)).await {
                 Ok(Some(row)) => row,
                 Ok(None) => continue,
-                // One run that cannot be read must not hide the others. What of it is due later is
-                // learned then.
+                // One unreadable run must not hide the others. Its later timers are loaded when
+                // they fall due.
                 Err(error @ StoreError::Damaged { .. }) => {
                     let error: &(dyn std::error::Error + 'static) = &error;
                     tracing::warn!(error, %run, "a run cannot be read");
@@ -162,7 +161,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Ends a lease, or offers a handoff.
+    /// Ends a lease, or offers a deferred handoff.
     async fn bring_about(
         &self,
         due: DueTimer,
@@ -175,7 +174,7 @@ impl Engine {
         };
         let moved = self.on_run(&timekeeper(), due.run, command).await;
         match moved.map_err(EngineError::of_stored_row) {
-            // The commit has set the timers anew; this is for those of another node.
+            // The commit has updated this node's timers; this is for those of another node.
             Ok(_) => {
                 self.leases.done_with(due);
                 Ok(TimerOutcome::Yes)
@@ -184,12 +183,12 @@ impl Engine {
                 self.leases.put_back(due, until);
                 Ok(TimerOutcome::No)
             }
-            // Something else came first: all well.
+            // Another command came first, so nothing is due.
             Err(EngineError::Refused { .. }) => {
                 self.leases.done_with(due);
                 Ok(TimerOutcome::No)
             }
-            // One run that cannot be read must not hide the others.
+            // One unreadable run must not hide the others.
             Err(error @ EngineError::Store(StoreError::Damaged { .. })) => {
                 let error: &(dyn std::error::Error + 'static) = &error;
                 tracing::warn!(error, run = %due.run, "a run cannot be read when its time has come");
@@ -224,7 +223,7 @@ pub struct Timekeeper {
 }
 
 impl Timekeeper {
-    /// Gives every lease a full period more, and begins; those that are in the store are read first.
+    /// Loads the timers of the store, gives every lease a full period more, and starts ticking.
     pub fn start(engine: Arc<Engine>) -> Self {
         engine.begin_to_keep_time();
         let (stop, stopped) = watch::channel(false);
@@ -232,10 +231,10 @@ impl Timekeeper {
         Self { engine, stop, task }
     }
 
-    /// Lets the tick under way finish.
+    /// Waits for the tick in progress.
     pub async fn stop(self) {
         self.stop.send_replace(true);
-        // A panic in it has been reported by the runtime.
+        // The runtime has already reported a panic of the task.
         let _ = self.task.await;
         self.engine.leases.stop_keeping_time();
     }
@@ -264,7 +263,7 @@ async fn tick_on(engine: Arc<Engine>, mut stopped: watch::Receiver<bool>) {
         match engine.tick().await {
             Ok(_) => {}
             Err(EngineError::Closing) => return,
-            // The store has said so when it began, and says when it is over.
+            // The store logs the beginning and the end of this condition itself.
             Err(EngineError::Store(StoreError::Unwritable(_))) => {}
             Err(error) => {
                 let error: &(dyn std::error::Error + 'static) = &error;
@@ -274,7 +273,7 @@ async fn tick_on(engine: Arc<Engine>, mut stopped: watch::Receiver<bool>) {
     }
 }
 
-/// Waits for all at once, so that they are in the store's queue together.
+/// Awaits all futures concurrently, so that they are in the store's queue together.
 pub(crate) async fn all<F: Future>(futures: impl Iterator<Item = F>) -> Vec<F::Output> {
     let mut waiting: Vec<Pin<Box<F>>> = futures.map(Box::pin).collect();
     let mut outputs: Vec<Option<F::Output>> = waiting.iter().map(|_| None).collect();

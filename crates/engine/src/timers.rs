@@ -1,15 +1,15 @@
-//! What has to happen to a handoff at a time, unless something else does first.
+//! The timers of handoffs: what happens at a given time unless a command comes first.
 
 use baton_core::run::{Handoff, HandoffNo};
 use baton_store::{TimerChange, TimerKind};
 use jiff::{SignedDuration, Timestamp};
 
-/// What an open handoff waits for, where that is a time.
+/// The timer of an open handoff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Timer {
-    /// Its holder has to be heard of again and again.
+    /// Its holder has to send heartbeats.
     Lease { fence: u32, seconds: u32 },
-    /// It may be taken from then on.
+    /// It can be accepted from then on.
     Wake { at: Timestamp },
 }
 
@@ -20,7 +20,7 @@ pub(crate) fn timer(handoff: &Handoff) -> Option<Timer> {
     handoff.held_back_until.map(|at| Timer::Wake { at })
 }
 
-/// What the store has to be told once the open handoffs are no more those of `before`.
+/// The timer changes to store when the open handoffs change from `before` to `after`.
 pub(crate) fn changes(before: &[Handoff], after: &[Handoff], at: Timestamp) -> Vec<TimerChange> {
     let had = |no: HandoffNo| before.iter().find(|it| it.no == no).and_then(timer);
     let has = |no: HandoffNo| after.iter().find(|it| it.no == no).and_then(timer);
@@ -32,7 +32,7 @@ pub(crate) fn changes(before: &[Handoff], after: &[Handoff], at: Timestamp) -> V
     set.chain(gone.map(|no| TimerChange::Clear { no })).collect()
 }
 
-/// When a holder that was heard of at `at` is taken for dead, if it says no more.
+/// When a holder whose last heartbeat was at `at` is considered dead.
 pub(crate) fn silent_until(at: Timestamp, seconds: u32) -> Timestamp {
     at.saturating_add(SignedDuration::from_secs(seconds.into())).unwrap_or(Timestamp::MAX)
 }
@@ -45,7 +45,7 @@ impl Timer {
         }
     }
 
-    /// True of what a store may have kept for it. When a lease ends, it alone knows.
+    /// Whether a stored timer matches. The end of a lease is known to the store alone.
     pub(crate) fn is(self, what: TimerKind, due: Timestamp) -> bool {
         let is_at_its_time = match self {
             Timer::Lease { .. } => true,

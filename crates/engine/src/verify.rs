@@ -1,8 +1,8 @@
-//! Does the store tell the truth? Every chain is walked, every run replayed, every text hashed.
+//! Verifies a store: every hash chain is walked, every run replayed, every text hashed.
 //!
-//! What cannot be read is a problem like the others: it is told, and the next run is looked at. A
+//! Unreadable data is reported like any other problem, and the check goes on with the next run. A
 //! run is streamed, so that the longest one needs no more memory than its open handoffs and 16
-//! bytes for each of its texts. What is asked of the store itself is [`Store::check`].
+//! bytes for each of its texts. The store's own check is [`Store::check`].
 
 mod due;
 mod run;
@@ -19,25 +19,25 @@ use self::due::DueTimes;
 use crate::timers::timer;
 
 const PAGE: u32 = 500;
-/// How many problems are told in words.
+/// How many problems are reported in full.
 const MOST_IN_WORDS: usize = 200;
-/// How many numbers are tried, one by one, where the list of runs itself cannot be read.
+/// How many run numbers are tried one by one where the list of runs itself cannot be read.
 const MOST_SKIPPED: u32 = 10_000;
 
-/// What was looked at, and what is wrong.
+/// What was checked, and the problems found.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Verified {
     pub n_runs: u64,
     pub n_events: u64,
-    /// Texts that are known to be missing since the data was recovered from damage.
+    /// Texts that are recorded as lost since the data was recovered from damage.
     pub n_lost_texts: u64,
-    /// The first of them; each names the table and row, or the run and handoff.
+    /// The first problems; each names the table and row, or the run and handoff.
     pub problems: Vec<String>,
-    /// How many more there are than `problems` has lines for.
+    /// How many problems are not in `problems`.
     pub n_more: u64,
-    /// How many there are, with those that a line of `problems` only counts.
+    /// How many problems there are, including those that a line of `problems` only counts.
     pub n_problems: u64,
-    /// The numbers of the runs that a problem was found in.
+    /// The numbers of the runs with problems.
     pub unsound_runs: BTreeSet<u64>,
 }
 
@@ -52,7 +52,7 @@ impl Verified {
         self.extend_with(problems.into());
     }
 
-    /// Adds what is wrong with the store itself.
+    /// Adds the problems of the store itself.
     pub fn extend_with(&mut self, check: StoreCheck) {
         self.n_problems += check.n_problems;
         for problem in check.problems {
@@ -80,7 +80,7 @@ pub async fn verify_all(store: &dyn Store) -> Result<Verified, StoreError> {
     loop {
         let numbers = match readable(store.run_numbers(after, PAGE).await)? {
             Ok(numbers) => numbers,
-            // Part of the list is damaged: what stands behind it may not be.
+            // Part of the list is damaged: the runs after it may be intact.
             Err(_) if n_skipped < MOST_SKIPPED => {
                 n_skipped += 1;
                 after += 1;
@@ -123,7 +123,7 @@ impl<'a> RunVerifier<'a> {
         Self { store, known: VerifyCache::default() }
     }
 
-    /// What is wrong with a run, unless it has moved on since it was read.
+    /// The problems of a run, unless it has moved on since it was read.
     pub(crate) async fn verify(&mut self, row: &RunRow) -> Result<Vec<String>, StoreError> {
         let mut verified = Verified::default();
         verify_row(self.store, row, &mut self.known, &mut verified).await?;
@@ -135,8 +135,7 @@ impl<'a> RunVerifier<'a> {
 #[derive(Default)]
 struct VerifyCache {
     due: DueTimes,
-    /// The workflows that were found as they were when a run began with them: many runs share a
-    /// few.
+    /// The workflows whose content matched their hash: many runs share a few.
     sound: BTreeSet<Hash>,
 }
 
@@ -182,14 +181,14 @@ async fn verify_row(
         }
     };
     check_timers(row, &schedule.timers, verified);
-    // A workflow that cannot be read was named above.
+    // An unreadable workflow was reported above.
     if let Ok(Some(problem)) = readable(known.due.problem(store, row, schedule.due).await)? {
         verified.in_run(number, problem);
     }
     Ok(())
 }
 
-/// Tells damage, which is what is looked for, from a store that cannot be asked.
+/// Separates damage, which is a finding, from a store that cannot be read at all.
 pub fn readable<T>(result: Result<T, StoreError>) -> Result<Result<T, String>, StoreError> {
     match result {
         Ok(value) => Ok(Ok(value)),
@@ -203,8 +202,8 @@ pub fn readable<T>(result: Result<T, StoreError>) -> Result<Result<T, String>, S
     }
 }
 
-/// Every handoff has the timer that its state asks for, and no other has one. When a lease ends
-/// is the one thing that no event tells.
+/// Every handoff has the timer that its state requires, and no other has one. The end of a lease is
+/// the one thing that no event records.
 fn check_timers(row: &RunRow, stored: &[TimerRow], verified: &mut Verified) {
     let told: Vec<_> = row.run.handoffs.iter().filter_map(|it| Some((it.no, timer(it)?))).collect();
     let is_told =
@@ -215,7 +214,7 @@ fn check_timers(row: &RunRow, stored: &[TimerRow], verified: &mut Verified) {
     }
 }
 
-/// The workflow that the run is pinned to is there, and is the one.
+/// The workflow that the run is pinned to exists and has the pinned hash.
 async fn check_workflow(
     store: &dyn Store,
     row: &RunRow,

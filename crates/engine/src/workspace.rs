@@ -1,4 +1,4 @@
-//! What the files are like that a package names, as far as somebody can look.
+//! Checks the files that a package names, where a workspace is accessible.
 
 use std::sync::Arc;
 
@@ -10,21 +10,21 @@ use baton_store::HandoffRef;
 
 use crate::{Engine, EngineError, stored};
 
-/// Whoever has the disk that the work is on. It may block.
+/// Access to the disk with the work's files. It may block.
 pub trait Workspace: Send + Sync {
-    /// What is known of the files that a document names; what is not known is left out.
+    /// Facts about the files that a document names; unknown ones are left out.
     fn facts(&self, document: &Node) -> Facts;
 }
 
 impl Engine {
-    /// With somebody who can look at the files of the work.
+    /// With access to the files of the work.
     #[must_use]
     pub fn with_workspace(self, workspace: Arc<dyn Workspace>) -> Self {
         Self { workspace: Some(workspace), ..self }
     }
 
-    /// A receiver who says what it has understood is told what Baton makes of the package (seed
-    /// 004's checklist), and both are kept.
+    /// Adds Baton's own checks of the package (the YAML handoff's checklist) to the receiver's
+    /// acknowledgement; both are stored.
     pub(crate) async fn checked(
         &self,
         run: RunId,
@@ -40,7 +40,7 @@ impl Engine {
         Ok(command)
     }
 
-    /// What a handoff hands over, where that can be read.
+    /// The package of a handoff, where it can be parsed.
     async fn document_of(&self, run: RunId, no: HandoffNo) -> Result<Option<Node>, EngineError> {
         let Some(row) = self.store.handoff(&HandoffRef::InRun(run, no)).await? else {
             return Ok(None);
@@ -49,7 +49,7 @@ impl Engine {
         Ok(row.package.and_then(|it| texts.content(it)).and_then(stored::document))
     }
 
-    /// Where nobody can look, nothing is known.
+    /// Without a workspace, no facts are known.
     async fn facts(&self, document: Option<Node>) -> Facts {
         match (self.workspace.clone(), document) {
             (Some(workspace), Some(document)) => {

@@ -1,5 +1,5 @@
-//! Keeps the archive up to date while a server runs: at most twice a second, and patient with a
-//! disk that fails.
+//! Keeps the archive up to date while a server runs: at most twice a second, with backoff while the
+//! disk fails.
 
 use std::time::Duration;
 
@@ -10,20 +10,20 @@ use tokio::task::JoinHandle;
 use super::{Archive, ArchiveError, Archived, PROJECTOR, RUNS_OF_A_PASS};
 use crate::{Engine, EngineError};
 
-/// A pass, and then at least so long none.
+/// Minimum time between two passes.
 const EVERY: Duration = Duration::from_millis(500);
-/// The longest wait for a disk that fails.
+/// Maximum backoff while the disk fails.
 const MOST_PATIENCE: Duration = Duration::from_secs(30);
 
-/// How the archive fares.
+/// The state of the archive.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum ArchiveHealth {
-    /// Nobody keeps one.
+    /// No archivist is running.
     #[default]
     Off,
     /// Everything up to here is on disk.
     Well { upto: Position },
-    /// It is behind, and this is why. No run waits for it.
+    /// It is behind, for this reason. No run waits for it.
     Failing { problem: String },
 }
 
@@ -44,10 +44,10 @@ impl Archivist {
         Self { stop, task }
     }
 
-    /// Lets the pass under way finish.
+    /// Waits for the pass in progress.
     pub async fn stop(self) {
         self.stop.send_replace(true);
-        // A panic in it has been reported by the runtime.
+        // The runtime has already reported a panic of the task.
         let _ = self.task.await;
     }
 }
@@ -57,7 +57,7 @@ async fn follow(archive: Archive, mut stopped: watch::Receiver<bool>) {
     let mut tip = engine.tip.subscribe();
     let mut patience = EVERY;
     loop {
-        // Seen before the pass: what commits during it is told in the next one.
+        // Mark the tip as seen before the pass: events committed during it belong to the next one.
         tip.borrow_and_update();
         let caught_up = archive.pass(RUNS_OF_A_PASS).await;
         match caught_up {
@@ -71,7 +71,7 @@ async fn follow(archive: Archive, mut stopped: watch::Receiver<bool>) {
             _ = stopped.wait_for(|it| *it) => return,
             () = tokio::time::sleep(patience) => {}
         }
-        // With a disk that fails there is something to do in any case.
+        // While the disk fails, there is work to do even without new events.
         if is_well {
             tokio::select! {
                 _ = stopped.wait_for(|it| *it) => return,
@@ -81,7 +81,7 @@ async fn follow(archive: Archive, mut stopped: watch::Receiver<bool>) {
     }
 }
 
-/// Tells whoever asks, and the log only where it is news. True where all is well.
+/// Publishes the health, and logs only changes of it. True where all is well.
 async fn report(engine: &Engine, caught_up: Result<(), ArchiveError>) -> bool {
     let read = match caught_up {
         Ok(()) => engine.store.cursor(PROJECTOR).await.map_err(ArchiveError::from),

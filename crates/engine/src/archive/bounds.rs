@@ -1,5 +1,5 @@
-//! How large the files of a run may become: a few times what they are made of, and never beyond
-//! a maximum. What does not fit is left out on record; the store has all of it.
+//! Size limits for the files of a run: a few times their input, and never beyond a maximum. What
+//! does not fit is left out, and the file says so; the store has all of it.
 
 use baton_core::content::ContentId;
 use baton_store::HandoffRow;
@@ -8,20 +8,20 @@ use baton_wire::formats::{self, Format};
 use super::handoff::{PackageForm, handoff};
 use crate::history::History;
 
-/// Of the log of a run: `baton recover` reads no more of one.
+/// For the log of a run: `baton recover` reads no more of one.
 pub const MOST_LOG_BYTES: u64 = 256 << 20;
 
 /// How many bytes of a file one byte of a text may take: an escaped character takes up to 6, and
 /// the indentation of short lines as many.
 const MOST_TIMES: usize = 8;
-/// What Baton itself says of a handoff fits into this.
+/// Enough for Baton's own facts about a handoff.
 const OWN_BYTES: usize = 64 * 1024;
 
 pub(super) struct Bounds {
-    /// Of every file but the log.
+    /// For every file but the log.
     pub(super) file_bytes: usize,
     pub(super) log_bytes: usize,
-    /// Handoffs that the state of a run lists, the newest.
+    /// How many handoffs the state of a run lists: the newest.
     pub(super) handoffs_listed: usize,
 }
 
@@ -33,8 +33,8 @@ impl Default for Bounds {
 }
 
 impl Bounds {
-    /// A handoff as YAML. A package that would become too large stands there as it was written; one
-    /// that is too large even so is left out.
+    /// A handoff as YAML. A package that would become too large is included as its original text;
+    /// one that is still too large is left out.
     pub(super) fn handoff_file(&self, history: &History, row: &HandoffRow) -> String {
         let most = self.file_bytes.min(MOST_TIMES * n_source_bytes(history, row) + OWN_BYTES);
         for form in [PackageForm::Document, PackageForm::Text] {
@@ -46,7 +46,7 @@ impl Bounds {
         formats::encode(&handoff(history, row, PackageForm::LeftOut), Format::Yaml)
     }
 
-    /// A page that is cut after a whole line, where it is too large.
+    /// A page, cut after a whole line if it is too large.
     pub(super) fn page(&self, mut page: String) -> String {
         if page.len() <= self.file_bytes {
             return page;

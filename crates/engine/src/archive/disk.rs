@@ -1,8 +1,7 @@
-//! The one file of the engine that writes files: each whole or not at all, and none outside the
-//! project.
+//! The only file of the engine that writes files: each atomically, and none outside the project.
 //!
-//! A name is never made of what somebody wrote: only of ids and labels. Folders are opened one
-//! beneath the other, and no link is followed, so that none leads into another folder.
+//! File names are never made from user text, only from ids and labels. Folders are opened one
+//! beneath the other without following links, so that no link leads into another folder.
 
 mod rescue;
 
@@ -17,21 +16,21 @@ use baton_files::{Dir, FileError, FileKind, FileMode};
 
 use super::newer;
 
-/// The folder that everything has to stay in.
+/// The folder that confines all files.
 #[derive(Debug, Clone)]
 pub(super) struct Disk {
     root: PathBuf,
 }
 
-/// What could not be done, and where in the project.
+/// The failed operation, and its path in the project.
 #[derive(Debug)]
 pub struct DiskError(FileError);
 
-/// What stands under a name.
+/// The type of a directory entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sort {
     Folder,
-    /// Wherever it leads.
+    /// Whatever its target is.
     Link,
     File,
 }
@@ -41,7 +40,7 @@ impl Disk {
         Self { root }
     }
 
-    /// Writes a file of a folder, unless it says that already.
+    /// Writes a file of a folder, unless it has that content already.
     pub(super) fn write(&self, folder: &Path, name: &str, text: &str) -> Result<(), DiskError> {
         let write = || {
             let folder = self.folder(folder)?;
@@ -53,13 +52,13 @@ impl Disk {
         write().map_err(|error| self.failed(error))
     }
 
-    /// Takes a file or a folder away, if it is there. A link goes, not what it leads to.
+    /// Removes a file or a folder, if it exists. Of a link, the link is removed and not its target.
     pub(super) fn remove(&self, folder: &Path, name: &str) -> Result<(), DiskError> {
         let removed = self.folder(folder).and_then(|it| it.remove(name));
         removed.map_err(|error| self.failed(error))
     }
 
-    /// Puts one folder in the place of another, of which only what is not Baton's own stays.
+    /// Replaces one folder by another, and keeps the files in it that are not Baton's own.
     pub(super) fn swap(
         &self,
         folder: &Path,
@@ -80,8 +79,8 @@ impl Disk {
         self.settle(folder, name, is_own)
     }
 
-    /// Takes away what a folder has replaced, once all that is of others has moved over. Whoever
-    /// is killed in between leaves it to the next.
+    /// Removes a replaced folder, once all files of others in it have moved over. If the process is
+    /// killed in between, the next call finishes the work.
     pub(super) fn settle(
         &self,
         folder: &Path,
@@ -99,8 +98,8 @@ impl Disk {
         settle().map_err(|error| self.failed(error))
     }
 
-    /// Renames the session of `run` where it tells of events whose hashes are none of `hashes`, and
-    /// returns its new name. What is not Baton's own stays under the old one.
+    /// Renames the session of `run` if it has events whose hashes are not in `hashes`, and returns
+    /// its new name. Files that are not Baton's own stay under the old one.
     pub(super) fn keep_newer(
         &self,
         sessions: &Path,
@@ -129,13 +128,13 @@ impl Disk {
         keep().map_err(|error| self.failed(error))
     }
 
-    /// What is in a folder.
+    /// The entries of a folder.
     pub(super) fn entries(&self, folder: &Path) -> Result<Vec<(OsString, Sort)>, DiskError> {
         let listed = self.folder(folder).and_then(|it| entries(&it));
         listed.map_err(|error| self.failed(error))
     }
 
-    /// Makes a folder and those above it, as far as they are not there.
+    /// Creates a folder and its parents, where they do not exist.
     fn folder(&self, folder: &Path) -> Result<Dir, FileError> {
         Dir::open(&self.root)?.make_dirs(folder, FileMode::Shared)
     }
@@ -145,7 +144,7 @@ impl Disk {
     }
 }
 
-/// With its cause: what is wrong with the archive is one text, wherever it is shown.
+/// Includes the cause: an archive problem is shown as one text everywhere.
 impl fmt::Display for DiskError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0.source() {
@@ -166,12 +165,12 @@ fn entries(folder: &Dir) -> Result<Vec<(OsString, Sort)>, FileError> {
     Ok(folder.list()?.into_iter().map(|(name, it)| (name, sorted(it.kind))).collect())
 }
 
-/// Where a folder goes that is replaced.
+/// The name of a folder while it is being replaced.
 fn old(name: &str) -> String {
     format!(".{name}.old")
 }
 
-/// Only a file of that length is read.
+/// Whether the file has this text. Reads it only if the length matches.
 fn says(folder: &Dir, name: &str, text: &str) -> bool {
     let n_bytes = text.len() as u64;
     let is_alike = folder

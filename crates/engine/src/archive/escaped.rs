@@ -1,14 +1,14 @@
-//! Text of others in a page of Markdown: it stays text, on one line.
+//! Escapes text of others for a page of Markdown: it stays plain text, on one line.
 
 use crate::prompt::fence::one_line;
 
-/// More than anybody reads on one line.
+/// Longer than a reader needs on one line.
 const MOST_CHARS: usize = 2000;
 
-/// What could begin markup, end a cell, name somebody or be taken for HTML.
+/// Characters that could begin markup, end a cell, mention a user or be taken for HTML.
 const MARKUP: &str = "\\`*_[]<>|#~&!$@";
 
-/// Line breaks are shown, what cannot be seen is spelled out, and no character is markup.
+/// Line breaks are made visible, invisible characters are spelled out, and no character is markup.
 pub(super) fn escaped(text: &str) -> String {
     let lines: Vec<&str> = text.trim().lines().collect();
     let mut escaped = String::new();

@@ -1,4 +1,4 @@
-//! What happened, in words: one sentence for each event of a log.
+//! Events in words: one sentence for each event of a log.
 
 use baton_core::content::ContentId;
 use baton_core::event::{Created, Event};
@@ -11,7 +11,7 @@ use super::escaped::escaped;
 use crate::history::{History, Logged};
 use crate::texts::LOST_TEXT;
 
-/// What is said, and the text of somebody that belongs to it.
+/// The sentence, and the user text that belongs to it.
 type Sentence = (String, Option<ContentId>);
 
 /// `HO-002 was accepted by reviewer (ada): text of others, escaped`.

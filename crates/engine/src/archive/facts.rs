@@ -1,4 +1,4 @@
-//! What Baton itself knows of a handoff: the member `baton` of its file, which no sender writes.
+//! Baton's own facts about a handoff: the member `baton` of its file, which no sender writes.
 
 use baton_core::acknowledgement::Acknowledgement;
 use baton_core::content::{ContentId, ContentKind};
@@ -12,7 +12,7 @@ use baton_wire::formats::{self, Format};
 
 use crate::history::{History, Logged};
 
-/// In an order for people: what it is, what became of it, who said what.
+/// Ordered for people: what it is, what became of it, who said what.
 pub(super) fn facts(history: &History, row: &HandoffRow) -> Vec<(String, Node)> {
     let run = &history.row.run;
     let moves = Moves::of(history, row.no);
@@ -60,7 +60,7 @@ impl DocumentMembers {
     }
 }
 
-/// Who made a handoff, took it last, and ended it.
+/// Who created a handoff, accepted it last, and ended it.
 #[derive(Default)]
 struct Moves<'a> {
     created: Option<&'a Principal>,
@@ -90,7 +90,7 @@ impl<'a> Moves<'a> {
     }
 }
 
-/// An agent and the step it stands at; null where that is not in the workflow.
+/// An agent and its step; null where the workflow does not have it.
 pub(super) fn party(party: &Party) -> Node {
     Node::map([("agent", Node::text(party.agent.as_str())), ("step", step(&party.place))])
 }
@@ -102,12 +102,12 @@ pub(super) fn step(place: &Place) -> Node {
     }
 }
 
-/// Null where it was lost in a recovery.
+/// Null where the text was lost in a recovery.
 pub(super) fn words(history: &History, id: ContentId) -> Node {
     history.text(id).map_or(Node::Null, Node::text)
 }
 
-/// Its format and the hash that is its identity.
+/// Its format and its content hash.
 fn package(history: &History, id: ContentId) -> Node {
     match history.content(id).map(|it| it.kind) {
         Some(ContentKind::Package { format, hash }) => Node::map([
@@ -118,7 +118,7 @@ fn package(history: &History, id: ContentId) -> Node {
     }
 }
 
-/// Seed 004's document under its members, or the receiver's own words.
+/// The members of the YAML handoff's document, or the receiver's own text.
 fn acknowledged(history: &History, id: ContentId) -> Node {
     let Some(text) = history.text(id) else { return Node::Null };
     let read = |format| formats::decode(format, text).ok();

@@ -1,4 +1,4 @@
-//! What the engine knows of its archive, and how others ask for it.
+//! The engine's handle on its archive, and its status for callers.
 
 use std::sync::{Arc, OnceLock};
 
@@ -11,7 +11,7 @@ use crate::{Engine, EngineError};
 pub(crate) struct ArchiveHandle {
     pub(super) health: watch::Sender<ArchiveHealth>,
     places: OnceLock<ArchivePlaces>,
-    /// Held by whoever writes: two at once would be in each other's way.
+    /// Held while writing: two concurrent writers would conflict.
     at_work: Mutex<()>,
 }
 
@@ -21,40 +21,40 @@ impl ArchiveHandle {
     }
 }
 
-/// How far the files are.
+/// How up to date the files are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArchiveStatus {
     pub places: ArchivePlaces,
-    /// How many events there are that the files do not tell of yet.
+    /// How many events the files do not contain yet.
     pub n_behind: u64,
-    /// What keeps it from being written.
+    /// What prevents it from being written.
     pub problem: Option<String>,
 }
 
 impl Engine {
-    /// From now on there is an archive, at these places. Whoever comes second changes nothing.
+    /// Turns the archive on, at these places. A second call changes nothing.
     pub fn keep_archive(&self, places: ArchivePlaces) {
         let _ = self.archive.places.set(places);
     }
 
-    /// None where the project keeps none.
+    /// None where the project keeps no archive.
     pub fn archive(self: &Arc<Self>) -> Option<Archive> {
         self.archive.places.get().map(|it| Archive::new(self.clone(), it.clone()))
     }
 
-    /// How the archive fares under an [`Archivist`](crate::Archivist), now and from now on.
+    /// The health of the archive under an [`Archivist`](crate::Archivist), now and as it changes.
     pub fn archive_health(&self) -> watch::Receiver<ArchiveHealth> {
         self.archive.health.subscribe()
     }
 
-    /// How many events there are that the archive does not tell of yet.
+    /// How many events the archive does not contain yet.
     pub async fn archive_behind(&self) -> Result<u64, EngineError> {
         let done = self.store.cursor(PROJECTOR).await?;
         let last = self.store.last_position().await?;
         Ok(last.0.saturating_sub(done.0))
     }
 
-    /// How far the archive is. Where nobody follows the log, it is brought up to date first.
+    /// How up to date the archive is. Without an archivist, it is brought up to date first.
     pub async fn archive_status(self: &Arc<Self>) -> Result<ArchiveStatus, EngineError> {
         let archive = self.archive().ok_or(EngineError::NoArchive)?;
         let places = archive.places().clone();
@@ -71,7 +71,7 @@ impl Engine {
         Ok(ArchiveStatus { places, n_behind: self.archive_behind().await?, problem })
     }
 
-    /// Makes the archive again, to the end, even where whoever asked has gone.
+    /// Rebuilds the archive to the end, even if the caller is cancelled.
     pub async fn rebuild_archive(self: &Arc<Self>) -> Result<Archived, EngineError> {
         let archive = self.archive().ok_or(EngineError::NoArchive)?;
         let rebuilt = tokio::spawn(async move { archive.rebuild().await }).await;
@@ -81,7 +81,7 @@ impl Engine {
             Ok(Err(ArchiveError::Disk(error))) => {
                 Err(EngineError::ArchiveFailing { problem: error.to_string() })
             }
-            // The runtime is going down.
+            // The runtime is shutting down.
             Err(_) => Err(EngineError::Closing),
         }
     }

@@ -1,8 +1,8 @@
-//! `handoffs/HO-001.yaml`: seed 004's document of one handoff.
+//! `handoffs/HO-001.yaml`: one handoff as the YAML handoff's document.
 //!
-//! What the sender wrote stays as it was written, in its order. Of `id`, `timestamp`, `from`, `to`
-//! and `workflow_state`, Baton adds what the sender left out. The member `baton` is Baton's alone:
-//! whoever wants to know what is true, and not what was said, reads only that.
+//! The sender's members stay as written, in their order. Of `id`, `timestamp`, `from`, `to` and
+//! `workflow_state`, Baton adds those that the sender left out. Only Baton writes the member
+//! `baton`: readers that need verified facts, and not the sender's claims, read only that.
 
 use baton_core::document::Node;
 use baton_core::document::kind::{DocumentKind, Shape};
@@ -17,12 +17,12 @@ use crate::{Engine, EngineError, stored};
 const FACTS: &str = "baton";
 const STATE: &str = "workflow_state";
 
-/// How much of a package stands in a file.
+/// The form in which a file includes a package.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PackageForm {
     /// Its members, in its order.
     Document,
-    /// As it was written, as one text.
+    /// Its original text, as one string.
     Text,
     LeftOut,
 }
@@ -30,14 +30,14 @@ pub(super) enum PackageForm {
 /// What the sender handed over.
 enum SentPackage {
     Nothing,
-    /// The members of seed 004's document.
+    /// The members of the YAML handoff's document.
     Members(Vec<(String, Node)>),
-    /// Anything else, or what was lost in a recovery.
+    /// Any other document, or null where it was lost in a recovery.
     Other(Node),
 }
 
 impl Engine {
-    /// A handoff as seed 004's document: what was said, and what Baton knows of it.
+    /// A handoff as the YAML handoff's document: what the sender wrote, and Baton's own facts.
     pub async fn handoff_document(&self, row: &HandoffRow) -> Result<Node, EngineError> {
         Ok(handoff(&self.history(row.run).await?, row, PackageForm::Document))
     }
@@ -63,7 +63,7 @@ pub(super) fn handoff(history: &History, row: &HandoffRow, form: PackageForm) ->
         SentPackage::Members(members) => members,
         SentPackage::Other(document) => vec![("package".to_owned(), document)],
     };
-    // Nobody but Baton speaks there: what a sender put there is told as its word.
+    // This member is Baton's own: a sender's member of that name moves to `sender_said`.
     if let Some(at) = sent.iter().position(|(key, _)| key == FACTS) {
         facts.push(("sender_said".to_owned(), sent.remove(at).1));
     }
@@ -94,7 +94,7 @@ fn sent(history: &History, row: &HandoffRow, form: PackageForm) -> SentPackage {
         PackageForm::LeftOut => return SentPackage::Other(Node::Null),
     };
     let document = document.filter(|it| depth(it) + 2 <= MOST_DEPTH);
-    // What no reader would take with two levels more around it is told as it was written.
+    // Two levels more would exceed the readers' depth limit, so such a document is kept as text.
     let Some(document) = document else {
         return SentPackage::Other(Node::text(content.text.as_ref()));
     };
@@ -104,7 +104,7 @@ fn sent(history: &History, row: &HandoffRow, form: PackageForm) -> SentPackage {
     }
 }
 
-/// The members of a document of seed 004's shape, with or without its root.
+/// The members of a document in the YAML handoff's form, with or without its root.
 fn members(document: &Node) -> Option<&[(String, Node)]> {
     let Node::Map(whole) = document else { return None };
     let Shape { kind, body } = Shape::of(document);
@@ -132,7 +132,7 @@ fn own((key, node): (&str, Node)) -> (String, Node) {
     (key.to_owned(), node)
 }
 
-/// How many lists and maps are open at once.
+/// The nesting depth of lists and maps.
 fn depth(node: &Node) -> usize {
     match node {
         Node::Null | Node::Bool(_) | Node::Number(_) | Node::Text(_) => 0,

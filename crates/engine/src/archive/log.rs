@@ -1,15 +1,15 @@
-//! The run itself, as lines that prove themselves: from them it can be made again.
+//! The run as hash-chained, verifiable lines: the run can be rebuilt from them.
 
 use baton_wire::run_log::{RUN_LOG_VERSION, RunLogLine, StoryLine, TextLine};
 use jiff::Timestamp;
 
 use crate::history::{History, named};
 
-/// In the folder of a session.
+/// In a session folder.
 pub(crate) const LOG: &str = "log.jsonl";
 
-/// As far as `most` bytes go: what stands there proves itself without the rest, and the first line
-/// says how much there was.
+/// The log, limited to `most` bytes: what it contains can be verified without the rest, and the
+/// first line says how much there was.
 pub(super) fn log(history: &History, most: usize) -> String {
     let row = &history.row;
     let mut text = RunLogLine::Run {
@@ -44,7 +44,7 @@ pub(super) fn log(history: &History, most: usize) -> String {
             body: it.body.clone(),
         }
         .encode();
-        // An event without its texts would be one whose texts are lost.
+        // An event without its texts would look as if its texts were lost.
         if text.len() > most {
             text.truncate(begin);
             break;

@@ -1,5 +1,5 @@
-//! Sessions on disk that tell of events which the store does not have, as after the restore of an
-//! older backup. Such a log may be the only proof of them, so it is kept aside and never replaced.
+//! Sessions on disk with events that the store does not have, as after the restore of an older
+//! backup. Such a log may be the only proof of them, so it is moved aside and never replaced.
 
 use std::io::{BufRead as _, BufReader, Read as _};
 
@@ -11,12 +11,12 @@ use uuid::Uuid;
 
 use super::log::LOG;
 
-/// Between the id of a run and a number, in the name of a folder that was kept aside.
+/// Between the id of a run and a number, in the name of a folder that was moved aside.
 const ASIDE: &str = ".newer-";
 /// The first line of a log is short.
 const MOST_FIRST_LINE: u64 = 4096;
 
-/// The run that a folder of the sessions is of, under its own name or kept aside.
+/// The run of a session folder, under its own name or moved aside.
 pub fn run_of_session(folder: &str) -> Option<RunId> {
     let id = match folder.split_once(ASIDE) {
         Some((id, number)) => {
@@ -29,7 +29,7 @@ pub fn run_of_session(folder: &str) -> Option<RunId> {
     (run.to_string() == id).then_some(run)
 }
 
-/// The first name in `sessions` that is free for the session of this run.
+/// The first free name in `sessions` for the session of this run.
 pub(super) fn free_name(sessions: &Dir, name: &str) -> Result<String, FileError> {
     let mut number = 1_u32;
     loop {
@@ -41,8 +41,8 @@ pub(super) fn free_name(sessions: &Dir, name: &str) -> Result<String, FileError>
     }
 }
 
-/// Whether the log in `folder` has events of `run` that are none of `hashes`: those of the store's
-/// run, in their order.
+/// Whether the log in `folder` has events of `run` that are not in `hashes`, those of the run in
+/// the store, in order.
 pub(super) fn tells_more(folder: &Dir, run: RunId, hashes: &[Hash]) -> bool {
     let Some((version, head)) = told(folder, run) else { return false };
     let Some(last) = version.checked_sub(1) else { return false };
@@ -50,7 +50,7 @@ pub(super) fn tells_more(folder: &Dir, run: RunId, hashes: &[Hash]) -> bool {
     known != Some(&head)
 }
 
-/// How far a session has come, and the hash of its last event. What cannot be read proves nothing.
+/// The version of a session, and the hash of its last event. An unreadable log proves nothing.
 fn told(folder: &Dir, run: RunId) -> Option<(u64, Hash)> {
     let file = folder.open_file(LOG, Access::Read).ok()?;
     let mut line = String::new();

@@ -1,5 +1,5 @@
-//! The whole archive made again from the log. What is Baton's and told by no run any more goes;
-//! what others have put among it stays.
+//! Rebuilds the whole archive from the log. Baton's own files that belong to no run any more are
+//! removed; files of others stay.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -16,12 +16,12 @@ use super::{
 };
 
 impl Archive {
-    /// Makes everything again, each session in a fresh folder. Folders of sessions that are not of
-    /// this store are left alone, and counted.
+    /// Rebuilds everything, each session in a fresh folder. Session folders that are not of this
+    /// store are left alone, and counted.
     pub async fn rebuild(&self) -> Result<Archived, ArchiveError> {
         let _at_work = self.engine.archive.work().await;
         let store = self.engine.store();
-        // Until it is done, the next pass would have to begin at the beginning.
+        // If the rebuild is interrupted, the next pass has to start from the beginning.
         let from = store.cursor(PROJECTOR).await?;
         store.advance(PROJECTOR, from, Position::START).await?;
         let news = self.news(Position::START, usize::MAX).await?;
@@ -73,12 +73,12 @@ impl Archive {
 #[derive(Default)]
 struct StoredRuns {
     runs: BTreeSet<RunId>,
-    /// Those that have a state.
+    /// Those that have a state file.
     open: BTreeSet<RunId>,
 }
 
 impl StoredRuns {
-    /// Takes away the states of runs that have none, and counts the sessions of no run.
+    /// Removes the states of runs that are not open, and counts the sessions of unknown runs.
     fn tidy(&self, disk: &Disk, places: &ArchivePlaces) -> Result<u64, DiskError> {
         let states = places.state.join(RUNS);
         for (name, sort) in disk.entries(&states)? {
@@ -97,13 +97,13 @@ impl StoredRuns {
     }
 }
 
-/// An id as Baton writes it, and no other spelling.
+/// An id exactly as Baton writes it, and no other spelling.
 fn run_named(name: &str) -> Option<RunId> {
     let run = RunId(Uuid::try_parse(name).ok()?);
     (run.to_string() == name).then_some(run)
 }
 
-/// As [`write`](super::write), so that of what Baton wrote nothing stays that was there before.
+/// As [`write`](super::write), but none of the files that Baton wrote before remain.
 fn write_afresh(
     disk: &Disk,
     places: &ArchivePlaces,

@@ -1,4 +1,4 @@
-//! The files of one run, as texts: what they say is decided here, where they go is the disk's.
+//! The files of one run, as texts: their content is decided here, their place by `disk`.
 
 use baton_core::hash::Hash;
 use baton_core::run::{HandoffNo, RunId};
@@ -14,13 +14,13 @@ use crate::history::History;
 pub(super) struct RenderedSession {
     pub(super) run: RunId,
     pub(super) is_open: bool,
-    /// Of its events, in their order.
+    /// Hashes of its events, in order.
     pub(super) hashes: Vec<Hash>,
-    /// Of `state/`: the run as it is now.
+    /// In `state/`: the run as it is now.
     pub(super) state: String,
     /// The name and the text of the workflow's file: many runs share one.
     pub(super) workflow: Option<(String, String)>,
-    /// Of the run's session folder, by relative path.
+    /// In the run's session folder, by relative path.
     pub(super) session: Vec<(String, String)>,
 }
 
@@ -52,7 +52,7 @@ pub(super) fn rendered(history: &History, bounds: &Bounds) -> RenderedSession {
     }
 }
 
-/// Whether Baton writes a file of that path to some session's folder.
+/// Whether Baton writes a file of that path to any session folder.
 pub(super) fn is_own(path: &str) -> bool {
     match path.split_once('/') {
         Some((folder, name)) => {

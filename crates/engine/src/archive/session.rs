@@ -1,4 +1,4 @@
-//! `session.md` and `decisions.md`: a run for people, as a page of Markdown.
+//! `session.md` and `decisions.md`: a run as a Markdown page for people.
 
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ use super::event_text::words;
 use crate::history::{Handed, History, Logged};
 use crate::texts::LOST_TEXT;
 
-/// Who had what when, and what happened in which order.
+/// Who held what when, and the events in order.
 pub(super) fn session(history: &History) -> String {
     let run = &history.row.run;
     let mut page = format!("# Session {}\n\n", run.id);
@@ -62,7 +62,7 @@ fn line(history: &History, row: &HandoffRow) -> String {
     )
 }
 
-/// What was decided: by agents in their packages, and by people at gates.
+/// The decisions: of agents in their packages, and of people at gates.
 pub(super) fn decisions(history: &History) -> String {
     let mut page = format!("# Decisions of session {}\n", history.row.run.id);
     page += "\n## In packages\n\n";
@@ -85,7 +85,7 @@ pub(super) fn decisions(history: &History) -> String {
     page
 }
 
-/// Id, decision and rationale of each decision that a package tells of.
+/// Id, decision and rationale of each decision in a package.
 fn decided(document: &Node) -> impl Iterator<Item = [String; 3]> {
     View::of(document).decisions.into_iter().map(|it| {
         [it.id.unwrap_or_default(), it.decision, it.rationale.unwrap_or_default()]

@@ -1,4 +1,4 @@
-//! Seed 004's `state/current.json`: where a run is, and the handoffs it has had.
+//! The YAML handoff's `state/current.json`: where a run is, and its handoffs so far.
 
 use baton_core::document::Node;
 use baton_core::names::AgentId;
@@ -6,7 +6,7 @@ use baton_store::HandoffRow;
 
 use crate::history::History;
 
-/// Lists the newest handoffs, as many as `most`.
+/// Lists the newest handoffs, at most `most`.
 pub(super) fn state(history: &History, most: usize) -> Node {
     let run = &history.row.run;
     let agent = run.current_agent().map(AgentId::as_str);

@@ -15,7 +15,7 @@ use crate::{Caller, Catalog, Entry, FixedClock, RunTarget};
 
 const SECRET: &str = "hunter2";
 
-/// A run in which everybody says the secret wherever there is room for words.
+/// A run in which every party puts the secret into every text field.
 async fn engine() -> (Engine, RunId) {
     engine_with(&format!(r#"{{"plan":"{SECRET}","decisions":["{SECRET}"]}}"#)).await
 }
@@ -103,7 +103,7 @@ fn file<'a>(rendered: &'a RenderedSession, name: &str) -> &'a str {
     text
 }
 
-/// Packages that become large in another format than their own, 100 kB each.
+/// Packages that grow in another format than their own, 100 kB each.
 fn wide_packages() -> Vec<(&'static str, String)> {
     let nested = |inner: &str| format!("{}{inner}{}", "[".repeat(60), "]".repeat(60));
     let list = |item: &str| vec![item; 100_000 / (item.len() + 1)].join(",");
@@ -129,7 +129,7 @@ async fn a_file_is_a_few_times_as_large_as_what_it_is_made_of() {
         let text = file(&rendered, "handoffs/HO-001.yaml");
         let document =
             formats::decode(Format::Yaml, text).unwrap_or_else(|it| panic!("{name}: {it}"));
-        // As a document or as its text, all of it is there.
+        // As a document or as text, the package is complete.
         let archived = document.at("handoff.package").unwrap();
         let is_text = *archived == baton_core::document::Node::text(&package);
         assert!(is_text || *archived == json::parse(&package).unwrap(), "{name}");

@@ -1,4 +1,4 @@
-//! Seed 004's `workflow_state`: how far the run was when a handoff was made.
+//! The YAML handoff's `workflow_state`: how far the run was when a handoff was made.
 
 use std::collections::BTreeSet;
 
@@ -14,11 +14,11 @@ use crate::history::History;
 
 pub(super) struct WorkflowState<'a> {
     name: &'a WorkflowName,
-    /// Counted from 1 in the order of the workflow: where the work is once it is handed over.
+    /// Counted from 1 in workflow order: the step that has the work once it is handed over.
     current: Option<(usize, &'a StepId)>,
-    /// Those before the current one that were done or skipped, in the order of the workflow.
+    /// The steps before the current one that were done or skipped, in workflow order.
     completed: Vec<&'a StepId>,
-    /// The current one and those behind it.
+    /// The current step and those after it.
     remaining: Vec<&'a StepId>,
 }
 
@@ -30,7 +30,7 @@ impl<'a> WorkflowState<'a> {
             Place::Step(step) => steps.iter().position(|it| it.id == *step),
             Place::Orchestrator | Place::Human | Place::Delegate(_) => None,
         };
-        // A person or a specialist is asked about the sender's step; the orchestrator about none.
+        // A person or a delegate is asked about the sender's step; the orchestrator about none.
         let current = match &row.to.place {
             Place::Step(_) => place(&row.to.place),
             Place::Human | Place::Delegate(_) => place(&row.from.place),
@@ -61,7 +61,7 @@ impl<'a> WorkflowState<'a> {
         ])
     }
 
-    /// The members of a sender's own state that say something else.
+    /// The members in which the sender's own state differs.
     pub(super) fn differences(&self, said: &Node) -> Vec<&'static str> {
         let is_step = |said: &Node| match (said.scalar_text(), self.current) {
             (Some(word), Some((number, id))) => word == number.to_string() || word == id.as_str(),
@@ -84,7 +84,7 @@ impl<'a> WorkflowState<'a> {
     }
 }
 
-/// The steps that were done, skipped or taken up as done before a handoff was made.
+/// The steps that were done, skipped or adopted as done before a handoff was made.
 fn done_before<'a>(history: &'a History, row: &HandoffRow) -> BTreeSet<&'a StepId> {
     let is_made = |it: &Event| matches!(it, Event::HandoffCreated(it) if it.handoff == row.no);
     let mut done = BTreeSet::new();
@@ -100,7 +100,7 @@ fn done_before<'a>(history: &'a History, row: &HandoffRow) -> BTreeSet<&'a StepI
         } else if let Event::StepSkipped { step, .. } = event {
             done.insert(step);
         } else if let Event::RunAdopted { by } = event {
-            // Whoever took the run up there hands on what was done before Baton knew of it.
+            // The agent that adopted the run here hands on work from before Baton knew of it.
             match &by.place {
                 Place::Step(step) => done.insert(step),
                 Place::Orchestrator | Place::Human | Place::Delegate(_) => false,

@@ -1,11 +1,11 @@
-//! How long a run took, as a person would say it.
+//! The duration of a run, in words.
 
 use jiff::Timestamp;
 
 const UNITS: [(&str, i64); 4] =
     [("day", 24 * 60 * 60), ("hour", 60 * 60), ("minute", 60), ("second", 1)];
 
-/// The largest unit and the one below it, as in `2 days 4 hours`. What is less is cut off.
+/// The two largest units, as in `2 days 4 hours`. Smaller ones are cut off.
 pub(super) fn cycle_time(from: Timestamp, to: Timestamp) -> String {
     let seconds = to.duration_since(from).as_secs().max(0);
     let largest = UNITS.iter().position(|(_, it)| seconds >= *it).unwrap_or(UNITS.len() - 1);

@@ -1,4 +1,4 @@
-//! What the packages of a run say of it, the newest word first.
+//! What the packages of a run report, the newest first.
 
 use std::collections::HashSet;
 
@@ -10,7 +10,7 @@ use baton_core::view::{Subject, View};
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct ReportedResults {
     pub(super) summary: Option<String>,
-    /// None where nobody told of commits.
+    /// None where no package reports commits.
     pub(super) n_commits: Option<u64>,
     pub(super) tests_added: Option<String>,
     pub(super) coverage: Option<String>,
@@ -18,11 +18,11 @@ pub(super) struct ReportedResults {
     subject: Subject,
 }
 
-/// Seed 001 writes its own fields at the top, under `data`, and in two summaries.
+/// The XML handoff has its own fields at the top level, under `data`, and in two summaries.
 const PLACES: [&str; 5] = ["", "data.", "metrics.", "validation_summary.", "verification."];
 
 impl ReportedResults {
-    /// Of packages in the order in which they were handed on.
+    /// From packages in the order in which they were handed on.
     pub(super) fn of(packages: &[Node]) -> Self {
         let mut said = Self { n_commits: n_commits(packages), ..Self::default() };
         for document in packages.iter().rev() {
@@ -43,14 +43,14 @@ impl ReportedResults {
         said
     }
 
-    /// With what the story itself tells, and what an address tells besides.
+    /// The issue and pull request, completed from the story key and the address.
     pub(super) fn subject(&self, story: &str, pr_url: Option<&str>) -> Subject {
         let mut subject = self.subject.clone();
         let (number, url) = issue(story).unzip();
         if subject.issue_number.is_none() && subject.issue_url.is_none() {
             (subject.issue_number, subject.issue_url) = (number.clone(), url.clone());
         }
-        // The rest of what was half said; the story only where it is about the same issue.
+        // Complete partial data; use the story only where it is about the same issue.
         keep(&mut subject.issue_number, last_number(subject.issue_url.as_deref(), "/issues/"));
         if subject.issue_number == number {
             keep(&mut subject.issue_url, url);
@@ -68,7 +68,7 @@ impl ReportedResults {
     }
 }
 
-/// The newest word stays.
+/// The newest value wins.
 fn keep(newest: &mut Option<String>, older: Option<String>) {
     if newest.is_none() {
         *newest = older;
@@ -79,13 +79,13 @@ fn anywhere<'a>(body: &'a Node, key: &str) -> Option<&'a str> {
     PLACES.iter().find_map(|it| text_at(body, &format!("{it}{key}")))
 }
 
-/// Seed 000 answers the same question with true or false, which counts nothing.
+/// The pipeline API answers the same question with true or false, which is no number.
 fn number(body: &Node, key: &str) -> Option<String> {
     let word = anywhere(body, key)?;
     is_number(word).then(|| word.to_owned())
 }
 
-/// The different commits that packages list, and what those count that list none.
+/// The distinct commits that packages list, plus the counts of those that list none.
 fn n_commits(packages: &[Node]) -> Option<u64> {
     let mut shas: HashSet<String> = HashSet::new();
     let mut n_counted: Option<u64> = None;
@@ -114,7 +114,7 @@ fn n_commits(packages: &[Node]) -> Option<u64> {
     }
 }
 
-/// What tells a commit from others: its hash, which stands first where there is only text.
+/// What identifies a commit: its hash, which comes first where there is only text.
 fn sha(commit: &Node) -> Option<String> {
     let named = ["sha", "hash", "id", "commit"].iter().find_map(|it| field(commit, it));
     let first_word = || text(commit)?.split_whitespace().next();

@@ -1,9 +1,9 @@
-//! Which texts an event names, and as what.
+//! Which texts an event refers to, and what each is used as.
 
 use baton_core::content::{Content, ContentId, ContentKind};
 use baton_core::event::Event;
 
-/// What an event takes a text for.
+/// What an event uses a text as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NamedAs {
     Package,
@@ -19,7 +19,7 @@ impl NamedAs {
     }
 }
 
-/// Every text that an event names.
+/// Every text that an event refers to.
 pub(crate) fn named(event: &Event) -> Vec<(ContentId, NamedAs)> {
     let (words, packages): ([Option<ContentId>; 1], [Option<ContentId>; 2]) = match event {
         Event::HandoffCreated(created) => ([Some(created.reason)], [created.package, None]),

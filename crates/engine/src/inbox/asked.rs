@@ -1,5 +1,5 @@
-//! What exactly a person is asked: the words, the checklist, what each answer means here, what
-//! blocks, and what has been checked.
+//! What exactly a person is asked: the question, the checklist, the meaning of each answer, the
+//! blockers, and the checks so far.
 
 use baton_core::content::ContentId;
 use baton_core::evidence::Evidence;
@@ -15,25 +15,25 @@ use crate::{Engine, EngineError};
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct GateQuestion {
-    /// What the gate is called.
+    /// The gate's name.
     pub name: Option<String>,
     /// The question, or why the gate was opened.
     pub words: Option<String>,
-    /// What to look at: the workflow's list, then the sender's.
+    /// The checklist: the workflow's items, then the sender's.
     pub items: Vec<String>,
-    /// What an answer means here, by its name; the sender's word wins over the workflow's.
+    /// The meaning of each answer, by its name; the sender's description overrides the workflow's.
     pub options: Vec<(String, String)>,
     pub blockers: Vec<String>,
-    /// Which texts are damaged and so left out: `words`, `blockers`, or the `package`, which tells
-    /// the sender's name, items and options.
+    /// Which texts are damaged and so left out: `words`, `blockers`, or the `package`, which
+    /// contains the sender's name, items and options.
     pub damaged: Vec<&'static str>,
-    /// What has to pass at an automatic gate.
+    /// The checks that an automatic gate requires.
     pub checks: Vec<CheckName>,
     pub evidence: Vec<Evidence>,
 }
 
 impl GateQuestion {
-    /// What an answer means here, where somebody said so.
+    /// The meaning of an answer at this gate, if the workflow or the sender gives one.
     pub fn meaning(&self, answer: &str) -> Option<&str> {
         self.options.iter().find(|(name, _)| name == answer).map(|(_, text)| text.as_str())
     }
@@ -103,7 +103,7 @@ fn text_of(texts: &Texts, id: Option<ContentId>) -> Option<String> {
     texts.get(id?).whole().map(str::to_owned)
 }
 
-/// The names of those that are damaged, each once.
+/// The names of the damaged texts, each once.
 fn damaged(texts: &Texts, named: &[(&'static str, Option<ContentId>)]) -> Vec<&'static str> {
     let is_damaged = |id: &Option<ContentId>| id.is_some_and(|it| texts.get(it).is_damaged());
     let mut names: Vec<&str> =
@@ -112,7 +112,7 @@ fn damaged(texts: &Texts, named: &[(&'static str, Option<ContentId>)]) -> Vec<&'
     names
 }
 
-/// What the sender of a package asks to be looked at.
+/// The validation that the sender of a package requests.
 fn validation_of(texts: &Texts, id: ContentId) -> Option<ValidationRequest> {
     stored::package(texts.content(id)?)?.view().validation
 }

@@ -1,5 +1,5 @@
-//! The inbox in words, the same on every face: why a person is asked, what to type, what then
-//! happens. Text of others is in them as it was written; the faces make it harmless.
+//! The inbox in words, the same on every face: why a person is asked, what to type, and the
+//! consequence. Text of others is included as written; the faces escape it.
 
 use baton_core::gate::GateKind;
 use baton_core::shell::shell_word;
@@ -22,7 +22,7 @@ impl InboxItem {
         }
     }
 
-    /// What to type to say it.
+    /// The command line for this choice.
     pub fn command(&self, choice: &InboxChoice) -> String {
         let run = &self.run_name;
         let comment = if choice.needs_words { " --comment TEXT" } else { "" };
@@ -44,7 +44,7 @@ impl InboxItem {
         }
     }
 
-    /// What the answer leads to by the rules, and what whoever asks says that it means.
+    /// The consequence of the answer by the rules, and the gate's own description of it.
     pub fn consequence(&self, choice: &InboxChoice) -> String {
         let then = Self::then(choice);
         match self.asked.meaning(choice.name) {
@@ -53,7 +53,7 @@ impl InboxItem {
         }
     }
 
-    /// What the answer leads to by the rules.
+    /// The consequence of the answer by the rules.
     pub fn then(choice: &InboxChoice) -> String {
         match &choice.then {
             Then::Offered { handoff, to, place } => {

@@ -1,6 +1,6 @@
-//! Names as they can stand in an address.
+//! Percent-encoding of names for URLs.
 
-/// Text as a part of an address: everything but RFC 3986's unreserved characters as `%XX`.
+/// Text as a part of a URL: everything but RFC 3986's unreserved characters as `%XX`.
 pub(super) fn in_url(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {

@@ -1,9 +1,9 @@
-//! What a contract asks for, in words, and a package to fill in.
+//! The fields that a contract requires, in words, and an example package to fill in.
 
 use baton_core::contract::{Check, Contract, ContractRule, ValueKind};
 use baton_core::document::Node;
 
-/// The fields of a contract, those first without which a handoff is refused.
+/// The fields of a contract, required ones first.
 pub(super) fn fields(contract: &Contract) -> String {
     let mut lines = Vec::new();
     if !contract.must.is_empty() {
@@ -17,13 +17,13 @@ pub(super) fn fields(contract: &Contract) -> String {
     lines.join("\n")
 }
 
-/// A package that keeps the contract in strict once every `<mark>` is replaced.
+/// A package that satisfies the contract in strict mode once every `<mark>` is replaced.
 pub(super) fn example(contract: &Contract) -> Node {
     contract.skeleton(&Node::Map(Vec::new()))
 }
 
 fn line(rule: &ContractRule) -> String {
-    // One spelling will do, and it is the one that the example has.
+    // One spelling is enough: the one in the example.
     let name = &rule.field;
     let kind = match &rule.check {
         Check::Present => String::new(),

@@ -1,4 +1,4 @@
-//! Everything that a prompt tells, as values: rendering reads this and nothing else.
+//! Everything that a prompt contains, as values: rendering reads this and nothing else.
 //!
 //! Texts of others are plain strings here. Only `sections` prints them, and only in a fence.
 
@@ -18,30 +18,30 @@ use baton_core::workflow::{Place, Workflow};
 
 pub(super) struct Brief {
     pub(super) workflow: Arc<Workflow>,
-    /// As the project describes the receiver now.
+    /// The receiver's current agent file.
     pub(super) agent: Agent,
     pub(super) story: StoryKey,
     pub(super) branch: String,
-    /// What the story says, where somebody wrote more than its key.
+    /// The story, where it has more content than its key.
     pub(super) wanted: Option<Story>,
-    /// Of the run, for people.
+    /// The run's number, for people.
     pub(super) run: u64,
     pub(super) handoff: BriefHandoff,
-    /// What the receiver works on once it has accepted: the handoff, or what it waited with.
+    /// What the receiver works on after accepting: the handoff, or the work that it had waiting.
     pub(super) work: WaitingWork,
     pub(super) package: Option<Parcel>,
-    /// What the receiver had been given before, where the handoff brings something back to it.
+    /// The receiver's earlier input, where the handoff brings something back to it.
     pub(super) given: Option<Parcel>,
     pub(super) exchanges: Vec<AskedQuestion>,
     pub(super) blockers: Vec<BriefBlocker>,
     pub(super) people: Vec<PersonAnswer>,
-    /// What delegates have brought before.
+    /// Earlier results of delegates.
     pub(super) brought: Vec<DelegateResult>,
-    /// The rejects on the edge that this work goes by, oldest first.
+    /// The rejects on the edge of this work, oldest first.
     pub(super) rounds: Vec<Round>,
-    /// How many the workflow takes before a person is asked.
+    /// How many rounds the workflow allows before a person is asked.
     pub(super) most_rounds: u32,
-    /// What the edge's contract misses, as `rule path`.
+    /// Contract violations on this edge, as `rule path`.
     pub(super) warnings: Vec<String>,
     pub(super) evidence: Vec<Evidence>,
 }
@@ -56,38 +56,38 @@ pub(super) struct BriefHandoff {
     pub(super) state: State,
     pub(super) attempt: u32,
     pub(super) fence: u32,
-    /// For how many seconds its holder may be silent.
+    /// The heartbeat time-out of its holder, in seconds.
     pub(super) lease: Option<u32>,
     pub(super) reason: String,
-    /// Who gave the reason; nobody in particular, where a person's answer made the handoff.
+    /// Who gave the reason; none where a person's answer made the handoff.
     pub(super) reason_by: Option<AgentId>,
-    /// The package is what the receiver itself had handed on, and it was rejected.
+    /// The package is the receiver's own, and was rejected.
     pub(super) is_own_package: bool,
-    /// The handoff that it sends back, where it does.
+    /// The handoff that this one sends back, if it does.
     pub(super) rejected: Option<HandoffNo>,
     pub(super) brings: Option<Outcome>,
     pub(super) approved_by: Option<Principal>,
-    /// Who gets it if it is rejected; nobody, where the step does not let it.
+    /// Who gets it if it is rejected; none where the step does not allow rejecting.
     pub(super) rejects_to: Option<AgentId>,
-    /// Who is asked what it leaves open.
+    /// Who answers questions about it.
     pub(super) asks: AgentId,
 }
 
 pub(super) struct WaitingWork {
     pub(super) number: u64,
     pub(super) place: Place,
-    /// Who waits for it, where it is a part of somebody's work.
+    /// Who waits for it, where it was delegated.
     pub(super) caller: Option<Party>,
 }
 
 #[derive(Clone)]
 pub(super) struct Parcel {
-    /// The number of the handoff that has it.
+    /// The number of the handoff that carries it.
     pub(super) number: u64,
     pub(super) format: Format,
     pub(super) hash: Option<Hash>,
     pub(super) text: Arc<str>,
-    /// Where the text could be read.
+    /// Where the text could be parsed.
     pub(super) document: Option<Node>,
 }
 
@@ -110,13 +110,13 @@ pub(super) enum Settled {
     Waived { by: Principal, why: Option<String> },
 }
 
-/// What a person said at a gate, or when they were asked.
+/// A person's answer at a gate, or to a question.
 pub(super) struct PersonAnswer {
     pub(super) by: Principal,
     pub(super) answer: Answer,
     /// Why they were asked.
     pub(super) cause: Option<GateCause>,
-    /// What they were asked, where an agent asked it of its own accord.
+    /// The question, where an agent asked on its own initiative.
     pub(super) question: Option<String>,
     pub(super) comment: Option<String>,
 }
@@ -131,28 +131,28 @@ pub(super) struct DelegateResult {
 pub(super) struct Round {
     /// From 1.
     pub(super) n: usize,
-    /// What was rejected, where that was a handoff.
+    /// The rejected handoff, if it was one.
     pub(super) handoff: Option<HandoffNo>,
     pub(super) by: AgentId,
     pub(super) reason: String,
 }
 
 impl Brief {
-    /// True where the receiver, once it has accepted, goes on with what it had been waiting with.
+    /// True where the receiver, after accepting, continues its own waiting work.
     pub(super) fn is_return_to_caller(&self) -> bool {
         self.work.number != self.handoff.number
     }
 }
 
 impl BriefHandoff {
-    /// True where the package is news to the receiver.
+    /// True where the package is new to the receiver.
     pub(super) fn is_news(&self) -> bool {
         !self.is_own_package && self.kind != Kind::Question
     }
 }
 
 impl Parcel {
-    /// The document without the root that YAML packages have.
+    /// The document without the root of YAML packages.
     pub(super) fn root(&self) -> Option<&Node> {
         let document = self.document.as_ref()?;
         let inner = document.member("handoff");

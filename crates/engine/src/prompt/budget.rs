@@ -1,9 +1,9 @@
-//! What fits: the least important goes first, and the package is cut only when nothing else is
-//! left to go.
+//! Fits a prompt into its budget: the least important sections go first, and the package is cut
+//! only when no other section is left.
 
 /// A part of a prompt.
 pub(super) struct Section {
-    /// What people call it, for when it is left out.
+    /// Its name for people, reported when it is left out.
     pub(super) name: &'static str,
     pub(super) text: String,
     pub(super) worth: Worth,
@@ -12,37 +12,37 @@ pub(super) struct Section {
 /// How much is lost with a section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Worth {
-    /// Said elsewhere in the prompt too.
+    /// Repeats another part of the prompt.
     Repeated,
     /// Where the work comes from.
     Background,
-    /// What keeps the receiver from a mistake that was made before.
+    /// Prevents a mistake that was made before.
     Lesson,
-    /// What somebody said to the receiver.
+    /// A message to the receiver.
     Word,
     /// Cut, but never left out.
     Package,
-    /// The place where it says what is left out.
+    /// The place that lists what is left out.
     Note,
     Needed,
 }
 
 pub(super) struct Fitted {
     pub(super) text: String,
-    /// By name, in the order in which they went.
+    /// Names, in the order in which they were dropped.
     pub(super) left_out: Vec<String>,
 }
 
-/// What the budget asks of whoever knows the texts.
+/// How the budget shortens texts; implemented by the module that knows them.
 pub(super) trait Shorten {
-    /// The package with at most so many characters of it.
+    /// The package, cut to at most so many characters.
     fn package(&self, most_chars: usize) -> String;
 
-    /// Says what is left out.
+    /// Lists what is left out.
     fn note(&self, left_out: &[&'static str]) -> String;
 }
 
-/// A rough but steady measure: four characters a token.
+/// A rough but stable measure: four characters per token.
 pub(super) fn tokens(text: &str) -> usize {
     text.chars().count().div_ceil(4)
 }
@@ -78,7 +78,7 @@ pub(super) fn fit(
     Fitted { text: join(&sections), left_out }
 }
 
-/// The one that is missed least; of equals the longest, so that fewer have to go.
+/// The least important section; of equals the longest, so that fewer have to go.
 fn least(sections: &[Section]) -> Option<usize> {
     let droppable = sections.iter().enumerate().filter(|(_, it)| it.worth < Worth::Package);
     droppable

@@ -1,4 +1,4 @@
-//! What a package says about itself that nobody has checked, and the files that it names.
+//! Unverified claims that a package makes about itself, and the files that it names.
 
 use baton_core::document::Node;
 use baton_core::evidence::{Evidence, Verdict};
@@ -6,7 +6,7 @@ use baton_core::package::{Format, Package};
 
 use super::brief::Parcel;
 
-/// Where the seeds' packages say that something holds.
+/// The paths at which packages claim that something holds.
 const CLAIMS: &[&str] = &[
     "build_passes",
     "build_success",
@@ -20,7 +20,7 @@ const CLAIMS: &[&str] = &[
     "coverage_percent",
 ];
 
-/// Below these, every member is a claim.
+/// Every member below these is a claim.
 const CLAIM_MAPS: &[&str] = &["verification", "context.verification"];
 
 const MOST_CLAIMS: usize = 40;
@@ -36,9 +36,9 @@ pub(super) struct CheckedClaim {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum ClaimStanding {
     Unchecked,
-    /// Somebody recorded a check of it, which passed.
+    /// A check of it is recorded, and passed.
     Passed,
-    /// Somebody recorded a check of it, which failed.
+    /// A check of it is recorded, and failed.
     Failed,
 }
 
@@ -58,7 +58,7 @@ pub(super) fn claims(parcel: &Parcel, evidence: &[Evidence]) -> Vec<CheckedClaim
         .collect()
 }
 
-/// What is said not to hold needs no second look: nobody would rely on it.
+/// A claim that something does not hold needs no check: the receiver would not rely on it.
 fn claim(path: &str, node: &Node, evidence: &[Evidence]) -> Option<CheckedClaim> {
     let value = node.scalar_text().filter(|it| *it != "false")?;
     let words: String = format!("{path}: {value}").chars().take(MOST_CHARS).collect();
@@ -73,14 +73,14 @@ fn claim(path: &str, node: &Node, evidence: &[Evidence]) -> Option<CheckedClaim>
 }
 
 /// `build_passes` is about the check `build`, `tests_passed` about `tests` and `test`. That tests
-/// were added is another thing than that they pass.
+/// were added does not mean that they pass.
 fn is_about(key: &str, check: &str) -> bool {
     let Some((subject, verb)) = key.split_once('_') else { return key == check };
     let one = |word: &str| word.trim_end_matches('s').to_owned();
     one(subject) == one(check) && matches!(verb, "pass" | "passes" | "passed" | "success")
 }
 
-/// The paths that a package names, each once.
+/// The paths in a package, each once.
 pub(super) fn files(parcel: &Parcel) -> Vec<String> {
     let Some(root) = parcel.root() else { return Vec::new() };
     let view = Package::new(Format::Json, "", root.clone()).view();

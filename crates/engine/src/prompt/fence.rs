@@ -1,13 +1,13 @@
-//! What others wrote, set apart so that it cannot be taken for what Baton says.
+//! Fences text of others in a prompt, so that it cannot be taken for Baton's own.
 //!
-//! Every line of it begins with `| `, between two lines that carry a word drawn for this prompt
-//! alone. Either would do; with both, a text that knows the word still cannot end its own block.
-//! Nothing is lost: [`PromptFence::around`] can be read back to the very text.
+//! Every line of it begins with `| `, between two lines with a random word that is new in each
+//! prompt. Either would do; with both, a text that knows the word still cannot end its own block.
+//! Nothing is lost: the output of [`PromptFence::around`] can be decoded to the exact text.
 
 use baton_core::hash::Hash;
 use baton_core::invisible::is_invisible;
 
-/// Begins the name of a character that would not be seen, as in `⟦U+202E⟧`.
+/// Begins the name of an invisible character, as in `⟦U+202E⟧`.
 const MARK: char = '⟦';
 const MARK_END: char = '⟧';
 
@@ -15,7 +15,7 @@ pub(super) struct PromptFence {
     word: String,
 }
 
-/// Text as it stands in a prompt, and how much of it there was no room for.
+/// Text as it stands in a prompt, and how much of it was cut.
 pub(super) struct FencedText {
     pub(super) text: String,
     /// In characters of the original.
@@ -35,12 +35,12 @@ impl PromptFence {
         format!("DATA {}>>>", self.word)
     }
 
-    /// The whole text in a block of its own; `what` is Baton's word for it, not theirs.
+    /// The whole text in a block of its own; `what` is Baton's label for it, not the author's.
     pub(super) fn around(&self, what: &str, text: &str) -> String {
         self.around_within(what, text, usize::MAX).text
     }
 
-    /// As [`PromptFence::around`], with no more of the text than fits into `most_chars` once shown.
+    /// As [`PromptFence::around`], with only as much text as fits into `most_chars` once escaped.
     pub(super) fn around_within(&self, what: &str, text: &str, most_chars: usize) -> FencedText {
         let FencedText { text: data, n_left_out } = show(text, most_chars);
         let text = format!("{} ({what})\n{data}\n{}\n", self.opening(), self.closing());
@@ -48,7 +48,7 @@ impl PromptFence {
     }
 }
 
-/// Text on one line of Baton's own: a branch, say. Cut where it is longer than anybody reads.
+/// Text within one line of Baton's own, such as a branch. Cut to a readable length.
 pub(crate) fn one_line(text: &str, most_chars: usize) -> String {
     let mut line = String::new();
     let mut before = None;
@@ -100,12 +100,12 @@ fn mark_of(it: char) -> String {
     format!("{MARK}U+{:04X}{MARK_END}", it as u32)
 }
 
-/// True for what could not be seen, and for what a mark begins with: so marks can be told apart.
+/// True for invisible characters, and for the one that begins a mark: so marks are unambiguous.
 fn needs_mark(it: char, before: Option<char>) -> bool {
     match it {
         '\n' | '\t' => false,
         MARK => true,
-        // Behind a picture it only says how to draw it; anywhere else it could carry a message.
+        // After a pictograph it only selects the rendering; anywhere else it could carry a message.
         '\u{FE0F}' => before.is_none_or(|it| it.is_ascii() || is_invisible(it)),
         it => is_invisible(it),
     }
@@ -122,7 +122,7 @@ mod tests {
         PromptFence::new([7; 16])
     }
 
-    /// What a block says, read by its description and not by the code above.
+    /// Decodes a block by its description, independently of the code above.
     fn read(block: &str) -> String {
         let lines: Vec<&str> = block.trim_end_matches('\n').split('\n').collect();
         let data = lines[1..lines.len() - 1].iter().map(|it| it.strip_prefix("| ").unwrap());
@@ -176,7 +176,7 @@ mod tests {
         assert_eq!(fence().around_within("x", "ab", 4).n_left_out, 0);
     }
 
-    /// Pieces that somebody would try, among anything else.
+    /// Fragments that an attacker would try, among random text.
     fn hostile() -> impl Strategy<Value = String> {
         let pieces = prop_oneof![
             Just("\n".to_owned()),

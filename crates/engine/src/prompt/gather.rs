@@ -1,4 +1,4 @@
-//! Reads what a prompt tells: the run as it is, its rows, its log, and the texts that they name.
+//! Reads the input of a prompt: the current run, its rows, its log, and their texts.
 
 mod inputs;
 
@@ -47,7 +47,7 @@ impl Engine {
             caller,
             texts: WholeTexts::default(),
         };
-        // A prompt is never made of a damaged text: the agent would work on what was not written.
+        // A prompt never contains a damaged text: the agent would work on what was not written.
         known.texts = self.whole_texts(known.row.run, known.texts_needed()).await?;
         Ok(known.into_brief())
     }
@@ -59,7 +59,7 @@ impl Engine {
     }
 }
 
-/// What the receiver goes on with once it has accepted, where that is not the handoff itself.
+/// What the receiver continues with after accepting, where that is not the handoff itself.
 fn caller_behind(open: &Handoff, run: &baton_core::run::Run) -> Option<HandoffNo> {
     match open.kind {
         Kind::Return => run.caller_of(open.no).map(|it| it.no),

@@ -1,4 +1,4 @@
-//! The same act in the words of each face: a curl line, a command, or a block to print.
+//! The same action for each interface: a curl line, a command, or a block to print.
 
 mod block;
 mod cli;
@@ -10,14 +10,14 @@ use baton_core::names::{AgentId, CheckName, StoryKey};
 use super::ways::PromptAction;
 use super::{DashboardUrl, PromptToken};
 
-/// How the agent speaks to Baton.
+/// How the agent communicates with Baton.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AgentInterface {
     /// Over HTTP.
     Curl,
     /// With the `baton` command.
     Cli,
-    /// By what it prints last, which whoever started it reads.
+    /// By a block at the end of its output, which the agent's launcher reads.
     Block,
 }
 
@@ -34,7 +34,7 @@ impl AgentInterface {
         [Self::Curl, Self::Cli, Self::Block].into_iter().find(|it| it.name() == name)
     }
 
-    /// The act, as it can be typed or printed.
+    /// The action, as it can be typed or printed.
     pub(super) fn say(self, desk: &PromptContext<'_>, act: &PromptAction) -> String {
         match self {
             AgentInterface::Curl => curl::say(desk, act),
@@ -44,21 +44,21 @@ impl AgentInterface {
     }
 }
 
-/// Who speaks, and about what.
+/// The agent, and the handoffs that it acts on.
 pub(super) struct PromptContext<'a> {
     pub(super) url: &'a DashboardUrl,
     pub(super) token: Option<&'a PromptToken>,
     pub(super) story: &'a StoryKey,
     pub(super) agent: &'a AgentId,
-    /// What was handed over.
+    /// The handoff that was offered.
     pub(super) handoff: u64,
-    /// What is worked on, which may be another.
+    /// The handoff that is worked on, which may be another.
     pub(super) work: u64,
-    /// What the work is held with, under a lease.
+    /// The fencing token of the work, under a lease.
     pub(super) fence: Option<u32>,
 }
 
-/// What ends the text that a command reads. No line of JSON can be this one.
+/// The here-document's delimiter. No line of JSON can equal it.
 const END: &str = "BATON";
 
 const WHY: &str = "<what has to change, and where>";
@@ -69,7 +69,7 @@ fn passed(check: &CheckName) -> Vec<(&'static str, Node)> {
     vec![("check", Node::text(check.as_str())), ("verdict", Node::text("passed"))]
 }
 
-/// The act as seed 000's API takes it. A block is read by the same rules.
+/// The action in the format of the pipeline API. A block is read by the same rules.
 fn envelope(desk: &PromptContext<'_>, act: &PromptAction) -> Node {
     let on = |action: &str, number: u64, more: Vec<(&'static str, Node)>| {
         let members = [

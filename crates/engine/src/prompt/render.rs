@@ -1,4 +1,4 @@
-//! Puts a prompt together: the variables first, the commands last, what others wrote in between.
+//! Assembles a prompt: the variables first, the commands last, text of others in between.
 
 use baton_core::hash::Hash;
 use baton_core::run::{Kind, State};
@@ -42,8 +42,8 @@ pub(super) fn render(
     })
 }
 
-/// What may be put into an agent's own prompt. Nothing that somebody wrote for the occasion: a
-/// reason or a title would be an instruction there.
+/// The variables allowed in an agent's own prompt. None is free text from the run: a reason or a
+/// title would act as an instruction there.
 fn variables(brief: &Brief, options: &PromptOptions) -> Variables {
     let it = &brief.handoff;
     Variables::new(vec![
@@ -97,7 +97,7 @@ fn all(
     all
 }
 
-/// Seed 000's lines, and what an agent needs to name its handoff.
+/// The lines of the pipeline API, and what an agent needs to name its handoff.
 fn top(brief: &Brief, options: &PromptOptions) -> String {
     let it = &brief.handoff;
     let mut lines = vec![
@@ -126,7 +126,7 @@ fn who(brief: &Brief, identity: &str) -> String {
     )
 }
 
-/// Where the receiver can read on.
+/// Where the receiver can read more.
 fn history(brief: &Brief, options: &PromptOptions) -> Option<String> {
     match options.face {
         AgentInterface::Curl => {
@@ -153,7 +153,7 @@ fn hand_off(brief: &Brief, options: &PromptOptions) -> String {
         Kind::Sequential | Kind::Delegation | Kind::Escalation | Kind::Return => "HOW TO HAND OFF:",
     };
     let mut parts = vec![title.to_owned()];
-    // Whoever reads blocks has taken the handoff before it started the agent.
+    // A launcher that reads blocks has accepted the handoff before it started the agent.
     if options.face != AgentInterface::Block {
         parts.extend(ways::accept(brief).iter().map(say));
     }
@@ -198,7 +198,7 @@ fn manual(face: AgentInterface) -> &'static str {
 fn words(way: &PromptWay<'_>, face: AgentInterface, desk: &PromptContext<'_>) -> String {
     let mut lines = vec![format!("{}:", way.when)];
     lines.extend(way.notes.iter().cloned());
-    // One block is all that is read, and it says how the work ended.
+    // Only one block is read, and it says how the work ended.
     if face != AgentInterface::Block {
         lines.extend(way.first.as_ref().map(|it| command(it, face, desk)));
     }

@@ -1,5 +1,5 @@
-//! The parts of a prompt, in the order in which they are read. Whatever others wrote stands in a
-//! fence; the words around it are Baton's, the workflow's and the agent file's.
+//! The sections of a prompt, in reading order. Text of others is fenced; the words around it are
+//! from Baton, the workflow and the agent file.
 
 use baton_core::document::Node;
 use baton_core::gate::Answer;
@@ -13,14 +13,14 @@ use super::budget::{Section, Worth};
 use super::claims::{self, ClaimStanding};
 use super::fence::PromptFence;
 
-/// More paths than anybody looks at one by one.
+/// More paths than an agent would check one by one.
 const MOST_FILES: usize = 60;
 
 pub(super) fn needed(name: &'static str, text: String) -> Section {
     Section { name, text, worth: Worth::Needed }
 }
 
-/// How a reader tells what others wrote from what it is told.
+/// Explains to the reader which text is quoted and which is an instruction.
 pub(super) fn reading(fence: &PromptFence) -> Section {
     let (opening, closing) = (fence.opening(), fence.closing());
     let text = format!(
@@ -114,7 +114,7 @@ fn step_words(brief: &Brief) -> Option<String> {
 }
 
 fn state_words(brief: &Brief) -> Option<&'static str> {
-    // To answer needs no accept.
+    // A question is answered without an accept.
     if brief.handoff.kind == Kind::Question {
         return None;
     }
@@ -156,7 +156,7 @@ pub(super) fn story(brief: &Brief, fence: &PromptFence) -> Option<Section> {
     Some(Section { name: "the story", text, worth: Worth::Background })
 }
 
-/// Seed 002's headings, where the package has what stands below them.
+/// The metadata block's headings, where the package has content for them.
 pub(super) fn phase_headings(brief: &Brief, fence: &PromptFence) -> Vec<Section> {
     if !brief.handoff.is_news() {
         return Vec::new();
@@ -186,8 +186,8 @@ fn modified(document: &Node) -> Vec<&str> {
     files.iter().filter_map(Node::as_text).collect()
 }
 
-/// The sender's word for its phase stands outside of a fence: only one that the workflow or the
-/// seed knows may.
+/// The sender's phase stands outside the fence, so only a phase that the workflow or the metadata
+/// block defines is allowed.
 fn phase(brief: &Brief, document: &Node) -> String {
     const OF_THE_SEED: &[&str] = &["architecture", "implementation", "testing"];
     let from = &brief.handoff.from;
@@ -212,7 +212,7 @@ fn few(files: &[&str]) -> String {
     lines.join("\n")
 }
 
-/// The package, with no more of it than `most_chars`.
+/// The package, cut to `most_chars`.
 pub(super) fn package(brief: &Brief, fence: &PromptFence, most_chars: usize) -> String {
     let title = match brief.handoff.kind {
         Kind::Question => "THE PACKAGE IN QUESTION:",
@@ -347,7 +347,7 @@ fn person(said: &PersonAnswer, fence: &PromptFence) -> String {
 }
 
 pub(super) fn rounds(brief: &Brief, fence: &PromptFence) -> Option<Section> {
-    // The last one is why it is here, and stands in the task.
+    // The last reject is the reason for this handoff, and is part of the task.
     let is_told = |no: Option<HandoffNo>| no.is_some() && no == brief.handoff.rejected;
     let earlier: Vec<_> = brief.rounds.iter().filter(|it| !is_told(it.handoff)).collect();
     if earlier.is_empty() {
@@ -362,14 +362,14 @@ pub(super) fn rounds(brief: &Brief, fence: &PromptFence) -> Option<Section> {
     Some(Section { name: "earlier rejects", text, worth: Worth::Lesson })
 }
 
-/// What the receiver has to see for itself.
+/// What the receiver has to verify itself.
 pub(super) fn verify(brief: &Brief, fence: &PromptFence) -> Option<Section> {
     let mut text = String::new();
     if !brief.warnings.is_empty() {
         text.push_str("What its contract and the linter miss in the package (rule, field):\n");
         text.extend(brief.warnings.iter().map(|it| format!("- {it}\n")));
     }
-    // Of their own claims people know what they are worth.
+    // Senders know what their own claims are worth.
     let package = brief.package.as_ref().filter(|_| brief.handoff.is_news());
     let claims = package.map(|it| claims::claims(it, &brief.evidence)).unwrap_or_default();
     for (standing, words) in [
@@ -399,7 +399,7 @@ pub(super) fn verify(brief: &Brief, fence: &PromptFence) -> Option<Section> {
 
 pub(super) fn named_files(brief: &Brief, fence: &PromptFence) -> Option<Section> {
     let package = brief.package.as_ref().filter(|_| brief.handoff.is_news())?;
-    // Those that were modified have a heading of their own.
+    // Modified files have a heading of their own.
     let told = package.document.as_ref().map(modified).unwrap_or_default();
     let files = claims::files(package);
     let files: Vec<&str> = files.iter().map(String::as_str).collect();

@@ -1,8 +1,8 @@
-//! The names that stand at the top of a prompt, and `{{NAME}}` in an agent's own.
+//! The variables at the top of a prompt, and `{{NAME}}` in an agent's own prompt.
 //!
 //! `$NAME` is left alone: that is for the agent's shell.
 
-/// Names and what they stand for, in the order of the lines at the top.
+/// Names and values, in the order of the lines at the top.
 pub(super) struct Variables(Vec<(&'static str, String)>);
 
 impl Variables {
@@ -14,14 +14,14 @@ impl Variables {
         self.0.iter().find(|(it, _)| *it == name).map(|(_, value)| value.as_str())
     }
 
-    /// Every name, for whoever has written one that is not among them.
+    /// Every name, for the error about an unknown one.
     pub(super) fn names(&self) -> String {
         let names: Vec<&str> = self.0.iter().map(|(name, _)| *name).collect();
         names.join(", ")
     }
 
-    /// Puts the values in, once: what a value holds is not looked at again. Where a name is not
-    /// known, says all that are not.
+    /// Substitutes the values once: a value is not expanded again. Returns all unknown names as the
+    /// error.
     pub(super) fn put_into(&self, text: &str) -> Result<String, Vec<String>> {
         let mut filled = String::with_capacity(text.len());
         let mut unknown: Vec<String> = Vec::new();
@@ -46,7 +46,7 @@ impl Variables {
     }
 }
 
-/// The name before `}}`: capitals, digits and `_`. Other templates' braces are not ours.
+/// The name before `}}`: capitals, digits and `_`. Other templates' braces are left alone.
 fn name_at(text: &str) -> Option<&str> {
     let (name, _) = text.split_once("}}")?;
     let is_ours = |it: char| it.is_ascii_uppercase() || it.is_ascii_digit() || it == '_';

@@ -1,4 +1,4 @@
-//! What the receiver of a handoff may do with it: every way on, and every way out.
+//! The actions that the receiver of a handoff may take: all ways to hand on, and all alternatives.
 
 use baton_core::contract::Contract;
 use baton_core::document::Node;
@@ -11,20 +11,20 @@ use baton_core::workflow::{Delegate, Edge, EdgeGate, Place, Step, Target, Workfl
 use super::asks;
 use super::brief::Brief;
 
-/// One way, with when to take it and what it asks for.
+/// One action, with when to take it and what it requires.
 pub(super) struct PromptWay<'a> {
     pub(super) when: String,
     pub(super) notes: Vec<String>,
     pub(super) contract: Option<&'a Contract>,
-    /// What to do before.
+    /// The action to take before.
     pub(super) first: Option<PromptAction>,
     pub(super) act: PromptAction,
 }
 
-/// What is said to Baton. The packages are examples, to be filled in.
+/// A message to Baton. The packages are examples, to be filled in.
 pub(super) enum PromptAction {
     Accept,
-    /// Along an edge, or to a person with what keeps the work from going on.
+    /// Along an edge, or to a person with what blocks the work.
     HandOn {
         to: AgentId,
         outcome: Outcome,
@@ -37,7 +37,7 @@ pub(super) enum PromptAction {
     Escalate {
         example: Node,
     },
-    /// Back to whoever waits for it.
+    /// Back to the agent that delegated it.
     Return {
         to: AgentId,
         outcome: Outcome,
@@ -58,7 +58,7 @@ impl<'a> PromptWay<'a> {
     }
 }
 
-/// How to take the handoff, where nobody has.
+/// How to accept the handoff, where it is not accepted yet.
 pub(super) fn accept(brief: &Brief) -> Option<PromptWay<'_>> {
     if brief.handoff.state != State::Pending || brief.handoff.kind == Kind::Question {
         return None;
@@ -72,7 +72,7 @@ pub(super) fn accept(brief: &Brief) -> Option<PromptWay<'_>> {
     Some(way)
 }
 
-/// Where finished work goes: one way for every edge of the step.
+/// Where finished work goes: one action for every edge of the step.
 pub(super) fn onward(brief: &Brief) -> Vec<PromptWay<'_>> {
     if brief.handoff.kind == Kind::Question {
         let asker = &brief.handoff.from.agent;
@@ -186,7 +186,7 @@ fn back_to<'a>(brief: &'a Brief, caller: &AgentId) -> PromptWay<'a> {
     PromptWay { contract, ..PromptWay::new(when, act) }
 }
 
-/// The workflow's word about the part that the receiver does for somebody else.
+/// The workflow's definition of the part that was delegated to the receiver.
 fn part_of(brief: &Brief) -> Option<&Delegate> {
     let caller = brief.work.caller.as_ref()?;
     match &caller.place {
@@ -257,7 +257,7 @@ fn contract_of<'a>(workflow: &'a Workflow, name: Option<&String>) -> Option<&'a 
     workflow.contract(name?)
 }
 
-/// What the contract asks for, or a summary where nobody asks for anything.
+/// An example for the contract, or a summary where there is no contract.
 fn example(contract: Option<&Contract>, about: &str) -> Node {
     let asked = contract.map(asks::example).filter(|it| !it.is_blank());
     asked.unwrap_or_else(|| Node::map([("summary", Node::Text(format!("<{about}>")))]))

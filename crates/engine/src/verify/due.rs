@@ -1,4 +1,4 @@
-//! Every run is looked at in time: what the store keeps is never later than the rules say.
+//! Checks the due time of every run: the stored one is never later than the rules require.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -10,15 +10,15 @@ use baton_store::{RunRow, Store, StoreError};
 use baton_wire::workflow_file;
 use jiff::Timestamp;
 
-/// The workflows, which say when a run is due: many runs share a few.
+/// The workflows, which determine when a run is due: many runs share a few.
 #[derive(Default)]
 pub(super) struct DueTimes {
-    /// None where one cannot be read, which is a problem of its own.
+    /// None where it cannot be read, which is reported separately.
     workflows: BTreeMap<Hash, Option<Workflow>>,
 }
 
 impl DueTimes {
-    /// What is wrong with the time of a run. One that is too early costs a look, and no more.
+    /// What is wrong with the due time of a run. One that is too early only costs an extra check.
     pub(super) async fn problem(
         &mut self,
         store: &dyn Store,

@@ -1,4 +1,4 @@
-//! One run: its chain, what its events add up to, and the rows that follow from them.
+//! Verifies one run: its hash chain, its replayed state, and the rows that follow from its events.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use super::texts::TextCheck;
 use super::{PAGE, Verified};
 use crate::rebuild;
 
-/// Walks a run from its first event to its last.
+/// Replays a run from its first event to its last.
 pub(super) async fn verify(
     store: &dyn Store,
     row: &RunRow,
@@ -46,15 +46,15 @@ pub(super) async fn verify(
     }
 }
 
-/// How far the run has been read.
+/// The progress of a replay.
 struct RunWalk<'a> {
     row: &'a RunRow,
     head: Hash,
     n_events: u64,
-    /// What the events add up to so far.
+    /// The state after the events so far.
     run: Option<Run>,
-    /// The rows of the handoffs that are open by now, as the events tell them. Numbers are the
-    /// store's to give.
+    /// The rows of the handoffs that are open so far, as the events imply them. The store assigns
+    /// the numbers.
     open: BTreeMap<HandoffNo, HandoffRow>,
     n_handoffs: u64,
     texts: TextCheck,
@@ -108,7 +108,7 @@ impl<'a> RunWalk<'a> {
         let Some(no) = event.handoff() else { return Ok(()) };
         let Some(expected) = self.open.get_mut(&no) else { return Ok(()) };
         rebuild::follow(expected, event, self.row, at);
-        // One that has ended never changes again.
+        // An ended handoff never changes again.
         if !expected.state.is_open()
             && let Some(expected) = self.open.remove(&no)
         {
@@ -117,7 +117,7 @@ impl<'a> RunWalk<'a> {
         Ok(())
     }
 
-    /// Compares what is left with what is stored.
+    /// Compares the remaining rows with the stored ones.
     async fn end(mut self, store: &dyn Store, verified: &mut Verified) -> Result<(), StoreError> {
         let row = self.row;
         let mut problem = |what: String| verified.in_run(row.number, &what);
@@ -148,7 +148,7 @@ impl<'a> RunWalk<'a> {
     }
 }
 
-/// The row of a handoff is the one that the events tell.
+/// The stored row of a handoff equals the one that the events imply.
 async fn check_row(
     store: &dyn Store,
     row: &RunRow,

@@ -1,5 +1,5 @@
-//! The texts of a run: each that an event names is there, is what it was, and is of the kind that
-//! the event takes it for; and there is no other.
+//! Verifies the texts of a run: each that an event refers to exists, is unchanged, and is of the
+//! kind that the event uses it as; and there is no other.
 
 use std::collections::HashSet;
 
@@ -18,12 +18,12 @@ const AT_ONCE: usize = 16;
 pub(super) struct TextCheck {
     run: RunId,
     number: u64,
-    /// Half of each id that was named: enough to tell them apart, and a long run has many.
+    /// Half of each id: enough to distinguish them, and a long run has many.
     seen: HashSet<u128>,
-    /// Those that are not looked at yet.
+    /// Texts that are not checked yet.
     next: Vec<NamedText>,
     n_missing: u64,
-    /// Known to be missing since the run was recovered from damage.
+    /// Recorded as lost since the run was recovered from damage.
     lost: Vec<ContentId>,
 }
 
@@ -41,8 +41,8 @@ impl TextCheck {
         Ok(Self { run, number, seen: HashSet::new(), next: Vec::new(), n_missing: 0, lost })
     }
 
-    /// Takes down the texts that an event names and none before it did, and looks at them once
-    /// there are enough.
+    /// Collects the texts that an event is the first to refer to, and checks them once there are
+    /// enough.
     pub(super) async fn name(
         &mut self,
         store: &dyn Store,
@@ -90,7 +90,7 @@ impl TextCheck {
                     self.look_at(text, found, verified);
                 }
             }
-            // One that cannot be read must not hide the others.
+            // One unreadable text must not hide the others.
             Err(_) => {
                 for text in &next {
                     match readable(store.contents(self.run, &[text.id]).await)? {
@@ -130,7 +130,7 @@ impl TextCheck {
     }
 }
 
-/// What is wrong with a text that is there.
+/// What is wrong with a text that exists.
 fn problem(stored: StoredContent, named_as: NamedAs) -> Option<&'static str> {
     let Ok(content) = stored.check() else { return Some("is not the one that was written") };
     if !named_as.fits(&content) {

@@ -1,5 +1,5 @@
-//! What others have put into a folder that is made again: it moves over, and nothing of it is ever
-//! written over.
+//! Moves the files of others out of a folder that is being rebuilt; none of them is ever
+//! overwritten.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -8,11 +8,11 @@ use baton_files::{Dir, FileError, FileMode};
 
 use super::{Sort, entries};
 
-/// The one folder of a session that has files of Baton's.
+/// The one subfolder of a session that has files of Baton's.
 const SHARED: &str = "handoffs";
 
-/// Moves everything from `old` to the folder `name` in `within` that is not Baton's own, by its path
-/// in there.
+/// Moves everything in `old` that is not Baton's own, judged by its relative path, to the folder
+/// `name` in `within`.
 pub(super) fn rescue(
     old: &Dir,
     within: &Dir,
@@ -31,7 +31,7 @@ pub(super) fn rescue(
                     }
                 }
             }
-            // What it leads to stays where it is.
+            // The target of the link stays where it is.
             (name, Sort::Link) if name == SHARED => {}
             (name, Sort::Folder) => carry(old, within, to, &name)?,
             (name, Sort::Link | Sort::File) if is_written(&name, is_own) => {}
@@ -41,7 +41,7 @@ pub(super) fn rescue(
     Ok(())
 }
 
-/// Renames, so that a folder goes with all that is in it.
+/// Renames, so that a folder moves with all its content.
 fn carry(old: &Dir, within: &Dir, folder: &Path, name: &OsStr) -> Result<(), FileError> {
     let folder = within.make_dirs(folder, FileMode::Shared)?;
     old.rename_new(name, &folder, free(&folder, name)?)
@@ -54,7 +54,7 @@ fn is_written(name: &OsStr, is_own: impl Fn(&str) -> bool) -> bool {
     is_own(becomes.unwrap_or(name))
 }
 
-/// Its own name, or where that is taken, the first one with a number.
+/// Its own name, or if that is taken, the first free one with a number.
 fn free(folder: &Dir, name: &OsStr) -> Result<OsString, FileError> {
     let mut other = name.to_owned();
     let mut n_taken = 0_u32;

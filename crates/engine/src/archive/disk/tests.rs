@@ -75,7 +75,7 @@ fn no_link_is_followed_wherever_it_leads() {
     }
     assert_eq!(names(elsewhere.path()), [""; 0]);
     assert_eq!(names(&dir.path().join(".git/hooks")), [""; 0]);
-    // A link in the place of a file is replaced, and what it leads to is left alone.
+    // A link in the place of a file is replaced, and its target is left alone.
     fs::create_dir(dir.path().join("real")).unwrap();
     fs::write(elsewhere.path().join("theirs"), "text").unwrap();
     symlink(elsewhere.path().join("theirs"), dir.path().join("real/y")).unwrap();
@@ -155,7 +155,7 @@ fn links_of_others_move_and_are_not_followed() {
     disk.swap(Path::new(""), ".x.new", "x", is_own).unwrap();
     assert_eq!(names(&dir.path().join("x")), ["file", "link"]);
     assert_eq!(names(elsewhere.path()), ["HO-1"]);
-    // Where the place itself leads out, nothing is carried there.
+    // Where the place itself leads out, nothing is moved there.
     fs::create_dir_all(dir.path().join(".y.old/mine")).unwrap();
     symlink(elsewhere.path(), dir.path().join("y")).unwrap();
     let error = disk.settle(Path::new(""), "y", is_own).unwrap_err();

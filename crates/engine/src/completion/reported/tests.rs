@@ -56,7 +56,7 @@ fn actions_are_read_from_a_list_and_from_elements() {
     }
 }
 
-/// `issue_number issue_url pr_number pr_url`, a dash for what nobody said.
+/// `issue_number issue_url pr_number pr_url`, a dash for a missing value.
 #[track_caller]
 fn check_subject(story: &str, pr_url: Option<&str>, package: &str, expected: &str) {
     let subject = ReportedResults::of(&packages(&[package])).subject(story, pr_url);
@@ -81,7 +81,7 @@ fn which_issue_and_which_pull_request_it_was() {
         url,
         "7 https://git.example/o/r/-/issues/7 8 https://git.example/o/r/-/merge_requests/8",
     );
-    // What a package says of another issue is not mixed with the story's.
+    // A package's data about another issue is not mixed with the story's.
     check_subject("o/r#123", Some(pull), r#"{"issue_number":9,"pr_number":10}"#, "9 - 10 -");
     check_subject(
         "o/r#123",

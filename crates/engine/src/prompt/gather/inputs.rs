@@ -1,4 +1,4 @@
-//! What was read, and what it means for one receiver: from rows and events to a [`Brief`].
+//! The data that was read, and its meaning for one receiver: from rows and events to a [`Brief`].
 
 use std::sync::Arc;
 
@@ -30,10 +30,10 @@ pub(super) struct PromptInputs {
     pub(super) row: HandoffRow,
     pub(super) open: Handoff,
     pub(super) run: RunRow,
-    /// All of the run, oldest first.
+    /// All handoffs of the run, oldest first.
     pub(super) rows: Vec<HandoffRow>,
     pub(super) events: Vec<Event>,
-    /// What the receiver had been waiting with.
+    /// The receiver's own waiting handoff.
     pub(super) caller: Option<HandoffNo>,
     pub(super) texts: WholeTexts,
 }
@@ -66,7 +66,7 @@ impl PromptInputs {
         }
     }
 
-    /// Every text but the packages of handoffs that the receiver has nothing to do with.
+    /// Every text except the packages of handoffs that do not concern the receiver.
     pub(super) fn texts_needed(&self) -> Vec<ContentId> {
         let of_rows = self.rows.iter().flat_map(|it| [Some(it.reason), it.ended_reason]);
         let packages = [self.package_row(), self.given_row()].into_iter().flatten();
@@ -97,7 +97,7 @@ impl PromptInputs {
         self.find(self.caller?)
     }
 
-    /// What the receiver works from, where the handoff only brings something back to it.
+    /// The receiver's earlier input, where the handoff only brings something back to it.
     fn given_row(&self) -> Option<&HandoffRow> {
         let is_given = |it: &&HandoffRow| {
             let is_work = matches!(it.kind, Kind::Sequential | Kind::Delegation);
@@ -112,7 +112,7 @@ impl PromptInputs {
         }
     }
 
-    /// The person's gate that the work came through to get here.
+    /// The person's gate that the work passed to get here.
     fn gate_before(&self) -> Option<&HandoffRow> {
         let first = self.attempts().last().and_then(|it| self.find(*it))?;
         self.find(first.follows?).filter(|it| it.to.place == Place::Human)
@@ -126,7 +126,7 @@ impl PromptInputs {
         self.texts.get(id).unwrap_or(LOST_TEXT).to_owned()
     }
 
-    /// The handoff and the attempts at it before, newest first.
+    /// The handoff and its earlier attempts, newest first.
     fn attempts(&self) -> Vec<HandoffNo> {
         let mut attempts = vec![self.row.no];
         let mut last = Some(&self.row);
@@ -137,7 +137,7 @@ impl PromptInputs {
         attempts
     }
 
-    /// What the prompt is about: of a question, what was asked about.
+    /// The row whose package the prompt is about; for a question, the handoff that it is about.
     fn package_row(&self) -> Option<&HandoffRow> {
         match self.row.kind {
             Kind::Question => self.row.follows.and_then(|it| self.find(it)),
@@ -155,7 +155,7 @@ impl PromptInputs {
         Some(Parcel { number: row.number, format, hash: Some(hash), text, document })
     }
 
-    /// The story, unless there is no more to it than its key, or the package is the story.
+    /// The story, unless it has no more content than its key, or the package is the story.
     fn wanted(&self, package: Option<&Parcel>) -> Option<Story> {
         let story = &self.story;
         let is_bare = story.title == story.key.as_str()
@@ -199,7 +199,7 @@ impl PromptInputs {
 
     fn rejects_to(&self) -> Option<AgentId> {
         let sender = || self.open.reject_to.as_ref().unwrap_or(&self.open.from).agent.clone();
-        // What a step asked for itself may always go back to whoever did it.
+        // A result that a step requested itself may always go back to the agent that produced it.
         if self.caller.is_some() {
             return Some(self.open.from.agent.clone());
         }
@@ -228,8 +228,7 @@ impl PromptInputs {
     }
 
     fn asked(&self) -> Vec<AskedQuestion> {
-        // About the handoff, about the gate that it came through, and about what its receiver had
-        // been waiting with.
+        // About the handoff, about the gate that it passed, and about its receiver's waiting work.
         let about = [self.caller_row(), self.gate_before(), Some(&self.row)];
         let questions = about.into_iter().flatten().flat_map(|it| questions_about(&self.rows, it));
         let told = questions.map(|it| QuestionAndAnswer::of(it, &self.texts)).filter_map(|it| {
@@ -243,7 +242,7 @@ impl PromptInputs {
         told.chain(self.settled_by_people()).collect()
     }
 
-    /// Questions that went to a person because there had been too many.
+    /// Questions that went to a person because the limit of questions was reached.
     fn settled_by_people(&self) -> Vec<AskedQuestion> {
         let attempts = self.attempts();
         let settled = |event: &Event| {
@@ -259,7 +258,7 @@ impl PromptInputs {
         self.events.iter().filter_map(settled).collect()
     }
 
-    /// What stopped the step that the receiver works at, and what became of it.
+    /// The blockers of the receiver's step, and what became of them.
     fn blockers(&self) -> Vec<BriefBlocker> {
         let place = &self.caller_row().unwrap_or(&self.row).to.place;
         let mut blockers: Vec<(u32, BriefBlocker)> = Vec::new();
@@ -283,7 +282,7 @@ impl PromptInputs {
         blockers.into_iter().map(|(_, it)| it).collect()
     }
 
-    /// What people said at the gate before, and when the receiver asked them itself.
+    /// People's answers at the gate before, and to the receiver's own questions.
     fn people(&self) -> Vec<PersonAnswer> {
         let mut holders = self.attempts();
         holders.extend(self.caller);
@@ -317,7 +316,7 @@ impl PromptInputs {
         })
     }
 
-    /// What delegates gave back to the receiver while it held this work.
+    /// Results that delegates returned to the receiver while it held this work.
     fn brought_rows(&self) -> impl Iterator<Item = &HandoffRow> {
         let held = self.caller_row().unwrap_or(&self.row);
         self.rows.iter().filter(move |it| {
@@ -337,7 +336,7 @@ impl PromptInputs {
         brought.collect()
     }
 
-    /// How often this work went back on the edge that it goes by.
+    /// How often this work went back on its edge.
     fn rounds(&self) -> Vec<Round> {
         let forward = &self.open.forward;
         let mut rounds: Vec<Round> = Vec::new();
@@ -349,7 +348,7 @@ impl PromptInputs {
                 let (by, reason) = (by.clone(), self.words(*reason));
                 rounds.push(Round { n: rounds.len() + 1, handoff: Some(*handoff), by, reason });
             }
-            // Nothing was rejected then; why it went back stands in what was made for it.
+            // Nothing was rejected then; the reason is in the handoff that was created for it.
             if let Event::RoundCounted { forward: on, .. } = event {
                 is_counted = on == forward;
             }
@@ -363,7 +362,7 @@ impl PromptInputs {
         rounds
     }
 
-    /// What was checked while the sender worked, and at the gate after that.
+    /// The checks while the sender worked, and at the gate after that.
     fn evidence(&self) -> Vec<Evidence> {
         let gate = self.gate_before();
         let sender = gate.map_or(self.row.follows, |it| it.follows);

@@ -1,10 +1,10 @@
-//! Acts as a block to print: whoever started the agent reads the last one.
+//! Actions as a block to print: the agent's launcher reads the last one.
 
 use baton_wire::json;
 
 use super::{PromptAction, PromptContext, envelope};
 
-/// What the block begins and ends with, each on a line of its own.
+/// The first and the last line of the block.
 const OPENING: &str = "```baton";
 const CLOSING: &str = "```";
 

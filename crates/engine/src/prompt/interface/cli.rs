@@ -1,4 +1,4 @@
-//! Acts as `baton` commands. Packages and words come from a here-document.
+//! Actions as `baton` commands. Packages and texts come from a here-document.
 
 use baton_wire::json;
 
@@ -11,10 +11,10 @@ pub(super) fn say(desk: &PromptContext<'_>, act: &PromptAction) -> String {
         |verb: &str, number: u64, more: &str| format!("baton handoff {verb} {number}{more}{fence}");
     let reading = |line: String, text: &str| format!("{line} <<'{END}'\n{text}\n{END}");
     match act {
-        // Nothing is held yet that could be lost.
+        // Nothing is held yet, so there is no fencing token.
         PromptAction::Accept => format!("baton handoff accept {handoff} --by {}", desk.agent),
         PromptAction::HandOn { to, outcome, example } => {
-            // Whoever is blocked does not choose who clears the way.
+            // A blocked agent does not choose who resolves the blocker.
             let to = if to.is_human() { String::new() } else { format!(" --to {to}") };
             let more = format!(" --outcome {}{to} --payload -", outcome.name());
             reading(command("complete", work, &more), &json::print_pretty(example))

@@ -1,4 +1,4 @@
-//! Acts as curl lines. The body is read from a here-document, so that no quote in it can end it.
+//! Actions as curl lines. The body is a here-document, so that no quote in it can end it.
 
 use baton_core::document::Node;
 use baton_wire::json;
@@ -15,7 +15,7 @@ pub(super) fn say(desk: &PromptContext<'_>, act: &PromptAction) -> String {
         | PromptAction::Escalate { .. }
         | PromptAction::Return { .. }
         | PromptAction::Reject => post(desk, "/api/handoffs", &envelope(desk, act)),
-        // Seed 000 has no words for these: the native API does.
+        // The pipeline API has no terms for these: the native API does.
         PromptAction::Clarify => {
             native(desk, desk.handoff, "clarify", said(desk, "question", QUESTION))
         }
