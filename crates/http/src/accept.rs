@@ -1,4 +1,4 @@
-//! Which of the formats that there are a caller would like to read.
+//! Content negotiation: picks one of the offered formats by `Accept`.
 
 use axum::http::header::ACCEPT;
 use axum::http::{HeaderMap, StatusCode};
@@ -6,7 +6,7 @@ use baton_core::package::Format;
 
 use crate::problem::ApiProblem;
 
-/// The best of `offered`, by what `Accept` says; without it, and among equals, the first.
+/// The best of `offered` by `Accept`; without the header, and among equals, the first.
 pub(crate) fn wanted(headers: &HeaderMap, offered: &[Format]) -> Result<Format, ApiProblem> {
     let said: Vec<&str> =
         headers.get_all(ACCEPT).iter().filter_map(|it| it.to_str().ok()).collect();
@@ -22,10 +22,10 @@ pub(crate) fn wanted(headers: &HeaderMap, offered: &[Format]) -> Result<Format, 
     best.map(|(_, format)| format).ok_or_else(|| not_acceptable(offered))
 }
 
-/// One of the things in `Accept`: `application/*;q=0.5`.
+/// One media range of `Accept`: `application/*;q=0.5`.
 struct MediaRange<'a> {
     kind: &'a str,
-    /// In thousandths, as finely as the header has it.
+    /// In thousandths, the precision of the header.
     weight: u16,
 }
 
@@ -36,14 +36,14 @@ impl<'a> MediaRange<'a> {
         let said = parts.find_map(|it| it.strip_prefix("q=").or_else(|| it.strip_prefix("Q=")));
         let weight = match said.map(str::parse::<f64>) {
             None => 1000,
-            // What is no number is not wanted.
+            // An invalid number counts as 0: not wanted.
             Some(Err(_)) => 0,
             Some(Ok(weight)) => (weight.clamp(0.0, 1.0) * 1000.0) as u16,
         };
         Some(Self { kind, weight })
     }
 
-    /// How closely it names a format; none where it does not.
+    /// How specifically the range names a format; none if it does not match.
     fn closeness(&self, format: Format) -> Option<u8> {
         let family = format.media_type().split('/').next().unwrap_or_default();
         match self.kind.split_once('/') {
@@ -54,7 +54,7 @@ impl<'a> MediaRange<'a> {
     }
 }
 
-/// The range that names a format most closely says how much it is wanted.
+/// The most specific range that matches a format decides its weight.
 fn weight(ranges: &[MediaRange<'_>], format: Format) -> u16 {
     let close = |it: &MediaRange<'_>| it.closeness(format).map(|close| (close, it.weight));
     ranges.iter().filter_map(close).max_by_key(|(close, _)| *close).map_or(0, |(_, weight)| weight)

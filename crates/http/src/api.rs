@@ -1,5 +1,5 @@
 //! The documents of `/api/v1`, as the server writes them and a client reads them: one type for
-//! both, so that they cannot drift apart. A client takes members that it does not know.
+//! both, so that they cannot drift apart. A client ignores members that it does not know.
 
 pub use crate::problem::{Broken, ProblemDocument as Problem};
 pub use crate::v1::answer::Page;
@@ -29,10 +29,10 @@ pub use crate::v1::stories::{NewStory, StoryDocument as Story, StoryStatus, Stor
 
 use axum::http::HeaderName;
 
-/// Who asks, for the record.
+/// The caller's name, for the record.
 pub const AS: HeaderName = HeaderName::from_static("baton-as");
-/// Which Baton answers; every answer of a server has it.
+/// The version of the Baton that answers; every response of a server has it.
 pub const VERSION: HeaderName = HeaderName::from_static("baton-version");
-/// Which server answers, from its start to its end; every answer of a server has it. A request
-/// that has it is meant for that server, and for none that has come to its address since.
+/// The server instance, from its start to its end; every response of a server has it. A request
+/// with this header is meant for that instance only, not for a later server at the same address.
 pub const INSTANCE: HeaderName = HeaderName::from_static("baton-instance");

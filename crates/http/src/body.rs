@@ -1,4 +1,4 @@
-//! Reading what is sent: bounded, UTF-8, JSON, and no field that nobody would look at.
+//! Reading a request body: bounded, UTF-8, JSON, and without unknown fields.
 
 use axum::body::Body;
 use baton_core::document::Node;
@@ -14,10 +14,10 @@ use utoipa::openapi::schema::Schema;
 use crate::problem::ApiProblem;
 use crate::receive::too_large;
 
-/// The most that a request may bring; a package may have less.
+/// The most bytes of a request body; the bound on a package is lower.
 pub(crate) const MOST_BYTES: usize = 4 * 1024 * 1024;
 
-/// The members of a JSON object, each looked at by name.
+/// The members of a JSON object, looked up by name.
 pub(crate) struct Envelope(Vec<(String, Node)>);
 
 /// Reads a body that has to be a JSON object; returns its text too.
@@ -32,7 +32,8 @@ pub(crate) async fn read(body: Body) -> Result<(String, Envelope), ApiProblem> {
 }
 
 pub(crate) async fn read_text(body: Body) -> Result<String, ApiProblem> {
-    // The guard has received it, within its bounds; without a server nobody has.
+    // With a server, the guard has received the body within its bounds; without one, it is read
+    // here.
     let collected = body
         .collect()
         .await
@@ -45,8 +46,8 @@ pub(crate) async fn read_text(body: Body) -> Result<String, ApiProblem> {
         .map_err(|_| ApiProblem::malformed("not_utf8", "the body is not UTF-8 text"))
 }
 
-/// Reads a body as what its description says, and nothing besides; nothing at all, or null, is an
-/// empty object. Returns its text too.
+/// Reads a body as its schema has it, without unknown fields; an empty body, or null, is an empty
+/// object. Returns its text too.
 pub(crate) async fn read_as<T>(body: Body) -> Result<(String, T), ApiProblem>
 where
     T: DeserializeOwned + ToSchema,
@@ -56,7 +57,7 @@ where
         "" | "null" => "{}",
         _ => text.as_str(),
     };
-    // A list would do for serde, in the order of the fields.
+    // serde would also take a list, in the order of the fields.
     let is_object = document.trim_start().starts_with('{');
     let read = if is_object { serde_json::from_str(document).ok() } else { None };
     match read {
@@ -65,7 +66,7 @@ where
     }
 }
 
-/// A package with the sender's own text, as it stood in the body.
+/// A package with the sender's own text, as it was in the body.
 pub(crate) fn package(raw: Option<&RawValue>) -> Result<Package, ApiProblem> {
     let text = raw.map_or("{}", RawValue::get);
     if text.len() > json::MOST_BYTES {
@@ -75,8 +76,8 @@ pub(crate) fn package(raw: Option<&RawValue>) -> Result<Package, ApiProblem> {
     Ok(Package::new(Format::Json, text, document))
 }
 
-/// What is wrong with a body, once something is: not JSON, a field too many or too few, or one of
-/// the wrong kind.
+/// Explains why a body was refused: not JSON, an unknown or missing field, or one of the wrong
+/// type.
 fn why_not<T: DeserializeOwned + ToSchema>(document: &str) -> Result<ApiProblem, ApiProblem> {
     let members = match json::parse_within(document, MOST_BYTES)? {
         Node::Map(members) => members,
@@ -96,7 +97,7 @@ fn why_not<T: DeserializeOwned + ToSchema>(document: &str) -> Result<ApiProblem,
     Ok(ApiProblem::malformed("wrong_type", message))
 }
 
-/// The fields that a description has, and those that have to be there.
+/// The fields of a schema, and those that are required.
 fn fields_of(schema: &RefOr<Schema>) -> (Vec<String>, Vec<String>) {
     match schema {
         RefOr::T(Schema::Object(object)) => {
@@ -107,7 +108,7 @@ fn fields_of(schema: &RefOr<Schema>) -> (Vec<String>, Vec<String>) {
 }
 
 impl Envelope {
-    /// Refuses members that nobody knows, all at once and with those that somebody does.
+    /// Refuses unknown members, all at once, and lists the known ones.
     pub(crate) fn only(&self, known: &[&str]) -> Result<(), ApiProblem> {
         let unknown: Vec<String> = self
             .0
@@ -122,7 +123,7 @@ impl Envelope {
         Err(ApiProblem::malformed("unknown_field", message))
     }
 
-    /// A member that is there and not null.
+    /// A member that is present and not null.
     pub(crate) fn get(&self, name: &str) -> Option<&Node> {
         let found = self.0.iter().find(|(it, _)| it == name).map(|(_, node)| node);
         found.filter(|it| **it != Node::Null)
@@ -140,7 +141,7 @@ impl Envelope {
         self.text(name)?.ok_or_else(|| missing(name))
     }
 
-    /// A whole number that is not negative.
+    /// A non-negative integer.
     pub(crate) fn number(&self, name: &str) -> Result<Option<u64>, ApiProblem> {
         let Some(node) = self.get(name) else { return Ok(None) };
         let number = match node {
@@ -154,7 +155,7 @@ impl Envelope {
         self.number(name)?.ok_or_else(|| missing(name))
     }
 
-    /// A package: any JSON, by default an empty object. It is taken out, since it may be large.
+    /// A package: any JSON, by default an empty object. It is moved out, since it may be large.
     pub(crate) fn package(&mut self, name: &str) -> Result<Package, ApiProblem> {
         let is_it = |(it, node): &(String, Node)| it == name && *node != Node::Null;
         let found = self.0.iter().position(is_it).map(|it| self.0.swap_remove(it).1);

@@ -1,4 +1,4 @@
-//! Who asks, and what makes it safe to ask twice.
+//! The caller of a request, and its idempotency key.
 
 use axum::http::HeaderMap;
 use baton_core::hash::Hash;
@@ -7,8 +7,8 @@ use baton_engine::{Caller, CommandMode, Key};
 
 use crate::problem::ApiProblem;
 
-/// `route` is where a key counts, and
-/// `request` all that has to be the same when it is sent again.
+/// `route` is the scope of the idempotency key, and `request` everything that has to be the same
+/// when the request is sent again.
 pub(crate) fn caller(
     headers: &HeaderMap,
     route: &str,
@@ -34,11 +34,11 @@ fn is_key(key: &str) -> bool {
     !key.trim().is_empty() && key.len() <= 200 && key.bytes().all(|it| (b' '..=b'~').contains(&it))
 }
 
-/// Whoever the caller says that it is, else whoever sits at this machine. A word, not a credential:
-/// it is believed because nobody but this machine can ask.
+/// The name in `Baton-As`, else the local user. A name, not a credential: it is trusted because
+/// only this machine can send requests.
 pub(crate) fn principal(headers: &HeaderMap) -> Result<Principal, ApiProblem> {
     let Some(name) = headers.get("baton-as") else { return Ok(Principal::parse("local")?) };
-    // Names are UTF-8, which a header may hold though it has no word for it.
+    // Names are UTF-8, which header values may contain although HTTP does not define it.
     let name = std::str::from_utf8(name.as_bytes())
         .map_err(|_| ApiProblem::malformed("bad_name", "`Baton-As` is not UTF-8 text"))?;
     Ok(Principal::typed(name)?)

@@ -1,7 +1,8 @@
-//! What happens, as it happens: server-sent events, every one once and in order.
+//! Server-sent events: every event once and in order.
 //!
-//! `/api/events` speaks to seed 000's client, `/api/v1/events` natively; both can be had for one
-//! run alone. A listener that was cut off says the last id it heard and goes on from there.
+//! `/api/events` serves the pipeline API's client, `/api/v1/events` is native; both can be limited
+//! to one run. A subscriber that was disconnected sends the last id it received and resumes from
+//! there.
 
 mod batch;
 mod id;
@@ -41,24 +42,23 @@ use crate::openapi::ReadProblems;
 use crate::problem::ApiProblem;
 use crate::query::Query;
 
-/// How long a listener that was cut off waits before it comes back.
+/// How long a disconnected subscriber waits before it reconnects.
 const RETRY: &str = "retry: 1000\n\n";
 
 pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new().routes(routes!(seed)).routes(routes!(native))
 }
 
-/// Of which run to tell; of all, where none is named.
+/// Which run to subscribe to; all, if none is named.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[expect(dead_code, reason = "it only describes what `open` reads")]
 struct EventsQuery {
-    /// A run's id or number, or its story.
+    /// A run's id or number, or its story's key.
     run: Option<String>,
 }
 
-/// What happens, as it happens, in seed 000's words: server-sent events without a name, each
-/// `{type, data}`.
+/// Live events in the pipeline API's form: server-sent events without a name, each `{type, data}`.
 #[utoipa::path(get, path = "/api/events", operation_id = "seedEvents", tag = "seed-000",
     params(EventsQuery, ("last-event-id" = Option<String>, Header)),
     responses((status = 200, body = String, content_type = "text/event-stream"), ReadProblems))]
@@ -66,7 +66,7 @@ async fn seed(app: State<Arc<App>>, uri: Uri, headers: HeaderMap) -> Result<Resp
     open(app, Dialect::Seed, uri, headers).await
 }
 
-/// What happens, as it happens: server-sent events by name.
+/// Live events: server-sent events by name.
 #[utoipa::path(get, path = "/api/v1/events", operation_id = "listenToEvents", tag = "events",
     params(EventsQuery, ("last-event-id" = Option<String>, Header)),
     responses((status = 200, body = String, content_type = "text/event-stream"), ReadProblems))]
@@ -90,7 +90,7 @@ async fn open(
         None => None,
     };
     let place = app.listeners.clone().try_acquire_owned().map_err(|_| no_place())?;
-    // Listened to before anything is read, so that nothing falls between.
+    // Subscribes before anything is read, so that no event is lost in between.
     let tidings = app.live.listen().ok_or(EngineError::Closing)?;
     let last = headers.get("last-event-id").filter(|it| !it.is_empty());
     let last = last.map(|it| it.to_str().unwrap_or_default());
@@ -125,13 +125,13 @@ fn no_place() -> ApiProblem {
     ApiProblem::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message).again_after(5)
 }
 
-/// Where somebody begins. It has an id, so that whoever is cut off right after it loses nothing.
+/// The first message. It has an id, so that a subscriber cut off right after it loses nothing.
 fn begin(face: Dialect, name: &str, snapshot: &Snapshot) -> (String, Position) {
     (frame(face, &snapshot.id, name, &snapshot.data), snapshot.id.position)
 }
 
-/// What is left to tell about the event that was heard last, and where that is. `None` where we
-/// never told such an id, or in another epoch.
+/// The remaining messages of the event received last, and its position. `None` if this server never
+/// sent such an id, or sent it in another epoch.
 async fn missed(
     app: &App,
     face: Dialect,

@@ -1,5 +1,5 @@
-//! What goes to the log when a request fails for a reason that is not its own: a line a second at
-//! most, with how many there were. A thousand clients of one full disk are one fact.
+//! The log of requests that failed through no fault of their own: at most one line a second, with a
+//! count. A thousand clients of one full disk are one fact.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use baton_store::StoreError;
 
 const EVERY: Duration = Duration::from_secs(1);
 
-/// The log is the process's, and so is this.
+/// The log is per process, and so is this.
 static FAILURES: Mutex<FailureLog> = Mutex::new(FailureLog { told_at: None, n_untold: 0 });
 
 struct FailureLog {
@@ -18,7 +18,7 @@ struct FailureLog {
 }
 
 pub(crate) fn tell(error: &EngineError) {
-    // The store has said so when it began, and says when it is over.
+    // The store logs when this state begins and when it ends.
     if matches!(error, EngineError::Store(StoreError::Unwritable(_))) {
         return;
     }
@@ -34,8 +34,8 @@ pub(crate) fn tell(error: &EngineError) {
 }
 
 impl FailureLog {
-    /// How many there were besides this one since the last line; none, if it is too early for
-    /// another line.
+    /// How many failures there were besides this one since the last line; none if it is too early
+    /// for another line.
     fn count(&mut self, now: Instant) -> Option<u64> {
         if self.told_at.is_some_and(|it| now.saturating_duration_since(it) < EVERY) {
             self.n_untold += 1;

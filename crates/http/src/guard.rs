@@ -1,5 +1,5 @@
-//! Who may ask at all: a local server is reached by every page that the user's browser has open,
-//! so nothing that a foreign page could send is taken (DESIGN, section 11).
+//! Which requests are let in: every page that the user's browser has open can reach a local server,
+//! so no request that a foreign page could send is accepted.
 
 use std::net::{IpAddr, SocketAddr};
 use std::panic::AssertUnwindSafe;
@@ -25,13 +25,13 @@ use crate::problem::ApiProblem;
 use crate::receive::{ReceivedBody, drain};
 use crate::serve::TwoLengths;
 
-/// The names by which this server is called, and so the origins that are its own.
+/// The host names of this server, and so the origins that are its own.
 #[derive(Debug, Clone)]
 pub(crate) struct Origins {
     hosts: Vec<String>,
 }
 
-/// Bodies that a page cannot send without asking first.
+/// Content types that a page cannot send without a CORS preflight.
 const OURS: &[&str] = &[
     "application/json",
     "application/xml",
@@ -52,7 +52,7 @@ impl Origins {
         };
         let names = ["localhost", "127.0.0.1", "[::1]", &own];
         let mut hosts: Vec<String> = names.iter().map(|it| format!("{it}:{port}")).collect();
-        // Browsers and other clients leave the usual port out.
+        // Browsers and other clients omit the default port.
         if port == 80 {
             hosts.extend(names.map(str::to_owned));
         }
@@ -70,8 +70,8 @@ impl Origins {
     }
 }
 
-/// Lets a request in, or says why not; every answer tells browsers what it is not for, and is
-/// counted. One layer for all of it: each costs every request something.
+/// Lets a request in, or says why not; sets the security headers of every response and counts it.
+/// One layer for all of it, because each layer costs every request something.
 pub(crate) async fn check(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>().cloned();
     let method = request.method().clone();
@@ -80,7 +80,7 @@ pub(crate) async fn check(State(app): State<Arc<App>>, request: Request, next: N
         Err(problem) => turned_away(request, problem).await,
     };
     protect(response.headers_mut());
-    // So that a client can tell a Baton from anything else at that address.
+    // So that a client can tell Baton from any other server at that address.
     let version = HeaderValue::from_static(env!("CARGO_PKG_VERSION"));
     response.headers_mut().insert(api::VERSION, version);
     response.headers_mut().insert(api::INSTANCE, app.instance.clone());
@@ -88,15 +88,15 @@ pub(crate) async fn check(State(app): State<Arc<App>>, request: Request, next: N
     response
 }
 
-/// Receives the body and carries the request out: here, or apart from the others where it would
-/// keep them waiting.
+/// Receives the body and carries the request out: here, or in the pool for heavy requests if it
+/// would keep others waiting.
 async fn answer(app: &App, request: Request, route: Option<&MatchedPath>, next: Next) -> Response {
     let (parts, body) = request.into_parts();
     let received = match app.bodies.receive(body).await {
         Ok(received) => received,
         Err(problem) => return closing(problem.into_response()),
     };
-    // What it takes of the bound on all bodies is given back with the answer.
+    // Its share of the bound on all bodies is released with the response.
     let ReceivedBody { bytes, held: _held } = received;
     let heavy = match (bytes.len() > ServerLimits::SMALL_DOCUMENT, route) {
         (true, _) => Some(Heavy::Document),
@@ -113,12 +113,12 @@ async fn answer(app: &App, request: Request, route: Option<&MatchedPath>, next: 
     answered.unwrap_or_else(ApiProblem::into_response)
 }
 
-/// The answer to a request that is not looked at any further.
+/// The response to a request that is refused before it is read any further.
 async fn turned_away(request: Request, problem: ApiProblem) -> Response {
     let response = problem.into_response();
-    // A client that waits to be asked for its body never sends it.
+    // A client that sent `Expect` waits to be asked for its body, and so never sends it.
     let is_waiting = request.headers().contains_key(EXPECT);
-    // Where the body ends is not certain, so neither is where the next request begins.
+    // The end of the body is uncertain, and so is the start of the next request.
     if request.extensions().get::<TwoLengths>().is_some() {
         return closing(response);
     }
@@ -129,7 +129,7 @@ async fn turned_away(request: Request, problem: ApiProblem) -> Response {
     closing(response)
 }
 
-/// With unread bytes before the next request, there can be none on this connection.
+/// Unread bytes precede the next request, so the connection cannot be reused.
 fn closing(mut response: Response) -> Response {
     response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     response
@@ -149,7 +149,7 @@ fn refuse(app: &App, request: &Request) -> Result<(), ApiProblem> {
     }
     let authority = request.uri().authority().map(|it| it.as_str());
     let host = text(headers, HOST.as_str()).or(authority);
-    // Where the address itself names a server, it counts, whatever `Host` says (RFC 9112).
+    // If the request's target itself names a host, it takes precedence over `Host` (RFC 9112).
     let is_ours = |it: Option<&str>| it.is_some_and(|it| origins.has_host(it));
     if !is_ours(host) || !is_ours(authority.or(host)) {
         let message = "this server answers only to its own names; see `--allow-host`";
@@ -171,7 +171,7 @@ fn refuse(app: &App, request: &Request) -> Result<(), ApiProblem> {
     match text(headers, "sec-fetch-site") {
         Some("same-origin" | "none") => {}
         None if !headers.contains_key("sec-fetch-site") => {}
-        // To come here from elsewhere is fine, to fetch from elsewhere is not.
+        // Navigating here from another site is fine, fetching from there is not.
         Some("cross-site" | "same-site") if is_visit(request) => {}
         Some(_) | None => return foreign(),
     }
@@ -187,8 +187,8 @@ fn is_visit(request: &Request) -> bool {
         && page::is_page(request.uri().path())
 }
 
-/// A form can be sent from any page without asking; curl without a header looks the same. What
-/// tells them apart is all that a browser cannot leave out.
+/// Any page can send a form without a preflight, and curl without a header looks the same. Only the
+/// headers that a browser cannot omit tell them apart.
 fn check_content_type(request: &Request) -> Result<(), ApiProblem> {
     let headers = request.headers();
     let has_body = !matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);

@@ -1,4 +1,4 @@
-//! Is it alive, and can it serve. `docs/how-to/server.md` has a table of what `/readyz` says.
+//! Liveness and readiness. `docs/how-to/server.md` has a table of the responses of `/readyz`.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -19,15 +19,15 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new().routes(routes!(alive)).routes(routes!(ready))
 }
 
-/// Says that the server is alive.
+/// Liveness: the server answers.
 #[utoipa::path(get, path = "/healthz", operation_id = "isAlive", tag = "server",
     responses((status = 200, body = String, content_type = "text/plain"), ServerProblems))]
 async fn alive() -> &'static str {
     "ok\n"
 }
 
-/// Says whether the store answers, takes writes and is sound, and if not, why and what to do. An
-/// archive that fails is told, and keeps nobody from working.
+/// Readiness: whether the store answers, takes writes and is sound, and if not, why and what to do.
+/// A failing archive is reported, but does not make the server unready.
 #[utoipa::path(get, path = "/readyz", operation_id = "isReady", tag = "server",
     responses(
         (status = 200, body = String, content_type = "text/plain"),
@@ -37,7 +37,7 @@ async fn ready(State(app): State<Arc<App>>) -> (StatusCode, String) {
     readiness_of(&app.engine).await
 }
 
-/// What keeps the server from recording, in the words of `/readyz`.
+/// Why the server cannot record, in the text of `/readyz`.
 pub(crate) async fn not_ready(engine: &Engine) -> Option<String> {
     let (status, text) = readiness_of(engine).await;
     (!status.is_success()).then(|| text.trim_end().to_owned())
@@ -49,7 +49,7 @@ async fn readiness_of(engine: &Engine) -> (StatusCode, String) {
     readiness(engine.write_fault(), read, &engine.data_check(), &archive)
 }
 
-/// Data that was deleted or overwritten may not be readable either; why is said first.
+/// Data that was deleted or overwritten may not be readable either; the cause is reported first.
 fn readiness(
     fault: Option<WriteFault>,
     read: Result<(), StoreError>,
@@ -100,7 +100,7 @@ fn readiness(
     (StatusCode::OK, text + "\n")
 }
 
-/// The same for Prometheus.
+/// The same as Prometheus metrics.
 pub(crate) fn metrics(engine: &Engine, text: &mut String) {
     let check = engine.data_check();
     let is_writable = u8::from(engine.write_fault().is_none());

@@ -1,8 +1,8 @@
-//! Where requests run that keep a processor busy: in a runtime of their own, few at a time and
-//! behind everything else, so that the workers which serve all other requests never wait for them.
+//! Runs requests that keep a processor busy: in a runtime of their own, few at a time and at low
+//! priority, so that the workers which serve all other requests never wait for them.
 //!
-//! A request is large by its body, or because it renders what is stored. Each of the two kinds has
-//! its own turn, so that large documents of one client do not keep others from reading theirs.
+//! A request is heavy by its body, or because it renders stored documents. Each of the two kinds
+//! has its own queue, so that large documents of one client do not keep others from reading theirs.
 
 use std::io;
 use std::panic::AssertUnwindSafe;
@@ -22,14 +22,14 @@ use crate::problem::ApiProblem;
 /// Why a request is not for the workers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Heavy {
-    /// It brings a large document.
+    /// It has a large document as its body.
     Document,
-    /// It renders what is stored.
+    /// It renders stored documents.
     Rendering,
 }
 
 pub(crate) struct HeavyPool {
-    /// None where nobody else is served, and so nobody has to wait.
+    /// None if there are no other requests that would have to wait.
     runtime: Option<Runtime>,
     documents: Turns,
     renderings: Turns,
@@ -39,11 +39,11 @@ pub(crate) struct HeavyPool {
 
 struct Turns {
     running: Arc<Semaphore>,
-    /// Those that run, and those that wait.
+    /// One permit for each request that runs or waits.
     admitted: Arc<Semaphore>,
 }
 
-/// A request that renders keeps nothing in memory while it waits, so more of them may.
+/// A request that renders holds no memory while it waits, so more of them may wait.
 const RENDERINGS_PER_DOCUMENT: usize = 4;
 
 impl HeavyPool {
@@ -66,14 +66,14 @@ impl HeavyPool {
         })
     }
 
-    /// Everything runs where it is asked for.
+    /// Everything runs on the caller's own thread.
     pub(crate) fn inline() -> Self {
         let none = || Turns::new(0, 0);
         let (turn_within, done_within) = (Duration::ZERO, Duration::ZERO);
         Self { runtime: None, documents: none(), renderings: none(), turn_within, done_within }
     }
 
-    /// Carries `work` out when it is its turn. A caller that goes away takes its work along.
+    /// Carries `work` out when it is its turn. If the caller goes away, its work is aborted.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         kind: Heavy,
@@ -88,8 +88,8 @@ impl HeavyPool {
         let turn = timeout(self.turn_within, turns.running.clone().acquire_owned()).await;
         let running = turn.map_err(|_| busy())?.map_err(|_| busy())?;
         let mut task = AbortOnDrop(runtime.spawn(async move {
-            // Both are given back when the work has ended, not when its caller has gone: until
-            // then it keeps a thread.
+            // Both permits are released when the work has ended, not when its caller has gone:
+            // until then it keeps a thread.
             let _held = (admitted, running);
             AssertUnwindSafe(work).catch_unwind().await
         }));
@@ -100,7 +100,7 @@ impl HeavyPool {
         }
     }
 
-    /// Runs `work` here where it is about few bytes, else when it is its turn.
+    /// Runs `work` here if it is about few bytes, else in the pool when it is its turn.
     pub(crate) async fn render<T: Send + 'static>(
         &self,
         n_bytes: usize,
@@ -115,7 +115,7 @@ impl HeavyPool {
 
 impl Drop for HeavyPool {
     fn drop(&mut self) {
-        // To wait for the threads is not allowed here, and nobody waits for what they do.
+        // Blocking on the threads is not allowed here, and their results are not needed any more.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }
@@ -140,11 +140,11 @@ impl<T> Drop for AbortOnDrop<T> {
     }
 }
 
-/// On Linux a thread has its own niceness: these get what the others leave.
+/// On Linux a thread has its own niceness: these threads get what the others leave.
 #[cfg(target_os = "linux")]
 fn yield_to_others() {
     const NICENESS: i32 = 10;
-    // Without it the pool is as bounded, only less polite.
+    // If it fails, the pool is as bounded, only at normal priority.
     let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), NICENESS);
 }
 
@@ -192,14 +192,14 @@ mod tests {
             let (open, gate) = mpsc::channel::<()>();
             gates.push(open);
             let pool = pool.clone();
-            // Blocks its thread, as work does that never waits for anything.
+            // Blocks its thread, like work that never awaits.
             let work = async move { gate.recv().is_err() };
             tasks.push(tokio::spawn(async move { pool.run(Heavy::Document, work).await }));
         }
         while pool.documents.admitted.available_permits() > 0 {
             tokio::task::yield_now().await;
         }
-        // The only worker of this test still runs, and so do requests of the other kind.
+        // The only worker of this test is still free, and requests of the other kind still run.
         let refused = pool.run(Heavy::Document, async {}).await.unwrap_err();
         assert_eq!(code(&refused), "busy");
         assert_eq!(pool.run(Heavy::Rendering, async { 7 }).await.unwrap(), 7);

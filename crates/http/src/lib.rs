@@ -1,7 +1,7 @@
-//! Baton over HTTP: seed 000's API to the letter, the native one, and what a server needs around them.
+//! Baton over HTTP: the pipeline API to the letter, the native API, and the server around them.
 //!
-//! A face like any other: it turns requests into commands of the engine and answers into JSON,
-//! and decides nothing. Who may ask at all is `guard`; what a no looks like is `problem`.
+//! This crate turns requests into commands of the engine and results into JSON, and decides
+//! nothing. `guard` says which requests are let in; `problem` has the error responses.
 
 mod accept;
 pub mod api;
@@ -53,11 +53,11 @@ use crate::metrics::RequestMetrics;
 use crate::receive::Bodies;
 use crate::recount::Recount;
 
-/// How a server listens, and to whom.
+/// The server's address and allowed host names.
 #[derive(Debug, Clone)]
 pub struct ListenOptions {
     pub listen: SocketAddr,
-    /// Names by which it may be called besides the loopback ones, as `host` or `host:port`.
+    /// Host names of the server besides the loopback ones, as `host` or `host:port`.
     pub allowed_hosts: Vec<String>,
 }
 
@@ -77,7 +77,7 @@ pub enum ServeError {
     Open { address: SocketAddr },
 }
 
-/// A server that has its address and takes requests once [`Server::run`] is called.
+/// A server that is bound to its address and takes requests once [`Server::run`] is called.
 pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
@@ -88,38 +88,38 @@ pub struct Server {
     limits: ServerLimits,
 }
 
-/// Whoever does not read cannot be told that it is over: the rest does not wait for them.
+/// SSE clients that stopped reading never see the shutdown; wait at most this long.
 const MOST_FAREWELL: Duration = Duration::from_secs(3);
 
-/// What every request can reach.
+/// The state that every request can reach.
 pub(crate) struct App {
     pub(crate) engine: Arc<Engine>,
     pub(crate) origins: Origins,
-    /// What tells this server from any other, before it and beside it.
+    /// Identifies this server instance among all others, earlier or concurrent.
     pub(crate) instance: HeaderValue,
     pub(crate) metrics: RequestMetrics,
-    /// Of every route, as OpenAPI 3.1.
+    /// The OpenAPI 3.1 document of every route.
     pub(crate) description: String,
-    /// The same for people.
+    /// The same as an HTML page.
     pub(crate) page: String,
     pub(crate) live: Arc<EventTail>,
-    /// How all handoffs fare.
+    /// The metrics of all handoffs.
     pub(crate) statistics: Recount<Statistics>,
     pub(crate) heavy: HeavyPool,
     pub(crate) bodies: Bodies,
-    /// One permit for each that may still begin to listen to events.
+    /// One permit for each further subscriber to events.
     pub(crate) listeners: Arc<Semaphore>,
-    /// Held while a story is written over.
+    /// Held while a story is overwritten.
     pub(crate) story_writes: Mutex<()>,
 }
 
 impl Server {
-    /// Takes the address; a port of 0 picks a free one.
+    /// Binds the address; port 0 picks a free one.
     pub async fn bind(engine: Arc<Engine>, options: &ListenOptions) -> Result<Self, ServeError> {
         Self::bind_within(engine, options, ServerLimits::default()).await
     }
 
-    /// As [`Server::bind`], with bounds of the caller's own.
+    /// As [`Server::bind`], with the caller's own limits.
     pub async fn bind_within(
         engine: Arc<Engine>,
         options: &ListenOptions,
@@ -146,7 +146,7 @@ impl Server {
         Ok(Self { listener, address, instance, engine, router, live, limits })
     }
 
-    /// What its answers have as [`api::INSTANCE`].
+    /// The value of [`api::INSTANCE`] in its responses.
     pub fn instance(&self) -> Uuid {
         self.instance
     }
@@ -155,8 +155,8 @@ impl Server {
         self.address
     }
 
-    /// Serves until `stop` is done and the requests under way are answered. Streams of events end
-    /// then, and come back to the next server with the last id they heard.
+    /// Serves until `stop` is done and the requests in progress are answered. Event streams end
+    /// then; their clients reconnect to the next server with the last id they received.
     pub async fn run(self, stop: impl Future<Output = ()> + Send + 'static) -> io::Result<()> {
         let Self { listener, engine, router, live, limits, .. } = self;
         let (stopped, overdue) = oneshot::channel();
@@ -164,14 +164,14 @@ impl Server {
         let stop = async move {
             stop.await;
             ends.close();
-            // Nobody waits for it any more where everything has ended already.
+            // The receiver is gone if the server has already ended.
             let _ = stopped.send(());
         };
         let serving = serve::serve(listener, router, limits, engine.clock(), stop);
         let overdue = async {
             match overdue.await {
                 Ok(()) => tokio::time::sleep(MOST_FAREWELL).await,
-                // The server failed by itself, and says so.
+                // The server failed by itself, and returns its own error.
                 Err(_) => std::future::pending().await,
             }
         };
@@ -188,7 +188,7 @@ impl Server {
     }
 }
 
-/// The whole face, for a server and for whoever calls it without a network.
+/// All routes, for a server and for a caller in the same process.
 pub(crate) fn router(
     engine: Arc<Engine>,
     origins: Origins,
@@ -226,7 +226,7 @@ pub(crate) fn router(
         .with_state(app)
 }
 
-/// Every route, with what is said about it.
+/// Every route, with its OpenAPI description.
 fn described_routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::with_openapi(openapi::head())
         .merge(v1::routes())
@@ -238,14 +238,14 @@ fn described_routes() -> OpenApiRouter<Arc<App>> {
         .merge(schemas::routes())
 }
 
-/// How many threads a server should have for its requests: one core is left to the thread that
-/// writes, for which they all wait.
+/// How many threads a server should have for its requests: one core is left to the writer thread,
+/// for which they all wait.
 pub fn n_workers() -> usize {
     let n_cores = std::thread::available_parallelism().map_or(2, usize::from);
     n_cores.saturating_sub(1).max(1)
 }
 
-/// Says which port could be had instead.
+/// Suggests a free port.
 async fn taken(address: SocketAddr, source: io::Error) -> ServeError {
     let other = TcpListener::bind(SocketAddr::new(address.ip(), 0)).await;
     match other.and_then(|it| it.local_addr()) {
@@ -260,15 +260,15 @@ mod tests {
 
     use super::*;
 
-    /// That every path in the description is there is tested from outside.
+    /// The reverse, that every documented path exists, is an integration test.
     #[test]
     fn every_path_that_is_there_is_described() {
         let (routes, description) = described_routes().split_for_parts();
         let described: BTreeSet<&str> =
             description.paths.paths.keys().map(String::as_str).collect();
-        // A router does not tell its paths, but it prints them, each in quotes.
+        // A router does not expose its paths, but its debug output has them, each in quotes.
         let printed = format!("{routes:?}");
-        // The first two are the fallback's.
+        // The first two belong to the fallback.
         let is_ours = |it: &&str| it.starts_with('/') && *it != "/" && !it.starts_with("/{*__");
         let there: BTreeSet<&str> = printed.split('"').filter(is_ours).collect();
         assert!(there.len() > 30, "{printed}");

@@ -1,42 +1,42 @@
-//! What one server takes on at a time: the numbers of docs/how-to/server.md.
+//! The limits of one server: the numbers of docs/how-to/server.md.
 
 use std::time::Duration;
 
-/// Bounds on connections, on requests that take long, and on what they keep in memory.
+/// Limits on connections, on long requests, and on the memory that they hold.
 #[derive(Debug, Clone)]
 pub struct ServerLimits {
-    /// Connections at a time; fewer where the system allows this process fewer files.
+    /// Concurrent connections; fewer if the system allows this process fewer files.
     pub connections: usize,
-    /// Of them, those that listen to events.
+    /// How many of them may subscribe to events.
     pub listeners: usize,
-    /// For the head of a request, from its first byte.
+    /// Time-out for the head of a request, from its first byte.
     pub head_within: Duration,
-    /// For the body of a request.
+    /// Time-out for the body of a request.
     pub body_within: Duration,
-    /// For the next request on a connection that is kept open.
+    /// Time-out for the next request on a connection that is kept open.
     pub idle_within: Duration,
-    /// For a client to take any of the bytes that wait for it.
+    /// Time-out for a client to read any of the bytes that wait for it.
     pub taken_within: Duration,
-    /// All bodies that are being received or worked on, in bytes. Bodies of up to
+    /// All bodies that are being received or processed, in bytes. Bodies of up to
     /// [`ServerLimits::SMALL_BODY`] are not counted.
     pub body_bytes: usize,
-    /// Large requests that wait for their turn.
+    /// Heavy requests that wait for their turn.
     pub waiting: usize,
-    /// For the turn of a large request.
+    /// Time-out for the turn of a heavy request.
     pub turn_within: Duration,
-    /// For a large request to be carried out.
+    /// Time-out for a heavy request to be carried out.
     pub done_within: Duration,
 }
 
 impl ServerLimits {
-    /// What has more bytes than this is read, linted and rendered apart from other requests.
+    /// Documents with more bytes than this are read, linted and rendered apart from other requests.
     pub const SMALL_DOCUMENT: usize = 8 * 1024;
 
     /// Bodies up to this size are always received.
     pub const SMALL_BODY: usize = 64 * 1024;
 
-    /// The head of a request, and what is read from a connection at once: a head that is complete
-    /// by the read that crosses this bound is taken, so the most is twice as much.
+    /// The head of a request, and the size of one read from a connection: a head that is complete
+    /// by the read that crosses this bound is accepted, so the most is twice as much.
     pub(crate) const HEAD_BYTES: usize = 32 * 1024;
 }
 

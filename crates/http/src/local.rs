@@ -1,5 +1,4 @@
-//! The API for whoever has the engine in its own process: the same routes, and no network, so
-//! nobody to be guarded from.
+//! The API for a caller in the engine's own process: the same routes, without network and guard.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -22,8 +21,7 @@ use crate::receive::Bodies;
 use crate::recount::Recount;
 use crate::{App, problem, v1};
 
-/// `/api/v1` without a server. Nobody can listen to events here: there is nobody else who could
-/// make any.
+/// `/api/v1` without a server. There are no event streams here: no other client could cause events.
 pub struct Local {
     router: Router,
 }

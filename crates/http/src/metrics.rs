@@ -1,4 +1,4 @@
-//! Counting: how often what was asked, and how it was answered. Text for Prometheus at `/metrics`.
+//! Request counts by route, method and status. Prometheus text at `/metrics`.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
@@ -17,7 +17,7 @@ use crate::health;
 use crate::openapi::ReadProblems;
 use crate::problem::ApiProblem;
 
-/// By route, then by method and status: few, because a route is its pattern.
+/// By route, then by method and status: few series, because a route is its pattern.
 #[derive(Default)]
 pub(crate) struct RequestMetrics {
     requests: Mutex<BTreeMap<String, Counts>>,
@@ -47,7 +47,7 @@ impl RequestMetrics {
     pub(crate) fn count(&self, route: Option<&MatchedPath>, method: &Method, status: StatusCode) {
         let route = route.map_or("other", MatchedPath::as_str);
         let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
-        // Looked for first: to insert takes a text of its own.
+        // Looked up first: an insert needs an owned string.
         if !requests.contains_key(route) {
             requests.insert(route.to_owned(), Counts::new());
         }
@@ -72,7 +72,7 @@ impl RequestMetrics {
     }
 }
 
-/// Counts, for Prometheus.
+/// Metrics for Prometheus.
 #[utoipa::path(get, path = "/metrics", operation_id = "getCounts", tag = "server",
     responses((status = 200, body = String, content_type = "text/plain"), ReadProblems))]
 async fn show(State(app): State<Arc<App>>) -> Result<Response, ApiProblem> {

@@ -1,4 +1,4 @@
-//! The description of every route, made from the routes: as JSON, and as a page for people.
+//! The OpenAPI document, generated from the routes: as JSON, and as an HTML page.
 
 mod page;
 
@@ -44,7 +44,7 @@ pub(crate) use self::page::render;
 )]
 struct Head;
 
-/// What the description begins with.
+/// The document's title, version and tags.
 pub(crate) fn head() -> Document {
     Head::openapi()
 }
@@ -53,27 +53,27 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new().routes(routes!(document)).routes(routes!(read_page))
 }
 
-/// This description.
+/// This OpenAPI document.
 #[utoipa::path(get, path = "/openapi.json", operation_id = "getDescription", tag = "server",
     responses((status = 200, description = "OpenAPI 3.1", body = serde_json::Value), ReadProblems))]
 async fn document(State(app): State<Arc<App>>) -> Response {
     ([(CONTENT_TYPE, "application/json")], app.description.clone()).into_response()
 }
 
-/// This description, for people.
+/// This OpenAPI document as an HTML page.
 #[utoipa::path(get, path = "/api", operation_id = "readDescription", tag = "server",
     responses((status = 200, body = String, content_type = "text/html"), ReadProblems))]
 async fn read_page(State(app): State<Arc<App>>) -> Response {
     ([(CONTENT_TYPE, "text/html; charset=utf-8")], app.page.clone()).into_response()
 }
 
-/// How what needs nothing can fail.
+/// The error responses that every route has.
 pub(crate) struct ServerProblems;
 
-/// How a read can fail.
+/// The error responses of a read.
 pub(crate) struct ReadProblems;
 
-/// How a write can fail.
+/// The error responses of a write.
 pub(crate) struct WriteProblems;
 
 const ANY: &[(&str, &str)] =

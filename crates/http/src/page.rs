@@ -1,7 +1,7 @@
 //! The live page: who has the baton, what happened so far, and what waits for a person.
 //!
-//! Rendered here, whole, every time; the script fetches the page again when something happens and
-//! puts in what changed. It only shows: what it is told to do is typed, or sent to the API.
+//! The server renders the whole page every time; the script fetches it again when an event arrives
+//! and replaces what changed. The page is read-only: commands are typed, or sent to the API.
 
 mod board;
 mod document;
@@ -28,8 +28,8 @@ pub(crate) fn routes() -> Router<Arc<App>> {
         .route("/assets/{name}", get(document::asset))
 }
 
-/// True for a route whose answer is made of whole documents that are stored, so that nobody knows
-/// beforehand how long it takes.
+/// True for a route that renders whole stored documents, so that its duration is not known
+/// beforehand.
 pub(crate) fn renders(route: &str) -> bool {
     matches!(
         route,
@@ -45,7 +45,7 @@ pub(crate) fn renders(route: &str) -> bool {
     )
 }
 
-/// True for what a person may come to by a link from anywhere.
+/// True for a page that a person may open by a link from any site.
 pub(crate) fn is_page(path: &str) -> bool {
     path == "/" || path == "/api" || path.starts_with("/runs/") || path.starts_with("/handoffs/")
 }

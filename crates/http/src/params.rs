@@ -1,5 +1,4 @@
-//! What stands in the address: names in the path, and a query without anything that nobody would
-//! look at.
+//! Parameters of the URL: names in the path, and a query without unknown names.
 
 use axum::extract::rejection::PathRejection;
 use axum::extract::{FromRequestParts, Path};
@@ -12,7 +11,7 @@ use crate::problem::ApiProblem;
 /// The one name in a path, decoded.
 pub(crate) struct Named(pub(crate) String);
 
-/// A query as its description says, and nothing besides.
+/// A query as its schema has it, without unknown names.
 pub(crate) struct Params<Q>(pub(crate) Q);
 
 impl<S: Send + Sync> FromRequestParts<S> for Named {
@@ -37,7 +36,7 @@ impl<S: Send + Sync, Q: DeserializeOwned + IntoParams> FromRequestParts<S> for P
             Err(error) => {
                 let known = Q::into_params(|| None);
                 let known: Vec<&str> = known.iter().map(|it| it.name.as_str()).collect();
-                // What is unknown, or there twice, is said in our words; the rest in serde's.
+                // Unknown and repeated names get our own message; other errors get serde's.
                 crate::query::Query::read(&parts.uri, &known)?;
                 let why = std::error::Error::source(&error)
                     .map_or_else(|| error.to_string(), ToString::to_string);

@@ -1,4 +1,4 @@
-//! Seed 000's API, as its page prints it: the same paths, fields, words and answers.
+//! The pipeline API, exactly as the pipeline document has it: paths, fields, values and responses.
 
 mod agents;
 mod answers;
@@ -34,7 +34,7 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(story::get))
 }
 
-/// An answer as JSON.
+/// A JSON response.
 pub(crate) struct Json(pub(crate) Node);
 
 impl IntoResponse for Json {
@@ -43,7 +43,7 @@ impl IntoResponse for Json {
     }
 }
 
-/// An answer of a form that is described.
+/// A JSON response of a type with a schema.
 pub(crate) struct Typed<T>(pub(crate) T);
 
 impl<T: Serialize> IntoResponse for Typed<T> {
@@ -56,10 +56,10 @@ impl<T: Serialize> IntoResponse for Typed<T> {
     }
 }
 
-/// Most answers fit in it, so that they are written without being copied.
+/// Most responses fit in it, so that they are written without being copied.
 const USUAL_BYTES: usize = 2048;
 
-/// A no, with the row in question as this API shows rows.
+/// An error response, with the handoff in question as a row of this API.
 async fn refused(app: &App, error: EngineError) -> ApiProblem {
     let row = error.handoff().cloned();
     let problem = ApiProblem::from(error);

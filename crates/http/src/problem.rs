@@ -1,5 +1,5 @@
-//! What a no looks like: a status and one JSON object that says why and what to do. The only file
-//! of this face that maps errors.
+//! Error responses (RFC 9457): a status and one JSON object that says why and what to do. The only
+//! file of this crate that maps errors.
 
 use std::borrow::Cow;
 
@@ -17,20 +17,20 @@ use utoipa::ToSchema;
 
 use crate::failure_log;
 
-/// Boxed, because every handler's result has room for it.
+/// Boxed, to keep the result of every handler small.
 #[derive(Debug)]
 pub(crate) struct ApiProblem(Box<ProblemDocument>);
 
-/// RFC 9457, with `error` and `success` besides for seed 000's callers.
+/// RFC 9457, with `error` and `success` added for clients of the pipeline API.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Problem)]
 pub struct ProblemDocument {
     pub success: bool,
-    /// Names the kind of problem, once and for ever.
+    /// A URI that identifies the kind of problem; it never changes.
     #[serde(rename = "type")]
     pub about: String,
-    /// The name of the status.
+    /// The name of the HTTP status.
     pub title: Cow<'static, str>,
     #[serde(serialize_with = "number", deserialize_with = "status")]
     #[schema(value_type = u16, minimum = 400, maximum = 599)]
@@ -41,24 +41,24 @@ pub struct ProblemDocument {
     pub detail: String,
     /// The same as `detail`.
     pub error: String,
-    /// Every rule of a contract that the package breaks.
+    /// Every rule of the contract that the package breaks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<Broken>,
-    /// What would keep the contract, once its marks are filled in.
+    /// A package that would satisfy the contract, once its placeholders are filled in.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<serde_json::Value>)]
     pub skeleton: Option<Box<RawValue>>,
-    /// Who has accepted the handoff.
+    /// The agent that has accepted the handoff.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub holder: Option<String>,
-    /// The handoff in question as it stands.
+    /// The handoff in question in its current state.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<serde_json::Value>)]
     pub handoff: Option<Box<RawValue>>,
-    /// What `If-Match` asked for.
+    /// The version in `If-Match`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected_version: Option<u64>,
-    /// What the run is at.
+    /// The run's current version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub actual_version: Option<u64>,
     /// In seconds, for the header of that name.
@@ -102,7 +102,7 @@ impl ApiProblem {
         }))
     }
 
-    /// What only a fault of ours can cause; what it was is in the log.
+    /// An internal error, which only a bug can cause; the cause is in the log.
     pub(crate) fn bug() -> Self {
         let message = "the server failed over this request, and has logged how; it serves others";
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "bug", message)
@@ -120,7 +120,7 @@ impl ApiProblem {
         &self.0.code
     }
 
-    /// With a hint when it is worth another try.
+    /// Adds `Retry-After`.
     #[must_use]
     pub(crate) fn again_after(mut self, seconds: u32) -> Self {
         self.0.retry_after = Some(seconds);
@@ -135,7 +135,7 @@ impl ApiProblem {
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message)
     }
 
-    /// With the handoff in question, as the face that is asked shows handoffs.
+    /// Adds the handoff in question, as the API of the request represents handoffs.
     #[must_use]
     pub(crate) fn about(mut self, handoff: Option<Box<RawValue>>) -> Self {
         self.0.handoff = handoff;
@@ -143,7 +143,7 @@ impl ApiProblem {
     }
 }
 
-/// What a message quotes of a request may be as large as the request.
+/// A message may quote a request, and so be as large as the request.
 const MOST_MESSAGE: usize = 8 * 1024;
 
 fn shortened(mut message: String) -> String {

@@ -1,4 +1,4 @@
-//! The query of a request: each name once, and none that nobody would look at.
+//! The query of a request: each name once, and no unknown names.
 
 use axum::http::Uri;
 
@@ -25,7 +25,7 @@ impl Query {
         Ok(Self(pairs))
     }
 
-    /// A value that is there and not empty.
+    /// A value that is present and not empty.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         let value = self.0.iter().find(|(it, _)| it == name).map(|(_, value)| value.as_str());
         value.filter(|it| !it.is_empty())

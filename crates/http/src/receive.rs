@@ -1,5 +1,5 @@
-//! Receiving a body: into one buffer, bounded in size and time, and within what all bodies together
-//! may take.
+//! Receives a request body: into one buffer, bounded in size and time, and within a bound on all
+//! bodies together.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,13 +16,13 @@ use crate::heavy::busy;
 use crate::limits::ServerLimits;
 use crate::problem::ApiProblem;
 
-/// What all bodies together may take, in units of [`UNIT`].
+/// The memory for all bodies together, in units of [`UNIT`].
 pub(crate) struct Bodies {
     units: Arc<Semaphore>,
     within: Duration,
 }
 
-/// A body, and what it takes of the bound until its request is answered.
+/// A body, and its share of the bound until its request is answered.
 pub(crate) struct ReceivedBody {
     pub(crate) bytes: Bytes,
     pub(crate) held: Option<OwnedSemaphorePermit>,
@@ -30,7 +30,7 @@ pub(crate) struct ReceivedBody {
 
 const UNIT: usize = ServerLimits::SMALL_BODY;
 
-/// So much of a refused request is read, so that its connection can be used again.
+/// How much of a refused request is read, so that its connection can be reused.
 const MOST_DRAINED: usize = 64 * 1024;
 const DRAINED_WITHIN: Duration = Duration::from_secs(1);
 
@@ -40,7 +40,7 @@ impl Bodies {
         Self { units, within: limits.body_within }
     }
 
-    /// The whole body. Where it is refused, the rest of it is still on its way.
+    /// Receives the whole body. If it is refused, the rest of it is still on its way.
     pub(crate) async fn receive(&self, body: Body) -> Result<ReceivedBody, ApiProblem> {
         if body.is_end_stream() {
             return Ok(ReceivedBody { bytes: Bytes::new(), held: None });
@@ -78,7 +78,7 @@ impl Bodies {
             }
             if length > whole.capacity() {
                 self.hold(length, &mut held)?;
-                // Twice as much each time, but never more than a body may have.
+                // Doubles each time, but never beyond the most bytes of a body.
                 let capacity = (2 * length).min(MOST_BYTES);
                 whole.reserve_exact(capacity - whole.len());
             }
@@ -87,7 +87,7 @@ impl Bodies {
         Ok(ReceivedBody { bytes: whole.into(), held })
     }
 
-    /// Takes what a body of this length needs more of the bound than it has.
+    /// Takes the further share of the bound that a body of this length needs.
     fn hold(
         &self,
         length: usize,
@@ -109,8 +109,7 @@ impl Bodies {
     }
 }
 
-/// Reads the rest of a small body that nobody will look at. False where more is on its way than is
-/// worth reading.
+/// Discards the rest of a small body. False if more is on its way than is worth reading.
 pub(crate) async fn drain(mut body: Body) -> bool {
     let draining = async {
         let mut n_bytes = 0;
@@ -125,7 +124,7 @@ pub(crate) async fn drain(mut body: Body) -> bool {
     timeout(DRAINED_WITHIN, draining).await.unwrap_or(false)
 }
 
-/// The next piece that is not a trailer.
+/// The next frame that is not a trailer.
 async fn next(body: &mut Body) -> Result<Option<Bytes>, ApiProblem> {
     loop {
         let Some(frame) = body.frame().await else { return Ok(None) };

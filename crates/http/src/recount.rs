@@ -1,13 +1,13 @@
-//! Counts over everything, which take long in a large store: taken again at most so often that they
-//! use a small part of the time. In a store of the usual size they are always taken afresh.
+//! Counts over the whole store, which are slow in a large one: repeated only so often that they use
+//! a small part of the time. In a store of the usual size they are always fresh.
 
 use std::time::{Duration, Instant};
 
 use tokio::sync::Mutex;
 
-/// What takes no longer is counted every time.
+/// A count that takes no longer than this is never cached.
 const FAST: Duration = Duration::from_millis(20);
-/// What takes longer may be so many times as old as it takes.
+/// A slower count may be as old as this many times its duration.
 const TIMES: u32 = 10;
 
 pub(crate) struct Recount<T> {
@@ -27,7 +27,8 @@ impl<T> Default for Recount<T> {
 }
 
 impl<T: Clone> Recount<T> {
-    /// The count that is new enough, or a new one. Whoever asks meanwhile waits for the same.
+    /// The cached count if it is new enough, or a new one. Concurrent callers wait for the same
+    /// count.
     pub(crate) async fn take<E>(&self, count: impl Future<Output = Result<T, E>>) -> Result<T, E> {
         let mut newest = self.newest.lock().await;
         if let Some(known) = newest.as_ref()

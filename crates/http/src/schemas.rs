@@ -21,7 +21,7 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new().routes(routes!(list)).routes(routes!(get))
 }
 
-/// What there are schemas of.
+/// The list of schemas.
 #[derive(Serialize, ToSchema)]
 struct Schemas {
     /// Each is at `/schemas/NAME`.
@@ -35,14 +35,14 @@ async fn list() -> Typed<Schemas> {
     Typed(Schemas { schemas: all().map(|(name, _)| name).collect() })
 }
 
-/// One JSON Schema.
+/// Shows one JSON Schema.
 #[utoipa::path(get, path = "/schemas/{name}", operation_id = "getSchema", tag = "server",
     params(("name" = String, Path, description = "As `/schemas` lists it")),
     responses(
         (status = 200, body = serde_json::Value, content_type = "application/schema+json"),
         ReadProblems))]
 async fn get(Path(name): Path<String>) -> Result<Response, ApiProblem> {
-    // As a file of that name would be called.
+    // `.json` is allowed, as in a file name.
     let name = name.strip_suffix(".json").unwrap_or(&name);
     let name = name.strip_suffix(".schema").unwrap_or(name);
     match schema(name) {

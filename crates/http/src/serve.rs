@@ -1,5 +1,5 @@
-//! Taking connections: as many as there is room for, each with its time limits, and a word in the
-//! log where there is none.
+//! Accepts connections: up to the limit, each with its time-outs, and logs when the limit is
+//! reached.
 
 mod activity;
 mod connection;
@@ -24,16 +24,16 @@ use self::log_throttle::LogThrottle;
 use self::spare::Spare;
 use crate::limits::ServerLimits;
 
-/// How long nothing is accepted after the system could not give us a connection.
+/// How long to wait before the next accept after the system could not give us a connection.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// What a client gets for which there is no room.
+/// The response to a client beyond the limit of connections.
 const NO_ROOM: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: text/plain\r\n\
     content-length: 38\r\nretry-after: 5\r\nconnection: close\r\n\r\n\
     too many connections; try again later\n";
 
-/// What a client gets while the machine's clock cannot be put into an answer: HTTP has no date
-/// before 1970, and hyper panics at one.
+/// The response while the machine's clock is not valid in HTTP, which has no date before 1970;
+/// hyper panics at one.
 const NO_DATE: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: text/plain\r\n\
     content-length: 80\r\nretry-after: 5\r\nconnection: close\r\n\r\n\
     not ready: the clock of this machine says a time before 1970; set it, try again\n";
@@ -89,7 +89,7 @@ pub(crate) async fn serve(
                     refuse(stream, NO_ROOM);
                 }
             },
-            // It was gone before it was taken.
+            // The client disconnected before the connection was accepted.
             Err(error) if is_of_the_client(&error) => {}
             Err(error) => {
                 if let Some(n) = not_accepted.note() {

@@ -1,4 +1,4 @@
-//! Events as the bytes of a stream: made once, sent to everybody.
+//! Events as the bytes of a stream: encoded once, sent to all subscribers.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -16,20 +16,20 @@ use super::id::EventId;
 use super::message::{Dialect, EventMessage, EventToTell, MOST_BYTES};
 use super::names::{HandoffNames, Names, RunNames, state_of};
 
-/// Consecutive events of all runs, in both APIs' words.
+/// Consecutive events of all runs, encoded for both APIs.
 pub(super) struct Batch {
-    /// Nothing between here and its first event is missing.
+    /// No event is missing between this position and the batch's first event.
     pub(super) after: Position,
     pub(super) upto: Position,
     seed: Frames,
     native: Frames,
 }
 
-/// What one API says about some events.
+/// The messages of some events, encoded for one API.
 #[derive(Default)]
 struct Frames {
     bytes: Bytes,
-    /// Where what is told about each event stands.
+    /// The byte range of each event's messages.
     parts: Vec<BatchPart>,
 }
 
@@ -39,8 +39,8 @@ struct BatchPart {
     range: Range<usize>,
 }
 
-/// An event with all that has to be looked up to tell it. `None` where it is of a newer Baton,
-/// which this one leaves to those who can read it.
+/// An event with everything that its messages need. `None` if it was written by a newer Baton; it
+/// is left to clients that can read it.
 pub(super) struct ResolvedEvent<'a> {
     stored: &'a StoredEvent,
     epoch: Arc<str>,
@@ -50,7 +50,7 @@ pub(super) struct ResolvedEvent<'a> {
 }
 
 impl Batch {
-    /// Says only how far the log has been read.
+    /// An empty batch, which says only how far the log has been read.
     pub(super) fn here(position: Position) -> Self {
         let (seed, native) = (Frames::default(), Frames::default());
         Self { after: position, upto: position, seed, native }
@@ -72,14 +72,15 @@ impl Batch {
         Ok(Self { after, upto, seed: frames(Dialect::Seed), native: frames(Dialect::Native) })
     }
 
-    /// What somebody is to hear who listens to `run`, or to all, and has heard all up to `cursor`.
+    /// The bytes for a subscriber to `run`, or to all runs, that has received everything up to
+    /// `cursor`.
     pub(super) fn told(&self, face: Dialect, run: Option<RunId>, cursor: Position) -> Bytes {
         let frames = match face {
             Dialect::Seed => &self.seed,
             Dialect::Native => &self.native,
         };
         if run.is_none() && cursor <= self.after {
-            // The usual case: all listeners share the same bytes.
+            // The usual case: all subscribers share the same bytes.
             return frames.bytes.clone();
         }
         frames.only(|part| part.position > cursor && run.is_none_or(|it| it == part.run))
@@ -130,7 +131,7 @@ impl<'a> ResolvedEvent<'a> {
         Ok(Self { stored, epoch, event: Some((event, run)), handoff, state })
     }
 
-    /// What is told about it, from the `first` part on.
+    /// The event's messages, from the `first` part on.
     pub(super) fn frames(&self, face: Dialect, agents: &Agents, first: usize) -> String {
         let messages = self.messages(face, agents);
         let frame = |(part, message): (usize, &EventMessage)| {

@@ -1,14 +1,13 @@
-//! What a listener says that it has heard: `EPOCH-POS.K`, the K-th thing told about the event at
-//! POS. After a restore positions are given again, and mean something else: then the epoch is
-//! another one.
+//! The id that a subscriber has received last: `EPOCH-POS.K`, the K-th message of the event at POS.
+//! A restore reuses positions for other events, and therefore changes the epoch.
 
 use std::fmt;
 use std::sync::Arc;
 
 use baton_store::Position;
 
-/// What a listener says that wants all there is, of whatever epoch. It has heard nothing, and so
-/// nothing that it heard can be wrong.
+/// The id that a subscriber sends to get everything, in any epoch. It has received nothing, so
+/// nothing that it received can be wrong.
 pub(super) const BEGINNING: &str = "0.0";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,13 +19,13 @@ pub(super) struct EventId {
 }
 
 impl EventId {
-    /// Where a listener stands who has heard all `n_parts` about an event. An event about which
-    /// nothing is told still has a place.
+    /// The cursor of a subscriber that has received all `n_parts` of an event. An event without
+    /// messages still has a position.
     pub(super) fn end_of(epoch: Arc<str>, position: Position, n_parts: usize) -> Self {
         Self { epoch, position, part: n_parts.saturating_sub(1) }
     }
 
-    /// Reads only what we write: no signs, no blanks, no zeros in front.
+    /// Accepts only what we write: no signs, no blanks, no leading zeros.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let (epoch, place) = text.split_once('-')?;
         let (position, part) = place.split_once('.')?;

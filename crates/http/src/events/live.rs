@@ -1,8 +1,9 @@
-//! The end of the log, read once for everybody who listens.
+//! The tail of the log, read once for all subscribers.
 //!
-//! One task reads what is committed, makes bytes of it and sends them to all streams. It promises
-//! nothing: a batch says after which event it begins, and a stream that finds a hole before it
-//! reads the store instead. So nobody's slowness costs memory, and nobody misses anything.
+//! One task reads the committed events, encodes them and sends the bytes to all streams. Delivery
+//! is not guaranteed: a batch says after which event it begins, and a stream that finds a gap
+//! before it reads the store instead. So a slow subscriber costs no memory, and no subscriber
+//! misses an event.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -18,12 +19,12 @@ use super::snapshot::Snapshots;
 
 /// How far a stream may fall behind before it reads the store.
 const MOST_BATCHES: usize = 128;
-/// Bounds what those hold in memory.
+/// Bounds the memory of those batches.
 const MOST_EVENTS: usize = 64;
-/// So that whatever stands between does not take silence for the end.
+/// So that proxies do not close a silent connection.
 const HEARTBEAT: Duration = Duration::from_secs(15);
-/// To tell one listener costs about this much; for so long nothing else is told, and what is
-/// committed meanwhile goes out together. So many listeners cost fewer, larger writes.
+/// The approximate cost of sending to one subscriber; the task rests for so long, and events
+/// committed meanwhile are sent together. So many subscribers cost fewer, larger writes.
 const REST_PER_LISTENER: Duration = Duration::from_micros(25);
 const MOST_REST: Duration = Duration::from_millis(25);
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
@@ -31,7 +32,7 @@ const AFTER_FAILURE: Duration = Duration::from_secs(1);
 #[derive(Clone)]
 pub(super) enum Broadcast {
     Events(Arc<Batch>),
-    /// Nothing has happened.
+    /// No event was committed.
     Heartbeat,
 }
 
@@ -40,7 +41,7 @@ pub(crate) struct EventTail {
     engine: Arc<Engine>,
     pub(super) names: Names,
     pub(super) snapshots: Snapshots,
-    /// Gone once the server closes: then every stream ends.
+    /// `None` once the server closes: then every stream ends.
     tidings: Mutex<Option<broadcast::Sender<Broadcast>>>,
     listeners: Notify,
     closing: Notify,
@@ -59,7 +60,7 @@ impl EventTail {
         }
     }
 
-    /// Everything from now on; `None` once the server closes.
+    /// Subscribes to everything from now on; `None` once the server closes.
     pub(super) fn listen(&self) -> Option<broadcast::Receiver<Broadcast>> {
         let receiver = self.sender()?.subscribe();
         self.listeners.notify_one();
@@ -72,7 +73,7 @@ impl EventTail {
         self.closing.notify_one();
     }
 
-    /// The task: reads the log while somebody listens, until the server closes.
+    /// The task: reads the log while there are subscribers, until the server closes.
     pub(crate) async fn run(&self) {
         let Some(sender) = self.sender() else { return };
         tokio::select! {
@@ -100,11 +101,11 @@ impl EventTail {
     async fn tell(&self, sender: &broadcast::Sender<Broadcast>) -> Result<TailEnd, EngineError> {
         let mut cursor = self.engine.store().last_position().await?;
         let mut feed = self.engine.feed(cursor, None);
-        // Whoever is not as far reads the store up to here.
+        // A subscriber that is behind reads the store up to here.
         send(sender, Batch::here(cursor));
         let mut heartbeat = interval(HEARTBEAT);
         heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        // The first is at once, and says nothing to anybody.
+        // The first tick is immediate, and must not be sent.
         heartbeat.reset();
         while sender.receiver_count() > 0 {
             let page = tokio::select! {
@@ -145,7 +146,7 @@ fn rest(n_listeners: usize) -> Duration {
     REST_PER_LISTENER.saturating_mul(n_listeners).min(MOST_REST)
 }
 
-/// That nobody listens any more is no failure.
+/// It is not an error if there are no subscribers left.
 fn send(sender: &broadcast::Sender<Broadcast>, batch: Batch) {
     let _ = sender.send(Broadcast::Events(Arc::new(batch)));
 }

@@ -1,5 +1,5 @@
-//! What listeners are told about an event: names and members by DESIGN's table, in the words of
-//! the API that they listen to. No free text is in any of them, and none has a kilobyte.
+//! The messages that subscribers receive for an event: names and members in the form of the API
+//! that they subscribe to. No message contains free text, and each is smaller than a kilobyte.
 
 use baton_core::document::Node;
 use baton_core::event::{Created, Event};
@@ -15,25 +15,25 @@ use jiff::Timestamp;
 use super::names::{HandoffNames, RunNames};
 use crate::pipeline::rows;
 
-/// Whose words are used.
+/// Which API's names and values a message uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Dialect {
-    /// `/api/events`: numbers and seed 000's words; no `event:` line, because its client reads
-    /// `{type, data}` with `onmessage`, which is not called for events that have a name.
+    /// `/api/events`: numbers and the pipeline API's names; no `event:` line, because its client
+    /// reads `{type, data}` with `onmessage`, which is not called for named events.
     Seed,
-    /// `/api/v1/events`: ids and native words, each under its name.
+    /// `/api/v1/events`: ids and native names, each message under its event name.
     Native,
 }
 
-/// An event with all that has to be looked up to tell it.
+/// An event with everything that its messages need.
 pub(super) struct EventToTell<'a> {
     pub(super) run: RunId,
     pub(super) at: Timestamp,
     pub(super) event: &'a Event,
     pub(super) names: &'a RunNames,
-    /// Of the handoff that it is about.
+    /// The names of the handoff that it is about.
     pub(super) handoff: Option<HandoffNames>,
-    /// Where that stands now; only for `handoff.stale`, which does not say.
+    /// That handoff's current state; only for `handoff.stale`, which does not contain it.
     pub(super) state: Option<HandoffState>,
 }
 
@@ -45,15 +45,15 @@ pub(super) struct EventMessage {
 /// A message with its frame has fewer bytes than this.
 pub(super) const MOST_BYTES: usize = 1024;
 
-/// Room for texts that have no bound of their own. A story key has up to 400 bytes once it is
-/// JSON, and three names, a step, two ids and the frame stand beside it in the longest message.
+/// For texts without a bound of their own. A story key has up to 400 bytes as JSON, and the longest
+/// message also has three names, a step, two ids and the frame.
 const MOST_NAME: usize = 40;
 const MOST_PRINCIPAL: usize = 200;
-/// Without its frame, and with a story key none of whose characters has to be escaped.
+/// Without the frame, and with a story key that needs no escaping.
 const MOST_WITH_AVATARS: usize = 600;
 
 impl EventToTell<'_> {
-    /// Everything that is told about it, in order; a listener may stop between any two.
+    /// All messages of the event, in order; a subscriber may be cut off between any two.
     pub(super) fn messages(&self, face: Dialect, agents: &Agents) -> Vec<EventMessage> {
         let mut messages = vec![];
         let mut tell = |name, members: Vec<(&'static str, Node)>| {
@@ -68,7 +68,7 @@ impl EventToTell<'_> {
             tell("handoff", vec![("handoffId", self.handoff_id(face)), ("status", text(status))]);
         }
         if let Event::HandoffCreated(created) = self.event
-            // A question moves no responsibility.
+            // A question does not move the baton.
             && created.kind != Kind::Question
         {
             tell("AGENT_HANDOFF", self.agent_handoff(created, agents));
@@ -77,7 +77,7 @@ impl EventToTell<'_> {
             let (state, story) = seed_words(status);
             let run = match face {
                 Dialect::Seed => Some(("runId", self.run_id())),
-                // Every message there says it.
+                // Every native message contains it.
                 Dialect::Native => None,
             };
             tell("run_state", run.into_iter().chain([("status", text(state))]).collect());
@@ -95,7 +95,7 @@ impl EventToTell<'_> {
         messages
     }
 
-    /// Which run it is. Seed 000's messages have its members and no other.
+    /// The members that identify the run. Pipeline API messages have only their documented members.
     fn about(&self, face: Dialect) -> Vec<(&'static str, Node)> {
         let story = ("storyId", text(self.names.story.as_str()));
         match face {
@@ -116,7 +116,7 @@ impl EventToTell<'_> {
         }
     }
 
-    /// Where the handoff stands after the event, if the event moved one.
+    /// The handoff's state after the event, if the event changed one.
     fn handoff_state(&self) -> Option<HandoffState> {
         let open = |state| Some(HandoffState::Open(state));
         let ended = |state| Some(HandoffState::Ended(state));
@@ -164,13 +164,13 @@ impl EventToTell<'_> {
         }
     }
 
-    /// Seed 003: who takes over from whom, as the page shows it.
+    /// From the workflow API: who takes over from whom, as the page shows it.
     fn agent_handoff(&self, created: &Created, agents: &Agents) -> Vec<(&'static str, Node)> {
         let parties = [&created.from.agent, &created.to.agent];
         let [from, to] = parties.map(|it| agents.find(it).and_then(|it| it.avatar.as_deref()));
         let told = self.with_avatars(created, agents, [from, to]);
         let n_bytes = json::print(&Node::map(told.clone())).len() + self.names.story.as_str().len();
-        // A longer avatar is an address of its own; half of it would be none.
+        // A longer avatar is a URL; half of one would be useless.
         if n_bytes < MOST_WITH_AVATARS {
             return told;
         }
@@ -239,7 +239,7 @@ impl EventToTell<'_> {
         }
     }
 
-    /// What is neither a handoff nor the run itself: one message each, named after the event.
+    /// Events of neither a handoff nor the run itself: one message each, named after the event.
     fn beside(&self, face: Dialect) -> Option<(&'static str, Vec<(&'static str, Node)>)> {
         let handoff = ("handoffId", self.handoff_id(face));
         let fence = |fence: u32| ("fence", Node::count(fence.into()));
@@ -324,7 +324,7 @@ impl EventToTell<'_> {
     }
 }
 
-/// Seed 000's words for a run, and for its story.
+/// The pipeline API's statuses of a run and of its story.
 fn seed_words(status: RunStatus) -> (&'static str, &'static str) {
     match status {
         RunStatus::Open => ("running", "in_progress"),
@@ -342,7 +342,7 @@ fn agent(id: &AgentId, agents: &Agents, avatar: Option<&str>) -> Node {
     ])
 }
 
-/// A message has a bound, and a workflow any number of gates: the log says which they are.
+/// A message is bounded, but a workflow may have any number of gates: the log has their names.
 fn gates_of(gates: &[GateEdge], by: Option<&Principal>) -> Vec<(&'static str, Node)> {
     let by = by.map(|it| ("by", principal(it)));
     std::iter::once(("gates", Node::count(gates.len() as u64))).chain(by).collect()
@@ -408,7 +408,7 @@ mod tests {
     /// As long as an agent's or a step's id may be.
     const LONG_ID: &str = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
 
-    /// Everything as long as it can be, of characters that take most room in JSON.
+    /// Every text at its longest, in the characters that take most room in JSON.
     fn longest() -> (RunNames, Agents) {
         let mut workflow = workflow_file::parse(builtin::workflows()[0].1).unwrap();
         workflow.steps[0].id = StepId::parse(LONG_ID).unwrap();
@@ -496,7 +496,7 @@ mod tests {
                     let id = EventId { epoch, position: Position(u64::MAX), part: 2 };
                     let n_bytes = frame(face, &id, message.name, &message.data).len();
                     assert!(n_bytes < MOST_BYTES, "{n_bytes}: {}", event.name());
-                    // Which also refuses a member that is there twice.
+                    // This also refuses a duplicate member.
                     let printed = json::print(&message.data);
                     let read = json::parse(&printed);
                     assert_eq!(read.as_ref(), Ok(&message.data), "{}: {printed}", message.name);

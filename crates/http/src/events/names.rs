@@ -1,5 +1,5 @@
-//! What events leave out because it never changes: the story of a run, the number of a handoff.
-//! Looked up once and then remembered, for all listeners together.
+//! Names that events omit because they never change: the story of a run, the number of a handoff.
+//! Looked up once and then cached for all subscribers.
 
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -25,7 +25,7 @@ pub(super) struct RunNames {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct HandoffNames {
-    /// Seed 000's `id`.
+    /// The pipeline API's `id`.
     pub(super) number: u64,
     pub(super) id: HandoffId,
 }
@@ -42,7 +42,7 @@ impl Default for Names {
 }
 
 impl Names {
-    /// What positions are of. It changes only while no server has the data.
+    /// The epoch of positions. It changes only while no server has the data open.
     pub(super) async fn epoch(&self, engine: &Engine) -> Result<Arc<str>, EngineError> {
         let read = async || Ok(engine.store().identity().await?.epoch.into());
         self.epoch.get_or_try_init(read).await.cloned()
@@ -79,7 +79,7 @@ impl Names {
     }
 }
 
-/// Where a handoff stands now. For the one event that does not say it.
+/// The current state of a handoff, for the one event that does not contain it.
 pub(super) async fn state_of(
     engine: &Engine,
     run: RunId,
@@ -89,7 +89,7 @@ pub(super) async fn state_of(
 }
 
 impl RunNames {
-    /// What people call a place of the workflow.
+    /// The title of a place in the workflow.
     pub(super) fn title<'a>(&'a self, place: &'a Place) -> &'a str {
         match place {
             Place::Step(id) => self.workflow.step(id).map_or(id.as_str(), |it| &it.title),
@@ -100,7 +100,7 @@ impl RunNames {
     }
 }
 
-/// A panic elsewhere leaves what is remembered whole.
+/// A panic elsewhere leaves the cache consistent.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

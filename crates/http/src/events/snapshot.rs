@@ -1,4 +1,4 @@
-//! What a listener is told first: where the log stands, and how much is under way.
+//! The first message to a subscriber: the position of the log, and how much is in progress.
 
 use baton_core::document::Node;
 use baton_core::run::RunId;
@@ -11,14 +11,14 @@ use super::id::EventId;
 use super::names::Names;
 use crate::recount::Recount;
 
-/// Where somebody begins who has heard nothing, and the counts at that place or after it.
+/// Where a new subscriber begins, and the counts at that position or later.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Snapshot {
     pub(super) id: EventId,
     pub(super) data: Node,
 }
 
-/// Counts what is open once for all who come at the same time.
+/// Counts what is open once for all subscribers that connect at the same time.
 #[derive(Default)]
 pub(super) struct Snapshots {
     newest: Mutex<Option<Snapshot>>,
@@ -33,7 +33,7 @@ impl Snapshots {
     ) -> Result<Snapshot, EngineError> {
         let now = engine.store().last_position().await?;
         let mut newest = self.newest.lock().await;
-        // Whoever had the lock before may have counted while we waited.
+        // The previous owner of the lock may have counted while we waited.
         if let Some(known) = newest.as_ref().filter(|it| it.id.position >= now) {
             return Ok(known.clone());
         }
@@ -43,7 +43,7 @@ impl Snapshots {
     }
 
     async fn snapshot(&self, engine: &Engine, names: &Names) -> Result<Snapshot, EngineError> {
-        // Seen before the count, so that what happens meanwhile is told afterwards, not left out.
+        // Read before the count, so that events committed meanwhile are sent afterwards, not lost.
         let id = end_of_log(engine, names).await?;
         let counts = self.counts.take(engine.store().open_run_counts()).await?;
         let members = [
@@ -59,7 +59,7 @@ impl Snapshots {
     }
 }
 
-/// The id of the last thing that is told about the newest event.
+/// The id of the last message of the newest event.
 pub(super) async fn end_of_log(engine: &Engine, names: &Names) -> Result<EventId, EngineError> {
     let epoch = names.epoch(engine).await?;
     let position = engine.store().last_position().await?;

@@ -1,7 +1,9 @@
-//! One listener: first what it missed, from the store, then what happens, from the tail.
+//! One subscriber: first a replay of what it missed, from the store, then live events, from the
+//! tail.
 //!
-//! Nothing is kept for it but where it is. It is asked for more only when its socket takes more,
-//! so one that does not read falls behind the tail, and then reads the store at its own pace.
+//! The server keeps only its cursor. It is polled only when its socket can take more
+//! (backpressure), so a subscriber that does not read falls behind the tail, and then reads the
+//! store at its own pace.
 
 use std::sync::Arc;
 
@@ -27,13 +29,13 @@ pub(super) struct Stream {
     pub(super) app: Arc<App>,
     pub(super) face: Dialect,
     pub(super) run: Option<RunId>,
-    /// What is said before anything else.
+    /// Sent before anything else.
     pub(super) first: Option<Bytes>,
-    /// All up to here has been told.
+    /// Everything up to here has been sent.
     pub(super) cursor: Position,
     pub(super) tidings: broadcast::Receiver<Broadcast>,
     pub(super) source: StreamSource,
-    /// One of the places that there are for listeners.
+    /// A permit out of the limit on subscribers.
     #[expect(dead_code, reason = "it is given back when the stream ends")]
     pub(super) place: OwnedSemaphorePermit,
 }
@@ -56,7 +58,7 @@ impl Stream {
                 StreamSource::Store => match self.replay().await {
                     Ok(told) => told,
                     Err(error) => {
-                        // The listener comes back with its last id, and loses nothing.
+                        // The client reconnects with its last id, and loses nothing.
                         let error: &(dyn std::error::Error + 'static) = &error;
                         tracing::error!(error, "a stream of events broke off");
                         return None;
@@ -97,7 +99,7 @@ impl Stream {
 
     async fn replay(&mut self) -> Result<Bytes, EngineError> {
         let store = self.app.engine.store();
-        // Seen before the read: what is committed during it is told by the tail.
+        // Read before the page: events committed during the read come from the tail.
         let tip = store.last_position().await?;
         let filter = EventFilter { after: self.cursor, run: self.run, limit: PAGE };
         let page = store.events(&filter).await?;
@@ -203,7 +205,7 @@ mod tests {
     async fn what_happens_before_the_tail_wakes_up_is_told() {
         let app = app().await;
         let mut stream = stream(&app);
-        // It has read the store, and now waits for a tail that does not run yet.
+        // It has read the store, and now waits for a tail that is not running yet.
         assert!(stream.replay().await.unwrap().is_empty());
         assert_eq!(stream.source, StreamSource::Tail);
         start(&app, "s-1").await;

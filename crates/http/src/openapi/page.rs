@@ -1,4 +1,4 @@
-//! The description as a page: no script, no style of its own, every text escaped.
+//! The OpenAPI document as an HTML page: no script, no inline style, every text escaped.
 
 use std::fmt::Write as _;
 
@@ -63,7 +63,7 @@ fn section(method: &str, path: &str, operation: &Operation) -> String {
     text
 }
 
-/// None of ours is only a name for another.
+/// None of our parameters is a reference.
 fn written_out(parameter: &RefOr<Parameter>) -> Option<&Parameter> {
     match parameter {
         RefOr::T(parameter) => Some(parameter),
@@ -71,7 +71,7 @@ fn written_out(parameter: &RefOr<Parameter>) -> Option<&Parameter> {
     }
 }
 
-/// What a path takes, by method.
+/// The operations of a path, by method.
 pub(super) fn operations(item: &PathItem) -> impl Iterator<Item = (&'static str, &Operation)> {
     [
         ("GET", &item.get),

@@ -1,5 +1,5 @@
-// Keeps the page up to date: when something happens, the same page is fetched again and the parts
-// that changed are put in. Everything that is shown was made, and escaped, by the server.
+// Keeps the page up to date: when an event arrives, fetches the same page again and replaces the
+// parts that changed. All content was rendered, and escaped, by the server.
 "use strict";
 
 const live = document.getElementById("live");
@@ -26,7 +26,7 @@ function ago(at) {
 function tellTimes(root) {
   for (const it of root.querySelectorAll("time")) {
     const at = new Date(it.dateTime);
-    // A history says when, everything else how long ago; the other stands behind it.
+    // A history shows the time, everything else how long ago; the tooltip has the other.
     const isWhen = it.closest(".times") !== null;
     const text = isWhen ? absolute.format(at) : ago(at);
     it.title = isWhen ? ago(at) : absolute.format(at);
@@ -34,7 +34,7 @@ function tellTimes(root) {
   }
 }
 
-// Putting in what changed
+// Replacing what changed
 
 function openedIn(part) {
   return new Set([...part.querySelectorAll("details[open][id]")].map((it) => it.id));
@@ -91,7 +91,7 @@ function put(fresh) {
   }
 }
 
-// Fetching: one at a time, at most once a second, and once more if something came meanwhile.
+// Fetching: one request at a time, at most once a second, and once more if an event came meanwhile.
 
 const REST = 1000;
 let isFetching = false;
@@ -114,14 +114,15 @@ async function fetchPage() {
         put(fresh.getElementById("live"));
       }
     } catch {
-      // The stream notices too that nobody is there, says so, and fetches when somebody is again.
+      // The event stream also notices that the server is gone, says so, and fetches when it is
+      // back.
     }
     await new Promise((done) => setTimeout(done, REST));
   }
   isFetching = false;
 }
 
-// Whether the server records what it is sent: it may answer, and its data be gone.
+// Whether the server can record: it may answer although its data is gone.
 
 const READY_EVERY = 5000;
 let isConnected = false;
@@ -141,11 +142,11 @@ async function askIfReady() {
     fault.hidden = answer.ok;
     showLink();
   } catch {
-    // The stream notices too.
+    // The event stream notices it too.
   }
 }
 
-// Listening
+// Subscribing to events
 
 const PATIENCE = 3000;
 const WHILE_HIDDEN = 300000;
@@ -158,7 +159,7 @@ function listen() {
   stream.onopen = () => {
     isConnected = true;
     showLink();
-    // Somebody who was cut off may hear nothing new, and still have missed a page.
+    // After a reconnect there may be no new event, and the page may still be out of date.
     want();
   };
   stream.onmessage = (event) => {
@@ -169,7 +170,7 @@ function listen() {
   stream.onerror = () => {
     isConnected = false;
     showLink();
-    // A refusal ends the stream for good, unlike a line that broke.
+    // Unlike a lost connection, a refusal ends the stream for good.
     if (stream.readyState === EventSource.CLOSED) {
       hangUp();
       later = setTimeout(listen, PATIENCE);
@@ -183,7 +184,7 @@ function hangUp() {
   stream = null;
 }
 
-// A browser has six connections to a server: pages that nobody looks at give theirs back.
+// A browser has six connections to a server: hidden pages release theirs.
 document.addEventListener("visibilitychange", () => {
   clearTimeout(later);
   if (document.hidden) later = setTimeout(hangUp, WHILE_HIDDEN);

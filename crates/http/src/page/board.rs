@@ -1,4 +1,5 @@
-//! `/`: what waits for a person, every open run with whoever has its baton, and what ended lately.
+//! `/`: what waits for a person, every open run with the holder of its baton, and what ended
+//! lately.
 
 use std::sync::Arc;
 
@@ -14,10 +15,10 @@ use super::{document, history, inbox, pipeline, who};
 use crate::App;
 use crate::problem::ApiProblem;
 
-/// Runs that stand on one page, those that moved last.
+/// Runs on one page: those that changed last.
 const MOST_RUNS: u32 = 50;
 const MOST_FINISHED: usize = 8;
-/// Handoffs of a run on this page; its own has more.
+/// Handoffs of a run on this page; the run's own page has more.
 const MOST_HANDOFFS: u32 = 8;
 
 pub(super) async fn get(State(app): State<Arc<App>>) -> Response {
@@ -63,7 +64,7 @@ async fn board(app: &App) -> Result<Response, ApiProblem> {
     Ok(document::page(app, &title, html).await)
 }
 
-/// Of the newest runs those that are over, the last to move first.
+/// Those of the newest runs that are over, the last changed first.
 async fn finished_runs(app: &App) -> Result<Vec<RunRow>, EngineError> {
     let filter = RunFilter { order: Order::NewestFirst, limit: MOST_RUNS, ..RunFilter::default() };
     let mut rows = app.engine.store().runs(&filter).await?;

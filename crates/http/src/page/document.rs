@@ -1,4 +1,4 @@
-//! What is around every page, and the two files that come with it.
+//! The frame of every page, and its two asset files.
 
 use std::sync::LazyLock;
 
@@ -30,7 +30,7 @@ const SCRIPT: Asset = Asset {
 const STYLE: Asset =
     Asset { name: "baton.css", kind: "text/css; charset=utf-8", text: include_str!("baton.css") };
 
-/// What tells one version of the two from the next: a browser keeps them until it changes.
+/// The version of the two assets: a browser caches them until it changes.
 static VERSION: LazyLock<String> = LazyLock::new(|| {
     let both = [SCRIPT.text, STYLE.text].concat();
     Hash::of(both.as_bytes()).to_string().chars().take(16).collect()
@@ -42,7 +42,7 @@ pub(super) async fn page(app: &App, title: &str, main: Html) -> Response {
     (StatusCode::OK, kind, around(app, title, main).await).into_response()
 }
 
-/// The page, or another that says why there is none.
+/// The page, or an error page.
 pub(super) async fn page_or_problem(app: &App, page: Result<Response, ApiProblem>) -> Response {
     let problem = match page {
         Ok(page) => return page,
@@ -53,7 +53,7 @@ pub(super) async fn page_or_problem(app: &App, page: Result<Response, ApiProblem
     html.raw("</h2><p>").words(problem.detail()).raw("</p><p class=\"meta\"><code>");
     html.text(problem.code()).raw("</code> · <a href=\"/\">All runs</a></p></section>");
     let text = around(app, problem.title(), html).await;
-    // Its status and headers stay.
+    // Keeps the problem's status and headers.
     let (mut parts, _) = problem.into_response().into_parts();
     parts.headers.insert(CONTENT_TYPE, HeaderValue::from_static(HTML));
     parts.headers.remove(CONTENT_LENGTH);
@@ -80,7 +80,7 @@ async fn around(app: &App, title: &str, main: Html) -> String {
     html.into_string()
 }
 
-/// `/assets/{name}`: for ever under the version that pages ask for, else only this once.
+/// `/assets/{name}`: cached for ever under the version that pages ask for, else with `no-cache`.
 pub(super) async fn asset(Path(name): Path<String>, uri: Uri) -> Result<Response, ApiProblem> {
     let Some(asset) = [SCRIPT, STYLE].into_iter().find(|it| it.name == name) else {
         let message = format!("there is nothing at {}", uri.path());

@@ -1,4 +1,4 @@
-//! Handoffs, newest first: who gave what to whom, why, how it ended, and the package.
+//! Handoffs, newest first: who handed what to whom, why, how it ended, and the package.
 
 use baton_core::content::ContentId;
 use baton_core::document::Node;
@@ -12,12 +12,12 @@ use super::html::Html;
 use super::who;
 use crate::App;
 
-/// How much of a package stands on a page with many; a page of its own has all of it.
+/// How much of a package is shown on a page with many; the handoff's own page shows all of it.
 const MOST_CHARS: usize = 2000;
-/// A run with more handoffs is asked for the newest one by one, not for all.
+/// If a run has more handoffs, the newest are read one by one, instead of all.
 const FEW: u32 = 64;
 
-/// How much stands on a page of its own, where one character may take forty bytes of markup.
+/// How much is shown on the handoff's own page, where one character may take forty bytes of markup.
 const MOST_PAGE_BYTES: usize = 256 * 1024;
 
 /// How much of each package is shown.
@@ -60,7 +60,7 @@ pub(super) fn render(html: &mut Html, rows: &[HandoffRow], texts: &Texts, agents
     html.raw("</ol>");
 }
 
-/// One handoff, wherever it stands.
+/// One handoff, on any page.
 pub(super) fn handoff(
     html: &mut Html,
     row: &HandoffRow,
@@ -158,7 +158,7 @@ fn ended_because(row: &HandoffRow) -> &'static str {
     }
 }
 
-/// A document that can be opened; open already where it has the page for itself.
+/// A collapsible document; expanded if it has the page for itself.
 fn document(
     html: &mut Html,
     what: &'static str,
@@ -174,7 +174,7 @@ fn document(
         Text::Gone => Err(LOST_TEXT),
         Text::Damaged => Err(DAMAGED_TEXT),
     };
-    // What the orchestrator hands in is often nothing.
+    // The orchestrator's first package is often empty.
     if text.as_ref().is_ok_and(|it| it == "{}") {
         return;
     }
@@ -213,8 +213,8 @@ fn contents(html: &mut Html, row: &HandoffRow, text: String, packages: Packages)
     html.raw("All of it</a> (").number(n_chars as u64).raw(" characters)</p>");
 }
 
-/// One member a line where it is JSON; a text that is all of it without its quotes. What is larger
-/// than is shown stays as it was written.
+/// JSON with one member a line; a JSON string without its quotes. A package larger than is shown
+/// stays as it was written.
 fn pretty(text: &str, packages: Packages) -> String {
     let most = match packages {
         Packages::Begun => 8 * MOST_CHARS,

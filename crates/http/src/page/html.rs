@@ -1,5 +1,5 @@
-//! Building a page so that nobody's text can become markup: markup is only what stands in this
-//! program, everything else is escaped.
+//! Builds pages so that no user's text can become markup: markup comes only from this program's
+//! literals, everything else is escaped.
 
 use std::fmt::Write as _;
 
@@ -15,7 +15,7 @@ impl Html {
         self.0
     }
 
-    /// Markup. The lifetime is the guard: text that came from somewhere else does not have it.
+    /// Markup. The lifetime is the guard: text from outside the program is not `'static`.
     pub(super) fn raw(&mut self, markup: &'static str) -> &mut Self {
         self.0.push_str(markup);
         self
@@ -26,8 +26,8 @@ impl Html {
         self
     }
 
-    /// Somebody's text. What cannot be seen, or turns what is around it, is spelled out; line
-    /// breaks and tabs stay, and mean something only in `<pre>`.
+    /// Untrusted text. Invisible and bidirectional control characters are spelled out; line breaks
+    /// and tabs stay, and matter only in `<pre>`.
     pub(super) fn text(&mut self, text: &str) -> &mut Self {
         let mut hidden = hidden(text).peekable();
         for (at, it) in text.char_indices() {
@@ -43,7 +43,7 @@ impl Html {
         self
     }
 
-    /// Somebody's text inside a pair of double quotes.
+    /// Untrusted text inside a pair of double quotes.
     pub(super) fn attribute(&mut self, text: &str) -> &mut Self {
         let mut hidden = hidden(text).peekable();
         for (at, it) in text.char_indices() {
@@ -58,12 +58,12 @@ impl Html {
         self
     }
 
-    /// Somebody's text where markup is not read, as in `<title>`.
+    /// Untrusted text where markup is not parsed, as in `<title>`.
     pub(super) fn plain(&mut self, text: &str) -> &mut Self {
         self.attribute(shortened(text))
     }
 
-    /// The name of something: bounded, for it may be older than the bound on what is written.
+    /// A name: shortened, because it may be older than the bound on names.
     pub(super) fn name(&mut self, text: &str) -> &mut Self {
         let short = shortened(text);
         self.raw("<bdi>").text(short);
@@ -73,7 +73,7 @@ impl Html {
         self.raw("</bdi>")
     }
 
-    /// As [`Html::text`], and kept from mixing its direction with that of what is around it.
+    /// As [`Html::text`], with its text direction isolated from that of its surroundings.
     pub(super) fn words(&mut self, text: &str) -> &mut Self {
         self.raw("<bdi>").text(text).raw("</bdi>")
     }
@@ -83,8 +83,8 @@ impl Html {
         self
     }
 
-    /// A time as everybody reads it without the script, which makes it local and says how long
-    /// ago it was.
+    /// A time that is readable without the script, which makes it local and adds how long ago it
+    /// was.
     pub(super) fn time(&mut self, at: Timestamp) -> &mut Self {
         let _ = write!(self.0, "<time datetime=\"{at:.3}\">");
         let _ = write!(self.0, "{}", at.strftime("%Y-%m-%d %H:%M:%S UTC"));
@@ -103,7 +103,7 @@ impl Html {
     }
 }
 
-/// Of a name that is longer than any may be now, the beginning.
+/// The beginning of a name that is longer than names may be now.
 fn shortened(text: &str) -> &str {
     &text[..text.floor_char_boundary(Story::MOST_TITLE)]
 }
@@ -135,7 +135,7 @@ mod tests {
         check("\u{7}", "<span class=\"hidden\">U+0007</span>");
         check("\u{E0041}", "<span class=\"hidden\">U+E0041</span>");
         check("a\u{E0151}", "a<span class=\"hidden\">U+E0151</span>");
-        // Text that runs from right to left is not a trick.
+        // Ordinary right-to-left text is not escaped.
         check("שלום", "שלום");
         check("❤\u{FE0F}", "❤\u{FE0F}");
         let mut html = Html::default();

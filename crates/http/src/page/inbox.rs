@@ -1,14 +1,14 @@
-//! What waits for a person: what is asked, and for every answer what to type and what then happens.
+//! What waits for a person: the question, and for every answer the command and its consequence.
 
 use baton_core::evidence::Verdict;
 use baton_engine::{DAMAGED_TEXT, InboxItem, Waits};
 
 use super::html::Html;
 
-/// More than anybody answers before looking again.
+/// More than a person answers before looking again.
 pub(super) const MOST: usize = 20;
 
-/// Of more than these, only so many are counted as are shown.
+/// If there are more items, the count covers only those that are shown.
 pub(super) fn render(html: &mut Html, items: &[InboxItem], has_more: bool) {
     if items.is_empty() {
         return;
@@ -43,7 +43,7 @@ fn ask(html: &mut Html, item: &InboxItem) {
     if let Some(name) = &asked.name {
         html.raw("<p class=\"gate\">").words(name).raw("</p>");
     }
-    // Without words of its own a gate says again why it is there.
+    // A gate without words of its own would only repeat why it is there.
     if let Some(words) = asked.words.as_ref().filter(|it| **it != item.sentence()) {
         html.raw("<blockquote>").words(words).raw("</blockquote>");
     }

@@ -1,4 +1,4 @@
-//! How far a run has come: its workflow's steps in the order of the file, each with its state.
+//! The progress of a run: its workflow's steps in the order of the file, each with its state.
 
 use baton_core::names::AgentId;
 use baton_core::run::{Baton, Run, RunStatus, State};
@@ -8,18 +8,18 @@ use super::html::Html;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StepState {
-    /// Somebody works on it.
+    /// An agent works on it.
     Working,
-    /// It is somebody's turn who has not taken it yet.
+    /// It is offered to an agent that has not accepted it yet.
     Offered,
-    /// A person has to say something before it goes on.
+    /// A person has to answer before it goes on.
     Person,
-    /// Nobody has the baton, and it lies here.
+    /// The baton is loose at this step.
     Loose,
     Done,
-    /// It sent the work back, and gets it again.
+    /// It sent the work back, and will get it again.
     SentBack,
-    /// The run went past it.
+    /// The run skipped it.
     Skipped,
     Ahead,
 }
@@ -106,14 +106,14 @@ pub(super) fn states<'a>(run: &Run, workflow: &'a Workflow) -> Vec<(&'a Step, St
     workflow.steps.iter().enumerate().map(state).collect()
 }
 
-/// Of a step that nobody is at.
+/// The state of a step that the baton is not at.
 fn settled(run: &Run, step: &Step, index: usize, here: Option<usize>) -> StepState {
     let is_visited = run.visited.contains(&step.id);
     let is_ahead = here.is_some_and(|it| index > it);
     let place = Place::Step(step.id.clone());
     let has_rejected = run.rounds.iter().any(|it| it.edge.to == place && it.n_rejects > 0);
     match (is_visited, is_ahead) {
-        // It may have sent back what it never took.
+        // It may have rejected what it never accepted.
         (_, true) if has_rejected => StepState::SentBack,
         (true, _) => StepState::Done,
         (false, true) => StepState::Ahead,
@@ -124,7 +124,7 @@ fn settled(run: &Run, step: &Step, index: usize, here: Option<usize>) -> StepSta
     }
 }
 
-/// Which step it is the turn of, and how things stand there.
+/// The step that the baton is at, and its state.
 fn current(run: &Run) -> Option<(Place, StepState)> {
     if run.is_finished() {
         return None;
@@ -132,7 +132,7 @@ fn current(run: &Run) -> Option<(Place, StepState)> {
     if let Some((_, gate)) = run.gate() {
         let sides = [&gate.asker.place, &gate.worker.place];
         let step = sides.into_iter().find(|it| it.is_step())?;
-        // The person may have asked back, and then it is somebody else's turn.
+        // The person may have asked a question, and then it is another agent's turn.
         let is_persons_turn = run.current_agent().is_none_or(AgentId::is_human);
         let state = if is_persons_turn { StepState::Person } else { StepState::Offered };
         return Some((step.clone(), state));
@@ -145,13 +145,13 @@ fn current(run: &Run) -> Option<(Place, StepState)> {
         State::Accepted | State::Parked => StepState::Working,
         State::Pending | State::Clarification => StepState::Offered,
     };
-    // A delegate does a part of the step of whoever waits for it.
+    // A delegate works on a part of the step of the agent that waits for it.
     let callers = run.frames.iter().rev().filter_map(|it| run.handoff(it.caller));
     let mut places = run.current().into_iter().chain(callers).map(|it| &it.to.place);
     places.find(|it| it.is_step()).map(|it| (it.clone(), state))
 }
 
-/// How often this step's work came back.
+/// How often this step's work was rejected.
 fn n_rejects(run: &Run, step: &Step) -> u64 {
     let place = Place::Step(step.id.clone());
     let of_step = run.rounds.iter().filter(|it| it.edge.from == place);

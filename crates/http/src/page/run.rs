@@ -1,4 +1,4 @@
-//! `/runs/{run}`: one run, with all that was handed over in it.
+//! `/runs/{run}`: one run, with all its handoffs.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::App;
 use crate::params::Named;
 use crate::problem::ApiProblem;
 
-/// Handoffs on one page; a run with more has lost its way.
+/// Handoffs on one page; a run with more is out of control.
 const MOST_HANDOFFS: u32 = 200;
 
 pub(super) async fn get(State(app): State<Arc<App>>, name: Result<Named, ApiProblem>) -> Response {
@@ -48,7 +48,7 @@ async fn run(app: &App, name: &str) -> Result<Response, ApiProblem> {
     pipeline::render(&mut html, run, &workflow);
     let description = |it: &StoryRow| {
         let text = &it.story.description;
-        // Older than the bound, it may be longer.
+        // A story from before the bound may be longer.
         text[..text.floor_char_boundary(Story::MOST_DESCRIPTION)].to_owned()
     };
     if let Some(story) = story.as_ref().filter(|it| !it.story.description.is_empty()) {

@@ -1,4 +1,4 @@
-//! People and agents on the page: a face, a name, and what they are for.
+//! People and agents on the page: avatar, name and role.
 
 use baton_core::names::AgentId;
 use baton_core::registry::Agents;
@@ -6,10 +6,10 @@ use baton_core::run::{Baton, Run, State, Wait};
 
 use super::html::Html;
 
-/// Colours of faces; a class each, because the page has no styles of its own.
+/// Colours of avatars; a class each, because the page has no inline styles.
 const HUES: [&str; 6] = ["hue-0", "hue-1", "hue-2", "hue-3", "hue-4", "hue-5"];
 
-/// Longer than this it is no picture but an address, and nothing is fetched from elsewhere.
+/// A longer avatar is not a picture but a URL, and the page fetches nothing from other sites.
 const MOST_AVATAR_BYTES: usize = 32;
 
 pub(super) fn agent(html: &mut Html, id: &AgentId, agents: &Agents) {
@@ -32,7 +32,7 @@ pub(super) fn agent(html: &mut Html, id: &AgentId, agents: &Agents) {
     html.raw("</span>").words(name).raw("</span>");
 }
 
-/// Who must move, in words and with the time since when.
+/// Who has to act, and since when.
 pub(super) fn has_the_baton(html: &mut Html, run: &Run, agents: &Agents) {
     let Some(it) = run.current() else {
         match run.baton() {
@@ -81,7 +81,7 @@ fn name<'a>(id: &'a AgentId, agents: &'a Agents) -> &'a str {
     if id.is_human() { "A person" } else { agents.name_of(id) }
 }
 
-/// The same for the same agent, always.
+/// Always the same colour for the same agent.
 fn hue(id: &AgentId) -> &'static str {
     let sum: usize = id.as_str().bytes().map(usize::from).sum();
     HUES[sum % HUES.len()]

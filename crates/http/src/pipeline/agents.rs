@@ -1,4 +1,4 @@
-//! `GET /api/agents`: who there is, and with `?name=` what one of them is told.
+//! `GET /api/agents`: the agents, and with `?name=` one agent's prompt.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::openapi::ReadProblems;
 use crate::problem::ApiProblem;
 use crate::query::Query;
 
-/// Who there is, and with `name` what one of them is told.
+/// Lists the agents, or with `name` shows one agent's prompt.
 #[utoipa::path(get, path = "/api/agents", operation_id = "seedGetAgents", tag = "seed-000",
     params(("name" = Option<String>, Query, description = "The id of an agent")),
     responses((status = 200, body = SeedAgents), ReadProblems))]

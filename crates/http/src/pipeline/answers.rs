@@ -1,54 +1,54 @@
-//! What `/api/handoffs` answers. Which members there are depends on what was asked.
+//! The responses of `/api/handoffs`. Which members they have depends on the request.
 
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::rows::PipelineRow;
 
-/// What is asked for says which of these there are.
+/// The request decides which of these members there are.
 #[derive(Default, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = SeedState)]
 pub(super) struct HandoffListing {
-    /// Of `storyId` alone.
+    /// For `storyId` alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     pub(super) current_agent: Option<Option<String>>,
-    /// Of `storyId` alone.
+    /// For `storyId` alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     pub(super) phase: Option<Option<String>>,
-    /// Of `storyId` alone, oldest first; or of `agent` alone.
+    /// For `storyId` alone, oldest first; or for `agent` alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) handoffs: Option<Vec<PipelineRow>>,
-    /// Of `storyId` and `agent`: the newest that waits.
+    /// For `storyId` and `agent`: the newest pending handoff.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<PipelineRow>)]
     pub(super) handoff: Option<Option<PipelineRow>>,
-    /// Of `stale=true`.
+    /// For `stale=true`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) stale: Option<Vec<PipelineRow>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) threshold_minutes: Option<u64>,
-    /// Only where the answer does not have everything.
+    /// Only if the response is incomplete.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) left_out: Option<LeftOut>,
 }
 
-/// What an answer leaves out, because it would be too large.
+/// What a response leaves out because it would be too large.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct LeftOut {
-    /// There are more rows than `limit`. Of a story the oldest are left out, else the newest.
+    /// There are more rows than `limit`. For a story the oldest are left out, else the newest.
     pub(super) has_more_rows: bool,
-    /// How many rows an answer has at most.
+    /// How many rows a response has at most.
     pub(super) limit: u32,
-    /// How many of the rows have no `payload` here, though they were handed one:
-    /// `/api/v1/handoffs/ID/package` has it.
+    /// How many of the rows have no `payload` here although they have one:
+    /// `/api/v1/handoffs/ID/package` returns it.
     pub(super) payloads: usize,
 }
 
-/// What an action came to. Which of these there are depends on it.
+/// The result of an action. Which of these members there are depends on the action.
 #[derive(Default, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = SeedDone)]
@@ -59,22 +59,22 @@ pub(super) struct ActionResult {
     pub(super) handoff: Option<Option<PipelineRow>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) warnings: Option<Vec<String>>,
-    /// Of `accept`.
+    /// For `accept`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<u32>)]
     pub(super) fence: Option<Option<u32>>,
-    /// Of `reject`.
+    /// For `reject`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<PipelineRow>)]
     pub(super) return_handoff: Option<Option<PipelineRow>>,
-    /// Of `reject`.
+    /// For `reject`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<PipelineRow>)]
     pub(super) gate: Option<Option<PipelineRow>>,
-    /// Of `cleanup`.
+    /// For `cleanup`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) cancelled: Option<Vec<u64>>,
-    /// Of `cleanup`.
+    /// For `cleanup`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) kept: Option<Vec<u64>>,
 }

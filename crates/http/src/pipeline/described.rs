@@ -1,4 +1,4 @@
-//! What seed 000's requests and answers look like, for the description.
+//! The requests and responses of the pipeline API, for the OpenAPI document.
 #![expect(
     dead_code,
     reason = "the routes read and write documents; these types only describe them"
@@ -13,13 +13,13 @@ use utoipa::{IntoParams, ToSchema};
 pub(super) struct SeedQuery {
     story_id: Option<String>,
     agent: Option<String>,
-    /// `true`, to see only what nobody has moved.
+    /// `true`, to list only handoffs that have waited for too long.
     stale: Option<String>,
-    /// How long nobody has, in minutes. At most a year.
+    /// How long is too long, in minutes. At most a year.
     minutes: Option<String>,
 }
 
-/// An action on a handoff. Each takes its own fields.
+/// An action on a handoff. Each action takes its own fields.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct SeedAction {
@@ -31,13 +31,13 @@ pub(super) struct SeedAction {
     from_agent: Option<String>,
     /// For `create`.
     to_agent: Option<String>,
-    /// For `create`: what is handed over. For `accept`: what the receiver says.
+    /// For `create`: the package. For `accept`: the receiver's acknowledgement.
     payload: Option<serde_json::Value>,
     /// For all but `create` and `cleanup`.
     handoff_id: Option<u64>,
     /// For all but `accept`.
     reason: Option<String>,
-    /// For `accept` and `reject`: who does it.
+    /// For `accept` and `reject`: the agent that does it.
     agent: Option<String>,
     /// For `accept`.
     lease_seconds: Option<u32>,
@@ -59,17 +59,17 @@ pub(super) struct SeedRunAction {
     action: String,
     story_id: Option<String>,
     workflow: Option<String>,
-    /// Not looked at.
+    /// Ignored.
     version: Option<serde_json::Value>,
-    /// Not looked at.
+    /// Ignored.
     config: Option<serde_json::Value>,
-    /// For `continue`: `merge`, `feedback` and the like, as a text or as `{response, feedback}`.
+    /// For `continue`: `merge`, `feedback` and the like, as a string or as `{response, feedback}`.
     gate_response: Option<serde_json::Value>,
     /// For `stop`.
     reason: Option<String>,
 }
 
-/// The story under way, how far all have come, and who is at it. `reset` tells what it cleared.
+/// The current story, the progress of all, and the current agent. `reset` lists what it cleared.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct SeedRunState {
@@ -83,15 +83,15 @@ pub(super) struct SeedRunState {
     progress: Option<SeedProgress>,
     next: Option<String>,
     reason: Option<String>,
-    /// Of `start`, where there is something to know about the story that it makes.
+    /// For `start`: warnings about the story that it creates.
     warnings: Option<Vec<String>>,
-    /// Of `start` and `continue`: numbers of what was given up.
+    /// For `start` and `continue`: numbers of the handoffs that were timed out.
     timed_out: Option<Vec<u64>>,
-    /// Of `reset`.
+    /// For `reset`.
     cleared_handoffs: Option<u64>,
-    /// Of `reset`.
+    /// For `reset`.
     cleared: Option<Vec<u64>>,
-    /// Of `reset`.
+    /// For `reset`.
     kept: Option<Vec<u64>>,
 }
 
@@ -170,7 +170,7 @@ pub(super) struct SeedSignalQuery {
     story_id: String,
 }
 
-/// What somebody says about a story from outside.
+/// An agent's or a person's report on a story from outside the run.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct SeedSignal {
@@ -184,7 +184,7 @@ pub(super) struct SeedSignal {
     merge_commit: Option<String>,
 }
 
-/// How far a story has come.
+/// The progress of a story.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct SeedFlags {

@@ -26,11 +26,11 @@ use crate::openapi::{ReadProblems, WriteProblems};
 use crate::problem::ApiProblem;
 use crate::query::Query;
 
-/// Seed 000: handoffs older than this are stale.
+/// From the pipeline document: handoffs older than this are stale.
 const STALE_MINUTES: u64 = 30;
 const MOST_MINUTES: u64 = 525_600;
 
-/// Who has the baton of a story, what waits for an agent, or what nobody has moved.
+/// The baton of a story, the pending handoffs of an agent, or the stale handoffs.
 #[utoipa::path(get, path = "/api/handoffs", operation_id = "seedGetHandoffs", tag = "seed-000",
     params(SeedQuery),
     responses((status = 200, body = HandoffListing), ReadProblems))]
@@ -57,7 +57,7 @@ pub(super) async fn get(
     }
 }
 
-/// Who has the baton of a story's newest run, and everything that was handed over in it.
+/// The holder of the baton in a story's newest run, and all handoffs of that run.
 async fn state(app: &App, story: &StoryKey) -> Result<Typed<HandoffListing>, ApiProblem> {
     let store = app.engine.store();
     let run = store.run(&RunRef::LatestOf(story.clone())).await.map_err(EngineError::from)?;
@@ -89,7 +89,7 @@ async fn state(app: &App, story: &StoryKey) -> Result<Typed<HandoffListing>, Api
     }))
 }
 
-/// What waits for an agent: the newest in one story, or all.
+/// The pending handoffs of an agent: the newest in one story, or all.
 async fn pending(
     app: &App,
     story: Option<StoryKey>,
@@ -140,7 +140,7 @@ async fn stale(app: &App, minutes: u64) -> Result<Typed<HandoffListing>, ApiProb
     }))
 }
 
-/// True where there were more rows than an answer has.
+/// Cuts the list to the most rows of a response; true if there were more.
 fn cut(rows: &mut Vec<HandoffRow>) -> bool {
     let has_more = rows.len() > MOST_ROWS as usize;
     rows.truncate(MOST_ROWS as usize);
@@ -152,8 +152,8 @@ fn left_out(has_more_rows: bool, payloads: usize) -> Option<LeftOut> {
     (!is_whole).then_some(LeftOut { has_more_rows, limit: MOST_ROWS, payloads })
 }
 
-/// Pending for so long, and one more than `most` where there are; what people are asked is never
-/// stale.
+/// Handoffs that have been pending for so long, one more than `most` if there are more; questions
+/// to people are never stale.
 pub(super) async fn stale_rows(
     app: &App,
     minutes: u64,
@@ -181,7 +181,7 @@ pub(super) async fn stale_rows(
 
 const ACTIONS: &str = "create, accept, reject, timeout, cleanup";
 
-/// Creates, accepts, rejects, times out or cleans up.
+/// Creates, accepts, rejects, times out or cleans up handoffs.
 #[utoipa::path(post, path = "/api/handoffs", operation_id = "seedPostHandoffs", tag = "seed-000",
     request_body = SeedAction,
     responses((status = 200, body = ActionResult), WriteProblems))]
@@ -333,7 +333,7 @@ async fn on_handoff(
     }
 }
 
-/// `{success, handoff, warnings}`, to which an action may add.
+/// `{success, handoff, warnings}`; some actions add members.
 async fn done(app: &App, outcome: &CommandResult) -> Result<ActionResult, EngineError> {
     Ok(ActionResult {
         success: true,
@@ -366,7 +366,7 @@ async fn numbers(
     Ok(numbers)
 }
 
-/// An agent that somebody has described, or one of the two that are always there.
+/// An agent that is defined in a file, or one of the two built-in ones.
 fn known_agent(app: &App, name: &str) -> Result<AgentId, ApiProblem> {
     let agent = AgentId::parse(name)?;
     if app.engine.catalog().knows(&agent) {

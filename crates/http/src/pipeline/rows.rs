@@ -1,4 +1,4 @@
-//! Handoffs as rows of seed 000's table: its columns, its words, its times.
+//! Handoffs as rows of the pipeline document's table: its columns, its values, its times.
 
 use baton_core::content::ContentId;
 use baton_core::document::Node;
@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 use crate::App;
 use crate::problem::ApiProblem;
 
-/// The seed has five words; ours are finer, and stand in `state`.
+/// The pipeline API has five statuses; our states are finer, and are in `state`.
 pub(crate) fn status(state: HandoffState) -> &'static str {
     match state {
         HandoffState::Open(State::Pending | State::Clarification) => "pending",
@@ -25,7 +25,7 @@ pub(crate) fn status(state: HandoffState) -> &'static str {
     }
 }
 
-/// A row of seed 000's table.
+/// A row of the pipeline document's table.
 #[derive(Serialize, ToSchema)]
 #[schema(as = SeedRow)]
 pub(super) struct PipelineRow {
@@ -41,14 +41,14 @@ pub(super) struct PipelineRow {
     rejection_reason: Option<String>,
     created_at: String,
     processed_at: Option<String>,
-    /// The native word.
+    /// The native API's name of the state.
     state: &'static str,
     kind: &'static str,
     reason: Option<String>,
-    /// Only where it is true: there is a payload, and the answer would be too large with it.
+    /// Only present if true: there is a payload, but the response would be too large with it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     payload_left_out: bool,
-    /// Only where there are any: the members that are null because what is stored there is damaged.
+    /// Only present if not empty: the members that are null because the stored text is damaged.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     damaged: Vec<&'static str>,
 }
@@ -89,21 +89,21 @@ pub(super) async fn one(app: &App, row: &HandoffRow) -> Result<PipelineRow, Engi
     Ok(PipelineRow::new(row, &texts))
 }
 
-/// How many rows an answer has at most.
+/// How many rows a response has at most.
 pub(super) const MOST_ROWS: u32 = 500;
-/// How many bytes of payloads.
+/// How many bytes of payloads a response has at most.
 const MOST_PAYLOADS: usize = 8 * 1024 * 1024;
 /// Rows whose payloads are read at once.
 const AT_ONCE: usize = 8;
 
-/// Which end of a list keeps its payloads where not all can.
+/// Which end of a list keeps its payloads if not all fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Keeps {
     First,
     Last,
 }
 
-/// The rows of a list, and how many of them are without their payload.
+/// The rows of a list, and how many of them lack their payload.
 pub(super) async fn all(
     app: &App,
     found: Vec<HandoffRow>,
@@ -133,12 +133,13 @@ pub(super) async fn all(
                     packages.push((place, text.to_owned()));
                 }
                 None if text.whole().is_some() || with_package.is_empty() => {
-                    // The newest of a story is never without it, and nothing larger follows.
+                    // The newest row of a story always has its payload, but then no other payload
+                    // follows.
                     n_bytes = n_bytes.max(MOST_PAYLOADS + 1);
                     rows[place].payload_left_out = true;
                     n_left_out += 1;
                 }
-                // One that was lost in a recovery is not there at all.
+                // A payload that was lost in a recovery is not there at all.
                 None if text.is_damaged() => rows[place].damaged.push("payload"),
                 None => {}
             }
@@ -154,12 +155,12 @@ pub(super) async fn all(
     Ok((rows, n_left_out))
 }
 
-/// JSON as it stands; another format as a text.
+/// JSON as it stands; another format as a string.
 pub(crate) fn raw_json(text: &str) -> Option<Box<RawValue>> {
     RawValue::from_string(text.to_owned()).or_else(|_| serde_json::value::to_raw_value(text)).ok()
 }
 
-/// UTC with milliseconds, which sort as text.
+/// UTC with milliseconds, which sorts as text.
 pub(crate) fn time(at: Timestamp) -> Node {
     Node::Text(time_text(at))
 }

@@ -1,4 +1,4 @@
-//! `GET` and `POST /api/run`: start the next story, answer what waits, stop, reset.
+//! `GET` and `POST /api/run`: start the next story, answer the open gate, stop, reset.
 
 use std::sync::Arc;
 
@@ -22,11 +22,11 @@ use crate::caller::caller;
 use crate::openapi::{ReadProblems, WriteProblems};
 use crate::problem::ApiProblem;
 
-/// Seed 000: what has waited so long is cleaned up at a start.
+/// From the pipeline document: handoffs pending for so long are cleaned up at a start.
 const STALE_MINUTES: u64 = 30;
 const ACTIONS: &str = "start, continue, stop, reset";
 
-/// The story under way, how far all have come, and who is at it.
+/// The current story, the progress of all stories, and the current agent.
 #[utoipa::path(get, path = "/api/run", operation_id = "seedGetRun", tag = "seed-000",
     responses((status = 200, body = SeedRunState), ReadProblems))]
 pub(super) async fn get(State(app): State<Arc<App>>) -> Result<Json, ApiProblem> {
@@ -34,7 +34,7 @@ pub(super) async fn get(State(app): State<Arc<App>>) -> Result<Json, ApiProblem>
     Ok(Json(run_state(&app, last.first(), None).await?))
 }
 
-/// Starts, goes on, stops or resets.
+/// Starts, continues, stops or resets.
 #[utoipa::path(post, path = "/api/run", operation_id = "seedPostRun", tag = "seed-000",
     request_body = SeedRunAction,
     responses((status = 200, body = SeedRunState), WriteProblems))]
@@ -76,7 +76,7 @@ async fn asked_story(app: &App, envelope: &Envelope) -> Result<Option<StoryKey>,
     }
 }
 
-/// The next ready story, the one that is named, or the run that is under way already.
+/// Starts the next ready story or the named one, or returns the run that is already in progress.
 async fn start(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Json, ApiProblem> {
     let asked = asked_story(app, envelope).await?;
     let workflow = envelope.text("workflow")?.map(WorkflowName::parse).transpose()?;
@@ -123,7 +123,7 @@ async fn begin(
     }
 }
 
-/// Answers the oldest open gate, and lets what was stopped go on.
+/// Answers the oldest open gate, and resumes what was stopped.
 async fn go_on(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Json, ApiProblem> {
     let runs = open_runs(app).await?;
     let asked = asked_story(app, envelope).await?;
@@ -158,7 +158,7 @@ async fn go_on(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Json, 
     }
 }
 
-/// The seed's answers in ours: whatever lets the work on, sends it back, or asks.
+/// Maps the pipeline API's gate responses to ours: those that approve, send back, or ask.
 fn gate_answer(gate: &Gate, response: &Node) -> Result<(Answer, Option<FreeText>), ApiProblem> {
     let text = |name: &str| response.member(name).and_then(Node::as_text);
     let word = response.as_text().or_else(|| text("response")).unwrap_or_default();
@@ -185,7 +185,7 @@ fn gate_answer(gate: &Gate, response: &Node) -> Result<(Answer, Option<FreeText>
     Ok((taken.clone(), words))
 }
 
-/// Lets nothing begin; what is held may finish.
+/// Pauses: no work begins; work that is held may finish.
 async fn stop(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Json, ApiProblem> {
     let asked = asked_story(app, envelope).await?;
     let reason = envelope.text("reason")?.map(Reason::parse).transpose()?;
@@ -200,7 +200,7 @@ async fn stop(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Json, A
     Ok(Json(run_state(app, current, None).await?))
 }
 
-/// Times out everything that waits for an agent.
+/// Times out every handoff that waits for an agent.
 async fn reset(app: &App, _: &Caller) -> Result<Json, ApiProblem> {
     let filter = HandoffFilter {
         states: vec![HandoffState::Open(baton_core::run::State::Pending)],
@@ -219,7 +219,7 @@ async fn reset(app: &App, _: &Caller) -> Result<Json, ApiProblem> {
     ])))
 }
 
-/// Times handoffs out as the operator; those that moved meanwhile are left alone.
+/// Times handoffs out as the operator; those that changed meanwhile are left alone.
 async fn time_out(app: &App, rows: Vec<baton_store::HandoffRow>) -> Result<Vec<u64>, ApiProblem> {
     let caller = Caller::new(baton_core::names::Principal::parse("local")?);
     let mut numbers = Vec::new();
@@ -252,7 +252,7 @@ async fn answer(app: &App, story: &StoryKey, timed_out: Vec<u64>) -> Result<Json
     Ok(Json(state))
 }
 
-/// What the seed calls the run: the story under way, how far all have come, and who is at it.
+/// The pipeline API's run: the current story, the progress of all stories, and the current agent.
 async fn run_state(
     app: &App,
     run: Option<&RunRow>,
@@ -308,7 +308,7 @@ fn gate_node(run: &RunRow) -> Node {
     ])
 }
 
-/// The seed's words: idle, running, paused, waiting_gate, complete.
+/// The pipeline API's statuses: idle, running, paused, waiting_gate, complete.
 fn status(run: &RunRow) -> &'static str {
     match (run.run.status, run.run.gate()) {
         (RunStatus::Completed, _) => "complete",

@@ -1,4 +1,4 @@
-//! `GET` and `POST /api/signal`: what an agent or a person says about a story from outside.
+//! `GET` and `POST /api/signal`: an agent's or a person's report on a story from outside the run.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ use crate::query::Query;
 
 const ACTIONS: &str = "passed, complete, merged, blocked, progress";
 
-/// How far a story has come, by what was said of it.
+/// The progress of a story, by the signals that it has had.
 #[utoipa::path(get, path = "/api/signal", operation_id = "seedGetSignal", tag = "seed-000",
     params(SeedSignalQuery),
     responses((status = 200, body = SeedFlags), ReadProblems))]
@@ -40,7 +40,7 @@ pub(super) async fn get(State(app): State<Arc<App>>, uri: Uri) -> Result<Json, A
     flags(&app, &app.engine.story_key(key).await?).await
 }
 
-/// Says how far a story has come.
+/// Reports the progress of a story.
 #[utoipa::path(post, path = "/api/signal", operation_id = "seedPostSignal", tag = "seed-000",
     request_body = SeedSignal,
     responses((status = 200, body = SeedFlags), WriteProblems))]
@@ -95,7 +95,7 @@ async fn signal(
     }
 }
 
-/// Whoever has the work cannot go on: that is how its step ended.
+/// The holder of the work cannot go on: its step ends as blocked.
 fn blocked(run: &RunRow, message: Option<&str>) -> Result<Command, ApiProblem> {
     let handoff: HandoffNo = match run.run.baton() {
         Baton::Held { handoff } | Baton::Offered { handoff } => *handoff,
@@ -118,7 +118,7 @@ fn blocked(run: &RunRow, message: Option<&str>) -> Result<Command, ApiProblem> {
     }))
 }
 
-/// A link to where the work can be seen belongs to the story.
+/// The link to the pull request belongs to the story.
 async fn keep_link(app: &App, envelope: &Envelope, key: &StoryKey) -> Result<(), ApiProblem> {
     let Some(pr_url) = envelope.text("prUrl")? else { return Ok(()) };
     let row = app.engine.story(key).await?;
@@ -132,7 +132,7 @@ async fn latest(app: &App, key: &StoryKey) -> Result<RunRow, ApiProblem> {
     Ok(run.map_err(EngineError::from)?.ok_or_else(no_run)?)
 }
 
-/// How far a story has come, as the seed asks.
+/// The progress of a story, as the pipeline API's flags.
 async fn flags(app: &App, key: &StoryKey) -> Result<Json, ApiProblem> {
     let row = app.engine.story(key).await?;
     let run = app.engine.store().run(&RunRef::LatestOf(key.clone())).await;

@@ -1,4 +1,4 @@
-//! `GET /api/story/{id}`: a story, and how far it has come.
+//! `GET /api/story/{id}`: a story and its progress.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::openapi::ReadProblems;
 use crate::params::Named;
 use crate::problem::ApiProblem;
 
-/// A story, and how far it has come.
+/// A story and its progress.
 #[utoipa::path(get, path = "/api/story/{id}", operation_id = "seedGetStory", tag = "seed-000",
     params(("id" = String, Path, description = "Its key")),
     responses((status = 200, body = SeedStory), ReadProblems))]
@@ -40,7 +40,7 @@ pub(super) async fn get(State(app): State<Arc<App>>, Named(id): Named) -> Result
     Ok(Json(Node::map(story.into_iter().chain(more).chain(flags))))
 }
 
-/// What was said of a story from outside: not who has the baton, but how far the work has come.
+/// The signals about a story: not who has the baton, but how far the work has come.
 pub(super) fn flags(run: Option<&RunRow>) -> [(&'static str, Node); 3] {
     let run = run.map(|it| &it.run);
     let is_done = |it: &Run| it.is_passed || it.status == RunStatus::Completed;
@@ -71,7 +71,7 @@ pub(super) fn story_members(row: &StoryRow) -> Vec<(&'static str, Node)> {
     ]
 }
 
-/// The seed's words for how far a story has come.
+/// The pipeline API's statuses of a story.
 pub(super) fn status(row: &StoryRow) -> &'static str {
     match row.latest.map(|(_, status)| status) {
         None => "pending",

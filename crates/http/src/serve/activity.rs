@@ -1,4 +1,4 @@
-//! What a connection does, as far as its time limits need to know it.
+//! The activity of a connection, as far as its time-outs need it.
 
 use std::io;
 use std::pin::Pin;
@@ -13,12 +13,12 @@ use tokio::time::Instant;
 use super::head::SentHead;
 use crate::limits::ServerLimits;
 
-/// Why a connection is closed from our side.
+/// Why the server closes a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Overdue {
     Head,
     Idle,
-    /// The client does not take what waits for it.
+    /// The client does not read the response.
     Answer,
 }
 
@@ -29,21 +29,21 @@ pub(super) struct Activity(Mutex<ConnectionState>);
 #[derive(Debug)]
 struct ConnectionState {
     phase: Phase,
-    /// When bytes last went either way.
+    /// When bytes last moved in either direction.
     moved_at: Instant,
-    /// Since when the client takes nothing.
+    /// Since when the client has read nothing.
     stuck_since: Option<Instant>,
-    /// Of the next request.
+    /// The head of the next request.
     head: SentHead,
 }
 
 #[derive(Debug, Clone, Copy)]
 enum Phase {
-    /// Nothing of the next request has come.
+    /// No byte of the next request has arrived.
     Waiting,
-    /// Some of its head has.
+    /// A part of its head has arrived.
     Head { since: Instant },
-    /// It is being answered. A body has its own limit.
+    /// It is being answered. A body has its own time-out.
     Answering,
 }
 
@@ -58,7 +58,7 @@ impl Activity {
         Arc::new(Self(Mutex::new(state)))
     }
 
-    /// Whether the length of the request may be said in two ways.
+    /// Whether the request may state its length in two ways.
     pub(super) fn request_begins<B>(&self, request: &Request<B>) -> bool {
         let mut state = self.state();
         state.phase = Phase::Answering;
@@ -73,7 +73,7 @@ impl Activity {
         state.moved_at = Instant::now();
     }
 
-    /// What there is to complain about. What is sent counts too: events may go out for hours.
+    /// Which time-out has passed. Sent bytes count as activity: events may go out for hours.
     pub(super) fn overdue(&self, now: Instant, limits: &ServerLimits) -> Option<Overdue> {
         let state = self.state();
         if state.stuck_since.is_some_and(|it| now >= it + limits.taken_within) {
@@ -101,7 +101,7 @@ impl Activity {
         }
     }
 
-    /// A head that comes while an answer still goes out has to wait for it.
+    /// A head that arrives while a response is still being sent has to wait for it.
     fn sent(&self) {
         let now = Instant::now();
         let mut state = self.state();
@@ -120,13 +120,13 @@ impl Activity {
         }
     }
 
-    /// It is whole after every statement, so a poisoned lock is still good.
+    /// The state is consistent after every statement, so a poisoned lock is still usable.
     fn state(&self) -> MutexGuard<'_, ConnectionState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A stream that tells when bytes move.
+/// A stream that records when bytes move.
 pub(super) struct Watched {
     pub(super) stream: TcpStream,
     pub(super) activity: Arc<Activity>,
@@ -196,7 +196,7 @@ mod tests {
 
     use super::*;
 
-    /// What is overdue so long after the last of `steps`.
+    /// What is overdue this many seconds after the last of `steps`.
     async fn after(steps: &[fn(&Activity)], seconds: u64) -> Option<Overdue> {
         let activity = Activity::begin(Instant::now());
         for step in steps {
@@ -222,14 +222,14 @@ mod tests {
             (&[], 75, Some(Idle)),
             (&[received], 8, None),
             (&[received], 10, Some(Head)),
-            // More of the head does not buy more time.
+            // More of the head does not extend the time-out.
             (&[received, received, received], 8, Some(Head)),
             (&[received, begins], 9999, None),
             (&[received, begins, received], 9999, None),
             (&[received, begins, ends], 70, None),
             (&[received, begins, ends], 80, Some(Idle)),
             (&[received, begins, ends, received], 10, Some(Head)),
-            // Events that go out keep their connection.
+            // Events that go out keep their connection alive.
             (&[received, begins, ends, sent, sent], 73, None),
             (&[received, begins, ends, sent, stuck], 58, None),
             (&[received, begins, ends, sent, stuck], 60, Some(Answer)),

@@ -22,23 +22,23 @@ use super::activity::{Activity, Overdue, Watched};
 use super::head::TwoLengths;
 use crate::limits::ServerLimits;
 
-/// What a client is told whose request does not come.
+/// The response to a client whose request does not arrive in time.
 const TOO_SLOW: &[u8] = b"HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\n\
     connection: close\r\n\r\n";
 
-/// A socket that is closed with unread bytes in it takes the answer away from its client, so some
-/// are read before that.
+/// Closing a socket with unread bytes in it can make its client lose the response, so some are read
+/// before that.
 const MOST_LINGERING: Duration = Duration::from_secs(1);
 const MOST_LINGERED: usize = 1024 * 1024;
 
-/// Serves one connection until its client, a time limit or the server ends it.
+/// Serves one connection until its client, a time-out or the server ends it.
 pub(super) async fn serve(
     stream: TcpStream,
     router: Router,
     limits: Arc<ServerLimits>,
     mut closing: watch::Receiver<bool>,
 ) {
-    // Answers are written whole; to wait for more would only delay them.
+    // Responses are written whole; Nagle's algorithm would only delay them.
     let _ = stream.set_nodelay(true);
     let activity = Activity::begin(Instant::now());
     let service = service_fn({
@@ -61,7 +61,7 @@ pub(super) async fn serve(
         .header_read_timeout(None)
         .max_buf_size(ServerLimits::HEAD_BYTES)
         .serve_connection(io, service);
-    // Looked at now and then, not at every byte: a limit may be kept a little late.
+    // Checked now and then, not at every byte: a time-out may come a little late.
     let mut look = pin!(sleep_until(Instant::now() + limits.head_within));
     let mut is_closing = false;
     let overdue = loop {
@@ -87,7 +87,7 @@ pub(super) async fn serve(
     }
 }
 
-/// Nobody waits for what could go wrong here: the connection is over.
+/// Errors are ignored here: the connection is over.
 async fn end(mut stream: TcpStream, overdue: Option<Overdue>) {
     match overdue {
         None => {}
@@ -107,6 +107,6 @@ async fn end(mut stream: TcpStream, overdue: Option<Overdue>) {
             }
         }
     };
-    // Whether all has been read or not, it ends here.
+    // Whether or not everything has been read, the connection ends here.
     let _ = timeout(MOST_LINGERING, Box::pin(lingering)).await;
 }

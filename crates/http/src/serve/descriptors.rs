@@ -1,9 +1,9 @@
-//! How many files this process may have open, of which every connection is one.
+//! The limit on open files of this process; every connection is one.
 
 /// Kept for everything that is not a connection: the database, the archive, the log.
 const RESERVED: u64 = 64;
 
-/// As many connections as are asked for, as far as the system lets this process have them.
+/// The number of connections asked for, as far as the system's limit allows.
 #[cfg(unix)]
 pub(super) fn most_connections(asked: usize) -> usize {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -12,11 +12,11 @@ pub(super) fn most_connections(asked: usize) -> usize {
     let Some(soft) = current else { return asked };
     if soft < wanted {
         let current = Some(maximum.map_or(wanted, |it| it.min(wanted)));
-        // Where it is not allowed, the limit is what it was.
+        // If it is not permitted, the limit stays as it was.
         let _ = setrlimit(Resource::Nofile, Rlimit { current, maximum });
     }
     let soft = getrlimit(Resource::Nofile).current.unwrap_or(wanted);
-    // Half of very few, so that there is always some room on both sides.
+    // Half of a very low limit, so that there is always some room on both sides.
     let room = soft.saturating_sub(RESERVED).max(soft / 2);
     asked.min(usize::try_from(room).unwrap_or(asked)).max(1)
 }

@@ -1,22 +1,22 @@
-//! The head of the next request as it was sent. hyper reads a request that has `Content-Length` as
-//! well as `Transfer-Encoding` by the latter, forgets the former, and closes the connection
-//! afterwards. A proxy in front may have read it by the other one, so Baton refuses it; for that
-//! the bytes have to be looked at.
+//! The head of the next request as it was sent. If a request has both `Content-Length` and
+//! `Transfer-Encoding`, hyper uses the latter, drops the former, and closes the connection
+//! afterwards. A proxy in front may have used the other one (request smuggling), so Baton refuses
+//! it, and for that has to see the bytes.
 
 use axum::extract::Request;
 use axum::http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
 
 use crate::limits::ServerLimits;
 
-/// Marks a request whose length is said in two ways, or may be.
+/// Marks a request that states its length in two ways, or may do so.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TwoLengths;
 
-/// What came since the connection waited for a request.
+/// The bytes received since the connection began to wait for a request.
 #[derive(Debug, Default)]
 pub(super) struct SentHead(Vec<u8>);
 
-/// More than most requests have; what is longer gives its memory back.
+/// More than most requests have; a longer buffer is freed after use.
 const USUAL_BYTES: usize = 4096;
 
 impl SentHead {
@@ -25,21 +25,21 @@ impl SentHead {
         self.0.shrink_to(USUAL_BYTES);
     }
 
-    /// Nothing is looked at here: most requests have no `Transfer-Encoding`.
+    /// Nothing is parsed here: most requests have no `Transfer-Encoding`.
     pub(super) fn add(&mut self, bytes: &[u8]) {
         let n_room = ServerLimits::HEAD_BYTES.saturating_sub(self.0.len());
         self.0.extend_from_slice(&bytes[..bytes.len().min(n_room)]);
     }
 
-    /// Whether the request may have two lengths. One that was sent before the answer to the request
-    /// before it was not seen to begin; if it is chunked, it is not trusted.
+    /// Whether the request may have two lengths. The start of a pipelined request, sent before the
+    /// previous response, was not seen; if it is chunked, it is not trusted.
     pub(super) fn may_have_two_lengths<B>(&self, request: &Request<B>) -> bool {
         request.headers().contains_key(TRANSFER_ENCODING) && !self.is_chunked_only(request)
     }
 
-    /// Whether this is the head of that request, all of it, and has no `Content-Length`.
+    /// Whether this is the complete head of that request, without `Content-Length`.
     fn is_chunked_only<B>(&self, request: &Request<B>) -> bool {
-        // Empty lines before a request are skipped by every reader.
+        // Every parser skips empty lines before a request.
         let mut lines = self.0.split_inclusive(|it| *it == b'\n').skip_while(|it| is_empty(it));
         let first = format!("{} {} ", request.method(), request.uri());
         if !lines.next().is_some_and(|it| it.starts_with(first.as_bytes())) {
@@ -83,13 +83,13 @@ mod tests {
         check(&["POST /a?b=c HTTP/1.1\r\n", chunked, "\r\n"], false);
         check(&["POST /a?b=c HTTP/1.1\n", chunked, "\n"], false);
         check(&["\r\n\r\nPOST /a?b", "=c HTTP/1.1\r\n", chunked, "\r\n"], false);
-        // In the body it is no header.
+        // In the body it is not a header.
         check(&["POST /a?b=c HTTP/1.1\r\n", chunked, "\r\nContent-Length: 1\r\n"], false);
 
         check(&["POST /a?b=c HTTP/1.1\r\nContent-Length: 1\r\n", chunked, "\r\n"], true);
         check(&["POST /a?b=c HTTP/1.1\r\n", chunked, "content-LENGTH:1\r\n\r\n"], true);
         check(&["POST /a?b=c HTTP/1.1\r\n", chunked, "Content-Length : 1\r\n\r\n"], true);
-        // Not the head of this request, not all of it, or nothing.
+        // Another request's head, an incomplete one, or nothing.
         check(&["GET /a?b=c HTTP/1.1\r\n", chunked, "\r\n"], true);
         check(&["POST /a HTTP/1.1\r\n", chunked, "\r\n"], true);
         check(&["POST /a?b=c HTTP/1.1\r\n", chunked], true);

@@ -1,10 +1,10 @@
-//! Log lines for what may happen very often, at most one in a period.
+//! Throttled log lines for frequent events: at most one in a period.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Counts occurrences, and has them logged at most once in ten seconds.
+/// Counts occurrences, to be logged at most once in ten seconds.
 #[derive(Debug, Default)]
 pub(super) struct LogThrottle {
     logged_at: Option<Instant>,
@@ -14,7 +14,7 @@ pub(super) struct LogThrottle {
 const EVERY: Duration = Duration::from_secs(10);
 
 impl LogThrottle {
-    /// Counts one. Where it is time to log, returns how many there were since the last log line.
+    /// Counts one. If it is time to log, returns the count since the last log line.
     pub(super) fn note(&mut self) -> Option<u64> {
         self.n_unlogged += 1;
         let now = Instant::now();

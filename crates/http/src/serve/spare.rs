@@ -1,11 +1,11 @@
-//! A file descriptor that is kept free. Where this process may open no more, it is given up for a
-//! moment, so that a client hears that there is no room instead of nothing.
+//! A spare file descriptor. When this process may open no more files, it is closed for a moment, so
+//! that a client gets a response that there is no room, instead of none.
 
 use std::time::Duration;
 
 use tokio::net::{TcpListener, TcpStream};
 
-/// A client that has gone meanwhile is not waited for.
+/// A client that has disconnected meanwhile is not waited for.
 const WAIT: Duration = Duration::from_millis(20);
 
 #[derive(Debug)]
@@ -22,15 +22,15 @@ impl Spare {
         Self(one_more(listener))
     }
 
-    /// Gives the descriptor up for the client that waits longest. None where there is no descriptor,
-    /// or another part of the process was faster.
+    /// Closes the spare to accept the client that has waited longest. None if there is no spare, or
+    /// another part of the process took the descriptor first.
     pub(super) async fn accept(&mut self, listener: &TcpListener) -> Option<TcpStream> {
         self.0.take()?;
         let accepted = tokio::time::timeout(WAIT, listener.accept()).await;
         accepted.ok()?.ok().map(|(stream, _)| stream)
     }
 
-    /// Keeps one again, once the client has been answered.
+    /// Opens the spare again, once the client has been answered.
     pub(super) fn fill(&mut self, listener: &TcpListener) {
         if self.0.is_none() {
             self.0 = one_more(listener);

@@ -1,4 +1,4 @@
-//! Agents: who there is, as seed 003 attributes work to them.
+//! Agents, in the form that the workflow API uses to attribute work to them.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::openapi::ReadProblems;
 use crate::params::Named;
 use crate::problem::ApiProblem;
 
-/// An agent as work is attributed to it.
+/// An agent as the author of work.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = AgentAttributionDto)]
@@ -29,7 +29,7 @@ pub(super) struct Attribution {
     agent_description: String,
     agent_avatar_url: Option<String>,
     capabilities: Vec<String>,
-    /// The step that it has to do now; null where it has none.
+    /// The step that the agent has to do now; null if there is none.
     current_step_responsibility: Option<String>,
     color: Option<String>,
 }
@@ -39,7 +39,7 @@ pub(super) struct AgentList {
     items: Vec<Attribution>,
 }
 
-/// An agent, and what it is told.
+/// An agent and its prompt.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Agent)]
 pub(super) struct WithPrompt {
@@ -49,13 +49,13 @@ pub(super) struct WithPrompt {
 }
 
 impl Attribution {
-    /// Of an agent that may be in no file any more, or never was.
+    /// For an agent id that may no longer be in any file, or never was.
     pub(super) fn of(app: &App, id: &AgentId) -> Self {
         let known = app.engine.catalog().agents().find(id);
         known.map_or_else(|| Self::new(&stand_in(id)), Self::new)
     }
 
-    /// With the step that it has to do.
+    /// Adds the step that the agent has to do.
     #[must_use]
     pub(super) fn at(self, step: Option<String>) -> Self {
         Self { current_step_responsibility: step, ..self }
@@ -74,7 +74,7 @@ impl Attribution {
     }
 }
 
-/// The two that are always there have names; nobody knows the others.
+/// The two built-in agents have names; for any other unknown id there is only the id.
 fn stand_in(id: &AgentId) -> Agent {
     let unknown = Agent::unknown(id.clone());
     let named = |name: &str, description: &str| Agent {
@@ -105,7 +105,7 @@ pub(super) async fn list(
     Ok(ApiResponse::new(AgentList { items }))
 }
 
-/// Shows an agent, and what it is told.
+/// Shows an agent and its prompt.
 #[utoipa::path(get, path = "/api/v1/agents/{agent}", operation_id = "getAgent", tag = "agents",
     params(("agent" = String, Path, description = "Its id")),
     responses((status = 200, body = WithPrompt), ReadProblems))]
@@ -128,7 +128,7 @@ pub(super) async fn get(
     Ok(ApiResponse::new(WithPrompt { agent, prompt: prompt.unwrap_or_default() }))
 }
 
-/// The step that an agent has to do now, in whatever run: the newest that waits for it.
+/// The step that an agent has to do now: of the newest handoff that waits for it, in any run.
 async fn responsibility(app: &App, agent: &AgentId) -> Result<Option<String>, EngineError> {
     let states = [HandoffOpen::Accepted, HandoffOpen::Pending].map(HandoffState::Open).to_vec();
     let filter = HandoffFilter {
@@ -146,7 +146,7 @@ async fn responsibility(app: &App, agent: &AgentId) -> Result<Option<String>, En
     Ok(step_title(&workflow, &handoff.to.place))
 }
 
-/// What people call a step.
+/// The title of a step, as people read it.
 pub(super) fn step_title(workflow: &Workflow, place: &Place) -> Option<String> {
     match place {
         Place::Step(id) => {

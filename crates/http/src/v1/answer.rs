@@ -1,4 +1,4 @@
-//! An answer: JSON, what the run is at, and where something that was made can be found.
+//! A response: JSON, the run's version as `ETag`, and the `Location` of a created resource.
 
 use axum::http::header::{CONTENT_TYPE, ETAG, LOCATION};
 use axum::http::{HeaderValue, StatusCode};
@@ -21,13 +21,13 @@ impl<T> ApiResponse<T> {
         Self { status: StatusCode::OK, body, version: None, location: None }
     }
 
-    /// With the version of the run as its `ETag`, for `If-Match`.
+    /// Sets the run's version as `ETag`, for `If-Match`.
     #[must_use]
     pub(super) fn at(self, version: Version) -> Self {
         Self { version: Some(version), ..self }
     }
 
-    /// Something was made, and is at this path now.
+    /// Marks the response as created, with this path as its `Location`.
     #[must_use]
     pub(super) fn made(self, location: String) -> Self {
         Self { status: StatusCode::CREATED, location: Some(location), ..self }
@@ -52,16 +52,16 @@ impl<T: Serialize> IntoResponse for ApiResponse<T> {
     }
 }
 
-/// A part of a list.
+/// One page of a list.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct Page<T> {
     pub items: Vec<T>,
-    /// What to say as `after` for the next page; null where there is none.
+    /// The cursor to pass as `after` for the next page; null on the last page.
     pub next: Option<String>,
 }
 
 impl<T> Page<T> {
-    /// Of one row more than the page has, asked for to see whether there is another.
+    /// Builds a page from up to `limit` + 1 rows; the extra row shows whether there is a next page.
     pub(super) fn cut<R>(
         mut rows: Vec<R>,
         limit: u32,
@@ -79,7 +79,7 @@ impl<T> Page<T> {
 pub(super) const MOST_ROWS: u32 = 500;
 const USUAL_ROWS: u32 = 50;
 
-/// How many rows a page has.
+/// The page size.
 pub(super) fn limit(asked: Option<u32>) -> Result<u32, ApiProblem> {
     let limit = asked.unwrap_or(USUAL_ROWS);
     if (1..=MOST_ROWS).contains(&limit) {
@@ -88,21 +88,21 @@ pub(super) fn limit(asked: Option<u32>) -> Result<u32, ApiProblem> {
     Err(ApiProblem::malformed("wrong_type", format!("`limit` is a number from 1 to {MOST_ROWS}")))
 }
 
-/// The number that a page begins after; the database counts no further than a signed one.
+/// The number that a page begins after; the database has no numbers beyond a signed one.
 pub(super) fn after(asked: Option<i64>) -> Result<u64, ApiProblem> {
     u64::try_from(asked.unwrap_or(0))
         .map_err(|_| ApiProblem::malformed("wrong_type", "`after` is a number from 0"))
 }
 
-/// The query of a list that cannot be filtered.
+/// The query of a list without filters.
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct PageQuery {
-    /// Only what comes after this: `next` of the page before.
+    /// Only what comes after this cursor: `next` of the previous page.
     #[param(minimum = 0)]
     pub(super) after: Option<i64>,
-    /// How many there are at most on a page.
+    /// The page size at most.
     #[param(minimum = 1, maximum = 500, default = 50)]
     pub(super) limit: Option<u32>,
 }

@@ -1,4 +1,4 @@
-//! The archive: the files that follow the log.
+//! The archive: files written from the log.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::openapi::ReadProblems;
 use crate::params::Params;
 use crate::problem::ApiProblem;
 
-/// Where the archive is, and how far.
+/// Where the archive is, and how far behind the log.
 #[derive(Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ArchiveDocument {
@@ -20,23 +20,23 @@ pub struct ArchiveDocument {
     pub state: String,
     /// The folder of the sessions, in the project.
     pub sessions: String,
-    /// How many events there are that the files do not tell of yet.
+    /// How many events have not been written to the files yet.
     pub behind: u64,
-    /// What keeps it from being written.
+    /// Why the archive cannot be written.
     pub problem: Option<String>,
 }
 
-/// What was made again.
+/// What a rebuild wrote.
 #[derive(Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Rebuilt {
     pub runs: u64,
-    /// Runs that cannot be read, and so are not archived as they should be.
+    /// Runs that cannot be read, and so are not archived in full.
     pub unreadable: u64,
-    /// Folders of sessions that are named after no run of this database. They were left alone.
+    /// Session folders that are named after no run of this database. They were left alone.
     pub unknown_sessions: u64,
-    /// Sessions that told of events which this database does not have. They were put aside, in
-    /// folders whose names end in `.newer-` and a number, which `baton recover` reads.
+    /// Sessions with events that this database does not have. They were moved aside, to folders
+    /// whose names end in `.newer-` and a number, which `baton recover` reads.
     pub kept_sessions: u64,
 }
 
@@ -44,13 +44,13 @@ pub struct Rebuilt {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct RebuildQuery {
-    /// Refused where it is true: a rebuild cannot be rehearsed.
+    /// Refused if true: a rebuild has no dry run.
     #[serde(default)]
     #[param(default = false)]
     dry_run: bool,
 }
 
-/// Tells how far the archive is.
+/// Shows how far behind the log the archive is.
 #[utoipa::path(get, path = "/api/v1/archive", operation_id = "getArchive", tag = "server",
     responses((status = 200, body = ArchiveDocument), ReadProblems))]
 pub(super) async fn get(
@@ -65,7 +65,7 @@ pub(super) async fn get(
     }))
 }
 
-/// Makes every file of the archive again from the log; files of others are left alone.
+/// Writes every file of the archive again from the log; other files are left alone.
 #[utoipa::path(post, path = "/api/v1/archive/rebuild", operation_id = "rebuildArchive",
     tag = "server",
     params(RebuildQuery),

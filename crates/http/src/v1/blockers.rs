@@ -1,4 +1,4 @@
-//! Blockers: what keeps runs from going on, until somebody settles it.
+//! Blockers: what stops a run until it is resolved or waived.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::openapi::ReadProblems;
 use crate::params::Params;
 use crate::problem::ApiProblem;
 
-/// What keeps a run from going on.
+/// What stops a run.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Blocker)]
@@ -24,14 +24,14 @@ pub(super) struct BlockerDocument {
     run_number: u64,
     /// The key of the story.
     story: String,
-    /// Counted within its run, from 1.
+    /// Numbered within its run, from 1.
     number: u32,
-    /// The label of the handoff whose work it stops.
+    /// The label of the handoff whose work is blocked.
     handoff: String,
     by: String,
-    /// Null where it was lost in a recovery or is damaged.
+    /// Null if it was lost in a recovery or is damaged.
     words: Option<String>,
-    /// Which members are null because what is stored there is damaged; left out where none is.
+    /// Members that are null because the stored text is damaged; omitted if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     damaged: Vec<&'static str>,
 }
@@ -43,15 +43,15 @@ pub(super) struct BlockerListQuery {
     /// A run: its id, its number or its story's key.
     #[param(min_length = 1, max_length = 200)]
     run: Option<String>,
-    /// Only what comes after this: `next` of the page before.
+    /// Only what comes after this cursor: `next` of the previous page.
     #[param(minimum = 0)]
     after: Option<i64>,
-    /// How many there are at most on a page.
+    /// The page size at most.
     #[param(minimum = 1, maximum = 500, default = 50)]
     limit: Option<u32>,
 }
 
-/// Lists what keeps runs from going on. A page has all of a run, and so may be longer than asked.
+/// Lists blockers. A page never splits a run, and so may be longer than `limit`.
 #[utoipa::path(get, path = "/api/v1/blockers", operation_id = "listBlockers", tag = "blockers",
     params(BlockerListQuery),
     responses((status = 200, body = Page<BlockerDocument>), ReadProblems))]

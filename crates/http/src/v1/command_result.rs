@@ -1,4 +1,4 @@
-//! What a command that changed something says, and what a rehearsal says.
+//! The result of a command, and of a dry run.
 
 use baton_core::run::HandoffNo;
 use baton_engine::{Caller, CommandMode, CommandResult, EngineError};
@@ -22,48 +22,48 @@ pub enum CommandAnswer {
     Rehearsed(DryRun),
 }
 
-/// What happened.
+/// The result of a command that was committed.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Committed {
     pub success: bool,
-    /// The same command was carried out before, and nothing was done again.
+    /// The same command was carried out before; nothing was done again.
     pub is_repeat: bool,
-    /// As it is now.
+    /// The run after the command.
     pub run: RunDocument,
-    /// The handoff that the command was about, or that it made.
+    /// The handoff that the command changed or created.
     pub handoff: Option<HandoffDocument>,
-    /// The handoff that takes rejected work back.
+    /// The handoff that returns rejected work.
     pub return_handoff: Option<HandoffDocument>,
-    /// The handoff that asks a person.
+    /// The gate handoff that asks a person.
     pub gate: Option<HandoffDocument>,
-    /// The handoff that asks the sender.
+    /// The handoff that asks the sender a question.
     pub question: Option<HandoffDocument>,
-    /// What the holder holds it with, to be said whenever it might have been lost.
+    /// The holder's fencing token, to be passed with later commands on the handoff.
     pub fence: Option<u32>,
-    /// For how long the holder of `handoff` may be silent.
+    /// The lease: for how long the holder of `handoff` may be silent.
     pub lease_seconds: Option<u32>,
-    /// Labels of what was cancelled.
+    /// Labels of the handoffs that were cancelled.
     pub cancelled: Vec<String>,
-    /// Labels of what a clean-up left alone.
+    /// Labels of the handoffs that a clean-up kept.
     pub kept: Vec<String>,
-    /// What the contract would like to see in the package.
+    /// What the contract recommends and the package lacks.
     pub warnings: Vec<String>,
 }
 
-/// What would have happened. Nothing was changed.
+/// What the command would do. Nothing was changed.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = DryRun)]
 pub struct DryRun {
     pub dry_run: bool,
     pub handoffs: Vec<Touched>,
-    /// What the run would be at.
+    /// The version that the run would have.
     pub version: u64,
     pub warnings: Vec<String>,
 }
 
-/// A handoff, and how it would stand.
+/// A handoff, and the state that it would have.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct Touched {
     #[schema(example = "HO-001")]
@@ -72,7 +72,7 @@ pub struct Touched {
 }
 
 impl<'de> Deserialize<'de> for CommandAnswer {
-    /// A rehearsal says so, whatever else is in it.
+    /// A dry run is recognised by its own member, whatever else is in the document.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
@@ -88,7 +88,7 @@ impl<'de> Deserialize<'de> for CommandAnswer {
     }
 }
 
-/// Tells what happened, or what would have.
+/// Builds the response: what happened, or for a dry run what would have.
 pub(super) async fn tell(
     app: &App,
     caller: &Caller,
@@ -104,7 +104,7 @@ pub(super) async fn tell(
     }
 }
 
-/// As [`tell`], for a command that makes a run.
+/// As [`tell`], for a command that creates a run.
 pub(super) async fn tell_run(
     app: &App,
     caller: &Caller,
@@ -117,7 +117,7 @@ pub(super) async fn tell_run(
     })
 }
 
-/// As [`tell`], for a command that makes a handoff.
+/// As [`tell`], for a command that creates a handoff.
 pub(super) async fn tell_handoff(
     app: &App,
     caller: &Caller,

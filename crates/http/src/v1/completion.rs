@@ -1,4 +1,4 @@
-//! How a finished run went: seed 001's `<workflow-complete>`.
+//! The report of a finished run: `<workflow-complete>` of the XML handoff.
 
 use std::sync::Arc;
 
@@ -17,8 +17,8 @@ use crate::{App, accept};
 
 const OFFERED: [Format; 3] = [Format::Json, Format::Xml, Format::Yaml];
 
-/// How a run went that is completed or cancelled: seed 001's `<workflow-complete>`, in the format
-/// that `Accept` names.
+/// The report of a completed or cancelled run: `<workflow-complete>` of the XML handoff, in the
+/// format that `Accept` names.
 #[utoipa::path(get, path = "/api/v1/runs/{run}/completion", operation_id = "getCompletion",
     tag = "runs",
     params(("run" = String, Path, description = "Its id, its number or its story's key")),

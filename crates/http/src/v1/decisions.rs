@@ -1,4 +1,4 @@
-//! Decisions: what was decided in a run, by whom, when and why, as its packages tell.
+//! Decisions: what was decided in a run, by whom, when and why, as its packages state.
 
 use std::sync::Arc;
 
@@ -17,12 +17,12 @@ use crate::openapi::ReadProblems;
 use crate::params::{Named, Params};
 use crate::problem::ApiProblem;
 
-/// Something decided, and who decided it.
+/// A decision, and who made it.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Decision)]
 pub(super) struct DecisionDocument {
-    /// The sender's own.
+    /// The sender's own id for it.
     id: Option<String>,
     decision: String,
     rationale: Option<String>,
@@ -30,12 +30,12 @@ pub(super) struct DecisionDocument {
     decided_at: Timestamp,
     /// As in `Decided by Analyst at 2026-01-02T03:04:05Z`.
     attribution: String,
-    /// The label of the handoff whose package tells of it.
+    /// The label of the handoff whose package states it.
     handoff: String,
     handoff_id: Uuid,
 }
 
-/// Lists what was decided in a run, oldest first. `after` counts decisions.
+/// Lists the decisions of a run, oldest first. `after` counts decisions.
 #[utoipa::path(get, path = "/api/v1/runs/{run}/decisions", operation_id = "listDecisions",
     tag = "decisions",
     params(("run" = String, Path, description = "Its id, its number or its story's key"), PageQuery),

@@ -1,4 +1,4 @@
-//! Definitions: the workflows that a project has now.
+//! Definitions: the workflows that the project has now.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,21 +23,21 @@ pub(super) struct Definitions {
     items: Vec<WorkflowDocument>,
 }
 
-/// A workflow: its steps, and where work goes from each.
+/// A workflow: its steps, and the edges between them.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct WorkflowDocument {
     name: String,
     title: String,
     description: String,
-    /// Of its file. A run keeps the one that it began with.
+    /// The hash of the workflow's file. A run keeps the one that it began with.
     hash: String,
-    /// The project's own.
+    /// Whether this is the project's default workflow.
     is_default: bool,
     start: ShownEdge,
     steps: Vec<ShownStep>,
     escalation: Option<String>,
-    /// Their names.
+    /// The names of its contracts.
     contracts: Vec<String>,
 }
 
@@ -48,7 +48,7 @@ struct ShownStep {
     id: String,
     title: String,
     agents: Vec<String>,
-    /// What people call the work at it.
+    /// The title of the work at this step.
     phase: String,
     is_optional: bool,
     delegates: Vec<ShownDelegate>,
@@ -68,9 +68,9 @@ struct ShownDelegate {
 #[schema(as = Edge)]
 struct ShownEdge {
     on: OutcomeWord,
-    /// A step, or `complete`.
+    /// A step's id, or `complete`.
     to: String,
-    /// Work that goes along it goes back.
+    /// Whether the edge leads back to an earlier step.
     is_back: bool,
     contract: Option<String>,
     gate: Option<ShownGate>,
@@ -83,12 +83,12 @@ struct ShownGate {
     kind: GateKindWord,
     name: String,
     items: Vec<String>,
-    /// What each answer means here.
+    /// The gate's description of each answer.
     options: BTreeMap<String, String>,
     checks: Vec<String>,
 }
 
-/// Lists the workflows that there are now.
+/// Lists the project's current workflows.
 #[utoipa::path(get, path = "/api/v1/definitions", operation_id = "listDefinitions",
     tag = "definitions",
     responses((status = 200, body = Definitions), ReadProblems))]

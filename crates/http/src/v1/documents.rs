@@ -1,4 +1,4 @@
-//! A whole document, in any of the four formats: what it says is what is done.
+//! A whole document, in any of the four formats: its content decides which command is carried out.
 
 use std::sync::Arc;
 
@@ -30,52 +30,52 @@ use crate::openapi::WriteProblems;
 use crate::params::Params;
 use crate::problem::ApiProblem;
 
-/// What the document does not say itself.
+/// What the document itself does not say.
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct DocumentQuery {
-    /// The run that is meant: its id, its number or its story's key.
+    /// The run: its id, its number or its story's key.
     run: Option<String>,
-    /// The handoff that is taken up or ended by it: its id, its number, or its label with `run`.
+    /// The handoff that the document accepts or ends: its id, its number, or its label with `run`.
     handoff: Option<String>,
-    /// The key of the story: its open run, or a new one where it has none.
+    /// The key of the story: its open run, or a new one if it has none.
     #[param(min_length = 1, max_length = 200)]
     story: Option<String>,
-    /// For a new run; where left out, the one that has such an edge.
+    /// For a new run; if omitted, the workflow that has a matching edge.
     #[param(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
     workflow: Option<String>,
-    /// Who sends it, where the document does not say; where nobody says, whoever holds the run.
+    /// The sender, if the document does not name one; by default the run's holder.
     #[param(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
     agent: Option<String>,
-    /// Who gets it, whatever the document suggests.
+    /// The receiver, whatever the document suggests.
     #[param(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
     to: Option<String>,
-    /// What the sender holds the work with.
+    /// The sender's fencing token.
     fence: Option<u32>,
-    /// For an acknowledgement: promise to be heard of at least this often.
+    /// For an acknowledgement: the lease; the receiver promises a heartbeat at least this often.
     #[param(minimum = 1, maximum = 3600)]
     lease_seconds: Option<u32>,
     #[serde(default)]
     #[param(inline)]
     profile: ProfileWord,
-    /// Decide and tell what would happen, but change nothing.
+    /// Decide and report what would happen, but change nothing.
     #[serde(default)]
     #[param(default = false)]
     dry_run: bool,
 }
 
-/// A document as it was sent, and by whom.
+/// A document as it was sent, and its sender.
 pub(crate) struct SentDocument {
     query: DocumentQuery,
     caller: Caller,
     package: Package,
 }
 
-/// Takes a document: hands work on, takes it up, ends a step, or notes how it goes.
+/// Takes a document: hands work on, accepts it, ends a step, or records progress.
 ///
-/// Of seeds 001, 002 and 004, in JSON, XML, YAML or Markdown, by `Content-Type`; without one, by
-/// its first characters.
+/// The XML handoff, the metadata block or the YAML handoff, in JSON, XML, YAML or Markdown, by
+/// `Content-Type`; without one, by its first characters.
 #[utoipa::path(post, path = "/api/v1/documents", operation_id = "receiveDocument",
     tag = "handoffs",
     params(DocumentQuery, RunHeaders),
@@ -98,7 +98,7 @@ pub(super) async fn receive(
     take(&app, sent).await
 }
 
-/// Carries out what a document says.
+/// Carries out the command that a document contains.
 pub(super) async fn take(app: &App, sent: SentDocument) -> Result<Response, ApiProblem> {
     let SentDocument { query, caller, package } = sent;
     let hints = hints(app, &query).await?;
@@ -170,7 +170,7 @@ impl FromRequest<Arc<App>> for SentDocument {
     }
 }
 
-/// What is sent to a route of its own, or a document, which says the same in its own words.
+/// The body of a command's own route, or a document that contains the same command.
 pub(super) enum CommandOrDocument<T, Q> {
     Command(WriteRequest<T, Q>),
     Document(Box<SentDocument>),
@@ -191,7 +191,7 @@ where
     }
 }
 
-/// Takes one handoff up, with a document that has to say so.
+/// Accepts one handoff with a document, which has to be an acknowledgement.
 pub(super) async fn take_up(
     app: &App,
     mut sent: SentDocument,
@@ -205,7 +205,7 @@ pub(super) async fn take_up(
     take(app, sent).await
 }
 
-/// True for a body that is a document by its type alone.
+/// True if the content type alone says that the body is a document.
 fn is_document(headers: &HeaderMap) -> bool {
     match media_type(headers).and_then(Format::of_media_type) {
         Some(Format::Xml | Format::Yaml | Format::Markdown) => true,
@@ -216,7 +216,7 @@ fn is_document(headers: &HeaderMap) -> bool {
 fn format_of(headers: &HeaderMap, text: &str) -> Result<Format, ApiProblem> {
     let guess = |text| formats::guess(text).unwrap_or(Format::Json);
     match media_type(headers) {
-        // What curl says where it is told nothing.
+        // curl's default content type.
         None | Some("application/x-www-form-urlencoded") => Ok(guess(text)),
         Some(kind) => Format::of_media_type(kind).ok_or_else(|| {
             let known = Format::ALL.map(Format::media_type).join(", ");

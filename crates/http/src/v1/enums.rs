@@ -1,5 +1,5 @@
-//! The words for states and kinds. The rules have types of their own; these are what is promised
-//! to callers.
+//! The names of states and kinds in the API. The rules have types of their own; these names are the
+//! public contract.
 
 use baton_core::gate::GateKind;
 use baton_core::outcome::Outcome;
@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 
 use crate::problem::ApiProblem;
 
-/// Whether a run goes on.
+/// Whether a run is still open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = RunStatus)]
@@ -21,7 +21,7 @@ pub enum StatusWord {
     Cancelled,
 }
 
-/// Where a run's responsibility sits, and so who has to move.
+/// Where a run's baton is, and so who has to act.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = Baton)]
@@ -33,7 +33,7 @@ pub enum BatonWord {
     Done,
 }
 
-/// Where a handoff stands.
+/// The state of a handoff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = HandoffState)]
@@ -61,7 +61,7 @@ pub enum KindWord {
     Question,
 }
 
-/// How a step ended. `unknown` only Baton says: the attempt was lost.
+/// How a step ended. Only Baton sets `unknown`: the attempt was lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = Outcome)]
@@ -84,7 +84,7 @@ pub enum WaitWord {
     Person,
 }
 
-/// How much a gate stops.
+/// How much of the run a gate stops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = GateKind)]
@@ -256,7 +256,7 @@ impl From<GateKind> for GateKindWord {
     }
 }
 
-/// The words of a list that is written with commas, each read by `parse`.
+/// The values of a comma-separated list, each read by `parse`.
 pub(super) fn words<T>(
     name: &str,
     list: Option<&str>,

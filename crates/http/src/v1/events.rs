@@ -17,22 +17,22 @@ use crate::openapi::ReadProblems;
 use crate::params::{Named, Params};
 use crate::problem::ApiProblem;
 
-/// One fact in the log.
+/// One event in the log.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[schema(as = Event)]
 pub struct EventDocument {
-    /// Its place in the log of all runs.
+    /// Its position in the log of all runs.
     pub position: u64,
-    /// Its place in the run, from 1.
+    /// Its position in the run, from 1.
     pub version: u64,
     pub at: Timestamp,
     #[schema(example = "handoff.created")]
     pub name: String,
-    /// Who asked for it.
+    /// Who sent the command that caused it.
     pub by: String,
-    /// Over the event, and the hash of the one before it.
+    /// The hash over this event and the hash of the previous one.
     pub hash: String,
-    /// What happened, as it is stored. Texts are named by their hashes.
+    /// The event as it is stored. Texts are referred to by their hashes.
     #[schema(value_type = serde_json::Value)]
     pub body: Option<Box<RawValue>>,
 }

@@ -1,7 +1,7 @@
-//! Reading what is written flat: several documents in one object, as serde's `flatten` writes them.
+//! Reads several documents that serde's `flatten` wrote into one object.
 //!
-//! Serde reads such an object into a tree of its own first, and a package in it would lose the text
-//! that its sender wrote. So the object is kept whole, and each part is read from it.
+//! With `flatten`, serde first reads such an object into a tree of its own, and a package in it
+//! would lose its sender's exact text. So the object is kept whole, and each part is read from it.
 
 use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer};

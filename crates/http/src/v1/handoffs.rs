@@ -1,4 +1,4 @@
-//! Handoffs: list, create, look at. What is done to one is in `commands` and `parts`.
+//! Handoffs: list, create, show. Commands on one are in `commands` and `parts`.
 
 pub(crate) mod commands;
 pub(crate) mod detail;
@@ -55,26 +55,26 @@ pub(super) struct HandoffListQuery {
     /// The receiver.
     #[param(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
     agent: Option<String>,
-    /// Any of these, with commas between them.
+    /// Any of these states, separated by commas.
     #[param(value_type = Option<Vec<StateWord>>, style = Form, explode = false)]
     state: Option<String>,
     #[param(inline)]
     kind: Option<KindWord>,
-    /// Only those that nobody has moved for too long, or only the others.
+    /// Only handoffs that have waited for too long, or only the others.
     stale: Option<bool>,
     #[serde(default)]
     #[param(inline)]
     order: OrderWord,
-    /// Only what comes after this: `next` of the page before.
+    /// Only what comes after this cursor: `next` of the previous page.
     #[param(minimum = 0)]
     after: Option<i64>,
-    /// How many there are at most on a page.
+    /// The page size at most.
     #[param(minimum = 1, maximum = 500, default = 50)]
     limit: Option<u32>,
 }
 
-/// Lists handoffs by their number, without what is handed over. Where few are as asked, a page may be
-/// short and still have a `next`.
+/// Lists handoffs by their number, without packages. If few match the filter, a page may be short
+/// and still have a `next`.
 #[utoipa::path(get, path = "/api/v1/handoffs", operation_id = "listHandoffs", tag = "handoffs",
     params(HandoffListQuery),
     responses((status = 200, body = Page<HandoffSummary>), ReadProblems))]
@@ -90,7 +90,7 @@ pub(super) async fn list(
     };
     let mut states = words("state", query.state.as_deref(), &known, HandoffState::parse)?;
     if query.stale == Some(true) && states.is_empty() {
-        // What is over is not late any more.
+        // A handoff that has ended is no longer stale.
         states = HandoffState::ALL.into_iter().filter(|it| it.is_open()).collect();
     }
     let filter = HandoffFilter {
@@ -111,42 +111,42 @@ pub(super) async fn list(
     Ok(ApiResponse::new(window::page(numbered, found.given_up_at(), limit)))
 }
 
-/// A handoff to make.
+/// A handoff to create.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewHandoff {
-    /// A run that is there: its id, its number or its story's key. This or `story`.
+    /// An existing run: its id, its number or its story's key. This or `story`.
     #[schema(min_length = 1, max_length = 200)]
     pub run: Option<String>,
-    /// The key of a story: its open run, or a new one where it has none. This or `run`.
+    /// The key of a story: its open run, or a new one if it has none. This or `run`.
     #[schema(min_length = 1, max_length = 200)]
     pub story: Option<String>,
-    /// For a new run; where left out, the one that has such an edge.
+    /// For a new run; if omitted, the workflow that has a matching edge.
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
     pub workflow: Option<String>,
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
     pub from_agent: String,
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
     pub to_agent: String,
-    /// What is handed over: any JSON, kept as it is written.
+    /// The package: any JSON, kept as it is written.
     #[schema(value_type = Option<serde_json::Value>)]
     pub package: Option<Box<RawValue>>,
-    /// Where left out, the edge says it.
+    /// If omitted, the edge decides it.
     #[schema(example = "success")]
     pub outcome: Option<String>,
     #[schema(min_length = 1, max_length = 1000)]
     pub reason: Option<String>,
     /// A pending handoff of the same sender that this one replaces: its number, id or label.
     pub supersedes: Option<String>,
-    /// Where left out, the receiver says it.
+    /// If omitted, the receiver decides it.
     pub kind: Option<WayWord>,
-    /// What the sender holds, where it knows.
+    /// The sender's fencing token, if it has one.
     pub token: Option<HeldToken>,
     #[serde(default)]
     pub profile: ProfileWord,
 }
 
-/// What the sender means by handing off.
+/// What kind of handoff the sender wants to make.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = Way)]
@@ -157,17 +157,17 @@ pub enum WayWord {
     Return,
 }
 
-/// Which holding of which handoff is meant.
+/// A fencing token, and the handoff that it belongs to.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = Token)]
 pub struct HeldToken {
-    /// Its number, id or label.
+    /// The handoff's number, id or label.
     pub handoff: String,
     pub fence: u32,
 }
 
-/// How strictly a package is held to its contract.
+/// How strictly a package is checked against its contract.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = Profile)]
@@ -199,8 +199,8 @@ impl From<WayWord> for Way {
 
 /// Hands off from one agent to another.
 ///
-/// What is not JSON is a whole document, as `/api/v1/documents` takes it; only then there is more
-/// in the query than `dryRun`.
+/// A body that is not JSON is a whole document, as `/api/v1/documents` takes it; only then may the
+/// query contain more than `dryRun`.
 #[utoipa::path(post, path = "/api/v1/handoffs", operation_id = "createHandoff", tag = "handoffs",
     params(DocumentQuery, RunHeaders),
     request_body(content(
@@ -271,18 +271,18 @@ async fn within(app: &App, asked: &NewHandoff) -> Result<RunTarget, ApiProblem> 
     }
 }
 
-/// The query of what reads one handoff.
+/// The query of a read of one handoff.
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct OneQuery {
-    /// The run that a label such as `HO-001` is of: its id, its number or its story's key.
+    /// The run of a label such as `HO-001`: its id, its number or its story's key.
     run: Option<String>,
 }
 
-/// Shows a handoff: what is handed over, what was asked about it, and what may be done to it now.
+/// Shows a handoff: the package, the questions about it, and the commands that it allows now.
 ///
-/// In XML, YAML or Markdown it is seed 004's document, with what Baton knows of it under `baton`.
+/// In XML, YAML or Markdown it is a YAML handoff document, with Baton's own data under `baton`.
 #[utoipa::path(get, path = "/api/v1/handoffs/{handoff}", operation_id = "getHandoff",
     tag = "handoffs",
     params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
@@ -323,8 +323,8 @@ pub(super) async fn get(
     }
 }
 
-/// What is handed over, byte for byte as its sender wrote it; in another format where `Accept`
-/// says so, with nothing lost.
+/// The package, byte for byte as its sender wrote it; in another format if `Accept` asks for one,
+/// without loss.
 #[utoipa::path(get, path = "/api/v1/handoffs/{handoff}/package", operation_id = "getPackage",
     tag = "handoffs",
     params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
@@ -367,7 +367,7 @@ pub(super) async fn package(
     }
 }
 
-/// A document in another format than its own may be many times as large.
+/// Rendering a document in another format may make it many times as large.
 const MOST_RENDERED: usize = 16 * 1024 * 1024;
 
 fn rendered(document: &Node, format: Format, number: u64) -> Result<String, ApiProblem> {
@@ -382,7 +382,7 @@ fn rendered(document: &Node, format: Format, number: u64) -> Result<String, ApiP
     )))
 }
 
-/// Every format, the one that needs no conversion first.
+/// Every format; the package's own, which needs no conversion, first.
 fn own_first(own: Format) -> Vec<Format> {
     let others = Format::ALL.into_iter().filter(|it| *it != own);
     std::iter::once(own).chain(others).collect()

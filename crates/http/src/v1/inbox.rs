@@ -1,4 +1,4 @@
-//! The inbox: what waits for a person, what each answer would lead to, and the answer.
+//! The inbox: what waits for a person, the consequence of each answer, and the answer itself.
 
 use std::sync::Arc;
 
@@ -30,34 +30,34 @@ use crate::openapi::{ReadProblems, WriteProblems};
 use crate::params::{Named, Params};
 use crate::problem::ApiProblem;
 
-/// Something that a person has to move.
+/// Something that waits for a person.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = InboxItem)]
 pub struct Item {
     pub run: RunDocument,
-    /// The label of the handoff that asks; null where the baton lies loose.
+    /// The label of the handoff that asks; null if the baton is loose.
     pub handoff: Option<String>,
-    /// Its id.
+    /// The id of that handoff.
     pub handoff_id: Option<Uuid>,
     /// Why a person is asked.
     pub why: String,
-    /// Why, in one word: of a gate its cause, else `question` or `loose`.
+    /// Why, in one word: a gate's cause, else `question` or `loose`.
     pub cause: String,
-    /// How much a gate stops.
+    /// How much of the run a gate stops.
     pub kind: Option<GateKindWord>,
-    /// What the gate is called.
+    /// The gate's name.
     pub name: Option<String>,
     /// The question, or why the gate was opened.
     pub words: Option<String>,
-    /// What to look at.
+    /// What the person should look at.
     pub items: Vec<String>,
     pub blockers: Vec<String>,
-    /// What is left out because it is damaged: `words`, `blockers`, or the `package`, which tells the
-    /// sender's name, items and meanings. Left out where nothing is.
+    /// What is missing because it is damaged: `words`, `blockers`, or the `package`, which contains
+    /// the sender's name, items and meanings. Omitted if nothing is.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub damaged: Vec<String>,
-    /// What has to pass at an automatic gate.
+    /// The checks that have to pass at an automatic gate.
     pub checks: Vec<String>,
     pub evidence: Vec<EvidenceDocument>,
     pub choices: Vec<ChoiceDocument>,
@@ -65,22 +65,22 @@ pub struct Item {
     pub trail: Vec<HandoffSummary>,
 }
 
-/// Something that a person may say, and what then happens.
+/// An answer that a person may give, and its consequence.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ChoiceDocument {
     pub choice: String,
-    /// What to type to say it.
+    /// The command to type for this answer.
     pub command: String,
-    /// Whether it is nothing without a comment.
+    /// Whether it needs a comment.
     pub needs_words: bool,
-    /// What happens by the rules.
+    /// What the rules do after this answer.
     pub then: String,
-    /// What whoever asks says that it means.
+    /// The gate's own description of this choice.
     pub meaning: Option<String>,
 }
 
-/// Lists what waits for a person, by run. A page has all of a run, and so may be longer than asked.
+/// Lists what waits for a person, by run. A page never splits a run, so it may exceed `limit`.
 #[utoipa::path(get, path = "/api/v1/inbox", operation_id = "listInbox", tag = "inbox",
     params(PageQuery, AsHeader),
     responses((status = 200, body = Page<Item>), ReadProblems))]
@@ -143,22 +143,22 @@ fn asks(why: &Waits) -> Option<HandoffNo> {
     }
 }
 
-/// What a person says.
+/// A person's answer.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PersonsWord {
     pub answer: AnswerWord,
-    /// Who does the work instead, for `hand_to`.
+    /// The agent to do the work instead, for `hand_to`.
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
     pub to_agent: Option<String>,
     #[schema(min_length = 1, max_length = 10_000)]
     pub comment: Option<String>,
-    /// What is handed on instead, for `modify`: any JSON, kept as it is written.
+    /// The package to hand on instead, for `modify`: any JSON, kept as it is written.
     #[schema(value_type = Option<serde_json::Value>)]
     pub package: Option<Box<RawValue>>,
 }
 
-/// What a person may say. Which of these an item takes is among its choices.
+/// The answers that a person may give. An item's choices list those that it takes.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = PersonsAnswer)]
@@ -174,7 +174,7 @@ pub enum AnswerWord {
     Abort,
 }
 
-/// Says what a person decides.
+/// Records a person's answer.
 #[utoipa::path(post, path = "/api/v1/inbox/{handoff}/answer", operation_id = "answerInbox",
     tag = "inbox",
     params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),

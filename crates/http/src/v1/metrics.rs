@@ -1,4 +1,4 @@
-//! Metrics: how handoffs fare, counted in the database.
+//! Metrics of handoffs, counted in the database.
 
 use std::sync::Arc;
 
@@ -18,9 +18,9 @@ use crate::problem::ApiProblem;
 
 #[derive(Serialize, ToSchema)]
 pub(super) struct HandoffMetrics {
-    /// How many handoffs there are in each state that there is one in.
+    /// The number of handoffs in each state; states without handoffs are omitted.
     states: Vec<StateCount>,
-    /// By the receiver.
+    /// By receiver.
     agents: Vec<AgentMetrics>,
 }
 
@@ -37,11 +37,11 @@ struct AgentMetrics {
     handoffs: u64,
     open: u64,
     completed: u64,
-    /// How many it sent back.
+    /// How many handoffs the agent rejected.
     rejects: u64,
-    /// From the offer to the acceptance; null where it has accepted none.
+    /// From the offer to the acceptance; null if the agent has accepted none.
     mean_ms_to_accept: Option<u64>,
-    /// From the acceptance to the completion; null where it has completed none.
+    /// From the acceptance to the completion; null if the agent has completed none.
     mean_ms_to_complete: Option<u64>,
 }
 
@@ -49,16 +49,16 @@ struct AgentMetrics {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct MetricsQuery {
-    /// Of one run: its id, its number or its story's key.
+    /// Only this run: its id, its number or its story's key.
     #[param(min_length = 1, max_length = 200)]
     run: Option<String>,
-    /// Of all runs of one story: its key.
+    /// Only the runs of this story: its key.
     #[param(min_length = 1, max_length = 200)]
     story: Option<String>,
 }
 
-/// Counts handoffs by state and by agent, of all runs or of some. Of all runs in a very large store,
-/// the counts may be some seconds old.
+/// Counts handoffs by state and by agent, over all runs or some. Over all runs of a very large
+/// store, the counts may be some seconds old.
 #[utoipa::path(get, path = "/api/v1/metrics", operation_id = "getMetrics", tag = "metrics",
     params(MetricsQuery),
     responses((status = 200, body = HandoffMetrics), ReadProblems))]

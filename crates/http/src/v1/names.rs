@@ -1,4 +1,4 @@
-//! What callers write for a run or a handoff, looked up; which one they mean, the engine knows.
+//! Looks up the run or handoff that a caller names; the engine resolves the names.
 
 use axum::http::StatusCode;
 use baton_core::names::{AgentId, StoryKey};
@@ -7,12 +7,12 @@ use baton_store::{HandoffRef, HandoffRow, RunRow};
 use crate::App;
 use crate::problem::ApiProblem;
 
-/// A run by any of its names.
+/// Finds a run by any of its names.
 pub(super) async fn find_run(app: &App, name: &str) -> Result<RunRow, ApiProblem> {
     Ok(app.engine.run_named(name).await?)
 }
 
-/// The key of a story that may be left out.
+/// An optional story key.
 pub(super) async fn story_key(
     app: &App,
     name: Option<&str>,
@@ -23,7 +23,7 @@ pub(super) async fn story_key(
     }
 }
 
-/// A handoff by any of its names, as in `12/HO-001`; a label alone is of `run`.
+/// Finds a handoff by any of its names, as in `12/HO-001`; a label alone belongs to `run`.
 pub(super) async fn handoff_ref(
     app: &App,
     name: &str,
@@ -45,7 +45,7 @@ pub(super) async fn find_handoff(
     Ok(app.engine.handoff(&which).await?)
 }
 
-/// An agent that somebody has described, or one of the two that are always there.
+/// An agent that is defined in a file, or one of the two built-in ones.
 pub(super) fn known_agent(app: &App, name: &str) -> Result<AgentId, ApiProblem> {
     let agent = AgentId::parse(name)?;
     if app.engine.catalog().knows(&agent) {

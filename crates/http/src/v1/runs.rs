@@ -1,4 +1,4 @@
-//! Runs: list, start, look at, steer.
+//! Runs: list, start, show, steer.
 
 pub(crate) mod document;
 
@@ -32,7 +32,7 @@ use crate::problem::ApiProblem;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct RunListQuery {
-    /// Any of these, with commas between them.
+    /// Any of these statuses, separated by commas.
     #[param(value_type = Option<Vec<StatusWord>>, style = Form, explode = false)]
     status: Option<String>,
     /// The key of a story.
@@ -44,15 +44,15 @@ pub(super) struct RunListQuery {
     #[serde(default)]
     #[param(inline)]
     order: OrderWord,
-    /// Only what comes after this: `next` of the page before.
+    /// Only what comes after this cursor: `next` of the previous page.
     #[param(minimum = 0)]
     after: Option<i64>,
-    /// How many there are at most on a page.
+    /// The page size at most.
     #[param(minimum = 1, maximum = 500, default = 50)]
     limit: Option<u32>,
 }
 
-/// Lists runs by their number. Where few are as asked, a page may be short and still have a `next`.
+/// Lists runs by their number. If few match, a page may be short and still have a `next`.
 #[utoipa::path(get, path = "/api/v1/runs", operation_id = "listRuns", tag = "runs",
     params(RunListQuery),
     responses((status = 200, body = Page<RunDocument>), ReadProblems))]
@@ -96,32 +96,32 @@ pub(super) async fn get(
     Ok(ApiResponse::new(RunDetail::of(&app, &row).await?).at(row.version))
 }
 
-/// A run to begin.
+/// A run to start.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct StartRequest {
-    /// The key of a story that is there; where left out, the story that is to begin next.
+    /// The key of an existing story; if omitted, the story that is next in order.
     #[schema(min_length = 1, max_length = 200)]
     pub story: Option<String>,
-    /// Where left out, the project's own.
+    /// If omitted, the project's default workflow.
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
     pub workflow: Option<String>,
-    /// Where left out, the agent of the first step.
+    /// If omitted, the agent of the first step.
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
     pub to_agent: Option<String>,
-    /// Any JSON; where left out, the story itself.
+    /// Any JSON; if omitted, the story itself.
     #[schema(value_type = Option<serde_json::Value>)]
     pub package: Option<Box<RawValue>>,
     #[schema(min_length = 1, max_length = 1000)]
     pub reason: Option<String>,
-    /// A step to begin at, which needs a `reason`. The gates before it are recorded as waived by
+    /// The step to start at, which needs a `reason`. The gates before it are recorded as waived by
     /// the caller.
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
 }
 
-/// Hands a story in. On a baton that lies loose, it hands in again.
+/// Starts a run of a story. If the baton of its run is loose, hands the story in again.
 #[utoipa::path(post, path = "/api/v1/runs", operation_id = "startRun", tag = "runs",
     params(super::write::WriteQuery, RunHeaders),
     request_body = Option<StartRequest>,
@@ -143,7 +143,7 @@ pub(super) async fn start(
     let at = asked.at.as_deref().map(|it| at(it, reason.as_ref())).transpose()?;
     let of = |story| StartRun { story, workflow, to, package, reason };
     let outcome = match (asked.story, at) {
-        // A typing mistake is not a new story.
+        // A mistyped key must not create a new story.
         (Some(key), at) => {
             let story = app.engine.story(&app.engine.story_key(&key).await?).await?.story.key;
             match at {
@@ -165,7 +165,7 @@ pub(super) async fn start(
     }
 }
 
-/// Why something is done, where somebody says so.
+/// An optional reason.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Why {
@@ -173,7 +173,7 @@ pub struct Why {
     pub reason: Option<String>,
 }
 
-/// Why something is done.
+/// A mandatory reason.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Because {
@@ -181,23 +181,23 @@ pub struct Because {
     pub reason: String,
 }
 
-/// Nothing has to be said.
+/// An empty body.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Nothing {}
 
-/// Where a run is sent back to.
+/// The step to send a run back to.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Goto {
-    /// A step that the run has been at.
+    /// A step that the run has visited.
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
     pub step: String,
     #[schema(min_length = 1, max_length = 1000)]
     pub reason: String,
 }
 
-/// Lets nothing be taken up; what is held may finish.
+/// Pauses a run: no handoff can be accepted; work that is held may finish.
 #[utoipa::path(post, path = "/api/v1/runs/{run}/pause", operation_id = "pauseRun", tag = "runs",
     params(("run" = String, Path, description = "Its id, its number or its story's key"),
         super::write::WriteQuery, RunHeaders),
@@ -212,7 +212,7 @@ pub(super) async fn pause(
     on_run(&app, &name, &write, Command::Pause { reason }).await
 }
 
-/// Lets a run that was paused go on.
+/// Resumes a paused run.
 #[utoipa::path(post, path = "/api/v1/runs/{run}/resume", operation_id = "resumeRun", tag = "runs",
     params(("run" = String, Path, description = "Its id, its number or its story's key"),
         super::write::WriteQuery, RunHeaders),
@@ -226,7 +226,7 @@ pub(super) async fn resume(
     on_run(&app, &name, &write, Command::Resume).await
 }
 
-/// Ends a run, and cancels all that is open in it.
+/// Cancels a run and everything that is open in it.
 #[utoipa::path(post, path = "/api/v1/runs/{run}/cancel", operation_id = "cancelRun", tag = "runs",
     params(("run" = String, Path, description = "Its id, its number or its story's key"),
         super::write::WriteQuery, RunHeaders),
@@ -241,7 +241,7 @@ pub(super) async fn cancel(
     on_run(&app, &name, &write, Command::CancelRun { reason }).await
 }
 
-/// Sends a run back to a step that it has been at.
+/// Sends a run back to a step that it has visited.
 #[utoipa::path(post, path = "/api/v1/runs/{run}/goto", operation_id = "gotoStep", tag = "runs",
     params(("run" = String, Path, description = "Its id, its number or its story's key"),
         super::write::WriteQuery, RunHeaders),
@@ -257,7 +257,7 @@ pub(super) async fn goto(
     on_run(&app, &name, &write, Command::Goto { step, reason, by }).await
 }
 
-/// Passes over the optional step that the baton is at.
+/// Skips the optional step that the baton is at.
 #[utoipa::path(post, path = "/api/v1/runs/{run}/skip", operation_id = "skipStep", tag = "runs",
     params(("run" = String, Path, description = "Its id, its number or its story's key"),
         super::write::WriteQuery, RunHeaders),
@@ -272,7 +272,7 @@ pub(super) async fn skip(
     on_run(&app, &name, &write, Command::Skip { reason }).await
 }
 
-/// Cancels what is pending; what people are asked is kept.
+/// Cancels the pending handoffs of a run; questions to people are kept.
 #[utoipa::path(post, path = "/api/v1/runs/{run}/cleanup", operation_id = "cleanUpRun", tag = "runs",
     params(("run" = String, Path, description = "Its id, its number or its story's key"),
         super::write::WriteQuery, RunHeaders),
@@ -300,7 +300,7 @@ async fn on_run<T>(
     }
 }
 
-/// Who goes past gates says why.
+/// Starting past gates needs a reason.
 fn at(step: &str, reason: Option<&Reason>) -> Result<StartingPoint, ApiProblem> {
     let step = StepId::parse(step)?;
     match reason.cloned() {

@@ -1,4 +1,4 @@
-//! One screen: who has the baton, what waits for a person, and how much has not begun.
+//! One screen: who has the baton, what waits for a person, and how many stories have not begun.
 
 use std::sync::Arc;
 
@@ -16,34 +16,34 @@ use crate::App;
 use crate::openapi::ReadProblems;
 use crate::problem::ApiProblem;
 
-/// A screen has no room for more.
+/// More runs would not fit on one screen.
 const MOST_RUNS: u32 = 100;
 
 /// Who has the baton, and what waits for a person.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ProjectStatus {
-    /// The open and the paused ones, oldest first, at most 100; `/api/v1/runs` has all.
+    /// The open and the paused runs, oldest first, at most 100; `/api/v1/runs` lists all.
     pub runs: Vec<RunDocument>,
-    /// Whether there are more.
+    /// Whether there are more runs.
     pub has_more_runs: bool,
-    /// Of those runs, what nobody but a person will move.
+    /// What waits for a person in those runs.
     pub waits_for_you: Vec<ToDo>,
-    /// How many stories have never been handed in.
+    /// How many stories have never had a run.
     pub stories_waiting: u64,
 }
 
-/// What a person can do for a run.
+/// An action that a run needs from a person.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct ToDo {
     /// The number of the run.
     pub run: u64,
     /// The key of the story.
     pub story: String,
-    /// The label of the handoff that asks; null where the baton lies loose.
+    /// The label of the handoff that asks; null if the baton is loose.
     pub handoff: Option<String>,
     pub why: String,
-    /// What to type about it.
+    /// The command to type.
     pub command: String,
 }
 
@@ -75,7 +75,7 @@ pub(super) async fn get(
     }))
 }
 
-/// What a person can do for a run that nobody else will move.
+/// The action that a run needs from a person, if only a person can move it.
 fn to_do(row: &RunRow, name: &str) -> Option<ToDo> {
     let to_do = |handoff: Option<&Handoff>, why: String, command: String| ToDo {
         run: row.number,
@@ -106,7 +106,7 @@ fn sentence(gate: &Gate) -> String {
     gate.cause.sentence().to_owned()
 }
 
-/// The command that answers a gate, with all that may be said.
+/// The command that answers a gate, with all its choices.
 pub(super) fn answer_command(which: &str, choices: &[&str]) -> String {
     let is_typed = |it: &&&str| !matches!(**it, "answer" | "modify");
     let typed: Vec<String> =

@@ -1,4 +1,4 @@
-//! Stories: list, add, look at, write over.
+//! Stories: list, add, show, overwrite.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use crate::openapi::{ReadProblems, WriteProblems};
 use crate::params::{Named, Params};
 use crate::problem::ApiProblem;
 
-/// A piece of work, waiting or under way.
+/// A piece of work, waiting or in progress.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Story)]
@@ -31,22 +31,22 @@ pub struct StoryDocument {
     pub title: String,
     pub description: String,
     pub acceptance: Vec<String>,
-    /// Keys of stories that have to be finished first.
+    /// Keys of the stories that have to be finished first.
     pub depends_on: Vec<String>,
-    /// Higher goes first.
+    /// Stories with a higher priority start first.
     pub priority: i64,
     pub branch: Option<String>,
     pub pr_url: Option<String>,
     pub status: StoryStatus,
-    /// The newest run.
+    /// The story's newest run.
     pub run: Option<Uuid>,
     pub created_at: Timestamp,
-    /// What to know about it, once it was added: that it looks like another story.
+    /// Warnings from adding the story: that it looks like another one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
 
-/// How far a story has come.
+/// The progress of a story.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub enum StoryStatus {
     #[serde(rename = "waiting")]
@@ -73,7 +73,7 @@ impl StoryStatus {
     }
 }
 
-/// What a story says.
+/// The content of a story.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct StoryText {
@@ -82,10 +82,10 @@ pub struct StoryText {
     pub description: String,
     #[serde(default)]
     pub acceptance: Vec<String>,
-    /// Keys of stories that have to be finished first.
+    /// Keys of the stories that have to be finished first.
     #[serde(default)]
     pub depends_on: Vec<String>,
-    /// Higher goes first.
+    /// Stories with a higher priority start first.
     #[serde(default)]
     pub priority: i64,
     pub branch: Option<String>,
@@ -98,16 +98,16 @@ pub struct StoryText {
 pub struct NewStory {
     #[schema(min_length = 1, max_length = 200)]
     pub key: String,
-    /// Where left out, the key.
+    /// If omitted, the key.
     pub title: Option<String>,
     #[serde(default)]
     pub description: String,
     #[serde(default)]
     pub acceptance: Vec<String>,
-    /// Keys of stories that have to be finished first.
+    /// Keys of the stories that have to be finished first.
     #[serde(default)]
     pub depends_on: Vec<String>,
-    /// Higher goes first.
+    /// Stories with a higher priority start first.
     #[serde(default)]
     pub priority: i64,
     pub branch: Option<String>,
@@ -118,10 +118,10 @@ pub struct NewStory {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct StoryListQuery {
-    /// Only keys that sort after this: `next` of the page before.
+    /// Only keys that sort after this cursor: `next` of the previous page.
     #[param(min_length = 1, max_length = 200)]
     after: Option<String>,
-    /// How many there are at most on a page.
+    /// The page size at most.
     #[param(minimum = 1, maximum = 500, default = 50)]
     limit: Option<u32>,
 }
@@ -141,12 +141,12 @@ pub(super) async fn list(
     Ok(ApiResponse::new(Page::cut(rows, limit, key, |it| StoryDocument::from(&it))))
 }
 
-/// Bytes of stories on a page; one that is larger, from before there were bounds, stands alone.
+/// Bytes of stories on a page; a larger story, from before sizes were bounded, has its own page.
 const MOST_PAGE_BYTES: usize = 8 * 1024 * 1024;
-/// Rows that are read at once.
+/// Rows per read.
 const AT_ONCE: u32 = 50;
 
-/// As many rows as are asked for and one more; fewer where they would be too many bytes.
+/// Up to `limit` rows and one more; fewer if they would be too many bytes.
 async fn page(
     app: &App,
     mut after: Option<StoryKey>,
@@ -162,7 +162,7 @@ async fn page(
             n_bytes += row.story.n_bytes();
             rows.push(row);
             if n_bytes > MOST_PAGE_BYTES && rows.len() > 1 {
-                // The last one is there to say that the page is not all.
+                // The last row only shows that there is a next page.
                 let n_shown = rows.len() as u32 - 1;
                 return Ok((rows, n_shown));
             }
@@ -216,7 +216,7 @@ pub(super) async fn add(
     Ok(made(&app, &row).await?)
 }
 
-/// Writes a story over the one of that key, or adds it.
+/// Overwrites the story with that key, or adds it.
 #[utoipa::path(put, path = "/api/v1/stories/{key}", operation_id = "putStory", tag = "stories",
     params(("key" = String, Path, description = "Its key"), WriteQuery, StoryHeaders),
     request_body = StoryText,
@@ -232,7 +232,7 @@ pub(super) async fn put(
 ) -> Result<ApiResponse<StoryDocument>, ApiProblem> {
     let key = app.engine.story_key(&key).await?;
     let story = write.asked.of(&app, key).await?;
-    // One at a time, so that nothing comes between the comparison and the write.
+    // One write at a time, so that no other comes between the comparison and the write.
     let _turn = app.story_writes.lock().await;
     if write.caller.mode == CommandMode::DryRun || write.caller.expected.is_some() {
         let there = match app.engine.story(&story.key).await {
@@ -258,7 +258,7 @@ pub(super) async fn put(
     Ok(if is_new { made(&app, &row).await? } else { shown(&row) })
 }
 
-/// The answer for a story that was not there before.
+/// The response for a story that was created.
 async fn made(app: &App, row: &StoryRow) -> Result<ApiResponse<StoryDocument>, EngineError> {
     let answer = ApiResponse::new(new(app, row).await?).at(version_of(&row.story));
     Ok(answer.made(location(&row.story.key)))
@@ -268,18 +268,18 @@ fn shown(row: &StoryRow) -> ApiResponse<StoryDocument> {
     ApiResponse::new(StoryDocument::from(row)).at(version_of(&row.story))
 }
 
-/// What tells a story from the same one before it was written over, as an `ETag` has it.
+/// A version for the story's `ETag`: it changes whenever the story is overwritten.
 fn version_of(story: &Story) -> Version {
-    // Debug shows every field between quotes, so that no two stories look the same.
+    // Debug output quotes every field, so no two different stories have the same text.
     let text = format!("{story:?}");
     let digest = Hash::of(text.as_bytes()).0;
     let mut number = [0; 8];
     number.copy_from_slice(&digest[..8]);
-    // As many digits as every reader keeps.
+    // Few enough digits for every JSON reader to keep exactly.
     Version(u64::from_be_bytes(number) % 1_000_000_000_000_000)
 }
 
-/// The story as it would be.
+/// The story as a dry run would leave it.
 async fn rehearsed(
     app: &App,
     story: Story,
@@ -292,7 +292,7 @@ async fn rehearsed(
     }))
 }
 
-/// A story that was not there before.
+/// A story that was just created.
 async fn new(app: &App, row: &StoryRow) -> Result<StoryDocument, EngineError> {
     let alike = app.engine.look_alikes(&row.story.key).await?;
     Ok(StoryDocument {
@@ -346,7 +346,7 @@ impl From<&StoryRow> for StoryDocument {
     }
 }
 
-/// A key may hold anything that people write, so what means something in an address is encoded.
+/// A key may contain any character, so those with a meaning in a URL are encoded.
 fn location(key: &StoryKey) -> String {
     let mut path = "/api/v1/stories/".to_owned();
     for byte in key.as_str().bytes() {

@@ -1,24 +1,24 @@
-//! Lists that no index fits: finished handoffs of a state, handoffs of a kind, runs of a workflow. To
-//! find a page of what is rare would take reading everything, so a page looks at a part of it, and
-//! may be short, or empty, and still have a next one.
+//! Lists without a fitting index: finished handoffs of a state, handoffs of a kind, runs of a
+//! workflow. Filling a page of rare rows would mean reading everything, so a page scans only a
+//! part, and may be short, or empty, and still have a next one.
 
 use baton_engine::EngineError;
 use baton_store::{HandoffFilter, HandoffRow, Order, RunFilter, RunRow, Store};
 
 use super::answer::Page;
 
-/// How many numbers are looked at together.
+/// How many numbers are scanned at once.
 const WINDOW: u64 = 2048;
-/// How many such windows a page looks at, unless it is full before.
+/// How many windows a page scans, unless it is full before.
 const MOST_WINDOWS: usize = 4;
 
-/// Rows, as many as were asked for or all that were found, and where the search was given up.
+/// The rows, as many as were asked for or all that were found, and where the scan stopped.
 pub(super) struct WindowPage<R> {
     pub(super) rows: Vec<R>,
     given_up_at: Option<u64>,
 }
 
-/// As [`Store::handoffs`] of one page, in bounded time.
+/// As [`Store::handoffs`] for one page, in bounded time.
 pub(super) async fn handoffs(
     store: &dyn Store,
     filter: &HandoffFilter,
@@ -36,7 +36,7 @@ pub(super) async fn handoffs(
     Ok(search.end())
 }
 
-/// As [`Store::runs`] of one page, in bounded time.
+/// As [`Store::runs`] for one page, in bounded time.
 pub(super) async fn runs(
     store: &dyn Store,
     filter: &RunFilter,
@@ -56,8 +56,8 @@ pub(super) async fn runs(
     Ok(search.end())
 }
 
-/// Whether a store finds them without reading others: those of one run, and open ones by their state
-/// or their agent.
+/// Whether the store has an index for this filter: handoffs of one run, and open ones by state or
+/// agent.
 fn has_index(filter: &HandoffFilter) -> bool {
     if filter.run.is_some() || filter.story.is_some() {
         return true;
@@ -67,18 +67,18 @@ fn has_index(filter: &HandoffFilter) -> bool {
     (are_open || are_all) && filter.kind.is_none()
 }
 
-/// A part of a list, and how many rows of it are wanted.
+/// A range of numbers, and how many rows of it are wanted.
 struct Window {
     after: u64,
     until: u64,
     limit: u32,
 }
 
-/// Window after window, until there are enough rows or there were enough windows.
+/// Scans window after window, until there are enough rows or the limit of windows is reached.
 struct Search<R> {
     order: Order,
     after: u64,
-    /// The number of the newest row there is.
+    /// The number of the newest row.
     last: u64,
     limit: u32,
     n_windows: usize,
@@ -128,7 +128,7 @@ impl<R> WindowPage<R> {
     }
 }
 
-/// The page, of one row more than it has where there is one, each with its number.
+/// Builds the page from numbered rows, one more than its size if there is a next page.
 pub(super) fn page<T>(rows: Vec<(u64, T)>, given_up_at: Option<u64>, limit: u32) -> Page<T> {
     let page = Page::cut(rows, limit, |(number, _)| number.to_string(), |(_, it)| it);
     let next = page.next.or_else(|| given_up_at.map(|it| it.to_string()));
@@ -139,7 +139,7 @@ pub(super) fn page<T>(rows: Vec<(u64, T)>, given_up_at: Option<u64>, limit: u32)
 mod tests {
     use super::*;
 
-    /// Every thousandth of so many numbers fits.
+    /// One number in every thousand matches.
     fn read_all(order: Order, last: u64, limit: u32) -> (Vec<u64>, u64) {
         let fitting: Vec<u64> = (1..=last).filter(|it| it % 1000 == 0).collect();
         let (mut all, mut after, mut n_pages) = (Vec::new(), 0, 0);

@@ -1,5 +1,5 @@
-//! Seed 003's two: how a workflow under way stands, and who handed what to whom in it. What it calls
-//! a workflow instance is a run here.
+//! The workflow API's two routes: the status of a workflow in progress, and its handoffs. Its
+//! workflow instance is a run here.
 
 mod steps;
 
@@ -32,32 +32,32 @@ const RECENT: u32 = 5;
 const USUAL_PAGE: u32 = 20;
 const MOST_ON_A_PAGE: u32 = 100;
 
-/// How a workflow under way stands.
+/// The status of a workflow in progress.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = WorkflowStatusResponse)]
 pub(super) struct WorkflowStatus {
-    /// Of the run.
+    /// The run's id.
     id: Uuid,
     /// The workflow's name.
     workflow_id: String,
     /// The workflow's title.
     name: String,
     status: StatusName,
-    /// Counted from 1; null where the baton is at no step.
+    /// Counted from 1; null if the baton is at no step.
     current_step: Option<u32>,
     total_steps: u32,
     #[schema(maximum = 100)]
     percent_complete: u32,
     started_at: Timestamp,
     steps: Vec<StepStatus>,
-    /// Whom everybody waits for; null where nobody has to move.
+    /// The agent or person that has to act; null if there is none.
     current_agent: Option<Attribution>,
     /// The last five, oldest first.
     recent_handoffs: Vec<AgentHandoff>,
 }
 
-/// Seed 003's words.
+/// The workflow API's status names.
 #[derive(Serialize, ToSchema)]
 #[schema(as = WorkflowStatus)]
 enum StatusName {
@@ -77,11 +77,11 @@ pub(super) struct AgentHandoff {
     from_agent: Attribution,
     to_agent: Attribution,
     timestamp: Timestamp,
-    /// What people call the step that it went to; null where it went to none.
+    /// The title of the step that it went to; null if it went to none.
     step_name: Option<String>,
-    /// Null where it was lost in a recovery or is damaged.
+    /// Null if it was lost in a recovery or is damaged.
     reason: Option<String>,
-    /// Which members are null because what is stored there is damaged; left out where none is.
+    /// Members that are null because the stored text is damaged; omitted if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     damaged: Vec<&'static str>,
     id: Uuid,
@@ -89,7 +89,7 @@ pub(super) struct AgentHandoff {
     state: StateWord,
 }
 
-/// A page that has a number.
+/// A numbered page.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = PagedResult)]
@@ -110,7 +110,7 @@ pub(super) struct HandoffsQuery {
     /// Counted from 1.
     #[param(minimum = 1, default = 1)]
     page: Option<u32>,
-    /// At most 100; more is taken for 100.
+    /// At most 100; larger values count as 100.
     #[param(minimum = 1, default = 20)]
     page_size: Option<u32>,
     /// The first day, in UTC.
@@ -124,7 +124,7 @@ pub(super) struct HandoffsQuery {
     agent: Option<String>,
 }
 
-/// Shows how a run stands: its steps, who is at it, and the last handoffs.
+/// Shows the status of a run: its steps, its current agent, and the last handoffs.
 #[utoipa::path(get, path = "/api/v1/workflows/{id}/status", operation_id = "getWorkflowStatus",
     tag = "workflows",
     params(("id" = String, Path, description = "A run: its id, its number or its story's key")),
@@ -164,7 +164,7 @@ pub(super) async fn status(
     .at(row.version))
 }
 
-/// Lists who handed what to whom in a run, oldest first.
+/// Lists the handoffs of a run, oldest first: who handed what to whom.
 #[utoipa::path(get, path = "/api/v1/workflows/{id}/handoffs", operation_id = "listWorkflowHandoffs",
     tag = "workflows",
     params(("id" = String, Path, description = "A run: its id, its number or its story's key"),
@@ -181,7 +181,7 @@ pub(super) async fn handoffs(
     let row = find_run(&app, &name).await?;
     let workflow = app.engine.workflow_of(&row).await?;
     let filter = HandoffFilter {
-        // Somebody who is in no file any more may well have handed something over.
+        // Unknown ids are allowed: an agent that is in no file any more may have sent handoffs.
         with: query.agent.as_deref().map(AgentId::parse).transpose()?,
         created_from: day(query.from_date.as_deref(), "fromDate", Ok)?,
         created_before: day(query.to_date.as_deref(), "toDate", Date::tomorrow)?,
@@ -247,8 +247,7 @@ fn status_name(run: &Run) -> StatusName {
     }
 }
 
-/// The beginning of a day in UTC, moved by `shift`. A day so far away that it has no beginning is
-/// no bound.
+/// The beginning of a day in UTC, moved by `shift`. A day out of range is no bound.
 fn day(
     text: Option<&str>,
     name: &str,

@@ -1,5 +1,5 @@
-//! A request that changes something: its body, who sends it, what makes it safe to send twice, what
-//! the run has to be at, and whether it is only a rehearsal.
+//! A write request: its body, its sender, its idempotency key, the run's expected version, and
+//! whether it is a dry run.
 
 use std::sync::Arc;
 
@@ -26,25 +26,25 @@ pub(super) struct WriteRequest<T, Q = WriteQuery> {
     pub(super) caller: Caller,
 }
 
-/// What the query of every write may say.
+/// The query of every write.
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct WriteQuery {
-    /// Decide and tell what would happen, but change nothing.
+    /// Decide and report what would happen, but change nothing.
     #[serde(default)]
     #[param(default = false)]
     dry_run: bool,
 }
 
-/// What the query of every write to a handoff may say.
+/// The query of every write to a handoff.
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct HandoffQuery {
-    /// The run that a label such as `HO-001` is of: its id, its number or its story's key.
+    /// The run of a label such as `HO-001`: its id, its number or its story's key.
     pub(super) run: Option<String>,
-    /// Decide and tell what would happen, but change nothing.
+    /// Decide and report what would happen, but change nothing.
     #[serde(default)]
     #[param(default = false)]
     dry_run: bool,
@@ -85,14 +85,14 @@ where
         let (text, asked) = body::read_as(body).await?;
         let path = parts.extensions.get::<MatchedPath>().map_or("", MatchedPath::as_str);
         let route = format!("{} {path}", parts.method);
-        // The same key for another handoff is another request.
+        // The URI belongs to the request: the same key for another handoff is another request.
         let request = format!("{}\n{text}", parts.uri);
         let caller = caller(&parts.headers, &route, &request)?;
         Ok(Self { asked, caller: Caller { mode: query.mode(), expected, ..caller }, query })
     }
 }
 
-/// JSON, or what curl says where it is told nothing. Other formats come with a name of their own.
+/// JSON, or curl's default. Other formats have a content type of their own.
 fn check_content_type(headers: &HeaderMap) -> Result<(), ApiProblem> {
     let kind = match headers.get(CONTENT_TYPE).map(|it| it.to_str().unwrap_or("?")) {
         None => return Ok(()),
@@ -108,7 +108,7 @@ fn check_content_type(headers: &HeaderMap) -> Result<(), ApiProblem> {
     }
 }
 
-/// The version in `If-Match`, as an `ETag` of ours has it. `*` takes any.
+/// The version in `If-Match`, in the form of our `ETag`. `*` matches any.
 pub(super) fn expected(headers: &HeaderMap) -> Result<Option<Version>, ApiProblem> {
     let Some(value) = headers.get(IF_MATCH) else { return Ok(None) };
     let value = value.to_str().unwrap_or_default().trim();
@@ -125,7 +125,7 @@ pub(super) fn expected(headers: &HeaderMap) -> Result<Option<Version>, ApiProble
     }
 }
 
-/// The headers of a write to a run, for the description.
+/// The headers of a write to a run, for the OpenAPI document.
 pub(super) struct RunHeaders;
 
 /// The headers of a write to a story.
@@ -143,7 +143,7 @@ impl IntoParams for StoryHeaders {
 /// The header of a write that is not to a run.
 pub(super) struct KeyHeader;
 
-/// The header of what depends on who asks.
+/// The header of a read that depends on the caller.
 pub(super) struct AsHeader;
 
 impl IntoParams for RunHeaders {

@@ -1,4 +1,4 @@
-//! What is done to one handoff.
+//! Commands on one handoff.
 
 use std::sync::Arc;
 
@@ -32,26 +32,26 @@ use crate::v1::names::{handoff_ref, known_agent};
 use crate::v1::runs::{Why, reason};
 use crate::v1::write::{HandoffQuery, RunHeaders, WriteRequest};
 
-/// How a handoff is taken.
+/// How a handoff is accepted.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Acceptance {
-    /// Who takes it; where left out, the receiver.
+    /// The agent that accepts; if omitted, the receiver.
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
     pub agent: Option<String>,
     /// The task in the receiver's own words, as text or as an `acknowledgment` document, which may
-    /// be a text of YAML, XML or Markdown too.
+    /// also be a string of YAML, XML or Markdown.
     #[schema(value_type = Option<serde_json::Value>)]
     pub acknowledgement: Option<Box<RawValue>>,
-    /// For whoever will say at least this often that it is alive.
+    /// The lease: the receiver promises a heartbeat at least this often.
     #[schema(minimum = 1, maximum = 3600)]
     pub lease_seconds: Option<u32>,
 }
 
-/// Takes a handoff.
+/// Accepts a handoff.
 ///
-/// What is not JSON is an `acknowledgment` document; only then there is more in the query than
-/// `run` and `dryRun`.
+/// A body that is not JSON is an `acknowledgment` document; only then may the query contain more
+/// than `run` and `dryRun`.
 #[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/accept", operation_id = "acceptHandoff",
     tag = "handoffs",
     params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
@@ -78,20 +78,20 @@ pub(in crate::v1) async fn accept(
     Ok(on_handoff(&app, &name, &write, command).await?.into_response())
 }
 
-/// Why a handoff is sent back.
+/// Why a handoff is rejected.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rejection {
     #[schema(min_length = 1, max_length = 1000)]
     pub reason: String,
-    /// Who rejects; where left out, the receiver.
+    /// The agent that rejects; if omitted, the receiver.
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
     pub agent: Option<String>,
-    /// With which it is held.
+    /// The fencing token from `accept`.
     pub fence: Option<u32>,
 }
 
-/// Sends a handoff back to its sender.
+/// Rejects a handoff: sends it back to its sender.
 #[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/reject", operation_id = "rejectHandoff",
     tag = "handoffs",
     params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
@@ -109,30 +109,30 @@ pub(in crate::v1) async fn reject(
     on_handoff(&app, &name, &write, command).await
 }
 
-/// How the work on a handoff ended, and what goes on.
+/// How the work on a handoff ended, and what is handed on.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Completion {
     #[schema(example = "success")]
     pub outcome: String,
-    /// What is handed on: any JSON, kept as it is written.
+    /// The package for the next handoff: any JSON, kept as it is written.
     #[schema(value_type = Option<serde_json::Value>)]
     pub package: Option<Box<RawValue>>,
-    /// Who gets it; where left out, the workflow says it.
+    /// The next receiver; if omitted, the workflow decides it.
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
     pub to_agent: Option<String>,
     #[schema(min_length = 1, max_length = 1000)]
     pub reason: Option<String>,
-    /// Who completes; where left out, the receiver.
+    /// The agent that completes; if omitted, the receiver.
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
     pub agent: Option<String>,
-    /// With which it is held.
+    /// The fencing token from `accept`.
     pub fence: Option<u32>,
     #[serde(default)]
     pub profile: ProfileWord,
 }
 
-/// Finishes the work on a handoff and hands it on; `handoff` in the answer is the next one.
+/// Completes a handoff and hands the work on; `handoff` in the response is the next one.
 #[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/complete",
     operation_id = "completeHandoff", tag = "handoffs",
     params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
@@ -157,18 +157,18 @@ pub(in crate::v1) async fn complete(
     on_handoff(&app, &name, &write, command).await
 }
 
-/// Who takes a handoff away, and why.
+/// Who cancels a handoff, and why.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Cancellation {
     #[schema(min_length = 1, max_length = 1000)]
     pub reason: Option<String>,
-    /// Who cancels; where left out, whoever may.
+    /// The agent that cancels; if omitted, one that is allowed to.
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
     pub agent: Option<String>,
 }
 
-/// Takes a handoff away; its baton lies loose.
+/// Cancels a handoff; its baton is loose then.
 #[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/cancel", operation_id = "cancelHandoff",
     tag = "handoffs",
     params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
@@ -185,7 +185,7 @@ pub(in crate::v1) async fn cancel(
     on_handoff(&app, &name, &write, |handoff| Command::Cancel { handoff, by, reason }).await
 }
 
-/// Gives up waiting for a handoff; its baton lies loose.
+/// Times a handoff out; its baton is loose then.
 #[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/timeout", operation_id = "timeOutHandoff",
     tag = "handoffs",
     params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
@@ -201,20 +201,20 @@ pub(in crate::v1) async fn time_out(
     on_handoff(&app, &name, &write, |handoff| Command::TimeOut { handoff, reason }).await
 }
 
-/// What the receiver wants to know.
+/// What the receiver asks.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Clarification {
     #[schema(min_length = 1, max_length = 10_000)]
     pub question: String,
-    /// Who asks; where left out, the receiver.
+    /// The agent that asks; if omitted, the receiver.
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
     pub agent: Option<String>,
-    /// With which it is held.
+    /// The fencing token from `accept`.
     pub fence: Option<u32>,
 }
 
-/// Asks the sender before going on.
+/// Asks the sender a question before the work goes on.
 #[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/clarify", operation_id = "clarifyHandoff",
     tag = "handoffs",
     params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
@@ -232,20 +232,20 @@ pub(in crate::v1) async fn clarify(
     on_handoff(&app, &name, &write, command).await
 }
 
-/// What the sender says to a question.
+/// The answer to a question.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct QuestionAnswer {
     #[schema(min_length = 1, max_length = 10_000)]
     pub answer: String,
-    /// Who answers; where left out, whoever was asked.
+    /// The agent that answers; if omitted, the agent that was asked.
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
     pub agent: Option<String>,
-    /// With which it is held.
+    /// The fencing token from `accept`.
     pub fence: Option<u32>,
 }
 
-/// Answers a question, by its own name or by that of the handoff that it is about.
+/// Answers a question, named by its own id or by that of the handoff that it is about.
 #[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/answer", operation_id = "answerQuestion",
     tag = "handoffs",
     params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
@@ -263,20 +263,20 @@ pub(in crate::v1) async fn answer(
     on_handoff(&app, &name, &write, command).await
 }
 
-/// Why work is given back undone.
+/// Why work is released undone.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GivenBack {
     #[schema(min_length = 1, max_length = 1000)]
     pub reason: Option<String>,
-    /// Who lets go; where left out, the receiver.
+    /// The agent that releases; if omitted, the receiver.
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
     pub agent: Option<String>,
-    /// With which it is held.
+    /// The fencing token from `accept`.
     pub fence: Option<u32>,
 }
 
-/// Gives the work back undone, for the receiver to take up again.
+/// Releases the work undone, for the receiver to accept again.
 #[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/release", operation_id = "releaseHandoff",
     tag = "handoffs",
     params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
@@ -294,7 +294,7 @@ pub(in crate::v1) async fn release(
     on_handoff(&app, &name, &write, command).await
 }
 
-/// What was checked, and how it came out.
+/// What was checked, and the result.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CheckResult {
@@ -313,7 +313,7 @@ pub enum VerdictWord {
     Failed,
 }
 
-/// Records what somebody checked.
+/// Records the result of a check.
 #[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/evidence", operation_id = "recordEvidence",
     tag = "handoffs",
     params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
@@ -335,7 +335,7 @@ pub(in crate::v1) async fn evidence(
     on_handoff(&app, &name, &write, command).await
 }
 
-/// Carries a command out on one handoff and tells what came of it.
+/// Carries a command out on one handoff and returns its result.
 pub(in crate::v1) async fn on_handoff<T>(
     app: &App,
     Named(name): &Named,
@@ -362,7 +362,7 @@ fn lease(seconds: Option<u32>) -> Result<Option<LeaseTime>, ApiProblem> {
     LeaseTime::from_seconds(seconds).map(Some).ok_or_else(wrong)
 }
 
-/// Plain words, or a document that is read for what is unclear.
+/// Plain text, or a document, in which open questions are looked for.
 fn acknowledgement(raw: Option<&RawValue>) -> Result<Option<Acknowledgement>, ApiProblem> {
     let Some(raw) = raw else { return Ok(None) };
     match json::parse(raw.get())? {
@@ -387,8 +387,8 @@ fn read_acknowledgement(
     })
 }
 
-/// Seed 004's page writes it in YAML; any other format will do. Words with a colon in them are
-/// still words.
+/// The YAML handoff's specification writes it in YAML; any other format is taken too. Plain text
+/// with a colon in it stays plain text.
 fn document_in(text: &str) -> Option<Node> {
     let document = formats::decode(formats::guess(text)?, text).ok()?;
     Acknowledgement::is_one(&document).then_some(document)

@@ -1,5 +1,5 @@
-//! One handoff with all that belongs to it: what a person is asked and said, what was asked about
-//! it, who holds it and how, what was checked, and what may be done to it now.
+//! One handoff with everything that belongs to it: the gate and its answer, the questions about it,
+//! its holder and lease, its checks, and the commands that it allows now.
 
 use baton_core::gate::Gate;
 use baton_core::run::Handoff as OpenHandoff;
@@ -14,7 +14,7 @@ use crate::App;
 use crate::v1::flat::{part, whole};
 use crate::v1::status::answer_command;
 
-/// A handoff with all that belongs to it.
+/// A handoff with everything that belongs to it.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = HandoffDetail)]
 pub struct Detail {
@@ -24,20 +24,20 @@ pub struct Detail {
     pub beside: HandoffExtras,
 }
 
-/// What belongs to a handoff besides itself.
+/// What belongs to a handoff besides its own members.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct HandoffExtras {
-    /// What a person is asked, or said.
+    /// The gate's question to a person, or its answer.
     pub question: Option<GateDocument>,
-    /// What its receiver asked, and what was answered.
+    /// The receiver's questions, and their answers.
     pub questions: Vec<Question>,
-    /// How often it has been accepted; null where it is not open.
+    /// The fencing token: how often the handoff has been accepted; null if it is not open.
     pub fence: Option<u32>,
-    /// For how long its holder may be silent.
+    /// The lease: for how long the holder may be silent.
     pub lease_seconds: Option<u32>,
     pub evidence: Vec<EvidenceDocument>,
-    /// What may be done to it now, and why not.
+    /// Which commands are allowed now, and why the others are not.
     pub can: Vec<Allowed>,
 }
 
@@ -48,7 +48,7 @@ impl<'de> Deserialize<'de> for Detail {
     }
 }
 
-/// What a person is asked while it is open; what they said after that.
+/// An open gate's question to a person, or the answer of a closed one.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(untagged)]
 pub enum GateDocument {
@@ -62,7 +62,7 @@ pub struct OpenGate {
     /// The cause as a sentence.
     pub why: String,
     pub choices: Vec<String>,
-    /// What to type to answer it.
+    /// The command to type to answer it.
     pub command: String,
 }
 
@@ -77,14 +77,14 @@ pub struct AnsweredGate {
 /// A question about a handoff, and the answer if there is one.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct Question {
-    /// Counted over all runs.
+    /// Numbered over all runs.
     pub number: u64,
     pub label: String,
     pub from: String,
     pub to: String,
     pub question: String,
     pub answer: Option<String>,
-    /// Whether it still waits for an answer; a question without one is withdrawn otherwise.
+    /// Whether it still waits for an answer. A closed question without an answer was withdrawn.
     #[serde(rename = "isOpen")]
     pub is_open: bool,
 }
@@ -97,13 +97,13 @@ pub struct EvidenceDocument {
     pub verdict: String,
 }
 
-/// Something that may or may not be done now.
+/// A command that is or is not allowed now.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct Allowed {
-    /// The last part of its path.
+    /// The last part of the command's path.
     pub command: String,
     pub allowed: bool,
-    /// Why not.
+    /// Why it is not allowed.
     pub why: Option<String>,
 }
 
@@ -114,7 +114,7 @@ impl Detail {
         run: &RunRow,
     ) -> Result<Self, EngineError> {
         let engine = &app.engine;
-        // What is asked for by itself is whole or not there: an agent works from it.
+        // A single handoff is shown whole or not at all: an agent works from it.
         let texts = Texts::from(engine.whole_texts_of(row).await?);
         let open = run.run.handoff(row.no);
         let gate = open.and_then(|it| it.gate.as_ref());

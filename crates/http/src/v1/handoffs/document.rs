@@ -1,4 +1,4 @@
-//! A handoff as this API shows it.
+//! A handoff as the native API represents it.
 
 use baton_core::content::ContentId;
 use baton_core::workflow::Place;
@@ -16,15 +16,15 @@ use crate::problem::ApiProblem;
 use crate::v1::enums::{KindWord, OutcomeWord, StateWord};
 use crate::v1::flat::{part, whole};
 
-/// A handoff without what is handed over.
+/// A handoff without its package.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = HandoffRow)]
 pub struct HandoffSummary {
-    /// Counted over all runs.
+    /// Numbered over all runs.
     pub number: u64,
     pub id: Uuid,
-    /// Counted within its run.
+    /// Numbered within its run.
     #[schema(example = "HO-001")]
     pub label: String,
     pub run: Uuid,
@@ -32,30 +32,29 @@ pub struct HandoffSummary {
     pub story: String,
     pub kind: KindWord,
     pub from_agent: String,
-    /// Null where the sender is at no step: the orchestrator, a person or a delegate.
+    /// Null if the sender is at no step: the orchestrator, a person or a delegate.
     pub from_step: Option<String>,
     pub to_agent: String,
-    /// Null where the receiver is at no step: the orchestrator, a person or a delegate.
+    /// Null if the receiver is at no step: the orchestrator, a person or a delegate.
     pub to_step: Option<String>,
     pub state: StateWord,
     pub outcome: Option<OutcomeWord>,
-    /// Nobody has moved it for too long; it may still be answered.
+    /// It has waited for too long; the receiver may still answer it.
     pub is_stale: bool,
-    /// 1, and one more for each retry of the same work.
+    /// 1, plus one for each retry of the same work.
     pub attempt: u32,
-    /// The label of the handoff that it goes on from.
+    /// The label of the handoff that it continues.
     pub follows: Option<String>,
-    /// Null where it was lost in a recovery or is damaged.
+    /// Null if it was lost in a recovery or is damaged.
     pub reason: Option<String>,
-    /// Why it was rejected, cancelled, superseded or timed out; what was answered, where it is a
-    /// question.
+    /// Why it was rejected, cancelled, superseded or timed out; for a question, the answer.
     pub ended_reason: Option<String>,
-    /// The receiver's word when it took the handoff.
+    /// The receiver's acknowledgement when it accepted the handoff.
     pub acknowledgement: Option<String>,
     pub approved_by: Option<String>,
-    /// What the contract would like to see in the package.
+    /// What the contract recommends and the package lacks.
     pub warnings: Vec<String>,
-    /// Which members are null because what is stored there is damaged; left out where none is.
+    /// Members that are null because the stored text is damaged; omitted if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(example = json!(["reason"]))]
     pub damaged: Vec<String>,
@@ -64,14 +63,14 @@ pub struct HandoffSummary {
     pub ended_at: Option<Timestamp>,
 }
 
-/// A handoff with what is handed over.
+/// A handoff with its package.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[schema(as = Handoff)]
 pub struct HandoffDocument {
     #[serde(flatten)]
     pub row: HandoffSummary,
-    /// What is handed over: JSON as the sender wrote it, or the text of another format. Null where
-    /// there is nothing, or where it was lost in a recovery or is damaged.
+    /// The package: JSON as the sender wrote it, or the text of another format. Null if there is
+    /// none, or if it was lost in a recovery or is damaged.
     #[schema(value_type = serde_json::Value)]
     pub package: Option<Box<RawValue>>,
 }
@@ -152,7 +151,7 @@ fn damaged<'a>(row: &'a HandoffRow, texts: &'a Texts) -> impl Iterator<Item = &'
     members.into_iter().filter(move |(_, id)| is_damaged(*id)).map(|(name, _)| name)
 }
 
-/// A no, with the handoff in question as this API shows it.
+/// An error response, with the handoff in question as this API represents it.
 pub(in crate::v1) async fn refused(app: &App, error: EngineError) -> ApiProblem {
     let row = error.handoff().cloned();
     let problem = ApiProblem::from(error);

@@ -1,4 +1,4 @@
-//! A part of held work: delegate it, give it back, ask a person; and say that one is alive.
+//! A part of held work: delegate it, return it, escalate to a person; and send heartbeats.
 
 use std::sync::Arc;
 
@@ -27,36 +27,36 @@ use crate::v1::names::{find_handoff, handoff_ref, known_agent};
 use crate::v1::runs::reason;
 use crate::v1::write::{HandoffQuery, RunHeaders, WriteRequest};
 
-/// A part of the work, and who is to do it.
+/// A part of the work, and the agent to delegate it to.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Delegation {
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
     pub to_agent: String,
-    /// What is handed over: any JSON, kept as it is written.
+    /// The package: any JSON, kept as it is written.
     #[schema(value_type = Option<serde_json::Value>)]
     pub package: Option<Box<RawValue>>,
     #[schema(min_length = 1, max_length = 1000)]
     pub reason: Option<String>,
-    /// With which the work is held.
+    /// The fencing token from `accept`.
     pub fence: Option<u32>,
     #[serde(default)]
     pub profile: ProfileWord,
 }
 
-/// How a part of the work ended.
+/// How a delegated part of the work ended.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = Return)]
 pub struct Returned {
     #[schema(example = "success")]
     pub outcome: String,
-    /// What is given back: any JSON, kept as it is written.
+    /// The package to return: any JSON, kept as it is written.
     #[schema(value_type = Option<serde_json::Value>)]
     pub package: Option<Box<RawValue>>,
     #[schema(min_length = 1, max_length = 1000)]
     pub reason: Option<String>,
-    /// With which the work is held.
+    /// The fencing token from `accept`.
     pub fence: Option<u32>,
     #[serde(default)]
     pub profile: ProfileWord,
@@ -66,18 +66,18 @@ pub struct Returned {
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Escalation {
-    /// What is handed over: any JSON, kept as it is written.
+    /// The package: any JSON, kept as it is written.
     #[schema(value_type = Option<serde_json::Value>)]
     pub package: Option<Box<RawValue>>,
     #[schema(min_length = 1, max_length = 1000)]
     pub reason: Option<String>,
-    /// With which the work is held.
+    /// The fencing token from `accept`.
     pub fence: Option<u32>,
     #[serde(default)]
     pub profile: ProfileWord,
 }
 
-/// Hands a part of held work to a specialist, and waits for it.
+/// Delegates a part of held work to a specialist, and waits for it.
 #[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/delegate", operation_id = "delegateWork",
     tag = "handoffs",
     params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
@@ -108,7 +108,7 @@ pub(in crate::v1) async fn delegate(
     send(&app, &write, &row, part).await
 }
 
-/// Gives a part of the work back to whoever waits for it.
+/// Returns a delegated part of the work to the agent that waits for it.
 #[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/return", operation_id = "returnWork",
     tag = "handoffs",
     params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
@@ -127,7 +127,7 @@ pub(in crate::v1) async fn give_back(
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
     let row = held(&app, &name, &write).await?;
     let run = app.engine.run(&RunRef::Id(row.run)).await?;
-    // Where nobody waits for it the rules will say so, whoever is named.
+    // If no agent waits for it, the rules refuse the command, whichever agent is named here.
     let caller = run.run.caller_of(row.no).map_or(&row.from.agent, |it| &it.to.agent).clone();
     let Returned { outcome: word, package, reason, fence, profile } = &write.asked;
     let part = PartRequest {
@@ -142,7 +142,7 @@ pub(in crate::v1) async fn give_back(
     send(&app, &write, &row, part).await
 }
 
-/// Asks a person, and waits for the answer.
+/// Escalates to a person, and waits for the answer.
 #[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/escalate", operation_id = "escalateWork",
     tag = "handoffs",
     params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
@@ -173,7 +173,7 @@ pub(in crate::v1) async fn escalate(
     send(&app, &write, &row, part).await
 }
 
-/// What the holder of a handoff hands to somebody else.
+/// What the holder of a handoff hands to another agent or to a person.
 struct PartRequest<'a> {
     to: AgentId,
     way: Way,
@@ -216,22 +216,22 @@ async fn send<T>(
     }
 }
 
-/// Who is alive.
+/// The holder's sign of life.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Heartbeat {
-    /// With which the handoff is held.
+    /// The fencing token from `accept`.
     pub fence: u32,
 }
 
-/// Until when the holder may be silent now.
+/// When the lease ends, unless it is renewed.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LeaseUntil {
     pub lease_until: Timestamp,
 }
 
-/// Says that the holder of a handoff is alive. This is no event, and changes no run.
+/// Renews the lease of a handoff's holder. This is no event, and changes no run.
 #[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/heartbeat", operation_id = "heartbeat",
     tag = "handoffs",
     params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),

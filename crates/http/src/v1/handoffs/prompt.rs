@@ -1,4 +1,4 @@
-//! What the receiver of a handoff is told: as plain text, or with its hashes as JSON.
+//! The receiver's prompt for a handoff: as plain text, or with its hashes as JSON.
 
 use std::sync::Arc;
 
@@ -18,27 +18,27 @@ use crate::problem::{ApiProblem, ProblemDocument};
 use crate::v1::answer::ApiResponse;
 use crate::v1::names::handoff_ref;
 
-/// So that whoever sends the prompt on can say later which it was.
+/// Lets a client that passes the prompt on record which prompt it was.
 const HASH: &str = "x-baton-prompt-hash";
 
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(in crate::v1) struct PromptQuery {
-    /// The run that a label such as `HO-001` is of: its id, its number or its story's key.
+    /// The run of a label such as `HO-001`: its id, its number or its story's key.
     run: Option<String>,
-    /// How many tokens it may have, at four characters each; the least important is left out first.
+    /// The token budget, at four characters each; the least important parts are left out first.
     budget: Option<u32>,
-    /// Where the agent finds Baton; where left out, where the caller has found it.
+    /// Baton's URL for the agent; if omitted, the one that the caller used.
     #[param(pattern = "^https?://[A-Za-z0-9.:-]+$", max_length = 200)]
     url: Option<String>,
-    /// How the agent speaks to Baton.
+    /// The interface through which the agent uses Baton.
     #[serde(default)]
     #[param(inline, default = "curl")]
     face: FaceWord,
 }
 
-/// A prompt, with what tells it from others later.
+/// A prompt, with the hashes that identify it later.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Prompt)]
@@ -46,11 +46,11 @@ pub struct PromptDocument {
     pub text: String,
     /// The SHA-256 of the text.
     pub hash: String,
-    /// Of the package in it.
+    /// The hash of the package in it.
     pub package_hash: Option<String>,
-    /// An estimate, at four characters each.
+    /// An estimate, at four characters per token.
     pub tokens: usize,
-    /// What the budget had no room for.
+    /// The parts that did not fit the budget.
     pub left_out: Vec<String>,
 }
 
@@ -74,7 +74,7 @@ impl From<FaceWord> for AgentInterface {
     }
 }
 
-/// What the receiver of a handoff is told: who it is, its task, the package, how to hand on.
+/// The receiver's prompt for a handoff: its role, its task, the package, how to hand on.
 #[utoipa::path(get, path = "/api/v1/handoffs/{handoff}/prompt", operation_id = "getPrompt",
     tag = "handoffs",
     params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
@@ -124,7 +124,7 @@ pub(in crate::v1) async fn prompt(
     }
 }
 
-/// By the name that the caller used, which the guard has let in.
+/// The URL by the host name that the caller used, which the guard has accepted.
 fn own_url(headers: &HeaderMap) -> Result<DashboardUrl, ApiProblem> {
     let host = headers.get(HOST).and_then(|it| it.to_str().ok()).unwrap_or_default();
     DashboardUrl::parse(&format!("http://{host}"))

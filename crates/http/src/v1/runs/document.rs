@@ -1,4 +1,4 @@
-//! A run as this API shows it: above all, where the baton is.
+//! A run as the native API represents it: above all, where the baton is.
 
 use baton_core::run::{Baton, State};
 use baton_core::workflow::Place;
@@ -21,34 +21,33 @@ pub struct RunDocument {
     /// The key of the story.
     pub story: String,
     pub workflow: String,
-    /// Of the workflow's file as it was when the run began.
+    /// The hash of the workflow's file as it was when the run began.
     pub workflow_hash: String,
     pub owner: String,
     pub status: StatusWord,
     pub baton: BatonWord,
-    /// Whom everybody waits for.
+    /// The agent or person that has to act.
     pub current_agent: Option<String>,
     pub current_place: Option<String>,
-    /// The label of the handoff that the baton rests on; null where it lies loose, or the run is
-    /// over.
+    /// The label of the handoff that the baton rests on; null if it is loose, or the run is over.
     pub current_handoff: Option<String>,
     /// What a parked baton waits for.
     pub parked_on: Option<WaitWord>,
-    /// Whether `currentAgent` has to answer a question before the handoff can be taken.
+    /// Whether `currentAgent` has to answer a question before the handoff can be accepted.
     pub is_asked: bool,
-    /// Nobody has moved the handoff for too long.
+    /// Whether the current handoff has waited for too long.
     pub is_stale: bool,
-    /// What people call the work that goes on.
+    /// The title of the current work.
     pub phase: String,
-    /// Labels, oldest first.
+    /// Labels of the open handoffs, oldest first.
     pub open_handoffs: Vec<String>,
-    /// Steps that somebody has worked at.
+    /// Steps at which an agent has worked.
     pub visited: Vec<String>,
     /// How many handoffs the run has had.
     pub n_handoffs: u32,
-    /// How many events the run has seen: its `ETag`.
+    /// How many events the run has; also its `ETag`.
     pub version: u64,
-    /// Of the last event.
+    /// The hash of the run's last event.
     pub head: String,
     pub started_at: Timestamp,
     pub moved_at: Timestamp,
@@ -60,8 +59,8 @@ pub struct RunDocument {
 pub struct RunDetail {
     #[serde(flatten)]
     pub run: RunDocument,
-    /// In the order in which it did; without those that it went back before. Left out where there are
-    /// none.
+    /// In the order in which they were passed, without those that the run has gone back before.
+    /// Omitted if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub passed_gates: Vec<PassedGateDocument>,
 }
@@ -71,17 +70,17 @@ pub struct RunDetail {
 #[serde(rename_all = "camelCase")]
 #[schema(as = PassedGate)]
 pub struct PassedGateDocument {
-    /// What the workflow calls it.
+    /// The gate's name in the workflow.
     pub name: String,
-    /// The step that the gate stands behind; null where it stands at the start.
+    /// The step before the gate; null at the start.
     pub from_step: Option<String>,
-    /// The step that the gate leads to; null where it leads to the end.
+    /// The step after the gate; null at the end.
     pub to_step: Option<String>,
     /// `answered` by a person, `checks` that all passed, `waived` by an operator or with the answer
-    /// to another gate, or `carried`: before gates were recorded.
+    /// to another gate, or `carried`: passed before gates were recorded.
     #[schema(example = "answered")]
     pub how: String,
-    /// Who gave the command that the work went past it with.
+    /// Who sent the command that moved the work past the gate.
     pub by: String,
     pub at: Timestamp,
 }

@@ -1,4 +1,4 @@
-//! How far each step of a run is.
+//! The status of each step of a run.
 
 use baton_core::event::Event;
 use baton_core::names::StepId;
@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 use crate::App;
 use crate::v1::agents::{Attribution, step_title};
 
-/// How far a step is.
+/// The status of a step.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct StepStatus {
@@ -22,7 +22,7 @@ pub(super) struct StepStatus {
     name: String,
     status: StepProgress,
     completed_at: Option<Timestamp>,
-    /// Who did it last, or is to.
+    /// The agent that did the step last, or is to do it.
     agent_name: Option<String>,
 }
 
@@ -44,7 +44,7 @@ impl StepStatus {
     }
 }
 
-/// The last that the log says about each step; the one that the baton is at is the current one,
+/// The last state that the log has for each step; the step that the baton is at is the current one,
 /// however often it was done before.
 pub(super) async fn step_statuses(
     app: &App,
@@ -88,7 +88,7 @@ pub(super) async fn step_statuses(
     Ok(status.collect())
 }
 
-/// The step that the baton is at: of a delegate or a person, that of whoever waits for them.
+/// The step that the baton is at; for a delegate or a person, the step of the agent that waits.
 pub(super) fn current_step(run: &Run) -> Option<Place> {
     if run.is_finished() {
         return None;
