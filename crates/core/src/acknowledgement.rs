@@ -1,4 +1,4 @@
-//! What a receiver says when it takes a handoff: the task in its own words, or what is unclear.
+//! What a receiver sends when it takes a handoff: the task restated, or what is unclear.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::lint::{self, Facts, ReceiverAnswer};
 use crate::names::{CheckName, FreeText};
 use crate::problem::Problem;
 
-/// The receiver's word, as it was sent and as Baton reads it.
+/// The receiver's acknowledgement, as it was sent and as Baton reads it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Acknowledgement {
     /// The receiver's own text: what is stored.
@@ -18,12 +18,12 @@ pub struct Acknowledgement {
     pub questions: Vec<String>,
     pub blockers: Vec<String>,
     pub action: Action,
-    /// Seed 004's four checks, as far as anybody knows.
+    /// The YAML handoff's four checks, as far as their results are known.
     pub checks: Vec<Evidence>,
 }
 
-/// What a receiver has to look at before it starts, in the order of seed 004. Baton makes the first
-/// three, and the receiver says the fourth itself.
+/// The checks a receiver makes before it starts, in the order of the YAML handoff. Baton makes the
+/// first three; the receiver reports the fourth.
 pub const CHECKS: [&str; 4] =
     ["received-summary", "received-artifacts", "received-deliverable", "received-constraints"];
 
@@ -41,11 +41,11 @@ pub enum Understood {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
     Start,
-    /// The sender has to say more first: not a reject, a question.
+    /// The sender has to answer a question first. This is not a reject.
     RequestClarification,
 }
 
-/// Seed 004 writes it without the second `e`.
+/// The YAML handoff writes it without the second `e`.
 const ROOTS: [&str; 2] = ["acknowledgment", "acknowledgement"];
 
 impl Acknowledgement {
@@ -63,12 +63,12 @@ impl Acknowledgement {
         }
     }
 
-    /// With what can be said about the package that was received.
+    /// Adds the results of the checks on the received package.
     #[must_use]
     pub fn checked(self, document: Option<&Node>, facts: &Facts) -> Self {
         let made = document.map(|it| lint::checklist(it, facts).map(|it| it.answer));
         let [summary, artifacts, deliverable, _] = made.unwrap_or([ReceiverAnswer::Unverified; 4]);
-        // Other packages need no summary and no deliverable: there, only a yes says something.
+        // Other packages need no summary and no deliverable: for them, a missing one is unverified.
         let is_package = document
             .map(DocumentKind::of)
             .is_some_and(|it| matches!(it, DocumentKind::Handoff004 | DocumentKind::Gate004));
@@ -95,12 +95,12 @@ impl Acknowledgement {
         Self { checks: checks.collect(), ..self }
     }
 
-    /// True for a document that says what it is.
+    /// True for a document with the root key of an acknowledgement.
     pub fn is_one(document: &Node) -> bool {
         ROOTS.iter().any(|it| document.member(it).is_some())
     }
 
-    /// Reads a document: seed 004's, or any other, which is then only kept.
+    /// Reads a document: the YAML handoff's is parsed, any other is only stored.
     pub fn read(document: &Node, text: impl Into<Arc<str>>) -> Result<Self, Vec<Problem>> {
         let root = ROOTS.iter().find_map(|it| document.member(it)).unwrap_or(document);
         let mut problems = Vec::new();
@@ -152,7 +152,7 @@ impl Acknowledgement {
         Ok(Self { text: text.into(), understood, questions, blockers, action, checks })
     }
 
-    /// What the sender is asked, where the receiver will not start without an answer.
+    /// The question to the sender, where the receiver will not start without an answer.
     pub fn question(&self) -> Option<FreeText> {
         match self.action {
             Action::Start => None,

@@ -5,7 +5,7 @@ use crate::names::AgentId;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Agent {
     pub id: AgentId,
-    /// For people: `Analyst`.
+    /// Display name: `Analyst`.
     pub name: String,
     pub description: String,
     pub capabilities: Vec<String>,
@@ -16,7 +16,7 @@ pub struct Agent {
 }
 
 impl Agent {
-    /// What stands in for an agent that no file describes any more.
+    /// Placeholder for an agent that no file describes any more.
     pub fn unknown(id: AgentId) -> Self {
         Self {
             id,

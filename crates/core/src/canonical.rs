@@ -1,7 +1,7 @@
-//! The canonical form of a document (RFC 8785), which is only ever hashed.
+//! The canonical form of a document (RFC 8785), which is used only for hashing.
 //!
-//! One deliberate difference: a number that a double cannot hold is written with its own
-//! digits, so that two documents that differ only there do not get one identity.
+//! One deliberate difference: a number that a double cannot hold is written with its own digits, so
+//! that two documents that differ only in such a number get different hashes.
 
 use std::cmp::Ordering;
 
@@ -11,10 +11,10 @@ use crate::document::{Node, Number};
 use crate::hash::Hash;
 use crate::quoted;
 
-/// Most packages fit in it, so that they are written without being copied.
+/// Most packages fit in this buffer, so that writing them needs no reallocation.
 const USUAL_BYTES: usize = 2048;
 
-/// The identity of a document: equal for the same content in any order, spacing or number form.
+/// The hash of a document: equal for the same content in any order, spacing or number form.
 pub fn hash(document: &Node) -> Hash {
     Hash(Sha256::digest(text(document)).into())
 }
@@ -61,7 +61,7 @@ fn write(node: &Node, out: &mut String) {
     }
 }
 
-/// Plain keys, which nearly all are, sort the same by bytes, and that is much faster.
+/// Plain keys, which nearly all are, sort the same by bytes, which is much faster.
 fn by_code_units(a: &str, b: &str) -> Ordering {
     if a.is_ascii() && b.is_ascii() { a.cmp(b) } else { a.encode_utf16().cmp(b.encode_utf16()) }
 }
@@ -76,7 +76,7 @@ fn write_number(number: &Number, out: &mut String) {
     }
 }
 
-/// A decimal number by value: its significant digits and where the point stands.
+/// A decimal number by value: its significant digits and the position of the point.
 #[derive(PartialEq, Eq)]
 struct Decimal {
     is_negative: bool,

@@ -1,4 +1,4 @@
-//! What somebody asks of a run.
+//! The commands that a caller can send to a run.
 
 use crate::acknowledgement::Acknowledgement;
 use crate::contract::Profile;
@@ -21,44 +21,44 @@ pub enum Command {
         by: Option<AgentId>,
         reason: Option<Reason>,
     },
-    /// The operator's word, not the clock's: a stale handoff may still be answered.
+    /// Sent by the operator, not by the clock: a stale handoff may still be answered.
     TimeOut {
         handoff: HandoffNo,
         reason: Option<Reason>,
     },
-    /// The clock's: a mark, which changes nothing else.
+    /// Sent by the clock: marks the handoff as stale and changes nothing else.
     MarkStale {
         handoff: HandoffNo,
     },
-    /// Cancels what is pending; what people are asked is kept.
+    /// Cancels pending handoffs; handoffs to people are kept.
     CleanUp {
         reason: Option<Reason>,
     },
     Answer(GateAnswer),
     Clarify(Clarify),
-    /// Answers a question, which puts the handoff that it is about back to pending.
+    /// Answers a question, which puts the handoff in question back to pending.
     Reply(Reply),
-    /// The holder gives the work back undone, for anybody to take up again.
+    /// The holder releases the work undone; any agent may take it up again.
     Release(Release),
-    /// What somebody checked, and how it came out.
+    /// Records a check and its result.
     Record(Record),
-    /// Somebody outside says how far the story has come.
+    /// An external system reports how far the story has come.
     Signal(Signal),
-    /// Somebody says something about the work; nothing moves.
+    /// Adds a comment on the work; nothing moves.
     Post {
         by: Option<AgentId>,
         words: FreeText,
     },
-    /// The clock's: a holder has not been heard of for too long.
+    /// Sent by the clock: the holder's heartbeat is overdue.
     LoseLease {
         handoff: HandoffNo,
         fence: u32,
     },
-    /// The clock's: a handoff that was held back is offered now.
+    /// Sent by the clock: a handoff that was held back is offered now.
     Wake {
         handoff: HandoffNo,
     },
-    /// The clock's: nobody took the handoff in the time that the workflow gives.
+    /// Sent by the clock: the receiver did not accept within the workflow's time-out.
     Expire {
         handoff: HandoffNo,
     },
@@ -69,42 +69,42 @@ pub enum Command {
     CancelRun {
         reason: Option<Reason>,
     },
-    /// Sends the run back to a step that it has seen.
+    /// Sends the run back to a step that it has visited.
     Goto {
         step: StepId,
         reason: Reason,
-        /// Who answers for the gates that this goes past.
+        /// The person who answers for the gates that this command waives.
         by: Principal,
     },
-    /// Hands a loose baton in at a step, seen or not.
+    /// Starts a loose baton at a step, visited or not.
     StartAt(StartAt),
-    /// Passes over the step that the baton is at.
+    /// Skips the step that the baton is at.
     Skip {
         reason: Reason,
     },
 }
 
 impl Token {
-    /// What is said to whoever holds something that is gone, or that is not the baton.
+    /// The refusal for a token whose handoff has ended or does not have the baton.
     pub(crate) fn lost(self, now: Option<u32>) -> Refusal {
         Refusal::StaleFence { handoff: self.handoff, fence: self.fence, current: now }
     }
 }
 
-/// Hand off from one agent to another. By the holder it is the same as to complete.
+/// Hand off from one agent to another. From the holder this is the same as complete.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Create {
     pub from: AgentId,
     pub to: AgentId,
     pub package: Package,
-    /// Where left out, the edge says it.
+    /// Where left out, the edge determines it.
     pub outcome: Option<Outcome>,
     pub reason: Option<Reason>,
     /// A pending handoff of the same sender that this one replaces.
     pub supersedes: Option<HandoffNo>,
-    /// Where left out, the receiver says it: a delegate, the caller, a person, the next step.
+    /// Where left out, the receiver determines it: a delegate, the caller, a person, the next step.
     pub way: Option<Way>,
-    /// What the sender holds, where it knows.
+    /// The sender's fencing token, where it has one.
     pub token: Option<Token>,
     pub profile: Profile,
 }
@@ -117,27 +117,27 @@ pub enum Way {
     Delegation,
     /// A question to a person; the sender waits for the answer.
     Escalation,
-    /// Back to whoever delegated.
+    /// Back to the agent that delegated.
     Return,
 }
 
-/// Says which holding of which handoff is meant: one that was lost is refused by it.
+/// Fencing token: names a handoff and one acceptance of it. A stale token is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Token {
     pub handoff: HandoffNo,
     pub fence: u32,
 }
 
-/// An operator's start in the middle of a workflow.
+/// An operator starts the run in the middle of a workflow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StartAt {
     pub step: StepId,
     /// Where left out, the first agent of the step.
     pub to: Option<AgentId>,
-    /// Where it is blank, what the step was last given, else the newest package of the run.
+    /// Where it is blank: the step's last package, else the newest package of the run.
     pub package: Package,
     pub reason: Reason,
-    /// Who answers for the gates that this goes past.
+    /// The person who answers for the gates that this command waives.
     pub by: Principal,
 }
 
@@ -146,13 +146,13 @@ pub struct Accept {
     pub handoff: HandoffNo,
     /// Where left out, the receiver.
     pub by: Option<AgentId>,
-    /// The receiver's restatement of the task, or what it does not understand.
+    /// The receiver's restatement of the task, or its question.
     pub acknowledgement: Option<Acknowledgement>,
-    /// Asked for by whoever will say again and again that it is alive.
+    /// Requested by a holder that will send heartbeats.
     pub lease: Option<LeaseTime>,
 }
 
-/// How long a holder may be silent.
+/// How long a holder may go without a heartbeat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LeaseTime(u32);
 
@@ -184,7 +184,7 @@ pub struct Clarify {
 pub struct Reply {
     /// The question, or the handoff that it is about.
     pub handoff: HandoffNo,
-    /// Where left out, whoever was asked. A person may always answer.
+    /// Where left out, the agent that was asked. A person may always answer.
     pub by: Option<AgentId>,
     pub answer: FreeText,
     pub fence: Option<u32>,
@@ -199,7 +199,7 @@ pub struct Release {
     pub fence: Option<u32>,
 }
 
-/// How far a story has come, whatever the baton says.
+/// How far a story has come, independent of the baton.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Signal {
     /// The work is good. Where the holder's next step is the end, this is what ends the run.
@@ -246,7 +246,7 @@ pub struct GateAnswer {
     pub answer: Answer,
     pub by: Principal,
     pub comment: Option<FreeText>,
-    /// The person's own, for [`Answer::Modify`].
+    /// The person's own package, for [`Answer::Modify`].
     pub package: Option<Package>,
 }
 

@@ -1,4 +1,4 @@
-//! Free text, kept beside the log and not in it.
+//! Free text, stored beside the log and not in it.
 //!
 //! An event names text by a hash over a nonce and the bytes. Redaction drops both, and the
 //! chain of events still verifies; without the nonce a short text could be guessed from its hash.
@@ -27,7 +27,7 @@ pub struct Content {
 pub enum ContentKind {
     /// A package, with the hash that is its identity.
     Package { format: Format, hash: Hash },
-    /// A reason, a comment, a question: what somebody wrote.
+    /// Free text: a reason, a comment, a question.
     Words,
 }
 
@@ -38,7 +38,7 @@ impl Content {
         Self { id, nonce, kind, text }
     }
 
-    /// False where the text is not the one that the log names.
+    /// False where the text does not match the hash in the log.
     pub fn is_intact(&self) -> bool {
         content_id(&self.nonce, &self.text) == self.id
     }

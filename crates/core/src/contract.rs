@@ -1,4 +1,4 @@
-//! What a package must and should hold on an edge, and what to say when it does not.
+//! What a package must and should contain on an edge, and the problems to report when it does not.
 
 mod body;
 mod rule;
@@ -20,10 +20,10 @@ pub struct Contract {
     pub should: Vec<ContractRule>,
 }
 
-/// How severe a contract is taken.
+/// How strictly a contract is applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Profile {
-    /// `must` refuses, `should` is told to both sides as a warning.
+    /// A broken `must` refuses; a broken `should` is a warning to both sides.
     Lenient,
     /// Both refuse.
     Strict,
@@ -37,7 +37,7 @@ pub struct ContractReport {
 }
 
 impl Contract {
-    /// Checks every rule; nothing is left for a second round.
+    /// Checks every rule and reports all problems at once.
     pub fn check(&self, document: &Node) -> ContractReport {
         let body = Body::of(document);
         let problems =
@@ -54,7 +54,7 @@ impl Contract {
             }
         };
         for rule in self.must.iter().chain(&self.should) {
-            // Once for each spelling: a contradiction may stand in several.
+            // Once for each spelling: several spellings may hold a contradiction.
             for _ in rule.spellings() {
                 let problem = rule.check(&Body::of(&skeleton));
                 if let Some(problem) = problem {
@@ -65,7 +65,7 @@ impl Contract {
         skeleton
     }
 
-    /// How many of its rules speak about this document, and how many of those it keeps.
+    /// How many of its rules apply to this document, and how many of those it keeps.
     pub fn kept(&self, document: &Node) -> (usize, usize) {
         let body = Body::of(document);
         let speaking = || self.must.iter().chain(&self.should).filter(|it| it.is_due(&body));

@@ -1,9 +1,9 @@
 //! What a command does to a run: the one place where the rules are.
 //!
-//! Pure: the run, the workflow, the time and fresh ids come in as values; what happened goes out
-//! as events. One file for each family of commands. Each matches every [`State`](crate::run::State) of an open
-//! handoff by name, so that a new state or command does not compile until somebody has said
-//! what it means.
+//! Pure: the run, the workflow, the time and fresh ids come in as values; the result goes out as
+//! events. One file for each family of commands. Each matches every [`State`](crate::run::State) of
+//! an open handoff by name, so that a new state or command does not compile until its rule is
+//! written.
 
 mod accept;
 mod answer;
@@ -66,31 +66,31 @@ use crate::registry::Agents;
 use crate::run::{HandoffNo, Run, RunId, RunStatus};
 use crate::workflow::{Place, Workflow};
 
-/// What a decision stands on besides the run: all of it values.
+/// The inputs of a decision besides the run, all of them values.
 #[derive(Clone, Copy)]
 pub struct DecisionContext<'a> {
-    /// The one that the run is pinned to.
+    /// The workflow version that the run is pinned to.
     pub workflow: &'a Workflow,
     pub agents: &'a Agents,
     pub now: Timestamp,
     pub fresh: &'a dyn IdSource,
-    /// What the project sets for the linter.
+    /// The project's linter settings.
     pub lint: &'a lint::Settings,
-    /// Where the run has been: `decide` has it from the run. Nobody knows it of a run that is taken
-    /// up in the middle.
+    /// The steps the run has visited; `decide` takes them from the run. Unknown for a run that is
+    /// adopted in the middle of a workflow.
     pub visited: Option<&'a [StepId]>,
 }
 
-/// Ids and nonces that nobody has used.
+/// Source of unused ids and nonces.
 pub trait IdSource: Send + Sync {
     fn id(&self) -> Uuid;
     fn nonce(&self) -> [u8; 16];
 }
 
-/// What the caller is told, beside what happened.
+/// What the caller gets back, besides the events.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Effects {
-    /// The handoff that the command was about, or that it made.
+    /// The handoff that the command named or created.
     pub handoff: Option<HandoffNo>,
     /// The handoff that takes rejected work back.
     pub returned: Option<HandoffNo>,
@@ -98,16 +98,16 @@ pub struct Effects {
     pub gate: Option<HandoffNo>,
     /// The handoff that asks the sender.
     pub question: Option<HandoffNo>,
-    /// What the holder holds it with, to be said whenever it might have been lost.
+    /// The holder's fencing token; later commands must pass it once a lease was lost.
     pub fence: Option<u32>,
     pub cancelled: Vec<HandoffNo>,
-    /// What a clean-up leaves alone.
+    /// Handoffs that a clean-up leaves open.
     pub kept: Vec<HandoffNo>,
-    /// What the contract would like to see, and what the linter found.
+    /// The contract's `should` rules that are broken, and the linter's findings.
     pub warnings: Vec<Problem>,
 }
 
-/// Who and what a new run is for.
+/// The story and the owner of a new run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunStart {
     pub run: RunId,
@@ -119,9 +119,9 @@ pub struct RunStart {
 /// The first handoff of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum First {
-    /// Along an edge. From the orchestrator it starts the run; from an agent it adopts it.
+    /// Along an edge. From the orchestrator it starts the run; from an agent it adopts the run.
     Handoff(Create),
-    /// Where an operator says, whatever lies before it.
+    /// At the step that the operator names, whatever steps come before it.
     AtStep(StartAt),
 }
 
@@ -176,7 +176,7 @@ pub fn start(start: &RunStart, ground: DecisionContext<'_>) -> Result<Decision, 
     let mut draft = begin(start, ground);
     match &start.first {
         First::Handoff(create) => {
-            // A run that is not there yet has nothing that could be superseded.
+            // A new run has no handoff that could be superseded.
             if let Some(handoff) = create.supersedes {
                 return Err(Refusal::Finished { handoff });
             }
@@ -215,7 +215,7 @@ fn begin<'a>(start: &RunStart, ground: DecisionContext<'a>) -> Draft<'a> {
     draft
 }
 
-/// True where a create from this sender begins the workflow: such a one may begin it again.
+/// True where a create from this sender starts the workflow: such a create may also restart it.
 pub fn is_first_edge(workflow: &Workflow, create: &Create) -> bool {
     create.from.is_orchestrator()
         && workflow.agents_at(&Workflow::target_place(&workflow.start.to)).contains(&create.to)

@@ -1,7 +1,7 @@
 //! A document as its sender wrote it: order, number text and unknown fields are kept.
 //!
-//! Every format is read into this one tree and printed from it; `baton-wire` does both.
-//! Contracts, paths and the typed view rest on it.
+//! Every format is parsed into this one tree and printed from it; `baton-wire` does both.
+//! Contracts, paths and the typed view are built on it.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ pub enum Node {
     Number(Number),
     Text(String),
     List(Vec<Node>),
-    /// In the order of the document. A key stands once: decoders refuse duplicates.
+    /// In the order of the document. Keys are unique: decoders refuse duplicates.
     Map(Vec<(String, Node)>),
 }
 
@@ -45,7 +45,7 @@ impl Node {
         Self::Text(text.into())
     }
 
-    /// A number of things. One that no `i64` holds becomes the largest that it does.
+    /// A count. A value too large for an `i64` becomes `i64::MAX`.
     pub fn count(n: u64) -> Self {
         Self::Number(Number::from(i64::try_from(n).unwrap_or(i64::MAX)))
     }
@@ -62,7 +62,7 @@ impl Node {
         }
     }
 
-    /// What stands at a dotted path such as `context.summary`.
+    /// The value at a dotted path such as `context.summary`.
     pub fn at(&self, path: &str) -> Option<&Node> {
         path.split('.').try_fold(self, |node, key| node.member(key))
     }
@@ -81,7 +81,7 @@ impl Node {
         }
     }
 
-    /// True where a person would say that nothing is there: null, blank text, an empty list or map.
+    /// True for an empty value: null, blank text, an empty list or map.
     pub fn is_blank(&self) -> bool {
         match self {
             Node::Null => true,

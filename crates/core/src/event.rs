@@ -31,11 +31,11 @@ pub enum Event {
         pin: Hash,
         owner: Principal,
         start: Place,
-        /// The workflow has gates that hold, and the run records which of them it has passed.
+        /// The workflow has blocking or automatic gates; the run records which it has passed.
         #[serde(default, skip_serializing_if = "is_false")]
         has_gates: bool,
     },
-    /// Somebody took up a baton that nobody had handed them.
+    /// An agent took up a baton that was not handed to it.
     #[serde(rename = "run.adopted")]
     RunAdopted { by: Party },
     #[serde(rename = "run.paused")]
@@ -52,7 +52,7 @@ pub enum Event {
     HandoffAccepted {
         handoff: HandoffNo,
         by: AgentId,
-        /// The receiver never said so: it handed on, and that says it.
+        /// The receiver did not send an accept: it handed the work on, which implies one.
         is_implicit: bool,
         acknowledgement: Option<ContentId>,
     },
@@ -64,7 +64,7 @@ pub enum Event {
         forward: EdgeKey,
         findings: Option<Hash>,
     },
-    /// Work was sent back without a handoff that could be rejected for it.
+    /// Work was sent back where no handoff was rejected: the round is counted by this event.
     #[serde(rename = "round.counted")]
     RoundCounted { forward: EdgeKey, findings: Option<Hash> },
     #[serde(rename = "handoff.completed")]
@@ -72,24 +72,24 @@ pub enum Event {
         handoff: HandoffNo,
         outcome: Outcome,
         package: Option<ContentId>,
-        /// What was said, where it was a question.
+        /// The answer's text, where the handoff was a question.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         answer: Option<ContentId>,
     },
-    /// The receiver has a question, which is a handoff of its own.
+    /// The receiver asked a question, which is a handoff of its own.
     #[serde(rename = "handoff.clarified")]
     HandoffClarified { handoff: HandoffNo, question: HandoffNo, by: AgentId },
     #[serde(rename = "handoff.answered")]
     HandoffAnswered { handoff: HandoffNo, question: HandoffNo, answer: ContentId },
     #[serde(rename = "handoff.released")]
     HandoffReleased { handoff: HandoffNo, by: AgentId, reason: Option<ContentId> },
-    /// It was held back, and may be taken now.
+    /// The handoff was held back, and may be accepted now.
     #[serde(rename = "handoff.woken")]
     HandoffWoken { handoff: HandoffNo },
     /// The holder waits for a delegate or a person.
     #[serde(rename = "frame.opened")]
     FrameOpened { caller: HandoffNo },
-    /// What the holder waited for is there, or will not come: it goes on.
+    /// What the holder waited for has arrived or will not come: the holder goes on.
     #[serde(rename = "frame.closed")]
     FrameClosed { caller: HandoffNo, outcome: Outcome },
     #[serde(rename = "lease.granted")]
@@ -103,19 +103,19 @@ pub enum Event {
     GatePassed {
         edge: EdgeKey,
         evidence: Vec<Evidence>,
-        /// Which edge it is, where two lead from one place to the other.
+        /// Identifies the edge, where several connect the same two places.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         on: Option<Outcome>,
     },
-    /// An operator moved the run past these gates, or a person answered another one so that it
-    /// went past them: that counts as passed.
+    /// An operator moved the run past these gates, or a person's answer at another gate led past
+    /// them: they count as passed.
     #[serde(rename = "gate.waived")]
     GateWaived { gates: Vec<GateEdge>, by: Principal, reason: Option<ContentId> },
-    /// The work went back to or before these gates, and has to pass them again.
+    /// The work went back to or before these gates, and must pass them again.
     #[serde(rename = "gate.lost")]
     GateLost { gates: Vec<GateEdge> },
-    /// A run that is older than the record of passed gates: it is taken to have passed those
-    /// before the place where it stands.
+    /// The run is older than the record of passed gates: it is assumed to have passed the gates
+    /// before its current place.
     #[serde(rename = "gate.carried")]
     GateCarried { gates: Vec<GateEdge> },
     #[serde(rename = "evidence.recorded")]
@@ -124,11 +124,11 @@ pub enum Event {
         check: CheckName,
         verdict: Verdict,
         detail: Option<ContentId>,
-        /// Of the holding that it was recorded in; it says nothing about a later holder's work.
+        /// The recording holder's fencing token; the result does not count for a later holder.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fence: Option<u32>,
     },
-    /// Somebody outside said how far the story has come.
+    /// An external system reported how far the story has come.
     #[serde(rename = "signal.passed")]
     SignalPassed,
     #[serde(rename = "signal.merged")]
@@ -139,7 +139,7 @@ pub enum Event {
     BlockerRaised { blocker: u32, handoff: HandoffNo, by: AgentId, about: ContentId },
     #[serde(rename = "blocker.resolved")]
     BlockerResolved { blocker: u32, by: Principal, how: Option<ContentId> },
-    /// Nobody cleared it; the run goes on another way.
+    /// The blocker was not resolved; the run goes on another way.
     #[serde(rename = "blocker.waived")]
     BlockerWaived { blocker: u32, by: Principal, why: Option<ContentId> },
     #[serde(rename = "handoff.timed_out")]
@@ -164,7 +164,7 @@ pub enum Event {
         answer: Answer,
         by: Principal,
         comment: Option<ContentId>,
-        /// Rounds that the answer allows on top.
+        /// Rounds that the answer grants in addition.
         n_extra: u32,
     },
     #[serde(rename = "baton.loose")]
@@ -187,14 +187,14 @@ pub struct Created {
     pub attempt: u32,
     /// The handoff that this one answers, retries or replaces.
     pub follows: Option<HandoffNo>,
-    /// The person without whose word it would not be there.
+    /// The person whose approval created this handoff.
     pub approved_by: Option<Principal>,
-    /// What the edge's contract misses, as `rule path`.
+    /// Broken rules of the edge's contract, as `rule path`.
     pub warnings: Vec<String>,
-    /// How the delegate's work ended, where this gives it back.
+    /// How the delegate's work ended, where this handoff returns it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub brings: Option<Outcome>,
-    /// Not to be taken before.
+    /// Not to be accepted before this time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_back_until: Option<Timestamp>,
     #[serde(default, skip_serializing_if = "is_false")]
@@ -249,7 +249,7 @@ impl Event {
         }
     }
 
-    /// The handoff it is about, if it is about one.
+    /// The handoff that the event is about, if any.
     pub fn handoff(&self) -> Option<HandoffNo> {
         match self {
             Event::HandoffCreated(created) => Some(created.handoff),

@@ -1,4 +1,4 @@
-//! What was checked, and how that came out: not what an agent claims, but what somebody saw.
+//! Checks and their results: observed evidence, not an agent's claim.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,8 +9,8 @@ use crate::names::CheckName;
 pub struct Evidence {
     pub check: CheckName,
     pub verdict: Verdict,
-    /// Of the holding that it was recorded in, where it is about what a holder makes. Unknown for
-    /// what was recorded before this was kept.
+    /// Fencing token of the holder that recorded it, where the check is about a holder's work.
+    /// Unknown for results recorded before this field existed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fence: Option<u32>,
 }
@@ -22,7 +22,7 @@ pub enum Verdict {
     Failed,
 }
 
-/// More checks than anybody runs for one handoff.
+/// Upper bound on the checks of one handoff; no real handoff has so many.
 pub const MOST_CHECKS: usize = 64;
 
 impl Verdict {
@@ -34,7 +34,7 @@ impl Verdict {
     }
 }
 
-/// What keeps `checks` from having passed, as words; `None` where they all have.
+/// Describes which of `checks` have not passed; `None` where they all have.
 pub fn missing(checks: &[CheckName], evidence: &[Evidence]) -> Option<String> {
     let problem = |check: &CheckName| {
         let verdict = evidence.iter().find(|it| it.check == *check).map(|it| it.verdict);
@@ -48,7 +48,7 @@ pub fn missing(checks: &[CheckName], evidence: &[Evidence]) -> Option<String> {
     if problems.is_empty() { None } else { Some(problems.join(", ")) }
 }
 
-/// Puts the newest result of a check in the place of the one before it.
+/// Replaces the previous result of the same check with the newest.
 pub fn record(evidence: &mut Vec<Evidence>, newest: Evidence) {
     match evidence.iter_mut().find(|it| it.check == newest.check) {
         Some(before) => *before = newest,

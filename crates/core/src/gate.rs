@@ -1,4 +1,4 @@
-//! A handoff to a person: why it was opened, what it holds, and what may be answered.
+//! A handoff to a person: why it was opened, what it holds, and which answers it takes.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,13 +15,13 @@ pub struct Gate {
     pub cause: GateCause,
     #[serde(default, skip_serializing_if = "GateKind::is_blocking")]
     pub kind: GateKind,
-    /// Who got stuck, or who asks: the agent whose success edge "accept" follows.
+    /// The agent that is stuck or asks; "accept" follows its success edge.
     pub asker: Party,
-    /// Who works on when the answer is to go on.
+    /// The agent that works on after "continue".
     pub worker: Party,
-    /// What "accept" hands on.
+    /// The package that "accept" hands on.
     pub package: Option<ContentId>,
-    /// What going on works from: the package that the worker had been given.
+    /// The package that the worker had been given: "continue" works from it.
     pub given: Option<ContentId>,
     pub reason: Option<ContentId>,
     /// The edge whose rounds are used up.
@@ -29,27 +29,27 @@ pub struct Gate {
     /// Who gets the work back if the worker, given it again, rejects it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sender: Option<Party>,
-    /// The handoff that goes on meanwhile, where the gate only advises.
+    /// The handoff that goes on in the meantime, where the gate is advisory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside: Option<HandoffNo>,
-    /// The handoff that is asked about, where it is still open.
+    /// The handoff in question, where it is still open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub about: Option<HandoffNo>,
-    /// The edge that the gate stands on, where it stands on one.
+    /// The edge that has the gate, where the gate is on an edge.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edge: Option<GateEdge>,
-    /// Whoever held the work may still be alive, and must be told apart.
+    /// A lease was lost: the previous holder may still be alive, so fencing tokens are checked.
     #[serde(default, skip_serializing_if = "is_false")]
     pub has_lost_lease: bool,
-    /// What has been checked, where checks could open the gate.
+    /// Results of the checks, where checks can open the gate.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Evidence>,
-    /// What the edge's contract misses in the package, for whoever gets it in the end.
+    /// Broken rules of the edge's contract, for the final receiver of the package.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
 
-/// One of a workflow's edges: two places may have several between them.
+/// One edge of a workflow: two places may have several between them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GateEdge {
     pub from: Place,
@@ -57,16 +57,16 @@ pub struct GateEdge {
     pub on: Outcome,
 }
 
-/// How much a gate stops.
+/// How much work a gate blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GateKind {
-    /// Everything, until somebody answers.
+    /// Everything, until a person answers.
     #[default]
     Blocking,
     /// Nothing: the work goes on, and a person may object.
     Advisory,
-    /// Everything, until the checks pass or somebody answers.
+    /// Everything, until the checks pass or a person answers.
     Automatic,
 }
 
@@ -75,35 +75,35 @@ pub enum GateKind {
 pub enum GateCause {
     /// The work has gone back as often as the edge allows.
     Rounds,
-    /// Two reviews in a row found the very same.
+    /// Two reviews in a row had identical findings.
     SameFindings,
     /// The step failed, and its retries are used up.
     Failure,
     Blocked,
     NeedsClarification,
-    /// The sender asked for a person's eye before the work goes on.
+    /// The sender asked for a person's review before the work goes on.
     NeedsReview,
-    /// The workflow says that a person has to look before the work goes on.
+    /// The workflow requires a person's review before the work goes on.
     Declared,
     /// The checks of the edge have not all passed.
     Checks,
-    /// An agent asks of its own accord, and waits.
+    /// An agent asks on its own initiative, and waits.
     Escalation,
-    /// The receiver has asked about the handoff as often as it may.
+    /// The receiver has used up its questions about the handoff.
     Questions,
-    /// Whoever held the work died, and so did all who tried again.
+    /// The holder's lease was lost, and so was the lease of every retry.
     LostLease,
-    /// Nobody took the handoff in time.
+    /// The receiver did not accept in time.
     Expired,
 }
 
-/// What a person may say.
+/// A person's possible answers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
-    /// Let the worker go on, with as many rounds again.
+    /// Let the worker go on, with as many additional rounds as the edge allows.
     Continue,
-    /// Take the work as it is and follow the asker's success edge.
+    /// Accept the work as it is and follow the asker's success edge.
     Accept,
     /// Let another agent do the worker's step.
     HandTo(AgentId),
@@ -111,19 +111,19 @@ pub enum Answer {
     Abort,
     /// The work is good: hand it on.
     Approve,
-    /// The work is not good: back to its sender.
+    /// The work is not good: send it back to its sender.
     Reject,
-    /// What was asked for, in words.
+    /// The requested answer, as free text.
     #[serde(rename = "answer")]
     Reply,
-    /// Ask the sender something first.
+    /// Ask the sender a question first.
     Question,
-    /// Hand on something else instead: the person's own package.
+    /// Hand on the person's own package instead.
     Modify,
 }
 
 impl Gate {
-    /// The answers that this gate takes, by name.
+    /// The answers that this gate accepts, by name.
     pub fn choices(&self) -> &'static [&'static str] {
         if self.kind == GateKind::Advisory {
             return &["approve", "reject"];
@@ -143,7 +143,7 @@ impl Gate {
             | GateCause::Failure
             | GateCause::Blocked
             | GateCause::NeedsClarification => &["continue", "accept", "hand_to", "abort"],
-            // Only an agent can be asked back.
+            // Only an agent can be asked a question in return.
             GateCause::NeedsReview | GateCause::Declared | GateCause::Checks
                 if !self.asker.place.is_work() =>
             {
@@ -162,14 +162,14 @@ impl Gate {
         self.choices().contains(&answer.name())
     }
 
-    /// The edge that the gate stands on, as the workflow has it.
+    /// The gate's edge, as the workflow declares it.
     pub fn edge_in<'a>(&self, workflow: &'a Workflow) -> Option<&'a Edge> {
         let edge = self.edge.as_ref()?;
         workflow.edge_between(&edge.from, &edge.to, edge.on)
     }
 
-    /// A delegate will not do its part, and only its caller can say what then: nobody else can
-    /// take it in the caller's place, and there is nothing that could be taken as it is.
+    /// A delegate refuses its part, and only its caller can decide what to do: no other agent can
+    /// take over for the caller, and there is no result to accept.
     fn is_between_delegate_and_caller(&self) -> bool {
         let is_delegate = match &self.asker.place {
             Place::Delegate(_) => true,
@@ -195,7 +195,7 @@ impl GateKind {
         }
     }
 
-    /// Reads the words of seed 004 and of what stands around it.
+    /// Parses the YAML handoff's words and their common synonyms.
     pub fn parse(word: &str) -> Option<Self> {
         Some(match word.trim().to_ascii_lowercase().as_str() {
             "blocking" => GateKind::Blocking,
@@ -224,7 +224,7 @@ impl GateCause {
         }
     }
 
-    /// Why a person is asked, as the default reason of the handoff to them.
+    /// Why a person is asked: the default reason of the handoff to them.
     pub fn sentence(self) -> &'static str {
         match self {
             GateCause::Rounds => "The work went back as often as it may; a person decides now",
@@ -262,7 +262,7 @@ impl Answer {
         }
     }
 
-    /// True where the answer is nothing without words.
+    /// True where the answer requires a text.
     pub fn needs_words(&self) -> bool {
         match self {
             Answer::Reply | Answer::Question => true,

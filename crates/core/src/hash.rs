@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 pub struct Hash(pub [u8; 32]);
 
 impl Hash {
-    /// What a chain starts from.
+    /// The initial value of a hash chain.
     pub const ZERO: Self = Self([0; 32]);
 
     /// The digest of some bytes.
@@ -24,8 +24,8 @@ impl Hash {
         Some(Self(bytes))
     }
 
-    /// Calls `with` with the digits: a hash stands in everything that is written, and needs no
-    /// text of its own for that.
+    /// Calls `with` with the digits. Hashes are written often; this avoids allocating a string for
+    /// each.
     fn with_digits<T>(&self, with: impl FnOnce(&str) -> T) -> T {
         const DIGITS: &[u8; 16] = b"0123456789abcdef";
         let mut digits = [0; 64];

@@ -1,13 +1,13 @@
-//! Characters that show nothing, or that turn or join what stands around them: the one table, and
-//! where in a text they belong.
+//! Characters that are invisible, or that reorder or join their neighbours: the one table, and
+//! where in a text they are legitimate.
 //!
-//! In a name none of them is taken. In prose some belong: between the letters of many scripts,
-//! inside an emoji. [`hidden`] finds the others, which may carry a message that nobody sees.
+//! Names may contain none of them. Prose may: between the letters of many scripts, inside an emoji.
+//! [`hidden`] finds the others, which may carry a message that a reader cannot see.
 
 use std::cmp::Ordering;
 
-/// `Default_Ignorable_Code_Point` of Unicode 18.0, and what shows as little: controls, separators
-/// of lines and paragraphs, the empty braille cell, marks of interlinear annotation.
+/// `Default_Ignorable_Code_Point` of Unicode 18.0, and other invisible characters: controls, line
+/// and paragraph separators, the empty braille cell, marks of interlinear annotation.
 const TABLE: &[(char, char)] = &[
     ('\u{0}', '\u{1F}'),
     ('\u{7F}', '\u{9F}'),
@@ -31,7 +31,7 @@ const TABLE: &[(char, char)] = &[
     ('\u{E0000}', '\u{E0FFF}'),
 ];
 
-/// After this, tags spell out a flag: England's is a black flag and six of them.
+/// Tags that follow this spell out a flag: England's is a black flag and six of them.
 const BLACK_FLAG: char = '\u{1F3F4}';
 const CANCEL_TAG: char = '\u{E007F}';
 /// A country and its part, as in `gbeng`.
@@ -57,18 +57,18 @@ pub fn is_invisible(it: char) -> bool {
     TABLE.binary_search_by(place).is_ok()
 }
 
-/// Controls, joiners and marks of direction: what the printers of formats escape.
+/// Controls, joiners and marks of direction: the characters that the format printers escape.
 ///
-/// Names could not hold these before there was the table above. It stays as it is, because what was
-/// stored with it has to be read, and printed alike, for ever.
+/// This set is older than the table above. It must not change, because stored documents that were
+/// printed with it must be read, and printed identically, for ever.
 pub fn is_formatting(it: char) -> bool {
     it.is_control()
         || matches!(it, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}')
         || matches!(it, '\u{FEFF}' | '\u{061C}' | '\u{180E}' | '\u{E0000}'..='\u{E007F}')
 }
 
-/// The invisible characters of a text that do not belong where they stand, each with its place in
-/// bytes. Line feeds and tabs lay a text out, and are none.
+/// The invisible characters of a text that are not legitimate at their position, each with its byte
+/// offset. Line feeds and tabs are layout, and are not reported.
 pub fn hidden(text: &str) -> impl Iterator<Item = (usize, char)> + '_ {
     let mut before = None;
     let mut end_of_flag = 0;
@@ -79,13 +79,13 @@ pub fn hidden(text: &str) -> impl Iterator<Item = (usize, char)> + '_ {
         }
         let is_hidden =
             is_invisible(it) && at >= end_of_flag && !belongs(it, before, after.chars().next());
-        // What is hidden gives no other a place.
+        // A hidden character does not make its neighbour legitimate.
         before = if is_hidden { None } else { Some(it) };
         is_hidden
     })
 }
 
-/// A text with every hidden character replaced by what `spell` makes of it.
+/// Replaces every hidden character of a text with the result of `spell`.
 pub fn spelled(text: &str, spell: impl Fn(char) -> String) -> String {
     let mut spelled = String::with_capacity(text.len());
     let mut done = 0;
@@ -98,8 +98,8 @@ pub fn spelled(text: &str, spell: impl Fn(char) -> String) -> String {
     spelled
 }
 
-/// Whether an invisible character has something to do between its neighbours. One that could be
-/// repeated, or stand behind anything, could carry a message: then it belongs nowhere.
+/// Whether an invisible character has a function between its neighbours. A character that could be
+/// repeated, or follow any character, could carry a message: it is never legitimate.
 fn belongs(it: char, before: Option<char>, after: Option<char>) -> bool {
     let is_behind = |of: fn(char) -> bool| before.is_some_and(of);
     let is_before = |of: fn(char) -> bool| after.is_some_and(of);
@@ -110,10 +110,10 @@ fn belongs(it: char, before: Option<char>, after: Option<char>) -> bool {
         }
         EMOJI_STYLE if after == Some(KEYCAP) => is_behind(|it| "0123456789#*".contains(it)),
         '\u{FE0E}' | EMOJI_STYLE => is_behind(is_pictograph),
-        // Registered forms of a character; text is smuggled with the later selectors.
+        // Registered variants of a character; the later selectors are used to smuggle text.
         '\u{FE00}'..='\u{FE02}' | '\u{E0100}'..='\u{E011F}' => is_behind(is_ideograph),
         '\u{180B}'..='\u{180F}' => is_behind(|it| matches!(it, '\u{1820}'..='\u{18AA}')),
-        // Fillers of syllables in old Hangul.
+        // Syllable fillers of old Hangul.
         '\u{115F}' => is_before(|it| matches!(it, '\u{1161}'..='\u{11A7}')),
         '\u{1160}' => is_behind(|it| matches!(it, '\u{1100}'..='\u{115E}')),
         '\u{2800}' => {
@@ -124,7 +124,7 @@ fn belongs(it: char, before: Option<char>, after: Option<char>) -> bool {
     }
 }
 
-/// Letters that are not ASCII, and emoji: what a joiner may stand behind.
+/// Letters that are not ASCII, and emoji: a joiner may follow these.
 fn is_joined(it: char) -> bool {
     !it.is_ascii() && (it == EMOJI_STYLE || !is_invisible(it)) && !JOINERS.contains(&it)
 }
@@ -143,7 +143,7 @@ fn is_ideograph(it: char) -> bool {
         || matches!(it, '\u{20000}'..='\u{3FFFD}')
 }
 
-/// How many bytes of a text spell out the flag that it begins behind; 0, if it spells none.
+/// How many bytes at the start of a text are the tags of a flag; 0 if they spell none.
 fn flag_tags(text: &str) -> usize {
     let is_tag = |it: &char| matches!(it, '\u{E0030}'..='\u{E0039}' | '\u{E0061}'..='\u{E007A}');
     let n_tags = text.chars().take(MOST_TAGS + 1).take_while(is_tag).count();
@@ -158,7 +158,7 @@ mod tests {
 
     use super::*;
 
-    /// As the Unicode tables of another crate say.
+    /// Compared with the Unicode tables of another crate.
     #[test]
     fn whatever_a_renderer_may_ignore_is_invisible() {
         let hir = regex_syntax::parse(r"\p{Default_Ignorable_Code_Point}").unwrap();
@@ -218,14 +218,14 @@ mod tests {
             ("soft\u{AD}hyphen", &[0xAD]),
             ("a\u{FE0F}", &[0xFE0F]),
             ("1\u{FE0F}", &[0xFE0F]),
-            // The first says how the heart is drawn.
+            // The first selects how the heart is drawn.
             ("❤\u{FE0F}\u{FE01}\u{FE0F}", &[0xFE01, 0xFE0F]),
             ("😀\u{E0158}\u{E0159}", &[0xE0158, 0xE0159]),
             ("葛\u{E0151}", &[0xE0151]),
             ("葛\u{E0100}\u{E0100}", &[0xE0100]),
             ("م\u{200C}\u{200D}\u{200C}م", &[0x200C, 0x200D, 0x200C]),
             ("hidden\u{E0041}", &[0xE0041]),
-            // A flag that is none.
+            // Not a valid flag.
             ("🏴\u{E0069}\u{E0067}\u{E006E}", &[0xE0069, 0xE0067, 0xE006E]),
             ("\u{3164}\u{FFA0}\u{34F}", &[0x3164, 0xFFA0, 0x34F]),
             ("\u{2800}\u{115F}\u{1160}", &[0x2800, 0x115F, 0x1160]),

@@ -1,7 +1,7 @@
 //! What a handoff is and how it may move. No I/O, no clock, no async.
 //!
-//! Read [`run`] for what a run knows, [`command`] for what may be asked, [`event`] for what may
-//! happen, and [`decide`] for what leads from one to the other.
+//! Read [`run`] for the state of a run, [`command`] for the requests, [`event`] for the facts, and
+//! [`decide`] for the rules that turn a command into events.
 
 pub mod acknowledgement;
 pub mod agent;

@@ -1,7 +1,7 @@
-//! The linter: what is poor about a handoff, each thing by a named rule, and how complete it is.
+//! The linter: finds weaknesses of a handoff, each under a named rule, and scores its completeness.
 //!
-//! [`lint`] is the one way in. It looks at nothing but values: what is known of files and of the run
-//! comes in as [`Facts`], and what is not known is `unverified`, never a finding.
+//! [`lint`] is the only entry point. It is pure: facts about files and the run come in as
+//! [`Facts`]; a claim without a fact is `unverified`, never a finding.
 
 mod artifacts;
 mod blanks;
@@ -42,11 +42,11 @@ use crate::document::Node;
 use crate::problem::Problem;
 use sink::Sink;
 
-/// What is looked at, and in which light.
+/// The document to lint, and its context.
 #[derive(Debug, Clone, Copy)]
 pub struct LintSubject<'a> {
     pub document: &'a Node,
-    /// What its edge asks for.
+    /// The contract of its edge.
     pub contract: Option<&'a Contract>,
     pub facts: &'a Facts,
     pub settings: &'a Settings,
@@ -54,20 +54,20 @@ pub struct LintSubject<'a> {
     pub file: Option<&'a str>,
 }
 
-/// Everything there is to say about a document.
+/// The complete result for one document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LintReport {
     pub findings: Vec<Finding>,
-    /// What would have been a finding, and why it is none.
+    /// Findings that the settings silence, each with the reason.
     pub silenced: Vec<(Finding, String)>,
-    /// Claims that nobody could look at, by their paths.
+    /// Claims that could not be checked, by their paths.
     pub unverified: Vec<String>,
     pub score: Score,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// The linter's own rule; none where the contract of the edge says it.
+    /// The linter's own rule; `None` for a rule of the edge's contract.
     pub rule: Option<LintRule>,
     /// Which rule: one of [`LintRule`]'s codes, or one of a contract's.
     pub code: Cow<'static, str>,
@@ -80,7 +80,7 @@ pub struct Finding {
     pub fix: &'static str,
 }
 
-/// Looks at a document by every rule there is.
+/// Checks a document against every rule.
 pub fn lint(subject: &LintSubject<'_>) -> LintReport {
     let body = Body::of(subject.document);
     let mut sink = Sink::default();
@@ -93,7 +93,7 @@ pub fn lint(subject: &LintSubject<'_>) -> LintReport {
     LintReport { findings, silenced, unverified: sink.unverified, score }
 }
 
-/// As [`lint`], without the contract and the score: what the rules alone find.
+/// As [`lint`], without the contract and the score: only the findings of the linter's rules.
 pub fn findings(document: &Node, facts: &Facts) -> Vec<Finding> {
     let mut sink = Sink::default();
     run_rules(&Body::of(document), facts, &mut sink);
@@ -123,12 +123,12 @@ impl LintReport {
         })
     }
 
-    /// What both sides are told where nothing refuses it.
+    /// The warnings that both sides get where nothing refuses the document.
     pub fn warnings(&self) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(|it| it.rule.is_none() || it.severity > Severity::Info)
     }
 
-    /// True where nothing of severity error or warning is left.
+    /// True where no error and no warning is left.
     pub fn is_clean(&self) -> bool {
         self.findings.iter().all(|it| it.severity == Severity::Info)
     }
@@ -139,11 +139,11 @@ impl LintReport {
 }
 
 impl Finding {
-    /// As a problem, which is how refusals and stored handoffs tell it.
+    /// As a problem, the form that refusals and stored handoffs use.
     pub fn to_problem(&self) -> Problem {
         let message = match self.rule {
             Some(_) => format!("{}; {}", self.message, self.fix),
-            // A contract says itself what belongs there.
+            // The contract's message already says what is required.
             None => self.message.clone(),
         };
         Problem::new(&*self.path, &*self.code, message)

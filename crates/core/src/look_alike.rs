@@ -1,24 +1,23 @@
-//! Keys that a reader takes for each other: `login` and `lοgin` with a Greek omicron, `Issue-1` and
-//! `issue-l`.
+//! Keys that readers confuse: `login` and `lοgin` with a Greek omicron, `Issue-1` and `issue-l`.
 
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_security::skeleton;
 
-/// By which rule [`outline`] was made: ours, and the edition of Unicode's table of confusables.
-/// Where it has changed, outlines that are stored have to be made again.
+/// The version of [`outline`]: our own, and that of Unicode's table of confusables. When it
+/// changes, stored outlines must be recomputed.
 pub fn rule() -> String {
     let (major, minor, update) = unicode_security::UNICODE_VERSION;
     format!("1, Unicode {major}.{minor}.{update}")
 }
 
-/// What is left of a text for an eye that does not look twice.
+/// The visual skeleton of a text, for comparing keys by appearance.
 ///
-/// Two texts with one outline look alike. It is the skeleton of UTS 39, besides that width and the case of Latin letters do not
-/// count, nor whether a stroke is an `i`, an `l` or a `1`.
+/// Two texts with the same outline look alike. It is the skeleton of UTS 39, but ignores width, the
+/// case of Latin letters, and the difference between `i`, `l` and `1`.
 pub fn outline(text: &str) -> String {
     let wide: String = text.nfkc().collect();
     let first: String = skeleton(&wide).collect::<String>().to_lowercase();
-    // A capital may have been like no letter, and its small form like one.
+    // A capital may look like no other letter while its lower-case form does.
     skeleton(&first).flat_map(char::to_lowercase).map(stroke).collect()
 }
 

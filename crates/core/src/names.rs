@@ -1,5 +1,5 @@
-//! Strings that have been checked once and need no second look. A run and its events are full of
-//! them and are copied often: a short one, and nearly all are, takes no memory of its own.
+//! Validated strings: parsed once, never checked again. A run and its events hold many and copy
+//! them often: a short string, and nearly all are short, needs no heap allocation.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use unicode_normalization::{UnicodeNormalization as _, is_nfc};
 
 use crate::invisible::{is_formatting, is_invisible};
 
-/// An agent's id, such as `reviewer`: kebab-case, the seeds' own names letter for letter.
+/// An agent's id, such as `reviewer`: kebab-case, with the source documents' names unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String")]
 pub struct AgentId(SmolStr);
@@ -29,15 +29,15 @@ pub struct WorkflowName(SmolStr);
 #[serde(try_from = "String")]
 pub struct StoryKey(SmolStr);
 
-/// Why something was done, in words meant for the other side.
+/// Why something was done, as text for the other side.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reason(String);
 
-/// A question, an answer or a comment: what somebody says to somebody else.
+/// A question, an answer or a comment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FreeText(String);
 
-/// What is checked at an automatic gate, such as `lint`.
+/// A check of an automatic gate, such as `lint`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String")]
 pub struct CheckName(SmolStr);
@@ -47,7 +47,7 @@ pub struct CheckName(SmolStr);
 #[serde(try_from = "String")]
 pub struct CommitId(SmolStr);
 
-/// Who asked: a person, an agent or a program, as the face that took the command knows them.
+/// The caller: a person, an agent or a program, as the API layer that took the command knows it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Principal(SmolStr);
@@ -76,9 +76,9 @@ const MOST_REASON_CHARS: usize = 1000;
 const MOST_WORDS_CHARS: usize = 10_000;
 
 impl AgentId {
-    /// The agent that is every person: a handoff to it waits in the inbox.
+    /// The agent id of every person: a handoff to it waits in the inbox.
     pub const HUMAN: &'static str = "human";
-    /// The agent that is Baton itself: it starts runs and takes them back.
+    /// The agent id of Baton itself: it starts runs and takes them back.
     pub const ORCHESTRATOR: &'static str = "orchestrator";
 
     pub fn parse(name: &str) -> Result<Self, NameError> {
@@ -133,13 +133,12 @@ impl CommitId {
 }
 
 impl StoryKey {
-    /// As it is stored: keys from before there was [`StoryKey::typed`] included.
+    /// A stored key, including keys that are older than [`StoryKey::typed`].
     pub fn parse(key: &str) -> Result<Self, NameError> {
         stored("a story key", key).map(Self)
     }
 
-    /// As a caller writes it: in the one form that Unicode has for it (NFC), without blanks around
-    /// it, and with nothing in it that cannot be seen.
+    /// A key from a caller: normalized (NFC), trimmed, and without invisible characters.
     pub fn typed(text: &str) -> Result<Self, NameError> {
         let key = StoryKey(normal("a story key", text)?);
         match Self::PREFIXES.iter().find(|it| key.as_str().starts_with(**it)) {
@@ -148,15 +147,15 @@ impl StoryKey {
         }
     }
 
-    /// What a name may begin with to say what it is of. No new key does.
+    /// Prefixes that mark the kind of a name. New keys must not begin with one.
     pub const PREFIXES: [&'static str; 3] =
         [Self::RUN_PREFIX, Self::STORY_PREFIX, Self::HANDOFF_PREFIX];
     pub const RUN_PREFIX: &'static str = "run:";
     pub const STORY_PREFIX: &'static str = "story:";
     pub const HANDOFF_PREFIX: &'static str = "handoff:";
 
-    /// The number of a run is not the key of its story, so what stands behind the prefix is no
-    /// advice, but for a story's own.
+    /// A run's number is not its story's key: the text behind the prefix is a valid key only for
+    /// `story:`.
     fn instead_of(prefix: &str) -> &'static str {
         match prefix {
             Self::RUN_PREFIX => "which names a run; `baton run show` says which story a run is for",
@@ -169,12 +168,12 @@ impl StoryKey {
 }
 
 impl Principal {
-    /// As it is stored.
+    /// A stored name.
     pub fn parse(name: &str) -> Result<Self, NameError> {
         stored("a principal", name).map(Self)
     }
 
-    /// As a caller writes it; see [`StoryKey::typed`].
+    /// A name from a caller; see [`StoryKey::typed`].
     pub fn typed(text: &str) -> Result<Self, NameError> {
         normal("a principal", text).map(Self)
     }
@@ -185,7 +184,7 @@ impl FreeText {
         bounded("a text", words, MOST_WORDS_CHARS).map(Self)
     }
 
-    /// As a reason: cut, where it is longer than one.
+    /// As a reason, truncated to the length of one.
     pub fn to_reason(&self) -> Option<Reason> {
         Reason::shortened(&self.0)
     }
@@ -229,9 +228,9 @@ fn kebab(what: &'static str, name: &str) -> Result<SmolStr, NameError> {
     Ok(name.into())
 }
 
-/// A name as a caller writes it, in the form that it is kept in.
+/// A name from a caller, in its stored form.
 fn normal(what: &'static str, text: &str) -> Result<SmolStr, NameError> {
-    // No longer text has a short normal form, and the work on it is bounded.
+    // No longer text has a short normal form, and this bounds the work.
     if text.len() > MOST_KEY_BYTES * 4 {
         let (n, unit, most) = (text.len(), "bytes", MOST_KEY_BYTES);
         return Err(NameError::TooLong { what, n, unit, most });
@@ -350,7 +349,7 @@ mod tests {
         assert!(StoryKey::typed(&"x".repeat(1_000_000)).is_err());
     }
 
-    /// Databases hold them.
+    /// Databases hold such keys.
     #[test]
     fn keys_from_before_the_one_form_are_read() {
         for key in ["cafe\u{301}", " s1", "a\u{AD}b", "a\u{2800}", "run:2"] {

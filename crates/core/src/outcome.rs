@@ -1,4 +1,4 @@
-//! How a step ended, in one word whatever the sender's vocabulary.
+//! How a step ended, in one word, independent of the sender's vocabulary.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,12 +11,12 @@ pub enum Outcome {
     NeedsReview,
     NeedsClarification,
     Skipped,
-    /// Only Baton says this: the attempt was lost, so nobody knows.
+    /// Set only by Baton: the attempt was lost, so its outcome is not known.
     Unknown,
 }
 
 impl Outcome {
-    /// What an agent may claim. [`Outcome::Unknown`] is not among them.
+    /// The outcomes an agent may claim. [`Outcome::Unknown`] is not among them.
     pub const CLAIMABLE: [Self; 6] = [
         Self::Success,
         Self::Failure,
@@ -26,7 +26,7 @@ impl Outcome {
         Self::Skipped,
     ];
 
-    /// Reads any of the seeds' words; hyphen and underscore are the same.
+    /// Parses any source document's word; hyphen and underscore are equivalent.
     pub fn parse(word: &str) -> Option<Self> {
         let word = word.trim().to_ascii_lowercase().replace('-', "_");
         Some(match word.as_str() {

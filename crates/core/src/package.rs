@@ -1,4 +1,4 @@
-//! What is handed over: the document as its sender wrote it, and what Baton reads in it.
+//! What is handed over: the document as its sender wrote it, and Baton's reading of it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,11 +16,11 @@ mod format;
 
 pub use format::Format;
 
-/// Cheap to clone: a decision may have to be made more than once.
+/// Cheap to clone: a decision may have to be retried.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Package {
     pub format: Format,
-    /// The sender's own text: what is stored, and what comes back.
+    /// The sender's own text, stored and returned unchanged.
     pub text: Arc<str>,
     pub document: Arc<Node>,
 }
@@ -30,7 +30,7 @@ impl Package {
         Self { format, text: text.into(), document: Arc::new(document) }
     }
 
-    /// The package's identity: the same for the same content, however it is written.
+    /// The package's identity: equal for the same content in any notation.
     pub fn hash(&self) -> Hash {
         canonical::hash(&self.document)
     }
@@ -39,7 +39,7 @@ impl Package {
         View::of(&self.document)
     }
 
-    /// What a reviewer found wrong, for telling a review that goes in circles.
+    /// A reviewer's findings, to detect a review that goes in circles.
     pub fn findings(&self) -> BTreeSet<ReviewFinding> {
         view::findings(self.body())
     }
@@ -49,12 +49,12 @@ impl Package {
         view::stated_reason(&self.document)
     }
 
-    /// True where the sender says that it stands at a gate (seed 004).
+    /// True where the sender asks for a gate (the YAML handoff).
     pub fn asks_for_gate(&self) -> bool {
         self.body().member("gate").is_some()
     }
 
-    /// What keeps the sender from going on, in its own words.
+    /// The sender's blockers, in its own words.
     pub fn blockers(&self) -> Vec<String> {
         view::blockers(self.body()).into_iter().map(|it| it.description).collect()
     }
@@ -68,7 +68,7 @@ impl Package {
     }
 }
 
-/// One digest for a set of findings; none where nothing was found.
+/// One digest for a set of findings; `None` for an empty set.
 pub fn findings_hash(findings: &BTreeSet<ReviewFinding>) -> Option<Hash> {
     if findings.is_empty() {
         return None;

@@ -1,12 +1,12 @@
-//! One thing that is wrong with a document or a file, told so that it can be mended.
+//! One thing that is wrong with a document or a file, with how to fix it.
 
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Problem {
-    /// Where, as a dotted path from the top of the document: `context.artifacts[2].path`.
+    /// Location, as a dotted path from the top of the document: `context.artifacts[2].path`.
     pub path: String,
-    /// Which rule, in one stable word.
+    /// The rule, as one stable word.
     pub rule: String,
     /// What is wrong and what to do, as a sentence fragment.
     pub message: String,

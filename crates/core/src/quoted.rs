@@ -1,13 +1,13 @@
-//! A text between double quotes, as JSON has it. Every package is read, printed and hashed in this
-//! form, so that eight bytes are looked at together.
+//! A JSON string in double quotes. Every package is read, printed and hashed in this form, so the
+//! scan handles eight bytes at a time.
 
-/// Writes a text with its quotes. What needs no escape is copied in one go: most texts are nothing
-/// else.
+/// Writes a text with its quotes. Stretches without escapes are copied at once: most texts are one
+/// such stretch.
 pub fn write(text: &str, out: &mut String) {
     out.push('"');
     let mut rest = text;
     loop {
-        // What ends a plain stretch is a byte of its own in UTF-8, so this cuts no character in two.
+        // Each special character is a single byte in UTF-8, so this never splits a character.
         let (plain, special) = rest.split_at(n_plain(rest.as_bytes()));
         out.push_str(plain);
         let Some(byte) = special.bytes().next() else { break };
@@ -26,7 +26,7 @@ pub fn write(text: &str, out: &mut String) {
     out.push('"');
 }
 
-/// How many bytes there are before the first quote, backslash or control character.
+/// The number of bytes before the first quote, backslash or control character.
 pub fn n_plain(bytes: &[u8]) -> usize {
     let (words, rest) = bytes.as_chunks::<8>();
     for (index, word) in words.iter().enumerate() {
@@ -39,9 +39,9 @@ pub fn n_plain(bytes: &[u8]) -> usize {
     words.len() * 8 + rest.iter().position(is_special).unwrap_or(rest.len())
 }
 
-/// The highest bit of each byte that is special; behind the first one there may be too many.
+/// The highest bit of each special byte; beyond the first one there may be false positives.
 ///
-/// A byte is below `n` where taking `n` off borrows into a highest bit that was not set.
+/// A byte is below `n` where subtracting `n` borrows into a highest bit that was not set.
 fn special_in(word: u64) -> u64 {
     const EACH: u64 = u64::from_le_bytes([1; 8]);
     let below = |word: u64, n: u64| word.wrapping_sub(EACH * n) & !word;

@@ -1,4 +1,4 @@
-//! Why nothing happened. The message says what to do differently; the code is for programs.
+//! Why a command was refused. The message says what to do differently; the code is for programs.
 
 use jiff::Timestamp;
 
@@ -35,7 +35,7 @@ pub enum Refusal {
     NotAnEdge {
         from: String,
         to: AgentId,
-        /// How the step ended, where that decides.
+        /// The step's outcome, where it matters.
         outcome: Option<Outcome>,
         known: String,
     },
@@ -43,7 +43,7 @@ pub enum Refusal {
     ChooseReceiver { step: StepId, outcome: &'static str, choices: String },
     #[error("the step `{step}` is not optional and cannot be skipped")]
     NotOptional { step: StepId },
-    /// Without a contract it is the linter alone that refuses.
+    /// Without a contract, only the linter refuses.
     #[error("{} (rules broken: {})", broken(contract.as_deref()), problems.len())]
     Contract { contract: Option<String>, problems: Vec<Problem>, skeleton: Box<Node> },
     #[error("{handoff} asks a person, and takes nothing but an answer: {choices}")]
@@ -73,11 +73,11 @@ pub enum Refusal {
     )]
     BehindGate {
         place: String,
-        /// Each with its name and its edge.
+        /// Each gate with its name and its edge.
         gates: String,
-        /// Where the way through the first of them begins.
+        /// The start of the path through the first of them.
         first: String,
-        /// What an operator may type to go past them on record.
+        /// The command with which an operator may waive them on record.
         instead: Option<String>,
     },
     #[error(
@@ -170,7 +170,7 @@ impl Refusal {
         }
     }
 
-    /// The handoff that stands in the way, where one does.
+    /// The handoff that conflicts, if any.
     pub fn handoff(&self) -> Option<HandoffNo> {
         match self {
             Refusal::Finished { handoff }
@@ -215,7 +215,7 @@ impl Refusal {
         }
     }
 
-    /// What is to be done about it, coarsely: faces turn this into their own terms.
+    /// The general remedy: each API layer maps this to its own terms.
     pub fn class(&self) -> RefusalClass {
         match self {
             Refusal::RunFinished { .. }
@@ -288,8 +288,8 @@ fn held_now(fence: Option<u32>) -> String {
 pub enum RefusalClass {
     /// The command names something that does not exist.
     Malformed,
-    /// Well formed, but what it says does not keep the rules.
+    /// Well formed, but its content breaks the rules.
     Unacceptable,
-    /// Good in itself, but not now: the run is elsewhere.
+    /// Valid in itself, but not in the run's current state.
     Conflict,
 }

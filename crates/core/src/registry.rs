@@ -1,4 +1,4 @@
-//! The agents that are known, by id.
+//! The known agents, by id.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ impl Agents {
         self.0.values()
     }
 
-    /// What people call the agent: its name, or its id where no file gives one.
+    /// The agent's display name, or its id where no file gives a name.
     pub fn name_of<'a>(&'a self, id: &'a AgentId) -> &'a str {
         self.find(id).map_or(id.as_str(), |it| &it.name)
     }

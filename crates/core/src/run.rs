@@ -1,4 +1,4 @@
-//! One story going through one workflow: what a decision needs to know of it, and no more.
+//! One story going through one workflow: the state that a decision needs, and no more.
 //!
 //! Everything here is bounded: finished handoffs are in the store, not in the run.
 
@@ -29,23 +29,23 @@ pub struct Run {
     pub branches: Vec<Branch>,
     /// The open handoffs, oldest first.
     pub handoffs: Vec<Handoff>,
-    /// How often work went back, by forward edge. Survives everything but a person's answer.
+    /// How often work went back, by forward edge. Only a person's answer resets it.
     pub rounds: Vec<Rounds>,
-    /// Steps that somebody has worked at or sent from, in the order of the first time.
+    /// Steps where an agent has worked or sent from, in the order of the first visit.
     pub visited: Vec<StepId>,
-    /// The newest package of the run: what a skip hands on.
+    /// The newest package of the run: a skip hands it on.
     pub package: Option<ContentId>,
-    /// What each step was last given, so that it can be given again.
+    /// The last package of each step, so that the step can be offered it again.
     pub given: Vec<Given>,
-    /// Who waits for a part of the work, outermost first. What the baton rests on is in the last.
+    /// Holders that wait for a part of the work, outermost first. The baton is in the last frame.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub frames: Vec<Frame>,
-    /// What keeps blocked steps from going on; the settled ones are in the log.
+    /// Blockers that are still open; the settled ones are in the log.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blockers: Vec<Blocker>,
     #[serde(default, skip_serializing_if = "is_zero")]
     pub n_blockers: u32,
-    /// Somebody said that the work is good, or that it has been merged.
+    /// An external system reported that the work is good, or that it has been merged.
     #[serde(default, skip_serializing_if = "is_false")]
     pub is_passed: bool,
     #[serde(default, skip_serializing_if = "is_false")]
@@ -64,29 +64,29 @@ pub struct Frame {
     pub caller: HandoffNo,
 }
 
-/// What keeps a step from going on, until somebody settles it.
+/// A reason why a step cannot go on, until it is resolved or waived.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Blocker {
     /// Counted within its run, from 1.
     pub no: u32,
-    /// Whose work it stops.
+    /// The handoff whose work it stops.
     pub handoff: HandoffNo,
     pub by: AgentId,
     pub about: ContentId,
 }
 
-/// What a step was last given, and by whom.
+/// The package a step was last given, and its sender.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Given {
     pub step: StepId,
     pub package: Option<ContentId>,
     /// Who gets it back if it is rejected.
     pub sender: Party,
-    /// See [`Given::forward`]; none where the edge goes from the sender to the step, which is nearly
-    /// always so. A run's state is written at every command, and each step has one of these in it.
+    /// See [`Given::forward`]; `None` where the edge goes from the sender to the step, as nearly
+    /// always. Every command writes the run's state, which holds one of these for each step.
     #[serde(rename = "forward", default, skip_serializing_if = "Option::is_none")]
     other_forward: Option<EdgeKey>,
-    /// A lease on it was lost: whoever had it may still be alive.
+    /// A lease on it was lost: the previous holder may still be alive.
     #[serde(default, skip_serializing_if = "is_false")]
     pub has_lost_lease: bool,
 }
@@ -104,7 +104,7 @@ impl Given {
         Self { other_forward, ..given }
     }
 
-    /// The edge that counts what goes back and forth over it.
+    /// The edge on which rounds are counted.
     pub(crate) fn forward(&self) -> EdgeKey {
         self.other_forward.clone().unwrap_or_else(|| EdgeKey {
             from: self.sender.place.clone(),
@@ -113,7 +113,7 @@ impl Given {
     }
 }
 
-/// An older Baton wrote every edge: it is the same one, however it was written.
+/// An older Baton wrote every edge: both forms are equal.
 impl PartialEq for Given {
     fn eq(&self, other: &Self) -> bool {
         let Self { step, package, sender, other_forward: _, has_lost_lease } = self;
@@ -134,7 +134,7 @@ pub struct RunId(pub Uuid);
 #[serde(rename_all = "snake_case")]
 pub enum RunStatus {
     Open,
-    /// Held work may finish; nothing may be taken up.
+    /// Held work may finish; no handoff may be accepted.
     Paused,
     Completed,
     Cancelled,
@@ -144,21 +144,21 @@ pub enum RunStatus {
 pub struct Branch {
     pub no: u16,
     pub baton: Baton,
-    /// The gates that its work has passed and not gone back before. `None` where nothing is
-    /// recorded: the workflow has none, or the run is older than the record and has not moved since.
+    /// The gates that the work has passed and not gone back before. `None` where not recorded: the
+    /// workflow has no gates, or the run is older than the record and has not moved since.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passed: Option<Vec<GateEdge>>,
 }
 
-/// Where a branch's responsibility sits, and so who must move.
+/// Who is responsible for a branch, and so who must act next.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Baton {
-    /// The receiver must answer.
+    /// The receiver must accept or reject.
     Offered { handoff: HandoffNo },
     /// The agent that accepted must finish.
     Held { handoff: HandoffNo },
-    /// Whatever it waits for must come.
+    /// The holder waits for `on`.
     Parked { handoff: HandoffNo, on: Wait },
     /// The orchestrator, or the agent of either place, must hand off again.
     Loose { at: Place, other: Place },
@@ -171,7 +171,7 @@ pub enum Baton {
 #[serde(rename_all = "snake_case")]
 pub enum Wait {
     Person,
-    /// The time at which it is offered again.
+    /// The time at which the handoff is offered again.
     Timer,
 }
 
@@ -196,41 +196,41 @@ pub struct Handoff {
     /// The edge on which rounds are counted when this one is rejected.
     pub forward: EdgeKey,
     /// Who gets it back if it is rejected, where that is not the sender: the orchestrator only
-    /// offers again what somebody else had sent.
+    /// offers another sender's work again.
     pub reject_to: Option<Party>,
     /// 1, and one more for each retry of the same work.
     pub attempt: u32,
-    /// How often it has been accepted; a holder with an older fence is refused.
+    /// Fencing token: how often it has been accepted. A holder with an older token is refused.
     pub fence: u32,
     pub created_at: Timestamp,
     pub accepted_at: Option<Timestamp>,
     pub is_stale: bool,
-    /// What a person is asked, where the receiver is one.
+    /// The question to the person, where the receiver is one.
     pub gate: Option<Gate>,
-    /// Since when it waits for its receiver, where that is not since it was made.
+    /// Start of the wait for the receiver, where that is not the creation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting_since: Option<Timestamp>,
-    /// Not to be taken before: the last attempt died.
+    /// Not to be accepted before this time: back-off after a lost lease.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_back_until: Option<Timestamp>,
-    /// For how many seconds its holder may be silent, where the holder promised not to be.
+    /// Lease in seconds: the longest time between heartbeats, if the holder asked for one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease: Option<u32>,
-    /// A lease on this work was lost: whoever had it may still be alive, and must be told apart.
+    /// A lease was lost: the previous holder may still be alive, so fencing tokens are checked.
     #[serde(default, skip_serializing_if = "is_false")]
     pub has_lost_lease: bool,
-    /// The open question about it.
+    /// The open question about this handoff.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<HandoffNo>,
-    /// What it asks about, where it is a question.
+    /// The handoff in question, where this one is a question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub about: Option<HandoffNo>,
-    /// The question itself.
+    /// The text of the question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asks: Option<ContentId>,
     #[serde(default, skip_serializing_if = "is_zero")]
     pub n_questions: u32,
-    /// How the delegate's work ended, where this gives it back.
+    /// How the delegate's work ended, where this handoff returns it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub brings: Option<Outcome>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -252,13 +252,13 @@ pub(crate) fn is_false(it: &bool) -> bool {
 pub enum Kind {
     /// Along an edge of the workflow.
     Sequential,
-    /// To a specialist, who gives it back.
+    /// To a specialist, who returns it.
     Delegation,
     /// To a person.
     Escalation,
-    /// Back to whoever sent it.
+    /// Back to its sender.
     Return,
-    /// About another handoff, to whoever sent that.
+    /// About another handoff, to that handoff's sender.
     Question,
 }
 
@@ -269,7 +269,7 @@ pub struct Party {
     pub place: Place,
 }
 
-/// Where an open handoff stands. How it ended is [`Ended`].
+/// The state of an open handoff. How it ended is [`Ended`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
@@ -283,7 +283,7 @@ pub enum State {
     Parked,
 }
 
-/// How a handoff ended. None of these ever changes again.
+/// How a handoff ended. These states are final.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ended {
@@ -305,9 +305,9 @@ pub struct EdgeKey {
 pub struct Rounds {
     pub edge: EdgeKey,
     pub n_rejects: u32,
-    /// What people have allowed beyond the workflow's limit.
+    /// Rounds that people have granted beyond the workflow's limit.
     pub n_extra: u32,
-    /// Of the last reject; the same twice in a row is a circle.
+    /// Findings of the last reject; the same twice in a row is a circle.
     pub findings: Option<Hash>,
 }
 
@@ -371,7 +371,7 @@ impl Run {
         }
     }
 
-    /// Whom everybody waits for: seed 000's `currentAgent`.
+    /// The agent that must act next: the pipeline API's `currentAgent`.
     pub fn current_agent(&self) -> Option<&AgentId> {
         let handoff = self.current()?;
         match handoff.state {
@@ -383,7 +383,7 @@ impl Run {
         }
     }
 
-    /// The parked handoff whose holder waits for `no`, directly.
+    /// The parked handoff whose holder waits directly for `no`.
     pub fn caller_of(&self, no: HandoffNo) -> Option<&Handoff> {
         let depth = self.frames.iter().position(|it| it.caller == no).unwrap_or(self.frames.len());
         let frame = self.frames.get(depth.checked_sub(1)?)?;
@@ -401,7 +401,7 @@ impl Run {
         }
     }
 
-    /// What people call the work that goes on: the step's word, or that nobody works.
+    /// The display name of the current work: the step's phase, or that no agent is working.
     pub fn phase<'a>(&self, workflow: &'a Workflow) -> &'a str {
         match self.status {
             RunStatus::Completed => return "complete",
@@ -414,7 +414,7 @@ impl Run {
             }
             Baton::Parked { on: Wait::Person, .. } | Baton::Loose { .. } | Baton::Done => false,
         };
-        // A delegate does a part of the step of whoever waits for it.
+        // A delegate does a part of the step of the holder that waits for it.
         let callers = self.frames.iter().rev().filter_map(|it| self.handoff(it.caller));
         let steps = self.current().into_iter().chain(callers).filter_map(|it| match &it.to.place {
             Place::Step(step) => workflow.step(step),
@@ -424,7 +424,7 @@ impl Run {
         step.map_or("waiting", |it| it.phase.as_str())
     }
 
-    /// What a place was last given.
+    /// The last package given to a place.
     pub fn given(&self, place: &Place) -> Option<&Given> {
         self.given.iter().find(|it| *place == Place::Step(it.step.clone()))
     }
@@ -433,12 +433,12 @@ impl Run {
         self.rounds.iter().find(|it| it.edge == *edge)
     }
 
-    /// The open gate that stops the run, if there is one.
+    /// The open gate that blocks the run, if there is one.
     pub fn gate(&self) -> Option<(&Handoff, &Gate)> {
         self.gates().find(|(_, gate)| gate.kind != GateKind::Advisory)
     }
 
-    /// Every open gate, those that only advise too.
+    /// Every open gate, including advisory ones.
     pub fn gates(&self) -> impl Iterator<Item = (&Handoff, &Gate)> {
         self.handoffs.iter().filter_map(|it| Some((it, it.gate.as_ref()?)))
     }
@@ -447,15 +447,15 @@ impl Run {
         self.handoffs.iter().filter(|it| it.kind == Kind::Question)
     }
 
-    /// Whether something in it stands still until somebody says a word: a gate, a question, what
-    /// keeps a step from going on, or a baton that nobody has.
+    /// Whether it waits for an answer or an action: on a gate, a question, a blocker or a loose
+    /// baton.
     pub fn is_waiting(&self) -> bool {
         let is_loose = matches!(self.baton(), Baton::Loose { .. });
         let is_asked = self.gates().next().is_some() || self.questions().next().is_some();
         !self.is_finished() && (is_asked || is_loose || !self.blockers.is_empty())
     }
 
-    /// Whether something keeps it from going on until a person clears it.
+    /// Whether an open blocker waits for a person.
     pub fn is_blocked(&self) -> bool {
         !self.is_finished() && !self.blockers.is_empty()
     }
@@ -470,7 +470,7 @@ impl HandoffNo {
         format!("HO-{:03}", self.0)
     }
 
-    /// Reads `HO-001`; the zeros are for people.
+    /// Parses `HO-001`; the zeros are only for display.
     pub fn parse_label(label: &str) -> Option<Self> {
         let digits = label.strip_prefix("HO-")?;
         if !digits.bytes().all(|it| it.is_ascii_digit()) {

@@ -1,6 +1,6 @@
-//! Names as a person types them into a shell.
+//! Quoting of names for a shell.
 
-/// A name as it can be typed into a shell: in quotes where it needs them.
+/// A name in the form that a shell accepts: quoted where necessary.
 pub fn shell_word(name: &str) -> String {
     let is_plain = |it: char| it.is_ascii_alphanumeric() || "._:/@+-".contains(it);
     if name.chars().all(is_plain) && !name.starts_with('-') {

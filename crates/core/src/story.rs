@@ -1,4 +1,4 @@
-//! A piece of work, waiting or under way.
+//! A piece of work, waiting or in progress.
 
 use crate::names::StoryKey;
 use crate::problem::Problem;
@@ -29,10 +29,10 @@ impl Story {
     pub const MOST_URL: usize = 2_000;
     /// Criteria, and stories that it depends on.
     pub const MOST_ITEMS: usize = 100;
-    /// Of all fields together.
+    /// In bytes, of all fields together.
     pub const MOST_BYTES: usize = 128 * 1024;
 
-    /// Every field that is larger than a story may have it.
+    /// Every field that exceeds its limit.
     pub fn problems(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
         let mut text = |path: &str, text: &str, most: usize| {
@@ -62,7 +62,7 @@ impl Story {
         problems
     }
 
-    /// Of all its texts.
+    /// The size of all its texts.
     pub fn n_bytes(&self) -> usize {
         let maybe = |it: &Option<String>| it.as_ref().map_or(0, String::len);
         self.title.len()
@@ -73,7 +73,7 @@ impl Story {
             + maybe(&self.pr_url)
     }
 
-    /// A story of which nothing is known but its key.
+    /// A story of which only the key is known.
     pub fn named(key: StoryKey) -> Self {
         Self {
             title: key.as_str().to_owned(),

@@ -1,5 +1,5 @@
-//! What Baton reads in a document, whichever seed it follows and whichever format it came in.
-//! Computed, never stored in place of the document, and the sender's own words are kept.
+//! The typed view of a document, independent of its source and its format. Computed, never stored
+//! in place of the document; the sender's own words are kept.
 
 use std::collections::BTreeSet;
 
@@ -23,16 +23,16 @@ pub use subject::Subject;
 pub struct View {
     pub kind: DocumentKind,
     pub sender: Option<String>,
-    /// Whom the sender means; seed 002 only suggests one.
+    /// The receiver that the sender names; in the metadata block it is only a suggestion.
     pub receiver: Option<String>,
-    /// The step the sender was at.
+    /// The sender's step.
     pub step: Option<StepReference>,
     /// The sender's own id for the handoff.
     pub external_id: Option<String>,
     pub timestamp: Option<String>,
-    /// Which work this is about.
+    /// The story that the document is about.
     pub subject: Subject,
-    /// Seed 002's phase, and the one it says comes next.
+    /// The metadata block's phase, and the one that comes next.
     pub phase: Option<String>,
     pub next_phase: Option<String>,
     pub claim: Option<OutcomeClaim>,
@@ -42,7 +42,7 @@ pub struct View {
     pub blocked_reason: Option<String>,
     /// What a blocked sender had tried.
     pub attempted: Vec<String>,
-    /// What the next agent has to know, in prose.
+    /// Context for the next agent, in prose.
     pub context: Option<String>,
     pub decisions: Vec<ReportedDecision>,
     pub artifacts: Vec<Artifact>,
@@ -50,17 +50,17 @@ pub struct View {
     pub files: Vec<String>,
     pub open_questions: Vec<OpenQuestion>,
     pub expectations: Option<Expectations>,
-    /// What the sender says it verified, by name, in its words.
+    /// What the sender claims to have verified, by name, in its words.
     pub verification: Vec<(String, String)>,
     pub findings: BTreeSet<ReviewFinding>,
-    /// The sender says that something went wrong.
+    /// An error that the sender reports.
     pub error: Option<ErrorReport>,
     pub blockers: Vec<ReportedBlocker>,
-    /// What a person is asked to look at.
+    /// What a person is asked to review.
     pub validation: Option<ValidationRequest>,
 }
 
-/// How the sender says its step ended: its word, and what that means to Baton.
+/// The sender's word for how its step ended, and Baton's reading of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutcomeClaim {
     pub word: String,
@@ -72,11 +72,11 @@ pub enum Meaning {
     Ended(Outcome),
     /// A progress note: it moves nothing.
     UnderWay,
-    /// No word of any seed.
+    /// Not in any source document's vocabulary.
     Unknown,
 }
 
-/// A step as its sender wrote it: a name, a number, or the express statement that there is none.
+/// A step as its sender wrote it: a name, a number, or an explicit "none".
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StepReference {
     Name(String),
@@ -117,7 +117,7 @@ impl View {
         }
     }
 
-    /// Every path that the document names as made or changed, artifacts first.
+    /// Every path that the document lists as created or changed, artifacts first.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         let artifacts = self.artifacts.iter().filter_map(|it| it.path.as_deref());
         artifacts.chain(self.files.iter().map(String::as_str))
@@ -125,7 +125,7 @@ impl View {
 }
 
 impl OutcomeClaim {
-    /// Seed 001 says it under several names. In a payload of seed 000, `status` is just data.
+    /// The XML handoff has several names for it. In a pipeline API payload, `status` is just data.
     fn of(kind: DocumentKind, body: &Node) -> Option<Self> {
         let keys: &[&str] = match kind {
             DocumentKind::Handoff001 | DocumentKind::WorkflowComplete => {

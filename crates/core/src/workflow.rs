@@ -1,5 +1,5 @@
-//! A declared state machine: steps, edges, contracts and limits. What a file may say wrongly
-//! is found here ([`Workflow::problems`]); where in the file it stands is `baton-wire`'s business.
+//! A declared state machine: steps, edges, contracts and limits. Its errors are found here
+//! ([`Workflow::problems`]); `baton-wire` locates them in the file.
 
 mod graph;
 
@@ -22,16 +22,16 @@ pub struct Workflow {
     pub name: WorkflowName,
     pub title: String,
     pub description: String,
-    /// Of the file's text. A run is pinned to it: later edits do not reach runs under way.
+    /// Hash of the file's text. A run is pinned to it: later edits do not affect runs in progress.
     pub hash: Hash,
-    /// Where set, it wins over what the face that took the command says.
+    /// Where set, it overrides the profile of the API layer that took the command.
     pub profile: Option<Profile>,
-    /// How the orchestrator hands a story in. Its target is a step.
+    /// The edge on which the orchestrator starts a story. Its target is a step.
     pub start: Edge,
-    /// In the order of the file, which is the order of the pipeline that people see.
+    /// In the order of the file, which is the displayed order of the pipeline.
     pub steps: Vec<Step>,
     pub contracts: Vec<Contract>,
-    /// The contract of whatever an agent asks a person of its own accord.
+    /// The contract for questions that an agent asks a person on its own initiative.
     pub escalation: Option<String>,
     pub limits: Limits,
     /// See [`Workflow::graph`].
@@ -42,35 +42,35 @@ pub struct Workflow {
 pub struct Step {
     pub id: StepId,
     pub title: String,
-    /// Who may do it. With several, whoever hands off says which.
+    /// The agents that may do it. With several, the sender picks one.
     pub agents: Vec<AgentId>,
-    /// What people call the work there: `implementing`.
+    /// The display name of the work: `implementing`.
     pub phase: String,
-    /// Why work comes here, where the sender gives no reason of its own.
+    /// Why work comes here, the default where the sender gives no reason.
     pub reason: Option<Reason>,
     /// May be skipped.
     pub is_optional: bool,
     /// After this long a holder without a lease is shown as stale.
     pub work_within: SignedDuration,
-    /// Where left out, the limits of the workflow say it.
+    /// Where left out, the workflow's limits apply.
     pub expiry: Option<Expiry>,
     pub reject: RejectRule,
-    /// Specialists whom the step's agent may send a part of its work to.
+    /// Specialists to whom the step's agent may delegate a part of its work.
     pub delegates: Vec<Delegate>,
     pub edges: Vec<Edge>,
 }
 
-/// A specialist beside the workflow, and what it is given and gives back.
+/// A specialist beside the workflow, and the contracts for its task and its result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Delegate {
     pub agent: AgentId,
-    /// What the caller's package has to hold.
+    /// Contract for the caller's package.
     pub contract: Option<String>,
-    /// What the specialist's has to.
+    /// Contract for the specialist's package.
     pub returns: Option<String>,
 }
 
-/// How long a handoff may wait for its receiver, and what becomes of it then.
+/// How long a handoff may wait for its receiver, and what happens then.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Expiry {
     pub after: SignedDuration,
@@ -79,7 +79,7 @@ pub struct Expiry {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnExpire {
-    /// The baton lies loose, and a person sees it.
+    /// The baton becomes loose, and a person sees it.
     Loose,
     /// The work goes back to its sender.
     Return,
@@ -99,21 +99,21 @@ pub enum RejectRule {
 pub struct Edge {
     pub on: Outcome,
     pub to: Target,
-    /// A move back: the same as a reject, whoever says it.
+    /// A move back: equivalent to a reject, whichever agent sends it.
     pub is_back: bool,
     /// The name of a contract of the same workflow.
     pub contract: Option<String>,
     pub profile: Option<Profile>,
-    /// How many rejects this edge takes before a person is asked.
+    /// How many rejects this edge allows before a person is asked.
     pub rounds: Option<u32>,
-    /// A package that scores less is refused, whatever the profile.
+    /// A package with a lower score is refused, whatever the profile.
     pub min_score: Option<u8>,
-    /// What has to be settled before the work goes this way.
+    /// The gate that must be passed before the work goes this way.
     pub gate: Option<EdgeGate>,
 }
 
 impl Edge {
-    /// An edge that asks for nothing.
+    /// An edge without contract, gate or limits.
     pub fn plain(on: Outcome, to: Target) -> Self {
         Self {
             on,
@@ -133,11 +133,11 @@ impl Edge {
 pub struct EdgeGate {
     pub kind: GateKind,
     pub name: String,
-    /// What a person is to look at.
+    /// What a person has to review.
     pub items: Vec<String>,
     /// What each answer means here, by the name of the answer.
     pub options: Vec<(String, String)>,
-    /// What has to pass, where the gate is automatic.
+    /// The checks that have to pass, where the gate is automatic.
     pub checks: Vec<CheckName>,
 }
 
@@ -148,14 +148,14 @@ pub enum Target {
     Complete,
 }
 
-/// Where a party of a handoff stands.
+/// The place of a party of a handoff.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Place {
     Orchestrator,
     Human,
     Step(StepId),
-    /// Beside the workflow: a specialist does a part of somebody's step.
+    /// Beside the workflow: a specialist does a part of another agent's step.
     Delegate(AgentId),
 }
 
@@ -163,7 +163,7 @@ pub enum Place {
 pub struct Limits {
     /// Rejects on one edge before a person is asked.
     pub rounds: u32,
-    /// How often a step is tried again that failed without a failure edge, or whose holder died.
+    /// How often a step is retried that failed without a failure edge, or whose lease was lost.
     pub retries: u32,
     /// Questions about one handoff before a person is asked.
     pub questions: u32,
@@ -217,7 +217,7 @@ impl Workflow {
         }
     }
 
-    /// Who may be at `place`.
+    /// The agents that may be at `place`.
     pub fn agents_at(&self, place: &Place) -> Vec<AgentId> {
         match place {
             Place::Orchestrator => vec![AgentId::orchestrator()],
@@ -266,8 +266,8 @@ impl Workflow {
         step.and_then(|it| it.expiry.as_ref()).or(self.limits.expiry.as_ref())
     }
 
-    /// The rejects that the edge between two places takes before a person is asked.
-    /// Either side of the loop may say it: the forward edge, or the back edge that answers it.
+    /// The rejects that the edge between two places allows before a person is asked. Either edge of
+    /// the loop may set it: the forward edge, or the back edge that answers it.
     pub fn rounds_of(&self, from: &Place, to: &Place) -> u32 {
         let leads = |edge: &&Edge, place: &Place| Self::target_place(&edge.to) == *place;
         let forward = self.edges_from(from).iter().find(|it| leads(it, to));
@@ -276,7 +276,7 @@ impl Workflow {
         said(forward).or(said(back)).unwrap_or(self.limits.rounds)
     }
 
-    /// Everything that is wrong with the workflow as a machine, all at once.
+    /// Everything that is wrong with the workflow as a state machine, all at once.
     pub fn problems(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
         if self.steps.is_empty() {
@@ -291,7 +291,7 @@ impl Workflow {
         for step in &self.steps {
             self.step_problems(step, &mut problems);
         }
-        // Reachability says nothing new where edges lead nowhere.
+        // Reachability adds nothing where edges have no target.
         if problems.is_empty() {
             self.reach_problems(&mut problems);
         }
@@ -370,7 +370,7 @@ impl Workflow {
         let mut ahead = vec![Place::Orchestrator];
         while let Some(place) = ahead.pop() {
             for edge in self.edges_from(&place) {
-                // The end is the orchestrator too, and it has been seen.
+                // The end is the orchestrator too, which is already reached.
                 let to = Self::target_place(&edge.to);
                 if reached.insert(to.clone()) {
                     ahead.push(to);
@@ -460,7 +460,7 @@ impl Place {
         }
     }
 
-    /// True where an agent works: at a step, or beside the workflow.
+    /// True where an agent works: at a step, or as a delegate.
     pub fn is_work(&self) -> bool {
         match self {
             Place::Step(_) | Place::Delegate(_) => true,

@@ -1,16 +1,16 @@
-//! Where the fields of a document stand: at its top, or under the one key that it is written under.
+//! Where the fields of a document are: at its top, or under a single root key.
 
 use crate::document::{Node, NodeKind, kind};
 
-/// The keys under which the seeds write a whole document.
+/// The root keys of the source documents.
 const ROOTS: &[&str] =
     &["handoff", "workflow-complete", "workflow_complete", "acknowledgment", "acknowledgement"];
 
-/// A document, and its inside where it stands under a root.
+/// A document, and its body where it has a root key.
 #[derive(Debug, Clone, Copy)]
 pub struct Body<'a> {
     pub document: &'a Node,
-    /// The root's key and what is under it.
+    /// The root's key and the node under it.
     pub inside: Option<(&'a str, &'a Node)>,
 }
 
@@ -26,12 +26,12 @@ impl<'a> Body<'a> {
         self.inside.map_or(self.document, |(_, inside)| inside)
     }
 
-    /// What stands at a dotted path, counted from the top or from inside the root.
+    /// The node at a dotted path, relative to the top or to the root's body.
     pub fn at(&self, path: &str) -> Option<&'a Node> {
         self.document.at(path).or_else(|| self.inside.and_then(|(_, inside)| inside.at(path)))
     }
 
-    /// A path as it is counted from the top of the document.
+    /// A path relative to the top of the document.
     pub fn path(&self, path: &str) -> String {
         match self.inside {
             Some((root, _)) if self.document.at(path).is_none() && !begins_with(path, root) => {
@@ -46,8 +46,8 @@ fn begins_with(path: &str, root: &str) -> bool {
     path.strip_prefix(root).is_some_and(|it| it.starts_with('.'))
 }
 
-/// The items of a list. XML writes one as a map with a single key, which stands as often as there
-/// are items: `<commits><commit/><commit/></commits>`.
+/// The items of a list. XML writes one as a map with a single key, repeated for each item:
+/// `<commits><commit/><commit/></commits>`.
 pub fn items(node: &Node) -> Option<&[Node]> {
     match node {
         Node::List(items) => Some(items),

@@ -1,4 +1,4 @@
-//! The conditional rules, on documents as the seeds have them.
+//! The conditional rules, on the source documents.
 
 use super::*;
 
@@ -12,7 +12,7 @@ fn check(rule: ContractRule, document: &Node, expected: &str) {
     let contract = Contract { name: "c".to_owned(), must: vec![rule], should: Vec::new() };
     let told: Vec<String> = contract.check(document).must.iter().map(ToString::to_string).collect();
     assert_eq!(told.join("\n"), expected, "{document:?}");
-    // Whatever was wrong, the skeleton is not.
+    // Whatever was wrong, the skeleton is valid.
     let skeleton = contract.skeleton(document);
     assert_eq!(contract.check(&skeleton), ContractReport::default(), "{skeleton:?}");
 }

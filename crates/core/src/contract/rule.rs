@@ -1,7 +1,7 @@
-//! One rule of a contract: where it looks, when it holds, and what it finds.
+//! One rule of a contract: the field it checks, when it applies, and what it reports.
 //!
-//! The checks are few and general. What a seed asks for in particular is data, in the files of
-//! contracts and workflows.
+//! The checks are few and general. The requirements of each source document are data, in the files
+//! of contracts and workflows.
 
 use super::body::{Body, items};
 use super::rule_text::either;
@@ -11,49 +11,49 @@ use crate::problem::Problem;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContractRule {
-    /// A dotted path: where the value usually stands.
+    /// A dotted path: the usual place of the value.
     pub field: String,
-    /// Other spellings, any of which will do.
+    /// Alternative spellings, any of which satisfies the rule.
     pub others: Vec<String>,
-    /// What belongs there, for problems, skeletons and prompts.
+    /// Description of the value, for problems, skeletons and prompts.
     pub about: String,
     pub check: Check,
-    /// The rule holds only where all of these do.
+    /// The rule applies only where all of these hold.
     pub when: Vec<When>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Check {
-    /// There, and not blank.
+    /// Exists, and is not blank.
     Present,
-    /// There, and of this kind. An empty list or map counts: "none" is an answer.
+    /// Exists, and is of this kind. An empty list or map counts: "none" is an answer.
     Kind(ValueKind),
-    /// There, and one of these scalars.
+    /// Exists, and is one of these scalars.
     OneOf(Vec<String>),
-    /// Where it is there, none of these scalars: a contradiction otherwise.
+    /// If it exists, none of these scalars: a contradiction otherwise.
     NoneOf(Vec<String>),
-    /// A list with so many items or more.
+    /// A list with at least this many items.
     AtLeast(usize),
-    /// Where it is there, a number that is not greater: a contradiction otherwise.
+    /// If it exists, a number that is not greater: a contradiction otherwise.
     AtMost(u32),
     /// Left out, or null: a contradiction otherwise.
     Absent,
-    /// Where both are there, the same scalar as at this path: a contradiction otherwise.
+    /// If both exist, the same scalar as at this path: a contradiction otherwise.
     SameAs(String),
-    /// A list, where it is there, that is not longer than the number at a path.
+    /// If it exists, a list that is not longer than the number at a path.
     CountedBy(Counted),
 }
 
 /// How many items of a list there may be. A list may name fewer than were counted, never more.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Counted {
-    /// Where the number stands.
+    /// Path of the number.
     pub by: String,
-    /// Only items whose member says this are counted.
+    /// Only items whose member has this value are counted.
     pub only: Option<(String, String)>,
 }
 
-/// A case in which a rule holds.
+/// A condition under which a rule applies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct When {
     pub field: String,
@@ -62,13 +62,13 @@ pub struct When {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WhenTest {
-    /// It is there, and one of these scalars.
+    /// It exists, and is one of these scalars.
     Is(Vec<String>),
-    /// It is none of these scalars, or not there at all.
+    /// It is none of these scalars, or does not exist.
     IsNot(Vec<String>),
-    /// It is there, and not blank.
+    /// It exists, and is not blank.
     Present,
-    /// It is not there, or blank.
+    /// It does not exist, or is blank.
     Absent,
 }
 
@@ -94,7 +94,7 @@ impl When {
 }
 
 impl ContractRule {
-    /// True where the rule has something to say about this document.
+    /// True where the rule applies to this document.
     pub(super) fn is_due(&self, body: &Body<'_>) -> bool {
         self.when.iter().all(|it| it.holds(body))
     }
@@ -116,7 +116,7 @@ impl ContractRule {
             Check::SameAs(other) => self.difference(body, path, node?, other),
             Check::CountedBy(counted) => self.surplus(body, path, node?, counted),
             Check::Present => {
-                // Another spelling may hold what this one leaves blank.
+                // Another spelling may hold the value that this one leaves blank.
                 let is_there = |it: &String| body.at(it).is_some_and(|it| !it.is_blank());
                 (!self.spellings().any(is_there)).then(|| self.missing(path()))
             }
@@ -148,18 +148,18 @@ impl ContractRule {
         std::iter::once(&self.field).chain(&self.others)
     }
 
-    /// Where the value would stand in this document: beside what the sender has written already.
+    /// Where the value belongs in this document: beside the fields the sender has already written.
     fn natural_path(&self, body: &Body<'_>) -> &String {
         let depth = |path: &String| {
             let parents = path.match_indices('.').map(|(at, _)| &path[..at]);
             parents.filter(|it| body.at(it).is_some()).count()
         };
-        // The first of the deepest: the usual spelling, where none is better.
+        // The first of the deepest: the usual spelling, unless another is deeper.
         let deepest = self.spellings().map(depth).max().unwrap_or(0);
         self.spellings().find(|it| depth(it) == deepest).unwrap_or(&self.field)
     }
 
-    /// Whichever spelling says it: a contradiction is one wherever it stands.
+    /// Checks every spelling: any of them may hold the contradiction.
     fn contradiction(&self, body: &Body<'_>, refused: &[String]) -> Option<Problem> {
         let says_it = |path: &&String| {
             let value = body.at(path).and_then(Node::scalar_text);

@@ -1,11 +1,11 @@
-//! How a rule is told: to whoever reads a workflow, in a prompt, and in a skeleton.
+//! The text of a rule: for readers of a workflow, in a prompt, and in a skeleton.
 
 use super::rule::{Check, ContractRule, When, WhenTest};
 use super::value::ValueKind;
 use crate::document::Node;
 
 impl Check {
-    /// What has to hold, after the name of the field: `is one of ...`.
+    /// The requirement, to follow the name of the field: `is one of ...`.
     pub fn words(&self) -> String {
         match self {
             Check::Present => "there".to_owned(),
@@ -25,20 +25,20 @@ impl Check {
 }
 
 impl ContractRule {
-    /// In which case the rule holds: `status is merged`. Blank where it always does.
+    /// The condition of the rule: `status is merged`. Blank where it always applies.
     pub fn case(&self) -> String {
         let cases: Vec<String> = self.when.iter().map(When::words).collect();
         cases.join(" and ")
     }
 
-    /// What a skeleton shows where the rule is not kept yet.
+    /// The placeholder in a skeleton where the rule is not kept yet.
     pub(super) fn placeholder(&self) -> Node {
         let mark = Node::Text(format!("<{}>", self.about));
         match &self.check {
             Check::Kind(ValueKind::List) => Node::List(vec![mark]),
             Check::AtLeast(least) => Node::List(vec![mark; *least]),
             Check::CountedBy(_) => Node::List(Vec::new()),
-            // A mark would contradict the other field as well.
+            // A placeholder would contradict the other field as well.
             Check::Absent | Check::SameAs(_) => Node::Null,
             Check::Kind(ValueKind::Bool) => Node::Text(format!("<true or false: {}>", self.about)),
             Check::Kind(ValueKind::Number) | Check::AtMost(_) => {

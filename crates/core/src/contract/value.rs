@@ -1,4 +1,4 @@
-//! What kind of value a field holds, read as generously as XML needs: it has nothing but text.
+//! The kind of a field's value, parsed leniently because XML has nothing but text.
 
 use super::body::items;
 use crate::document::{Node, NodeKind, Number};

@@ -1,4 +1,4 @@
-//! Accept: the receiver takes the baton, and from now on it is the one to move.
+//! Accept: the receiver takes the baton and becomes the one who must act.
 
 use super::draft::{Draft, require_agent, wrong_state};
 use super::frame;
@@ -22,13 +22,13 @@ pub(super) fn decide(draft: &mut Draft<'_>, accept: &Accept) -> Result<(), Refus
             only_receiver?;
             return Err(wrong_state("accept", &handoff, "its question has to be answered first"));
         }
-        // Whoever comes too late is told who came before, stranger or not.
+        // A late caller learns the current holder, even if it is not the receiver.
         State::Accepted | State::Parked => {
             let holder = handoff.to.agent;
             return Err(Refusal::AlreadyAccepted { handoff: handoff.no, holder });
         }
     }
-    // Whoever takes it only to ask does not take it.
+    // An acknowledgement that asks a question opens a clarification instead of accepting.
     if let Some(words) = accept.acknowledgement.as_ref().and_then(|it| it.question()) {
         draft.open_work(handoff.no)?;
         note_checks(draft, handoff.no, accept);
@@ -51,7 +51,7 @@ pub(super) fn decide(draft: &mut Draft<'_>, accept: &Accept) -> Result<(), Refus
     Ok(())
 }
 
-/// What was looked at on receipt is kept with the handoff.
+/// Records the results of the receipt checks with the handoff.
 fn note_checks(draft: &mut Draft<'_>, handoff: HandoffNo, accept: &Accept) {
     let checks = accept.acknowledgement.as_ref().map_or(&[][..], |it| &it.checks);
     for Evidence { check, verdict, .. } in checks.iter().cloned() {
@@ -60,7 +60,7 @@ fn note_checks(draft: &mut Draft<'_>, handoff: HandoffNo, accept: &Accept) {
     }
 }
 
-/// Not before its time, where it was held back.
+/// Refuses a handoff that is held back until later.
 pub(super) fn is_offered(draft: &Draft<'_>, handoff: &Handoff) -> Result<(), Refusal> {
     match handoff.held_back_until {
         Some(until) if draft.ground.now < until => {
@@ -70,8 +70,8 @@ pub(super) fn is_offered(draft: &Draft<'_>, handoff: &Handoff) -> Result<(), Ref
     }
 }
 
-/// Accepts for a receiver that handed on without a word: that it did says enough. Returns what
-/// the receiver holds then.
+/// Accepts implicitly for a receiver that handed the work on without an accept. Returns the handoff
+/// that the receiver then holds.
 pub(super) fn implicitly(draft: &mut Draft<'_>, handoff: &Handoff) -> HandoffNo {
     take(draft, handoff, None, true)
 }
@@ -109,7 +109,7 @@ fn take(
     handoff.no
 }
 
-/// What the receiver works on once it has taken `handoff`: that, or what it was waiting with.
+/// The receiver's work once it has accepted `handoff`: that, or the parked handoff it returns to.
 pub(super) fn work_behind(draft: &Draft<'_>, handoff: &Handoff) -> Handoff {
     if frame::is_return(draft, handoff)
         && let Some(caller) = draft.run.caller_of(handoff.no)

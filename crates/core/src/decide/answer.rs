@@ -1,4 +1,4 @@
-//! A person answers a gate. Only this lets a run go past one, and only this gives rounds back.
+//! A person answers a gate. Only this opens a blocking gate, and only this grants more rounds.
 
 use super::checks::target;
 use super::control;
@@ -43,7 +43,7 @@ pub(super) fn decide(draft: &mut Draft<'_>, answer: &GateAnswer) -> Result<(), R
         return Ok(());
     }
     let next = next(draft, &handoff, &gate, answer)?;
-    // Whoever decides does not wait for the answer to their own question.
+    // A person who decides no longer needs the answer to their own question.
     question::withdraw(draft, &handoff);
     let comment = draft.keep_words(answer.comment.as_ref());
     draft.emit(Event::GateAnswered {
@@ -74,7 +74,7 @@ fn answer_question(
     Ok(())
 }
 
-/// What was said, where the answer is nothing without it.
+/// The answer's text, where the answer requires one.
 fn words<'a>(handoff: &Handoff, answer: &'a GateAnswer) -> Result<Option<&'a FreeText>, Refusal> {
     if answer.answer.needs_words() && answer.comment.is_none() {
         let (handoff, answer) = (handoff.no, answer.answer.name());
@@ -91,21 +91,21 @@ fn not_a_choice(handoff: &Handoff, answer: &GateAnswer, choices: &str) -> Refusa
     }
 }
 
-/// What an answer leads to, settled before anything is written.
+/// What an answer leads to, determined before any event is emitted.
 enum Next {
-    /// To the worker again, or to another in its place.
+    /// Back to the worker, or to another agent in its place.
     Work(Box<Offer>),
     /// On along an edge.
     Along(Target, Box<Offer>),
-    /// The work is not good: to its sender again.
+    /// The work is not good: back to its sender.
     Back,
-    /// The caller goes on at once, told how it ended.
+    /// The caller goes on at once, with this outcome.
     GoOn(HandoffNo, Outcome),
-    /// What was asked about waits for its receiver again.
+    /// The handoff in question waits for its receiver again.
     Answered(HandoffNo),
-    /// Seen, and no more.
+    /// Acknowledged; nothing else changes.
     Noted,
-    /// What went on meanwhile was not good: it stops, and its sender gets it again.
+    /// The person objects to work that went on: it stops and goes back to its sender.
     Object(HandoffNo),
     End,
 }
@@ -150,12 +150,12 @@ fn next(
                 Party { agent: agent.clone(), place },
             ))))
         }
-        // It will not be done better than what the caller had sent back.
+        // The delegate will not improve on the result that the caller had sent back.
         (Answer::Accept, _, _) => match caller {
             Some(caller) => Ok(Next::GoOn(caller.no, Outcome::Success)),
             None => success_of(draft, gate),
         },
-        // The place was settled when the gate was opened; at the end it is the orchestrator's.
+        // The place was set when the gate was opened; at the end it is the orchestrator's.
         (Answer::Approve, _, _) => Ok(Next::Along(target(gate), Box::new(approved(gate)))),
         (Answer::Modify, _, _) => modify(draft, row, gate, answer),
         (Answer::Reject, _, _) => Ok(Next::Back),
@@ -168,8 +168,8 @@ fn go_on(caller: Option<&Handoff>, outcome: Outcome) -> Next {
     caller.map_or(Next::Noted, |it| Next::GoOn(it.no, outcome))
 }
 
-/// The worker's task again. In a frame it is a part of the caller's. Whoever got stuck gets it
-/// from the person, and if it rejects it, whoever had sent it in the first place does.
+/// Offers the worker its task again; in a frame, as a part of the caller's work. A stuck worker
+/// gets it from the person; if the worker rejects it, it goes to its original sender.
 fn work(gate: &Gate, caller: Option<&Handoff>, worker: Party) -> Offer {
     let forward = gate.forward.clone();
     match (caller, &worker.place) {
@@ -194,7 +194,7 @@ fn work(gate: &Gate, caller: Option<&Handoff>, worker: Party) -> Offer {
     }
 }
 
-/// The asker's way on when the work is taken as it is.
+/// The asker's success edge, when the work is accepted as it is.
 fn success_of(draft: &Draft<'_>, gate: &Gate) -> Result<Next, Refusal> {
     let workflow = draft.workflow();
     let edges = workflow.edges_from(&gate.asker.place);
@@ -210,7 +210,7 @@ fn success_of(draft: &Draft<'_>, gate: &Gate) -> Result<Next, Refusal> {
     let place = Workflow::target_place(&edge.to);
     let agent = workflow.agents_at(&place).into_iter().next();
     let agent = agent.unwrap_or_else(AgentId::orchestrator);
-    // What is taken as it is keeps no contract: this says which, and the answer on whose word.
+    // Accepting work as it is waives the contract: this records which, the answer by whom.
     let waived = |name: &String| {
         Problem::new(name, "waived", "a person took the work as it is, whatever this asks for")
     };
@@ -225,7 +225,7 @@ fn approved(gate: &Gate) -> Offer {
     Offer { told_warnings, ..past(gate, gate.package) }
 }
 
-/// The person's own package in the place of the sender's, which stays with the gate.
+/// Hands on the person's own package instead of the sender's, which stays with the gate.
 fn modify(
     draft: &mut Draft<'_>,
     row: &Handoff,
@@ -235,7 +235,7 @@ fn modify(
     let Some(package) = &answer.package else {
         return Err(Refusal::PackageRequired { handoff: row.no });
     };
-    // Lenient whatever the edge says: nobody else can mend what a person leaves out.
+    // Lenient whatever the edge says: only the person could fix their own package.
     let contract = gate.edge_in(draft.workflow()).and_then(|it| it.contract.as_ref());
     let warnings = check_named(draft.ground, contract, package, Profile::Lenient)?;
     let package = Some(draft.keep_package(package));
@@ -296,7 +296,7 @@ fn carry_out(
     }
 }
 
-/// The work to its sender again, with what the person said.
+/// Returns the work to its sender, with the person's comment.
 fn back(
     draft: &mut Draft<'_>,
     gate: &Gate,
@@ -311,7 +311,7 @@ fn back(
     give_back(draft, human(), asker, gate.package, reason, forward, follows)
 }
 
-/// A person's answer needs no accept: whoever asked was waiting for it.
+/// A person's answer needs no accept: the asker was waiting for it.
 fn go_on_at_once(
     draft: &mut Draft<'_>,
     gate: &Gate,
@@ -336,7 +336,7 @@ fn go_on_at_once(
     Some(handoff)
 }
 
-/// Whoever lets a blocked agent go on has cleared its way; any other way on goes around.
+/// `continue` resolves the blockers; accepting or reassigning the work waives them.
 fn settle_blockers(
     draft: &mut Draft<'_>,
     gate: &Gate,
@@ -365,7 +365,7 @@ fn settle_blockers(
     }
 }
 
-/// As many rounds again as the edge had to begin with.
+/// As many rounds again as the edge's limit.
 fn extra_rounds(draft: &Draft<'_>, gate: &Gate, answer: &Answer) -> u32 {
     let goes_on = match answer {
         Answer::Continue | Answer::HandTo(_) | Answer::Accept => true,

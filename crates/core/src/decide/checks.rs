@@ -1,4 +1,4 @@
-//! What was checked comes in, and may open an automatic gate.
+//! Records the results of checks, which may open an automatic gate.
 
 use super::draft::Draft;
 use super::gate::past;
@@ -61,7 +61,7 @@ fn open_if_passed(draft: &mut Draft<'_>, row: &Handoff, gate: &Gate) {
     draft.done.handoff = Some(hand_over(draft, onward, AtOrchestrator::of(&target(gate))));
 }
 
-/// Where the work behind a gate goes; at the end it is the orchestrator's.
+/// The target of the work behind a gate; at the end it is the orchestrator's.
 pub(super) fn target(gate: &Gate) -> Target {
     match &gate.worker.place {
         Place::Step(step) => Target::Step(step.clone()),

@@ -1,4 +1,4 @@
-//! What the clock says: a handoff has waited long, may be taken now, or is over.
+//! Time-driven commands: a handoff becomes stale, is offered after a back-off, or expires.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -14,7 +14,7 @@ use crate::refusal::Refusal;
 use crate::run::{Handoff, HandoffNo, Kind, Run, State};
 use crate::workflow::{OnExpire, Place, Workflow};
 
-/// A mark and no more: whoever is late may still answer.
+/// Only marks the handoff: a late receiver or holder may still answer.
 pub(super) fn mark_stale(draft: &mut Draft<'_>, no: HandoffNo) -> Result<(), Refusal> {
     let handoff = draft.open_task(no)?;
     if handoff.is_stale {
@@ -26,7 +26,7 @@ pub(super) fn mark_stale(draft: &mut Draft<'_>, no: HandoffNo) -> Result<(), Ref
     Ok(())
 }
 
-/// Offers what was held back after an attempt that died.
+/// Offers a handoff that was held back after a lost lease.
 pub(super) fn wake(draft: &mut Draft<'_>, no: HandoffNo) -> Result<(), Refusal> {
     let handoff = draft.open_task(no)?;
     match handoff.held_back_until {
@@ -40,7 +40,7 @@ pub(super) fn wake(draft: &mut Draft<'_>, no: HandoffNo) -> Result<(), Refusal> 
     }
 }
 
-/// Nobody took it in time: what then, the workflow says.
+/// The receiver did not accept in time: the workflow says what happens.
 pub(super) fn expire(draft: &mut Draft<'_>, no: HandoffNo) -> Result<(), Refusal> {
     let handoff = draft.open_work(no)?;
     match handoff.state {
@@ -65,7 +65,7 @@ pub(super) fn expire(draft: &mut Draft<'_>, no: HandoffNo) -> Result<(), Refusal
             let gate = gate_when_stuck(GateCause::Expired, &handoff, handoff.package, Some(reason));
             open_gate(draft, gate, Some(no));
         }
-        // What went back and is not taken there either would go back and forth for ever.
+        // A return that expires as well would go back and forth for ever.
         Some(OnExpire::Return)
             if !is_return
                 && !is_in_frame
@@ -92,8 +92,8 @@ fn is_due(draft: &Draft<'_>, no: HandoffNo, due: Option<Timestamp>) -> Result<()
     }
 }
 
-/// When a run has to be looked at because of the time alone: the first of its handoffs becomes
-/// stale or is over then, if nothing happens before. It depends on nothing but the run.
+/// When the run's next time-out is due: the first of its handoffs becomes stale or expires then, if
+/// nothing happens before. Depends only on the run.
 pub fn due_at(workflow: &Workflow, run: &Run) -> Option<Timestamp> {
     let of_handoff = |it: &Handoff| {
         let stale_at = if it.is_stale { None } else { stale_at(workflow, it) };
@@ -102,8 +102,8 @@ pub fn due_at(workflow: &Workflow, run: &Run) -> Option<Timestamp> {
     run.handoffs.iter().filter_map(of_handoff).min()
 }
 
-/// When a handoff becomes stale, if nothing happens to it. Never, where a person is asked, and
-/// never while its holder says that it is alive.
+/// When a handoff becomes stale, if nothing happens to it. Never for a handoff to a person, and
+/// never while its holder sends heartbeats.
 pub fn stale_at(workflow: &Workflow, handoff: &Handoff) -> Option<Timestamp> {
     if handoff.gate.is_some() || handoff.to.agent.is_human() || handoff.lease.is_some() {
         return None;
@@ -120,13 +120,13 @@ pub fn stale_at(workflow: &Workflow, handoff: &Handoff) -> Option<Timestamp> {
             };
             (handoff.accepted_at?, within.unwrap_or(SignedDuration::from_mins(30)))
         }
-        // The question is what waits then, or the delegate.
+        // In these states the question waits, or the delegate.
         State::Clarification | State::Parked => return None,
     };
     since.checked_add(within).ok()
 }
 
-/// When a handoff is over because nobody took it. Never, where a person is asked.
+/// When a handoff expires because it was not accepted. Never for a handoff to a person.
 pub fn expires_at(workflow: &Workflow, handoff: &Handoff) -> Option<Timestamp> {
     let is_persons = handoff.gate.is_some() || handoff.to.agent.is_human();
     let is_waiting = handoff.state == State::Pending && handoff.held_back_until.is_none();

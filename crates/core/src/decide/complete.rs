@@ -1,5 +1,5 @@
-//! Complete: the one way out of a held baton. The outcome picks the way, and the next handoff
-//! is made in the same breath.
+//! Complete: the only way out of a held baton. The outcome picks the edge, and the next handoff is
+//! created in the same decision.
 
 use super::accept;
 use super::draft::{Draft, check_fence, require_agent, wrong_state};
@@ -41,7 +41,7 @@ pub(super) fn decide(draft: &mut Draft<'_>, complete: &Complete) -> Result<(), R
     finish(draft, &handoff, &work)
 }
 
-/// What somebody outside says of work that only has to be ended.
+/// Completes work on an external signal, where only the end of the run is left.
 pub(super) fn by_signal(
     draft: &mut Draft<'_>,
     handoff: &Handoff,
@@ -60,7 +60,7 @@ pub(super) fn by_signal(
     finish(draft, handoff, &work)
 }
 
-/// What the receiver of `handoff` hands on when it says [`Create`].
+/// Completes the receiver's work when it sends [`Create`].
 pub(super) fn by_create(
     draft: &mut Draft<'_>,
     handoff: &Handoff,
@@ -87,7 +87,7 @@ fn finish(
     check_fence(handoff, work.fence)?;
     let route = route(draft, &accept::work_behind(draft, handoff), work)?;
     let profile = route.profile(draft.workflow()).unwrap_or(work.profile);
-    // As it is now: whoever hands on without a word has accepted by that.
+    // The current state: handing on without an accept is an implicit accept.
     let held = &hold(draft, handoff, profile)?;
     match route {
         Route::Edge(_, edge, agent) if edge.is_back => {
@@ -167,13 +167,13 @@ fn pass_on(
     hand_on(draft, held, edge, offer);
 }
 
-/// On along an edge, past its gate if it has one.
+/// On along an edge, through its gate if it has one.
 fn hand_on(draft: &mut Draft<'_>, held: &Handoff, edge: &Edge, offer: Offer) {
     let then = AtOrchestrator::of(&edge.to);
     let came_by = held.forward.clone();
     let from = held.to.place.clone();
-    // What was looked at on receipt says nothing about what goes out, and neither do results
-    // recorded before the present holder accepted.
+    // Receipt checks say nothing about the outgoing work, and neither do results recorded before
+    // the present holder accepted.
     let is_own = |it: &&Evidence| it.fence.is_none_or(|fence| fence == held.fence);
     let evidence: Vec<Evidence> = held
         .evidence
@@ -214,8 +214,8 @@ fn review(
     Ok(())
 }
 
-/// The work counts only if its maker has the baton, or takes it by handing on. Returns what the
-/// maker holds.
+/// The sender must hold the baton, or accepts implicitly by handing on. Returns the handoff that
+/// the sender holds.
 fn hold(draft: &mut Draft<'_>, handoff: &Handoff, profile: Profile) -> Result<Handoff, Refusal> {
     match handoff.state {
         State::Accepted => Ok(handoff.clone()),
@@ -266,7 +266,7 @@ fn ask(
     let gate = gate_when_stuck(cause, held, Some(package), reason);
     let follows = Some(held.no);
     draft.done.handoff = Some(if cause == GateCause::Blocked {
-        // Not the blocked agent asks: it is done until somebody has cleared the way.
+        // The orchestrator asks: the blocked agent is done until the blockers are resolved.
         raise_blockers(draft, held, work);
         open_gate_from(draft, orchestrator(), gate, follows)
     } else {
@@ -274,7 +274,7 @@ fn ask(
     });
 }
 
-/// What the package names, or what was said, or at least that there is something.
+/// The package's blockers, else the stated reason, else a generic one.
 fn raise_blockers(draft: &mut Draft<'_>, held: &Handoff, work: &FinishedWork<'_>) {
     let mut named = work.package.blockers();
     if named.is_empty() {
@@ -368,7 +368,7 @@ fn end_step(
     draft.emit(Event::StepCompleted { step: step.id.clone(), agent, outcome });
 }
 
-/// Whoever skips may say something; what it says nothing about is handed on as it came.
+/// A skip may bring a package; without one, the package that came in is handed on.
 fn work_or_given(
     draft: &mut Draft<'_>,
     held: &Handoff,

@@ -1,4 +1,4 @@
-//! What an operator does to a run as a whole: pause, resume, cancel, goto, start at a step, skip.
+//! Operator commands on a whole run: pause, resume, cancel, goto, start at a step, skip.
 
 use super::create::not_holder;
 use super::draft::Draft;
@@ -37,7 +37,7 @@ pub(super) fn resume(draft: &mut Draft<'_>) -> Result<(), Refusal> {
 
 pub(super) fn cancel(draft: &mut Draft<'_>, reason: Option<&Reason>) {
     let reason = draft.keep_some(reason);
-    // The innermost first, so that nobody is left waiting for nothing.
+    // The innermost first, so that no holder is left waiting for a handoff that has ended.
     for handoff in draft.run.handoffs.clone().iter().rev() {
         draft.emit(Event::HandoffCancelled { handoff: handoff.no, reason });
         draft.done.cancelled.push(handoff.no);
@@ -66,7 +66,7 @@ pub(super) fn goto(
     Ok(())
 }
 
-/// No contract: what the step gets is what the operator says, or what the run has.
+/// No contract: the step gets the operator's package, or the run's.
 pub(super) fn start_at(draft: &mut Draft<'_>, start: &StartAt) -> Result<(), Refusal> {
     passed::only_a_person(draft, &start.by)?;
     match draft.run.baton() {
@@ -106,7 +106,7 @@ pub(super) fn start_at(draft: &mut Draft<'_>, start: &StartAt) -> Result<(), Ref
 pub(super) fn skip(draft: &mut Draft<'_>, reason: &Reason) -> Result<(), Refusal> {
     no_gate(draft)?;
     let place = draft.run.current_place().cloned();
-    // What somebody waits for is a part of a step, and no part is optional.
+    // A handoff that a caller waits for is a part of a step, and no part is optional.
     let place = place.filter(|_| draft.run.frames.is_empty());
     let step = place.as_ref().and_then(|it| draft.step_at(it));
     let Some(step) = step else {
@@ -137,7 +137,7 @@ fn first_at(draft: &Draft<'_>, target: &Target) -> Party {
     Party { agent: agent.unwrap_or_else(AgentId::orchestrator), place }
 }
 
-/// A question to a person is not to be walked around.
+/// Refuses to bypass an open gate.
 fn no_gate(draft: &Draft<'_>) -> Result<(), Refusal> {
     match draft.run.gate() {
         Some((handoff, gate)) => {
@@ -147,7 +147,7 @@ fn no_gate(draft: &Draft<'_>) -> Result<(), Refusal> {
     }
 }
 
-/// All but what only advises: that ends with what it is about.
+/// Supersedes all but advisory gates: those end with the handoff they are about.
 fn supersede_open(draft: &mut Draft<'_>, reason: &Reason) {
     let is_advice =
         |it: &Handoff| it.gate.as_ref().is_some_and(|gate| gate.kind == GateKind::Advisory);

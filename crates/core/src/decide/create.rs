@@ -1,5 +1,5 @@
-//! Create: somebody hands off. By the holder it completes what they hold; on a loose baton it
-//! takes it up; by anybody else it is refused with where the baton is.
+//! Create: an agent hands off. From the holder it completes the held work; on a loose baton it
+//! takes the baton up; from any other agent it is refused, with the baton's position.
 
 use super::complete;
 use super::draft::Draft;
@@ -20,7 +20,7 @@ use crate::run::{Baton, EdgeKey, Given, Handoff, HandoffNo, Kind, Party, RunStat
 use crate::workflow::{Edge, Place, Workflow};
 
 pub(super) fn decide(draft: &mut Draft<'_>, create: &Create) -> Result<(), Refusal> {
-    // Never silently something else: whoever replaces a handoff has to know that it is too late.
+    // Never fall back to a plain create: the sender has to learn that the supersede came too late.
     if let Some(no) = create.supersedes {
         let old = draft.open_end(no)?;
         return match old.state {
@@ -40,7 +40,7 @@ pub(super) fn decide(draft: &mut Draft<'_>, create: &Create) -> Result<(), Refus
                 Profile::Lenient => {}
                 Profile::Strict => may_take_up(draft, create, [&at, &other])?,
             }
-            // The orchestrator only offers it again; anybody else would begin something.
+            // The orchestrator only offers it again; any other sender would start new work.
             if draft.run.status == RunStatus::Paused && !create.from.is_orchestrator() {
                 return Err(Refusal::Paused);
             }
@@ -70,7 +70,7 @@ pub(super) fn decide(draft: &mut Draft<'_>, create: &Create) -> Result<(), Refus
             Err(not_holder(draft, &create.from))
         }
         Baton::Parked { handoff, on: Wait::Person } => {
-            // Says what it waits for, and with a gate what may be answered.
+            // This refusal says what the baton waits for, and at a gate which answers it takes.
             draft.open_work(handoff)?;
             Err(not_holder(draft, &create.from))
         }
@@ -78,7 +78,7 @@ pub(super) fn decide(draft: &mut Draft<'_>, create: &Create) -> Result<(), Refus
     }
 }
 
-/// Whoever says what it holds has to hold what the baton rests on.
+/// A fencing token must belong to the run's current handoff.
 fn check_token(draft: &Draft<'_>, create: &Create, current: &Handoff) -> Result<(), Refusal> {
     match create.token {
         Some(token) if token.handoff != current.no => {
@@ -88,11 +88,11 @@ fn check_token(draft: &Draft<'_>, create: &Create, current: &Handoff) -> Result<
     }
 }
 
-/// Takes up a baton that lies at `at`, along any edge that the workflow declares.
+/// Takes up a loose baton at `at`, along any edge that the workflow declares.
 pub(super) fn take_up(draft: &mut Draft<'_>, create: &Create, at: &Place) -> Result<(), Refusal> {
     match create.way {
         None | Some(Way::Sequential) => {}
-        // Nobody waits for a part of what nobody holds.
+        // Delegating, escalating and returning need a held handoff.
         Some(Way::Delegation | Way::Escalation | Way::Return) => {
             return Err(not_holder(draft, &create.from));
         }
@@ -101,7 +101,7 @@ pub(super) fn take_up(draft: &mut Draft<'_>, create: &Create, at: &Place) -> Res
         return Ok(());
     }
     let (from, edge) = declared_edge(draft.workflow(), create, at)?;
-    // Whoever lost it there may still be alive: only what is offered again can be told apart.
+    // The holder that lost its lease may still be alive: only a new offer can be fenced.
     if draft.run.given(&from).is_some_and(|it| it.has_lost_lease) {
         return Err(not_holder(draft, &create.from));
     }
@@ -128,8 +128,8 @@ pub(super) fn take_up(draft: &mut Draft<'_>, create: &Create, at: &Place) -> Res
     Ok(())
 }
 
-/// Counts a round where an agent takes work up at a step that always comes before the one where the
-/// baton lies: the work went back, as if it had been rejected. Past the limit this opens the gate
+/// Counts a round where an agent takes work up at a step that always comes before the baton's
+/// position: the work went back, as if it had been rejected. Past the limit this opens the gate
 /// that asks a person, and returns true.
 fn went_back_too_often(draft: &mut Draft<'_>, create: &Create, at: &Place, from: &Party) -> bool {
     let (Place::Step(reached), Place::Step(back_at)) = (at, &from.place) else { return false };
@@ -151,7 +151,7 @@ fn went_back_too_often(draft: &mut Draft<'_>, create: &Create, at: &Place, from:
     true
 }
 
-/// On along an edge, past its gate if it has one. An error at the end is not what a gate is for.
+/// On along an edge, through its gate if it has one. An error at the end bypasses the gate.
 pub(super) fn go_on(
     draft: &mut Draft<'_>,
     edge: &Edge,
@@ -168,8 +168,8 @@ pub(super) fn go_on(
     onward(draft, edge, Onward { offer, then, came_by, evidence: &[], asker: None, from })
 }
 
-/// Sends work back along a back edge where no handoff is rejected for it. It counts all the same:
-/// else a review could go in circles unseen.
+/// Sends work back along a back edge where no handoff is rejected for it. It counts as a round:
+/// otherwise a review could go in circles undetected.
 pub(super) fn send_back(
     draft: &mut Draft<'_>,
     create: &Create,
@@ -183,7 +183,7 @@ pub(super) fn send_back(
     let stated = || create.package.stated_reason().and_then(Reason::shortened);
     let reason = create.reason.clone().or_else(stated);
     let reason = draft.keep_some(reason.as_ref());
-    // As it would be counted if it had been rejected on its way here.
+    // Counted as if it had been rejected on its way here.
     let forward = EdgeKey { from: to.place.clone(), to: from.place.clone() };
     let made = match reject::count_round(draft, &forward, &create.package) {
         Some(cause) => {
@@ -208,7 +208,7 @@ pub(super) fn send_back(
     draft.done.handoff = Some(made);
 }
 
-/// Only success ends a run: an error that comes in along the last edge does not.
+/// Only success ends a run: an error that arrives along the last edge does not.
 fn at_the_end(edge: &Edge, create: &Create) -> AtOrchestrator {
     if create.outcome.is_none() && create.package.has_error() {
         return AtOrchestrator::LiesLoose;
@@ -216,8 +216,8 @@ fn at_the_end(edge: &Edge, create: &Create) -> AtOrchestrator {
     AtOrchestrator::of(&edge.to)
 }
 
-/// The orchestrator offers the baton again where it lies, or where it was going. No contract:
-/// what the run had already is handed on with what the orchestrator adds.
+/// The orchestrator offers the baton again at its place, or at its target. No contract: the run's
+/// own package is handed on with what the orchestrator adds.
 fn reoffer_to_step(draft: &mut Draft<'_>, create: &Create, at: &Place) -> Result<bool, Refusal> {
     let other = match draft.run.baton() {
         Baton::Loose { other, .. } => other.clone(),
@@ -225,7 +225,7 @@ fn reoffer_to_step(draft: &mut Draft<'_>, create: &Create, at: &Place) -> Result
             return Ok(false);
         }
     };
-    // A fresh run lies between the orchestrator and the first step: that is a start, by contract.
+    // A new run is loose between the orchestrator and the first step: a start, with a contract.
     if draft.run.n_handoffs == 0 {
         return Ok(false);
     }
@@ -247,11 +247,11 @@ fn reoffer_to_step(draft: &mut Draft<'_>, create: &Create, at: &Place) -> Result
     Ok(true)
 }
 
-/// What nobody has seen yet does not get past a gate by coming from the orchestrator, or by
-/// taking the place of what has been seen.
+/// A package that has not been reviewed must pass the gate, even if the orchestrator offers it or
+/// if it supersedes a reviewed package.
 pub(super) fn past_its_gate(draft: &mut Draft<'_>, new: Offer) -> HandoffNo {
     let workflow = draft.workflow();
-    // What came back had not come along the edge.
+    // A return did not come along the edge.
     let is_onward = new.kind == Kind::Sequential;
     let leads_there = |it: &&Edge| Workflow::target_place(&it.to) == new.to.place;
     let edges = workflow.edges_from(&new.forward.from).iter().filter(|_| is_onward);
@@ -260,13 +260,13 @@ pub(super) fn past_its_gate(draft: &mut Draft<'_>, new: Offer) -> HandoffNo {
     };
     let then = AtOrchestrator::of(&edge.to);
     let came_by = new.forward.clone();
-    // A person or the orchestrator cannot be given work back.
+    // Work cannot be returned to a person or the orchestrator.
     let asker = new.reject_to.clone().filter(|it| it.place.is_work());
     let from = new.forward.from.clone();
     onward(draft, edge, Onward { offer: new, then, came_by, evidence: &[], asker, from })
 }
 
-/// In strict, only those whom the loose baton concerns.
+/// In strict, only agents of the two places of the loose baton.
 fn may_take_up(draft: &Draft<'_>, create: &Create, places: [&Place; 2]) -> Result<(), Refusal> {
     let concerns = |place: &&Place| draft.workflow().agents_at(place).contains(&create.from);
     if create.from.is_orchestrator() || places.iter().any(concerns) {
@@ -275,7 +275,7 @@ fn may_take_up(draft: &Draft<'_>, create: &Create, places: [&Place; 2]) -> Resul
     Err(not_holder(draft, &create.from))
 }
 
-/// The edge between two agents, from where the baton lies if it can be.
+/// The edge between two agents, preferably from the baton's place.
 fn declared_edge<'a>(
     workflow: &'a Workflow,
     create: &Create,

@@ -1,5 +1,5 @@
-//! A decision in the making: events are applied as they are said, so that what comes after
-//! them sees what they did.
+//! A decision in progress: each event is applied when it is emitted, so that later rules see its
+//! effect.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use crate::refusal::Refusal;
 use crate::run::{Baton, Handoff, HandoffNo, Kind, Run, State, Wait};
 use crate::workflow::{Place, Step, Workflow};
 
-/// What a command did.
+/// The result of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decision {
-    /// The run as it is then.
+    /// The run after the events.
     pub run: Run,
     pub events: Vec<Event>,
     pub contents: Vec<Content>,
@@ -48,7 +48,7 @@ impl<'a> Draft<'a> {
         self.events.push(event);
     }
 
-    /// Puts text aside for the store and returns its name.
+    /// Stores a text and returns its content id.
     pub(super) fn keep(&mut self, words: &str) -> ContentId {
         self.put(ContentKind::Words, words.into())
     }
@@ -77,7 +77,7 @@ impl<'a> Draft<'a> {
         self.ground.workflow
     }
 
-    /// An open handoff, or the refusal that says that there is none such any more.
+    /// An open handoff, or the refusal that it does not exist or has ended.
     pub(super) fn open(&self, no: HandoffNo) -> Result<Handoff, Refusal> {
         self.run.handoff(no).cloned().ok_or(Refusal::Finished { handoff: no })
     }
@@ -91,7 +91,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// As [`Draft::open_task`], for commands that mean work, not a question about it.
+    /// As [`Draft::open_task`], for commands that apply to work, not to a question about it.
     pub(super) fn open_work(&self, no: HandoffNo) -> Result<Handoff, Refusal> {
         let handoff = self.open_task(no)?;
         match handoff.kind {
@@ -100,7 +100,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// As [`Draft::open_work`], for commands that end it: not while a person is asked about it.
+    /// As [`Draft::open_work`], for commands that end it: refused while a person is asked about it.
     pub(super) fn open_end(&self, no: HandoffNo) -> Result<Handoff, Refusal> {
         let handoff = self.open_work(no)?;
         let question = handoff.question.and_then(|it| self.run.handoff(it));
@@ -110,7 +110,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Nobody has to be told what to make of work that is over: the advice on it is.
+    /// Closes advisory gates whose work has ended.
     pub(super) fn end_advice(&mut self) {
         let is_over = |gate: &Gate| gate.beside.is_some_and(|it| self.run.handoff(it).is_none());
         let over: Vec<HandoffNo> = (self.run.gates())
@@ -138,13 +138,13 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// The parked handoff of an agent that waits for somebody else, if the agent has one.
+    /// The agent's parked handoff, if it is waiting for a delegate or a person.
     pub(super) fn waiting(&self, agent: &AgentId) -> Option<&Handoff> {
         let callers = self.run.frames.iter().rev().filter_map(|it| self.run.handoff(it.caller));
         callers.into_iter().find(|it| it.to.agent == *agent)
     }
 
-    /// Where the baton is, in words for whoever looked for it elsewhere.
+    /// The baton's position as text, for callers that do not have it.
     pub(super) fn whereabouts(&self) -> String {
         let current = self.run.current();
         match (self.run.baton(), current) {
@@ -176,7 +176,7 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// Whoever gives the command has to be `allowed`; where nobody is named, it is they.
+/// The caller has to be `allowed`; a command that names no agent is taken as theirs.
 pub(super) fn require_agent(
     allowed: &AgentId,
     by: Option<&AgentId>,
@@ -191,7 +191,7 @@ pub(super) fn require_agent(
     }
 }
 
-/// Refuses whoever has lost what it held, and whoever might have.
+/// Refuses a stale fencing token, and a missing one where a lease was lost.
 pub(super) fn check_fence(handoff: &Handoff, fence: Option<u32>) -> Result<(), Refusal> {
     let is_free = handoff.state == State::Accepted && handoff.lease.is_none();
     match fence {

@@ -1,4 +1,4 @@
-//! Which edge leads where, and what it asks of a package.
+//! Which edge leads where, and what it requires of a package.
 
 use super::DecisionContext;
 use crate::contract::Profile;
@@ -12,7 +12,7 @@ use crate::problem::Problem;
 use crate::refusal::Refusal;
 use crate::workflow::{Edge, Place, Workflow};
 
-/// The edge that leads from `place` to an agent, or the refusal that lists the ones there are.
+/// The edge from `place` to an agent, or the refusal that lists the existing ones.
 pub(super) fn edge_to<'a>(
     workflow: &'a Workflow,
     place: &Place,
@@ -46,8 +46,8 @@ fn known_edges(workflow: &Workflow, edges: &[Edge]) -> String {
     format!("from there it may go to {}", known.join(", "))
 }
 
-/// Checks a package against the contract of an edge and by the linter; what does not refuse is a
-/// warning.
+/// Checks a package against the contract of an edge and with the linter; problems that do not
+/// refuse become warnings.
 pub(super) fn check_contract(
     ground: DecisionContext<'_>,
     edge: &Edge,
@@ -60,7 +60,7 @@ pub(super) fn check_contract(
     check(ground, asked, package)
 }
 
-/// As [`check_contract`], for what goes along no edge.
+/// As [`check_contract`], for a package that goes along no edge.
 pub(super) fn check_named(
     ground: DecisionContext<'_>,
     contract: Option<&String>,
@@ -70,7 +70,7 @@ pub(super) fn check_named(
     check(ground, Requirements { contract, min_score: None, profile }, package)
 }
 
-/// What is asked of a package.
+/// What a package has to satisfy.
 struct Requirements<'a> {
     contract: Option<&'a String>,
     min_score: Option<u8>,
@@ -107,8 +107,8 @@ fn check(
     })
 }
 
-/// Nothing is known of files here: whoever has a disk lints before it sends. Where the run is, is
-/// looked up only for a sender that says something about it.
+/// The core knows nothing of files: callers with a disk lint before they send. The run's position
+/// is looked up only for a sender that states one.
 fn facts(ground: DecisionContext<'_>, document: &Node) -> Facts {
     let says_state = Shape::of(document).body.member("workflow_state").is_some();
     let run = ground.visited.filter(|_| says_state).map(|visited| RunFact {
@@ -119,7 +119,7 @@ fn facts(ground: DecisionContext<'_>, document: &Node) -> Facts {
     Facts { run, ..Facts::default() }
 }
 
-/// An edge's own bound holds for everybody, the project's only in strict.
+/// The edge's own minimum always applies, the project's only in strict.
 fn low_score(score: &Score, asked: &Requirements<'_>, settings: &Settings) -> Option<Problem> {
     let of_project = settings.min_score.filter(|_| asked.profile == Profile::Strict);
     let least = asked.min_score.or(of_project)?;

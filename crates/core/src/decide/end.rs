@@ -1,6 +1,6 @@
-//! Cancel, time out, clean up: a handoff ends without being answered. Whoever waited for it goes
-//! on; else nobody has the baton, and it lies loose at the sender's step if nobody had accepted,
-//! at the receiver's if somebody had.
+//! Cancel, time out, clean up: a handoff ends without an answer. A caller that waited for it goes
+//! on; otherwise the baton becomes loose, at the sender's step if the handoff was not accepted, at
+//! the receiver's if it was.
 
 use super::draft::{Draft, require_agent, wrong_state};
 use super::frame::{self, Brought};
@@ -65,11 +65,11 @@ pub(super) fn time_out(
     Ok(())
 }
 
-/// Nothing pending is no reason to complain: then there is nothing to clean up.
+/// No pending handoff is not an error: there is nothing to clean up.
 pub(super) fn clean_up(draft: &mut Draft<'_>, reason: Option<&Reason>) {
     let reason = draft.keep_some(reason);
     for handoff in draft.run.handoffs.clone() {
-        // Cancelled already, with what it asked about.
+        // Already cancelled, with the handoff it asked about.
         if draft.run.handoff(handoff.no).is_none() {
             continue;
         }
@@ -92,21 +92,21 @@ pub(super) fn clean_up(draft: &mut Draft<'_>, reason: Option<&Reason>) {
     }
 }
 
-/// What people are asked is theirs, and so is what they asked.
+/// Clean-up leaves alone what people are asked and what they ask.
 fn is_ours(draft: &Draft<'_>, handoff: &Handoff) -> bool {
     let question = handoff.question.and_then(|it| draft.run.handoff(it));
     let asks_person = question.is_some_and(|it| it.gate.is_some());
     handoff.kind != Kind::Question && handoff.gate.is_none() && !asks_person
 }
 
-/// Says where the baton is once `handoff` has ended with nothing in its place.
+/// Sets the baton's position once `handoff` has ended without a successor.
 pub(super) fn let_go(draft: &mut Draft<'_>, handoff: &Handoff, reason: Option<ContentId>) {
     let Some(caller) = draft.run.caller_of(handoff.no).cloned() else {
         drop_baton(draft, handoff);
         return;
     };
     match handoff.kind {
-        // It was on its way back: its receiver goes on without it.
+        // It was a return: its receiver goes on without it.
         Kind::Return => {
             let outcome = handoff.brings.unwrap_or(Outcome::Failure);
             draft.emit(Event::FrameClosed { caller: caller.no, outcome });

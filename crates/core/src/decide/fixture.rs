@@ -1,4 +1,4 @@
-//! A pipeline, a clock and a few words for the tests of the rules.
+//! A pipeline, a clock and a few texts for the tests of the rules.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -32,7 +32,7 @@ use crate::workflow::{
 
 pub(super) const START: Timestamp = Timestamp::constant(1_000_000, 0);
 
-/// Counts instead of drawing.
+/// Sequential ids instead of random ones.
 #[derive(Default)]
 pub(super) struct Counter(AtomicU64);
 
@@ -46,7 +46,7 @@ impl IdSource for Counter {
     }
 }
 
-/// A run under test: every command goes through here and is checked for what must always hold.
+/// A run under test: every command goes through here, and the invariants are checked after each.
 pub(super) struct Tester {
     pub(super) run: Run,
     pub(super) now: Timestamp,
@@ -64,7 +64,7 @@ impl Tester {
         Self::begun(&create("orchestrator", "analyst", story()))
     }
 
-    /// A run that `first` begins.
+    /// A run that `first` starts.
     pub(super) fn begun(first: &Create) -> Self {
         Self::begun_in(pipeline(), first).unwrap()
     }
@@ -105,7 +105,7 @@ impl Tester {
         self.now += SignedDuration::from_secs(seconds);
     }
 
-    /// Decides, applies, and checks that the events alone tell the same.
+    /// Decides, applies, and checks that replaying the events gives the same run.
     #[track_caller]
     pub(super) fn tries(&mut self, command: &Command) -> Result<Decision, Refusal> {
         let decision = self.would(command)?;
@@ -222,7 +222,7 @@ pub(super) fn answer_gate(no: u32, answer: Answer) -> Command {
     Command::Answer(GateAnswer { handoff, answer, by, comment: None, package: None })
 }
 
-/// What a person says, with words.
+/// A person's answer with a comment.
 pub(super) fn says(no: u32, answer: Answer, comment: &str) -> Command {
     let Command::Answer(said) = answer_gate(no, answer) else { unreachable!() };
     Command::Answer(GateAnswer { comment: Some(words(comment)), ..said })
@@ -318,7 +318,7 @@ pub(super) fn findings(locations: &[&str]) -> Node {
     Node::map([("feedback", Node::text("see the issues")), ("issues", Node::List(issues))])
 }
 
-/// Seed 000's pipeline, as small as it can be.
+/// The pipeline API's workflow, as small as it can be.
 pub(super) fn pipeline() -> Workflow {
     let steps = vec![
         step("analyze", "analyst", vec![contract_edge(to("implement"), "plan")]),

@@ -1,4 +1,4 @@
-//! A part of the work goes to somebody else, and its holder waits: frames open and close.
+//! A holder delegates a part of its work, or asks a person, and waits: frames open and close.
 
 use super::draft::Draft;
 use super::offer::{Offer, offer};
@@ -10,7 +10,7 @@ use crate::problem::Problem;
 use crate::refusal::Refusal;
 use crate::run::{Handoff, HandoffNo, Kind};
 
-/// Deeper than this nobody can follow who waits for whom.
+/// Deeper nesting is too hard for people to follow.
 const MOST_FRAMES: usize = 8;
 
 /// Parks the holder.
@@ -23,7 +23,7 @@ pub(super) fn open(draft: &mut Draft<'_>, caller: HandoffNo) -> Result<(), Refus
     Ok(())
 }
 
-/// What a delegate brings back, or what there is where it brings nothing.
+/// A delegate's result, or its substitute where there is none.
 pub(super) struct Brought {
     pub(super) outcome: Outcome,
     pub(super) package: Option<ContentId>,
@@ -31,7 +31,7 @@ pub(super) struct Brought {
     pub(super) warnings: Vec<Problem>,
 }
 
-/// Offers the caller what came of the part: its own handoff goes on once it takes that.
+/// Offers the caller the delegate's result: its own handoff goes on once it accepts that.
 pub(super) fn give_back(
     draft: &mut Draft<'_>,
     part: &Handoff,
@@ -50,12 +50,12 @@ pub(super) fn give_back(
     offer(draft, back)
 }
 
-/// True for what gives a delegate's work back to the caller that waits for it.
+/// True for a return of a delegate's work to the caller that waits for it.
 pub(super) fn is_return(draft: &Draft<'_>, handoff: &Handoff) -> bool {
     handoff.kind == Kind::Return && draft.run.caller_of(handoff.no).is_some()
 }
 
-/// Ends whatever is open inside `no`: questions about it, and everything its holder waits for.
+/// Ends everything open inside `no`: questions about it, and everything its holder waits for.
 pub(super) fn clear_inside(draft: &mut Draft<'_>, no: HandoffNo, reason: Option<ContentId>) {
     let frames = &draft.run.frames;
     let depth = frames.iter().position(|it| it.caller == no).unwrap_or(frames.len());
@@ -67,7 +67,7 @@ pub(super) fn clear_inside(draft: &mut Draft<'_>, no: HandoffNo, reason: Option<
     };
     let inside: Vec<HandoffNo> =
         draft.run.handoffs.iter().filter(|it| !is_kept(it)).map(|it| it.no).collect();
-    // The innermost first, so that nobody is left waiting for nothing.
+    // The innermost first, so that no holder is left waiting for a handoff that has ended.
     for handoff in inside.into_iter().rev() {
         draft.emit(Event::HandoffCancelled { handoff, reason });
     }

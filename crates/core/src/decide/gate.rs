@@ -1,4 +1,4 @@
-//! How a person comes to be asked: because a step is stuck, or because the workflow says so.
+//! When a person is asked: because a step is stuck, or because the workflow declares a gate.
 
 use super::draft::Draft;
 use super::offer::{AtOrchestrator, Offer, hand_over, offer};
@@ -29,7 +29,7 @@ pub(super) fn open_gate(
     open_gate_from(draft, from, gate, follows)
 }
 
-/// As [`open_gate`], where somebody else speaks for the asker.
+/// As [`open_gate`], where another party sends it for the asker.
 pub(super) fn open_gate_from(
     draft: &mut Draft<'_>,
     from: Party,
@@ -56,7 +56,7 @@ pub(super) fn open_gate_from(
     handoff
 }
 
-/// What a gate is about when a step itself is stuck.
+/// The gate for a step that is stuck.
 pub(super) fn gate_when_stuck(
     cause: GateCause,
     handoff: &Handoff,
@@ -79,7 +79,7 @@ pub(super) fn gate_when_stuck(
     }
 }
 
-/// What a gate is about when work waits between two parties.
+/// The gate for work that waits between two parties.
 pub(super) fn gate_between(
     cause: GateCause,
     asker: Party,
@@ -107,21 +107,21 @@ pub(super) fn gate_between(
     }
 }
 
-/// Work on its way along an edge, and what a gate on that edge has to know of it.
+/// Work on its way along an edge, with what a gate on that edge needs.
 pub(super) struct Onward<'a> {
     pub(super) offer: Offer,
     pub(super) then: AtOrchestrator,
-    /// Where the sender had got its own work by: what is sent back to it counts there.
+    /// The edge by which the sender got its own work: rounds of returned work are counted there.
     pub(super) came_by: EdgeKey,
-    /// What has been checked while the sender worked.
+    /// Results of checks recorded while the sender worked.
     pub(super) evidence: &'a [Evidence],
-    /// Who gets it back, where it is not the sender's own work.
+    /// Who gets it back, where that is not the sender.
     pub(super) asker: Option<Party>,
-    /// Where the edge begins, which is not where a step is that was passed over.
+    /// The start of the edge, which for a skipped step is not the sender's place.
     pub(super) from: Place,
 }
 
-/// Hands work on along an edge, or asks whoever the edge's gate says.
+/// Hands work on along an edge, or opens the edge's gate.
 pub(super) fn onward(draft: &mut Draft<'_>, edge: &Edge, work: Onward<'_>) -> HandoffNo {
     // Work that leaves a place was there, accepted or not.
     passed::go_back_to(draft, &work.from);
@@ -164,7 +164,7 @@ fn stop(
     open_gate_from(draft, from, gate, follows)
 }
 
-/// Both at once: the work goes on, and a person is told that it does.
+/// Does both: the work goes on, and an advisory gate informs a person.
 fn advise(draft: &mut Draft<'_>, edge: &Edge, work: Onward<'_>) -> HandoffNo {
     let beside = HandoffNo(draft.run.n_handoffs + 2);
     let gate = Gate {
@@ -194,7 +194,7 @@ pub(super) fn edge_of(from: &Place, edge: &Edge) -> GateEdge {
     GateEdge { from: from.clone(), to: Workflow::target_place(&edge.to), on: edge.on }
 }
 
-/// What goes on past a gate: along the edge that it stands on, whoever had stood before it.
+/// The offer past a gate, along the gate's edge, whichever party the asker was.
 pub(super) fn past(gate: &Gate, package: Option<ContentId>) -> Offer {
     let onward = Offer {
         has_lost_lease: gate.has_lost_lease,

@@ -1,4 +1,4 @@
-//! Stories about work that goes back, and about the person who is asked in the end.
+//! Scenarios: work goes back, and in the end a person is asked.
 
 use expect_test::expect;
 
@@ -74,7 +74,7 @@ fn a_person_may_allow_three_more_rounds() {
     let mut tester = at_the_limit();
     tester.answers(10, Answer::Continue);
     check(&tester, expect!["HO-011 reviewer→implementer pending; offered"]);
-    // The answer let the fourth reject through; the fifth and sixth go by themselves.
+    // The answer allowed the fourth reject; the fifth and sixth need no further answer.
     for _ in 5..=6 {
         back_to_review(&mut tester);
         let no = tester.run.n_handoffs;
@@ -234,7 +234,7 @@ fn at_the_limit() -> Tester {
     tester
 }
 
-/// Whoever approves and takes it back, or says something else instead, sends back all the same.
+/// Approving and then cancelling or superseding the handoff counts as sending back.
 #[test]
 fn a_round_counts_whichever_way_the_work_goes_back() {
     let approve_and_cancel = |tester: &mut Tester| {

@@ -1,4 +1,4 @@
-//! A holder gives the work back, or is not heard of any more.
+//! A holder releases the work, or its lease expires.
 
 use jiff::SignedDuration;
 
@@ -38,7 +38,7 @@ pub(super) fn release(draft: &mut Draft<'_>, release: &Release) -> Result<(), Re
     }
 }
 
-/// The holder is taken for dead. Somebody gets the same work again, and in the end a person.
+/// The holder's lease is lost. The work is retried; after the last retry a person is asked.
 pub(super) fn lose(draft: &mut Draft<'_>, no: HandoffNo, fence: u32) -> Result<(), Refusal> {
     let handoff = draft.open_task(no)?;
     if handoff.lease.is_none() {
@@ -73,12 +73,12 @@ pub(super) fn lose(draft: &mut Draft<'_>, no: HandoffNo, fence: u32) -> Result<(
     Ok(())
 }
 
-/// One second, then two, then four.
+/// Exponential: one second, then two, then four.
 fn back_off(attempt: u32) -> SignedDuration {
     SignedDuration::from_secs(1 << (attempt - 1).min(10))
 }
 
-/// Whoever was asked died over the question: it is asked again, and in the end of a person.
+/// The lease on a question was lost: it is asked again; after the last retry a person is asked.
 fn ask_again(draft: &mut Draft<'_>, question: &Handoff) {
     let again = if question.attempt > draft.workflow().limits.retries {
         Offer { attempt: 1, to: human(), has_lost_lease: false, ..Offer::retry(question) }

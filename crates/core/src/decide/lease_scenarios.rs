@@ -1,4 +1,4 @@
-//! Stories about holders that die, and about those who only seem to have.
+//! Scenarios: holders die, or only seem to have died.
 
 use expect_test::expect;
 
@@ -23,7 +23,7 @@ fn a_dead_holder_is_replaced_twice_and_then_a_person_decides() {
         assert_eq!(tester.run.baton().name(), "parked");
         let next = tester.run.current().unwrap().clone();
         assert_eq!((next.attempt, next.package), (attempt + 1, package));
-        // Whoever was taken for dead and is not: too late, with its token and without.
+        // The previous holder is still alive: refused, with its token and without.
         let late = create("architecture", "estimation", summary("API designed"));
         let token = Some(Token { handoff: HandoffNo(no), fence });
         let with = Command::Create(Create { token, ..late.clone() });
@@ -42,7 +42,7 @@ fn a_dead_holder_is_replaced_twice_and_then_a_person_decides() {
     let row = row.no.0;
     tester.answers(row, Answer::Continue);
     check(&tester, expect!["HO-007 human→architecture pending; offered"]);
-    // Rejected, it goes to whoever had sent it, not to the person.
+    // If rejected, it goes to the original sender, not to the person.
     tester.accepts(7);
     tester.rejects(7, "The specs contradict each other");
     check(&tester, expect!["HO-008 architecture→specification pending; offered"]);
@@ -62,7 +62,7 @@ fn released_work_may_be_taken_by_anybody_and_its_old_holder_is_told() {
     assert_eq!(refusal.code(), "stale_fence");
 }
 
-/// Whoever lost the work and still writes, without a word of what it holds.
+/// A holder that lost its lease and still writes, without a fencing token.
 fn late(tester: &mut Tester) -> &'static str {
     let late = create("architecture", "estimation", summary("API designed"));
     tester.tries(&Command::Create(late)).unwrap_err().code()
@@ -83,7 +83,7 @@ fn a_holder_that_lost_its_work_cannot_finish_it_by_any_way_around() {
     assert_eq!(late(&mut tester), "not_holder");
     tester.hands("orchestrator", "architecture", nothing());
     assert_eq!(late(&mut tester), "fence_required");
-    // Whoever accepts without a lease never needs a fence.
+    // A holder that accepted without a lease never needs a fencing token.
     tester.accepts(tester.run.n_handoffs);
     let done = create("architecture", "estimation", summary("API designed"));
     tester.does(&Command::Create(done));
@@ -127,7 +127,7 @@ fn the_caller_holds_what_comes_back_under_the_lease_it_asks_for() {
     let taken = tester.does(&accept_with(5, 20));
     assert_eq!(taken.done.handoff, Some(HandoffNo(3)));
     assert_eq!(tester.run.handoff(HandoffNo(3)).unwrap().lease, Some(20));
-    // Waiting for somebody else it need not be heard of.
+    // While it waits for a delegate it need not send heartbeats.
     tester.hands("architecture", "security-check", task("Another report"));
     assert_eq!(tester.run.handoff(HandoffNo(3)).unwrap().lease, None);
 }
@@ -144,7 +144,7 @@ fn a_lease_lasts_from_a_second_to_an_hour() {
     assert_eq!(tester.run.current().unwrap().lease, Some(20));
 }
 
-/// Three holders have died; a person is asked.
+/// Three holders have lost their leases; a person is asked.
 fn all_died() -> Tester {
     let mut tester = at_the_gate();
     tester.answers(2, Answer::Approve);

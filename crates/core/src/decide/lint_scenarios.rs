@@ -1,4 +1,4 @@
-//! What the linter finds, where a package is handed over: refused in strict, told in lenient.
+//! Linter findings when a package is handed over: refused in strict, warnings in lenient.
 
 use super::fixture::{Tester, create, plan};
 use crate::command::{Command, Create};
@@ -7,7 +7,7 @@ use crate::document::Node;
 use crate::lint::{LintRule, Silence};
 use crate::refusal::Refusal;
 
-/// Keeps the contract of the edge, and says nothing.
+/// Keeps the contract of the edge, but has no substance.
 fn vague() -> Node {
     let files = Node::List(vec![Node::text("src/a.rs")]);
     Node::map([

@@ -1,4 +1,4 @@
-//! How a handoff comes to be: along an edge, or back to its sender.
+//! How a handoff is created: along an edge, or back to its sender.
 
 use jiff::Timestamp;
 
@@ -11,7 +11,7 @@ use crate::problem::Problem;
 use crate::run::{EdgeKey, Handoff, HandoffId, HandoffNo, Kind, Party};
 use crate::workflow::{Place, Target};
 
-/// A handoff about to be made.
+/// A handoff about to be created.
 pub(super) struct Offer {
     pub(super) kind: Kind,
     pub(super) from: Party,
@@ -25,18 +25,18 @@ pub(super) struct Offer {
     pub(super) follows: Option<HandoffNo>,
     pub(super) approved_by: Option<Principal>,
     pub(super) warnings: Vec<Problem>,
-    /// Found before, when the package came to a gate.
+    /// Warnings found earlier, when the package came to a gate.
     pub(super) told_warnings: Vec<String>,
     pub(super) brings: Option<Outcome>,
     pub(super) held_back_until: Option<Timestamp>,
     pub(super) has_lost_lease: bool,
 }
 
-/// A record is no place for more.
+/// Bounds the size of the stored event.
 const MOST_WARNINGS: usize = 50;
 
 impl Offer {
-    /// The first attempt along an edge, with nothing before it.
+    /// The first attempt along an edge, with no predecessor.
     pub(super) fn new(from: Party, to: Party, package: Option<ContentId>) -> Self {
         let forward = EdgeKey { from: from.place.clone(), to: to.place.clone() };
         Self {
@@ -58,7 +58,7 @@ impl Offer {
         }
     }
 
-    /// The same work again for the same receiver, after an attempt that came to nothing.
+    /// The same work for the same receiver, after a failed attempt.
     pub(super) fn retry(handoff: &Handoff) -> Self {
         Self {
             kind: handoff.kind,
@@ -72,14 +72,14 @@ impl Offer {
         }
     }
 
-    /// What the contract and the linter miss, in the words of the record.
+    /// Warnings of the contract and the linter, in the form that is stored.
     pub(super) fn warning_words(&self) -> Vec<String> {
         let found = self.warnings.iter().map(|it| format!("{} {}", it.rule, it.path));
         self.told_warnings.iter().cloned().chain(found).take(MOST_WARNINGS).collect()
     }
 }
 
-/// Makes the handoff, pending. The caller says what becomes of the baton if it is not that.
+/// Creates the handoff as pending. The caller moves the baton if it is to be elsewhere.
 pub(super) fn offer(draft: &mut Draft<'_>, offer: Offer) -> HandoffNo {
     let handoff = HandoffNo(draft.run.n_handoffs + 1);
     let reason = match offer.reason {
@@ -113,11 +113,11 @@ pub(super) fn offer(draft: &mut Draft<'_>, offer: Offer) -> HandoffNo {
     handoff
 }
 
-/// What becomes of the baton when the orchestrator takes it.
+/// What happens to the baton when the orchestrator takes it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum AtOrchestrator {
     EndsRun,
-    /// Unfinished: it lies loose there, and a person sees it.
+    /// Unfinished: the baton is loose there, and a person sees it.
     LiesLoose,
 }
 
@@ -157,8 +157,8 @@ pub(super) fn hand_over(draft: &mut Draft<'_>, it: Offer, then: AtOrchestrator) 
     handoff
 }
 
-/// What the orchestrator offers when it gives a step again what the step had been given. Rejected,
-/// it goes back to whoever had sent it, and counts on the edge that it had come by.
+/// The orchestrator's offer of a step's last package to that step. If rejected, it goes to its
+/// original sender, and the round counts on the edge it came by.
 pub(super) fn reoffer(draft: &Draft<'_>, to: Party) -> Offer {
     let from = Party { agent: AgentId::orchestrator(), place: Place::Orchestrator };
     match draft.run.given(&to.place).cloned() {
@@ -172,7 +172,7 @@ pub(super) fn reoffer(draft: &Draft<'_>, to: Party) -> Offer {
     }
 }
 
-/// Gives work back to where it came from. The orchestrator cannot work: there it lies loose.
+/// Returns work to its sender. The orchestrator cannot work: there the baton is loose.
 pub(super) fn give_back(
     draft: &mut Draft<'_>,
     from: Party,

@@ -1,4 +1,4 @@
-//! Seed 004's page, told as stories: its four types of handoff, its gate, its acknowledgement.
+//! The YAML handoff as scenarios: its four types of handoff, its gate, its acknowledgement.
 
 use expect_test::expect;
 
@@ -72,7 +72,7 @@ fn escalation_agent_to_human_for_a_decision() {
         ("expectations", Node::map([("deliverable", Node::text("Validated choice"))])),
     ]);
     tester.hands("estimation", "human", question);
-    // The advisory `HO-004` stands beside what estimation works on, and holds nothing up.
+    // The advisory `HO-004` is beside estimation's work, and blocks nothing.
     check(
         &tester,
         expect![
@@ -191,7 +191,7 @@ fn a_person_asks_at_the_gate_and_the_sender_answers_without_accepting() {
     assert_eq!(tester.run.current_agent().unwrap().as_str(), "specification");
     tester.does(&reply(3, "A buyer and a seller"));
     check(&tester, expect!["HO-002 specification→human pending; parked"]);
-    // Nobody has to wait for an answer to decide.
+    // A person may decide without waiting for the answer.
     tester.does(&says(2, Answer::Question, "And the admin?"));
     tester.answers(2, Answer::Approve);
     check(&tester, expect!["HO-005 specification→architecture pending; offered"]);
@@ -211,7 +211,7 @@ fn an_advisory_gate_holds_nothing_up_and_ends_with_the_work_it_advises_on() {
     tester.completes(5, Outcome::Success, summary("12 days"));
     check(&tester, expect!["HO-006 estimation→human pending; parked"]);
 
-    // An objection while the next one works: its work is over, and the sender gets it back.
+    // An objection while the next agent works: its work ends, and the sender gets it back.
     let mut tester = at_architecture();
     tester.completes(3, Outcome::Success, summary("API designed"));
     tester.accepts(5);
@@ -245,28 +245,28 @@ fn an_automatic_gate_opens_by_what_was_checked_before_or_after() {
 
 #[test]
 fn a_blocking_gate_is_not_passed_by_any_other_way() {
-    // By replacing what was approved.
+    // By superseding the approved package.
     let mut tester = at_the_gate();
     tester.answers(2, Answer::Approve);
     let again = create("specification", "architecture", summary("Something else entirely"));
     tester.does(&Command::Create(Create { supersedes: Some(HandoffNo(3)), ..again }));
     assert!(tester.run.gate().is_some(), "{}", tester.shows());
 
-    // By letting it lie and taking it up.
+    // By a time-out, and taking up the loose baton.
     let mut tester = project();
     tester.accepts(1);
     tester.does(&time_out(1));
     tester.hands("specification", "architecture", summary("Specs"));
     assert!(tester.run.gate().is_some(), "{}", tester.shows());
 
-    // By coming from the orchestrator.
+    // Through the orchestrator.
     let mut tester = at_the_gate();
     tester.answers(2, Answer::Approve);
     tester.does(&cancel(3));
     tester.hands("orchestrator", "architecture", summary("Something else entirely"));
     assert!(tester.run.gate().is_some(), "{}", tester.shows());
 
-    // Offering again what was approved is no other way.
+    // Offering the approved package again is not a bypass.
     let mut tester = at_the_gate();
     tester.answers(2, Answer::Approve);
     tester.does(&cancel(3));

@@ -1,4 +1,4 @@
-//! Which gates the work has passed, and that it is nowhere behind one that it has not.
+//! Which gates the work has passed; the invariant: it is never behind a gate it has not passed.
 //!
 //! Work may be at a step if the step can be reached from the start through the gates that the work
 //! has passed. So it is behind no blocking or automatic gate that every path crosses, and behind no
@@ -16,8 +16,8 @@ use crate::run::{Baton, Handoff, Kind, Run, RunStatus, State};
 use crate::shell::shell_word;
 use crate::workflow::{Place, Workflow};
 
-/// A run that was stored before passed gates were recorded is taken to have passed those before
-/// the places where it stands: its events do not say, and it must not get stuck.
+/// A run that was stored before passed gates were recorded is assumed to have passed those before
+/// its current places: its events do not say, and it must not get stuck.
 pub(super) fn carry_from_before(draft: &mut Draft<'_>) {
     let graph = draft.workflow().graph();
     if !graph.has_gates() || draft.run.passed().is_some() || draft.run.is_finished() {
@@ -49,8 +49,8 @@ fn stands_at(run: &Run) -> Vec<StepId> {
     places.into_iter().filter_map(step_of).cloned().collect()
 }
 
-/// An agent of the workflow opens none of its gates under its own name, and goes past none. That
-/// somebody uses the name of a person is for the server to prevent.
+/// An agent of the workflow may not open or bypass its gates under its own name. The server has to
+/// prevent agents from using a person's name.
 pub(super) fn only_a_person(draft: &Draft<'_>, by: &Principal) -> Result<(), Refusal> {
     let steps = draft.workflow().steps.iter();
     let mut agents = steps
@@ -74,7 +74,7 @@ pub(super) fn is_open_to(draft: &Draft<'_>, place: &Place) -> bool {
     missing(draft, place).is_empty()
 }
 
-/// The work is at `place` again: gates that it can come to from there have to be passed again.
+/// The work is at `place` again: gates that it can reach from there have to be passed again.
 pub(super) fn go_back_to(draft: &mut Draft<'_>, place: &Place) {
     let (Some(step), Some(passed)) = (step_of(place), draft.run.passed()) else { return };
     let gates = draft.workflow().graph().lost_at(step, passed);
@@ -83,7 +83,7 @@ pub(super) fn go_back_to(draft: &mut Draft<'_>, place: &Place) {
     }
 }
 
-/// Records the gates that keep the work from `place` as waived: the caller moves it there anyway.
+/// Records the gates between the work and `place` as waived: the caller moves it there anyway.
 pub(super) fn waive(
     draft: &mut Draft<'_>,
     place: &Place,
@@ -113,8 +113,8 @@ fn waive_gates(
     draft.emit(Event::GateWaived { gates, by: by.clone(), reason });
 }
 
-/// What no command may do, whichever way it came about: leave work behind a gate that it has not
-/// passed, or end the run there.
+/// Invariant of every command: it must not leave work behind a gate that the work has not passed,
+/// nor end the run there.
 pub(super) fn check_decision(draft: &Draft<'_>, before: RunStatus) -> Result<(), Refusal> {
     let graph = draft.workflow().graph();
     if !graph.has_gates() {
@@ -175,7 +175,7 @@ fn in_words(workflow: &Workflow, gate: &GateEdge) -> String {
     format!("`{name}` ({} → {to})", gate.from)
 }
 
-/// The command that goes past the gate on record, where there is one that would be taken.
+/// The command that waives the gate on record, where it would be accepted.
 fn instead(draft: &Draft<'_>, place: &str) -> Option<String> {
     let story = shell_word(draft.run.story.as_str());
     let is_visited = draft.run.visited.iter().any(|it| it.as_str() == place);

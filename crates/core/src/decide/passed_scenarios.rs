@@ -1,4 +1,4 @@
-//! Stories about work that is taken up behind a gate, comes back before it, or is let past it.
+//! Scenarios: work is taken up behind a gate, comes back before it, or is let past it.
 
 use expect_test::{Expect, expect};
 
@@ -113,7 +113,7 @@ fn work_that_has_passed_a_gate_is_taken_up_behind_it() {
     assert_eq!(passed(&tester), ["specification→architecture"]);
 }
 
-/// Rejected, and not taken back yet, it has not gone back.
+/// A rejected handoff has gone back only once its sender accepts it again.
 #[test]
 fn work_that_goes_back_has_to_pass_the_gate_again() {
     let mut tester = at_architecture();
@@ -174,7 +174,7 @@ fn a_start_at_a_step_waives_the_gates_before_it() {
     assert_eq!(refusal.code(), "choose_receiver");
 }
 
-/// A person who takes the work as it is follows the success edge, whatever stands on it.
+/// A person who accepts the work as it is follows the success edge, whatever gate is on it.
 #[test]
 fn what_a_person_takes_as_it_is_goes_past_the_gate_on_record() {
     let mut tester = project();
@@ -192,7 +192,7 @@ fn what_was_checked_in_the_work_of_another_holder_opens_no_gate() {
     tester.does(&record(7, "lint", Verdict::Passed));
     tester.does(&record(7, "tests", Verdict::Passed));
     tester.does(&release(7));
-    // It is pending: this is about no holder's work.
+    // It is pending: the result is about no holder's work.
     tester.does(&record(7, "lint", Verdict::Passed));
     tester.accepts(7);
     tester.does(&record(7, "tests", Verdict::Passed));

@@ -1,4 +1,4 @@
-//! Seed 004's project for the tests of the rules, at each of its stations.
+//! The YAML handoff's project for the tests of the rules, at each of its steps.
 
 use super::fixture::*;
 use crate::document::Node;
@@ -40,7 +40,7 @@ pub(super) fn project() -> Tester {
     Tester::begun_in(gated_project(), &first).unwrap()
 }
 
-/// Seed 004's workflow, as small as it can be.
+/// The YAML handoff's workflow, as small as it can be.
 pub(super) fn gated_project() -> Workflow {
     let gate = |kind, checks: &[&str]| {
         Some(EdgeGate {

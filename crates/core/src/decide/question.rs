@@ -1,4 +1,4 @@
-//! Ask and answer: the handoff waits, and the question goes to whoever can settle it.
+//! Ask and answer: the handoff waits, and the question goes to the party that can answer it.
 
 use super::draft::{Draft, check_fence, require_agent, wrong_state};
 use super::gate::{gate_when_stuck, human, open_gate};
@@ -29,7 +29,7 @@ pub(super) fn clarify(draft: &mut Draft<'_>, clarify: &Clarify) -> Result<(), Re
     }
 }
 
-/// The receiver asks whoever would get the work back; after too many questions, a person.
+/// The receiver asks the party that would get the work back; after too many questions, a person.
 pub(super) fn ask(draft: &mut Draft<'_>, handoff: &Handoff, question: &FreeText) {
     let words = draft.keep(question.as_str());
     draft.done.handoff = Some(handoff.no);
@@ -55,7 +55,7 @@ pub(super) fn ask(draft: &mut Draft<'_>, handoff: &Handoff, question: &FreeText)
     draft.done.question = Some(offer(draft, question));
 }
 
-/// A person at a gate asks whoever wants to get past it.
+/// A person at a gate asks the gate's asker.
 pub(super) fn ask_back(draft: &mut Draft<'_>, row: &Handoff, gate: &Gate, question: &FreeText) {
     let words = draft.keep(question.as_str());
     put(draft, row, &human());
@@ -69,7 +69,7 @@ pub(super) fn ask_back(draft: &mut Draft<'_>, row: &Handoff, gate: &Gate, questi
     draft.done.question = Some(offer(draft, question));
 }
 
-/// The question is the next handoff to be made.
+/// The question is the next handoff to be created.
 fn put(draft: &mut Draft<'_>, handoff: &Handoff, asker: &Party) {
     let question = HandoffNo(draft.run.n_handoffs + 1);
     let by = asker.agent.clone();
@@ -79,10 +79,10 @@ fn put(draft: &mut Draft<'_>, handoff: &Handoff, asker: &Party) {
 pub(super) fn reply(draft: &mut Draft<'_>, reply: &Reply) -> Result<(), Refusal> {
     let named = draft.open(reply.handoff)?;
     let question = question_of(draft, &named)?;
-    // A person may always answer, whoever was asked and whatever they hold it with.
+    // A person may always answer, whichever agent was asked; their fencing token is not checked.
     if !reply.by.as_ref().is_some_and(|it| it.is_human()) {
         require_agent(&question.to.agent, reply.by.as_ref(), "answer", question.no)?;
-        // To answer needs no accept, so what nobody holds needs no fence.
+        // An answer needs no accept, so a question without a holder needs no fencing token.
         if question.state == State::Accepted || reply.fence.is_some() {
             check_fence(&question, reply.fence)?;
         }
@@ -91,7 +91,7 @@ pub(super) fn reply(draft: &mut Draft<'_>, reply: &Reply) -> Result<(), Refusal>
     Ok(())
 }
 
-/// The open question that is meant: by its own number, or by that of what it is about.
+/// Finds the open question by its own number, or by that of the handoff in question.
 fn question_of(draft: &Draft<'_>, named: &Handoff) -> Result<Handoff, Refusal> {
     if named.kind == Kind::Question {
         return Ok(named.clone());
@@ -105,14 +105,14 @@ fn question_of(draft: &Draft<'_>, named: &Handoff) -> Result<Handoff, Refusal> {
     }
 }
 
-/// Takes the open question about `handoff` back: what it asked for does not matter any more.
+/// Withdraws the open question about `handoff`: its answer is no longer needed.
 pub(super) fn withdraw(draft: &mut Draft<'_>, handoff: &Handoff) {
     if let Some(question) = handoff.question {
         draft.emit(Event::HandoffCancelled { handoff: question, reason: None });
     }
 }
 
-/// Writes the answer down; what was asked about waits for its receiver again.
+/// Records the answer; the handoff in question waits for its receiver again.
 pub(super) fn settle(draft: &mut Draft<'_>, question: &Handoff, answer: &FreeText) {
     let Some(about) = question.about else { return };
     let answer = draft.keep(answer.as_str());

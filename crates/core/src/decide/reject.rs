@@ -1,5 +1,5 @@
-//! Reject: the work goes back, with the reason. How often is counted on the edge it came by,
-//! and a person is asked before it goes in circles.
+//! Reject: the work goes back, with the reason. Rounds are counted on the edge it came by, and a
+//! person is asked before it goes in circles.
 
 use super::draft::{Draft, check_fence, require_agent};
 use super::frame::{self, Brought};
@@ -38,7 +38,7 @@ pub(super) fn decide(draft: &mut Draft<'_>, reject: &Reject) -> Result<(), Refus
             let gate = round_gate(cause, &handoff, to, handoff.package, reason);
             open_gate(draft, gate, Some(handoff.no));
         }
-        // What a person sent cannot go back to them as work: they are asked instead.
+        // A person's package cannot go back to them as work: they are asked instead.
         None if to.place == Place::Human => {
             let package = handoff.package;
             let gate = gate_when_stuck(GateCause::Blocked, &handoff, package, Some(reason));
@@ -59,7 +59,7 @@ pub(super) fn decide(draft: &mut Draft<'_>, reject: &Reject) -> Result<(), Refus
     Ok(())
 }
 
-/// The delegate will not do it, or the caller will not take what it did.
+/// The delegate refuses the task, or the caller refuses the result.
 fn back_in_frame(
     draft: &mut Draft<'_>,
     handoff: &Handoff,
@@ -97,7 +97,7 @@ pub(super) struct Feedback<'a> {
     pub(super) warnings: Vec<Problem>,
 }
 
-/// A create along a back edge: the same move in other words, and with the sender's own package.
+/// A create along a back edge: equivalent to a reject, but with the sender's own package.
 pub(super) fn by_back_edge(
     draft: &mut Draft<'_>,
     handoff: &Handoff,
@@ -158,15 +158,14 @@ fn send_back(
         draft.emit(Event::StepCompleted { step, agent, outcome: Outcome::Failure });
     }
     if !to.place.is_work() {
-        // With the orchestrator it lies loose, and a person is asked anyway.
+        // With the orchestrator the baton is loose, and a person is asked anyway.
         return None;
     }
     is_enough(draft, &forward, before.and_then(|it| it.findings))
 }
 
-/// Counts work that goes back where no handoff is rejected for it: along a back edge from where
-/// the baton lay loose, or in place of what its sender had handed on. Returns why a person has
-/// to decide now.
+/// Counts work that goes back where no handoff is rejected for it: along a back edge from a loose
+/// baton, or by superseding a handoff. Returns why a person has to decide now.
 pub(super) fn count_round(
     draft: &mut Draft<'_>,
     forward: &EdgeKey,
@@ -178,15 +177,15 @@ pub(super) fn count_round(
     is_enough(draft, forward, before)
 }
 
-/// Counts work that an agent takes up again further back, with nothing found in it: what the last
-/// review found is still the last.
+/// Counts work that an agent takes up again at an earlier step, without findings: the findings of
+/// the last review are kept.
 pub(super) fn count_return(draft: &mut Draft<'_>, forward: &EdgeKey) -> Option<GateCause> {
     let findings = draft.run.rounds(forward).and_then(|it| it.findings);
     draft.emit(Event::RoundCounted { forward: forward.clone(), findings });
     is_too_often(draft, forward).then_some(GateCause::Rounds)
 }
 
-/// Whether the last round was one too many, or found the very same as the one before it.
+/// Whether the last round exceeded the limit, or had the same findings as the one before it.
 fn is_enough(draft: &Draft<'_>, forward: &EdgeKey, before: Option<Hash>) -> Option<GateCause> {
     if is_too_often(draft, forward) {
         return Some(GateCause::Rounds);
@@ -213,7 +212,7 @@ fn round_gate(
 }
 
 fn return_to(draft: &Draft<'_>, handoff: &Handoff) -> Result<Party, Refusal> {
-    // A step's rule is about what comes to it along its edges, not about what it had asked for.
+    // A step's reject rule applies to work that came along its edges, not to a delegate's result.
     if frame::is_return(draft, handoff) {
         return Ok(handoff.from.clone());
     }

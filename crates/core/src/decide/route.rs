@@ -1,4 +1,4 @@
-//! Where finished work goes: the outcome, the receiver and the sender's own word pick the way.
+//! Where finished work goes: the outcome, the receiver and the sender's stated way pick the route.
 
 use super::draft::Draft;
 use super::edge::edge_to;
@@ -12,13 +12,13 @@ use crate::refusal::Refusal;
 use crate::run::Handoff;
 use crate::workflow::{Edge, Place, Step, Workflow};
 
-/// A finished piece of work, or a part of one, and where its maker wants it to go.
+/// Finished work, or a part of it, and where the sender wants it to go.
 pub(super) struct FinishedWork<'a> {
     pub(super) package: &'a Package,
     pub(super) outcome: Option<Outcome>,
     pub(super) to: Option<&'a AgentId>,
     pub(super) way: Option<Way>,
-    /// Whoever completes is done; only whoever hands off may mean a part.
+    /// Only a create may delegate a part; a complete finishes the work.
     pub(super) may_be_part: bool,
     pub(super) reason: Option<Reason>,
     pub(super) fence: Option<u32>,
@@ -27,24 +27,24 @@ pub(super) struct FinishedWork<'a> {
 
 pub(super) enum Route<'a> {
     Edge(&'a Step, &'a Edge, AgentId),
-    /// Along this edge, once a person has seen it.
+    /// Along this edge, after a person's review.
     Review(&'a Step, &'a Edge, AgentId),
     /// Back to the orchestrator with an error: implied in every workflow.
     Error(&'a Step),
-    /// Nothing was done: on along the success edge, whatever its contract asks for.
+    /// Nothing was done: on along the success edge, without checking its contract.
     PassOn(&'a Step, &'a Edge, AgentId),
     Retry(&'a Step),
     Ask(&'a Step, GateCause, Outcome),
     /// A part of it to a specialist, under this contract.
     Delegate(AgentId, Option<&'a String>),
-    /// To a person, and the holder waits.
+    /// To a person, while the holder waits.
     Escalate,
     /// Back to the caller, under this contract.
     Return(Box<Handoff>, Option<&'a String>),
 }
 
 impl Route<'_> {
-    /// How severe the edge or the workflow is, where either says so for all faces.
+    /// The profile of the edge or the workflow, where either sets one for all API layers.
     pub(super) fn profile(&self, workflow: &Workflow) -> Option<Profile> {
         match self {
             Route::Edge(_, edge, _) | Route::Review(_, edge, _) | Route::PassOn(_, edge, _) => {
@@ -60,7 +60,7 @@ impl Route<'_> {
     }
 }
 
-/// Where work goes whose maker stands where `handoff` has brought it.
+/// The route of work whose sender got it by `handoff`.
 pub(super) fn route<'a>(
     draft: &Draft<'a>,
     handoff: &Handoff,
@@ -105,8 +105,8 @@ fn at_step<'a>(
         }
         (Some(Way::Sequential) | None, _) => {}
     }
-    // Work that needs a review or was skipped takes the way that good work would take, unless
-    // the workflow has a way of its own for it.
+    // Work that needs a review or was skipped takes the success edge, unless the workflow has an
+    // edge of its own for it.
     let edge_outcome = work.outcome.map(|it| match it {
         Outcome::NeedsReview | Outcome::Skipped if step.edges_on(it).next().is_some() => it,
         Outcome::NeedsReview | Outcome::Skipped => Outcome::Success,
@@ -141,7 +141,7 @@ fn at_step<'a>(
     }
 }
 
-/// A delegate has no edges: it gives back what it was asked for, or asks others in its turn.
+/// A delegate has no edges: it returns its result, or delegates and asks in turn.
 fn at_delegate<'a>(
     draft: &Draft<'a>,
     handoff: &Handoff,
@@ -195,7 +195,7 @@ fn nowhere(handoff: &Handoff, to: Option<&AgentId>) -> Refusal {
     }
 }
 
-/// True where something went wrong, by the outcome or, where there is none, by the package.
+/// True for an error, by the outcome or, without an outcome, by the package.
 pub(super) fn is_trouble(work: &FinishedWork<'_>) -> bool {
     match work.outcome {
         Some(Outcome::Failure | Outcome::Blocked | Outcome::Unknown) => true,
@@ -209,8 +209,8 @@ pub(super) fn is_trouble(work: &FinishedWork<'_>) -> bool {
     }
 }
 
-/// A person may be asked from anywhere: to look at good work, to help with what is stuck, or to
-/// say something that only they can.
+/// A person may be asked from anywhere: to review good work, to help with stuck work, or to give
+/// information that only a person has.
 fn ask_a_person<'a>(
     workflow: &Workflow,
     step: &'a Step,
@@ -235,7 +235,7 @@ fn review<'a>(workflow: &Workflow, step: &'a Step) -> Result<Route<'a>, Refusal>
     Ok(Route::Review(step, edge, agent))
 }
 
-/// The way on for an outcome, where there is but one, to one agent.
+/// The edge for an outcome, where there is exactly one, to one agent.
 fn only_edge<'a>(
     workflow: &Workflow,
     step: &'a Step,

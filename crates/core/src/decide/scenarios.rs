@@ -1,4 +1,4 @@
-//! Hand-written stories about a run, which read like the rules they show.
+//! Hand-written scenarios of a run, which read like the rules they show.
 
 use expect_test::{Expect, expect};
 
@@ -81,7 +81,7 @@ fn a_run_begins_only_along_an_edge() {
         "there is no edge from `analyze` to `documenter` here; from there it may go to `implementer` on success"
     ]]
     .assert_eq(&refusal.to_string());
-    // The agent is right, and how the step ended is not.
+    // The agent is right, the outcome is wrong.
     let first =
         Create { outcome: Some(Outcome::Failure), ..create("analyst", "implementer", plan()) };
     let refusal = Tester::begun_in(pipeline(), &first).map(|it| it.run).unwrap_err();
@@ -238,7 +238,7 @@ fn a_duplicate_is_refused_and_may_be_superseded() {
     check(&tester, expect!["HO-003 analyst→implementer pending; offered"]);
 }
 
-/// What was in the hands of somebody else, or went wrong, is not what a step is to work from.
+/// A restarted step works from its own input, not from an error or a later package.
 #[test]
 fn a_step_that_begins_again_gets_what_it_had_been_given() {
     let mut tester = Tester::started();
@@ -443,7 +443,7 @@ fn a_workflow_says_everything_that_is_wrong_with_it() {
     .assert_eq(&problems.join("\n"));
 }
 
-/// The first handoff that a decision made.
+/// The first handoff that a decision created.
 pub(super) fn created(decision: &super::Decision) -> &Created {
     for event in &decision.events {
         if let Event::HandoffCreated(created) = event {

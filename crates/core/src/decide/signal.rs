@@ -1,4 +1,4 @@
-//! What somebody outside says: the work is good, it is merged, or just how it goes.
+//! External signals: the work is good, it is merged, or a progress note.
 
 use super::complete;
 use super::draft::Draft;
@@ -12,7 +12,7 @@ use crate::refusal::Refusal;
 use crate::run::{Baton, Handoff, Run, RunStatus};
 use crate::workflow::Target;
 
-/// Work is often merged when its run is long complete.
+/// Work is often merged long after its run is complete.
 pub(super) fn comes_late(run: &Run, command: &Command) -> bool {
     run.status == RunStatus::Completed && matches!(command, Command::Signal(_))
 }
@@ -41,7 +41,7 @@ pub(super) fn post(draft: &mut Draft<'_>, by: Option<&AgentId>, words: &FreeText
     draft.emit(Event::MessagePosted { by: by.cloned(), text });
 }
 
-/// What is held, where good work at that step ends the run.
+/// The held handoff, where success at its step ends the run.
 fn at_the_end(draft: &Draft<'_>) -> Option<Handoff> {
     let Baton::Held { handoff } = draft.run.baton() else { return None };
     let held = draft.run.handoff(*handoff)?;

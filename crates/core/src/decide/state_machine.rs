@@ -1,5 +1,5 @@
-//! Writes `docs/state-machine.md` from what the rules really do: the test fails when the page is
-//! not what they say. `UPDATE_EXPECT=1 cargo test -p baton-core` writes it anew.
+//! Generates `docs/state-machine.md` from the actual rules: the test fails when the page differs.
+//! `UPDATE_EXPECT=1 cargo test -p baton-core` writes it anew.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -55,7 +55,7 @@ fn page() -> String {
     page
 }
 
-/// How a handoff stands after a command, or the code of the refusal.
+/// The state of a handoff after a command, or the code of the refusal.
 enum Became {
     Word(&'static str),
     Refused(&'static str),
@@ -148,7 +148,7 @@ fn gate(cause: GateCause, kind: GateKind) -> Gate {
     Gate { kind, ..super::gate::gate_between(cause, asker, worker, None, None, &forward) }
 }
 
-/// Every move of a handoff that any command makes: from, to, and by which.
+/// Every transition of a handoff by any command: from, to, and the commands.
 fn handoff_moves() -> BTreeMap<(&'static str, &'static str), Vec<&'static str>> {
     let mut moves: BTreeMap<_, Vec<&'static str>> = BTreeMap::new();
     for stand in stands() {
@@ -163,7 +163,7 @@ fn handoff_moves() -> BTreeMap<(&'static str, &'static str), Vec<&'static str>> 
             }
         }
     }
-    // What the holder's own handing off does to it is no command on it.
+    // The holder's own create is not a command on the handoff, so it is added here.
     add(&mut moves, ("accepted", "parked"), "delegate, escalate");
     add(&mut moves, ("parked", "accepted"), "what it waits for comes back");
     moves

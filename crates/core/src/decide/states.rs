@@ -1,5 +1,5 @@
-//! Runs in every state that a command may find them in: for the tables, and for the document
-//! that is made of them.
+//! Runs in every state that a command may find them in: for the tables, and for the page that is
+//! generated from them.
 
 use super::fixture::*;
 use crate::command::{Command, Way};
@@ -10,7 +10,7 @@ use crate::outcome::Outcome;
 use crate::run::{Baton, HandoffNo, RunStatus, State};
 use crate::workflow::EdgeGate;
 
-/// A run, and the handoff in it that is looked at.
+/// A run, and the handoff under test.
 pub(super) struct Stand {
     pub(super) name: &'static str,
     pub(super) tester: Tester,
@@ -50,7 +50,7 @@ pub(super) const ON_RUN: [MakeRunCommand; 6] = [
     ("skip", skip),
 ];
 
-/// The handoff goes from the analyst to the implementer, where nothing else is said.
+/// The handoff goes from the analyst to the implementer, unless stated otherwise.
 pub(super) fn stands() -> Vec<Stand> {
     let stand = |name, tester, no| Stand { name, tester, no };
     vec![
@@ -90,7 +90,7 @@ fn fence_of(tester: &Tester, no: u32) -> u32 {
     tester.run.handoff(HandoffNo(no)).map_or(0, |it| it.fence)
 }
 
-/// Accepted by somebody who promised to be heard of.
+/// Accepted with a lease: the holder promised heartbeats.
 fn leased() -> Tester {
     let mut tester = in_state(State::Pending);
     tester.does(&accept_with(2, 20));
@@ -98,14 +98,14 @@ fn leased() -> Tester {
     tester
 }
 
-/// Its holder died, and it is not offered again yet.
+/// Its holder's lease was lost, and it is not offered again yet.
 fn held_back() -> Tester {
     let mut tester = leased();
     tester.does(&lose(2, 1));
     tester
 }
 
-/// The delegate has given its part back.
+/// The delegate has returned its part.
 fn returned() -> Tester {
     let mut tester = in_state(State::Parked);
     tester.accepts(3);
@@ -121,7 +121,7 @@ fn escalated() -> Tester {
     tester
 }
 
-/// The analyst's work met an advisory gate: `HO-003` tells a person, `HO-004` goes on.
+/// The analyst's work met an advisory gate: `HO-003` informs a person, `HO-004` goes on.
 fn advised() -> Tester {
     let mut tester = in_state(State::Accepted);
     gate_on(&mut tester, GateKind::Advisory);
@@ -139,7 +139,7 @@ fn checked() -> Tester {
     tester
 }
 
-/// Puts a gate on the way from the implementer to the reviewer.
+/// Puts a gate on the edge from the implementer to the reviewer.
 pub(super) fn gate_on(tester: &mut Tester, kind: GateKind) {
     let checks = match kind {
         GateKind::Automatic => vec![CheckName::parse("lint").unwrap()],

@@ -1,4 +1,4 @@
-//! Supersede: the sender of a pending handoff says something else instead.
+//! Supersede: the sender of a pending handoff replaces it.
 
 use super::create::{go_on, not_holder, past_its_gate, send_back};
 use super::draft::{Draft, require_agent};
@@ -20,7 +20,7 @@ pub(super) fn decide(draft: &mut Draft<'_>, old: &Handoff, create: &Create) -> R
         return say_better(draft, old, create);
     }
     let edge = edge_to(draft.workflow(), &old.from.place, &create.to, create.outcome)?;
-    // A part of somebody's work goes to whoever was asked for it, and along no edge.
+    // A delegated part goes to the delegate that was asked, not along an edge.
     if draft.run.caller_of(old.no).is_some() {
         return Err(not_holder(draft, &create.from));
     }
@@ -46,8 +46,8 @@ pub(super) fn decide(draft: &mut Draft<'_>, old: &Handoff, create: &Create) -> R
     Ok(())
 }
 
-/// To the same receiver. What came back by a reject goes along no edge; it may still be said
-/// better, and so may a part of the work.
+/// Replaces the package for the same receiver. A returned handoff goes along no edge, but may still
+/// be replaced, and so may a delegated part.
 fn say_better(draft: &mut Draft<'_>, old: &Handoff, create: &Create) -> Result<(), Refusal> {
     let warnings = match way_of(draft, old, create) {
         Some(edge) => check_contract(draft.ground, edge, &create.package, create.profile)?,
@@ -70,7 +70,7 @@ fn say_better(draft: &mut Draft<'_>, old: &Handoff, create: &Create) -> Result<(
     Ok(())
 }
 
-/// The edge that it went along, whatever is said of the outcome now.
+/// The edge of the old handoff, whatever outcome the new one states.
 fn way_of<'a>(draft: &Draft<'a>, old: &Handoff, create: &Create) -> Option<&'a Edge> {
     if draft.run.caller_of(old.no).is_some() {
         return None;
@@ -80,7 +80,7 @@ fn way_of<'a>(draft: &Draft<'a>, old: &Handoff, create: &Create) -> Option<&'a E
     said.or_else(|_| edge_to(workflow, from, &create.to, None)).ok()
 }
 
-/// A part of the work keeps the contract that the caller's step has for it.
+/// A delegated part has to keep the contract that the caller's step has for it.
 fn check_part(draft: &Draft<'_>, old: &Handoff, create: &Create) -> Result<Vec<Problem>, Refusal> {
     let workflow = draft.workflow();
     let contract = match old.kind {
@@ -101,6 +101,6 @@ fn check_part(draft: &Draft<'_>, old: &Handoff, create: &Create) -> Result<Vec<P
 fn end(draft: &mut Draft<'_>, old: &Handoff) {
     frame::clear_inside(draft, old.no, None);
     draft.emit(Event::HandoffSuperseded { handoff: old.no, reason: None });
-    // Whoever advised on it advised on another package.
+    // The advisory gate was about the old package.
     draft.end_advice();
 }

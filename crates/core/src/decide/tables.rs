@@ -1,4 +1,4 @@
-//! What every command does in every state, all of it, as tables. Read the diff when one changes.
+//! What every command does in every state, as tables. Read the diff when one changes.
 
 use expect_test::{Expect, expect, expect_file};
 
@@ -153,7 +153,7 @@ fn check_create_table(profile: Profile, expected: Expect) {
     expected.assert_eq(&table);
 }
 
-/// What happens, by the names of the events and where the baton is then; or the refusal's code.
+/// The names of the emitted events and the baton's new position; or the refusal's code.
 fn cell(tester: &Tester, command: &Command) -> String {
     match tester.would(command) {
         Ok(decision) => {

@@ -1,27 +1,27 @@
-//! Which of the seeds' documents a tree is, told by its shape alone.
+//! Which of the source documents a tree is, detected by its shape alone.
 
 use super::Node;
 
-/// The documents that Baton knows by sight.
+/// The documents that Baton recognizes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DocumentKind {
-    /// Seed 001's `<handoff>`.
+    /// The XML handoff's `<handoff>`.
     Handoff001,
-    /// Seed 001's `<workflow-complete>`.
+    /// The XML handoff's `<workflow-complete>`.
     WorkflowComplete,
-    /// Seed 002's metadata block.
+    /// The metadata block.
     Metadata002(Profile002),
-    /// Seed 004's `handoff:`.
+    /// The YAML handoff's `handoff:`.
     Handoff004,
-    /// Seed 004's `handoff:` with a `gate:`.
+    /// The YAML handoff's `handoff:` with a `gate:`.
     Gate004,
-    /// Seed 004's `acknowledgment:`.
+    /// The YAML handoff's `acknowledgment:`.
     Acknowledgement(Understanding),
-    /// Anything else: what a sender of seed 000 puts into `payload`.
+    /// Anything else: a `payload` of the pipeline API.
     Payload,
 }
 
-/// Seed 002 shows two forms of its block, and asks for different fields in each.
+/// The metadata block has two forms, which require different fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Profile002 {
     /// With `phase`, `summary` and `verification`.
@@ -40,7 +40,7 @@ pub enum Understanding {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape<'a> {
     pub kind: DocumentKind,
-    /// What stands under the root's key; of a document without a root, all of it.
+    /// The node under the root's key; the whole document if it has no root.
     pub body: &'a Node,
 }
 
@@ -49,7 +49,7 @@ impl DocumentKind {
         Shape::of(document).kind
     }
 
-    /// A stable word for tables and answers.
+    /// A stable name for tables and responses.
     pub fn name(self) -> &'static str {
         match self {
             Self::Handoff001 => "001/handoff",
@@ -87,7 +87,7 @@ impl<'a> Shape<'a> {
     }
 }
 
-/// The one key of a document and what stands under it. Prose of Markdown does not count.
+/// The single key of a document and the node under it. Markdown prose is ignored.
 pub(crate) fn root(document: &Node) -> Option<(&str, &Node)> {
     let Node::Map(members) = document else { return None };
     let mut members = members.iter().filter(|(key, _)| key != "#markdown");
@@ -97,7 +97,7 @@ pub(crate) fn root(document: &Node) -> Option<(&str, &Node)> {
     }
 }
 
-/// Seed 004 names agents in maps, seed 001 as text. What has no sides may be a part of seed 002's.
+/// Agents: maps in the YAML handoff, text in the XML one, none in the metadata block's `handoff`.
 fn handoff(body: &Node) -> Option<DocumentKind> {
     let has = |key: &str| body.member(key).is_some();
     let is_map = |key: &str| matches!(body.member(key), Some(Node::Map(_)));

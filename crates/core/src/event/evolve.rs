@@ -12,7 +12,7 @@ use crate::run::{
 };
 use crate::workflow::Place;
 
-/// The run that `events` tell of, or `None` where they do not begin with its start.
+/// The run that results from `events`, or `None` where they do not begin with its start.
 pub fn replay(id: RunId, events: impl IntoIterator<Item = (Event, Timestamp)>) -> Option<Run> {
     let mut events = events.into_iter();
     let (first, at) = events.next()?;
@@ -27,11 +27,11 @@ pub fn replay(id: RunId, events: impl IntoIterator<Item = (Event, Timestamp)>) -
     Some(run)
 }
 
-/// Changes `run` to what it is once `event` has happened.
+/// Applies `event` to `run`.
 pub fn evolve(run: &mut Run, event: &Event, at: Timestamp) {
     run.moved_at = at;
     match event {
-        // `replay` and `decide` make the run from it.
+        // `replay` and `decide` create the run from it.
         Event::RunStarted { has_gates, .. } => run.record_gates(*has_gates),
         Event::RunAdopted { by } => run.visit(&by.place),
         Event::RunPaused { .. } => run.status = RunStatus::Paused,
@@ -145,7 +145,7 @@ impl Run {
             evidence: Vec::new(),
         });
         match created.kind {
-            // It stands beside what it asks about: the baton does not move.
+            // It is beside the handoff in question: the baton does not move.
             Kind::Question => self.turn_to(about, created.handoff),
             Kind::Sequential | Kind::Delegation | Kind::Escalation | Kind::Return => {
                 self.pass(created);
@@ -163,7 +163,7 @@ impl Run {
             Some(_) => Baton::Parked { handoff, on: Wait::Timer },
             None => Baton::Offered { handoff },
         });
-        // Who advises on an attempt that was lost advises on the next one.
+        // An advisory gate on a lost attempt moves to the next attempt.
         if created.attempt > 1 {
             for gate in self.handoffs.iter_mut().filter_map(|it| it.gate.as_mut()) {
                 if gate.beside.is_some() && gate.beside == created.follows {
@@ -173,7 +173,7 @@ impl Run {
         }
     }
 
-    /// The newest question about a handoff is the one that its answer is waited for.
+    /// The newest question about a handoff is the one whose answer it waits for.
     fn turn_to(&mut self, about: Option<HandoffNo>, question: HandoffNo) {
         if let Some(handoff) = about.and_then(|it| self.handoff_mut(it))
             && handoff.state == State::Clarification
@@ -250,7 +250,7 @@ impl Run {
         self.set_baton(Baton::Held { handoff: no });
     }
 
-    /// The frame of this caller, and all that were opened inside it.
+    /// Drops the frame of this caller, and all that were opened inside it.
     fn drop_frames(&mut self, caller: HandoffNo) {
         if let Some(depth) = self.frames.iter().position(|it| it.caller == caller) {
             self.frames.truncate(depth);
@@ -268,7 +268,7 @@ impl Run {
     fn open_gate(&mut self, no: HandoffNo, gate: &Gate) {
         if gate.kind != GateKind::Advisory {
             self.set_baton(Baton::Parked { handoff: no, on: Wait::Person });
-            // What stands before a gate has not passed it, whatever went before.
+            // Work before a gate has not passed it, whatever happened earlier.
             if let Some(edge) = &gate.edge {
                 self.lose_gate(edge);
             }
@@ -280,7 +280,7 @@ impl Run {
 
     fn give(&mut self, created: &Created) {
         let Place::Step(step) = &created.to.place else { return };
-        // What comes of a part is not what the step was given.
+        // A delegate's result is not the step's input.
         if created.brings.is_some() {
             return;
         }
@@ -309,7 +309,7 @@ impl Run {
         }
     }
 
-    /// A person's answer allows more rounds, and what was found before counts no more.
+    /// A person's answer grants more rounds and resets the findings.
     fn grant(&mut self, no: HandoffNo, n_extra: u32) {
         let Some(gate) = self.handoff(no).and_then(|it| it.gate.clone()) else { return };
         if let Some(handoff) = gate.about.and_then(|it| self.handoff_mut(it)) {

@@ -4,7 +4,7 @@ use crate::gate::{Answer, GateCause, GateEdge, GateKind};
 use crate::run::{HandoffNo, Run};
 
 impl Run {
-    /// A person lets the work past a gate that the workflow declares.
+    /// A person lets the work pass a gate that the workflow declares.
     pub(super) fn open_declared(&mut self, no: HandoffNo, answer: &Answer) {
         let opens = match answer {
             Answer::Approve | Answer::Modify => true,

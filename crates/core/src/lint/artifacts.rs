@@ -1,5 +1,5 @@
-//! Files that a document names: where they are, whether they are there, and whether they are still
-//! what was handed over.
+//! Files that a document names: whether they are inside the project, exist, and are unchanged since
+//! the handoff.
 
 use super::facts::{Facts, FileFact};
 use super::ranges;
@@ -9,7 +9,7 @@ use crate::contract::{Body, items};
 use crate::document::Node;
 
 /// Lists of files that exist once the sender is done. `files_to_modify` is not among them: a plan
-/// may name files that are yet to be made.
+/// may name files that do not exist yet.
 const LISTS: &[&str] = &[
     "artifacts",
     "context.artifacts",
@@ -20,7 +20,7 @@ const LISTS: &[&str] = &[
     "context.files_changed",
 ];
 
-/// The paths a document names, for whoever can look at them.
+/// The paths that a document names, for callers that can inspect them.
 pub fn paths(document: &Node) -> Vec<String> {
     let body = Body::of(document);
     let mut paths = Vec::new();
@@ -65,7 +65,7 @@ fn verify(path: &str, item: &Node, place: &dyn Fn() -> String, facts: &Facts, si
     }
 }
 
-/// Every item of every list: the list, its place there, its path and itself.
+/// Every item of every list: the list, the index, the path and the item.
 fn each<'a>(
     body: &Body<'a>,
     mut visit: impl FnMut(&'static str, usize, Option<&'a str>, &'a Node),
@@ -74,7 +74,7 @@ fn each<'a>(
         let Some(items) = body.fields().at(list).and_then(items) else { continue };
         for (index, item) in items.iter().enumerate() {
             match item {
-                // A blank one has a rule of its own.
+                // Blank items have a rule of their own.
                 Node::Text(text) if text.trim().is_empty() => {}
                 Node::Text(text) => visit(list, index, Some(text.trim()), item),
                 Node::Map(_) => visit(list, index, path_of(item), item),
@@ -96,7 +96,7 @@ fn is_deleted(item: &Node) -> bool {
     word.is_some_and(|it| ["deleted", "removed", "renamed"].contains(&it))
 }
 
-/// What stands on the network is not in the project and need not be.
+/// A URL is not in the project and need not be.
 fn is_address(path: &str) -> bool {
     path.starts_with("https://") || path.starts_with("http://")
 }

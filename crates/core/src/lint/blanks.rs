@@ -1,11 +1,11 @@
-//! Fields that are there and say nothing: blank ones, and what a template left in them.
+//! Fields without content: blank ones, and leftover template placeholders.
 
 use super::marks::CharMarks;
 use super::rule::LintRule;
 use super::sink::Sink;
 use super::texts::Trail;
 
-/// What people write where they will write something later, whatever the case.
+/// Placeholders that people write for later, in any case.
 const LATER: &[&str] = &[
     "tbd",
     "tba",
@@ -34,7 +34,7 @@ const LATER: &[&str] = &[
 /// The longest of them.
 const MOST_LATER: usize = 20;
 
-/// What begins with one of these says what is still to come.
+/// A text that begins with one of these is still to be written.
 const LATER_AT_FIRST: &[&str] = &["TODO:", "TBD:", "WIP:", "Lorem ipsum"];
 
 pub(super) fn check(text: &str, marks: CharMarks, trail: &Trail<'_>, sink: &mut Sink) {
@@ -46,7 +46,7 @@ pub(super) fn check(text: &str, marks: CharMarks, trail: &Trail<'_>, sink: &mut 
     }
 }
 
-/// The whole of a text, not a part of it.
+/// Matches the whole of a text, not a part of it.
 pub(super) fn is_placeholder(text: &str) -> bool {
     is_marked(text.trim(), CharMarks::of(text))
 }
@@ -78,7 +78,7 @@ fn is_id(it: char) -> bool {
     it.is_ascii_lowercase() || it == '-' || it == '_'
 }
 
-/// `success|failure|blocked`: a choice that nobody made.
+/// `success|failure|blocked`: a choice that was not made.
 fn is_choice(text: &str) -> bool {
     let is_name = |it: &str| {
         it.len() > 1 && it.chars().all(|it| it.is_ascii_lowercase() || matches!(it, '-' | '_'))

@@ -1,11 +1,11 @@
-//! "The tests pass", with nothing to show for it.
+//! "The tests pass", without evidence.
 
 use super::rule::LintRule;
 use super::sink::Sink;
 use crate::contract::Body;
 use crate::document::Node;
 
-/// Where claims stand: at the top, or in a map of their own.
+/// Where claims are found: at the top, or in a map of their own.
 const MAPS: &[&str] = &["", "verification", "validation", "context.verification"];
 
 const CLAIMS: &[&str] = &[
@@ -22,7 +22,7 @@ const CLAIMS: &[&str] = &[
     "checks_passed",
 ];
 
-/// What shows it: a command, what it printed, or where that can be read.
+/// Evidence: a command, its output, or where that can be read.
 const SHOWN: &[&str] = &[
     "command_output",
     "commands",

@@ -1,11 +1,11 @@
-//! What is known besides the document. Whoever has a disk or a run looks first and says what it saw.
+//! Facts from outside the document. Callers with access to the disk or the run collect them first.
 
 use std::collections::BTreeMap;
 
-/// Nothing in here is needed: what is not known is not judged.
+/// All of it is optional: what is not known is not judged.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Facts {
-    /// By the path as the document has it; see [`paths`](super::paths).
+    /// By the path as the document writes it; see [`paths`](super::paths).
     pub files: BTreeMap<String, FileFact>,
     pub run: Option<RunFact>,
 }
@@ -17,12 +17,12 @@ pub enum FileFact {
     File { n_lines: Option<u64>, sha256: Option<String> },
 }
 
-/// Where the run of a document is.
+/// The position of the document's run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunFact {
     pub workflow: String,
-    /// Every step that the workflow has.
+    /// Every step of the workflow.
     pub steps: Vec<String>,
-    /// Those that the run has been at.
+    /// The steps that the run has visited.
     pub visited: Vec<String>,
 }

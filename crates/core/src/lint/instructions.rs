@@ -1,7 +1,7 @@
-//! Orders to whoever reads a document, which an agent might follow as if they were its task.
+//! Prompt injection: orders in a document that an agent might follow as if they were its task.
 //!
-//! A text is data. It is never part of the instructions of a prompt; this rule is there because a
-//! person reads it as well, and because a sender that writes such things has something wrong with it.
+//! A text is data, and never becomes part of a prompt's instructions. This rule exists because
+//! people read it as well, and because a sender that writes such things is faulty.
 
 use super::marks::CharMarks;
 use super::rule::LintRule;
@@ -25,12 +25,12 @@ const ORDERS: &[&str] = &[
     "orders",
     "constraints",
 ];
-/// How many words may lie between.
+/// How many words may be between them.
 const NEAR: usize = 5;
-/// More than so many words ever take.
+/// More bytes than that many words ever take.
 const NEAR_BYTES: usize = 200;
 
-/// Word by word, wherever they stand outside of quotation marks.
+/// Word by word, anywhere outside of quotation marks.
 const PHRASES: &[&[&str]] = &[
     &["ignore", "all", "instructions"],
     &["ignore", "everything", "above"],
@@ -59,7 +59,7 @@ const PHRASES: &[&[&str]] = &[
     &["pretend", "to", "be"],
 ];
 
-/// What the verbs and phrases above begin with; a test keeps it so.
+/// The first letters of the verbs and phrases above; a test keeps it in step.
 #[rustfmt::skip]
 const BEGINNING_WORDS: &[&str] = &[
     "approve", "attention", "bypass", "disregard", "do", "don't", "forget", "from", "ignore", "new",
@@ -67,7 +67,7 @@ const BEGINNING_WORDS: &[&str] = &[
 ];
 static BEGINNINGS: Table = Table::new(BEGINNING_WORDS);
 
-/// What separates the parts of a prompt for some models.
+/// Delimiters of prompt parts for some models.
 const MARKERS: &[&str] =
     &["<|im_start|>", "<|im_end|>", "<|system|>", "[INST]", "<<SYS>>", "</system>"];
 
@@ -86,7 +86,7 @@ fn has_order(text: &str, marks: CharMarks) -> bool {
     has_marker() || (might_have_order(text) && has_unquoted_order(text))
 }
 
-/// As [`has_unquoted_order`], without regard to quotation marks, and quickly.
+/// As [`has_unquoted_order`], ignoring quotation marks: a fast pre-check.
 fn might_have_order(text: &str) -> bool {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -118,7 +118,7 @@ fn has_unquoted_order(text: &str) -> bool {
     unquoted_words(text).filter(|it| may_begin(it)).any(|it| is_order(&near(text, it)))
 }
 
-/// `word`, which is a slice of `text`, and the few that follow it.
+/// `word`, which is a slice of `text`, and the few words that follow it.
 fn near<'a>(text: &'a str, word: &'a str) -> Vec<&'a str> {
     let from = word.as_ptr() as usize - text.as_ptr() as usize;
     let end = text.ceil_char_boundary(from + NEAR_BYTES);

@@ -1,4 +1,4 @@
-//! Characters that nobody sees, and that may hide or turn around what stands beside them.
+//! Invisible characters, which may hide or reorder their neighbours.
 
 use super::rule::LintRule;
 use super::sink::Sink;
@@ -13,7 +13,7 @@ pub(super) fn check(text: &str, trail: &Trail<'_>, sink: &mut Sink) {
 }
 
 fn first(text: &str) -> Option<char> {
-    // The common case by bytes; below 0x20 only the three that a text is laid out with.
+    // The common case by bytes; below 0x20 only the three layout characters are allowed.
     if text.is_ascii() {
         let is_bad = |it: &u8| *it < 0x20 && !matches!(it, b'\t' | b'\n' | b'\r') || *it == 0x7F;
         return text.bytes().find(|it| is_bad(it)).map(char::from);

@@ -1,5 +1,5 @@
-//! Which marks a text holds, found in one pass over its bytes. Most texts hold few of them, and a
-//! rule that looks for something with a `:` in it need not look at the others.
+//! Which punctuation marks a text holds, found in one pass over its bytes. Most texts hold few of
+//! them, and a rule that needs a `:` can skip the others.
 
 /// A set of marks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -14,7 +14,7 @@ impl CharMarks {
     pub(super) const BRACKET: u8 = 16;
     /// `?` and `|`.
     pub(super) const CHOICE: u8 = 32;
-    /// Control characters and whatever is not ASCII.
+    /// Control characters and everything that is not ASCII.
     pub(super) const STRANGE: u8 = 64;
 
     pub(super) fn of(text: &str) -> Self {

@@ -1,4 +1,4 @@
-//! Criteria and constraints that nobody could check: "quickly", "good code", "works as expected".
+//! Criteria and constraints that cannot be checked: "quickly", "good code", "works as expected".
 
 use super::rule::LintRule;
 use super::sink::Sink;
@@ -16,7 +16,7 @@ const CRITERIA: &[&str] = &[
 ];
 const CONSTRAINTS: &[&str] = &["expectations.constraints", "constraints"];
 
-/// Words that everybody takes differently.
+/// Words without an agreed meaning.
 #[rustfmt::skip]
 static VAGUE: Table = Table::new(&[
     "acceptable", "adequate", "adequately", "appropriate", "appropriately", "asap", "attractive",
@@ -31,13 +31,13 @@ static VAGUE: Table = Table::new(&[
     "sufficiently", "user-friendly", "well",
 ]);
 
-/// Words after which there is a result to look at.
+/// Words that announce an observable result.
 static RESULTS: Table = Table::new(&[
     "pass", "passes", "passing", "fails", "returns", "rejects", "refuses", "compiles", "exits",
     "equals", "matches", "raises", "answers", "green", "zero", "without",
 ]);
 
-/// What holds for each of them can be looked at one by one.
+/// A statement about each of them can be checked one by one.
 const COUNTING: &[&str] = &["every", "each", "no", "none", "one"];
 
 pub(super) fn check(body: &Body<'_>, sink: &mut Sink) {
@@ -68,7 +68,7 @@ fn each(body: &Body<'_>, path: &str, is_bad: impl Fn(&str) -> bool, sink: &mut S
     }
 }
 
-/// A criterion may be a map that says more about it.
+/// A criterion may be a map with further fields.
 fn said(item: &Node) -> Option<&str> {
     let named =
         || ["criterion", "constraint", "text", "description"].iter().find_map(|it| item.member(it));
@@ -84,7 +84,7 @@ fn is_empty_talk(text: &str) -> bool {
     is_empty(text) && !is_about_all() && !is_measured(text)
 }
 
-/// A number, a comparison, something quoted to the letter, or a result.
+/// A number, a comparison, a literal quotation, or a result.
 fn is_measured(text: &str) -> bool {
     text.bytes().any(|it| it.is_ascii_digit() || matches!(it, b'<' | b'>' | b'=' | b'%' | b'`'))
         || unquoted(text).count() > 1

@@ -1,18 +1,18 @@
-//! A person's address or number in a reason. Reasons are shown to everybody and kept for good.
+//! A person's address or number in a reason. Reasons are shown to everyone and kept for good.
 
 use super::rule::LintRule;
 use super::sink::Sink;
 use super::texts::Trail;
 
-/// The fields that say why.
+/// The fields that hold reasons.
 pub(super) const REASONS: &[&str] = &["reason", "rejection_reason", "feedback"];
 
-/// Accounts that are nobody's, and domains that stand in examples.
+/// Accounts that belong to no person, and domains that are used in examples.
 const NOBODY: &[&str] = &["git", "noreply", "no-reply", "root", "admin", "support", "security"];
 const NOWHERE: &[&str] = &["example.com", "example.org", "example.net", "localhost"];
 const NOWHERE_ENDS: &[&str] = &[".example", ".test", ".invalid", ".localhost", ".local"];
 
-/// Fewer digits are a build or a ticket rather than a telephone.
+/// Fewer digits are a build or a ticket number rather than a telephone number.
 const LEAST_DIGITS: usize = 9;
 
 pub(super) fn check(text: &str, trail: &Trail<'_>, sink: &mut Sink) {

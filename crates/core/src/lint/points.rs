@@ -1,4 +1,4 @@
-//! Open questions and decisions: each has to carry what makes it useful to somebody else.
+//! Open questions and decisions: each needs the details that make it useful to the receiver.
 
 use super::blanks::is_placeholder;
 use super::rule::LintRule;
@@ -11,7 +11,7 @@ const DECISIONS: &[&str] = &["decisions", "context.decisions"];
 
 const PRIORITIES: &[&str] = &["critical", "high", "medium", "normal", "low"];
 const WHY: &[&str] = &["rationale", "@rationale", "reason", "reasoning", "why", "because"];
-/// In a decision of one sentence these words begin the reason.
+/// In a one-sentence decision these words introduce the reason.
 const BECAUSE: &[&str] =
     &["because", " since ", "so that", " due to ", " to avoid ", " as it ", " as they "];
 
@@ -42,7 +42,7 @@ fn each(body: &Body<'_>, path: &str, mut visit: impl FnMut(&Node, &dyn Fn() -> S
 
 fn has_priority(item: &Node) -> bool {
     let word = ["priority", "@priority"].iter().find_map(|it| item.member(it)?.as_text());
-    // What a template left there has a rule of its own.
+    // Template placeholders have a rule of their own.
     word.is_some_and(is_placeholder)
         || word.is_some_and(|it| PRIORITIES.iter().any(|word| word.eq_ignore_ascii_case(it.trim())))
 }

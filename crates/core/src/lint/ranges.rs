@@ -1,4 +1,4 @@
-//! `source_files_verified`: the lines that an agent says it has read.
+//! `source_files_verified`: the lines that an agent claims to have read.
 
 use super::facts::{Facts, FileFact};
 use super::rule::LintRule;
@@ -8,7 +8,7 @@ use crate::document::Node;
 
 const FIELD: &str = "source_files_verified";
 
-/// `src/api/dashboard.ts:45-120`. A single line and a whole file will do.
+/// `src/api/dashboard.ts:45-120`. A single line and a whole file are valid too.
 pub(super) struct LineRange<'a> {
     pub(super) path: &'a str,
     lines: LineSpan,
@@ -69,7 +69,7 @@ fn parse(text: &str) -> LineRange<'_> {
     let is_meant =
         lines.trim_start_matches('L').starts_with(|it: char| it.is_ascii_digit() || it == '-');
     if !is_meant {
-        // A colon in a name, such as a drive.
+        // A colon in a name, such as a drive letter.
         return LineRange { path: text, lines: LineSpan::All };
     }
     let (start, end) = lines.split_once('-').unwrap_or((lines, lines));

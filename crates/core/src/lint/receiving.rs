@@ -1,4 +1,4 @@
-//! What a receiver has to look at before it takes a package (seed 004), as far as Baton can say.
+//! The YAML handoff's checklist for receiving a package, as far as Baton can check it.
 
 use super::facts::{Facts, FileFact};
 use super::rule::LintRule;
@@ -8,7 +8,7 @@ use super::{artifacts, findings};
 use crate::contract::Body;
 use crate::document::Node;
 
-/// One point of the list, in the words of the seed.
+/// One point of the list, in the words of the YAML handoff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Point {
     pub about: &'static str,
@@ -19,11 +19,11 @@ pub struct Point {
 pub enum ReceiverAnswer {
     Yes,
     No,
-    /// Nobody has looked, or only the receiver can say.
+    /// Not checked, or only the receiver can tell.
     Unverified,
 }
 
-/// The four points, in the seed's order.
+/// The four points, in the order of the YAML handoff.
 pub fn checklist(document: &Node, facts: &Facts) -> [Point; 4] {
     let body = Body::of(document);
     let summary = SUMMARIES.iter().find_map(|it| text_at(&body, it));
@@ -47,7 +47,7 @@ pub fn checklist(document: &Node, facts: &Facts) -> [Point; 4] {
         Point { about: "expectations.deliverable clear", answer: answer(is_asked) },
         Point {
             about: "constraints compatible with my capabilities",
-            // That they can be measured is all that can be said from outside.
+            // From outside, only whether they can be measured is known.
             answer: if constraints_fail { ReceiverAnswer::No } else { ReceiverAnswer::Unverified },
         },
     ]

@@ -4,11 +4,11 @@ use std::fmt;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// Never refuses; good to know.
+    /// Never refuses; for information.
     Info,
     /// Refuses in strict.
     Warning,
-    /// Refuses in strict, and nobody should send it.
+    /// Refuses in strict, and should never be sent.
     Error,
 }
 
@@ -58,7 +58,7 @@ impl LintRule {
         Self::InstructionToReader,
     ];
 
-    /// A stable word that settings and programs may name.
+    /// A stable name for settings and programs.
     pub fn code(self) -> &'static str {
         match self {
             LintRule::VagueSummary => "vague_summary",
@@ -111,7 +111,7 @@ impl LintRule {
         }
     }
 
-    /// What is wrong where the rule trips, for lists of rules.
+    /// What is wrong where the rule matches, for lists of rules.
     pub fn about(self) -> &'static str {
         match self {
             LintRule::VagueSummary => "a summary says nothing about this work in particular",

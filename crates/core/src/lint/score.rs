@@ -1,7 +1,7 @@
-//! How complete a handoff is, from 0 to 100, and what gave how much of it.
+//! How complete a handoff is, from 0 to 100, and what each part contributes.
 //!
-//! The parts differ with the shape of the document: see `docs/lint/score.md`. What the rules find is
-//! taken off at the end.
+//! The parts depend on the shape of the document: see `docs/lint/score.md`. Findings are subtracted
+//! at the end.
 
 use std::borrow::Cow;
 
@@ -22,11 +22,11 @@ const PER_ABSENT: u32 = 2;
 pub struct Score {
     pub points: u8,
     pub parts: Vec<ScorePart>,
-    /// What was taken off for findings.
+    /// Points subtracted for findings.
     pub taken: u8,
 }
 
-/// A part of the score: what it is about, what it gave, and why not more.
+/// A part of the score: its subject, its points, and why not more.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScorePart {
     pub name: &'static str,
@@ -41,11 +41,11 @@ pub(super) fn score(body: &Body<'_>, contract: Option<&Contract>, findings: &[Fi
     let (parts, per_absent) = match DocumentKind::of(body.document) {
         DocumentKind::Metadata002(_) => (phases(body), PER_ABSENT),
         DocumentKind::Handoff004 | DocumentKind::Gate004 => (package(body), PER_ABSENT),
-        // A package may stand without its root.
+        // A package may be without its root.
         DocumentKind::Payload if is_there("context") || is_there("expectations") => {
             (package(body), PER_ABSENT)
         }
-        // The contract is a part of its own there.
+        // There, the contract is a part of its own.
         DocumentKind::Payload
         | DocumentKind::Handoff001
         | DocumentKind::WorkflowComplete
@@ -63,7 +63,7 @@ pub(super) fn score(body: &Body<'_>, contract: Option<&Contract>, findings: &[Fi
     Score { points: small(total - taken), parts, taken: small(taken) }
 }
 
-/// Seed 002: context 40, summary 20, verification 20, blockers 20.
+/// The metadata block: context 40, summary 20, verification 20, blockers 20.
 fn phases(body: &Body<'_>) -> Vec<ScorePart> {
     let fields = body.fields();
     let text = |path: &str| fields.at(path).and_then(Node::scalar_text);
@@ -74,7 +74,7 @@ fn phases(body: &Body<'_>) -> Vec<ScorePart> {
         None if is_end => part("context", 40, 40, "not needed at the end"),
         None => part("context", 0, 40, "is missing"),
     };
-    // The metadata profile has no summary: what was read stands in for it.
+    // The metadata profile has no summary: the files that were read count instead.
     let summary = match text_at(body, "summary") {
         None if n_items(fields, "source_files_verified") > 0 => {
             part("summary", 20, 20, "the files that were read stand in for it")
@@ -102,7 +102,7 @@ fn phases(body: &Body<'_>) -> Vec<ScorePart> {
     vec![context, summary, verification, blockers]
 }
 
-/// Seed 004: summary 30, expectations 25, artifacts 20, decisions and open questions 25.
+/// The YAML handoff: summary 30, expectations 25, artifacts 20, decisions and open questions 25.
 fn package(body: &Body<'_>) -> Vec<ScorePart> {
     let fields = body.fields();
     let is_there = |path: &str| fields.at(path).is_some_and(|it| !it.is_blank());
@@ -135,7 +135,7 @@ fn package(body: &Body<'_>) -> Vec<ScorePart> {
     vec![summary_part(any_summary(body), 30), expectations, artifacts, thinking]
 }
 
-/// Seeds 000, 001 and everything else: contract 50, summary 25, substance 25.
+/// Pipeline payloads, the XML handoff and everything else: contract 50, summary 25, substance 25.
 fn message(body: &Body<'_>, contract: Option<&Contract>) -> Vec<ScorePart> {
     let mut parts = Vec::new();
     let (mut of_summary, mut of_substance) = (50, 50);
@@ -151,7 +151,7 @@ fn message(body: &Body<'_>, contract: Option<&Contract>) -> Vec<ScorePart> {
             why,
         });
     }
-    // Many of these messages have no summary, and say it in another field.
+    // Many of these messages have no summary, but an equivalent field.
     parts.push(match any_summary(body) {
         None if STAND_INS
             .iter()

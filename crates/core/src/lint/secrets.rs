@@ -1,4 +1,4 @@
-//! Keys, tokens and passwords in a text. They are found by their form, and never told.
+//! Keys, tokens and passwords in a text. They are found by their form, and never printed.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use super::rule::LintRule;
 use super::sink::Sink;
 use super::texts::Trail;
 
-/// How the keys of well-known services begin, and how many characters follow at least.
+/// Prefixes of the keys of well-known services, and the minimum number of characters after each.
 const PREFIXES: &[(&str, usize)] = &[
     ("sk-", 20),
     ("sk_live_", 16),
@@ -31,7 +31,7 @@ const PREFIXES: &[(&str, usize)] = &[
     ("ASIA", 16),
 ];
 
-/// What they begin with; a test keeps it so.
+/// The first letters of the prefixes; a test keeps it in step.
 const PREFIX_LETTERS: &[u8] = b"srgxnpAh";
 
 /// Names whose value is a secret, as in `password=...`, without regard to case.
@@ -52,21 +52,21 @@ const NAMES: &[&str] = &[
     "private_key",
 ];
 
-/// Words that stand for a secret without being one.
+/// Placeholders for a secret.
 const STAND_INS: &[&str] =
     &["example", "redacted", "changeme", "placeholder", "your", "dummy", "xxxx"];
 
 /// Longer than any token; it also bounds the work.
 const MOST_VALUE: usize = 512;
 
-/// A private key says in as many bytes what it is.
+/// A private key's header line fits in this many bytes.
 const MOST_HEADING: usize = 100;
 
-/// Shorter than this, a text could hold no key of any kind.
+/// A shorter text cannot hold a key of any kind.
 const LEAST_BYTES: usize = 12;
 
 pub(super) fn check(text: &str, marks: CharMarks, trail: &Trail<'_>, sink: &mut Sink) {
-    // Every kind has a digit in it, but for a password in an address.
+    // Every kind contains a digit, except for a password in a URL.
     let may_have =
         marks.has(CharMarks::DIGIT) || marks.has(CharMarks::AT) || marks.has(CharMarks::DASH);
     if text.len() < LEAST_BYTES || !may_have {
@@ -87,7 +87,7 @@ pub(super) fn check(text: &str, marks: CharMarks, trail: &Trail<'_>, sink: &mut 
     }
 }
 
-/// The text with every secret in it taken out.
+/// The text with every secret redacted.
 pub fn redacted(text: &str) -> String {
     let mut clean = text.to_owned();
     for finder in FINDERS {
@@ -115,7 +115,7 @@ fn replaced(text: &str, finder: fn(&str) -> Option<Found>) -> String {
 fn private_key(text: &str) -> Option<Found> {
     for (start, _) in text.match_indices("-----BEGIN ") {
         let head = &text[start..];
-        // Cut before it is searched: there may be many of these on one long line.
+        // Cut before the search: there may be many of these on one long line.
         let line = &head[..head.floor_char_boundary(MOST_HEADING)];
         let line = &line[..line.find('\n').unwrap_or(line.len())];
         if !line.contains("PRIVATE KEY") {
@@ -127,7 +127,7 @@ fn private_key(text: &str) -> Option<Found> {
     None
 }
 
-/// A run of characters that keys are made of, judged by how it begins and by what stands before it.
+/// A run of key characters, classified by its prefix and by the text before it.
 fn token(text: &str) -> Option<Found> {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -168,7 +168,7 @@ fn judge(text: &str, start: usize, end: usize) -> Option<(usize, &'static str)> 
     if run.starts_with("eyJ") && run.len() >= 10 {
         return web_token(text, end).map(|end| (end, "a signed token"));
     }
-    // `token=…`, `"password": "…"` and `Bearer …`: what stands before says what it is.
+    // `token=…`, `"password": "…"` and `Bearer …`: the text before the value says what it is.
     let before = text[..start].trim_end_matches(['"', '\'', ' ']);
     if let Some(name) = before.strip_suffix(['=', ':']) {
         let end = start + value_length(&text[start..]);
@@ -192,7 +192,7 @@ fn last_name(text: &str) -> &str {
     })
 }
 
-/// How far a value goes: base 64 has more characters than a key.
+/// The length of a value: base 64 has more characters than a key.
 fn value_length(text: &str) -> usize {
     let is_value = |it: char| {
         it.is_ascii_alphanumeric() || matches!(it, '_' | '-' | '.' | '+' | '/' | '=' | '~' | '!')
@@ -263,7 +263,7 @@ fn ends_with_word(text: &str, word: &str) -> bool {
     text.is_char_boundary(from) && text[from..].eq_ignore_ascii_case(word)
 }
 
-/// Long enough, of letters and digits, and not the same few over and over: nobody typed it.
+/// Long enough, of letters and digits, and with enough different ones: not typed by hand.
 fn is_random(value: &str, least: usize) -> bool {
     if value.len() < least || value.contains(char::is_whitespace) || is_stand_in(value) {
         return false;

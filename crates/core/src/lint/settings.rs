@@ -1,16 +1,16 @@
-//! What a project sets for the linter: which rules are silent, where and why, and how much is enough.
+//! A project's linter settings: which rules are silenced, where and why, and the minimum score.
 
 use super::Finding;
 use super::rule::LintRule;
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Settings {
-    /// A package that scores less is refused in strict.
+    /// A package with a lower score is refused in strict.
     pub min_score: Option<u8>,
     pub silences: Vec<Silence>,
 }
 
-/// A rule that does not apply, with the reason that whoever finds it later will look for.
+/// A silenced rule, with the reason for later readers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Silence {
     pub rule: LintRule,
@@ -20,7 +20,7 @@ pub struct Silence {
 }
 
 impl Settings {
-    /// The findings that count, and those that are silenced with the reason for it.
+    /// Splits the findings into those that count and those that are silenced, with the reason.
     pub(super) fn sift(
         &self,
         findings: Vec<Finding>,
@@ -42,7 +42,7 @@ impl Settings {
 }
 
 impl Silence {
-    /// Reads `RULE=REASON`. None where there is no such rule, or no reason.
+    /// Parses `RULE=REASON`. `None` for an unknown rule or a missing reason.
     pub fn parse(words: &str) -> Option<Self> {
         let (rule, reason) = words.split_once('=')?;
         let reason = reason.trim();

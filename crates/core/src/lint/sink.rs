@@ -1,4 +1,4 @@
-//! Where findings are gathered. Nothing is allocated before there is one.
+//! Collects findings. Nothing is allocated before the first one.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use super::Finding;
 use super::rule::{LintRule, Severity};
 use crate::contract::ContractReport;
 
-/// Nobody reads more, and a record has to end somewhere.
+/// Readers stop long before this, and stored records must be bounded.
 const MOST_FINDINGS: usize = 100;
 
 #[derive(Default)]
@@ -16,8 +16,8 @@ pub(super) struct Sink {
 }
 
 impl Sink {
-    /// `message` is in our own words: it may come to stand in a prompt, where nothing of the sender's
-    /// has a place outside of its fence.
+    /// `message` is in our own words: it may be put into a prompt, where the sender's text is
+    /// allowed only inside its fence.
     pub(super) fn say(&mut self, rule: LintRule, path: String, message: impl Into<String>) {
         if self.findings.len() >= MOST_FINDINGS {
             return;
@@ -32,7 +32,7 @@ impl Sink {
         });
     }
 
-    /// What the contract of an edge says: `must` is an error, an absent `should` good to know.
+    /// Adds the contract's problems: `must` is an error, an absent `should` is for information.
     pub(super) fn contract(&mut self, report: ContractReport) {
         let must = report.must.into_iter().map(|it| (it, Severity::Error));
         let should = report.should.into_iter().map(|it| (it, Severity::Info));

@@ -1,4 +1,4 @@
-//! `workflow_state`: where a sender believes its workflow to be.
+//! `workflow_state`: the sender's idea of the workflow's position.
 
 use super::facts::{Facts, RunFact};
 use super::rule::LintRule;
@@ -23,7 +23,7 @@ pub(super) fn check(body: &Body<'_>, facts: &Facts, sink: &mut Sink) {
     }
 }
 
-/// What it says cannot be so in any workflow.
+/// A statement that is impossible in any workflow.
 fn contradiction(state: &Node) -> Option<(&'static str, String)> {
     let [completed, remaining] = ["completed_steps", "remaining_steps"].map(|it| steps(state, it));
     if completed.iter().any(|it| remaining.contains(it)) {
@@ -43,7 +43,7 @@ fn contradiction(state: &Node) -> Option<(&'static str, String)> {
     (!is_next).then(|| ("current_step", format!("is {number} after {n_completed} completed steps")))
 }
 
-/// What it says is not so in this run.
+/// A statement that is wrong for this run.
 fn difference(state: &Node, run: &RunFact) -> Option<(&'static str, String)> {
     let name = state.member("name").and_then(Node::scalar_text);
     if name.is_some_and(|it| it != run.workflow) {

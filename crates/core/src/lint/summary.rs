@@ -1,4 +1,4 @@
-//! What a summary says, and how much of it there is.
+//! The content of a summary, and its length.
 
 use super::rule::LintRule;
 use super::sink::Sink;
@@ -9,11 +9,11 @@ use crate::document::Node;
 const MOST_CHARS: usize = 600;
 const MOST_SENTENCES: usize = 3;
 
-/// Where the seeds write what was done, and what the next agent has to know.
+/// Where the source documents write what was done, and what the next agent has to know.
 pub(super) const SUMMARIES: &[&str] = &["summary", "context.summary", "refactor_summary"];
 const CONTEXT: &str = "handoff.context";
 
-/// A full stop after these ends no sentence.
+/// A full stop after these does not end a sentence.
 const ABBREVIATIONS: &[&str] = &["e.g", "i.e", "etc", "vs", "approx", "no", "cf", "incl", "resp"];
 
 pub(super) fn check(body: &Body<'_>, sink: &mut Sink) {
@@ -47,12 +47,12 @@ fn tell_vague(text: &str, body: &Body<'_>, path: &str, sink: &mut Sink) {
     }
 }
 
-/// A text that is there and not blank: blank ones have a rule of their own.
+/// A text that exists and is not blank: blank ones have a rule of their own.
 pub(super) fn text_at<'a>(body: &Body<'a>, path: &str) -> Option<&'a str> {
     body.fields().at(path).and_then(Node::as_text).map(str::trim).filter(|it| !it.is_empty())
 }
 
-/// Sentences end with a mark, and after it comes a capital letter, a line of its own, or nothing.
+/// A sentence ends with a mark that is followed by a capital letter, a new line, or nothing.
 fn n_sentences(text: &str) -> usize {
     let mut n_sentences = 0;
     let mut is_open = false;

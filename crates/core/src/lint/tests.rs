@@ -1,4 +1,4 @@
-//! The linter as a whole. What each rule knows is tested beside it, and on the corpus of `baton-wire`.
+//! The linter as a whole. Each rule is tested in its own file, and on the corpus of `baton-wire`.
 
 use super::*;
 
@@ -129,7 +129,7 @@ fn the_checklist_of_a_receiver_says_what_it_cannot_know() {
     );
 }
 
-/// Each of these would take a while if any rule looked at a text once for each of its words.
+/// Each of these would be slow if any rule scanned a text once for each of its words.
 #[test]
 fn the_work_grows_with_the_text_and_no_faster() {
     for part in [

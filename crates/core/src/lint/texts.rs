@@ -1,4 +1,4 @@
-//! One walk over every text of a document, for the rules that do not care where it stands.
+//! One walk over every text of a document, for the rules that apply anywhere in it.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use super::sink::Sink;
 use super::{blanks, instructions, invisible, persons, secrets};
 use crate::document::Node;
 
-/// The way to a node. It is written out only where something is found.
+/// The path to a node. It is written out only where something is found.
 #[derive(Clone, Copy)]
 pub(super) enum Trail<'a> {
     Top,
@@ -15,7 +15,7 @@ pub(super) enum Trail<'a> {
     Item(&'a Trail<'a>, usize),
 }
 
-/// Where a Markdown document keeps what is not its block.
+/// The key under which a Markdown document keeps the text outside its block.
 const PROSE: &str = "#markdown";
 
 pub(super) fn check(document: &Node, sink: &mut Sink) {
@@ -43,7 +43,7 @@ fn walk(node: &Node, trail: &Trail<'_>, sink: &mut Sink) {
 
 fn look_at(text: &str, trail: &Trail<'_>, sink: &mut Sink) {
     let marks = CharMarks::of(text);
-    // Prose around a block of metadata may be whatever it likes.
+    // Prose around a metadata block is not checked.
     if trail.key() != PROSE {
         blanks::check(text, marks, trail, sink);
     }
@@ -57,8 +57,8 @@ fn look_at(text: &str, trail: &Trail<'_>, sink: &mut Sink) {
     }
 }
 
-/// A key as it may stand in a record and in a prompt: whoever wrote the document chose it, so it is
-/// shown only where it is a plain name.
+/// A key that is safe in a record and in a prompt: the document's author chose it, so it is shown
+/// only if it is a plain name.
 fn name(key: &str) -> &str {
     let is_plain = |it: char| it.is_ascii_alphanumeric() || matches!(it, '_' | '-' | '@' | '#');
     if !key.is_empty() && key.len() <= 40 && key.chars().all(is_plain) {

@@ -1,6 +1,6 @@
-//! Words of a text, with and without what is quoted. Slices only: nothing is allocated.
+//! Words of a text, with and without quotations. Slices only: nothing is allocated.
 
-/// What is longer is no quotation: a mark was left open. It also bounds the work.
+/// A longer stretch is no quotation: a mark was left open. This also bounds the work.
 const MOST_QUOTED: usize = 400;
 
 /// The words of a text without the punctuation around them.
@@ -8,7 +8,7 @@ pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split_whitespace().map(bare).filter(|it| !it.is_empty())
 }
 
-/// The words that stand outside of quotation marks and code.
+/// The words outside of quotation marks and code.
 pub(super) fn unquoted_words(text: &str) -> impl Iterator<Item = &str> {
     unquoted(text).flat_map(words)
 }
@@ -18,8 +18,7 @@ fn bare(word: &str) -> &str {
     word.trim_matches(|it: char| !it.is_alphanumeric())
 }
 
-/// Words in lower case that most words are not among: a look at the first letter and the length
-/// tells nearly always.
+/// A set of lower-case words that rejects most words quickly, by first letter and length.
 pub(super) struct Table {
     words: &'static [&'static str],
     /// By the first letter, a bit for each length.
@@ -45,7 +44,7 @@ impl Table {
     }
 }
 
-/// True where a table of words in lower case has this one, however it is written.
+/// True where a table of lower-case words contains this one, ignoring case.
 pub(super) fn is_word(word: &str, table: &[&str]) -> bool {
     let Some(first) = word.bytes().next().map(|it| it.to_ascii_lowercase()) else { return false };
     table.iter().any(|it| {
@@ -71,7 +70,7 @@ pub(super) fn unquoted(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Where the first quotation begins and where it is over, if it is ever closed.
+/// Where the first quotation begins and ends, if it is closed.
 fn opening(text: &str) -> Option<(usize, usize)> {
     let mut before = ' ';
     for (at, it) in text.char_indices() {
@@ -79,7 +78,7 @@ fn opening(text: &str) -> Option<(usize, usize)> {
             '"' | '`' => Some(it),
             '“' => Some('”'),
             '«' => Some('»'),
-            // An apostrophe is no quotation mark: it stands inside of a word.
+            // An apostrophe inside a word is no quotation mark.
             '\'' if !before.is_alphanumeric() => Some('\''),
             _ => None,
         };

@@ -1,9 +1,9 @@
-//! Whether a text says anything in particular. The words below could stand in any handoff; a text
-//! of nothing else says nothing about this one.
+//! Whether a text is specific. The words below could be in any handoff; a text of nothing else says
+//! nothing about this one.
 
 use super::tokens::words;
 
-/// Sorted, lower case: asked by binary search.
+/// Sorted, lower case, for binary search.
 #[rustfmt::skip]
 const GENERIC: &[&str] = &[
     "a", "able", "about", "above", "accomplished", "according", "accordingly", "achieved",
@@ -68,7 +68,7 @@ const GENERIC: &[&str] = &[
     "yes", "yesterday", "yet", "you", "your",
 ];
 
-/// Nothing in particular, or one word of it in passing. A number alone does not help.
+/// Nothing specific, or a single specific word in passing. A number alone does not help.
 pub(super) fn is_vague(text: &str) -> bool {
     let (mut n_words, mut n_specific, mut n_numbers) = (0, 0, 0);
     for word in words(text) {
@@ -130,7 +130,7 @@ mod tests {
         assert!(GENERIC.iter().all(|it| it.len() <= 16 && !it.contains('-')));
     }
 
-    /// Every fragment that the seeds print as good or required, and as bad or forbidden.
+    /// Every fragment that the source documents print as good or required, and as bad or forbidden.
     #[test]
     fn the_seeds_examples_are_told_apart() {
         for good in [

@@ -1,5 +1,4 @@
-//! The four ways to write a document. Which words name them is said here; `baton-wire` reads and
-//! prints them.
+//! The four formats of a document, and their names; `baton-wire` parses and prints them.
 
 use serde::{Deserialize, Serialize};
 
@@ -24,7 +23,7 @@ impl Format {
         }
     }
 
-    /// What a person would call it in a sentence.
+    /// The name of the format in a sentence.
     pub fn title(self) -> &'static str {
         match self {
             Format::Json => "JSON",
@@ -43,7 +42,7 @@ impl Format {
         }
     }
 
-    /// How the names of its files end, without the dot; the usual one first.
+    /// File extensions, without the dot; the usual one first.
     pub fn extensions(self) -> &'static [&'static str] {
         match self {
             Format::Json => &["json"],
@@ -53,14 +52,14 @@ impl Format {
         }
     }
 
-    /// Reads a name or an extension: `yaml`, `yml`, `md`.
+    /// Parses a name or an extension: `yaml`, `yml`, `md`.
     pub fn parse(name: &str) -> Option<Self> {
         let is_it = |it: &Self| it.name() == name || it.extensions().contains(&name);
         Self::ALL.into_iter().find(is_it)
     }
 
-    /// Reads a media type as a header has it: parameters and case do not matter, and the older
-    /// names are understood too.
+    /// Parses a media type from a header: parameters and case are ignored, and older names are
+    /// accepted too.
     pub fn of_media_type(media_type: &str) -> Option<Self> {
         let essence = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
         match essence.as_str() {

@@ -1,9 +1,9 @@
-//! One word for each state: in the store, on the wire, on the screen.
+//! One name for each state: in the store, on the wire, on the screen.
 
 use super::{Baton, Ended, Kind, RunStatus, State};
 
 impl RunStatus {
-    /// Under way, paused or not.
+    /// In progress, paused or not.
     pub fn is_open(self) -> bool {
         match self {
             RunStatus::Open | RunStatus::Paused => true,

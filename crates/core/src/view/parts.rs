@@ -1,4 +1,4 @@
-//! The parts of a view, each read from every place and in every form that a seed shows.
+//! The parts of a view, each read from every place and in every form that a source document uses.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ pub struct ReportedDecision {
     pub rationale: Option<String>,
 }
 
-/// Something the sender made. Without a path nobody can look at it.
+/// Something the sender made. Without a path it cannot be inspected.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Artifact {
     pub path: Option<String>,
@@ -38,7 +38,7 @@ pub struct Expectations {
     pub success_criteria: Vec<String>,
 }
 
-/// Something a reviewer found. Two reviews found the same if these two fields are the same.
+/// A reviewer's finding. Two findings are the same if both fields are equal.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ReviewFinding {
     pub location: String,
@@ -61,19 +61,19 @@ pub struct ReportedBlocker {
     pub resolution: Option<String>,
 }
 
-/// Seed 004's checklist at a gate, and what each answer means there.
+/// The YAML handoff's checklist at a gate, and what each answer means there.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ValidationRequest {
     /// The gate's own name.
     pub name: Option<String>,
-    /// What the sender takes the gate for, where it is a word of ours.
+    /// The sender's kind of the gate, where it is one of ours.
     pub kind: Option<GateKind>,
     pub items: Vec<String>,
     /// By the name of the answer, in the sender's words.
     pub options: Vec<(String, String)>,
 }
 
-/// The members of `key` at the top, as seeds 000 to 002 write, and under `context`, as seed 004.
+/// The members of `key`: under `context` in the YAML handoff, at the top in all other documents.
 fn listed<'a>(body: &'a Node, key: &str) -> &'a [Node] {
     let nested = || body.member("context").and_then(|it| it.member(key));
     body.member(key).or_else(nested).map(items).unwrap_or_default()
@@ -97,7 +97,7 @@ pub(super) fn artifacts(body: &Node) -> Vec<Artifact> {
     listed(body, "artifacts").iter().map(artifact).collect()
 }
 
-/// A number of files (seed 001) names none.
+/// A number of files (the XML handoff) names none.
 pub(super) fn files(body: &Node) -> Vec<String> {
     let path = |node: &Node| Some(text(node).or_else(|| field(node, "path"))?.to_owned());
     ["files_modified", "files_changed"]
@@ -126,8 +126,8 @@ pub(super) fn expectations(body: &Node) -> Option<Expectations> {
     })
 }
 
-/// Seed 002 has `verification`, seed 001 `validation` before the work and `validation_summary`
-/// after it.
+/// The metadata block has `verification`; the XML handoff has `validation` before the work and
+/// `validation_summary` after it.
 pub(super) fn verification(body: &Node) -> Vec<(String, String)> {
     let found = ["verification", "validation_summary", "validation"]
         .iter()
@@ -163,7 +163,7 @@ pub(super) fn error(body: &Node) -> Option<ErrorReport> {
     })
 }
 
-/// What keeps the sender from going on, in its own words; no more than anybody could clear.
+/// The sender's blockers, in its own words; limited to a number that people can resolve.
 pub(crate) fn blockers(body: &Node) -> Vec<ReportedBlocker> {
     let blocker = |node: &Node| {
         let own = |key: &str| field(node, key).map(str::to_owned);

@@ -1,4 +1,4 @@
-//! Reading values that came from any of the formats: XML has no lists of one and no types.
+//! Reading values from any of the formats: XML has no single-item lists and no types.
 
 use crate::document::Node;
 
@@ -16,7 +16,7 @@ pub fn owned_at(node: &Node, path: &str) -> Option<String> {
     text_at(node, path).map(str::to_owned)
 }
 
-/// The first of several places that holds text.
+/// The text at the first of several paths that has any.
 pub fn first_text<'a>(node: &'a Node, paths: &[&str]) -> Option<&'a str> {
     paths.iter().find_map(|it| text_at(node, it))
 }
@@ -26,7 +26,7 @@ pub fn field<'a>(node: &'a Node, key: &str) -> Option<&'a str> {
     text_at(node, key).or_else(|| text_at(node, &format!("@{key}")))
 }
 
-/// The items of a list. In XML they stand in an element of their own, and one alone is no list:
+/// The items of a list. In XML they are in an element of their own, and a single one is no list:
 /// `<requirements><requirement>…`.
 pub fn items(node: &Node) -> &[Node] {
     match node {

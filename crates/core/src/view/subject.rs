@@ -1,4 +1,4 @@
-//! By what a document names the work it belongs to, and which story that is.
+//! How a document identifies its work, and which story that is.
 
 use super::read::{first_text, owned_at};
 use crate::document::Node;
@@ -13,7 +13,7 @@ pub struct Subject {
     pub feature_directory: Option<String>,
 }
 
-/// What stands between the repository and the number in the address of an issue or a change.
+/// Path segments between the repository and the number in the URL of an issue or a change.
 const SORTS: [&str; 4] = ["issues", "pull", "pulls", "merge_requests"];
 
 impl Subject {
@@ -28,20 +28,20 @@ impl Subject {
         }
     }
 
-    /// The story's key, where the document says enough: its own word for it, `owner/repo#123` from
-    /// an address, or the last part of the feature's directory.
+    /// The story's key, where the document says enough: its own key, `owner/repo#123` from a URL,
+    /// or the last part of the feature's directory.
     pub fn key(&self) -> Option<String> {
         let story = || self.story.clone();
         story().or_else(|| self.issue_key()).or_else(|| self.feature().map(str::to_owned))
     }
 
-    /// What the key of the run that is meant ends in, where only a number is known.
+    /// The suffix of the intended story key, where only a number is known.
     pub fn suffix(&self) -> Option<String> {
         self.issue_number.as_deref().filter(|it| is_number(it)).map(|it| format!("#{it}"))
     }
 
-    /// The issue counts, not the change that closes it: of that, only the repository is taken
-    /// where the issue's number is known.
+    /// The issue counts, not the change that closes it: the change gives only the repository where
+    /// the issue's number is known.
     fn issue_key(&self) -> Option<String> {
         if let Some((repository, number)) = self.issue_url.as_deref().and_then(address) {
             return Some(format!("{repository}#{number}"));
@@ -64,7 +64,7 @@ fn address(url: &str) -> Option<(String, &str)> {
     let parts: Vec<&str> = path.split('/').filter(|it| !it.is_empty() && *it != "-").collect();
     let sort = parts.iter().rposition(|it| SORTS.contains(it))?;
     let number = parts.get(sort + 1).copied().filter(|it| is_number(it))?;
-    // The host comes first, and both names behind it.
+    // The host comes first, followed by both names.
     if sort < 3 {
         return None;
     }

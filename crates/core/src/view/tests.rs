@@ -13,7 +13,7 @@ fn handoff(members: impl IntoIterator<Item = (&'static str, Node)>) -> Node {
     Node::map([("handoff", Node::map(members))])
 }
 
-/// The same value at the top, under `context`, and under the root of seed 004.
+/// The same value at the top, under `context`, and under the root of the YAML handoff.
 fn everywhere(key: &'static str, value: &Node) -> [Node; 3] {
     let inner = || Node::map([(key, value.clone())]);
     [inner(), Node::map([("context", inner())]), handoff([("context", inner())])]
@@ -107,7 +107,7 @@ fn a_claim_keeps_its_word_and_has_a_meaning() {
     }
     let review = handoff([("from", text("a")), ("review_status", text("approved"))]);
     assert_eq!(View::of(&review).claim.and_then(|it| it.outcome()), Some(Outcome::Success));
-    // In a payload of seed 000 it is just data.
+    // In a payload of the pipeline API it is just data.
     assert_eq!(View::of(&Node::map([("status", text("blocked"))])).claim, None);
 }
 

@@ -1,4 +1,4 @@
-//! The workflow as a graph: which gates stand before a step, and which steps form a cycle.
+//! The workflow as a graph: which gates are before a step, and which steps form a cycle.
 //!
 //! Nodes are the start, the steps, the end, and one node for each edge that has a blocking or an
 //! automatic gate. That node turns "every path crosses this edge" into plain dominance.
@@ -13,16 +13,16 @@ use crate::gate::{GateEdge, GateKind};
 use crate::names::StepId;
 use crate::workflow::{Place, Target, Workflow};
 
-/// What can be known of a workflow without running it.
+/// Static analysis of a workflow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Graph {
     steps: BTreeMap<StepId, usize>,
     end: usize,
-    /// The gates that hold, in the order of the file. Their nodes come after all others.
+    /// Blocking and automatic gates, in the order of the file. Their nodes come after all others.
     gates: Vec<GateEdge>,
     successors: Vec<Vec<usize>>,
-    /// The nearest node that every path from the start to this one crosses. The start has none,
-    /// and neither has a node that no path leads to.
+    /// The immediate dominator: the nearest node that every path from the start to this one
+    /// crosses. None for the start and for unreachable nodes.
     idoms: Vec<Option<usize>>,
     cycles: Vec<Vec<StepId>>,
 }
@@ -46,7 +46,7 @@ impl Graph {
                 Target::Step(id) => steps.get(id).copied(),
                 Target::Complete => Some(end),
             };
-            // An edge that leads nowhere is a problem of the file, and no path.
+            // An edge without a target is reported as a problem of the file, and is no path.
             let (Some(source), Some(target)) = (source, target) else { continue };
             let holds = edge.gate.as_ref().is_some_and(|it| it.kind != GateKind::Advisory);
             if !holds {
@@ -74,8 +74,8 @@ impl Graph {
         !self.gates.is_empty()
     }
 
-    /// The gates that a step is behind, the first of them first: every path from the start to the
-    /// step crosses each of them.
+    /// The gates that a step is behind, in path order: every path from the start to the step
+    /// crosses each of them.
     pub fn gates_before(&self, step: &StepId) -> Vec<&GateEdge> {
         self.steps.get(step).map_or_else(Vec::new, |it| self.gates_before_node(*it))
     }
@@ -85,8 +85,8 @@ impl Graph {
         self.gates_before_node(self.end)
     }
 
-    /// Gates that stand side by side before a step: every path to it crosses one of each set. Those
-    /// that every path crosses are in [`Graph::gates_before`].
+    /// Parallel gates before a step: every path to it crosses one of each set. Gates that every
+    /// path crosses are in [`Graph::gates_before`].
     pub fn gate_sets_before(&self, step: &StepId) -> Vec<Vec<&GateEdge>> {
         self.steps.get(step).map_or_else(Vec::new, |it| self.gate_sets_before_node(*it))
     }
@@ -96,8 +96,8 @@ impl Graph {
         self.gate_sets_before_node(self.end)
     }
 
-    /// The gates that keep work from a step that it may reach only through gates it has passed:
-    /// those of the way there that crosses the fewest others, the first of them first.
+    /// The gates that work has yet to pass to reach a step: those on the path that crosses the
+    /// fewest such gates, in path order.
     pub fn missing(&self, step: &StepId, passed: &[GateEdge]) -> Vec<&GateEdge> {
         self.steps.get(step).map_or_else(Vec::new, |it| self.missing_at(*it, passed))
     }
@@ -107,8 +107,8 @@ impl Graph {
         self.missing_at(self.end, passed)
     }
 
-    /// Of the gates that work has passed, those that it has to pass again once it is at `step`: it
-    /// can come to the gate from there, and did not need the gate to be there.
+    /// Of the gates that work has passed, those that it must pass again once it is at `step`: the
+    /// gate is reachable from there, and was not needed to get there.
     pub fn lost_at(&self, step: &StepId, passed: &[GateEdge]) -> Vec<GateEdge> {
         let Some(node) = self.steps.get(step).copied() else { return Vec::new() };
         let mut kept = passed.to_vec();
@@ -117,7 +117,7 @@ impl Graph {
             let Place::Step(source) = &gate.from else { continue };
             let Some(source) = self.steps.get(source).copied() else { continue };
             let others: Vec<GateEdge> = kept.iter().filter(|it| *it != gate).cloned().collect();
-            // One after the other: of two gates side by side, one is needed.
+            // One after the other: of two parallel gates, one is needed.
             if self.reaches(node, source) && self.missing_at(node, &others).is_empty() {
                 kept = others;
                 lost.push(gate.clone());
@@ -126,7 +126,7 @@ impl Graph {
         lost
     }
 
-    /// Whether every path from the start to `step` comes by `earlier`, which is another step.
+    /// Whether every path from the start to `step` crosses `earlier`, which is another step.
     pub fn is_always_before(&self, earlier: &StepId, step: &StepId) -> bool {
         let (Some(earlier), Some(step)) = (self.steps.get(earlier), self.steps.get(step)) else {
             return false;
@@ -134,8 +134,8 @@ impl Graph {
         self.dominators(*step).any(|it| it == *earlier)
     }
 
-    /// The steps that work can go round in, one list for each set of steps that can all reach each
-    /// other, in the order of the file.
+    /// The cycles: one list for each set of steps that can all reach each other, in the order of
+    /// the file.
     pub fn cycles(&self) -> &[Vec<StepId>] {
         &self.cycles
     }
@@ -147,8 +147,8 @@ impl Graph {
         gates
     }
 
-    /// Each set is all the gates at which a way to the node stops, once those of the sets before it
-    /// are passed: what is beyond all of them cannot be reached past all of them.
+    /// Each set is all the gates at which a path to the node stops, once those of the sets before
+    /// it are passed: nothing beyond the set is reachable without passing one of them.
     fn gate_sets_before_node(&self, node: usize) -> Vec<Vec<&GateEdge>> {
         let mut passed = self.gates_before_node(node);
         let mut sets = Vec::new();
@@ -166,7 +166,7 @@ impl Graph {
             }
             let stopped = (0..self.successors.len()).filter(|it| stops[*it]);
             let set: Vec<&GateEdge> = stopped.filter_map(|it| self.gate_at(it)).collect();
-            // Where no path leads to the node, no gate is on one.
+            // An unreachable node has no gate before it.
             if is_seen[node] || set.is_empty() {
                 return sets;
             }
@@ -180,7 +180,7 @@ impl Graph {
         std::iter::successors(self.idoms[node], |it| self.idoms[*it])
     }
 
-    /// Breadth first, where a gate that was not passed is a step further and all else is not.
+    /// 0-1 breadth-first search: a gate that was not passed costs one, everything else nothing.
     fn missing_at(&self, to: usize, passed: &[GateEdge]) -> Vec<&GateEdge> {
         let mut came_from: Vec<Option<usize>> = vec![None; self.successors.len()];
         let mut is_done = vec![false; self.successors.len()];
@@ -226,8 +226,8 @@ impl Graph {
     }
 }
 
-/// A workflow's graph, made when it is first asked for. It follows from the rest of the workflow:
-/// so it says nothing about equality, and a copy, which may be changed, makes its own.
+/// A workflow's graph, computed on first use. It is derived from the rest of the workflow: so it is
+/// ignored by equality, and a clone, which may be changed, computes its own.
 #[derive(Debug, Default)]
 pub struct LazyGraph(OnceLock<Graph>);
 
@@ -259,7 +259,7 @@ fn immediate_dominators(successors: &[Vec<usize>]) -> Vec<Option<usize>> {
         order_of[*node] = Some(order);
     }
     let predecessors = reversed(successors);
-    // By postorder number: what is nearer to the start has a greater one.
+    // By postorder number: nodes nearer to the start have greater ones.
     let mut idoms: Vec<Option<usize>> = vec![None; postorder.len()];
     let Some(root) = order_of[START] else { return vec![None; successors.len()] };
     idoms[root] = Some(root);
@@ -288,7 +288,7 @@ fn immediate_dominators(successors: &[Vec<usize>]) -> Vec<Option<usize>> {
 fn nearest_common(idoms: &[Option<usize>], mut a: usize, mut b: usize) -> usize {
     while a != b {
         let lower = if a < b { &mut a } else { &mut b };
-        // Only nodes that have one are compared, and the root is its own.
+        // Only nodes with a dominator are compared, and the root is its own.
         *lower = idoms[*lower].unwrap_or(idoms.len() - 1);
     }
     a
@@ -319,7 +319,7 @@ fn cycles(successors: &[Vec<usize>]) -> Vec<Vec<usize>> {
     cycles
 }
 
-/// Without recursion: a file may hold a very long chain.
+/// Iterative: a file may hold a very long chain.
 fn postorder(successors: &[Vec<usize>], roots: impl IntoIterator<Item = usize>) -> Vec<usize> {
     let mut is_seen = vec![false; successors.len()];
     let mut postorder = Vec::with_capacity(successors.len());

@@ -1,4 +1,4 @@
-//! Small graphs as a table, and random ones against the plain definition: every path is walked.
+//! Small graphs as a table, and random ones against the plain definition, by walking every path.
 
 use proptest::prelude::*;
 
@@ -98,7 +98,7 @@ fn drawn(gates: &[&GateEdge]) -> String {
     gates.iter().map(gate).collect::<Vec<_>>().join(" ")
 }
 
-/// What each step is behind, the end last, and the cycles.
+/// The gates before each step, the end last, and the cycles.
 #[track_caller]
 fn check(edges: &str, behind: &[(&str, &str)], cycles: &[&str]) {
     let workflow = workflow(edges);
@@ -121,16 +121,16 @@ fn a_step_is_behind_the_gates_that_every_path_to_it_crosses() {
     check(".>a a>b b>$", &[("a", ""), ("b", ""), ("$", "")], &[]);
     check(".>a a!b b>$", &[("a", ""), ("b", "a!b"), ("$", "a!b")], &[]);
     check(".>a a!b b?c c!$", &[("b", "a!b"), ("c", "a!b b!c"), ("$", "a!b b!c c!$")], &[]);
-    // An advisory gate holds nothing.
+    // An advisory gate blocks nothing.
     check(".>a a~b b>$", &[("b", ""), ("$", "")], &[]);
-    // A gate on the start holds everything.
+    // A gate on the start blocks everything.
     check(".!a a>b b>$", &[("a", ".!a"), ("b", ".!a"), ("$", ".!a")], &[]);
-    // A way around it, further down or by another edge between the same steps.
+    // A path around it, further down or by another edge between the same steps.
     check(".>a a!b a>c b>c c>$", &[("b", "a!b"), ("c", ""), ("$", "")], &[]);
     check(".>a a!b a>b b>$", &[("b", ""), ("$", "")], &[]);
-    // Two gates side by side: each path crosses one, and no gate is on both.
+    // Two parallel gates: each path crosses one, and no gate is on both.
     check(".>a a!b a!c b>d c>d d>$", &[("b", "a!b"), ("c", "a!c"), ("d", ""), ("$", "")], &[]);
-    // A gate behind where two ways meet.
+    // A gate after the point where two paths meet.
     check(".>a a>b a>c b>d c>d d!e e>$", &[("d", ""), ("e", "d!e"), ("$", "d!e")], &[]);
 }
 
@@ -144,7 +144,7 @@ fn a_way_back_is_a_cycle_and_lets_nothing_past_a_gate() {
     check(".>a a>b b>c c>a c!d d>b d>$", &[("b", ""), ("d", "c!d"), ("$", "c!d")], &["a b c d"]);
 }
 
-/// What work at a step has to pass again, of all the gates.
+/// The gates, of all, that work at a step must pass again.
 #[track_caller]
 fn check_lost(edges: &str, expected: &[(&str, &str)]) {
     let workflow = workflow(edges);
@@ -157,11 +157,11 @@ fn check_lost(edges: &str, expected: &[(&str, &str)]) {
 
 #[test]
 fn work_loses_a_gate_where_it_can_come_to_it_again() {
-    // `c` and `d` lead back to `b`, but are behind the gate; `e` is not, and never comes to it.
+    // `c` and `d` lead back to `b`, but are behind the gate; `e` is not, and never reaches it.
     let edges = ".>a a>b b!c c>d d>b d>e a>e e>$";
     check_lost(edges, &[("a", "b!c"), ("b", "b!c"), ("c", ""), ("d", ""), ("e", "")]);
     check_lost(".>a a!b b?c c>a c>$", &[("a", "a!b b!c"), ("b", "b!c"), ("c", "")]);
-    // Of two side by side, whichever it came by, one is needed to be at `d`.
+    // Of two parallel gates, whichever was crossed, one is needed to be at `d`.
     check_lost(".>a a!b a!c b>d c>d d>a d>$", &[("a", "a!b a!c"), ("d", "a!b")]);
 }
 
@@ -174,7 +174,7 @@ fn gates_side_by_side_keep_work_from_where_they_lead() {
         let passed: Vec<GateEdge> = passed.iter().copied().cloned().collect();
         drawn(&graph.missing(&id(step), &passed))
     };
-    // No single gate is on every path to `d`, and no path to it is free.
+    // No single gate is on every path to `d`, and no path to it is free of gates.
     assert_eq!(drawn(&graph.gates_before(&id("d"))), "");
     assert_eq!(missing("d", &[]), "a!b");
     assert_eq!(missing("d", &[c]), "");
@@ -220,7 +220,7 @@ fn any_graph() -> impl Strategy<Value = String> {
     })
 }
 
-/// Every walk from the start that comes nowhere twice, as the edges it takes.
+/// Every simple path from the start, as the edges it takes.
 fn simple_paths(workflow: &Workflow) -> Vec<Vec<(Place, Edge)>> {
     let mut paths = Vec::new();
     let mut open = vec![vec![(Place::Orchestrator, workflow.start.clone())]];
@@ -290,11 +290,11 @@ proptest! {
             let fewest = ways.map(n_unpassed).min();
             let missing = graph.missing(&step.id, &passed);
             prop_assert_eq!(missing.len(), fewest.unwrap_or_default(), "{}", step.id);
-            // What every path crosses is among them.
+            // The gates that every path crosses are among them.
             for gate in graph.gates_before(&step.id) {
                 prop_assert_eq!(missing.contains(&gate), !passed.contains(gate));
             }
-            // What is lost somewhere is not what is needed to be there.
+            // A gate that is lost at a step is not needed to be there.
             let lost = graph.lost_at(&step.id, &passed);
             let kept: Vec<GateEdge> =
                 passed.iter().filter(|it| !lost.contains(it)).cloned().collect();
@@ -331,7 +331,7 @@ proptest! {
     }
 }
 
-/// The sets of gates side by side before a step, or before the end.
+/// The sets of parallel gates before a step, or before the end.
 #[track_caller]
 fn check_sets(edges: &str, step: &str, expected: &[&str]) {
     let workflow = workflow(edges);
@@ -349,21 +349,21 @@ fn of_gates_side_by_side_every_path_crosses_one() {
     check_sets(".>a a!b a!c b>d c>d d>$", "d", &["a!b a!c"]);
     check_sets(".>a a!b a!c b>d c>d d>$", "$", &["a!b a!c"]);
     check_sets(".>a a!b a!c b>d c>d d>$", "b", &[]);
-    // One way without a gate is enough.
+    // One path without a gate is enough.
     check_sets(".>a a!b a>c b>d c>d d>$", "d", &[]);
-    // Two, one after the other; and a gate in common, which is in no set.
+    // Two sets in sequence; and a gate in common, which is in no set.
     check_sets(".>a a!b a!c b>d c>d d!e d!f e>g f>g g>$", "g", &["a!b a!c", "d!e d!f"]);
     check_sets(".>a a!b a!c b>d c>d d!e e>$", "e", &["a!b a!c"]);
     // A gate that leads elsewhere is not among them, and neither is an advisory one.
     check_sets(".>a a!b a!c a!x b>d c>d d>$", "d", &["a!b a!c"]);
     check_sets(".>a a!b a~c b>d c>d d>$", "d", &[]);
-    // What no path leads to is behind nothing.
+    // An unreachable step is behind nothing.
     check_sets(".>a a!$ x>y", "y", &[]);
 }
 
 proptest! {
-    /// With one gate of each set, and those that every path crosses, missing, a step is closed;
-    /// and what is behind nothing is open.
+    /// A step is closed while one whole set, or a gate that every path crosses, is missing; a step
+    /// behind no gate is open.
     #[test]
     fn a_step_is_closed_while_no_gate_of_a_set_is_passed(edges in any_graph()) {
         let workflow = workflow(&edges);
