@@ -1,5 +1,5 @@
-//! Holds the server to its own description: schemathesis sends what `/openapi.json` allows and
-//! what it does not, and looks for answers that the description does not know.
+//! Tests the server against its OpenAPI description: schemathesis sends valid and invalid requests
+//! for `/openapi.json`, and looks for undocumented responses.
 #![expect(clippy::disallowed_methods, reason = "xtask runs programs; it starts no agents")]
 
 use std::io::{BufRead as _, BufReader};
@@ -12,12 +12,12 @@ use crate::project_root;
 
 const VERSION: &str = "schemathesis==4.32.5";
 
-/// No answer that is not described, and none that is the server's fault. That a request is
-/// refused although its form is right is the rules' business.
+/// No undocumented response, and no server error. A well-formed request may still be refused by the
+/// rules.
 const CHECKS: &str = "not_a_server_error,status_code_conformance,content_type_conformance,\
                       response_headers_conformance,response_schema_conformance";
 
-/// Whether it could be run here; says what is missing where not.
+/// Whether it can run here; if not, says what is missing.
 pub(crate) fn check() -> Result<Option<&'static str>> {
     if !succeeds(Command::new("python3").arg("--version")) {
         return Ok(Some("python3 is missing"));
@@ -37,7 +37,7 @@ pub(crate) fn check() -> Result<Option<&'static str>> {
     let status = Command::new(&program)
         .arg("run")
         .arg(format!("{}/openapi.json", server.url))
-        // A stream has no end that could be waited for.
+        // A stream has no end to wait for.
         .args(["--exclude-path", "/api/events", "--exclude-path", "/api/v1/events"])
         .args(["--checks", CHECKS, "--phases", "examples,coverage,fuzzing"])
         .args(["--max-examples", "20", "--generation-deterministic", "--no-color"])
@@ -56,7 +56,7 @@ fn install(venv: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Only where nobody minds: as root, or on a machine for tests.
+/// Only where it does no harm: as root, or on a machine for tests.
 fn may_install() -> bool {
     std::env::var_os("CI").is_some() || Path::new("/root").read_dir().is_ok()
 }

@@ -12,7 +12,7 @@ const DEFAULT_SECONDS: u64 = 60;
 
 #[derive(Debug, PartialEq)]
 struct Run {
-    /// All of them unless told.
+    /// All of them by default.
     target: Option<String>,
     /// For each target.
     seconds: u64,
@@ -21,7 +21,7 @@ struct Run {
 
 pub(crate) fn run(args: &[&str]) -> Result<()> {
     let Run { target, seconds, seed } = parse(args)?;
-    // Chance enough, and nothing that a clock would have to be asked for.
+    // Random enough, and needs no clock.
     let seed = seed.unwrap_or_else(|| RandomState::new().hash_one(0)).to_string();
     let seconds = seconds.to_string();
     let mut env = vec![("BATON_FUZZ_SECONDS", seconds.as_str()), ("BATON_FUZZ_SEED", &seed)];

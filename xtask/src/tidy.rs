@@ -1,5 +1,5 @@
-//! `cargo xtask tidy`: rules that the compiler cannot see. Each is a file below `tidy/` and a line
-//! in `RULES`; each is also a test of xtask, so that whoever runs the tests runs the rules.
+//! `cargo xtask tidy`: rules that the compiler cannot check. Each is a file below `tidy/` and a
+//! line in `RULES`; each is also a test of xtask, so that running the tests runs the rules.
 
 mod changelog;
 mod core_purity;
@@ -35,7 +35,7 @@ struct Rule {
     check: Check,
 }
 
-/// Gives one sentence for every place that breaks the rule, and an error only when it cannot look.
+/// Returns one sentence for every violation, and an error only when it cannot check.
 type Check = fn() -> Result<Vec<String>>;
 
 pub(crate) fn run() -> Result<()> {

@@ -1,5 +1,5 @@
-//! Every command that works on data is a request to `/api/v1`: carried out in this process where
-//! nobody else has the data, over the network where a server does. What it means is the same.
+//! Every command that works on data is a request to `/api/v1`: handled in this process if no other
+//! process has the data open, else sent to the server that has. The result is the same.
 
 mod ask;
 mod events;
@@ -41,10 +41,10 @@ enum Transport {
     Served { server: RemoteServer, project: Option<Box<Project>> },
 }
 
-/// By which a server that is started without further words is called.
+/// The `Host` of requests in this process: the default address of a server.
 const USUAL_HOST: HeaderValue = HeaderValue::from_static("127.0.0.1:4180");
 
-/// As many as the API gives at once.
+/// The API's maximum page size.
 const MOST_ROWS: &str = "500";
 
 pub(crate) fn warn_not_ready(why: &str) {
@@ -52,7 +52,7 @@ pub(crate) fn warn_not_ready(why: &str) {
 }
 
 impl Api {
-    /// The server that somebody names, else the one that has the project's data, else none.
+    /// The server that the user names, else the one that has the project's data, else none.
     pub(crate) async fn open(cli: &Cli) -> Result<Self, Failure> {
         let principal = principal(cli)?;
         let format = cli.format();
@@ -78,7 +78,7 @@ impl Api {
         }
     }
 
-    /// As [`Api::open`], for what only a server can do.
+    /// As [`Api::open`], for commands that need a server.
     pub(crate) async fn served(cli: &Cli) -> Result<Self, Failure> {
         let server = match RemoteServer::named(cli)? {
             Some(server) => server,
@@ -97,7 +97,7 @@ impl Api {
         Self { way: Transport::Alone { session: Box::new(session), local }, principal, format }
     }
 
-    /// Over data that is open already, ours or another's.
+    /// Over data that is open already: in this process, or in a server.
     pub(crate) fn over_data(data: Data, principal: Principal, format: OutputFormat) -> Self {
         match data {
             Data::Ours(session) => Self::over(*session, principal, format),
@@ -109,7 +109,7 @@ impl Api {
         }
     }
 
-    /// The server that is asked, where there is one.
+    /// The server in use, if any.
     pub(crate) fn server(&self) -> Option<&RemoteServer> {
         match &self.way {
             Transport::Alone { .. } => None,
@@ -117,7 +117,7 @@ impl Api {
         }
     }
 
-    /// What is asked where no server is.
+    /// The in-process API, where there is no server.
     pub(crate) fn session(&self) -> Option<&Session> {
         match &self.way {
             Transport::Alone { session, .. } => Some(session),
@@ -132,7 +132,7 @@ impl Api {
         }
     }
 
-    /// How severe contracts are taken: as typed, else as the project says, else strictly.
+    /// The strictness of contracts: as typed, else as the project says, else strict.
     pub(crate) fn profile(&self, argument: &ProfileArg) -> ProfileWord {
         match argument.profile {
             Some(ProfileName::Lenient) => ProfileWord::Lenient,
@@ -145,18 +145,18 @@ impl Api {
         SystemClock.now()
     }
 
-    /// Sends one request. What is refused is a failure.
+    /// Sends one request. A refusal is a failure.
     pub(crate) async fn send(&self, ask: &Ask) -> Result<ApiReply, Failure> {
         let response = self.carry_out(self.request(ask)?).await?;
         ApiReply::read(response, self.server())
     }
 
-    /// As [`Api::send`], for an answer of which there is a type.
+    /// As [`Api::send`], with a typed answer.
     pub(crate) async fn get<T: DeserializeOwned>(&self, ask: &Ask) -> Result<T, Failure> {
         self.send(ask).await?.document()
     }
 
-    /// All of a list, page after page.
+    /// A complete list, page after page.
     pub(crate) async fn list<T: DeserializeOwned>(&self, ask: Ask) -> Result<Listed<T>, Failure> {
         let first = ask.clone().with("limit", MOST_ROWS);
         let reply = self.send(&first).await?;
@@ -168,7 +168,7 @@ impl Api {
         Ok(listed)
     }
 
-    /// What happens from now on, or from an id that was heard before.
+    /// Subscribes to events from now on, or after a known event id.
     pub(crate) async fn events(
         &self,
         run: Option<&str>,
@@ -182,8 +182,8 @@ impl Api {
         Events::open(server, self.request(&ask)?).await
     }
 
-    /// Why the server answers and still records nothing, in the words of its `/readyz`. Without a
-    /// server, opening the data has warned already.
+    /// Why a server that answers still records nothing, in the words of its `/readyz`. Without a
+    /// server, opening the data has already warned.
     pub(crate) async fn not_ready(&self) -> Option<String> {
         match self.server()?.readiness().await {
             Ok((false, why)) => Some(why),
@@ -191,7 +191,7 @@ impl Api {
         }
     }
 
-    /// Says so beside what a server shows: the table alone looks as if all were well.
+    /// Prints that warning beside a server's table, which alone looks as if all were well.
     pub(crate) async fn warn_if_not_ready(&self) {
         if let Some(why) = self.not_ready().await {
             warn_not_ready(&why);

@@ -1,4 +1,4 @@
-//! The archive of a project that keeps one: where it goes, and that it is up to date.
+//! The archive of a project that keeps one: its path, and keeping it up to date.
 
 use baton_engine::{ArchiveError, ArchivePlaces, Archived, EngineError};
 use baton_files::FileError;
@@ -12,7 +12,7 @@ use crate::show;
 /// More runs than a person reads one by one.
 const MOST_NAMED: usize = 20;
 
-/// None where `baton.toml` has no section for it.
+/// `None` where `baton.toml` has no section for it.
 pub(crate) fn places(project: &Project) -> Option<ArchivePlaces> {
     let folders = project.file.archive.as_ref()?;
     Some(ArchivePlaces {
@@ -22,7 +22,7 @@ pub(crate) fn places(project: &Project) -> Option<ArchivePlaces> {
     })
 }
 
-/// The folders of the archive, as far as there are any. What leads out of the project is not read.
+/// The existing folders of the archive. Anything outside the project is not read.
 pub(crate) fn folders(project: &Project) -> Result<Option<OpenArchive>, FileError> {
     let Some(folders) = &project.file.archive else { return Ok(None) };
     let folder = |path: &str| match project.dir.subdir(path) {
@@ -34,8 +34,8 @@ pub(crate) fn folders(project: &Project) -> Result<Option<OpenArchive>, FileErro
     Ok(Some(OpenArchive { sessions, state }))
 }
 
-/// What the archive tells of that a database has not, in lines for a person. Each names a run. What
-/// stands in the way of the archive is told by what writes to it.
+/// What the archive has and a database lacks, in lines for a person. Each names a run. Errors of
+/// the archive itself are reported by the code that writes to it.
 pub(crate) async fn ahead_of(
     project: &Project,
     store: &dyn Store,
@@ -60,7 +60,7 @@ pub(crate) async fn ahead_of(
     Ok(lines)
 }
 
-/// Writes what the command has done. Whatever goes wrong there, the command is done.
+/// Archives the result of the command. If that fails, the command has succeeded all the same.
 pub(crate) async fn catch_up(session: &Session) {
     let Some(archive) = session.engine.archive() else { return };
     let caught_up = archive.catch_up_some().await;

@@ -4,7 +4,7 @@
 use std::io;
 use std::process::{Command, Stdio};
 
-/// Hands an address to whatever this system opens addresses with. It is not waited for.
+/// Passes an address to the system's opener, without waiting for it.
 pub(crate) fn open(url: &str) -> io::Result<()> {
     let mut command = if cfg!(target_os = "macos") {
         Command::new("open")

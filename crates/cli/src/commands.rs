@@ -1,4 +1,4 @@
-//! Carries out what was typed: one file a noun.
+//! Dispatches the command line: one file per noun.
 
 mod agent;
 mod answer;
@@ -96,7 +96,7 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
     }
 }
 
-/// True for what is a request to the API, or to a server's page.
+/// True for a request to the API, or to a server's page.
 fn asks_a_server(command: &CliCommand) -> bool {
     match command {
         CliCommand::Status
@@ -132,7 +132,7 @@ fn asks_a_server(command: &CliCommand) -> bool {
     }
 }
 
-/// What is a request to the API.
+/// The commands that are API requests.
 async fn ask(api: &Api, command: &CliCommand) -> Result<(), Failure> {
     match command {
         CliCommand::Status => status::run(api).await,

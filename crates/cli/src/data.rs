@@ -1,5 +1,5 @@
-//! The data itself, for what is done to the store rather than asked of the API: ours while nobody
-//! else has it, else read beside the server that does.
+//! Direct access to the data, for operations on the store rather than the API: exclusive while no
+//! other process has it open, else read-only beside the server that has.
 
 use baton_engine::{Verified, readable, verify_all};
 use baton_files::{Dir, Staging};
@@ -16,7 +16,7 @@ use crate::project::Project;
 use crate::session::{Purpose, Session, cannot_tell, inspect};
 use crate::show;
 
-/// What to do about a mark that is lost.
+/// What to do about a lost mark.
 pub(crate) const SETTLE_MARK: &str = "`baton recover` looks for more; to go on with what is there, type \
      `baton backup FILE` and `baton restore --replace FILE`";
 
@@ -40,7 +40,7 @@ impl Data {
         }
     }
 
-    /// All of it as it is at one moment, as a new database in `dir`.
+    /// A snapshot of everything, as a new database in `dir`.
     pub(crate) async fn copy_into(&self, dir: &Dir) -> Result<(), Failure> {
         match self {
             Self::Ours(session) => session.store.copy_into(dir).await?,
@@ -49,7 +49,7 @@ impl Data {
         Ok(())
     }
 
-    /// Walks every chain.
+    /// Verifies every hash chain.
     pub(crate) async fn verify(&self) -> Result<Verified, Failure> {
         match self {
             Self::Ours(session) => Ok(verify_all(session.engine.store()).await?),
@@ -65,12 +65,12 @@ impl Data {
     }
 }
 
-/// Walks every chain of a project. No run is swept and no workflow file is read; only a restore that
-/// was interrupted is finished.
+/// Verifies every chain of a project. No run is swept and no workflow file is read; only an
+/// interrupted restore is finished.
 pub(crate) async fn verify_project(project: &Project) -> Result<Verified, Failure> {
     let data = project.data_dir()?;
     match holder(&data).await? {
-        // The lock is let go when everything is closed.
+        // The lock is released when everything is closed.
         DataHolder::Us(lock) => {
             finish_interrupted(lock.dir())?;
             lost_data::refuse(project, lock.dir())?;
@@ -85,14 +85,14 @@ pub(crate) async fn verify_project(project: &Project) -> Result<Verified, Failur
     }
 }
 
-/// Nothing is written, so that a log which is needed to recover stays where it is. Where the mark is
-/// lost, what the archive knows of and the database does not is a problem; else the data may be
-/// that of a backup which was restored, and it is only told.
+/// Nothing is written, so that a log which is needed for recovery stays where it is. Where the mark
+/// is lost, runs that the archive has and the database lacks are a problem; otherwise the data may
+/// be a restored backup, and they are only reported.
 async fn verify_unserved(project: &Project, data: &Dir) -> Result<Verified, Failure> {
-    // Beside the store lies the copy that it may be open on.
+    // Kept beside the store: the copy that the store may have open.
     let opened = match inspect(data) {
         Ok(opened) => opened,
-        // Damage is what is looked for: it is named, and no reason to look no further.
+        // Damage is what we look for: report it and continue.
         Err(Failure::Open(damage @ OpenError::Damaged { .. })) => {
             return Ok(verify_damaged(data, &damage).await);
         }
@@ -127,11 +127,11 @@ async fn verify_unserved(project: &Project, data: &Dir) -> Result<Verified, Fail
     verified
 }
 
-/// All that can be seen to be wrong with data that is too damaged to be opened for work.
+/// Every detectable problem of data that is too damaged to be opened for work.
 async fn verify_damaged(data: &Dir, damage: &OpenError) -> Verified {
     let mut verified = Verified::default();
     if let Ok(store) = SqliteStore::open_damaged(data) {
-        // A store that does not answer to the end is damaged too, and `damage` says how.
+        // A store that fails midway is damaged too, and `damage` says how.
         verified = verify_all(&store).await.unwrap_or_default();
         store.close().await;
     }
@@ -141,14 +141,14 @@ async fn verify_damaged(data: &Dir, damage: &OpenError) -> Verified {
     verified
 }
 
-/// Beside a server the file is checked as it is, and the chains in a copy: while they are walked,
-/// the server goes on.
+/// Beside a server, the file is checked in place and the chains in a copy: the server continues
+/// meanwhile.
 async fn verify_beside(store: &ReadOnlyStore, project: &Project) -> Result<Verified, Failure> {
     let problems = store.check().await?;
     let staging = staging_in(&project.data_dir()?)?;
     let copied = match readable(store.copy_into(staging.dir()).await)? {
         Ok(()) => verify_copy(staging.dir()).await?,
-        // What SQLite cannot copy is damaged; that is the answer, and no reason to give none.
+        // A database that SQLite cannot copy is damaged; that is a result, not an error.
         Err(what) => {
             let mut verified = Verified::default();
             verified.extend([what]);
@@ -162,7 +162,7 @@ async fn verify_beside(store: &ReadOnlyStore, project: &Project) -> Result<Verif
     Ok(verified)
 }
 
-/// Opens a copy as the next Baton would, and walks every chain in it.
+/// Opens a copy as the next Baton would, and verifies every chain in it.
 pub(crate) async fn verify_copy(dir: &Dir) -> Result<Verified, Failure> {
     let store = SqliteStore::open_in(dir).map_err(Failure::Open)?;
     let verified = verify_all(&store).await;
@@ -170,14 +170,13 @@ pub(crate) async fn verify_copy(dir: &Dir) -> Result<Verified, Failure> {
     Ok(verified?)
 }
 
-/// A private folder for a copy, gone when it is dropped. What killed commands have left there goes
-/// too.
+/// A private folder for a copy, removed on drop. Leftovers of killed commands are removed too.
 pub(crate) fn staging_in(parent: &Dir) -> Result<Staging, Failure> {
     Staging::remove_abandoned(parent, STAGING_PREFIX)?;
     Ok(Staging::make(parent, STAGING_PREFIX)?)
 }
 
-/// Ends a restore that was killed, before anything else is done with the data, and tells it.
+/// Finishes an interrupted restore, before anything else is done with the data, and reports it.
 pub(crate) fn finish_interrupted(data: &Dir) -> Result<(), Failure> {
     let finished = baton_store_sqlite::finish_interrupted(data)
         .map_err(|error| Failure::Open(OpenError::Interrupted(error)))?;

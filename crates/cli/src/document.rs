@@ -1,4 +1,4 @@
-//! A document in a file, in whichever format.
+//! A document in a file, in any format.
 
 use std::path::Path;
 
@@ -10,19 +10,19 @@ use crate::args::FormatName;
 use crate::failure::Failure;
 use crate::payload;
 
-/// For commands that can be told.
+/// The advice of commands that have a `--from` option.
 pub(crate) const SAY_FROM: &str = "say it with `--from`";
 
-/// A text and what it is written in.
+/// A text and its format.
 pub(crate) struct InputDocument {
-    /// As it was named.
+    /// The path as typed.
     pub(crate) file: String,
     pub(crate) format: Format,
     pub(crate) text: String,
 }
 
 impl InputDocument {
-    /// Reads a file, or stdin for `-`. The advice is how to say what it is written in.
+    /// Reads a file, or stdin for `-`. The advice says how to name its format.
     pub(crate) fn read(
         file: &str,
         said: Option<FormatName>,

@@ -1,4 +1,4 @@
-//! How a command fails: one type, one place that picks the words and the exit code.
+//! How a command fails: one type, and one place for the messages and the exit code.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -23,13 +23,13 @@ use crate::show::{self, OutputFormat, error_line, problem_lines};
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
-    /// The API says no.
+    /// The API refused the request.
     #[error("{}", problem.detail)]
     Refused {
         problem: Box<api::Problem>,
-        /// The same as it came.
+        /// The raw response.
         document: String,
-        /// What the sender wrote in, for showing what would have passed.
+        /// The format of the sender's document, for an example that would have passed.
         format: baton_core::package::Format,
     },
     #[error(transparent)]
@@ -147,7 +147,7 @@ impl Failure {
         Self::Io { what: what.into(), source }
     }
 
-    /// The same, with what would have passed in the format that the sender writes.
+    /// The same, with an example that would have passed in the sender's format.
     pub(crate) fn in_format(self, format: baton_core::package::Format) -> Self {
         if let Self::Refused { problem, document, .. } = self {
             return Self::Refused { problem, document, format };
@@ -155,7 +155,7 @@ impl Failure {
         self
     }
 
-    /// How it is told to programs: one row for each way to fail.
+    /// The JSON for programs: one row per kind of failure.
     fn class(&self) -> FailureClass<'_> {
         match self {
             Failure::Refused { problem, .. } => {
@@ -205,12 +205,12 @@ impl Failure {
         self.class().code
     }
 
-    /// What keeps the disk from being written, where that is the reason.
+    /// The write fault of the disk, where that is the reason.
     pub(crate) fn write_fault(&self) -> Option<WriteFault> {
         self.class().fault
     }
 
-    /// Each problem with a line of its own. Most failures have none.
+    /// Each problem on a line of its own. Most failures have none.
     fn details(&self) -> Vec<String> {
         if let Failure::Check { problems, .. } = self {
             return problems.iter().map(ToString::to_string).collect();
@@ -229,14 +229,14 @@ impl Failure {
         Vec::new()
     }
 
-    /// What would pass, where a contract was not kept.
+    /// An example that would pass, where a contract was violated.
     fn skeleton(&self) -> Option<String> {
         let Failure::Refused { problem, format, .. } = self else { return None };
         let skeleton = json::parse(problem.skeleton.as_ref()?.get()).ok()?;
         Some(formats::encode(&skeleton, *format).trim_end().to_owned())
     }
 
-    /// The API's own problem, or one that looks like it.
+    /// The API's own problem document, or one of the same form.
     fn document(&self) -> String {
         if let Failure::Refused { document, .. } = self {
             return show::pretty(document);
@@ -252,7 +252,7 @@ impl Failure {
     }
 }
 
-/// What programs see of a failure.
+/// The JSON form of a failure.
 struct FailureClass<'a> {
     exit_code: u8,
     code: &'a str,
@@ -268,7 +268,7 @@ impl<'a> FailureClass<'a> {
         Self { fault, ..self }
     }
 
-    /// Something could not be read or written, for a reason that may have a name.
+    /// An I/O error, possibly with a known reason.
     fn of_disk(fault: Option<WriteFault>) -> Self {
         let code = fault.as_ref().map_or("unavailable", WriteFault::code);
         Self::new(UNAVAILABLE, code).because_of(fault)
@@ -314,7 +314,7 @@ fn store_fault(error: &StoreError) -> Option<WriteFault> {
     if let StoreError::Unwritable(fault) = error { Some(fault.clone()) } else { None }
 }
 
-/// Says what went wrong, on stderr.
+/// Prints the failure on stderr.
 pub(crate) fn report(failure: &Failure, format: OutputFormat) -> ExitCode {
     match format {
         OutputFormat::Table => {

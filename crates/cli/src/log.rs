@@ -1,5 +1,4 @@
-//! What a server tells whoever runs it, on stderr: what fails behind the backs of those who ask.
-//! Commands say what they have to say themselves.
+//! Operator log on stderr: failures outside of any request. Commands print their own messages.
 
 use tracing::level_filters::LevelFilter;
 
@@ -7,7 +6,7 @@ use crate::failure::Failure;
 
 const LEVEL: &str = "BATON_LOG";
 
-/// From now on, warnings and worse are told, or as much as `BATON_LOG` says.
+/// Starts the log: warnings and errors, or the level in `BATON_LOG`.
 pub(crate) fn start() -> Result<(), Failure> {
     let told = tracing_subscriber::fmt()
         .with_max_level(level()?)

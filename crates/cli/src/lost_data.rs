@@ -1,5 +1,5 @@
 //! A project that has lost its data is not a new one: a copy beside it or the archive in the
-//! repository still tells of runs. Nothing begins anew before a person has said that this is meant.
+//! repository still has its runs. No new database is created before a person confirms it.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ use crate::failure::Failure;
 use crate::project::Project;
 
 /// Refuses a data folder without a database where a copy, the project's own data folder or the
-/// archive tells of one.
+/// archive has runs.
 pub(crate) fn refuse(project: &Project, data: &Dir) -> Result<(), Failure> {
     let database = data.entry(DATABASE_FILE)?;
     if database.is_some_and(|it| it.n_bytes > 0) {
@@ -40,12 +40,12 @@ pub(crate) fn refuse(project: &Project, data: &Dir) -> Result<(), Failure> {
     }
     match archive_of(project) {
         Ok(Some(archive)) => Err(Failure::LostData { database, archive }),
-        // What stands in its way is said by whatever writes to it.
+        // Errors of the archive are reported by the code that writes to it.
         Ok(None) | Err(_) => Ok(()),
     }
 }
 
-/// Names a copy before all else, where damaged or older data has one that goes as far as its mark.
+/// Names a copy first, where damaged or older data has one that covers its mark.
 pub(crate) fn name_copy(project: &Project, data: &Dir, failure: Failure) -> Failure {
     let Failure::Open(error) = &failure else { return failure };
     let problem = if matches!(error, OpenError::Damaged { .. }) {
@@ -69,8 +69,8 @@ pub(crate) fn name_copy(project: &Project, data: &Dir, failure: Failure) -> Fail
     }
 }
 
-/// What is wrong where a server saved a copy that goes further than the database which is open now.
-/// After a restore the two are of different epochs, and are not compared.
+/// The problem that a server saved a copy that goes further than the open database. After a restore
+/// the two have different epochs, and are not compared.
 pub(crate) async fn behind_copy(
     project: &Project,
     data: &Dir,
@@ -82,7 +82,7 @@ pub(crate) async fn behind_copy(
     };
     let mut copies: Vec<PathBuf> = copies_in(data)?.into_iter().filter(is_rescued).collect();
     copies.extend(copies_beside(project));
-    // One that a person has given another name was put away.
+    // A copy that a person has renamed was put away on purpose.
     copies.retain(|it| copy_number(it) > 0);
     if copies.is_empty() {
         return Ok(None);
@@ -102,21 +102,21 @@ pub(crate) async fn behind_copy(
     Ok(None)
 }
 
-/// A copy of the data that is there.
+/// An existing copy of the data.
 struct DataCopy {
     path: PathBuf,
     reach: CopyReach,
 }
 
-/// How far a copy goes, beside what is known to have been there.
+/// How far a copy goes, compared with the known extent of the data.
 enum CopyReach {
     All,
     /// In words.
     Behind(String),
 }
 
-/// Of the copies in the data folder, or else of those beside the project, the newest that has all
-/// that is known; where none has, the newest.
+/// Of the copies in the data folder, or else of those beside the project, the newest that covers
+/// everything known; where none does, the newest.
 fn best_copy(project: &Project, data: &Dir) -> Result<Option<DataCopy>, FileError> {
     let mark = LastMark::read(data)?;
     let mut copies = newest_first(copies_in(data)?);
@@ -173,8 +173,8 @@ fn copies_in(data: &Dir) -> Result<Vec<PathBuf>, FileError> {
     Ok(copies.map(|(name, _)| data.path().join(name)).collect())
 }
 
-/// The copy that was written to last comes first; of several, the one with the highest number. A
-/// folder in which there is no database that can be opened is no copy.
+/// Most recently written first; ties by highest number. A folder without a database that can be
+/// opened is no copy.
 fn newest_first(copies: Vec<PathBuf>) -> Vec<PathBuf> {
     let dated = copies.into_iter().filter_map(|path| {
         let order = (written_at(&path)?, copy_number(&path));
@@ -185,8 +185,8 @@ fn newest_first(copies: Vec<PathBuf>) -> Vec<PathBuf> {
     dated.into_iter().map(|(_, path)| path).collect()
 }
 
-/// When something was last written to the database in `folder` or to its log. The folder's own time
-/// is later: that of the restore which put it aside.
+/// The time of the last write to the database in `folder` or to its log. The folder's own time is
+/// later: that of the restore which moved it.
 fn written_at(folder: &Path) -> Option<SystemTime> {
     let dir = Dir::open(folder).ok()?;
     let modified = |name| dir.open_file(name, Access::Read).ok()?.modified_at().ok();
@@ -200,10 +200,10 @@ fn copy_number(folder: &Path) -> u64 {
     name.rsplit('-').next().and_then(|it| it.parse().ok()).unwrap_or(0)
 }
 
-/// The copies beside the project: there they are where `.baton` was deleted under a server.
+/// The copies beside the project: a server puts them there if `.baton` was deleted.
 pub(crate) fn copies_beside(project: &Project) -> Vec<PathBuf> {
     let Ok(root) = project.dir.real_path() else { return Vec::new() };
-    // Where the folder above cannot be read, there is no copy that could be named.
+    // Where the folder above cannot be read, no copy can be named.
     let Some(Ok(above)) = root.parent().map(Dir::open) else { return Vec::new() };
     let prefix = rescued_beside(&root);
     let is_copy = |name: &OsStr| name.to_str().is_some_and(|it| it.starts_with(&prefix));
@@ -212,7 +212,7 @@ pub(crate) fn copies_beside(project: &Project) -> Vec<PathBuf> {
     copies.map(|(name, _)| above.path().join(name)).collect()
 }
 
-/// The folder that tells of runs, if there is one.
+/// The folder that has runs, if there is one.
 fn archive_of(project: &Project) -> Result<Option<String>, FileError> {
     let Some(folders) = &project.file.archive else { return Ok(None) };
     let root = &project.dir;

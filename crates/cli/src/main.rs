@@ -24,7 +24,7 @@ use clap::Parser as _;
 
 use crate::args::Cli;
 
-/// What one thread allocates here, another frees: the system's allocator is slow at that.
+/// Memory allocated by one thread is freed by another: the system's allocator is slow at that.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -46,7 +46,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Tests kill the program before its n-th change of the disk. A released one has no such switch.
+/// Tests kill the program before its n-th change of the disk. Release builds have no such switch.
 #[cfg(debug_assertions)]
 #[expect(clippy::disallowed_methods, reason = "this is how a test tells its child when to die")]
 fn kill_when_a_test_says() {

@@ -1,5 +1,5 @@
-//! Files that the user names on the command line. They may be anywhere and anything, a pipe too:
-//! that is the user's own choice. What a project's files or documents name is not opened here.
+//! Files that the user names on the command line. They may be anywhere and of any kind, a pipe too:
+//! that is the user's own choice. Paths named in project files or documents are not opened here.
 #![expect(clippy::disallowed_methods, reason = "the user names the path")]
 
 use std::fs::File;
@@ -31,7 +31,7 @@ pub(crate) fn read_text(from: &mut dyn Read, name: &str) -> Result<String, Failu
     String::from_utf8(bytes).map_err(|_| Failure::Usage(format!("`{name}` is not UTF-8 text")))
 }
 
-/// More than that is not even read.
+/// Larger input is not read at all.
 pub(crate) fn read_at_most(from: &mut dyn Read, name: &str, most: u64) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     from.take(most + 1)

@@ -1,4 +1,4 @@
-//! What is handed over on the command line: text, `@FILE`, or `-` for stdin.
+//! Arguments that carry a payload: text, `@FILE`, or `-` for stdin.
 
 use baton_core::document::Node;
 use baton_wire::json;
@@ -9,20 +9,20 @@ use crate::named_file;
 
 const MOST_OUTPUT: u64 = 64 * 1024 * 1024;
 
-/// A package of JSON, as it is written.
+/// A JSON package, as written.
 pub(crate) fn package(argument: &str) -> Result<Box<RawValue>, Failure> {
     let text = text(argument)?;
-    // Looked at here, where what is wrong with it has a line and a column of its own.
+    // Checked here, so that an error has its own line and column.
     json::parse(&text)?;
     raw(text)
 }
 
-/// Something that is said: a question, an answer, a comment.
+/// Free text: a question, an answer, a comment.
 pub(crate) fn words(argument: Option<&String>) -> Result<Option<String>, Failure> {
     argument.map(|it| text(it)).transpose()
 }
 
-/// What the receiver of a handoff says: a document of JSON, or a text.
+/// The receiver's acknowledgement: a JSON document, or a text.
 pub(crate) fn acknowledgement(argument: &str) -> Result<Box<RawValue>, Failure> {
     let text = text(argument)?;
     match json::parse(&text) {
@@ -45,7 +45,7 @@ pub(crate) fn file(name: &str) -> Result<String, Failure> {
     }
 }
 
-/// Everything that an agent printed, which may be long and need not be text to the last byte.
+/// Everything that an agent printed, which may be long and need not be valid UTF-8.
 pub(crate) fn output(name: &str) -> Result<String, Failure> {
     let bytes = if name == "-" {
         named_file::read_at_most(&mut std::io::stdin(), "stdin", MOST_OUTPUT)?
@@ -55,7 +55,7 @@ pub(crate) fn output(name: &str) -> Result<String, Failure> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Text from wherever the argument says.
+/// Text from the source that the argument names.
 pub(crate) fn text(argument: &str) -> Result<String, Failure> {
     match argument.strip_prefix('@') {
         Some(path) => named_file::text(path),

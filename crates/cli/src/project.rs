@@ -28,16 +28,16 @@ use crate::failure::Failure;
 pub(crate) const FOLDER: &str = ".baton";
 pub(crate) const PROJECT_FILE: &str = "baton.toml";
 
-/// Where agents may stand besides `.baton/agents`: the seeds' own folders.
+/// Other folders that may hold agents besides `.baton/agents`.
 const AGENT_FOLDERS: [&str; 2] = ["agents", "workflow-agents"];
 
-/// What is below its folder comes with a repository, and is opened beneath the folder's handle.
+/// Everything below its folder comes with a repository, and is opened beneath the folder's handle.
 pub(crate) struct Project {
     pub(crate) root: PathBuf,
-    /// The same folder, open.
+    /// The same folder, as an open handle.
     pub(crate) dir: Dir,
     pub(crate) file: ProjectFile,
-    /// Where the user says that the data is, instead of the project.
+    /// The data folder given by the user, instead of the project's.
     data: Option<PathBuf>,
 }
 
@@ -49,7 +49,7 @@ impl Project {
             None => nearest()?,
         };
         let path = Path::new(FOLDER).join(PROJECT_FILE);
-        // Says what is there instead, where it is no folder.
+        // Reports what is there instead, where it is no folder.
         dir.subdir(FOLDER)?;
         let file = match dir.read_text(&path, MOST_BYTES) {
             Ok(text) => parsed(&dir.path().join(path), project_file::parse(&text))?,
@@ -59,7 +59,7 @@ impl Project {
         Ok(Self { root: dir.path().to_owned(), dir, file, data: None })
     }
 
-    /// As [`Project::find`]; where there is none, one that has only what comes with Baton.
+    /// As [`Project::find`]; where there is none, one with only the built-in files.
     pub(crate) fn find_or_bare(asked: Option<&Path>) -> Result<Self, Failure> {
         match (Self::find(asked), asked) {
             (Err(Failure::NotFound(_)), None) => {
@@ -71,8 +71,8 @@ impl Project {
         }
     }
 
-    /// The project that was typed, or the nearest one, with its data where `--data` says. A folder of
-    /// that name is made only by what begins with data: a new database elsewhere would be a typo.
+    /// The project that was typed, or the nearest one, with its data where `--data` says. Only
+    /// commands that create data create that folder: a new database elsewhere would be a typo.
     pub(crate) fn of(cli: &Cli) -> Result<Self, Failure> {
         let mut project = Self::find(cli.project.as_deref())?;
         if let Some(data) = &cli.data {
@@ -111,8 +111,8 @@ impl Project {
         }
     }
 
-    /// The folder with the data, made where there is none. One that the user names may be anywhere;
-    /// the project's own is inside the project.
+    /// The data folder, created where there is none. One that the user names may be anywhere; the
+    /// project's own is inside the project.
     pub(crate) fn data_dir(&self) -> Result<Dir, Failure> {
         Ok(match &self.data {
             Some(data) => Dir::open_or_make(data, FileMode::Private)?,
@@ -124,7 +124,7 @@ impl Project {
         self.file.data.as_deref().unwrap_or(project_file::DEFAULT_DATA)
     }
 
-    /// How severe contracts are taken where nobody says: strict, unless the project does.
+    /// The default strictness of contracts: strict, unless the project says otherwise.
     pub(crate) fn profile(&self) -> ProfileWord {
         match self.file.profile {
             Some(Profile::Lenient) => ProfileWord::Lenient,
@@ -132,7 +132,7 @@ impl Project {
         }
     }
 
-    /// Every workflow by name; the project's file wins over ours.
+    /// Every workflow by name; the project's file overrides the built-in one.
     pub(crate) fn workflows(&self) -> Vec<(String, SourceFile)> {
         let folder = format!("{FOLDER}/workflows");
         merge(builtin::workflows(), files_in(&self.dir, &folder, &["yaml", "yml"]))
@@ -144,7 +144,7 @@ impl Project {
         for folder in AGENT_FOLDERS.into_iter().chain([own.as_str()]) {
             files.extend(files_in(&self.dir, folder, &["md"]));
         }
-        // Such a folder may hold anything, a README too: only what has a head is an agent.
+        // Such a folder may hold anything, a README too: only a file with front matter is an agent.
         files.retain(|(_, it)| it.may_be_agent());
         merge(builtin::agents(), files)
     }
@@ -153,8 +153,8 @@ impl Project {
         self.agents().iter().map(|(_, it)| agent_in(it)).collect()
     }
 
-    /// Everything that new runs may use, and what cannot be read: one bad file must not keep
-    /// anybody from a run that is under way.
+    /// Everything that new runs may use, and the unreadable files: one bad file must not block a
+    /// run that is under way.
     pub(crate) fn catalog(&self) -> (Catalog, Vec<Failure>) {
         let mut unreadable = Vec::new();
         let mut entries = Vec::new();
@@ -225,7 +225,7 @@ fn nearest() -> Result<Dir, Failure> {
     Err(Failure::NotFound(message.to_owned()))
 }
 
-/// What the file of a workflow says, and its text.
+/// A parsed workflow file, and its text.
 pub(crate) fn workflow_in(source: &SourceFile) -> Result<(Workflow, &str), Failure> {
     let text = source.text()?;
     Ok((parsed(Path::new(&source.origin), workflow_file::parse(text))?, text))
@@ -235,12 +235,12 @@ pub(crate) fn agent_in(source: &SourceFile) -> Result<AgentFile, Failure> {
     parsed(Path::new(&source.origin), agent_file::parse(source.text()?))
 }
 
-/// What a file says, or every problem it has.
+/// The parsed file, or every problem in it.
 pub(crate) fn parsed<T>(path: &Path, result: Result<T, Vec<FileProblem>>) -> Result<T, Failure> {
     result.map_err(|problems| Failure::File { file: path.display().to_string(), problems })
 }
 
-/// A file stands for what it is called: two names for one thing would hide one of them.
+/// A file must be named after its contents: two names for one thing would hide one of them.
 fn misnamed(file: &str, name: &str) -> Failure {
     let message = format!("`{name}` has to stand in a file of that name");
     let problems = vec![Problem::new("name", "misnamed", message)];

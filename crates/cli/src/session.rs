@@ -21,30 +21,30 @@ use crate::project::Project;
 use crate::show;
 use crate::workspace::Folder;
 
-/// What a command wants of the data.
+/// How a command accesses the data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// To change it, perhaps.
+    /// Read and possibly write.
     Change,
-    /// To read it as it is now: what has waited too long is marked first, unless a killed process
-    /// left a log and the data is damaged or, with that log, larger than [`MOST_BYTES_VERIFIED`].
+    /// Read the current state: overdue handoffs are marked first, unless a killed process left a
+    /// log and the data is damaged or, with that log, larger than [`MOST_BYTES_VERIFIED`].
     Read,
-    /// To look at it without changing anything.
+    /// Read without changing anything.
     Inspect,
 }
 
-/// Of the database and the log that a killed process left, together: up to this size everything is
-/// verified before the log is moved, because that takes no longer than a person waits.
+/// Size of the database plus the log that a killed process left: up to this, everything is verified
+/// before the checkpoint, because that takes no longer than a person waits.
 const MOST_BYTES_VERIFIED: u64 = 8 << 20;
 
 pub(crate) struct Session {
     pub(crate) engine: Arc<Engine>,
-    /// The engine's own, for what only this backend can do.
+    /// The engine's own store, for operations that only this backend has.
     pub(crate) store: Arc<SqliteStore>,
     pub(crate) project: Project,
     writing: Writing,
     _copied_into: Option<Staging>,
-    /// Let go last, when everything is closed.
+    /// Released last, when everything is closed.
     lock: DataLock,
 }
 
@@ -96,13 +96,13 @@ impl Session {
         })
     }
 
-    /// Tells whoever finds the data in use where to ask instead.
+    /// Writes an address into the lock file, for processes that find the data in use.
     pub(crate) fn say_where(&self, url: &str, instance: Uuid) -> Result<(), Failure> {
         let note = api::note(url, instance);
         Ok(self.lock.set_note(&note)?)
     }
 
-    /// Writes the archive, where there is one, and lets everything go.
+    /// Writes the archive, where there is one, and closes everything.
     pub(crate) async fn close(self) {
         // No archive while writes fail; the user has been warned.
         if self.writing == Writing::Allowed && self.engine.write_fault().is_none() {
@@ -112,14 +112,14 @@ impl Session {
     }
 }
 
-/// Whether a session writes by itself: marks what has waited too long, keeps the archive up to date.
+/// Whether a session writes on its own: marks overdue handoffs, keeps the archive up to date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Writing {
     Allowed,
     Withheld,
 }
 
-/// While no server runs, nothing else marks what has waited too long. All of it could be a lot: every
+/// While no server runs, only commands mark what is overdue. All of it could be a lot: every
 /// command does some, and a server does the rest.
 async fn sweep(store: &SqliteStore, engine: &Engine) -> Result<(), Failure> {
     match (store.write_fault(), engine.sweep_some().await) {
@@ -132,11 +132,11 @@ async fn sweep(store: &SqliteStore, engine: &Engine) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A store, and what it needs.
+/// A store, and what it depends on.
 pub(crate) struct OpenedStore {
     pub(crate) store: SqliteStore,
     writing: Writing,
-    /// Has the copy that is open instead of data with an older schema.
+    /// Holds the copy that is opened instead of data with an older schema.
     copied_into: Option<Staging>,
 }
 
@@ -150,10 +150,10 @@ impl OpenedStore {
     }
 }
 
-/// A command that only reads does not move the log of a killed process into the database before the
-/// data is known to be sound: what it reads later may be damaged, and then the old log is needed.
-/// Where the mark is lost, it writes nothing at all; what changes something is refused where the
-/// archive knows of more.
+/// A command that only reads does not checkpoint the log of a killed process before the data is
+/// known to be sound: damage may be found later, and then the old log is needed. Where the mark is
+/// lost, it writes nothing at all; a command that writes is refused where the archive has more than
+/// the database.
 async fn open_for(project: &Project, data: &Dir, purpose: Purpose) -> Result<OpenedStore, Failure> {
     let n_bytes = |name| data.entry(name).map(|it| it.map_or(0, |it| it.n_bytes));
     let (n_log, n_database) = (n_bytes(LOG_FILE)?, n_bytes(DATABASE_FILE)?);
@@ -164,8 +164,8 @@ async fn open_for(project: &Project, data: &Dir, purpose: Purpose) -> Result<Ope
         Purpose::Read if is_marked && n_log == 0 => return Ok(OpenedStore::writing(open(data)?)),
         Purpose::Change | Purpose::Read => {}
     }
-    // What cannot be opened without writing is new, has an older schema, or is damaged: then `open`
-    // gives the reason.
+    // Data that cannot be opened without writing is new, has an older schema, or is damaged: then
+    // `open` gives the reason.
     let Ok(store) = SqliteStore::open_to_read(data) else {
         let store = open(data)?;
         return Ok(match purpose {
@@ -204,7 +204,7 @@ async fn open_for(project: &Project, data: &Dir, purpose: Purpose) -> Result<Ope
     Ok(OpenedStore::writing(open(data)?))
 }
 
-/// Nothing that is there is changed: what has an older schema is brought up to date in a copy.
+/// Changes nothing on disk: data with an older schema is migrated in a copy.
 pub(crate) fn inspect(data: &Dir) -> Result<OpenedStore, Failure> {
     match SqliteStore::open_to_read(data) {
         Ok(store) => Ok(OpenedStore::withheld(store)),
@@ -221,11 +221,11 @@ pub(crate) fn inspect(data: &Dir) -> Result<OpenedStore, Failure> {
     }
 }
 
-/// Without its mark, nothing in the data folder tells whether the newest part is missing.
+/// Without its mark, nothing in the data folder shows whether the newest part is missing.
 async fn tell_of_mark(project: &Project, store: &SqliteStore) -> Result<(), Failure> {
     let Some(what) = store.mark_state().loss() else { return Ok(()) };
     let ahead = archive::ahead_of(project, store).await?;
-    // That a mark was made anew is told by `verify` and `doctor`, and here only if it has a reason.
+    // `verify` and `doctor` report a recreated mark; here it is reported only if there is a reason.
     if store.mark_state() == MarkState::Renewed && ahead.is_empty() {
         return Ok(());
     }
@@ -239,12 +239,12 @@ async fn tell_of_mark(project: &Project, store: &SqliteStore) -> Result<(), Fail
     Ok(())
 }
 
-/// What follows from a mark that is lost.
+/// The consequences of a lost mark.
 pub(crate) fn cannot_tell(what: &str) -> String {
     format!("{what}, so nothing there tells whether the newest events are missing")
 }
 
-/// Where nothing can be written, what is there can be read all the same.
+/// Where nothing can be written, the data can still be read.
 fn open(data: &Dir) -> Result<SqliteStore, Failure> {
     let error = match SqliteStore::open_in(data) {
         Ok(store) => return Ok(store),
@@ -253,7 +253,7 @@ fn open(data: &Dir) -> Result<SqliteStore, Failure> {
     let Some(fault) = error.write_fault() else { return Err(Failure::Open(error)) };
     match SqliteStore::open_frozen(data, fault.clone()) {
         Ok(store) => Ok(store),
-        // Something else is wrong besides.
+        // There is another problem besides.
         Err(other) if other.write_fault().is_none() => Err(Failure::Open(other)),
         Err(_) => {
             let path = data.path().join(DATABASE_FILE);
@@ -262,7 +262,7 @@ fn open(data: &Dir) -> Result<SqliteStore, Failure> {
     }
 }
 
-/// Of the account, where the environment has no name for it: services often run without one.
+/// The account's name, where the environment has none: services often run without one.
 fn account() -> String {
     #[cfg(unix)]
     return format!("uid-{}", rustix::process::getuid().as_raw());

@@ -1,4 +1,4 @@
-//! How answers look: tables for people, JSON for programs.
+//! Output: tables for people, JSON for programs.
 
 mod events;
 mod graph;
@@ -35,19 +35,19 @@ pub(crate) enum OutputFormat {
     Json,
 }
 
-/// Prints an answer. Text that comes from others is shown with its invisible characters visible.
+/// Prints an answer. Invisible characters in foreign text are made visible.
 pub(crate) fn answer(text: &str) {
     answer_text(&format!("{}\n", text.trim_end_matches('\n')));
 }
 
-/// Prints a text to the letter.
+/// Prints a text verbatim.
 pub(crate) fn answer_text(text: &str) {
     use std::io::Write as _;
     let mut stdout = anstream::stdout().lock();
     let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
     match written.map_err(|error| (error.kind(), error)) {
         Ok(()) => {}
-        // Whoever listened has heard enough. What was done is done, and on disk.
+        // The reader closed the pipe. The command is done, and on disk.
         Err((std::io::ErrorKind::BrokenPipe, _)) => std::process::exit(0),
         Err((_, error)) => {
             note(&format!("error: the answer cannot be written: {error}"));
@@ -56,12 +56,12 @@ pub(crate) fn answer_text(text: &str) {
     }
 }
 
-/// The API's own answer.
+/// Prints the API's own answer.
 pub(crate) fn answer_document(document: &str) {
     answer(&pretty(document));
 }
 
-/// JSON for people: one member a line. What is nested too deep for that stays as it is.
+/// JSON for people: one member per line. Too deeply nested JSON is printed unchanged.
 pub(crate) fn pretty(document: &str) -> String {
     let read = json::parse_within(document, usize::MAX);
     read.map_or_else(|_| document.to_owned(), |it| json::print_pretty(&it))
@@ -76,7 +76,7 @@ pub(crate) fn counted(n: u64, what: &str) -> String {
     if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
 }
 
-/// Says something that is not the answer.
+/// Prints a message that is not part of the answer.
 pub(crate) fn note(text: &str) {
     anstream::eprintln!("{}", pasted(text));
 }

@@ -1,5 +1,5 @@
-//! What the files are like that a document names. Nothing outside the project is looked at, however
-//! a path or a link may put it.
+//! Facts about the files that a document names. Nothing outside the project is examined, whatever a
+//! path or a link says.
 
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
@@ -10,10 +10,10 @@ use baton_core::lint::{Facts, FileFact, paths};
 use baton_engine::Workspace;
 use baton_files::{Dir, FileIdentity, FileKind};
 
-/// Of larger files only that they are there is known.
+/// Larger files are only checked for existence.
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
-/// A document may name as much as it likes, and in as many ways. Of paths beyond these nothing is
-/// known, and of files beyond those bytes again only that they are there.
+/// A document may name any number of paths. Paths beyond this number are ignored, and files beyond
+/// this many bytes are only checked for existence.
 const MOST_PATHS: usize = 256;
 const MOST_BYTES_IN_ALL: u64 = 64 * 1024 * 1024;
 
@@ -38,7 +38,7 @@ impl Workspace for Folder {
 
 struct Looking<'a> {
     folder: &'a Folder,
-    /// What has been read, by the one path that a file has of its own.
+    /// Files already read, by canonical path.
     read: HashMap<PathBuf, FileFact>,
     n_bytes_left: u64,
 }
@@ -48,7 +48,7 @@ impl<'a> Looking<'a> {
         Self { folder, read: HashMap::new(), n_bytes_left }
     }
 
-    /// `None` where it cannot or must not be looked at: outside, or behind a link.
+    /// `None` where it cannot or must not be examined: outside the project, or behind a link.
     fn look(&mut self, path: &str) -> Option<FileFact> {
         let mut plain = PathBuf::new();
         for component in Path::new(path).components() {

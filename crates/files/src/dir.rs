@@ -32,7 +32,7 @@ impl Dir {
         Ok(Self { handle, path: path.to_owned() })
     }
 
-    /// As [`Dir::open`]; where there is none, the folder is made, and those above it too.
+    /// As [`Dir::open`]; a missing folder is created, with its parents.
     pub fn open_or_make(path: &Path, mode: FileMode) -> Result<Self, FileError> {
         match Self::open(path) {
             Err(FileError::NotFound { .. }) => {}
@@ -41,7 +41,7 @@ impl Dir {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(FileError::NotFound { path: path.to_owned() });
         };
-        // The last name was not followed if it is a link to nothing: it is refused here.
+        // A dangling link as the last name was not followed: it is refused here.
         Self::open_or_make(parent, mode)?.make_dirs(name, mode)
     }
 
@@ -50,7 +50,7 @@ impl Dir {
         &self.path
     }
 
-    /// The folder's path without any link in it, for what another library opens by its path.
+    /// The folder's path without any link in it, for paths that another library opens.
     pub fn real_path(&self) -> Result<PathBuf, FileError> {
         let path = if self.path.as_os_str().is_empty() { Path::new(".") } else { &self.path };
         let real = path.canonicalize().map_err(self.failed("resolve", ""))?;
@@ -60,11 +60,11 @@ impl Dir {
         Ok(real)
     }
 
-    /// Where the folder is now, however it came there; none if it was deleted, or where the system
-    /// does not tell.
+    /// The folder's current path, even if it was moved; `None` if it was deleted, or where the
+    /// system does not tell.
     pub fn current_path(&self) -> Option<PathBuf> {
         let path = platform::current_path(&self.handle)?;
-        // Of a deleted folder some systems tell the path that it had, which may lead to another.
+        // Some systems report the old path of a deleted folder, which may lead to another one.
         let there = Self::open(&path).ok()?.own_entry().ok()?;
         (there.identity.is_some() && there.identity == self.own_entry().ok()?.identity)
             .then_some(path)
@@ -84,8 +84,8 @@ impl Dir {
         dir.into_owned()
     }
 
-    /// As [`Dir::subdir`]; what is not there is made. A private folder, which is one for data, is on
-    /// disk afterwards.
+    /// As [`Dir::subdir`]; missing folders are created. A private folder, which is one for data, is
+    /// synced to disk.
     pub fn make_dirs(&self, path: impl AsRef<Path>, mode: FileMode) -> Result<Self, FileError> {
         let mut dir = ResolvedDir::Here(self);
         for name in self.names(path.as_ref())? {
@@ -97,7 +97,7 @@ impl Dir {
         dir.into_owned()
     }
 
-    /// What stands under a path, without following it; `None` where nothing does.
+    /// The entry at a path, without following links; `None` where there is none.
     pub fn entry(&self, path: impl AsRef<Path>) -> Result<Option<FileEntry>, FileError> {
         let found = self.parent_of(path.as_ref()).and_then(|(dir, name)| dir.entry_here(name));
         match found {
@@ -111,7 +111,7 @@ impl Dir {
         platform::entry_of_dir(&self.handle).map_err(self.failed("look at", ""))
     }
 
-    /// The names in the folder are on disk afterwards.
+    /// Syncs the names in the folder to disk.
     pub fn sync(&self) -> Result<(), FileError> {
         step(DiskStep::Sync, &self.path);
         platform::sync(&self.handle).map_err(self.failed("sync", ""))
@@ -143,7 +143,7 @@ impl Dir {
             made => {
                 made.map_err(self.failed("make", name))?;
                 match mode {
-                    // What is put into the folder is found again only if its own name is on disk.
+                    // Files in the folder survive a crash only if the folder's own name is on disk.
                     FileMode::Private => self.sync()?,
                     FileMode::Shared => {}
                 }
@@ -167,7 +167,7 @@ impl Dir {
         if name.as_os_str().is_empty() { self.path.clone() } else { self.path.join(name) }
     }
 
-    /// Why something else than `expected` is not used.
+    /// Why an entry that is not `expected` is refused.
     pub(crate) fn wrong_kind(
         &self,
         name: &OsStr,
@@ -187,7 +187,7 @@ impl Dir {
 
     fn child(&self, name: &OsStr) -> Result<Self, FileError> {
         let handle = platform::open_dir(&self.handle, name).map_err(|error| {
-            // The error for a link differs between systems, so what is there is looked at.
+            // The error for a link differs between systems, so the entry is examined.
             match platform::entry(&self.handle, name) {
                 Ok(it) if !it.is_folder() => self.wrong_kind(name, it.kind, FileKind::Folder),
                 Ok(_) | Err(_) => FileError::io("open", self.path.join(name), error),

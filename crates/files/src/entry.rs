@@ -1,8 +1,8 @@
-//! What stands under a name, without following it.
+//! Information about a directory entry, without following links.
 
 use std::fmt;
 
-/// What kind of thing a name stands for.
+/// The type of a directory entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FileKind {
     File,
@@ -33,12 +33,12 @@ pub struct FileIdentity {
     pub inode: u64,
 }
 
-/// What is known of a name without opening it.
+/// What is known of an entry without opening it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileEntry {
     pub kind: FileKind,
     pub n_bytes: u64,
-    /// How many names it has. 1 where the platform does not say.
+    /// The number of hard links. 1 where the platform does not say.
     pub n_links: u64,
     /// `None` where the platform does not say.
     pub identity: Option<FileIdentity>,

@@ -62,7 +62,7 @@ impl FileError {
         }
     }
 
-    /// The same with paths beneath `root`, for those to whom the root says nothing.
+    /// The same with paths beneath `root`, for readers who do not know the root.
     #[must_use]
     pub fn beneath(mut self, root: &Path) -> Self {
         let (Self::Link { path, .. }

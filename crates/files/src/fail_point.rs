@@ -28,7 +28,7 @@ pub fn kill_at(step: u64) {
     N_LEFT.store(step, Ordering::Relaxed);
 }
 
-/// Comes before each change of the disk.
+/// Called before each change of the disk.
 #[inline]
 pub(crate) fn step(step: DiskStep, path: &Path) {
     if N_LEFT.load(Ordering::Relaxed) != 0 {
@@ -36,7 +36,7 @@ pub(crate) fn step(step: DiskStep, path: &Path) {
     }
 }
 
-/// Whether a test counts: then a write is cut in two, so that it can be torn.
+/// Whether a test counts steps: then a write is split in two, so that it can be torn.
 #[inline]
 pub(crate) fn is_armed() -> bool {
     N_LEFT.load(Ordering::Relaxed) != 0

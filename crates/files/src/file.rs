@@ -14,18 +14,18 @@ use crate::platform;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     Read,
-    /// Reads and writes what is there. Refuses a file that has a second name.
+    /// Reads and writes an existing file. Refuses a file that has a second hard link.
     Write,
-    /// As `Write`, and makes an empty one for its owner alone where there is none.
+    /// As `Write`, and creates an empty file for its owner alone where there is none.
     WriteOrCreate,
 }
 
-/// Who may use what is made.
+/// The permissions of a new file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileMode {
     /// Only the owner: data, and every copy of it.
     Private,
-    /// Everybody may read, as the user's mask allows: what belongs to the repository.
+    /// Everyone may read, as the user's mask allows: files that belong to the repository.
     Shared,
 }
 
@@ -56,7 +56,7 @@ impl FileHandle {
         metadata.modified().map_err(self.failed("look at"))
     }
 
-    /// All of it from where the handle stands, unless there is more than `limit`.
+    /// Everything from the current offset on, unless there is more than `limit`.
     pub fn read_all(&mut self, limit: u64) -> Result<Vec<u8>, FileError> {
         let mut bytes = Vec::new();
         let most = limit.saturating_add(1);
@@ -78,7 +78,7 @@ impl FileHandle {
         io::copy(&mut from.file, &mut self.file).map_err(self.failed("write"))
     }
 
-    /// Puts `bytes` in the place of all that is in the file. Others may see it empty in between.
+    /// Replaces the whole contents by `bytes`. Other processes may see it empty in between.
     pub fn overwrite(&self, bytes: &[u8]) -> Result<(), FileError> {
         self.truncate(0)?;
         step(DiskStep::Write, &self.path);
@@ -91,13 +91,13 @@ impl FileHandle {
         self.file.set_len(n_bytes).map_err(self.failed("truncate"))
     }
 
-    /// Contents and length are on disk afterwards.
+    /// Syncs contents and length to disk.
     pub fn sync(&self) -> Result<(), FileError> {
         step(DiskStep::Sync, &self.path);
         self.file.sync_all().map_err(self.failed("sync"))
     }
 
-    /// Takes the file's lock, which is gone as soon as the handle or its process is.
+    /// Takes the file's lock, which is released when the handle is closed or its process ends.
     pub fn try_lock(&self) -> Result<(), TryLockError> {
         self.file.try_lock()
     }

@@ -1,5 +1,5 @@
-//! The same few calls for every system. On Unix each name is resolved beneath an open folder; where
-//! the standard library is all there is, a path is looked at first and used afterwards.
+//! The same few calls for every system. On Unix each name is resolved beneath an open folder; with
+//! the standard library alone, a path is checked first and used afterwards.
 
 #[cfg(not(unix))]
 mod portable;

@@ -11,7 +11,7 @@ use crate::file::{Access, FileHandle};
 use crate::platform;
 
 impl Dir {
-    /// Opens a regular file, and nothing else: what is not one is refused without waiting for it.
+    /// Opens a regular file, and nothing else: any other type is refused without blocking.
     pub fn open_file(
         &self,
         path: impl AsRef<Path>,
@@ -21,7 +21,7 @@ impl Dir {
         dir.open_here(name, access)
     }
 
-    /// A regular file with no other name, or nothing: for what another library opens by its path.
+    /// A regular file with no other hard link, or nothing: for paths that another library opens.
     pub fn own_file(&self, path: impl AsRef<Path>) -> Result<Option<FileEntry>, FileError> {
         let found = self.parent_of(path.as_ref()).and_then(|(dir, name)| {
             let entry = dir.entry_here(name)?;
@@ -67,7 +67,7 @@ impl Dir {
     }
 
     pub(crate) fn open_here(&self, name: &OsStr, access: Access) -> Result<FileHandle, FileError> {
-        // Opening a device may do something by itself, so it is not tried.
+        // Opening a device may have side effects, so it is not tried.
         match self.entry_here(name) {
             Ok(entry) => self.check_file(name, access, entry)?,
             Err(FileError::NotFound { .. }) if access == Access::WriteOrCreate => {
@@ -77,7 +77,7 @@ impl Dir {
         }
         let file = platform::open_file(&self.handle, name, access)
             .map_err(|error| self.open_failed(name, error))?;
-        // It may be another one than was looked at.
+        // It may be another file than the one that was checked.
         let entry = platform::entry_of(&file).map_err(self.failed("look at", name))?;
         self.check_file(name, access, entry)?;
         Ok(FileHandle::new(file, self.shown(name)))

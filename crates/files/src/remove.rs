@@ -1,4 +1,4 @@
-//! Taking away.
+//! Removal.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -9,8 +9,7 @@ use crate::fail_point::{DiskStep, step};
 use crate::platform;
 
 impl Dir {
-    /// Takes away what stands under a path, if anything does: a folder with all that is in it; of a
-    /// link the link alone.
+    /// Removes a path, if it exists: a folder with its contents; a link itself, not its target.
     pub fn remove(&self, path: impl AsRef<Path>) -> Result<(), FileError> {
         match self.parent_of(path.as_ref()) {
             Err(FileError::NotFound { .. }) => Ok(()),

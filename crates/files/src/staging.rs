@@ -1,5 +1,5 @@
-//! A private folder for what is not finished. It is gone when it is dropped; what a killed process
-//! leaves is known by its prefix and by a lock that is free.
+//! A private folder for unfinished files, removed on drop. A killed process's folder is recognised
+//! by its prefix and its free lock.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -8,7 +8,7 @@ use crate::dir::Dir;
 use crate::error::FileError;
 use crate::file::{Access, FileHandle, FileMode};
 
-/// The file in a staging folder whose lock says that its owner lives.
+/// The file in a staging folder whose lock shows that its owner is alive.
 pub const STAGING_LOCK: &str = "owner.lock";
 
 const FRESH_LOCK: &str = "owner.lock.new";
@@ -24,7 +24,7 @@ pub struct Staging {
 }
 
 impl Staging {
-    /// Makes a folder in `parent` that only its owner may open.
+    /// Creates a folder in `parent` that only its owner may open.
     pub fn make(parent: &Dir, prefix: &str) -> Result<Self, FileError> {
         let mut n_taken = 0_u32;
         loop {
@@ -33,7 +33,8 @@ impl Staging {
                 Some(_) => n_taken += 1,
                 None => {
                     let dir = parent.make_dirs(&name, FileMode::Private)?;
-                    // Locked before it has its name, so that it is never found free while it is ours.
+                    // Locked before it has its name, so that it is never found unlocked while it is
+                    // ours.
                     let lock = dir.create_new(FRESH_LOCK, FileMode::Private)?;
                     lock.try_lock()
                         .map_err(|it| FileError::io("lock", lock.path().to_owned(), it.into()))?;
@@ -57,7 +58,7 @@ impl Staging {
         self.dir.path()
     }
 
-    /// Takes away what killed processes have left in `parent` under a prefix.
+    /// Removes the folders that killed processes have left in `parent` under a prefix.
     pub fn remove_abandoned(parent: &Dir, prefix: &str) -> Result<(), FileError> {
         for name in Self::abandoned(parent, prefix)? {
             parent.remove(name)?;
@@ -65,7 +66,8 @@ impl Staging {
         Ok(())
     }
 
-    /// What killed processes have left in `parent` under a prefix: folders whose lock is free.
+    /// The folders that killed processes have left in `parent` under a prefix: their locks are
+    /// free.
     pub fn abandoned(parent: &Dir, prefix: &str) -> Result<Vec<OsString>, FileError> {
         let mut abandoned = Vec::new();
         for (name, entry) in parent.list()? {
@@ -80,12 +82,12 @@ impl Staging {
 
 impl Drop for Staging {
     fn drop(&mut self) {
-        // What cannot be removed is found later as abandoned.
+        // A folder that cannot be removed is found later as abandoned.
         let _ = self.parent.remove(&self.name);
     }
 }
 
-/// A folder without a lock file may be one that is being made.
+/// A folder without a lock file may be under construction.
 fn is_free(dir: &Dir) -> bool {
     dir.open_file(STAGING_LOCK, Access::Write).is_ok_and(|it| it.try_lock().is_ok())
 }

@@ -1,4 +1,4 @@
-//! Making, replacing and renaming.
+//! Creating, replacing and renaming.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -10,7 +10,7 @@ use crate::file::{Access, FileHandle, FileMode};
 use crate::platform;
 
 impl Dir {
-    /// Makes a file where there is nothing yet, not even a link.
+    /// Creates a file where there is nothing yet, not even a link.
     pub fn create_new(
         &self,
         path: impl AsRef<Path>,
@@ -20,8 +20,8 @@ impl Dir {
         dir.create_here(name, mode)
     }
 
-    /// Puts `bytes` in the place of a file, so that the old or the new one is found there whole,
-    /// also after a power failure. A link or a pipe in its place is replaced, not used.
+    /// Replaces a file atomically by `bytes`: the old or the new one is there complete, also after
+    /// a power failure. A link or a pipe in its place is replaced, not used.
     pub fn write_atomic(
         &self,
         path: impl AsRef<Path>,
@@ -33,8 +33,8 @@ impl Dir {
         dir.sync()
     }
 
-    /// As [`Dir::write_atomic`], but after a power failure the old file may be back: for what can
-    /// be made again.
+    /// As [`Dir::write_atomic`], but after a power failure the old file may be back: for files that
+    /// can be rebuilt.
     pub fn replace(
         &self,
         path: impl AsRef<Path>,
@@ -60,7 +60,7 @@ impl Dir {
             .map_err(from_dir.failed("rename", from))
     }
 
-    /// As [`Dir::rename`], unless something has the new name.
+    /// As [`Dir::rename`], unless the new name exists.
     pub fn rename_new(
         &self,
         from: impl AsRef<Path>,
@@ -69,7 +69,7 @@ impl Dir {
     ) -> Result<(), FileError> {
         let (from_dir, from) = self.parent_of(from.as_ref())?;
         let (to_dir, to) = to_dir.parent_of(to.as_ref())?;
-        // Of the old name it is known that it is there: an error is about the new one.
+        // The old name is known to exist: an error is about the new one.
         from_dir.entry_here(from)?;
         step(DiskStep::Rename, &to_dir.shown(to));
         platform::rename_new(&from_dir.handle, from, &to_dir.handle, to)
@@ -119,7 +119,7 @@ impl Dir {
     }
 }
 
-/// What a file is called until it is whole.
+/// The temporary name of a file until it is complete.
 fn beside(name: &OsStr) -> OsString {
     let mut fresh = OsString::from(".");
     fresh.push(name);

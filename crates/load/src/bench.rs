@@ -1,5 +1,5 @@
-//! Durable transitions per second through the engine on SQLite, beside a raw writer that is given
-//! the same rows in the same run: the machine's mood cancels out in the ratio.
+//! Durable transitions per second through the engine on SQLite, beside a raw writer with the same
+//! rows in the same run: variations of the machine cancel out in the ratio.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -38,8 +38,8 @@ pub(crate) struct Measured {
     pub(crate) p99: Duration,
 }
 
-/// One measurement taken several times, each with the raw writer right behind it: what else the
-/// machine does changes within seconds, and a median forgets it.
+/// One measurement taken several times, each followed by the raw writer: other load on the machine
+/// changes within seconds, and a median evens it out.
 #[derive(Default)]
 pub(crate) struct BenchRounds(Vec<(Measured, f64)>);
 

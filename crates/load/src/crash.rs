@@ -58,7 +58,7 @@ pub(crate) struct VictimOptions {
 }
 
 const N_CALLERS: usize = 16;
-/// A new database after so many lives, so that looking at it stays quick.
+/// A new database after this many lives, so that checking it stays quick.
 const LIVES_PER_DATABASE: u32 = 20;
 /// No life lasts longer.
 const MOST_MILLISECONDS: u64 = 120;
@@ -208,7 +208,7 @@ async fn work_for_ever(mut hand: Hand, pause: Duration) -> Result<()> {
 /// A whole line at once: a kill does not leave half of one behind.
 fn say(line: &str) {
     let mut stdout = std::io::stdout().lock();
-    // Whoever listened may be gone; then there is nobody to tell.
+    // The parent process may be gone; then the error does not matter.
     let _ = stdout.write_all(format!("{line}\n").as_bytes());
     let _ = stdout.flush();
 }

@@ -1,4 +1,4 @@
-//! Callers that take stories through the built-in pipeline as fast as they are let.
+//! Callers that take stories through the built-in pipeline as fast as possible.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub(crate) const PER_STORY: usize = 11;
 /// Handoffs of such a story, the last one to the orchestrator included.
 pub(crate) const HANDOFFS_PER_STORY: usize = 6;
 
-/// A package of about a kilobyte, which keeps every contract of the pipeline.
+/// A package of about a kilobyte, which satisfies every contract of the pipeline.
 pub(crate) const PACKAGE: &str = r#"{"plan":"1. Add a session table. 2. Check the password. 3. Issue a token. 4. Test each refusal.","files_to_modify":["src/session.rs","src/login.rs","tests/login.rs"],"approach":"Tokens in a table rather than signed ones: they can be revoked.","risks":["Clock skew between nodes"],"questions_resolved":true,"files_changed":["src/session.rs","src/login.rs","tests/login.rs"],"summary":"Login issues a token from a table; 9 tests cover success and every refusal.","tests_added":true,"build_passes":true,"approved":true,"refactored":true,"refactor_summary":"One function instead of two.","review_notes":"Ran the tests, tried an expired and a forged token.","discoveries":{"learnings":["The test clock can be moved by hand"],"gotchas":["Tokens are compared in constant time"],"decisions":["A table instead of signed tokens"]},"learnings_added":1,"gotchas_added":1,"docs_updated":true,"notes":"docs/login.md says how sessions are revoked."}"#;
 
 pub(crate) fn catalog() -> Result<Catalog> {
@@ -86,13 +86,13 @@ impl Hand {
         Ok(Self { engine, caller, name, n_stories: 0, package, keys, lease: None })
     }
 
-    /// The same caller, who promises to be heard of whenever it accepts.
+    /// The same caller, with a lease on whatever it accepts.
     pub(crate) fn leasing(self) -> Self {
         Self { lease: Some(LeaseTime::USUAL), ..self }
     }
 
-    /// Takes one story all the way, telling of every command as it is acknowledged. Stops early
-    /// where `ack` says so.
+    /// Takes one story to its end, and reports every acknowledged command. Stops early where `ack`
+    /// says so.
     pub(crate) async fn tell_story(&mut self, mut ack: impl FnMut(Acked) -> Go) -> Result<Go> {
         self.n_stories += 1;
         let story = StoryKey::parse(&format!("{}:{}", self.name, self.n_stories))?;

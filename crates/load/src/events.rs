@@ -1,5 +1,5 @@
-//! How long it takes from a commit until everybody who listens has heard of it: SQLite with its
-//! syncs, the server and all listeners on one machine, in one process.
+//! The latency from a commit until all subscribers have received the event: SQLite with its syncs,
+//! the server and all subscribers on one machine, in one process.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -75,7 +75,7 @@ async fn connect(address: SocketAddr) -> Result<TcpStream> {
     Ok(stream)
 }
 
-/// How long after its commit each event was heard. Ends with the server.
+/// The latency of each event after its commit. Ends with the server.
 async fn listen_to(mut stream: TcpStream, committed: Committed) -> Result<Vec<Duration>> {
     let mut waits = Vec::new();
     let mut text = Vec::new();
@@ -87,12 +87,12 @@ async fn listen_to(mut stream: TcpStream, committed: Committed) -> Result<Vec<Du
         while let Some(end) = text.windows(2).position(|it| it == b"\n\n") {
             let block: Vec<u8> = text.drain(..end + 2).collect();
             let block = String::from_utf8_lossy(&block);
-            // Of each event, only the first thing that is told.
+            // Only the first message of each event counts.
             let id = block.lines().find_map(|it| it.strip_prefix("id: ")?.strip_suffix(".0"));
             let position = id.and_then(|it| it.rsplit_once('-')?.1.parse().ok());
             let Some(position) = position else { continue };
             let times = committed.lock().unwrap_or_else(PoisonError::into_inner);
-            // Heard before the writer was told that it is on disk: then it took no time.
+            // Received before the writer got its acknowledgement: counts as zero.
             let at = times.get(&position).copied().unwrap_or(now);
             waits.push(now.saturating_duration_since(at));
         }
@@ -121,7 +121,7 @@ async fn write(engine: &Engine, committed: &Committed, options: &EventsOptions) 
         let due = begin + Duration::from_secs_f64((last - first) as f64 / rate as f64);
         tokio::time::sleep_until(due.into()).await;
     }
-    // Whatever is under way is heard before the server ends.
+    // Events under way are received before the server ends.
     tokio::time::sleep(Duration::from_secs(1)).await;
     Ok(last - first)
 }

@@ -1,5 +1,5 @@
-//! What it costs that many runs are open: a start, an idle server, the first page of every list, a
-//! command without a server, and a sweep, with 1,000, 10,000 and 100,000 of them.
+//! The cost of many open runs: a start, an idle server, the first page of every list, a command
+//! without a server, and a sweep, with 1,000, 10,000 and 100,000 of them.
 //!
 //! Measured is the `baton` program itself, on one project that grows from one size to the next.
 
@@ -29,7 +29,7 @@ pub(crate) struct GrowthOptions {
     idle: u64,
 }
 
-/// What is to be reached, at any number of runs.
+/// The targets, at any number of runs.
 const MOST_MS_TO_LISTEN: f64 = 1000.0;
 const MOST_IDLE_PERCENT: f64 = 1.0;
 const MOST_MS_OF_A_LIST: f64 = 50.0;
@@ -57,7 +57,7 @@ pub(crate) async fn run(options: &GrowthOptions) -> Result<()> {
     Ok(())
 }
 
-/// One line of the table: what was measured, in which unit, and what is to be reached.
+/// One line of the table: what was measured, its unit, and its target.
 struct TableLine {
     what: String,
     value: f64,
@@ -74,7 +74,7 @@ async fn at_size(
     let line =
         |what: &str, value, goal, unit| TableLine { what: what.to_owned(), value, goal, unit };
     let mut lines = Vec::new();
-    // What became due while nobody kept time is done first, so that all sizes start alike.
+    // Overdue work from before this start is done first, so that all sizes start alike.
     let backlog = sweep(data).await?;
     lines.push(line("sweep of what had become due", milliseconds(backlog), None, "ms"));
     lines.push(line("sweep when nothing is due", milliseconds(sweep(data).await?), None, "ms"));

@@ -1,4 +1,4 @@
-//! Does history cost anything? The same callers on an empty store and on one with a long past.
+//! Whether history costs anything: the same callers on an empty store and on one with a long past.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -51,7 +51,7 @@ async fn state_query(engine: &Engine) -> Result<Duration> {
     Ok(began.elapsed() / N)
 }
 
-/// Stores handoffs the way everybody does: through the engine.
+/// Stores handoffs the usual way: through the engine.
 async fn fill(engine: &Arc<Engine>, n_handoffs: u64) -> Result<()> {
     let stored = Arc::new(AtomicU64::new(0));
     let mut tasks = Vec::new();

@@ -1,5 +1,5 @@
-//! What Baton does over HTTP: a server in a process of its own, and connections that take stories
-//! through the pipeline by seed 000's API. The raw writer gets the same rows in the same run.
+//! Baton over HTTP: a server in a process of its own, and connections that take stories through the
+//! pipeline API. The raw writer gets the same rows in the same run.
 #![expect(clippy::disallowed_methods, reason = "it starts itself as the server")]
 
 pub(crate) mod connection;

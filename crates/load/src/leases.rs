@@ -1,5 +1,5 @@
-//! What it costs that many holders say again and again that they are alive, and how soon one that
-//! does not is noticed. Beside it an idle run of the very same program, which is taken off.
+//! The cost of heartbeats from many holders, and how soon a dead holder is noticed. The cost of an
+//! idle run of the same program is subtracted.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -101,7 +101,7 @@ pub(crate) async fn run(options: &LeasesOptions) -> Result<()> {
     Ok(())
 }
 
-/// Runs whose first handoff is held with a lease, made the way everybody makes them.
+/// Runs whose first handoff is held with a lease, created through the engine.
 async fn hold(engine: &Arc<Engine>, options: &LeasesOptions) -> Result<Vec<LeaseHolder>> {
     let lease = LeaseTime::from_seconds(options.lease).context("no such lease")?;
     let mut tasks = Vec::new();

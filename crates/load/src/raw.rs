@@ -43,7 +43,7 @@ const INSERT_STORY_LOG: &str = "insert into story_log values (?,?,?,?,?)";
 const INSERT_DUE: &str = "insert into due values (?,?,?)";
 const DELETE_DUE: &str = "delete from due where run_number = ?";
 
-/// Columns of a handoff: what it is at, and what nobody knows when it is made (`outcome`,
+/// Columns of a handoff: its state, and the columns that are unknown at creation (`outcome`,
 /// `ended_reason`, `acknowledgement`, `accepted_at`, `ended_at`).
 const STATE: usize = 9;
 const UNKNOWN_AT_FIRST: [usize; 5] = [10, 13, 14, 21, 22];
@@ -63,8 +63,8 @@ struct CommandReader {
     statements: Vec<Statement>,
 }
 
-/// Reads what the engine wrote, and works out which command wrote what. A run's row is written as
-/// it was at that moment, which its events tell.
+/// Reads what the engine wrote, and works out which command wrote what. A run's row is rebuilt as
+/// of that command by replaying its events.
 pub(crate) fn read(dir: &Path) -> Result<Vec<RawCommand>> {
     let connection = Connection::open(dir.join("baton.db"))?;
     let mut commands: Vec<RawCommand> = Vec::new();
@@ -219,7 +219,7 @@ pub(crate) fn write(connection: &Connection, commands: &[RawCommand], group: usi
     Ok(())
 }
 
-/// What the world outside was to be told, by the run and the time of the command that said so.
+/// The outbox entries, by the run and the time of their command.
 fn outbox(connection: &Connection) -> Result<HashMap<(i64, i64), Vec<Statement>>> {
     let mut told: HashMap<(i64, i64), Vec<Statement>> = HashMap::new();
     let mut select = connection.prepare("select * from outbox order by id")?;
@@ -274,7 +274,7 @@ fn handoff_statements(connection: &Connection, run: i64, no: i64) -> Result<Vec<
     let mut select = connection.prepare_cached(sql)?;
     let mut values: Vec<Value> =
         select.query_row([run, no], |row| (0..23).map(|it| row.get(it)).collect())?;
-    // As it was when it was made: nobody had taken it yet.
+    // As at creation: not accepted yet.
     values[STATE] = text("pending");
     for column in UNKNOWN_AT_FIRST {
         values[column] = Value::Null;

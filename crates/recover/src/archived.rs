@@ -1,5 +1,5 @@
-//! The archive as a source: the log of each session, of which nothing is believed but what hashes
-//! prove. An archive travels with the repository, so it may be of another database, or of anybody.
+//! The archive as a source: the log of each session, in which only hashes are trusted. An archive
+//! travels with the repository, so it may be of another database, or from anyone.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read as _};
@@ -53,7 +53,7 @@ pub(crate) fn count_by_project(sessions: &[ArchivedHead]) -> SessionCounts {
     counts
 }
 
-/// A run that the archive knows more of than the database.
+/// A run that has more events in the archive than in the database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SessionAhead {
     pub id: RunId,
@@ -113,8 +113,8 @@ impl OpenArchive {
         head(line.trim_end(), name)
     }
 
-    /// Whether `copy` has every run of its project as far as the archive has. None where the archive
-    /// knows of no such run.
+    /// Whether `copy` has every run of its project as far as the archive has. `None` where the
+    /// archive has no such run.
     pub fn is_covered_by(&self, copy: &CopyExtent) -> Option<bool> {
         let sessions = self.sessions_of(copy.identity.project).ok()?;
         let is_there = |it: &ArchivedHead| copy.n_events_of(it.id) >= it.version.0;
@@ -128,7 +128,7 @@ impl OpenArchive {
         for session in self.sessions_of(project)? {
             let row = match store.run(&RunRef::Id(session.id)).await {
                 Ok(row) => row,
-                // How far it has come is not known; `verify` tells what is wrong with it.
+                // Its extent is unknown; `verify` reports what is wrong with it.
                 Err(StoreError::Damaged { .. }) => continue,
                 Err(error) => return Err(error.into()),
             };
@@ -144,19 +144,19 @@ impl OpenArchive {
         Ok(ahead)
     }
 
-    /// What cannot be read is as if it were not there.
+    /// Unreadable files are treated as missing.
     fn log(&self, folder: &str) -> Option<String> {
         let folder = self.sessions.as_ref()?.subdir(folder).ok()?;
         folder.read_text(ARCHIVED_LOG, ARCHIVED_LOG_MOST_BYTES).ok()
     }
 
-    /// Every row that the log of a session tells of.
+    /// Every row in the log of a session.
     pub(crate) fn rows_of(&self, session: &ArchivedHead) -> Vec<SalvagedRow> {
         let Some(log) = self.log(&session.folder) else { return Vec::new() };
         log.lines().filter_map(|line| row(line, session)).collect()
     }
 
-    /// The workflows that the archive has, each under the hash that it really has.
+    /// The workflows in the archive, each under its actual hash.
     pub(crate) fn definitions(&self) -> Vec<Definition> {
         let folder = self.state.as_ref().and_then(|it| it.subdir(ARCHIVED_WORKFLOWS).ok());
         let Some(folder) = folder else { return Vec::new() };

@@ -1,4 +1,4 @@
-//! The parts of a run, put together: what its events tell, the numbers that it had, and its texts.
+//! Assembles the parts of a run: the state from its events, its original numbers, and its texts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,14 +16,14 @@ use crate::report::{LostText, RecoveryReport};
 use crate::survey::Positions;
 use crate::texts::proven_text;
 
-/// Puts the parts of a run together.
+/// Assembles the parts of a run.
 pub(crate) struct RunAssembler {
     pub(crate) now: Timestamp,
     pub(crate) numbers: GivenNumbers,
     pub(crate) positions: Positions,
     pub(crate) last: u64,
-    /// What the world is to be told, by position. What was told already is not known: twice is
-    /// better than never.
+    /// Outbox entries, by position. Which were delivered is not known: delivering twice is better
+    /// than never.
     pub(crate) promises: BTreeMap<u64, (u64, &'static str, Timestamp)>,
 }
 
@@ -57,8 +57,8 @@ impl RunAssembler {
         Ok(RecoveredRun { row, events, handoffs, contents, timers, lost })
     }
 
-    /// A position is proven by nothing: one that is taken, or that does not grow with the run, is
-    /// given anew.
+    /// Nothing proves a position: one that is taken, or that does not grow with the run, is
+    /// assigned anew.
     fn events(&mut self, run: &ProvenRun) -> Vec<StoredEvent> {
         let mut before = 0;
         let stored = |ProvenEvent { stored: it, event }: &ProvenEvent| {
@@ -95,7 +95,7 @@ pub(crate) fn rebuilt(
     rebuild_run(run.id, number, head, &events, now)
 }
 
-/// The texts that the events of a run name, and the names of those that are nowhere.
+/// The texts that the events of a run name, and the names of the missing ones.
 fn texts(
     salvaged: &SalvageDatabase,
     run: &ProvenRun,

@@ -1,4 +1,4 @@
-//! Row by row: everything that was found is held, proven run by run, and put into a new database.
+//! Row by row: everything found is held, proven run by run, and written into a new database.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -48,7 +48,7 @@ pub(crate) fn gather(
     Ok(salvaged)
 }
 
-/// Makes a database of what was held, without the runs whose numbers are in `left_out`.
+/// Builds a database from the held rows, without the runs whose numbers are in `left_out`.
 pub(crate) fn bring_back(
     job: &RecoverJob<'_>,
     salvaged: &SalvageDatabase,
@@ -66,8 +66,8 @@ pub(crate) fn bring_back(
     plan.carry_out(job, salvaged, &dir, identity)
 }
 
-/// What becomes of each run. Their events are read again when it is carried out: all at once would
-/// not fit in memory.
+/// The plan for each run. Their events are read again when it is executed: all at once would not
+/// fit in memory.
 #[derive(Default)]
 struct Plan {
     runs: BTreeMap<RunId, Planned>,
@@ -179,7 +179,7 @@ impl Plan {
         Ok(())
     }
 
-    /// The workflow with this hash, from wherever it is found.
+    /// The workflow with this hash, from any source.
     fn definition(
         &mut self,
         job: &RecoverJob<'_>,
@@ -214,7 +214,7 @@ impl Plan {
         report.n_new_numbers = numbers.n_new;
         self.put_stories(salvaged, &mut builder, &mut report)?;
         put_answered(salvaged, &mut builder)?;
-        // Positions that are given anew stand behind all others.
+        // New positions come after all others.
         let (now, positions, last) = (job.now, Positions::default(), salvaged.last_position()?.0);
         let mut assembler =
             RunAssembler { now, numbers, positions, last, promises: BTreeMap::new() };
@@ -245,7 +245,7 @@ impl Plan {
         Ok(report)
     }
 
-    /// A run whose end is lost is open again. Its story may have another by now.
+    /// A run whose end is lost is open again. Its story may have another open run by now.
     fn leave_out_second_open_runs(&mut self) {
         let (open, missing) = (&self.open, &mut self.missing);
         let indexes: HashMap<u64, usize> =
@@ -333,15 +333,15 @@ fn put_answered(
     }
 }
 
-/// The last number of a mark that is known.
+/// The last known mark number.
 pub(crate) fn last_mark(salvaged: &SalvageDatabase, mark: Option<&LastMark>) -> u64 {
     let found = salvaged.identity().ok().flatten().map_or(0, |it| it.1);
-    // It counts up twice a second. A higher number was never written.
+    // It increments twice a second. A higher number was never written.
     let found = if found < MOST_MARK { found } else { 0 };
     found.max(mark.map_or(0, |it| it.number))
 }
 
-/// The handoffs of a run that something is missing of.
+/// The handoffs of a run that are incomplete.
 fn beyond(
     salvaged: &SalvageDatabase,
     run_number: u64,

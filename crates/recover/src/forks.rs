@@ -1,4 +1,4 @@
-//! Sessions of the archive that tell of another course of events than the database which was made.
+//! Archive sessions that diverge from the recovered database.
 
 use baton_store::{EventFilter, Position, Store as _, StoreError};
 use baton_store_sqlite::SqliteStore;
@@ -7,8 +7,8 @@ use crate::archived::ArchivedHead;
 use crate::survey::Survey;
 use crate::{RESULT, RecoverError, RecoverJob};
 
-/// A session whose events came otherwise in the database: work went on after the restore of an older
-/// backup, for example. The two cannot be put into one run.
+/// A session whose events differ from the database: work continued after the restore of an older
+/// backup, for example. The two cannot be merged into one run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ForkedSession {
     /// In the folder of the sessions.
@@ -17,7 +17,7 @@ pub struct ForkedSession {
     pub n_events: u64,
 }
 
-/// Looks only at what was kept aside: any other session is written over as its run goes on.
+/// Only examines sessions that were kept aside: any other is overwritten as its run continues.
 pub(crate) async fn find(
     job: &RecoverJob<'_>,
     found: &Survey,

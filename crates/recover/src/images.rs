@@ -1,4 +1,4 @@
-//! Whole images: the pages of the database and its log, put together in one way after the other.
+//! Whole images: the pages of the database and its log, combined in one way after the other.
 
 use std::collections::BTreeSet;
 
@@ -16,15 +16,15 @@ use crate::{RESULT, RecoverError, RecoverJob};
 
 const IMAGE: &str = "image";
 
-/// What became of the images.
+/// The result of trying the images.
 pub(crate) enum ImageSearch {
-    /// One is whole, and is in [`RESULT`].
+    /// One is complete, and is in [`RESULT`].
     Whole(Box<RecoveryReport>),
-    /// None is. These tables are, in one of them, though no run proves them.
+    /// None is complete. These tables are, in one of them, though no run proves them.
     NoneWhole(BTreeSet<UnprovenTable>),
 }
 
-/// The first image that is whole, has every event that was found and stands on no suspect page.
+/// The first image that is complete, has every event found and has no suspect page.
 pub(crate) async fn first_whole(
     job: &RecoverJob<'_>,
     damaged: &mut DamagedFiles,
@@ -56,7 +56,7 @@ pub(crate) async fn first_whole(
     Ok(ImageSearch::NoneWhole(tables))
 }
 
-/// What there is in it; none where it cannot be opened, is not whole, or has not all that was found.
+/// Its contents; `None` where it cannot be opened, is damaged, or lacks some of what was found.
 async fn judge(dir: &Dir, found: &Survey) -> Option<SavedCounts> {
     let store = SqliteStore::open_in(dir).ok()?;
     let saved = match count(&store).await {
@@ -69,7 +69,7 @@ async fn judge(dir: &Dir, found: &Survey) -> Option<SavedCounts> {
     saved
 }
 
-/// Whether every run has come as far as the archive has seen it.
+/// Whether every run is at least as far as in the archive.
 async fn has_sessions(store: &SqliteStore, found: &Survey) -> bool {
     for session in &found.sessions {
         let row = store.run(&RunRef::Id(session.id)).await.ok().flatten();
@@ -107,7 +107,7 @@ async fn count(store: &SqliteStore) -> Option<SavedCounts> {
     }
 }
 
-/// How people call it.
+/// Its name for people.
 pub(crate) fn name(kind: ImageKind) -> &'static str {
     match kind {
         ImageKind::ProvenLog => "the database with every frame of its log that is whole",

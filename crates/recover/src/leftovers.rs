@@ -1,4 +1,4 @@
-//! What was found and could not be put into the database: kept as lines of JSON, so that nothing is
+//! Found rows that could not be put into the database: kept as lines of JSON, so that nothing is
 //! thrown away.
 
 use std::io::{BufWriter, Write as _};
@@ -13,7 +13,7 @@ use crate::{LEFTOVERS, RecoverError};
 
 pub(crate) struct Leftovers {
     dir: Dir,
-    /// Made with the first line.
+    /// Created with the first line.
     file: Option<BufWriter<FileHandle>>,
     pub(crate) n_lines: u64,
 }

@@ -1,4 +1,4 @@
-//! Brings back everything that damaged data still proves, into a new database.
+//! Recovers everything that damaged data still proves, into a new database.
 //!
 //! First whole images are tried: the pages of the database and its log put together in each way that
 //! may be right, and search by `verify_all`. Where none is whole, or one has not all that was found,
@@ -39,9 +39,9 @@ pub use crate::report::{
     LostText, MissingPart, MissingReason, RecoveryMethod, RecoveryReport, SavedCounts,
 };
 
-/// Where the new database is put, in the folder that the caller gave.
+/// The folder of the new database, in the caller's folder.
 pub const RESULT: &str = "result";
-/// What was found and not put into the database, beside it.
+/// Found rows that are not in the database, beside it.
 pub const LEFTOVERS: &str = "leftovers.jsonl";
 
 /// What to recover, and with what.
@@ -49,22 +49,21 @@ pub const LEFTOVERS: &str = "leftovers.jsonl";
 pub struct RecoverJob<'a> {
     /// Has the damaged files. Nothing in it is changed.
     pub from: &'a Dir,
-    /// A private folder for what is being made; the result is in [`RESULT`] of it.
+    /// A private work folder; the result is in its [`RESULT`].
     pub scratch: &'a Dir,
-    /// Workflows that the project has as files: where the database has lost one, its hash tells
-    /// whether it is here.
+    /// Workflows that the project has as files: the hash shows whether one that the database lost
+    /// is among them.
     pub definitions: Vec<Definition>,
     /// The archive of the project, if it keeps one.
     pub archive: Option<OpenArchive>,
     /// Only what the archive has of the project with this id, as if there were no files.
     pub archived: Option<Uuid>,
     pub now: Timestamp,
-    /// True for the data of a project, beside which there is a mark once one was made. A backup has
-    /// none.
+    /// True for the data of a project, which has a mark once one was written. A backup has none.
     pub is_mark_expected: bool,
 }
 
-/// Makes a new database, and says what it has and what is missing.
+/// Builds a new database, and reports what it has and what is missing.
 pub async fn recover(job: &RecoverJob<'_>) -> Result<RecoveryReport, RecoverError> {
     let (mark, mut damaged) = match job.archived {
         Some(_) => (None, None),

@@ -1,5 +1,4 @@
-//! Gives each handoff the number that it had; where that is lost, the one that it must have had, or
-//! else a new one.
+//! Restores the number of each handoff; where it is lost, the only possible one, or else a new one.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -9,8 +8,7 @@ use baton_store_sqlite::SalvageDatabase;
 
 use crate::prove::ProvenRun;
 
-/// The numbers of handoffs. They are given in the order in which handoffs are made, and that is the
-/// order of the log.
+/// The numbers of handoffs. They are assigned at creation, so in log order.
 #[derive(Debug, Default)]
 pub(crate) struct HandoffNumbers {
     made: BTreeMap<u64, HandoffId>,
@@ -20,7 +18,7 @@ pub(crate) struct HandoffNumbers {
 #[derive(Debug, Default)]
 pub(crate) struct GivenNumbers {
     numbers: HashMap<HandoffId, u64>,
-    /// How many may not be those that they had.
+    /// How many may differ from their original.
     pub(crate) n_new: u64,
     pub(crate) last: u64,
 }
@@ -42,7 +40,7 @@ impl HandoffNumbers {
         Ok(())
     }
 
-    /// In the order of the log, always: `verify` knows that order.
+    /// Always in log order: `verify` checks that order.
     pub(crate) fn give(self) -> GivenNumbers {
         let ids: Vec<HandoffId> = self.made.values().copied().collect();
         let known = fitting(&ids, &self.found);
@@ -50,7 +48,7 @@ impl HandoffNumbers {
         let mut lost: Vec<HandoffId> = Vec::new();
         for id in ids {
             match known.get(&id).copied() {
-                // So many fit before it.
+                // This many fit before it.
                 Some(number) if number > given.last.saturating_add(lost.len() as u64) => {
                     given.fill(&mut lost, Some(number));
                     given.numbers.insert(id, number);
@@ -64,11 +62,12 @@ impl HandoffNumbers {
     }
 }
 
-/// The numbers that grow with the log. One that does not is not the one that was given.
+/// The numbers that grow with the log. Any other number is wrong.
 fn fitting(ids: &[HandoffId], found: &HashMap<HandoffId, u64>) -> HashMap<HandoffId, u64> {
     let mut fitting = HashMap::new();
     let mut last = 0;
-    // From the end, each has to be lower than all behind it: one that is too high spoils only itself.
+    // From the end, each must be lower than all behind it: a number that is too high affects only
+    // itself.
     let mut least_behind = vec![u64::MAX; ids.len() + 1];
     for (index, id) in ids.iter().enumerate().rev() {
         let number = found.get(id).copied().unwrap_or(u64::MAX);
@@ -89,7 +88,7 @@ impl GivenNumbers {
         self.numbers.get(&id).copied()
     }
 
-    /// Between two known numbers, those that are lost are known too where exactly so many fit.
+    /// Between two known numbers, lost ones are known too where exactly as many fit.
     fn fill(&mut self, lost: &mut Vec<HandoffId>, behind: Option<u64>) {
         let n_lost = lost.len() as u64;
         if behind.is_some_and(|it| it.saturating_sub(self.last).checked_sub(1) != Some(n_lost)) {
@@ -127,7 +126,7 @@ mod tests {
         check(&[Some(1), Some(2), Some(3)], &[1, 2, 3], 0);
         check(&[Some(1), None, Some(3)], &[1, 2, 3], 0);
         check(&[None, None, Some(3), None], &[1, 2, 3, 4], 0);
-        // Of two that fit between, one is of a run that is lost: which, nobody knows.
+        // Of two that fit between, one belongs to a lost run: which one is unknown.
         check(&[Some(1), None, Some(4)], &[1, 2, 4], 1);
         check(&[None, Some(4), None], &[1, 4, 5], 1);
         check(&[None, None], &[1, 2], 0);

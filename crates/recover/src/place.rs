@@ -1,5 +1,5 @@
-//! Puts the rows that were found where they are proven to belong. Which event of which run one is,
-//! and which hash it has, follows from the chain: the columns that say so need not be believed.
+//! Moves found rows to where they are proven to belong. Which event of which run a row is, and its
+//! hash, follow from the hash chain: the columns that say so need not be trusted.
 
 use std::collections::HashSet;
 
@@ -12,9 +12,9 @@ use baton_wire::event;
 
 use crate::prove::ids_of;
 
-/// How many strays are tried for one gap. Each is hashed, so it is not all of them.
+/// How many strays are tried for one gap. Each is hashed, so there is a limit.
 const MOST_TRIED: u32 = 256;
-/// How many ways on from a gap are followed at once, where an event was found in many versions.
+/// How many branches from a gap are followed at once, where an event was found in many versions.
 const MOST_WAYS: usize = 16;
 
 /// Where a chain that was followed ends.
@@ -45,8 +45,8 @@ impl ChainEnd {
     }
 }
 
-/// Once everything is held: what stands where it says is followed first, and what is left over is
-/// tried where something is missing. So it takes time for the damage, and not for all pairs.
+/// Called once everything is held: rows in their stated place are followed first, and the rest is
+/// tried where something is missing. So the time depends on the damage, not on all pairs.
 pub(crate) fn place_rows(salvaged: &SalvageDatabase) -> Result<(), StoreError> {
     let mut gaps = Vec::new();
     for run_number in salvaged.run_numbers()? {
@@ -66,7 +66,7 @@ pub(crate) fn place_rows(salvaged: &SalvageDatabase) -> Result<(), StoreError> {
     salvaged.drop_doubled_strays()
 }
 
-/// Follows the chains of the runs with a number, and notes what is in none of them.
+/// Follows the chains of the runs with a number, and records the rows that are in none of them.
 fn follow(salvaged: &SalvageDatabase, run_number: u64) -> Result<Vec<Gap>, StoreError> {
     let clues = salvaged.clues(run_number)?;
     let events = salvaged.events(run_number)?;
@@ -117,8 +117,8 @@ fn place_handoff(
     }
 }
 
-/// The stray that goes on from the end of a chain, and its hash. One that has the hash that it must
-/// have is the right one, whatever else stands beside it.
+/// The stray that continues a chain, and its hash. One with the required hash is the right one,
+/// whatever its other columns say.
 fn stray_for(
     salvaged: &SalvageDatabase,
     gap: &Gap,
@@ -143,7 +143,7 @@ struct Walk<'a> {
     run_number: u64,
     /// By version.
     events: &'a [HeldEvent],
-    /// How far rows of the run say that it had come.
+    /// How far the run had come, by its rows.
     heads: HashSet<Hash>,
 }
 
@@ -157,7 +157,7 @@ impl<'a> Walk<'a> {
         Ok(Self { salvaged, run_number, events, heads })
     }
 
-    /// Follows the chain of a run from `end` on, and notes the rows that are in it.
+    /// Follows the chain of a run from `end` on, and records the rows in it.
     fn go_on(
         &self,
         id: RunId,

@@ -1,5 +1,5 @@
-//! Which of the events that were found are true: those that the chain of a run proves, from its
-//! first event on and without a gap.
+//! Which of the found events are true: those that the hash chain of a run proves, from its first
+//! event on and without a gap.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -25,7 +25,7 @@ pub(crate) struct ProvenEvent {
     pub(crate) event: Event,
 }
 
-/// What was found of the runs with one number: usually one run.
+/// The rows found under one run number: usually one run.
 #[derive(Debug)]
 pub(crate) struct FoundRuns {
     pub(crate) runs: Vec<ProvenRun>,
@@ -70,7 +70,7 @@ pub(crate) fn ids_of(
     clues: &[RunClue],
 ) -> Result<Vec<RunId>, StoreError> {
     let mut ids: Vec<RunId> = Vec::new();
-    // The id of the furthest row first: where two runs have one number, it keeps it.
+    // The id of the most advanced row first: where two runs claim a number, it keeps it.
     let of_clues = clues.iter().rev().map(|it| it.id);
     for id in of_clues.chain(salvaged.ids_with_number(run_number)?) {
         if !ids.contains(&id) {
@@ -80,7 +80,7 @@ pub(crate) fn ids_of(
     Ok(ids)
 }
 
-/// The events of the run with this id, as far as each goes on from the one before it.
+/// The events of the run with this id, as far as each continues the chain.
 fn chain(id: RunId, events: &[HeldEvent]) -> Vec<ProvenEvent> {
     let mut chain: Vec<ProvenEvent> = Vec::new();
     let mut head = Hash::ZERO;
@@ -105,10 +105,10 @@ fn chain(id: RunId, events: &[HeldEvent]) -> Vec<ProvenEvent> {
     }
 }
 
-/// How many events the run is known to have had. What was never committed does not count.
+/// How many events the run is known to have had. Uncommitted ones do not count.
 fn n_known(id: RunId, chain: &[ProvenEvent], events: &[HeldEvent], clues: &[RunClue]) -> u64 {
     let last = chain.last().map(|it| it.stored.hash);
-    // Which event the last one is, the chain knows better than the row.
+    // The chain is more reliable than the row about which event is the last.
     let version = |it: &RunClue| {
         if Some(it.head) == last { chain.len() as u64 } else { it.version.0 }
     };
@@ -121,7 +121,7 @@ fn n_known(id: RunId, chain: &[ProvenEvent], events: &[HeldEvent], clues: &[RunC
     of_clues.chain(of_events.map(|it| it.event.version.0)).max().unwrap_or(0)
 }
 
-/// How many events of a chain end with a whole decision. A decision may be several events, and
+/// How many events of a chain end with a complete decision. A decision may be several events, and
 /// half of one is a state that no run was ever in.
 fn last_boundary(
     salvaged: &SalvageDatabase,
@@ -146,7 +146,7 @@ fn last_boundary(
     if after.any(|it| it.is_committed && it.event.at != last.stored.at) {
         return Ok(chain.len());
     }
-    // And they stand one behind the other in the log of all runs.
+    // And they are consecutive in the log of all runs.
     let behind = match last.stored.position {
         Position::START => Vec::new(),
         Position(position) => salvaged.runs_at(Position(position.saturating_add(1)))?,
@@ -158,14 +158,14 @@ fn last_boundary(
     Ok(chain.iter().rposition(is_earlier).map_or(0, |index| index + 1))
 }
 
-/// Two hashes have half of their bits in common. So nearly equal ones were equal once.
+/// Two different hashes share about half of their bits. So nearly equal ones were equal once.
 fn is_nearly(one: Hash, other: Hash) -> bool {
     let n_bits: u32 = one.0.iter().zip(other.0).map(|(it, other)| (it ^ other).count_ones()).sum();
     n_bits <= 8
 }
 
-/// Positions are proven by no hash. One that does not grow with the run, or that another run has
-/// too, is put where it must have been: next to the rest of its decision, or else where nothing is.
+/// No hash proves a position. One that does not grow with the run, or that another run has too, is
+/// moved to where it must have been: next to the rest of its decision, or else to a free place.
 fn mend_positions(
     salvaged: &SalvageDatabase,
     run_number: u64,
@@ -182,10 +182,10 @@ fn mend_positions(
             Ok(salvaged.runs_at(Position(position))?.iter().any(|it| *it != run_number))
         };
         let position = it.position.0;
-        // One that is behind the next is the one that is wrong, if the next fits without it.
+        // A position behind the next one is the wrong one, if the next fits without it.
         let is_ahead = behind.is_some_and(|it| it.position.0 >= least && it.position.0 <= position);
         let fits = position >= least && (!is_next || position == least) && !is_ahead;
-        // Of two that have one position, the older run keeps it.
+        // Of two runs with the same position, the older keeps it.
         let is_others = salvaged.runs_at(Position(position))?.iter().any(|it| *it < run_number);
         if fits && !is_others {
             continue;

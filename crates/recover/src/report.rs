@@ -1,4 +1,4 @@
-//! What was brought back, and what is missing: by run and by handoff.
+//! What was recovered, and what is missing: by run and by handoff.
 
 use baton_core::document::Node;
 use baton_core::names::StoryKey;
@@ -24,17 +24,18 @@ pub struct RecoveryReport {
     pub n_unknown_events: u64,
     /// Handoffs whose number may differ from the one that they had.
     pub n_new_numbers: u64,
-    /// Rows that are proven, or may be true, and could not be put into the database.
+    /// Rows that are proven or plausible, and could not be put into the database.
     pub n_leftovers: u64,
-    /// Tables that no run tells of, and of which the damage may have taken something.
+    /// Tables that no run proves, and that may have lost rows.
     pub unproven: Vec<UnprovenTable>,
-    /// What is wrong with the mark, without which no file tells whether the newest events are there.
+    /// The problem with the mark, without which no file shows whether the newest events are
+    /// present.
     pub mark_loss: Option<&'static str>,
-    /// Parts of the log are damaged beyond telling what they held.
+    /// Parts of the log are damaged beyond recognition.
     pub has_unknown_log: bool,
-    /// Sessions in the archive that tell of another course of events.
+    /// Archive sessions that diverge from the database.
     pub forked_sessions: Vec<ForkedSession>,
-    /// Sessions in the archive that are of another project, and were left alone.
+    /// Archive sessions of another project, which were ignored.
     pub foreign_sessions: SessionCounts,
 }
 
@@ -58,7 +59,7 @@ pub struct SavedCounts {
     pub last_position: u64,
 }
 
-/// A run that is not there, or not to its end.
+/// A run that is missing or incomplete.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MissingPart {
     pub run_number: u64,
@@ -73,7 +74,7 @@ pub struct MissingPart {
     pub why: MissingReason,
 }
 
-/// Why not all of a run is there.
+/// Why a run is incomplete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MissingReason {
     /// An event is in no file any more, so nothing behind it can be proven.
@@ -88,7 +89,7 @@ pub enum MissingReason {
     NumberTaken,
     /// With what is left of it, its story would have two open runs.
     SecondOpenRun,
-    /// Its events are proven, and what follows from them is not what a run of Baton is.
+    /// Its events are proven, but they do not form a valid run of Baton.
     Unsound,
 }
 
@@ -121,7 +122,7 @@ impl RecoveryReport {
         }
     }
 
-    /// Counts what the mark knows of and nothing else tells.
+    /// Counts losses that only the mark shows.
     pub(crate) fn compare_with(&mut self, mark: Option<&LastMark>) {
         let marked = mark.map_or(0, |it| it.position.0);
         let behind = marked.saturating_sub(self.saved.last_position);
@@ -129,7 +130,7 @@ impl RecoveryReport {
         let missing = missing.fold(0, u64::saturating_add);
         self.n_unknown_events = match self.method {
             RecoveryMethod::Image(_) | RecoveryMethod::Nothing => behind,
-            // Positions are counted without a gap, so what is in none was lost.
+            // Positions have no gap, so a position without an event was lost.
             RecoveryMethod::Rows => {
                 let last = marked.max(self.saved.last_position);
                 last.saturating_sub(self.saved.n_events).saturating_sub(missing)

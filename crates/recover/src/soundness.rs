@@ -1,5 +1,5 @@
-//! What is given out verifies. Where all that was brought back does not, the runs that are at fault
-//! are left out and named, and the rest is kept.
+//! The result always verifies. Where the complete result does not, the runs at fault are left out
+//! and named, and the rest is kept.
 
 use std::collections::BTreeSet;
 
@@ -12,11 +12,11 @@ use crate::bring_back::bring_back;
 use crate::report::RecoveryReport;
 use crate::{RESULT, RecoverError, RecoverJob};
 
-/// Each is a whole database. A fault that no run is named for is found by halving, so this is
+/// Each try is a whole database. A fault without a named run is found by bisection, so this is
 /// enough for a dozen of them among a million runs.
 const MOST_TRIES: u32 = 250;
 
-/// What a database in the making was found to be.
+/// The verification result of an unfinished database.
 pub(crate) enum Soundness {
     Sound,
     Unsound {
@@ -26,8 +26,7 @@ pub(crate) enum Soundness {
     },
 }
 
-/// Makes the result newer than what `mark` was written for, with an epoch of its own, and verifies
-/// it.
+/// Makes the result newer than what `mark` was written for, with a new epoch, and verifies it.
 pub(crate) async fn settle(
     job: &RecoverJob<'_>,
     mark: Option<&LastMark>,
@@ -56,8 +55,8 @@ pub(crate) struct SoundSubset<'a> {
 }
 
 impl SoundSubset<'_> {
-    /// The largest database that verifies: without those runs that are named as unsound, or else
-    /// without those that it does not verify with.
+    /// The largest database that verifies: without the runs named as unsound, or else without those
+    /// that make it fail.
     pub(crate) async fn largest_sound(&self) -> Result<RecoveryReport, RecoverError> {
         let mut left_out = BTreeSet::new();
         loop {
@@ -80,7 +79,7 @@ impl SoundSubset<'_> {
     ) -> Result<RecoveryReport, RecoverError> {
         let all: Vec<u64> =
             self.salvaged.run_numbers()?.into_iter().filter(|it| !left_out.contains(it)).collect();
-        // Everything is left out, and taken in again group by group.
+        // Everything is left out, and added again group by group.
         left_out.extend(&all);
         let mut groups = vec![all];
         let mut last = None;
@@ -110,7 +109,7 @@ impl SoundSubset<'_> {
         }
         match last {
             Some(report) => Ok(report),
-            // The last try was one too many: what was kept before it is made again.
+            // The last try failed: rebuild the one before it.
             None if has_kept => match self.attempt(&left_out).await? {
                 Attempt::Sound(report) => Ok(report),
                 Attempt::Unsound { problems, .. } => Err(RecoverError::NotWhole { problems }),
@@ -142,7 +141,7 @@ enum Attempt {
     Unsound { problems: Vec<String>, runs: BTreeSet<u64> },
 }
 
-/// The disk, and not what is written to it.
+/// An error of the disk, not of the data written to it.
 fn is_passing(error: &StoreError) -> bool {
     match error {
         StoreError::Unwritable(_) | StoreError::Closed => true,

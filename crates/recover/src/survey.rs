@@ -1,4 +1,4 @@
-//! Which events there are, anywhere in the files: what a whole database has to have.
+//! Surveys which events exist anywhere in the files: a complete database must have them all.
 
 use std::collections::{BTreeSet, HashMap};
 use std::convert::Infallible;
@@ -9,7 +9,7 @@ use uuid::Uuid;
 use crate::archived::{ArchivedHead, OpenArchive, SessionCounts, count_by_project};
 use crate::{RecoverError, RecoverJob};
 
-/// Positions of events, a bit each: there may be millions.
+/// Positions of events, one bit each: there may be millions.
 #[derive(Debug, Default)]
 pub(crate) struct Positions {
     words: HashMap<u64, u64>,
@@ -17,7 +17,7 @@ pub(crate) struct Positions {
 }
 
 impl Positions {
-    /// False where it was there already.
+    /// False where it was present already.
     pub(crate) fn insert(&mut self, position: u64) -> bool {
         let word = self.words.entry(position / 64).or_default();
         let bit = 1 << (position % 64);
@@ -32,7 +32,7 @@ impl Positions {
     }
 }
 
-/// What the files are known to have, before anything is proven.
+/// What the files are known to contain, before anything is proven.
 #[derive(Debug, Default)]
 pub(crate) struct Survey {
     pub(crate) positions: Positions,

@@ -1,5 +1,5 @@
-//! Texts, as the events that name them take them. The name of a text proves its words, and whether
-//! it is a package is told by the event; what is left is the format of a package.
+//! The texts that events name. The hash of a text proves its contents, and the event says whether
+//! it is a package; only the format of a package is left to find.
 
 use baton_core::content::{Content, ContentId, ContentKind};
 use baton_core::hash::Hash;
@@ -9,7 +9,7 @@ use baton_store::StoreError;
 use baton_store_sqlite::{PackageClaim, SalvageDatabase};
 use baton_wire::formats;
 
-/// None where it is nowhere, or is a package that may be read in two ways.
+/// `None` where it was not found, or is a package that may be read in two ways.
 pub(crate) fn proven_text(
     salvaged: &SalvageDatabase,
     id: ContentId,
@@ -27,7 +27,7 @@ pub(crate) fn proven_text(
 fn package_kind(text: &str, claims: &[PackageClaim]) -> Option<ContentKind> {
     let kind = |format, hash| Some(ContentKind::Package { format, hash });
     let stated = |it: &PackageClaim| std::str::from_utf8(&it.format).ok().and_then(Format::parse);
-    // Nearly always both columns are as they were written.
+    // Nearly always both columns are intact.
     for claim in claims {
         if let Some(format) = stated(claim)
             && let Some(hash) = hash_as(format, text)
@@ -53,7 +53,7 @@ fn package_kind(text: &str, claims: &[PackageClaim]) -> Option<ContentKind> {
     if let Some((format, hash)) = by_name.next() {
         return by_name.all(|(other, _)| other == format).then(|| kind(*format, *hash)).flatten();
     }
-    // Any text is Markdown, so that it can be read so says nothing.
+    // Any text is valid Markdown, so that is no evidence.
     let mut others = readings.iter().filter(|(format, _)| *format != Format::Markdown);
     let (format, hash) = others.next().or_else(|| readings.first())?;
     others.all(|(_, other)| other == hash).then(|| kind(*format, *hash)).flatten()
@@ -64,7 +64,7 @@ fn hash_as(format: Format, text: &str) -> Option<Hash> {
     Some(Package::new(format, text, document).hash())
 }
 
-/// JSON is YAML too, and both read the same: the column says which, but for a bit or two.
+/// JSON is YAML too, and both read the same: the column decides, even with a flipped bit or two.
 fn n_bits_apart(name: &str, claim: &PackageClaim) -> u32 {
     if name.len() != claim.format.len() {
         return u32::MAX;

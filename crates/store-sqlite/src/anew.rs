@@ -1,4 +1,4 @@
-//! An empty database where there was one, because a person said so.
+//! Creates an empty database in place of a lost one, because a person confirmed it.
 
 use baton_files::Dir;
 
@@ -8,8 +8,8 @@ use crate::mark::MARK_FILE;
 use crate::{FILE, SqliteStore};
 
 impl SqliteStore {
-    /// Makes an empty database of a new project in `dir`, whose database is gone. What is left of
-    /// the old one is never removed: there is none, or this is refused.
+    /// Creates an empty database of a new project in `dir`, whose database is gone. Remains of the
+    /// old one are never removed: if there are any, the call is refused.
     pub fn begin_anew(dir: &Dir) -> Result<Self, OpenError> {
         for name in [FILE, WAL_FILE] {
             if dir.entry(name)?.is_some_and(|it| it.n_bytes > 0) {

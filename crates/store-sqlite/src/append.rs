@@ -1,4 +1,4 @@
-//! One append, as rows: in as few statements as it has parts.
+//! One append as rows, with as few statements as possible.
 
 use std::sync::Arc;
 
@@ -17,11 +17,11 @@ use crate::{
     timers,
 };
 
-/// An append with everything worked out that the writing thread need not do.
+/// An append with everything precomputed that the writer thread need not do.
 pub(crate) struct Prepared {
     pub(crate) append: Arc<Append>,
     pub(crate) version: Version,
-    /// Of the last event.
+    /// Hash of the last event.
     pub(crate) head: Hash,
     /// The run, encoded.
     pub(crate) state: String,
@@ -51,7 +51,7 @@ pub(crate) fn prepare(append: Arc<Append>) -> Result<Prepared, StoreError> {
     })
 }
 
-/// Writes all of it, or fails; the caller undoes what was written until then.
+/// Writes all of it, or fails; the caller rolls back a partial write.
 pub(crate) fn append(
     connection: &Connection,
     prepared: &Prepared,
@@ -60,7 +60,7 @@ pub(crate) fn append(
     if let Some(answered) = &append.answered {
         idempotency::refuse_repeated(connection, answered)?;
     }
-    // The first write, and the one that may well fail: after it, only what is broken does.
+    // The first write, and the one that may well fail: after it, only damage makes a write fail.
     let run_number = match append.expected {
         Version::NONE => runs::add(connection, prepared)?,
         Version(_) => runs::change(connection, prepared)?,

@@ -1,4 +1,4 @@
-//! A copy of the database as it is at one moment, made while it is in use.
+//! A snapshot of the database, taken while it is in use.
 
 use baton_files::{Dir, FileMode};
 use baton_store::{StoreError, WriteFault};
@@ -10,8 +10,8 @@ use crate::{FILE, SqliteStore};
 type AnyError = Box<dyn std::error::Error + Send + Sync>;
 
 impl SqliteStore {
-    /// Writes everything that is on disk by now into a new database in `dir`, where there is none
-    /// yet. Only its owner may read it, from its first byte on. Readers and the writer go on
+    /// Writes everything that is on disk by now into a new database in `dir`, which must have none.
+    /// Only its owner may read it, from its first byte on. Readers and the writer continue
     /// meanwhile.
     pub async fn copy_into(&self, dir: &Dir) -> Result<(), StoreError> {
         self.readers.copy_into(dir).await
@@ -22,7 +22,7 @@ impl Readers {
     pub(crate) async fn copy_into(&self, dir: &Dir) -> Result<(), StoreError> {
         let path = new_file(dir).map_err(StoreError::Unavailable)?;
         match self.read(move |connection: &Connection| vacuum_into(connection, &path)).await {
-            // The disk of the copy is not the one of the data.
+            // The copy may be on another disk than the data.
             Err(StoreError::Unwritable(WriteFault::DiskFull)) => {
                 Err(StoreError::Unavailable("the disk of the copy is full; make room there".into()))
             }
@@ -40,7 +40,7 @@ pub(crate) fn copy_to(connection: &Connection, dir: &Dir) -> Result<(), AnyError
 }
 
 /// The path of an empty file in `dir`, which SQLite takes for a new database and whose mode it
-/// leaves alone.
+/// keeps.
 fn new_file(dir: &Dir) -> Result<String, AnyError> {
     dir.create_new(FILE, FileMode::Private)?;
     let path = dir.real_path()?.join(FILE);
@@ -49,7 +49,7 @@ fn new_file(dir: &Dir) -> Result<String, AnyError> {
 }
 
 fn vacuum_into(connection: &Connection, path: &str) -> rusqlite::Result<()> {
-    // The file is opened for reading only, whatever this says; with it, SQLite would not write
+    // The file is opened read-only whatever this flag says; with the flag, SQLite would not write
     // another file either.
     connection.execute_batch("pragma query_only = off")?;
     let copied = connection.execute("vacuum into ?1", [path]);

@@ -1,5 +1,5 @@
-//! Whether the file is whole: what is looked at before it is opened is here, and everything that
-//! `baton verify` looks at in [`full`].
+//! Checks the file: the quick checks before opening are here, and everything that `baton verify`
+//! checks is in [`full`].
 
 mod answered;
 mod contents;
@@ -28,10 +28,10 @@ use crate::error::{Damage, OpenError, to_open};
 
 pub(crate) use full::{in_answered, in_file, in_full, in_stories};
 
-/// A larger file takes longer to read through than a start may.
+/// Reading a larger file completely would delay the start too long.
 const MOST_BYTES_AT_START: u64 = 32 << 20;
 
-/// Looks at the file before it is used: the head of any file, and all of a small one.
+/// Checks the file before use: the header of any file, and all of a small one.
 pub(crate) fn at_start(connection: &Connection, path: &Path) -> Result<(), OpenError> {
     let file = std::fs::metadata(path)
         .map_err(|source| OpenError::File { path: path.to_owned(), source })?;

@@ -1,5 +1,5 @@
-//! Checksums of rows that no event tells of: they show what a disk or another program has changed.
-//! They are no seal: a program that knows this file can make them anew.
+//! Checksums of rows that no event covers: they reveal changes made by a disk or another program.
+//! They are no seal: a program that knows this file can recompute them.
 
 use baton_core::run::{HandoffNo, RunId};
 use rusqlite::{Connection, params};
@@ -7,8 +7,8 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{cursors, idempotency, identity, story_log, timers};
 
-/// One value of a row. Each goes in with its type and its length, so that nothing can move from one
-/// column to the next.
+/// One value of a row. Each is hashed with its type and its length, so that nothing can move from
+/// one column to the next.
 #[derive(Clone, Copy)]
 pub(crate) enum ChecksumPart<'a> {
     Text(&'a str),
@@ -49,7 +49,7 @@ pub(crate) fn checksum(parts: &[ChecksumPart<'_>]) -> i64 {
     i64::from_be_bytes([a, b, c, d, e, f, g, h])
 }
 
-/// Gives the rows of an older Baton their checksums, and its stories the beginning of their log.
+/// Adds checksums to the rows of an older Baton, and starts the log of its stories.
 pub(crate) fn fill(connection: &Connection) -> rusqlite::Result<()> {
     fill_answered(connection)?;
     fill_cursors(connection)?;

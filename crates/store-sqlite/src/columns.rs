@@ -1,4 +1,5 @@
-//! Between columns and values. What is read is checked: the file may have been changed by others.
+//! Converts between columns and values. Values are checked: other programs may have changed the
+//! file.
 
 use baton_core::content::ContentId;
 use baton_core::hash::Hash;
@@ -21,34 +22,34 @@ pub(crate) fn nanoseconds(at: Timestamp) -> Result<i64, StoreError> {
     i64::try_from(at.as_nanosecond()).map_err(|_| damaged("a time outside the years 1678 to 2261"))
 }
 
-/// For a time to compare with: all that are stored lie on the same side of one too far away.
+/// For a time to compare with: a time out of range sorts before or after all stored ones.
 pub(crate) fn nearest_nanoseconds(at: Timestamp) -> i64 {
     let nearest = at.as_nanosecond().clamp(i64::MIN.into(), i64::MAX.into());
     i64::try_from(nearest).unwrap_or(i64::MAX)
 }
 
-/// For a number to look for: one too large for the database is in none.
+/// For a number to look up: one too large for the database matches no row.
 pub(crate) fn integer(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// SQLite takes a negative limit for none.
+/// SQLite treats a negative limit as no limit.
 pub(crate) fn limit(limit: u32) -> i64 {
     if limit == 0 { -1 } else { i64::from(limit) }
 }
 
-/// The condition that a row comes after number `?1`, and the direction of the list.
+/// The condition that a row comes after number `?1`, and the sort direction.
 pub(crate) fn after(order: Order, column: &str) -> (String, &'static str) {
     match order {
         Order::OldestFirst => (format!("{column} > ?1"), "asc"),
-        // 0 is before all, and so every number comes after it.
+        // 0 is the start of the list, so every number comes after it.
         Order::NewestFirst => {
             (format!("{column} < case ?1 when 0 then {} else ?1 end", i64::MAX), "desc")
         }
     }
 }
 
-/// The condition that a row comes no later than number `param`, which is 0 where there is none.
+/// The condition that a row comes no later than number `param`; 0 means no bound.
 pub(crate) fn until(order: Order, column: &str, param: &str, until: u64) -> String {
     match (until, order) {
         (0, Order::OldestFirst | Order::NewestFirst) => format!("{param} = 0"),
@@ -77,7 +78,7 @@ pub(crate) fn place(row: &Row<'_>, column: &'static str) -> rusqlite::Result<Pla
     })
 }
 
-/// A text column through one of our own parsers.
+/// A text column, parsed by one of our own parsers.
 pub(crate) fn parsed<T>(
     row: &Row<'_>,
     column: &'static str,
@@ -87,7 +88,7 @@ pub(crate) fn parsed<T>(
     parse(text).ok_or_else(|| unreadable(column))
 }
 
-/// As [`parsed`], where there may be nothing.
+/// As [`parsed`], for a nullable column.
 pub(crate) fn maybe_parsed<T>(
     row: &Row<'_>,
     column: &'static str,
@@ -141,7 +142,7 @@ pub(crate) fn run_id(row: &Row<'_>, column: &'static str) -> rusqlite::Result<Ru
     uuid(row, column).map(RunId)
 }
 
-/// Unlike [`Outcome::parse`], which reads what senders write, it takes our own words alone.
+/// Unlike [`Outcome::parse`], which reads what senders write, it accepts only our own words.
 pub(crate) fn outcome(name: &str) -> Option<Outcome> {
     Outcome::CLAIMABLE.into_iter().chain([Outcome::Unknown]).find(|it| it.name() == name)
 }

@@ -1,5 +1,5 @@
-//! The only file that opens a database, so that every connection has the same settings, and each
-//! setting is read back: SQLite takes a word it does not know without a complaint.
+//! The only file that opens a database, so that every connection has the same settings. Each
+//! setting is read back: SQLite silently ignores a value it does not know.
 #![expect(clippy::disallowed_methods, reason = "this is the file that opens databases")]
 
 use std::path::Path;
@@ -10,13 +10,13 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 use crate::error::{OpenError, to_open};
 use crate::filesystem;
 
-/// Before it, two connections that wrote and checkpointed at once could damage the file.
+/// In older versions, two connections that wrote and checkpointed at once could damage the file.
 const OLDEST_SAFE_SQLITE: i32 = 3_051_003;
 
-/// More than the statements there are, so that none is ever parsed twice.
+/// More than the number of statements, so that none is ever parsed twice.
 const N_STATEMENTS: usize = 64;
 
-/// A log that is longer is cut back to this when it begins anew.
+/// A longer log is truncated to this size when it restarts.
 pub(crate) const LOG_LIMIT: u64 = 67_108_864;
 
 const FOR_ALL: [(&str, &str, &str); 6] = [
@@ -31,11 +31,11 @@ const FOR_ALL: [(&str, &str, &str); 6] = [
 const FOR_WRITING: [(&str, &str, &str); 5] = [
     ("journal_mode", "wal", "wal"),
     ("synchronous", "full", "2"),
-    // The writer moves the log into the database, when a mark covers it.
+    // The writer checkpoints, once a mark covers the log.
     ("wal_autocheckpoint", "0", "0"),
-    // A log that grew is cut back; below this it keeps its place on the disk, which is faster.
+    // A log that grew is truncated; below this size it keeps its disk space, which is faster.
     ("journal_size_limit", "67108864", "67108864"),
-    // What is written is at the end of each tree. More would not be read again, and every commit
+    // Writes go to the end of each tree. A larger cache would not be read again, and every commit
     // walks over all of it.
     ("cache_size", "-8192", "-8192"),
 ];
@@ -43,14 +43,14 @@ const FOR_WRITING: [(&str, &str, &str); 5] = [
 const FOR_SCRATCH: [(&str, &str, &str); 3] = [
     ("journal_mode", "off", "off"),
     ("synchronous", "off", "0"),
-    // Rows come in no order, so every insertion is somewhere in the tree.
+    // Rows come in no order, so insertions hit random pages of the tree.
     ("cache_size", "-65536", "-65536"),
 ];
 
 const FOR_READING: [(&str, &str, &str); 2] =
     [("query_only", "on", "1"), ("cache_size", "-8192", "-8192")];
 
-/// Opens the one connection that writes, and makes the file where there is none.
+/// Opens the one connection that writes, and creates the file where there is none.
 pub(crate) fn writing(path: &Path) -> Result<Connection, OpenError> {
     refuse_old_sqlite()?;
     filesystem::prepare(path)?;
@@ -59,14 +59,14 @@ pub(crate) fn writing(path: &Path) -> Result<Connection, OpenError> {
     Ok(connection)
 }
 
-/// Opens one that looks at a database that may be damaged, and leaves every byte of it and of its
-/// log where it is. The file is there.
+/// Opens a connection to inspect a database that may be damaged; changes no byte of it or of its
+/// log. The file must exist.
 pub(crate) fn looking(path: &Path) -> Result<Connection, OpenError> {
     refuse_old_sqlite()?;
     open(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
 }
 
-/// Opens one for a file that is thrown away when its process ends: nothing in it needs to last.
+/// Opens a connection to a temporary file: nothing in it needs to survive the process.
 pub(crate) fn scratch(path: &Path) -> Result<Connection, OpenError> {
     refuse_old_sqlite()?;
     filesystem::prepare(path)?;
@@ -75,7 +75,7 @@ pub(crate) fn scratch(path: &Path) -> Result<Connection, OpenError> {
     Ok(connection)
 }
 
-/// Opens one that only reads. The file is there, and is in write-ahead mode.
+/// Opens a read-only connection. The file must exist and be in write-ahead mode.
 pub(crate) fn reading(path: &Path) -> Result<Connection, OpenError> {
     let connection = open(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     expect(&connection, path, "journal_mode", "wal")?;
@@ -83,8 +83,8 @@ pub(crate) fn reading(path: &Path) -> Result<Connection, OpenError> {
     Ok(connection)
 }
 
-/// Opens one that reads a file which nothing changes meanwhile, without a lock and without files
-/// beside it. A log beside it would not be seen.
+/// Opens a connection to a file that does not change meanwhile, without a lock and without side
+/// files. A log beside it would be ignored.
 pub(crate) fn reading_frozen(path: &Path) -> Result<Connection, OpenError> {
     let mode = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
     let connection = open(Path::new(&frozen_uri(path)), mode)?;
@@ -92,7 +92,7 @@ pub(crate) fn reading_frozen(path: &Path) -> Result<Connection, OpenError> {
     Ok(connection)
 }
 
-/// Every byte that could mean something in a URI is escaped.
+/// Escapes every byte that could have a meaning in a URI.
 fn frozen_uri(path: &Path) -> String {
     use std::fmt::Write as _;
     let mut uri = "file:".to_owned();
@@ -100,7 +100,7 @@ fn frozen_uri(path: &Path) -> String {
         if byte.is_ascii_alphanumeric() || b"/._-".contains(byte) {
             uri.push(char::from(*byte));
         } else {
-            // Writing into a text never fails.
+            // Writing into a string never fails.
             let _ = write!(uri, "%{byte:02X}");
         }
     }
@@ -112,9 +112,9 @@ fn open(path: &Path, mode: OpenFlags) -> Result<Connection, OpenError> {
     let flags = mode | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let connection = Connection::open_with_flags(path, flags).map_err(to_open(path))?;
     connection.set_prepared_statement_cache_capacity(N_STATEMENTS);
-    // Otherwise some statements are parsed again whenever a parameter has another value.
+    // Otherwise SQLite parses some statements again whenever a parameter has another value.
     switch_on(&connection, path, DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG)?;
-    // The log is moved into the database by the writer alone, when a mark covers it.
+    // Only the writer checkpoints, once a mark covers the log.
     switch_on(&connection, path, DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE)?;
     set(&connection, path, &FOR_ALL)?;
     Ok(connection)
@@ -122,7 +122,7 @@ fn open(path: &Path, mode: OpenFlags) -> Result<Connection, OpenError> {
 
 /// The log is empty, and closing the last connection may remove it.
 pub(crate) fn remove_log_on_close(connection: &Connection) {
-    // An empty log does no harm where it stays.
+    // An empty log that stays does no harm.
     let _ = connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false);
 }
 
@@ -141,7 +141,7 @@ fn set(
 ) -> Result<(), OpenError> {
     for (name, value, wanted) in settings {
         let sql = format!("pragma {name} = {value}");
-        // Some answer with a row, others with none.
+        // Some pragmas return a row, others none.
         connection.query_row(&sql, [], |_| Ok(())).optional().map_err(to_open(path))?;
         expect(connection, path, name, wanted)?;
     }
@@ -210,7 +210,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("baton.db");
         let connection = writing(&path).unwrap();
-        // `wal` is no value of it; SQLite takes it for `normal` and says nothing.
+        // `wal` is not a valid value here; SQLite silently takes it for `normal`.
         let error = set(&connection, &path, &[("synchronous", "wal", "2")]).unwrap_err();
         let expected = "SQLite keeps `synchronous` at `1` instead of `2`";
         assert_eq!(error.to_string(), expected);

@@ -1,4 +1,4 @@
-//! The texts of a run, by the id that the log knows them by.
+//! The texts of a run, by the id that the event log uses.
 
 use baton_core::content::{Content, ContentId, ContentKind};
 use baton_core::package::Format;
@@ -10,7 +10,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use crate::columns::{content_id, hash, number, parsed};
 use crate::error::{in_row, unreadable};
 
-/// Adds a text. The same one again is the same text: its id is a hash of it.
+/// Inserts a text. Inserting it again changes nothing: its id is its hash.
 pub(crate) fn add(
     connection: &Connection,
     run_number: i64,
@@ -49,7 +49,7 @@ pub(crate) fn find(
     Ok(found)
 }
 
-/// The texts of a run that are known to be lost.
+/// The texts of a run that are recorded as lost.
 pub(crate) fn lost(connection: &Connection, run: RunId) -> rusqlite::Result<Vec<ContentId>> {
     let sql = "select id from lost_texts
                where run_number = (select number from runs where id = ?1)";
@@ -63,7 +63,7 @@ pub(crate) fn count(connection: &Connection, run: RunId) -> rusqlite::Result<u64
     connection.prepare_cached(sql)?.query_row([run.0.as_bytes()], |row| number(row, "n"))
 }
 
-/// Of a row that has its own number as `row_number`.
+/// Reads a row that has its own number as `row_number`.
 pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Content> {
     columns(row).map_err(in_row(row, "contents", "row_number"))
 }

@@ -1,4 +1,4 @@
-//! How far a copy of a database goes, found out without writing to it.
+//! How far a copy of a database goes, determined without writing to it.
 
 use baton_core::run::RunId;
 use baton_files::Dir;
@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension as _};
 use crate::mark::MarkNumber;
 use crate::{LastMark, connect, events, filesystem, identity};
 
-/// A copy that is open for reading. A log beside it is left out, so it may go further than this says.
+/// A copy opened for reading. A log beside it is ignored, so it may go further than this says.
 #[derive(Debug)]
 pub struct CopyExtent {
     pub identity: Identity,
@@ -18,7 +18,7 @@ pub struct CopyExtent {
 }
 
 impl CopyExtent {
-    /// None where it cannot be read.
+    /// `None` where it cannot be read.
     pub fn read(dir: &Dir) -> Option<Self> {
         let connection = connect::reading_frozen(&filesystem::path_in(dir).ok()?).ok()?;
         let identity = identity::find(&connection).ok()?;
@@ -27,8 +27,8 @@ impl CopyExtent {
         Some(Self { identity, position, number, connection })
     }
 
-    /// Whether it has all that `mark` speaks of. Numbers of marks compare within one epoch; across a
-    /// restore, only events do.
+    /// Whether it covers all that `mark` covers. Mark numbers are comparable within one epoch;
+    /// across a restore, only events are.
     pub fn is_as_new_as(&self, mark: &LastMark) -> bool {
         let is_number_reached =
             self.identity.epoch != mark.identity.epoch || self.number >= MarkNumber(mark.number);
@@ -37,7 +37,7 @@ impl CopyExtent {
             && is_number_reached
     }
 
-    /// How many events it has of a run.
+    /// How many events of a run it has.
     pub fn n_events_of(&self, run: RunId) -> u64 {
         let sql = "select version from runs where id = ?1";
         let version =

@@ -13,7 +13,7 @@ pub(crate) fn find(connection: &Connection, projector: &str) -> rusqlite::Result
     Ok(found.unwrap_or(Position::START))
 }
 
-/// Moves a cursor that is still at `from`; false where it is not.
+/// Moves a cursor that is still at `from`; false otherwise.
 pub(crate) fn advance(
     connection: &Connection,
     projector: &str,

@@ -1,5 +1,5 @@
-//! What happened to data that was deleted, moved or overwritten while it was open, in words that
-//! say what to type.
+//! Error texts for data that was deleted, moved or overwritten while it was open, with the command
+//! to type.
 
 use std::path::{Path, PathBuf};
 
@@ -13,35 +13,36 @@ use crate::opened_files::{DataFile, FileChange, LostFile, OpenedFiles};
 #[derive(Debug)]
 pub struct CommandContext {
     project: Dir,
-    /// Where it was at first, without any link in the path.
+    /// The original path, with all links resolved.
     root: PathBuf,
     project_folder: &'static str,
     data: DataOption,
 }
 
-/// Where the data is, for those who type a command.
+/// Where the data is, for error texts that contain a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DataOption {
-    /// Where the project says.
+    /// In the project's default place.
     OfProject,
-    /// Where `--data` says.
+    /// At the path given with `--data`.
     Named,
 }
 
-/// What is known to have happened.
+/// What has happened to the data, as far as is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum DataLoss {
-    /// Another process may lock the data. All of it is in its place.
+    /// The lock file is gone or replaced, so another process may lock the data. All data is in its
+    /// place.
     Lock,
-    /// The folder has another path, and everything is in it.
+    /// The folder was moved, and everything is in it.
     Moved { to: PathBuf },
-    /// Only those who have the files open can still read them.
+    /// Deleted: only processes that have the files open can still read them.
     Deleted,
-    /// The files themselves hold something else now, and those who have them open read it too.
+    /// Overwritten: the files have other contents now, also for processes that have them open.
     Changed(FileChange),
 }
 
-/// How far the copy is of what only this process can still read.
+/// State of the rescue copy of data that only this process can still read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum RescueState {
     Pending,
@@ -62,7 +63,7 @@ impl DataLoss {
         }
     }
 
-    /// Whether more is known by `self` than by what was found before.
+    /// Whether `self` says more than the loss found before.
     pub(crate) fn says_more_than(&self, before: &Self) -> bool {
         match before {
             Self::Lock => *self != Self::Lock,
@@ -130,7 +131,7 @@ impl DataLoss {
         }
     }
 
-    /// For a process that ends soon, and is not the only one to have the data.
+    /// For a short-lived process that is not the only one with the data open.
     fn advice_to_a_command(&self) -> &'static str {
         match self {
             Self::Lock | Self::Moved { .. } => "type the same again where the data is now",
@@ -143,7 +144,7 @@ impl DataLoss {
 }
 
 impl CommandContext {
-    /// `project_folder` is the name in `project` that makes it one.
+    /// `project_folder` is the folder name that marks `project` as a project.
     pub fn new(
         project: Dir,
         project_folder: &'static str,
@@ -153,7 +154,7 @@ impl CommandContext {
         Ok(Self { project, root, project_folder, data })
     }
 
-    /// Where the project is now, or was.
+    /// The project's current path, or its last known one.
     pub(crate) fn project_path(&self) -> PathBuf {
         self.project.current_path().unwrap_or_else(|| self.root.clone())
     }

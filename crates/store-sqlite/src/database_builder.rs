@@ -1,4 +1,4 @@
-//! Writes what was proven into a new database, each thing under the number that it had.
+//! Writes proven rows into a new database, each under its original number.
 
 use baton_core::content::{Content, ContentId};
 use baton_core::story::Story;
@@ -20,18 +20,17 @@ use crate::{
     lost_numbers, migrate, outbox, outlines, run_lists, runs, stories, timers,
 };
 
-/// After so many rows what is written is moved into the database: a log of all of it would be as
-/// large again.
+/// Checkpoint after this many rows: a log of everything would double the space needed.
 const ROWS_A_BATCH: u64 = 100_000;
 
-/// A database in the making. What is not finished is not worth anything.
+/// A database under construction, useless until it is finished.
 #[derive(Debug)]
 pub struct DatabaseBuilder {
     connection: Connection,
     n_rows: u64,
 }
 
-/// A run, with all that belongs to it.
+/// A run, with everything that belongs to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecoveredRun {
     pub row: RunRow,
@@ -39,12 +38,12 @@ pub struct RecoveredRun {
     pub handoffs: Vec<HandoffRow>,
     pub contents: Vec<Content>,
     pub timers: Vec<TimerRow>,
-    /// Texts that its events name and that are nowhere.
+    /// Texts that its events name and that were not found.
     pub lost: Vec<ContentId>,
 }
 
 impl DatabaseBuilder {
-    /// Makes a new database in a folder that has none.
+    /// Creates a database in a folder that has none.
     pub fn begin(dir: &Dir) -> Result<Self, OpenError> {
         let path = dir.path().join(FILE);
         let mut connection = connect::writing(&path)?;
@@ -54,7 +53,7 @@ impl DatabaseBuilder {
         Ok(Self { connection, n_rows: 0 })
     }
 
-    /// Says which project it is of, and that it is newer than what `mark` was written for.
+    /// Sets the project, and makes the database newer than the one that `mark` was written for.
     pub fn belong_to(&mut self, project: Uuid, mark: u64) -> Result<(), StoreError> {
         identity::set_project(&self.connection, project)
             .and_then(|()| identity::raise_mark(&self.connection, mark.saturating_add(1)))
@@ -79,7 +78,7 @@ impl DatabaseBuilder {
         self.count(1)
     }
 
-    /// Its definition is there already.
+    /// Its definition has been written already.
     pub fn put_run(&mut self, it: &RecoveredRun) -> Result<(), StoreError> {
         let run_number = integer(it.row.number);
         runs::put(&self.connection, &it.row)?;
@@ -109,14 +108,14 @@ impl DatabaseBuilder {
                 .map_err(to_store)?;
         }
         if !it.row.run.is_finished() {
-            // Looked at as soon as can be: that gives it its time.
+            // Due at once: the first look sets its real time.
             let at_once = DueChange::NoLaterThan(Timestamp::UNIX_EPOCH);
             due::change(&self.connection, it.row.run.id, run_number, at_once)?;
         }
         self.count(1 + (it.events.len() + it.handoffs.len() + it.contents.len()) as u64)
     }
 
-    /// Promises to tell the world of an event. They come in the order of the log.
+    /// Adds an event to the outbox. The calls come in log order.
     pub fn put_promise(
         &mut self,
         run_number: u64,
@@ -128,7 +127,7 @@ impl DatabaseBuilder {
         self.count(1)
     }
 
-    /// Makes what comes later be numbered after everything that there was.
+    /// Makes new rows be numbered after everything that ever existed.
     pub fn go_on_after(
         &mut self,
         run_number: u64,
@@ -138,7 +137,7 @@ impl DatabaseBuilder {
         for (table, last) in
             [("runs", run_number), ("handoffs", handoff_number), ("events", position)]
         {
-            // A table without rows is not in there yet.
+            // SQLite has no line for a table without rows yet.
             let sql = "insert into sqlite_sequence (name, seq)
                        select ?1, 0 where not exists (select 1 from sqlite_sequence where name = ?1)";
             self.connection.execute(sql, [table]).map_err(to_store)?;

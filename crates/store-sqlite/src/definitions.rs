@@ -21,7 +21,7 @@ pub(crate) fn find(connection: &Connection, which: &Hash) -> rusqlite::Result<Op
     connection.prepare_cached(sql)?.query_row([which.0], read).optional()
 }
 
-/// Of a row that has its own number as `row_number`.
+/// Reads a row that has its own number as `row_number`.
 pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Definition> {
     let columns = || {
         Ok(Definition {

@@ -1,4 +1,4 @@
-//! When runs have to be looked at because of the time alone.
+//! When runs have to be checked because of the time alone.
 
 use baton_core::run::RunId;
 use baton_store::{DueChange, DueRow, LookAgain, RunSchedule, StoreError};
@@ -45,7 +45,7 @@ fn clear(connection: &Connection, run_number: i64) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Says when runs have to be looked at again; returns how many had not moved since.
+/// Sets when runs have to be checked again; returns how many had not moved since.
 pub(crate) fn look_again(connection: &Connection, runs: &[LookAgain]) -> Result<u64, StoreError> {
     let of_run = "run_number = (select number from runs where id = ?1 and version = ?2)";
     let later = format!("update due set due_at = ?3, checksum = ?4 where {of_run}");
@@ -97,12 +97,12 @@ pub(crate) fn schedule(connection: &Connection, run: RunId) -> rusqlite::Result<
     Ok(RunSchedule { timers: timers::of_run(connection, run)?, due: due.map(|it| it.due) })
 }
 
-/// The times are early rather than right, so that nothing else tells what was written.
+/// The times are early rather than exact, so only a checksum shows what was written.
 pub(crate) fn checksum(run: RunId, due_at: i64) -> i64 {
     checksum::checksum(&[ChecksumPart::Bytes(run.0.as_bytes()), ChecksumPart::Integer(due_at)])
 }
 
-/// Gives the rows that a migration has made their checksums.
+/// Adds checksums to the rows that a migration has created.
 pub(crate) fn fill(connection: &Connection) -> rusqlite::Result<()> {
     let mut update = connection.prepare("update due set checksum = ?2 where run_number = ?1")?;
     let sql = "select due.run_number, due.due_at, runs.id

@@ -1,4 +1,4 @@
-//! What SQLite says, in the words of the store. The only file that looks into its errors.
+//! Maps SQLite errors to store errors. The only file that looks into SQLite's errors.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -56,7 +56,7 @@ pub enum OpenError {
     )]
     Missing {
         path: PathBuf,
-        /// Of the newest event that there was, if that is known.
+        /// Position of the newest event, if known.
         position: Option<u64>,
     },
     #[error(
@@ -97,7 +97,7 @@ pub enum OpenError {
 
 const RECOVER: &str = "type `baton recover` to save all that is whole into a new database";
 
-/// A path that can be pasted, with `ending` behind it.
+/// A path that can be pasted, followed by `ending`.
 fn shell_path(path: &Path, ending: &str) -> String {
     shell_word(&format!("{}{ending}", path.display()))
 }
@@ -106,7 +106,7 @@ fn last_event(position: Option<u64>) -> String {
     position.map_or_else(String::new, |it| format!(" that went up to event {it}"))
 }
 
-/// What is damaged, and how much of it is whole.
+/// What is damaged, and how much of it is valid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Damage {
     #[error("its first page is not that of a database")]
@@ -124,7 +124,7 @@ pub enum Damage {
     #[error("frame {} is broken, though frames were written behind it ({n_whole} before it are whole)", n_whole + 1)]
     LogBroken {
         n_whole: u64,
-        /// The first frame behind the broken one, counted from 0.
+        /// The first commit frame behind the broken one, counted from 0.
         stranded: u64,
     },
     #[error("it has {n_whole} whole frames, and had {n_frames}")]
@@ -138,7 +138,7 @@ pub enum Damage {
 }
 
 impl Damage {
-    /// In which file it is.
+    /// The damaged file.
     pub(crate) fn file(&self) -> &'static str {
         match self {
             Self::Header | Self::Short { .. } | Self::Pages | Self::Migrations { .. } => {
@@ -155,8 +155,8 @@ impl Damage {
 }
 
 impl OpenError {
-    /// Why the data cannot be opened for writing, where the disk is the reason. It may be good for
-    /// [`reading`](crate::SqliteStore::open_frozen) all the same.
+    /// Why the data cannot be opened for writing, where the disk is the reason. It may still be
+    /// good for [`reading`](crate::SqliteStore::open_frozen).
     pub fn write_fault(&self) -> Option<WriteFault> {
         match self {
             OpenError::File { source, .. } | OpenError::Files(FileError::Io { source, .. }) => {
@@ -186,7 +186,7 @@ impl OpenError {
     }
 }
 
-/// For what went wrong while opening `path`.
+/// Maps an error from opening `path`.
 pub(crate) fn to_open(path: &Path) -> impl Fn(rusqlite::Error) -> OpenError {
     |source| {
         let path = path.to_owned();
@@ -203,8 +203,8 @@ pub(crate) fn to_open(path: &Path) -> impl Fn(rusqlite::Error) -> OpenError {
     }
 }
 
-/// SQLite does not say why it cannot open a file, and has closed the others again by then. So as
-/// many are opened as it needs for one connection.
+/// SQLite does not say why it cannot open a file, and has closed the others again by then. So this
+/// opens as many files as one connection needs.
 fn no_descriptors(dir: &Path) -> Option<io::Error> {
     /// `ENFILE` and `EMFILE`, on every Unix.
     const CODES: [i32; 2] = [23, 24];
@@ -233,8 +233,8 @@ pub(crate) fn to_store(error: rusqlite::Error) -> StoreError {
     }
 }
 
-/// What keeps SQLite from writing, where its code alone tells. A disk that fails has one code for
-/// everything, so [`fault_of_io`] has to be asked too.
+/// The write fault, where SQLite's code alone identifies it. A failing disk has one code for
+/// everything, so [`fault_of_io`] is needed too.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "the enum is rusqlite's and grows; all but these may be anything"
@@ -247,7 +247,7 @@ pub(crate) fn write_fault(error: &rusqlite::Error) -> Option<WriteFault> {
     }
 }
 
-/// What keeps a folder from being written.
+/// The fault that prevents writes to a folder.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "the enum is the standard library's and grows; all but these may be anything"
@@ -262,7 +262,7 @@ pub fn fault_of_io(error: &io::Error) -> Option<WriteFault> {
     }
 }
 
-/// An error of a command that was to be written.
+/// Maps an error of a write command.
 pub(crate) trait WriteError: From<StoreError> {
     fn fault(&self) -> Option<&WriteFault>;
 }
@@ -283,7 +283,7 @@ pub(crate) fn damaged(what: &str) -> StoreError {
     StoreError::Damaged { what: what.to_owned() }
 }
 
-/// A rule of the schema was broken: a row that must be the only one, or one that refers to nothing.
+/// A schema constraint was violated: uniqueness or a foreign key.
 pub(crate) fn is_constraint(error: &rusqlite::Error) -> bool {
     error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation)
 }
@@ -292,7 +292,7 @@ fn is_damage(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
 }
 
-/// The columns that could not be read, in our own words.
+/// The unreadable columns, in our own words.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "the enum is rusqlite's and grows; all but these are failures of the database"
@@ -307,7 +307,7 @@ fn unreadable_column(error: &rusqlite::Error) -> Option<String> {
             Some(format!("column `{column}`"))
         }
         rusqlite::Error::InvalidColumnType(_, column, _) => Some(format!("column `{column}`")),
-        // A statement of ours that SQLite cannot prepare: a table or an index is not there.
+        // SQLite cannot prepare one of our statements: a table or an index is missing.
         rusqlite::Error::SqlInputError { msg, .. }
         | rusqlite::Error::SqliteFailure(_, Some(msg))
             if msg.starts_with("no such ") =>
@@ -321,7 +321,7 @@ fn unreadable_column(error: &rusqlite::Error) -> Option<String> {
     }
 }
 
-/// For a column whose value is not one that Baton writes.
+/// For a column value that Baton does not write.
 pub(crate) fn unreadable(column: &'static str) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(0, Type::Text, Box::new(Unreadable { column }))
 }
@@ -332,8 +332,8 @@ struct Unreadable {
     column: &'static str,
 }
 
-/// Says in which row of which table a column could not be read. `number` is the column that has the
-/// row's number.
+/// Names the table and the row of an unreadable column. `number` is the column with the row's
+/// number.
 pub(crate) fn in_row(
     row: &Row<'_>,
     table: &'static str,
@@ -347,7 +347,7 @@ pub(crate) fn in_row(
     }
 }
 
-/// True for what may be gone the next time: then nothing is known of the file.
+/// True for transient errors: they say nothing about the file.
 pub(crate) fn is_passing(error: &rusqlite::Error) -> bool {
     matches!(
         error.sqlite_error_code(),
@@ -360,7 +360,7 @@ pub(crate) fn is_passing(error: &rusqlite::Error) -> bool {
     )
 }
 
-/// What cannot be read, in our own words.
+/// What is unreadable, in our own words.
 pub(crate) fn damage(error: &rusqlite::Error) -> String {
     unreadable_column(error).unwrap_or_else(|| error.to_string())
 }
@@ -370,11 +370,11 @@ pub(crate) fn damage(error: &rusqlite::Error) -> String {
 struct RowDamage {
     table: &'static str,
     number: i64,
-    /// With the word before it.
+    /// With a preposition.
     column: String,
 }
 
-/// Nobody's command of the group took effect, and all have the same cause.
+/// No command of the group took effect, and all have the same cause.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("the transaction could not be committed")]
 pub(crate) struct GroupFailed(#[source] pub(crate) Arc<rusqlite::Error>);

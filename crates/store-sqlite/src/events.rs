@@ -1,4 +1,4 @@
-//! The log of all runs, in the order of its commits.
+//! The log of all runs, in commit order.
 
 use baton_core::event::replay;
 use baton_core::hash::Hash;
@@ -32,7 +32,7 @@ pub(crate) fn add(
     Ok(Position(position.unsigned_abs()))
 }
 
-/// Adds an event that was there before, where it stood.
+/// Inserts a recovered event at its position.
 pub(crate) fn put(
     connection: &Connection,
     run_number: i64,
@@ -81,7 +81,7 @@ pub(crate) fn list_sql(filter: &EventFilter) -> String {
     )
 }
 
-/// The run that its events tell of; `None` where they are not all there, or cannot be read.
+/// Replays the events of a run; `None` where some are missing or cannot be read.
 pub(crate) fn replayed(
     connection: &Connection,
     run: RunId,

@@ -1,7 +1,7 @@
-//! One database in the place of another, whole or not at all, whenever the process is killed.
+//! Replaces one database by another, completely or not at all, even if the process is killed.
 //!
-//! The new files are staged and on disk before a note says what is to happen; from then on the
-//! exchange is finished by whoever opens the data next, before anything else.
+//! The new files are staged and synced before a note records the exchange; from then on, the next
+//! process that opens the data finishes it before anything else.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -15,36 +15,38 @@ use crate::mark::MARK_FILE;
 
 /// Staging folders of copies have this prefix, wherever they are.
 pub const STAGING_PREFIX: &str = ".baton-copy-";
-/// Folders with what was there before a restore.
+/// Folders with the data from before a restore.
 pub const ASIDE_PREFIX: &str = "before-restore-";
 
 const NOTE: &str = "restore-in-progress.json";
 const MOST_NOTE_BYTES: u64 = 4096;
 
-/// What belongs to a database. The file itself is the last to come and to go.
+/// The files of a database. The database file itself is the last to be moved in either direction.
 const PARTS: [&str; 5] = [MARK_FILE, JOURNAL_FILE, "baton.db-shm", WAL_FILE, FILE];
 
-/// What is to happen; written before it does.
+/// The planned exchange; written before it begins.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct ExchangeNote {
-    /// The data folder, as this machine knows it: a note that came with a repository cannot.
+    /// Identity of the data folder on this machine: a note that came with a repository cannot know
+    /// it.
     folder: String,
     /// The folder with the new database.
     staged: String,
-    /// Which parts it has. A part that is no longer there has come to its place.
+    /// The files of the new database. One that is missing from the staging folder is already in its
+    /// place.
     parts: Vec<String>,
-    /// Where the old one goes.
+    /// Where the old database goes.
     aside: String,
-    /// Whether there is an old one.
+    /// Whether there is an old database.
     has_old: bool,
 }
 
-/// How an exchange ended that was interrupted.
+/// How an interrupted exchange ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Interrupted {
     /// The new database is in its place; the old one, if there was one, is in this folder.
     Finished { aside: Option<String> },
-    /// The new one is gone, and the old one is back.
+    /// The new database is gone, and the old one is back.
     Undone,
 }
 
@@ -62,8 +64,8 @@ impl From<FileError> for ExchangeError {
     }
 }
 
-/// Puts the closed and verified database in `staging` in the place of the one in `data`, and says
-/// where that is now. The caller holds the lock of `data`.
+/// Replaces the database in `data` by the closed and verified one in `staging`, and returns where
+/// the old one is now. The caller holds the lock of `data`.
 pub fn exchange(data: &Dir, staging: &Staging) -> Result<Option<String>, ExchangeError> {
     let staged = staging.dir();
     let parts = present(staged)?;
@@ -82,21 +84,21 @@ pub fn exchange(data: &Dir, staging: &Staging) -> Result<Option<String>, Exchang
     data.write_atomic(NOTE, &note, FileMode::Private)?;
     match carry_out(data, &exchange)? {
         Interrupted::Finished { aside } => Ok(aside),
-        // Only if another process removed what was staged a moment ago.
+        // Only if another process just removed the staged files.
         Interrupted::Undone => Err(FileError::NotFound { path: staging.path().join(FILE) }.into()),
     }
 }
 
-/// Ends what a killed process has begun, so that the old or the new database is there, complete.
-/// The caller holds the lock of `data` and has not opened the database yet.
+/// Finishes an exchange that a killed process has begun, so that the old or the new database is
+/// there, complete. The caller holds the lock of `data` and has not opened the database yet.
 pub fn finish_interrupted(data: &Dir) -> Result<Option<Interrupted>, ExchangeError> {
     let note = match data.read(NOTE, MOST_NOTE_BYTES) {
         Err(FileError::NotFound { .. }) => return Ok(None),
         note => note?,
     };
     let exchange: ExchangeNote = serde_json::from_slice(&note).map_err(|_| not_a_note(data))?;
-    // The note may have come with a repository: it is of this very folder, and names nothing but
-    // what Baton makes.
+    // The note may have come with a repository: it must be of this very folder, and name nothing
+    // but what Baton creates.
     if exchange.folder != folder_name(data)? {
         return Err(not_a_note(data));
     }
@@ -107,7 +109,7 @@ pub fn finish_interrupted(data: &Dir) -> Result<Option<Interrupted>, ExchangeErr
     carry_out(data, &exchange).map(Some)
 }
 
-/// Each step leaves a state from which this comes to the same end.
+/// Every step leaves a state from which this reaches the same end.
 fn carry_out(data: &Dir, exchange: &ExchangeNote) -> Result<Interrupted, ExchangeError> {
     let staged = match data.subdir(&exchange.staged) {
         Err(FileError::NotFound { .. }) => None,
@@ -127,7 +129,7 @@ fn carry_out(data: &Dir, exchange: &ExchangeNote) -> Result<Interrupted, Exchang
             staged.sync()?;
         }
         Some(_) | None if new_has_come => {}
-        // An error, not a kill, has taken away what was staged.
+        // An error, not a kill, has removed the staged files.
         Some(_) | None => {
             is_undone = true;
             bring_back(data, &exchange.aside)?;
@@ -143,7 +145,7 @@ fn carry_out(data: &Dir, exchange: &ExchangeNote) -> Result<Interrupted, Exchang
     Ok(Interrupted::Finished { aside: has_aside.then(|| exchange.aside.clone()) })
 }
 
-/// Moves all that is not of the new database out of the way.
+/// Moves everything that does not belong to the new database out of the way.
 fn put_aside(data: &Dir, exchange: &ExchangeNote, staged_parts: &[&str]) -> Result<(), FileError> {
     let has_come =
         |part: &str| exchange.parts.iter().any(|it| it == part) && !staged_parts.contains(&part);
@@ -155,12 +157,12 @@ fn put_aside(data: &Dir, exchange: &ExchangeNote, staged_parts: &[&str]) -> Resu
     for part in old {
         data.rename_new(part, &aside, part)?;
     }
-    // On disk before the new database comes, whose log must not be the old one.
+    // Sync before the new database is moved in: it must not meet the old log.
     aside.sync()?;
     data.sync()
 }
 
-/// The number of a folder on its disk.
+/// The device and inode number of a folder.
 fn folder_name(data: &Dir) -> Result<String, FileError> {
     let identity = data.own_entry()?.identity;
     Ok(identity.map_or_else(String::new, |it| format!("{}:{}", it.device, it.inode)))
@@ -172,7 +174,7 @@ fn bring_back(data: &Dir, aside: &str) -> Result<(), FileError> {
         dir => dir?,
     };
     for part in present(&aside_dir)? {
-        // What is there already is never replaced.
+        // Existing files are never replaced.
         aside_dir.rename_new(part, data, part)?;
     }
     data.sync()?;
@@ -246,7 +248,7 @@ mod tests {
         put(&data, NOTE, theirs.as_bytes());
         assert!(matches!(finish_interrupted(&data), Err(ExchangeError::Note { .. })));
         assert_eq!(read(&data, "baton.mark").as_deref(), Some(OLD));
-        // Even a note of this folder puts nothing over what is there.
+        // Even a note of this folder overwrites nothing.
         put(&data, NOTE, text.as_bytes());
         assert!(finish_interrupted(&data).is_err());
         assert_eq!(read(&data, "baton.mark").as_deref(), Some(OLD));

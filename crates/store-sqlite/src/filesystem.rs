@@ -1,4 +1,4 @@
-//! Where the file lies: only its owner may read it, and only a local disk is safe for it.
+//! The file's location: only its owner may read it, and it must be on a local disk.
 
 use std::path::{Path, PathBuf};
 
@@ -7,14 +7,14 @@ use baton_files::{Dir, FileError, FileMode};
 use crate::error::OpenError;
 use crate::{FILE, LOG_ENDING};
 
-/// File systems on which several machines may have the file open at once. The log of SQLite needs
-/// memory that they do not share.
+/// File systems on which several machines may have the file open at once. SQLite's log needs shared
+/// memory, which those machines do not have.
 const SHARED: [&str; 7] = ["nfs", "nfs4", "cifs", "smb3", "smbfs", "afs", "fuse.sshfs"];
 
-/// What SQLite opens beside a database, by the ending of its name.
+/// The suffixes of the files that SQLite opens beside a database.
 const ENDINGS: [&str; 4] = ["", LOG_ENDING, "-shm", "-journal"];
 
-/// Makes the directory and an empty file for their owner alone, and refuses what is not safe.
+/// Creates the directory and an empty file for their owner alone, and refuses unsafe paths.
 pub(crate) fn prepare(path: &Path) -> Result<(), OpenError> {
     let dir = path.parent().unwrap_or(Path::new("."));
     let name = path.file_name().unwrap_or_default();
@@ -24,14 +24,14 @@ pub(crate) fn prepare(path: &Path) -> Result<(), OpenError> {
     make_private_file(&dir, name.as_ref()).map_err(OpenError::Files)
 }
 
-/// The path of the database in `dir`, without any link in it, once its parts have been checked.
+/// The path of the database in `dir`, without links, once its parts have been checked.
 pub(crate) fn path_in(dir: &Dir) -> Result<PathBuf, OpenError> {
     check_parts(dir, Path::new(FILE))?;
     Ok(dir.real_path().map_err(OpenError::Files)?.join(FILE))
 }
 
-/// Refuses a database or a log that is a link, a pipe, a device, or has a second name: SQLite opens
-/// them by their paths, so that is seen here before it does. Nothing is written.
+/// Refuses a database or log that is a link, a pipe, a device, or has a second hard link: SQLite
+/// opens files by path, so this is checked before it does. Writes nothing.
 pub(crate) fn check_parts(dir: &Dir, name: &Path) -> Result<(), OpenError> {
     for ending in ENDINGS {
         let mut part = name.as_os_str().to_owned();
@@ -41,7 +41,7 @@ pub(crate) fn check_parts(dir: &Dir, name: &Path) -> Result<(), OpenError> {
     Ok(())
 }
 
-/// A file that exists is not opened and closed: on Unix that would drop the locks SQLite has on it.
+/// An existing file is not opened and closed: on Unix that would drop SQLite's locks on it.
 fn make_private_file(dir: &Dir, name: &Path) -> Result<(), FileError> {
     match dir.make_private(name) {
         Err(FileError::NotFound { .. }) => dir.create_new(name, FileMode::Private).map(drop),
@@ -50,7 +50,7 @@ fn make_private_file(dir: &Dir, name: &Path) -> Result<(), FileError> {
 }
 
 fn refuse_shared(dir: &Path) -> Result<(), OpenError> {
-    // Only Linux tells; elsewhere the write-ahead mode itself refuses what it cannot use.
+    // Only Linux lists mounts; elsewhere, enabling write-ahead mode fails where it cannot work.
     let (Ok(mounts), Ok(real)) = (mounts(), dir.canonicalize()) else {
         return Ok(());
     };
@@ -67,16 +67,16 @@ fn mounts() -> std::io::Result<String> {
     std::fs::read_to_string("/proc/self/mounts")
 }
 
-/// The kind of the file system that holds `dir`, from the lines of the kernel's list of mounts.
+/// The type of the file system that holds `dir`, from the kernel's mount table.
 fn kind_of<'a>(mounts: &'a str, dir: &Path) -> Option<&'a str> {
     let holding = mounts.lines().filter_map(|line| {
         let mut words = line.split(' ').skip(1);
         let (point, kind) = (words.next()?, words.next()?);
-        // A space in a path is written as four characters.
+        // A space in a path is escaped as four characters.
         let point = point.replace("\\040", " ");
         dir.starts_with(&point).then_some((point.len(), kind))
     });
-    // The last of equal ones lies on top of the others.
+    // Of equal mount points, the last one is on top.
     holding.max_by_key(|(length, _)| *length).map(|(_, kind)| kind)
 }
 

@@ -1,5 +1,5 @@
-//! A database that is only read: because its disk takes no writes, or because nothing may be written
-//! before it is known to be sound.
+//! A read-only database: because its disk takes no writes, or because nothing may be written before
+//! it is known to be sound.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,11 +17,11 @@ use crate::writer::Writer;
 use crate::{SqliteStore, connect, filesystem, judge, migrate};
 
 impl SqliteStore {
-    /// As [`SqliteStore::open`], where that fails because of `fault`: only for reading, and only a
-    /// database that was closed in order and has the schema of this Baton. SQLite keeps no locks on
-    /// it and makes no files beside it.
+    /// As [`SqliteStore::open`], where that fails because of `fault`: read-only, and only for a
+    /// database that was closed cleanly and has the schema of this Baton. SQLite takes no locks on
+    /// it and creates no files beside it.
     ///
-    /// The caller holds the [`DataLock`](crate::DataLock), so nobody else writes meanwhile.
+    /// The caller holds the [`DataLock`](crate::DataLock), so no other process writes meanwhile.
     pub fn open_frozen(dir: &Dir, fault: WriteFault) -> Result<Self, OpenError> {
         let path = filesystem::path_in(dir)?;
         let judgement = judge::judge_files(dir)?;
@@ -32,9 +32,9 @@ impl SqliteStore {
         Self::over_read_only(path, &judgement, guard)
     }
 
-    /// Opens the database in `dir` without a connection that could write: the log stays where it
-    /// is, and is neither moved nor marked. One that is not there, or that has an older schema, is
-    /// an error; [`SqliteStore::open_in`] makes it.
+    /// Opens the database in `dir` without a writing connection: the log stays where it is, and is
+    /// neither checkpointed nor marked. A missing database, or one with an older schema, is an
+    /// error; [`SqliteStore::open_in`] creates or migrates it.
     ///
     /// The caller holds the [`DataLock`](crate::DataLock).
     pub fn open_to_read(dir: &Dir) -> Result<Self, OpenError> {
@@ -47,14 +47,14 @@ impl SqliteStore {
         Self::over_read_only(path, &judgement, guard)
     }
 
-    /// As [`SqliteStore::open_to_read`], for pages that are damaged: what of them can be read is, so
-    /// that all that is wrong can be named. Nothing else should be done with it.
+    /// As [`SqliteStore::open_to_read`], for a damaged database: reads as much as possible, so that
+    /// every problem can be named. The store must not be used for anything else.
     pub fn open_damaged(dir: &Dir) -> Result<Self, OpenError> {
         let path = filesystem::path_in(dir)?;
         let judgement = judge::judge_files(dir)?;
         let open = if judgement.is_unclean { connect::reading } else { connect::reading_frozen };
         let connection = open(&path)?;
-        // What cannot be read of it is named like the rest.
+        // Unreadable parts are named like other problems.
         let mark = judge::mark_state(&connection, &judgement).unwrap_or(MarkState::Unreadable);
         let readers = Readers::open_with(|| open(&path))?;
         let guard = Arc::new(WriteGuard::of(dir.again()?, path.parent().unwrap_or(&path)));
@@ -64,9 +64,8 @@ impl SqliteStore {
         Ok(Self { was_left_open: judgement.is_unclean, mark, ..store })
     }
 
-    /// As [`SqliteStore::open_to_read`], for a database with an older schema: brings a copy of it up
-    /// to date, in `into`, a private folder that outlives the store. The database itself is only
-    /// read.
+    /// As [`SqliteStore::open_to_read`], for a database with an older schema: migrates a copy of it
+    /// in `into`, a private folder that outlives the store. The database itself is only read.
     pub fn open_copy_of_older(dir: &Dir, into: &Dir) -> Result<Self, OpenError> {
         let path = filesystem::path_in(dir)?;
         let judgement = judge::judge_files(dir)?;
@@ -89,7 +88,7 @@ impl SqliteStore {
         judgement: &Judgement,
         guard: WriteGuard,
     ) -> Result<Self, OpenError> {
-        // Without a log, SQLite need not make files of its own.
+        // Without a log, SQLite need not create files.
         let open = if judgement.is_unclean { connect::reading } else { connect::reading_frozen };
         let connection = open(&path)?;
         judge::judge_contents(&connection, &path, judgement)?;
@@ -151,7 +150,7 @@ mod tests {
         assert_eq!(bytes(), before);
     }
 
-    /// A folder at its path keeps the mark from being written, whoever runs this.
+    /// A folder at its path keeps the mark from being written, even by root.
     #[tokio::test]
     async fn a_mark_that_cannot_be_written_is_a_fault_until_it_can() {
         let here = tempfile::tempdir().unwrap();

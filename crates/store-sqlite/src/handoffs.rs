@@ -1,4 +1,4 @@
-//! Handoffs: a row each, changed while it is open.
+//! Handoffs: one row each, updated while it is open.
 
 use std::cmp::Reverse;
 
@@ -17,7 +17,7 @@ use crate::columns::{
 };
 use crate::error::{damaged, in_row, to_store};
 
-/// Adds a pending handoff; gives its number.
+/// Inserts a pending handoff; returns its number.
 pub(crate) fn add(
     connection: &Connection,
     run_number: i64,
@@ -50,7 +50,7 @@ pub(crate) fn add(
     Ok(number.unsigned_abs())
 }
 
-/// Adds a handoff that was there before, as it stood and under its number.
+/// Inserts a recovered handoff, in its state and under its number.
 pub(crate) fn put(
     connection: &Connection,
     run_number: i64,
@@ -93,19 +93,20 @@ pub(crate) fn put(
     Ok(())
 }
 
-/// None where there are no warnings.
+/// `None` where there are no warnings.
 fn warnings_text(warnings: &[String]) -> Option<String> {
     (!warnings.is_empty()).then(|| list_text(warnings))
 }
 
-/// Moves an open handoff. One that is not there, or that has ended, cannot be moved.
+/// Updates an open handoff. A missing or ended handoff cannot be updated.
 pub(crate) fn change(
     connection: &Connection,
     run_number: i64,
     moved: &HandoffMove,
     at: i64,
 ) -> Result<(), StoreError> {
-    // Two statements, because to set `ended_at`, even to null, writes the index of open ones anew.
+    // Two statements, because setting `ended_at`, even to null, rewrites the index of open
+    // handoffs.
     let sql = match moved.state {
         HandoffState::Open(_) => {
             "update handoffs
@@ -184,7 +185,7 @@ pub(crate) fn count(connection: &Connection, filter: &HandoffFilter) -> rusqlite
     with_params(filter, |params| statement.query_row(params, |row| number(row, "n")))
 }
 
-/// Runs a query with what the conditions of [`matching`] are about.
+/// Runs a query with the parameters of the conditions in [`matching`].
 pub(crate) fn with_params<T>(filter: &HandoffFilter, query: impl FnOnce(&[&dyn ToSql]) -> T) -> T {
     let states: Vec<String> = filter.states.iter().map(|it| it.name().to_owned()).collect();
     query(params![
@@ -211,7 +212,7 @@ pub(crate) fn list_sql(filter: &HandoffFilter) -> String {
         let matching = matching(filter);
         return format!("{COLUMNS} {matching} order by handoffs.number {page}");
     }
-    // Each part comes in the order of the index, so that they are merged and never sorted.
+    // Each part comes in index order, so they are merged and never sorted.
     let parts: Vec<String> = parts(filter).into_iter().map(|it| it.sql(filter)).collect();
     let parts = parts.join(" union all ");
     format!(
@@ -221,16 +222,16 @@ pub(crate) fn list_sql(filter: &HandoffFilter) -> String {
     )
 }
 
-/// Whether there is nothing to find them by but that they are open, and to whom.
+/// Whether the filter names open states only, and neither a run nor a story.
 fn is_by_state(filter: &HandoffFilter) -> bool {
     are_open(filter) && filter.run.is_none() && filter.story.is_none()
 }
 
-/// What an index of open handoffs has in the order of their numbers.
+/// A part of an index of open handoffs whose rows are in number order.
 #[derive(Clone, Copy)]
 struct IndexPart {
     state: HandoffState,
-    /// None in `handoffs_offered`, which has no such column.
+    /// `None` for `handoffs_offered`, which has no such column.
     is_stale: Option<bool>,
 }
 
@@ -267,14 +268,14 @@ impl IndexPart {
 
 const BY_STATE: &str = "indexed by handoffs_open_by_state";
 const OFFERED: &str = "indexed by handoffs_offered";
-/// In the words of that index.
+/// Written as in that index, so that SQLite uses it.
 const IS_OFFERED: &str = "handoffs.state in ('pending', 'clarification')";
 
 fn is_offered(state: HandoffState) -> bool {
     matches!(state, HandoffState::Open(State::Pending | State::Clarification))
 }
 
-/// Whether all that is asked for is in the index of what is offered.
+/// Whether the index of offered handoffs covers the whole filter.
 fn are_offered(filter: &HandoffFilter) -> bool {
     filter.to.is_some() && are_open(filter) && filter.states.iter().all(|it| is_offered(*it))
 }
@@ -291,15 +292,15 @@ pub(crate) fn matching(filter: &HandoffFilter) -> String {
     )
 }
 
-/// Only the conditions that the filter has, so that SQLite can choose the index for them.
-/// Every parameter is in it: one that no condition uses is null, or not looked at. Where only
-/// handoffs of one state are meant, the caller has that condition already.
+/// Only the conditions that the filter has, so that SQLite can choose the index for them. All
+/// parameters are bound: an unused one is null, or ignored. For a filter on one state, the caller
+/// adds that condition.
 fn conditions(filter: &HandoffFilter, only: Option<HandoffState>) -> String {
     let (after, _) = after(filter.order, "handoffs.number");
     let until = until(filter.order, "handoffs.number", "?13", filter.until);
     let mut conditions = vec![after.as_str(), &until, "?2 is not null", "?12 is not null"];
     if are_open(filter) {
-        // In the words of the partial indexes.
+        // Written as in the partial indexes, so that SQLite uses them.
         conditions.push("handoffs.ended_at is null");
     }
     if are_offered(filter) {
@@ -325,7 +326,7 @@ fn conditions(filter: &HandoffFilter, only: Option<HandoffState>) -> String {
         None => "true",
     });
     conditions.push(match (filter.unmoved_since, only) {
-        // What waits to be taken was not accepted: that it was made is its last move.
+        // A pending handoff was not accepted: its creation is its last move.
         (Some(_), Some(HandoffState::Open(State::Pending))) => "handoffs.created_at <= ?7",
         (Some(_), _) => "coalesce(handoffs.accepted_at, handoffs.created_at) <= ?7",
         (None, _) => "?7 is null",

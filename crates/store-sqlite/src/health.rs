@@ -1,5 +1,5 @@
-//! Whether the data can be written, as the writer and the watcher found out. The log has one line
-//! for each change, however many writes fail in between.
+//! Whether the data can be written, as the writer and the watcher found. Each change is logged
+//! once, however many writes fail in between.
 
 use std::error::Error;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,19 +10,19 @@ use baton_store::WriteFault;
 #[derive(Debug, Default)]
 pub(crate) struct WriteHealth {
     state: Mutex<HealthState>,
-    /// True while there is a fault: what is read before every commit.
+    /// True while there is a fault; read before every commit.
     has_fault: AtomicBool,
 }
 
 #[derive(Debug, Default)]
 struct HealthState {
     fault: Option<WriteFault>,
-    /// Nothing may be written until the store is opened anew.
+    /// Nothing may be written until the store is reopened.
     is_final: bool,
 }
 
 impl WriteHealth {
-    /// Of a store that is only read, because of `fault`.
+    /// For a store that is read-only because of `fault`.
     pub(crate) fn refusing(fault: WriteFault) -> Self {
         let state = HealthState { fault: Some(fault), is_final: true };
         Self { state: Mutex::new(state), has_fault: AtomicBool::new(true) }
@@ -32,7 +32,7 @@ impl WriteHealth {
         if self.has_fault.load(Ordering::Acquire) { self.lock().fault.clone() } else { None }
     }
 
-    /// Why nothing may be written at all. With any other fault a write is tried.
+    /// Why nothing may be written at all. With any other fault, writes are still tried.
     pub(crate) fn refusal(&self) -> Option<WriteFault> {
         if !self.has_fault.load(Ordering::Acquire) {
             return None;
@@ -53,7 +53,7 @@ impl WriteHealth {
         tracing::error!(error, "writes fail: {fault}");
     }
 
-    /// Refuses every write from now on. A later call may only say more about it.
+    /// Refuses every write from now on. A later call may only add detail.
     pub(crate) fn refuse(&self, fault: &WriteFault) {
         let mut state = self.lock();
         if state.is_final && state.fault.as_ref() == Some(fault) {

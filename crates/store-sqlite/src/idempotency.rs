@@ -1,4 +1,4 @@
-//! Answers to commands that may be sent twice, by their key.
+//! Idempotency records: answers to commands that may be sent twice, by key.
 
 use baton_store::{AppendError, IdempotencyRecord};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
@@ -7,7 +7,7 @@ use crate::checksum::{self, ChecksumPart};
 use crate::columns::{hash, time};
 use crate::error::{in_row, to_append};
 
-/// Fails where the command with this key was answered before. Asked before anything is written.
+/// Fails where the command with this key was answered before. Called before any write.
 pub(crate) fn refuse_repeated(
     connection: &Connection,
     answered: &IdempotencyRecord,
@@ -42,7 +42,7 @@ pub(crate) fn find(
     connection.prepare_cached(sql)?.query_row([scope, key], read).optional()
 }
 
-/// Of a row that has its own number as `row_number`.
+/// Reads a row that has its own number as `row_number`.
 pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<IdempotencyRecord> {
     let columns = || {
         Ok(IdempotencyRecord {
@@ -72,7 +72,7 @@ pub(crate) const FORGET: &str = "delete from answered where rowid in (
     select rowid from answered where answered_at < ?1 limit ?2
 )";
 
-/// Drops at most `most` of the answers given before `before`; returns how many.
+/// Deletes at most `most` of the answers given before `before`; returns how many.
 pub(crate) fn forget(connection: &Connection, before: i64, most: u32) -> rusqlite::Result<usize> {
     connection.prepare_cached(FORGET)?.execute(params![before, most])
 }

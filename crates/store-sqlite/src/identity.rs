@@ -1,4 +1,4 @@
-//! Which project a database belongs to, and how far it has been written.
+//! Which project a database belongs to, and its mark number.
 
 use baton_store::Identity;
 use rusqlite::Connection;
@@ -8,8 +8,8 @@ use crate::checksum::{self, ChecksumPart};
 use crate::columns::{integer, number};
 use crate::mark::MarkNumber;
 
-/// The next number of a mark. The highest stays: a sum beyond it would be no integer, and a number
-/// that never gets there by counting was put there by damage.
+/// The next mark number. The highest stays: its successor would overflow, and counting never gets
+/// there, so damage put it there.
 const NEXT: &str = "iif(mark < 9223372036854775807, mark + 1, mark)";
 
 pub(crate) fn find(connection: &Connection) -> rusqlite::Result<Identity> {
@@ -24,39 +24,39 @@ pub(crate) fn mark_number(connection: &Connection) -> rusqlite::Result<MarkNumbe
     connection.prepare_cached(sql)?.query_row([], |row| Ok(MarkNumber(number(row, "mark")?)))
 }
 
-/// Counts up what tells this database from an older copy of it.
+/// Increments the number that distinguishes this database from an older copy of it.
 pub(crate) fn count_up(connection: &Connection) -> rusqlite::Result<()> {
     change(connection, &|it| {
         it.prepare_cached(&format!("update identity set mark = {NEXT}"))?.execute([]).map(|_| ())
     })
 }
 
-/// Makes the number of the marks at least this.
+/// Raises the mark number to at least this.
 pub(crate) fn raise_mark(connection: &Connection, least: u64) -> rusqlite::Result<()> {
     let sql = "update identity set mark = max(mark, ?1)";
     change(connection, &|it| it.execute(sql, [integer(least)]).map(|_| ()))
 }
 
-/// Begins another epoch: what was heard of this database before does not count any more.
+/// Begins a new epoch: subscribers' positions in this database become invalid.
 pub(crate) fn begin_epoch(connection: &Connection) -> rusqlite::Result<()> {
     let sql = format!("update identity set epoch = lower(hex(randomblob(4))), mark = {NEXT}");
     change(connection, &|it| it.execute(&sql, []).map(|_| ()))
 }
 
-/// Makes it a database of another project.
+/// Assigns the database to another project.
 pub(crate) fn set_project(connection: &Connection, project: Uuid) -> rusqlite::Result<()> {
     let sql = "update identity set project = ?1";
     change(connection, &|it| it.execute(sql, [project.as_bytes()]).map(|_| ()))
 }
 
-/// Changes the row, and its checksum with it. One that did not fit before still does not: what
-/// another program has changed is for `verify` to find.
+/// Updates the row and its checksum. A checksum that was invalid before stays invalid: `verify` has
+/// to find changes by other programs.
 fn change(
     connection: &Connection,
     update: &dyn Fn(&Connection) -> rusqlite::Result<()>,
 ) -> rusqlite::Result<()> {
     if connection.is_autocommit() {
-        // Both or neither: a kill in between would leave a row that does not fit its checksum.
+        // Both or neither: a kill in between would leave a row with a wrong checksum.
         connection.execute_batch("begin immediate")?;
         let changed = change(connection, update);
         connection.execute_batch(if changed.is_ok() { "commit" } else { "rollback" })?;
@@ -69,7 +69,7 @@ fn change(
     if was_sealed { seal(connection) } else { Ok(()) }
 }
 
-/// Writes the checksum of the row as it stands now.
+/// Writes the checksum of the row as it is now.
 pub(crate) fn seal(connection: &Connection) -> rusqlite::Result<()> {
     let sum = expected(connection)?;
     connection.prepare_cached("update identity set checksum = ?1")?.execute([sum]).map(|_| ())

@@ -1,8 +1,8 @@
-//! Looks at the files of a database before anything may write, checkpoint or delete.
+//! Examines the files of a database before anything may write, checkpoint or delete.
 //!
-//! SQLite takes the whole beginning of a damaged log for the log, moves it into the database and
-//! deletes it; and takes what is left of a cut database for a new one. So its files are judged
-//! first, read-only, whatever their size. What is found damaged is left byte for byte as it was.
+//! SQLite takes the valid beginning of a damaged log for the log, checkpoints it and deletes it;
+//! and takes the rest of a truncated database for a new one. So the files are judged first,
+//! read-only, whatever their size. Damaged files are left byte for byte as they were.
 
 use std::collections::BTreeSet;
 use std::io::BufReader;
@@ -18,23 +18,23 @@ use crate::wal::{Wal, WalFrames};
 use crate::{FILE, check, identity};
 
 pub(crate) const WAL_FILE: &str = "baton.db-wal";
-/// Of a mode that Baton does not use once a database is made. SQLite would write what it holds over
-/// the database.
+/// A rollback journal, which Baton does not use once a database is created. SQLite would write its
+/// contents over the database.
 pub(crate) const JOURNAL_FILE: &str = "baton.db-journal";
-/// As long as a database is before it has anything in it.
+/// The length of a database before it has any contents.
 const FIRST_PAGE: u64 = 4096;
 
-/// What was found, where nothing speaks against opening the database.
+/// The result, where nothing prevents opening the database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Judgement {
-    /// What the file beside the database says; none for a new or an older database.
+    /// The mark beside the database; `None` for a new or an older database.
     pub(crate) mark: StoredMark,
     pub(crate) has_database: bool,
-    /// The last process to write had no time to close the database.
+    /// The last writing process did not close the database.
     pub(crate) is_unclean: bool,
 }
 
-/// Judges the files in `dir`, as far as that goes without SQLite.
+/// Judges the files in `dir`, as far as possible without SQLite.
 pub(crate) fn judge_files(dir: &Dir) -> Result<Judgement, OpenError> {
     let mark = StoredMark::read(dir)?;
     let n_bytes = length(dir, FILE)?;
@@ -57,7 +57,7 @@ pub(crate) fn judge_files(dir: &Dir) -> Result<Judgement, OpenError> {
     Ok(Judgement { mark, has_database: true, is_unclean: wal.wal != Wal::Empty })
 }
 
-/// The log as it was read, and which pages of the database it has.
+/// The log as read, and which pages of the database it has.
 struct ReadWal {
     wal: Wal,
     pages: BTreeSet<u32>,
@@ -75,7 +75,7 @@ fn read_wal(dir: &Dir) -> Result<ReadWal, OpenError> {
     Ok(ReadWal { wal, pages })
 }
 
-/// There is no database. That is how a project begins, but not how it goes on.
+/// There is no database. That is normal for a new project only.
 fn judge_absent(dir: &Dir, mark: StoredMark, wal: &Wal) -> Result<Judgement, OpenError> {
     if *wal != Wal::Empty {
         return Err(damaged(dir, Damage::LogAlone));
@@ -88,7 +88,7 @@ fn judge_absent(dir: &Dir, mark: StoredMark, wal: &Wal) -> Result<Judgement, Ope
     }
 }
 
-/// The log is whole, as far as it can tell by itself and as far as the mark knows.
+/// The log is valid, by itself and by the mark.
 fn judge_log<'a>(
     dir: &Dir,
     header: &DatabaseHeader,
@@ -134,7 +134,7 @@ pub(crate) fn judge_contents(
     check::at_start(connection, path)?;
     let found = found_identity(connection).map_err(|error| {
         if matches!(error, rusqlite::Error::QueryReturnedNoRows) {
-            // The table is there, and its one row is not.
+            // The table exists, but its one row is missing.
             let (path, damage) = (path.to_owned(), Damage::Pages);
             return OpenError::Damaged { path, damage, source: Some(error.into()) };
         }
@@ -144,7 +144,7 @@ pub(crate) fn judge_contents(
     let StoredMark::Mark(mark) = &judgement.mark else { return Ok(()) };
     let marked = mark.position.0;
     match found {
-        // Made by a Baton that did not know of marks, so before the mark.
+        // Created by a Baton without marks, so before the mark.
         None => Err(OpenError::Older { path, marked }),
         Some((identity, _)) if identity != mark.identity => Err(OpenError::Exchanged { path }),
         Some((_, number)) if number < mark.number => Err(OpenError::Older { path, marked }),
@@ -152,7 +152,7 @@ pub(crate) fn judge_contents(
     }
 }
 
-/// What there was of the mark: a database that was ever marked has a number above 0.
+/// The state of the mark: a database that was ever marked has a number above 0.
 pub(crate) fn mark_state(
     connection: &Connection,
     judgement: &Judgement,
@@ -168,7 +168,7 @@ pub(crate) fn mark_state(
     })
 }
 
-/// None for a database that has no identity yet.
+/// `None` for a database that has no identity yet.
 fn found_identity(
     connection: &Connection,
 ) -> rusqlite::Result<Option<(baton_store::Identity, MarkNumber)>> {
@@ -187,7 +187,7 @@ fn damaged(dir: &Dir, damage: Damage) -> OpenError {
     OpenError::Damaged { path: dir.path().join(damage.file()), damage, source: None }
 }
 
-/// For what the file module refuses.
+/// Maps what the file module refuses.
 impl From<FileError> for OpenError {
     fn from(error: FileError) -> Self {
         Self::Files(error)

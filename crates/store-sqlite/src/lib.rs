@@ -1,7 +1,7 @@
-//! The store in one SQLite file: one thread writes, a few connections read.
+//! A store in one SQLite file: one writer thread, a few reader connections.
 //!
-//! SQL stands in the file of its resource, beside the function that runs it. Nothing is decided
-//! here: what a run may do is in `baton_core`, what a store must do in `baton-store-tests`.
+//! SQL is in the file of its resource, beside the function that runs it. Nothing is decided here:
+//! `baton_core` has the rules of a run, `baton-store-tests` those of a store.
 #![cfg_attr(test, expect(clippy::disallowed_methods, reason = "tests make files of their own"))]
 
 mod anew;
@@ -110,18 +110,18 @@ pub const DATABASE_FILE: &str = FILE;
 const FILE: &str = "baton.db";
 /// The name of its log.
 pub const LOG_FILE: &str = judge::WAL_FILE;
-/// What SQLite puts behind the name of a database to name its log.
+/// The suffix that SQLite adds to a database's name to name its log.
 pub const LOG_ENDING: &str = "-wal";
 /// The name of the file that is locked while the data is open.
 pub const LOCK_FILE: &str = lock::FILE;
 
-/// Runs on disk. Dropping it closes it too, but blocks while it does; [`Store::close`] does not.
+/// Runs on disk. Dropping it closes it too, but blocks meanwhile; [`Store::close`] does not.
 #[derive(Debug)]
 pub struct SqliteStore {
-    // Dropped before the writer, so that the last to close the file is the one that tidies it.
+    // Dropped before the writer, so that the last connection to close is the one that cleans up.
     readers: Readers,
     guard: Arc<WriteGuard>,
-    /// None where nothing is written.
+    /// `None` for a read-only store.
     watcher: Option<Arc<Mutex<FileWatcher>>>,
     writer: Writer,
     path: PathBuf,
@@ -131,25 +131,25 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// Opens the database in `dir`, makes it where there is none, and brings its schema up to date.
+    /// Opens the database in `dir`, creates it where there is none, and migrates its schema.
     ///
     /// The caller holds the [`DataLock`] of `dir`, from before this until after the close: two
     /// stores on one file would be correct, but each would slow the other down, and a server would
-    /// not notice what the other appends.
+    /// not notice the other's appends.
     pub fn open(dir: &Path) -> Result<Self, OpenError> {
         let dir = Dir::open_or_make(dir, FileMode::Private).map_err(OpenError::Files)?;
         Self::open_in(&dir)
     }
 
-    /// As [`SqliteStore::open`], in a directory that is open already: a [`DataLock`]'s, for example.
+    /// As [`SqliteStore::open`], with an open directory handle: a [`DataLock`]'s, for example.
     pub fn open_in(dir: &Dir) -> Result<Self, OpenError> {
-        // Whoever holds the lock has done so already, and told it to the user.
+        // The holder of the lock has done this already, and has reported it to the user.
         finish_interrupted(dir).map_err(OpenError::Interrupted)?;
         let path = filesystem::path_in(dir)?;
         let judgement = judge::judge_files(dir)?;
         let mut mark = MarkState::NeverWritten;
         if judgement.has_database {
-            // Without a log, SQLite need not make files of its own to look.
+            // Without a log, SQLite need not create files to read.
             let look =
                 if judgement.is_unclean { connect::looking } else { connect::reading_frozen };
             let looking = look(&path)?;
@@ -183,30 +183,29 @@ impl SqliteStore {
         Self { readers, guard, watcher, writer, path, was_left_open, mark, is_closing }
     }
 
-    /// True if the process that had the database open before did not close it: it was killed, or
-    /// the power failed.
+    /// True if the previous process did not close the database: it was killed, or the power failed.
     pub fn was_left_open(&self) -> bool {
         self.was_left_open
     }
 
-    /// What there was of the mark when the database was opened.
+    /// The state of the mark when the database was opened.
     pub fn mark_state(&self) -> MarkState {
         self.mark
     }
 
-    /// If the files are deleted or replaced from now on, all that they held is copied into a new
+    /// If the files are deleted or replaced from now on, all their contents are copied into a new
     /// folder; [`Store::write_fault`] then says where, and what to type in this context.
     pub fn rescue_when_lost(&self, context: CommandContext) {
         self.guard.rescue_when_lost(context);
     }
 
-    /// Begins another epoch, for a copy that takes the place of what subscribers have heard of.
+    /// Begins a new epoch, for a copy that replaces data which subscribers have read.
     pub async fn begin_epoch(&self) -> Result<(), StoreError> {
         self.writer.write(|it| identity::begin_epoch(it).map_err(to_store)).await
     }
 
-    /// As [`SqliteStore::begin_epoch`], in a database that may be older than what the mark of that
-    /// number was made for, and shall count as newer.
+    /// As [`SqliteStore::begin_epoch`], in a database that may be older than the mark with that
+    /// number, and must count as newer.
     pub async fn begin_epoch_after(&self, mark: u64) -> Result<(), StoreError> {
         let begin = move |it: &_| {
             identity::raise_mark(it, mark)?;
@@ -450,7 +449,7 @@ impl Store for SqliteStore {
         self.readers.close().await;
         if let Some(watcher) = self.watcher.clone() {
             let stop = move || watcher.lock().unwrap_or_else(PoisonError::into_inner).stop();
-            // A panic there has been reported by the thread itself.
+            // The thread has reported its panic itself.
             let _ = tokio::task::spawn_blocking(stop).await;
         }
         self.writer.close().await;

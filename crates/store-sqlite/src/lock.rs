@@ -1,5 +1,5 @@
-//! One opener per data directory. The lock is the operating system's, so it is gone as soon as its
-//! holder is, however that ended; the file stays, and says who holds it.
+//! One opener per data directory. The operating system releases the lock when its holder ends, in
+//! whatever way; the file stays, and names the holder.
 
 use std::fs::TryLockError;
 use std::io;
@@ -13,7 +13,7 @@ use crate::error::fault_of_io;
 
 pub(crate) const FILE: &str = "baton.lock";
 const PAUSE: Duration = Duration::from_millis(20);
-/// No note is longer: whatever else is in the file was not written by Baton.
+/// The maximum length of a note: anything longer was not written by Baton.
 const MOST_NOTE_BYTES: u64 = 4096;
 
 /// Held while a process has the data directory open; released when it is dropped.
@@ -27,7 +27,7 @@ pub struct DataLock {
 pub enum LockError {
     #[error("the data directory is in use ({by})")]
     Held {
-        /// What the holder says of itself.
+        /// The holder's note about itself.
         by: String,
     },
     #[error(transparent)]
@@ -41,16 +41,16 @@ pub enum LockError {
 }
 
 impl DataLock {
-    /// Takes the lock of `dir` and waits for it as long as `wait`. It blocks the thread.
+    /// Locks `dir`, waiting at most `wait`. Blocks the thread.
     pub fn take(dir: &Dir, wait: Duration) -> Result<Self, LockError> {
         let asked_at = Instant::now();
         loop {
             let lock = Self::take_file(dir, asked_at, wait)?;
-            // The file may have been removed while its lock was waited for: then another process
-            // can lock a new one.
+            // The file may have been removed while we waited for its lock: then another process can
+            // lock a new one.
             if lock.is_in_place() {
-                // It only helps those who find the data in use: on a disk that takes no writes the
-                // data can still be read.
+                // The note only helps processes that find the data in use: on a disk that takes no
+                // writes the data can still be read.
                 let _ = lock.set_note(&format!("pid {}", std::process::id()));
                 return Ok(lock);
             }
@@ -63,7 +63,7 @@ impl DataLock {
             match file.try_lock() {
                 Ok(()) => break,
                 Err(TryLockError::WouldBlock) if asked_at.elapsed() < wait => {
-                    // A lock cannot be waited for with a limit, so it is asked for again and again.
+                    // File locks have no time-out, so poll.
                     std::thread::park_timeout(PAUSE.min(wait));
                 }
                 Err(TryLockError::WouldBlock) => {
@@ -79,7 +79,7 @@ impl DataLock {
         Ok(Self { dir, file })
     }
 
-    /// The data directory that is locked.
+    /// The locked data directory.
     pub fn dir(&self) -> &Dir {
         &self.dir
     }
@@ -92,22 +92,22 @@ impl DataLock {
         }
     }
 
-    /// Says who holds the lock, in one line: a process id, or where a server can be reached.
+    /// Writes the holder into the lock file, in one line: a process id, or the address of a server.
     pub fn set_note(&self, note: &str) -> Result<(), FileError> {
         let line = format!("{}\n", note.replace(['\r', '\n'], " "));
-        // Nothing is said for a moment, rather than what the holder before said of itself.
+        // Empty for a moment, rather than the note of the previous holder.
         self.file.overwrite(line.as_bytes())
     }
 }
 
 impl Drop for DataLock {
     fn drop(&mut self) {
-        // A killed process cannot do this either: a note is believed only once it is confirmed.
+        // A killed process cannot do this either: readers confirm a note before they trust it.
         let _ = self.file.truncate(0);
     }
 }
 
-/// What the holder of `dir` says of itself, or said last. It may be gone.
+/// The note of the current or last holder of `dir`. The holder may be gone.
 pub fn read_note(dir: &Dir) -> Option<String> {
     let text = dir.read_text(FILE, MOST_NOTE_BYTES).ok()?;
     let note = text.lines().next()?.trim();
@@ -116,7 +116,7 @@ pub fn read_note(dir: &Dir) -> Option<String> {
 
 fn open(dir: &Dir) -> Result<FileHandle, FileError> {
     match dir.open_file(FILE, Access::WriteOrCreate) {
-        // A lock needs no writing, only its note does.
+        // Locking needs no write access; only the note does.
         Err(error @ FileError::Io { .. }) if is_read_only(&error) => {
             dir.open_file(FILE, Access::Read).map_err(|_| error)
         }

@@ -1,4 +1,4 @@
-//! Gaps in numbers that are known since the data was recovered from damage.
+//! Known gaps in numbers, recorded when the data was recovered from damage.
 
 use rusqlite::{Connection, params};
 
@@ -9,7 +9,7 @@ const COUNTED: [(&str, &str); 3] =
 /// The first and the last number of a gap.
 pub(crate) type Gap = (i64, i64);
 
-/// Writes down every gap that there is, up to the last number that was ever given.
+/// Records every gap up to the last number ever assigned.
 pub(crate) fn record(connection: &Connection) -> rusqlite::Result<()> {
     for (table, column) in COUNTED {
         let sql = format!(

@@ -1,13 +1,13 @@
-//! How far the database was written when it was last known, in a file of its own.
+//! The mark: how far the database was last known to be written, in a file of its own.
 //!
-//! A database alone cannot say that its newest part is missing: a shorter log, an older copy and
-//! an empty file are all whole in themselves. So `baton.mark` has a number that the database has
-//! too, and how much of the log there was. It is written after what it speaks of is on disk, so it
-//! never claims more than there is: a database that has less has lost something since.
+//! A database alone cannot show that its newest part is missing: a shorter log, an older copy and
+//! an empty file are all valid. So `baton.mark` repeats a number from the database and records the
+//! length of the log. It is written only after the data it covers is on disk, so it never claims
+//! too much: a database that has less than its mark has lost data.
 //!
-//! Two rules make this hold at every moment (ADR 0018):
-//! - no page is moved from the log into the database before a mark covers that part of the log;
-//! - the log is cut only once a mark says that all of it has been moved.
+//! Two invariants make this hold at every moment (ADR 0018):
+//! - a checkpoint moves no page into the database before a mark covers that part of the log;
+//! - the log is truncated only once a mark says that all of it was checkpointed.
 
 use baton_files::{Dir, FileError, FileMode};
 use baton_store::{Identity, Position};
@@ -18,7 +18,7 @@ use crate::wal::Salts;
 
 pub(crate) const MARK_FILE: &str = "baton.mark";
 const FIRST_LINE: &str = "baton mark 1";
-/// Only in a mark that took the place of a lost one.
+/// Only in a mark that replaced a lost one.
 const RENEWED_LINE: &str = "renewed yes\n";
 const MOST_BYTES: u64 = 4096;
 
@@ -30,57 +30,58 @@ pub(crate) struct MarkNumber(pub(crate) u64);
 pub(crate) struct Mark {
     pub(crate) identity: Identity,
     pub(crate) number: MarkNumber,
-    /// Of the newest event, for people.
+    /// Position of the newest event, for people.
     pub(crate) position: Position,
     pub(crate) log: MarkedLog,
-    /// The one before was lost in this epoch, so this one says nothing of what was there until then.
+    /// The previous mark was lost in this epoch, so this one cannot vouch for anything older than
+    /// itself.
     pub(crate) is_renewed: bool,
 }
 
-/// What there was of the log.
+/// What the log contained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MarkedLog {
     Empty,
-    /// At least these frames, without which the database is not whole.
+    /// At least these frames, without which the database is incomplete.
     Needed(LogPart),
-    /// At least these frames, all of which are in the database too: the log may be gone, but
-    /// what is there of it has to be whole.
+    /// At least these frames, all of them checkpointed: the log may be gone, but what is left of it
+    /// must be valid.
     Moved(LogPart),
 }
 
-/// So many frames from the beginning of the log with these salts.
+/// A number of frames from the start of the log with these salts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LogPart {
     pub(crate) salts: Salts,
     pub(crate) n_frames: u64,
 }
 
-/// What the file says.
+/// The contents of the mark file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum StoredMark {
     None,
-    /// It is there, and is not what Baton writes.
+    /// The file exists, but Baton did not write its contents.
     Unreadable,
     Mark(Mark),
 }
 
-/// What there was beside a database when it was opened.
+/// State of the mark when the database was opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MarkState {
     Present,
-    /// None, and there never was one: the database is new.
+    /// No mark, and there never was one: the database is new.
     NeverWritten,
-    /// Something that is no mark. Whether the newest part of the data is missing, nothing tells.
+    /// The file is not a valid mark: it is unknown whether the newest data is missing.
     Unreadable,
-    /// None, though there was one once.
+    /// No mark, though there was one once.
     Missing,
-    /// One that was made where the one before was lost, in the same epoch. What was lost until then,
-    /// nothing tells; a restore begins another epoch and settles it.
+    /// A mark that replaced a lost one in the same epoch. Losses before that are unknown; a restore
+    /// begins another epoch and settles it.
     Renewed,
 }
 
 impl MarkState {
-    /// What is wrong with the mark, where it does not tell whether the newest events are missing.
+    /// What is wrong with the mark, where it cannot show whether the newest events are missing.
     pub fn loss(self) -> Option<&'static str> {
         match self {
             Self::Present | Self::NeverWritten => None,
@@ -91,13 +92,13 @@ impl MarkState {
     }
 }
 
-/// Whether the mark in `dir` says how far the data went. Not so where there is none, as beside a new
-/// database.
+/// Whether the mark in `dir` shows how far the data went. False where there is none, as beside a
+/// new database.
 pub fn has_trusted_mark(dir: &Dir) -> Result<bool, FileError> {
     Ok(matches!(StoredMark::read(dir)?, StoredMark::Mark(it) if !it.is_renewed))
 }
 
-/// What is wrong with the mark in `dir`, where one is expected there.
+/// What is wrong with the mark in `dir`, where one is expected.
 pub fn mark_loss(dir: &Dir, is_expected: bool) -> Result<Option<&'static str>, FileError> {
     let state = match StoredMark::read(dir)? {
         StoredMark::None if is_expected => MarkState::Missing,
@@ -146,7 +147,7 @@ impl Mark {
     }
 }
 
-/// None unless it is byte for byte what [`Mark::print`] gives.
+/// `None` unless the text equals the output of [`Mark::print`] byte for byte.
 fn parse(bytes: &[u8]) -> Option<Mark> {
     let text = std::str::from_utf8(bytes).ok()?;
     let mut lines = text.strip_prefix(FIRST_LINE)?.strip_prefix('\n')?.lines();

@@ -1,5 +1,5 @@
-//! Keeps the mark up to date, and moves the log into the database behind it: the writer's part of
-//! what [`crate::mark`] promises.
+//! Keeps the mark up to date and checkpoints behind it: the writer's part of the invariants in
+//! [`crate::mark`].
 
 use std::io::{BufReader, Read as _};
 use std::sync::Arc;
@@ -18,12 +18,12 @@ use crate::wal::{FRAME_HEADER, WAL_HEADER, Wal, WalHeader};
 use crate::watch::WriteGuard;
 use crate::{FILE, events, identity};
 
-/// While commands come in, a mark is at most this old. Together with the time without work after
-/// which the writer settles, it stays under a second.
+/// The maximum age of a mark while commands come in. Together with the idle time after which the
+/// writer settles, it stays under a second.
 const PERIOD: Duration = Duration::from_millis(400);
-/// How many frames the log may have before it is moved into the database.
+/// How many frames the log may have before a checkpoint.
 const MOST_FRAMES: u64 = 16_000;
-/// How many more there have to be before that is tried again: a reader may be in the way.
+/// How many more frames before the next try: a reader may have blocked the checkpoint.
 const MORE_FRAMES: u64 = 1_000;
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -31,23 +31,23 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 pub(crate) struct MarkWriter {
     dir: Dir,
     commits: Arc<Commits>,
-    /// As `commits` was at the last mark.
+    /// The value of `commits` at the last mark.
     n_marked: u64,
     marked_at: Instant,
-    /// The log is moved when it has so many frames.
+    /// Checkpoint when the log has this many frames.
     most_frames: u64,
     page_size: u64,
     log: LogState,
-    /// The epoch in which a mark was lost. A later one does not know of it.
+    /// The epoch in which a mark was lost. A later epoch is not affected.
     lost_in: Option<String>,
     is_failing: bool,
 }
 
-/// Told by SQLite after each commit.
+/// Set by SQLite's hook after each commit.
 #[derive(Debug, Default)]
 struct Commits {
     n_commits: AtomicU64,
-    /// How many frames the log has since the last one.
+    /// The number of frames in the log after the last commit.
     n_frames: AtomicU64,
 }
 
@@ -56,12 +56,12 @@ enum LogState {
     Empty,
     /// It has frames that may not be in the database.
     InUse,
-    /// All of it is in the database; it has yet to be cut.
+    /// All of it is in the database; it has yet to be truncated.
     Moved,
 }
 
 impl MarkWriter {
-    /// Begins to watch the commits of a connection, and makes the first mark where there is none.
+    /// Installs the commit hook on a connection, and writes the first mark where there is none.
     pub(crate) fn start(
         dir: Dir,
         connection: &mut Connection,
@@ -97,7 +97,7 @@ impl MarkWriter {
         let is_marked = matches!(judgement.mark, StoredMark::Mark(_));
         let has_log = marker.dir.entry(WAL_FILE)?.is_some_and(|it| it.n_bytes > 0);
         if has_log || !is_marked {
-            // How much there is of the log is known after a commit.
+            // The length of the log is known after a commit.
             identity::count_up(connection).map_err(to_open(&path))?;
             marker.note_commits();
             let mark = marker.mark(connection, MarkedLog::Needed).map_err(to_open(&path))?;
@@ -107,18 +107,18 @@ impl MarkWriter {
         Ok(marker)
     }
 
-    /// Whether the next transaction has to count up the mark.
+    /// Whether the next transaction has to increment the mark number.
     pub(crate) fn is_due(&self) -> bool {
         self.has_news() && self.marked_at.elapsed() >= PERIOD
     }
 
-    /// Whether there is something to do once there is time for it.
+    /// Whether there is work for an idle moment.
     pub(crate) fn is_unsettled(&self) -> bool {
         self.has_news() || self.log != LogState::Empty
     }
 
-    /// The log, where another program has cut it since the last commit. The next one would be written
-    /// where it always was, behind a hole.
+    /// The log, where another program has truncated it since the last commit. The next commit would
+    /// be written at the old offset, behind a hole.
     pub(crate) fn cut_log_file(&self) -> Option<LostFile> {
         let n_frames = self.n_frames();
         if n_frames == 0 {
@@ -130,7 +130,7 @@ impl MarkWriter {
         (n_bytes < least).then(|| self.lost_log(change))
     }
 
-    /// After a transaction, `is_marked` if it has counted up the mark.
+    /// Called after a transaction; `is_marked` if it has incremented the mark number.
     pub(crate) fn committed(
         &mut self,
         connection: &Connection,
@@ -142,13 +142,13 @@ impl MarkWriter {
         if (is_marked || is_full) && !self.write(connection, guard, MarkedLog::Needed) {
             return;
         }
-        // To read all of a log that is full would take too long between two commits.
+        // Reading all of a full log would take too long between two commits.
         if is_full {
             self.move_log(connection, guard);
         }
     }
 
-    /// When there is nothing else to do: marks what is there, moves the log and cuts it.
+    /// When idle: writes a mark, checkpoints and truncates the log.
     pub(crate) fn settle(&mut self, connection: &Connection, guard: &WriteGuard) {
         if let Some(lost) = self.cut_log_file() {
             return guard.note_loss(lost);
@@ -184,7 +184,7 @@ impl MarkWriter {
     }
 
     fn cut_log(&mut self, connection: &Connection, guard: &WriteGuard) {
-        // A reader is not waited for: commands would wait too.
+        // Do not wait for a reader: commands would wait too.
         let _ = connection.busy_timeout(Duration::ZERO);
         if self.checkpoint(connection, guard, "truncate") == Some(Checkpointed::All) {
             self.log = LogState::Empty;
@@ -207,7 +207,7 @@ impl MarkWriter {
         }
     }
 
-    /// False where the mark could not be written. Then nothing may be moved; commands go on.
+    /// False where the mark could not be written. Then no checkpoint is allowed; commands continue.
     fn write(
         &mut self,
         connection: &Connection,
@@ -233,7 +233,7 @@ impl MarkWriter {
         true
     }
 
-    /// None where it failed, which costs nothing but time, or where the files are not ours any more.
+    /// `None` where it failed, which costs only time, or where the files are no longer ours.
     fn checkpoint(
         &mut self,
         connection: &Connection,
@@ -251,7 +251,7 @@ impl MarkWriter {
         moved.inspect_err(|error| self.failed(error)).ok()
     }
 
-    /// It is tried again twice a second; the first failure is enough to be logged.
+    /// It is retried twice a second; only the first failure is logged.
     fn failed(&mut self, error: &(dyn std::error::Error + 'static)) {
         if !self.is_failing {
             tracing::warn!(error, "the log cannot be marked or moved into the database");
@@ -276,7 +276,7 @@ impl MarkWriter {
         })
     }
 
-    /// Whether every frame is as it was written: SQLite itself would not ask before it moves them.
+    /// Whether every frame is valid: SQLite itself does not check before a checkpoint.
     fn is_log_whole(&self) -> bool {
         let read = || {
             let file = self.dir.open_file(WAL_FILE, Access::Read).ok()?;
@@ -286,7 +286,7 @@ impl MarkWriter {
         match read() {
             Some(Wal::Frames(frames)) => frames.n_committed >= self.n_frames(),
             Some(Wal::Empty | Wal::HeaderBroken { .. }) => self.n_frames() == 0,
-            // What cannot be read now may be whole; the next look tells whether it is there.
+            // An unreadable log may be valid; the next check shows whether it exists.
             None => true,
         }
     }
@@ -295,10 +295,10 @@ impl MarkWriter {
         LostFile { kind: DataFile::Log, path: self.dir.path().join(WAL_FILE), change }
     }
 
-    /// None where there is no log.
+    /// `None` where there is no log.
     fn log_header(&self) -> Result<Option<WalHeader>, FileError> {
         let mut bytes = [0; WAL_HEADER];
-        // To open and close it does no harm: SQLite's locks are on the other files.
+        // Opening and closing it is safe: SQLite's locks are on the other files.
         let mut file = self.dir.open_file(WAL_FILE, Access::Read)?;
         Ok(file.read_exact(&mut bytes).ok().and_then(|()| WalHeader::parse(&bytes)))
     }
@@ -307,6 +307,6 @@ impl MarkWriter {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Checkpointed {
     All,
-    /// A reader needs the rest.
+    /// A reader still needs the rest.
     Part,
 }

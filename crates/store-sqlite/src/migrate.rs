@@ -1,4 +1,4 @@
-//! Brings a database to the schema of this Baton: forward only, each step in one transaction.
+//! Migrates a database to the schema of this Baton: forward only, each step in one transaction.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ pub(crate) struct Migration {
     sql: &'static str,
 }
 
-/// In order. One that has been released is never touched again.
+/// In order. A released migration is never changed.
 pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration { number: 1, name: "first", sql: include_str!("../migrations/0001_first.sql") },
     Migration {
@@ -44,7 +44,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     },
 ];
 
-/// Applies what is missing of `migrations`.
+/// Applies the missing ones of `migrations`.
 pub(crate) fn migrate(
     connection: &mut Connection,
     path: &Path,
@@ -59,7 +59,7 @@ pub(crate) fn migrate(
     Ok(())
 }
 
-/// Refuses a database that some of [`MIGRATIONS`] is missing in. Nothing is written.
+/// Refuses a database that lacks some of [`MIGRATIONS`]. Writes nothing.
 pub(crate) fn expect_current(connection: &Connection, path: &Path) -> Result<(), OpenError> {
     if n_applied(connection, path, MIGRATIONS)? < MIGRATIONS.len() {
         return Err(OpenError::OlderSchema { path: path.to_owned() });
@@ -67,7 +67,7 @@ pub(crate) fn expect_current(connection: &Connection, path: &Path) -> Result<(),
     Ok(())
 }
 
-/// How many of `migrations` the database has, from the first on; what it has behind a gap is damage.
+/// How many of `migrations` are applied, from the first on; one that follows a gap is damage.
 fn n_applied(
     connection: &Connection,
     path: &Path,
@@ -101,11 +101,11 @@ fn n_applied(
     Ok(n_applied)
 }
 
-/// A migration that fits no database of the one before it was applied already, and its row is lost.
-/// SQLite's own message has the whole text of the migration in it.
+/// A migration that does not apply to its predecessor's schema was applied already, and its row is
+/// lost. SQLite's own message contains the whole text of the migration.
 fn not_applied(path: &Path, migration: &Migration, error: rusqlite::Error) -> OpenError {
     let is_unfit = matches!(error, rusqlite::Error::SqlInputError { .. });
-    // Without a place in the text, as for an index that is not there to be dropped.
+    // An error without an offset, as for dropping a missing index.
     let is_unfit =
         is_unfit || error.sqlite_error().is_some_and(|it| it.extended_code == SQLITE_ERROR);
     if is_unfit { unlisted(path, migration.number) } else { to_open(path)(error) }
@@ -116,7 +116,7 @@ fn unlisted(path: &Path, number: i64) -> OpenError {
     OpenError::Damaged { path, damage, source: None }
 }
 
-/// Makes the list of what was applied.
+/// Creates the list of applied migrations.
 fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     let sql = "create table if not exists schema_migrations (
                    number integer primary key,
@@ -145,14 +145,14 @@ fn apply(
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     transaction.execute_batch(migration.sql)?;
     fill(&transaction, migration)?;
-    // SQLite's own clock: this time is for whoever looks into the file, and decides nothing.
+    // SQLite's own clock: this time is for people who inspect the file, and decides nothing.
     let sql = "insert into schema_migrations (number, name, hash, applied_at)
                values (?1, ?2, ?3, unixepoch() * 1000000000)";
     transaction.execute(sql, params![migration.number, migration.name, text_hash])?;
     transaction.commit()
 }
 
-/// What a migration does to the rows that are there, where SQL cannot say it.
+/// Changes to existing rows that SQL cannot express.
 fn fill(transaction: &Connection, migration: &Migration) -> rusqlite::Result<()> {
     match migration.name {
         "checksums" => checksum::fill(transaction),
@@ -162,13 +162,13 @@ fn fill(transaction: &Connection, migration: &Migration) -> rusqlite::Result<()>
 }
 
 impl Migration {
-    /// Its row in the list of what was applied.
+    /// Its row in the list of applied migrations.
     pub(crate) fn row(&self) -> (i64, &'static str, [u8; 32]) {
         (self.number, self.name, text_hash(self.sql))
     }
 }
 
-/// The same whichever way a checkout ends its lines.
+/// Independent of the line endings of the checkout.
 fn text_hash(sql: &str) -> [u8; 32] {
     Sha256::digest(sql.replace("\r\n", "\n")).into()
 }

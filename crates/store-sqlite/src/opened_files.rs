@@ -1,6 +1,6 @@
 //! The files that the store has open, as they were when it opened them: whether their paths still
-//! lead to them, and whether another program wrote to them. They are looked at, never opened: on
-//! Unix, closing a file drops the locks that SQLite has on it.
+//! lead to them, and whether another program wrote to them. They are examined with `stat` and never
+//! opened: on Unix, closing a file drops the locks that SQLite has on it.
 
 use std::fs::Metadata;
 use std::io::ErrorKind;
@@ -17,7 +17,7 @@ pub(crate) struct OpenedFiles(Mutex<Opened>);
 #[derive(Debug, Default)]
 struct Opened {
     files: Vec<OpenedFile>,
-    /// The log is being moved into the database: both change, and not by another's hand.
+    /// A checkpoint is running: both files change, and by our own writes.
     is_moving: bool,
 }
 
@@ -26,24 +26,24 @@ struct OpenedFile {
     path: PathBuf,
     kind: DataFile,
     identity: (u64, u64),
-    /// The most that it was seen to have.
+    /// The greatest length seen.
     n_bytes: u64,
-    /// When it was last written to by its owner.
+    /// Time of the owner's last write.
     modified_at: Option<SystemTime>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DataFile {
-    /// Written only while the log is moved, and never cut: pages are freed inside of it.
+    /// Written only by checkpoints, and never truncated: pages are freed inside it.
     Database,
-    /// Grows with every commit, and is cut while it is moved.
+    /// Grows with every commit; checkpoints truncate it.
     Log,
-    /// The index of the log, which lives in memory.
+    /// The index of the log, a shared-memory file.
     Index,
     Lock,
 }
 
-/// A file that is not as it was left.
+/// A file that has changed unexpectedly.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct LostFile {
     pub(crate) kind: DataFile,
@@ -59,12 +59,12 @@ pub(crate) enum FileChange {
     Overwritten,
 }
 
-/// While it lives, the log is being moved into the database.
+/// Guard: a checkpoint runs while it lives.
 #[derive(Debug)]
 pub(crate) struct MovingLog<'a>(&'a OpenedFiles);
 
 impl OpenedFiles {
-    /// Those of an open store in `dir`. What is not there cannot get lost.
+    /// The files of an open store in `dir`. Missing files cannot get lost.
     pub(crate) fn of(dir: &Path) -> Self {
         let files = [
             (FILE.to_owned(), DataFile::Database),
@@ -81,12 +81,12 @@ impl OpenedFiles {
         Self(Mutex::new(Opened { files: known.collect(), is_moving: false }))
     }
 
-    /// The first that is lost.
+    /// The first lost file.
     pub(crate) fn lost(&self) -> Option<LostFile> {
         self.lock().lost()
     }
 
-    /// Looks once more, and lets the database change from now on.
+    /// Checks again, and allows the database to change from now on.
     pub(crate) fn begin_move(&self) -> Result<MovingLog<'_>, LostFile> {
         let mut opened = self.lock();
         if let Some(lost) = opened.lost() {
@@ -107,7 +107,7 @@ impl OpenedFiles {
         })
     }
 
-    /// It is whole after every statement, so a poisoned lock is still good.
+    /// It is consistent after every statement, so a poisoned lock is still good.
     fn lock(&self) -> MutexGuard<'_, Opened> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -142,7 +142,7 @@ impl OpenedFile {
             {
                 return Some(FileChange::Gone);
             }
-            // It may be there all the same; the next look tells.
+            // The file may exist all the same; the next check will show.
             Err(_) => return None,
         };
         if identity(&found) != self.identity {
@@ -159,7 +159,7 @@ impl OpenedFile {
             DataFile::Database if found.modified().ok() != self.modified_at => {
                 Some(FileChange::Overwritten)
             }
-            // A log that begins anew is cut back to this by the commit that begins it.
+            // The commit that restarts a log truncates it to this size.
             DataFile::Log if n_bytes < known.min(connect::LOG_LIMIT) => {
                 Some(FileChange::Cut { from: known, to: n_bytes })
             }
@@ -171,7 +171,7 @@ impl OpenedFile {
         }
     }
 
-    /// Takes it as it is, if it is still the same.
+    /// Accepts the file's current state, if it is still the same file.
     fn learn(&mut self) {
         if let Ok(found) = self.path.symlink_metadata()
             && identity(&found) == self.identity
@@ -187,7 +187,7 @@ fn identity(metadata: &Metadata) -> (u64, u64) {
     (metadata.dev(), metadata.ino())
 }
 
-/// Only what was deleted, cut or overwritten is noticed here.
+/// Detects only deletion, truncation and overwriting.
 #[cfg(not(unix))]
 fn identity(_: &Metadata) -> (u64, u64) {
     (0, 0)

@@ -1,4 +1,4 @@
-//! What waits to be told to the world outside.
+//! The outbox: events that wait for delivery to outside systems.
 
 use baton_store::OutboxRow;
 use rusqlite::{Connection, Row, params};
@@ -29,7 +29,7 @@ pub(crate) fn list(
     connection.prepare_cached(sql)?.query_map(params, read)?.collect()
 }
 
-/// Takes one out; false where it is not there.
+/// Removes an entry; false where it is missing.
 pub(crate) fn settle(connection: &Connection, id: u64) -> rusqlite::Result<bool> {
     let sql = "delete from outbox where id = ?1";
     Ok(connection.prepare_cached(sql)?.execute([integer(id)])? > 0)

@@ -1,4 +1,4 @@
-//! The outlines of stories' keys, by which those that look alike are found.
+//! The outlines of stories' keys, to find keys that look alike.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ const MOST: i64 = 8;
 pub(crate) const LIKE: &str =
     "select key from stories where outline = ?1 and key <> ?2 order by key limit ?3";
 
-/// Makes the outlines of all stories, unless the present rule has made them.
+/// Rebuilds the outlines of all stories, unless the present rule has made them.
 pub(crate) fn bring_up_to_date(connection: &mut Connection, path: &Path) -> Result<(), OpenError> {
     if !is_up_to_date(connection).map_err(to_open(path))? {
         make_all(connection).map_err(to_open(path))?;
@@ -50,7 +50,7 @@ fn make_all(connection: &mut Connection) -> rusqlite::Result<()> {
     transaction.commit()
 }
 
-/// Keys that look like this one, and are not it.
+/// Keys that look like this one, without the key itself.
 pub(crate) fn like(connection: &Connection, key: &StoryKey) -> rusqlite::Result<Vec<StoryKey>> {
     let outline = look_alike::outline(key.as_str());
     connection

@@ -1,5 +1,5 @@
-//! A check of the whole file beside other work: it takes a small part of one core, and ends when
-//! the store is closed.
+//! A check of the whole file in the background: it uses a small part of one core, and ends when the
+//! store is closed.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,15 +12,16 @@ use crate::error::{ThreadGone, to_store};
 use crate::judge::WAL_FILE;
 use crate::{check, connect};
 
-/// How many steps of SQLite are between two pauses: about a millisecond of work.
+/// SQLite steps between two pauses: about a millisecond of work.
 const STEPS: i32 = 20_000;
-/// For each moment of work so many of rest.
+/// Units of rest per unit of work.
 const REST: u32 = 9;
 const LONGEST_REST: Duration = Duration::from_millis(100);
-/// The log cannot be cut back while something older is read. From here on the check hurries.
+/// A reader's old snapshot keeps the log from being truncated. From this length on, the check
+/// hurries.
 const MOST_LOG_BYTES: u64 = 256 << 20;
 
-/// Everything that is wrong with the database at `path`, on a connection of its own.
+/// Every problem of the database at `path`, on a separate connection.
 pub(crate) async fn check(
     path: &Path,
     is_closing: &Arc<AtomicBool>,
@@ -36,13 +37,13 @@ fn check_now(path: &Path, is_closing: &Arc<AtomicBool>) -> Result<StoreCheck, St
     connection.progress_handler(STEPS, Some(pause(path, is_closing.clone()))).map_err(to_store)?;
     match check::in_full(&connection).map_err(to_store) {
         Err(_) if is_closing.load(Ordering::Relaxed) => Err(StoreError::Closed),
-        // Too damaged to be read through is an answer too.
+        // Too damaged to be read through is a result too.
         Err(StoreError::Damaged { what }) => Ok(vec![what].into()),
         checked => checked,
     }
 }
 
-/// Rests after each piece of work; true where the work is to end.
+/// Rests after each piece of work; true where the work must end.
 fn pause(path: &Path, is_closing: Arc<AtomicBool>) -> impl FnMut() -> bool + Send + 'static {
     let log: PathBuf = path.with_file_name(WAL_FILE);
     let mut rested_at = Instant::now();
@@ -56,7 +57,7 @@ fn pause(path: &Path, is_closing: Arc<AtomicBool>) -> impl FnMut() -> bool + Sen
     }
 }
 
-/// For a check that is asked for after the end.
+/// For a check requested after the close.
 pub(crate) fn refuse_closed(is_closing: &AtomicBool) -> Result<(), StoreError> {
     if is_closing.load(Ordering::Relaxed) { Err(StoreError::Closed) } else { Ok(()) }
 }

@@ -1,5 +1,5 @@
-//! A database that somebody else has open: it is read and never written, so no lock is needed.
-//! SQLite's write-ahead log gives each statement one moment of it, whatever the other does.
+//! A database that another process has open: it is read and never written, so no lock is needed.
+//! SQLite's write-ahead log gives each statement a consistent snapshot, whatever the writer does.
 
 use baton_files::Dir;
 use baton_store::{StoreCheck, StoreError};
@@ -9,7 +9,7 @@ use crate::error::OpenError;
 use crate::filesystem;
 use crate::reader::Readers;
 
-/// Only what is one statement is here: two queries may see two moments.
+/// Offers only single-statement queries: two queries may see two snapshots.
 #[derive(Debug)]
 pub struct ReadOnlyStore {
     readers: Readers,
@@ -25,8 +25,7 @@ impl ReadOnlyStore {
         self.readers.copy_into(dir).await
     }
 
-    /// Everything that is wrong with the file itself. Whether what it tells is true can be seen in
-    /// a copy.
+    /// Every problem with the file itself. Whether its contents are true can be verified in a copy.
     pub async fn check(&self) -> Result<StoreCheck, StoreError> {
         self.readers.check(check::in_file).await
     }

@@ -1,5 +1,5 @@
-//! A few connections that only read. A query is one statement, so no reader keeps the log from
-//! being moved into the database for longer than that.
+//! A pool of read-only connections. A query is one statement, so no reader delays a checkpoint for
+//! longer than that.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,7 +16,7 @@ const N_CONNECTIONS: u32 = 4;
 #[derive(Debug)]
 pub(crate) struct Readers {
     idle: Arc<Mutex<Vec<Connection>>>,
-    /// One permit for each connection; closed when the store is.
+    /// One permit per connection; closed with the store.
     free: Arc<Semaphore>,
 }
 
@@ -35,7 +35,7 @@ impl Readers {
         })
     }
 
-    /// Runs `query` on a thread that may block.
+    /// Runs `query` on a blocking thread.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
         query: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
@@ -43,7 +43,7 @@ impl Readers {
         let free = Arc::clone(&self.free);
         let permit = free.acquire_owned().await.map_err(|_| StoreError::Closed)?;
         let idle = Arc::clone(&self.idle);
-        // The thread has the permit: it goes on even if nobody waits for it any more.
+        // The thread owns the permit: it continues even if the caller stops waiting.
         let read = tokio::task::spawn_blocking(move || {
             let connection = lock(&idle).pop().ok_or_else(thread_gone)?;
             let result = query(&connection);
@@ -54,8 +54,8 @@ impl Readers {
         read.await.unwrap_or_else(|_| Err(thread_gone()))
     }
 
-    /// Runs a `query` for what has one name, here and now: it takes less time than to wake another
-    /// thread for it. What may find many rows is for [`Readers::read`].
+    /// Runs a point query on the current thread, which is faster than waking another one. Queries
+    /// that may return many rows go through [`Readers::read`].
     pub(crate) async fn find<T>(
         &self,
         query: impl FnOnce(&Connection) -> rusqlite::Result<T>,
@@ -67,13 +67,13 @@ impl Readers {
         result.map_err(to_store)
     }
 
-    /// Everything that is wrong with the file, as `check` sees it.
+    /// Every problem with the file that `check` finds.
     pub(crate) async fn check(
         &self,
         check: fn(&Connection) -> rusqlite::Result<StoreCheck>,
     ) -> Result<StoreCheck, StoreError> {
         match self.read(check).await {
-            // Too damaged to be read through is an answer too.
+            // Too damaged to be read through is a result too.
             Err(StoreError::Damaged { what }) => Ok(vec![what].into()),
             Ok(problems) => Ok(problems),
             Err(
@@ -85,7 +85,7 @@ impl Readers {
         }
     }
 
-    /// Waits for the queries under way, then closes every connection.
+    /// Waits for running queries, then closes every connection.
     pub(crate) async fn close(&self) {
         if let Ok(_all) = self.free.acquire_many(N_CONNECTIONS).await {
             self.free.close();

@@ -1,5 +1,5 @@
-//! A copy of a database whose files were deleted or replaced: whatever a connection has open stays
-//! readable until it is closed.
+//! Copies a database whose files were deleted or replaced: an open connection can read them until
+//! it is closed.
 
 use std::error::Error;
 use std::ffi::OsStr;
@@ -11,34 +11,34 @@ use rusqlite::Connection;
 use crate::FILE;
 use crate::backup::copy_to;
 
-/// Folders with what was saved when the files were deleted or replaced under a server.
+/// Folders with the data that a server saved when its files were deleted or replaced.
 pub const RESCUED_PREFIX: &str = "rescued-";
 
 const MOST_COPIES: u32 = 100;
 
 type AnyError = Box<dyn Error + Send + Sync>;
 
-/// What is known of the place that was lost.
+/// What is known of the lost location.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LostPlace<'a> {
-    /// The folder of the data, open.
+    /// Handle of the data folder.
     pub(crate) data: &'a Dir,
-    /// Where it was, without any link in the path.
+    /// Its path, with all links resolved.
     pub(crate) path: &'a Path,
-    /// Where the project is, or was.
+    /// The project's current or last path.
     pub(crate) project: &'a Path,
 }
 
-/// What a copy beside a project is called, up to its number, where the folder around the data is
-/// gone too.
+/// The name of a copy beside a project, up to its number, where the folder around the data is gone
+/// too.
 pub fn rescued_beside(project: &Path) -> String {
     let name = project.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
     format!("{name}-baton-{RESCUED_PREFIX}")
 }
 
-/// Copies all that `connection` reads into a new folder, and says where. That is in the data folder
-/// if there still is one, or was a moment ago; else beside the project, where neither a commit
-/// nor a clean-up of the repository reaches it; else in the nearest folder that is there.
+/// Copies everything that `connection` reads into a new folder, and returns its path. That is in
+/// the data folder if it exists or has just been deleted; else beside the project, out of reach of
+/// commits and repository clean-ups; else in the nearest existing folder.
 pub(crate) fn rescue(connection: &Connection, lost: LostPlace<'_>) -> Result<PathBuf, AnyError> {
     let mut cause = None;
     let in_data = || open_data(lost).map(|it| (it, RESCUED_PREFIX.to_owned()));
@@ -62,7 +62,7 @@ pub(crate) fn rescue(connection: &Connection, lost: LostPlace<'_>) -> Result<Pat
     Err(cause.unwrap_or_else(|| "there is no folder for it".into()))
 }
 
-/// That a folder is gone says less than why the next one cannot be used.
+/// That a folder is gone explains less than why the next one cannot be used.
 fn keep_cause(cause: &mut Option<AnyError>, error: AnyError) {
     let is_gone = |it: &AnyError| it.downcast_ref().is_some_and(FileError::is_not_found);
     if cause.as_ref().is_none_or(is_gone) {
@@ -70,7 +70,7 @@ fn keep_cause(cause: &mut Option<AnyError>, error: AnyError) {
     }
 }
 
-/// The folder of the data where it is now. Where it alone was deleted, it is made again.
+/// The data folder at its current path. It is created again where it alone was deleted.
 fn open_data(lost: LostPlace<'_>) -> Result<Dir, FileError> {
     if let Some(path) = lost.data.current_path() {
         return Dir::open(&path);
@@ -78,18 +78,18 @@ fn open_data(lost: LostPlace<'_>) -> Result<Dir, FileError> {
     let (Some(parent), Some(name)) = (lost.path.parent(), lost.path.file_name()) else {
         return Err(FileError::NotFound { path: lost.path.to_owned() });
     };
-    // What is put in the place of the data is not ours to follow.
+    // A link or file in the place of the data folder must not be followed.
     open_real(parent)?.make_dirs(name, FileMode::Private)
 }
 
-/// The folders above the data, from the nearest; those inside the project last, and never the root.
+/// The folders above the data, nearest first; those inside the project last, and never the root.
 fn places_around(lost: LostPlace<'_>) -> Vec<&Path> {
     let above = lost.path.ancestors().skip(2).filter(|it| it.parent().is_some());
     let (inside, outside): (Vec<_>, Vec<_>) = above.partition(|it| it.starts_with(lost.project));
     outside.into_iter().chain(inside).collect()
 }
 
-/// A folder without a link on the way there: the path had none when the data was opened.
+/// Opens a folder without following links: the path had none when the data was opened.
 fn open_real(path: &Path) -> Result<Dir, FileError> {
     let dir = Dir::open(path)?;
     if dir.real_path()? != path {
@@ -102,7 +102,7 @@ fn copy(connection: &Connection, parent: &Dir, prefix: &str) -> Result<PathBuf, 
     let (name, folder) = new_folder(parent, prefix)?;
     let copied = write(connection, parent, &folder);
     if copied.is_err() {
-        // Half a copy would be taken for a whole one.
+        // A partial copy would be taken for a complete one.
         let _ = parent.remove(&name);
     }
     copied.map(|()| folder.path().join(FILE))

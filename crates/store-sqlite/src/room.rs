@@ -1,5 +1,5 @@
-//! Whether the folder of the data takes new bytes: what SQLite's codes do not tell apart, and what
-//! has to be true before a full disk counts as mended.
+//! Whether the data folder takes new bytes: SQLite's codes do not distinguish the reasons, and a
+//! trial must succeed before a full disk counts as recovered.
 
 use std::io;
 use std::path::Path;
@@ -10,8 +10,8 @@ use baton_store::WriteFault;
 use crate::error::fault_of_io;
 
 const FILE: &str = "baton.room";
-/// Room for a large package and its events. A log that was cut off by a full disk still has
-/// place for a few pages, so a smaller trial would succeed on a disk that is full.
+/// Room for a large package and its events. A log truncated by a full disk still has space for a
+/// few pages, so a smaller trial would succeed on a full disk.
 const N_BLOCKS: usize = 16;
 static BLOCK: [u8; 64 << 10] = [0; 64 << 10];
 
@@ -19,18 +19,18 @@ static BLOCK: [u8; 64 << 10] = [0; 64 << 10];
 pub(crate) fn has_room(dir: &Path) -> io::Result<()> {
     let dir = Dir::open(dir)?;
     let written = write(&dir);
-    // What a killed Baton left is removed too; where it cannot be, the next trial says so.
+    // Also removes what a killed Baton left; if that fails, the next trial reports it.
     let _ = dir.remove(FILE);
     Ok(written?)
 }
 
-/// What keeps files from being written in `dir`. A trial is made, and nothing of it stays.
+/// The fault that prevents writes in `dir`. Writes a trial file, and removes it.
 pub fn fault_of_folder(dir: &Dir) -> Option<WriteFault> {
     has_room(dir.path()).err().as_ref().and_then(fault_of_io)
 }
 
 fn write(dir: &Dir) -> Result<(), FileError> {
-    // An old one is never written into: it may be a link to something else.
+    // Never write into an existing file: it may be a link to something else.
     dir.remove(FILE)?;
     let mut file = dir.create_new(FILE, FileMode::Private)?;
     for _ in 0..N_BLOCKS {

@@ -1,5 +1,5 @@
-//! Which runs wait for a person, and which are blocked: listed beside the runs, so that they are
-//! found without reading the others.
+//! Lists of waiting and of blocked runs, kept beside the runs, so that they are found without a
+//! scan.
 
 use rusqlite::Connection;
 

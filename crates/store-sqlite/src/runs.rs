@@ -1,4 +1,4 @@
-//! Runs: changed at the version that the decision was made on, or not at all.
+//! Runs: updated only at the version that the decision was based on.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -16,7 +16,7 @@ use crate::columns::{after, hash, integer, limit, nanoseconds, number, run_id, u
 use crate::error::{in_row, is_constraint, to_append, to_store, unreadable};
 use crate::events;
 
-/// Adds a run; gives its number.
+/// Inserts a run; returns its number.
 pub(crate) fn add(connection: &Connection, prepared: &Prepared) -> Result<i64, AppendError> {
     let run = &prepared.append.run;
     let sql = "insert into runs (
@@ -43,7 +43,7 @@ pub(crate) fn add(connection: &Connection, prepared: &Prepared) -> Result<i64, A
     }
 }
 
-/// Adds a run that was there before, as it stood and under its number.
+/// Inserts a recovered run, in its state and under its number.
 pub(crate) fn put(connection: &Connection, row: &RunRow) -> Result<(), StoreError> {
     let run = &row.run;
     let sql = "insert into runs (
@@ -68,15 +68,15 @@ pub(crate) fn put(connection: &Connection, row: &RunRow) -> Result<(), StoreErro
     Ok(())
 }
 
-/// Changes a run that is still at the expected version; gives its number.
+/// Updates a run that is still at the expected version; returns its number.
 pub(crate) fn change(connection: &Connection, prepared: &Prepared) -> Result<i64, AppendError> {
     let number = match prepared.append.number {
         Some(number) => Some(integer(number)),
         None => number_of(connection, prepared.append.run.id).map_err(to_append)?,
     };
     let number = number.ok_or(AppendError::Conflict)?;
-    // Most moves leave the status alone. To set it, even to what it is, would write the indexes
-    // of open runs anew.
+    // Most moves keep the status. Setting it, even to the same value, would rewrite the indexes of
+    // open runs.
     let same_status = "update runs
                        set version = ?3, head = ?4, baton = ?5, current_agent = ?6,
                            moved_at = ?7, state = ?8
@@ -93,7 +93,7 @@ pub(crate) fn change(connection: &Connection, prepared: &Prepared) -> Result<i64
     Err(AppendError::Conflict)
 }
 
-/// Cheaper than `returning number`, for which SQLite makes and drops a table each time.
+/// Cheaper than `returning number`, for which SQLite creates and drops a table each time.
 fn number_of(connection: &Connection, id: RunId) -> rusqlite::Result<Option<i64>> {
     let sql = "select number from runs where id = ?1";
     connection.prepare_cached(sql)?.query_row([id.0.as_bytes()], |row| row.get(0)).optional()
@@ -125,7 +125,7 @@ fn is_updated(
     }
 }
 
-/// Which of the two rules a new run has broken.
+/// Which of the two unique constraints a new run violates.
 fn why_not(connection: &Connection, id: RunId, story: &StoryKey) -> AppendError {
     match number_of(connection, id) {
         Ok(Some(_)) => AppendError::Conflict,
@@ -148,7 +148,7 @@ pub(crate) fn find(connection: &Connection, which: &RunRef) -> rusqlite::Result<
     connection.prepare_cached(&sql)?.query_row([value], read).optional()
 }
 
-/// Read from the tree of the table itself, without what is in the rows.
+/// Read from the table's own tree, without decoding the rows.
 pub(crate) fn numbers(
     connection: &Connection,
     after: u64,
@@ -183,7 +183,7 @@ pub(crate) fn list(connection: &Connection, filter: &RunFilter) -> rusqlite::Res
     Ok(rows)
 }
 
-/// How much of the log is looked at for the runs that moved last.
+/// How much of the log is scanned for the runs that moved last.
 const NEWEST_EVENTS: usize = 4096;
 
 pub(crate) const NEWEST_FIRST: &str = "select run_number from events order by position desc";
@@ -216,7 +216,7 @@ pub(crate) fn moved_last(connection: &Connection, most: u32) -> rusqlite::Result
     Ok(found)
 }
 
-/// Only the index is read through: the keys are in it.
+/// Scans only the index: it contains the keys.
 pub(crate) const OPEN_ENDING: &str = "select number from runs indexed by runs_open
      where status in ('open', 'paused') and substr(story_key, -length(?1)) = ?1
      order by number";
@@ -249,8 +249,8 @@ pub(crate) fn count_open(connection: &Connection) -> rusqlite::Result<u64> {
     connection.prepare_cached(COUNT_OPEN)?.query_row([], |row| number(row, "n"))
 }
 
-/// Read from the columns: the state says the same, and takes far longer to read. What is parked until
-/// a time has a timer; the rest of what is parked waits for a person.
+/// Read from the columns: the state says the same, but is far slower to decode. A run parked until
+/// a time has a timer; every other parked run waits for a person.
 const COUNTS: &str = "with open_runs as (
          select status, baton,
              baton = 'parked' and exists (
@@ -286,7 +286,7 @@ pub(crate) fn list_sql(filter: &RunFilter) -> String {
         let (after, direction) = after(order, "number");
         let until = until(order, "number", "?6", filter.until);
         let conditions = conditions(filter);
-        // Each part comes in the order of the index, so that they are merged and never sorted.
+        // Each part comes in index order, so they are merged and never sorted.
         let part = |status: RunStatus| {
             format!(
                 "select number from runs indexed by runs_open
@@ -321,14 +321,14 @@ pub(crate) fn list_sql(filter: &RunFilter) -> String {
     )
 }
 
-/// Whether there is nothing to find them by but that they are open.
+/// Whether the filter names nothing but openness.
 fn is_by_status(filter: &RunFilter) -> bool {
     let are_open = !filter.statuses.is_empty() && filter.statuses.iter().all(|it| it.is_open());
     are_open && filter.story.is_none() && !filter.only_blocked && !filter.only_waiting
 }
 
-/// Only the conditions that the filter has, so that SQLite can choose the index for them. A
-/// parameter that no condition uses is null, or not looked at.
+/// Only the conditions that the filter has, so that SQLite can choose the index for them. An unused
+/// parameter is null, or ignored.
 fn conditions(filter: &RunFilter) -> String {
     let of_story = if filter.story.is_some() { "story_key = ?3" } else { "?3 is null" };
     let with_status = if filter.statuses.is_empty() || is_by_status(filter) {
@@ -351,14 +351,14 @@ fn columns(connection: &Connection, row: &Row<'_>) -> rusqlite::Result<RunRow> {
     let head = hash(row, "head")?;
     let run = match state(row) {
         Some(run) => run,
-        // An older or a newer Baton wrote it, or it was spoiled: the log tells the same.
+        // Another version of Baton wrote it, or it is damaged: replay the log instead.
         None => events::replayed(connection, run_id(row, "id")?, number, version, head)?
             .ok_or_else(|| unreadable("state"))?,
     };
     Ok(RunRow { number, version, head, run })
 }
 
-/// The run as it stands in its row; `None` where this Baton cannot read that.
+/// Decodes the run from its row; `None` where this Baton cannot.
 pub(crate) fn state(row: &Row<'_>) -> Option<Run> {
     decode_run(row.get_ref("state").ok()?.as_str().ok()?).ok()
 }

@@ -1,9 +1,9 @@
-//! What the bytes of a damaged database still hold, read without SQLite and without writing.
+//! What a damaged database still holds, read without SQLite and without writing.
 //!
-//! Two ways: whole images, each put together of the pages of the database and its log in another
-//! way, for `SqliteStore` to open and judge; and single rows, from every page that holds some. A
-//! row that is found is not yet true: events are proven by the chain of their run, texts by their
-//! names, and whoever calls this proves them.
+//! Two ways: whole images, each combining the pages of the database and its log differently, for
+//! `SqliteStore` to open and judge; and single rows, from every page that holds some. A found row
+//! is not yet proven: the caller proves events by the hash chain of their run, and texts by their
+//! hashes.
 
 mod bytes;
 mod cells;
@@ -29,25 +29,25 @@ pub use self::rows::{PackageClaim, SalvagedEvent, SalvagedRow, SalvagedText};
 pub use self::suspect::SuspectPages;
 pub use self::unproven::{UnprovenTable, is_as_new_as, is_readable, whole_tables};
 
-/// A database and its log as they lie in a folder. They are only read.
+/// A database and its log in a folder. They are only read.
 #[derive(Debug)]
 pub struct DamagedFiles {
     pages: Pages,
     mark: StoredMark,
 }
 
-/// What the file beside a database says of it, for the last time.
+/// The last contents of the mark file beside a database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LastMark {
     pub identity: Identity,
     /// Of two copies of a database, the one with the lower number is older.
     pub number: u64,
-    /// Of the newest event that there was.
+    /// Position of the newest event.
     pub position: Position,
 }
 
 impl LastMark {
-    /// None where there is no mark, or none that can be read.
+    /// `None` where there is no readable mark.
     pub fn read(dir: &Dir) -> Result<Option<Self>, FileError> {
         match StoredMark::read(dir)? {
             StoredMark::None | StoredMark::Unreadable => Ok(None),
@@ -58,15 +58,15 @@ impl LastMark {
     }
 }
 
-/// How much a salvaged row is worth, beside others that say the same thing otherwise.
+/// The rank of a salvaged row against others that contradict it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Trust(Origin);
 
 impl Trust {
-    /// Of what is no part of the database: a file that somebody may have written.
+    /// From outside the database: a file that anyone may have written.
     pub const OF_THE_ARCHIVE: Self = Self(Origin::Archive);
 
-    /// Of two that differ, the one with the higher rank is believed.
+    /// Of two rows that differ, the one with the higher rank is used.
     pub(crate) fn rank(self) -> i64 {
         const DATABASE: i64 = 1 << 40;
         let index = |it: usize| i64::try_from(it).unwrap_or(DATABASE).min(DATABASE - 3);
@@ -79,25 +79,25 @@ impl Trust {
         }
     }
 
-    /// False for what is not as it was written or was never committed.
+    /// False for damaged or uncommitted rows.
     pub fn is_committed(self) -> bool {
         self.0 != Origin::Doubtful
     }
 }
 
 impl DamagedFiles {
-    /// None where there is neither a database nor a log, or both are empty.
+    /// `None` where database and log are both missing or empty.
     pub fn open(dir: &Dir) -> Result<Option<Self>, FileError> {
         let mark = StoredMark::read(dir)?;
         Ok(Pages::open(dir)?.map(|pages| Self { pages, mark }))
     }
 
-    /// Whether the log has bytes of which nothing tells what they were.
+    /// Whether the log has bytes of unknown meaning.
     pub fn has_unknown_log(&self) -> bool {
         self.pages.has_unknown_log
     }
 
-    /// The databases that the pages can be put together to, the most telling one first.
+    /// The databases that the pages can form, the most complete first.
     pub fn images(&self) -> Vec<ImageKind> {
         self.pages.images()
     }
@@ -107,12 +107,12 @@ impl DamagedFiles {
         self.pages.write_image(kind, dir)
     }
 
-    /// The pages of an image that may not be as they were last written.
+    /// The pages of an image that may not be in their last version.
     pub fn suspects(&mut self, kind: ImageKind) -> SuspectPages {
         self.pages.suspects(kind, &self.mark)
     }
 
-    /// Gives every row of every version of every page, so some come many times.
+    /// Visits every row of every version of every page, so some come many times.
     pub fn each_row<E>(
         &mut self,
         mut take: impl FnMut(SalvagedRow, Trust) -> Result<(), E>,
@@ -131,7 +131,7 @@ impl DamagedFiles {
 
 fn rows_of(pages: &mut Pages, cell: &Cell<'_>) -> Vec<SalvagedRow> {
     let Some(rowid) = cell.rowid else { return rows::in_index(cell).into_iter().collect() };
-    // Before the others, because the rest of it is long and not needed.
+    // Before the others, because the rest of the row is long and not needed.
     if let Some(run) = rows::run(rowid, cell) {
         return vec![run];
     }

@@ -1,5 +1,5 @@
-//! Where salvaged rows are kept until they are proven: in a database of its own, because there may
-//! be more of them than fits in memory, and most come many times.
+//! Holds salvaged rows until they are proven: in a database of its own, because they may exceed
+//! memory, and most are found many times.
 
 use baton_core::content::ContentId;
 use baton_core::hash::Hash;
@@ -18,15 +18,15 @@ use crate::connect;
 use crate::error::{OpenError, to_open, to_store};
 use crate::salvage::{PackageClaim, SalvagedEvent, SalvagedRow, SalvagedText, Trust};
 
-/// Of numbers that are counted without a gap, so many times more than were found may be lost.
+/// At most this many times the found numbers may be lost, where numbers have no gap.
 const MOST_LOST: u64 = 16;
-/// A few found ones say little of how many there were.
+/// A small sample says little about the total.
 const FEW: u64 = 100_000;
 
 const SCRATCH_FILE: &str = "salvage.db";
 
-/// The rows are under the numbers that they were found with. A number may have been found with rows
-/// of two runs, where one of the sources is of another time.
+/// Rows are keyed by the numbers they were found with. A number may occur with rows of two runs,
+/// where one of the sources is of another time.
 const TABLES: &str = "
 create table events (
     run_number integer not null, version integer not null, digest blob not null,
@@ -73,11 +73,11 @@ create table identities (project blob primary key, mark integer not null);
 #[derive(Debug)]
 pub struct SalvageDatabase {
     connection: Connection,
-    /// A number of a run, a handoff or an event that is higher was never given.
+    /// The highest number that a run, a handoff or an event can have.
     most_number: u64,
 }
 
-/// How far a run had come, by a row of it.
+/// How far a run had come, by one of its rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunClue {
     pub id: RunId,
@@ -86,17 +86,17 @@ pub struct RunClue {
     pub is_committed: bool,
 }
 
-/// An event as it was found, and whether it stood where something committed stands.
+/// A found event, and whether it was in a committed place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeldEvent {
-    /// The row that it is held in.
+    /// The row that holds it.
     pub row: u64,
     pub event: SalvagedEvent,
     pub is_committed: bool,
 }
 
 impl SalvageDatabase {
-    /// Makes an empty one in a folder that is thrown away later.
+    /// Creates an empty one in a temporary folder.
     pub fn make(dir: &Dir) -> Result<Self, OpenError> {
         let path = dir.path().join(SCRATCH_FILE);
         let connection = connect::scratch(&path)?;
@@ -231,9 +231,9 @@ impl SalvageDatabase {
         self.execute(sql, params)
     }
 
-    /// Once everything is held: numbers are proven by no hash, and a bit in one makes it huge. Each
-    /// run and each handoff has an event, so none is higher than the last position, and that is not
-    /// far from what the mark says, or else from how many events were found.
+    /// Called once everything is held: no hash proves a number, and one flipped bit makes it huge.
+    /// Each run and each handoff has an event, so no number exceeds the last position, and that is
+    /// close to the mark, or else to the number of events found.
     pub fn drop_implausible_numbers(&mut self, marked: Option<Position>) -> Result<(), StoreError> {
         let n_events = self.rows("select count(*) as n from events", [], |row| number(row, "n"))?;
         let n_events = n_events.first().copied().unwrap_or(0);
@@ -255,12 +255,12 @@ impl SalvageDatabase {
         Ok(())
     }
 
-    /// The highest number that is believed.
+    /// The highest plausible number.
     pub fn most_number(&self) -> u64 {
         self.most_number
     }
 
-    /// Every number under which something of a run was found, in order.
+    /// Every number under which rows of a run were found, in order.
     pub fn run_numbers(&self) -> Result<Vec<u64>, StoreError> {
         let sql = "select run_number as n from run_numbers
                    union select number from runs
@@ -268,7 +268,7 @@ impl SalvageDatabase {
         self.rows(sql, [], |row| number(row, "n"))
     }
 
-    /// Every row that was found of a run with this number, the furthest last.
+    /// Every found row of the run with this number, the most advanced last.
     pub fn clues(&self, run_number: u64) -> Result<Vec<RunClue>, StoreError> {
         let sql = "select id, version, head, is_committed from runs
                    where number = ?1 order by version";
@@ -282,13 +282,13 @@ impl SalvageDatabase {
         })
     }
 
-    /// Ids that an index has under this number: of a run or of a handoff.
+    /// Ids that an index has under this number: of a run or a handoff.
     pub fn ids_with_number(&self, number: u64) -> Result<Vec<RunId>, StoreError> {
         let sql = "select id from numbered where number = ?1";
         self.rows(sql, [integer(number)], |row| Ok(RunId(Uuid::from_bytes(row.get("id")?))))
     }
 
-    /// Everything that was found as an event of the run with this number, by version.
+    /// Every found event of the run with this number, by version.
     pub fn events(&self, run_number: u64) -> Result<Vec<HeldEvent>, StoreError> {
         let sql = "select rowid as row_number, * from events where run_number = ?1
                    order by version, rank";
@@ -301,13 +301,13 @@ impl SalvageDatabase {
         self.rows(sql, [integer(position.0)], |row| number(row, "n"))
     }
 
-    /// The handoffs that were found as those of the run with this number.
+    /// The found handoffs of the run with this number.
     pub fn handoffs(&self, run_number: u64) -> Result<Vec<HandoffNo>, StoreError> {
         let sql = "select distinct no from handoffs where run_number = ?1 order by no";
         self.rows(sql, [integer(run_number)], |row| Ok(HandoffNo(row.get("no")?)))
     }
 
-    /// The number of a handoff; none where it was not found, or with more than one.
+    /// The number of a handoff; `None` where there is no such handoff, or more than one number.
     pub fn handoff_number(&self, id: HandoffId) -> Result<Option<u64>, StoreError> {
         let of_rows = "select distinct number as n from handoffs where id = ?1";
         let of_index = "select number as n from numbered where id = ?1";
@@ -320,7 +320,7 @@ impl SalvageDatabase {
         Ok(None)
     }
 
-    /// The text with this name, without what rows say of it.
+    /// The text with this hash, without the other columns of its rows.
     pub fn text(&self, id: ContentId) -> Result<Option<SalvagedText>, StoreError> {
         let sql = "select nonce, text from contents where id = ?1";
         let rows = self.rows(sql, [id.0.0], |row| {
@@ -329,7 +329,7 @@ impl SalvageDatabase {
         Ok(rows.into_iter().next())
     }
 
-    /// What rows with this text say of it as a package.
+    /// What the rows with this text say about it as a package.
     pub fn package_claims(&self, id: ContentId) -> Result<Vec<PackageClaim>, StoreError> {
         let sql = "select format, hash from package_claims where id = ?1";
         self.rows(sql, [id.0.0], |row| {
@@ -339,7 +339,7 @@ impl SalvageDatabase {
         })
     }
 
-    /// Texts that were found under this hash. Which of them has it, is to be proven.
+    /// Texts that were found under this hash. The caller has to verify which one matches.
     pub fn definitions(&self, which: Hash) -> Result<Vec<Definition>, StoreError> {
         let sql = "select hash, name, text from definitions where hash = ?1";
         self.rows(sql, [which.0], |row| {
@@ -351,7 +351,7 @@ impl SalvageDatabase {
         })
     }
 
-    /// The stories after a key, as they were last written.
+    /// The stories after a key, in their last version.
     pub fn stories(&self, after: &str, most: u32) -> Result<Vec<(Story, Timestamp)>, StoreError> {
         let sql = "select * from stories where key > ?1 order by key limit ?2";
         self.rows(sql, params![after, most], |row| {
@@ -372,7 +372,7 @@ impl SalvageDatabase {
         })
     }
 
-    /// The last row of the table of stories. They are never removed, so there were as many.
+    /// The last row id of the stories. They are never deleted, so there were as many.
     pub fn last_story_row(&self) -> Result<u64, StoreError> {
         let sql = "select coalesce(max(number), 0) as n from story_rows
                    where number <= ?1 + ?2 * (select count(*) from story_rows)";
@@ -380,15 +380,14 @@ impl SalvageDatabase {
         Ok(self.rows(sql, limits, |row| number(row, "n"))?.first().copied().unwrap_or(0))
     }
 
-    /// The last position that anything was found at.
+    /// The last position at which anything was found.
     pub fn last_position(&self) -> Result<Position, StoreError> {
         let sql = "select coalesce(max(position), 0) as n from events";
         let found = self.rows(sql, [], |row| number(row, "n"))?;
         Ok(found.first().map_or(Position::START, |it| Position(*it)))
     }
 
-    /// A page of the answers to commands that may be sent again, those after a row first, each with
-    /// its row.
+    /// A page of the idempotency records after a row, each with its row.
     pub fn answered(
         &self,
         after: u64,
@@ -408,8 +407,7 @@ impl SalvageDatabase {
         })
     }
 
-    /// The project that the database said it belongs to, where it was found with one alone, and
-    /// the last number of its marks.
+    /// The project of the database, if all sources agree, and its last mark number.
     pub fn identity(&self) -> Result<Option<(Uuid, u64)>, StoreError> {
         let found = self.rows("select project, mark from identities", [], |row| {
             Ok((Uuid::from_bytes(row.get("project")?), number(row, "mark")?))

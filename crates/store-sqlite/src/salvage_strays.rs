@@ -1,4 +1,4 @@
-//! Salvaged rows that do not stand where they say, until it is proven where they belong.
+//! Salvaged rows whose own place does not fit, until their true place is proven.
 
 use baton_core::hash::Hash;
 use baton_core::run::{HandoffId, HandoffNo, RunId};
@@ -10,7 +10,7 @@ use crate::error::to_store;
 use crate::salvage_database::{HeldEvent, SalvageDatabase, held_event};
 
 impl SalvageDatabase {
-    /// Notes that an event does not go on from the one before it, where it was found.
+    /// Records that an event does not continue the chain where it was found.
     pub fn note_stray(&self, run_number: u64, held: &HeldEvent) -> Result<(), StoreError> {
         let (row, it) = (integer(held.row), &held.event);
         let version = integer(it.version.0);
@@ -19,7 +19,7 @@ impl SalvageDatabase {
         self.execute(sql, params).map_err(to_store)
     }
 
-    /// Strays that say that they are of this run, whichever event of it.
+    /// Strays that claim this run, at any version.
     pub fn strays_of_run(&self, run_number: u64, most: u32) -> Result<Vec<HeldEvent>, StoreError> {
         let sql = "select events.rowid as row_number, events.* from strays
                    join events on events.rowid = strays.event
@@ -27,7 +27,7 @@ impl SalvageDatabase {
         self.rows(sql, params![integer(run_number), most], held_event)
     }
 
-    /// Strays that say that they are this event of a run, whichever it is, from a position on.
+    /// Strays that claim this version of any run, from a position on.
     pub fn strays_with_version(
         &self,
         version: u64,
@@ -41,7 +41,7 @@ impl SalvageDatabase {
         self.rows(sql, params![integer(version), integer(after.0), most], held_event)
     }
 
-    /// Puts an event where it is proven to belong, with the hash that it is proven to have.
+    /// Moves an event to its proven place, with its proven hash.
     pub fn place_event(
         &self,
         row: u64,
@@ -61,7 +61,7 @@ impl SalvageDatabase {
         place().map_err(to_store)
     }
 
-    /// Drops strays that are a proven event once more, with something wrong beside it.
+    /// Drops strays that duplicate a proven event, with some other column damaged.
     pub fn drop_doubled_strays(&self) -> Result<(), StoreError> {
         let n_strays = self.rows("select count(*) as n from strays", [], |row| number(row, "n"))?;
         if n_strays == [0] {
@@ -88,7 +88,7 @@ impl SalvageDatabase {
                  )",
                 [],
             )?;
-            // A number under which nothing is left was never one.
+            // A number with no rows left was never a run's.
             self.execute(
                 "delete from run_numbers where not exists (
                      select 1 from events where events.run_number = run_numbers.run_number
@@ -99,19 +99,19 @@ impl SalvageDatabase {
         drop_them().map_err(to_store)
     }
 
-    /// The numbers that rows of the run with this id have.
+    /// The numbers under which rows of the run with this id were found.
     pub fn numbers_of_run(&self, id: RunId) -> Result<Vec<u64>, StoreError> {
         let sql = "select distinct number as n from runs where id = ?1";
         self.rows(sql, [id.0.as_bytes()], |row| number(row, "n"))
     }
 
-    /// Puts the rows of a run under the number that its events have.
+    /// Moves the rows of a run to the number that its events have.
     pub fn renumber_run(&self, id: RunId, from: u64, to: u64) -> Result<(), StoreError> {
         let sql = "update or replace runs set number = ?3 where id = ?1 and number = ?2";
         self.execute(sql, params![id.0.as_bytes(), integer(from), integer(to)]).map_err(to_store)
     }
 
-    /// Puts the rows of a handoff under the run and the number in it that an event proves.
+    /// Moves the rows of a handoff to the run and number that an event proves.
     pub fn place_handoff(
         &self,
         id: HandoffId,

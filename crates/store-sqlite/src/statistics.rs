@@ -1,4 +1,4 @@
-//! Counts and means over handoffs, worked out where they are.
+//! Counts and means over handoffs, computed in SQL.
 
 use baton_core::names::AgentId;
 use baton_store::{AgentStatistics, HandoffFilter, HandoffState, Order, Statistics};
@@ -38,7 +38,7 @@ fn by_agent(
     connection: &Connection,
     filter: &HandoffFilter,
 ) -> rusqlite::Result<Vec<AgentStatistics>> {
-    // A mean is a float here, because a sum of nanoseconds could be too large for an integer.
+    // A mean is a float here, because a sum of nanoseconds could overflow an integer.
     let sql = format!(
         "select handoffs.to_agent as agent,
              count(*) as n_handoffs,

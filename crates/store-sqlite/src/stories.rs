@@ -19,7 +19,7 @@ const SELECT: &str = "select
     from stories left join runs
         on runs.number = (select max(number) from runs where story_key = stories.key)";
 
-/// A story with everything worked out that the writing thread need not do.
+/// A story with everything precomputed that the writer thread need not do.
 pub(crate) struct PreparedStory {
     columns: StoryColumns,
     outline: String,
@@ -45,7 +45,7 @@ impl PreparedStory {
     }
 }
 
-/// Adds a story; false where one of that key is there already.
+/// Inserts a story; false where its key exists already.
 pub(crate) fn add(
     connection: &Connection,
     story: &PreparedStory,
@@ -58,7 +58,7 @@ pub(crate) fn add(
     Ok(is_new)
 }
 
-/// As [`add`], with the answer to a request that may be sent twice.
+/// As [`add`], with an idempotency record.
 pub(crate) fn add_once(
     connection: &Connection,
     story: &PreparedStory,
@@ -73,7 +73,7 @@ pub(crate) fn add_once(
     Ok(is_new)
 }
 
-/// Adds a story, or writes it over the one that is there, which keeps its age.
+/// Inserts a story, or overwrites the existing one, which keeps its creation time.
 pub(crate) fn save(connection: &Connection, story: &Story, now: i64) -> rusqlite::Result<()> {
     let sql = "select created_at from stories where key = ?1";
     let created_at: Option<i64> = connection
@@ -88,7 +88,7 @@ pub(crate) fn save(connection: &Connection, story: &Story, now: i64) -> rusqlite
     story_log::add(connection, &story.columns.key, &story.digest, now)
 }
 
-/// How many rows were added: none where there is a story of that key.
+/// How many rows were inserted: none where the key exists.
 fn insert(connection: &Connection, story: &PreparedStory) -> rusqlite::Result<usize> {
     let sql = "insert into stories (
                    key, title, description, acceptance, depends_on, priority, branch, pr_url,
@@ -130,7 +130,7 @@ fn update(connection: &Connection, it: &StoryColumns) -> rusqlite::Result<usize>
     ])
 }
 
-/// The newest run of a story has come to this.
+/// Updates the status of a story's newest run.
 pub(crate) fn run_is(
     connection: &Connection,
     story: &StoryKey,
@@ -141,7 +141,7 @@ pub(crate) fn run_is(
     Ok(())
 }
 
-/// For all stories, once the runs are there.
+/// For all stories, once the runs are written.
 pub(crate) fn name_newest_runs(connection: &Connection) -> rusqlite::Result<()> {
     let sql = "update stories set run_status = (
                    select status from runs where story_key = stories.key
@@ -160,7 +160,7 @@ pub(crate) fn list(
     connection: &Connection,
     filter: &StoryFilter,
 ) -> rusqlite::Result<Vec<StoryRow>> {
-    // No key is empty, so all of them come after the empty text.
+    // No key is empty, so all of them sort after the empty text.
     let after = filter.after.as_ref().map_or("", |it| it.as_str());
     let params = params![after, limit(filter.limit)];
     connection.prepare_cached(&list_sql())?.query_map(params, read)?.collect()
@@ -170,7 +170,7 @@ pub(crate) fn list_sql() -> String {
     format!("{SELECT} where stories.key > ?1 order by stories.key limit ?2")
 }
 
-/// Those that never had a run, in the order in which they are to begin.
+/// Stories that never had a run, in start order.
 pub(crate) fn to_begin(
     connection: &Connection,
     after: Option<&(i64, StoryKey)>,
@@ -208,7 +208,7 @@ pub(crate) fn count(connection: &Connection) -> rusqlite::Result<StoryCounts> {
     })
 }
 
-/// Of a row that has its own number as `row_number`.
+/// Reads a row that has its own number as `row_number`.
 pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<StoryRow> {
     columns(row).map_err(in_row(row, "stories", "row_number"))
 }

@@ -1,15 +1,15 @@
-//! Every version of every story, as a link in one chain: stories can be edited, and no event tells
-//! of that. The texts themselves are not kept, only what they hash to.
+//! Every version of every story, as a link in one hash chain: stories can be edited, and no event
+//! records that. Only hashes are kept, not the texts.
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::checksum::{ChecksumPart, digest};
 
-/// The columns of a story that its digest is over.
+/// The columns of a story that its digest covers.
 pub(crate) const COLUMNS: &str =
     "key, title, description, acceptance, depends_on, priority, branch, pr_url, created_at";
 
-/// What the chain starts from.
+/// The initial value of the chain.
 pub(crate) const START: [u8; 32] = [0; 32];
 
 /// The columns of a story, as they are stored.
@@ -26,7 +26,7 @@ pub(crate) struct StoryColumns {
 }
 
 impl StoryColumns {
-    /// Of a row that has [`COLUMNS`].
+    /// Reads a row that has [`COLUMNS`].
     pub(crate) fn of_row(row: &Row<'_>) -> rusqlite::Result<Self> {
         Ok(Self {
             key: row.get("key")?,
@@ -56,7 +56,7 @@ impl StoryColumns {
     }
 }
 
-/// Adds a link for a story as it was just written.
+/// Adds a link for a story that was just written.
 pub(crate) fn add(
     connection: &Connection,
     key: &str,
@@ -67,7 +67,7 @@ pub(crate) fn add(
     insert(connection, key, at, story, &hash)
 }
 
-/// Begins the log of a database that had none, oldest story first.
+/// Creates the log in a database that had none, oldest story first.
 pub(crate) fn fill(connection: &Connection) -> rusqlite::Result<()> {
     let mut head = START;
     let sql = format!("select {COLUMNS} from stories order by created_at, key");

@@ -1,4 +1,4 @@
-//! What only this backend promises. What every store must do is in `baton-store-tests`.
+//! Tests for the guarantees of this backend alone. `baton-store-tests` covers every store.
 
 mod damage;
 mod full;

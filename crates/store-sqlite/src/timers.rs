@@ -1,4 +1,4 @@
-//! What has to happen at a time, unless something else does first.
+//! Timers: what has to happen at a time, unless something else happens first.
 
 use baton_core::run::{HandoffNo, RunId};
 use baton_store::{LeaseRenewal, StoreError, TimerChange, TimerKind, TimerRow};
@@ -51,7 +51,7 @@ fn clear(connection: &Connection, run_number: i64, no: HandoffNo) -> rusqlite::R
     Ok(())
 }
 
-/// Lets leases end later; returns how many were there with that very fence.
+/// Extends leases; returns how many matched handoff and fencing token.
 pub(crate) fn put_off(connection: &Connection, leases: &[LeaseRenewal]) -> Result<u64, StoreError> {
     let sql = "update timers set due_at = ?4, checksum = ?5
                where run_number = (select number from runs where id = ?1)
@@ -92,7 +92,7 @@ pub(crate) fn of_run(connection: &Connection, run: RunId) -> rusqlite::Result<Ve
     connection.prepare_cached(sql)?.query_map([run.0.as_bytes()], read)?.collect()
 }
 
-/// What a heartbeat changes. The rest follows from the run, and is compared with it.
+/// The columns that a heartbeat changes. All others follow from the run, and are compared with it.
 pub(crate) fn checksum(run: RunId, no: HandoffNo, fence: Option<u32>, due_at: i64) -> i64 {
     let fence = fence.map_or(ChecksumPart::Null, |it| ChecksumPart::Integer(it.into()));
     let no = ChecksumPart::Integer(no.0.into());

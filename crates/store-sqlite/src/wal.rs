@@ -1,29 +1,30 @@
-//! Reads SQLite's write-ahead log without SQLite, which takes everything up to the first frame that
-//! does not fit for the whole log, and never says that there was more.
+//! Reads SQLite's write-ahead log without SQLite. SQLite takes everything up to the first invalid
+//! frame for the whole log, and never reports that there was more.
 //!
 //! The format is described at <https://sqlite.org/fileformat2.html#the_write_ahead_log>: a header
-//! of 32 bytes, then frames of a 24-byte header and a page. Each checksum goes on from the one
-//! before it, so a frame is whole only if all before it are; and every frame repeats two salts of
-//! the header, which change whenever the log begins anew over what was there.
+//! of 32 bytes, then frames of a 24-byte header and a page. Checksums are chained, so a frame is
+//! valid only if all frames before it are. Every frame repeats the two salts of the header, which
+//! change whenever SQLite restarts the log over its old contents.
 
 use std::io::{self, Read};
 
 pub(crate) const WAL_HEADER: usize = 32;
 pub(crate) const FRAME_HEADER: usize = 24;
-/// The checksum is taken over numbers in the byte order of the machine that made the log.
+/// The checksum is computed over words in the byte order of the machine that created the log.
 const MAGIC_LITTLE_ENDIAN: u32 = 0x377f_0682;
 const MAGIC_BIG_ENDIAN: u32 = 0x377f_0683;
 const FORMAT_VERSION: u32 = 3_007_000;
 
-/// Told apart from the log before it by these: the first counts up, the second is random.
+/// Distinguish a log from the one before it in the same file: the first counts up, the second is
+/// random.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Salts(pub(crate) u32, pub(crate) u32);
 
-/// More often than any log begins anew.
+/// More often than any log is restarted.
 const MOST_BEGINNINGS: u32 = 1 << 24;
 
 impl Salts {
-    /// Whether a log with these may have stood in the same file before one with the others.
+    /// Whether a log with these salts may have preceded one with the others in the same file.
     pub(crate) fn are_before(self, others: Self) -> bool {
         (1..=MOST_BEGINNINGS).contains(&others.0.wrapping_sub(self.0))
     }
@@ -32,7 +33,7 @@ impl Salts {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Checksum(u32, u32);
 
-/// The beginning of a log whose checksum fits.
+/// A log header whose checksum is valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct WalHeader {
     pub(crate) page_size: u32,
@@ -47,25 +48,25 @@ enum ByteOrder {
     Big,
 }
 
-/// One frame, as it stands in the file.
+/// One frame, as it is in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct WalFrame {
     pub(crate) page_number: u32,
-    /// How many pages the database has after the transaction that this frame ends; 0 where it
-    /// ends none.
+    /// Database size in pages after the transaction that this frame commits; 0 where it is not a
+    /// commit frame.
     pub(crate) commit_size: u32,
     pub(crate) salts: Salts,
-    /// As the frame itself says; whether it fits is for [`WalHeader::is_whole`].
+    /// As stored in the frame; [`WalHeader::is_whole`] validates it.
     pub(crate) checksum: Checksum,
     pub(crate) page: Vec<u8>,
 }
 
-/// What a log holds, read from end to end.
+/// What a full read of a log found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Wal {
-    /// There is none, or it has no byte.
+    /// There is no log, or it is empty.
     Empty,
-    /// The header is cut or does not fit its checksum.
+    /// The header is truncated or its checksum is invalid.
     HeaderBroken {
         n_bytes: u64,
     },
@@ -75,15 +76,15 @@ pub(crate) enum Wal {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct WalFrames {
     pub(crate) header: WalHeader,
-    /// How many frames from the beginning are whole.
+    /// How many frames from the start are valid.
     pub(crate) n_whole: u64,
-    /// How many of them belong to a transaction that is whole too: all that SQLite would read.
+    /// How many of them belong to a complete transaction: all that SQLite would read.
     pub(crate) n_committed: u64,
-    /// How many pages the database has after the last whole transaction, if there is one.
+    /// Database size in pages after the last complete transaction, if there is one.
     pub(crate) n_pages: Option<u32>,
-    /// The first frame, counted from 0, that ends a transaction of this log and stands behind a frame
-    /// that is not whole. A transaction that failed or was cut short never wrote its last frame, so
-    /// what it left behind has none: this is damage.
+    /// The first commit frame of this log, counted from 0, behind an invalid frame. A transaction
+    /// that failed or was interrupted never wrote its commit frame, so its remains have none: this
+    /// is damage.
     pub(crate) stranded: Option<u64>,
 }
 
@@ -104,27 +105,27 @@ impl WalHeader {
         is_whole.then_some(Self { page_size, salts, byte_order, checksum })
     }
 
-    /// What the first frame's checksum goes on from.
+    /// The checksum that the first frame's checksum continues from.
     pub(crate) fn checksum(&self) -> Checksum {
         self.checksum
     }
 
-    /// Whether a frame is of this log, and what it holds is what was written, `before` being the
-    /// checksum of the frame before it.
+    /// Whether a frame belongs to this log and is unchanged since it was written; `before` is the
+    /// checksum of the previous frame.
     pub(crate) fn is_whole(&self, frame: &WalFrame, before: Checksum) -> bool {
         frame.salts == self.salts
             && frame.page_number > 0
             && self.sum(frame, before) == frame.checksum
     }
 
-    /// What the beginning of a log must have been whose own is not whole, as Baton's machines
-    /// write it. What its first frame goes on from is not known.
+    /// Reconstructs a damaged log header, as Baton's machines write it. The checksum that the first
+    /// frame continues from is not known.
     pub(crate) fn guessed(page_size: u32, salts: Salts) -> Self {
         let (byte_order, checksum) = (ByteOrder::Little, Checksum(0, 0));
         Self { page_size, salts, byte_order, checksum }
     }
 
-    /// The checksum that a frame has to have behind one that has `before`.
+    /// The checksum that a frame must have after one with the checksum `before`.
     pub(crate) fn sum(&self, frame: &WalFrame, before: Checksum) -> Checksum {
         let mut head = [0; 8];
         head[..4].copy_from_slice(&frame.page_number.to_be_bytes());
@@ -133,14 +134,14 @@ impl WalHeader {
     }
 }
 
-/// The highest page number that is believed: a database of 16 GiB in pages of 4 KiB.
+/// The highest plausible page number: a database of 16 GiB in pages of 4 KiB.
 pub(crate) const MOST_PAGES: u32 = 1 << 22;
 
 impl WalHeader {
-    /// The number of the page and the size after the transaction that a frame must have been
-    /// written with, where one of the two is all that is damaged in it. They follow from the
-    /// checksum, the page and the checksum before. Another kind of damage gives two random numbers
-    /// here, and that one of them is as it stands and the other is possible is next to impossible.
+    /// The page number and the database size that a frame must have been written with, where only
+    /// one of the two is damaged. They follow from the checksum, the page and the previous
+    /// checksum. Any other damage gives two random numbers here, and it is next to impossible that
+    /// one of them equals the stored value and the other is plausible.
     pub(crate) fn mended(&self, frame: &WalFrame, before: Checksum) -> Option<(u32, u32)> {
         let Checksum(one, two) = self.byte_order.sum_backwards(frame.checksum, &frame.page);
         let page_number = one.wrapping_sub(before.0).wrapping_sub(before.1);
@@ -154,7 +155,7 @@ impl WalHeader {
 }
 
 impl ByteOrder {
-    /// The checksum from which [`ByteOrder::sum`] over `bytes` comes to `end`.
+    /// The start checksum from which [`ByteOrder::sum`] over `bytes` gives `end`.
     fn sum_backwards(self, end: Checksum, bytes: &[u8]) -> Checksum {
         let Checksum(mut one, mut two) = end;
         for pair in bytes.rchunks_exact(8) {
@@ -172,7 +173,7 @@ impl ByteOrder {
         }
     }
 
-    /// A number that was added up, as it stands in the file.
+    /// A summed word, as it is stored in the file.
     fn as_stored(self, word: u32) -> u32 {
         match self {
             Self::Little => word.swap_bytes(),
@@ -190,7 +191,7 @@ impl ByteOrder {
     }
 }
 
-/// Reads frame after frame. What is left of a frame that was cut short is none.
+/// Reads frame after frame. A truncated last frame is left out.
 pub(crate) struct FrameReader<R> {
     from: R,
     header: WalHeader,
@@ -198,7 +199,7 @@ pub(crate) struct FrameReader<R> {
 }
 
 impl<R: Read> FrameReader<R> {
-    /// None where the header is not whole.
+    /// `None` where the header is invalid.
     pub(crate) fn begin(mut from: R) -> io::Result<Option<Self>> {
         let mut bytes = [0; WAL_HEADER];
         let n_read = fill(&mut from, &mut bytes)?;
@@ -206,7 +207,7 @@ impl<R: Read> FrameReader<R> {
         Ok(header.map(|header| Self::go_on(from, header)))
     }
 
-    /// Where the header has been read already.
+    /// For a caller that has read the header already.
     pub(crate) fn go_on(from: R, header: WalHeader) -> Self {
         Self { from, header, bytes: vec![0; FRAME_HEADER + header.page_size as usize] }
     }
@@ -231,8 +232,8 @@ impl<R: Read> FrameReader<R> {
 }
 
 impl Wal {
-    /// Reads a log of `n_bytes`, calling `committed` with the page numbers of each transaction
-    /// that is whole.
+    /// Reads a log of `n_bytes` and calls `committed` with the page numbers of each complete
+    /// transaction.
     pub(crate) fn read(
         from: impl Read,
         n_bytes: u64,
@@ -277,7 +278,7 @@ impl Wal {
     }
 }
 
-/// Reads until `bytes` is full or there is no more; gives how many were read.
+/// Reads until `bytes` is full or the input ends; returns how many bytes were read.
 fn fill(from: &mut impl Read, bytes: &mut [u8]) -> io::Result<usize> {
     let mut n_read = 0;
     while n_read < bytes.len() {

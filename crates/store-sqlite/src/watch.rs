@@ -1,5 +1,5 @@
-//! Notices when the data is not where it was opened any more, and when a disk that failed works
-//! again. The writer looks before it writes, and a thread of its own looks twice a second.
+//! Detects when the data is no longer where it was opened, and when a failed disk works again. The
+//! writer checks before it writes, and a separate thread checks twice a second.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,34 +18,34 @@ use crate::rescue::{LostPlace, rescue};
 use crate::room::has_room;
 use crate::writer::{JoinOnDrop, Prober};
 
-/// How often the thread looks.
+/// How often the thread checks.
 const EVERY: Duration = Duration::from_millis(500);
-/// How often at most the writer looks. What was answered between a deletion and the next look is
-/// still in the files that are open: a server copies it with the rest.
+/// The writer's minimum interval between checks. Commands answered between a deletion and the next
+/// check are still in the open files: a server copies them with the rest.
 const EVERY_MS_WRITING: u64 = 20;
 
-/// How long after a copy that failed the next is tried.
+/// How long after a failed copy the next one is tried.
 const COPY_AGAIN_AFTER: Duration = Duration::from_secs(5);
 
-/// Stands before every write.
+/// Guards every write.
 #[derive(Debug)]
 pub(crate) struct WriteGuard {
     dir: Dir,
-    /// Where the folder was opened, without any link in the path.
+    /// The path of the opened folder, with all links resolved.
     path: PathBuf,
     files: OpenedFiles,
     health: WriteHealth,
     opened_at: Instant,
-    /// After `opened_at`.
+    /// Time of the last check, since `opened_at`.
     looked_at_ms: AtomicU64,
     loss: Mutex<Option<Loss>>,
     /// Why the last mark could not be written.
     unmarked: Mutex<Option<String>>,
-    /// There where lost data is worth a copy: a server may be the last that has it.
+    /// Set where lost data is worth a copy: a server may be the last process that has it.
     context: OnceLock<CommandContext>,
 }
 
-/// What was found, and what was done about it.
+/// What was found, and the response to it.
 #[derive(Debug)]
 struct Loss {
     file: LostFile,
@@ -55,12 +55,12 @@ struct Loss {
 }
 
 impl WriteGuard {
-    /// Of a store that has its files in `dir` open by now. `path` leads there without a link.
+    /// For a store that has its files in `dir` open by now. `path` leads there without a link.
     pub(crate) fn of(dir: Dir, path: &Path) -> Self {
         Self::new(dir, path, OpenedFiles::of(path), WriteHealth::default())
     }
 
-    /// Of one that is only read.
+    /// For a read-only store.
     pub(crate) fn refusing(dir: Dir, path: &Path, fault: WriteFault) -> Self {
         Self::new(dir, path, OpenedFiles::default(), WriteHealth::refusing(fault))
     }
@@ -79,7 +79,7 @@ impl WriteGuard {
         }
     }
 
-    /// What keeps the data from being written, after a look that is not old.
+    /// The current write fault, after a recent check.
     pub(crate) fn fault(&self) -> Option<WriteFault> {
         self.refusal().or_else(|| self.health.fault()).or_else(|| {
             let cause = self.unmarked.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
@@ -87,19 +87,19 @@ impl WriteGuard {
         })
     }
 
-    /// Whether the last mark could be written, and if not, why. Commands go on either way.
+    /// Why the last mark could not be written, if it failed. Commands continue either way.
     pub(crate) fn note_mark(&self, written: Result<(), &FileError>) {
         let cause = written.err().map(|it| in_a_line(it));
         *self.unmarked.lock().unwrap_or_else(PoisonError::into_inner) = cause;
     }
 
-    /// From now on, data that is lost is copied while it is still open here.
+    /// From now on, lost data is copied while it is still open here.
     pub(crate) fn rescue_when_lost(&self, context: CommandContext) {
-        // A second context would say the same.
+        // A second context would be the same.
         let _ = self.context.set(context);
     }
 
-    /// Why nothing may be written, after a look that is not old.
+    /// Why nothing may be written, after a recent check.
     pub(crate) fn refusal(&self) -> Option<WriteFault> {
         let refusal = self.health.refusal();
         if refusal.is_some() {
@@ -114,16 +114,16 @@ impl WriteGuard {
         self.health.refusal()
     }
 
-    /// Looks whether the paths still lead to the files that are open, and what else is known since
-    /// they do not: a folder is deleted file by file.
+    /// Checks whether the paths still lead to the open files, and what else has changed since they
+    /// do not: a folder is deleted file by file.
     pub(crate) fn look(&self) {
         if let Some(lost) = self.files.lost() {
             self.note_loss(lost);
         }
     }
 
-    /// Allows the log to be moved into the database, until what this returns is dropped. None
-    /// where the files are not those that were opened.
+    /// Allows a checkpoint until the returned guard is dropped. `None` where the files are not
+    /// those that were opened.
     pub(crate) fn begin_move(&self) -> Option<MovingLog<'_>> {
         if self.health.refusal().is_some() {
             return None;
@@ -147,25 +147,26 @@ impl WriteGuard {
         self.health.refuse(&kind.fault(file, &self.path, rescue, self.context.get()));
     }
 
-    /// A group of writes failed as a whole, or one of them by itself: finds out why, once.
+    /// A group of writes failed as a whole, or one of them by itself: finds the reason, once.
     pub(crate) fn failed(&self, fault: Option<WriteFault>, group: Option<&GroupFailed>) {
         let fault = fault.or_else(|| group.and_then(|it| write_fault(&it.0)));
         if fault.is_none() && self.health.fault().is_some() {
             return;
         }
-        // SQLite has one code for everything that a disk may say. The folder says it again.
+        // SQLite has one code for every disk error. A trial write in the folder gives the exact
+        // one.
         let fault = fault
             .or_else(|| has_room(&self.path).err().as_ref().and_then(fault_of_io))
             .unwrap_or(WriteFault::Failing);
         self.health.failed(&fault, group.map(|it| it as _));
     }
 
-    /// What a group that failed is answered, where that has a name.
+    /// The error for a failed group, where its fault is known.
     pub(crate) fn named_fault(&self) -> Option<WriteFault> {
         self.health.fault().filter(|it| *it != WriteFault::Failing)
     }
 
-    /// What the thread does each time.
+    /// One round of the thread.
     fn tick(&self, connection: &Connection, prober: &Prober) {
         self.look();
         self.save(connection);
@@ -181,8 +182,8 @@ impl WriteGuard {
         }
     }
 
-    /// Copies what is lost, and says where it is. Until that has worked it is tried again, and also
-    /// where the copy was deleted with the rest: a folder is deleted file by file.
+    /// Copies lost data, and reports where the copy is. Retries until it succeeds, and also where
+    /// the copy was deleted with the rest: a folder is deleted file by file.
     fn save(&self, connection: &Connection) {
         let Some(context) = self.context.get() else { return };
         let mut loss = self.lock_loss();
@@ -222,16 +223,16 @@ fn in_a_line(error: &(dyn std::error::Error + 'static)) -> String {
     causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
-/// The thread that looks. Dropping it lets a look under way finish.
+/// The watcher thread. Dropping it lets a running check finish.
 #[derive(Debug)]
 pub(crate) struct FileWatcher {
-    // Dropped first, which is what tells the thread to end.
+    // Dropped first, which makes the thread end.
     stop: Option<mpsc::Sender<()>>,
     thread: JoinOnDrop,
 }
 
 impl FileWatcher {
-    /// `connection` reads what is open, even after its file was deleted.
+    /// `connection` can read the open data even after its file was deleted.
     pub(crate) fn start(
         guard: Arc<WriteGuard>,
         connection: Connection,
@@ -243,14 +244,15 @@ impl FileWatcher {
                 while stopped.recv_timeout(EVERY) == Err(mpsc::RecvTimeoutError::Timeout) {
                     guard.tick(&connection, &prober);
                 }
-                // Whoever closes the file after this must not take another one for it.
+                // The last check before the files are closed: the close must not act on other files
+                // at their paths.
                 guard.look();
                 guard.save(&connection);
             })?;
         Ok(Self { stop: Some(stop), thread: JoinOnDrop::new(thread) })
     }
 
-    /// Looks for the last time, and ends. A second time it does nothing.
+    /// Checks for the last time, and ends. Idempotent.
     pub(crate) fn stop(&mut self) {
         self.stop = None;
         self.thread.join();

@@ -1,10 +1,11 @@
-//! The one thread that writes. It takes whatever waits, makes one transaction of it and commits
-//! once: an answer means that it is on disk, and the cost of that is shared by all who wait.
+//! The one writer thread. It takes all waiting commands, executes them in one transaction and
+//! commits once: an answer means that the command is on disk, and all waiting callers share the
+//! cost.
 //!
-//! A command that fails spoils none of the others. Almost all that fail have written nothing by
-//! then, and are simply left out. If one has, the group is rolled back and carried out again with
-//! a savepoint for each command. To have them always costs something, because SQLite copies every
-//! page that a savepoint sees change; how much is not settled (ADR 0004).
+//! A command that fails does not affect the others. Almost all failing commands have written
+//! nothing by then, and are simply left out. If one has, the group is rolled back and executed
+//! again with a savepoint for each command. Savepoints are not always used, because SQLite copies
+//! every page that changes under one; the cost is not settled (ADR 0004).
 
 mod probe;
 
@@ -25,15 +26,15 @@ pub(crate) use self::probe::Prober;
 
 /// How many commands may share a commit.
 const MOST_IN_A_GROUP: usize = 256;
-/// How many commands may wait. Beyond it their senders wait, without holding up a thread.
+/// How many commands may wait. Beyond it, backpressure: senders wait, without blocking a thread.
 const MOST_WAITING: usize = 1024;
-/// After this long without work the log is moved into the database, and cut.
+/// After this long without work the log is checkpointed and truncated.
 const IDLE: Duration = Duration::from_millis(500);
 
-/// Sends work to the thread. Dropping it lets the thread finish, and waits for that.
+/// Sends work to the thread. Dropping it lets the thread finish, and waits for it.
 #[derive(Debug)]
 pub(crate) struct Writer {
-    // Dropped first, which is what tells the thread to end.
+    // Dropped first, which makes the thread end.
     sender: mpsc::Sender<WriterMessage>,
     _thread: JoinOnDrop,
 }
@@ -46,19 +47,19 @@ enum WriterMessage {
 
 /// One command of a group.
 trait QueuedWork: Send {
-    /// Carries it out inside the transaction; false where it failed. May be called again after
-    /// the transaction was rolled back.
+    /// Executes it inside the transaction; false where it failed. May be called again after a
+    /// rollback.
     fn run(&mut self, connection: &Connection) -> bool;
-    /// What kept it from being written, where it failed for that.
+    /// The write fault, where it failed because of one.
     fn fault(&self) -> Option<WriteFault>;
-    /// Tells the sender, once the group is on disk or is not.
+    /// Answers the sender, once the group is committed or has failed.
     fn reply(self: Box<Self>, group: Result<(), Failed>);
 }
 
-/// Why a whole group is not on disk.
+/// Why a whole group was not committed.
 #[derive(Clone)]
 enum Failed {
-    /// Its cause has a name.
+    /// A known write fault.
     Unwritable(WriteFault),
     Otherwise(GroupFailed),
 }
@@ -70,7 +71,7 @@ struct QueuedCommand<T, E, F> {
 }
 
 impl Writer {
-    /// `marker` keeps the mark of a database; there is none where nothing can be written.
+    /// `marker` keeps the mark of a database; `None` for a read-only one.
     pub(crate) fn start(
         connection: Connection,
         marker: Option<MarkWriter>,
@@ -84,13 +85,13 @@ impl Writer {
         Ok(Self { sender, _thread: JoinOnDrop::new(thread) })
     }
 
-    /// For trying whether a write works.
+    /// For testing whether a write works.
     pub(crate) fn prober(&self) -> Prober {
         Prober(self.sender.downgrade())
     }
 
-    /// Carries out `work` in a transaction that is on disk when this returns. Where `work` fails,
-    /// nothing of it is kept. It is carried out even if nobody waits for the answer any more.
+    /// Executes `work` in a transaction that is on disk when this returns. If `work` fails, it is
+    /// rolled back. It is executed even if the caller stops waiting for the answer.
     pub(crate) async fn write<T, E>(
         &self,
         work: impl Fn(&Connection) -> Result<T, E> + Send + 'static,
@@ -103,12 +104,13 @@ impl Writer {
         let command = QueuedCommand { work, result: None, sender };
         let message = WriterMessage::Work(Box::new(command));
         self.sender.send(message).await.map_err(|_| StoreError::Closed)?;
-        // The work comes back with its result: whoever made it frees it, which costs least.
+        // The work is returned with its result: the caller that allocated it frees it, which is
+        // cheapest.
         let (result, _work) = receiver.await.map_err(|_| E::from(thread_gone()))?;
         result
     }
 
-    /// Finishes what waits and closes the file. A second time it does nothing.
+    /// Finishes waiting work and closes the file. Idempotent.
     pub(crate) async fn close(&self) {
         let (sender, receiver) = oneshot::channel();
         if self.sender.send(WriterMessage::Close(sender)).await.is_ok() {
@@ -142,8 +144,8 @@ async fn write_all(
         if n_messages == 0 {
             break;
         }
-        // Whoever is not here yet has the next commit. To wait for them was tried: it makes groups
-        // larger, and everybody slower.
+        // Later commands go into the next commit. Waiting for them was tried: it makes groups
+        // larger, and every caller slower.
         let mut group = Vec::with_capacity(n_messages);
         for message in messages.drain(..) {
             match message {
@@ -154,7 +156,7 @@ async fn write_all(
                 }
             }
         }
-        // Nothing was sent but the end; where nothing can be written, it must not be tried.
+        // Only the end was sent; in a read-only store, no write may be tried.
         if !group.is_empty() {
             carry_out(&connection, marker.as_mut(), guard, group);
         }
@@ -165,12 +167,12 @@ async fn write_all(
     }
     drop(connection);
     for closer in closers {
-        // Whoever asked may have gone.
+        // The caller may be gone.
         let _ = closer.send(());
     }
 }
 
-/// Carries out a group in one transaction, then tells everybody.
+/// Executes a group in one transaction, then answers every sender.
 fn carry_out(
     connection: &Connection,
     marker: Option<&mut MarkWriter>,
@@ -185,7 +187,7 @@ fn carry_out(
         Some(fault) => Err(Failed::Unwritable(fault)),
         None => commit(connection, &mut group, is_marked).map_err(|error| {
             if !connection.is_autocommit() {
-                // What is not committed is lost anyway; this only makes room for the next group.
+                // Uncommitted data is lost anyway; this only makes room for the next group.
                 let _ = run_sql(connection, "rollback");
             }
             let failed = GroupFailed(Arc::new(error));
@@ -205,8 +207,8 @@ fn carry_out(
     }
 }
 
-/// What can be done while there is no work. Where the files were deleted or replaced, what is at
-/// their paths is not ours any more, and is left alone.
+/// Idle work. Where the files were deleted or replaced, the files at their paths are no longer
+/// ours, and are left alone.
 fn settle(connection: &Connection, marker: Option<&mut MarkWriter>, guard: &WriteGuard) {
     if let Some(marker) = marker
         && guard.refusal().is_none()
@@ -237,10 +239,10 @@ fn begin(connection: &Connection, is_marked: bool) -> rusqlite::Result<()> {
     if is_marked { identity::count_up(connection) } else { Ok(()) }
 }
 
-/// How a group went without savepoints.
+/// The result of a group without savepoints.
 enum GroupRun {
     Well,
-    /// A command failed and left half of itself behind.
+    /// A command failed after a partial write.
     LeftSomething,
 }
 
@@ -250,9 +252,9 @@ fn run_plainly(connection: &Connection, group: &mut [Box<dyn QueuedWork>]) -> Gr
         if !work.run(connection) && connection.total_changes() != before {
             return GroupRun::LeftSomething;
         }
-        // Where the disk is full or fails, SQLite may end the transaction by itself. What came
-        // next would be kept without the others; the rollback that follows finds nothing to roll
-        // back, and with that the group fails.
+        // On a full or failing disk, SQLite may end the transaction by itself. The next command
+        // would then be committed without the others; the rollback that follows finds no
+        // transaction, and so the group fails.
         if connection.is_autocommit() {
             return GroupRun::LeftSomething;
         }
@@ -303,12 +305,12 @@ where
             })
         };
         let result = match (self.result, group) {
-            // Even a refusal may rest on what another command of the group had written.
+            // Even a refusal may rest on rows that another command of the group had written.
             (_, Err(error)) => Err(failed(error)),
             (Some(result), Ok(())) => result,
             (None, Ok(())) => Err(thread_gone().into()),
         };
-        // The sender may have stopped waiting; what it asked for is done all the same.
+        // The sender may have stopped waiting; its command is executed all the same.
         let _ = self.sender.send((result, self.work));
     }
 }
@@ -325,10 +327,10 @@ impl JoinOnDrop {
         Self(Some(thread))
     }
 
-    /// Waits for the thread. A second time it does nothing.
+    /// Waits for the thread. Idempotent.
     pub(crate) fn join(&mut self) {
         if let Some(thread) = self.0.take() {
-            // A panic there has been reported by the thread itself.
+            // The thread has reported its panic itself.
             let _ = thread.join();
         }
     }

@@ -1,4 +1,4 @@
-//! One addition to one run: events, changed rows, texts and promises, in one transaction.
+//! One append to one run: events, changed rows, texts and outbox entries, in one transaction.
 
 use baton_core::content::{Content, ContentId};
 use baton_core::event::Created;
@@ -14,50 +14,49 @@ use crate::rows::{HandoffState, Position, TimerKind, Version};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Append {
-    /// What the decision was made on. [`Version::NONE`] makes the run.
+    /// The version that the decision was based on. [`Version::NONE`] creates the run.
     pub expected: Version,
-    /// The number of the run, where it is known: a store need not look for it then.
+    /// The number of the run, where known: saves the store a lookup.
     pub number: Option<u64>,
-    /// The run as it is then.
+    /// The run after the append.
     pub run: Run,
     /// In order; they make the version.
     pub events: Vec<EventRecord>,
     pub handoffs: Vec<HandoffChange>,
     pub contents: Vec<Content>,
-    /// Made where there is none of that key.
+    /// Created where the key does not exist yet.
     pub story: Option<Story>,
-    /// Kept where it is not known yet.
+    /// Stored where it is not known yet.
     pub definition: Option<Definition>,
-    /// What the world outside has to be told, by the name of the event.
+    /// Outbox entries for outside systems, by event name.
     pub outbox: Vec<String>,
     pub timers: Vec<TimerChange>,
-    /// Whether something in the run waits for somebody's word from now on ([`Run::is_waiting`]);
-    /// none where that is as it was.
+    /// Whether something in the run waits for a person from now on ([`Run::is_waiting`]); `None`
+    /// where unchanged.
     pub waiting: Option<bool>,
-    /// Whether something keeps the run from going on ([`Run::is_blocked`]); none where that is as it
-    /// was.
+    /// Whether the run is blocked ([`Run::is_blocked`]); `None` where unchanged.
     pub blocked: Option<bool>,
     pub due: DueChange,
-    /// What the run's story has come to; none where that is as it was.
+    /// The new status of the run's story; `None` where unchanged.
     pub story_status: Option<RunStatus>,
     pub answered: Option<IdempotencyRecord>,
     pub at: Timestamp,
 }
 
 impl Append {
-    /// What [`Append::waiting`] is for a run that was as `before`, where there was one.
+    /// The value of [`Append::waiting`] after the state `before`, where there was one.
     pub fn change_of_waiting(before: Option<&Run>, after: &Run) -> Option<bool> {
         let (was, is) = (before.is_some_and(Run::is_waiting), after.is_waiting());
         (is != was).then_some(is)
     }
 
-    /// What [`Append::blocked`] is for a run that was as `before`, where there was one.
+    /// The value of [`Append::blocked`] after the state `before`, where there was one.
     pub fn change_of_blocked(before: Option<&Run>, after: &Run) -> Option<bool> {
         let (was, is) = (before.is_some_and(Run::is_blocked), after.is_blocked());
         (is != was).then_some(is)
     }
 
-    /// What [`Append::story_status`] is for a run that was as `before`, where there was one.
+    /// The value of [`Append::story_status`] after the state `before`, where there was one.
     pub fn change_of_status(before: Option<&Run>, after: &Run) -> Option<RunStatus> {
         let is_news = before.is_none_or(|it| it.status != after.status);
         is_news.then_some(after.status)
@@ -71,7 +70,7 @@ pub struct EventRecord {
     pub by: Principal,
     /// The encoded event.
     pub body: String,
-    /// Over the hash before it, the run, the place in it, the time, who, and the body.
+    /// Over the previous hash, the run, the version, the time, the actor, and the body.
     pub hash: Hash,
 }
 
@@ -82,15 +81,14 @@ pub enum HandoffChange {
     Moved(HandoffMove),
 }
 
-/// What an event changes in a handoff's row. What it does not say stays as it was.
+/// What an event changes in a handoff's row. Unset fields stay as they were.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HandoffMove {
     pub no: HandoffNo,
     pub state: HandoffState,
     pub is_stale: bool,
     pub outcome: Option<Outcome>,
-    /// Why it was rejected, cancelled, superseded or timed out; what was answered, where it is a
-    /// question.
+    /// Why it was rejected, cancelled, superseded or timed out; for a question, the answer.
     pub ended_reason: Option<ContentId>,
     pub acknowledgement: Option<ContentId>,
 }
@@ -98,9 +96,9 @@ pub struct HandoffMove {
 /// What an append does to the timer of a handoff. A handoff has at most one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimerChange {
-    /// Takes the place of the one before it.
+    /// Replaces the previous timer.
     Set { no: HandoffNo, what: TimerKind, due: Timestamp },
-    /// Where there is none, nothing happens.
+    /// No effect where there is none.
     Clear { no: HandoffNo },
 }
 
@@ -112,12 +110,12 @@ impl TimerChange {
     }
 }
 
-/// A holder was heard of: its lease ends later now.
+/// A heartbeat: extends the holder's lease.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LeaseRenewal {
     pub run: RunId,
     pub no: HandoffNo,
-    /// Which holding of the handoff is meant: a lease with another fence is left alone.
+    /// The fencing token: a lease with another token is left alone.
     pub fence: u32,
     pub due: Timestamp,
 }
@@ -130,13 +128,13 @@ pub struct Definition {
     pub text: String,
 }
 
-/// The answer to a command that may be sent twice.
+/// An idempotency record: the answer to a command that may be sent twice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdempotencyRecord {
-    /// Who asked, and by which way: the same key elsewhere is another key.
+    /// The caller and its interface: the same key in another scope is another key.
     pub scope: String,
     pub key: String,
-    /// Of the whole request: the same key with another request is a mistake.
+    /// Hash of the whole request: the same key with another request is an error.
     pub request: Hash,
     /// The encoded answer.
     pub answer: String,
@@ -147,8 +145,8 @@ pub struct IdempotencyRecord {
 pub struct Appended {
     pub version: Version,
     pub run_number: u64,
-    /// Of the last event.
+    /// Position of the last event.
     pub position: Position,
-    /// The numbers that new handoffs got, in their order.
+    /// The numbers of the new handoffs, in order.
     pub numbers: Vec<(HandoffNo, u64)>,
 }

@@ -1,22 +1,22 @@
-//! When a run has to be looked at because of the time alone.
+//! When a run has to be checked because of the time alone.
 //!
-//! `baton_core` says when (`due_at`); a store keeps a time that is never later. So an append tells
-//! only of a time that became earlier, and most appends tell nothing. Whoever finds a run too early
-//! says with [`LookAgain`] when to come back.
+//! `baton_core` computes the time (`due_at`); a store keeps a time that is never later. So an
+//! append only reports a time that became earlier, and most appends report none. A sweeper that
+//! checks a run too early sets the next time with [`LookAgain`].
 
 use baton_core::run::RunId;
 use jiff::Timestamp;
 
 use crate::{TimerRow, Version};
 
-/// What an append does to the time at which its run has to be looked at.
+/// What an append does to the time at which its run has to be checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DueChange {
-    /// The time that is kept is early enough, or nothing is due.
+    /// The stored time is early enough, or nothing is due.
     Keep,
-    /// Kept where none is, or a later one.
+    /// Stored where there is no time, or a later one.
     NoLaterThan(Timestamp),
-    /// The run is over: it is never looked at again.
+    /// The run is over: it is never checked again.
     Clear,
 }
 
@@ -25,7 +25,7 @@ impl DueChange {
     pub fn between(before: Option<Timestamp>, after: Option<Timestamp>, is_finished: bool) -> Self {
         match (before, after) {
             (_, _) if is_finished => Self::Clear,
-            // What is kept is not later than `before`.
+            // The stored time is not later than `before`.
             (Some(before), Some(after)) if before <= after => Self::Keep,
             (_, Some(after)) => Self::NoLaterThan(after),
             (_, None) => Self::Keep,
@@ -33,31 +33,31 @@ impl DueChange {
     }
 }
 
-/// A run that has to be looked at.
+/// A run that has to be checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DueRow {
     pub due: Timestamp,
-    /// Of the run.
+    /// Number of the run.
     pub number: u64,
     pub run: RunId,
 }
 
-/// A run that was looked at: nothing is due in it before `due`.
+/// A run that was checked: nothing is due in it before `due`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LookAgain {
     pub run: RunId,
-    /// What was looked at. Of a run that has moved since, the time that is kept is left alone.
+    /// The version that was checked. If the run has moved since, its stored time is left alone.
     pub version: Version,
-    /// None where nothing in it depends on the time.
+    /// `None` where nothing in it depends on the time.
     pub due: Option<Timestamp>,
 }
 
-/// What has to happen in one run because of the time.
+/// The times of one run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RunSchedule {
     /// By handoff.
     pub timers: Vec<TimerRow>,
-    /// When it has to be looked at.
+    /// When it has to be checked.
     pub due: Option<Timestamp>,
 }
 

@@ -1,8 +1,8 @@
-//! Why a store takes no writes while it may still be read, and the codes of what can go wrong.
+//! Why a store takes no writes while reads may still work, and the error codes.
 
 use crate::StoreError;
 
-/// What keeps a store from being written. Reads go on.
+/// What prevents writes to a store. Reads continue.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WriteFault {
     #[error(
@@ -13,15 +13,15 @@ pub enum WriteFault {
         "the disk or the folder that holds Baton's data is read-only, so nothing was recorded; make it writable, then send the same again"
     )]
     ReadOnly,
-    /// The files are not those that were opened. This lasts until the store is opened anew.
+    /// The files are not those that were opened. Lasts until the store is reopened.
     #[error("{what}, so nothing more is recorded; {advice}")]
     Replaced { what: String, advice: String },
-    /// Commands are recorded, and the log of the database grows: it is not moved before it is marked.
+    /// Commands are recorded, but the log of the database grows: no checkpoint without a mark.
     #[error(
         "`baton.mark` beside Baton's data cannot be written, so nothing would tell if the newest events were lost; make it writable ({cause})"
     )]
     Unmarked { cause: String },
-    /// For a reason that only the log has.
+    /// Another reason, which only the server's log has.
     #[error("Baton's data cannot be written; the cause is in Baton's log")]
     Failing,
 }
@@ -39,7 +39,7 @@ impl WriteFault {
 }
 
 impl StoreError {
-    /// A stable code that callers may match on; the message may change, this may not.
+    /// A stable code that callers may match on; unlike the message, it never changes.
     pub fn code(&self) -> &'static str {
         match self {
             StoreError::Unwritable(fault) => fault.code(),

@@ -1,7 +1,7 @@
-//! Where runs are kept: one trait, its rows, and a backend that forgets.
+//! The storage trait, its rows, and an in-memory backend.
 //!
 //! A store decides nothing: every rule is in `baton_core`, so that two backends cannot disagree
-//! about one. What it promises is in `baton-store-tests`, which every backend passes.
+//! about one. Its guarantees are in `baton-store-tests`, which every backend passes.
 
 mod append;
 mod due;
@@ -38,12 +38,12 @@ pub use rows::{
 pub use store_check::StoreCheck;
 pub use stored_content::{ChangedContent, StoredContent};
 
-/// Keeps runs, and what belongs to them. The run is the unit of consistency.
+/// Stores runs, and what belongs to them. The run is the unit of consistency.
 #[async_trait]
 pub trait Store: Send + Sync {
-    /// Adds to a run if it is still at the version that the decision was made on: all of
-    /// `append`, or nothing. Once this returns, it is on disk, and nobody but the caller has `append`
-    /// any more.
+    /// Adds to a run if it is still at the version that the decision was based on: all of `append`,
+    /// or nothing. When this returns, the append is on disk, and the caller holds the only
+    /// reference to `append`.
     async fn append(&self, append: Arc<Append>) -> Result<Appended, AppendError>;
 
     async fn run(&self, which: &RunRef) -> Result<Option<RunRow>, StoreError>;
@@ -54,11 +54,11 @@ pub trait Store: Send + Sync {
     /// The numbers of the runs after `after`, ascending, whether or not their rows can be read.
     async fn run_numbers(&self, after: u64, limit: u32) -> Result<Vec<u64>, StoreError>;
 
-    /// Open and paused runs, the one that moved last first, at least as far as the newest part of the
-    /// log tells; those that it does not tell of come by their numbers, the newest first.
+    /// Open and paused runs, most recently moved first, as far as the newest part of the log shows;
+    /// the others follow by number, newest first.
     async fn runs_moved_last(&self, limit: u32) -> Result<Vec<RunRow>, StoreError>;
 
-    /// The first open and paused runs whose story's key ends so, by number, and how many there are.
+    /// The first open and paused runs whose story key has this suffix, by number, and their total.
     async fn open_runs_ending(
         &self,
         suffix: &str,
@@ -68,7 +68,7 @@ pub trait Store: Send + Sync {
     /// How many open and paused runs there are.
     async fn count_open_runs(&self) -> Result<u64, StoreError>;
 
-    /// The same by where their batons are, which takes longer.
+    /// The same by where their batons are, which is slower.
     async fn open_run_counts(&self) -> Result<OpenRunCounts, StoreError>;
 
     async fn handoff(&self, which: &HandoffRef) -> Result<Option<HandoffRow>, StoreError>;
@@ -76,44 +76,43 @@ pub trait Store: Send + Sync {
     /// By number, in the filter's order.
     async fn handoffs(&self, filter: &HandoffFilter) -> Result<Vec<HandoffRow>, StoreError>;
 
-    /// How many [`Store::handoffs`] would be without a limit, none of them passed over.
+    /// How many rows [`Store::handoffs`] would return without limit and skip.
     async fn count_handoffs(&self, filter: &HandoffFilter) -> Result<u64, StoreError>;
 
-    /// Counts and means over the handoffs of a filter, whose order, skip and limit say nothing.
+    /// Counts and means over the handoffs of a filter; order, skip and limit are ignored.
     async fn statistics(&self, filter: &HandoffFilter) -> Result<Statistics, StoreError>;
 
-    /// The texts that are there, in no particular order, each to be checked before it is read.
+    /// The texts that exist, in no particular order, each to be checked before it is read.
     async fn contents(
         &self,
         run: RunId,
         ids: &[ContentId],
     ) -> Result<Vec<StoredContent>, StoreError>;
 
-    /// The texts that were found to be missing, and written down as such, when the run was
-    /// recovered from damage.
+    /// The texts that were recorded as lost when the run was recovered from damage.
     async fn lost_texts(&self, run: RunId) -> Result<Vec<ContentId>, StoreError>;
 
     /// How many texts a run has.
     async fn count_contents(&self, run: RunId) -> Result<u64, StoreError>;
 
-    /// By position, ascending. A position once seen never gets a neighbour below it later.
+    /// By position, ascending. Once a position is visible, no lower one is added later.
     async fn events(&self, filter: &EventFilter) -> Result<Vec<StoredEvent>, StoreError>;
 
     /// The position of the newest event.
     async fn last_position(&self) -> Result<Position, StoreError>;
 
-    /// Adds a story; false where one of that key is there already, which is left as it is.
+    /// Adds a story; false where its key exists already; that story is left as it is.
     async fn add_story(&self, story: &Story, now: Timestamp) -> Result<bool, StoreError>;
 
-    /// As [`Store::add_story`], for a request that may be sent twice: its answer is kept with the
-    /// story, and one that was answered before is [`AppendError::Repeated`], whatever it asks.
+    /// As [`Store::add_story`], with an idempotency key: the answer is stored with the story, and a
+    /// repeated request is [`AppendError::Repeated`], whatever it asks.
     async fn add_story_once(
         &self,
         story: &Story,
         answered: &IdempotencyRecord,
     ) -> Result<bool, AppendError>;
 
-    /// Writes a story over the one of that key, or adds it.
+    /// Overwrites the story of that key, or adds it.
     async fn save_story(&self, story: &Story, now: Timestamp) -> Result<(), StoreError>;
 
     async fn story(&self, key: &StoryKey) -> Result<Option<StoryRow>, StoreError>;
@@ -121,12 +120,12 @@ pub trait Store: Send + Sync {
     /// By key, ascending.
     async fn stories(&self, filter: &StoryFilter) -> Result<Vec<StoryRow>, StoreError>;
 
-    /// Keys of stories that a reader could take for this one, by key, and at most a few: those of
-    /// one [`outline`](baton_core::look_alike::outline). The key itself is not among them.
+    /// Keys of stories that a reader could mistake for this one, by key, and at most a few: those
+    /// with the same [`outline`](baton_core::look_alike::outline). The key itself is excluded.
     async fn look_alikes(&self, key: &StoryKey) -> Result<Vec<StoryKey>, StoreError>;
 
-    /// Stories that never had a run, in the order in which they are to begin: the highest priority
-    /// first, ties by key. Of those, the ones after `after`.
+    /// Stories after `after` that never had a run, in start order: highest priority first, ties by
+    /// key.
     async fn stories_to_begin(
         &self,
         after: Option<&Story>,
@@ -138,20 +137,20 @@ pub trait Store: Send + Sync {
     /// A workflow file as it was when a run began.
     async fn definition(&self, hash: &Hash) -> Result<Option<Definition>, StoreError>;
 
-    /// What a command with this key was answered, if it took effect.
+    /// The answer to the command with this idempotency key, if it took effect.
     async fn answered(
         &self,
         scope: &str,
         key: &str,
     ) -> Result<Option<IdempotencyRecord>, StoreError>;
 
-    /// Drops at most `limit` of the answers given before `before`; returns how many.
+    /// Deletes at most `limit` of the answers given before `before`; returns how many.
     async fn forget_answered(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
-    /// How far a projector has read; the beginning, where it never has.
+    /// A projector's cursor; the start of the log, where it has not read yet.
     async fn cursor(&self, projector: &str) -> Result<Position, StoreError>;
 
-    /// Moves a projector's cursor if it is still at `from`; false where it is not.
+    /// Moves a projector's cursor if it is still at `from`; false otherwise.
     async fn advance(
         &self,
         projector: &str,
@@ -159,14 +158,14 @@ pub trait Store: Send + Sync {
         to: Position,
     ) -> Result<bool, StoreError>;
 
-    /// What waits to be told to the world outside, by id, ascending.
+    /// The outbox: entries that wait for delivery, by id, ascending.
     async fn outbox(&self, after: u64, limit: u32) -> Result<Vec<OutboxRow>, StoreError>;
 
-    /// Takes one out; false where somebody else has.
+    /// Removes an outbox entry; false where another worker has.
     async fn settle(&self, outbox_id: u64) -> Result<bool, StoreError>;
 
-    /// The open runs that have to be looked at by `due_by`, by time and number, and of those the ones
-    /// after `after`. A limit of 0 means as many as there are.
+    /// The open runs after `after` that have to be checked by `due_by`, by time and number. A limit
+    /// of 0 means no limit.
     async fn due(
         &self,
         due_by: Timestamp,
@@ -174,49 +173,48 @@ pub trait Store: Send + Sync {
         limit: u32,
     ) -> Result<Vec<DueRow>, StoreError>;
 
-    /// Says when runs have to be looked at again, all in one transaction; returns how many. One that
-    /// has moved since it was looked at is left alone. This is no event, and changes no run.
+    /// Sets when runs have to be checked again, all in one transaction; returns how many. A run
+    /// that has moved since it was checked is left alone. This is no event, and changes no run.
     async fn look_again(&self, runs: &[LookAgain]) -> Result<u64, StoreError>;
 
-    /// All that is kept of the times of one run; nothing where there is no such run.
+    /// All stored times of one run; nothing where there is no such run.
     async fn schedule(&self, run: RunId) -> Result<RunSchedule, StoreError>;
 
-    /// What has to happen at a time, the earliest first: all of it, or what is due by `due_by`.
-    /// A limit of 0 means as many as there are.
+    /// Timers, the earliest first: all of them, or those due by `due_by`. A limit of 0 means no
+    /// limit.
     async fn timers(
         &self,
         due_by: Option<Timestamp>,
         limit: u32,
     ) -> Result<Vec<TimerRow>, StoreError>;
 
-    /// Lets leases end later, all in one transaction; returns how many. One that is not there any
-    /// more, or that has another fence, is left alone. This is no event, and changes no run.
+    /// Extends leases, all in one transaction; returns how many. A lease that is gone, or has
+    /// another fencing token, is left alone. This is no event, and changes no run.
     async fn put_off(&self, leases: &[LeaseRenewal]) -> Result<u64, StoreError>;
 
-    /// Which project the store belongs to, and since when positions of events are counted. It does
-    /// not change while a store is open.
+    /// The project of the store, and the epoch of its event positions. Constant while a store is
+    /// open.
     async fn identity(&self) -> Result<Identity, StoreError>;
 
-    /// What is wrong with the store itself, by table and row; nothing, if all is well. It goes on
-    /// after what cannot be read, and says of each table only how many more problems there are once
-    /// it has named a few.
+    /// The problems of the store itself, by table and row; none, if all is well. Continues after
+    /// unreadable rows, and only counts the problems of a table once it has named a few.
     async fn check(&self) -> Result<StoreCheck, StoreError>;
 
-    /// As [`Store::check`], beside other work: slowly, so that nobody notices it.
+    /// As [`Store::check`], in the background: slowly, so that it does not disturb other work.
     async fn check_slowly(&self) -> Result<StoreCheck, StoreError> {
         self.check().await
     }
 
-    /// What keeps the store from being written at the moment, as far as it knows by itself.
+    /// The current write fault, as far as the store has noticed it.
     fn write_fault(&self) -> Option<WriteFault> {
         None
     }
 
-    /// Finishes what is under way and takes no more.
+    /// Finishes running work and accepts no more.
     async fn close(&self);
 }
 
-/// Why nothing was added. Only the last is anybody's fault.
+/// Why nothing was added. Only the last variant is a failure.
 #[derive(Debug, thiserror::Error)]
 pub enum AppendError {
     #[error("the run has moved on since it was read; read it again")]
@@ -233,7 +231,7 @@ pub enum AppendError {
 pub enum StoreError {
     #[error("the store is unavailable")]
     Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// Nothing was written, and this is why.
+    /// Nothing was written, for this reason.
     #[error(transparent)]
     Unwritable(WriteFault),
     #[error("the store is closed")]

@@ -1,4 +1,4 @@
-//! A store that forgets, for tests and demos. It passes the same suite as the others.
+//! An in-memory store, for tests and demos. It passes the same suite as the others.
 
 mod append;
 mod due;
@@ -35,7 +35,7 @@ pub struct MemoryStore {
 /// More than a warning names.
 const MOST_LOOK_ALIKES: usize = 8;
 
-/// Everything there is. Runs, handoffs and events are numbered from 1 by their place in the list.
+/// All data. Runs, handoffs and events are numbered from 1 by their index in the list.
 #[derive(Debug, Default)]
 struct MemoryTables {
     is_closed: bool,
@@ -49,21 +49,21 @@ struct MemoryTables {
     events: Vec<StoredEvent>,
     contents: HashMap<(RunId, ContentId), Content>,
     stories: BTreeMap<StoryKey, (Story, Timestamp)>,
-    /// Keys of stories by what they look like.
+    /// Keys of stories by outline.
     outlines: HashMap<String, BTreeSet<StoryKey>>,
     definitions: HashMap<Hash, Definition>,
     answered: HashMap<(String, String), IdempotencyRecord>,
     cursors: HashMap<String, Position>,
     outbox: BTreeMap<u64, OutboxRow>,
-    /// Of the last outbox row ever made, taken out or not.
+    /// Id of the last outbox row ever created, removed or not.
     last_outbox_id: u64,
-    /// By the number of the run, and the handoff in it.
+    /// By run number, and the handoff in the run.
     timers: BTreeMap<(u64, HandoffNo), TimerRow>,
-    /// The numbers of the runs that wait for somebody's word.
+    /// The numbers of the runs that wait for a person.
     waiting: BTreeSet<u64>,
-    /// The numbers of the runs that something keeps from going on.
+    /// The numbers of the blocked runs.
     blocked: BTreeSet<u64>,
-    /// When a run has to be looked at, by its number.
+    /// When a run has to be checked, by its number.
     due: BTreeMap<u64, Timestamp>,
 }
 
@@ -157,7 +157,7 @@ impl Store for MemoryStore {
     }
 
     async fn lost_texts(&self, _: RunId) -> Result<Vec<ContentId>, StoreError> {
-        // It forgets everything at once, and is never recovered.
+        // An in-memory store loses everything at once, and is never recovered.
         Ok(Vec::new())
     }
 
@@ -341,7 +341,7 @@ impl Store for MemoryStore {
         let kept = self.open()?;
         let is_due = |it: &&TimerRow| due_by.is_none_or(|due_by| it.due <= due_by);
         let mut timers: Vec<&TimerRow> = kept.timers.values().filter(is_due).collect();
-        // Stable: of one time, the one of the older run is first.
+        // Stable: at equal times, the older run is first.
         timers.sort_by_key(|it| it.due);
         Ok(filters::page(timers.into_iter(), limit))
     }
@@ -401,7 +401,7 @@ impl MemoryTables {
         at(&self.handoffs, number)
     }
 
-    /// False where the lease is not there.
+    /// False where there is no such lease.
     fn put_off(&mut self, lease: &LeaseRenewal) -> bool {
         let Some(number) = self.run_numbers.get(&lease.run) else { return false };
         let Some(timer) = self.timers.get_mut(&(*number, lease.no)) else { return false };
@@ -412,7 +412,7 @@ impl MemoryTables {
         true
     }
 
-    /// Adds a story, or writes it over the one that is there.
+    /// Adds a story, or overwrites the existing one.
     fn keep_story(&mut self, story: Story, created_at: Timestamp) {
         let outline = look_alike::outline(story.key.as_str());
         self.outlines.entry(outline).or_default().insert(story.key.clone());
@@ -437,7 +437,7 @@ impl MemoryTables {
     }
 }
 
-/// The row of that number. Numbers start at 1.
+/// The row with that number. Numbers start at 1.
 fn at<T>(rows: &[T], number: u64) -> Option<&T> {
     rows.get(usize::try_from(number.checked_sub(1)?).ok()?)
 }

@@ -1,4 +1,4 @@
-//! Text that no backend takes: PostgreSQL cannot keep U+0000, and what one store takes, all take.
+//! Text that no backend accepts: PostgreSQL cannot store U+0000, and all stores accept the same.
 
 use baton_core::story::Story;
 
@@ -12,7 +12,7 @@ pub fn refuse_nul<'a>(texts: impl IntoIterator<Item = &'a str>) -> Result<(), St
     Ok(())
 }
 
-/// Every free text of a story. Keys are checked names and cannot hold what is refused here.
+/// Every free text of a story. Keys are validated names and cannot hold U+0000.
 pub fn story_texts(story: &Story) -> impl Iterator<Item = &str> {
     [story.title.as_str(), story.description.as_str()]
         .into_iter()

@@ -1,4 +1,4 @@
-//! What comes out of a store, and how it is asked for.
+//! The rows that a store returns, and the filters to query them.
 
 use baton_core::content::ContentId;
 use baton_core::event::Created;
@@ -14,16 +14,16 @@ use uuid::Uuid;
 
 use crate::append::HandoffMove;
 
-/// How many events a run has seen.
+/// The number of events of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Version(pub u64);
 
 impl Version {
-    /// Of a run that is not there yet.
+    /// Of a run that does not exist yet.
     pub const NONE: Self = Self(0);
 }
 
-/// Where an event stands in the log of all runs.
+/// The position of an event in the log of all runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position(pub u64);
 
@@ -32,21 +32,22 @@ impl Position {
     pub const START: Self = Self(0);
 }
 
-/// What tells one store from another.
+/// Identifies a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
-    /// Copies and backups of a store have it too.
+    /// Shared by copies and backups of the store.
     pub project: Uuid,
-    /// Eight characters, others after every restore: a position means nothing in another epoch.
+    /// Eight characters that change with every restore: positions are only valid within their
+    /// epoch.
     pub epoch: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunRow {
-    /// Counted over the whole store, for people.
+    /// Consecutive in the whole store, for people.
     pub number: u64,
     pub version: Version,
-    /// Of the last event.
+    /// Hash of the last event.
     pub head: Hash,
     pub run: Run,
 }
@@ -55,13 +56,13 @@ pub struct RunRow {
 pub enum RunRef {
     Id(RunId),
     Number(u64),
-    /// The run of a story that is not finished.
+    /// The unfinished run of a story.
     OpenOf(StoryKey),
     /// The newest run of a story, finished or not.
     LatestOf(StoryKey),
 }
 
-/// In which order a list comes, and so what comes after one of its rows.
+/// The sort order of a list, and so what "after a row" means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Order {
     #[default]
@@ -73,24 +74,24 @@ pub enum Order {
 pub struct RunFilter {
     pub story: Option<StoryKey>,
     pub workflow: Option<WorkflowName>,
-    /// Any of these; none means all.
+    /// Any of these; empty means all.
     pub statuses: Vec<RunStatus>,
-    /// Those in which something waits for somebody's word.
+    /// Runs in which something waits for a person.
     pub only_waiting: bool,
-    /// Those that something keeps from going on.
+    /// Blocked runs.
     pub only_blocked: bool,
     pub order: Order,
-    /// Only runs that come after the one of this number, there or not. 0 is before all.
+    /// Only runs after the one with this number, whether it exists or not. 0 is before all.
     pub after: u64,
-    /// Of those, only the ones up to this number, there or not. 0 means all.
+    /// Only runs up to this number, whether it exists or not. 0 means no bound.
     pub until: u64,
-    /// 0 means as many as there are.
+    /// 0 means no limit.
     pub limit: u32,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HandoffRow {
-    /// Counted over the whole store: seed 000's `id`.
+    /// Consecutive in the whole store: the `id` of the pipeline API.
     pub number: u64,
     pub id: HandoffId,
     pub run: RunId,
@@ -115,7 +116,7 @@ pub struct HandoffRow {
     pub ended_at: Option<Timestamp>,
 }
 
-/// Where a handoff stands, open or not: one column, one word.
+/// The state of a handoff, open or not: one column, one word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HandoffState {
     Open(State),
@@ -137,30 +138,30 @@ pub struct HandoffFilter {
     /// The sender or the receiver.
     pub with: Option<AgentId>,
     pub kind: Option<Kind>,
-    /// Any of these; none means all.
+    /// Any of these; empty means all.
     pub states: Vec<HandoffState>,
     pub is_stale: Option<bool>,
     /// Only those whose last move (accepted, else created) was at or before this.
     pub unmoved_since: Option<Timestamp>,
-    /// Only those made at or after this.
+    /// Only those created at or after this.
     pub created_from: Option<Timestamp>,
-    /// Only those made before this.
+    /// Only those created before this.
     pub created_before: Option<Timestamp>,
     pub order: Order,
-    /// Only handoffs that come after the one of this number, there or not. 0 is before all.
+    /// Only handoffs after the one with this number, whether it exists or not. 0 is before all.
     pub after: u64,
-    /// Of those, only the ones up to this number, there or not. 0 means all.
+    /// Only handoffs up to this number, whether it exists or not. 0 means no bound.
     pub until: u64,
-    /// How many of them are passed over: for pages that have a number.
+    /// How many rows to skip: for numbered pages.
     pub skip: u64,
-    /// 0 means as many as there are.
+    /// 0 means no limit.
     pub limit: u32,
 }
 
-/// How handoffs fare, over all that a filter lets through.
+/// Statistics over all handoffs that match a filter.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Statistics {
-    /// In the order of [`HandoffState::ALL`], those that there are.
+    /// In the order of [`HandoffState::ALL`]; states without handoffs are left out.
     pub by_state: Vec<(HandoffState, u64)>,
     /// By the receiver's id.
     pub by_agent: Vec<AgentStatistics>,
@@ -173,7 +174,7 @@ pub struct AgentStatistics {
     /// Of those, how many it has not ended yet.
     pub n_open: u64,
     pub n_completed: u64,
-    /// How many it sent back.
+    /// How many it rejected.
     pub n_rejected: u64,
     /// From the offer to the acceptance, in whole milliseconds.
     pub mean_ms_to_accept: Option<u64>,
@@ -185,7 +186,7 @@ pub struct AgentStatistics {
 pub struct StoredEvent {
     pub position: Position,
     pub run: RunId,
-    /// Its place in the run, from 1.
+    /// Its index in the run, from 1.
     pub version: Version,
     pub at: Timestamp,
     pub name: String,
@@ -196,10 +197,10 @@ pub struct StoredEvent {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventFilter {
-    /// Only later ones.
+    /// Only events after this position.
     pub after: Position,
     pub run: Option<RunId>,
-    /// 0 means as many as there are.
+    /// 0 means no limit.
     pub limit: u32,
 }
 
@@ -207,7 +208,7 @@ pub struct EventFilter {
 pub struct StoryRow {
     pub story: Story,
     pub created_at: Timestamp,
-    /// Of its newest run.
+    /// Id and status of its newest run.
     pub latest: Option<(RunId, RunStatus)>,
 }
 
@@ -215,7 +216,7 @@ pub struct StoryRow {
 pub struct StoryFilter {
     /// Only keys that sort later.
     pub after: Option<StoryKey>,
-    /// 0 means as many as there are.
+    /// 0 means no limit.
     pub limit: u32,
 }
 
@@ -224,10 +225,10 @@ pub struct StoryFilter {
 pub struct OpenRunCounts {
     pub n_open: u64,
     pub n_paused: u64,
-    /// Of both, those that somebody may take, or soon may.
+    /// Of both, those that an agent may accept, now or soon.
     pub n_offered: u64,
     pub n_held: u64,
-    /// Those that a person is asked about.
+    /// Those that wait for a person's answer.
     pub n_waiting: u64,
     pub n_loose: u64,
 }
@@ -254,9 +255,9 @@ impl OpenRunCounts {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StoryCounts {
     pub n_stories: u64,
-    /// Those that never had a run.
+    /// Stories that never had a run.
     pub n_to_begin: u64,
-    /// Those whose newest run is completed.
+    /// Stories whose newest run is completed.
     pub n_completed: u64,
 }
 
@@ -264,12 +265,12 @@ pub struct StoryCounts {
 pub struct OutboxRow {
     pub id: u64,
     pub run: RunId,
-    /// The name of the event that put it there.
+    /// The name of the event that created it.
     pub about: String,
     pub at: Timestamp,
 }
 
-/// What has to happen at a time, unless something else does first.
+/// What has to happen at a time, unless something else happens first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimerRow {
     pub run: RunId,
@@ -280,14 +281,14 @@ pub struct TimerRow {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimerKind {
-    /// The holder is not heard of for so many seconds: then it is taken for dead.
+    /// The lease: after this many seconds without a heartbeat the holder counts as dead.
     Lease { fence: u32, seconds: u32 },
-    /// A handoff that was held back is offered.
+    /// A delayed handoff is offered.
     Wake,
 }
 
 impl HandoffRow {
-    /// As it is when it has just been made.
+    /// The row of a handoff that was just created.
     pub fn opened(number: u64, run: &Run, created: &Created, at: Timestamp) -> Self {
         Self {
             number,
@@ -315,16 +316,16 @@ impl HandoffRow {
         }
     }
 
-    /// As it is once it has moved.
+    /// The row after a move.
     pub fn make_move(&mut self, moved: &HandoffMove, at: Timestamp) {
         let was_waiting =
             matches!(self.state, HandoffState::Open(State::Pending | State::Clarification));
         match moved.state {
             HandoffState::Ended(_) => self.ended_at = Some(at),
-            // Whoever had it has it no more.
+            // The previous holder has lost it.
             HandoffState::Open(State::Pending | State::Clarification) => self.accepted_at = None,
             HandoffState::Open(State::Accepted) if was_waiting => self.accepted_at = Some(at),
-            // Waiting for somebody else and going on is not accepting again.
+            // Waiting for another agent and continuing is not a second acceptance.
             HandoffState::Open(State::Accepted | State::Parked) => {}
         }
         self.state = moved.state;
@@ -336,7 +337,7 @@ impl HandoffRow {
 }
 
 impl Order {
-    /// Whether a row comes after the one of number `after`.
+    /// Whether a row comes after the one with number `after`.
     pub fn is_after(self, number: u64, after: u64) -> bool {
         match self {
             Order::OldestFirst => number > after,
@@ -344,7 +345,7 @@ impl Order {
         }
     }
 
-    /// Whether a row comes no later than the one of number `until`.
+    /// Whether a row comes no later than the one with number `until`.
     pub fn is_until(self, number: u64, until: u64) -> bool {
         match self {
             Order::OldestFirst => until == 0 || number <= until,

@@ -1,16 +1,16 @@
-//! What a check of the store itself has found.
+//! The result of a check of the store itself.
 
-/// What is wrong with a store: the first problems of each table in words, all of them counted.
+/// The problems of a store: the first ones of each table in words, all of them counted.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct StoreCheck {
-    /// By table and row. Of a table with many problems the last line says how many more it has.
+    /// By table and row. For a table with many problems, the last line counts the remaining ones.
     pub problems: Vec<String>,
-    /// How many there are, with those that a line of `problems` only counts.
+    /// The number of problems, including those that a line of `problems` only counts.
     pub n_problems: u64,
 }
 
 impl StoreCheck {
-    /// Adds what was found elsewhere.
+    /// Adds the result of another check.
     pub fn extend(&mut self, other: StoreCheck) {
         self.problems.extend(other.problems);
         self.n_problems += other.n_problems;

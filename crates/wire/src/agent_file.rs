@@ -1,5 +1,5 @@
-//! Agent files: Markdown with YAML front matter. The front matter says who the agent is, with the
-//! keys that coding agents already use for theirs; the body is the prompt.
+//! Agent files: Markdown with YAML front matter. The front matter describes the agent, with the
+//! keys that coding agents already use; the body is the prompt.
 
 use baton_core::agent::Agent;
 use baton_core::names::AgentId;
@@ -32,7 +32,7 @@ pub(crate) const KEYS: &[&str] = &[
 pub(crate) const COLORS: &[&str] =
     &["red", "blue", "green", "yellow", "purple", "orange", "pink", "cyan"];
 
-/// An agent, and what its file says beyond that.
+/// An agent, and the other settings in its file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentFile {
     pub agent: Agent,
@@ -41,7 +41,7 @@ pub struct AgentFile {
     pub model: Option<String>,
     /// The contracts the agent can work from.
     pub accepts: Vec<String>,
-    /// The contracts it answers with, by how its work ended.
+    /// The contracts of its results, by outcome.
     pub produces: Vec<(Outcome, Vec<String>)>,
 }
 
@@ -64,7 +64,7 @@ fn read(text: &str, problems: &mut Problems) -> Option<AgentFile> {
         return None;
     };
     let prompt = prompt(text, body, problems);
-    // The empty line stands for the first `---`, so that lines count as in the file.
+    // The empty line replaces the first `---`, so that line numbers match the file.
     let root = yaml::read(&format!("\n{front_matter}"), MOST_BYTES + 1, problems)?;
     let fields = Fields::open(&FieldAt::root(&root), KEYS, problems)?;
     let id = fields.required("name", problems).and_then(|it| agent_id(&it, problems));

@@ -1,4 +1,4 @@
-//! The workflows, agents and contracts that come with Baton. A project's file of the same name wins.
+//! The built-in workflows, agents and contracts. A project's file of the same name overrides them.
 
 mod contracts;
 

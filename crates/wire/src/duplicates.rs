@@ -1,11 +1,11 @@
-//! Whether a key stands twice, in time that grows with the number of keys alone.
+//! Finds duplicate keys, in time linear in the number of keys.
 
 use std::collections::HashSet;
 
 /// Comparing a few keys is cheaper than hashing them.
 const FEW: usize = 8;
 
-/// The place of the first key that has stood before.
+/// The index of the first duplicate key.
 pub(crate) fn first_duplicate<'a>(keys: &[&'a str]) -> Option<usize> {
     if keys.len() <= FEW {
         return (1..keys.len()).find(|it| keys[..*it].contains(&keys[*it]));

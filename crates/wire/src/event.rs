@@ -1,4 +1,4 @@
-//! The one encoding of events and of a run's state, and the chain that binds events together.
+//! The encoding of events and of a run's state, and the hash chain over events.
 //!
 //! An event body is JSON with the version of the encoding first: `{"v":1,"type":...}`.
 
@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 const VERSION: u32 = 1;
-/// The version, as every body begins.
+/// The version prefix of every body.
 const BEGINNING: &[u8] = b"{\"v\":1,";
-/// How many bytes nearly all of them fit in.
+/// A buffer size that nearly all bodies fit in.
 const USUAL_EVENT: usize = 640;
 const USUAL_RUN: usize = 2048;
 
@@ -44,7 +44,7 @@ pub fn decode(body: &str) -> Result<Event, EventError> {
     read(body)
 }
 
-/// A run's state as a store keeps it beside the log, so that a load need not replay.
+/// A run's state as a store keeps it beside the log, so that loading needs no replay.
 pub fn encode_run(run: &Run) -> String {
     write(run, USUAL_RUN)
 }
@@ -53,8 +53,8 @@ pub fn decode_run(body: &str) -> Result<Run, EventError> {
     read(body)
 }
 
-/// The next link of a run's chain. Every part is in it, each with its length before it, so that
-/// nothing can be changed or moved from one field to the next without breaking the chain.
+/// The next link of a run's hash chain. It covers every part, each prefixed with its length, so
+/// that nothing can be changed or moved from one field to the next without breaking the chain.
 pub fn link(
     head: &Hash,
     run: RunId,
@@ -75,8 +75,8 @@ pub fn link(
     Hash(digest.finalize().into())
 }
 
-/// The version goes before the body's own members, by hand: serde's `flatten` takes three times
-/// as long, and this is on the way of every command.
+/// The version is written before the body's own members, by hand: serde's `flatten` takes three
+/// times as long, and this is in the path of every command.
 fn write<T: Serialize>(body: &T, capacity: usize) -> String {
     let mut text = Vec::with_capacity(capacity);
     text.extend_from_slice(BEGINNING);
@@ -84,7 +84,7 @@ fn write<T: Serialize>(body: &T, capacity: usize) -> String {
     if let Err(error) = serde_json::to_writer(&mut text, body) {
         unreachable!("our own types always encode: {error}");
     }
-    // The body's own brace: what it opens is open already.
+    // Skip the body's own brace: it is open already.
     text.remove(start);
     match String::from_utf8(text) {
         Ok(text) => text,

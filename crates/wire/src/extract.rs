@@ -1,8 +1,8 @@
-//! The handoffs that an agent printed, wherever they stand in its output.
+//! Finds the handoffs in an agent's output.
 //!
 //! XML, YAML and JSON, bare or in a fence, and a metadata block under its heading; among chatter,
-//! code and colours. What looks like a handoff and cannot be read is told, not passed over: an
-//! agent that printed a broken one after a good one meant the broken one.
+//! code and colours. A broken handoff is reported, not skipped: an agent that printed a broken one
+//! after a good one meant the broken one.
 
 use std::ops::Range;
 
@@ -23,21 +23,21 @@ use candidate::{Candidate, Candidates};
 pub use error::ExtractError;
 use plain::Plain;
 
-/// Something that is a handoff, or was meant to be one.
+/// A handoff, or an attempt at one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
     /// Its bytes in the output.
     pub span: Range<usize>,
     pub format: Format,
-    /// What it says, or why it cannot be read.
+    /// The parsed document, or why it cannot be read.
     pub document: Result<Node, FormatError>,
 }
 
-/// Everything that looks like a handoff, in the order of the output; the newest is the last.
+/// Everything that looks like a handoff, in output order; the newest is the last.
 pub fn extract(output: &str) -> Vec<Found> {
     let plain = Plain::of(output);
     let Candidates { whole, unclosed } = Candidates::of(&plain.text);
-    // Places are counted on from candidate to candidate: there may be thousands of broken ones.
+    // Positions are counted incrementally: there may be thousands of broken candidates.
     let (mut reached, mut place) = (0, TextPosition::START);
     let mut taken = 0;
     let mut all: Vec<Found> = Vec::new();
@@ -46,7 +46,7 @@ pub fn extract(output: &str) -> Vec<Found> {
         place = place.behind(&plain.text[reached..start]);
         reached = start;
         let end = candidate.span.end;
-        // What stands inside a handoff is a part of it.
+        // Candidates inside a handoff are a part of it.
         if start < taken {
             continue;
         }
@@ -62,7 +62,7 @@ pub fn extract(output: &str) -> Vec<Found> {
     all
 }
 
-/// The last one, which has to be well-formed.
+/// The last one, which must be well-formed.
 pub fn extract_one(output: &str) -> Result<Found, ExtractError> {
     let last = extract(output).pop().ok_or(ExtractError::Nothing)?;
     match last.document {

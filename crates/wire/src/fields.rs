@@ -1,5 +1,5 @@
-//! Reading the keys of a located map: what is unknown, missing or of the wrong kind becomes a
-//! problem with its path and place, and reading goes on.
+//! Reads the keys of a located map: an unknown, missing or mistyped key becomes a problem with its
+//! path and position, and reading continues.
 
 use baton_core::invisible::is_formatting;
 use jiff::SignedDuration;
@@ -63,7 +63,7 @@ impl<'a> Fields<'a> {
         field
     }
 
-    /// At most one of `keys`; two at once are a problem, told at the second.
+    /// At most one of `keys`; two at once are a problem, reported at the second.
     pub(crate) fn one_of(&self, keys: &[&str], problems: &mut Problems) -> Option<FieldAt<'a>> {
         let mut found = keys.iter().filter_map(|it| self.get(it));
         let first = found.next()?;
@@ -112,7 +112,7 @@ impl<'a> FieldAt<'a> {
         self.members(problems).unwrap_or_default().iter().map(entry).collect()
     }
 
-    /// The items of a list. A value that is no list counts as a list of one.
+    /// The items of a list. A single value counts as a list of one.
     pub(crate) fn items(&self) -> Vec<Self> {
         match &self.node.value {
             LocatedValue::List(items) => {
@@ -132,7 +132,7 @@ impl<'a> FieldAt<'a> {
         }
     }
 
-    /// The items of what has to be a list.
+    /// The items of a required list.
     pub(crate) fn list(&self, problems: &mut Problems) -> Vec<Self> {
         match &self.node.value {
             LocatedValue::List(_) => self.items(),
@@ -205,7 +205,7 @@ impl<'a> FieldAt<'a> {
         }
     }
 
-    /// A checked name, with the name's own sentence where it is none.
+    /// A validated name, with the name's own error message.
     pub(crate) fn parsed<T, E: std::fmt::Display>(
         &self,
         parse: impl Fn(&str) -> Result<T, E>,

@@ -1,4 +1,4 @@
-//! What is wrong with a file, with the place a person has to go to.
+//! A problem in a file, with its position.
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ pub struct FileProblem {
 impl fmt::Display for FileProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}, column {}: ", self.line, self.column)?;
-        // A text that is not even YAML has a place but no path.
+        // A text that is not even YAML has a position but no path.
         if !self.problem.path.is_empty() {
             write!(f, "{}: ", self.problem.path)?;
         }
@@ -26,10 +26,10 @@ impl fmt::Display for FileProblem {
     }
 }
 
-/// Nobody mends more than this in one go, and a hostile file could have millions.
+/// More than a person fixes in one go, and a hostile file could have millions.
 const MOST_PROBLEMS: usize = 100;
 
-/// The problems found so far. Readers go on after one, so that a person sees all of them.
+/// The problems found so far. Readers continue after one, so that a person sees all of them.
 #[derive(Debug, Default)]
 pub(crate) struct Problems(Vec<FileProblem>);
 
@@ -50,12 +50,12 @@ impl Problems {
         }
     }
 
-    /// True where looking for more would be in vain.
+    /// True where looking for more is pointless.
     pub(crate) fn is_full(&self) -> bool {
         self.0.len() >= MOST_PROBLEMS
     }
 
-    /// The value, if nothing at all is wrong; else every problem in the order of the file.
+    /// The value, if there is no problem; else every problem in file order.
     pub(crate) fn into_result<T>(mut self, value: Option<T>) -> Result<T, Vec<FileProblem>> {
         match value {
             Some(value) if self.0.is_empty() => Ok(value),

@@ -1,6 +1,6 @@
 //! One document tree, four ways to write it: JSON, XML, YAML, and Markdown with a metadata block.
 //!
-//! Whatever is read here can be printed in any other format and comes back the same, through any
+//! Every document read here can be printed in any other format and comes back the same, through any
 //! chain of them; comments and insignificant white space excepted. `docs/formats.md` says how.
 
 use baton_core::document::Node;
@@ -26,7 +26,7 @@ pub fn decode(format: Format, text: &str) -> Result<Node, FormatError> {
     decode_within(format, text, MOST_BYTES)
 }
 
-/// As [`decode`], for text that nobody has looked at yet. The size is judged before anything else.
+/// As [`decode`], for unchecked bytes. The size is checked before anything else.
 pub fn decode_bytes(format: Format, bytes: &[u8]) -> Result<Node, FormatError> {
     check_size(format, bytes.len(), MOST_BYTES)?;
     match std::str::from_utf8(bytes) {
@@ -38,10 +38,10 @@ pub fn decode_bytes(format: Format, bytes: &[u8]) -> Result<Node, FormatError> {
     }
 }
 
-/// As [`decode`], for a caller that knows its own bound.
+/// As [`decode`], for a caller with its own size limit.
 pub fn decode_within(format: Format, text: &str, most_bytes: usize) -> Result<Node, FormatError> {
     check_size(format, text.len(), most_bytes)?;
-    // A byte order mark says nothing in UTF-8; editors on some systems write it all the same.
+    // A byte order mark has no meaning in UTF-8, but some editors write it.
     let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
     match format {
         Format::Json => json::parse_within(text, most_bytes).map_err(FormatError::from),
@@ -72,7 +72,7 @@ fn check_size(format: Format, n_bytes: usize, most: usize) -> Result<(), FormatE
     Err(FormatError { format, at: TextPosition::START, fault })
 }
 
-/// U+0000 is refused everywhere, before a parser of somebody else's meets it.
+/// U+0000 is refused everywhere, before a third-party parser sees it.
 fn refuse_nul(format: Format, text: &str) -> Result<(), FormatError> {
     match text.find('\0') {
         Some(offset) => Err(FormatError::at(format, text, offset, FormatFault::Nul)),

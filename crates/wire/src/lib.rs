@@ -1,8 +1,9 @@
 //! The formats Baton reads and prints: documents in JSON, XML, YAML and Markdown; workflow, agent,
 //! project and story files.
 //!
-//! Whatever a person or an agent wrote comes in here and leaves as checked values of `baton-core`,
-//! or as every problem it has, each with its place. Nothing here touches a disk or a network.
+//! Everything that a person or an agent wrote comes in here and leaves as checked values of
+//! `baton-core`, or as a list of problems, each with its position. Nothing here touches a disk or a
+//! network.
 
 pub mod event;
 pub mod extract;

@@ -1,5 +1,5 @@
-//! A tree that knows where each of its values stands, so that a problem can name the line.
-//! Files are read into it from YAML and TOML; what their keys mean is said elsewhere.
+//! A tree with the position of each value, so that a problem can name the line. Files are read into
+//! it from YAML and TOML; the meaning of their keys is elsewhere.
 
 use baton_core::document::{Node, Number};
 
@@ -78,7 +78,7 @@ impl Located {
         }
     }
 
-    /// What the value is, for a sentence such as "is a list, not text".
+    /// The kind of the value, for a sentence such as "is a list, not text".
     pub(crate) fn kind(&self) -> &'static str {
         match &self.value {
             LocatedValue::Null => "empty",
@@ -90,7 +90,8 @@ impl Located {
         }
     }
 
-    /// The place of a path such as `steps.review.on.success[1].to`, or of as much of it as is there.
+    /// The position of a path such as `steps.review.on.success[1].to`, or of its longest existing
+    /// prefix.
     pub(crate) fn place_of(&self, path: &str) -> TextPosition {
         let mut node = self;
         let mut place = self.at;
@@ -111,7 +112,7 @@ impl Located {
         place
     }
 
-    /// Where a list may stand or one value, a list of one is that value.
+    /// Where a list or one value is allowed, a list of one equals that value.
     fn the_one(&self) -> &Self {
         match self.items() {
             [only] => only,

@@ -1,4 +1,4 @@
-//! Where in a text something stands, as editors count it.
+//! A position in a text, as editors count it.
 
 /// A line and a column, both from 1; columns count characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -10,18 +10,19 @@ pub struct TextPosition {
 impl TextPosition {
     pub const START: Self = Self { line: 1, column: 1 };
 
-    /// This place in a text that itself begins at `start` of another.
+    /// This position in a text that itself begins at `start` of another.
     pub(crate) fn after(self, start: Self) -> Self {
         let column = if self.line == 1 { start.column + self.column - 1 } else { self.column };
         Self { line: start.line + self.line - 1, column }
     }
 
-    /// The place behind a text that begins here.
+    /// The position after a text that begins here.
     pub(crate) fn behind(self, text: &str) -> Self {
         Self::of(text, text.len()).after(self)
     }
 
-    /// The position of a byte offset. Walks the text before it, so it is for errors and small files.
+    /// The position of a byte offset. Scans the text before it, so it is for errors and small
+    /// files.
     pub(crate) fn of(text: &str, offset: usize) -> Self {
         let before = &text[..text.floor_char_boundary(offset)];
         let line_start = before.rfind('\n').map_or(0, |it| it + 1);

@@ -14,10 +14,10 @@ pub(crate) mod lint;
 
 pub const MOST_BYTES: usize = 16 * 1024;
 
-/// The folder inside `.baton` that data goes to where the file names none.
+/// The default data folder inside `.baton`.
 pub const DEFAULT_DATA: &str = "data";
 
-/// Where the archive goes in a project that keeps one and does not say.
+/// The default folder of an archive.
 pub const DEFAULT_STATE: &str = "state";
 pub const DEFAULT_SESSIONS: &str = ".project/07-audit/sessions";
 
@@ -30,14 +30,14 @@ pub(crate) const PROJECT_KEYS: &[&str] = &["workflow", "data", "profile"];
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ProjectFile {
-    /// The workflow of a run for which nobody names one.
+    /// The default workflow of a run.
     pub default_workflow: Option<WorkflowName>,
     /// A folder inside `.baton`; see [`DEFAULT_DATA`].
     pub data: Option<String>,
     pub profile: Option<Profile>,
-    /// What the linter is told: `[lint]`.
+    /// Settings of the linter: `[lint]`.
     pub lint: Settings,
-    /// The project keeps an archive where it says so.
+    /// Set where the project keeps an archive.
     pub archive: Option<ArchiveFolders>,
 }
 
@@ -55,7 +55,7 @@ impl Default for ArchiveFolders {
     }
 }
 
-/// Reads a `baton.toml` of at most [`MOST_BYTES`]. An empty file is a good one.
+/// Reads a `baton.toml` of at most [`MOST_BYTES`]. An empty file is valid.
 pub fn parse(text: &str) -> Result<ProjectFile, Vec<FileProblem>> {
     let mut problems = Problems::default();
     let file = read(text, &mut problems);
@@ -92,7 +92,7 @@ fn archive(field: &FieldAt<'_>, problems: &mut Problems) -> Option<ArchiveFolder
     Some(ArchiveFolders { state: state?, sessions: sessions? })
 }
 
-/// What stands in those of git and of Baton is theirs alone. Some disks do not tell `.GIT` apart.
+/// The folders of git and of Baton are reserved. Some file systems do not distinguish `.GIT`.
 fn archive_folder(field: &FieldAt<'_>, usual: &str, problems: &mut Problems) -> Option<String> {
     let folder = folder(field, "the project", usual, problems)?;
     let is_kept = |part: &str| KEPT_FOLDERS.iter().any(|it| part.eq_ignore_ascii_case(it));
@@ -107,7 +107,7 @@ fn archive_folder(field: &FieldAt<'_>, usual: &str, problems: &mut Problems) -> 
     Some(folder)
 }
 
-/// A project file comes with somebody's repository, so it cannot point outside of its folder.
+/// A project file may come with a foreign repository, so it cannot point outside of its folder.
 fn folder(
     field: &FieldAt<'_>,
     inside: &str,

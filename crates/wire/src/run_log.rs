@@ -1,8 +1,8 @@
-//! A run as lines of JSON that prove themselves: what the archive keeps beside the pages for people,
-//! so that a run can be made again from it where the database is gone.
+//! A run as self-proving lines of JSON: the archive keeps it beside the pages for people, so that a
+//! run can be rebuilt from it where the database is gone.
 //!
-//! Whoever reads it trusts nothing in it: events are proven by their chain and texts by their names,
-//! and all else is only taken for what it says.
+//! A reader trusts nothing in it: events are proven by their hash chain and texts by their hashes;
+//! everything else is unproven.
 
 use baton_core::content::{Content, ContentId, ContentKind};
 use baton_core::hash::Hash;
@@ -12,13 +12,13 @@ use baton_core::story::Story;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// What a reader has to know.
+/// The format version.
 pub const RUN_LOG_VERSION: u32 = 1;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "line", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum RunLogLine {
-    /// The first one: which run it is, and how far it had come.
+    /// The first line: which run it is, and how far it had come.
     Run {
         v: u32,
         project: Uuid,
@@ -27,7 +27,7 @@ pub enum RunLogLine {
         version: u64,
         head: Hash,
     },
-    /// As it was when the run last moved.
+    /// As of the run's last move.
     Story(StoryLine),
     Handoff {
         no: u32,
@@ -41,7 +41,7 @@ pub enum RunLogLine {
         at: i64,
         by: String,
         hash: Hash,
-        /// To the letter: the hash is over it.
+        /// Verbatim: the hash covers it.
         body: String,
     },
     Text(TextLine),
@@ -67,14 +67,14 @@ pub struct StoryLine {
 pub struct TextLine {
     id: Hash,
     nonce: Uuid,
-    /// Of a package only, and so is the hash.
+    /// For packages only, like the hash.
     format: Option<String>,
     hash: Option<Hash>,
     text: String,
 }
 
 impl RunLogLine {
-    /// One line, with its end.
+    /// One line, with its line break.
     pub fn encode(&self) -> String {
         match serde_json::to_string(self) {
             Ok(line) => line + "\n",
@@ -82,7 +82,7 @@ impl RunLogLine {
         }
     }
 
-    /// None where it is not a line that Baton writes.
+    /// `None` where it is not a line that Baton writes.
     pub fn decode(line: &str) -> Option<Self> {
         serde_json::from_str(line).ok()
     }
@@ -103,7 +103,7 @@ impl StoryLine {
         }
     }
 
-    /// None where a key in it is none.
+    /// `None` where it contains an invalid key.
     pub fn into_story(self) -> Option<Story> {
         let depends_on = self.depends_on.iter().map(|it| StoryKey::parse(it).ok());
         Some(Story {
@@ -129,7 +129,7 @@ impl TextLine {
         Self { id: content.id.0, nonce, format, hash, text: content.text.to_string() }
     }
 
-    /// None where the text is not the one that its name says.
+    /// `None` where the text does not match its hash.
     pub fn into_content(self) -> Option<Content> {
         let kind = match (self.format, self.hash) {
             (Some(format), Some(hash)) => {

@@ -1,7 +1,8 @@
 //! The published JSON Schemas (draft 2020-12), for editors and other tools: of the files a person
 //! writes, and of the documents that agents hand over.
 //!
-//! The readers do not use them: they say more, and with places. Tests keep the two alike.
+//! The readers do not use them: their own checks go further, and report positions. Tests keep the
+//! two in agreement.
 
 use baton_core::document::Node;
 use baton_core::document::kind::DocumentKind;
@@ -13,8 +14,8 @@ pub const SCHEMAS: [(&str, &str); 3] = [
     ("project", include_str!("../schemas/project.schema.json")),
 ];
 
-/// The schemas of the documents that agents hand over, in JSON form. They are made of the contracts;
-/// what they cannot say, Baton checks itself.
+/// The schemas of the documents that agents hand over, in JSON form. They are generated from the
+/// contracts; Baton checks what they cannot express.
 pub const DOCUMENTS: [(&str, &str); 7] = [
     ("payload-000", include_str!("../schemas/documents/payload-000.schema.json")),
     ("handoff-001", include_str!("../schemas/documents/handoff-001.schema.json")),
@@ -35,7 +36,7 @@ pub fn schema(name: &str) -> Option<&'static str> {
     all().find(|(it, _)| *it == name).map(|(_, text)| text)
 }
 
-/// The schema of a document, by what it is; a payload has one for each edge.
+/// The schema of a document, by its kind; a payload has one for each edge.
 pub fn of_document(document: &Node) -> &'static str {
     match DocumentKind::of(document) {
         DocumentKind::Handoff001 => "handoff-001",

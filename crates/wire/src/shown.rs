@@ -1,10 +1,10 @@
-//! Somebody else's text inside a sentence of ours.
+//! Foreign text inside one of our messages.
 
 use baton_core::invisible::is_invisible;
 
 const MOST_CHARS: usize = 64;
 
-/// Short, and with every invisible character spelled out.
+/// Shortened, and with every invisible character escaped.
 pub(crate) fn shown(text: &str) -> String {
     let mut shown = String::new();
     for (index, it) in text.chars().enumerate() {

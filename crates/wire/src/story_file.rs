@@ -25,7 +25,7 @@ const KEYS: &[&str] = &[
     "pr_url",
 ];
 
-/// A priority beyond this is a slip, and no reader of JSON would keep it exactly.
+/// A greater priority is a typo, and no JSON reader would keep it exactly.
 const MOST_PRIORITY: i64 = 1_000_000_000;
 
 /// Reads a file of at most [`MOST_BYTES`]. JSON is YAML, so one reader serves both.
@@ -110,7 +110,7 @@ fn keys(field: &FieldAt<'_>, problems: &mut Problems) -> Vec<StoryKey> {
     field.items().iter().filter_map(|it| it.parsed(StoryKey::typed, problems)).collect()
 }
 
-/// The address is shown as a link, so it has to be one that is safe to follow.
+/// The address is shown as a link, so it must be safe to follow.
 fn url(field: &FieldAt<'_>, problems: &mut Problems) -> Option<String> {
     let url = field.line(problems)?;
     if !url.starts_with("https://") && !url.starts_with("http://") {

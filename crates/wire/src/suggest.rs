@@ -12,7 +12,7 @@ pub(crate) fn did_you_mean(word: &str, known: &[&str]) -> String {
 }
 
 fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
-    // Nothing that long is a slip of the finger.
+    // Nothing that long is a typo.
     if word.len() > 64 {
         return None;
     }
@@ -23,7 +23,7 @@ fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
     is_near.then_some(nearest)
 }
 
-/// Spelling that nobody remembers: case, and the sign between words.
+/// Ignores differences that are easily mistyped: case, and the separator between words.
 fn plain(word: &str) -> String {
     word.to_lowercase().replace(['-', ' '], "_")
 }

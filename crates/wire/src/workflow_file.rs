@@ -1,7 +1,7 @@
 //! Workflow files: YAML in, a checked [`Workflow`] out, or every problem with its line.
 //!
-//! The keys of each map stand in one list beside the function that reads them; the published
-//! schema is compared with those lists.
+//! The keys of each map are in one list beside the function that reads them; a test compares the
+//! published schema with those lists.
 
 use baton_core::contract::{Contract, Profile};
 use baton_core::hash::Hash;
@@ -65,7 +65,7 @@ fn read(root: &Located, text: &str, problems: &mut Problems) -> Option<Workflow>
     let contracts = with_built_in(contracts, start.as_ref(), steps.as_deref(), escalation.as_ref());
 
     let has_name = name.is_some();
-    // Without a name of its own the rest can still be judged as a machine.
+    // Without a valid name the rest can still be checked as a state machine.
     let name = name.or_else(|| WorkflowName::parse("unnamed").ok())?;
     let workflow = Workflow {
         title: title.unwrap_or_else(|| as_title(name.as_str())),
@@ -86,8 +86,7 @@ fn read(root: &Located, text: &str, problems: &mut Problems) -> Option<Workflow>
     has_name.then_some(workflow)
 }
 
-/// Adds the contracts that come with Baton and that the file names, such as
-/// `001/prep-agent→implementer-agent`.
+/// Adds the built-in contracts that the file names, such as `001/prep-agent→implementer-agent`.
 fn with_built_in(
     mut contracts: Vec<Contract>,
     start: Option<&Edge>,
@@ -102,7 +101,7 @@ fn with_built_in(
     for name in on_edges.chain(delegated).chain(escalation) {
         let is_known = contracts.iter().any(|it| it.name == *name);
         if let Some(built_in) = builtin::contract(name).filter(|_| !is_known) {
-            // Under the name that the file has for it.
+            // Under the name that the file uses.
             contracts.push(Contract { name: name.clone(), ..built_in.clone() });
         }
     }
@@ -128,7 +127,7 @@ fn limits(field: &FieldAt<'_>, problems: &mut Problems) -> Limits {
     limits
 }
 
-/// `expire_after` and `on_expire`, which a step may say and the limits for all of them.
+/// `expire_after` and `on_expire`, which may be set per step and in the limits for all steps.
 fn expiry(fields: &Fields<'_>, problems: &mut Problems) -> Option<Expiry> {
     let on_expire = fields.get("on_expire");
     let then = on_expire.as_ref().and_then(|it| it.choice(ON_EXPIRE, problems));
@@ -142,12 +141,12 @@ fn expiry(fields: &Fields<'_>, problems: &mut Problems) -> Option<Expiry> {
     Some(Expiry { after, then: then.unwrap_or(OnExpire::Loose) })
 }
 
-/// A small number of tries.
+/// A small number of attempts.
 fn count(field: &FieldAt<'_>, least: i64, problems: &mut Problems) -> Option<u32> {
     field.whole_number(least..=100, problems).and_then(|it| u32::try_from(it).ok())
 }
 
-/// A score of the linter.
+/// A linter score.
 pub(crate) fn score(field: &FieldAt<'_>, problems: &mut Problems) -> Option<u8> {
     field.whole_number(0..=100, problems).and_then(|it| u8::try_from(it).ok())
 }

@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use super::project::{self, File};
 
-/// Places that are nobody else's. Put together from pieces, so that this file names none.
+/// Paths that exist on one machine only. Put together from pieces, so that this file names none.
 const PLACES: &[&str] = &[concat!("/wo", "rk/"), concat!("/ro", "ot/")];
 
 pub(super) fn check() -> Result<Vec<String>> {
@@ -15,7 +15,7 @@ pub(super) fn check() -> Result<Vec<String>> {
     Ok(project::kept_files()?.iter().flat_map(|it| problems(it, &places)).collect())
 }
 
-/// The home directory of whoever runs this. One straight below the root, such as those of
+/// The home directory of the current user. One directly below the root, such as those of
 /// containers, could be a word of ours as well, as in a route `/app/`.
 fn home(dir: &Path) -> Option<String> {
     let dir = dir.to_str()?.trim_end_matches('/');

@@ -1,4 +1,4 @@
-//! One request: names in its path may hold anything that people write.
+//! One request: names in its path may hold any character.
 
 use bytes::Bytes;
 use http::header::{HeaderName, HeaderValue};
@@ -39,17 +39,17 @@ impl Ask {
         Self::new(Method::PUT, path, encode(body))
     }
 
-    /// Does something to a handoff, by any of its names.
+    /// A command on a handoff, by any of its names.
     pub(crate) fn on(which: &Which, verb: &str, body: &impl Serialize) -> Self {
         Self::post(["handoffs", &which.handoff, verb], body).of(which)
     }
 
-    /// A label is of a run.
+    /// A label is unique within a run only.
     pub(crate) fn of(self, which: &Which) -> Self {
         self.with_some("run", which.run.as_deref())
     }
 
-    /// What every command that changes something may say.
+    /// Options of every command that changes something.
     pub(crate) fn writing(mut self, write: &WriteArgs) -> Self {
         if write.dry_run {
             self = self.with("dryRun", "true");
@@ -119,7 +119,7 @@ fn encode(body: &impl Serialize) -> String {
     }
 }
 
-/// Everything but RFC 3986's unreserved characters as `%XX`.
+/// Percent-encodes everything but RFC 3986's unreserved characters.
 fn encoded(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {

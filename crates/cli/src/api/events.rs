@@ -1,4 +1,4 @@
-//! What happens, as a server tells it: server-sent events, read line by line.
+//! Events from a server: server-sent events, read line by line.
 
 use bytes::Bytes;
 use http::Request;
@@ -12,7 +12,7 @@ use crate::failure::Failure;
 /// One message.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct ReceivedEvent {
-    /// To be said by whoever wants to go on from here.
+    /// The event id: the client sends it to resume from here.
     pub(crate) id: Option<String>,
     pub(crate) name: String,
     /// JSON.
@@ -55,7 +55,7 @@ impl Events {
     }
 }
 
-/// What has come so far, and is not a whole message yet.
+/// The bytes received so far that are not a complete message yet.
 #[derive(Default)]
 struct LineBuffer {
     bytes: Vec<u8>,
@@ -66,7 +66,7 @@ impl LineBuffer {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// The first message that is whole. What is only a comment is left out.
+    /// The first complete message. Comments are skipped.
     fn next(&mut self) -> Option<ReceivedEvent> {
         loop {
             let end = self.bytes.windows(2).position(|it| it == b"\n\n")?;
@@ -89,7 +89,7 @@ fn message(block: &str) -> ReceivedEvent {
             "event" => value.clone_into(&mut heard.name),
             "data" if heard.data.is_empty() => value.clone_into(&mut heard.data),
             "data" => heard.data += &format!("\n{value}"),
-            // Comments, and when to come back.
+            // Comments, and the retry interval.
             _ => {}
         }
     }
@@ -100,7 +100,7 @@ fn message(block: &str) -> ReceivedEvent {
 mod tests {
     use super::*;
 
-    /// However the bytes are cut, the same is heard.
+    /// The result does not depend on how the bytes are split.
     #[test]
     fn messages_are_heard_whatever_the_network_does_to_them() {
         let text = "retry: 1000\n\nid: 1.0\nevent: handoff\ndata: {\"a\":\"ü\"}\n\n: still here\n\n\

@@ -1,4 +1,4 @@
-//! A server: one connection for each request, in plain HTTP/1.1. The only file that connects.
+//! HTTP client: one connection per request, in plain HTTP/1.1. The only file that connects.
 
 use std::time::Duration;
 
@@ -17,11 +17,11 @@ use super::url::{Url, UrlSource};
 use crate::args::Cli;
 use crate::failure::Failure;
 
-/// How long a connection may take, and how long an answer.
+/// Time-outs for connecting and for an answer.
 const MOST_CONNECTING: Duration = Duration::from_secs(5);
 const MOST_ANSWERING: Duration = Duration::from_secs(60);
 
-/// A server, and who says that it is there.
+/// A server, and the source of its address.
 #[derive(Debug, Clone)]
 pub(crate) struct RemoteServer {
     pub(crate) url: Url,
@@ -33,7 +33,7 @@ impl RemoteServer {
         Self { url, from }
     }
 
-    /// The one that is named on the command line, or in the environment.
+    /// The server named on the command line, or in the environment.
     #[expect(clippy::disallowed_methods, reason = "where the server is may be in the environment")]
     pub(super) fn named(cli: &Cli) -> Result<Option<Self>, Failure> {
         let given = std::env::var("BATON_URL").ok().filter(|it| !it.trim().is_empty());
@@ -48,14 +48,14 @@ impl RemoteServer {
         }
     }
 
-    /// True if somebody answers, and is who it should be.
+    /// True if the expected server instance answers.
     pub(super) async fn is_there(&self) -> bool {
         let mut request = Request::new(Bytes::new());
         *request.uri_mut() = Uri::from_static("/healthz");
         timeout(MOST_CONNECTING, self.stream(request)).await.is_ok_and(|it| it.is_ok())
     }
 
-    /// What `/readyz` says: whether it is ready, and in which words.
+    /// The result of `/readyz`: whether it is ready, and its text.
     pub(crate) async fn readiness(&self) -> Result<(bool, String), Failure> {
         let mut request = Request::new(Bytes::new());
         *request.uri_mut() = Uri::from_static("/readyz");
@@ -75,7 +75,7 @@ impl RemoteServer {
         timeout(MOST_ANSWERING, answering).await.map_err(silent)?
     }
 
-    /// Sends a request and gives the answer while it still comes.
+    /// Sends a request and returns the answer as a stream.
     pub(super) async fn stream(
         &self,
         mut request: Request<Bytes>,
@@ -94,7 +94,7 @@ impl RemoteServer {
         if !response.headers().contains_key(VERSION) {
             return Err(self.failed("whatever answers there is no Baton"));
         }
-        // It has refused what was not meant for it, if it is new enough to know.
+        // A server that is new enough has refused requests meant for another instance.
         if let Some(instance) = self.from.instance()
             && response.headers().get(INSTANCE) != Some(instance)
         {
@@ -103,7 +103,7 @@ impl RemoteServer {
         Ok(response)
     }
 
-    /// What it says that it is.
+    /// The server's version.
     pub(super) fn version(response: &http::response::Parts) -> &str {
         response.headers.get(VERSION).and_then(|it| it.to_str().ok()).unwrap_or("unknown")
     }
@@ -120,7 +120,7 @@ impl RemoteServer {
             .map_err(|error| self.failed(format!("it cannot be reached: {error}")))?;
         let (sender, connection) =
             http1::handshake(TokioIo::new(stream)).await.map_err(|error| self.broke_off(&error))?;
-        // It ends with the answer, and whatever goes wrong with it is told to whoever waits for that.
+        // It ends with the answer, and its errors reach the caller that waits for the answer.
         tokio::spawn(connection);
         Ok(sender)
     }

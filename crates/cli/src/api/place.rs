@@ -1,4 +1,4 @@
-//! Who has the data of a project: nobody, so that it is ours now, or a server that can be asked.
+//! Who has the data of a project: no process, so that we lock it, or a server to send requests to.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use super::network::RemoteServer;
 use super::url::{Url, UrlSource};
 use crate::failure::Failure;
 
-/// How long one command waits for another to finish with the data.
+/// How long one command waits for another to release the data.
 const PATIENCE: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(20);
 
@@ -20,9 +20,9 @@ pub(crate) enum DataHolder {
     Server(RemoteServer),
 }
 
-/// Takes the lock, or finds the server that has it. What the lock file says counts only while
-/// somebody holds it, and only if that very server answers there: one that was killed still stands
-/// in it, another may have its address, and one that starts or stops does not answer.
+/// Takes the lock, or finds the server that holds it. The lock file counts only while the lock is
+/// held, and only if the same server instance answers there: a killed server is still named in it,
+/// another may have its address, and one that is starting or stopping does not answer.
 pub(crate) async fn holder(data: &Dir) -> Result<DataHolder, Failure> {
     let asked_at = Instant::now();
     loop {
@@ -47,7 +47,7 @@ pub(crate) async fn holder(data: &Dir) -> Result<DataHolder, Failure> {
     }
 }
 
-/// What a server says of itself in the lock file: where it is, and which one it is.
+/// A server's note in the lock file: its address and its instance id.
 pub(crate) fn note(url: &str, instance: Uuid) -> String {
     format!("{url} {instance}")
 }
@@ -59,7 +59,7 @@ fn server_in(note: &str, data: &Dir) -> Option<RemoteServer> {
     Some(RemoteServer::new(url, UrlSource::Lock { data: data.path().to_owned(), instance }))
 }
 
-/// The lock, for what cannot be done while somebody else has the data.
+/// The lock, for operations that need exclusive access to the data.
 pub(crate) async fn lock(data: &Dir) -> Result<DataLock, Failure> {
     match holder(data).await? {
         DataHolder::Us(lock) => Ok(lock),

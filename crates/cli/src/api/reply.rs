@@ -1,4 +1,4 @@
-//! What was answered: the API's own JSON for programs, its documents for whoever shows them.
+//! A response: the API's own JSON for programs, its parsed documents for display.
 
 use baton_core::document::Node;
 use baton_http::api::{Page, Problem};
@@ -12,17 +12,17 @@ use crate::failure::Failure;
 
 pub(crate) struct ApiReply {
     pub(crate) status: StatusCode,
-    /// As it came.
+    /// The raw body.
     pub(crate) body: String,
-    /// Who answered, where it was not us.
+    /// The server that answered, if any.
     server: Option<RemoteServer>,
 }
 
-/// All of a list.
+/// A complete list.
 pub(crate) struct Listed<T> {
     pub(crate) items: Vec<T>,
     pub(super) next: Option<String>,
-    /// The same as the API has them.
+    /// The same, as the API's JSON.
     nodes: Vec<Node>,
     server: Option<RemoteServer>,
 }
@@ -81,7 +81,7 @@ impl<T: DeserializeOwned> Listed<T> {
     }
 }
 
-/// An answer that cannot be read.
+/// An unreadable response.
 fn not_ours(server: Option<&RemoteServer>, error: &dyn std::fmt::Display) -> Failure {
     match server {
         Some(server) => server.failed(format!("its answer cannot be read: {error}")),

@@ -1,4 +1,4 @@
-//! Where a server is, and who says so.
+//! The address of a server, and where it comes from.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -13,13 +13,13 @@ pub(crate) struct Url {
     port: u16,
 }
 
-/// Who says that a server is there.
+/// The source of a server's address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum UrlSource {
     Flag,
     Environment,
-    /// The lock of this data folder, and which server it means: others may be at its address by
-    /// now.
+    /// The lock file of this data folder, with the server's instance id: another server may have
+    /// its address by now.
     Lock {
         data: PathBuf,
         instance: HeaderValue,
@@ -49,7 +49,7 @@ impl Url {
         }
         let authority = uri.authority().filter(|it| !it.as_str().contains('@'));
         let host = authority.map(|it| it.host()).filter(|it| !it.is_empty()).ok_or(BadUrl::Odd)?;
-        // A port that is no number is left out by the parser rather than refused.
+        // The parser drops a port that is no number, rather than refuse it.
         let port = match authority.and_then(|it| it.as_str().rsplit_once(':')) {
             Some((_, port)) if !port.ends_with(']') => port.parse().map_err(|_| BadUrl::Odd)?,
             Some(_) | None => 80,
@@ -57,19 +57,19 @@ impl Url {
         Ok(Self { host: host.to_owned(), port })
     }
 
-    /// What to connect to.
+    /// The address to connect to.
     pub(super) fn address(&self) -> (&str, u16) {
         (self.host.trim_start_matches('[').trim_end_matches(']'), self.port)
     }
 
-    /// What to call it by.
+    /// `HOST:PORT`, for the `Host` header.
     pub(super) fn authority(&self) -> String {
         format!("{}:{}", self.host, self.port)
     }
 }
 
 impl UrlSource {
-    /// Which server it has to be, where that is known.
+    /// The expected server instance, where known.
     pub(super) fn instance(&self) -> Option<&HeaderValue> {
         match self {
             Self::Flag | Self::Environment => None,

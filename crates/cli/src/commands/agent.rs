@@ -92,7 +92,7 @@ fn new(project: &Project, id: &str, description: &str) -> Result<(), Failure> {
         return Err(FileError::Exists { path }.into());
     }
     let text = template(&id, description);
-    // What we write has to read: a description may hold anything.
+    // The file we write must parse: a description may contain anything.
     agent_file::parse(&text)
         .map_err(|problems| Failure::File { file: path.display().to_string(), problems })?;
     write_new(&folder, Path::new(&name), &text)?;
@@ -105,7 +105,7 @@ fn new(project: &Project, id: &str, description: &str) -> Result<(), Failure> {
 }
 
 fn template(id: &AgentId, description: &str) -> String {
-    // JSON text is YAML text too, whatever is in it.
+    // JSON is valid YAML, whatever it contains.
     let quote = |text: &str| baton_wire::json::print(&Node::text(text));
     let mut title: Vec<String> = Vec::new();
     for word in id.as_str().split('-') {

@@ -1,4 +1,4 @@
-//! What a person says: `baton approve`, `reject`, `modify` and `answer`.
+//! A person's answers: `baton approve`, `reject`, `modify` and `answer`.
 
 use baton_http::api::{AnswerWord, PersonsWord};
 use serde_json::value::RawValue;

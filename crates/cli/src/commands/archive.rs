@@ -1,4 +1,4 @@
-//! `baton archive`: the files that follow the log, made again.
+//! `baton archive`: rebuilds the archive files from the log.
 
 use baton_http::api::{ArchiveDocument, Nothing, Rebuilt};
 

@@ -1,4 +1,4 @@
-//! `baton backup` and `baton restore`: a copy that has been proven whole, and the way back.
+//! `baton backup` and `baton restore`: a verified copy, and the way back.
 
 mod source;
 
@@ -19,8 +19,8 @@ use crate::failure::Failure;
 use crate::project::Project;
 use crate::show::{self, OutputFormat};
 
-/// Copies the data into one file while it may be in use, and verifies the copy before it gets
-/// its name.
+/// Copies the data into one file, even while it is in use, and verifies the copy before it gets its
+/// name.
 pub(crate) async fn back_up(data: &Data, format: OutputFormat, to: &Path) -> Result<(), Failure> {
     let Some(name) = to.file_name() else {
         return Err(Failure::Usage(format!("`{}` is no name for a file", to.display())));
@@ -41,7 +41,7 @@ pub(crate) async fn back_up(data: &Data, format: OutputFormat, to: &Path) -> Res
     Ok(())
 }
 
-/// Puts a copy in the place of the data. What was there is kept beside it.
+/// Replaces the data by a copy. The old data is kept beside it.
 pub(crate) async fn restore(cli: &Cli, from: &Path, replace: bool) -> Result<(), Failure> {
     let project = Project::of(cli)?;
     let source = BackupSource::open(from)?;
@@ -88,7 +88,7 @@ pub(crate) async fn restore(cli: &Cli, from: &Path, replace: bool) -> Result<(),
     Ok(())
 }
 
-/// How many runs the archive has more events of than the data; none where that cannot be known.
+/// How many runs have more events in the archive than in the data; `None` where unknown.
 async fn n_ahead(project: &Project, data: &Dir) -> Option<u64> {
     let archive = archive::folders(project).ok()??;
     let store = SqliteStore::open_to_read(data).ok()?;
@@ -101,7 +101,7 @@ async fn prove(dir: &Dir) -> Result<Verified, Failure> {
     sound(verify_copy(dir).await?)
 }
 
-/// Subscribers must not resume from positions of the old data: the copy gets an epoch of its own.
+/// Subscribers must not resume from positions of the old data: the copy gets a new epoch.
 async fn prove_and_begin_epoch(dir: &Dir) -> Result<Verified, Failure> {
     let store = SqliteStore::open_in(dir).map_err(Failure::Open)?;
     let verified = match verify_all(&store).await {

@@ -27,7 +27,7 @@ use crate::project::Project;
 use crate::session::{Purpose, Session};
 use crate::show;
 
-/// Loopback, and whichever port is free.
+/// Loopback, and any free port.
 const FREE: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
 pub(crate) async fn run(cli: &Cli, demo: &Demo) -> Result<(), Failure> {
@@ -44,7 +44,7 @@ pub(crate) async fn run(cli: &Cli, demo: &Demo) -> Result<(), Failure> {
     session.say_where(&url, server.instance())?;
     let (stop, stopped) = oneshot::channel::<()>();
     let serving = tokio::spawn(server.run(async {
-        // It is done when the play is, whoever says so.
+        // Ends with the demo: on a message, or when the sender is dropped.
         let _ = stopped.await;
     }));
     let api = Api::over(session, you.clone(), cli.format());
@@ -76,7 +76,7 @@ pub(crate) async fn run(cli: &Cli, demo: &Demo) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Plays the stories one after the other: one of them, or until somebody stops it.
+/// Plays one story, or all of them in turn until the user stops it.
 async fn play(
     api: &Api,
     engine: &Arc<Engine>,
@@ -120,7 +120,7 @@ async fn hand_in(engine: &Engine, you: &Principal, story: &Story) -> Result<RunI
     Ok(outcome.run)
 }
 
-/// A project of its own, kept so that it can be looked at afterwards.
+/// A project of its own, kept for inspection afterwards.
 fn scene() -> Result<PathBuf, Failure> {
     let folder = tempfile::Builder::new()
         .prefix("baton-demo-")

@@ -1,4 +1,4 @@
-//! `baton doctor`: what is wrong with this project, and what to type about it.
+//! `baton doctor`: the problems of this project, and what to type about them.
 
 mod left_over;
 
@@ -22,7 +22,7 @@ use crate::project::{Project, agent_in};
 use crate::session::{Session, cannot_tell, principal};
 use crate::show::{self, OutputFormat};
 
-/// One thing that was looked at.
+/// One check.
 struct HealthCheck {
     what: String,
     state: Health,
@@ -30,7 +30,7 @@ struct HealthCheck {
 
 enum Health {
     Well,
-    /// Somebody should do something; nothing is broken.
+    /// The operator should act; nothing is broken.
     Waits {
         advice: String,
     },
@@ -82,18 +82,19 @@ async fn look_at_data(
     let place = project.data().display().to_string();
     let server = match &folder {
         Ok(folder) => server_of(folder).await,
-        // What keeps the folder from being opened is said where the data is.
+        // What prevents opening the folder is reported with the data.
         Err(_) => None,
     };
     let is_ill = server.as_ref().is_some_and(|it| matches!(it.state, Health::Ill { .. }));
-    // What to do with the data and its copies is what the server says, until it is stopped.
+    // Until the server is stopped, its own advice about the data and its copies applies.
     if let (Ok(folder), false) = (&folder, is_ill) {
         left_over::look(&project, folder, findings)?;
     }
     let data = match Data::open(project).await {
         Ok(data) => data,
         Err(failure) => {
-            // A server may still have what cannot be opened any more, and knows what became of it.
+            // A server may still have data open that can no longer be opened, and knows what
+            // happened to it.
             findings.extend(server);
             if is_ill {
                 return Ok(());
@@ -147,16 +148,16 @@ async fn look_at_data(
     looked
 }
 
-/// What the server that has the data says, where one has it.
+/// The status of the server that has the data, if any.
 async fn server_of(folder: &Dir) -> Option<HealthCheck> {
     match holder(folder).await {
         Ok(DataHolder::Server(server)) => Some(look_at_server(&server).await),
-        // What speaks against it is said when the data is opened.
+        // Any problem is reported when the data is opened.
         Ok(DataHolder::Us(_)) | Err(_) => None,
     }
 }
 
-/// What the server that has the data says of itself.
+/// The server's own status.
 async fn look_at_server(server: &RemoteServer) -> HealthCheck {
     let what = format!("a server has the data: {}", server.url);
     let state = match server.readiness().await {
@@ -174,7 +175,7 @@ async fn look_at_server(server: &RemoteServer) -> HealthCheck {
     HealthCheck { what, state }
 }
 
-/// What to do about data that cannot be opened, or not be written.
+/// What to do about data that cannot be opened or written.
 fn advice_on(fault: Option<WriteFault>) -> String {
     match fault {
         Some(WriteFault::DiskFull) => {
@@ -266,7 +267,7 @@ async fn look_at_archive(api: &Api, findings: &mut Vec<HealthCheck>) -> Result<(
     Ok(())
 }
 
-/// Where no server writes the archive, it is looked at and not written.
+/// Where no server writes the archive, it is checked and not written.
 async fn look_at_own_archive(session: &Session) -> Result<HealthCheck, Failure> {
     let sessions = session.project.file.archive.as_ref().map(|it| it.sessions.as_str());
     let what = format!("the archive in {}", sessions.unwrap_or_default());

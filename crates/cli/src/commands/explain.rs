@@ -14,7 +14,7 @@ pub(crate) fn run(code: Option<&str>) -> Result<(), Failure> {
         }
         return Ok(());
     };
-    // As it stands in a message: `[behind_gate]`.
+    // As printed in a message: `[behind_gate]`.
     let code = code.trim_matches(['[', ']', '`']);
     match pages::PAGES.iter().find(|(it, _)| *it == code) {
         Some((_, page)) => {

@@ -1,4 +1,4 @@
-//! `baton extract`: the handoff that an agent printed, out of everything else that it said.
+//! `baton extract`: finds the handoff in an agent's output.
 
 use baton_core::document::Node;
 use baton_wire::extract::{ExtractError, Found, extract, extract_one};

@@ -1,4 +1,4 @@
-//! `baton handoff`: everything that is done to one handoff.
+//! `baton handoff`: all commands on one handoff.
 
 mod parts;
 
@@ -66,7 +66,7 @@ pub(crate) async fn run(api: &Api, verb: &HandoffCommand) -> Result<(), Failure>
     }
 }
 
-/// Carries a command out on one handoff and tells what came of it.
+/// Executes a command on one handoff and prints the result.
 async fn on(
     api: &Api,
     which: &Which,
@@ -99,10 +99,10 @@ async fn create(api: &Api, args: &HandoffCreate) -> Result<(), Failure> {
     tell(api, &Ask::post(["handoffs"], &body).writing(&args.write)).await
 }
 
-/// Sends a whole document, in whichever format.
+/// Sends a whole document, in any format.
 async fn create_from(api: &Api, args: &HandoffCreate, file: &str) -> Result<(), Failure> {
     let document = InputDocument::read(file, None, "give the file an ending such as `.yaml`")?;
-    // Looked at here, where what is wrong with it has a file's name.
+    // Checked here, so that an error has the file's name.
     document.tree()?;
     let profile = match api.profile(&args.profile) {
         ProfileWord::Strict => "strict",
@@ -167,7 +167,7 @@ async fn list(api: &Api, args: &HandoffList) -> Result<(), Failure> {
         return Ok(());
     }
     let Page::<HandoffSummary> { mut items, mut next } = first.document()?;
-    // A page of what is rare can be short, and there are more all the same.
+    // A page of a selective filter can be short although more pages follow.
     while let Some(after) = &next
         && let wanted = args.limit.saturating_sub(u32::try_from(items.len()).unwrap_or(u32::MAX))
         && wanted > 0

@@ -1,4 +1,4 @@
-//! `baton inbox`: what waits for a person, what happened so far, and what each answer would do.
+//! `baton inbox`: what waits for a person, what happened so far, and the effect of each answer.
 
 use baton_http::api::{ChoiceDocument, EvidenceDocument, Item, Page};
 
@@ -6,9 +6,9 @@ use crate::api::{Api, Ask};
 use crate::failure::Failure;
 use crate::show::{self, OutputFormat};
 
-/// How much is shown at once; nobody answers more before looking again.
+/// How many are shown at once; a person will not answer more before looking again.
 const MOST: &str = "20";
-/// Of a long story only the end is shown; `baton run show` has all of it.
+/// Only the end of a long story is shown; `baton run show` has all of it.
 const TRAIL: usize = 6;
 
 pub(crate) async fn run(api: &Api) -> Result<(), Failure> {
@@ -53,7 +53,7 @@ fn show_item(api: &Api, item: &Item) {
     show::answer(&format!("\n{}", show::table(&["TYPE", "AND THEN"], rows)));
 }
 
-/// What the answer leads to by the rules, and what whoever asks says that it means.
+/// The effect of the answer by the rules, and the gate's own description of it.
 fn consequence(choice: &ChoiceDocument) -> String {
     match &choice.meaning {
         Some(meaning) => format!("{meaning} ({})", choice.then),
@@ -61,7 +61,7 @@ fn consequence(choice: &ChoiceDocument) -> String {
     }
 }
 
-/// What exactly is asked, a line each.
+/// The exact questions, one per line.
 fn asked(item: &Item) -> Vec<String> {
     let mut lines = Vec::new();
     lines.extend(item.name.as_deref().map(|it| format!("  {}", show::one_line(it))));

@@ -1,4 +1,4 @@
-//! `baton init`: the folder that makes a project.
+//! `baton init`: creates a project folder.
 
 use std::path::Path;
 
@@ -46,7 +46,7 @@ pub(crate) fn run(cli: &Cli) -> Result<(), Failure> {
     Ok(())
 }
 
-/// An empty database in a project that has lost its data.
+/// Creates an empty database in a project that has lost its data.
 pub(crate) async fn begin_anew(cli: &Cli) -> Result<(), Failure> {
     let project = Project::of(cli)?;
     let lock = lock(&project.data_dir()?).await?;
@@ -70,11 +70,11 @@ pub(crate) async fn begin_anew(cli: &Cli) -> Result<(), Failure> {
     Ok(())
 }
 
-/// In this order: what keeps the data out of a repository is there before there can be data, and the
-/// project file, without which the next `init` goes on, comes last.
+/// In this order: the ignore file exists before there can be data, and the project file comes last,
+/// because `init` resumes while it is missing.
 const FILES: [(&str, &str); 2] = [(".gitignore", "/data/\n"), (PROJECT_FILE, TEMPLATE)];
 
-/// Whether nothing is left for [`lay_out`] to do.
+/// Whether [`lay_out`] has nothing left to do.
 fn is_whole(root: &Dir) -> Result<bool, Failure> {
     for (name, _) in FILES {
         if !has_text(root, &Path::new(FOLDER).join(name))? {
@@ -93,7 +93,7 @@ fn has_text(root: &Dir, path: &Path) -> Result<bool, Failure> {
     }
 }
 
-/// Writes the folders and files of a project, as far as they are not there yet.
+/// Writes the missing folders and files of a project.
 pub(crate) fn lay_out(root: &Dir) -> Result<(), Failure> {
     let folder = root.make_dirs(FOLDER, FileMode::Shared)?;
     let [ignored, project] = FILES;
@@ -111,7 +111,7 @@ fn write_missing(folder: &Dir, (name, text): (&str, &str)) -> Result<(), Failure
     Ok(folder.write_atomic(name, text.as_bytes(), FileMode::Shared)?)
 }
 
-/// Writes a file that must not be there yet.
+/// Writes a file that must not exist yet.
 pub(crate) fn write_new(dir: &Dir, path: &Path, text: &str) -> Result<(), Failure> {
     Ok(dir.create_new(path, FileMode::Shared)?.write(text.as_bytes())?)
 }

@@ -1,4 +1,4 @@
-//! `baton lint`: what is poor about a handoff, before anybody has to work with it.
+//! `baton lint`: the weaknesses of a handoff, before an agent has to work with it.
 
 mod edge;
 mod report;
@@ -18,20 +18,20 @@ use crate::project::Project;
 use crate::show::OutputFormat;
 use crate::workspace::Folder;
 
-/// What there is to say about one file.
+/// The result for one file.
 struct Looked {
-    /// As it was named.
+    /// The path as typed.
     file: String,
-    /// What it is written in, where it could be read so far.
+    /// Its format, where it could be determined.
     format: Option<package::Format>,
-    /// The name of the contract that it was held to.
+    /// The name of the contract that was applied.
     contract: Option<String>,
-    /// What was found, or why it cannot be read at all.
+    /// The findings, or why the file cannot be read at all.
     report: Result<LintReport, Unread>,
     min_score: Option<u8>,
 }
 
-/// Why there is nothing to look at.
+/// Why a file cannot be linted.
 enum Unread {
     /// No such file, or no text.
     File(Failure),
@@ -65,7 +65,7 @@ pub(crate) fn run(cli: &Cli, args: &Lint) -> Result<(), Failure> {
     for file in &args.files {
         let document = match InputDocument::read(file, args.from, SAY_FROM) {
             Ok(document) => document,
-            // There is nothing else to tell.
+            // There is nothing else to report.
             Err(failure) if args.files.len() == 1 => return Err(failure),
             Err(failure) => {
                 looked.push(Looked::unread(file, None, Unread::File(failure)));
@@ -112,7 +112,7 @@ fn pair(said: &str) -> Result<(AgentId, AgentId), Failure> {
     Ok((AgentId::parse(from)?, AgentId::parse(to)?))
 }
 
-/// The project's own, and what is silenced for this once.
+/// The project's settings, and the rules silenced for this run.
 fn settings(project: &Project, args: &Lint) -> Result<Settings, Failure> {
     let mut settings = project.file.lint.clone();
     for said in &args.silence {

@@ -16,7 +16,7 @@ pub(crate) async fn run(cli: &Cli, args: &OpenArgs) -> Result<(), Failure> {
     let Some(server) = api.server() else { return Err(Failure::NoServer) };
     let page = match &args.what {
         Some(name) => page_of(&api, name).await?,
-        // That there is a Baton is seen before a browser is started for it.
+        // Check that the server answers before a browser is started for it.
         None => api.send(&Ask::get(["status"])).await.map(|_| "/".to_owned())?,
     };
     let url = format!("{}{page}", server.url);
@@ -32,8 +32,8 @@ pub(crate) async fn run(cli: &Cli, args: &OpenArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A run or a handoff. A number is a run's: that a handoff has it too says nothing, since nearly
-/// always one has.
+/// A run or a handoff. A number means a run: nearly always a handoff has the same number, so that
+/// is no ambiguity.
 async fn page_of(api: &Api, name: &str) -> Result<String, Failure> {
     let run = match name.starts_with(StoryKey::HANDOFF_PREFIX) {
         true => None,
@@ -64,7 +64,7 @@ async fn page_of(api: &Api, name: &str) -> Result<String, Failure> {
     }
 }
 
-/// What a name says of handoffs counts only as far as it says something, where it names a run.
+/// Where the name is a run, a refused lookup of a handoff counts as no handoff.
 async fn handoff(api: &Api, name: &str, is_run: bool) -> Result<Option<Detail>, Failure> {
     match api.get::<Detail>(&Ask::get(["handoffs", name])).await {
         Err(Failure::Refused { .. }) if is_run => Ok(None),

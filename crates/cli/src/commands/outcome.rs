@@ -1,4 +1,4 @@
-//! What a command that changed something says.
+//! The output of a command that changed something.
 
 use baton_http::api::{CommandAnswer, Committed, DryRun, HandoffDocument, HandoffSummary};
 
@@ -6,7 +6,7 @@ use crate::api::{Api, Ask};
 use crate::failure::Failure;
 use crate::show::{self, OutputFormat};
 
-/// Carries a command out, and tells what happened, or what would have.
+/// Executes a command, and prints what happened, or in a dry run what would have.
 pub(crate) async fn tell(api: &Api, ask: &Ask) -> Result<(), Failure> {
     let reply = api.send(ask).await?;
     match api.format {
@@ -55,7 +55,7 @@ pub(super) fn show_warnings(warnings: &[String]) {
     }
 }
 
-/// Every handoff that has to do with it, once.
+/// Every handoff involved, once.
 fn rows(done: &Committed) -> Vec<&HandoffSummary> {
     let mut rows: Vec<&HandoffSummary> = Vec::new();
     for HandoffDocument { row, .. } in

@@ -1,4 +1,4 @@
-//! `baton prompt`: what the receiver of a handoff is told.
+//! `baton prompt`: the instructions for the receiver of a handoff.
 
 use crate::api::{Api, Ask};
 use crate::args::{FaceName, PromptArgs};

@@ -1,4 +1,4 @@
-//! `baton recover`: what damaged data still proves, as a new database beside it.
+//! `baton recover`: rebuilds what damaged data still proves, as a new database beside it.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -22,9 +22,9 @@ use crate::failure::Failure;
 use crate::project::Project;
 use crate::show::{self, OutputFormat};
 
-/// What is being made, until it is whole.
+/// The unfinished result.
 const STAGING: &str = ".baton-recover-";
-/// Of a file that was named, a copy under the usual name.
+/// A copy of a named file, under the usual name.
 const DAMAGED: &str = "damaged";
 const RECOVERED: &str = "recovered-";
 const REPORT_TEXT: &str = "report.txt";
@@ -78,7 +78,7 @@ pub(crate) async fn run(cli: &Cli, args: &Recover) -> Result<(), Failure> {
 }
 
 /// The folder with the damaged files. A person may name the database in it, or a backup, which has
-/// a name of its own and is copied under the name that databases have.
+/// a name of its own and is copied under the usual database name.
 fn damaged(path: &Path, staging: &Staging, data: &Dir) -> Result<Dir, Failure> {
     match Dir::open(path) {
         Err(FileError::WrongKind { .. }) => {}
@@ -106,7 +106,7 @@ fn definitions(project: &Project) -> Vec<Definition> {
     project.workflows().into_iter().filter_map(of_file).collect()
 }
 
-/// Gives the result its name, once all of it is on disk.
+/// Renames the result, once all of it is on disk.
 fn move_in(staging: &Staging, parent: &Dir, report: &RecoveryReport) -> Result<PathBuf, FileError> {
     let result = staging.dir().subdir(RESULT)?;
     let lines = report.lines().join("\n") + "\n";

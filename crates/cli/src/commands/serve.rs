@@ -1,4 +1,4 @@
-//! `baton serve`: the engine behind HTTP, until somebody stops it.
+//! `baton serve`: the engine behind HTTP, until it is stopped.
 
 use baton_engine::{Archivist, DataChecker, Sweeper, Timekeeper};
 use baton_http::{ListenOptions, Server};
@@ -32,7 +32,7 @@ async fn serve_until_told(session: &Session, serve: &Serve) -> Result<(), Failur
     let server = Server::bind(session.engine.clone(), &options).await?;
     let url = format!("http://{}", server.address());
     session.say_where(&url, server.instance())?;
-    // Before anything that may have to be told, so that it is the first line where all is well.
+    // Before any warning, so that it is the first line where all is well.
     show::note(&format!("listening on {url}"));
     session.store.rescue_when_lost(session.project.command_context()?);
     let checker = session.store.was_left_open().then(|| DataChecker::start(session.engine.clone()));

@@ -1,9 +1,9 @@
-//! How whoever runs Baton for long tells it to stop.
+//! Stop signals for long-running commands.
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// Ctrl-C, or what a service manager sends. It is heard from the call on, not only once somebody
-/// waits for it: whoever says that it is there can be told to go.
+/// Ctrl-C, or the signal of a service manager. Signals are caught from this call on, not only once
+/// the future is awaited: a server that reports itself ready can be stopped at once.
 pub(super) fn told_to_stop() -> impl Future<Output = ()> + Send + 'static {
     let interrupt = signal(SignalKind::interrupt());
     let terminate = signal(SignalKind::terminate());
@@ -15,7 +15,7 @@ pub(super) fn told_to_stop() -> impl Future<Output = ()> + Send + 'static {
     }
 }
 
-/// Where one cannot be listened to, the other still works.
+/// If one signal cannot be caught, the other still works.
 async fn heard(signal: std::io::Result<Signal>) {
     match signal {
         Ok(mut signal) => {

@@ -1,4 +1,4 @@
-//! `baton verify`: walks every chain and replays every run.
+//! `baton verify`: verifies every hash chain and replays every run.
 
 use baton_core::document::Node;
 

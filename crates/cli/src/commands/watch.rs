@@ -1,4 +1,4 @@
-//! `baton watch`: what happens, as it happens, one line an event.
+//! `baton watch`: live events, one line each.
 
 mod spinner;
 
@@ -21,10 +21,10 @@ use crate::show::{self, OutputFormat, Telling, TimeFormat};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const MOST_PAUSE: Duration = Duration::from_secs(2);
-/// How often a server that tells nothing is asked whether it still records what it is sent.
+/// How often to ask a silent server whether it still records commands.
 const READY_EVERY: Duration = Duration::from_secs(2);
 
-/// Where everything begins.
+/// The position before the first event.
 const BEGINNING: &str = "0.0";
 
 pub(crate) async fn run(cli: &Cli, args: &Watch) -> Result<(), Failure> {
@@ -45,7 +45,7 @@ async fn follow(cli: &Cli, mut api: Api, args: &Watch) -> Result<(), Failure> {
     let mut events = watcher.listen(&api).await?;
     if !args.all
         && let Some(run) = run
-        // Looked at after the stream is open, so that its end is seen here or told there.
+        // Checked after the stream is open, so that the run's end is seen here or in the stream.
         && let ended = api.get::<RunDocument>(&Ask::get(["runs", &run.to_string()])).await?
         && ended.status.is_over()
     {
@@ -61,7 +61,7 @@ async fn follow(cli: &Cli, mut api: Api, args: &Watch) -> Result<(), Failure> {
     }
 }
 
-/// Tries again and again: a server that starts anew may be elsewhere.
+/// Retries for ever: a restarted server may have another address.
 async fn come_back(cli: &Cli, watcher: &EventWatcher) -> Result<(Api, Events), Failure> {
     let mut pause = FIRST_PAUSE;
     loop {
@@ -86,18 +86,18 @@ enum Heeded {
 struct EventWatcher {
     run: Option<Uuid>,
     format: OutputFormat,
-    /// What was heard last.
+    /// The last event id received.
     last: Option<String>,
-    /// Up to where each run has been told, and all others.
+    /// The last position printed, per run and for all others.
     told: HashMap<Uuid, u64>,
     start: u64,
     times: TimeFormat,
     spinner: Spinner,
-    /// Why the server records nothing, as it was told last.
+    /// Why the server records nothing, as last printed.
     not_ready: Option<String>,
 }
 
-/// What every message of an event has.
+/// The fields of every event message.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct About {
@@ -106,7 +106,7 @@ struct About {
     status: Option<String>,
 }
 
-/// A message as a program reads it.
+/// A message as printed for programs.
 #[derive(Serialize)]
 struct WatchLine<'a> {
     id: Option<&'a str>,
@@ -156,7 +156,7 @@ impl EventWatcher {
         }
     }
 
-    /// Warns once for each reason why nothing is recorded.
+    /// Warns once per reason why nothing is recorded.
     async fn look_if_ready(&mut self, api: &Api) {
         let why = api.not_ready().await;
         if let Some(why) = why.as_ref().filter(|it| self.not_ready.as_ref() != Some(*it)) {
@@ -182,7 +182,7 @@ impl EventWatcher {
         let about = serde_json::from_str::<About>(&heard.data).ok();
         if let (OutputFormat::Table, Some(about), Some(upto)) = (self.format, &about, position) {
             match self.tell(api, about, upto).await {
-                // Whoever is gone is asked again for what is not told yet.
+                // After a lost connection, the new one is asked for the events not printed yet.
                 Err(Failure::Server { .. }) => return Ok(None),
                 told => told?,
             }
@@ -196,14 +196,14 @@ impl EventWatcher {
         Ok(is_over.then_some(Heeded::RunIsOver))
     }
 
-    /// A message without an id is heard in between, and changes nothing about the place.
+    /// A message without an id does not move the cursor.
     fn remember(&mut self, heard: &ReceivedEvent) {
         if heard.id.is_some() {
             self.last.clone_from(&heard.id);
         }
     }
 
-    /// Tells the events of a run that have not been told, up to this one.
+    /// Prints the events of a run that were not printed yet, up to this one.
     async fn tell(&mut self, api: &Api, about: &About, upto: u64) -> Result<(), Failure> {
         let run = about.run_id;
         let mut after = *self.told.get(&run).unwrap_or(&self.start);
@@ -239,7 +239,7 @@ async fn words(api: &Api, run: &str, told: &api::Event) -> Result<String, Failur
     let name = |id: &AgentId| id.to_string();
     Ok(match &event {
         Some(event) => Telling { event, row: row.as_ref(), name: &name }.words(),
-        // A newer server knows more than we do.
+        // A newer server may send unknown events.
         None => show::visible(&told.name),
     })
 }
@@ -253,7 +253,7 @@ fn show_line(heard: &ReceivedEvent) {
     }
 }
 
-/// Of an id `EPOCH-POS.K`.
+/// The position in an id `EPOCH-POS.K`.
 fn position(id: &str) -> Option<u64> {
     id.rsplit_once('-')?.1.split_once('.')?.0.parse().ok()
 }

@@ -77,7 +77,7 @@ fn list(cli: &Cli, project: &Project) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A workflow that is sound by itself and has agents that can do it; else every problem.
+/// A workflow that is sound and whose agents fit it; else every problem.
 pub(super) fn check_named(project: &Project, name: &str) -> Result<Workflow, Failure> {
     let source = source_of(project, name)?;
     let (workflow, _) = workflow_in(&source)?;
@@ -118,7 +118,7 @@ fn check(cli: &Cli, project: &Project, name: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Whether the agents of a step exist, and say themselves that they can do what is asked.
+/// Whether the agents of a step exist, and declare the contracts that the step needs.
 fn agent_problems(workflow: &Workflow, step: &Step, agents: &[AgentFile]) -> Vec<Problem> {
     let mut problems = Vec::new();
     for id in &step.agents {
@@ -151,7 +151,7 @@ fn agent_problems(workflow: &Workflow, step: &Step, agents: &[AgentFile]) -> Vec
     problems
 }
 
-/// The same of those whom a step delegates to: they are given one contract and give another back.
+/// The same for a step's delegates: they receive one contract and return another.
 fn delegate_problems(step: &Step, agents: &[AgentFile]) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (index, delegate) in step.delegates.iter().enumerate() {

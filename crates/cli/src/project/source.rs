@@ -1,4 +1,4 @@
-//! The files of a project that stand for something by their name: agents and workflows.
+//! Project files that are identified by their name: agents and workflows.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -7,12 +7,12 @@ use baton_files::{Dir, FileEntry, FileError};
 
 use crate::failure::Failure;
 
-/// No agent and no workflow is longer; what is, is not read.
+/// The size limit of an agent or workflow; larger files are not read.
 pub(super) const MOST_BYTES: u64 = 1024 * 1024;
 
-/// A file of the project, or one that comes with Baton.
+/// A file of the project, or a built-in one.
 pub(crate) struct SourceFile {
-    /// The path for people; `built in` for ours.
+    /// The path for people; `built in` for built-in files.
     pub(crate) origin: String,
     text: Result<String, Arc<FileError>>,
 }
@@ -33,14 +33,14 @@ impl SourceFile {
         }
     }
 
-    /// Whether it begins as an agent does. What cannot be read may be one.
+    /// Whether it begins like an agent. An unreadable file may be one.
     pub(super) fn may_be_agent(&self) -> bool {
         self.text.as_ref().map_or(true, |it| it.starts_with("---"))
     }
 }
 
-/// The files in a folder by the name that they stand for: that of the file, without its ending. A
-/// folder or a file that cannot be read is one too, so that it can be named.
+/// The files in a folder by name without extension. An unreadable folder or file is included, so
+/// that it can be reported.
 pub(super) fn files_in(dir: &Dir, folder: &str, endings: &[&str]) -> Vec<(String, SourceFile)> {
     let path = dir.path().join(folder);
     let listed = dir.subdir(folder).and_then(|folder| Ok((folder.list()?, folder)));
@@ -70,7 +70,7 @@ pub(super) fn files_in(dir: &Dir, folder: &str, endings: &[&str]) -> Vec<(String
     ours
 }
 
-/// What comes with Baton and what the project has: the project's file wins over ours.
+/// Built-in files and the project's: the project's file overrides the built-in one.
 pub(super) fn merge(
     ours: &[(&str, &str)],
     theirs: Vec<(String, SourceFile)>,

@@ -1,4 +1,4 @@
-//! Events as sentences: one for each, the same wherever it is told.
+//! Events as sentences: one for each, the same everywhere.
 
 use baton_core::event::{Created, Event};
 use baton_core::gate::GateEdge;
@@ -8,15 +8,15 @@ use baton_http::api::HandoffSummary;
 
 use super::{bold, dim, good, shortened, visible, warn};
 
-/// How much of what somebody said fits into a line.
+/// How much of a quoted text fits into a line.
 const MOST_WORDS: usize = 80;
 
-/// An event with what it leaves out.
+/// An event with the names that it refers to.
 pub(crate) struct Telling<'a> {
     pub(crate) event: &'a Event,
-    /// The handoff that it is about.
+    /// The handoff of the event.
     pub(crate) row: Option<&'a HandoffSummary>,
-    /// What an agent is called.
+    /// The display name of an agent.
     pub(crate) name: &'a dyn Fn(&AgentId) -> String,
 }
 
@@ -123,7 +123,7 @@ impl Telling<'_> {
         }
     }
 
-    /// The sentence that there is Baton for.
+    /// The most important sentence of Baton: a handoff between two agents.
     fn created(&self, created: &Created) -> String {
         let what = match created.kind {
             Kind::Sequential if created.to.agent.is_orchestrator() => "given back",
@@ -151,7 +151,7 @@ impl Telling<'_> {
         id.map_or_else(|| "its holder".to_owned(), |it| bold(&(self.name)(&it)))
     }
 
-    /// Why it ended, where somebody said so.
+    /// Why it ended, where a reason was given.
     fn why(&self) -> String {
         self.row.and_then(|it| it.ended_reason.as_deref()).map(said).unwrap_or_default()
     }

@@ -56,8 +56,8 @@ fn edge_line(from: &str, edge: &Edge) -> String {
     format!("    {from} {arrow}|{}| {to}", label.join(", "))
 }
 
-/// A sign beside the word: what stops the work is seen before it is read. The gate's own name may
-/// hold what would end a label, so it is not drawn.
+/// A symbol beside the word: a stop should be visible at a glance. The gate's own name may contain
+/// characters that end a label, so it is not drawn.
 fn mark(kind: GateKind) -> &'static str {
     match kind {
         GateKind::Blocking => "⛔",
@@ -66,12 +66,12 @@ fn mark(kind: GateKind) -> &'static str {
     }
 }
 
-/// Apart from the steps: an agent may be called as a step is.
+/// A separate id space from the steps: an agent may have the name of a step.
 fn delegate_node(agent: &str) -> String {
     format!("d_{}", agent.replace('-', "_"))
 }
 
-/// `end` is a word of Mermaid's own, and a hyphen can read as part of an arrow.
+/// `end` is a keyword of Mermaid, and a hyphen can read as part of an arrow.
 fn node(step: &str) -> String {
     format!("s_{}", step.replace('-', "_"))
 }

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 
 use super::{TimeFormat, ago, block, dim, fields, good, pretty, shortened, table, visible, warn};
 
-/// Stands in the place of a text that is not the one that was written.
+/// Shown in place of a text that does not match its hash.
 const DAMAGED: &str = "(damaged: see `baton verify`)";
 
 pub(crate) fn handoffs_table(rows: &[HandoffSummary], now: Timestamp) -> String {
@@ -75,7 +75,7 @@ pub(crate) fn handoff_page(detail: &Detail) -> String {
     page
 }
 
-/// What belongs to a handoff besides itself, each with a paragraph of its own.
+/// Related items of a handoff, each in a paragraph of its own.
 fn beside(beside: &HandoffExtras) -> Vec<String> {
     let mut words = Vec::new();
     if let (Some(fence), Some(seconds)) = (beside.fence, beside.lease_seconds) {
@@ -118,7 +118,7 @@ fn asked(asked: &GateDocument) -> String {
     }
 }
 
-/// Why it ended, else why it was made.
+/// Why it ended, else why it was created.
 fn last_words(row: &HandoffSummary) -> &str {
     let members = [("endedReason", &row.ended_reason), ("reason", &row.reason)];
     let texts = members.iter().map(|(name, text)| match text {
@@ -145,7 +145,7 @@ fn party(agent: &str, step: Option<&str>) -> String {
     }
 }
 
-/// JSON one member a line; a text of another format as it was written.
+/// JSON with one member per line; a text of another format as it was written.
 fn package_text(package: &str) -> String {
     match serde_json::from_str::<String>(package) {
         Ok(text) => text.trim_end().to_owned(),

@@ -1,5 +1,5 @@
-//! Commands in messages, as they work when they are pasted: with the `--project` and `--data` that
-//! were typed this time.
+//! Commands in messages, ready to paste: with the `--project` and `--data` that were typed this
+//! time.
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -10,17 +10,17 @@ static TYPED: OnceLock<TypedPlace> = OnceLock::new();
 
 #[derive(Debug, Default)]
 struct TypedPlace {
-    /// Each with its value, ready to be typed.
+    /// Each with its value, quoted for the shell.
     options: Vec<(&'static str, String)>,
 }
 
-/// Remembers what was typed, for all messages that follow.
+/// Stores the typed options, for all messages that follow.
 pub(crate) fn remember_place(project: Option<&Path>, data: Option<&Path>) {
-    // There is one command line in a process.
+    // There is one command line per process.
     let _ = TYPED.set(TypedPlace::of(project, data));
 }
 
-/// A message with the options in every `` `baton ...` `` that it tells the user to type.
+/// A message with the options added to every `` `baton ...` `` command in it.
 pub(crate) fn pasted(text: &str) -> String {
     TYPED.get().map_or_else(|| text.to_owned(), |it| it.put_into(text))
 }

@@ -20,7 +20,7 @@ pub(crate) fn runs_table(runs: &[RunDocument], now: Timestamp) -> String {
     table(&headings, runs.iter().map(cells).collect())
 }
 
-/// The gates that the work of a run has passed: how, who answers for it, and when.
+/// The gates that a run has passed: how, who approved, and when.
 pub(crate) fn passed_gates_table(gates: &[PassedGateDocument], times: &TimeFormat) -> String {
     let cells = |it: &PassedGateDocument| {
         let to = it.to_step.as_deref().unwrap_or("complete");
@@ -32,7 +32,7 @@ pub(crate) fn passed_gates_table(gates: &[PassedGateDocument], times: &TimeForma
     table(&headings, gates.iter().map(cells).collect())
 }
 
-/// Who must move, in words.
+/// Who has to act next, in words.
 pub(crate) fn whereabouts(run: &RunDocument) -> String {
     let agent = mark(run.current_agent.as_deref().unwrap_or("nobody"));
     let label = run.current_handoff.as_deref().unwrap_or("nothing");

@@ -1,5 +1,5 @@
-//! Colours, as few as possible and never the only sign. `anstream` drops them where nobody
-//! would see them: no terminal, or `NO_COLOR`.
+//! Colours, as few as possible and never the only sign. `anstream` drops them where they would not
+//! be visible: no terminal, or `NO_COLOR`.
 
 use anstyle::{AnsiColor, Style};
 
@@ -23,7 +23,7 @@ pub(crate) fn bad(text: &str) -> String {
     styled(AnsiColor::Red.on_default().bold(), text)
 }
 
-/// What the eye should find first.
+/// What the reader should see first.
 pub(crate) fn mark(text: &str) -> String {
     styled(AnsiColor::Cyan.on_default().bold(), text)
 }

@@ -4,10 +4,10 @@ use comfy_table::{ContentArrangement, Table, presets};
 
 use super::style::bold;
 
-/// Narrower than this, nothing could be read in columns.
+/// Below this width, columns are unreadable.
 const LEAST_WIDTH: u16 = 20;
 
-/// Rows under headings. Wide cells wrap rather than push the others off the screen.
+/// Rows under headings. Wide cells wrap instead of pushing the others off the screen.
 pub(crate) fn table(headings: &[&str], rows: Vec<Vec<String>>) -> String {
     let mut table = plain();
     table.set_header(headings.iter().map(|it| bold(it)));
@@ -15,14 +15,14 @@ pub(crate) fn table(headings: &[&str], rows: Vec<Vec<String>>) -> String {
     aligned(table)
 }
 
-/// One thing: its fields, one a line.
+/// One item: its fields, one per line.
 pub(crate) fn fields(rows: Vec<(&str, String)>) -> String {
     let mut table = plain();
     table.add_rows(rows.into_iter().map(|(name, value)| vec![bold(name), value]));
     aligned(table)
 }
 
-/// One line in as many as it takes on this terminal, `margin` columns of which are kept free.
+/// Wraps one line to this terminal, with `margin` columns kept free.
 pub(crate) fn wrapped(line: &str, margin: usize) -> Vec<String> {
     let mut table = plain();
     let room = table.width().filter(|it| *it >= LEAST_WIDTH);
@@ -40,7 +40,7 @@ pub(crate) fn wrapped(line: &str, margin: usize) -> Vec<String> {
 fn plain() -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
-    // Some terminals do not know how wide they are.
+    // Some terminals do not report their width.
     if table.width().is_some_and(|it| it < LEAST_WIDTH) {
         table.set_content_arrangement(ContentArrangement::Disabled);
     }

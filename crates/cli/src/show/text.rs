@@ -1,22 +1,22 @@
-//! Text of others on a terminal: agents' and people's words, as they appear beside Baton's own.
+//! Text from agents and people on a terminal, shown beside Baton's own.
 //!
-//! It can neither hide nor forge what is shown: invisible characters are spelled out, and no line
-//! of it but the first begins where a line of Baton's could.
+//! It can neither hide nor forge output: invisible characters are escaped, and only its first line
+//! can begin where a line of Baton's could.
 
 use baton_core::invisible;
 
 use super::table;
 
-/// Begins every further line of a text of others, and every line of a [`block`].
+/// Prefix of every further line of foreign text, and of every line of a [`block`].
 const MARGIN: &str = "  | ";
 
-/// Text of others inside a line or a cell. Further lines of it stand behind a margin.
+/// Foreign text inside a line or a cell. Its further lines are behind a margin.
 pub(crate) fn visible(text: &str) -> String {
     spelled(text).replace('\n', &format!("\n{MARGIN}"))
 }
 
-/// Text of others in lines of its own, all of them behind a margin. What is wider than the
-/// terminal is wrapped here: the terminal would go on at its left edge.
+/// Foreign text in lines of its own, all behind a margin. Lines wider than the terminal are wrapped
+/// here: the terminal would continue at its left edge.
 pub(crate) fn block(text: &str) -> String {
     let text = spelled(text);
     let lines = text.lines().flat_map(|it| table::wrapped(it, MARGIN.len()));

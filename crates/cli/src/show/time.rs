@@ -1,9 +1,9 @@
-//! Times: stored in UTC, shown where the reader is.
+//! Times: stored in UTC, shown in the reader's time zone.
 
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
-/// How this machine tells the time.
+/// The time zone of this machine.
 pub(crate) struct TimeFormat(TimeZone);
 
 impl TimeFormat {
@@ -16,7 +16,7 @@ impl TimeFormat {
         at.to_zoned(self.0.clone()).strftime("%Y-%m-%d %H:%M:%S").to_string()
     }
 
-    /// `14:03:21`, for what happens now.
+    /// `14:03:21`, for live events.
     pub(crate) fn clock(&self, at: Timestamp) -> String {
         at.to_zoned(self.0.clone()).strftime("%H:%M:%S").to_string()
     }
@@ -26,7 +26,7 @@ impl TimeFormat {
     }
 }
 
-/// `3 min ago`: how long somebody has been waiting matters more than since when.
+/// `3 min ago`: the length of a wait matters more than its start.
 pub(crate) fn ago(at: Timestamp, now: Timestamp) -> String {
     let passed = now.duration_since(at).max(SignedDuration::ZERO);
     let (n, unit) = match passed.as_secs() {

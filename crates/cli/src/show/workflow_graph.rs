@@ -1,4 +1,4 @@
-//! What a workflow comes to as a graph: the gates before each step, and the cycles.
+//! A workflow as a graph: the gates before each step, and the cycles.
 
 use baton_core::document::Node;
 use baton_core::gate::GateEdge;
@@ -7,7 +7,7 @@ use baton_core::workflow::{RejectRule, Workflow};
 
 use super::table;
 
-/// What stands below the sentence that the workflow is sound. Empty for a plain chain.
+/// Printed below the sentence that the workflow is sound. Empty for a plain chain.
 pub(crate) fn graph_page(workflow: &Workflow) -> String {
     let graph = workflow.graph();
     let mut page = String::new();
@@ -48,7 +48,7 @@ pub(crate) fn graph_json(workflow: &Workflow) -> [(&'static str, Node); 2] {
     [("steps", Node::List(behind.collect())), ("cycles", Node::List(cycles.collect()))]
 }
 
-/// Rejects that would lead past a gate: they are refused while the gate has not been passed.
+/// Rejects that would bypass a gate: they are refused until the gate has been passed.
 pub(crate) fn refused_rejects(workflow: &Workflow) -> Vec<String> {
     let graph = workflow.graph();
     let note = |step: &StepId, to: &StepId| {
@@ -71,7 +71,7 @@ pub(crate) fn refused_rejects(workflow: &Workflow) -> Vec<String> {
     workflow.steps.iter().filter_map(of_step).collect()
 }
 
-/// The gates that every way crosses, and the sets of which every way crosses one.
+/// The gates that are on every path, and the sets of which every path crosses one.
 fn behind(workflow: &Workflow, all: &[&GateEdge], sets: &[Vec<&GateEdge>]) -> String {
     let sets = sets.iter().map(|it| format!("one of ({})", names(workflow, it)));
     let all = all.iter().map(|it| name(workflow, it).to_owned());

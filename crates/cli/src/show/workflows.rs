@@ -160,7 +160,7 @@ fn delegate_row(step: &Step, delegate: &Delegate) -> Vec<String> {
     ]
 }
 
-/// What becomes of a handoff that nobody takes.
+/// What happens to a handoff that no agent accepts.
 fn expiry_text(step: &str, expiry: &Expiry) -> String {
     let then = match expiry.then {
         OnExpire::Loose => "lies loose",

@@ -1,5 +1,6 @@
-//! For systems without `openat`: each name on the way is looked at before the path is used. A
-//! program that exchanges a folder in between is not held off; a repository that was cloned is.
+//! For systems without `openat`: each name in the path is checked before the path is used. This
+//! does not stop a program that swaps a folder in between; it does stop a hostile cloned
+//! repository.
 #![expect(clippy::disallowed_methods, reason = "here the standard library is all there is")]
 
 use std::ffi::{OsStr, OsString};
@@ -12,7 +13,7 @@ use crate::file::{Access, Mode};
 
 pub(crate) type Handle = PathBuf;
 
-/// Windows has more that is no plain name than Unix: streams, devices and what it cuts off.
+/// Windows has more special names than Unix: streams, devices and trimmed characters.
 pub(crate) fn is_plain(name: &OsStr) -> bool {
     name.to_str().is_some_and(|it| !it.contains([':', '/', '\\']) && !it.ends_with(['.', ' ']))
 }
@@ -46,7 +47,7 @@ pub(crate) fn make_dir(dir: &Handle, name: &OsStr, _mode: Mode) -> io::Result<()
     fs::create_dir(dir.join(name))
 }
 
-/// The caller has seen that it is a regular file, or nothing.
+/// The caller has checked that it is a regular file, or missing.
 pub(crate) fn open_file(dir: &Handle, name: &OsStr, access: Access) -> io::Result<File> {
     let mut options = File::options();
     options.read(true);
@@ -75,7 +76,7 @@ pub(crate) fn entry_of_dir(dir: &Handle) -> io::Result<FileEntry> {
 }
 
 pub(crate) fn is_private(_dir: &Handle, _name: &OsStr) -> io::Result<bool> {
-    // Who may read is the folder's to say.
+    // The folder decides who may read.
     Ok(true)
 }
 

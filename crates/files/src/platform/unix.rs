@@ -17,7 +17,7 @@ use crate::file::{Access, FileMode};
 pub(crate) type Handle = OwnedFd;
 
 const DIR: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
-/// A pipe without a writer would block otherwise, before it could be seen that it is one.
+/// Otherwise opening a pipe without a writer would block, before its type is known.
 const FILE: OFlags =
     OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 const OWNER_FILE: Bits = Bits::RUSR.union(Bits::WUSR);
@@ -101,7 +101,7 @@ pub(crate) fn is_private(dir: &Handle, name: &OsStr) -> io::Result<bool> {
     Ok(Bits::from_raw_mode(stat.st_mode) == OWNER_FILE)
 }
 
-/// The caller has seen that the name is no link; where the system can, that is enforced once more.
+/// The caller has checked that the name is no link; where the system can, that is enforced again.
 pub(crate) fn make_private(dir: &Handle, name: &OsStr) -> io::Result<()> {
     match rustix::fs::chmodat(dir, name, OWNER_FILE, AtFlags::SYMLINK_NOFOLLOW) {
         Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => {
@@ -118,7 +118,7 @@ pub(crate) fn rename(from: &Handle, old: &OsStr, to: &Handle, new: &OsStr) -> io
 pub(crate) fn rename_new(from: &Handle, old: &OsStr, to: &Handle, new: &OsStr) -> io::Result<()> {
     #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
     match rustix::fs::renameat_with(from, old, to, new, RenameFlags::NOREPLACE) {
-        // Some file systems cannot do it at once.
+        // Some file systems cannot do it atomically.
         Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
         renamed => return Ok(renamed?),
     }
@@ -150,7 +150,7 @@ pub(crate) fn list(dir: &Handle) -> io::Result<Vec<OsString>> {
 
 pub(crate) fn sync(dir: &Handle) -> io::Result<()> {
     match rustix::fs::fsync(dir) {
-        // Some file systems have nothing to do for a folder, and say so.
+        // Some file systems cannot sync a folder, and return an error.
         Err(Errno::INVAL) => Ok(()),
         synced => Ok(synced?),
     }

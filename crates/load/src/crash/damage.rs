@@ -1,6 +1,6 @@
-//! Kills a process under load, damages what it left behind in every way that a disk can, and lets
-//! the `baton` program loose on it: nothing gets worse, nothing is missed that was lost, and
-//! `baton recover` brings back what the bytes still prove.
+//! Kills a process under load, damages its files in every way that a disk can, and runs the `baton`
+//! program on them: nothing gets worse, every loss is noticed, and `baton recover` restores what
+//! the bytes still prove.
 
 mod case;
 mod kinds;
@@ -23,7 +23,7 @@ use super::Random;
 
 /// How many damages are tried on what one process has left.
 const CASES_PER_LIFE: u32 = 10;
-/// What was acknowledged earlier than this before the kill is never lost without a word.
+/// Commands acknowledged earlier than this before the kill are never lost silently.
 const GRACE: Duration = Duration::from_secs(1);
 /// A life lasts at least so long, so that there is something older than that.
 const LEAST_LIFE: u64 = 1_200;

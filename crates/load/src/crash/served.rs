@@ -1,6 +1,6 @@
-//! Kills a server under load, starts the next one on the same data, and lets the same callers go on
-//! where they were: each sends again what it had no answer to. Were anything lost, a caller would
-//! be told that what it goes on from is not there; were anything done twice, its story would show it.
+//! Kills a server under load, starts the next one on the same data, and lets the same clients
+//! continue: each retries the command that had no answer. If anything were lost, a client would get
+//! an error that its predecessor is missing; if anything were done twice, its story would show it.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::crew;
 use crate::http::connection::{Connection, LoadResponse};
 use crate::http::{PIPELINE, Served, accept_body, create_body, handoff_id};
 
-/// A new database after so many lives, so that looking at it stays quick.
+/// A new database after this many lives, so that checking it stays quick.
 const LIVES_PER_DATABASE: u32 = 10;
 /// No life under load lasts longer.
 const MOST_MILLISECONDS: u64 = 300;
@@ -69,7 +69,7 @@ struct ServedCaller {
     at: usize,
     /// The handoff that was made last.
     handoff: u64,
-    /// The command was sent before, and nobody knows what came of it.
+    /// The command was sent before, and its result is unknown.
     is_unsure: bool,
     n_acked: u64,
     n_again: u64,
@@ -92,7 +92,7 @@ impl ServedCaller {
         }
     }
 
-    /// Works until the server is gone. An answer that cannot be is an error.
+    /// Works until the server is gone. An impossible answer is an error.
     async fn work(mut self, address: String) -> Result<Self> {
         let Ok(mut connection) = Connection::open(&address).await else { return Ok(self) };
         loop {
@@ -128,7 +128,7 @@ impl ServedCaller {
         let is_create = self.at.is_multiple_of(2);
         match answer.status {
             200 => {}
-            // Without a key a second time is told that the first one had worked.
+            // Without an idempotency key, the retry's error shows that the first try had succeeded.
             409 if self.is_unsure && !self.has_keys => {}
             status => bail!("{} at {}: {status}: {}", self.story(), self.at, answer.body),
         }
@@ -141,7 +141,7 @@ impl ServedCaller {
         Ok(())
     }
 
-    /// Compares every story with what its caller knows; tells how many handoffs there were.
+    /// Compares every story with its client's record; returns the number of handoffs.
     async fn examine(&self, address: &str) -> Result<u64> {
         let mut connection = Connection::open(address).await?;
         let mut n_rows = 0;

@@ -1,4 +1,4 @@
-//! Makes open runs through the engine, so that every chain is whole: ten handoffs each, which end in
+//! Creates open runs through the engine, so that every chain is valid: ten handoffs each, ending in
 //! all the ways in which a run can stand still.
 
 use std::path::Path;
@@ -24,7 +24,7 @@ const N_CALLERS: u64 = 128;
 const N_REPLACED: u32 = 5;
 /// The handoff that a run stands still at.
 const LAST: u32 = 10;
-/// How long a holder who is not heard of keeps its lease: longer than the measurement takes.
+/// The lease of a holder without heartbeats: longer than the measurement takes.
 const LEASE: u32 = LeaseTime::MOST_SECONDS;
 
 pub(super) struct Filled {

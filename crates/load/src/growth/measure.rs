@@ -1,4 +1,4 @@
-//! The `baton` program, looked at from outside.
+//! Measures the `baton` program from outside.
 #![expect(clippy::disallowed_methods, reason = "it measures programs, which it has to start")]
 
 use std::io::{BufRead as _, BufReader};
@@ -157,18 +157,18 @@ impl Serving {
         }
         serving.listening_after = began.elapsed();
         ensure!(!serving.address.is_empty(), "the server did not start");
-        // What else it says goes nowhere, and must not stop it.
+        // Its other output is discarded, and must not block it.
         std::thread::spawn(move || lines.for_each(drop));
         Ok(serving)
     }
 
-    /// How much of a core it takes while nobody asks it anything.
+    /// The share of a core that the idle server uses.
     pub(super) async fn idle_share(&self, lasting: Duration) -> Result<f64> {
         tokio::time::sleep(WARM_UP).await;
         let (before, began) = (cpu_ticks(self.child.id())?, Instant::now());
         tokio::time::sleep(lasting).await;
         let ticks = cpu_ticks(self.child.id())? - before;
-        // Linux counts a hundred of them a second.
+        // Linux counts a hundred ticks a second.
         Ok(ticks as f64 / 100.0 / began.elapsed().as_secs_f64())
     }
 

@@ -94,7 +94,7 @@ fn send_all(
     Ok(sent)
 }
 
-/// What the whole server would see of a pattern: reading, linting, storing, and the answer.
+/// What the server does for a pattern: reading, linting, storing, and the answer.
 fn request(pattern: &Pattern, n_bytes: usize) -> (&'static str, &'static str, String) {
     let document = |kind| ("/api/v1/documents?dryRun=true", kind, pattern.text(n_bytes));
     match pattern.target {

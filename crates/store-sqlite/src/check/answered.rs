@@ -1,5 +1,5 @@
-//! Answers to commands that may be sent twice: nothing else tells what they say, so they have a
-//! checksum. One that is taken out looks like one that was forgotten after a day.
+//! Idempotency records: no event repeats their contents, so they have a checksum. A deleted record
+//! looks like one that expired after a day.
 
 use rusqlite::Connection;
 

@@ -1,5 +1,4 @@
-//! Every text can be read. Whether it is the one that an event names is for
-//! `baton_engine::verify_all`.
+//! Every text can be read. `baton_engine::verify_all` checks that it is the one an event names.
 
 use rusqlite::Connection;
 

@@ -1,4 +1,4 @@
-//! How far each projector has read: as it was written, and not beyond the end of the log.
+//! Projector cursors: unchanged since written, and not beyond the end of the log.
 
 use rusqlite::Connection;
 

@@ -1,5 +1,5 @@
-//! Every workflow that is kept can be read, and a run is pinned to it. Whether its text is the one
-//! that the run began with is for `baton_engine::verify_all`.
+//! Every stored workflow can be read, and a run is pinned to it. `baton_engine::verify_all` checks
+//! that its text is the one that the run began with.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ pub(super) fn check(connection: &Connection, found: &mut FoundProblems) -> rusql
         }
         Ok(())
     })?;
-    // A run that cannot be read may be pinned to any of them.
+    // An unreadable run may be pinned to any of them.
     if n_unknown == 0 {
         for number in unused.into_values() {
             found.in_row(number, "no run began with this workflow");

@@ -1,5 +1,5 @@
-//! When a run has to be looked at: only one that is open has to, and the time is the one that was
-//! written. Whether it is early enough is what `baton_engine::verify_all` compares with the workflow.
+//! When a run has to be checked: only open runs have a time, and it is unchanged since written.
+//! `baton_engine::verify_all` compares it with the workflow.
 
 use rusqlite::Connection;
 

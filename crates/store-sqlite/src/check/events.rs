@@ -1,5 +1,5 @@
-//! Every event can be read, its name is that of its body, and the order of the log is the order in
-//! which runs and handoffs got their numbers.
+//! Every event can be read, its name matches its body, and log order is the order in which runs and
+//! handoffs got their numbers.
 
 use rusqlite::{Connection, Statement};
 
@@ -32,7 +32,7 @@ pub(super) fn check(connection: &Connection, found: &mut FoundProblems) -> rusql
         }
         if body_name.as_deref() == Some("run.started") {
             last_run += 1;
-            // What was lost when the data was recovered is passed over.
+            // Rows recorded as lost in a recovery are skipped.
             if let Some((_, last)) = lost_runs.iter().find(|(first, _)| *first == last_run) {
                 last_run = last.saturating_add(1);
             }

@@ -1,8 +1,8 @@
-//! What a check has found: the first few in words, the others counted.
+//! The problems that a check has found: the first few in words, the others counted.
 
 use baton_store::StoreCheck;
 
-/// Enough to see what has happened; a broken table would fill pages with the same sentence.
+/// Enough to see what happened; a broken table would repeat the same sentence for pages.
 const MOST_IN_WORDS: usize = 10;
 
 /// The problems of one table.
@@ -26,7 +26,7 @@ impl FoundProblems {
         }
     }
 
-    /// With the row that it is about.
+    /// Adds a problem with its row.
     pub(super) fn in_row(&mut self, number: i64, what: &str) {
         self.add(format!("row {number} of `{}`: {what}", self.table));
     }

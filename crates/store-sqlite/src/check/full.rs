@@ -1,8 +1,8 @@
-//! Everything that is wrong with the file: one check for each table, none stops the others.
+//! Every problem of the file: one check per table, and none stops the others.
 //!
-//! What the events of a run tell is not looked at here: that is `baton_engine::verify_all`, for
-//! every backend alike. A table that only helps is checked against what it follows from; a new one
-//! gets a file beside this one and a line in [`CHECKS`].
+//! Events are not replayed here: `baton_engine::verify_all` does that for every backend. A
+//! projection is checked against its source; a new table gets a file beside this one and a line in
+//! [`CHECKS`].
 
 use baton_store::StoreCheck;
 use rusqlite::Connection;
@@ -16,7 +16,7 @@ use crate::error::{damage, is_passing};
 
 type Check = fn(&Connection, &mut FoundProblems) -> rusqlite::Result<()>;
 
-/// In the order of the report: what explains the others comes first.
+/// In report order: checks that explain others come first.
 const CHECKS: [(&str, Check); 17] = [
     ("sqlite_schema", schema::check),
     ("schema_migrations", schema::check_migrations),
@@ -37,7 +37,7 @@ const CHECKS: [(&str, Check); 17] = [
     ("the file", in_references),
 ];
 
-/// Everything that is wrong with the file, read from end to end at one moment.
+/// Every problem of the file, read completely in one snapshot.
 pub(crate) fn in_full(connection: &Connection) -> rusqlite::Result<StoreCheck> {
     // The tables are compared with each other, and a server may be writing.
     connection.execute_batch("begin")?;
@@ -47,17 +47,17 @@ pub(crate) fn in_full(connection: &Connection) -> rusqlite::Result<StoreCheck> {
 }
 
 /// Whether SQLite can read all of the file, in one statement: for a file that another process has
-/// open. Whether what it tells is true can be seen in a copy.
+/// open. Its contents can be verified in a copy.
 pub(crate) fn in_file(connection: &Connection) -> rusqlite::Result<StoreCheck> {
     run("the file", in_pages, connection)
 }
 
-/// What is wrong with the remembered answers.
+/// Problems of the idempotency records.
 pub(crate) fn in_answered(connection: &Connection) -> rusqlite::Result<StoreCheck> {
     run("answered", answered::check, connection)
 }
 
-/// What is wrong with the stories themselves.
+/// Problems of the stories themselves.
 pub(crate) fn in_stories(connection: &Connection) -> rusqlite::Result<StoreCheck> {
     run("stories", stories::check_alone, connection)
 }
@@ -80,7 +80,7 @@ fn run(table: &'static str, check: Check, connection: &Connection) -> rusqlite::
     Ok(found.into_check())
 }
 
-/// Pages, trees, indexes, types and the rules of the columns, as SQLite knows them.
+/// Pages, trees, indexes, types and column constraints, by SQLite's own check.
 fn in_pages(connection: &Connection, found: &mut FoundProblems) -> rusqlite::Result<()> {
     let mut statement = connection.prepare("pragma integrity_check")?;
     let mut rows = statement.query([])?;

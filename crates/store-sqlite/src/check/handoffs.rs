@@ -1,5 +1,5 @@
-//! Every row of a handoff can be read. What it says is compared with the events of its run by
-//! `baton_engine::verify_all`.
+//! Every handoff row can be read. `baton_engine::verify_all` compares it with the events of its
+//! run.
 
 use rusqlite::Connection;
 

@@ -1,6 +1,6 @@
-//! Runs, handoffs and events are counted without a gap, and SQLite remembers the last number that
-//! was given: so the removal of a row is noticed. That the newest rows were removed *and* the last
-//! number was set back cannot be seen from inside the file.
+//! Runs, handoffs and events are numbered without a gap, and SQLite remembers the last number
+//! assigned: so the removal of a row is noticed. Removing the newest rows *and* resetting the last
+//! number cannot be detected from inside the file.
 
 use rusqlite::{Connection, OptionalExtension as _};
 
@@ -33,7 +33,7 @@ pub(super) fn check(connection: &Connection, found: &mut FoundProblems) -> rusql
         }
     }
     in_losses(connection, found)?;
-    // What was sent is taken out of the outbox, so its numbers may have gaps.
+    // Delivered rows are removed from the outbox, so its numbers may have gaps.
     let sql = "select coalesce(max(id), 0) from outbox";
     let last: i64 = connection.query_row(sql, [], |row| row.get(0))?;
     let given = last_given(connection, "outbox")?;
@@ -43,7 +43,7 @@ pub(super) fn check(connection: &Connection, found: &mut FoundProblems) -> rusql
     in_list(connection, found)
 }
 
-/// Tells of every gap; gives the last number.
+/// Reports every gap; returns the last number.
 fn last_seen(
     connection: &Connection,
     table: &'static str,
@@ -53,7 +53,7 @@ fn last_seen(
     found: &mut FoundProblems,
 ) -> rusqlite::Result<i64> {
     let mut last = 0_i64;
-    // Not from an index: the tree of the table is what the rows are read from.
+    // Not from an index: rows are read from the table's own tree.
     let from = format!("{column} from {table} not indexed");
     scan::rows(connection, table, &from, found, |_, number, found| {
         if number > last.saturating_add(1) {
@@ -67,7 +67,7 @@ fn last_seen(
     Ok(last)
 }
 
-/// A gap that is known since the data was recovered is no news.
+/// Gaps that were recorded during a recovery are not reported.
 fn tell_gap(what: &str, gap: Gap, known: &mut Vec<Gap>, found: &mut FoundProblems) {
     match known.iter().position(|it| *it == gap) {
         Some(n) => {
@@ -77,7 +77,7 @@ fn tell_gap(what: &str, gap: Gap, known: &mut Vec<Gap>, found: &mut FoundProblem
     }
 }
 
-/// Only of tables that are counted.
+/// Only for tables with consecutive numbers.
 fn in_losses(connection: &Connection, found: &mut FoundProblems) -> rusqlite::Result<()> {
     let sql = "select distinct counted from lost_numbers";
     let mut statement = connection.prepare(sql)?;
@@ -103,7 +103,7 @@ fn last_given(connection: &Connection, table: &str) -> rusqlite::Result<i64> {
     Ok(connection.query_row(sql, [table], |row| row.get(0)).optional()?.unwrap_or(0))
 }
 
-/// SQLite's own list has a line for each table that counts, and no other.
+/// SQLite's own list has a line for each autoincrement table, and no other.
 fn in_list(connection: &Connection, found: &mut FoundProblems) -> rusqlite::Result<()> {
     let mut seen: Vec<String> = Vec::new();
     scan::rows(

@@ -1,5 +1,5 @@
-//! What waits to be told to the world outside was put there by an event: the rows are a part of the
-//! log, in its order. One that is taken out looks like one that was sent.
+//! Every outbox row was put there by an event: the rows are a subset of the log, in its order. A
+//! deleted row looks like a delivered one.
 
 use rusqlite::{Connection, Row};
 
@@ -10,7 +10,7 @@ use crate::outbox;
 const FROM: &str =
     "id, run_number, about, added_at, zeroblob(16) as run_id from outbox not indexed";
 
-/// How often the log is read again behind a row that no event has put there.
+/// How often the log is read again after a row that no event has put there.
 const MOST_READ_AGAIN: u32 = 20;
 
 type Entry = (i64, String, i64);
@@ -27,7 +27,7 @@ pub(super) fn check(connection: &Connection, found: &mut FoundProblems) -> rusql
     })
 }
 
-/// The log, read on from the event of the last row.
+/// Reads the log onwards from the event of the last row.
 struct LogReader<'a> {
     connection: &'a Connection,
     after: i64,
@@ -35,7 +35,7 @@ struct LogReader<'a> {
 }
 
 impl LogReader<'_> {
-    /// Reads on until the event that has put the row there.
+    /// Reads on to the event that put the row there.
     fn reaches(&mut self, entry: &Entry) -> rusqlite::Result<bool> {
         let sql = "select position, run_number, name, happened_at from events not indexed
                    where position > ?1 order by position";

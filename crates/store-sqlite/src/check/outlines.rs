@@ -1,4 +1,4 @@
-//! The outline of every story is what its key makes of it.
+//! Every story's outline matches its key.
 
 use baton_core::look_alike;
 use rusqlite::Connection;
@@ -13,7 +13,7 @@ pub(super) fn check(connection: &Connection, found: &mut FoundProblems) -> rusql
     for column in statement.query_map([outlines::COLUMN], |row| row.get::<_, String>(0))? {
         found.add(format!("`derivations` has `{}`, which Baton does not work out", column?));
     }
-    // They are made again once the file is opened for writing.
+    // They are rebuilt once the file is opened for writing.
     if !outlines::is_up_to_date(connection)? {
         return Ok(());
     }

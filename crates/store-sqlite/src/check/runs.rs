@@ -1,4 +1,4 @@
-//! The columns of a run say again what its state says, so that it can be searched for: they agree.
+//! The columns of a run repeat parts of its state, for searching: they must agree.
 
 use baton_core::run::Run;
 use baton_wire::event::encode_run;
@@ -24,7 +24,7 @@ pub(super) fn check(connection: &Connection, found: &mut FoundProblems) -> rusql
         for column in denied(row, &run)? {
             found.add(format!("run {number}: `{column}` differs from its state"));
         }
-        // What reads the same and is written otherwise was not written by Baton.
+        // A value that decodes equally but is encoded differently was not written by Baton.
         if row.get_ref("state")?.as_str().ok() != Some(encode_run(&run).as_str()) {
             found.add(format!("run {number} has a state that Baton does not write so"));
         }
@@ -32,7 +32,7 @@ pub(super) fn check(connection: &Connection, found: &mut FoundProblems) -> rusql
     })
 }
 
-/// The columns that say something else than the state.
+/// The columns that contradict the state.
 fn denied(row: &Row<'_>, run: &Run) -> rusqlite::Result<Vec<&'static str>> {
     let text = |column: &'static str, told: Option<&str>| {
         let is_told = row.get::<_, Option<String>>(column)?.as_deref() == told;

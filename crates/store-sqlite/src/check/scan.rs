@@ -1,16 +1,16 @@
-//! Reads a table from end to end, and goes on behind what cannot be read.
+//! Scans a table completely, and continues after unreadable parts.
 
 use rusqlite::{Connection, Row};
 
 use super::found::FoundProblems;
 use crate::error::{damage, is_passing};
 
-/// How often it is tried to get behind a part of a table that cannot be read. Each try skips twice
-/// as many rows as the one before it, so this is enough for any table.
+/// How often to try to skip an unreadable part of a table. Each try skips twice as many rows as the
+/// one before, so this is enough for any table.
 const MOST_TRIES: u32 = 60;
 
-/// Calls `look` with every row of `table`, by its number, which is the first column. An error of
-/// `look` is a problem of that row. `from` is what stands between `select rowid, ` and `where`.
+/// Calls `look` with every row of `table`, by its number, which is the first column. An error from
+/// `look` is a problem of that row. `from` is the SQL between `select rowid, ` and `where`.
 pub(super) fn rows(
     connection: &Connection,
     table: &'static str,

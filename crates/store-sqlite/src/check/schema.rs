@@ -1,4 +1,4 @@
-//! Tables, indexes, views and triggers are those that the migrations make, and no others.
+//! Tables, indexes, views and triggers are exactly those that the migrations create.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -37,7 +37,7 @@ pub(super) fn check(connection: &Connection, found: &mut FoundProblems) -> rusql
     Ok(())
 }
 
-/// Opening the file has compared the text of every migration; this is about what else is there.
+/// Opening the file has compared the text of every migration; this finds additional objects.
 pub(super) fn check_migrations(
     connection: &Connection,
     found: &mut FoundProblems,
@@ -63,7 +63,7 @@ pub(super) fn check_migrations(
     Ok(())
 }
 
-/// A database as this Baton makes it, with nothing in it.
+/// An empty database with the schema of this Baton.
 fn fresh() -> rusqlite::Result<Connection> {
     let mut fresh = Connection::open_in_memory()?;
     if let Err(error) = migrate(&mut fresh, Path::new("memory"), MIGRATIONS) {

@@ -1,5 +1,5 @@
-//! Every story is as the last link of its key in the story log tells, the chain of that log is
-//! whole, and a story names what its newest run has come to.
+//! Every story matches the last link of its key in the story log, the chain of that log is valid,
+//! and a story has the status of its newest run.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use crate::story_log::{self, StoryColumns};
 
 const LOG: &str = "number, key, written_at, story, hash from story_log not indexed";
 
-/// True where a story names what its newest run has come to.
+/// True where a story has the status of its newest run.
 const NAMES_ITS_RUN: &str = "run_status is (
     select runs.status from runs where runs.story_key = stories.key
     order by runs.number desc limit 1
@@ -22,7 +22,7 @@ pub(super) fn check(connection: &Connection, found: &mut FoundProblems) -> rusql
     rows(connection, found, NAMES_ITS_RUN)
 }
 
-/// Only what no run tells of: where the runs cannot be read, the stories may still be whole.
+/// Only what does not depend on runs: where runs are unreadable, stories may still be valid.
 pub(super) fn check_alone(
     connection: &Connection,
     found: &mut FoundProblems,

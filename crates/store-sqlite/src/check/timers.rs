@@ -1,5 +1,5 @@
-//! Timers: when a lease ends is the one thing that no event tells, so it has a checksum. Which
-//! timers there are is compared with the runs by `baton_engine::verify_all`.
+//! Timers: no event records when a lease ends, so that has a checksum. `baton_engine::verify_all`
+//! compares which timers exist with the runs.
 
 use baton_store::TimerKind;
 use rusqlite::Connection;

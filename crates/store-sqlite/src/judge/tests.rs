@@ -10,7 +10,7 @@ use super::*;
 use crate::mark::{MARK_FILE, Mark};
 use crate::{SqliteStore, connect};
 
-/// What lies in a data folder: every file with its bytes.
+/// The contents of a data folder: every file with its bytes.
 type Files = Vec<(String, Vec<u8>)>;
 
 const FRAME: usize = 24 + 4096;
@@ -55,7 +55,7 @@ fn files(dir: &Path) -> Files {
         .collect()
 }
 
-/// Opening is refused as `expected` says, and changes nothing.
+/// Opening is refused with `expected`, and changes nothing.
 #[track_caller]
 fn check_refused(dir: &Path, expected: &str) {
     let before = files(dir);
@@ -197,8 +197,8 @@ async fn only_looking_leaves_every_byte() {
     assert!(files(dir.path()) == before);
 }
 
-/// The state in which SQLite itself destroys a database: all of the log is in the database, and
-/// its end is gone. What is left of it would be laid over newer pages.
+/// The state in which SQLite itself destroys a database: all of the log is checkpointed, and the
+/// end of the log is gone. SQLite would lay the rest of it over newer pages.
 #[tokio::test]
 async fn a_log_that_was_moved_and_then_cut_is_refused() {
     let dir = killed().await;
@@ -214,7 +214,7 @@ async fn a_log_that_was_moved_and_then_cut_is_refused() {
         change(dir.path(), WAL_FILE, |bytes| bytes.truncate(bytes.len() - 2 * FRAME));
         check_refused(dir.path(), "whole frames, and had");
     }
-    // Once a mark says that all of it was moved, the log may be gone altogether.
+    // Once a mark says that all of it was checkpointed, the log may be missing.
     let whole = SqliteStore::open(copy(dir.path()).path()).unwrap();
     fs::write(dir.path().join(WAL_FILE), b"").unwrap();
     let without = SqliteStore::open(dir.path()).unwrap();
@@ -255,7 +255,7 @@ async fn a_database_whose_making_was_cut_short_is_made_again() {
     for page in [&first_page[..], &first_page[..100], b""] {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join(FILE), page).unwrap();
-        // Says that there was nothing before it: the database had no page.
+        // The journal says that the database had no page before.
         let mut journal = vec![0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
         journal.extend([0; 4]);
         journal.extend([1, 2, 3, 4]);

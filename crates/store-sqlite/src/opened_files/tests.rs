@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use super::*;
 
-/// What is done to the folder, and what is noticed.
+/// A change to the folder, and what is detected.
 #[test]
 fn every_way_to_lose_a_file_is_noticed() {
     use DataFile::{Database, Index, Lock, Log};
@@ -23,7 +23,7 @@ fn every_way_to_lose_a_file_is_noticed() {
         (|dir| write_later(dir, "baton.db", "abcdefgh"), Some((Database, Overwritten))),
         (|dir| write_later(dir, "baton.db", "longer than before"), Some((Database, Overwritten))),
         (|dir| write_later(dir, "baton.db-wal", ""), Some((Log, Cut { from: 8, to: 0 }))),
-        // As by a commit.
+        // As a commit does.
         (|dir| write_later(dir, "baton.db-wal", "longer than before"), None),
     ];
     for (number, (act, expected)) in cases.into_iter().enumerate() {
@@ -95,7 +95,7 @@ fn replace(dir: &Path, name: &str) {
     fs::rename(dir.join("other"), dir.join(name)).unwrap();
 }
 
-/// The clock of a file system is coarser than a test is fast.
+/// File-system timestamps are coarser than a test is fast.
 fn write_later(dir: &Path, name: &str, text: &str) {
     let path = dir.join(name);
     let before = path.metadata().unwrap().modified().unwrap();

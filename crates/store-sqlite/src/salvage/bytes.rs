@@ -1,4 +1,4 @@
-//! A file that is only ever read, piece by piece.
+//! A file that is only read, piece by piece.
 
 use std::io::{BufReader, Read as _, Seek as _, SeekFrom};
 
@@ -11,7 +11,7 @@ pub(crate) struct Bytes {
 }
 
 impl Bytes {
-    /// None where there is no such file, or nothing in it.
+    /// `None` where the file is missing or empty.
     pub(crate) fn open(dir: &Dir, name: &str) -> Result<Option<Self>, FileError> {
         let length = dir.entry(name)?.map_or(0, |it| it.n_bytes);
         if length == 0 {
@@ -24,14 +24,14 @@ impl Bytes {
         self.length
     }
 
-    /// Fills `buffer` from `at` on; none where the file is too short for that or cannot be read
-    /// there. A disk that fails in one place is no reason to give up the others.
+    /// Fills `buffer` from offset `at`; `None` where the file is too short or cannot be read there.
+    /// A disk that fails in one place is no reason to give up the others.
     pub(crate) fn read_at(&mut self, at: u64, buffer: &mut [u8]) -> Option<()> {
         self.file.seek(SeekFrom::Start(at)).ok()?;
         self.file.read_exact(buffer).ok()
     }
 
-    /// All of it from `at` on, in its order.
+    /// All bytes from offset `at` on, in order.
     pub(crate) fn from(&mut self, at: u64) -> Option<BufReader<&mut FileHandle>> {
         self.file.seek(SeekFrom::Start(at)).ok()?;
         Some(BufReader::with_capacity(1 << 20, &mut self.file))

@@ -1,11 +1,11 @@
-//! The cells of a leaf page, and the pages that a long one flows over into.
+//! The cells of a leaf page, and their overflow pages.
 
 use super::record::varint;
 
-/// Longer than any row that Baton writes. A length beyond it is damage, not a row.
+/// Longer than any row that Baton writes. A greater length is damage, not a row.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// The first page of a database begins with the header of the file.
+/// The first page of a database begins with the file header.
 pub(crate) const FILE_HEADER: usize = 100;
 
 const TABLE_LEAF: u8 = 0x0d;
@@ -17,15 +17,15 @@ pub(crate) enum Leaf {
     Index,
 }
 
-/// A cell as it stands on its page.
+/// A cell as it is on its page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Cell<'a> {
-    /// Of a table only.
+    /// For table cells only.
     pub(crate) rowid: Option<i64>,
     pub(crate) length: usize,
-    /// What of the payload is on this page.
+    /// The part of the payload that is on this page.
     pub(crate) local: &'a [u8],
-    /// Where the rest of it begins.
+    /// The first overflow page.
     pub(crate) overflow: Option<u32>,
 }
 
@@ -34,11 +34,11 @@ impl Cell<'_> {
         self.overflow.is_none()
     }
 
-    /// The whole payload. `page` gives a page by its number.
+    /// The whole payload. `page` returns a page by its number.
     pub(crate) fn payload(&self, mut page: impl FnMut(u32) -> Option<Vec<u8>>) -> Option<Vec<u8>> {
         let mut payload = self.local.to_vec();
         let mut next = self.overflow;
-        // Each page adds at least a byte, so a chain that runs in a circle ends too.
+        // Each page adds at least a byte, so a circular chain ends too.
         while payload.len() < self.length {
             let bytes = page(next?)?;
             let (head, rest) = bytes.split_first_chunk::<4>()?;
@@ -53,7 +53,7 @@ impl Cell<'_> {
     }
 }
 
-/// Which kind of leaf a page is, if it is one.
+/// The kind of leaf page, if it is one.
 pub(crate) fn leaf(page: &[u8], number: u32) -> Option<Leaf> {
     match *page.get(start(number))? {
         TABLE_LEAF => Some(Leaf::Table),
@@ -62,7 +62,7 @@ pub(crate) fn leaf(page: &[u8], number: u32) -> Option<Leaf> {
     }
 }
 
-/// The cells of a leaf page that are whole, in their order. `page` has only its usable bytes.
+/// The valid cells of a leaf page, in order. `page` has only its usable bytes.
 pub(crate) fn cells(page: &[u8], number: u32) -> Vec<Cell<'_>> {
     let (Some(leaf), Some(header)) = (leaf(page, number), page.get(start(number)..)) else {
         return Vec::new();
@@ -106,7 +106,7 @@ fn cell(page: &[u8], leaf: Leaf, offset: usize) -> Option<Cell<'_>> {
     Some(Cell { rowid, length, local, overflow })
 }
 
-/// How many bytes of a payload stay on the page: SQLite's own rule.
+/// How many payload bytes stay on the page: SQLite's own rule.
 fn local(length: usize, usable: usize, leaf: Leaf) -> Option<usize> {
     let most = match leaf {
         Leaf::Table => usable.checked_sub(35)?,

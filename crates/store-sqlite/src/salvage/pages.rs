@@ -1,5 +1,5 @@
-//! The pages of a database and of its log, as they were found: read from the files as bytes, never
-//! through SQLite, which would write.
+//! The pages of a database and of its log as found: read from the files as bytes, never through
+//! SQLite, which would write.
 
 use std::collections::HashMap;
 use std::io::{BufWriter, Write as _};
@@ -13,27 +13,27 @@ use crate::FILE;
 use crate::database_header::PageLayout;
 use crate::judge::WAL_FILE;
 
-/// What Baton's databases have, for one that does not say any more.
+/// The page size of Baton's databases, for a database whose header is unreadable.
 const USUAL_PAGE: usize = 4096;
-/// SQLite makes no page with fewer bytes for itself.
+/// SQLite requires at least this many usable bytes per page.
 const LEAST_USABLE: usize = 480;
 
-/// The database in a folder, with its log, as far as they are there.
+/// The database in a folder, with its log, as far as they exist.
 #[derive(Debug)]
 pub(crate) struct Pages {
     pub(super) database: Option<Bytes>,
     pub(super) log: Option<(Bytes, FoundLog)>,
-    /// The log has bytes of which nothing tells what they were.
+    /// The log has bytes of unknown meaning.
     pub(super) has_unknown_log: bool,
     page_size: usize,
-    /// Bytes at the end of each page that SQLite leaves alone.
+    /// Reserved bytes at the end of each page.
     reserved: usize,
     newest: HashMap<u32, u64>,
-    /// The last version of each page in the log, of whatever standing.
+    /// The last version of each page in the log, valid or not.
     last: HashMap<u32, u64>,
 }
 
-/// A way to put pages together to one database.
+/// A way to combine pages into one database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ImageKind {
     /// Every frame of the log that its checksum proves, over the database.
@@ -45,17 +45,17 @@ pub enum ImageKind {
 /// Where a page was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Origin {
-    /// Not as it was written, or never committed: believed only where nothing else tells.
+    /// Damaged or never committed: used only where there is no other source.
     Doubtful,
     Archive,
-    /// From before the log began anew.
+    /// From before the log was restarted.
     OldLog(usize),
     Database,
     Log(usize),
 }
 
 impl Pages {
-    /// Reads what there is in `dir`; none where neither file is there or has anything in it.
+    /// Reads the files in `dir`; `None` where both are missing or empty.
     pub(crate) fn open(dir: &Dir) -> Result<Option<Self>, FileError> {
         let mut database = Bytes::open(dir, FILE)?;
         let log = Bytes::open(dir, WAL_FILE)?;
@@ -79,15 +79,15 @@ impl Pages {
         Ok(Some(pages))
     }
 
-    /// The images that differ from each other, those that tell most first.
+    /// The images that differ from each other, the most complete first.
     pub(crate) fn images(&self) -> Vec<ImageKind> {
         let with_log = self.log.as_ref().map(|_| ImageKind::ProvenLog);
         let alone = self.database.as_ref().map(|_| ImageKind::DatabaseAlone);
         with_log.into_iter().chain(alone).collect()
     }
 
-    /// Writes one of the images as a file of its own, which must not be there yet. False where it
-    /// could not be a database.
+    /// Writes one of the images to a new file, which must not exist yet. False where the pages
+    /// cannot form a database.
     pub(crate) fn write_image(&mut self, kind: ImageKind, to: &Dir) -> Result<bool, FileError> {
         let overlay = self.overlay(kind);
         if self.database.is_none() && !overlay.pages.contains_key(&1) {
@@ -111,8 +111,8 @@ impl Pages {
         Ok(true)
     }
 
-    /// Calls `visit` with every cell on every leaf page that there is, in the database and in the
-    /// log, whatever it is worth.
+    /// Calls `visit` with every cell on every leaf page of the database and of the log, whatever
+    /// its quality.
     pub(crate) fn each_cell(&mut self, visit: &mut dyn FnMut(&mut Self, Origin, &Cell<'_>)) {
         let mut page = vec![0; self.page_size];
         for number in 1..=self.n_database_pages() {
@@ -122,7 +122,8 @@ impl Pages {
         }
         let Some((_, log)) = &self.log else { return };
         let n_committed = log.last_commit().map_or(0, |(n_frames, _)| n_frames);
-        // A transaction without an end was never answered, unless its end is what is damaged.
+        // An uncommitted transaction was never acknowledged, unless its commit frame is the damaged
+        // one.
         let mut tail = log.frames.iter().skip(n_committed);
         let is_tail_cut = !tail.any(|it| it.standing == FrameStanding::Damaged);
         let frames: Vec<FoundFrame> = log.frames.clone();
@@ -153,8 +154,8 @@ impl Pages {
         }
     }
 
-    /// The payloads that a cell may have had: what it flows over into may have been written more
-    /// than once. One that is on its page alone has one.
+    /// The payloads that a cell may have had: its overflow pages may exist in several versions. A
+    /// cell without overflow has one payload.
     pub(crate) fn payloads(&mut self, cell: &Cell<'_>) -> Vec<Vec<u8>> {
         if cell.is_local() {
             return vec![cell.local.to_vec()];
@@ -177,7 +178,7 @@ impl Pages {
         }
     }
 
-    /// The last version in the log, of whatever standing.
+    /// The last version in the log, valid or not.
     fn any_page(&mut self, number: u32) -> Option<Vec<u8>> {
         match self.last.get(&number).copied() {
             Some(offset) => self.log_page(offset),
@@ -226,7 +227,7 @@ impl Pages {
                 FrameStanding::Proven => {
                     overlay.pages.insert(frame.page, frame.offset);
                 }
-                // The database may have it: a log is often in there already.
+                // The database may have it: a log is often checkpointed already.
                 FrameStanding::Damaged => {
                     overlay.pages.remove(&frame.page);
                 }
@@ -237,14 +238,14 @@ impl Pages {
     }
 }
 
-/// Which pages come from the log, and how many there are in the end.
+/// Which pages come from the log, and the final number of pages.
 #[derive(Debug, Default)]
 struct Overlay {
     pages: HashMap<u32, u64>,
     n_pages: Option<u32>,
 }
 
-/// The size of a page, and how much of its end is reserved, by the header of the database.
+/// The page size and the reserved bytes, by the database header.
 fn page_size_in_header(bytes: &mut Bytes) -> Option<(usize, usize)> {
     let mut head = [0; PageLayout::LENGTH];
     bytes.read_at(0, &mut head)?;

@@ -1,9 +1,9 @@
-//! SQLite's record format, read without SQLite: a damaged page is still full of whole rows.
+//! SQLite's record format, read without SQLite: a damaged page may still hold many valid rows.
 //!
-//! Nothing here trusts a length or an offset: every read is checked, and what does not fit is
-//! `None`. Whether a row is true is not asked here; that is proven by hashes later.
+//! No length or offset is trusted: every read is checked, and anything invalid is `None`. Whether a
+//! row is true is proven later, by hashes.
 
-/// More columns than any table of ours has.
+/// More columns than any of our tables has.
 const MOST_COLUMNS: usize = 64;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -12,7 +12,7 @@ pub(crate) enum RecordField {
     Integer(i64),
     Real(f64),
     Text(String),
-    /// A text that is none any more.
+    /// A text that is no longer valid UTF-8.
     BrokenText(Vec<u8>),
     Blob(Vec<u8>),
 }
@@ -32,13 +32,13 @@ pub(crate) fn varint(bytes: &[u8]) -> Option<(u64, usize)> {
     None
 }
 
-/// All fields of a record; `None` where one does not fit into it or is not what it says.
+/// All fields of a record; `None` where one does not fit or has an invalid type.
 pub(crate) fn record(payload: &[u8]) -> Option<Vec<RecordField>> {
     let fields = first_fields(payload, MOST_COLUMNS)?;
     (fields.len() == serial_types(payload)?.len()).then_some(fields)
 }
 
-/// The first fields of a record, as many as `most` and as there are whole: the end of a long one
+/// The first fields of a record, at most `most`, as far as they are valid: the end of a long record
 /// may be lost.
 pub(crate) fn first_fields(payload: &[u8], most: usize) -> Option<Vec<RecordField>> {
     let (header, _) = varint(payload)?;
@@ -88,7 +88,7 @@ fn field(serial: u64, bytes: &[u8]) -> Option<(RecordField, usize)> {
         }
         8 => Some((RecordField::Integer(0), 0)),
         9 => Some((RecordField::Integer(1), 0)),
-        // Kept free by SQLite.
+        // Reserved by SQLite.
         10 | 11 => None,
         12.. => {
             let length = usize::try_from((serial - 12) / 2).ok()?;
@@ -127,7 +127,7 @@ impl RecordField {
         }
     }
 
-    /// A text, whatever became of it.
+    /// A text, damaged or not.
     pub(crate) fn text_bytes(&self) -> Option<&[u8]> {
         match self {
             RecordField::Text(text) => Some(text.as_bytes()),
@@ -139,7 +139,7 @@ impl RecordField {
         }
     }
 
-    /// A blob of exactly so many bytes.
+    /// A blob of exactly this many bytes.
     pub(crate) fn bytes<const N: usize>(&self) -> Option<[u8; N]> {
         match self {
             RecordField::Blob(bytes) => bytes.as_slice().try_into().ok(),

@@ -1,4 +1,4 @@
-//! Which table a salvaged row is of, told by the form of its columns.
+//! Recognises the table of a salvaged row by the shape of its columns.
 //!
 //! A row may have more columns than are read here: later migrations add some at the end.
 
@@ -18,7 +18,7 @@ use super::record::{RecordField, first_fields, record};
 use crate::columns::list;
 use crate::identity;
 
-/// A row as it was found. Nothing in it is proven but where it says so.
+/// A row as it was found. Nothing in it is proven unless stated.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SalvagedRow {
     Event {
@@ -26,7 +26,7 @@ pub enum SalvagedRow {
         event: SalvagedEvent,
     },
     Content(SalvagedText),
-    /// How far a run had come when this row was written.
+    /// The run's version when this row was written.
     Run {
         number: u64,
         id: RunId,
@@ -39,20 +39,20 @@ pub enum SalvagedRow {
         run_number: u64,
         no: HandoffNo,
     },
-    /// From an index: the id of a run or of a handoff, and its number.
+    /// From an index: the id of a run or a handoff, and its number.
     Numbered {
         id: Uuid,
         number: u64,
     },
     Definition(Definition),
-    /// Stories are never removed, so the row ids of a table of them have no gap.
+    /// Stories are never deleted, so the row ids of their table have no gap.
     Story {
         rowid: Option<u64>,
         story: Story,
         created_at: Timestamp,
     },
     Answered(IdempotencyRecord),
-    /// Of the project, and how far its mark had come.
+    /// Of the project, with the last mark number.
     Identity {
         project: Uuid,
         mark: i64,
@@ -69,20 +69,20 @@ pub struct SalvagedEvent {
     pub hash: Hash,
 }
 
-/// A text under the name that it really has. What it is a text of is told by the event that names it.
+/// A text with its verified hash. The event that names it tells what kind of text it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SalvagedText {
     pub id: ContentId,
     pub nonce: [u8; 16],
     pub text: Arc<str>,
-    /// What stood beside it, which its name does not prove.
+    /// The other columns of the row, which the hash does not prove.
     pub claim: Option<PackageClaim>,
 }
 
-/// What a row says of a package.
+/// What a row says about a package.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PackageClaim {
-    /// The name of its format, with whatever became of it.
+    /// The name of its format, damaged or not.
     pub format: Vec<u8>,
     pub hash: Option<Hash>,
 }
@@ -106,7 +106,7 @@ impl From<Content> for SalvagedText {
     }
 }
 
-/// What a cell of a table says, once it is whole.
+/// Decodes a complete table cell.
 pub(super) fn in_table(rowid: i64, payload: &[u8]) -> Option<SalvagedRow> {
     let fields = record(payload)?;
     event(rowid, &fields)
@@ -118,7 +118,7 @@ pub(super) fn in_table(rowid: i64, payload: &[u8]) -> Option<SalvagedRow> {
         .or_else(|| identity_row(rowid, &fields))
 }
 
-/// What stands at the beginning of a run's row, which is enough of it.
+/// Decodes the first columns of a run's row, which are enough.
 pub(super) fn run(rowid: i64, cell: &Cell<'_>) -> Option<SalvagedRow> {
     let fields = first_fields(cell.local, 6)?;
     let [alias, id, version, head, story, workflow, ..] = fields.as_slice() else { return None };
@@ -132,7 +132,7 @@ pub(super) fn run(rowid: i64, cell: &Cell<'_>) -> Option<SalvagedRow> {
     })
 }
 
-/// What a cell of an index says, where it is of an index of ids.
+/// Decodes an index cell, where the index is one of ids.
 pub(super) fn in_index(cell: &Cell<'_>) -> Option<SalvagedRow> {
     let fields = record(cell.local)?;
     let [id, number] = fields.as_slice() else { return None };
@@ -143,7 +143,7 @@ pub(super) fn in_index(cell: &Cell<'_>) -> Option<SalvagedRow> {
 fn event(rowid: i64, fields: &[RecordField]) -> Option<SalvagedRow> {
     let [alias, run_number, version, at, name, by, hash, body, ..] = fields else { return None };
     (alias.is_null() && name.text_bytes().is_some()).then_some(())?;
-    // Which event of which run it is, is proven by its chain: any number will do until then.
+    // The hash chain proves later which event of which run it is: any number will do until then.
     Some(SalvagedRow::Event {
         run_number: run_number.integer()?.unsigned_abs(),
         event: SalvagedEvent {
@@ -229,8 +229,8 @@ fn identity_row(rowid: i64, fields: &[RecordField]) -> Option<SalvagedRow> {
     let [alias, project, epoch, mark, rest @ ..] = fields else { return None };
     let (project, epoch, mark) = (project.bytes()?, epoch.text()?, mark.integer()?);
     (rowid == 1 && alias.is_null() && epoch.len() == 8).then_some(())?;
-    // An older Baton wrote no checksum. Which column is wrong where it does not fit is not known;
-    // the mark is the one that can be done without.
+    // An older Baton wrote no checksum. Where it is invalid, the damaged column is unknown; the
+    // mark is the one that can be dropped.
     let checksum = rest.first().and_then(RecordField::integer);
     let is_sealed = checksum.is_none_or(|it| it == identity::checksum(&project, epoch, mark));
     let mark = if is_sealed { mark } else { 0 };

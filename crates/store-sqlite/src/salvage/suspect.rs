@@ -1,8 +1,8 @@
-//! Which pages of an image may not be as they were last written.
+//! Finds the pages of an image that may not be in their last version.
 //!
-//! `verify` proves the runs and what follows from them. It cannot notice that a remembered answer,
-//! a row of the outbox or the end of a lease is missing that stood on a page of which only an older
-//! version is left: an image with such a page is not called complete, however well it verifies.
+//! `verify` proves the runs and all projections of them. It cannot notice that an idempotency
+//! record, an outbox row or the end of a lease is missing because only an older version of its page
+//! is left: an image with such a page is not called complete, however well it verifies.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -11,11 +11,11 @@ use super::pages::{ImageKind, Pages};
 use crate::mark::{LogPart, MarkedLog, StoredMark};
 use crate::wal::Salts;
 
-/// Pages that the damage has touched, or of which the image has an older version.
+/// Pages that are damaged, or of which the image has an older version.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SuspectPages {
     pub(crate) pages: BTreeSet<u32>,
-    /// Nothing tells which pages there are besides.
+    /// All pages are suspect: their number is unknown.
     pub(crate) may_be_any: bool,
 }
 
@@ -29,14 +29,14 @@ impl SuspectPages {
     }
 }
 
-/// What the mark says of the log that was found.
+/// What the mark says about the log that was found.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum MarkedPart {
-    /// Nothing.
+    /// No statement.
     Unknown,
-    /// It has at least so many frames, and so many of them are in the database.
+    /// It needs at least this many frames, and this many of them are in the database.
     Of { n_frames: usize, n_moved: usize },
-    /// The one that the mark speaks of is needed, and is not there.
+    /// The log that the mark refers to is needed, and is missing.
     Gone,
 }
 
@@ -77,8 +77,8 @@ impl Pages {
         suspects
     }
 
-    /// Frames that are in the database as well. Only such as tell something: those of a page that
-    /// the log had another version of before.
+    /// Frames that are in the database as well. Only frames that prove something: those of a page
+    /// that has an earlier version in the log.
     fn moved_frames(&mut self) -> MovedFrames {
         let Some((_, log)) = &self.log else { return MovedFrames::default() };
         let frames: Vec<FoundFrame> = log.frames.clone();
@@ -108,7 +108,7 @@ impl Pages {
     }
 }
 
-/// Frames by their index, each with the highest page of this and all later ones.
+/// Frames by index, each with the highest page number of this and all later frames.
 #[derive(Default)]
 struct MovedFrames(Vec<(usize, u32)>);
 
@@ -122,8 +122,8 @@ impl MovedFrames {
         Self(frames)
     }
 
-    /// Pages are moved into the database in the order of their numbers, each in its last version.
-    /// So where a later frame of a page behind this one has been moved, this one has, or a newer one.
+    /// A checkpoint writes pages in ascending order, each in its last version. So where a later
+    /// frame of a higher page was checkpointed, this frame was too, or a newer one of its page.
     fn cover(&self, index: usize, page: u32) -> bool {
         let next = self.0.partition_point(|(it, _)| *it <= index);
         self.0.get(next).is_some_and(|(_, highest)| *highest > page)
@@ -140,15 +140,15 @@ fn marked_part(marked: MarkedLog, salts: Salts) -> MarkedPart {
         MarkedLog::Moved(part) if part.salts == salts => {
             MarkedPart::Of { n_frames: n_frames(part), n_moved: n_frames(part) }
         }
-        // A log begins anew only once a mark says that all of it was moved. Which of two logs is the
-        // newer one, their salts do not tell: those of a new file are random.
+        // A log restarts only once a mark says that all of it was checkpointed. The salts do not
+        // show which of two logs is newer: those of a new file are random.
         MarkedLog::Needed(_) => MarkedPart::Gone,
         MarkedLog::Moved(_) => MarkedPart::Unknown,
     }
 }
 
-/// The frames up to `n_needed` that are not in the image and that no later one in it replaces, each
-/// with its page where that is known.
+/// The frames up to `n_needed` that are not in the image and that no later frame in it replaces,
+/// each with its page where known.
 fn lost_frames(log: &FoundLog, kind: ImageKind, n_needed: usize) -> Vec<(usize, Option<u32>)> {
     let n_laid = match kind {
         ImageKind::DatabaseAlone => 0,
@@ -168,7 +168,7 @@ fn lost_frames(log: &FoundLog, kind: ImageKind, n_needed: usize) -> Vec<(usize, 
             FrameStanding::Proven | FrameStanding::Damaged => {
                 lost.push((index, (frame.page > 0).then_some(frame.page)));
             }
-            // In the middle of this log: its beginning is overwritten, and with it its page number.
+            // Inside this log: the start of the frame is overwritten, and with it the page number.
             FrameStanding::Old => lost.push((index, None)),
         }
     }

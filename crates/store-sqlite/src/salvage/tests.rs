@@ -1,4 +1,4 @@
-//! The rows of a healthy file are those that SQL gives; random bytes give none, and never a panic.
+//! Salvaging a healthy file gives the same rows as SQL; random bytes give none, and never a panic.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -39,7 +39,7 @@ async fn every_event_is_found_in_the_log_and_in_the_database() {
         }
     }
     let told = events_by_sql(&store).await;
-    // While another connection reads, the log is not cut.
+    // While another connection reads, the log is not truncated.
     let reader = crate::connect::reading(&dir.path().join(crate::FILE)).unwrap();
     reader.execute_batch("begin; select count(*) from runs").unwrap();
     assert_eq!(events_by_bytes(dir.path()), told, "while it is in the log");

@@ -1,4 +1,5 @@
-//! Tables whose rows no event proves: whether an image has all of them, as they were last written.
+//! Tables whose rows no event proves: checks whether an image has all of them in their last
+//! version.
 
 use std::collections::BTreeSet;
 
@@ -9,18 +10,18 @@ use super::suspect::SuspectPages;
 use crate::mark::MarkNumber;
 use crate::{FILE, check, connect, identity};
 
-/// A table that cannot be made again from the runs.
+/// A table that cannot be rebuilt from the runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum UnprovenTable {
     Stories,
-    /// The remembered answers to idempotency keys.
+    /// The idempotency records.
     Answers,
 }
 
 impl UnprovenTable {
     pub const ALL: [Self; 2] = [Self::Stories, Self::Answers];
 
-    /// The table, and those that tell whether it is whole.
+    /// The table, and the tables that show whether it is complete.
     fn tables(self) -> &'static [&'static str] {
         match self {
             Self::Stories => &["stories", "story_log"],
@@ -38,7 +39,7 @@ pub fn is_as_new_as(dir: &Dir, mark: u64) -> bool {
     mark == 0 || number().is_some_and(|it| it >= MarkNumber(mark))
 }
 
-/// Whether SQLite can read every page of an image in `dir`: asked before anything that takes longer.
+/// Whether SQLite can read every page of an image in `dir`; checked before anything slower.
 pub fn is_readable(dir: &Dir) -> bool {
     let read = || {
         let connection = connect::reading_frozen(&dir.path().join(FILE)).ok()?;
@@ -48,7 +49,7 @@ pub fn is_readable(dir: &Dir) -> bool {
     read().is_some_and(|it| it == "ok")
 }
 
-/// The tables of an image in `dir` that are whole, and stand on no suspect page.
+/// The tables of an image in `dir` that are complete and have no suspect page.
 pub fn whole_tables(dir: &Dir, suspects: &SuspectPages) -> BTreeSet<UnprovenTable> {
     if suspects.may_be_any {
         return BTreeSet::new();
@@ -66,7 +67,7 @@ fn is_whole(
     suspects: &SuspectPages,
 ) -> rusqlite::Result<bool> {
     for table in which.tables() {
-        // Of the table and of its indexes.
+        // The pages of the table and of its indexes.
         let sql = format!("pragma integrity_check({table})");
         let found: String = connection.query_row(&sql, [], |row| row.get(0))?;
         if found != "ok" {

@@ -1,4 +1,4 @@
-//! A damaged file is said to be damaged; it never brings the process down.
+//! A damaged file is reported as damaged; it never crashes the process.
 
 use std::fs;
 use std::path::Path;
@@ -157,7 +157,7 @@ fn with_file(bytes: &[u8]) -> tempfile::TempDir {
     dir
 }
 
-/// Whether opening, checking or reading says so.
+/// Whether opening, checking or reading reports the damage.
 async fn is_found_out(bytes: &[u8]) -> bool {
     let dir = with_file(bytes);
     let Ok(store) = opened(dir.path()) else { return true };

@@ -1,4 +1,4 @@
-//! A disk that takes no more: said by name, tried again, and read all the same.
+//! A full disk: reported by name, retried, and still readable.
 
 use std::fs;
 
@@ -34,7 +34,7 @@ async fn a_full_disk_is_named_and_room_is_enough() {
     until(&store, || store.write_fault().is_none());
 }
 
-/// `max_page_count` makes SQLite say what it says on a full disk.
+/// `max_page_count` makes SQLite report a full disk.
 async fn set_most_pages(store: &SqliteStore, n_pages: u32) {
     let set = move |it: &Connection| {
         let sql = format!("pragma max_page_count = {n_pages}");
@@ -67,7 +67,7 @@ async fn a_frozen_store_is_read_and_says_why_it_is_not_written() {
     }
 }
 
-/// What is only in the log would not be seen.
+/// Data that is only in the log would be ignored.
 #[tokio::test]
 async fn a_database_with_a_log_is_not_read_frozen() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,4 +1,5 @@
-//! Commands that share a commit: each is kept or undone alone, and all fail where it fails.
+//! Commands that share a commit: each is kept or rolled back alone, and all fail if the commit
+//! fails.
 
 use std::sync::{Arc, mpsc};
 
@@ -42,7 +43,7 @@ async fn a_command_that_fails_before_it_writes_is_left_out() {
     assert_eq!(parents(&connections), [1, 3]);
 }
 
-/// What a refusal rests on may be gone with the group, so it is not told then.
+/// A refusal may rest on rows that were rolled back with the group, so it is not reported then.
 #[tokio::test]
 async fn a_refusal_in_a_group_that_fails_is_a_failure_too() {
     let (writer, _connections) = fresh();
@@ -55,7 +56,7 @@ async fn a_refusal_in_a_group_that_fails_is_a_failure_too() {
 #[tokio::test]
 async fn a_failed_commit_fails_every_command() {
     let (writer, connections) = fresh();
-    // Found out only at the end of the transaction.
+    // Detected only at the end of the transaction.
     let orphan = |it: &Connection| run(it, "insert into children values (99)");
     let (first, second, third) =
         together(&writer, |it| add_parent(it, 1), orphan, |it| add_parent(it, 3)).await;
@@ -70,7 +71,7 @@ async fn a_failed_commit_fails_every_command() {
 #[tokio::test]
 async fn a_transaction_that_ends_by_itself_keeps_nothing() {
     let (writer, connections) = fresh();
-    // As SQLite does where the disk is full.
+    // As SQLite does on a full disk.
     let lost = |it: &Connection| {
         run(it, "rollback")?;
         Err::<(), _>(StoreError::Nul)
@@ -132,7 +133,7 @@ fn fresh() -> (Writer, Kept) {
     (Writer::start(connection, Some(marker), guard).unwrap(), (dir, reader))
 }
 
-/// Sends three commands while the thread is held up, so that they are one group.
+/// Sends three commands while the writer thread is blocked, so that they form one group.
 async fn together(
     writer: &Writer,
     first: impl Fn(&Connection) -> Result<(), StoreError> + Send + 'static,
@@ -148,7 +149,7 @@ async fn together(
     });
     let group = async {
         has_started.recv().await.unwrap();
-        // Polled in this order: all three are sent before the thread goes on.
+        // Polled in this order: all three are sent before the thread continues.
         let release = async { release.send(()).unwrap() };
         tokio::join!(biased; writer.write(first), writer.write(second), writer.write(third), release)
     };

@@ -1,5 +1,5 @@
-//! A kill at any step of a change of the identity leaves the row as it was or as it is meant to be,
-//! with the checksum that fits: never one without the other.
+//! A kill at any step of an identity change leaves the old or the new row, each with its own
+//! checksum: never one without the other.
 
 use std::fs;
 use std::path::Path;
@@ -66,8 +66,7 @@ async fn a_database_whose_making_was_killed_gets_one_whole_identity() {
     }
 }
 
-/// What a kill would leave on the disk: at each row that is written from now on, and before each
-/// commit.
+/// What a kill would leave on disk: at each row written from now on, and before each commit.
 fn kills_during(dir: &Path, connection: &mut Connection) -> Arc<Mutex<Vec<TempDir>>> {
     let kills = Arc::new(Mutex::new(Vec::new()));
     let keep = {

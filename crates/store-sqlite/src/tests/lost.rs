@@ -1,5 +1,5 @@
-//! Files that are deleted or replaced under a store that is in use: nothing more is recorded, and
-//! what is still open is not lost.
+//! Files that are deleted or replaced under a store in use: nothing more is recorded, and the open
+//! data is not lost.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +13,7 @@ use baton_store_tests::sample::*;
 
 use crate::{CommandContext, DataLock, DataOption, FILE, SqliteStore, connect, lock};
 
-/// Far longer than the watcher takes.
+/// Far longer than the watcher needs.
 const LONG: Duration = Duration::from_secs(60);
 
 #[tokio::test]
@@ -91,7 +91,7 @@ async fn a_stop_right_after_the_loss_copies_it_too() {
     assert!(!data.join(FILE).exists(), "no empty database is left in its place");
 }
 
-/// What is deleted, and where the copy is then.
+/// What is deleted, and where the copy then is.
 #[tokio::test]
 async fn where_the_folder_around_the_data_is_gone_the_copy_is_beside_the_project() {
     for (deleted, copy) in [
@@ -211,7 +211,7 @@ async fn a_database_or_a_log_that_was_cut_is_noticed_and_left_alone() {
         let data = parent.path().join("shop/.baton/data");
         let store = with_a_tale(&data).await;
         store.rescue_when_lost(context(&data));
-        // While something is read, its log is not cut by its owner.
+        // While a reader is active, the owner does not truncate its log.
         let reader = connect::reading(&data.join(FILE)).unwrap();
         reader.execute_batch("begin; select count(*) from runs").unwrap();
         let file = fs::File::options().write(true).open(data.join(name)).unwrap();
@@ -231,7 +231,7 @@ async fn a_database_or_a_log_that_was_cut_is_noticed_and_left_alone() {
     }
 }
 
-/// SQLite writes the next frame where the last one ended, and moves whatever is before it.
+/// SQLite writes the next frame where the last one ended, and checkpoints whatever is before it.
 #[tokio::test]
 async fn what_is_left_of_a_log_that_was_damaged_right_after_a_commit_is_not_moved() {
     type Harm = fn(&fs::File, u64);
@@ -254,7 +254,7 @@ async fn what_is_left_of_a_log_that_was_damaged_right_after_a_commit_is_not_move
         store.add_story(&Story::named(story_key("s-9")), moment(9)).await.unwrap();
         let log = fs::File::options().write(true).open(data.join("baton.db-wal")).unwrap();
         harm(&log, log_bytes());
-        // Another command may come before anything was noticed: it is not carried out.
+        // A command may arrive before the change is detected: it is not executed.
         let _ = store.add_story(&Story::named(story_key("s-10")), moment(10)).await;
         until(&store, || store.write_fault().is_some());
         store.close().await;
@@ -273,7 +273,7 @@ async fn a_database_that_was_overwritten_in_place_is_noticed() {
     until(&store, || fs::metadata(data.join("baton.db-wal")).unwrap().len() == 0);
     assert_eq!(store.write_fault(), None, "moving the log is its owner's own work");
     let file = fs::File::options().write(true).open(data.join(FILE)).unwrap();
-    // The clock of a file system is coarse.
+    // File-system timestamps are coarse.
     until(&store, || {
         file.write_all_at(&[0xff; 4096], 4096).unwrap();
         store.write_fault().is_some()
@@ -298,7 +298,7 @@ async fn what_was_put_in_its_place_is_left_as_it_is() {
     }
 }
 
-/// As a server of the project whose data that is.
+/// As a server of the project that owns the data.
 fn context(data: &Path) -> CommandContext {
     let project = data.parent().unwrap().parent().unwrap();
     CommandContext::new(Dir::open(project).unwrap(), ".baton", DataOption::OfProject).unwrap()
@@ -333,7 +333,7 @@ async fn refused(store: &SqliteStore) -> String {
     error.to_string()
 }
 
-/// Waits for a state that the watcher brings about; fails with what the store says instead.
+/// Waits for a state that the watcher sets; fails with the store's actual state.
 #[track_caller]
 pub(super) fn until(store: &SqliteStore, is_so: impl Fn() -> bool) {
     let began_at = Instant::now();

@@ -1,4 +1,4 @@
-//! A list must not cost more because the history is long: each goes through an index.
+//! A list must not get slower with a long history: each query uses an index.
 
 use baton_core::run::{Ended, Kind, RunStatus, State};
 use baton_store::{EventFilter, HandoffFilter, HandoffState, Order, Position, RunFilter};
@@ -115,7 +115,7 @@ fn keys_that_look_alike_are_found_without_reading_the_others() {
     check_plan(&connection, crate::outlines::LIKE, expected);
 }
 
-/// What is asked at every start, by every command and at every sweep, and for the page of all runs.
+/// Queries of every start, every command, every sweep, and the page of all runs.
 #[test]
 fn nothing_is_read_through_or_sorted_where_it_is_asked_often() {
     let (_dir, connection) = empty();
@@ -129,7 +129,7 @@ fn nothing_is_read_through_or_sorted_where_it_is_asked_often() {
         &stories::list_sql(),
     ] {
         let plan = plan(&connection, sql);
-        // To read from one end of a tree until there is enough is no reading through.
+        // Reading a tree from one end until there is enough is not a full scan.
         let is_long = |it: &String| {
             it.contains("TEMP B-TREE") || (it.starts_with("SCAN") && *it != "SCAN events")
         };

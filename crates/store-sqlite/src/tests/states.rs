@@ -1,4 +1,4 @@
-//! A state that this Baton cannot read is told again by the events; only if they cannot be read
+//! A state that this Baton cannot read is rebuilt from the events; only if they cannot be read
 //! either is the run damaged.
 
 use baton_store::{Append, RunFilter, RunRef, RunRow, Store as _, StoreError};
@@ -23,9 +23,9 @@ async fn a_state_of_the_first_baton_is_read() {
 #[tokio::test]
 async fn a_state_that_cannot_be_read_is_told_by_the_events() {
     for state in [
-        // Of an older Baton, which did not have everything yet.
+        // From an older Baton, with fewer fields.
         r#"{"v":1,"id":"00000000-0000-0000-0000-000000000001","story":"s-1","status":"open"}"#,
-        // Of newer ones: another encoding, another word.
+        // From newer ones: another encoding, another word.
         r#"{"v":2,"all":"new"}"#,
         &OF_THE_FIRST_BATON.replace("PACKAGE", "null").replace("pending", "on_the_moon"),
         "{}",
@@ -38,7 +38,7 @@ async fn a_state_that_cannot_be_read_is_told_by_the_events() {
         let store = SqliteStore::open(stored.dir.path()).unwrap();
         let said = store.check().await.unwrap().problems;
         assert_eq!(said, ["run 1 has a state that cannot be read"], "{state}");
-        // The run goes on, and with that its state is good again.
+        // The run moves, which repairs its stored state.
         put(&store, &stored.next).await;
         assert_eq!(store.check().await.unwrap().problems, Vec::<String>::new());
     }
@@ -63,11 +63,11 @@ async fn a_run_whose_events_cannot_be_read_either_is_damaged() {
     }
 }
 
-/// A run with one pending handoff, in a file that nobody has open.
+/// A run with one pending handoff, in a file that no process has open.
 struct Stored {
     dir: TempDir,
     row: RunRow,
-    /// What the run has still before it.
+    /// The remaining commands of the run.
     next: Append,
 }
 
@@ -89,7 +89,7 @@ impl Stored {
         connection.execute_batch(then).unwrap();
     }
 
-    /// By its number and in the list, which say the same.
+    /// By number and from the list; both must agree.
     async fn read(&self) -> Result<RunRow, StoreError> {
         let store = SqliteStore::open(self.dir.path()).unwrap();
         let listed = store.runs(&RunFilter::default()).await;

@@ -1,4 +1,4 @@
-//! What an older Baton wrote is all there under the schema of this one.
+//! All data of an older Baton survives the migration to this schema.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::append::Prepared;
 use crate::migrate::{MIGRATIONS, migrate};
 use crate::{FILE, SqliteStore, append, connect};
 
-/// A line of the view, every column as text.
+/// A row of the view, every column as text.
 const VIEW: &str = "select concat_ws('|', id, story_id, from_agent, to_agent, status, payload,
     rejection_reason, created_at, processed_at) from agent_handoffs order by id";
 const INDEXES: &str = "select name || ' ' || sql from sqlite_schema
@@ -42,7 +42,7 @@ async fn handoffs_keep_everything_when_they_may_be_questions() {
     assert_eq!(lines(&connection, COLUMNS), columns);
     assert_eq!(store.check().await.unwrap().problems, Vec::<String>::new());
 
-    // The same as if it had been told to this Baton.
+    // The same as if this Baton had received the commands.
     let fresh = tempfile::tempdir().unwrap();
     let other = SqliteStore::open(fresh.path()).unwrap();
     put_all(&other, &tales.concat()).await;
@@ -94,7 +94,7 @@ async fn runs_that_wait_are_listed_after_the_upgrade() {
     assert_eq!(waiting, ["1", "2", "3", "4", "5"]);
 }
 
-/// Only the workflows know when a run is due: each is looked at once.
+/// Only the workflows know when a run is due: each run is checked once.
 #[tokio::test]
 async fn open_runs_are_due_at_once_after_the_upgrade() {
     let dir = tempfile::tempdir().unwrap();
@@ -162,7 +162,7 @@ async fn an_empty_database_is_upgraded_too() {
     assert_eq!(rows.iter().map(|it| it.number).collect::<Vec<_>>(), [1]);
 }
 
-/// Keys that no caller could write any more are among them, and stay as they are.
+/// Includes keys that are no longer valid; they stay as they are.
 #[tokio::test]
 async fn stories_from_before_there_were_outlines_have_them_once_opened() {
     let dir = tempfile::tempdir().unwrap();
@@ -186,7 +186,7 @@ async fn stories_from_before_there_were_outlines_have_them_once_opened() {
         assert_eq!(alike("LOGIN").await, [story_key("login")]);
         assert_eq!(store.check().await.unwrap().problems, Vec::<String>::new());
         store.close().await;
-        // As another edition of the rule would have left them.
+        // As another version of the rule would have left them.
         let connection = connect::writing(&dir.path().join(FILE)).unwrap();
         let sql = "update stories set outline = 'x'; update derivations set rule = 'old'";
         connection.execute_batch(sql).unwrap();
@@ -204,7 +204,7 @@ fn prepared(append: &Append) -> Prepared {
     append::prepare(Arc::new(older(append))).unwrap()
 }
 
-/// As an older Baton would have it, which had no list of the runs that wait, are blocked or are due.
+/// As in an older Baton, which had no list of waiting, blocked or due runs.
 fn older(append: &Append) -> Append {
     Append {
         waiting: None,

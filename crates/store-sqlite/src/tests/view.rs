@@ -1,4 +1,4 @@
-//! Seed 000's table, as somebody with another tool sees it.
+//! The table of the pipeline document, as a person with another tool sees it.
 
 use baton_core::event::Event;
 use baton_core::run::{Ended, HandoffNo, State};

@@ -68,7 +68,7 @@ fn a_flipped_bit_strands_every_frame_behind_it() {
             bytes[WAL_HEADER + n * frame + at] ^= 4;
             let found = frames(&bytes);
             assert_eq!(found.n_whole, n as u64, "frame {n}, byte {at}");
-            // Behind the last one there is nothing: a write that was cut short looks the same.
+            // Behind the last frame there is nothing: an interrupted write looks the same.
             let expected = (n + 1..n_frames).find(ends_one).map(|it| it as u64);
             assert_eq!(found.stranded, expected, "frame {n}, byte {at}");
         }
@@ -139,7 +139,7 @@ fn random_bytes_are_never_a_log() {
     }
 }
 
-/// A commit that failed leaves its frames, and a shorter one writes over only some of them.
+/// A failed commit leaves its frames, and a shorter one overwrites only some of them.
 #[test]
 fn what_a_failed_transaction_left_is_no_damage() {
     let dir = tempfile::tempdir().unwrap();
@@ -148,7 +148,7 @@ fn what_a_failed_transaction_left_is_no_damage() {
     let n_frames = (whole.len() - WAL_HEADER) / frame;
     let ends_one = |n: usize| be(&whole, WAL_HEADER + n * frame + 4).unwrap() > 0;
     let last = (0..n_frames - 1).rev().find(|n| ends_one(*n)).unwrap();
-    // The last transaction without the frame that ends it, and with another first frame.
+    // The last transaction without its commit frame, and with another first frame.
     let mut bytes = whole[..WAL_HEADER + (n_frames - 1) * frame].to_vec();
     bytes[WAL_HEADER + (last + 1) * frame + 100] ^= 1;
     let found = frames(&bytes);

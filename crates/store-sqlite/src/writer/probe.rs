@@ -1,4 +1,4 @@
-//! Trying whether a write works, for the watcher of a store that could not be written.
+//! Tests whether a write works, for the watcher of a store that could not be written.
 
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
@@ -6,11 +6,11 @@ use tokio::sync::{mpsc, oneshot};
 use super::{QueuedCommand, WriterMessage};
 use crate::error::to_store;
 
-/// Does not keep the thread from ending.
+/// Does not keep the thread alive.
 pub(crate) struct Prober(pub(super) mpsc::WeakSender<WriterMessage>);
 
 impl Prober {
-    /// Writes what is there already, and waits for that: true where it is on disk.
+    /// Rewrites an existing value and waits for the commit: true where it is on disk.
     pub(crate) fn probe(&self) -> bool {
         let Some(queue) = self.0.upgrade() else { return false };
         let (sender, receiver) = oneshot::channel();

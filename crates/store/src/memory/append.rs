@@ -1,4 +1,4 @@
-//! One append: everything is checked and worked out first, then written; nothing fails half-way.
+//! One append: everything is checked and computed first, then written; nothing fails half-way.
 
 use baton_core::event::Created;
 use baton_core::run::{Run, RunId};
@@ -70,7 +70,7 @@ impl MemoryTables {
         }
     }
 
-    /// The number of the run, if it is at the expected version and may be what it is to become.
+    /// The number of the run, if it is at the expected version and its new state is allowed.
     fn place_for(&self, append: &Append) -> Result<u64, AppendError> {
         let row = self.run(&RunRef::Id(append.run.id));
         let version = row.map_or(Version::NONE, |it| it.version);
@@ -84,7 +84,7 @@ impl MemoryTables {
         Ok(row.map_or(self.runs.len() as u64 + 1, |it| it.number))
     }
 
-    /// The rows that the append makes or changes, as they are then.
+    /// The rows that the append creates or changes, in their new state.
     fn changed_handoffs(&self, append: &Append) -> Result<Vec<HandoffRow>, StoreError> {
         let mut rows: Vec<HandoffRow> = Vec::new();
         let mut last_number = self.handoffs.len() as u64;
@@ -123,7 +123,7 @@ impl MemoryTables {
         Ok(())
     }
 
-    /// The row to move: the one that this append has touched already, or a copy of the kept one.
+    /// The row to move: the one that this append has changed already, or a copy of the stored one.
     fn row_mut<'a>(
         &self,
         run: &Run,

@@ -1,4 +1,4 @@
-//! When runs have to be looked at.
+//! When runs have to be checked.
 
 use baton_core::run::{HandoffNo, RunId};
 use jiff::Timestamp;

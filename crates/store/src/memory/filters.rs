@@ -1,4 +1,4 @@
-//! Which rows a filter lets through.
+//! Applies filters to rows.
 
 use baton_core::names::{AgentId, StoryKey};
 
@@ -6,13 +6,13 @@ use crate::{
     EventFilter, HandoffFilter, HandoffRow, Order, RunFilter, RunRow, StoredEvent, StoryFilter,
 };
 
-/// The first `limit` of them; all, where that is 0.
+/// The first `limit` rows; all, where it is 0.
 pub(super) fn page<'a, T: Clone + 'a>(rows: impl Iterator<Item = &'a T>, limit: u32) -> Vec<T> {
     let most = if limit == 0 { usize::MAX } else { limit as usize };
     rows.take(most).cloned().collect()
 }
 
-/// As [`page`], for rows that are kept oldest first.
+/// As [`page`], for rows that are stored oldest first.
 pub(super) fn ordered<'a, T: Clone + 'a>(
     rows: impl DoubleEndedIterator<Item = &'a T>,
     order: Order,

@@ -1,7 +1,7 @@
-//! The contracts that come with Baton: one file a seed, keyed by who hands to whom.
+//! The built-in contracts: one file per document format, keyed by sender and receiver.
 //!
-//! A workflow names one as `001/prep-agent→implementer-agent`; whoever has only a document finds
-//! it by what the document says of itself.
+//! A workflow names one as `001/prep-agent→implementer-agent`; a caller that has only a document
+//! finds it by the document's own fields.
 
 use std::sync::LazyLock;
 
@@ -14,7 +14,7 @@ use crate::file_problem::{FileProblem, Problems};
 use crate::located::yaml;
 use crate::workflow_file::contracts as reader;
 
-/// The files: the seed's number and the text.
+/// The files: the number of the format and the text.
 const FILES: [(&str, &str); 3] = [
     ("001", include_str!("../../builtin/contracts/001.yaml")),
     ("002", include_str!("../../builtin/contracts/002.yaml")),
@@ -23,10 +23,10 @@ const FILES: [(&str, &str); 3] = [
 
 const MOST_BYTES: usize = 256 * 1024;
 
-/// Between the two agents of a name. `->` will do as well.
+/// The separator between the two agents of a name. `->` is accepted too.
 const ARROW: char = '→';
 const ANY: &str = "*";
-/// Who `<workflow-complete>` goes to, as no agent does.
+/// The receiver of `<workflow-complete>`, which is no agent.
 const COMPLETE: &str = "complete";
 
 static CONTRACTS: LazyLock<Vec<Contract>> = LazyLock::new(|| {
@@ -34,7 +34,7 @@ static CONTRACTS: LazyLock<Vec<Contract>> = LazyLock::new(|| {
     FILES.iter().flat_map(|(seed, text)| parse(seed, text).unwrap_or_default()).collect()
 });
 
-/// Every contract that comes with Baton.
+/// Every built-in contract.
 pub fn contracts() -> &'static [Contract] {
     &CONTRACTS
 }
@@ -45,15 +45,14 @@ pub fn contract(name: &str) -> Option<&'static Contract> {
     CONTRACTS.iter().find(|it| it.name == name)
 }
 
-/// What a seed asks for between two agents; a contract for any agent stands in where there is no
-/// own one.
+/// The contract of a format between two agents; falls back to the contract for any agent.
 pub fn contract_between(seed: &str, from: &str, to: &str) -> Option<&'static Contract> {
     [(from, to), (ANY, to), (from, ANY), (ANY, ANY)]
         .iter()
         .find_map(|(from, to)| contract(&format!("{seed}/{from}{ARROW}{to}")))
 }
 
-/// The contract of a document that says itself where it goes; none where no seed knows it.
+/// The contract of a document that names its own receiver; `None` where no format has one.
 pub fn contract_of(document: &Node) -> Option<&'static Contract> {
     let Shape { kind, body } = Shape::of(document);
     let text = |path: &str| body.at(path).and_then(Node::scalar_text).map(str::trim);
@@ -63,7 +62,7 @@ pub fn contract_of(document: &Node) -> Option<&'static Contract> {
         }
         DocumentKind::Handoff001 => {
             let contract = contract_between("001", text("from")?, text("to")?);
-            // Whatever else goes to the orchestrator, its contract there is for what went wrong.
+            // The contract for any agent to the orchestrator covers failures only.
             let is_error = body.member("error").is_some() || text("status").is_some();
             contract.filter(|it| is_error || !it.name.contains(ANY))
         }

@@ -33,7 +33,8 @@ fn bodies(prompt: &str) -> Vec<Node> {
     filled(prompt).split("-d '").skip(1).map(body).collect()
 }
 
-/// What a prompt gives to `baton handoff VERB`: the words before the package, and the package.
+/// The arguments of `baton handoff VERB` in a prompt: the words before the package, and the
+/// package.
 fn packages(prompt: &str, verb: &str) -> Vec<(String, Node)> {
     let after = format!("baton handoff {verb} 1 ");
     let package = |it: &str| {

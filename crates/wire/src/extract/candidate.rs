@@ -1,4 +1,4 @@
-//! Where in a text something looks like a handoff. What it says is read later, and only once.
+//! Finds places in a text that look like a handoff. Each is parsed later, and only once.
 
 use std::ops::Range;
 
@@ -15,18 +15,18 @@ pub(super) struct Candidate {
     pub(super) sign: Sign,
 }
 
-/// What says that a handoff is meant.
+/// The evidence that a handoff is meant.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sign {
-    /// It stands where only a handoff stands: in a fence `baton`, under a heading `Metadata`.
+    /// It is in a place for handoffs only: in a fence `baton`, under a heading `Metadata`.
     Place,
     /// It begins as a handoff does.
     Root,
-    /// Only what it says can tell.
+    /// Only its contents can tell.
     Content,
 }
 
-/// Words of handoffs, for a text that is too broken to be read.
+/// Words of handoffs, for a text that is too broken to parse.
 const TELLING: [&str; 8] = [
     "\"handoff\"",
     "\"acknowledgment\"",
@@ -48,20 +48,20 @@ impl Candidate {
     }
 }
 
-/// A document of a seed, or a command as seed 000's API takes it.
+/// A document in one of the built-in formats, or a command of the pipeline API.
 fn is_handoff(document: &Node) -> bool {
     let has = |key: &str| document.member(key).is_some();
     let is_command = has("action") && (has("storyId") || has("handoffId"));
     is_command || DocumentKind::of(document) != DocumentKind::Payload
 }
 
-/// What was found in a text.
+/// The candidates in a text.
 #[derive(Default)]
 pub(super) struct Candidates {
-    /// In order. None stands inside another of its format, so that reading them all is a few
-    /// passes at most.
+    /// In order. None is inside another of its format, so that parsing them all takes a few passes
+    /// at most.
     pub(super) whole: Vec<Candidate>,
-    /// The last that has a beginning and no end: the output may have been cut off in it.
+    /// The last one with a beginning and no end: the output may have been truncated in it.
     pub(super) unclosed: Option<Candidate>,
 }
 
@@ -91,17 +91,17 @@ impl Candidates {
     }
 }
 
-/// Whether a fence of Markdown is looked into for more fences.
+/// Whether a Markdown fence is searched for more fences.
 #[derive(Clone, Copy)]
 enum Fences {
     Opened,
     Kept,
 }
 
-/// Looks through a text that begins at `offset` of the whole.
+/// Searches a text that begins at `offset` of the whole.
 fn scan(text: &str, offset: usize, nested: Fences, found: &mut Candidates) {
     let mut start = 0;
-    // What is never closed was no fence.
+    // An unclosed fence is not a fence.
     for fence in fences::fences(text).into_iter().filter(|it| it.is_closed) {
         bare(&text[start..fence.open.start], offset + start, found);
         in_fence(text, &fence, offset, nested, found);
@@ -116,7 +116,7 @@ fn bare(text: &str, offset: usize, found: &mut Candidates) {
     json_blocks::find(text, offset, found);
 }
 
-/// Languages of fences that may hold more than they say.
+/// Fence languages that may hold other content than they say.
 const LOOKED_INTO: [&str; 12] = [
     "", "baton", "console", "html", "json", "jsonc", "output", "text", "txt", "xml", "yaml", "yml",
 ];
@@ -149,7 +149,7 @@ fn in_fence(
             Fences::Kept => bare(content, start, found),
         },
         (language, _) if LOOKED_INTO.contains(&language) => bare(content, start, found),
-        // Code of other languages may quote a handoff, but hands nothing over.
+        // Code in other languages may quote a handoff, but hands nothing over.
         _ => {}
     }
 }

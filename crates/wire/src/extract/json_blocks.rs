@@ -3,11 +3,11 @@
 use super::candidate::{Candidates, Sign};
 use crate::formats::Format;
 
-/// How often the text may be looked through on the way to the ends of objects. Each that has an
-/// end costs its own length; a hostile text has many that have none.
+/// How often the text may be scanned in search of the ends of objects. An object with an end costs
+/// its own length; a hostile text has many without one.
 const MOST_PASSES: usize = 16;
 
-/// Looked for from the end, so that whatever stands before cannot hide the newest.
+/// Searched from the end, so that earlier text cannot hide the newest.
 pub(super) fn find(text: &str, offset: usize, found: &mut Candidates) {
     let mut budget = MOST_PASSES * text.len();
     for start in line_starts(text).filter(|it| text[*it..].starts_with('{')) {

@@ -1,11 +1,11 @@
-//! A terminal's text without its colours, and the way back to where each piece of it stood.
+//! A terminal's text without escape sequences, with a map back to the original offsets.
 
 use std::ops::Range;
 
 /// The text without escape sequences.
 pub(super) struct Plain {
     pub(super) text: String,
-    /// Where a stretch begins, in the plain text and in the original.
+    /// The start of each stretch, in the plain text and in the original.
     stretches: Vec<(usize, usize)>,
 }
 
@@ -48,7 +48,7 @@ impl Plain {
     }
 }
 
-/// How long the escape sequence is that the text begins with. None goes beyond its line.
+/// The length of the escape sequence that the text begins with. None extends beyond its line.
 fn sequence_length(text: &str) -> usize {
     let mut length = 0;
     let mut line = text

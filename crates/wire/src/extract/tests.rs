@@ -7,7 +7,7 @@ const XML: &str = "<handoff>\n  <from>a</from>\n  <to>b</to>\n</handoff>";
 const YAML: &str = "handoff:\n  from:\n    agent: a\n\n  to:\n    agent: b\n";
 const JSON: &str = "{\n  \"status\": \"complete\",\n  \"phase\": \"testing\"\n}";
 
-/// What was found, one a line: the format and the document, or its problem.
+/// The findings, one per line: the format and the document, or its problem.
 fn told(output: &str) -> String {
     let line = |it: Found| match it.document {
         Ok(document) => format!("{}: {}\n", it.format.name(), json::print(&document)),

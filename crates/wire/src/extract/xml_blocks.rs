@@ -1,4 +1,4 @@
-//! Elements of seed 001 in a text, by their tags alone.
+//! XML handoffs in a text, found by their tags alone.
 
 use super::candidate::{Candidates, Sign};
 use crate::formats::Format;
@@ -11,11 +11,11 @@ enum BlockTag {
     Closes,
 }
 
-/// What is only text within an element, tags or not.
+/// Sections whose contents are only text within an element, tags or not.
 const ASIDES: [(&str, &str); 2] = [("<![CDATA[", "]]>"), ("<!--", "-->")];
 
 /// Pairs every closing tag with the nearest opening one before it: an opening tag that is only
-/// mentioned has none.
+/// mentioned has no closing one.
 pub(super) fn find(text: &str, offset: usize, found: &mut Candidates) {
     let mut open: [Vec<usize>; ROOTS.len()] = Default::default();
     let mut last_begin = None;
@@ -30,7 +30,7 @@ pub(super) fn find(text: &str, offset: usize, found: &mut Candidates) {
             BlockTag::Opens => open[root].push(start),
             BlockTag::Closes => {
                 let Some(begin) = open[root].pop() else { continue };
-                // Around another one, two tags that were only mentioned look like a pair.
+                // Two tags that were only mentioned, around another element, look like a pair.
                 if last_begin.is_none_or(|it| it < begin) || begins_block(text, begin) {
                     found.add(offset + begin..offset + start + length, Format::Xml, SIGN);
                     last_begin = Some(begin);
@@ -38,22 +38,23 @@ pub(super) fn find(text: &str, offset: usize, found: &mut Candidates) {
             }
         }
     }
-    // The text may have been cut off in the middle of one. A tag within a sentence is none.
+    // The text may have been truncated in the middle of one. A tag within a sentence does not
+    // count.
     for start in open.iter().filter_map(|it| it.last()).filter(|it| begins_block(text, **it)) {
         found.add_unclosed(offset + start..offset + text.len(), Format::Xml, SIGN);
     }
 }
 
-/// Where comments and the like end, as far as one has looked.
+/// The ends of comments and similar sections, as far as searched.
 #[derive(Default)]
 struct Asides {
     end: usize,
-    /// None of these ends any more: nothing is searched to the end of the text twice.
+    /// Kinds with no further end: nothing is searched to the end of the text twice.
     is_endless: [bool; ASIDES.len()],
 }
 
 impl Asides {
-    /// True for what stands in an aside, or begins one within an element.
+    /// True for a position in such a section, or at the start of one within an element.
     fn has(&mut self, text: &str, start: usize, is_within: bool) -> bool {
         if start < self.end {
             return true;
@@ -74,7 +75,7 @@ impl Asides {
 
 const SIGN: Sign = Sign::Root;
 
-/// Which root's tag a text begins with, and how long a closing one is.
+/// The root whose tag a text begins with, and the length of a closing tag.
 fn tag_at(text: &str) -> Option<(usize, BlockTag, usize)> {
     let (tag, name) = match text.strip_prefix("</") {
         Some(name) => (BlockTag::Closes, name),
@@ -90,8 +91,8 @@ fn tag_at(text: &str) -> Option<(usize, BlockTag, usize)> {
     Some((root, tag, length))
 }
 
-/// On a line of its own, and with an element in it. Looks no further than it has to: there may be
-/// thousands of tags to be asked about.
+/// On a line of its own, and with an element in it. Reads no further than necessary: there may be
+/// thousands of tags.
 fn begins_block(text: &str, start: usize) -> bool {
     const NEAR: usize = 1000;
     let before = &text[text.ceil_char_boundary(start.saturating_sub(NEAR))..start];

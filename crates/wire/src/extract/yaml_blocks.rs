@@ -1,5 +1,4 @@
-//! Documents of seed 004 in a text: a root key at the beginning of a line, and what is indented
-//! under it.
+//! YAML handoffs in a text: a root key at the beginning of a line, and the lines indented under it.
 
 use super::candidate::{Candidates, Sign};
 use crate::formats::Format;
@@ -9,7 +8,7 @@ const ROOTS: [&str; 4] = ["handoff", "workflow-complete", "acknowledgment", "ack
 pub(super) fn find(text: &str, offset: usize, found: &mut Candidates) {
     let mut block: Option<(usize, usize)> = None;
     let mut add = |(start, end): (usize, usize)| {
-        // A root alone is no document.
+        // A root key alone is no document.
         if text[start..end].trim_end().contains('\n') {
             found.add(offset + start..offset + end, Format::Yaml, Sign::Root);
         }

@@ -43,7 +43,7 @@ pub enum FormatFault {
 }
 
 impl FormatError {
-    /// The place is worked out only here, once there is an error: it walks the text.
+    /// The position is computed only here, once there is an error: it scans the text.
     pub(super) fn at(format: Format, text: &str, offset: usize, fault: FormatFault) -> Self {
         Self { format, at: TextPosition::of(text, offset), fault }
     }

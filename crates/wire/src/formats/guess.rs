@@ -2,7 +2,7 @@
 
 use baton_core::package::Format;
 
-/// A guess for when nobody has said. `None` where there is nothing to go by.
+/// A guess for input without a stated format. `None` where there is no evidence.
 pub fn guess(text: &str) -> Option<Format> {
     let text = text.trim_start_matches('\u{FEFF}').trim_start();
     match text.chars().next()? {
@@ -11,7 +11,7 @@ pub fn guess(text: &str) -> Option<Format> {
         _ => {}
     }
     let mut lines = text.lines().map(str::trim_end);
-    // At the beginning of a line, YAML has no use for either.
+    // YAML uses neither at the beginning of a line.
     if lines.clone().any(|it| it.starts_with("```") || it.starts_with("~~~")) {
         return Some(Format::Markdown);
     }
@@ -21,7 +21,7 @@ pub fn guess(text: &str) -> Option<Format> {
     }
 }
 
-/// A key of one word with its colon, an item, or the mark of a document.
+/// A key of one word with its colon, a list item, or a document marker.
 fn begins_yaml(line: &str) -> bool {
     let key = line.split_once(':').filter(|(_, rest)| rest.is_empty() || rest.starts_with(' '));
     let is_word = |it: &str| it.chars().all(|it| it.is_alphanumeric() || "_-\"'".contains(it));

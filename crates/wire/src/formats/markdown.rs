@@ -1,6 +1,6 @@
-//! Markdown that ends in a metadata block, as seed 002 has it: prose for people, and JSON in a fence.
+//! Markdown that ends in a metadata block: prose for people, and JSON in a fence.
 //!
-//! The tree is the JSON; the prose around it stands in the reserved member `#markdown`, so that it
+//! The tree is the JSON; the prose around it is in the reserved member `#markdown`, so that it
 //! survives the other formats and comes back where it was. Without a block nothing is guessed.
 
 use baton_core::document::Node;
@@ -44,7 +44,7 @@ pub fn encode(document: &Node) -> String {
     }
 }
 
-/// The JSON in a block. Its errors are told at their place in the whole text.
+/// The JSON in a block. Its errors are reported at their position in the whole text.
 pub(crate) fn metadata(text: &str, fence: &FencedBlock) -> Result<Node, FormatError> {
     json::parse(&text[fence.content.clone()]).map_err(|error| {
         let start = TextPosition::of(text, fence.content.start);
@@ -54,7 +54,7 @@ pub(crate) fn metadata(text: &str, fence: &FencedBlock) -> Result<Node, FormatEr
     })
 }
 
-/// How many lists and maps are open at once.
+/// The nesting depth.
 fn depth(node: &Node) -> usize {
     match node {
         Node::Null | Node::Bool(_) | Node::Number(_) | Node::Text(_) => 0,

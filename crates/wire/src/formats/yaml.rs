@@ -1,8 +1,8 @@
-//! YAML, as seed 004 writes it: the part that means the same to everybody.
+//! YAML, as in the YAML handoff: the subset that all parsers read alike.
 //!
-//! One document, no tags, anchors, aliases or directives, each key once; `<<` is a key like any
-//! other. What is printed here is quoted wherever some reader, of YAML 1.1 or 1.2, might take it
-//! for something else.
+//! One document, no tags, anchors, aliases or directives, each key once; `<<` is an ordinary key.
+//! Printed text is quoted wherever some reader, of YAML 1.1 or 1.2, might take it for something
+//! else.
 
 use baton_core::document::Node;
 use baton_core::package::Format;

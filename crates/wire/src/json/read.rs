@@ -1,4 +1,5 @@
-//! The reader: one pass, an explicit stack instead of recursion, so that depth is only a number.
+//! The reader: one pass, with an explicit stack instead of recursion, so that depth is just a
+//! limit.
 
 use baton_core::document::{Node, Number};
 use baton_core::quoted::n_plain;
@@ -32,7 +33,7 @@ enum OpenValue {
     List(Vec<Node>),
     Map {
         members: Vec<(String, Node)>,
-        /// Where each key stands, the waiting one included.
+        /// The position of each key, including the pending one.
         key_starts: Vec<usize>,
         /// The key whose value comes next.
         key: String,
@@ -156,7 +157,7 @@ impl<'a> JsonReader<'a> {
         Ok(key)
     }
 
-    /// Looked at once per map and not once per key: a map of 100,000 keys stays linear.
+    /// Checked once per map and not once per key: a map of 100,000 keys stays linear.
     fn refuse_duplicates(
         &self,
         members: &[(String, Node)],
@@ -184,7 +185,8 @@ impl<'a> JsonReader<'a> {
 
     fn quoted(&mut self) -> Result<String, JsonError> {
         self.at += 1;
-        // Both ends of a plain stretch stand beside ASCII characters, so this never cuts one in two.
+        // Both ends of a plain stretch are beside ASCII characters, so this never splits a
+        // character.
         let mut text = self.plain().to_owned();
         loop {
             match self.peek() {
@@ -200,7 +202,7 @@ impl<'a> JsonReader<'a> {
         }
     }
 
-    /// Reads what stands in a text as it is, up to the first character that does not.
+    /// Reads the unescaped part of a string, up to the first character that needs handling.
     fn plain(&mut self) -> &'a str {
         let start = self.at;
         self.at += n_plain(&self.text.as_bytes()[start..]);
@@ -246,7 +248,7 @@ impl<'a> JsonReader<'a> {
             0
         };
         let pair = char::decode_utf16([first, second]).next().and_then(Result::ok);
-        // Where an error stands is worked out only once there is one: it walks the whole text.
+        // The position of an error is computed only once there is one: it scans the whole text.
         pair.ok_or_else(|| self.error(start, JsonFault::LoneSurrogate { code: first }))
     }
 

@@ -245,7 +245,7 @@ fn any_node() -> impl Strategy<Value = Node> {
     })
 }
 
-/// What `serde_json` would have made of a document, or `None` where a number is too large for it.
+/// What `serde_json` would parse, or `None` where a number is too large for it.
 fn as_serde(node: &Node) -> Option<serde_json::Value> {
     Some(match node {
         Node::Null => serde_json::Value::Null,
@@ -260,7 +260,7 @@ fn as_serde(node: &Node) -> Option<serde_json::Value> {
     })
 }
 
-/// Both readers agree, but for what this one documents to refuse or to accept.
+/// Both readers agree, except where this one is documented to differ.
 fn check_agreement(text: &str) -> Result<(), TestCaseError> {
     match (parse(text), serde_json::from_str::<serde_json::Value>(text)) {
         (Ok(ours), Ok(theirs)) => prop_assert_eq!(as_serde(&ours), Some(theirs)),

@@ -7,8 +7,8 @@ use super::{Located, LocatedValue, Member};
 use crate::file_problem::Problems;
 use crate::position::TextPosition;
 
-/// Reads a file of at most `most_bytes`, with every syntax problem it has. Keep the bound small:
-/// the place of every byte is counted beforehand.
+/// Reads a file of at most `most_bytes`, with every syntax problem it has. Keep the limit small:
+/// the position of every byte is computed beforehand.
 pub(crate) fn read(text: &str, most_bytes: usize, problems: &mut Problems) -> Option<Located> {
     if text.len() > most_bytes {
         let message = format!("the file has {} bytes; the most is {most_bytes}", text.len());
@@ -29,7 +29,7 @@ pub(crate) fn read(text: &str, most_bytes: usize, problems: &mut Problems) -> Op
     Some(located_table(&places, at, table.get_ref()))
 }
 
-/// Where every byte of a text stands: the parser tells of thousands of faults in any order.
+/// The position of every byte of a text: the parser reports thousands of errors in any order.
 struct BytePositions(Vec<TextPosition>);
 
 impl BytePositions {
@@ -73,7 +73,7 @@ fn located(places: &BytePositions, at: TextPosition, value: &DeValue<'_>) -> Loc
     let value = match value {
         DeValue::String(it) => LocatedValue::Text(it.to_string()),
         DeValue::Boolean(it) => LocatedValue::Bool(*it),
-        // TOML has more ways to write a number than JSON; those stay as they were written.
+        // TOML has more number notations than JSON; those keep their text.
         DeValue::Integer(it) => number(it.as_str()),
         DeValue::Float(it) => number(it.as_str()),
         DeValue::Datetime(it) => LocatedValue::Text(it.to_string()),

@@ -1,4 +1,4 @@
-//! YAML 1.2, the part of it that means the same to everybody.
+//! YAML 1.2, restricted to the subset that all parsers read alike.
 //!
 //! One document, no tags, no anchors, no aliases, no directives, each key once. `yes`, `on` and
 //! `010` are text; a number is what JSON calls one. Since JSON is YAML, this reads JSON files too.
@@ -15,18 +15,18 @@ use crate::file_problem::{FileProblem, Problems};
 use crate::position::TextPosition;
 use crate::shown::shown;
 
-/// How many lists and maps may be open at once.
+/// The maximum nesting depth.
 pub const MOST_DEPTH: usize = 64;
 
-/// Reads one document of at most `most_bytes`. An empty text is a document of nothing.
+/// Reads one document of at most `most_bytes`. An empty text is a null document.
 pub fn parse(text: &str, most_bytes: usize) -> Result<Located, Vec<FileProblem>> {
     let mut problems = Problems::default();
     let document = read(text, most_bytes, &mut problems);
     problems.into_result(document)
 }
 
-/// As [`parse`], for a reader that has more to say about the same file: what comes back may have
-/// problems, and is there whenever it is worth looking at.
+/// As [`parse`], for a reader with further checks on the same file: the result may have problems,
+/// and is present whenever further checks make sense.
 pub(crate) fn read(text: &str, most_bytes: usize, problems: &mut Problems) -> Option<Located> {
     if text.len() > most_bytes {
         let message = format!("the file has {} bytes; the most is {most_bytes}", text.len());
@@ -37,7 +37,7 @@ pub(crate) fn read(text: &str, most_bytes: usize, problems: &mut Problems) -> Op
         problems.add(TextPosition::of(text, offset), "", "nul", NUL);
         return None;
     }
-    // One more than we take, so that nothing is refused that we would take.
+    // One more than our limit, so that the parser refuses nothing that we accept.
     let options = granit_parser::options! {
         disallow_directives: true,
         flow_nesting_limit: MOST_DEPTH + 1,
@@ -65,13 +65,13 @@ pub(crate) fn read(text: &str, most_bytes: usize, problems: &mut Problems) -> Op
 
 const NUL: &str = "the character U+0000 is refused everywhere";
 
-/// The parser's own words, in the form our messages have.
+/// The parser's message, in the form our messages have.
 fn sentence(info: &str) -> String {
     let info: String = info.chars().filter(|it| !is_invisible(*it)).take(200).collect();
     format!("is not YAML: {}", info.trim_end_matches('.'))
 }
 
-/// A list or map whose end has not come yet.
+/// A list or map that is still open.
 enum OpenNode {
     List { at: TextPosition, items: Vec<Located> },
     Map { at: TextPosition, members: Vec<Member>, key: Option<(String, TextPosition)> },
@@ -98,7 +98,7 @@ impl Builder<'_> {
                 if text.contains('\0') {
                     self.problems.add(at, "", "nul", NUL);
                 }
-                // The parser says `~` where a value is left out. As a key, nobody means that.
+                // The parser reports `~` for a missing value. As a key, that is never intended.
                 let is_left_out = span.start.index() >= span.end.index();
                 if self.awaits_key() && is_left_out {
                     self.problems.add(at, "", "missing_key", "a key is missing before the `:`");
@@ -125,7 +125,7 @@ impl Builder<'_> {
             | Event::StreamEnd
             | Event::DocumentStart(..)
             | Event::DocumentEnd => Some(()),
-            // The parser may learn to say more; what it says then is not for us to guess.
+            // A newer parser may report more kinds of events; do not guess their meaning.
             _ => {
                 self.problems.add(at, "", "yaml_syntax", "holds something that is not read here");
                 None
@@ -225,7 +225,7 @@ impl Builder<'_> {
     }
 }
 
-/// What an unquoted scalar means: YAML's core schema, but for numbers, which are JSON's.
+/// The meaning of an unquoted scalar: YAML's core schema, but with JSON's numbers.
 fn plain(text: String) -> LocatedValue {
     match text.as_str() {
         "" | "~" | "null" | "Null" | "NULL" => LocatedValue::Null,

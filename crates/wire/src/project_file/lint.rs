@@ -1,4 +1,4 @@
-//! `[lint]` of a `baton.toml`: how much is enough, and which rules are silent for which reason.
+//! `[lint]` of a `baton.toml`: the thresholds, and which rules are silenced for which reason.
 
 use baton_core::lint::{LintRule, Settings, Silence};
 
@@ -21,7 +21,7 @@ fn silence(field: &FieldAt<'_>, problems: &mut Problems) -> Option<Silence> {
     let fields = Fields::open(field, SILENCE_KEYS, problems)?;
     let rules = LintRule::ALL.map(|it| (it.code(), it));
     let rule = fields.required("rule", problems).and_then(|it| it.choice(&rules, problems));
-    // Without a reason nobody will dare to take it out again.
+    // Without a reason, later readers cannot judge whether to remove it.
     let reason = fields.required("reason", problems).and_then(|it| it.line(problems));
     let path = match fields.get("path") {
         Some(it) => Some(it.line(problems)?),

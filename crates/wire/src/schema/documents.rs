@@ -1,5 +1,5 @@
-//! The schemas of the documents that agents hand over are made of the contracts, and written to
-//! `schemas/documents/` by this test with `UPDATE_EXPECT=1`. What is published is the files.
+//! The schemas of the documents that agents hand over are generated from the contracts, and written
+//! to `schemas/documents/` by this test with `UPDATE_EXPECT=1`. The files are what is published.
 
 use baton_core::document::Node;
 use expect_test::expect_file;
@@ -45,7 +45,7 @@ fn handoff_001() -> String {
     let case = |name: &str| {
         let (from, to) = name.trim_start_matches("001/").split_once('→').unwrap();
         let mut cases = vec![present("to", enumeration(&[to]))];
-        // Any agent may fail; what goes to the orchestrator otherwise is none of these.
+        // Any agent may fail; other documents to the orchestrator are not covered here.
         cases.push(if from == "*" {
             present("error", reference("something"))
         } else {

@@ -1,5 +1,5 @@
-//! A contract as JSON Schema, as far as that can say it: for tools that check a document before it
-//! is sent. Counting one field by another is beyond it; Baton checks that itself.
+//! A contract as JSON Schema, as far as possible: for tools that check a document before it is
+//! sent. JSON Schema cannot count one field by another; Baton checks that itself.
 
 use baton_core::contract::{Check, Contract, ContractRule, ValueKind, When, WhenTest};
 use baton_core::document::{Node, Number};
@@ -117,7 +117,7 @@ fn of_kind(kind: ValueKind) -> Node {
     }
 }
 
-/// There, and as the schema says: every map on the way is required.
+/// Required, and valid by the schema: every map on the path is required too.
 pub(super) fn present(path: &str, schema: Node) -> Node {
     nested(path, schema, |key, inner| {
         Node::map([
@@ -128,7 +128,7 @@ pub(super) fn present(path: &str, schema: Node) -> Node {
     })
 }
 
-/// As the schema says, where it is there.
+/// Valid by the schema, if present.
 fn below(path: &str, schema: Node) -> Node {
     nested(path, schema, |key, inner| {
         Node::map([("properties", Node::Map(vec![(key.to_owned(), inner)]))])
@@ -148,7 +148,7 @@ fn enumeration_of(words: &[String]) -> Node {
     enumeration(&words)
 }
 
-/// The words as text, and as what they say: JSON has numbers and booleans of its own.
+/// The words as strings, and as JSON numbers and booleans where they read as such.
 pub(super) fn enumeration(words: &[&str]) -> Node {
     let mut values: Vec<Node> = words.iter().map(|it| Node::text(*it)).collect();
     for word in words {

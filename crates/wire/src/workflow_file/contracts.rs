@@ -22,7 +22,7 @@ pub(crate) const RULE_KEYS: &[&str] = &[
     "only",
     "when",
 ];
-/// A rule has one of these, or none: then something has to be there.
+/// A rule has one of these, or none: then the field must be present.
 const CHECK_KEYS: &[&str] =
     &["type", "one_of", "none_of", "at_least", "at_most", "absent", "same_as", "counted_by"];
 pub(crate) const WHEN_KEYS: &[&str] = &["field", "is", "is_not", "there"];
@@ -37,12 +37,12 @@ pub(crate) const KINDS: &[(&str, ValueKind)] = &[
 
 const MOST_CONTRACTS: usize = 100;
 
-/// Every contract that has a name; a rule that cannot be read is a problem and left out.
+/// Every named contract; an unreadable rule is a problem and left out.
 pub(super) fn contracts(field: &FieldAt<'_>, problems: &mut Problems) -> Vec<Contract> {
     named(field, is_name, problems)
 }
 
-/// As [`contracts`], for names that a file of another kind gives.
+/// As [`contracts`], for names from a file of another kind.
 pub(crate) fn named(
     field: &FieldAt<'_>,
     is_name: impl Fn(&str) -> bool,
@@ -116,7 +116,7 @@ fn rule_fields(map: &Fields<'_>, problems: &mut Problems) -> Option<Vec<String>>
     if items.is_empty() {
         field.problem("no_field", "names no field", problems);
     }
-    // A rule without a field has nothing to look at.
+    // A rule without a field has nothing to check.
     (!paths.is_empty() && paths.len() == items.len()).then_some(paths)
 }
 
@@ -175,7 +175,7 @@ fn scalars(field: &FieldAt<'_>, problems: &mut Problems) -> Option<Vec<String>> 
     (!words.is_empty() && words.len() == items.len()).then_some(words)
 }
 
-/// `absent: false` would say nothing.
+/// `absent: false` would have no meaning.
 fn only_true(field: &FieldAt<'_>, problems: &mut Problems) -> Option<()> {
     if field.bool(problems)? {
         return Some(());
@@ -184,7 +184,7 @@ fn only_true(field: &FieldAt<'_>, problems: &mut Problems) -> Option<()> {
     None
 }
 
-/// Says whether there is no `only`, which means something beside `counted_by` alone.
+/// Returns whether `only` is missing: it needs `counted_by` beside it.
 fn useless_only(map: &Fields<'_>, problems: &mut Problems) -> bool {
     let only = map.get("only");
     if let Some(field) = &only {

@@ -1,4 +1,4 @@
-//! The `delegates` of a step: specialists whom its agent may send a part of the work to.
+//! The `delegates` of a step: specialists to which its agent may delegate part of the work.
 
 use baton_core::names::AgentId;
 use baton_core::workflow::Delegate;
@@ -25,7 +25,7 @@ pub(super) fn delegates(field: &FieldAt<'_>, problems: &mut Problems) -> Option<
             are_all_read = false;
             continue;
         };
-        // What it is given and gives back could otherwise be said in two ways.
+        // Otherwise its input and output contracts could be stated in two ways.
         if delegates.iter().any(|it| it.agent == delegate.agent) {
             item.problem("twice", format!("says `{}` twice", delegate.agent), problems);
         }
@@ -34,7 +34,7 @@ pub(super) fn delegates(field: &FieldAt<'_>, problems: &mut Problems) -> Option<
     are_all_read.then_some(delegates)
 }
 
-/// An agent's id, or a map with more to say.
+/// An agent's id, or a map with details.
 fn delegate(field: &FieldAt<'_>, problems: &mut Problems) -> Option<Delegate> {
     if field.node.scalar_text().is_some() {
         let agent = field.parsed(AgentId::parse, problems)?;

@@ -1,4 +1,4 @@
-//! Where work goes from a step, and where it comes in: `on` and `start`.
+//! The edges of a step, and the entry of a workflow: `on` and `start`.
 
 use baton_core::names::{AgentId, NameError, StepId};
 use baton_core::outcome::Outcome;
@@ -12,10 +12,11 @@ use crate::suggest::did_you_mean;
 
 pub(crate) const KEYS: &[&str] =
     &["to", "back", "contract", "profile", "rounds", "min_score", "gate"];
-/// Nothing lies before the start, so it has no `back`, and nobody to whom a gate could give back.
+/// Nothing precedes the start, so it has no `back`, and no gate: there is no sender to return work
+/// to.
 pub(crate) const START_KEYS: &[&str] = &["to", "contract", "profile", "rounds", "min_score"];
 
-/// The end of a run, wherever a step may be named.
+/// The end of a run, valid wherever a step may be named.
 pub(super) const COMPLETE: &str = "complete";
 
 /// Of one step, over all outcomes.
@@ -25,7 +26,7 @@ pub(super) fn start(field: &FieldAt<'_>, problems: &mut Problems) -> Option<Edge
     edge(Outcome::Success, AgentId::ORCHESTRATOR, field, START_KEYS, problems)
 }
 
-/// The edges of one step, which people call `from`. `None` where one of them could not be read.
+/// The edges of the step named `from`. `None` where one of them could not be read.
 pub(super) fn edges(from: &str, field: &FieldAt<'_>, problems: &mut Problems) -> Option<Vec<Edge>> {
     field.members(problems)?;
     let mut edges = Vec::new();
@@ -59,7 +60,7 @@ pub(super) fn edges(from: &str, field: &FieldAt<'_>, problems: &mut Problems) ->
     are_all_read.then_some(edges)
 }
 
-/// The seeds have many words for an outcome; a workflow file has one.
+/// Documents have many words for an outcome; a workflow file has one.
 fn suggestion(word: &str) -> String {
     match Outcome::parse(word) {
         Some(outcome) => format!("did you mean `{}`?", outcome.name()),
@@ -67,7 +68,7 @@ fn suggestion(word: &str) -> String {
     }
 }
 
-/// A step's name, or a map with more to say.
+/// A step's name, or a map with details.
 fn edge(
     on: Outcome,
     from: &str,

@@ -1,4 +1,4 @@
-//! The `gate` of an edge: what has to be settled before the work goes that way.
+//! The `gate` of an edge: what must be decided before the work continues along it.
 
 use baton_core::evidence::MOST_CHECKS;
 use baton_core::gate::GateKind;
@@ -10,9 +10,9 @@ use crate::file_problem::Problems;
 use crate::located::LocatedValue;
 
 pub(crate) const KEYS: &[&str] = &["type", "name", "items", "options", "checks"];
-/// The answers that a declared gate takes, but for ending the run.
+/// The answers of a declared gate, except ending the run.
 pub(crate) const OPTION_KEYS: &[&str] = &["approve", "reject", "question", "modify"];
-/// Each kind has one name; two have another, which people use as well.
+/// Each kind has one name; two have a common alias.
 pub(crate) const KINDS: &[(&str, GateKind)] = &[
     ("blocking", GateKind::Blocking),
     ("advisory", GateKind::Advisory),
@@ -21,11 +21,11 @@ pub(crate) const KINDS: &[(&str, GateKind)] = &[
     ("auto", GateKind::Automatic),
 ];
 
-/// More than anybody looks at with care.
+/// More than a person reviews with care.
 const MOST_ITEMS: usize = 50;
 
-/// One word, or a map with more to say. `name` is what the gate is called unless it says so itself.
-/// `None` where it could not be read, which is a problem already.
+/// One word, or a map with details. `name` is the gate's default name. `None` where it could not be
+/// read, which is reported already.
 pub(super) fn gate(name: String, field: &FieldAt<'_>, problems: &mut Problems) -> Option<EdgeGate> {
     if field.node.scalar_text().is_some() {
         let kind = field.choice(KINDS, problems)?;
@@ -58,7 +58,7 @@ fn options(field: &FieldAt<'_>, problems: &mut Problems) -> Vec<(String, String)
     OPTION_KEYS.iter().filter_map(option).collect()
 }
 
-/// `None` where one could not be read: to say of the others that they are too few would mislead.
+/// `None` where one could not be read: reporting the others as too few would mislead.
 fn checks(field: &FieldAt<'_>, problems: &mut Problems) -> Option<Vec<CheckName>> {
     let items = at_most(MOST_CHECKS, "checks", field, problems);
     let mut checks = Vec::new();

@@ -24,15 +24,15 @@ pub(crate) const KEYS: &[&str] = &[
     "on",
 ];
 
-/// Words that mean a place of their own wherever a step may be named.
+/// Reserved names that mean a place of their own wherever a step may be named.
 const RESERVED: [&str; 3] = [edges::COMPLETE, AgentId::HUMAN, AgentId::ORCHESTRATOR];
 
-/// More than people could look at; and what is said about one step names all the others.
+/// More than people could review; and a message about one step names all the others.
 const MOST_STEPS: usize = 100;
 
 const WORK_WITHIN: SignedDuration = SignedDuration::from_mins(30);
 
-/// `None` where a step could not be read: what the others say about it would mislead.
+/// `None` where a step could not be read: problems of the others about it would mislead.
 pub(super) fn steps(field: &FieldAt<'_>, problems: &mut Problems) -> Option<Vec<Step>> {
     field.members(problems)?;
     let entries = field.entries(problems);

@@ -1,5 +1,5 @@
-//! What is restored: a database, and the log beside it, which may have the newest of it. Both are
-//! only read.
+//! The source of a restore: a database, and the log beside it, which may have the newest data. Both
+//! are only read.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::failure::{Failure, chain};
 pub(crate) struct BackupSource {
     dir: Dir,
     name: OsString,
-    /// As the user typed it.
+    /// The path as the user typed it.
     typed: String,
 }
 
@@ -24,7 +24,7 @@ impl BackupSource {
         Ok(source)
     }
 
-    /// The same, whatever is in it.
+    /// The same, without checking its contents.
     pub(crate) fn open_damaged(from: &Path) -> Result<Self, Failure> {
         let typed = from.display().to_string();
         let failed = |error: std::io::Error| {
@@ -33,7 +33,7 @@ impl BackupSource {
             }
             Failure::io(format!("read `{typed}`"), error)
         };
-        // Links are the user's own; the log stands beside what they lead to.
+        // The user may name a link; the log is beside its target.
         let real = from.canonicalize().map_err(failed)?;
         let (dir, name) = match Dir::open(&real) {
             Ok(dir) if dir.entry(DATABASE_FILE)?.is_none() => {
@@ -50,8 +50,8 @@ impl BackupSource {
         Ok(Self { dir, name, typed })
     }
 
-    /// Refuses what is no database at all before anything is written. SQLite would take an empty file
-    /// for a new one, and all data would be put aside for it.
+    /// Refuses a file that is no database before anything is written. SQLite would take an empty
+    /// file for a new one, and replace all data by it.
     fn check_kind(&self) -> Result<(), Failure> {
         let refused = |why: String| Failure::NoBackup { file: self.typed.clone(), why };
         let Some(entry) = self.dir.entry(&self.name)? else {
@@ -76,7 +76,7 @@ impl BackupSource {
         Ok(())
     }
 
-    /// What is wrong with the copy is wrong with what was copied, and that is what the user knows.
+    /// A problem of the copy is reported for its source, which is what the user knows.
     pub(super) fn as_typed(&self, failure: Failure) -> Failure {
         let why = if let Failure::Open(OpenError::Damaged { damage, source, .. }) = &failure {
             let cause = source.as_ref().map(|it| format!(" ({})", chain(it.as_ref())));
@@ -100,8 +100,8 @@ impl BackupSource {
         Ok(identity.is_some() && identity == theirs.and_then(|it| it.identity))
     }
 
-    /// Copies the database with its log, under the names that they have in a data folder.
-    /// The caller holds the lock of `data`.
+    /// Copies the database with its log, under the names that they have in a data folder. The
+    /// caller holds the lock of `data`.
     pub(crate) fn copy_into(&self, staging: &Dir, data: &Dir) -> Result<(), Failure> {
         let _lock = self.lock(data)?;
         for ending in ["", LOG_ENDING] {
@@ -119,7 +119,7 @@ impl BackupSource {
         Ok(())
     }
 
-    /// A database that another Baton writes to meanwhile would not be copied at one moment.
+    /// A database that another Baton is writing to could not be copied as one snapshot.
     fn lock(&self, data: &Dir) -> Result<Option<FileHandle>, Failure> {
         let [ours, theirs] = [self.dir.own_entry()?, data.own_entry()?];
         if ours.identity.is_some() && ours.identity == theirs.identity {

@@ -18,7 +18,7 @@ use baton_wire::{event, json};
 
 use crate::failure::Failure;
 
-/// The stories that the demo tells, over and over. In the second the reviewer goes in circles.
+/// The stories of the demo, in a loop. In the second the reviewer goes in circles.
 const STORIES: [(&str, &str); 3] = [
     ("Users can log in", "A user with an e-mail address and a password gets a session."),
     ("Sessions expire", "A session ends an hour after its last use, and says so."),
@@ -53,7 +53,7 @@ pub(super) async fn play(
         let Ok(Event::HandoffCreated(created)) = event::decode(&stored.body) else { continue };
         if created.to.agent == me {
             match work(&engine, stored.run, &created, pace).await {
-                // Somebody closed the curtain, or the run has gone another way.
+                // The demo was stopped, or the run took another path.
                 Err(EngineError::Closing | EngineError::Refused { .. }) | Ok(()) => {}
                 Err(error) => return Err(error.into()),
             }
@@ -144,7 +144,7 @@ fn principal(agent: &AgentId) -> Principal {
     }
 }
 
-/// How often the work of this run has gone back.
+/// How often the work of this run was sent back.
 async fn n_rejects(engine: &Engine, run: RunId) -> Result<u32, EngineError> {
     let run = engine.run(&RunRef::Id(run)).await?.run;
     Ok(run.rounds.iter().map(|it| it.n_rejects).sum())

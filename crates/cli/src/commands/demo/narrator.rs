@@ -1,5 +1,4 @@
-//! Tells the audience what happens, one line an event, and answers for them when a person is
-//! asked.
+//! Prints what happens, one line per event, and answers for the audience when a person is asked.
 
 use std::time::Duration;
 
@@ -61,7 +60,7 @@ pub(super) async fn follow(
     Ok(())
 }
 
-/// The next event, or `None` once the run is over and everything has been told.
+/// The next event, or `None` once the run is over and every event has been printed.
 async fn next(
     engine: &Engine,
     run: RunId,
@@ -73,7 +72,7 @@ async fn next(
     Ok(feed.next().await?)
 }
 
-/// A run that went well ends with its handoffs and the word that nothing was lost.
+/// A successful run ends with its handoffs and the statement that nothing was lost.
 pub(super) async fn curtain(api: &Api, run: RunId, verified: &Verified) -> Result<(), Failure> {
     let rows = api.list::<HandoffSummary>(Ask::get(["handoffs"]).with("run", run)).await?.items;
     show::answer(&format!("\n{}", show::handoffs_table(&rows, api.now())));
@@ -117,7 +116,7 @@ async fn line(api: &Api, engine: &Engine, run: RunId, event: &Event) -> Result<S
     Ok(Telling { event, row: row.as_ref(), name: &name }.words())
 }
 
-/// The audience hears who hands what to whom, and how it ends; the rest is in the log.
+/// Prints who hands what to whom, and how it ends; the rest is in the log.
 fn is_told(event: &Event) -> bool {
     match event {
         Event::HandoffCreated(_)

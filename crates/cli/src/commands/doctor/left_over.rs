@@ -1,4 +1,4 @@
-//! Copies of the data that nothing uses any more: each holds all of it, so a person should know.
+//! Unused copies of the data: each holds all of it, so a person should know.
 
 use baton_core::shell::shell_word;
 use baton_files::{Dir, STAGING_LOCK, Staging};
@@ -11,7 +11,8 @@ use crate::project::Project;
 
 const RESCUED: &str = "what a server saved when its data was deleted or replaced";
 
-/// What killed commands, restores and a server whose data was deleted have left in the data folder.
+/// Leftovers in the data folder: of killed commands, of restores, and of a server whose data was
+/// deleted.
 pub(super) fn look(
     project: &Project,
     data: &Dir,
@@ -29,7 +30,7 @@ pub(super) fn look(
         } else if text.starts_with(RESCUED_PREFIX) {
             copy_to_keep(&path, RESCUED)
         } else if text.starts_with(STAGING_PREFIX) {
-            // One that is locked belongs to a command that runs at this moment.
+            // A locked one belongs to a command that is running now.
             let has_lock = data.entry(format!("{text}/{STAGING_LOCK}"))?.is_some();
             if has_lock && !abandoned.contains(&name) {
                 continue;

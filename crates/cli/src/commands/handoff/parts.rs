@@ -1,4 +1,4 @@
-//! A part of held work: delegate it, give it back, ask a person.
+//! A part of held work: delegate it, return it, ask a person.
 
 use baton_http::api::{Delegation, Escalation, Returned};
 

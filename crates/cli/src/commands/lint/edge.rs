@@ -1,4 +1,4 @@
-//! Whose contract a document has to keep: by what it says itself, or by what was typed.
+//! Which contract applies to a document: by its own fields, or by what was typed.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ pub(super) struct Edges {
     workflows: Vec<Arc<Workflow>>,
 }
 
-/// What an edge asks for.
+/// The requirements of an edge.
 #[derive(Default)]
 pub(super) struct EdgeRequirements<'a> {
     pub(super) contract: Option<&'a Contract>,
@@ -24,7 +24,7 @@ pub(super) struct EdgeRequirements<'a> {
 }
 
 impl Edges {
-    /// Of one workflow of the project, or of all.
+    /// In one workflow of the project, or in all.
     pub(super) fn of(project: &Project, name: Option<&str>) -> Result<Self, Failure> {
         let (catalog, _) = project.catalog();
         let is_meant = |it: &Arc<Workflow>| name.is_none_or(|name| it.name.as_str() == name);
@@ -41,7 +41,7 @@ impl Edges {
         }
     }
 
-    /// A workflow's own contract counts before the one that comes with the document's seed.
+    /// A workflow's own contract takes precedence over the built-in one of the document's format.
     pub(super) fn of_document(
         &self,
         document: &Node,

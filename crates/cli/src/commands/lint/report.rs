@@ -1,4 +1,4 @@
-//! What was found, for people and for programs.
+//! Findings, for people and for programs.
 
 use baton_core::document::Node;
 use baton_core::lint::{Finding, LintReport, Severity};

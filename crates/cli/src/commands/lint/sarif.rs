@@ -1,4 +1,4 @@
-//! What was found as SARIF 2.1.0, which editors and code hosts show beside the lines.
+//! Findings as SARIF 2.1.0, which editors and code hosts show beside the lines.
 
 use std::collections::BTreeSet;
 

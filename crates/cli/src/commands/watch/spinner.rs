@@ -1,4 +1,4 @@
-//! Who works just now, on the last line of a terminal; nowhere else.
+//! Shows which agents work now, on the last line of a terminal; nowhere else.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::time::Duration;
@@ -27,7 +27,7 @@ impl Spinner {
         Self { is_on, who: String::new(), n_turns: 0 }
     }
 
-    /// Looks again who works. It is no more than a comfort: where nobody answers, it says nothing.
+    /// Refreshes who works. It is optional: if the server does not answer, nothing is shown.
     pub(super) async fn look(&mut self, api: &Api, run: Option<Uuid>) {
         if !self.is_on {
             return;
@@ -45,7 +45,7 @@ impl Spinner {
         };
     }
 
-    /// Waits a moment and turns; where there is no spinner, it waits for ever.
+    /// Waits a moment and turns; without a spinner, it waits for ever.
     pub(super) async fn turn(&mut self) {
         if !self.is_on {
             return std::future::pending().await;
@@ -56,7 +56,7 @@ impl Spinner {
         write(&format!("\r\x1b[2K{mark} {}", self.who));
     }
 
-    /// Makes room for a line.
+    /// Clears the spinner's line for other output.
     pub(super) fn clear(&self) {
         if self.is_on {
             write("\r\x1b[2K");
@@ -72,7 +72,7 @@ impl Drop for Spinner {
 
 fn write(text: &str) {
     let mut stderr = std::io::stderr().lock();
-    // A terminal that is gone is noticed by whoever has something to say.
+    // The next real output reports a closed terminal.
     let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
 }
 

@@ -12,7 +12,7 @@ pub(crate) struct FencedBlock {
     pub(crate) close: Range<usize>,
     /// The first word behind the fence, in lower case.
     pub(crate) language: String,
-    /// Where the heading `Metadata` begins that it stands under.
+    /// The start of the `Metadata` heading above it.
     pub(crate) heading: Option<usize>,
     /// The closing line was found.
     pub(crate) is_closed: bool,
@@ -36,7 +36,7 @@ pub(crate) fn metadata(text: &str) -> Option<FencedBlock> {
     json.find(|it| it.heading.is_some()).or(last)
 }
 
-/// All fenced blocks in order; one that is never closed goes to the end.
+/// All fenced blocks in order; an unclosed one extends to the end.
 pub(crate) fn fences(text: &str) -> Vec<FencedBlock> {
     let mut fences = Vec::new();
     let mut open: Option<(FencedBlock, FenceMarker)> = None;
@@ -105,16 +105,16 @@ impl FenceMarker {
     }
 }
 
-/// A line that begins with more than three blanks is code, whatever it looks like.
+/// A line indented by more than three blanks is code.
 fn without_indentation(line: &str) -> Option<&str> {
     let rest = line.trim_start_matches(' ');
     (line.len() - rest.len() <= 3).then_some(rest)
 }
 
-/// Under which headings a line stands, as far as metadata is concerned.
+/// The headings above a line, as far as metadata is concerned.
 #[derive(Default)]
 struct Headings {
-    /// How deep the heading `Metadata` is, and where it begins.
+    /// The level of the heading `Metadata`, and its start.
     metadata: Option<(usize, usize)>,
     /// The line before was this word, which an underline makes a heading.
     underlinable: Option<usize>,

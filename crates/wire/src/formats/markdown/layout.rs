@@ -5,7 +5,7 @@ use baton_core::document::Node;
 use super::fences::{self, FencedBlock};
 use crate::json;
 
-/// The prose, and the fence where it is not the one we would write.
+/// The prose, and the fence where it differs from ours.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct MarkdownLayout {
     pub(super) before: String,
@@ -43,7 +43,7 @@ impl MarkdownLayout {
             Some(open) => text.push_str(open),
             None => text.push_str(&our_open(&sign)),
         }
-        // Other tools dislike two kinds of line breaks in one file.
+        // Other tools dislike mixed line endings in one file.
         if text.ends_with("\r\n") {
             text.push_str(&json.replace('\n', "\r\n"));
             text.push_str("\r\n");
@@ -59,7 +59,7 @@ impl MarkdownLayout {
         text
     }
 
-    /// True where what is printed would be read as this layout again, and as no other.
+    /// True where the printed text would be read as this same layout.
     pub(super) fn is_faithful(&self, metadata: &Node) -> bool {
         let text = self.print(metadata);
         let Some(fence) = fences::metadata(&text) else { return false };
@@ -82,7 +82,7 @@ fn sign_around(content: &str, metadata: &Node) -> String {
     "`".repeat(length)
 }
 
-/// Longer than every fence inside, for readers that do not look at whole lines.
+/// Longer than every fence inside, for readers that do not match whole lines.
 fn fence_length(json: &str) -> usize {
     let longest = json.split(|it| it != '`').map(str::len).max().unwrap_or(0);
     (longest + 1).max(3)

@@ -1,8 +1,8 @@
-//! The reserved member `#markdown`: how prose travels in a tree.
+//! The reserved member `#markdown`, which carries prose in a tree.
 //!
-//! It is the first member of the metadata's own map. Where there is no such map, or it has a
-//! member of that name itself, the metadata stands in `document` beside the prose. Whatever only
-//! looks like that is data: it is taken for prose exactly if reading would have made it.
+//! It is the first member of the metadata's own map. Where there is no such map, or it has a member
+//! of that name itself, the metadata is in `document` beside the prose. Anything that only looks
+//! like that is data: it counts as prose exactly if reading would have produced it.
 
 use baton_core::document::Node;
 
@@ -44,7 +44,7 @@ pub(super) fn split(tree: &Node) -> Option<(MarkdownLayout, Node)> {
     layout.is_faithful(&metadata).then_some((layout, metadata))
 }
 
-/// True where the prose cannot stand in the metadata's own map.
+/// True where the prose cannot be in the metadata's own map.
 fn needs_document(layout: &MarkdownLayout, metadata: &Node) -> bool {
     match metadata {
         _ if layout.is_empty() => split(metadata).is_some(),
@@ -66,7 +66,7 @@ fn members_of(layout: &MarkdownLayout) -> Vec<(String, Node)> {
     .collect()
 }
 
-/// The layout and the document that stand in the reserved member, if it is one of ours.
+/// The layout and the document in the reserved member, if it is one of ours.
 fn layout_of(prose: &Node) -> Option<(MarkdownLayout, Option<&Node>)> {
     let Node::Map(members) = prose else { return None };
     let text = |key: &str| prose.member(key).map(|it| it.as_text().map(str::to_owned));
@@ -77,7 +77,7 @@ fn layout_of(prose: &Node) -> Option<(MarkdownLayout, Option<&Node>)> {
         after: text("after").unwrap_or(Some(String::new()))?,
     };
     let document = prose.member(DOCUMENT);
-    // Nothing else may stand there, and all of it where we would have put it.
+    // Nothing else may be there, and every member must be where we would put it.
     let ours = members_of(&layout);
     let n_ours = ours.len() + usize::from(document.is_some());
     let is_ours = members.len() == n_ours

@@ -1,4 +1,4 @@
-//! From what stands in an element to the value it stands for.
+//! From the contents of an element to its value.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,7 +10,7 @@ use super::{ORDER, TEXT};
 use crate::formats::FormatFault;
 use crate::shown::shown;
 
-/// What stands inside one element, in order.
+/// The contents of one element, in order.
 #[derive(Default)]
 pub(super) struct ElementContent {
     /// With the `@` of their keys.
@@ -24,9 +24,9 @@ pub(super) struct ElementContent {
 /// How a piece of text was written.
 #[derive(Clone, Copy)]
 pub(super) enum Written {
-    /// As it is; then white space alone is only the space between elements.
+    /// Literally; then white space alone is only the space between elements.
     Plainly,
-    /// In a CDATA section or as a reference, which nobody does for nothing.
+    /// In a CDATA section or as a reference, which is always intentional.
     Expressly,
 }
 
@@ -54,7 +54,7 @@ pub(super) enum Role {
     OnlyItem,
 }
 
-/// A value, and how many lists and maps are open in it at most.
+/// A value, and its nesting depth.
 pub(super) struct AssembledValue {
     pub(super) node: Node,
     pub(super) depth: usize,
@@ -76,7 +76,7 @@ impl ElementContent {
         self.is_significant |= written.is_significant(text);
     }
 
-    /// The text so far is a part of its own; white space between elements is none.
+    /// Ends the current text as a separate part; white space between elements is dropped.
     pub(super) fn finish_text(&mut self) {
         let text = std::mem::take(&mut self.text);
         if std::mem::take(&mut self.is_significant) {
@@ -187,9 +187,9 @@ struct Groups {
     groups: Vec<ElementGroup>,
     /// The group of each part.
     sequence: Vec<usize>,
-    /// Filled once there are so many groups that looking through them takes long.
+    /// Filled once there are too many groups for a linear search.
     places: HashMap<String, usize>,
-    /// Some element stands apart from others of its key.
+    /// Some element is separated from others of its key.
     has_turns: bool,
 }
 
@@ -226,10 +226,10 @@ impl Groups {
         self.places.get(key).copied()
     }
 
-    /// The first key that an attribute, or the order of the parts, has already.
+    /// The first key that collides with an attribute or with the order of the parts.
     fn taken(&self, attributes: &[(String, Node)], has_order: bool) -> Option<&str> {
         let mut keys = self.groups.iter().map(|it| it.key.as_str());
-        // Hardly any document has such a key, and only then the attributes are worth an index.
+        // Hardly any document has such a key, so index the attributes only then.
         if !keys.clone().any(|it| it.starts_with('@') || it == ORDER) {
             return None;
         }
@@ -237,7 +237,7 @@ impl Groups {
         keys.find(|it| attributes.contains(it) || (has_order && *it == ORDER))
     }
 
-    /// The keys of all parts in turn, where the groups alone do not tell.
+    /// The keys of all parts in order, where the groups alone do not show it.
     fn order(&self) -> Option<Node> {
         let key = |it: &usize| Node::text(self.groups[*it].key.as_str());
         self.has_turns.then(|| Node::List(self.sequence.iter().map(key).collect()))

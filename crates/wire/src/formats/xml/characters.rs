@@ -1,4 +1,4 @@
-//! Which characters XML may hold, which make a name, and how the others are carried.
+//! Which characters XML may hold, which make a name, and how the others are escaped.
 
 use baton_core::invisible::is_formatting;
 
@@ -12,8 +12,8 @@ pub(super) fn is_legal(it: char) -> bool {
     !matches!(it, '\0'..='\u{8}' | '\u{B}' | '\u{C}' | '\u{E}'..='\u{1F}' | '\u{FFFE}' | '\u{FFFF}')
 }
 
-/// XML 1.0's `Name`, with at most one colon and something on both sides of it, and nothing in it
-/// that nobody can see.
+/// XML 1.0's `Name`, with at most one colon and something on both sides of it, and without
+/// invisible characters.
 pub(super) fn is_name(text: &str) -> bool {
     match text.split_once(':') {
         None => is_simple_name(text),
@@ -21,7 +21,7 @@ pub(super) fn is_name(text: &str) -> bool {
     }
 }
 
-/// A name that older readers take too: they know fewer letters than XML 1.0 has by now.
+/// A name that older readers accept too: they know fewer letters than XML 1.0 has by now.
 pub(super) fn is_old_name(text: &str) -> bool {
     let is_old = |it: char| {
         it.is_ascii()
@@ -53,7 +53,7 @@ fn continues_name(it: char) -> bool {
         || matches!(it, '\u{300}'..='\u{36F}' | '\u{203F}'..='\u{2040}')
 }
 
-/// What `&name;` stands for: one of the five, or a character by its number.
+/// The meaning of `&name;`: one of the five entities, or a character by its number.
 pub(super) fn reference(name: &str) -> Result<char, String> {
     let number = match name.strip_prefix('#') {
         None => {
@@ -81,7 +81,7 @@ pub(super) fn reference(name: &str) -> Result<char, String> {
         .ok_or_else(|| "the number is not that of a character which XML may hold".to_owned())
 }
 
-/// Text that XML may not hold, as text that it may: `\\` and `\uXXXX`.
+/// Escapes characters that XML may not hold: `\\` and `\uXXXX`.
 pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len() + 8);
     for it in text.chars() {
@@ -94,7 +94,7 @@ pub(super) fn escape(text: &str) -> String {
     escaped
 }
 
-/// The way back from [`escape`]; `None` where it is not the result of one.
+/// The inverse of [`escape`]; `None` where the text is not a result of it.
 pub(super) fn unescape(text: &str) -> Option<String> {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;

@@ -1,4 +1,4 @@
-//! The reserved attributes: what an element says about itself that XML has no words for.
+//! The reserved attributes: facts about an element that XML cannot express.
 
 use super::characters::unescape;
 
@@ -9,17 +9,17 @@ pub(super) const LIST: &str = "baton-list";
 pub(super) const ESCAPED: &str = "baton-escaped";
 pub(super) const ROOT: &str = "baton-root";
 
-/// What the reserved attributes of one element say.
+/// The reserved attributes of one element.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct XmlMarks {
-    /// The key, where the element's name is not it.
+    /// The key, where it is not the element's name.
     pub(super) key: Option<String>,
     pub(super) kind: Option<XmlKind>,
-    /// The element is the only one of a list.
+    /// The element is the only item of a list.
     pub(super) is_only_item: bool,
-    /// The text is escaped, since it holds what XML may not.
+    /// The text is escaped, since it has characters that XML may not hold.
     pub(super) is_escaped: bool,
-    /// The root is the value itself, and its name no key.
+    /// The root is the value itself, and its name is no key.
     pub(super) is_bare_value: bool,
 }
 
@@ -51,7 +51,7 @@ impl XmlKind {
 }
 
 impl XmlMarks {
-    /// Takes one reserved attribute; `None` where we never write it so.
+    /// Parses one reserved attribute; `None` where we never write it so.
     pub(super) fn take(&mut self, name: &str, value: &str) -> Option<()> {
         match (name, value) {
             (KEY, key) => self.key = Some(unescape(key)?),

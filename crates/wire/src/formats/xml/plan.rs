@@ -1,7 +1,7 @@
 //! How a map becomes an element: which members are attributes, which text, and in which order.
 //!
-//! The rule is one: a member is written the natural way only if reading that gives the member
-//! back. Every other one is an element with its key in `baton-key`.
+//! The rule: a member is written the natural way only if reading that gives the member back. Every
+//! other one is an element with its key in `baton-key`.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,7 +10,7 @@ use baton_core::document::Node;
 use super::characters::{is_legal, is_old_name};
 use super::{ORDER, TEXT, marks};
 
-/// What stands in the element of one map.
+/// The contents of the element of one map.
 pub(super) struct ElementPlan<'a> {
     pub(super) attributes: Vec<(&'a str, &'a str)>,
     pub(super) parts: Vec<Piece<'a>>,
@@ -26,7 +26,7 @@ impl ElementPlan<'_> {
         self.parts.iter().any(|it| matches!(it, Piece::Text(_)))
     }
 
-    /// True where an element like this would be read as text and not as a map.
+    /// True where such an element would be read as text and not as a map.
     pub(super) fn looks_like_text(&self) -> bool {
         self.attributes.is_empty() && self.parts.iter().all(|it| matches!(it, Piece::Text(_)))
     }
@@ -40,7 +40,7 @@ pub(super) fn plan<'a>(members: &'a [(String, Node)], scope: &Scope<'_>) -> Elem
     ElementPlan { attributes, parts }
 }
 
-/// The namespaces that are declared around an element. A prefix that is not makes no good name.
+/// The namespaces in scope. An undeclared prefix makes no valid name.
 #[derive(Default)]
 pub(super) struct Scope<'a> {
     outer: Option<&'a Scope<'a>>,
@@ -84,7 +84,7 @@ fn is_namespace(prefix: &str, uri: &str) -> bool {
     is_old_name(prefix) && !prefix.contains(':') && !is_reserved && !uri.is_empty() && is_uri(uri)
 }
 
-/// Plain enough for every reader, and none of the two that nobody may declare.
+/// Valid for every reader, and not one of the two reserved namespaces.
 fn is_uri(uri: &str) -> bool {
     const RESERVED: [&str; 2] =
         ["http://www.w3.org/XML/1998/namespace", "http://www.w3.org/2000/xmlns/"];
@@ -112,7 +112,7 @@ fn pieces((key, node): &(String, Node)) -> Vec<Piece<'_>> {
     }
 }
 
-/// A list is repeated elements, where none of them would be a list itself.
+/// A list is repeated elements, unless one of its items is a list itself.
 fn elements<'a>(key: &'a str, node: &'a Node) -> Vec<Piece<'a>> {
     let items = match node {
         Node::List(items) if !items.is_empty() && items.iter().all(|it| it.as_list().is_none()) => {
@@ -131,13 +131,13 @@ fn elements<'a>(key: &'a str, node: &'a Node) -> Vec<Piece<'a>> {
     items.iter().map(|node| Piece::Element { key, node, is_only_item }).collect()
 }
 
-/// A text that can stand between elements as it is.
+/// A text that can be written between elements unchanged.
 fn is_chunk(text: &str) -> bool {
     !text.is_empty() && text.chars().all(is_legal)
 }
 
-/// The pieces as `#order` tells them, if it is what the reader would say: every piece once, each
-/// key first where its member stands, and some key apart from its own.
+/// The pieces in the order of `#order`, if it is what the reader would produce: every piece once,
+/// each key first where its member is, and some key apart from its own.
 fn turns(members: &[(String, Node)]) -> Option<Vec<Piece<'_>>> {
     let ((last, order), members) = members.split_last()?;
     let order = order.as_list().filter(|_| last == ORDER)?;
@@ -158,7 +158,7 @@ fn turns(members: &[(String, Node)]) -> Option<Vec<Piece<'_>>> {
             has_turns |= before != Some(place);
         }
         let piece = waiting[place].next()?;
-        // Two texts side by side would be read as one.
+        // Two adjacent texts would be read as one.
         if matches!((&piece, parts.last()), (Piece::Text(_), Some(Piece::Text(_)))) {
             return None;
         }

@@ -44,7 +44,7 @@ fn has_several_members(node: &Node) -> bool {
     matches!(node, Node::Map(members) if members.len() > 1)
 }
 
-/// Where an element stands.
+/// The context of an element.
 #[derive(Clone, Copy)]
 enum ElementPlace {
     /// On a line of its own, indented this deep.
@@ -193,7 +193,7 @@ impl XmlPrinter {
         self.out.push('>');
     }
 
-    /// White space alone would be taken for the space between elements, unless it is written out.
+    /// White space alone would be read as the space between elements, unless it is escaped.
     fn text(&mut self, text: &str) {
         let is_all_blank = text.chars().all(is_blank);
         for it in text.chars() {

@@ -1,4 +1,4 @@
-//! The reader: from the parser's events to elements, with every check that the parser leaves out.
+//! The reader: from the parser's events to elements, with every check that the parser omits.
 
 use baton_core::document::Node;
 use baton_core::invisible::is_invisible;
@@ -16,7 +16,7 @@ use crate::duplicates::first_duplicate;
 use crate::formats::{FormatError, FormatFault, MOST_DEPTH, refuse_nul};
 use crate::shown::shown;
 
-/// Elements may be open a little deeper than the tree: the root and a list's items are elements too.
+/// Elements may nest a little deeper than the tree: the root and list items are elements too.
 const MOST_OPEN: usize = MOST_DEPTH + 2;
 
 pub(super) fn read(text: &str) -> Result<Node, FormatError> {
@@ -37,7 +37,7 @@ pub(super) fn read(text: &str) -> Result<Node, FormatError> {
     }
 }
 
-/// The parser's own words, in the form our messages have.
+/// The parser's message, in the form our messages have.
 fn sentence(error: &quick_xml::Error) -> String {
     if let quick_xml::Error::IllFormed(IllFormedError::UnclosedReference) = error {
         return AMPERSAND.to_owned();
@@ -53,7 +53,7 @@ fn offset(position: u64) -> usize {
     usize::try_from(position).unwrap_or(usize::MAX)
 }
 
-/// An element whose end has not been read yet.
+/// An element that is still open.
 struct OpenElement {
     start: usize,
     name: String,
@@ -63,7 +63,7 @@ struct OpenElement {
 
 struct XmlReader<'a> {
     text: &'a str,
-    /// Where the event that is looked at begins.
+    /// The start of the current event.
     start: usize,
     open: Vec<OpenElement>,
     root: Option<Node>,
@@ -131,7 +131,7 @@ impl XmlReader<'_> {
         let mut members: Vec<(String, Node)> = Vec::new();
         let mut marks = XmlMarks::default();
         let mut names: Vec<&str> = Vec::new();
-        // The parser compares each attribute with each other one; a hostile tag has 100,000.
+        // The parser compares attributes pairwise; a hostile tag has 100,000.
         for attribute in tag.attributes().with_checks(false) {
             let attribute = attribute.map_err(|it| self.bad_attribute(&it))?;
             let name = attribute.key.into_inner();
@@ -294,7 +294,7 @@ impl XmlReader<'_> {
     }
 }
 
-/// True where something stands between a value's closing quote and the next attribute.
+/// True where there is text between a value's closing quote and the next attribute.
 fn are_apart(attributes: &str) -> bool {
     let mut quote = None;
     let mut characters = attributes.chars().peekable();
@@ -313,7 +313,7 @@ fn are_apart(attributes: &str) -> bool {
     true
 }
 
-/// What the root element stands for: its key and value, or the value alone.
+/// The meaning of the root element: its key and value, or the value alone.
 fn as_document(name: String, marks: XmlMarks, value: AssembledValue) -> AssembledValue {
     let is_wrapper = name == ROOT && marks.key.is_none() && !marks.is_only_item;
     let is_whole = match &value.node {

@@ -258,7 +258,7 @@ fn depth_has_a_bound_and_no_stack_is_lost_to_it() {
     assert_eq!(decode(&encode(&node)), Ok(node));
 }
 
-/// Each took minutes if attributes, texts or keys were compared each with each.
+/// Each took minutes if attributes, texts or keys were compared pairwise.
 #[test]
 fn the_time_grows_with_the_size_alone() {
     let attributes: String = (0..60_000).map(|it| format!(" a{it}='x'")).collect();

@@ -8,14 +8,14 @@ use crate::json::MOST_INDENTED;
 /// Readers stop looking for the colon of a key after this many characters; we stop well before.
 const MOST_KEY_CHARS: usize = 200;
 
-/// What is nested deeper stands on one line: blanks before every line would make a document of
-/// hardly anything but nesting many times its size.
+/// Deeper values are printed on one line: indentation would make a document that is mostly nesting
+/// many times its size.
 const MOST_INDENTATION: usize = 2 * MOST_INDENTED;
 
 pub(super) fn print(document: &Node) -> String {
     let mut printer = YamlPrinter { out: String::new() };
     match document {
-        // Nothing is around a text at the top that its lines could be indented by.
+        // A text at the top has no parent to indent its lines by.
         Node::Text(text) if is_literal(text) => quoted(text, &mut printer.out),
         Node::Null | Node::Bool(_) | Node::Number(_) | Node::Text(_) => printer.scalar(document, 0),
         Node::List(items) if items.is_empty() => printer.out.push_str("[]"),
@@ -31,7 +31,7 @@ struct YamlPrinter {
 }
 
 impl YamlPrinter {
-    /// The lines of a list or map that is not empty. The first begins where the printer stands.
+    /// The lines of a non-empty list or map. The first begins at the printer's current column.
     fn block(&mut self, node: &Node, indentation: usize) {
         match node {
             Node::List(items) => {

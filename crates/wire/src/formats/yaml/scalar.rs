@@ -19,12 +19,12 @@ fn starts_plain(it: char) -> bool {
     it.is_alphanumeric() || matches!(it, '_' | '/' | '.' | '(' | '$' | '+' | '<' | '^' | ';')
 }
 
-/// Shown by everybody, and no line break to anybody.
+/// Visible in every reader, and a line break in none.
 fn is_printable(it: char) -> bool {
     !is_formatting(it) && !matches!(it, '\u{FFFE}' | '\u{FFFF}' | '\u{FFF9}'..='\u{FFFB}')
 }
 
-/// The words that some reader takes for something else than text.
+/// Words that some readers take for something else than text.
 fn is_word(text: &str) -> bool {
     const WORDS: [&str; 10] = ["y", "n", "yes", "no", "on", "off", "true", "false", "null", "<<"];
     WORDS.iter().any(|it| it.eq_ignore_ascii_case(text))
@@ -41,7 +41,7 @@ fn looks_like_number(text: &str) -> bool {
     text.starts_with(begins) && !text.contains(is_sure)
 }
 
-/// True where a text of several lines can stand as it is, under a `|`.
+/// True where a text of several lines can be written literally, under a `|`.
 pub(super) fn is_literal(text: &str) -> bool {
     let is_good_line = |it: &str| {
         it.is_empty() || (!it.starts_with('\t') && !it.chars().all(|it| it == ' ' || it == '\t'))
@@ -52,8 +52,8 @@ pub(super) fn is_literal(text: &str) -> bool {
         && text.split('\n').all(is_good_line)
 }
 
-/// The sign behind `|`: how far the text is indented, where its first line does not tell, and what
-/// becomes of the line breaks at its end.
+/// The indicator behind `|`: the indentation, where the first line does not show it, and the
+/// handling of the line breaks at its end.
 pub(super) fn literal_header(text: &str) -> String {
     let indentation = if text.starts_with([' ', '\n']) { "2" } else { "" };
     let chomping = match text.len() - text.trim_end_matches('\n').len() {
