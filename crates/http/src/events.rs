@@ -46,7 +46,7 @@ use crate::query::Query;
 const RETRY: &str = "retry: 1000\n\n";
 
 pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new().routes(routes!(seed)).routes(routes!(native))
+    OpenApiRouter::new().routes(routes!(pipeline)).routes(routes!(native))
 }
 
 /// Which run to subscribe to; all, if none is named.
@@ -59,11 +59,15 @@ struct EventsQuery {
 }
 
 /// Live events in the pipeline API's form: server-sent events without a name, each `{type, data}`.
-#[utoipa::path(get, path = "/api/events", operation_id = "seedEvents", tag = "seed-000",
+#[utoipa::path(get, path = "/api/events", operation_id = "pipelineEvents", tag = "pipeline",
     params(EventsQuery, ("last-event-id" = Option<String>, Header)),
     responses((status = 200, body = String, content_type = "text/event-stream"), ReadProblems))]
-async fn seed(app: State<Arc<App>>, uri: Uri, headers: HeaderMap) -> Result<Response, ApiProblem> {
-    open(app, Dialect::Seed, uri, headers).await
+async fn pipeline(
+    app: State<Arc<App>>,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Result<Response, ApiProblem> {
+    open(app, Dialect::Pipeline, uri, headers).await
 }
 
 /// Live events: server-sent events by name.

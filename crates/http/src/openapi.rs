@@ -36,8 +36,8 @@ pub(crate) use self::page::render;
         (name = "metrics", description = "How handoffs fare"),
         (name = "agents", description = "Who there is"),
         (name = "definitions", description = "The workflows that there are"),
-        (name = "workflows", description = "Seed 003: attribution of a workflow under way"),
-        (name = "seed-000", description = "Seed 000's API, to the letter"),
+        (name = "workflows", description = "Attribution of a workflow under way"),
+        (name = "pipeline", description = "The pipeline API: one route with actions, as small agents use it"),
         (name = "server", description = "The server itself")
     ),
     components(schemas(crate::problem::ProblemDocument))

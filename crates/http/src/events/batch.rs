@@ -21,7 +21,7 @@ pub(super) struct Batch {
     /// No event is missing between this position and the batch's first event.
     pub(super) after: Position,
     pub(super) upto: Position,
-    seed: Frames,
+    pipeline: Frames,
     native: Frames,
 }
 
@@ -52,8 +52,8 @@ pub(super) struct ResolvedEvent<'a> {
 impl Batch {
     /// An empty batch, which says only how far the log has been read.
     pub(super) fn here(position: Position) -> Self {
-        let (seed, native) = (Frames::default(), Frames::default());
-        Self { after: position, upto: position, seed, native }
+        let (pipeline, native) = (Frames::default(), Frames::default());
+        Self { after: position, upto: position, pipeline, native }
     }
 
     pub(super) async fn of(
@@ -69,14 +69,19 @@ impl Batch {
         }
         let agents = engine.catalog().agents();
         let frames = |face| Frames::of(face, &known, agents);
-        Ok(Self { after, upto, seed: frames(Dialect::Seed), native: frames(Dialect::Native) })
+        Ok(Self {
+            after,
+            upto,
+            pipeline: frames(Dialect::Pipeline),
+            native: frames(Dialect::Native),
+        })
     }
 
     /// The bytes for a subscriber to `run`, or to all runs, that has received everything up to
     /// `cursor`.
     pub(super) fn told(&self, face: Dialect, run: Option<RunId>, cursor: Position) -> Bytes {
         let frames = match face {
-            Dialect::Seed => &self.seed,
+            Dialect::Pipeline => &self.pipeline,
             Dialect::Native => &self.native,
         };
         if run.is_none() && cursor <= self.after {
@@ -156,7 +161,7 @@ impl<'a> ResolvedEvent<'a> {
 /// One message of a stream.
 pub(super) fn frame(face: Dialect, id: &EventId, name: &str, data: &Node) -> String {
     let frame = match face {
-        Dialect::Seed => {
+        Dialect::Pipeline => {
             let data = Node::map([("type", Node::text(name)), ("data", data.clone())]);
             format!("id: {id}\ndata: {}\n\n", json::print(&data))
         }

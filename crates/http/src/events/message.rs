@@ -20,7 +20,7 @@ use crate::pipeline::rows;
 pub(crate) enum Dialect {
     /// `/api/events`: numbers and the pipeline API's names; no `event:` line, because its client
     /// reads `{type, data}` with `onmessage`, which is not called for named events.
-    Seed,
+    Pipeline,
     /// `/api/v1/events`: ids and native names, each message under its event name.
     Native,
 }
@@ -62,7 +62,7 @@ impl EventToTell<'_> {
         };
         if let Some(state) = self.handoff_state() {
             let status = match face {
-                Dialect::Seed => rows::status(state),
+                Dialect::Pipeline => rows::status(state),
                 Dialect::Native => state.name(),
             };
             tell("handoff", vec![("handoffId", self.handoff_id(face)), ("status", text(status))]);
@@ -74,9 +74,9 @@ impl EventToTell<'_> {
             tell("AGENT_HANDOFF", self.agent_handoff(created, agents));
         }
         if let Some(status) = self.run_status() {
-            let (state, story) = seed_words(status);
+            let (state, story) = pipeline_words(status);
             let run = match face {
-                Dialect::Seed => Some(("runId", self.run_id())),
+                Dialect::Pipeline => Some(("runId", self.run_id())),
                 // Every native message contains it.
                 Dialect::Native => None,
             };
@@ -99,7 +99,7 @@ impl EventToTell<'_> {
     fn about(&self, face: Dialect) -> Vec<(&'static str, Node)> {
         let story = ("storyId", text(self.names.story.as_str()));
         match face {
-            Dialect::Seed => vec![story],
+            Dialect::Pipeline => vec![story],
             Dialect::Native => vec![story, ("runId", self.run_id())],
         }
     }
@@ -110,7 +110,7 @@ impl EventToTell<'_> {
 
     fn handoff_id(&self, face: Dialect) -> Node {
         match (self.handoff, face) {
-            (Some(names), Dialect::Seed) => Node::count(names.number),
+            (Some(names), Dialect::Pipeline) => Node::count(names.number),
             (Some(names), Dialect::Native) => text(&names.id.0.to_string()),
             (None, _) => Node::Null,
         }
@@ -325,7 +325,7 @@ impl EventToTell<'_> {
 }
 
 /// The pipeline API's statuses of a run and of its story.
-fn seed_words(status: RunStatus) -> (&'static str, &'static str) {
+fn pipeline_words(status: RunStatus) -> (&'static str, &'static str) {
     match status {
         RunStatus::Open => ("running", "in_progress"),
         RunStatus::Paused => ("paused", "paused"),
@@ -488,7 +488,7 @@ mod tests {
                 handoff: Some(HandoffNames { number: u64::MAX, id: HandoffId(Uuid::max()) }),
                 state: None,
             };
-            for face in [Dialect::Seed, Dialect::Native] {
+            for face in [Dialect::Pipeline, Dialect::Native] {
                 let messages = told.messages(face, &agents);
                 assert!(!messages.is_empty(), "{}", event.name());
                 for message in messages {

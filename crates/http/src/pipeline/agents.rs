@@ -9,16 +9,16 @@ use baton_core::document::Node;
 use baton_core::names::AgentId;
 
 use super::Json;
-use super::described::SeedAgents;
+use super::described::PipelineAgents;
 use crate::App;
 use crate::openapi::ReadProblems;
 use crate::problem::ApiProblem;
 use crate::query::Query;
 
 /// Lists the agents, or with `name` shows one agent's prompt.
-#[utoipa::path(get, path = "/api/agents", operation_id = "seedGetAgents", tag = "seed-000",
+#[utoipa::path(get, path = "/api/agents", operation_id = "pipelineGetAgents", tag = "pipeline",
     params(("name" = Option<String>, Query, description = "The id of an agent")),
-    responses((status = 200, body = SeedAgents), ReadProblems))]
+    responses((status = 200, body = PipelineAgents), ReadProblems))]
 pub(super) async fn get(State(app): State<Arc<App>>, uri: Uri) -> Result<Json, ApiProblem> {
     let query = Query::read(&uri, &["name"])?;
     let agents = app.engine.catalog().agents();

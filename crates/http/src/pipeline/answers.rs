@@ -8,7 +8,7 @@ use super::rows::PipelineRow;
 /// The request decides which of these members there are.
 #[derive(Default, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[schema(as = SeedState)]
+#[schema(as = PipelineState)]
 pub(super) struct HandoffListing {
     /// For `storyId` alone.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -51,7 +51,7 @@ pub(super) struct LeftOut {
 /// The result of an action. Which of these members there are depends on the action.
 #[derive(Default, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[schema(as = SeedDone)]
+#[schema(as = PipelineDone)]
 pub(super) struct ActionResult {
     pub(super) success: bool,
     #[serde(skip_serializing_if = "Option::is_none")]

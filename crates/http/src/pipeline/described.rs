@@ -10,7 +10,7 @@ use utoipa::{IntoParams, ToSchema};
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase")]
 #[into_params(parameter_in = Query)]
-pub(super) struct SeedQuery {
+pub(super) struct PipelineQuery {
     story_id: Option<String>,
     agent: Option<String>,
     /// `true`, to list only handoffs that have waited for too long.
@@ -22,7 +22,7 @@ pub(super) struct SeedQuery {
 /// An action on a handoff. Each action takes its own fields.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct SeedAction {
+pub(super) struct PipelineAction {
     /// `create`, `accept`, `reject`, `timeout` or `cleanup`.
     action: String,
     /// For `create` and `cleanup`.
@@ -54,7 +54,7 @@ pub(super) struct SeedAction {
 /// An action on the run.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct SeedRunAction {
+pub(super) struct PipelineRunAction {
     /// `start`, `continue`, `stop` or `reset`.
     action: String,
     story_id: Option<String>,
@@ -72,15 +72,15 @@ pub(super) struct SeedRunAction {
 /// The current story, the progress of all, and the current agent. `reset` lists what it cleared.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct SeedRunState {
+pub(super) struct PipelineRunState {
     success: bool,
     #[schema(example = "running")]
     status: Option<String>,
     current_story: Option<String>,
     run_id: Option<String>,
-    agent_state: Option<SeedAgentState>,
-    gate: Option<SeedGate>,
-    progress: Option<SeedProgress>,
+    agent_state: Option<PipelineAgentState>,
+    gate: Option<PipelineGate>,
+    progress: Option<PipelineProgress>,
     next: Option<String>,
     reason: Option<String>,
     /// For `start`: warnings about the story that it creates.
@@ -97,14 +97,14 @@ pub(super) struct SeedRunState {
 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct SeedAgentState {
+struct PipelineAgentState {
     current_agent: Option<String>,
     phase: String,
     handoff_count: u64,
 }
 
 #[derive(Serialize, ToSchema)]
-struct SeedGate {
+struct PipelineGate {
     handoff: String,
     #[serde(rename = "type")]
     cause: String,
@@ -113,7 +113,7 @@ struct SeedGate {
 }
 
 #[derive(Serialize, ToSchema)]
-struct SeedProgress {
+struct PipelineProgress {
     total: u64,
     passed: u64,
     percentage: u64,
@@ -121,8 +121,8 @@ struct SeedProgress {
 
 /// All agents, or with `name` one of them.
 #[derive(Serialize, ToSchema)]
-pub(super) struct SeedAgents {
-    agents: Option<Vec<SeedAgent>>,
+pub(super) struct PipelineAgents {
+    agents: Option<Vec<PipelineAgent>>,
     name: Option<String>,
     title: Option<String>,
     description: Option<String>,
@@ -132,7 +132,7 @@ pub(super) struct SeedAgents {
 }
 
 #[derive(Serialize, ToSchema)]
-struct SeedAgent {
+struct PipelineAgent {
     name: String,
     title: String,
     description: String,
@@ -141,7 +141,7 @@ struct SeedAgent {
 }
 
 #[derive(Serialize, ToSchema)]
-pub(super) struct SeedStory {
+pub(super) struct PipelineStory {
     id: String,
     title: String,
     description: String,
@@ -165,7 +165,7 @@ pub(super) struct SeedStory {
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase")]
 #[into_params(parameter_in = Query)]
-pub(super) struct SeedSignalQuery {
+pub(super) struct PipelineSignalQuery {
     #[param(min_length = 1, max_length = 200)]
     story_id: String,
 }
@@ -173,7 +173,7 @@ pub(super) struct SeedSignalQuery {
 /// An agent's or a person's report on a story from outside the run.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct SeedSignal {
+pub(super) struct PipelineSignal {
     /// `passed` (or `complete`), `merged`, `blocked` or `progress`.
     action: String,
     story_id: String,
@@ -187,7 +187,7 @@ pub(super) struct SeedSignal {
 /// The progress of a story.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct SeedFlags {
+pub(super) struct PipelineFlags {
     success: bool,
     story_id: String,
     status: String,

@@ -16,7 +16,7 @@ use baton_store::{HandoffFilter, HandoffRow, HandoffState, Order, RunRef};
 use jiff::SignedDuration;
 
 use super::answers::{ActionResult, HandoffListing, LeftOut};
-use super::described::{SeedAction, SeedQuery};
+use super::described::{PipelineAction, PipelineQuery};
 use super::rows::{self, Keeps, MOST_ROWS, PipelineRow};
 use super::{Typed, by_number, refused};
 use crate::App;
@@ -31,8 +31,8 @@ const STALE_MINUTES: u64 = 30;
 const MOST_MINUTES: u64 = 525_600;
 
 /// The baton of a story, the pending handoffs of an agent, or the stale handoffs.
-#[utoipa::path(get, path = "/api/handoffs", operation_id = "seedGetHandoffs", tag = "seed-000",
-    params(SeedQuery),
+#[utoipa::path(get, path = "/api/handoffs", operation_id = "pipelineGetHandoffs", tag = "pipeline",
+    params(PipelineQuery),
     responses((status = 200, body = HandoffListing), ReadProblems))]
 pub(super) async fn get(
     State(app): State<Arc<App>>,
@@ -182,8 +182,8 @@ pub(super) async fn stale_rows(
 const ACTIONS: &str = "create, accept, reject, timeout, cleanup";
 
 /// Creates, accepts, rejects, times out or cleans up handoffs.
-#[utoipa::path(post, path = "/api/handoffs", operation_id = "seedPostHandoffs", tag = "seed-000",
-    request_body = SeedAction,
+#[utoipa::path(post, path = "/api/handoffs", operation_id = "pipelinePostHandoffs", tag = "pipeline",
+    request_body = PipelineAction,
     responses((status = 200, body = ActionResult), WriteProblems))]
 pub(super) async fn post(
     State(app): State<Arc<App>>,

@@ -27,7 +27,7 @@ pub(crate) fn status(state: HandoffState) -> &'static str {
 
 /// A row of the pipeline document's table.
 #[derive(Serialize, ToSchema)]
-#[schema(as = SeedRow)]
+#[schema(as = PipelineRow)]
 pub(super) struct PipelineRow {
     id: u64,
     story_id: String,

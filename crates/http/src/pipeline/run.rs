@@ -13,7 +13,7 @@ use baton_core::run::{Baton, HandoffNo, RunStatus};
 use baton_engine::{Caller, EngineError, StartRun};
 use baton_store::{HandoffFilter, HandoffRef, HandoffState, RunFilter, RunRef, RunRow};
 
-use super::described::{SeedRunAction, SeedRunState};
+use super::described::{PipelineRunAction, PipelineRunState};
 use super::handoffs::stale_rows;
 use super::{Json, refused};
 use crate::App;
@@ -27,17 +27,17 @@ const STALE_MINUTES: u64 = 30;
 const ACTIONS: &str = "start, continue, stop, reset";
 
 /// The current story, the progress of all stories, and the current agent.
-#[utoipa::path(get, path = "/api/run", operation_id = "seedGetRun", tag = "seed-000",
-    responses((status = 200, body = SeedRunState), ReadProblems))]
+#[utoipa::path(get, path = "/api/run", operation_id = "pipelineGetRun", tag = "pipeline",
+    responses((status = 200, body = PipelineRunState), ReadProblems))]
 pub(super) async fn get(State(app): State<Arc<App>>) -> Result<Json, ApiProblem> {
     let last = app.engine.store().runs_moved_last(1).await.map_err(EngineError::from)?;
     Ok(Json(run_state(&app, last.first(), None).await?))
 }
 
 /// Starts, continues, stops or resets.
-#[utoipa::path(post, path = "/api/run", operation_id = "seedPostRun", tag = "seed-000",
-    request_body = SeedRunAction,
-    responses((status = 200, body = SeedRunState), WriteProblems))]
+#[utoipa::path(post, path = "/api/run", operation_id = "pipelinePostRun", tag = "pipeline",
+    request_body = PipelineRunAction,
+    responses((status = 200, body = PipelineRunState), WriteProblems))]
 pub(super) async fn post(
     State(app): State<Arc<App>>,
     headers: HeaderMap,

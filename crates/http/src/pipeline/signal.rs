@@ -17,7 +17,7 @@ use baton_engine::{Caller, EngineError};
 use baton_store::{RunRef, RunRow};
 use baton_wire::json;
 
-use super::described::{SeedFlags, SeedSignal, SeedSignalQuery};
+use super::described::{PipelineFlags, PipelineSignal, PipelineSignalQuery};
 use super::{Json, refused, story};
 use crate::App;
 use crate::body::{self, Envelope};
@@ -29,9 +29,9 @@ use crate::query::Query;
 const ACTIONS: &str = "passed, complete, merged, blocked, progress";
 
 /// The progress of a story, by the signals that it has had.
-#[utoipa::path(get, path = "/api/signal", operation_id = "seedGetSignal", tag = "seed-000",
-    params(SeedSignalQuery),
-    responses((status = 200, body = SeedFlags), ReadProblems))]
+#[utoipa::path(get, path = "/api/signal", operation_id = "pipelineGetSignal", tag = "pipeline",
+    params(PipelineSignalQuery),
+    responses((status = 200, body = PipelineFlags), ReadProblems))]
 pub(super) async fn get(State(app): State<Arc<App>>, uri: Uri) -> Result<Json, ApiProblem> {
     let query = Query::read(&uri, &["storyId"])?;
     let Some(key) = query.get("storyId") else {
@@ -41,9 +41,9 @@ pub(super) async fn get(State(app): State<Arc<App>>, uri: Uri) -> Result<Json, A
 }
 
 /// Reports the progress of a story.
-#[utoipa::path(post, path = "/api/signal", operation_id = "seedPostSignal", tag = "seed-000",
-    request_body = SeedSignal,
-    responses((status = 200, body = SeedFlags), WriteProblems))]
+#[utoipa::path(post, path = "/api/signal", operation_id = "pipelinePostSignal", tag = "pipeline",
+    request_body = PipelineSignal,
+    responses((status = 200, body = PipelineFlags), WriteProblems))]
 pub(super) async fn post(
     State(app): State<Arc<App>>,
     headers: HeaderMap,

@@ -8,7 +8,7 @@ use baton_core::run::{Run, RunStatus};
 use baton_engine::EngineError;
 use baton_store::{RunRef, RunRow, StoryRow};
 
-use super::described::SeedStory;
+use super::described::PipelineStory;
 use super::{Json, rows};
 use crate::App;
 use crate::openapi::ReadProblems;
@@ -16,9 +16,9 @@ use crate::params::Named;
 use crate::problem::ApiProblem;
 
 /// A story and its progress.
-#[utoipa::path(get, path = "/api/story/{id}", operation_id = "seedGetStory", tag = "seed-000",
+#[utoipa::path(get, path = "/api/story/{id}", operation_id = "pipelineGetStory", tag = "pipeline",
     params(("id" = String, Path, description = "Its key")),
-    responses((status = 200, body = SeedStory), ReadProblems))]
+    responses((status = 200, body = PipelineStory), ReadProblems))]
 pub(super) async fn get(State(app): State<Arc<App>>, Named(id): Named) -> Result<Json, ApiProblem> {
     let key = app.engine.story_key(&id).await?;
     let row = app.engine.story(&key).await?;
