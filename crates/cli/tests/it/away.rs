@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::health::{not_ready, ready};
+use crate::health::{not_ready, ready, wait_for};
 use crate::serve::Served;
 use crate::{Project, Said};
 
@@ -65,9 +65,10 @@ fn a_database_that_a_saved_copy_is_ahead_of_is_not_used_unnoticed() {
     let server = project.serves();
     let log = project.path().join(".baton/data/baton.db-wal");
     // Until all is moved, and marked.
-    while fs::metadata(&log).is_ok_and(|it| it.len() > 0) {
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
+    wait_for(|| match fs::metadata(&log).map_or(0, |it| it.len()) {
+        0 => Ok(()),
+        n_bytes => Err(format!("the log has {n_bytes} bytes")),
+    });
     let accept = r#"{"action":"accept","handoffId":1}"#;
     let accepted = server.curl(&["-X", "POST", "-d", accept], "/api/handoffs");
     assert_eq!(accepted.status, 200);

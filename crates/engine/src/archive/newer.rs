@@ -44,14 +44,14 @@ pub(super) fn free_name(sessions: &Dir, name: &str) -> Result<String, FileError>
 /// Whether the log in `folder` has events of `run` that are not in `hashes`, those of the run in
 /// the store, in order.
 pub(super) fn tells_more(folder: &Dir, run: RunId, hashes: &[Hash]) -> bool {
-    let Some((version, head)) = told(folder, run) else { return false };
+    let Some((version, head)) = archived_head(folder, run) else { return false };
     let Some(last) = version.checked_sub(1) else { return false };
     let known = usize::try_from(last).ok().and_then(|it| hashes.get(it));
     known != Some(&head)
 }
 
 /// The version of a session, and the hash of its last event. An unreadable log proves nothing.
-fn told(folder: &Dir, run: RunId) -> Option<(u64, Hash)> {
+fn archived_head(folder: &Dir, run: RunId) -> Option<(u64, Hash)> {
     let file = folder.open_file(LOG, Access::Read).ok()?;
     let mut line = String::new();
     BufReader::new(file.take(MOST_FIRST_LINE)).read_line(&mut line).ok()?;

@@ -48,7 +48,7 @@ impl PromptInputs {
             branch: branch_of(&self.story),
             wanted: self.wanted(package.as_ref()),
             run: self.run.number,
-            handoff: self.told(),
+            handoff: self.handoff(),
             work: self.work(),
             given: self.given_row().and_then(|it| self.parcel(it)),
             exchanges: self.asked(),
@@ -166,7 +166,7 @@ impl PromptInputs {
         (!is_bare && !is_told).then(|| story.clone())
     }
 
-    fn told(&self) -> BriefHandoff {
+    fn handoff(&self) -> BriefHandoff {
         let (row, open) = (&self.row, &self.open);
         let before = row.follows.and_then(|it| self.find(it));
         let is_rejected = |it: &&HandoffRow| it.state == HandoffState::Ended(Ended::Rejected);
