@@ -65,7 +65,6 @@ pub use crate::commands::{RunTarget, StartRun, StartingPoint};
 pub use crate::error::{EngineError, ErrorClass};
 pub use crate::feed::Feed;
 pub use crate::health::{CheckProgress, DataCheck, DataChecker};
-pub use crate::history::named::NamedAs;
 pub use crate::inbox::{GateQuestion, InboxChoice, InboxItem, Then, Waits};
 use crate::leases::Leases;
 pub use crate::look_alikes::LookAlikes;
@@ -75,7 +74,7 @@ pub use crate::prompt::{
     AgentInterface, BadDashboardUrl, DashboardUrl, Prompt, PromptOptions, PromptToken,
 };
 pub use crate::queries::{Blocking, Decided, PersonsAnswer, QuestionAndAnswer};
-pub use crate::rebuild::{RebuiltRun, is_promised, rebuild_run, texts_named_by};
+pub use crate::rebuild::{RebuiltRun, rebuild_run};
 pub use crate::receive::{DocumentHints, ReceiveResult};
 pub use crate::stories::story_package;
 pub use crate::sweeper::{Sweeper, Swept};

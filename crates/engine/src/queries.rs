@@ -3,14 +3,13 @@
 use std::collections::HashSet;
 
 use baton_core::content::ContentId;
-use baton_core::event::Event;
+use baton_core::event::{Event, GateEvent};
 use baton_core::gate::Answer;
 use baton_core::names::{AgentId, Principal, StoryKey};
 use baton_core::package::ReportedDecision;
-use baton_core::run::{Blocker, Ended, HandoffNo, Kind, RunId, State};
+use baton_core::run::{Blocker, Ended, HandoffNo, HandoffState, Kind, RunId, State};
 use baton_store::{
-    EventFilter, HandoffFilter, HandoffRef, HandoffRow, HandoffState, Position, RunFilter, RunRef,
-    RunRow,
+    EventFilter, HandoffFilter, HandoffRef, HandoffRow, Position, RunFilter, RunRef, RunRow,
 };
 use baton_wire::event;
 use jiff::Timestamp;
@@ -130,7 +129,7 @@ impl Engine {
     ) -> Result<Option<PersonsAnswer>, EngineError> {
         let filter = EventFilter { after: Position::START, run: Some(run), limit: 0 };
         for stored in self.store.events(&filter).await? {
-            let Ok(Event::GateAnswered { handoff, answer, by, comment, .. }) =
+            let Ok(Event::Gate(GateEvent::Answered { handoff, answer, by, comment, .. })) =
                 event::decode(&stored.body)
             else {
                 continue;

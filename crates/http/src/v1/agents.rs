@@ -5,10 +5,10 @@ use std::sync::Arc;
 use axum::extract::State;
 use baton_core::agent::Agent;
 use baton_core::names::AgentId;
-use baton_core::run::State as HandoffOpen;
+use baton_core::run::{HandoffState, State as HandoffOpen};
 use baton_core::workflow::{Place, Workflow};
 use baton_engine::EngineError;
-use baton_store::{HandoffFilter, HandoffState, Order, RunRef};
+use baton_store::{HandoffFilter, Order, RunRef};
 use serde::Serialize;
 use utoipa::ToSchema;
 
