@@ -9,7 +9,7 @@ use baton_store::{HandoffChange, HandoffRow, RunRow, TimerRow, Version};
 use jiff::Timestamp;
 
 use crate::append::needs_notification;
-use crate::history::named::{NamedAs, named};
+use crate::named_texts::{NamedAs, named};
 use crate::timers::timer;
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use baton_core::run::RunId;
 use baton_store::{RunRow, Store, StoreError, StoredContent};
 
 use super::{Verified, readable};
-use crate::history::named::{NamedAs, named};
+use crate::named_texts::{NamedAs, named};
 use crate::stored;
 
 /// How many texts are read at once: a package may have a mebibyte.
