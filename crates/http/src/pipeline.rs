@@ -24,6 +24,7 @@ use utoipa_axum::routes;
 
 use crate::App;
 use crate::problem::ApiProblem;
+use crate::scope::RequestScope;
 
 pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new()
@@ -60,7 +61,7 @@ impl<T: Serialize> IntoResponse for Typed<T> {
 const USUAL_BYTES: usize = 2048;
 
 /// An error response, with the handoff in question as a row of this API.
-async fn refused(app: &App, error: EngineError) -> ApiProblem {
+async fn refused(app: &RequestScope, error: EngineError) -> ApiProblem {
     let row = error.handoff().cloned();
     let problem = ApiProblem::from(error);
     let Some(row) = row else { return problem };

@@ -29,11 +29,16 @@ const MAY_USE: &[MayUse] = &[
     MayUse {
         name: "baton-engine",
         code: &["baton-core", "baton-files", "baton-store", "baton-wire"],
-        tests: &["baton-hostile", "baton-store-sqlite", "baton-store-tests"],
+        tests: &["baton-hostile", "baton-store-sqlite", "baton-store-tests", "baton-views"],
+    },
+    MayUse {
+        name: "baton-views",
+        code: &["baton-core", "baton-engine", "baton-files", "baton-store", "baton-wire"],
+        tests: &["baton-hostile", "baton-store-sqlite"],
     },
     MayUse {
         name: "baton-http",
-        code: &["baton-core", "baton-engine", "baton-store", "baton-wire"],
+        code: &["baton-core", "baton-engine", "baton-store", "baton-views", "baton-wire"],
         tests: &["baton-hostile", "baton-store-sqlite"],
     },
     MayUse {
@@ -44,6 +49,7 @@ const MAY_USE: &[MayUse] = &[
             "baton-files",
             "baton-store",
             "baton-store-sqlite",
+            "baton-views",
             "baton-wire",
         ],
         tests: &["baton-store-tests"],
@@ -62,6 +68,7 @@ const EVERYTHING: &[&str] = &[
     "baton-recover",
     "baton-store",
     "baton-store-sqlite",
+    "baton-views",
     "baton-wire",
 ];
 

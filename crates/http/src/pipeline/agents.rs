@@ -1,8 +1,5 @@
 //! `GET /api/agents`: the agents, and with `?name=` one agent's prompt.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use axum::http::{StatusCode, Uri};
 use baton_core::agent::Agent;
 use baton_core::document::Node;
@@ -10,16 +7,16 @@ use baton_core::names::AgentId;
 
 use super::Json;
 use super::described::PipelineAgents;
-use crate::App;
 use crate::openapi::ReadProblems;
 use crate::problem::ApiProblem;
 use crate::query::Query;
+use crate::scope::RequestScope;
 
 /// Lists the agents, or with `name` shows one agent's prompt.
 #[utoipa::path(get, path = "/api/agents", operation_id = "pipelineGetAgents", tag = "pipeline",
     params(("name" = Option<String>, Query, description = "The id of an agent")),
     responses((status = 200, body = PipelineAgents), ReadProblems))]
-pub(super) async fn get(State(app): State<Arc<App>>, uri: Uri) -> Result<Json, ApiProblem> {
+pub(super) async fn get(app: RequestScope, uri: Uri) -> Result<Json, ApiProblem> {
     let query = Query::read(&uri, &["name"])?;
     let agents = app.engine.catalog().agents();
     let Some(name) = query.get("name") else {

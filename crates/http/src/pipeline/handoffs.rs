@@ -1,9 +1,6 @@
 //! `GET` and `POST /api/handoffs`.
 
-use std::sync::Arc;
-
 use axum::body::Body;
-use axum::extract::State;
 use axum::http::{HeaderMap, Uri};
 use baton_core::acknowledgement::Acknowledgement;
 use baton_core::command::{Accept, Command, Create, LeaseTime, Reject, Way};
@@ -19,12 +16,12 @@ use super::answers::{ActionResult, HandoffListing, LeftOut};
 use super::described::{PipelineAction, PipelineQuery};
 use super::rows::{self, Keeps, MOST_ROWS, PipelineRow};
 use super::{Typed, by_number, refused};
-use crate::App;
 use crate::body::{self, Envelope};
 use crate::caller::caller;
 use crate::openapi::{ReadProblems, WriteProblems};
 use crate::problem::ApiProblem;
 use crate::query::Query;
+use crate::scope::RequestScope;
 
 /// From the pipeline document: handoffs older than this are stale.
 const STALE_MINUTES: u64 = 30;
@@ -34,10 +31,7 @@ const MOST_MINUTES: u64 = 525_600;
 #[utoipa::path(get, path = "/api/handoffs", operation_id = "pipelineGetHandoffs", tag = "pipeline",
     params(PipelineQuery),
     responses((status = 200, body = HandoffListing), ReadProblems))]
-pub(super) async fn get(
-    State(app): State<Arc<App>>,
-    uri: Uri,
-) -> Result<Typed<HandoffListing>, ApiProblem> {
+pub(super) async fn get(app: RequestScope, uri: Uri) -> Result<Typed<HandoffListing>, ApiProblem> {
     let query = Query::read(&uri, &["storyId", "agent", "stale", "minutes"])?;
     let agent = query.get("agent").map(|it| known_agent(&app, it)).transpose()?;
     if query.get("stale") == Some("true") {
@@ -45,7 +39,7 @@ pub(super) async fn get(
         return stale(&app, minutes).await;
     }
     let story = match query.get("storyId") {
-        Some(name) => Some(app.engine.story_key(name).await?),
+        Some(name) => Some(app.read().story_key(name).await?),
         None => None,
     };
     match (story, agent) {
@@ -58,9 +52,9 @@ pub(super) async fn get(
 }
 
 /// The holder of the baton in a story's newest run, and all handoffs of that run.
-async fn state(app: &App, story: &StoryKey) -> Result<Typed<HandoffListing>, ApiProblem> {
-    let store = app.engine.store();
-    let run = store.run(&RunRef::LatestOf(story.clone())).await.map_err(EngineError::from)?;
+async fn state(app: &RequestScope, story: &StoryKey) -> Result<Typed<HandoffListing>, ApiProblem> {
+    let views = app.read();
+    let run = views.find_run(&RunRef::LatestOf(story.clone())).await?;
     let Some(run) = run else {
         return Ok(Typed(HandoffListing {
             current_agent: Some(None),
@@ -75,10 +69,10 @@ async fn state(app: &App, story: &StoryKey) -> Result<Typed<HandoffListing>, Api
         limit: MOST_ROWS,
         ..HandoffFilter::default()
     };
-    let mut handoffs = store.handoffs(&filter).await.map_err(EngineError::from)?;
+    let mut handoffs = views.handoffs(&filter).await?;
     let has_more_rows = handoffs.len() < run.run.n_handoffs as usize;
     handoffs.reverse();
-    let workflow = app.engine.workflow_of(&run).await?;
+    let workflow = app.read().workflow_of(&run).await?;
     let (handoffs, payloads) = rows::all(app, handoffs, Keeps::Last).await?;
     Ok(Typed(HandoffListing {
         current_agent: Some(run.run.current_agent().map(ToString::to_string)),
@@ -91,7 +85,7 @@ async fn state(app: &App, story: &StoryKey) -> Result<Typed<HandoffListing>, Api
 
 /// The pending handoffs of an agent: the newest in one story, or all.
 async fn pending(
-    app: &App,
+    app: &RequestScope,
     story: Option<StoryKey>,
     agent: AgentId,
 ) -> Result<Typed<HandoffListing>, ApiProblem> {
@@ -107,7 +101,7 @@ async fn pending(
         limit,
         ..HandoffFilter::default()
     };
-    let mut found = app.engine.store().handoffs(&filter).await.map_err(EngineError::from)?;
+    let mut found = app.read().handoffs(&filter).await?;
     if story.is_none() {
         let has_more_rows = cut(&mut found);
         let (handoffs, payloads) = rows::all(app, found, Keeps::First).await?;
@@ -125,7 +119,7 @@ async fn pending(
     Ok(Typed(HandoffListing { handoff: Some(newest), ..HandoffListing::default() }))
 }
 
-async fn stale(app: &App, minutes: u64) -> Result<Typed<HandoffListing>, ApiProblem> {
+async fn stale(app: &RequestScope, minutes: u64) -> Result<Typed<HandoffListing>, ApiProblem> {
     if minutes > MOST_MINUTES {
         return Err(ApiProblem::malformed("wrong_type", "`minutes` is at most a year"));
     }
@@ -155,7 +149,7 @@ fn left_out(has_more_rows: bool, payloads: usize) -> Option<LeftOut> {
 /// Handoffs that have been pending for so long, one more than `most` if there are more; questions
 /// to people are never stale.
 pub(super) async fn stale_rows(
-    app: &App,
+    app: &RequestScope,
     minutes: u64,
     most: usize,
 ) -> Result<Vec<HandoffRow>, EngineError> {
@@ -169,7 +163,7 @@ pub(super) async fn stale_rows(
     };
     let mut stale = Vec::new();
     loop {
-        let found = app.engine.store().handoffs(&filter).await?;
+        let found = app.read().handoffs(&filter).await?;
         let is_last = found.len() < MOST_ROWS as usize;
         filter.after = found.last().map_or(0, |it| it.number);
         stale.extend(found.into_iter().filter(|it| !it.to.agent.is_human()));
@@ -186,7 +180,7 @@ const ACTIONS: &str = "create, accept, reject, timeout, cleanup";
     request_body = PipelineAction,
     responses((status = 200, body = ActionResult), WriteProblems))]
 pub(super) async fn post(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Typed<ActionResult>, ApiProblem> {
@@ -210,7 +204,7 @@ pub(super) async fn post(
 }
 
 async fn create(
-    app: &App,
+    app: &RequestScope,
     caller: &Caller,
     envelope: &mut Envelope,
 ) -> Result<Typed<ActionResult>, ApiProblem> {
@@ -226,7 +220,7 @@ async fn create(
         "kind",
         "workflow",
     ])?;
-    let key = app.engine.story_key(envelope.required_text("storyId")?).await?;
+    let key = app.read().story_key(envelope.required_text("storyId")?).await?;
     let from = known_agent(app, envelope.required_text("fromAgent")?)?;
     let to = known_agent(app, envelope.required_text("toAgent")?)?;
     let workflow = envelope.text("workflow")?.map(WorkflowName::parse).transpose()?;
@@ -253,7 +247,7 @@ async fn create(
 }
 
 async fn accept(
-    app: &App,
+    app: &RequestScope,
     caller: &Caller,
     envelope: &Envelope,
 ) -> Result<Typed<ActionResult>, ApiProblem> {
@@ -268,7 +262,7 @@ async fn accept(
 }
 
 async fn reject(
-    app: &App,
+    app: &RequestScope,
     caller: &Caller,
     envelope: &Envelope,
 ) -> Result<Typed<ActionResult>, ApiProblem> {
@@ -283,7 +277,7 @@ async fn reject(
 }
 
 async fn time_out(
-    app: &App,
+    app: &RequestScope,
     caller: &Caller,
     envelope: &Envelope,
 ) -> Result<Typed<ActionResult>, ApiProblem> {
@@ -296,15 +290,14 @@ async fn time_out(
 }
 
 async fn clean_up(
-    app: &App,
+    app: &RequestScope,
     caller: &Caller,
     envelope: &Envelope,
 ) -> Result<Typed<ActionResult>, ApiProblem> {
     envelope.only(&["action", "storyId", "reason"])?;
-    let key = app.engine.story_key(envelope.required_text("storyId")?).await?;
+    let key = app.read().story_key(envelope.required_text("storyId")?).await?;
     let reason = envelope.text("reason")?.map(Reason::parse).transpose()?;
-    let store = app.engine.store();
-    let run = store.run(&RunRef::OpenOf(key)).await.map_err(EngineError::from)?;
+    let run = app.read().find_run(&RunRef::OpenOf(key)).await?;
     let cleaned = |cancelled, kept| {
         Typed(ActionResult {
             success: true,
@@ -321,7 +314,7 @@ async fn clean_up(
 }
 
 async fn on_handoff(
-    app: &App,
+    app: &RequestScope,
     caller: &Caller,
     envelope: &Envelope,
     command: impl FnOnce(HandoffNo) -> Command,
@@ -334,7 +327,7 @@ async fn on_handoff(
 }
 
 /// `{success, handoff, warnings}`; some actions add members.
-async fn done(app: &App, outcome: &CommandResult) -> Result<ActionResult, EngineError> {
+async fn done(app: &RequestScope, outcome: &CommandResult) -> Result<ActionResult, EngineError> {
     Ok(ActionResult {
         success: true,
         handoff: Some(row_of(app, outcome, outcome.done.handoff).await?),
@@ -344,7 +337,7 @@ async fn done(app: &App, outcome: &CommandResult) -> Result<ActionResult, Engine
 }
 
 async fn row_of(
-    app: &App,
+    app: &RequestScope,
     outcome: &CommandResult,
     no: Option<HandoffNo>,
 ) -> Result<Option<PipelineRow>, EngineError> {
@@ -355,7 +348,7 @@ async fn row_of(
 }
 
 async fn numbers(
-    app: &App,
+    app: &RequestScope,
     outcome: &CommandResult,
     nos: &[HandoffNo],
 ) -> Result<Vec<u64>, EngineError> {
@@ -367,7 +360,7 @@ async fn numbers(
 }
 
 /// An agent that is defined in a file, or one of the two built-in ones.
-fn known_agent(app: &App, name: &str) -> Result<AgentId, ApiProblem> {
+fn known_agent(app: &RequestScope, name: &str) -> Result<AgentId, ApiProblem> {
     let agent = AgentId::parse(name)?;
     if app.engine.catalog().knows(&agent) {
         return Ok(agent);
@@ -377,7 +370,7 @@ fn known_agent(app: &App, name: &str) -> Result<AgentId, ApiProblem> {
     Err(ApiProblem::malformed("unknown_agent", message))
 }
 
-fn by(app: &App, envelope: &Envelope) -> Result<Option<AgentId>, ApiProblem> {
+fn by(app: &RequestScope, envelope: &Envelope) -> Result<Option<AgentId>, ApiProblem> {
     envelope.text("agent")?.map(|it| known_agent(app, it)).transpose()
 }
 

@@ -10,8 +10,8 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
-use crate::App;
 use crate::problem::ApiProblem;
+use crate::scope::RequestScope;
 
 /// The pipeline API has five statuses; our states are finer, and are in `state`.
 pub(crate) fn status(state: HandoffState) -> &'static str {
@@ -84,8 +84,8 @@ impl PipelineRow {
     }
 }
 
-pub(super) async fn one(app: &App, row: &HandoffRow) -> Result<PipelineRow, EngineError> {
-    let texts = app.engine.texts_of(std::slice::from_ref(row)).await?;
+pub(super) async fn one(app: &RequestScope, row: &HandoffRow) -> Result<PipelineRow, EngineError> {
+    let texts = app.read().texts_of(std::slice::from_ref(row)).await?;
     Ok(PipelineRow::new(row, &texts))
 }
 
@@ -105,11 +105,11 @@ pub(super) enum Keeps {
 
 /// The rows of a list, and how many of them lack their payload.
 pub(super) async fn all(
-    app: &App,
+    app: &RequestScope,
     found: Vec<HandoffRow>,
     keeps: Keeps,
 ) -> Result<(Vec<PipelineRow>, usize), ApiProblem> {
-    let words = app.engine.words_of(&found).await?;
+    let words = app.read().words_of(&found).await?;
     let mut rows: Vec<PipelineRow> = found.iter().map(|it| PipelineRow::new(it, &words)).collect();
     let mut places: Vec<usize> = (0..found.len()).collect();
     if keeps == Keeps::Last {
@@ -122,7 +122,7 @@ pub(super) async fn all(
             .filter(|_| n_bytes <= MOST_PAYLOADS)
             .map(|it| found[*it].clone())
             .collect();
-        let texts = app.engine.packages_of(&with_package).await?;
+        let texts = app.read().packages_of(&with_package).await?;
         let mut packages = Vec::new();
         for &place in places {
             let Some(id) = found[place].package else { continue };

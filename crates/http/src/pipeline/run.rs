@@ -1,9 +1,6 @@
 //! `GET` and `POST /api/run`: start the next story, answer the open gate, stop, reset.
 
-use std::sync::Arc;
-
 use axum::body::Body;
-use axum::extract::State;
 use axum::http::HeaderMap;
 use baton_core::command::{Command, GateAnswer};
 use baton_core::document::Node;
@@ -16,11 +13,11 @@ use baton_store::{HandoffFilter, HandoffRef, RunFilter, RunRef, RunRow};
 use super::described::{PipelineRunAction, PipelineRunState};
 use super::handoffs::stale_rows;
 use super::{Json, refused};
-use crate::App;
 use crate::body::{self, Envelope};
 use crate::caller::caller;
 use crate::openapi::{ReadProblems, WriteProblems};
 use crate::problem::ApiProblem;
+use crate::scope::RequestScope;
 
 /// From the pipeline document: handoffs pending for so long are cleaned up at a start.
 const STALE_MINUTES: u64 = 30;
@@ -29,8 +26,8 @@ const ACTIONS: &str = "start, continue, stop, reset";
 /// The current story, the progress of all stories, and the current agent.
 #[utoipa::path(get, path = "/api/run", operation_id = "pipelineGetRun", tag = "pipeline",
     responses((status = 200, body = PipelineRunState), ReadProblems))]
-pub(super) async fn get(State(app): State<Arc<App>>) -> Result<Json, ApiProblem> {
-    let last = app.engine.store().runs_moved_last(1).await.map_err(EngineError::from)?;
+pub(super) async fn get(app: RequestScope) -> Result<Json, ApiProblem> {
+    let last = app.read().runs_moved_last(1).await?;
     Ok(Json(run_state(&app, last.first(), None).await?))
 }
 
@@ -39,7 +36,7 @@ pub(super) async fn get(State(app): State<Arc<App>>) -> Result<Json, ApiProblem>
     request_body = PipelineRunAction,
     responses((status = 200, body = PipelineRunState), WriteProblems))]
 pub(super) async fn post(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Json, ApiProblem> {
@@ -69,18 +66,26 @@ pub(super) async fn post(
     }
 }
 
-async fn asked_story(app: &App, envelope: &Envelope) -> Result<Option<StoryKey>, ApiProblem> {
+async fn asked_story(
+    app: &RequestScope,
+    envelope: &Envelope,
+) -> Result<Option<StoryKey>, ApiProblem> {
     match envelope.text("storyId")? {
-        Some(name) => Ok(Some(app.engine.story_key(name).await?)),
+        Some(name) => Ok(Some(app.read().story_key(name).await?)),
         None => Ok(None),
     }
 }
 
 /// Starts the next ready story or the named one, or returns the run that is already in progress.
-async fn start(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Json, ApiProblem> {
+async fn start(
+    app: &RequestScope,
+    caller: &Caller,
+    envelope: &Envelope,
+) -> Result<Json, ApiProblem> {
     let asked = asked_story(app, envelope).await?;
     let workflow = envelope.text("workflow")?.map(WorkflowName::parse).transpose()?;
-    let timed_out = time_out(app, stale_rows(app, STALE_MINUTES, usize::MAX).await?).await?;
+    let timed_out =
+        time_out(app, caller, stale_rows(app, STALE_MINUTES, usize::MAX).await?).await?;
     let open = open_runs(app).await?;
     let is_asked = |it: &&RunRow| asked.as_ref().is_none_or(|key| *key == it.run.story);
     if let Some(run) = open.iter().find(is_asked) {
@@ -92,7 +97,7 @@ async fn start(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Json, 
     }
     let story = match asked {
         Some(story) => story,
-        None => match app.engine.next_ready().await {
+        None => match app.read().next_ready().await {
             Ok(story) => story.key,
             Err(error @ EngineError::NothingReady { .. }) => {
                 let state = run_state(app, None, Some(error.to_string())).await?;
@@ -111,7 +116,7 @@ async fn start(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Json, 
 }
 
 async fn begin(
-    app: &App,
+    app: &RequestScope,
     caller: &Caller,
     story: StoryKey,
     workflow: Option<WorkflowName>,
@@ -124,7 +129,11 @@ async fn begin(
 }
 
 /// Answers the oldest open gate, and resumes what was stopped.
-async fn go_on(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Json, ApiProblem> {
+async fn go_on(
+    app: &RequestScope,
+    caller: &Caller,
+    envelope: &Envelope,
+) -> Result<Json, ApiProblem> {
     let runs = open_runs(app).await?;
     let asked = asked_story(app, envelope).await?;
     let is_asked = |it: &&RunRow| asked.as_ref().is_none_or(|key| *key == it.run.story);
@@ -186,7 +195,11 @@ fn gate_answer(gate: &Gate, response: &Node) -> Result<(Answer, Option<FreeText>
 }
 
 /// Pauses: no work begins; work that is held may finish.
-async fn stop(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Json, ApiProblem> {
+async fn stop(
+    app: &RequestScope,
+    caller: &Caller,
+    envelope: &Envelope,
+) -> Result<Json, ApiProblem> {
     let asked = asked_story(app, envelope).await?;
     let reason = envelope.text("reason")?.map(Reason::parse).transpose()?;
     let is_asked = |it: &&RunRow| asked.as_ref().is_none_or(|key| *key == it.run.story);
@@ -201,14 +214,14 @@ async fn stop(app: &App, caller: &Caller, envelope: &Envelope) -> Result<Json, A
 }
 
 /// Times out every handoff that waits for an agent.
-async fn reset(app: &App, _: &Caller) -> Result<Json, ApiProblem> {
+async fn reset(app: &RequestScope, caller: &Caller) -> Result<Json, ApiProblem> {
     let filter = HandoffFilter {
         states: vec![HandoffState::Open(baton_core::run::State::Pending)],
         ..HandoffFilter::default()
     };
-    let pending = app.engine.store().handoffs(&filter).await.map_err(EngineError::from)?;
+    let pending = app.read().handoffs(&filter).await?;
     let (kept, ours): (Vec<_>, Vec<_>) = pending.into_iter().partition(|it| it.to.agent.is_human());
-    let cleared = time_out(app, ours).await?;
+    let cleared = time_out(app, caller, ours).await?;
     let numbers = |rows: &[u64]| Node::List(rows.iter().map(|it| Node::count(*it)).collect());
     let kept: Vec<u64> = kept.iter().map(|it| it.number).collect();
     Ok(Json(Node::map([
@@ -219,9 +232,14 @@ async fn reset(app: &App, _: &Caller) -> Result<Json, ApiProblem> {
     ])))
 }
 
-/// Times handoffs out as the operator; those that changed meanwhile are left alone.
-async fn time_out(app: &App, rows: Vec<baton_store::HandoffRow>) -> Result<Vec<u64>, ApiProblem> {
-    let caller = Caller::new(baton_core::names::Principal::parse("local")?);
+/// Times handoffs out; those that changed meanwhile are left alone.
+async fn time_out(
+    app: &RequestScope,
+    caller: &Caller,
+    rows: Vec<baton_store::HandoffRow>,
+) -> Result<Vec<u64>, ApiProblem> {
+    // One request, several commands: its idempotency key cannot stand for each of them.
+    let caller = Caller::new(caller.principal.clone());
     let mut numbers = Vec::new();
     for row in rows {
         let reason = Reason::parse(&format!("{} did not take it in time", row.to.agent)).ok();
@@ -236,14 +254,18 @@ async fn time_out(app: &App, rows: Vec<baton_store::HandoffRow>) -> Result<Vec<u
     Ok(numbers)
 }
 
-async fn open_runs(app: &App) -> Result<Vec<RunRow>, EngineError> {
+async fn open_runs(app: &RequestScope) -> Result<Vec<RunRow>, EngineError> {
     let statuses = vec![RunStatus::Open, RunStatus::Paused];
     let filter = RunFilter { statuses, ..RunFilter::default() };
-    Ok(app.engine.store().runs(&filter).await?)
+    app.read().runs(&filter).await
 }
 
-async fn answer(app: &App, story: &StoryKey, timed_out: Vec<u64>) -> Result<Json, ApiProblem> {
-    let run = app.engine.run(&RunRef::LatestOf(story.clone())).await?;
+async fn answer(
+    app: &RequestScope,
+    story: &StoryKey,
+    timed_out: Vec<u64>,
+) -> Result<Json, ApiProblem> {
+    let run = app.read().run(&RunRef::LatestOf(story.clone())).await?;
     let mut state = run_state(app, Some(&run), None).await?;
     if let Node::Map(members) = &mut state {
         let timed_out = timed_out.into_iter().map(Node::count).collect();
@@ -254,20 +276,20 @@ async fn answer(app: &App, story: &StoryKey, timed_out: Vec<u64>) -> Result<Json
 
 /// The pipeline API's run: the current story, the progress of all stories, and the current agent.
 async fn run_state(
-    app: &App,
+    app: &RequestScope,
     run: Option<&RunRow>,
     why_idle: Option<String>,
 ) -> Result<Node, EngineError> {
-    let counts = app.engine.store().count_stories().await?;
+    let counts = app.read().count_stories().await?;
     let percentage = counts.n_completed * 100 / counts.n_stories.max(1);
-    let next = match app.engine.next_ready().await {
+    let next = match app.read().next_ready().await {
         Ok(story) => Node::text(story.key.as_str()),
         Err(_) => Node::Null,
     };
     let (status, current, agent_state, gate) = match run {
         None => ("idle", Node::Null, Node::Null, Node::Null),
         Some(run) => {
-            let workflow = app.engine.workflow_of(run).await?;
+            let workflow = app.read().workflow_of(run).await?;
             let agent = run.run.current_agent().map_or(Node::Null, |it| Node::text(it.as_str()));
             let agent_state = Node::map([
                 ("currentAgent", agent),

@@ -1,9 +1,6 @@
 //! `GET` and `POST /api/signal`: an agent's or a person's report on a story from outside the run.
 
-use std::sync::Arc;
-
 use axum::body::Body;
-use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, Uri};
 use baton_core::command::{Command, Complete, Signal};
 use baton_core::contract::Profile;
@@ -19,12 +16,12 @@ use baton_wire::json;
 
 use super::described::{PipelineFlags, PipelineSignal, PipelineSignalQuery};
 use super::{Json, refused, story};
-use crate::App;
 use crate::body::{self, Envelope};
 use crate::caller::caller;
 use crate::openapi::{ReadProblems, WriteProblems};
 use crate::problem::ApiProblem;
 use crate::query::Query;
+use crate::scope::RequestScope;
 
 const ACTIONS: &str = "passed, complete, merged, blocked, progress";
 
@@ -32,12 +29,12 @@ const ACTIONS: &str = "passed, complete, merged, blocked, progress";
 #[utoipa::path(get, path = "/api/signal", operation_id = "pipelineGetSignal", tag = "pipeline",
     params(PipelineSignalQuery),
     responses((status = 200, body = PipelineFlags), ReadProblems))]
-pub(super) async fn get(State(app): State<Arc<App>>, uri: Uri) -> Result<Json, ApiProblem> {
+pub(super) async fn get(app: RequestScope, uri: Uri) -> Result<Json, ApiProblem> {
     let query = Query::read(&uri, &["storyId"])?;
     let Some(key) = query.get("storyId") else {
         return Err(ApiProblem::malformed("missing_field", "`storyId` is missing"));
     };
-    flags(&app, &app.engine.story_key(key).await?).await
+    flags(&app, &app.read().story_key(key).await?).await
 }
 
 /// Reports the progress of a story.
@@ -45,14 +42,14 @@ pub(super) async fn get(State(app): State<Arc<App>>, uri: Uri) -> Result<Json, A
     request_body = PipelineSignal,
     responses((status = 200, body = PipelineFlags), WriteProblems))]
 pub(super) async fn post(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Json, ApiProblem> {
     let (text, envelope) = body::read(body).await?;
     envelope.only(&["action", "storyId", "message", "prUrl", "mergeCommit"])?;
     let caller = caller(&headers, "/api/signal", &text)?;
-    let key = app.engine.story_key(envelope.required_text("storyId")?).await?;
+    let key = app.read().story_key(envelope.required_text("storyId")?).await?;
     let run = latest(&app, &key).await?;
     let message = envelope.text("message")?;
     let command = match envelope.text("action")? {
@@ -84,7 +81,7 @@ pub(super) async fn post(
 }
 
 async fn signal(
-    app: &App,
+    app: &RequestScope,
     caller: &Caller,
     run: &RunRow,
     command: Command,
@@ -119,24 +116,28 @@ fn blocked(run: &RunRow, message: Option<&str>) -> Result<Command, ApiProblem> {
 }
 
 /// The link to the pull request belongs to the story.
-async fn keep_link(app: &App, envelope: &Envelope, key: &StoryKey) -> Result<(), ApiProblem> {
+async fn keep_link(
+    app: &RequestScope,
+    envelope: &Envelope,
+    key: &StoryKey,
+) -> Result<(), ApiProblem> {
     let Some(pr_url) = envelope.text("prUrl")? else { return Ok(()) };
-    let row = app.engine.story(key).await?;
+    let row = app.read().story(key).await?;
     let story = Story { pr_url: Some(pr_url.to_owned()), ..row.story };
     Ok(app.engine.save_story(&story).await?)
 }
 
-async fn latest(app: &App, key: &StoryKey) -> Result<RunRow, ApiProblem> {
-    let run = app.engine.store().run(&RunRef::LatestOf(key.clone())).await;
+async fn latest(app: &RequestScope, key: &StoryKey) -> Result<RunRow, ApiProblem> {
+    let run = app.read().find_run(&RunRef::LatestOf(key.clone())).await;
     let no_run = || EngineError::NoSuchRun { which: key.to_string() };
-    Ok(run.map_err(EngineError::from)?.ok_or_else(no_run)?)
+    Ok(run?.ok_or_else(no_run)?)
 }
 
 /// The progress of a story, as the pipeline API's flags.
-async fn flags(app: &App, key: &StoryKey) -> Result<Json, ApiProblem> {
-    let row = app.engine.story(key).await?;
-    let run = app.engine.store().run(&RunRef::LatestOf(key.clone())).await;
-    let run = run.map_err(EngineError::from)?;
+async fn flags(app: &RequestScope, key: &StoryKey) -> Result<Json, ApiProblem> {
+    let row = app.read().story(key).await?;
+    let run = app.read().find_run(&RunRef::LatestOf(key.clone())).await;
+    let run = run?;
     let members = [
         ("success", Node::Bool(true)),
         ("storyId", Node::text(key.as_str())),

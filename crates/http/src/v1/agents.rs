@@ -1,8 +1,5 @@
 //! Agents, in the form that the workflow API uses to attribute work to them.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use baton_core::agent::Agent;
 use baton_core::names::AgentId;
 use baton_core::run::{HandoffState, State as HandoffOpen};
@@ -14,10 +11,10 @@ use utoipa::ToSchema;
 
 use super::answer::ApiResponse;
 use super::names::not_found;
-use crate::App;
 use crate::openapi::ReadProblems;
 use crate::params::Named;
 use crate::problem::ApiProblem;
+use crate::scope::RequestScope;
 
 /// An agent as the author of work.
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -50,7 +47,7 @@ pub(super) struct WithPrompt {
 
 impl Attribution {
     /// For an agent id that may no longer be in any file, or never was.
-    pub(super) fn of(app: &App, id: &AgentId) -> Self {
+    pub(super) fn of(app: &RequestScope, id: &AgentId) -> Self {
         let known = app.engine.catalog().agents().find(id);
         known.map_or_else(|| Self::new(&stand_in(id)), Self::new)
     }
@@ -94,9 +91,7 @@ fn stand_in(id: &AgentId) -> Agent {
 /// Lists the agents.
 #[utoipa::path(get, path = "/api/v1/agents", operation_id = "listAgents", tag = "agents",
     responses((status = 200, body = AgentList), ReadProblems))]
-pub(super) async fn list(
-    State(app): State<Arc<App>>,
-) -> Result<ApiResponse<AgentList>, ApiProblem> {
+pub(super) async fn list(app: RequestScope) -> Result<ApiResponse<AgentList>, ApiProblem> {
     let mut items = Vec::new();
     for agent in app.engine.catalog().agents().iter() {
         let step = responsibility(&app, &agent.id).await?;
@@ -110,7 +105,7 @@ pub(super) async fn list(
     params(("agent" = String, Path, description = "Its id")),
     responses((status = 200, body = WithPrompt), ReadProblems))]
 pub(super) async fn get(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     Named(name): Named,
 ) -> Result<ApiResponse<WithPrompt>, ApiProblem> {
     let no_such = || {
@@ -129,7 +124,10 @@ pub(super) async fn get(
 }
 
 /// The step that an agent has to do now: of the newest handoff that waits for it, in any run.
-async fn responsibility(app: &App, agent: &AgentId) -> Result<Option<String>, EngineError> {
+async fn responsibility(
+    app: &RequestScope,
+    agent: &AgentId,
+) -> Result<Option<String>, EngineError> {
     let states = [HandoffOpen::Accepted, HandoffOpen::Pending].map(HandoffState::Open).to_vec();
     let filter = HandoffFilter {
         to: Some(agent.clone()),
@@ -138,11 +136,11 @@ async fn responsibility(app: &App, agent: &AgentId) -> Result<Option<String>, En
         limit: 1,
         ..HandoffFilter::default()
     };
-    let store = app.engine.store();
-    let newest = store.handoffs(&filter).await?.into_iter().next();
+    let views = app.read();
+    let newest = views.handoffs(&filter).await?.into_iter().next();
     let Some(handoff) = newest else { return Ok(None) };
-    let run = app.engine.run(&RunRef::Id(handoff.run)).await?;
-    let workflow = app.engine.workflow_of(&run).await?;
+    let run = app.read().run(&RunRef::Id(handoff.run)).await?;
+    let workflow = app.read().workflow_of(&run).await?;
     Ok(step_title(&workflow, &handoff.to.place))
 }
 

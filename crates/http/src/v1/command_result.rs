@@ -11,8 +11,8 @@ use super::enums::StateWord;
 use super::flat::{part, whole};
 use super::handoffs::document::HandoffDocument;
 use super::runs::document::RunDocument;
-use crate::App;
 use crate::problem::ApiProblem;
+use crate::scope::RequestScope;
 
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(untagged)]
@@ -90,14 +90,14 @@ impl<'de> Deserialize<'de> for CommandAnswer {
 
 /// Builds the response: what happened, or for a dry run what would have.
 pub(super) async fn tell(
-    app: &App,
+    app: &RequestScope,
     caller: &Caller,
     outcome: &CommandResult,
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
     match caller.mode {
         CommandMode::DryRun => Ok(ApiResponse::new(CommandAnswer::Rehearsed(rehearsed(outcome)))),
         CommandMode::Commit => {
-            let row = app.engine.run(&RunRef::Id(outcome.run)).await?;
+            let row = app.read().run(&RunRef::Id(outcome.run)).await?;
             let version = row.version;
             Ok(ApiResponse::new(CommandAnswer::Done(done(app, outcome, &row).await?)).at(version))
         }
@@ -106,7 +106,7 @@ pub(super) async fn tell(
 
 /// As [`tell`], for a command that creates a run.
 pub(super) async fn tell_run(
-    app: &App,
+    app: &RequestScope,
     caller: &Caller,
     outcome: &CommandResult,
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
@@ -119,7 +119,7 @@ pub(super) async fn tell_run(
 
 /// As [`tell`], for a command that creates a handoff.
 pub(super) async fn tell_handoff(
-    app: &App,
+    app: &RequestScope,
     caller: &Caller,
     outcome: &CommandResult,
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
@@ -133,7 +133,11 @@ pub(super) async fn tell_handoff(
     })
 }
 
-async fn done(app: &App, outcome: &CommandResult, row: &RunRow) -> Result<Committed, EngineError> {
+async fn done(
+    app: &RequestScope,
+    outcome: &CommandResult,
+    row: &RunRow,
+) -> Result<Committed, EngineError> {
     let done = &outcome.done;
     let held = done.handoff.and_then(|it| row.run.handoff(it));
     Ok(Committed {
@@ -166,7 +170,7 @@ fn rehearsed(outcome: &CommandResult) -> DryRun {
 }
 
 async fn handoff(
-    app: &App,
+    app: &RequestScope,
     outcome: &CommandResult,
     no: Option<HandoffNo>,
 ) -> Result<Option<HandoffDocument>, EngineError> {

@@ -1,9 +1,6 @@
 //! Decisions: what was decided in a run, by whom, when and why, as its packages state.
 
-use std::sync::Arc;
-
-use axum::extract::State;
-use baton_engine::Decided;
+use baton_views::Decided;
 use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -12,10 +9,10 @@ use uuid::Uuid;
 use super::agents::Attribution;
 use super::answer::{ApiResponse, Page, PageQuery, after, limit};
 use super::names::find_run;
-use crate::App;
 use crate::openapi::ReadProblems;
 use crate::params::{Named, Params};
 use crate::problem::ApiProblem;
+use crate::scope::RequestScope;
 
 /// A decision, and who made it.
 #[derive(Serialize, ToSchema)]
@@ -41,13 +38,13 @@ pub(super) struct DecisionDocument {
     params(("run" = String, Path, description = "Its id, its number or its story's key"), PageQuery),
     responses((status = 200, body = Page<DecisionDocument>), ReadProblems))]
 pub(super) async fn list(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     Named(name): Named,
     Params(query): Params<PageQuery>,
 ) -> Result<ApiResponse<Page<DecisionDocument>>, ApiProblem> {
     let limit = limit(query.limit)?;
     let run = find_run(&app, &name).await?;
-    let decided = app.engine.decisions(run.run.id).await?;
+    let decided = app.read().decisions(run.run.id).await?;
     let after = usize::try_from(after(query.after)?).unwrap_or(usize::MAX);
     let numbered: Vec<_> = (1..).zip(decided).skip(after).take(limit as usize + 1).collect();
     let number = |(number, _): &(u64, Decided)| number.to_string();
@@ -57,7 +54,7 @@ pub(super) async fn list(
 }
 
 impl DecisionDocument {
-    fn of(app: &App, it: Decided) -> Self {
+    fn of(app: &RequestScope, it: Decided) -> Self {
         let decided_by = Attribution::of(app, &it.row.from.agent);
         let at = it.row.created_at;
         Self {

@@ -1,9 +1,7 @@
 //! Definitions: the workflows that the project has now.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-use axum::extract::State;
 use baton_core::names::WorkflowName;
 use baton_core::workflow::{Delegate, Edge, EdgeGate, Step, Target, Workflow};
 use baton_engine::EngineError;
@@ -13,10 +11,10 @@ use utoipa::ToSchema;
 use super::answer::ApiResponse;
 use super::enums::{GateKindWord, OutcomeWord};
 use super::names::not_found;
-use crate::App;
 use crate::openapi::ReadProblems;
 use crate::params::Named;
 use crate::problem::ApiProblem;
+use crate::scope::RequestScope;
 
 #[derive(Serialize, ToSchema)]
 pub(super) struct Definitions {
@@ -92,7 +90,7 @@ struct ShownGate {
 #[utoipa::path(get, path = "/api/v1/definitions", operation_id = "listDefinitions",
     tag = "definitions",
     responses((status = 200, body = Definitions), ReadProblems))]
-pub(super) async fn list(State(app): State<Arc<App>>) -> ApiResponse<Definitions> {
+pub(super) async fn list(app: RequestScope) -> ApiResponse<Definitions> {
     let catalog = app.engine.catalog();
     let items = catalog.workflows().map(|it| WorkflowDocument::of(&app, &it.workflow)).collect();
     ApiResponse::new(Definitions { items })
@@ -104,7 +102,7 @@ pub(super) async fn list(State(app): State<Arc<App>>) -> ApiResponse<Definitions
     params(("name" = String, Path, description = "Its name")),
     responses((status = 200, body = WorkflowDocument), ReadProblems))]
 pub(super) async fn get(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     Named(name): Named,
 ) -> Result<ApiResponse<WorkflowDocument>, ApiProblem> {
     let no_such = |_| not_found("no_such_workflow", format!("there is no workflow `{name}`"));
@@ -115,7 +113,7 @@ pub(super) async fn get(
 }
 
 impl WorkflowDocument {
-    fn of(app: &App, workflow: &Workflow) -> Self {
+    fn of(app: &RequestScope, workflow: &Workflow) -> Self {
         Self {
             name: workflow.name.to_string(),
             title: workflow.title.clone(),

@@ -1,9 +1,5 @@
 //! Events: the log of a run, page by page.
 
-use std::sync::Arc;
-
-use axum::extract::State;
-use baton_engine::EngineError;
 use baton_store::{EventFilter, Position, StoredEvent};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -12,10 +8,10 @@ use utoipa::ToSchema;
 
 use super::answer::{ApiResponse, Page, PageQuery, after, limit};
 use super::names::find_run;
-use crate::App;
 use crate::openapi::ReadProblems;
 use crate::params::{Named, Params};
 use crate::problem::ApiProblem;
+use crate::scope::RequestScope;
 
 /// One event in the log.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -42,7 +38,7 @@ pub struct EventDocument {
     params(("run" = String, Path, description = "Its id, its number or its story's key"), PageQuery),
     responses((status = 200, body = Page<EventDocument>), ReadProblems))]
 pub(super) async fn list(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     Named(name): Named,
     Params(query): Params<PageQuery>,
 ) -> Result<ApiResponse<Page<EventDocument>>, ApiProblem> {
@@ -53,7 +49,7 @@ pub(super) async fn list(
         run: Some(run.run.id),
         limit: limit + 1,
     };
-    let events = app.engine.store().events(&filter).await.map_err(EngineError::from)?;
+    let events = app.read().events(&filter).await?;
     let position = |it: &StoredEvent| it.position.0.to_string();
     Ok(ApiResponse::new(Page::cut(events, limit, position, EventDocument::from)))
 }

@@ -1,14 +1,11 @@
 //! The inbox: what waits for a person, the consequence of each answer, and the answer itself.
 
-use std::sync::Arc;
-
-use axum::extract::State;
-use axum::http::HeaderMap;
 use baton_core::command::{Command, GateAnswer};
 use baton_core::gate::Answer as Said;
 use baton_core::names::{AgentId, FreeText};
 use baton_core::run::HandoffNo;
-use baton_engine::{EngineError, InboxItem, Waits};
+use baton_engine::EngineError;
+use baton_views::{InboxItem, Waits};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
@@ -23,12 +20,11 @@ use super::handoffs::document::{HandoffSummary, rows};
 use super::names::known_agent;
 use super::runs::document::RunDocument;
 use super::write::{AsHeader, HandoffQuery, RunHeaders, WriteRequest};
-use crate::App;
 use crate::body;
-use crate::caller::principal;
 use crate::openapi::{ReadProblems, WriteProblems};
 use crate::params::{Named, Params};
 use crate::problem::ApiProblem;
+use crate::scope::RequestScope;
 
 /// Something that waits for a person.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -85,13 +81,12 @@ pub struct ChoiceDocument {
     params(PageQuery, AsHeader),
     responses((status = 200, body = Page<Item>), ReadProblems))]
 pub(super) async fn list(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     Params(query): Params<PageQuery>,
-    headers: HeaderMap,
 ) -> Result<ApiResponse<Page<Item>>, ApiProblem> {
     let limit = limit(query.limit)? as usize;
     let after = after(query.after)?;
-    let (found, next) = app.engine.inbox_after(&principal(&headers)?, after, limit).await?;
+    let (found, next) = app.read().inbox_after(after, limit).await?;
     let mut items = Vec::new();
     for item in found {
         items.push(Item::of(&app, item).await?);
@@ -100,7 +95,7 @@ pub(super) async fn list(
 }
 
 impl Item {
-    async fn of(app: &App, item: InboxItem) -> Result<Self, EngineError> {
+    async fn of(app: &RequestScope, item: InboxItem) -> Result<Self, EngineError> {
         let no = asks(&item.why);
         let asked = &item.asked;
         let choices = item.choices.iter().map(|it| ChoiceDocument {
@@ -182,7 +177,7 @@ pub enum AnswerWord {
     request_body = PersonsWord,
     responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(super) async fn answer(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     name: Named,
     write: WriteRequest<PersonsWord, HandoffQuery>,
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
@@ -195,7 +190,7 @@ pub(super) async fn answer(
     on_handoff(&app, &name, &write, command).await
 }
 
-fn said(app: &App, asked: &PersonsWord) -> Result<Said, ApiProblem> {
+fn said(app: &RequestScope, asked: &PersonsWord) -> Result<Said, ApiProblem> {
     let to: Option<AgentId> =
         asked.to_agent.as_deref().map(|it| known_agent(app, it)).transpose()?;
     match (asked.answer, to) {

@@ -1,9 +1,5 @@
 //! Metrics of handoffs, counted in the database.
 
-use std::sync::Arc;
-
-use axum::extract::State;
-use baton_engine::EngineError;
 use baton_store::{AgentStatistics, HandoffFilter};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -11,10 +7,10 @@ use utoipa::{IntoParams, ToSchema};
 use super::answer::ApiResponse;
 use super::enums::StateWord;
 use super::names::{find_run, story_key};
-use crate::App;
 use crate::openapi::ReadProblems;
 use crate::params::Params;
 use crate::problem::ApiProblem;
+use crate::scope::RequestScope;
 
 #[derive(Serialize, ToSchema)]
 pub(super) struct HandoffMetrics {
@@ -63,7 +59,7 @@ pub(super) struct MetricsQuery {
     params(MetricsQuery),
     responses((status = 200, body = HandoffMetrics), ReadProblems))]
 pub(super) async fn get(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     Params(query): Params<MetricsQuery>,
 ) -> Result<ApiResponse<HandoffMetrics>, ApiProblem> {
     let run = match query.run.as_deref() {
@@ -72,13 +68,13 @@ pub(super) async fn get(
     };
     let story = story_key(&app, query.story.as_deref()).await?;
     let filter = HandoffFilter { run, story, ..HandoffFilter::default() };
-    let count = app.engine.store().statistics(&filter);
+    let count = app.read().statistics(&filter);
     let found = if filter == HandoffFilter::default() {
         app.statistics.take(count).await
     } else {
         count.await
     };
-    let found = found.map_err(EngineError::from)?;
+    let found = found?;
     let count = |(state, count)| StateCount { state: StateWord::from(state), count };
     Ok(ApiResponse::new(HandoffMetrics {
         states: found.by_state.into_iter().map(count).collect(),

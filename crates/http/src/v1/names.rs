@@ -4,28 +4,28 @@ use axum::http::StatusCode;
 use baton_core::names::{AgentId, StoryKey};
 use baton_store::{HandoffRef, HandoffRow, RunRow};
 
-use crate::App;
 use crate::problem::ApiProblem;
+use crate::scope::RequestScope;
 
 /// Finds a run by any of its names.
-pub(super) async fn find_run(app: &App, name: &str) -> Result<RunRow, ApiProblem> {
-    Ok(app.engine.run_named(name).await?)
+pub(super) async fn find_run(app: &RequestScope, name: &str) -> Result<RunRow, ApiProblem> {
+    Ok(app.read().run_named(name).await?)
 }
 
 /// An optional story key.
 pub(super) async fn story_key(
-    app: &App,
+    app: &RequestScope,
     name: Option<&str>,
 ) -> Result<Option<StoryKey>, ApiProblem> {
     match name {
-        Some(name) => Ok(Some(app.engine.story_key(name).await?)),
+        Some(name) => Ok(Some(app.read().story_key(name).await?)),
         None => Ok(None),
     }
 }
 
 /// Finds a handoff by any of its names, as in `12/HO-001`; a label alone belongs to `run`.
 pub(super) async fn handoff_ref(
-    app: &App,
+    app: &RequestScope,
     name: &str,
     run: Option<&str>,
 ) -> Result<HandoffRef, ApiProblem> {
@@ -33,20 +33,20 @@ pub(super) async fn handoff_ref(
         Some(run) => Some(find_run(app, run).await?.run.id),
         None => None,
     };
-    Ok(app.engine.handoff_named(name, run).await?)
+    Ok(app.read().handoff_named(name, run).await?)
 }
 
 pub(super) async fn find_handoff(
-    app: &App,
+    app: &RequestScope,
     name: &str,
     run: Option<&str>,
 ) -> Result<HandoffRow, ApiProblem> {
     let which = handoff_ref(app, name, run).await?;
-    Ok(app.engine.handoff(&which).await?)
+    Ok(app.read().handoff(&which).await?)
 }
 
 /// An agent that is defined in a file, or one of the two built-in ones.
-pub(super) fn known_agent(app: &App, name: &str) -> Result<AgentId, ApiProblem> {
+pub(super) fn known_agent(app: &RequestScope, name: &str) -> Result<AgentId, ApiProblem> {
     let agent = AgentId::parse(name)?;
     if app.engine.catalog().knows(&agent) {
         return Ok(agent);

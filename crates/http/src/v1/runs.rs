@@ -2,9 +2,6 @@
 
 pub(crate) mod document;
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use baton_core::command::Command;
 use baton_core::names::{Reason, StepId, WorkflowName};
 use baton_core::run::RunStatus;
@@ -22,11 +19,11 @@ use super::handoffs::document::refused;
 use super::names::{find_run, known_agent, story_key};
 use super::window;
 use super::write::{RunHeaders, WriteRequest};
-use crate::App;
 use crate::body;
 use crate::openapi::{ReadProblems, WriteProblems};
 use crate::params::{Named, Params};
 use crate::problem::ApiProblem;
+use crate::scope::RequestScope;
 
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -57,7 +54,7 @@ pub(super) struct RunListQuery {
     params(RunListQuery),
     responses((status = 200, body = Page<RunDocument>), ReadProblems))]
 pub(super) async fn list(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     Params(query): Params<RunListQuery>,
 ) -> Result<ApiResponse<Page<RunDocument>>, ApiProblem> {
     let known = ["open", "paused", "completed", "cancelled"];
@@ -73,7 +70,7 @@ pub(super) async fn list(
         until: 0,
         limit: limit + 1,
     };
-    let found = window::runs(app.engine.store(), &filter).await?;
+    let found = window::runs(*app.read(), &filter).await?;
     let mut shown = Vec::new();
     for row in &found.rows {
         shown.push((row.number, RunDocument::of(&app, row).await?));
@@ -89,7 +86,7 @@ pub(super) async fn list(
         (status = 200, body = RunDetail, headers(("ETag" = String, description = "The run's version"))),
         ReadProblems))]
 pub(super) async fn get(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     Named(name): Named,
 ) -> Result<ApiResponse<RunDetail>, ApiProblem> {
     let row = find_run(&app, &name).await?;
@@ -132,7 +129,7 @@ pub struct StartRequest {
             ("ETag" = String, description = "The run's version"))),
         WriteProblems))]
 pub(super) async fn start(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     write: WriteRequest<StartRequest>,
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
     let WriteRequest { asked, caller, .. } = write;
@@ -145,7 +142,7 @@ pub(super) async fn start(
     let outcome = match (asked.story, at) {
         // A mistyped key must not create a new story.
         (Some(key), at) => {
-            let story = app.engine.story(&app.engine.story_key(&key).await?).await?.story.key;
+            let story = app.read().story(&app.read().story_key(&key).await?).await?.story.key;
             match at {
                 Some(at) => app.engine.start_at(&caller, of(story), at).await,
                 None => app.engine.start(&caller, of(story)).await,
@@ -204,7 +201,7 @@ pub struct Goto {
     request_body = Option<Why>,
     responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(super) async fn pause(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     name: Named,
     write: WriteRequest<Why>,
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
@@ -219,7 +216,7 @@ pub(super) async fn pause(
     request_body = Option<Nothing>,
     responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(super) async fn resume(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     name: Named,
     write: WriteRequest<Nothing>,
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
@@ -233,7 +230,7 @@ pub(super) async fn resume(
     request_body = Option<Why>,
     responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(super) async fn cancel(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     name: Named,
     write: WriteRequest<Why>,
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
@@ -248,7 +245,7 @@ pub(super) async fn cancel(
     request_body = Goto,
     responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(super) async fn goto(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     name: Named,
     write: WriteRequest<Goto>,
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
@@ -264,7 +261,7 @@ pub(super) async fn goto(
     request_body = Because,
     responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(super) async fn skip(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     name: Named,
     write: WriteRequest<Because>,
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
@@ -279,7 +276,7 @@ pub(super) async fn skip(
     request_body = Option<Why>,
     responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(super) async fn clean_up(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     name: Named,
     write: WriteRequest<Why>,
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
@@ -288,7 +285,7 @@ pub(super) async fn clean_up(
 }
 
 async fn on_run<T>(
-    app: &App,
+    app: &RequestScope,
     Named(name): &Named,
     write: &WriteRequest<T>,
     command: Command,

@@ -1,8 +1,5 @@
 //! Stories: list, add, show, overwrite.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use axum::http::StatusCode;
 use baton_core::hash::Hash;
 use baton_core::names::StoryKey;
@@ -17,10 +14,10 @@ use uuid::Uuid;
 
 use super::answer::{ApiResponse, Page, limit};
 use super::write::{KeyHeader, StoryHeaders, WriteQuery, WriteRequest};
-use crate::App;
 use crate::openapi::{ReadProblems, WriteProblems};
 use crate::params::{Named, Params};
 use crate::problem::ApiProblem;
+use crate::scope::RequestScope;
 
 /// A piece of work, waiting or in progress.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -131,7 +128,7 @@ pub(super) struct StoryListQuery {
     params(StoryListQuery),
     responses((status = 200, body = Page<StoryDocument>), ReadProblems))]
 pub(super) async fn list(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     Params(query): Params<StoryListQuery>,
 ) -> Result<ApiResponse<Page<StoryDocument>>, ApiProblem> {
     let limit = limit(query.limit)?;
@@ -148,7 +145,7 @@ const AT_ONCE: u32 = 50;
 
 /// Up to `limit` rows and one more; fewer if they would be too many bytes.
 async fn page(
-    app: &App,
+    app: &RequestScope,
     mut after: Option<StoryKey>,
     limit: u32,
 ) -> Result<(Vec<StoryRow>, u32), EngineError> {
@@ -156,7 +153,7 @@ async fn page(
     let mut n_bytes = 0;
     loop {
         let wanted = (limit + 1 - rows.len() as u32).min(AT_ONCE);
-        let found = app.engine.store().stories(&StoryFilter { after, limit: wanted }).await?;
+        let found = app.read().stories(&StoryFilter { after, limit: wanted }).await?;
         let is_last = found.len() < wanted as usize;
         for row in found {
             n_bytes += row.story.n_bytes();
@@ -179,10 +176,10 @@ async fn page(
     params(("key" = String, Path, description = "Its key")),
     responses((status = 200, body = StoryDocument), ReadProblems))]
 pub(super) async fn get(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     Named(key): Named,
 ) -> Result<ApiResponse<StoryDocument>, ApiProblem> {
-    let row = app.engine.story(&app.engine.story_key(&key).await?).await?;
+    let row = app.read().story(&app.read().story_key(&key).await?).await?;
     Ok(shown(&row))
 }
 
@@ -196,12 +193,12 @@ pub(super) async fn get(
             headers(("Location" = String, description = "The story"))),
         WriteProblems))]
 pub(super) async fn add(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     write: WriteRequest<NewStory>,
 ) -> Result<ApiResponse<StoryDocument>, ApiProblem> {
     let NewStory { key, title, description, acceptance, depends_on, priority, branch, pr_url } =
         write.asked;
-    let key = app.engine.story_key(&key).await?;
+    let key = app.read().story_key(&key).await?;
     let title = title.unwrap_or_else(|| key.to_string());
     let text = StoryText { title, description, acceptance, depends_on, priority, branch, pr_url };
     let story = text.of(&app, key).await?;
@@ -212,7 +209,7 @@ pub(super) async fn add(
     if write.caller.mode == CommandMode::DryRun {
         return rehearsed(&app, story, None).await;
     }
-    let row = app.engine.story(&story.key).await?;
+    let row = app.read().story(&story.key).await?;
     Ok(made(&app, &row).await?)
 }
 
@@ -226,16 +223,16 @@ pub(super) async fn add(
             headers(("Location" = String, description = "The story"))),
         WriteProblems))]
 pub(super) async fn put(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     Named(key): Named,
     write: WriteRequest<StoryText>,
 ) -> Result<ApiResponse<StoryDocument>, ApiProblem> {
-    let key = app.engine.story_key(&key).await?;
+    let key = app.read().story_key(&key).await?;
     let story = write.asked.of(&app, key).await?;
     // One write at a time, so that no other comes between the comparison and the write.
     let _turn = app.story_writes.lock().await;
     if write.caller.mode == CommandMode::DryRun || write.caller.expected.is_some() {
-        let there = match app.engine.story(&story.key).await {
+        let there = match app.read().story(&story.key).await {
             Ok(row) => Some(row),
             Err(EngineError::NoSuchStory { .. }) => None,
             Err(error) => return Err(error.into()),
@@ -254,12 +251,15 @@ pub(super) async fn put(
     if !is_new {
         app.engine.save_story(&story).await?;
     }
-    let row = app.engine.story(&story.key).await?;
+    let row = app.read().story(&story.key).await?;
     Ok(if is_new { made(&app, &row).await? } else { shown(&row) })
 }
 
 /// The response for a story that was created.
-async fn made(app: &App, row: &StoryRow) -> Result<ApiResponse<StoryDocument>, EngineError> {
+async fn made(
+    app: &RequestScope,
+    row: &StoryRow,
+) -> Result<ApiResponse<StoryDocument>, EngineError> {
     let answer = ApiResponse::new(new(app, row).await?).at(version_of(&row.story));
     Ok(answer.made(location(&row.story.key)))
 }
@@ -281,7 +281,7 @@ fn version_of(story: &Story) -> Version {
 
 /// The story as a dry run would leave it.
 async fn rehearsed(
-    app: &App,
+    app: &RequestScope,
     story: Story,
     there: Option<StoryRow>,
 ) -> Result<ApiResponse<StoryDocument>, ApiProblem> {
@@ -293,8 +293,8 @@ async fn rehearsed(
 }
 
 /// A story that was just created.
-async fn new(app: &App, row: &StoryRow) -> Result<StoryDocument, EngineError> {
-    let alike = app.engine.look_alikes(&row.story.key).await?;
+async fn new(app: &RequestScope, row: &StoryRow) -> Result<StoryDocument, EngineError> {
+    let alike = app.read().look_alikes(&row.story.key).await?;
     Ok(StoryDocument {
         warnings: alike.warning().into_iter().collect(),
         ..StoryDocument::from(row)
@@ -302,10 +302,10 @@ async fn new(app: &App, row: &StoryRow) -> Result<StoryDocument, EngineError> {
 }
 
 impl StoryText {
-    async fn of(self, app: &App, key: StoryKey) -> Result<Story, ApiProblem> {
+    async fn of(self, app: &RequestScope, key: StoryKey) -> Result<Story, ApiProblem> {
         let mut depends_on = Vec::new();
         for name in &self.depends_on {
-            depends_on.push(app.engine.story_key(name).await?);
+            depends_on.push(app.read().story_key(name).await?);
         }
         Ok(Story {
             key,

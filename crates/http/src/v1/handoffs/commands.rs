@@ -1,8 +1,5 @@
 //! Commands on one handoff.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
 use baton_core::acknowledgement::Acknowledgement;
 use baton_core::command::{
@@ -19,11 +16,11 @@ use utoipa::ToSchema;
 
 use super::ProfileWord;
 use super::document::refused;
-use crate::App;
 use crate::body;
 use crate::openapi::WriteProblems;
 use crate::params::Named;
 use crate::problem::ApiProblem;
+use crate::scope::RequestScope;
 use crate::v1::answer::ApiResponse;
 use crate::v1::command_result::{CommandAnswer, tell};
 use crate::v1::documents::{self, CommandOrDocument, DocumentQuery};
@@ -63,7 +60,7 @@ pub struct Acceptance {
         (String = "text/markdown"))),
     responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(in crate::v1) async fn accept(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     name: Named,
     asked: CommandOrDocument<Acceptance, HandoffQuery>,
 ) -> Result<Response, ApiProblem> {
@@ -99,7 +96,7 @@ pub struct Rejection {
     request_body = Rejection,
     responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(in crate::v1) async fn reject(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     name: Named,
     write: WriteRequest<Rejection, HandoffQuery>,
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
@@ -140,7 +137,7 @@ pub struct Completion {
     request_body = Completion,
     responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(in crate::v1) async fn complete(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     name: Named,
     write: WriteRequest<Completion, HandoffQuery>,
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
@@ -176,7 +173,7 @@ pub struct Cancellation {
     request_body = Option<Cancellation>,
     responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(in crate::v1) async fn cancel(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     name: Named,
     write: WriteRequest<Cancellation, HandoffQuery>,
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
@@ -193,7 +190,7 @@ pub(in crate::v1) async fn cancel(
     request_body = Option<Why>,
     responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(in crate::v1) async fn time_out(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     name: Named,
     write: WriteRequest<Why, HandoffQuery>,
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
@@ -222,7 +219,7 @@ pub struct Clarification {
     request_body = Clarification,
     responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(in crate::v1) async fn clarify(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     name: Named,
     write: WriteRequest<Clarification, HandoffQuery>,
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
@@ -253,7 +250,7 @@ pub struct QuestionAnswer {
     request_body = QuestionAnswer,
     responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(in crate::v1) async fn answer(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     name: Named,
     write: WriteRequest<QuestionAnswer, HandoffQuery>,
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
@@ -284,7 +281,7 @@ pub struct GivenBack {
     request_body = Option<GivenBack>,
     responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(in crate::v1) async fn release(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     name: Named,
     write: WriteRequest<GivenBack, HandoffQuery>,
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
@@ -321,7 +318,7 @@ pub enum VerdictWord {
     request_body = CheckResult,
     responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(in crate::v1) async fn evidence(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     name: Named,
     write: WriteRequest<CheckResult, HandoffQuery>,
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
@@ -337,7 +334,7 @@ pub(in crate::v1) async fn evidence(
 
 /// Carries a command out on one handoff and returns its result.
 pub(in crate::v1) async fn on_handoff<T>(
-    app: &App,
+    app: &RequestScope,
     Named(name): &Named,
     write: &WriteRequest<T, HandoffQuery>,
     command: impl FnOnce(HandoffNo) -> Command,
@@ -349,7 +346,7 @@ pub(in crate::v1) async fn on_handoff<T>(
     }
 }
 
-fn by(app: &App, name: Option<&str>) -> Result<Option<AgentId>, ApiProblem> {
+fn by(app: &RequestScope, name: Option<&str>) -> Result<Option<AgentId>, ApiProblem> {
     name.map(|it| known_agent(app, it)).transpose()
 }
 

@@ -3,14 +3,15 @@
 
 use baton_core::gate::Gate;
 use baton_core::run::Handoff as OpenHandoff;
-use baton_engine::{Can, EngineError, PersonsAnswer, QuestionAndAnswer, Texts};
+use baton_engine::{Can, EngineError, Texts};
 use baton_store::{HandoffRow, RunRow};
+use baton_views::{PersonsAnswer, QuestionAndAnswer};
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 
 use super::document::HandoffDocument;
-use crate::App;
+use crate::scope::RequestScope;
 use crate::v1::flat::{part, whole};
 use crate::v1::status::answer_command;
 
@@ -109,29 +110,29 @@ pub struct Allowed {
 
 impl Detail {
     pub(in crate::v1) async fn of(
-        app: &App,
+        app: &RequestScope,
         row: &HandoffRow,
         run: &RunRow,
     ) -> Result<Self, EngineError> {
-        let engine = &app.engine;
+        let views = app.read();
         // A single handoff is shown whole or not at all: an agent works from it.
-        let texts = Texts::from(engine.whole_texts_of(row).await?);
+        let texts = Texts::from(views.whole_texts_of(row).await?);
         let open = run.run.handoff(row.no);
         let gate = open.and_then(|it| it.gate.as_ref());
         let question = match gate {
             Some(gate) => Some(open_gate(row.number, gate)),
             None if row.to.agent.is_human() => {
-                engine.answer_to(row.run, row.no).await?.map(answered)
+                views.answer_to(row.run, row.no).await?.map(answered)
             }
             None => None,
         };
         let beside = HandoffExtras {
             question,
-            questions: engine.exchanges(row).await?.into_iter().map(Question::from).collect(),
+            questions: views.exchanges(row).await?.into_iter().map(Question::from).collect(),
             fence: open.map(|it| it.fence),
             lease_seconds: open.and_then(|it| it.lease),
             evidence: evidence(open, gate),
-            can: engine.can(row).await?.into_iter().map(Allowed::from).collect(),
+            can: views.can(row).await?.into_iter().map(Allowed::from).collect(),
         };
         Ok(Self { handoff: HandoffDocument::new(row, &texts), beside })
     }

@@ -10,9 +10,9 @@ use serde_json::value::RawValue;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use crate::App;
 use crate::pipeline::rows::raw_json;
 use crate::problem::ApiProblem;
+use crate::scope::RequestScope;
 use crate::v1::enums::{KindWord, OutcomeWord, StateWord};
 use crate::v1::flat::{part, whole};
 
@@ -120,8 +120,11 @@ impl HandoffSummary {
 }
 
 impl HandoffDocument {
-    pub(in crate::v1) async fn of(app: &App, row: &HandoffRow) -> Result<Self, EngineError> {
-        let texts = app.engine.texts_of(std::slice::from_ref(row)).await?;
+    pub(in crate::v1) async fn of(
+        app: &RequestScope,
+        row: &HandoffRow,
+    ) -> Result<Self, EngineError> {
+        let texts = app.read().texts_of(std::slice::from_ref(row)).await?;
         Ok(Self::new(row, &texts))
     }
 
@@ -132,10 +135,10 @@ impl HandoffDocument {
 }
 
 pub(in crate::v1) async fn rows(
-    app: &App,
+    app: &RequestScope,
     handoffs: &[HandoffRow],
 ) -> Result<Vec<HandoffSummary>, EngineError> {
-    let texts = app.engine.words_of(handoffs).await?;
+    let texts = app.read().words_of(handoffs).await?;
     Ok(handoffs.iter().map(|it| HandoffSummary::new(it, &texts)).collect())
 }
 
@@ -152,7 +155,7 @@ fn damaged<'a>(row: &'a HandoffRow, texts: &'a Texts) -> impl Iterator<Item = &'
 }
 
 /// An error response, with the handoff in question as this API represents it.
-pub(in crate::v1) async fn refused(app: &App, error: EngineError) -> ApiProblem {
+pub(in crate::v1) async fn refused(app: &RequestScope, error: EngineError) -> ApiProblem {
     let row = error.handoff().cloned();
     let problem = ApiProblem::from(error);
     let Some(row) = row else { return problem };

@@ -1,8 +1,5 @@
 //! A part of held work: delegate it, return it, escalate to a person; and send heartbeats.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use baton_core::command::{Create, Token, Way};
 use baton_core::names::AgentId;
 use baton_core::outcome::Outcome;
@@ -15,11 +12,11 @@ use utoipa::ToSchema;
 
 use super::document::refused;
 use super::{OneQuery, ProfileWord};
-use crate::App;
 use crate::body;
 use crate::openapi::WriteProblems;
 use crate::params::{Named, Params};
 use crate::problem::ApiProblem;
+use crate::scope::RequestScope;
 use crate::v1::answer::ApiResponse;
 use crate::v1::command_result::{CommandAnswer, tell_handoff};
 use crate::v1::enums::outcome;
@@ -90,7 +87,7 @@ pub struct Escalation {
             ("ETag" = String, description = "The run's version"))),
         WriteProblems))]
 pub(in crate::v1) async fn delegate(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     name: Named,
     write: WriteRequest<Delegation, HandoffQuery>,
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
@@ -121,12 +118,12 @@ pub(in crate::v1) async fn delegate(
             ("ETag" = String, description = "The run's version"))),
         WriteProblems))]
 pub(in crate::v1) async fn give_back(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     name: Named,
     write: WriteRequest<Returned, HandoffQuery>,
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
     let row = held(&app, &name, &write).await?;
-    let run = app.engine.run(&RunRef::Id(row.run)).await?;
+    let run = app.read().run(&RunRef::Id(row.run)).await?;
     // If no agent waits for it, the rules refuse the command, whichever agent is named here.
     let caller = run.run.caller_of(row.no).map_or(&row.from.agent, |it| &it.to.agent).clone();
     let Returned { outcome: word, package, reason, fence, profile } = &write.asked;
@@ -155,7 +152,7 @@ pub(in crate::v1) async fn give_back(
             ("ETag" = String, description = "The run's version"))),
         WriteProblems))]
 pub(in crate::v1) async fn escalate(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     name: Named,
     write: WriteRequest<Escalation, HandoffQuery>,
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
@@ -185,7 +182,7 @@ struct PartRequest<'a> {
 }
 
 async fn held<T>(
-    app: &App,
+    app: &RequestScope,
     Named(name): &Named,
     write: &WriteRequest<T, HandoffQuery>,
 ) -> Result<HandoffRow, ApiProblem> {
@@ -193,7 +190,7 @@ async fn held<T>(
 }
 
 async fn send<T>(
-    app: &App,
+    app: &RequestScope,
     write: &WriteRequest<T, HandoffQuery>,
     row: &HandoffRow,
     part: PartRequest<'_>,
@@ -239,7 +236,7 @@ pub struct LeaseUntil {
     request_body = Heartbeat,
     responses((status = 200, body = LeaseUntil), WriteProblems))]
 pub(in crate::v1) async fn heartbeat(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     Named(name): Named,
     Params(query): Params<OneQuery>,
     body: axum::body::Body,

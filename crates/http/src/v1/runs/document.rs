@@ -2,14 +2,15 @@
 
 use baton_core::run::{Baton, State};
 use baton_core::workflow::Place;
-use baton_engine::{EngineError, PassedGate};
+use baton_engine::EngineError;
 use baton_store::RunRow;
+use baton_views::PassedGate;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use crate::App;
+use crate::scope::RequestScope;
 use crate::v1::enums::{BatonWord, StatusWord, WaitWord};
 
 /// One story going through one workflow.
@@ -86,8 +87,8 @@ pub struct PassedGateDocument {
 }
 
 impl RunDetail {
-    pub(in crate::v1) async fn of(app: &App, row: &RunRow) -> Result<Self, EngineError> {
-        let gates = app.engine.passed_gates(row).await?;
+    pub(in crate::v1) async fn of(app: &RequestScope, row: &RunRow) -> Result<Self, EngineError> {
+        let gates = app.read().passed_gates(row).await?;
         let passed_gates = gates.into_iter().map(PassedGateDocument::from).collect();
         Ok(Self { run: RunDocument::of(app, row).await?, passed_gates })
     }
@@ -114,10 +115,10 @@ fn step(place: &Place) -> Option<String> {
 }
 
 impl RunDocument {
-    pub(in crate::v1) async fn of(app: &App, row: &RunRow) -> Result<Self, EngineError> {
+    pub(in crate::v1) async fn of(app: &RequestScope, row: &RunRow) -> Result<Self, EngineError> {
         let run = &row.run;
         let current = run.current();
-        let workflow = app.engine.workflow_of(row).await?;
+        let workflow = app.read().workflow_of(row).await?;
         Ok(Self {
             number: row.number,
             id: run.id.0,

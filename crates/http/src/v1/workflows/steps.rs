@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::App;
+use crate::scope::RequestScope;
 use crate::v1::agents::{Attribution, step_title};
 
 /// The status of a step.
@@ -47,12 +47,12 @@ impl StepStatus {
 /// The last state that the log has for each step; the step that the baton is at is the current one,
 /// however often it was done before.
 pub(super) async fn step_statuses(
-    app: &App,
+    app: &RequestScope,
     row: &RunRow,
     workflow: &Workflow,
 ) -> Result<Vec<StepStatus>, EngineError> {
     let filter = EventFilter { after: Position::START, run: Some(row.run.id), limit: 0 };
-    let events = app.engine.store().events(&filter).await?;
+    let events = app.read().events(&filter).await?;
     let mut known: Vec<(StepId, StepProgress, Timestamp)> = Vec::new();
     let mut last_agents = Vec::new();
     for stored in events.iter().filter(|it| it.name.starts_with("step.")) {
