@@ -294,6 +294,13 @@ pub enum Ended {
     Superseded,
 }
 
+/// The state of a handoff, open or not: one column, one word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HandoffState {
+    Open(State),
+    Ended(Ended),
+}
+
 /// An edge by its ends.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EdgeKey {

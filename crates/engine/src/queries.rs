@@ -1,7 +1,7 @@
 //! Finds one run or handoff, and the rows that a command result refers to.
 
-use baton_core::run::{HandoffNo, State};
-use baton_store::{HandoffRef, HandoffRow, HandoffState, RunRef, RunRow};
+use baton_core::run::{HandoffNo, HandoffState, State};
+use baton_store::{HandoffRef, HandoffRow, RunRef, RunRow};
 
 use crate::{CommandResult, Engine, EngineError};
 

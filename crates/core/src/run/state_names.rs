@@ -1,6 +1,6 @@
 //! One name for each state: in the store, on the wire, on the screen.
 
-use super::{Baton, Ended, Kind, RunStatus, State};
+use super::{Baton, Ended, HandoffState, Kind, RunStatus, State};
 
 impl RunStatus {
     /// In progress, paused or not.
@@ -64,6 +64,38 @@ impl Ended {
             Ended::TimedOut => "timed_out",
             Ended::Cancelled => "cancelled",
             Ended::Superseded => "superseded",
+        }
+    }
+}
+
+impl HandoffState {
+    pub const ALL: [Self; 9] = [
+        Self::Open(State::Pending),
+        Self::Open(State::Clarification),
+        Self::Open(State::Accepted),
+        Self::Open(State::Parked),
+        Self::Ended(Ended::Completed),
+        Self::Ended(Ended::Rejected),
+        Self::Ended(Ended::TimedOut),
+        Self::Ended(Ended::Cancelled),
+        Self::Ended(Ended::Superseded),
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            HandoffState::Open(state) => state.name(),
+            HandoffState::Ended(ended) => ended.name(),
+        }
+    }
+
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.name() == name)
+    }
+
+    pub fn is_open(self) -> bool {
+        match self {
+            HandoffState::Open(_) => true,
+            HandoffState::Ended(_) => false,
         }
     }
 }

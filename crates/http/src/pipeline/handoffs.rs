@@ -7,9 +7,9 @@ use baton_core::command::{Accept, Command, Create, LeaseTime, Reject, Way};
 use baton_core::contract::Profile;
 use baton_core::names::{AgentId, Reason, StoryKey, WorkflowName};
 use baton_core::outcome::Outcome as StepOutcome;
-use baton_core::run::{self, HandoffNo};
+use baton_core::run::{self, HandoffNo, HandoffState};
 use baton_engine::{Caller, CommandResult, EngineError, RunTarget};
-use baton_store::{HandoffFilter, HandoffRow, HandoffState, Order, RunRef};
+use baton_store::{HandoffFilter, HandoffRow, Order, RunRef};
 use jiff::SignedDuration;
 
 use super::answers::{ActionResult, HandoffListing, LeftOut};

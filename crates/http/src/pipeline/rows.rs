@@ -2,9 +2,9 @@
 
 use baton_core::content::ContentId;
 use baton_core::document::Node;
-use baton_core::run::{Ended, State};
+use baton_core::run::{Ended, HandoffState, State};
 use baton_engine::{EngineError, Texts};
-use baton_store::{HandoffRow, HandoffState};
+use baton_store::HandoffRow;
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::value::RawValue;

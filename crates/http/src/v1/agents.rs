@@ -2,10 +2,10 @@
 
 use baton_core::agent::Agent;
 use baton_core::names::AgentId;
-use baton_core::run::State as HandoffOpen;
+use baton_core::run::{HandoffState, State as HandoffOpen};
 use baton_core::workflow::{Place, Workflow};
 use baton_engine::EngineError;
-use baton_store::{HandoffFilter, HandoffState, Order, RunRef};
+use baton_store::{HandoffFilter, Order, RunRef};
 use serde::Serialize;
 use utoipa::ToSchema;
 

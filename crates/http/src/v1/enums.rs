@@ -3,8 +3,7 @@
 
 use baton_core::gate::GateKind;
 use baton_core::outcome::Outcome;
-use baton_core::run::{Baton, Ended, Kind, RunStatus, State, Wait};
-use baton_store::HandoffState;
+use baton_core::run::{Baton, Ended, HandoffState, Kind, RunStatus, State, Wait};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 

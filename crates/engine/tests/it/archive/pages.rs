@@ -348,7 +348,7 @@ async fn a_session_is_told_in_words_that_nobody_can_forge() {
         assert_eq!(cells, 10, "{row}");
     }
     assert!(!page.contains("\n<script") && !page.contains(" <script"), "{page}");
-    assert!(page.contains(r"HO-002 was rejected by implementer (ada): x ⏎ \# Forged"), "{page}");
+    assert!(page.contains(r"implementer rejects HO-002 (ada): x ⏎ \# Forged"), "{page}");
     assert!(page.contains("- Status: cancelled\n"), "{page}");
 }
 

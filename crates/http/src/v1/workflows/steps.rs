@@ -1,6 +1,6 @@
 //! The status of each step of a run.
 
-use baton_core::event::Event;
+use baton_core::event::{Event, StepEvent};
 use baton_core::names::StepId;
 use baton_core::run::Run;
 use baton_core::workflow::{Place, Workflow};
@@ -57,12 +57,12 @@ pub(super) async fn step_statuses(
     let mut last_agents = Vec::new();
     for stored in events.iter().filter(|it| it.name.starts_with("step.")) {
         let Ok(event) = event::decode(&stored.body) else { continue };
-        if let Event::StepCompleted { step, agent, .. } = event {
+        if let Event::Step(StepEvent::Completed { step, agent, .. }) = event {
             known.push((step.clone(), StepProgress::Completed, stored.at));
             last_agents.push((step, agent));
-        } else if let Event::StepSkipped { step, .. } = event {
+        } else if let Event::Step(StepEvent::Skipped { step, .. }) = event {
             known.push((step, StepProgress::Skipped, stored.at));
-        } else if let Event::StepStarted { step, agent } = event {
+        } else if let Event::Step(StepEvent::Started { step, agent }) = event {
             last_agents.push((step, agent));
         }
     }
