@@ -8,6 +8,7 @@ mod bench;
 mod cargo;
 mod crash;
 mod fuzz;
+mod lines;
 mod test;
 mod tidy;
 
@@ -24,6 +25,7 @@ usage: cargo xtask <command>
   crash [N]          kill Baton N times in the middle of its work (1000 unless told)
   crash --damage [N] kill it, and damage what it left in N ways
   fuzz [TARGET]      damage texts for `json`, `xml`, `yaml`, `markdown`, `extract`, or all (--seconds N, --seed N)
+  lines [--at COMMIT] count the lines of the product, without tests, now or at a commit
   help               print this
 ";
 
@@ -43,6 +45,7 @@ fn main() -> ExitCode {
         }),
         ["bench", rest @ ..] => bench::run(rest),
         ["crash", rest @ ..] => crash::run(rest),
+        ["lines", rest @ ..] => lines::run(rest),
         ["fuzz", rest @ ..] => fuzz::run(rest),
         ["help" | "--help" | "-h"] => {
             print!("{USAGE}");

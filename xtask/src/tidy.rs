@@ -10,7 +10,7 @@ mod forbidden_marks;
 mod lint_pages;
 mod machine_paths;
 mod migrations;
-mod project;
+pub(crate) mod project;
 mod seeds;
 mod type_names;
 

@@ -9,10 +9,10 @@ use anyhow::{Context, Result};
 use crate::project_root;
 
 /// A text file of the repository.
-pub(super) struct File {
+pub(crate) struct File {
     /// From the root of the repository, with `/` between the parts.
-    pub(super) path: String,
-    pub(super) text: String,
+    pub(crate) path: String,
+    pub(crate) text: String,
 }
 
 impl File {
@@ -21,7 +21,7 @@ impl File {
     }
 
     /// The lines before the unit tests, with their numbers.
-    pub(super) fn lines_before_tests(&self) -> impl Iterator<Item = (usize, &str)> {
+    pub(crate) fn lines_before_tests(&self) -> impl Iterator<Item = (usize, &str)> {
         let n_lines = self.n_lines_before_tests();
         self.numbered_lines().take(n_lines)
     }
@@ -129,7 +129,7 @@ fn read_all(paths: Vec<String>) -> Result<Vec<File>> {
 }
 
 #[cfg(test)]
-pub(super) fn file(path: &str, text: &str) -> File {
+pub(crate) fn file(path: &str, text: &str) -> File {
     File { path: path.to_owned(), text: text.to_owned() }
 }
 
