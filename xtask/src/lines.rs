@@ -1,15 +1,13 @@
 //! `cargo xtask lines`: how large the product is. A product line is a line of a Rust file in `crates/*/src` that is
 //! not a test: modules under `#[cfg(test)]` are left out, inline ones and those with files of their own, and so are
 //! the crates that no released binary contains. Comments and blank lines are in `lines`, and not in `code`.
-#![expect(clippy::disallowed_methods, reason = "xtask runs git; it starts no agents")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::AddAssign;
-use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::project_root;
+use crate::git::git;
 use crate::tidy::project::File;
 
 /// Suites, worst-case documents and the load generator.
@@ -43,11 +41,9 @@ impl AddAssign for Size {
 
 /// The Rust sources of the crates, read with one call of git. Files that were not added yet count too.
 fn sources(commit: Option<&str>) -> Result<Vec<File>> {
-    let mut git = Command::new("git");
-    git.args(["-c", "safe.directory=*", "grep", "--null", "-I", "-e", ""]);
-    git.arg(commit.unwrap_or("--untracked"));
-    git.args(["--", "crates/*/src/*.rs"]).current_dir(project_root());
-    let output = git.output().context("git could not be started")?;
+    let which = commit.unwrap_or("--untracked");
+    let args = ["grep", "--null", "-I", "-e", "", which, "--", "crates/*/src/*.rs"];
+    let output = git(&args).output().context("git could not be started")?;
     ensure!(output.status.success(), "`git grep`: {}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).context("a source is not UTF-8")?;
 
