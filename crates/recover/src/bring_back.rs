@@ -277,9 +277,9 @@ impl Plan {
         builder: &mut DatabaseBuilder,
         report: &mut RecoveryReport,
     ) -> Result<(), StoreError> {
-        let mut bare: BTreeMap<&StoryKey, Timestamp> = BTreeMap::new();
+        let mut bare = salvaged.written_stories()?;
         for it in self.runs.values() {
-            bare.entry(&it.story).or_insert(it.started_at);
+            bare.entry(it.story.clone()).or_insert(it.started_at);
         }
         let mut after = String::new();
         loop {
@@ -296,7 +296,7 @@ impl Plan {
         report.n_unknown_stories = salvaged.last_story_row()?.saturating_sub(n_known);
         for (key, started_at) in bare {
             builder.put_story(&Story::named(key.clone()), started_at)?;
-            report.bare_stories.push(key.clone());
+            report.bare_stories.push(key);
         }
         Ok(())
     }

@@ -28,13 +28,13 @@ const MAY_USE: &[MayUse] = &[
     },
     MayUse {
         name: "baton-engine",
-        code: &["baton-core", "baton-files", "baton-store", "baton-wire"],
+        code: &["baton-core", "baton-store", "baton-wire"],
         tests: &["baton-hostile", "baton-store-sqlite", "baton-store-tests", "baton-views"],
     },
     MayUse {
         name: "baton-views",
         code: &["baton-core", "baton-engine", "baton-files", "baton-store", "baton-wire"],
-        tests: &["baton-hostile", "baton-store-sqlite"],
+        tests: &["baton-hostile"],
     },
     MayUse {
         name: "baton-http",
