@@ -195,7 +195,7 @@ async fn a_document_that_is_not_clear_is_not_guessed_at() {
 async fn whoever_is_done_and_names_nobody_ends_its_step() {
     let world = Backend::Memory.world().await;
     let feature = "2025-12-30-dashboard";
-    world.engine.add_story(&Story::named(key(feature))).await.unwrap();
+    world.engine.add_story(&caller("ada"), &Story::named(key(feature))).await.unwrap();
     world.starts(feature).await.unwrap();
     world.on(feature, accept(1)).await.unwrap();
     let metadata = |status: &str| {

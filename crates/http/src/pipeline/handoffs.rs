@@ -226,7 +226,7 @@ async fn create(
     let workflow = envelope.text("workflow")?.map(WorkflowName::parse).transpose()?;
     let within = RunTarget::Story { key, workflow };
     let supersedes = match envelope.number("supersedes")? {
-        Some(number) => Some(app.engine.handoff_in(&within, &by_number(number)).await?),
+        Some(number) => Some(app.read().handoff_in(&within, &by_number(number)).await?),
         None => None,
     };
     let create = Create {

@@ -124,7 +124,7 @@ async fn keep_link(
     let Some(pr_url) = envelope.text("prUrl")? else { return Ok(()) };
     let row = app.read().story(key).await?;
     let story = Story { pr_url: Some(pr_url.to_owned()), ..row.story };
-    Ok(app.engine.save_story(&story).await?)
+    Ok(app.engine.save_story(app.caller(), &story).await?)
 }
 
 async fn latest(app: &RequestScope, key: &StoryKey) -> Result<RunRow, ApiProblem> {
