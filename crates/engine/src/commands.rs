@@ -404,7 +404,7 @@ impl Engine {
                 self.begun_by_another(caller, story, start.first).await
             }
             Err(AppendError::Conflict) => Err(EngineError::Contended),
-            Err(AppendError::Repeated(answered)) => crate::repeat(caller, &answered),
+            Err(AppendError::Repeated(answered)) => self.repeat(caller, &answered).await,
             Err(AppendError::Store(error)) => Err(error.into()),
         }
     }

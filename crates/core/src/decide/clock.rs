@@ -111,14 +111,14 @@ pub fn stale_at(workflow: &Workflow, handoff: &Handoff) -> Option<Timestamp> {
     let (since, within) = match handoff.state {
         State::Pending => (waits_since(handoff), workflow.limits.stale_after),
         State::Accepted if handoff.kind == Kind::Question => {
-            (handoff.accepted_at?, workflow.limits.stale_after)
+            (handoff.working_since?, workflow.limits.stale_after)
         }
         State::Accepted => {
             let within = match &handoff.to.place {
                 Place::Step(step) => workflow.step(step).map(|it| it.work_within),
                 Place::Orchestrator | Place::Human | Place::Delegate(_) => None,
             };
-            (handoff.accepted_at?, within.unwrap_or(SignedDuration::from_mins(30)))
+            (handoff.working_since?, within.unwrap_or(SignedDuration::from_mins(30)))
         }
         // In these states the question waits, or the delegate.
         State::Clarification | State::Parked => return None,

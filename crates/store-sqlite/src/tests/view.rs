@@ -2,7 +2,7 @@
 
 use baton_core::event::{Event, HandoffEvent};
 use baton_core::run::{Ended, HandoffNo, HandoffState, State};
-use baton_store::{HandoffChange, Store as _};
+use baton_store::Store as _;
 use baton_store_tests::sample::*;
 
 use crate::{SqliteStore, connect};
@@ -69,7 +69,7 @@ async fn every_state_has_a_word_of_seed_000() {
         let second = hand_to(&first, "bea");
         let mut third =
             then(&second, &[Event::Handoff(HandoffEvent::Stale { handoff: HandoffNo(1) })]);
-        third.handoffs = vec![HandoffChange::Moved(to_state(1, state))];
+        to_state(&mut third, 1, state);
         put_all(&store, &[first, second, third]).await;
     }
     let connection = connect::reading(&dir.path().join(crate::FILE)).unwrap();
