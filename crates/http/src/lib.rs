@@ -258,7 +258,17 @@ async fn taken(address: SocketAddr, source: io::Error) -> ServeError {
 mod tests {
     use std::collections::BTreeSet;
 
+    use expect_test::expect_file;
+
     use super::*;
+
+    /// A change of the API is a change of this file: `UPDATE_EXPECT=1` writes it again.
+    #[test]
+    fn the_committed_description_is_that_of_the_routes() {
+        let (_, description) = described_routes().split_for_parts();
+        let printed = description.to_pretty_json().unwrap() + "\n";
+        expect_file!["../../../docs/openapi.json"].assert_eq(&printed);
+    }
 
     /// The reverse, that every documented path exists, is an integration test.
     #[test]
