@@ -283,6 +283,13 @@ pub enum State {
     Parked,
 }
 
+/// The state of a handoff, open or not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HandoffState {
+    Open(State),
+    Ended(Ended),
+}
+
 /// How a handoff ended. These states are final.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

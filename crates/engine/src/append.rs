@@ -5,10 +5,10 @@ use baton_core::decide::{Decision, due_at};
 use baton_core::event::Event;
 use baton_core::hash::Hash;
 use baton_core::names::Principal;
-use baton_core::run::{Ended, HandoffNo, Kind, Run, State};
+use baton_core::run::{Ended, HandoffNo, HandoffState, Kind, Run, State};
 use baton_core::workflow::Workflow;
 use baton_store::{
-    Append, DueChange, EventRecord, HandoffChange, HandoffMove, HandoffRow, HandoffState, Version,
+    Append, DueChange, EventRecord, HandoffChange, HandoffMove, HandoffRow, Version,
 };
 use baton_wire::event;
 use jiff::Timestamp;

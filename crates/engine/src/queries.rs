@@ -7,10 +7,9 @@ use baton_core::event::Event;
 use baton_core::gate::Answer;
 use baton_core::names::{AgentId, Principal, StoryKey};
 use baton_core::package::ReportedDecision;
-use baton_core::run::{Blocker, Ended, HandoffNo, Kind, RunId, State};
+use baton_core::run::{Blocker, Ended, HandoffNo, HandoffState, Kind, RunId, State};
 use baton_store::{
-    EventFilter, HandoffFilter, HandoffRef, HandoffRow, HandoffState, Position, RunFilter, RunRef,
-    RunRow,
+    EventFilter, HandoffFilter, HandoffRef, HandoffRow, Position, RunFilter, RunRef, RunRow,
 };
 use baton_wire::event;
 use jiff::Timestamp;

@@ -4,7 +4,6 @@
 //! nothing. `guard` says which requests are let in; `problem` has the error responses.
 
 mod accept;
-pub mod api;
 mod body;
 mod caller;
 mod events;
@@ -146,7 +145,7 @@ impl Server {
         Ok(Self { listener, address, instance, engine, router, live, limits })
     }
 
-    /// The value of [`api::INSTANCE`] in its responses.
+    /// The value of [`baton_api::INSTANCE`] in its responses.
     pub fn instance(&self) -> Uuid {
         self.instance
     }

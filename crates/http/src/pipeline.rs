@@ -1,7 +1,6 @@
 //! The pipeline API, exactly as the pipeline document has it: paths, fields, values and responses.
 
 mod agents;
-mod answers;
 mod described;
 mod handoffs;
 pub(crate) mod rows;

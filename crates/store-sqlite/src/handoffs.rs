@@ -4,10 +4,8 @@ use std::cmp::Reverse;
 
 use baton_core::event::Created;
 use baton_core::names::{AgentId, Principal, StoryKey};
-use baton_core::run::{HandoffId, HandoffNo, Kind, Party, State};
-use baton_store::{
-    HandoffFilter, HandoffMove, HandoffRef, HandoffRow, HandoffState, Order, StoreError,
-};
+use baton_core::run::{HandoffId, HandoffNo, HandoffState, Kind, Party, State};
+use baton_store::{HandoffFilter, HandoffMove, HandoffRef, HandoffRow, Order, StoreError};
 use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
 
 use crate::columns::{

@@ -1,8 +1,8 @@
 //! An append that cannot be made leaves nothing behind, however late it fails.
 
-use baton_core::run::{Ended, RunStatus, State};
+use baton_core::run::{Ended, HandoffState, RunStatus, State};
 use baton_core::story::Story;
-use baton_store::{Append, AppendError, HandoffChange, HandoffState, RunRef, Store, StoreError};
+use baton_store::{Append, AppendError, HandoffChange, RunRef, Store, StoreError};
 
 use crate::dump;
 use crate::sample::*;

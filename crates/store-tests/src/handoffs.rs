@@ -2,11 +2,9 @@
 
 use baton_core::event::{Created, Event};
 use baton_core::outcome::Outcome;
-use baton_core::run::{Ended, HandoffNo, Kind, Party, State};
+use baton_core::run::{Ended, HandoffNo, HandoffState, Kind, Party, State};
 use baton_core::workflow::Place;
-use baton_store::{
-    Append, HandoffChange, HandoffMove, HandoffRef, HandoffRow, HandoffState, Store,
-};
+use baton_store::{Append, HandoffChange, HandoffMove, HandoffRef, HandoffRow, Store};
 
 use crate::sample::*;
 

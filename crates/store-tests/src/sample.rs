@@ -12,11 +12,11 @@ use baton_core::names::{AgentId, Principal, StepId, StoryKey, WorkflowName};
 use baton_core::outcome::Outcome;
 use baton_core::package::Format;
 use baton_core::run::{
-    EdgeKey, Ended, HandoffId, HandoffNo, Kind, Party, Run, RunId, RunStatus, State,
+    EdgeKey, Ended, HandoffId, HandoffNo, HandoffState, Kind, Party, Run, RunId, RunStatus, State,
 };
 use baton_core::workflow::Place;
 use baton_store::{
-    Append, Appended, Definition, DueChange, EventRecord, HandoffChange, HandoffMove, HandoffState,
+    Append, Appended, Definition, DueChange, EventRecord, HandoffChange, HandoffMove,
     IdempotencyRecord, Store, TimerChange, TimerKind, Version,
 };
 use baton_wire::event::{encode, link};

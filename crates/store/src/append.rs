@@ -5,12 +5,12 @@ use baton_core::event::Created;
 use baton_core::hash::Hash;
 use baton_core::names::{Principal, WorkflowName};
 use baton_core::outcome::Outcome;
-use baton_core::run::{HandoffNo, Run, RunId, RunStatus};
+use baton_core::run::{HandoffNo, HandoffState, Run, RunId, RunStatus};
 use baton_core::story::Story;
 use jiff::Timestamp;
 
 use crate::due::DueChange;
-use crate::rows::{HandoffState, Position, TimerKind, Version};
+use crate::rows::{Position, TimerKind, Version};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Append {

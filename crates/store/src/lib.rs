@@ -31,9 +31,9 @@ pub use error::WriteFault;
 pub use memory::MemoryStore;
 pub use nul::{refuse_nul, story_texts};
 pub use rows::{
-    AgentStatistics, EventFilter, HandoffFilter, HandoffRef, HandoffRow, HandoffState, Identity,
-    OpenRunCounts, Order, OutboxRow, Position, RunFilter, RunRef, RunRow, Statistics, StoredEvent,
-    StoryCounts, StoryFilter, StoryRow, TimerKind, TimerRow, Version,
+    AgentStatistics, EventFilter, HandoffFilter, HandoffRef, HandoffRow, Identity, OpenRunCounts,
+    Order, OutboxRow, Position, RunFilter, RunRef, RunRow, Statistics, StoredEvent, StoryCounts,
+    StoryFilter, StoryRow, TimerKind, TimerRow, Version,
 };
 pub use store_check::StoreCheck;
 pub use stored_content::{ChangedContent, StoredContent};

@@ -6,7 +6,7 @@ use baton_core::hash::Hash;
 use baton_core::names::{AgentId, Principal, StoryKey, WorkflowName};
 use baton_core::outcome::Outcome;
 use baton_core::run::{
-    Baton, Ended, HandoffId, HandoffNo, Kind, Party, Run, RunId, RunStatus, State, Wait,
+    Baton, HandoffId, HandoffNo, HandoffState, Kind, Party, Run, RunId, RunStatus, State, Wait,
 };
 use baton_core::story::Story;
 use jiff::Timestamp;
@@ -114,13 +114,6 @@ pub struct HandoffRow {
     pub created_at: Timestamp,
     pub accepted_at: Option<Timestamp>,
     pub ended_at: Option<Timestamp>,
-}
-
-/// The state of a handoff, open or not: one column, one word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HandoffState {
-    Open(State),
-    Ended(Ended),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -359,38 +352,6 @@ impl TimerKind {
         match self {
             TimerKind::Lease { .. } => "lease",
             TimerKind::Wake => "wake",
-        }
-    }
-}
-
-impl HandoffState {
-    pub const ALL: [Self; 9] = [
-        Self::Open(State::Pending),
-        Self::Open(State::Clarification),
-        Self::Open(State::Accepted),
-        Self::Open(State::Parked),
-        Self::Ended(Ended::Completed),
-        Self::Ended(Ended::Rejected),
-        Self::Ended(Ended::TimedOut),
-        Self::Ended(Ended::Cancelled),
-        Self::Ended(Ended::Superseded),
-    ];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            HandoffState::Open(state) => state.name(),
-            HandoffState::Ended(ended) => ended.name(),
-        }
-    }
-
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|it| it.name() == name)
-    }
-
-    pub fn is_open(self) -> bool {
-        match self {
-            HandoffState::Open(_) => true,
-            HandoffState::Ended(_) => false,
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Events as sentences: one for each, the same everywhere.
 
+use baton_api::HandoffSummary;
 use baton_core::event::{Created, Event};
 use baton_core::gate::GateEdge;
 use baton_core::names::AgentId;
 use baton_core::run::Kind;
-use baton_http::api::HandoffSummary;
 
 use super::{bold, dim, good, shortened, visible, warn};
 

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use baton_core::document::Node;
 use baton_core::event::Event;
 use baton_core::registry::Agents;
-use baton_core::run::RunId;
+use baton_core::run::{HandoffState, RunId};
 use baton_engine::{Engine, EngineError};
-use baton_store::{HandoffState, Position, StoredEvent};
+use baton_store::{Position, StoredEvent};
 use baton_wire::{event, json};
 use bytes::Bytes;
 

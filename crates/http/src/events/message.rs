@@ -6,9 +6,8 @@ use baton_core::event::{Created, Event};
 use baton_core::gate::GateEdge;
 use baton_core::names::{AgentId, CommitId, Principal};
 use baton_core::registry::Agents;
-use baton_core::run::{Ended, Kind, RunId, RunStatus, State};
+use baton_core::run::{Ended, HandoffState, Kind, RunId, RunStatus, State};
 use baton_core::workflow::Place;
-use baton_store::HandoffState;
 use baton_wire::json;
 use jiff::Timestamp;
 

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::{StatusCode, Uri};
+use baton_api::pipeline::PipelineAgents;
 use baton_core::agent::Agent;
 use baton_core::document::Node;
 use baton_core::names::AgentId;
 
 use super::Json;
-use super::described::PipelineAgents;
 use crate::App;
 use crate::openapi::ReadProblems;
 use crate::problem::ApiProblem;

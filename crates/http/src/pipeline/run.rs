@@ -5,15 +5,15 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::HeaderMap;
+use baton_api::pipeline::{PipelineRunAction, PipelineRunState};
 use baton_core::command::{Command, GateAnswer};
 use baton_core::document::Node;
 use baton_core::gate::{Answer, Gate};
 use baton_core::names::{FreeText, Reason, StoryKey, WorkflowName};
-use baton_core::run::{Baton, HandoffNo, RunStatus};
+use baton_core::run::{Baton, HandoffNo, HandoffState, RunStatus};
 use baton_engine::{Caller, EngineError, StartRun};
-use baton_store::{HandoffFilter, HandoffRef, HandoffState, RunFilter, RunRef, RunRow};
+use baton_store::{HandoffFilter, HandoffRef, RunFilter, RunRef, RunRow};
 
-use super::described::{PipelineRunAction, PipelineRunState};
 use super::handoffs::stale_rows;
 use super::{Json, refused};
 use crate::App;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, Uri};
+use baton_api::pipeline::{PipelineFlags, PipelineSignal};
 use baton_core::command::{Command, Complete, Signal};
 use baton_core::contract::Profile;
 use baton_core::document::Node;
@@ -17,7 +18,7 @@ use baton_engine::{Caller, EngineError};
 use baton_store::{RunRef, RunRow};
 use baton_wire::json;
 
-use super::described::{PipelineFlags, PipelineSignal, PipelineSignalQuery};
+use super::described::PipelineSignalQuery;
 use super::{Json, refused, story};
 use crate::App;
 use crate::body::{self, Envelope};

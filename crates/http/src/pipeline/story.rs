@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use baton_api::pipeline::PipelineStory;
 use baton_core::document::Node;
 use baton_core::run::{Run, RunStatus};
 use baton_engine::EngineError;
 use baton_store::{RunRef, RunRow, StoryRow};
 
-use super::described::PipelineStory;
 use super::{Json, rows};
 use crate::App;
 use crate::openapi::ReadProblems;

@@ -6,13 +6,14 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::http::header::{CONTENT_TYPE, VARY};
 use axum::response::{IntoResponse as _, Response};
+use baton_api::ProblemDocument;
 use baton_core::package::Format;
 use baton_wire::formats;
 
 use super::names::find_run;
 use crate::openapi::ReadProblems;
 use crate::params::Named;
-use crate::problem::{ApiProblem, ProblemDocument};
+use crate::problem::ApiProblem;
 use crate::{App, accept};
 
 const OFFERED: [Format; 3] = [Format::Json, Format::Xml, Format::Yaml];

@@ -6,6 +6,7 @@ use axum::extract::{FromRequest, FromRequestParts as _, Request, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
+use baton_api::{CommandAnswer, ProfileWord};
 use baton_core::acknowledgement::Acknowledgement;
 use baton_core::command::LeaseTime;
 use baton_core::names::WorkflowName;
@@ -18,8 +19,7 @@ use serde::de::DeserializeOwned;
 use utoipa::{IntoParams, ToSchema};
 
 use super::answer::ApiResponse;
-use super::command_result::{CommandAnswer, tell, tell_handoff};
-use super::handoffs::ProfileWord;
+use super::command_result::{tell, tell_handoff};
 use super::handoffs::document::refused;
 use super::names::{find_run, handoff_ref, known_agent, story_key};
 use super::write::{HasMode, RunHeaders, WriteRequest, expected};
@@ -147,7 +147,7 @@ async fn hints(app: &App, query: &DocumentQuery) -> Result<DocumentHints, ApiPro
         to: query.to.as_deref().map(|it| known_agent(app, it)).transpose()?,
         fence: query.fence,
         lease,
-        profile: query.profile.into(),
+        profile: query.profile.0,
     })
 }
 

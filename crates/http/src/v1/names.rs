@@ -1,7 +1,9 @@
 //! Looks up the run or handoff that a caller names; the engine resolves the names.
 
 use axum::http::StatusCode;
+use baton_api::WordSet;
 use baton_core::names::{AgentId, StoryKey};
+use baton_core::outcome::Outcome;
 use baton_store::{HandoffRef, HandoffRow, RunRow};
 
 use crate::App;
@@ -58,4 +60,24 @@ pub(super) fn known_agent(app: &App, name: &str) -> Result<AgentId, ApiProblem> 
 
 pub(super) fn not_found(code: &'static str, message: String) -> ApiProblem {
     ApiProblem::new(StatusCode::NOT_FOUND, code, message)
+}
+
+/// The values of a comma-separated list.
+pub(super) fn words<T: WordSet>(name: &str, list: Option<&str>) -> Result<Vec<T>, ApiProblem> {
+    let read = |word: &str| {
+        T::from_word(word).ok_or_else(|| {
+            let known: Vec<&str> = T::ALL.iter().map(|it| it.word()).collect();
+            let message = format!("`{name}` has no `{word}`; it has {}", known.join(", "));
+            ApiProblem::malformed("unknown_word", message)
+        })
+    };
+    list.into_iter().flat_map(|it| it.split(',')).map(read).collect()
+}
+
+pub(super) fn outcome(word: &str) -> Result<Outcome, ApiProblem> {
+    Outcome::parse(word).ok_or_else(|| {
+        let known: Vec<&str> = Outcome::CLAIMABLE.iter().map(|it| it.name()).collect();
+        let message = format!("there is no outcome `{word}`; there are {}", known.join(", "));
+        ApiProblem::malformed("unknown_outcome", message)
+    })
 }

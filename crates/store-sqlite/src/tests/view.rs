@@ -1,8 +1,8 @@
 //! The table of the pipeline document, as a person with another tool sees it.
 
 use baton_core::event::Event;
-use baton_core::run::{Ended, HandoffNo, State};
-use baton_store::{HandoffChange, HandoffState, Store as _};
+use baton_core::run::{Ended, HandoffNo, HandoffState, State};
+use baton_store::{HandoffChange, Store as _};
 use baton_store_tests::sample::*;
 
 use crate::{SqliteStore, connect};

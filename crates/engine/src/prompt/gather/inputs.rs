@@ -9,10 +9,10 @@ use baton_core::event::Event;
 use baton_core::evidence::{self, Evidence};
 use baton_core::gate::GateCause;
 use baton_core::names::AgentId;
-use baton_core::run::{Ended, Handoff, HandoffNo, Kind, Party};
+use baton_core::run::{Ended, Handoff, HandoffNo, HandoffState, Kind, Party};
 use baton_core::story::Story;
 use baton_core::workflow::{Place, RejectRule, Workflow};
-use baton_store::{HandoffRow, HandoffState, RunRow};
+use baton_store::{HandoffRow, RunRow};
 
 use crate::prompt::brief::{
     AskedQuestion, Brief, BriefBlocker, BriefHandoff, DelegateResult, Parcel, PersonAnswer, Round,
