@@ -1,43 +1,19 @@
 //! The requests and responses of the pipeline API (`/api/...`).
 
+mod actions;
 mod handoffs;
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
+pub use self::actions::{
+    PipelineAccept, PipelineAction, PipelineCleanUp, PipelineCreate, PipelineReject,
+    PipelineTimeOut,
+};
 pub use self::handoffs::{ActionResult, HandoffListing, LeftOut, PipelineRow};
-
-/// An action on a handoff. Each action takes its own fields.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct PipelineAction {
-    /// `create`, `accept`, `reject`, `timeout` or `cleanup`.
-    pub action: String,
-    /// For `create` and `cleanup`.
-    pub story_id: Option<String>,
-    /// For `create`.
-    pub from_agent: Option<String>,
-    /// For `create`.
-    pub to_agent: Option<String>,
-    /// For `create`: the package. For `accept`: the receiver's acknowledgement.
-    pub payload: Option<serde_json::Value>,
-    /// For all but `create` and `cleanup`.
-    pub handoff_id: Option<u64>,
-    /// For all but `accept`.
-    pub reason: Option<String>,
-    /// For `accept` and `reject`: the agent that does it.
-    pub agent: Option<String>,
-    /// For `accept`.
-    pub lease_seconds: Option<u32>,
-    /// For `create`.
-    pub outcome: Option<String>,
-    /// For `create`.
-    pub supersedes: Option<u64>,
-    /// For `create`.
-    pub kind: Option<String>,
-    /// For `create`.
-    pub workflow: Option<String>,
-}
 
 /// An action on the run.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -52,35 +28,51 @@ pub struct PipelineRunAction {
     /// Ignored.
     pub config: Option<serde_json::Value>,
     /// For `continue`: `merge`, `feedback` and the like, as a string or as `{response, feedback}`.
-    pub gate_response: Option<serde_json::Value>,
+    #[schema(value_type = Option<serde_json::Value>)]
+    pub gate_response: Option<Box<RawValue>>,
     /// For `stop`.
     pub reason: Option<String>,
 }
 
-/// The current story, the progress of all, and the current agent. `reset` lists what it cleared.
+/// The result of an action on the run.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(untagged)]
+#[expect(clippy::large_enum_variant, reason = "one is made for each answer, and kept nowhere")]
+pub enum PipelineRunAnswer {
+    State(PipelineRunState),
+    Reset(PipelineReset),
+}
+
+/// The current story, the progress of all, and the current agent.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PipelineRunState {
     pub success: bool,
     #[schema(example = "running")]
-    pub status: Option<String>,
+    pub status: Cow<'static, str>,
     pub current_story: Option<String>,
     pub run_id: Option<String>,
     pub agent_state: Option<PipelineAgentState>,
     pub gate: Option<PipelineGate>,
-    pub progress: Option<PipelineProgress>,
+    pub progress: PipelineProgress,
     pub next: Option<String>,
     pub reason: Option<String>,
-    /// For `start`: warnings about the story that it creates.
-    pub warnings: Option<Vec<String>>,
     /// For `start` and `continue`: numbers of the handoffs that were timed out.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub timed_out: Option<Vec<u64>>,
-    /// For `reset`.
-    pub cleared_handoffs: Option<u64>,
-    /// For `reset`.
-    pub cleared: Option<Vec<u64>>,
-    /// For `reset`.
-    pub kept: Option<Vec<u64>>,
+    /// For `start`: warnings about the story that it creates.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+}
+
+/// What `reset` cleared.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PipelineReset {
+    pub success: bool,
+    pub cleared_handoffs: u64,
+    pub cleared: Vec<u64>,
+    pub kept: Vec<u64>,
 }
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -109,14 +101,10 @@ pub struct PipelineProgress {
 
 /// All agents, or with `name` one of them.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub struct PipelineAgents {
-    pub agents: Option<Vec<PipelineAgent>>,
-    pub name: Option<String>,
-    pub title: Option<String>,
-    pub description: Option<String>,
-    pub role: Option<String>,
-    pub capabilities: Option<Vec<String>>,
-    pub prompt: Option<String>,
+#[serde(untagged)]
+pub enum PipelineAgents {
+    All { agents: Vec<PipelineAgent> },
+    One(PipelineAgent),
 }
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -126,6 +114,9 @@ pub struct PipelineAgent {
     pub description: String,
     pub role: String,
     pub capabilities: Vec<String>,
+    /// Only with `name`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<String>,
 }
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -139,7 +130,7 @@ pub struct PipelineStory {
     pub working_branch: Option<String>,
     pub pr_url: Option<String>,
     #[schema(example = "in_progress")]
-    pub status: String,
+    pub status: Cow<'static, str>,
     pub created_at: String,
     pub phase: Option<String>,
     #[serde(rename = "currentAgent")]
@@ -152,7 +143,7 @@ pub struct PipelineStory {
 
 /// An agent's or a person's report on a story from outside the run.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PipelineSignal {
     /// `passed` (or `complete`), `merged`, `blocked` or `progress`.
     pub action: String,
@@ -170,7 +161,7 @@ pub struct PipelineSignal {
 pub struct PipelineFlags {
     pub success: bool,
     pub story_id: String,
-    pub status: String,
+    pub status: Cow<'static, str>,
     pub pr_url: Option<String>,
     pub passes: bool,
     pub merged: bool,

@@ -13,7 +13,9 @@ mod health;
 mod heavy;
 mod limits;
 mod local;
+mod lookup;
 mod metrics;
+mod misfit;
 mod openapi;
 mod page;
 mod params;
@@ -25,6 +27,7 @@ mod recount;
 mod schemas;
 mod serve;
 mod v1;
+mod values;
 
 use std::io;
 use std::net::SocketAddr;

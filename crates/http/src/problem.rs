@@ -8,8 +8,10 @@ use baton_api::{Broken, ProblemDocument};
 use baton_core::names::NameError;
 use baton_core::refusal::Refusal;
 use baton_engine::{EngineError, ErrorClass};
+use baton_store::HandoffRow;
 use baton_wire::formats::{FormatError, FormatFault};
 use baton_wire::json::{self, JsonError, JsonFault};
+use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::failure_log;
@@ -75,13 +77,21 @@ impl ApiProblem {
     pub(crate) fn too_large(message: impl Into<String>) -> Self {
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message)
     }
+}
 
-    /// Adds the handoff in question, as the API of the request represents handoffs.
-    #[must_use]
-    pub(crate) fn about(mut self, handoff: Option<Box<RawValue>>) -> Self {
-        self.document.handoff = handoff;
-        self
+/// An error response, with the handoff in question as the API of the request shows handoffs.
+pub(crate) async fn refused<T: Serialize>(
+    error: EngineError,
+    show: impl AsyncFnOnce(&HandoffRow) -> Result<T, EngineError>,
+) -> ApiProblem {
+    let row = error.handoff().cloned();
+    let mut problem = ApiProblem::from(error);
+    if let Some(row) = row
+        && let Ok(shown) = show(&row).await
+    {
+        problem.document.handoff = serde_json::value::to_raw_value(&shown).ok();
     }
+    problem
 }
 
 /// A message may quote a request, and so be as large as the request.

@@ -13,7 +13,6 @@ pub(crate) mod events;
 pub(crate) mod handoffs;
 pub(crate) mod inbox;
 mod metrics;
-mod names;
 pub(crate) mod runs;
 pub(crate) mod status;
 pub(crate) mod stories;

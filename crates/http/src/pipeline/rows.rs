@@ -134,6 +134,6 @@ pub(crate) fn time(at: Timestamp) -> Node {
     Node::Text(time_text(at))
 }
 
-fn time_text(at: Timestamp) -> String {
+pub(super) fn time_text(at: Timestamp) -> String {
     format!("{at:.3}")
 }

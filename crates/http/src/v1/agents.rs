@@ -13,8 +13,8 @@ use baton_engine::EngineError;
 use baton_store::{HandoffFilter, Order, RunRef};
 
 use super::answer::ApiResponse;
-use super::names::not_found;
 use crate::App;
+use crate::lookup::not_found;
 use crate::openapi::ReadProblems;
 use crate::params::Named;
 use crate::problem::ApiProblem;

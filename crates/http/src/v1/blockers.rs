@@ -9,8 +9,8 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::answer::{ApiResponse, after, limit};
-use super::names::find_run;
 use crate::App;
+use crate::lookup::find_run;
 use crate::openapi::ReadProblems;
 use crate::params::Params;
 use crate::problem::ApiProblem;

@@ -10,7 +10,7 @@ use baton_api::ProblemDocument;
 use baton_core::package::Format;
 use baton_wire::formats;
 
-use super::names::find_run;
+use crate::lookup::find_run;
 use crate::openapi::ReadProblems;
 use crate::params::Named;
 use crate::problem::ApiProblem;

@@ -8,8 +8,8 @@ use baton_engine::Decided;
 
 use super::agents::attribution;
 use super::answer::{ApiResponse, PageQuery, after, cut, limit};
-use super::names::find_run;
 use crate::App;
+use crate::lookup::find_run;
 use crate::openapi::ReadProblems;
 use crate::params::{Named, Params};
 use crate::problem::ApiProblem;

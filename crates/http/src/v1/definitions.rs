@@ -9,8 +9,8 @@ use baton_core::workflow::Workflow;
 use baton_engine::EngineError;
 
 use super::answer::ApiResponse;
-use super::names::not_found;
 use crate::App;
+use crate::lookup::not_found;
 use crate::openapi::ReadProblems;
 use crate::params::Named;
 use crate::problem::ApiProblem;

@@ -9,8 +9,8 @@ use baton_store::{EventFilter, Position, StoredEvent};
 use serde_json::value::RawValue;
 
 use super::answer::{ApiResponse, PageQuery, after, cut, limit};
-use super::names::find_run;
 use crate::App;
+use crate::lookup::find_run;
 use crate::openapi::ReadProblems;
 use crate::params::{Named, Params};
 use crate::problem::ApiProblem;

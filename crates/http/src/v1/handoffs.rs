@@ -33,16 +33,16 @@ use self::document::{refused, rows};
 use super::answer::{ApiResponse, OrderWord, after, limit};
 use super::command_result::tell_handoff;
 use super::documents::{self, CommandOrDocument, DocumentQuery};
-use super::names::{find_handoff, find_run, known_agent, not_found, outcome, story_key, words};
-use super::runs::reason;
 use super::window;
 use super::write::{RunHeaders, WriteQuery, WriteRequest};
 use crate::App;
 use crate::accept;
 use crate::body;
+use crate::lookup::{find_handoff, find_run, known_agent, not_found, story_key};
 use crate::openapi::{ReadProblems, WriteProblems};
 use crate::params::{Named, Params};
 use crate::problem::ApiProblem;
+use crate::values::{outcome, reason, words};
 
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

@@ -10,8 +10,8 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::answer::ApiResponse;
-use super::names::{find_run, story_key};
 use crate::App;
+use crate::lookup::{find_run, story_key};
 use crate::openapi::ReadProblems;
 use crate::params::Params;
 use crate::problem::ApiProblem;

@@ -21,14 +21,15 @@ use self::document::{run_detail, run_document};
 use super::answer::{ApiResponse, OrderWord, after, limit};
 use super::command_result::{tell, tell_run};
 use super::handoffs::document::refused;
-use super::names::{find_run, known_agent, story_key, words};
 use super::window;
 use super::write::{RunHeaders, WriteRequest};
 use crate::App;
 use crate::body;
+use crate::lookup::{find_run, known_agent, story_key};
 use crate::openapi::{ReadProblems, WriteProblems};
 use crate::params::{Named, Params};
 use crate::problem::ApiProblem;
+use crate::values::{reason, words};
 
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -254,8 +255,4 @@ fn at(step: &str, reason: Option<&Reason>) -> Result<StartingPoint, ApiProblem> 
             "`at` needs a `reason`: say why the run starts there",
         )),
     }
-}
-
-pub(super) fn reason(text: Option<&str>) -> Result<Option<Reason>, ApiProblem> {
-    Ok(text.map(Reason::parse).transpose()?)
 }

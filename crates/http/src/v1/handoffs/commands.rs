@@ -8,28 +8,22 @@ use baton_api::{
     Acceptance, Cancellation, CheckResult, Clarification, CommandAnswer, Completion, GivenBack,
     QuestionAnswer, Rejection, Why,
 };
-use baton_core::acknowledgement::Acknowledgement;
-use baton_core::command::{
-    Accept, Clarify, Command, Complete, LeaseTime, Record, Reject, Release, Reply,
-};
-use baton_core::document::Node;
-use baton_core::names::{AgentId, CheckName, FreeText, Reason};
+use baton_core::command::{Accept, Clarify, Command, Complete, Record, Reject, Release, Reply};
+use baton_core::names::{CheckName, FreeText, Reason};
 use baton_core::run::HandoffNo;
-use baton_wire::{formats, json};
-use serde_json::value::RawValue;
 
 use super::document::refused;
 use crate::App;
 use crate::body;
+use crate::lookup::{by, handoff_ref, known_agent};
 use crate::openapi::WriteProblems;
 use crate::params::Named;
 use crate::problem::ApiProblem;
 use crate::v1::answer::ApiResponse;
 use crate::v1::command_result::tell;
 use crate::v1::documents::{self, CommandOrDocument, DocumentQuery};
-use crate::v1::names::{handoff_ref, known_agent, outcome};
-use crate::v1::runs::reason;
 use crate::v1::write::{HandoffQuery, RunHeaders, WriteRequest};
+use crate::values::{acknowledgement, lease, outcome, reason};
 
 /// Accepts a handoff.
 ///
@@ -222,49 +216,4 @@ pub(in crate::v1) async fn on_handoff<T>(
         Ok(outcome) => tell(app, &write.caller, &outcome).await,
         Err(error) => Err(refused(app, error).await),
     }
-}
-
-fn by(app: &App, name: Option<&str>) -> Result<Option<AgentId>, ApiProblem> {
-    name.map(|it| known_agent(app, it)).transpose()
-}
-
-fn lease(seconds: Option<u32>) -> Result<Option<LeaseTime>, ApiProblem> {
-    let Some(seconds) = seconds else { return Ok(None) };
-    let most = LeaseTime::MOST_SECONDS;
-    let wrong = || {
-        ApiProblem::malformed("wrong_type", format!("`leaseSeconds` is a number from 1 to {most}"))
-    };
-    LeaseTime::from_seconds(seconds).map(Some).ok_or_else(wrong)
-}
-
-/// Plain text, or a document, in which open questions are looked for.
-fn acknowledgement(raw: Option<&RawValue>) -> Result<Option<Acknowledgement>, ApiProblem> {
-    let Some(raw) = raw else { return Ok(None) };
-    match json::parse(raw.get())? {
-        Node::Null => Ok(None),
-        Node::Text(words) => match document_in(&words) {
-            Some(document) => read_acknowledgement(&document, &words),
-            None => Ok(Some(Acknowledgement::words(words))),
-        },
-        document @ (Node::Bool(_) | Node::Number(_) | Node::List(_) | Node::Map(_)) => {
-            read_acknowledgement(&document, raw.get())
-        }
-    }
-}
-
-fn read_acknowledgement(
-    document: &Node,
-    text: &str,
-) -> Result<Option<Acknowledgement>, ApiProblem> {
-    Acknowledgement::read(document, text).map(Some).map_err(|problems| {
-        let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
-        ApiProblem::malformed("bad_acknowledgement", problems.join("; "))
-    })
-}
-
-/// The YAML handoff's specification writes it in YAML; any other format is taken too. Plain text
-/// with a colon in it stays plain text.
-fn document_in(text: &str) -> Option<Node> {
-    let document = formats::decode(formats::guess(text)?, text).ok()?;
-    Acknowledgement::is_one(&document).then_some(document)
 }

@@ -8,7 +8,7 @@ use baton_store::HandoffRow;
 
 use crate::App;
 use crate::pipeline::rows::raw_json;
-use crate::problem::ApiProblem;
+use crate::problem::{self, ApiProblem};
 
 fn handoff_summary(row: &HandoffRow, texts: &Texts) -> HandoffSummary {
     let words = |id: ContentId| texts.get(id).whole().map(str::to_owned);
@@ -75,16 +75,11 @@ fn damaged<'a>(row: &'a HandoffRow, texts: &'a Texts) -> impl Iterator<Item = &'
 
 /// An error response, with the handoff in question as this API represents it.
 pub(in crate::v1) async fn refused(app: &App, error: EngineError) -> ApiProblem {
-    let row = error.handoff().cloned();
-    let problem = ApiProblem::from(error);
-    let Some(row) = row else { return problem };
-    match rows(app, std::slice::from_ref(&row)).await {
-        Ok(shown) => {
-            let shown = shown.first().and_then(|it| serde_json::value::to_raw_value(it).ok());
-            problem.about(shown)
-        }
-        Err(_) => problem,
-    }
+    let show = async |row: &HandoffRow| {
+        let texts = app.engine.words_of(std::slice::from_ref(row)).await?;
+        Ok(handoff_summary(row, &texts))
+    };
+    problem::refused(error, show).await
 }
 
 fn step(place: &Place) -> Option<String> {

@@ -17,14 +17,14 @@ use super::OneQuery;
 use super::document::refused;
 use crate::App;
 use crate::body;
+use crate::lookup::{find_handoff, handoff_ref, known_agent};
 use crate::openapi::WriteProblems;
 use crate::params::{Named, Params};
 use crate::problem::ApiProblem;
 use crate::v1::answer::ApiResponse;
 use crate::v1::command_result::tell_handoff;
-use crate::v1::names::{find_handoff, handoff_ref, known_agent, outcome};
-use crate::v1::runs::reason;
 use crate::v1::write::{HandoffQuery, RunHeaders, WriteRequest};
+use crate::values::{outcome, reason};
 
 /// Delegates a part of held work to a specialist, and waits for it.
 #[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/delegate", operation_id = "delegateWork",

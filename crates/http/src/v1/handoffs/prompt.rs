@@ -13,11 +13,11 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::document::refused;
 use crate::App;
+use crate::lookup::handoff_ref;
 use crate::openapi::ReadProblems;
 use crate::params::{Named, Params};
 use crate::problem::ApiProblem;
 use crate::v1::answer::ApiResponse;
-use crate::v1::names::handoff_ref;
 
 /// Lets a client that passes the prompt on record which prompt it was.
 const HASH: &str = "x-baton-prompt-hash";
