@@ -163,8 +163,7 @@ impl CommandReader {
         let statement = if self.is_first {
             let sql = "select id, story_key, workflow, started_at from runs where number = ?";
             let mut select = connection.prepare_cached(sql)?;
-            let known: Vec<Value> =
-                select.query_row([self.run], whole)?;
+            let known: Vec<Value> = select.query_row([self.run], whole)?;
             let [id, story, workflow, started_at] =
                 <[Value; 4]>::try_from(known).map_err(|_| anyhow::anyhow!("four columns"))?;
             let values = vec![
@@ -249,17 +248,13 @@ fn definitions(connection: &Connection) -> Result<Vec<Statement>> {
 fn story_statements(connection: &Connection, run: i64) -> Result<[Statement; 2]> {
     let sql = "select stories.* from stories join runs on story_key = key where number = ?";
     let mut select = connection.prepare_cached(sql)?;
-    let mut story: Vec<Value> =
-        select.query_row([run], whole)?;
+    let mut story: Vec<Value> = select.query_row([run], whole)?;
     story[select.column_index("run_status")?] = text("open");
     let sql = "select story_log.* from story_log join runs on story_key = key \
          where runs.number = ?";
     let mut select = connection.prepare_cached(sql)?;
     let link = select.query_row([run], whole)?;
-    Ok([
-        Statement::insert("stories", story),
-        Statement::insert("story_log", link),
-    ])
+    Ok([Statement::insert("stories", story), Statement::insert("story_log", link)])
 }
 
 /// When a new run is due. Of one that is over that is not known any more, and any time costs the
@@ -277,8 +272,7 @@ fn due_statement(connection: &Connection, run: i64, at: i64) -> Result<Statement
 fn handoff_statements(connection: &Connection, run: i64, no: i64) -> Result<Vec<Statement>> {
     let sql = "select * from handoffs where run_number = ? and no = ?";
     let mut select = connection.prepare_cached(sql)?;
-    let mut values: Vec<Value> =
-        select.query_row([run, no], whole)?;
+    let mut values: Vec<Value> = select.query_row([run, no], whole)?;
     // As at creation: not accepted yet.
     values[select.column_index("state")?] = text("pending");
     for column in UNKNOWN_AT_FIRST {
