@@ -1,7 +1,6 @@
 //! Metrics of handoffs, counted in the database.
 
 use baton_api::{AgentMetrics, HandoffMetrics, StateCount, StateWord};
-use baton_engine::EngineError;
 use baton_store::{AgentStatistics, HandoffFilter};
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -46,7 +45,7 @@ pub(super) async fn get(
     } else {
         count.await
     };
-    let found = found.map_err(EngineError::from)?;
+    let found = found?;
     let count = |(state, count)| StateCount { state: StateWord::from(state), count };
     Ok(ApiResponse::new(HandoffMetrics {
         states: found.by_state.into_iter().map(count).collect(),

@@ -116,8 +116,7 @@ pub(super) async fn handoffs(
         limit: page_size,
         ..of_run(&row)
     };
-    let store = app.read();
-    let total_items = store.count_handoffs(&filter).await.map_err(EngineError::from)?;
+    let total_items = app.read().count_handoffs(&filter).await?;
     let total_pages = total_items.div_ceil(page_size.into());
     Ok(ApiResponse::new(NumberedPage {
         items: shown(&app, &filter, &workflow).await?,
