@@ -9,7 +9,7 @@ use baton_wire::formats;
 
 use crate::world::*;
 
-/// Seed 001's way from an issue to a merge, without what it asks of each document.
+/// The XML handoff's way from an issue to a merge, without what it asks of each document.
 const ISSUES: &str = "
 name: issues
 title: Issues
@@ -73,7 +73,7 @@ fn xml(from: &str, to: &str, rest: &str) -> String {
 const ISSUE: &str = "<issue_url>https://github.com/owner/repo/issues/123</issue_url>";
 
 #[tokio::test]
-async fn the_page_of_seed_001_is_carried_from_the_issue_to_its_end() {
+async fn the_page_of_the_xml_handoff_is_carried_from_the_issue_to_its_end() {
     for backend in Backend::ALL {
         let world = issues(backend).await;
         let number = "<issue_number>123</issue_number>";
