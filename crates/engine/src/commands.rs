@@ -254,7 +254,7 @@ impl Engine {
         Err(EngineError::Refused { refusal, handoff })
     }
 
-    pub async fn resolve_run(&self, which: &RunRef) -> Result<RunId, EngineError> {
+    pub(crate) async fn resolve_run(&self, which: &RunRef) -> Result<RunId, EngineError> {
         if let RunRef::Id(id) = which {
             return Ok(*id);
         }
@@ -280,7 +280,7 @@ impl Engine {
     }
 
     /// A handoff that must belong to the given run: a label is valid only within its own run.
-    pub async fn handoff_in(
+    pub(crate) async fn handoff_in(
         &self,
         within: &RunTarget,
         which: &HandoffRef,

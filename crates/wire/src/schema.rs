@@ -39,10 +39,10 @@ pub fn schema(name: &str) -> Option<&'static str> {
 /// The schema of a document, by its kind; a payload has one for each edge.
 pub fn of_document(document: &Node) -> &'static str {
     match DocumentKind::of(document) {
-        DocumentKind::Handoff001 => "handoff-001",
+        DocumentKind::XmlHandoff => "handoff-001",
         DocumentKind::WorkflowComplete => "workflow-complete",
-        DocumentKind::Metadata002(_) => "metadata-002",
-        DocumentKind::Handoff004 | DocumentKind::Gate004 => "handoff-004",
+        DocumentKind::MetadataBlock(_) => "metadata-002",
+        DocumentKind::YamlHandoff | DocumentKind::YamlGate => "handoff-004",
         DocumentKind::Acknowledgement(_) => "acknowledgement",
         DocumentKind::Payload => "payload-000",
     }

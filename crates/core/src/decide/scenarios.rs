@@ -51,7 +51,7 @@ fn a_story_passes_through_the_whole_pipeline() {
 }
 
 #[test]
-fn the_first_printed_line_of_seed_000_works_on_nothing() {
+fn the_first_printed_line_of_the_pipeline_api_works_on_nothing() {
     let tester = Tester::begun(&create("analyst", "implementer", plan()));
     check(&tester, expect!["HO-001 analyst→implementer pending; offered"]);
     assert_eq!(tester.run.visited, [StepId::parse("analyze").unwrap()]);

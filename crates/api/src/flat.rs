@@ -7,10 +7,10 @@ use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-pub(super) fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Box<RawValue>, D::Error> {
+pub(crate) fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Box<RawValue>, D::Error> {
     Box::<RawValue>::deserialize(deserializer)
 }
 
-pub(super) fn part<T: DeserializeOwned, E: Error>(raw: &RawValue) -> Result<T, E> {
+pub(crate) fn part<T: DeserializeOwned, E: Error>(raw: &RawValue) -> Result<T, E> {
     serde_json::from_str(raw.get()).map_err(E::custom)
 }

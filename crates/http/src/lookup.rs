@@ -8,12 +8,12 @@ use crate::problem::ApiProblem;
 use crate::scope::RequestScope;
 
 /// Finds a run by any of its names.
-pub(super) async fn find_run(app: &RequestScope, name: &str) -> Result<RunRow, ApiProblem> {
+pub(crate) async fn find_run(app: &RequestScope, name: &str) -> Result<RunRow, ApiProblem> {
     Ok(app.read().run_named(name).await?)
 }
 
 /// An optional story key.
-pub(super) async fn story_key(
+pub(crate) async fn story_key(
     app: &RequestScope,
     name: Option<&str>,
 ) -> Result<Option<StoryKey>, ApiProblem> {
@@ -24,7 +24,7 @@ pub(super) async fn story_key(
 }
 
 /// Finds a handoff by any of its names, as in `12/HO-001`; a label alone belongs to `run`.
-pub(super) async fn handoff_ref(
+pub(crate) async fn handoff_ref(
     app: &RequestScope,
     name: &str,
     run: Option<&str>,
@@ -36,7 +36,7 @@ pub(super) async fn handoff_ref(
     Ok(app.read().handoff_named(name, run).await?)
 }
 
-pub(super) async fn find_handoff(
+pub(crate) async fn find_handoff(
     app: &RequestScope,
     name: &str,
     run: Option<&str>,
@@ -45,8 +45,13 @@ pub(super) async fn find_handoff(
     Ok(app.read().handoff(&which).await?)
 }
 
+/// The agent that a request names, if it names one.
+pub(crate) fn by(app: &RequestScope, name: Option<&str>) -> Result<Option<AgentId>, ApiProblem> {
+    name.map(|it| known_agent(app, it)).transpose()
+}
+
 /// An agent that is defined in a file, or one of the two built-in ones.
-pub(super) fn known_agent(app: &RequestScope, name: &str) -> Result<AgentId, ApiProblem> {
+pub(crate) fn known_agent(app: &RequestScope, name: &str) -> Result<AgentId, ApiProblem> {
     let agent = AgentId::parse(name)?;
     if app.engine.catalog().knows(&agent) {
         return Ok(agent);
@@ -56,6 +61,6 @@ pub(super) fn known_agent(app: &RequestScope, name: &str) -> Result<AgentId, Api
     Err(ApiProblem::malformed("unknown_agent", message))
 }
 
-pub(super) fn not_found(code: &'static str, message: String) -> ApiProblem {
+pub(crate) fn not_found(code: &'static str, message: String) -> ApiProblem {
     ApiProblem::new(StatusCode::NOT_FOUND, code, message)
 }
