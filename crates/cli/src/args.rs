@@ -9,11 +9,13 @@ mod purpose;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use baton_core::contract::Profile;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand};
 use uuid::Uuid;
 
-pub(crate) use self::answers::{AnswerArgs, AnswerChoice, EvidenceArgs, Modify, Say, VerdictName};
-pub(crate) use self::documents::{Convert, Extract, FormatName, Lint};
+pub(crate) use self::answers::{AnswerArgs, AnswerChoice, EvidenceArgs, Modify, Say};
+pub(crate) use self::documents::{Convert, Extract, Lint};
 pub(crate) use self::handoff::{
     HandoffCommand, HandoffComplete, HandoffCreate, HandoffList, PartArgs,
 };
@@ -355,14 +357,18 @@ pub(crate) struct By {
 #[derive(Debug, Args)]
 pub(crate) struct ProfileArg {
     /// How severe the contract is taken [default: the project's, else strict]
-    #[arg(long)]
-    pub(crate) profile: Option<ProfileName>,
+    #[arg(long, value_parser = one_of(&Profile::ALL, Profile::name))]
+    pub(crate) profile: Option<Profile>,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum ProfileName {
-    Lenient,
-    Strict,
+/// Reads the name of a value, and lists the names in `--help`.
+fn one_of<T: Copy + Send + Sync>(
+    all: &'static [T],
+    name: fn(T) -> &'static str,
+) -> impl TypedValueParser<Value = T> {
+    let find = move |word: String| all.iter().copied().find(|it| name(*it) == word);
+    PossibleValuesParser::new(all.iter().map(|it| name(*it)))
+        .try_map(move |word| find(word).ok_or("it is none of the possible values"))
 }
 
 /// What every command that changes something takes.

@@ -180,6 +180,8 @@ impl Gate {
 }
 
 impl GateKind {
+    pub const ALL: [Self; 3] = [Self::Blocking, Self::Advisory, Self::Automatic];
+
     pub fn is_blocking(&self) -> bool {
         match self {
             GateKind::Blocking => true,

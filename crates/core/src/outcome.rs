@@ -26,6 +26,16 @@ impl Outcome {
         Self::Skipped,
     ];
 
+    pub const ALL: [Self; 7] = [
+        Self::Success,
+        Self::Failure,
+        Self::Blocked,
+        Self::NeedsReview,
+        Self::NeedsClarification,
+        Self::Skipped,
+        Self::Unknown,
+    ];
+
     /// Parses any source document's word; hyphen and underscore are equivalent.
     pub fn parse(word: &str) -> Option<Self> {
         let word = word.trim().to_ascii_lowercase().replace('-', "_");

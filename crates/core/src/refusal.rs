@@ -126,137 +126,64 @@ pub enum Refusal {
 impl Refusal {
     /// A stable code that callers may match on; the message may change, this may not.
     pub fn code(&self) -> &'static str {
-        match self {
-            Refusal::RunFinished { .. } => "run_finished",
-            Refusal::Finished { .. } => "finished",
-            Refusal::WrongState { .. } => "wrong_state",
-            Refusal::AlreadyAccepted { .. } => "already_accepted",
-            Refusal::NotYours { .. } => "not_yours",
-            Refusal::NotHolder { .. } => "not_holder",
-            Refusal::AcceptFirst { .. } => "accept_first",
-            Refusal::Duplicate { .. } => "duplicate",
-            Refusal::NotAnEdge { .. } => "not_an_edge",
-            Refusal::ChooseReceiver { .. } => "choose_receiver",
-            Refusal::NotOptional { .. } => "not_optional",
-            Refusal::Contract { contract: Some(_), .. } => "contract",
-            Refusal::Contract { contract: None, .. } => "lint",
-            Refusal::GateOpen { .. } => "gate_open",
-            Refusal::NotAGate { .. } => "not_a_gate",
-            Refusal::NotAChoice { .. } => "not_a_choice",
-            Refusal::RejectNever { .. } => "reject_never",
-            Refusal::Paused => "paused",
-            Refusal::NotPaused => "not_paused",
-            Refusal::NotDue { .. } => "not_due",
-            Refusal::AlreadyStale { .. } => "already_stale",
-            Refusal::NotVisited { .. } => "not_visited",
-            Refusal::NothingToSkip { .. } => "nothing_to_skip",
-            Refusal::NoSuchStep { .. } => "no_such_step",
-            Refusal::BehindGate { .. } => "behind_gate",
-            Refusal::NotAPerson { .. } => "not_a_person",
-            Refusal::UnknownAgent { .. } => "unknown_agent",
-            Refusal::FrameOpen { .. } => "frame_open",
-            Refusal::NotInFrame { .. } => "not_in_frame",
-            Refusal::TooDeep { .. } => "too_deep",
-            Refusal::QuestionOpen { .. } => "question_open",
-            Refusal::NotAQuestion { .. } => "not_a_question",
-            Refusal::StaleFence { .. } => "stale_fence",
-            Refusal::FenceRequired { .. } => "fence_required",
-            Refusal::NoLease { .. } => "no_lease",
-            Refusal::NotYet { .. } => "not_yet",
-            Refusal::NotHeldBack { .. } => "not_held_back",
-            Refusal::CommentRequired { .. } => "comment_required",
-            Refusal::PackageRequired { .. } => "package_required",
-            Refusal::TooManyChecks { .. } => "too_many_checks",
-        }
-    }
-
-    /// The handoff that conflicts, if any.
-    pub fn handoff(&self) -> Option<HandoffNo> {
-        match self {
-            Refusal::Finished { handoff }
-            | Refusal::WrongState { handoff, .. }
-            | Refusal::AlreadyAccepted { handoff, .. }
-            | Refusal::NotYours { handoff, .. }
-            | Refusal::AcceptFirst { handoff }
-            | Refusal::Duplicate { handoff, .. }
-            | Refusal::GateOpen { handoff, .. }
-            | Refusal::NotAGate { handoff }
-            | Refusal::NotAChoice { handoff, .. }
-            | Refusal::NotDue { handoff, .. }
-            | Refusal::AlreadyStale { handoff }
-            | Refusal::FrameOpen { handoff, .. }
-            | Refusal::NotInFrame { handoff, .. }
-            | Refusal::QuestionOpen { handoff, .. }
-            | Refusal::NotAQuestion { handoff, .. }
-            | Refusal::StaleFence { handoff, .. }
-            | Refusal::FenceRequired { handoff, .. }
-            | Refusal::NoLease { handoff, .. }
-            | Refusal::NotYet { handoff, .. }
-            | Refusal::NotHeldBack { handoff, .. }
-            | Refusal::CommentRequired { handoff, .. }
-            | Refusal::PackageRequired { handoff, .. }
-            | Refusal::TooManyChecks { handoff, .. } => Some(*handoff),
-            Refusal::RunFinished { .. }
-            | Refusal::NotHolder { .. }
-            | Refusal::NotAnEdge { .. }
-            | Refusal::ChooseReceiver { .. }
-            | Refusal::NotOptional { .. }
-            | Refusal::Contract { .. }
-            | Refusal::RejectNever { .. }
-            | Refusal::Paused
-            | Refusal::NotPaused
-            | Refusal::NotVisited { .. }
-            | Refusal::NoSuchStep { .. }
-            | Refusal::BehindGate { .. }
-            | Refusal::NotAPerson { .. }
-            | Refusal::NothingToSkip { .. }
-            | Refusal::TooDeep { .. }
-            | Refusal::UnknownAgent { .. } => None,
-        }
+        self.row().0
     }
 
     /// The general remedy: each API layer maps this to its own terms.
     pub fn class(&self) -> RefusalClass {
+        self.row().1
+    }
+
+    /// The handoff that conflicts, if any.
+    pub fn handoff(&self) -> Option<HandoffNo> {
+        self.row().2.copied()
+    }
+
+    fn row(&self) -> (&'static str, RefusalClass, Option<&HandoffNo>) {
+        use RefusalClass::{Conflict, Malformed, Unacceptable};
         match self {
-            Refusal::RunFinished { .. }
-            | Refusal::Finished { .. }
-            | Refusal::WrongState { .. }
-            | Refusal::AlreadyAccepted { .. }
-            | Refusal::NotYours { .. }
-            | Refusal::NotHolder { .. }
-            | Refusal::AcceptFirst { .. }
-            | Refusal::Duplicate { .. }
-            | Refusal::GateOpen { .. }
-            | Refusal::NotAGate { .. }
-            | Refusal::RejectNever { .. }
-            | Refusal::Paused
-            | Refusal::NotPaused
-            | Refusal::NotDue { .. }
-            | Refusal::AlreadyStale { .. }
-            | Refusal::BehindGate { .. }
-            | Refusal::NotAPerson { .. }
-            | Refusal::NothingToSkip { .. }
-            | Refusal::FrameOpen { .. }
-            | Refusal::NotInFrame { .. }
-            | Refusal::TooDeep { .. }
-            | Refusal::QuestionOpen { .. }
-            | Refusal::NotAQuestion { .. }
-            | Refusal::StaleFence { .. }
-            | Refusal::FenceRequired { .. }
-            | Refusal::NoLease { .. }
-            | Refusal::NotYet { .. }
-            | Refusal::NotHeldBack { .. }
-            | Refusal::TooManyChecks { .. } => RefusalClass::Conflict,
-            Refusal::NotAnEdge { .. }
-            | Refusal::ChooseReceiver { .. }
-            | Refusal::NotOptional { .. }
-            | Refusal::NotAChoice { .. }
-            | Refusal::NotVisited { .. }
-            | Refusal::NoSuchStep { .. }
-            | Refusal::CommentRequired { .. }
-            | Refusal::PackageRequired { .. }
-            | Refusal::Contract { .. } => RefusalClass::Unacceptable,
-            Refusal::UnknownAgent { .. } => RefusalClass::Malformed,
+            Self::RunFinished { .. } => ("run_finished", Conflict, None),
+            Self::Finished { handoff } => ("finished", Conflict, Some(handoff)),
+            Self::WrongState { handoff, .. } => ("wrong_state", Conflict, Some(handoff)),
+            Self::AlreadyAccepted { handoff, .. } => ("already_accepted", Conflict, Some(handoff)),
+            Self::NotYours { handoff, .. } => ("not_yours", Conflict, Some(handoff)),
+            Self::NotHolder { .. } => ("not_holder", Conflict, None),
+            Self::AcceptFirst { handoff } => ("accept_first", Conflict, Some(handoff)),
+            Self::Duplicate { handoff, .. } => ("duplicate", Conflict, Some(handoff)),
+            Self::NotAnEdge { .. } => ("not_an_edge", Unacceptable, None),
+            Self::ChooseReceiver { .. } => ("choose_receiver", Unacceptable, None),
+            Self::NotOptional { .. } => ("not_optional", Unacceptable, None),
+            Self::Contract { contract: Some(_), .. } => ("contract", Unacceptable, None),
+            Self::Contract { contract: None, .. } => ("lint", Unacceptable, None),
+            Self::GateOpen { handoff, .. } => ("gate_open", Conflict, Some(handoff)),
+            Self::NotAGate { handoff } => ("not_a_gate", Conflict, Some(handoff)),
+            Self::NotAChoice { handoff, .. } => ("not_a_choice", Unacceptable, Some(handoff)),
+            Self::RejectNever { .. } => ("reject_never", Conflict, None),
+            Self::Paused => ("paused", Conflict, None),
+            Self::NotPaused => ("not_paused", Conflict, None),
+            Self::NotDue { handoff, .. } => ("not_due", Conflict, Some(handoff)),
+            Self::AlreadyStale { handoff } => ("already_stale", Conflict, Some(handoff)),
+            Self::NotVisited { .. } => ("not_visited", Unacceptable, None),
+            Self::NothingToSkip { .. } => ("nothing_to_skip", Conflict, None),
+            Self::NoSuchStep { .. } => ("no_such_step", Unacceptable, None),
+            Self::BehindGate { .. } => ("behind_gate", Conflict, None),
+            Self::NotAPerson { .. } => ("not_a_person", Conflict, None),
+            Self::UnknownAgent { .. } => ("unknown_agent", Malformed, None),
+            Self::FrameOpen { handoff, .. } => ("frame_open", Conflict, Some(handoff)),
+            Self::NotInFrame { handoff } => ("not_in_frame", Conflict, Some(handoff)),
+            Self::TooDeep { .. } => ("too_deep", Conflict, None),
+            Self::QuestionOpen { handoff } => ("question_open", Conflict, Some(handoff)),
+            Self::NotAQuestion { handoff } => ("not_a_question", Conflict, Some(handoff)),
+            Self::StaleFence { handoff, .. } => ("stale_fence", Conflict, Some(handoff)),
+            Self::FenceRequired { handoff } => ("fence_required", Conflict, Some(handoff)),
+            Self::NoLease { handoff } => ("no_lease", Conflict, Some(handoff)),
+            Self::NotYet { handoff, .. } => ("not_yet", Conflict, Some(handoff)),
+            Self::NotHeldBack { handoff } => ("not_held_back", Conflict, Some(handoff)),
+            Self::CommentRequired { handoff, .. } => {
+                ("comment_required", Unacceptable, Some(handoff))
+            }
+            Self::PackageRequired { handoff } => ("package_required", Unacceptable, Some(handoff)),
+            Self::TooManyChecks { handoff, .. } => ("too_many_checks", Conflict, Some(handoff)),
         }
     }
 }

@@ -3,32 +3,27 @@
 //! Nothing is announced before it is durable; a response to a caller means: on disk. The rules are
 //! `baton_core`'s, the storage is `baton_store`'s; the engine combines them with a clock, and every
 //! face of Baton goes through it.
-#![cfg_attr(test, expect(clippy::disallowed_methods, reason = "tests make files of their own"))]
 
 mod append;
-mod archive;
 mod cache;
 mod can;
 mod catalog;
 mod clock;
 mod commands;
-mod completion;
 mod error;
 mod feed;
+mod handoff_rows;
 mod health;
 mod heartbeat;
-mod history;
-mod inbox;
 mod leases;
 mod look_alikes;
 mod names;
 mod outcome;
-mod passed_gates;
-mod prompt;
 mod queries;
+mod reader;
 mod rebuild;
 mod receive;
-mod stored;
+pub mod stored;
 mod stories;
 mod sweeper;
 mod texts;
@@ -40,23 +35,19 @@ mod workspace;
 use std::sync::Arc;
 
 use baton_core::decide::{Decision, DecisionContext};
+use baton_core::event::{Event, HandoffEvent};
 use baton_core::hash::Hash;
 use baton_core::refusal::Refusal;
-use baton_core::run::RunId;
+use baton_core::run::{HandoffNo, RunId};
 use baton_core::story::Story;
 use baton_core::workflow::Workflow;
 use baton_store::{
-    Append, AppendError, Definition, IdempotencyRecord, Position, RunRef, Store, StoreError,
-    Version,
+    Append, AppendError, Definition, HandoffRef, HandoffRow, IdempotencyRecord, Position, RunRef,
+    Store, StoreError, Version,
 };
 use jiff::Timestamp;
 use tokio::sync::{RwLock, RwLockReadGuard, watch};
 
-pub use crate::archive::{
-    ARCHIVED_LOG, ARCHIVED_LOG_MOST_BYTES, ARCHIVED_PROJECT, ARCHIVED_WORKFLOWS, Archive,
-    ArchiveError, ArchiveHealth, ArchivePlaces, ArchiveStatus, Archived, Archivist, DiskError,
-    run_of_session,
-};
 use crate::cache::{Cache, Loaded};
 pub use crate::can::Can;
 pub use crate::catalog::{Catalog, Entry};
@@ -65,19 +56,13 @@ pub use crate::commands::{RunTarget, StartRun, StartingPoint};
 pub use crate::error::{EngineError, ErrorClass};
 pub use crate::feed::Feed;
 pub use crate::health::{CheckProgress, DataCheck, DataChecker};
-pub use crate::history::named::NamedAs;
-pub use crate::inbox::{GateQuestion, InboxChoice, InboxItem, Then, Waits};
 use crate::leases::Leases;
 pub use crate::look_alikes::LookAlikes;
-pub use crate::outcome::{Caller, CommandMode, CommandResult, Key, KnownRows};
-pub use crate::passed_gates::{GatePassage, PassedGate};
-pub use crate::prompt::{
-    AgentInterface, BadDashboardUrl, DashboardUrl, Prompt, PromptOptions, PromptToken,
-};
-pub use crate::queries::{Blocking, Decided, PersonsAnswer, QuestionAndAnswer};
-pub use crate::rebuild::{RebuiltRun, is_promised, rebuild_run, texts_named_by};
+pub use crate::outcome::{Caller, CommandMode, CommandResult, Key};
+pub use crate::reader::Reader;
+pub use crate::rebuild::{RebuiltRun, rebuild_run};
 pub use crate::receive::{DocumentHints, ReceiveResult};
-pub use crate::stories::story_package;
+pub use crate::stories::{branch_of, story_package};
 pub use crate::sweeper::{Sweeper, Swept};
 pub use crate::texts::{DAMAGED_TEXT, LOST_TEXT, Text, Texts, WholeTexts};
 pub use crate::timekeeper::{Ticked, Timekeeper};
@@ -98,7 +83,6 @@ pub struct Engine {
     workspace: Option<Arc<dyn Workspace>>,
     /// The newest position that is known to be on disk.
     tip: watch::Sender<Position>,
-    archive: archive::ArchiveHandle,
     health: health::DataHealth,
     /// Commands hold it for reading, the shutdown for writing: so the shutdown waits for them.
     is_open: RwLock<bool>,
@@ -126,10 +110,9 @@ impl Engine {
     ) -> Result<Self, EngineError> {
         let tip = watch::Sender::new(store.last_position().await?);
         let leases = Leases::new(clock.now());
-        let archive = archive::ArchiveHandle::default();
         let (cache, is_open) = (Cache::default(), RwLock::new(true));
         let (workspace, health) = (None, health::DataHealth::default());
-        Ok(Self { store, clock, catalog, cache, leases, workspace, tip, archive, health, is_open })
+        Ok(Self { store, clock, catalog, cache, leases, workspace, tip, health, is_open })
     }
 
     pub fn catalog(&self) -> &Catalog {
@@ -140,13 +123,29 @@ impl Engine {
         self.clock.as_ref()
     }
 
-    pub fn store(&self) -> &dyn Store {
-        self.store.as_ref()
+    /// Reads from the store, for a probe.
+    pub async fn check_readable(&self) -> Result<(), StoreError> {
+        self.store.last_position().await.map(|_| ())
     }
 
-    /// The events after `cursor`, each once and in order, and then new ones as they come.
-    pub fn feed(&self, cursor: Position, run: Option<RunId>) -> Feed {
-        Feed::new(self.store.clone(), self.tip.subscribe(), cursor, run)
+    /// The newest position on disk, now and as it grows.
+    pub fn tip(&self) -> watch::Receiver<Position> {
+        self.tip.subscribe()
+    }
+
+    /// How far a projection of the log has come.
+    pub async fn cursor(&self, projector: &str) -> Result<Position, EngineError> {
+        Ok(self.store.cursor(projector).await?)
+    }
+
+    /// Moves a projection's cursor, unless another writer has moved it since; false then.
+    pub async fn advance_cursor(
+        &self,
+        projector: &str,
+        from: Position,
+        to: Position,
+    ) -> Result<bool, EngineError> {
+        Ok(self.store.advance(projector, from, to).await?)
     }
 
     /// Refuses new commands, waits for those in progress, writes the last lease renewals, closes
@@ -214,7 +213,9 @@ impl Engine {
                 Err(AppendError::OpenRunExists(story)) => {
                     return Err(EngineError::AlreadyOpen { story, number: loaded.number });
                 }
-                Err(AppendError::Repeated(answered)) => return repeat(caller, &answered),
+                Err(AppendError::Repeated(answered)) => {
+                    return self.repeat(caller, &answered).await;
+                }
                 Err(AppendError::Store(error)) => return Err(error.into()),
             }
         }
@@ -238,21 +239,25 @@ impl Engine {
         };
         let (expected, head) = (loaded.version, loaded.head);
         let workflow = &loaded.workflow;
-        let append =
-            append::append(decision, before, workflow, expected, head, &caller.principal, at);
-        let touched = append::touched(&append.handoffs);
-        let version = Version(loaded.version.0 + append.events.len() as u64);
-        let rows = KnownRows::default();
-        let outcome = CommandResult { run, version, done, touched, rows, at, is_repeat: false };
-        if caller.mode == CommandMode::DryRun || append.events.is_empty() {
+        let rows = self.rows_after(loaded, &decision, at).await?;
+        let version = Version(loaded.version.0 + decision.events.len() as u64);
+        let outcome = CommandResult { run, version, done, rows, at, is_repeat: false };
+        if caller.mode == CommandMode::DryRun || decision.events.is_empty() {
             return Ok(outcome);
         }
+        let answered = caller.key.as_ref().map(|key| outcome.to_answered(key));
+        let touched: Vec<HandoffNo> = outcome.rows.iter().map(|it| it.no).collect();
+        let (opened, changed) = outcome.rows.into_iter().partition(|it| it.number == 0);
+        let append =
+            append::append(decision, before, workflow, expected, head, &caller.principal, at);
         let head = append.events.last().map_or(loaded.head, |it| it.hash);
         let append = Arc::new(Append {
             number: before.map(|_| loaded.number),
+            opened,
+            changed,
             story: birth.story,
             definition: birth.definition,
-            answered: caller.key.as_ref().map(|key| outcome.to_answered(key)),
+            answered,
             ..append
         });
         let pending = self.leases.expect_changes(run, &append.timers);
@@ -271,15 +276,18 @@ impl Engine {
         };
         pending.appended(version);
         // The store has dropped its reference by now, so this does not clone.
-        let Append { run, handoffs, contents, .. } = Arc::unwrap_or_clone(append);
-        let (mut rows, touched) =
-            append::changed_rows(&loaded.rows, &run, &handoffs, &appended.numbers, at);
-        rows.retain(|it| it.state.is_open());
-        let outcome = CommandResult { rows: KnownRows(touched), ..outcome };
+        let Append { run, opened, changed, contents, .. } = Arc::unwrap_or_clone(append);
+        let number = |no| appended.numbers.iter().find(|(it, _)| *it == no).map_or(0, |it| it.1);
+        let opened = opened.into_iter().map(|it| HandoffRow { number: number(it.no), ..it });
+        let mut rows: Vec<HandoffRow> = changed.into_iter().chain(opened).collect();
+        rows.sort_by_key(|it| touched.iter().position(|no| *no == it.no));
+        let kept = loaded.rows.iter().filter(|it| !touched.contains(&it.no));
+        let open = kept.chain(&rows).filter(|it| it.state.is_open()).cloned().collect();
+        let outcome = CommandResult { rows, ..outcome };
         self.cache.remember_texts(contents);
         let workflow = loaded.workflow.clone();
         let number = appended.run_number;
-        let loaded = Loaded { run, version, head, number, workflow, rows };
+        let loaded = Loaded { run, version, head, number, workflow, rows: open };
         self.cache.remember(loaded, &appended.numbers);
         self.tip.send_if_modified(|tip| {
             let is_newer = *tip < appended.position;
@@ -289,13 +297,73 @@ impl Engine {
         Ok(outcome)
     }
 
+    /// The rows of the handoffs that a decision creates or changes, after it, in the order of their
+    /// first event. New ones have no number yet.
+    async fn rows_after(
+        &self,
+        loaded: &Loaded,
+        decision: &Decision,
+        at: Timestamp,
+    ) -> Result<Vec<HandoffRow>, StoreError> {
+        let mut rows: Vec<HandoffRow> = Vec::new();
+        for event in &decision.events {
+            let Some(no) = handoff_rows::changed_by(event) else { continue };
+            let index = match rows.iter().position(|it| it.no == no) {
+                Some(index) => index,
+                None => {
+                    rows.push(self.row_before(loaded, decision, event, no, at).await?);
+                    rows.len() - 1
+                }
+            };
+            handoff_rows::apply(&mut rows[index], event, at);
+        }
+        Ok(rows)
+    }
+
+    /// The row of a handoff before the first event of a decision that changes it.
+    async fn row_before(
+        &self,
+        loaded: &Loaded,
+        decision: &Decision,
+        first: &Event,
+        no: HandoffNo,
+        at: Timestamp,
+    ) -> Result<HandoffRow, StoreError> {
+        if let Event::Handoff(HandoffEvent::Created(created)) = first {
+            return Ok(HandoffRow::opened(&decision.run, created, at));
+        }
+        if let Some(row) = loaded.rows.iter().find(|it| it.no == no) {
+            return Ok(row.clone());
+        }
+        let stored = self.store.handoff(&HandoffRef::InRun(loaded.run.id, no)).await?;
+        stored.ok_or_else(|| StoreError::Damaged { what: format!("{no} is not there") })
+    }
+
     /// The stored answer of this idempotency key, if there is one.
     async fn repeated(&self, caller: &Caller) -> Result<Option<CommandResult>, EngineError> {
         let Some(key) = &caller.key else { return Ok(None) };
         match self.store.answered(&key.scope, &key.key).await? {
-            Some(answered) => repeat(caller, &answered).map(Some),
+            Some(answered) => self.repeat(caller, &answered).await.map(Some),
             None => Ok(None),
         }
+    }
+
+    /// The answer that was given to the same request before.
+    async fn repeat(
+        &self,
+        caller: &Caller,
+        answered: &IdempotencyRecord,
+    ) -> Result<CommandResult, EngineError> {
+        let is_same = caller.key.as_ref().is_some_and(|it| it.request == answered.request);
+        if !is_same {
+            return Err(EngineError::KeyReused);
+        }
+        let (outcome, nos) = CommandResult::from_answered(answered).ok_or_else(|| {
+            let what = "an answer that was given before".to_owned();
+            StoreError::Damaged { what }
+        })?;
+        let rows = self.rows_at(outcome.run, outcome.version, &nos).await?;
+        Ok(CommandResult { rows, ..outcome })
     }
 
     /// The refusal, unless the same request took effect before: then its stored answer.
@@ -364,15 +432,4 @@ impl Engine {
         }
         Ok(workflow)
     }
-}
-
-fn repeat(caller: &Caller, answered: &IdempotencyRecord) -> Result<CommandResult, EngineError> {
-    let is_same = caller.key.as_ref().is_some_and(|it| it.request == answered.request);
-    if !is_same {
-        return Err(EngineError::KeyReused);
-    }
-    CommandResult::from_answered(answered).ok_or_else(|| {
-        let what = "an answer that was given before".to_owned();
-        StoreError::Damaged { what }.into()
-    })
 }

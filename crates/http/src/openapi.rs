@@ -40,7 +40,7 @@ pub(crate) use self::page::render;
         (name = "pipeline", description = "The pipeline API: one route with actions, as small agents use it"),
         (name = "server", description = "The server itself")
     ),
-    components(schemas(crate::problem::ProblemDocument))
+    components(schemas(baton_api::ProblemDocument))
 )]
 struct Head;
 

@@ -11,6 +11,7 @@ const MAY_USE: &[MayUse] = &[
     MayUse { name: "baton-files", code: &[], tests: &[] },
     MayUse { name: "baton-hostile", code: &[], tests: &[] },
     MayUse { name: "baton-wire", code: &["baton-core"], tests: &["baton-hostile"] },
+    MayUse { name: "baton-api", code: &["baton-core", "baton-wire"], tests: &[] },
     MayUse {
         name: "baton-store",
         code: &["baton-core", "baton-wire"],
@@ -28,12 +29,24 @@ const MAY_USE: &[MayUse] = &[
     },
     MayUse {
         name: "baton-engine",
-        code: &["baton-core", "baton-files", "baton-store", "baton-wire"],
-        tests: &["baton-hostile", "baton-store-sqlite", "baton-store-tests"],
+        code: &["baton-core", "baton-store", "baton-wire"],
+        tests: &["baton-hostile", "baton-store-sqlite", "baton-store-tests", "baton-views"],
+    },
+    MayUse {
+        name: "baton-views",
+        code: &["baton-core", "baton-engine", "baton-files", "baton-store", "baton-wire"],
+        tests: &["baton-hostile"],
     },
     MayUse {
         name: "baton-http",
-        code: &["baton-core", "baton-engine", "baton-store", "baton-wire"],
+        code: &[
+            "baton-api",
+            "baton-core",
+            "baton-engine",
+            "baton-store",
+            "baton-views",
+            "baton-wire",
+        ],
         tests: &["baton-hostile", "baton-store-sqlite"],
     },
     MayUse {
@@ -44,6 +57,7 @@ const MAY_USE: &[MayUse] = &[
             "baton-files",
             "baton-store",
             "baton-store-sqlite",
+            "baton-views",
             "baton-wire",
         ],
         tests: &["baton-store-tests"],
@@ -55,6 +69,7 @@ const MAY_USE: &[MayUse] = &[
 
 /// For the crates that put the parts together.
 const EVERYTHING: &[&str] = &[
+    "baton-api",
     "baton-core",
     "baton-engine",
     "baton-files",
@@ -62,6 +77,7 @@ const EVERYTHING: &[&str] = &[
     "baton-recover",
     "baton-store",
     "baton-store-sqlite",
+    "baton-views",
     "baton-wire",
 ];
 

@@ -1,6 +1,6 @@
 //! `baton archive`: rebuilds the archive files from the log.
 
-use baton_http::api::{ArchiveDocument, Nothing, Rebuilt};
+use baton_api::{ArchiveDocument, Nothing, Rebuilt};
 
 use crate::api::{Api, Ask};
 use crate::args;

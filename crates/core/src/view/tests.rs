@@ -112,21 +112,6 @@ fn a_claim_keeps_its_word_and_has_a_meaning() {
 }
 
 #[test]
-fn a_step_is_a_name_a_number_or_expressly_none() {
-    let two = Number::from(2);
-    for (node, expected) in [
-        (text("design"), Some(StepReference::Name("design".to_owned()))),
-        (Node::Number(two.clone()), Some(StepReference::Number(two))),
-        (Node::Null, Some(StepReference::Outside)),
-        (text(" "), None),
-    ] {
-        let from = Node::map([("agent", text("a")), ("step", node)]);
-        assert_eq!(View::of(&handoff([("from", from)])).step, expected);
-    }
-    assert_eq!(View::of(&handoff([("from", text("a"))])).step, None);
-}
-
-#[test]
 fn what_a_gate_asks_to_be_looked_at_is_read_with_and_without_its_root() {
     let request = Node::map([
         ("items", list([text("All epics named"), text("Costs")])),

@@ -195,7 +195,7 @@ async fn a_document_that_is_not_clear_is_not_guessed_at() {
 async fn whoever_is_done_and_names_nobody_ends_its_step() {
     let world = Backend::Memory.world().await;
     let feature = "2025-12-30-dashboard";
-    world.engine.add_story(&Story::named(key(feature))).await.unwrap();
+    world.engine.add_story(&caller("ada"), &Story::named(key(feature))).await.unwrap();
     world.starts(feature).await.unwrap();
     world.on(feature, accept(1)).await.unwrap();
     let metadata = |status: &str| {
@@ -213,7 +213,7 @@ async fn whoever_is_done_and_names_nobody_ends_its_step() {
     assert_eq!(world.shows(feature).await, "open; offered; HO-002 analyst→implementer pending");
     // The text is the sender's, to the letter.
     let row = world.row(world.run(feature).await.run.id, 2).await;
-    let texts = world.engine.texts_of(std::slice::from_ref(&row)).await.unwrap();
+    let texts = world.reads().texts_of(std::slice::from_ref(&row)).await.unwrap();
     assert_eq!(row.package.and_then(|it| texts.get(it).whole()), Some(markdown.as_str()));
 }
 

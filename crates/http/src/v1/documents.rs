@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use axum::extract::{FromRequest, FromRequestParts as _, Request, State};
+use axum::extract::{FromRequest, FromRequestParts as _, Request};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
+use baton_api::{CommandAnswer, ProfileWord};
 use baton_core::acknowledgement::Acknowledgement;
-use baton_core::command::LeaseTime;
 use baton_core::names::WorkflowName;
 use baton_core::package::{Format, Package};
 use baton_engine::{Caller, CommandMode, DocumentHints, ReceiveResult};
@@ -18,17 +18,18 @@ use serde::de::DeserializeOwned;
 use utoipa::{IntoParams, ToSchema};
 
 use super::answer::ApiResponse;
-use super::command_result::{CommandAnswer, tell, tell_handoff};
-use super::handoffs::ProfileWord;
+use super::command_result::{tell, tell_handoff};
 use super::handoffs::document::refused;
-use super::names::{find_run, handoff_ref, known_agent, story_key};
 use super::write::{HasMode, RunHeaders, WriteRequest, expected};
 use crate::App;
 use crate::body;
 use crate::caller::caller;
+use crate::lookup::{find_run, handoff_ref, known_agent, story_key};
 use crate::openapi::WriteProblems;
 use crate::params::Params;
 use crate::problem::ApiProblem;
+use crate::scope::RequestScope;
+use crate::values::lease;
 
 /// What the document itself does not say.
 #[derive(Deserialize, IntoParams)]
@@ -91,15 +92,12 @@ pub(crate) struct SentDocument {
             ("ETag" = String, description = "The run's version"))),
         (status = 202, description = "Noted: it moves nothing", body = CommandAnswer),
         WriteProblems))]
-pub(super) async fn receive(
-    State(app): State<Arc<App>>,
-    sent: SentDocument,
-) -> Result<Response, ApiProblem> {
+pub(super) async fn receive(app: RequestScope, sent: SentDocument) -> Result<Response, ApiProblem> {
     take(&app, sent).await
 }
 
 /// Carries out the command that a document contains.
-pub(super) async fn take(app: &App, sent: SentDocument) -> Result<Response, ApiProblem> {
+pub(super) async fn take(app: &RequestScope, sent: SentDocument) -> Result<Response, ApiProblem> {
     let SentDocument { query, caller, package } = sent;
     let hints = hints(app, &query).await?;
     match app.engine.receive(&caller, package, &hints).await {
@@ -121,21 +119,13 @@ pub(super) async fn take(app: &App, sent: SentDocument) -> Result<Response, ApiP
     }
 }
 
-async fn hints(app: &App, query: &DocumentQuery) -> Result<DocumentHints, ApiProblem> {
+async fn hints(app: &RequestScope, query: &DocumentQuery) -> Result<DocumentHints, ApiProblem> {
     let run = match &query.run {
         Some(name) => Some(RunRef::Id(find_run(app, name).await?.run.id)),
         None => None,
     };
     let handoff = match &query.handoff {
         Some(name) => Some(handoff_ref(app, name, query.run.as_deref()).await?),
-        None => None,
-    };
-    let lease = match query.lease_seconds {
-        Some(seconds) => Some(LeaseTime::from_seconds(seconds).ok_or_else(|| {
-            let most = LeaseTime::MOST_SECONDS;
-            let message = format!("`leaseSeconds` is a number from 1 to {most}");
-            ApiProblem::malformed("wrong_type", message)
-        })?),
         None => None,
     };
     Ok(DocumentHints {
@@ -146,8 +136,8 @@ async fn hints(app: &App, query: &DocumentQuery) -> Result<DocumentHints, ApiPro
         agent: query.agent.as_deref().map(|it| known_agent(app, it)).transpose()?,
         to: query.to.as_deref().map(|it| known_agent(app, it)).transpose()?,
         fence: query.fence,
-        lease,
-        profile: query.profile.into(),
+        lease: lease(query.lease_seconds)?,
+        profile: query.profile.0,
     })
 }
 
@@ -193,7 +183,7 @@ where
 
 /// Accepts one handoff with a document, which has to be an acknowledgement.
 pub(super) async fn take_up(
-    app: &App,
+    app: &RequestScope,
     mut sent: SentDocument,
     handoff: &str,
 ) -> Result<Response, ApiProblem> {

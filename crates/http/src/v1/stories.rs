@@ -1,118 +1,22 @@
 //! Stories: list, add, show, overwrite.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use axum::http::StatusCode;
+use baton_api::{NewStory, Page, StoryDocument, StoryStatus, StoryText};
 use baton_core::hash::Hash;
 use baton_core::names::StoryKey;
 use baton_core::run::RunStatus;
 use baton_core::story::Story;
 use baton_engine::{CommandMode, EngineError};
 use baton_store::{StoryFilter, StoryRow, Version};
-use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
-use uuid::Uuid;
+use serde::Deserialize;
+use utoipa::IntoParams;
 
-use super::answer::{ApiResponse, Page, limit};
+use super::answer::{ApiResponse, cut, limit};
 use super::write::{KeyHeader, StoryHeaders, WriteQuery, WriteRequest};
-use crate::App;
 use crate::openapi::{ReadProblems, WriteProblems};
 use crate::params::{Named, Params};
 use crate::problem::ApiProblem;
-
-/// A piece of work, waiting or in progress.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = Story)]
-pub struct StoryDocument {
-    pub key: String,
-    pub title: String,
-    pub description: String,
-    pub acceptance: Vec<String>,
-    /// Keys of the stories that have to be finished first.
-    pub depends_on: Vec<String>,
-    /// Stories with a higher priority start first.
-    pub priority: i64,
-    pub branch: Option<String>,
-    pub pr_url: Option<String>,
-    pub status: StoryStatus,
-    /// The story's newest run.
-    pub run: Option<Uuid>,
-    pub created_at: Timestamp,
-    /// Warnings from adding the story: that it looks like another one.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<String>,
-}
-
-/// The progress of a story.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub enum StoryStatus {
-    #[serde(rename = "waiting")]
-    Waiting,
-    #[serde(rename = "under way")]
-    UnderWay,
-    #[serde(rename = "paused")]
-    Paused,
-    #[serde(rename = "finished")]
-    Finished,
-    #[serde(rename = "cancelled")]
-    Cancelled,
-}
-
-impl StoryStatus {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Waiting => "waiting",
-            Self::UnderWay => "under way",
-            Self::Paused => "paused",
-            Self::Finished => "finished",
-            Self::Cancelled => "cancelled",
-        }
-    }
-}
-
-/// The content of a story.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct StoryText {
-    pub title: String,
-    #[serde(default)]
-    pub description: String,
-    #[serde(default)]
-    pub acceptance: Vec<String>,
-    /// Keys of the stories that have to be finished first.
-    #[serde(default)]
-    pub depends_on: Vec<String>,
-    /// Stories with a higher priority start first.
-    #[serde(default)]
-    pub priority: i64,
-    pub branch: Option<String>,
-    pub pr_url: Option<String>,
-}
-
-/// A story to add.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct NewStory {
-    #[schema(min_length = 1, max_length = 200)]
-    pub key: String,
-    /// If omitted, the key.
-    pub title: Option<String>,
-    #[serde(default)]
-    pub description: String,
-    #[serde(default)]
-    pub acceptance: Vec<String>,
-    /// Keys of the stories that have to be finished first.
-    #[serde(default)]
-    pub depends_on: Vec<String>,
-    /// Stories with a higher priority start first.
-    #[serde(default)]
-    pub priority: i64,
-    pub branch: Option<String>,
-    pub pr_url: Option<String>,
-}
+use crate::scope::RequestScope;
 
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -131,14 +35,14 @@ pub(super) struct StoryListQuery {
     params(StoryListQuery),
     responses((status = 200, body = Page<StoryDocument>), ReadProblems))]
 pub(super) async fn list(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     Params(query): Params<StoryListQuery>,
 ) -> Result<ApiResponse<Page<StoryDocument>>, ApiProblem> {
     let limit = limit(query.limit)?;
     let after = query.after.as_deref().map(StoryKey::parse).transpose()?;
     let (rows, limit) = page(&app, after, limit).await?;
     let key = |it: &StoryRow| it.story.key.to_string();
-    Ok(ApiResponse::new(Page::cut(rows, limit, key, |it| StoryDocument::from(&it))))
+    Ok(ApiResponse::new(cut(rows, limit, key, |it| story_document(&it))))
 }
 
 /// Bytes of stories on a page; a larger story, from before sizes were bounded, has its own page.
@@ -148,7 +52,7 @@ const AT_ONCE: u32 = 50;
 
 /// Up to `limit` rows and one more; fewer if they would be too many bytes.
 async fn page(
-    app: &App,
+    app: &RequestScope,
     mut after: Option<StoryKey>,
     limit: u32,
 ) -> Result<(Vec<StoryRow>, u32), EngineError> {
@@ -156,7 +60,7 @@ async fn page(
     let mut n_bytes = 0;
     loop {
         let wanted = (limit + 1 - rows.len() as u32).min(AT_ONCE);
-        let found = app.engine.store().stories(&StoryFilter { after, limit: wanted }).await?;
+        let found = app.read().stories(&StoryFilter { after, limit: wanted }).await?;
         let is_last = found.len() < wanted as usize;
         for row in found {
             n_bytes += row.story.n_bytes();
@@ -179,10 +83,10 @@ async fn page(
     params(("key" = String, Path, description = "Its key")),
     responses((status = 200, body = StoryDocument), ReadProblems))]
 pub(super) async fn get(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     Named(key): Named,
 ) -> Result<ApiResponse<StoryDocument>, ApiProblem> {
-    let row = app.engine.story(&app.engine.story_key(&key).await?).await?;
+    let row = app.read().story(&app.read().story_key(&key).await?).await?;
     Ok(shown(&row))
 }
 
@@ -196,23 +100,23 @@ pub(super) async fn get(
             headers(("Location" = String, description = "The story"))),
         WriteProblems))]
 pub(super) async fn add(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     write: WriteRequest<NewStory>,
 ) -> Result<ApiResponse<StoryDocument>, ApiProblem> {
     let NewStory { key, title, description, acceptance, depends_on, priority, branch, pr_url } =
         write.asked;
-    let key = app.engine.story_key(&key).await?;
+    let key = app.read().story_key(&key).await?;
     let title = title.unwrap_or_else(|| key.to_string());
     let text = StoryText { title, description, acceptance, depends_on, priority, branch, pr_url };
-    let story = text.of(&app, key).await?;
-    if !app.engine.add_story_as(&write.caller, &story).await? {
+    let story = story_of(text, &app, key).await?;
+    if !app.engine.add_story(&write.caller, &story).await? {
         let message = format!("there is a story `{}` already", story.key);
         return Err(ApiProblem::new(StatusCode::CONFLICT, "story_exists", message));
     }
     if write.caller.mode == CommandMode::DryRun {
         return rehearsed(&app, story, None).await;
     }
-    let row = app.engine.story(&story.key).await?;
+    let row = app.read().story(&story.key).await?;
     Ok(made(&app, &row).await?)
 }
 
@@ -226,16 +130,16 @@ pub(super) async fn add(
             headers(("Location" = String, description = "The story"))),
         WriteProblems))]
 pub(super) async fn put(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     Named(key): Named,
     write: WriteRequest<StoryText>,
 ) -> Result<ApiResponse<StoryDocument>, ApiProblem> {
-    let key = app.engine.story_key(&key).await?;
-    let story = write.asked.of(&app, key).await?;
+    let key = app.read().story_key(&key).await?;
+    let story = story_of(write.asked, &app, key).await?;
     // One write at a time, so that no other comes between the comparison and the write.
     let _turn = app.story_writes.lock().await;
     if write.caller.mode == CommandMode::DryRun || write.caller.expected.is_some() {
-        let there = match app.engine.story(&story.key).await {
+        let there = match app.read().story(&story.key).await {
             Ok(row) => Some(row),
             Err(EngineError::NoSuchStory { .. }) => None,
             Err(error) => return Err(error.into()),
@@ -250,22 +154,25 @@ pub(super) async fn put(
             return rehearsed(&app, story, there).await;
         }
     }
-    let is_new = app.engine.add_story(&story).await?;
+    let is_new = app.engine.add_story(app.caller(), &story).await?;
     if !is_new {
-        app.engine.save_story(&story).await?;
+        app.engine.save_story(app.caller(), &story).await?;
     }
-    let row = app.engine.story(&story.key).await?;
+    let row = app.read().story(&story.key).await?;
     Ok(if is_new { made(&app, &row).await? } else { shown(&row) })
 }
 
 /// The response for a story that was created.
-async fn made(app: &App, row: &StoryRow) -> Result<ApiResponse<StoryDocument>, EngineError> {
+async fn made(
+    app: &RequestScope,
+    row: &StoryRow,
+) -> Result<ApiResponse<StoryDocument>, EngineError> {
     let answer = ApiResponse::new(new(app, row).await?).at(version_of(&row.story));
     Ok(answer.made(location(&row.story.key)))
 }
 
 fn shown(row: &StoryRow) -> ApiResponse<StoryDocument> {
-    ApiResponse::new(StoryDocument::from(row)).at(version_of(&row.story))
+    ApiResponse::new(story_document(row)).at(version_of(&row.story))
 }
 
 /// A version for the story's `ETag`: it changes whenever the story is overwritten.
@@ -281,68 +188,61 @@ fn version_of(story: &Story) -> Version {
 
 /// The story as a dry run would leave it.
 async fn rehearsed(
-    app: &App,
+    app: &RequestScope,
     story: Story,
     there: Option<StoryRow>,
 ) -> Result<ApiResponse<StoryDocument>, ApiProblem> {
     let now = app.engine.clock().now();
     Ok(ApiResponse::new(match there {
-        Some(row) => StoryDocument::from(&StoryRow { story, ..row }),
+        Some(row) => story_document(&StoryRow { story, ..row }),
         None => new(app, &StoryRow { story, created_at: now, latest: None }).await?,
     }))
 }
 
 /// A story that was just created.
-async fn new(app: &App, row: &StoryRow) -> Result<StoryDocument, EngineError> {
-    let alike = app.engine.look_alikes(&row.story.key).await?;
-    Ok(StoryDocument {
-        warnings: alike.warning().into_iter().collect(),
-        ..StoryDocument::from(row)
+async fn new(app: &RequestScope, row: &StoryRow) -> Result<StoryDocument, EngineError> {
+    let alike = app.read().look_alikes(&row.story.key).await?;
+    Ok(StoryDocument { warnings: alike.warning().into_iter().collect(), ..story_document(row) })
+}
+
+async fn story_of(text: StoryText, app: &RequestScope, key: StoryKey) -> Result<Story, ApiProblem> {
+    let mut depends_on = Vec::new();
+    for name in &text.depends_on {
+        depends_on.push(app.read().story_key(name).await?);
+    }
+    Ok(Story {
+        key,
+        title: text.title,
+        description: text.description,
+        acceptance: text.acceptance,
+        depends_on,
+        priority: text.priority,
+        branch: text.branch,
+        pr_url: text.pr_url,
     })
 }
 
-impl StoryText {
-    async fn of(self, app: &App, key: StoryKey) -> Result<Story, ApiProblem> {
-        let mut depends_on = Vec::new();
-        for name in &self.depends_on {
-            depends_on.push(app.engine.story_key(name).await?);
-        }
-        Ok(Story {
-            key,
-            title: self.title,
-            description: self.description,
-            acceptance: self.acceptance,
-            depends_on,
-            priority: self.priority,
-            branch: self.branch,
-            pr_url: self.pr_url,
-        })
-    }
-}
-
-impl From<&StoryRow> for StoryDocument {
-    fn from(row: &StoryRow) -> Self {
-        let story = &row.story;
-        Self {
-            key: story.key.to_string(),
-            title: story.title.clone(),
-            description: story.description.clone(),
-            acceptance: story.acceptance.clone(),
-            depends_on: story.depends_on.iter().map(ToString::to_string).collect(),
-            priority: story.priority,
-            branch: story.branch.clone(),
-            pr_url: story.pr_url.clone(),
-            status: match row.latest.map(|(_, status)| status) {
-                None => StoryStatus::Waiting,
-                Some(RunStatus::Open) => StoryStatus::UnderWay,
-                Some(RunStatus::Paused) => StoryStatus::Paused,
-                Some(RunStatus::Completed) => StoryStatus::Finished,
-                Some(RunStatus::Cancelled) => StoryStatus::Cancelled,
-            },
-            run: row.latest.map(|(id, _)| id.0),
-            created_at: row.created_at,
-            warnings: Vec::new(),
-        }
+fn story_document(row: &StoryRow) -> StoryDocument {
+    let story = &row.story;
+    StoryDocument {
+        key: story.key.to_string(),
+        title: story.title.clone(),
+        description: story.description.clone(),
+        acceptance: story.acceptance.clone(),
+        depends_on: story.depends_on.iter().map(ToString::to_string).collect(),
+        priority: story.priority,
+        branch: story.branch.clone(),
+        pr_url: story.pr_url.clone(),
+        status: match row.latest.map(|(_, status)| status) {
+            None => StoryStatus::Waiting,
+            Some(RunStatus::Open) => StoryStatus::UnderWay,
+            Some(RunStatus::Paused) => StoryStatus::Paused,
+            Some(RunStatus::Completed) => StoryStatus::Finished,
+            Some(RunStatus::Cancelled) => StoryStatus::Cancelled,
+        },
+        run: row.latest.map(|(id, _)| id.0),
+        created_at: row.created_at,
+        warnings: Vec::new(),
     }
 }
 

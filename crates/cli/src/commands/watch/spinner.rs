@@ -3,7 +3,7 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::time::Duration;
 
-use baton_http::api::{BatonWord, Page, RunDocument};
+use baton_api::{BatonWord, Page, RunDocument};
 use uuid::Uuid;
 
 use crate::api::{Api, Ask};

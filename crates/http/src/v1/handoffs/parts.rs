@@ -1,81 +1,27 @@
 //! A part of held work: delegate it, return it, escalate to a person; and send heartbeats.
 
-use std::sync::Arc;
-
-use axum::extract::State;
+use baton_api::{
+    CommandAnswer, Delegation, Escalation, Heartbeat, LeaseUntil, ProfileWord, Returned,
+};
 use baton_core::command::{Create, Token, Way};
 use baton_core::names::AgentId;
 use baton_core::outcome::Outcome;
 use baton_engine::RunTarget;
 use baton_store::{HandoffRow, RunRef};
-use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use utoipa::ToSchema;
 
+use super::OneQuery;
 use super::document::refused;
-use super::{OneQuery, ProfileWord};
-use crate::App;
 use crate::body;
+use crate::lookup::{find_handoff, handoff_ref, known_agent};
 use crate::openapi::WriteProblems;
 use crate::params::{Named, Params};
 use crate::problem::ApiProblem;
+use crate::scope::RequestScope;
 use crate::v1::answer::ApiResponse;
-use crate::v1::command_result::{CommandAnswer, tell_handoff};
-use crate::v1::enums::outcome;
-use crate::v1::names::{find_handoff, handoff_ref, known_agent};
-use crate::v1::runs::reason;
+use crate::v1::command_result::tell_handoff;
 use crate::v1::write::{HandoffQuery, RunHeaders, WriteRequest};
-
-/// A part of the work, and the agent to delegate it to.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Delegation {
-    #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
-    pub to_agent: String,
-    /// The package: any JSON, kept as it is written.
-    #[schema(value_type = Option<serde_json::Value>)]
-    pub package: Option<Box<RawValue>>,
-    #[schema(min_length = 1, max_length = 1000)]
-    pub reason: Option<String>,
-    /// The fencing token from `accept`.
-    pub fence: Option<u32>,
-    #[serde(default)]
-    pub profile: ProfileWord,
-}
-
-/// How a delegated part of the work ended.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(as = Return)]
-pub struct Returned {
-    #[schema(example = "success")]
-    pub outcome: String,
-    /// The package to return: any JSON, kept as it is written.
-    #[schema(value_type = Option<serde_json::Value>)]
-    pub package: Option<Box<RawValue>>,
-    #[schema(min_length = 1, max_length = 1000)]
-    pub reason: Option<String>,
-    /// The fencing token from `accept`.
-    pub fence: Option<u32>,
-    #[serde(default)]
-    pub profile: ProfileWord,
-}
-
-/// What a person is asked.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Escalation {
-    /// The package: any JSON, kept as it is written.
-    #[schema(value_type = Option<serde_json::Value>)]
-    pub package: Option<Box<RawValue>>,
-    #[schema(min_length = 1, max_length = 1000)]
-    pub reason: Option<String>,
-    /// The fencing token from `accept`.
-    pub fence: Option<u32>,
-    #[serde(default)]
-    pub profile: ProfileWord,
-}
+use crate::values::{outcome, reason};
 
 /// Delegates a part of held work to a specialist, and waits for it.
 #[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/delegate", operation_id = "delegateWork",
@@ -90,7 +36,7 @@ pub struct Escalation {
             ("ETag" = String, description = "The run's version"))),
         WriteProblems))]
 pub(in crate::v1) async fn delegate(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     name: Named,
     write: WriteRequest<Delegation, HandoffQuery>,
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
@@ -121,12 +67,12 @@ pub(in crate::v1) async fn delegate(
             ("ETag" = String, description = "The run's version"))),
         WriteProblems))]
 pub(in crate::v1) async fn give_back(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     name: Named,
     write: WriteRequest<Returned, HandoffQuery>,
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
     let row = held(&app, &name, &write).await?;
-    let run = app.engine.run(&RunRef::Id(row.run)).await?;
+    let run = app.read().run(&RunRef::Id(row.run)).await?;
     // If no agent waits for it, the rules refuse the command, whichever agent is named here.
     let caller = run.run.caller_of(row.no).map_or(&row.from.agent, |it| &it.to.agent).clone();
     let Returned { outcome: word, package, reason, fence, profile } = &write.asked;
@@ -155,7 +101,7 @@ pub(in crate::v1) async fn give_back(
             ("ETag" = String, description = "The run's version"))),
         WriteProblems))]
 pub(in crate::v1) async fn escalate(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     name: Named,
     write: WriteRequest<Escalation, HandoffQuery>,
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
@@ -185,7 +131,7 @@ struct PartRequest<'a> {
 }
 
 async fn held<T>(
-    app: &App,
+    app: &RequestScope,
     Named(name): &Named,
     write: &WriteRequest<T, HandoffQuery>,
 ) -> Result<HandoffRow, ApiProblem> {
@@ -193,7 +139,7 @@ async fn held<T>(
 }
 
 async fn send<T>(
-    app: &App,
+    app: &RequestScope,
     write: &WriteRequest<T, HandoffQuery>,
     row: &HandoffRow,
     part: PartRequest<'_>,
@@ -207,28 +153,13 @@ async fn send<T>(
         supersedes: None,
         way: Some(part.way),
         token: part.fence.map(|fence| Token { handoff: row.no, fence }),
-        profile: part.profile.into(),
+        profile: part.profile.0,
     };
     let within = RunTarget::Run(RunRef::Id(row.run));
     match app.engine.create(&write.caller, within, create).await {
         Ok(outcome) => tell_handoff(app, &write.caller, &outcome).await,
         Err(error) => Err(refused(app, error).await),
     }
-}
-
-/// The holder's sign of life.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Heartbeat {
-    /// The fencing token from `accept`.
-    pub fence: u32,
-}
-
-/// When the lease ends, unless it is renewed.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct LeaseUntil {
-    pub lease_until: Timestamp,
 }
 
 /// Renews the lease of a handoff's holder. This is no event, and changes no run.
@@ -239,14 +170,14 @@ pub struct LeaseUntil {
     request_body = Heartbeat,
     responses((status = 200, body = LeaseUntil), WriteProblems))]
 pub(in crate::v1) async fn heartbeat(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     Named(name): Named,
     Params(query): Params<OneQuery>,
     body: axum::body::Body,
 ) -> Result<ApiResponse<LeaseUntil>, ApiProblem> {
     let (_, asked): (_, Heartbeat) = body::read_as(body).await?;
     let which = handoff_ref(&app, &name, query.run.as_deref()).await?;
-    match app.engine.heartbeat(&which, asked.fence).await {
+    match app.engine.heartbeat(app.caller(), &which, asked.fence).await {
         Ok(lease_until) => Ok(ApiResponse::new(LeaseUntil { lease_until })),
         Err(error) => Err(refused(&app, error).await),
     }
