@@ -93,7 +93,7 @@ impl Api {
 
     /// Without a server.
     pub(crate) fn over(session: Session, principal: Principal, format: OutputFormat) -> Self {
-        let local = Local::new(session.engine.clone());
+        let local = Local::new(session.backend());
         Self { way: Transport::Alone { session: Box::new(session), local }, principal, format }
     }
 

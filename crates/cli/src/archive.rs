@@ -1,9 +1,10 @@
 //! The archive of a project that keeps one: its path, and keeping it up to date.
 
-use baton_engine::{ArchiveError, ArchivePlaces, Archived, EngineError};
+use baton_engine::EngineError;
 use baton_files::FileError;
 use baton_recover::{AheadError, OpenArchive, SessionAhead};
 use baton_store::{Store, StoreError};
+use baton_views::{ArchiveError, ArchivePlaces, Archived};
 
 use crate::project::Project;
 use crate::session::Session;
@@ -62,7 +63,7 @@ pub(crate) async fn ahead_of(
 
 /// Archives the result of the command. If that fails, the command has succeeded all the same.
 pub(crate) async fn catch_up(session: &Session) {
-    let Some(archive) = session.engine.archive() else { return };
+    let Some(archive) = &session.archive else { return };
     let caught_up = archive.catch_up_some().await;
     if let Ok(Archived { n_kept: 1.., .. }) = caught_up {
         show::note(&format!(

@@ -52,7 +52,7 @@ impl Data {
     /// Verifies every hash chain.
     pub(crate) async fn verify(&self) -> Result<Verified, Failure> {
         match self {
-            Self::Ours(session) => Ok(verify_all(session.engine.store()).await?),
+            Self::Ours(session) => Ok(verify_all(session.store.as_ref()).await?),
             Self::Beside { store, project, .. } => verify_beside(store, project).await,
         }
     }

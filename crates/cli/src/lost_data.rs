@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use baton_core::shell::shell_word;
-use baton_engine::ARCHIVED_PROJECT;
 use baton_files::{Access, Dir, FileError};
 use baton_store::Store as _;
 use baton_store_sqlite::{
     ASIDE_PREFIX, CopyExtent, DATABASE_FILE, LOG_FILE, LastMark, OpenError, RESCUED_PREFIX,
     SqliteStore, rescued_beside,
 };
+use baton_views::ARCHIVED_PROJECT;
 use uuid::Uuid;
 
 use crate::archive;

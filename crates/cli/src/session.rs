@@ -5,10 +5,12 @@ use std::sync::Arc;
 use baton_core::names::Principal;
 use baton_engine::{Engine, EngineError, SystemClock, verify_all};
 use baton_files::{Dir, Staging};
+use baton_http::Backend;
 use baton_store::{Store as _, StoreError};
 use baton_store_sqlite::{
     DATABASE_FILE, DataLock, LOG_FILE, MarkState, OpenError, SqliteStore, has_trusted_mark,
 };
+use baton_views::Archive;
 use uuid::Uuid;
 
 use crate::api;
@@ -39,6 +41,8 @@ const MOST_BYTES_VERIFIED: u64 = 8 << 20;
 
 pub(crate) struct Session {
     pub(crate) engine: Arc<Engine>,
+    /// None where the project keeps no archive.
+    pub(crate) archive: Option<Arc<Archive>>,
     /// The engine's own store, for operations that only this backend has.
     pub(crate) store: Arc<SqliteStore>,
     pub(crate) project: Project,
@@ -83,17 +87,14 @@ impl Session {
             Writing::Allowed => sweep(&store, &engine).await?,
             Writing::Withheld => {}
         }
-        if let Some(places) = archive::places(&project) {
-            engine.keep_archive(places);
-        }
-        Ok(Self {
-            engine: Arc::new(engine),
-            store,
-            project,
-            writing,
-            _copied_into: copied_into,
-            lock,
-        })
+        let engine = Arc::new(engine);
+        let archive = archive::places(&project);
+        let archive = archive.map(|it| Arc::new(Archive::new(engine.clone(), it)));
+        Ok(Self { engine, archive, store, project, writing, _copied_into: copied_into, lock })
+    }
+
+    pub(crate) fn backend(&self) -> Backend {
+        Backend { engine: self.engine.clone(), archive: self.archive.clone() }
     }
 
     /// Writes an address into the lock file, for processes that find the data in use.

@@ -283,13 +283,6 @@ pub enum State {
     Parked,
 }
 
-/// The state of a handoff, open or not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HandoffState {
-    Open(State),
-    Ended(Ended),
-}
-
 /// How a handoff ended. These states are final.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -299,6 +292,13 @@ pub enum Ended {
     TimedOut,
     Cancelled,
     Superseded,
+}
+
+/// The state of a handoff, open or not: one column, one word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HandoffState {
+    Open(State),
+    Ended(Ended),
 }
 
 /// An edge by its ends.

@@ -2,10 +2,10 @@
 //! rows.
 
 use baton_core::decide::{Decision, due_at};
-use baton_core::event::Event;
+use baton_core::event::{Event, HandoffEvent};
 use baton_core::hash::Hash;
 use baton_core::names::Principal;
-use baton_core::run::{Ended, HandoffNo, HandoffState, Kind, Run, State};
+use baton_core::run::{HandoffNo, HandoffState, Run, State};
 use baton_core::workflow::Workflow;
 use baton_store::{
     Append, DueChange, EventRecord, HandoffChange, HandoffMove, HandoffRow, Version,
@@ -51,7 +51,7 @@ pub(crate) fn append(
         run,
         outbox: events
             .iter()
-            .filter(|it| needs_notification(it))
+            .filter(|it| it.needs_notification())
             .map(|it| it.name().to_owned())
             .collect(),
         events: records,
@@ -118,119 +118,27 @@ pub(crate) fn change(event: &Event, run: &Run) -> Option<HandoffChange> {
         ended_reason: None,
         acknowledgement: None,
     };
-    let ended = |no, how| moved(no, HandoffState::Ended(how));
-    Some(HandoffChange::Moved(match event {
-        Event::HandoffCreated(created) => return Some(HandoffChange::Opened(created.clone())),
-        Event::HandoffAccepted { handoff, acknowledgement, .. } => HandoffMove {
-            acknowledgement: *acknowledgement,
-            ..moved(*handoff, HandoffState::Open(State::Accepted))
-        },
-        Event::HandoffRejected { handoff, reason, .. } => {
-            HandoffMove { ended_reason: Some(*reason), ..ended(*handoff, Ended::Rejected) }
-        }
-        Event::HandoffCompleted { handoff, outcome, answer, .. } => HandoffMove {
-            outcome: Some(*outcome),
-            ended_reason: *answer,
-            ..ended(*handoff, Ended::Completed)
-        },
-        Event::HandoffClarified { handoff, .. } => {
-            moved(*handoff, HandoffState::Open(State::Clarification))
-        }
-        Event::HandoffAnswered { handoff, .. } | Event::HandoffReleased { handoff, .. } => {
-            moved(*handoff, HandoffState::Open(State::Pending))
-        }
-        Event::FrameOpened { caller } => moved(*caller, HandoffState::Open(State::Parked)),
-        Event::FrameClosed { caller, .. } => moved(*caller, HandoffState::Open(State::Accepted)),
-        Event::HandoffTimedOut { handoff, reason } => {
-            HandoffMove { ended_reason: *reason, ..ended(*handoff, Ended::TimedOut) }
-        }
-        Event::HandoffCancelled { handoff, reason } => {
-            HandoffMove { ended_reason: *reason, ..ended(*handoff, Ended::Cancelled) }
-        }
-        Event::HandoffSuperseded { handoff, reason } => {
-            HandoffMove { ended_reason: *reason, ..ended(*handoff, Ended::Superseded) }
-        }
-        Event::HandoffStale { handoff } => {
-            let state = run.handoff(*handoff)?.state;
-            HandoffMove { is_stale: true, ..moved(*handoff, HandoffState::Open(state)) }
-        }
-        Event::RoundCounted { .. }
-        | Event::RunStarted { .. }
-        | Event::RunAdopted { .. }
-        | Event::RunPaused { .. }
-        | Event::RunResumed
-        | Event::RunCancelled { .. }
-        | Event::RunCompleted
-        | Event::StepStarted { .. }
-        | Event::StepCompleted { .. }
-        | Event::StepSkipped { .. }
-        | Event::GateOpened { .. }
-        | Event::GateAnswered { .. }
-        | Event::HandoffWoken { .. }
-        | Event::LeaseGranted { .. }
-        | Event::LeaseLost { .. }
-        | Event::LeaseReleased { .. }
-        | Event::GatePassed { .. }
-        | Event::GateWaived { .. }
-        | Event::GateLost { .. }
-        | Event::GateCarried { .. }
-        | Event::EvidenceRecorded { .. }
-        | Event::SignalPassed
-        | Event::SignalMerged { .. }
-        | Event::MessagePosted { .. }
-        | Event::BlockerRaised { .. }
-        | Event::BlockerResolved { .. }
-        | Event::BlockerWaived { .. }
-        | Event::BatonLoose { .. } => return None,
-    }))
-}
-
-/// Events that a person or another system may want to be notified of: someone has to act, or
-/// something has ended.
-pub(crate) fn needs_notification(event: &Event) -> bool {
-    match event {
-        Event::GateOpened { .. }
-        | Event::BatonLoose { .. }
-        | Event::LeaseLost { .. }
-        | Event::RunCompleted
-        | Event::RunCancelled { .. } => true,
-        Event::HandoffCreated(created) => {
-            created.kind == Kind::Question && created.to.agent.is_human()
-        }
-        Event::RunStarted { .. }
-        | Event::RunAdopted { .. }
-        | Event::RunPaused { .. }
-        | Event::RunResumed
-        | Event::HandoffAccepted { .. }
-        | Event::HandoffRejected { .. }
-        | Event::RoundCounted { .. }
-        | Event::HandoffCompleted { .. }
-        | Event::HandoffTimedOut { .. }
-        | Event::HandoffCancelled { .. }
-        | Event::HandoffSuperseded { .. }
-        | Event::HandoffStale { .. }
-        | Event::StepStarted { .. }
-        | Event::StepCompleted { .. }
-        | Event::StepSkipped { .. }
-        | Event::HandoffClarified { .. }
-        | Event::HandoffAnswered { .. }
-        | Event::HandoffReleased { .. }
-        | Event::FrameOpened { .. }
-        | Event::FrameClosed { .. }
-        | Event::HandoffWoken { .. }
-        | Event::LeaseGranted { .. }
-        | Event::LeaseReleased { .. }
-        | Event::GatePassed { .. }
-        | Event::GateWaived { .. }
-        | Event::GateLost { .. }
-        | Event::GateCarried { .. }
-        | Event::EvidenceRecorded { .. }
-        | Event::SignalPassed
-        | Event::SignalMerged { .. }
-        | Event::MessagePosted { .. }
-        | Event::BlockerRaised { .. }
-        | Event::BlockerResolved { .. }
-        | Event::BlockerWaived { .. }
-        | Event::GateAnswered { .. } => false,
+    if let Event::Handoff(HandoffEvent::Created(created)) = event {
+        return Some(HandoffChange::Opened(created.clone()));
     }
+    if let Event::Handoff(HandoffEvent::Stale { handoff }) = event {
+        let state = HandoffState::Open(run.handoff(*handoff)?.state);
+        return Some(HandoffChange::Moved(HandoffMove {
+            is_stale: true,
+            ..moved(*handoff, state)
+        }));
+    }
+    // It was pending already.
+    if let Event::Handoff(HandoffEvent::Woken { .. }) = event {
+        return None;
+    }
+    let moved = moved(event.handoff()?, event.state_after()?);
+    let texts = event.texts();
+    let mut outcome = None;
+    if let Event::Handoff(HandoffEvent::Completed { outcome: how, .. }) = event {
+        outcome = Some(*how);
+    }
+    let ended_reason = if moved.state.is_open() { None } else { texts.words };
+    let acknowledgement = texts.acknowledgement;
+    Some(HandoffChange::Moved(HandoffMove { outcome, ended_reason, acknowledgement, ..moved }))
 }

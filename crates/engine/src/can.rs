@@ -6,7 +6,6 @@ use baton_core::command::{
     Accept, Clarify, Command, Complete, Create, Record, Reject, Release, Reply, Token, Way,
 };
 use baton_core::contract::Profile;
-use baton_core::decide::decide;
 use baton_core::evidence::Verdict;
 use baton_core::names::{AgentId, CheckName, FreeText, Reason};
 use baton_core::outcome::Outcome;
@@ -17,7 +16,7 @@ use baton_store::HandoffRow;
 
 use crate::cache::Loaded;
 use crate::commands::nothing;
-use crate::{Engine, EngineError};
+use crate::{EngineError, Reader};
 
 /// A command on a handoff, and whether it is allowed now.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,15 +42,15 @@ const COMMANDS: [&str; 13] = [
     "evidence",
 ];
 
-impl Engine {
+impl Reader<'_> {
     /// Every command on a handoff, each tried against the rules.
-    pub async fn can(&self, row: &HandoffRow) -> Result<Vec<Can>, EngineError> {
-        let (loaded, _) = self.load(row.run).await?;
+    pub async fn can(self, row: &HandoffRow) -> Result<Vec<Can>, EngineError> {
+        let (loaded, _) = self.engine.load(row.run).await?;
         let can = |command| Can { command, why_not: self.why_not(&loaded, row, command) };
         Ok(COMMANDS.into_iter().map(can).collect())
     }
 
-    fn why_not(&self, loaded: &Loaded, row: &HandoffRow, name: &'static str) -> Option<String> {
+    fn why_not(self, loaded: &Loaded, row: &HandoffRow, name: &'static str) -> Option<String> {
         let open = loaded.run.handoff(row.no);
         if name == "heartbeat" {
             return match open {
@@ -64,7 +63,7 @@ impl Engine {
             Ok(command) => command,
             Err(why_not) => return Some(why_not),
         };
-        match decide(&loaded.run, &command, self.ground(&loaded.workflow)) {
+        match self.preview(&loaded.run, &loaded.workflow, &command) {
             // It depends on the package or the receiver, which the caller has not given yet.
             Ok(_) | Err(Refusal::Contract { .. } | Refusal::ChooseReceiver { .. }) => None,
             Err(refusal) => Some(refusal.to_string()),

@@ -3,32 +3,26 @@
 //! Nothing is announced before it is durable; a response to a caller means: on disk. The rules are
 //! `baton_core`'s, the storage is `baton_store`'s; the engine combines them with a clock, and every
 //! face of Baton goes through it.
-#![cfg_attr(test, expect(clippy::disallowed_methods, reason = "tests make files of their own"))]
 
 mod append;
-mod archive;
 mod cache;
 mod can;
 mod catalog;
 mod clock;
 mod commands;
-mod completion;
 mod error;
 mod feed;
 mod health;
 mod heartbeat;
-mod history;
-mod inbox;
 mod leases;
 mod look_alikes;
 mod names;
 mod outcome;
-mod passed_gates;
-mod prompt;
 mod queries;
+mod reader;
 mod rebuild;
 mod receive;
-mod stored;
+pub mod stored;
 mod stories;
 mod sweeper;
 mod texts;
@@ -52,11 +46,6 @@ use baton_store::{
 use jiff::Timestamp;
 use tokio::sync::{RwLock, RwLockReadGuard, watch};
 
-pub use crate::archive::{
-    ARCHIVED_LOG, ARCHIVED_LOG_MOST_BYTES, ARCHIVED_PROJECT, ARCHIVED_WORKFLOWS, Archive,
-    ArchiveError, ArchiveHealth, ArchivePlaces, ArchiveStatus, Archived, Archivist, DiskError,
-    run_of_session,
-};
 use crate::cache::{Cache, Loaded};
 pub use crate::can::Can;
 pub use crate::catalog::{Catalog, Entry};
@@ -65,19 +54,13 @@ pub use crate::commands::{RunTarget, StartRun, StartingPoint};
 pub use crate::error::{EngineError, ErrorClass};
 pub use crate::feed::Feed;
 pub use crate::health::{CheckProgress, DataCheck, DataChecker};
-pub use crate::history::named::NamedAs;
-pub use crate::inbox::{GateQuestion, InboxChoice, InboxItem, Then, Waits};
 use crate::leases::Leases;
 pub use crate::look_alikes::LookAlikes;
 pub use crate::outcome::{Caller, CommandMode, CommandResult, Key, KnownRows};
-pub use crate::passed_gates::{GatePassage, PassedGate};
-pub use crate::prompt::{
-    AgentInterface, BadDashboardUrl, DashboardUrl, Prompt, PromptOptions, PromptToken,
-};
-pub use crate::queries::{Blocking, Decided, PersonsAnswer, QuestionAndAnswer};
-pub use crate::rebuild::{RebuiltRun, is_promised, rebuild_run, texts_named_by};
+pub use crate::reader::Reader;
+pub use crate::rebuild::{RebuiltRun, rebuild_run};
 pub use crate::receive::{DocumentHints, ReceiveResult};
-pub use crate::stories::story_package;
+pub use crate::stories::{branch_of, story_package};
 pub use crate::sweeper::{Sweeper, Swept};
 pub use crate::texts::{DAMAGED_TEXT, LOST_TEXT, Text, Texts, WholeTexts};
 pub use crate::timekeeper::{Ticked, Timekeeper};
@@ -98,7 +81,6 @@ pub struct Engine {
     workspace: Option<Arc<dyn Workspace>>,
     /// The newest position that is known to be on disk.
     tip: watch::Sender<Position>,
-    archive: archive::ArchiveHandle,
     health: health::DataHealth,
     /// Commands hold it for reading, the shutdown for writing: so the shutdown waits for them.
     is_open: RwLock<bool>,
@@ -126,10 +108,9 @@ impl Engine {
     ) -> Result<Self, EngineError> {
         let tip = watch::Sender::new(store.last_position().await?);
         let leases = Leases::new(clock.now());
-        let archive = archive::ArchiveHandle::default();
         let (cache, is_open) = (Cache::default(), RwLock::new(true));
         let (workspace, health) = (None, health::DataHealth::default());
-        Ok(Self { store, clock, catalog, cache, leases, workspace, tip, archive, health, is_open })
+        Ok(Self { store, clock, catalog, cache, leases, workspace, tip, health, is_open })
     }
 
     pub fn catalog(&self) -> &Catalog {
@@ -140,13 +121,29 @@ impl Engine {
         self.clock.as_ref()
     }
 
-    pub fn store(&self) -> &dyn Store {
-        self.store.as_ref()
+    /// Reads from the store, for a probe.
+    pub async fn check_readable(&self) -> Result<(), StoreError> {
+        self.store.last_position().await.map(|_| ())
     }
 
-    /// The events after `cursor`, each once and in order, and then new ones as they come.
-    pub fn feed(&self, cursor: Position, run: Option<RunId>) -> Feed {
-        Feed::new(self.store.clone(), self.tip.subscribe(), cursor, run)
+    /// The newest position on disk, now and as it grows.
+    pub fn tip(&self) -> watch::Receiver<Position> {
+        self.tip.subscribe()
+    }
+
+    /// How far a projection of the log has come.
+    pub async fn cursor(&self, projector: &str) -> Result<Position, EngineError> {
+        Ok(self.store.cursor(projector).await?)
+    }
+
+    /// Moves a projection's cursor, unless another writer has moved it since; false then.
+    pub async fn advance_cursor(
+        &self,
+        projector: &str,
+        from: Position,
+        to: Position,
+    ) -> Result<bool, EngineError> {
+        Ok(self.store.advance(projector, from, to).await?)
     }
 
     /// Refuses new commands, waits for those in progress, writes the last lease renewals, closes

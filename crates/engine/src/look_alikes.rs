@@ -13,7 +13,7 @@ pub struct LookAlikes {
 
 impl Engine {
     /// The stories that a story with this key could be mistaken for.
-    pub async fn look_alikes(&self, key: &StoryKey) -> Result<LookAlikes, EngineError> {
+    pub(crate) async fn look_alikes(&self, key: &StoryKey) -> Result<LookAlikes, EngineError> {
         Ok(LookAlikes { key: Some(key.clone()), others: self.store.look_alikes(key).await? })
     }
 }

@@ -17,7 +17,7 @@ const HANDOFF_PREFIX: &str = StoryKey::HANDOFF_PREFIX;
 
 impl Engine {
     /// The key that `KEY` or `story:KEY` stands for, whether such a story exists or not.
-    pub async fn story_key(&self, name: &str) -> Result<StoryKey, EngineError> {
+    pub(crate) async fn story_key(&self, name: &str) -> Result<StoryKey, EngineError> {
         let typed = StoryKey::typed(name);
         match typed {
             Ok(key) if name.is_ascii() && key.as_str() == name => return Ok(key),
@@ -47,7 +47,7 @@ impl Engine {
 
     /// A run by its number, its id, or its story (the story's newest run): `2`, `run:2`, `KEY` or
     /// `story:KEY`.
-    pub async fn run_named(&self, name: &str) -> Result<RunRow, EngineError> {
+    pub(crate) async fn run_named(&self, name: &str) -> Result<RunRow, EngineError> {
         if let Some(rest) = name.strip_prefix(RUN_PREFIX) {
             return self.run_said(name, rest).await;
         }
@@ -66,7 +66,7 @@ impl Engine {
     }
 
     /// What to type for a run: its number, with the prefix `run:` where a story has that key.
-    pub async fn name_of_run(&self, row: &RunRow) -> Result<String, EngineError> {
+    pub(crate) async fn name_of_run(&self, row: &RunRow) -> Result<String, EngineError> {
         let number = row.number.to_string();
         Ok(match self.other_story(&number, row).await? {
             Some(_) => format!("{RUN_PREFIX}{number}"),
@@ -76,7 +76,7 @@ impl Engine {
 
     /// A handoff by its number, its id, or its label within a run: `7`, `handoff:7` or
     /// `RUN/HO-002`. Where the run is given too, the handoff has to belong to it.
-    pub async fn handoff_named(
+    pub(crate) async fn handoff_named(
         &self,
         name: &str,
         run: Option<RunId>,

@@ -156,7 +156,7 @@ impl Caller {
     }
 
     /// An internal component of Baton as the caller.
-    pub(crate) fn of_baton(name: &'static str) -> Self {
+    pub fn of_baton(name: &'static str) -> Self {
         match Principal::parse(name) {
             Ok(principal) => Self::new(principal),
             Err(error) => unreachable!("a constant name is a name: {error}"),

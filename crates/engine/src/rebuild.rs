@@ -1,15 +1,12 @@
 //! Rebuilds a run by replaying its events: everything that a store keeps of it follows from them,
 //! except the numbers that the store assigned.
 
-use baton_core::content::ContentId;
-use baton_core::event::{Event, replay};
+use baton_core::event::{Event, HandoffEvent, replay};
 use baton_core::hash::Hash;
 use baton_core::run::RunId;
 use baton_store::{HandoffChange, HandoffRow, RunRow, TimerRow, Version};
 use jiff::Timestamp;
 
-use crate::append::needs_notification;
-use crate::history::named::{NamedAs, named};
 use crate::timers::timer;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,7 +42,7 @@ pub fn rebuild_run(
 fn handoff_rows(row: &RunRow, events: &[(Event, Timestamp)]) -> Vec<HandoffRow> {
     let mut rows: Vec<HandoffRow> = Vec::new();
     for (event, at) in events {
-        if let Event::HandoffCreated(created) = event {
+        if let Event::Handoff(HandoffEvent::Created(created)) = event {
             rows.push(HandoffRow::opened(0, &row.run, created, *at));
         }
         // From the end: an event is nearly always about one of the newest handoffs.
@@ -59,20 +56,10 @@ fn handoff_rows(row: &RunRow, events: &[(Event, Timestamp)]) -> Vec<HandoffRow> 
 
 /// Applies an event to the row of its handoff.
 pub(crate) fn follow(handoff: &mut HandoffRow, event: &Event, row: &RunRow, at: Timestamp) {
-    if let Event::HandoffStale { .. } = event {
+    if let Event::Handoff(HandoffEvent::Stale { .. }) = event {
         // Staleness marks the state at that moment, not a later one.
         handoff.is_stale = true;
     } else if let Some(HandoffChange::Moved(moved)) = crate::append::change(event, &row.run) {
         handoff.make_move(&moved, at);
     }
-}
-
-/// Whether other systems are to be notified of an event.
-pub fn is_promised(event: &Event) -> bool {
-    needs_notification(event)
-}
-
-/// The texts that an event refers to, and what each is used as.
-pub fn texts_named_by(event: &Event) -> Vec<(ContentId, NamedAs)> {
-    named(event)
 }

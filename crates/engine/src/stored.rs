@@ -6,14 +6,14 @@ use baton_core::package::Package;
 use baton_wire::formats;
 
 /// The document of a package; none where the text is not a package, or can no longer be parsed.
-pub(crate) fn document(content: &Content) -> Option<Node> {
+pub fn document(content: &Content) -> Option<Node> {
     match content.kind {
         ContentKind::Package { format, .. } => formats::decode(format, &content.text).ok(),
         ContentKind::Words => None,
     }
 }
 
-pub(crate) fn package(content: &Content) -> Option<Package> {
+pub fn package(content: &Content) -> Option<Package> {
     match content.kind {
         ContentKind::Package { format, .. } => {
             Some(Package::new(format, content.text.clone(), document(content)?))

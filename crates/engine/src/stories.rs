@@ -1,7 +1,6 @@
 //! Stories: what is waiting, what is ready, and the package for the first agent.
 
 use baton_core::document::{Node, Number};
-use baton_core::names::StoryKey;
 use baton_core::package::{Format, Package};
 use baton_core::run::RunStatus;
 use baton_core::story::Story;
@@ -60,14 +59,9 @@ impl Engine {
         Ok(self.store.save_story(story, self.clock.now()).await?)
     }
 
-    pub async fn story(&self, key: &StoryKey) -> Result<StoryRow, EngineError> {
-        let row = self.store.story(key).await?;
-        row.ok_or_else(|| EngineError::NoSuchStory { key: key.clone() })
-    }
-
     /// The next story to start: it has had no run and its dependencies are finished; highest
     /// priority first, ties by key.
-    pub async fn next_ready(&self) -> Result<Story, EngineError> {
+    pub(crate) async fn next_ready(&self) -> Result<Story, EngineError> {
         let mut after = None;
         loop {
             let page = self.store.stories_to_begin(after.as_ref(), PAGE).await?;
@@ -142,7 +136,7 @@ pub fn story_package(story: &Story) -> Package {
 
 /// The branch for the work: the story's own, else one derived from its key, as in
 /// `feat/story-1.1.1` for `v0.1:1.1.1`.
-pub(crate) fn branch_of(story: &Story) -> String {
+pub fn branch_of(story: &Story) -> String {
     if let Some(branch) = &story.branch {
         return branch.clone();
     }
@@ -156,6 +150,8 @@ pub(crate) fn branch_of(story: &Story) -> String {
 
 #[cfg(test)]
 mod tests {
+    use baton_core::names::StoryKey;
+
     use super::*;
 
     #[test]

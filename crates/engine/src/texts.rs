@@ -12,8 +12,7 @@ use baton_core::run::RunId;
 use baton_store::{EventFilter, HandoffFilter, HandoffRow, Position, RunRef, StoreError};
 use baton_wire::event;
 
-use crate::history::named;
-use crate::{Engine, EngineError};
+use crate::{Engine, EngineError, Reader};
 
 /// Shown in place of a damaged text on a page or in a table.
 pub const DAMAGED_TEXT: &str =
@@ -59,7 +58,7 @@ impl Texts {
     }
 
     /// None where it is gone or damaged, for a reader that reports elsewhere which of the two.
-    pub(crate) fn content(&self, id: ContentId) -> Option<&Content> {
+    pub fn content(&self, id: ContentId) -> Option<&Content> {
         self.whole.get(&id)
     }
 }
@@ -87,12 +86,6 @@ impl WholeTexts {
     pub fn content(&self, id: ContentId) -> Option<&Content> {
         self.0.get(&id)
     }
-
-    /// As after a recovery that found no texts.
-    #[cfg(test)]
-    pub(crate) fn forget(&mut self) {
-        self.0.clear();
-    }
 }
 
 impl From<WholeTexts> for Texts {
@@ -111,27 +104,65 @@ impl TextDamage {
     }
 }
 
-impl Engine {
+impl Reader<'_> {
     /// The texts of handoffs: the package, the reason, why it ended, the acknowledgement.
-    pub async fn texts_of(&self, rows: &[HandoffRow]) -> Result<Texts, EngineError> {
+    pub async fn texts_of(self, rows: &[HandoffRow]) -> Result<Texts, EngineError> {
         self.texts_by_run(rows, |row| all_of(row).map(|(_, id)| id).collect()).await
     }
 
-    /// As [`Engine::texts_of`], without the packages: they may be large, and a list needs none.
-    pub async fn words_of(&self, rows: &[HandoffRow]) -> Result<Texts, EngineError> {
+    /// As [`Reader::texts_of`], without the packages: they may be large, and a list needs none.
+    pub async fn words_of(self, rows: &[HandoffRow]) -> Result<Texts, EngineError> {
         self.texts_by_run(rows, |row| words_of(row).map(|(_, id)| id).collect()).await
     }
 
     /// Only the packages of handoffs.
-    pub async fn packages_of(&self, rows: &[HandoffRow]) -> Result<Texts, EngineError> {
+    pub async fn packages_of(self, rows: &[HandoffRow]) -> Result<Texts, EngineError> {
         self.texts_by_run(rows, |row| row.package.into_iter().collect()).await
     }
 
     /// All texts of one handoff; an error if one of them is damaged.
-    pub async fn whole_texts_of(&self, row: &HandoffRow) -> Result<WholeTexts, EngineError> {
+    pub async fn whole_texts_of(self, row: &HandoffRow) -> Result<WholeTexts, EngineError> {
         self.whole_texts(row.run, all_of(row).map(|(_, id)| id)).await
     }
 
+    /// Texts of a run; an error if one of them is damaged.
+    pub async fn whole_texts(
+        self,
+        run: RunId,
+        ids: impl IntoIterator<Item = ContentId>,
+    ) -> Result<WholeTexts, EngineError> {
+        self.engine.whole_texts(run, ids).await
+    }
+
+    /// Texts of a run, each with its state.
+    pub async fn texts(
+        self,
+        run: RunId,
+        ids: impl IntoIterator<Item = ContentId>,
+    ) -> Result<Texts, EngineError> {
+        self.engine.texts(run, ids).await
+    }
+
+    async fn texts_by_run(
+        self,
+        rows: &[HandoffRow],
+        ids: impl Fn(&HandoffRow) -> Vec<ContentId>,
+    ) -> Result<Texts, EngineError> {
+        let mut by_run: HashMap<RunId, Vec<ContentId>> = HashMap::new();
+        for row in rows {
+            by_run.entry(row.run).or_default().extend(ids(row));
+        }
+        let mut texts = Texts::default();
+        for (run, ids) in by_run {
+            let Texts { whole, damaged } = self.texts(run, ids).await?;
+            texts.whole.extend(whole);
+            texts.damaged.extend(damaged);
+        }
+        Ok(texts)
+    }
+}
+
+impl Engine {
     /// Texts of a run; an error if one of them is damaged.
     pub(crate) async fn whole_texts(
         &self,
@@ -165,24 +196,6 @@ impl Engine {
         ids.dedup();
         if !ids.is_empty() {
             self.read_texts(run, &ids, &mut texts).await?;
-        }
-        Ok(texts)
-    }
-
-    async fn texts_by_run(
-        &self,
-        rows: &[HandoffRow],
-        ids: impl Fn(&HandoffRow) -> Vec<ContentId>,
-    ) -> Result<Texts, EngineError> {
-        let mut by_run: HashMap<RunId, Vec<ContentId>> = HashMap::new();
-        for row in rows {
-            by_run.entry(row.run).or_default().extend(ids(row));
-        }
-        let mut texts = Texts::default();
-        for (run, ids) in by_run {
-            let Texts { whole, damaged } = self.texts(run, ids).await?;
-            texts.whole.extend(whole);
-            texts.damaged.extend(damaged);
         }
         Ok(texts)
     }
@@ -267,8 +280,8 @@ impl Engine {
         }
         let filter = EventFilter { after: Position::START, run: Some(run), limit: 0 };
         for stored in self.store.events(&filter).await? {
-            let names = event::decode(&stored.body).map(|it| named(&it)).unwrap_or_default();
-            if names.iter().any(|(it, _)| *it == id) {
+            let texts = event::decode(&stored.body).map(|it| it.texts()).unwrap_or_default();
+            if texts.iter().any(|(it, _)| it == id) {
                 return Ok((number, format!("the text of `{}`", stored.name)));
             }
         }

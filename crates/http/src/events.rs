@@ -16,7 +16,6 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
@@ -41,6 +40,7 @@ use crate::App;
 use crate::openapi::ReadProblems;
 use crate::problem::ApiProblem;
 use crate::query::Query;
+use crate::scope::RequestScope;
 
 /// How long a disconnected subscriber waits before it reconnects.
 const RETRY: &str = "retry: 1000\n\n";
@@ -62,11 +62,7 @@ struct EventsQuery {
 #[utoipa::path(get, path = "/api/events", operation_id = "pipelineEvents", tag = "pipeline",
     params(EventsQuery, ("last-event-id" = Option<String>, Header)),
     responses((status = 200, body = String, content_type = "text/event-stream"), ReadProblems))]
-async fn pipeline(
-    app: State<Arc<App>>,
-    uri: Uri,
-    headers: HeaderMap,
-) -> Result<Response, ApiProblem> {
+async fn pipeline(app: RequestScope, uri: Uri, headers: HeaderMap) -> Result<Response, ApiProblem> {
     open(app, Dialect::Pipeline, uri, headers).await
 }
 
@@ -74,23 +70,19 @@ async fn pipeline(
 #[utoipa::path(get, path = "/api/v1/events", operation_id = "listenToEvents", tag = "events",
     params(EventsQuery, ("last-event-id" = Option<String>, Header)),
     responses((status = 200, body = String, content_type = "text/event-stream"), ReadProblems))]
-async fn native(
-    app: State<Arc<App>>,
-    uri: Uri,
-    headers: HeaderMap,
-) -> Result<Response, ApiProblem> {
+async fn native(app: RequestScope, uri: Uri, headers: HeaderMap) -> Result<Response, ApiProblem> {
     open(app, Dialect::Native, uri, headers).await
 }
 
 async fn open(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     face: Dialect,
     uri: Uri,
     headers: HeaderMap,
 ) -> Result<Response, ApiProblem> {
     let query = Query::read(&uri, &["run"])?;
     let run = match query.get("run") {
-        Some(name) => Some(app.engine.run_named(name).await?.run.id),
+        Some(name) => Some(app.read().run_named(name).await?.run.id),
         None => None,
     };
     let place = app.listeners.clone().try_acquire_owned().map_err(|_| no_place())?;
@@ -100,14 +92,14 @@ async fn open(
     let last = last.map(|it| it.to_str().unwrap_or_default());
     let (first, cursor) = match last {
         None => {
-            let snapshot = app.live.snapshots.take(&app.engine, &app.live.names).await?;
+            let snapshot = app.live.snapshots.take(*app.read(), &app.live.names).await?;
             begin(face, "snapshot", &snapshot)
         }
         Some(BEGINNING) => (String::new(), Position::START),
         Some(id) => match missed(&app, face, run, EventId::parse(id)).await? {
             Some((missed, position)) => (missed, position),
             None => {
-                let id = end_of_log(&app.engine, &app.live.names).await?;
+                let id = end_of_log(*app.read(), &app.live.names).await?;
                 let data = Node::map([("cursor", Node::text(id.to_string()))]);
                 begin(face, "reset", &Snapshot { id, data })
             }
@@ -137,18 +129,18 @@ fn begin(face: Dialect, name: &str, snapshot: &Snapshot) -> (String, Position) {
 /// The remaining messages of the event received last, and its position. `None` if this server never
 /// sent such an id, or sent it in another epoch.
 async fn missed(
-    app: &App,
+    app: &RequestScope,
     face: Dialect,
     run: Option<RunId>,
     id: Option<EventId>,
 ) -> Result<Option<(String, Position)>, EngineError> {
-    let epoch = app.live.names.epoch(&app.engine).await?;
+    let epoch = app.live.names.epoch(*app.read()).await?;
     let Some(id) = id.filter(|it| it.epoch == epoch) else { return Ok(None) };
     if id == EventId::end_of(epoch.clone(), Position::START, 0) {
         return Ok(Some((String::new(), Position::START)));
     }
-    let Some(stored) = event_at(&app.engine, id.position).await? else { return Ok(None) };
-    let known = ResolvedEvent::look_up(&app.engine, &app.live.names, &stored).await?;
+    let Some(stored) = event_at(*app.read(), id.position).await? else { return Ok(None) };
+    let known = ResolvedEvent::look_up(*app.read(), &app.live.names, &stored).await?;
     let agents = app.engine.catalog().agents();
     if id.part > EventId::end_of(epoch, id.position, known.n_parts(agents)).part {
         return Ok(None);

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use baton_engine::{ArchiveHealth, CheckProgress, DataCheck, Engine};
+use baton_engine::{CheckProgress, DataCheck, Engine};
 use baton_store::{StoreError, WriteFault};
+use baton_views::ArchiveHealth;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -34,19 +35,20 @@ async fn alive() -> &'static str {
         (status = 503, description = "It does not", body = String, content_type = "text/plain"),
         ServerProblems))]
 async fn ready(State(app): State<Arc<App>>) -> (StatusCode, String) {
-    readiness_of(&app.engine).await
+    readiness_of(&app).await
 }
 
 /// Why the server cannot record, in the text of `/readyz`.
-pub(crate) async fn not_ready(engine: &Engine) -> Option<String> {
-    let (status, text) = readiness_of(engine).await;
+pub(crate) async fn not_ready(app: &App) -> Option<String> {
+    let (status, text) = readiness_of(app).await;
     (!status.is_success()).then(|| text.trim_end().to_owned())
 }
 
-async fn readiness_of(engine: &Engine) -> (StatusCode, String) {
-    let read = engine.store().last_position().await.map(|_| ());
-    let archive = engine.archive_health().borrow().clone();
-    readiness(engine.write_fault(), read, &engine.data_check(), &archive)
+async fn readiness_of(app: &App) -> (StatusCode, String) {
+    let read = app.engine.check_readable().await;
+    let archive =
+        app.archive.as_ref().map_or(ArchiveHealth::Off, |it| it.health().borrow().clone());
+    readiness(app.engine.write_fault(), read, &app.engine.data_check(), &archive)
 }
 
 /// Data that was deleted or overwritten may not be readable either; the cause is reported first.

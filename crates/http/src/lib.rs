@@ -25,6 +25,7 @@ mod query;
 mod receive;
 mod recount;
 mod schemas;
+mod scope;
 mod serve;
 mod v1;
 mod values;
@@ -40,6 +41,7 @@ use axum::middleware::from_fn_with_state;
 use baton_core::decide::IdSource as _;
 use baton_engine::{Engine, SystemClock};
 use baton_store::Statistics;
+use baton_views::Archive;
 use tokio::net::TcpListener;
 use tokio::sync::{Mutex, Semaphore, oneshot};
 use utoipa_axum::router::OpenApiRouter;
@@ -93,9 +95,24 @@ pub struct Server {
 /// SSE clients that stopped reading never see the shutdown; wait at most this long.
 const MOST_FAREWELL: Duration = Duration::from_secs(3);
 
+/// What the faces stand on: commands go to the engine, and reads through the views.
+#[derive(Clone)]
+pub struct Backend {
+    pub engine: Arc<Engine>,
+    /// None where the project keeps no archive.
+    pub archive: Option<Arc<Archive>>,
+}
+
+impl From<Arc<Engine>> for Backend {
+    fn from(engine: Arc<Engine>) -> Self {
+        Self { engine, archive: None }
+    }
+}
+
 /// The state that every request can reach.
 pub(crate) struct App {
     pub(crate) engine: Arc<Engine>,
+    pub(crate) archive: Option<Arc<Archive>>,
     pub(crate) origins: Origins,
     /// Identifies this server instance among all others, earlier or concurrent.
     pub(crate) instance: HeaderValue,
@@ -117,16 +134,20 @@ pub(crate) struct App {
 
 impl Server {
     /// Binds the address; port 0 picks a free one.
-    pub async fn bind(engine: Arc<Engine>, options: &ListenOptions) -> Result<Self, ServeError> {
-        Self::bind_within(engine, options, ServerLimits::default()).await
+    pub async fn bind(
+        backend: impl Into<Backend>,
+        options: &ListenOptions,
+    ) -> Result<Self, ServeError> {
+        Self::bind_within(backend, options, ServerLimits::default()).await
     }
 
     /// As [`Server::bind`], with the caller's own limits.
     pub async fn bind_within(
-        engine: Arc<Engine>,
+        backend: impl Into<Backend>,
         options: &ListenOptions,
         limits: ServerLimits,
     ) -> Result<Self, ServeError> {
+        let backend = backend.into();
         let asked = options.listen;
         if !asked.ip().is_loopback() {
             return Err(ServeError::Open { address: asked });
@@ -141,10 +162,11 @@ impl Server {
         let failed = |source| ServeError::Listen { address: asked, source };
         let address = listener.local_addr().map_err(failed)?;
         let origins = Origins::new(address, &options.allowed_hosts);
-        let live = Arc::new(EventTail::new(engine.clone()));
+        let live = Arc::new(EventTail::new(backend.engine.clone()));
         let instance = Uuid::from_bytes(SystemClock.nonce());
         let heavy = HeavyPool::start(&limits).map_err(failed)?;
-        let router = router(engine.clone(), origins, instance, live.clone(), heavy, &limits);
+        let engine = backend.engine.clone();
+        let router = router(backend, origins, instance, live.clone(), heavy, &limits);
         Ok(Self { listener, address, instance, engine, router, live, limits })
     }
 
@@ -192,7 +214,7 @@ impl Server {
 
 /// All routes, for a server and for a caller in the same process.
 pub(crate) fn router(
-    engine: Arc<Engine>,
+    Backend { engine, archive }: Backend,
     origins: Origins,
     instance: Uuid,
     live: Arc<EventTail>,
@@ -202,6 +224,7 @@ pub(crate) fn router(
     let (routes, description) = described_routes().split_for_parts();
     let app = Arc::new(App {
         engine,
+        archive,
         origins,
         instance: match HeaderValue::try_from(instance.to_string()) {
             Ok(instance) => instance,

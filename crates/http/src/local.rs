@@ -6,7 +6,6 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderValue, Request, Response};
-use baton_engine::Engine;
 use bytes::Bytes;
 use http_body_util::BodyExt as _;
 use tokio::sync::{Mutex, Semaphore};
@@ -19,7 +18,7 @@ use crate::limits::ServerLimits;
 use crate::metrics::RequestMetrics;
 use crate::receive::Bodies;
 use crate::recount::Recount;
-use crate::{App, problem, v1};
+use crate::{App, Backend, problem, v1};
 
 /// `/api/v1` without a server. There are no event streams here: no other client could cause events.
 pub struct Local {
@@ -27,11 +26,13 @@ pub struct Local {
 }
 
 impl Local {
-    pub fn new(engine: Arc<Engine>) -> Self {
+    pub fn new(backend: impl Into<Backend>) -> Self {
+        let Backend { engine, archive } = backend.into();
         let nowhere = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let app = Arc::new(App {
             live: Arc::new(EventTail::new(engine.clone())),
             engine,
+            archive,
             origins: Origins::new(nowhere, &[]),
             instance: HeaderValue::from_static("none"),
             metrics: RequestMetrics::default(),

@@ -4,28 +4,28 @@ use axum::http::StatusCode;
 use baton_core::names::{AgentId, StoryKey};
 use baton_store::{HandoffRef, HandoffRow, RunRow};
 
-use crate::App;
 use crate::problem::ApiProblem;
+use crate::scope::RequestScope;
 
 /// Finds a run by any of its names.
-pub(crate) async fn find_run(app: &App, name: &str) -> Result<RunRow, ApiProblem> {
-    Ok(app.engine.run_named(name).await?)
+pub(crate) async fn find_run(app: &RequestScope, name: &str) -> Result<RunRow, ApiProblem> {
+    Ok(app.read().run_named(name).await?)
 }
 
 /// An optional story key.
 pub(crate) async fn story_key(
-    app: &App,
+    app: &RequestScope,
     name: Option<&str>,
 ) -> Result<Option<StoryKey>, ApiProblem> {
     match name {
-        Some(name) => Ok(Some(app.engine.story_key(name).await?)),
+        Some(name) => Ok(Some(app.read().story_key(name).await?)),
         None => Ok(None),
     }
 }
 
 /// Finds a handoff by any of its names, as in `12/HO-001`; a label alone belongs to `run`.
 pub(crate) async fn handoff_ref(
-    app: &App,
+    app: &RequestScope,
     name: &str,
     run: Option<&str>,
 ) -> Result<HandoffRef, ApiProblem> {
@@ -33,25 +33,25 @@ pub(crate) async fn handoff_ref(
         Some(run) => Some(find_run(app, run).await?.run.id),
         None => None,
     };
-    Ok(app.engine.handoff_named(name, run).await?)
+    Ok(app.read().handoff_named(name, run).await?)
 }
 
 pub(crate) async fn find_handoff(
-    app: &App,
+    app: &RequestScope,
     name: &str,
     run: Option<&str>,
 ) -> Result<HandoffRow, ApiProblem> {
     let which = handoff_ref(app, name, run).await?;
-    Ok(app.engine.handoff(&which).await?)
+    Ok(app.read().handoff(&which).await?)
 }
 
 /// The agent that a request names, if it names one.
-pub(crate) fn by(app: &App, name: Option<&str>) -> Result<Option<AgentId>, ApiProblem> {
+pub(crate) fn by(app: &RequestScope, name: Option<&str>) -> Result<Option<AgentId>, ApiProblem> {
     name.map(|it| known_agent(app, it)).transpose()
 }
 
 /// An agent that is defined in a file, or one of the two built-in ones.
-pub(crate) fn known_agent(app: &App, name: &str) -> Result<AgentId, ApiProblem> {
+pub(crate) fn known_agent(app: &RequestScope, name: &str) -> Result<AgentId, ApiProblem> {
     let agent = AgentId::parse(name)?;
     if app.engine.catalog().knows(&agent) {
         return Ok(agent);

@@ -4,11 +4,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use axum::extract::{MatchedPath, State};
+use axum::extract::MatchedPath;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Response};
-use baton_engine::ArchiveHealth;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -16,6 +15,7 @@ use crate::App;
 use crate::health;
 use crate::openapi::ReadProblems;
 use crate::problem::ApiProblem;
+use crate::scope::RequestScope;
 
 /// By route, then by method and status: few series, because a route is its pattern.
 #[derive(Default)]
@@ -75,9 +75,8 @@ impl RequestMetrics {
 /// Metrics for Prometheus.
 #[utoipa::path(get, path = "/metrics", operation_id = "getCounts", tag = "server",
     responses((status = 200, body = String, content_type = "text/plain"), ReadProblems))]
-async fn show(State(app): State<Arc<App>>) -> Result<Response, ApiProblem> {
-    let position =
-        app.engine.store().last_position().await.map_err(baton_engine::EngineError::from)?;
+async fn show(app: RequestScope) -> Result<Response, ApiProblem> {
+    let position = app.read().last_position().await?;
     let mut text = String::new();
     text += "# HELP baton_http_requests_total Requests answered.\n";
     text += "# TYPE baton_http_requests_total counter\n";
@@ -88,8 +87,8 @@ async fn show(State(app): State<Arc<App>>) -> Result<Response, ApiProblem> {
     text += "# HELP baton_events_total Events in the log.\n# TYPE baton_events_total counter\n";
     let _ = writeln!(text, "baton_events_total {}", position.0);
     health::metrics(&app.engine, &mut text);
-    if *app.engine.archive_health().borrow() != ArchiveHealth::Off {
-        let n_behind = app.engine.archive_behind().await?;
+    if let Some(archive) = app.archive.as_ref().filter(|it| it.is_followed()) {
+        let n_behind = archive.behind().await?;
         text += "# HELP baton_archive_behind Events that the archive does not tell of yet.\n";
         text += "# TYPE baton_archive_behind gauge\n";
         let _ = writeln!(text, "baton_archive_behind {n_behind}");

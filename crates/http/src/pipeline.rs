@@ -19,6 +19,7 @@ use utoipa_axum::routes;
 
 use crate::App;
 use crate::problem::{self, ApiProblem};
+use crate::scope::RequestScope;
 
 pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new()
@@ -46,7 +47,7 @@ impl<T: Serialize> IntoResponse for Typed<T> {
 const USUAL_BYTES: usize = 2048;
 
 /// An error response, with the handoff in question as a row of this API.
-async fn refused(app: &App, error: EngineError) -> ApiProblem {
+async fn refused(app: &RequestScope, error: EngineError) -> ApiProblem {
     problem::refused(error, async |row| rows::one(app, row).await).await
 }
 

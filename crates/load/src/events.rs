@@ -103,7 +103,7 @@ async fn listen_to(mut stream: TcpStream, committed: Committed) -> Result<Vec<Du
 async fn write(engine: &Engine, committed: &Committed, options: &EventsOptions) -> Result<u64> {
     let EventsOptions { rate, seconds, .. } = *options;
     let caller = Caller::new(Principal::parse("load")?);
-    let first = engine.store().last_position().await?.0;
+    let first = engine.read_as(&caller).last_position().await?.0;
     let begin = Instant::now();
     let mut last = first;
     for n in 0.. {
@@ -114,7 +114,7 @@ async fn write(engine: &Engine, committed: &Committed, options: &EventsOptions) 
         let start = StartRun { story, workflow: None, to: None, package: None, reason: None };
         engine.start(&caller, start).await?;
         let now = Instant::now();
-        let position = engine.store().last_position().await?.0;
+        let position = engine.read_as(&caller).last_position().await?.0;
         note(committed, last + 1..=position, now);
         last = position;
         // The time at which the next is due, so that a slow one is made up for.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use baton_engine::Engine;
+use baton_engine::{Caller, Engine};
 use baton_store::{HandoffFilter, RunRef};
 
 use crate::bench::{Measured, measure, milliseconds};
@@ -42,11 +42,13 @@ async fn report(engine: &Engine, stored: &str, measured: &Measured) -> Result<()
 /// How long it takes to ask where a run stands and what its handoffs are.
 async fn state_query(engine: &Engine) -> Result<Duration> {
     const N: u32 = 500;
+    let caller = Caller::of_baton("baton:load");
+    let reader = engine.read_as(&caller);
     let began = Instant::now();
     for _ in 0..N {
-        let run = engine.run(&RunRef::Number(7)).await?;
+        let run = reader.run(&RunRef::Number(7)).await?;
         let filter = HandoffFilter { run: Some(run.run.id), ..HandoffFilter::default() };
-        engine.store().handoffs(&filter).await?;
+        reader.handoffs(&filter).await?;
     }
     Ok(began.elapsed() / N)
 }

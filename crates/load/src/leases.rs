@@ -69,10 +69,11 @@ pub(crate) async fn run(options: &LeasesOptions) -> Result<()> {
     let every = Duration::from_secs(options.every);
     pace(&engine, &holders, every, WARM_UP, Says::Nothing).await?;
     let idle = measure(&engine, &holders, every, IDLE, Says::Nothing).await?;
-    let before = engine.store().last_position().await?;
+    let caller = Caller::of_baton("baton:load");
+    let before = engine.read_as(&caller).last_position().await?;
     let lasting = Duration::from_secs(options.seconds);
     let busy = measure(&engine, &holders, every, lasting, Says::Alive).await?;
-    let grown = engine.store().last_position().await?.0 - before.0;
+    let grown = engine.read_as(&caller).last_position().await?.0 - before.0;
     ensure!(grown == 0, "the log has grown by {grown} events");
     let late = deaths(&engine, &holders, every, options.dead, before).await?;
     timekeeper.stop().await;
@@ -246,7 +247,7 @@ async fn deaths(
 }
 
 async fn notice(engine: Arc<Engine>, mut dying: Until, after: Position) -> Result<Vec<Duration>> {
-    let mut feed = engine.feed(after, None);
+    let mut feed = engine.read_as(&Caller::of_baton("baton:load")).feed(after, None);
     let mut late = Vec::new();
     while !dying.is_empty() {
         let event = feed.next().await?.context("the feed has ended")?;

@@ -7,12 +7,12 @@ use std::io::{BufRead as _, BufReader, Read as _};
 use baton_core::hash::Hash;
 use baton_core::names::Principal;
 use baton_core::run::{HandoffId, HandoffNo, RunId};
-use baton_engine::{
-    ARCHIVED_LOG, ARCHIVED_LOG_MOST_BYTES, ARCHIVED_PROJECT, ARCHIVED_WORKFLOWS, run_of_session,
-};
 use baton_files::{Access, Dir, FileError};
 use baton_store::{Definition, Position, RunRef, Store, StoreError, Version};
 use baton_store_sqlite::{CopyExtent, SalvagedEvent, SalvagedRow};
+use baton_views::{
+    ARCHIVED_LOG, ARCHIVED_LOG_MOST_BYTES, ARCHIVED_PROJECT, ARCHIVED_WORKFLOWS, run_of_session,
+};
 use baton_wire::run_log::{RUN_LOG_VERSION, RunLogLine};
 use baton_wire::{json, workflow_file};
 use jiff::Timestamp;

@@ -1,6 +1,6 @@
 //! A handoff's row: made once, moved while it is open.
 
-use baton_core::event::{Created, Event};
+use baton_core::event::{Created, Event, HandoffEvent, RunEvent};
 use baton_core::outcome::Outcome;
 use baton_core::run::{Ended, HandoffNo, HandoffState, Kind, Party, State};
 use baton_core::workflow::Place;
@@ -21,7 +21,7 @@ pub async fn a_new_handoff_is_pending(store: &dyn Store) {
         warnings: vec!["missing context.\"x\"".to_owned(), "second".to_owned()],
         ..created(&first, "human", &reason)
     };
-    let mut second = then(&first, &[Event::HandoffCreated(created.clone())]);
+    let mut second = then(&first, &[Event::Handoff(HandoffEvent::Created(created.clone()))]);
     second.handoffs = vec![HandoffChange::Opened(created)];
     put_all(store, &[first, second.clone()]).await;
     let expected = HandoffRow {
@@ -141,7 +141,7 @@ pub async fn a_question_keeps_its_answer(store: &dyn Store) {
         to: Party { agent: agent("cid"), place: Place::Delegate(agent("cid")) },
         ..created(&second, "cid", &asked)
     };
-    let mut third = then(&second, &[Event::HandoffCreated(created.clone())]);
+    let mut third = then(&second, &[Event::Handoff(HandoffEvent::Created(created.clone()))]);
     third.handoffs = vec![HandoffChange::Opened(created)];
     put(store, &third).await;
     let question = row(store, 2).await;
@@ -200,7 +200,8 @@ pub async fn every_state_can_be_stored(store: &dyn Store) {
         ]) {
             let first = start(n * 10 + index, &format!("s-{n}-{index}"));
             let second = hand_to(&first, "bea");
-            let mut third = then(&second, &[Event::HandoffStale { handoff: HandoffNo(1) }]);
+            let mut third =
+                then(&second, &[Event::Handoff(HandoffEvent::Stale { handoff: HandoffNo(1) })]);
             third.handoffs = vec![HandoffChange::Moved(HandoffMove {
                 outcome: Some(outcome),
                 ..to_state(1, state)
@@ -235,7 +236,7 @@ async fn opened(store: &dyn Store) -> Append {
 }
 
 fn at_state(before: &Append, state: State) -> Append {
-    let mut next = then(before, &[Event::RunResumed]);
+    let mut next = then(before, &[Event::Run(RunEvent::Resumed)]);
     next.handoffs = vec![HandoffChange::Moved(to_state(1, HandoffState::Open(state)))];
     next
 }

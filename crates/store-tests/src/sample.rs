@@ -6,7 +6,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use baton_core::content::{Content, ContentId, ContentKind};
-use baton_core::event::{Created, Event, evolve};
+use baton_core::event::{Created, Event, HandoffEvent, RunEvent, evolve};
 use baton_core::hash::Hash;
 use baton_core::names::{AgentId, Principal, StepId, StoryKey, WorkflowName};
 use baton_core::outcome::Outcome;
@@ -32,7 +32,14 @@ pub fn start(n: u32, story: &str) -> Append {
     let start = step("analysis");
     let run =
         Run::new(id, story.clone(), workflow.clone(), pin(), owner.clone(), start.clone(), now);
-    let event = Event::RunStarted { story, workflow, pin: pin(), owner, start, has_gates: false };
+    let event = Event::Run(RunEvent::Started {
+        story,
+        workflow,
+        pin: pin(),
+        owner,
+        start,
+        has_gates: false,
+    });
     Append {
         expected: Version::NONE,
         number: None,
@@ -86,7 +93,7 @@ pub fn hand_to(before: &Append, agent: &str) -> Append {
     let package = package(&format!(r#"{{"summary":"for {agent}"}}"#));
     let reason = words(&format!("{agent} is next"));
     let created = Created { package: Some(package.id), ..created(before, agent, &reason) };
-    let mut next = then(before, &[Event::HandoffCreated(created.clone())]);
+    let mut next = then(before, &[Event::Handoff(HandoffEvent::Created(created.clone()))]);
     next.handoffs = vec![HandoffChange::Opened(created)];
     next.contents = vec![package, reason];
     next
@@ -94,12 +101,12 @@ pub fn hand_to(before: &Append, agent: &str) -> Append {
 
 pub fn accept(before: &Append, no: u32) -> Append {
     let acknowledgement = words("I am to do it, and have no questions");
-    let event = Event::HandoffAccepted {
+    let event = Event::Handoff(HandoffEvent::Accepted {
         handoff: HandoffNo(no),
         by: agent("bea"),
         is_implicit: false,
         acknowledgement: Some(acknowledgement.id),
-    };
+    });
     let mut next = then(before, &[event]);
     next.handoffs = vec![HandoffChange::Moved(HandoffMove {
         acknowledgement: Some(acknowledgement.id),
@@ -111,13 +118,13 @@ pub fn accept(before: &Append, no: u32) -> Append {
 
 pub fn reject(before: &Append, no: u32, why: &str) -> Append {
     let reason = words(why);
-    let event = Event::HandoffRejected {
+    let event = Event::Handoff(HandoffEvent::Rejected {
         handoff: HandoffNo(no),
         by: agent("bea"),
         reason: reason.id,
         forward: edge("analysis", "review"),
         findings: None,
-    };
+    });
     let mut next = then(before, &[event]);
     next.handoffs = vec![HandoffChange::Moved(HandoffMove {
         ended_reason: Some(reason.id),
@@ -131,7 +138,7 @@ pub fn complete(before: &Append, no: u32) -> Append {
     let handoff = HandoffNo(no);
     let outcome = Outcome::Success;
     let package = before.run.package;
-    let event = Event::HandoffCompleted { handoff, outcome, package, answer: None };
+    let event = Event::Handoff(HandoffEvent::Completed { handoff, outcome, package, answer: None });
     let mut next = then(before, &[event]);
     next.handoffs = vec![HandoffChange::Moved(HandoffMove {
         outcome: Some(outcome),
@@ -144,7 +151,7 @@ pub fn complete(before: &Append, no: u32) -> Append {
 pub fn mark_stale(before: &Append, no: u32) -> Append {
     let handoff = HandoffNo(no);
     let state = before.run.handoff(handoff).unwrap().state;
-    let mut next = then(before, &[Event::HandoffStale { handoff }]);
+    let mut next = then(before, &[Event::Handoff(HandoffEvent::Stale { handoff })]);
     next.handoffs = vec![HandoffChange::Moved(HandoffMove {
         is_stale: true,
         ..to_state(no, HandoffState::Open(state))
@@ -154,10 +161,10 @@ pub fn mark_stale(before: &Append, no: u32) -> Append {
 
 pub fn finish(before: &Append, status: RunStatus) -> Append {
     let event = match status {
-        RunStatus::Open => Event::RunResumed,
-        RunStatus::Paused => Event::RunPaused { reason: None },
-        RunStatus::Completed => Event::RunCompleted,
-        RunStatus::Cancelled => Event::RunCancelled { reason: None },
+        RunStatus::Open => Event::Run(RunEvent::Resumed),
+        RunStatus::Paused => Event::Run(RunEvent::Paused { reason: None }),
+        RunStatus::Completed => Event::Run(RunEvent::Completed),
+        RunStatus::Cancelled => Event::Run(RunEvent::Cancelled { reason: None }),
     };
     then(before, &[event])
 }

@@ -29,12 +29,24 @@ const MAY_USE: &[MayUse] = &[
     },
     MayUse {
         name: "baton-engine",
-        code: &["baton-core", "baton-files", "baton-store", "baton-wire"],
-        tests: &["baton-hostile", "baton-store-sqlite", "baton-store-tests"],
+        code: &["baton-core", "baton-store", "baton-wire"],
+        tests: &["baton-hostile", "baton-store-sqlite", "baton-store-tests", "baton-views"],
+    },
+    MayUse {
+        name: "baton-views",
+        code: &["baton-core", "baton-engine", "baton-files", "baton-store", "baton-wire"],
+        tests: &["baton-hostile"],
     },
     MayUse {
         name: "baton-http",
-        code: &["baton-api", "baton-core", "baton-engine", "baton-store", "baton-wire"],
+        code: &[
+            "baton-api",
+            "baton-core",
+            "baton-engine",
+            "baton-store",
+            "baton-views",
+            "baton-wire",
+        ],
         tests: &["baton-hostile", "baton-store-sqlite"],
     },
     MayUse {
@@ -45,6 +57,7 @@ const MAY_USE: &[MayUse] = &[
             "baton-files",
             "baton-store",
             "baton-store-sqlite",
+            "baton-views",
             "baton-wire",
         ],
         tests: &["baton-store-tests"],
@@ -64,6 +77,7 @@ const EVERYTHING: &[&str] = &[
     "baton-recover",
     "baton-store",
     "baton-store-sqlite",
+    "baton-views",
     "baton-wire",
 ];
 

@@ -14,7 +14,7 @@ use baton_core::story::Story;
 use baton_engine::{Caller, Engine, StartRun, Sweeper, verify_run};
 use baton_files::Dir;
 use baton_http::{ListenOptions, Server};
-use baton_store::{Position, RunRef};
+use baton_store::{Position, RunRef, Store};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
@@ -37,7 +37,7 @@ pub(crate) async fn run(cli: &Cli, demo: &Demo) -> Result<(), Failure> {
     let you = Principal::parse("you")?;
     let lock = lock(&project.data_dir()?).await?;
     let session = Session::of(project, lock, Purpose::Change).await?;
-    let engine = session.engine.clone();
+    let (engine, store) = (session.engine.clone(), session.store.clone());
     let options = ListenOptions { listen: FREE, allowed_hosts: Vec::new() };
     let server = Server::bind(engine.clone(), &options).await?;
     let url = format!("http://{}", server.address());
@@ -55,8 +55,9 @@ pub(crate) async fn run(cli: &Cli, demo: &Demo) -> Result<(), Failure> {
     ));
     show::note(&format!("the page, live while it lasts: {}", show::mark(&url)));
     let pace = Duration::from_millis(demo.pace);
+    let you = Caller::new(you);
     let result = tokio::select! {
-        result = play(&api, &engine, you, pace, demo.once) => result,
+        result = play(&api, &engine, store.as_ref(), &you, pace, demo.once) => result,
         () = stop_playing => {
             show::note("\nstopping: what is under way is finished first");
             Ok(())
@@ -80,7 +81,8 @@ pub(crate) async fn run(cli: &Cli, demo: &Demo) -> Result<(), Failure> {
 async fn play(
     api: &Api,
     engine: &Arc<Engine>,
-    you: Principal,
+    store: &dyn Store,
+    you: &Caller,
     pace: Duration,
     once: bool,
 ) -> Result<(), Failure> {
@@ -93,9 +95,9 @@ async fn play(
     for n in 1.. {
         let story = cast::story(n)?;
         engine.add_story(&story).await?;
-        let run = hand_in(engine, &you, &story).await?;
-        narrator::follow(api, engine, run, &you, pace).await?;
-        let verified = verify_run(engine.store(), run).await?;
+        let run = hand_in(engine, you, &story).await?;
+        narrator::follow(api, engine, run, you, pace).await?;
+        let verified = verify_run(store, run).await?;
         narrator::curtain(api, run, &verified).await?;
         if once {
             break;
@@ -107,7 +109,7 @@ async fn play(
     Ok(())
 }
 
-async fn hand_in(engine: &Engine, you: &Principal, story: &Story) -> Result<RunId, Failure> {
+async fn hand_in(engine: &Engine, you: &Caller, story: &Story) -> Result<RunId, Failure> {
     narrator::title(story);
     let start = StartRun {
         story: story.key.clone(),
@@ -116,7 +118,7 @@ async fn hand_in(engine: &Engine, you: &Principal, story: &Story) -> Result<RunI
         package: None,
         reason: None,
     };
-    let outcome = engine.start(&Caller::new(you.clone()), start).await?;
+    let outcome = engine.start(you, start).await?;
     Ok(outcome.run)
 }
 
@@ -132,8 +134,8 @@ fn scene() -> Result<PathBuf, Failure> {
 }
 
 /// True once a run is at its end.
-async fn is_over(engine: &Engine, run: RunId) -> Result<bool, Failure> {
-    let status = engine.run(&RunRef::Id(run)).await?.run.status;
+async fn is_over(engine: &Engine, you: &Caller, run: RunId) -> Result<bool, Failure> {
+    let status = engine.read_as(you).run(&RunRef::Id(run)).await?.run.status;
     Ok(match status {
         RunStatus::Completed | RunStatus::Cancelled => true,
         RunStatus::Open | RunStatus::Paused => false,

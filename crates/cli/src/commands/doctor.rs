@@ -275,7 +275,11 @@ async fn look_at_own_archive(session: &Session) -> Result<HealthCheck, Failure> 
         let advice = || "make room or mend the path, then type `baton archive rebuild`".to_owned();
         return Ok(finding(what, Err(error.into()), advice));
     }
-    let state = match session.engine.archive_behind().await? {
+    let behind = match &session.archive {
+        Some(archive) => archive.behind().await?,
+        None => 0,
+    };
+    let state = match behind {
         0 => {
             let newest = RunFilter { order: Order::NewestFirst, limit: 1, ..RunFilter::default() };
             let runs = session.store.runs(&newest).await?;

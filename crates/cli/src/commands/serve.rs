@@ -1,8 +1,9 @@
 //! `baton serve`: the engine behind HTTP, until it is stopped.
 
-use baton_engine::{Archivist, DataChecker, Sweeper, Timekeeper};
+use baton_engine::{DataChecker, Sweeper, Timekeeper};
 use baton_http::{ListenOptions, Server};
 use baton_store::StoreError;
+use baton_views::Archivist;
 
 use super::stop::told_to_stop;
 use crate::api::lock;
@@ -29,7 +30,7 @@ pub(crate) async fn run(cli: &Cli, serve: &Serve) -> Result<(), Failure> {
 async fn serve_until_told(session: &Session, serve: &Serve) -> Result<(), Failure> {
     let stop = told_to_stop();
     let options = ListenOptions { listen: serve.listen, allowed_hosts: serve.allow_host.clone() };
-    let server = Server::bind(session.engine.clone(), &options).await?;
+    let server = Server::bind(session.backend(), &options).await?;
     let url = format!("http://{}", server.address());
     session.say_where(&url, server.instance())?;
     // Before any warning, so that it is the first line where all is well.
@@ -38,7 +39,7 @@ async fn serve_until_told(session: &Session, serve: &Serve) -> Result<(), Failur
     let checker = session.store.was_left_open().then(|| DataChecker::start(session.engine.clone()));
     let timekeeper = Timekeeper::start(session.engine.clone());
     let sweeper = Sweeper::start(session.engine.clone());
-    let archivist = session.engine.archive().map(Archivist::start);
+    let archivist = session.archive.clone().map(Archivist::start);
     let served = server.run(stop).await;
     if let Some(checker) = checker {
         checker.stop().await;

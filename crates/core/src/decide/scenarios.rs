@@ -6,7 +6,7 @@ use super::fixture::*;
 use crate::command::{Accept, Command, Create, Reject};
 use crate::contract::Profile;
 use crate::document::Node;
-use crate::event::{Created, Event};
+use crate::event::{Created, Event, HandoffEvent};
 use crate::gate::Answer;
 use crate::names::StepId;
 use crate::outcome::Outcome;
@@ -446,7 +446,7 @@ fn a_workflow_says_everything_that_is_wrong_with_it() {
 /// The first handoff that a decision created.
 pub(super) fn created(decision: &super::Decision) -> &Created {
     for event in &decision.events {
-        if let Event::HandoffCreated(created) = event {
+        if let Event::Handoff(HandoffEvent::Created(created)) = event {
             return created;
         }
     }

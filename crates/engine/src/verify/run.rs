@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use baton_core::event::{Event, evolve, replay};
+use baton_core::event::{Event, HandoffEvent, evolve, replay};
 use baton_core::hash::Hash;
 use baton_core::run::{HandoffNo, Run, RunStatus};
 use baton_store::{
@@ -100,7 +100,7 @@ impl<'a> RunWalk<'a> {
             None => self.run = replay(self.row.run.id, [(event.clone(), at)]),
         }
         self.texts.name(store, event, verified).await?;
-        if let Event::HandoffCreated(created) = event {
+        if let Event::Handoff(HandoffEvent::Created(created)) = event {
             let expected = HandoffRow::opened(0, &self.row.run, created, at);
             self.n_handoffs += 1;
             self.open.insert(created.handoff, expected);

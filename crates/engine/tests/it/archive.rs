@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use baton_engine::{Archive, ArchivePlaces, Engine};
+use baton_engine::Engine;
+use baton_views::{Archive, ArchivePlaces};
 use tempfile::TempDir;
 
 use crate::world::*;
@@ -17,7 +18,7 @@ use crate::world::*;
 /// A project folder that is archived to.
 pub(crate) struct Project {
     pub(crate) dir: TempDir,
-    pub(crate) archive: Archive,
+    pub(crate) archive: Arc<Archive>,
 }
 
 /// Every file by its path. Ids are drawn at random only where the clock is the machine's.
@@ -26,7 +27,7 @@ pub(crate) type Files = BTreeMap<String, String>;
 impl Project {
     pub(crate) fn of(engine: &Arc<Engine>) -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let archive = Archive::new(engine.clone(), places(dir.path()));
+        let archive = Arc::new(Archive::new(engine.clone(), places(dir.path())));
         Self { dir, archive }
     }
 

@@ -65,7 +65,7 @@ impl World {
 
     async fn completed(&self, format: Format) -> String {
         let run = self.run(STORY).await.run.id;
-        formats::encode(&self.engine.completion(run).await.unwrap(), format)
+        formats::encode(&self.reads().completion(run).await.unwrap(), format)
     }
 }
 
@@ -193,7 +193,7 @@ async fn what_nobody_said_is_left_out_and_signals_are_actions_that_baton_saw() {
 
 async fn check(world: &World, story: &str, expected: &Expect) {
     let run = world.run(story).await.run.id;
-    let document = world.engine.completion(run).await.unwrap();
+    let document = world.reads().completion(run).await.unwrap();
     expected.assert_eq(&formats::encode(&document, Format::Json));
 }
 
@@ -219,7 +219,7 @@ async fn a_run_that_goes_on_has_no_completion() {
     world.starts("STORY-1").await.unwrap();
     for _ in 0..2 {
         let run = world.run("STORY-1").await.run.id;
-        let error = world.engine.completion(run).await.unwrap_err();
+        let error = world.reads().completion(run).await.unwrap_err();
         assert_eq!(error.code(), "run_open");
         assert_eq!(
             error.to_string(),

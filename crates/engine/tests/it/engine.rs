@@ -49,7 +49,7 @@ async fn a_start_takes_the_default_workflow_and_hands_the_story_to_its_first_age
         let expected = "open; offered; HO-001 orchestrator→analyst pending";
         assert_eq!(world.shows("s-1").await, expected);
         let row = world.row(world.run("s-1").await.run.id, 1).await;
-        let texts = world.engine.texts_of(std::slice::from_ref(&row)).await.unwrap();
+        let texts = world.reads().texts_of(std::slice::from_ref(&row)).await.unwrap();
         let package = texts.get(row.package.unwrap()).whole().unwrap();
         assert!(package.contains(r#""story_id":"s-1""#), "{package}");
     }
@@ -78,10 +78,10 @@ async fn a_create_for_an_unknown_story_makes_the_story() {
     for backend in Backend::ALL {
         let world = backend.world().await;
         world.hands("new", "analyst", "implementer", r#"{"plan": "p"}"#).await.unwrap();
-        assert_eq!(world.engine.story(&key("new")).await.unwrap().story.title, "new");
+        assert_eq!(world.reads().story(&key("new")).await.unwrap().story.title, "new");
         assert_eq!(world.shows("new").await, "open; offered; HO-001 analyst→implementer pending");
         check_code(world.hands("other", "analyst", "implementer", "{}").await, "contract");
-        let error = world.engine.story(&key("other")).await.unwrap_err();
+        let error = world.reads().story(&key("other")).await.unwrap_err();
         assert_eq!(error.code(), "no_such_story", "a refusal makes no story");
     }
 }

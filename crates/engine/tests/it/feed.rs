@@ -61,11 +61,11 @@ async fn every_feed_tells_every_event_once_and_in_order_while_many_write() {
         let shared = world.starts("shared").await.unwrap().run;
         world.on("shared", accept(1)).await.unwrap();
         let cursor = Position(2);
-        let from_the_start = tokio::spawn(told(world.engine.feed(Position::START, None)));
-        let from_a_cursor = tokio::spawn(told(world.engine.feed(cursor, None)));
-        let of_one_run = tokio::spawn(told(world.engine.feed(Position::START, Some(shared))));
+        let from_the_start = tokio::spawn(told(world.reads().feed(Position::START, None)));
+        let from_a_cursor = tokio::spawn(told(world.reads().feed(cursor, None)));
+        let of_one_run = tokio::spawn(told(world.reads().feed(Position::START, Some(shared))));
         write(&world.engine).await;
-        let late = world.engine.feed(Position::START, None);
+        let late = world.reads().feed(Position::START, None);
 
         let all = everything(world.store.as_ref()).await;
         assert!(all.windows(2).all(|it| it[0].position < it[1].position));
@@ -93,13 +93,13 @@ async fn from_any_cursor_on_a_feed_tells_the_rest() {
         assert!(all.len() > 512, "{}", all.len());
         let run = world.run("s-3").await.run.id;
         for (n, event) in all.iter().enumerate() {
-            let rest = read(world.engine.feed(event.position, None)).await;
+            let rest = read(world.reads().feed(event.position, None)).await;
             assert!(rest == all[n + 1..], "after {:?}", event.position);
-            let rest = read(world.engine.feed(event.position, Some(run))).await;
+            let rest = read(world.reads().feed(event.position, Some(run))).await;
             let expected: Vec<_> = all[n + 1..].iter().filter(|it| it.run == run).collect();
             assert!(rest.iter().eq(expected), "of the run after {:?}", event.position);
         }
-        assert_eq!(read(world.engine.feed(Position(u64::MAX / 4), None)).await, []);
+        assert_eq!(read(world.reads().feed(Position(u64::MAX / 4), None)).await, []);
     }
 }
 
@@ -108,9 +108,9 @@ async fn a_feed_ends_with_the_shutdown_and_the_next_one_tells_the_rest() {
     for backend in Backend::ALL {
         let world = backend.world().await;
         world.starts("s-1").await.unwrap();
-        let mut behind = world.engine.feed(Position::START, None);
+        let mut behind = world.reads().feed(Position::START, None);
         let first = behind.next().await.unwrap().unwrap();
-        let waiting = world.engine.feed(Position::START, None);
+        let waiting = world.reads().feed(Position::START, None);
         let waiting = tokio::spawn(told(waiting));
         world.on("s-1", accept(1)).await.unwrap();
         let all = everything(world.store.as_ref()).await;
@@ -126,7 +126,7 @@ async fn a_feed_ends_with_the_shutdown_and_the_next_one_tells_the_rest() {
         }
         let world = world.reopened(catalog()).await;
         let cursor = tail.last().unwrap().position;
-        tail.extend(read(world.engine.feed(cursor, None)).await);
+        tail.extend(read(world.reads().feed(cursor, None)).await);
         assert_eq!(tail, all);
     }
 }

@@ -33,7 +33,7 @@ async fn a_package_of_a_mebibyte_goes_through_whole() {
         let world = backend.world().await;
         let outcome = world.hands("s-1", "analyst", "implementer", &document).await.unwrap();
         let row = world.row(outcome.run, 1).await;
-        let texts = world.engine.texts_of(std::slice::from_ref(&row)).await.unwrap();
+        let texts = world.reads().texts_of(std::slice::from_ref(&row)).await.unwrap();
         assert!(texts.get(row.package.unwrap()).whole() == Some(document.as_str()));
         world.is_sound().await;
     }
@@ -120,7 +120,7 @@ async fn text_that_looks_like_anything_comes_back_as_it_was() {
             let run = world.on(&story, said).await.unwrap().run;
             for (no, package) in [(1, Some(&document)), (3, Some(&document))] {
                 let row = world.row(run, no).await;
-                let texts = world.engine.texts_of(std::slice::from_ref(&row)).await.unwrap();
+                let texts = world.reads().texts_of(std::slice::from_ref(&row)).await.unwrap();
                 assert_eq!(texts.get(row.reason).whole(), Some(words));
                 assert_eq!(texts.get(row.package.unwrap()).whole(), package.map(String::as_str));
             }

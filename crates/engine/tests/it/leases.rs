@@ -277,7 +277,7 @@ async fn a_timekeeper_notices_by_itself_until_it_is_stopped() {
     let world = Backend::Memory.world().await;
     world.starts("s-1").await.unwrap();
     world.on("s-1", lease(1, 2)).await.unwrap();
-    let mut feed = world.engine.feed(world.store.last_position().await.unwrap(), None);
+    let mut feed = world.reads().feed(world.store.last_position().await.unwrap(), None);
     let timekeeper = Timekeeper::start(world.engine.clone());
     world.clock.advance(SECOND * 2);
     assert_eq!(feed.next().await.unwrap().unwrap().name, "lease.lost");

@@ -67,7 +67,7 @@ impl World {
                 self.engine.create(caller, within, real_create(create)).await
             }
             What::On(order) => {
-                let run = self.engine.run(&RunRef::LatestOf(story)).await?.run.id;
+                let run = self.reads().run(&RunRef::LatestOf(story)).await?.run.id;
                 let command = real_command(order);
                 match order.no() {
                     Some(no) => {
@@ -87,9 +87,9 @@ impl World {
         let mut serials = Vec::new();
         for handoff in &row.run.handoffs {
             let which = HandoffRef::InRun(row.run.id, handoff.no);
-            let stored = self.engine.handoff(&which).await.unwrap();
+            let stored = self.reads().handoff(&which).await.unwrap();
             assert_eq!(stored.package, handoff.package);
-            let texts = self.engine.texts_of(std::slice::from_ref(&stored)).await.unwrap();
+            let texts = self.reads().texts_of(std::slice::from_ref(&stored)).await.unwrap();
             let text = stored.package.map(|it| texts.get(it).whole().expect("a package is kept"));
             serials.push(text.map(serial));
         }

@@ -148,9 +148,9 @@ async fn two_hundred_stories_side_by_side_are_not_mixed_up() {
             let story = format!("s-{n:03}");
             assert_eq!(world.shows(&story).await, "completed; done; ");
             let filter = HandoffFilter { story: Some(key(&story)), ..HandoffFilter::default() };
-            let rows = world.engine.store().handoffs(&filter).await.unwrap();
+            let rows = world.store.handoffs(&filter).await.unwrap();
             assert_eq!(rows.len(), 6);
-            let texts = world.engine.texts_of(&rows).await.unwrap();
+            let texts = world.reads().texts_of(&rows).await.unwrap();
             for row in &rows {
                 let package = texts.get(row.package.unwrap()).whole().unwrap();
                 let document = baton_wire::json::parse(package).unwrap();

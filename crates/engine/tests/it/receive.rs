@@ -213,7 +213,7 @@ async fn whoever_is_done_and_names_nobody_ends_its_step() {
     assert_eq!(world.shows(feature).await, "open; offered; HO-002 analyst→implementer pending");
     // The text is the sender's, to the letter.
     let row = world.row(world.run(feature).await.run.id, 2).await;
-    let texts = world.engine.texts_of(std::slice::from_ref(&row)).await.unwrap();
+    let texts = world.reads().texts_of(std::slice::from_ref(&row)).await.unwrap();
     assert_eq!(row.package.and_then(|it| texts.get(it).whole()), Some(markdown.as_str()));
 }
 

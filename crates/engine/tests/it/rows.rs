@@ -84,7 +84,7 @@ async fn a_question_puts_the_work_back_and_its_row_keeps_the_answer() {
         assert_eq!(then(&world, reply(2)).await, answered);
         let run = world.run("s-1").await.run.id;
         let question = world.row(run, 3).await;
-        let texts = world.engine.texts_of(std::slice::from_ref(&question)).await.unwrap();
+        let texts = world.reads().texts_of(std::slice::from_ref(&question)).await.unwrap();
         let said =
             [question.reason, question.ended_reason.unwrap()].map(|it| texts.get(it).whole());
         assert_eq!(said, [Some("which colour?"), Some("blue")]);

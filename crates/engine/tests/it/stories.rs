@@ -11,7 +11,7 @@ fn story(name: &str, priority: i64, depends_on: &[&str]) -> Story {
 }
 
 async fn next(world: &World) -> Result<String, String> {
-    match world.engine.next_ready().await {
+    match world.reads().next_ready().await {
         Ok(story) => Ok(story.key.to_string()),
         Err(EngineError::NothingReady { why }) => Err(why),
         Err(error) => panic!("{error}"),

@@ -39,7 +39,7 @@ async fn a_sweeper_sweeps_by_itself_until_it_is_stopped() {
     let cursor = world.store.last_position().await.unwrap();
     world.clock.advance(MINUTE * 30);
     let engine = world.engine.clone();
-    let mut feed = engine.feed(cursor, None);
+    let mut feed = world.reads().feed(cursor, None);
     let sweeper = Sweeper::start(engine);
     assert_eq!(feed.next().await.unwrap().unwrap().name, "handoff.stale");
     sweeper.stop().await;

@@ -1,7 +1,7 @@
 //! An engine on a store of either kind, with a clock that is set by hand, and short words for
 //! what is done to it.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use baton_core::agent::Agent;
 use baton_core::command::{
@@ -22,6 +22,7 @@ use baton_engine::{
 };
 use baton_store::{HandoffRef, HandoffRow, MemoryStore, RunRef, RunRow, Store};
 use baton_store_sqlite::SqliteStore;
+use baton_views::Views;
 use baton_wire::{builtin, json, workflow_file};
 use jiff::Timestamp;
 use tempfile::TempDir;
@@ -72,6 +73,11 @@ async fn open(store: &Arc<dyn Store>, clock: &Arc<FixedClock>, catalog: Catalog)
 }
 
 impl World {
+    pub(crate) fn reads(&self) -> Views<'_> {
+        static READER: LazyLock<Caller> = LazyLock::new(|| caller("ada"));
+        Views::new(&self.engine, &READER)
+    }
+
     /// The same store under a new engine, which remembers nothing.
     pub(crate) async fn reopened(self, catalog: Catalog) -> Self {
         let Self { engine, clock, store, backend, dir } = self;
@@ -127,11 +133,11 @@ impl World {
     }
 
     pub(crate) async fn run(&self, story: &str) -> RunRow {
-        self.engine.run(&RunRef::LatestOf(key(story))).await.unwrap()
+        self.reads().run(&RunRef::LatestOf(key(story))).await.unwrap()
     }
 
     pub(crate) async fn row(&self, run: RunId, no: u32) -> HandoffRow {
-        self.engine.handoff(&HandoffRef::InRun(run, HandoffNo(no))).await.unwrap()
+        self.reads().handoff(&HandoffRef::InRun(run, HandoffNo(no))).await.unwrap()
     }
 
     /// `open; offered; HO-002 analyst→implementer pending`

@@ -4,10 +4,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use baton_core::document::Node;
-use baton_core::event::Event;
+use baton_core::event::{Event, HandoffEvent};
 use baton_core::registry::Agents;
 use baton_core::run::{HandoffState, RunId};
-use baton_engine::{Engine, EngineError};
+use baton_engine::{EngineError, Reader};
 use baton_store::{Position, StoredEvent};
 use baton_wire::{event, json};
 use bytes::Bytes;
@@ -57,7 +57,7 @@ impl Batch {
     }
 
     pub(super) async fn of(
-        engine: &Engine,
+        reader: Reader<'_>,
         names: &Names,
         after: Position,
         events: &[StoredEvent],
@@ -65,9 +65,9 @@ impl Batch {
         let upto = events.last().map_or(after, |it| it.position);
         let mut known = Vec::with_capacity(events.len());
         for stored in events {
-            known.push(ResolvedEvent::look_up(engine, names, stored).await?);
+            known.push(ResolvedEvent::look_up(reader, names, stored).await?);
         }
-        let agents = engine.catalog().agents();
+        let agents = reader.catalog().agents();
         let frames = |face| Frames::of(face, &known, agents);
         Ok(Self {
             after,
@@ -114,22 +114,22 @@ impl Frames {
 
 impl<'a> ResolvedEvent<'a> {
     pub(super) async fn look_up(
-        engine: &Engine,
+        reader: Reader<'_>,
         names: &Names,
         stored: &'a StoredEvent,
     ) -> Result<Self, EngineError> {
-        let epoch = names.epoch(engine).await?;
+        let epoch = names.epoch(reader).await?;
         let Ok(event) = event::decode(&stored.body) else {
             tracing::warn!(position = stored.position.0, "an event of a newer Baton is not told");
             return Ok(Self { stored, epoch, event: None, handoff: None, state: None });
         };
-        let run = names.run(engine, stored.run).await?;
+        let run = names.run(reader, stored.run).await?;
         let handoff = match event.handoff() {
-            Some(no) => Some(names.handoff(engine, stored.run, no).await?),
+            Some(no) => Some(names.handoff(reader, stored.run, no).await?),
             None => None,
         };
-        let state = if let Event::HandoffStale { handoff } = &event {
-            Some(state_of(engine, stored.run, *handoff).await?)
+        let state = if let Event::Handoff(HandoffEvent::Stale { handoff }) = &event {
+            Some(state_of(reader, stored.run, *handoff).await?)
         } else {
             None
         };

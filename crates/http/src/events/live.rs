@@ -8,7 +8,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use baton_engine::{Engine, EngineError};
+use baton_engine::{Caller, Engine, EngineError, Reader};
 use baton_store::{Position, StoredEvent};
 use tokio::sync::{Notify, broadcast};
 use tokio::time::{MissedTickBehavior, interval};
@@ -39,6 +39,8 @@ pub(super) enum Broadcast {
 /// What the streams of one server share.
 pub(crate) struct EventTail {
     engine: Arc<Engine>,
+    /// The reader of the log: the server itself. Each subscriber reads as its own caller.
+    caller: Caller,
     pub(super) names: Names,
     pub(super) snapshots: Snapshots,
     /// `None` once the server closes: then every stream ends.
@@ -52,6 +54,7 @@ impl EventTail {
         let (sender, _) = broadcast::channel(MOST_BATCHES);
         Self {
             engine,
+            caller: Caller::of_baton("baton:events"),
             names: Names::default(),
             snapshots: Snapshots::default(),
             tidings: Mutex::new(Some(sender)),
@@ -99,8 +102,8 @@ impl EventTail {
     }
 
     async fn tell(&self, sender: &broadcast::Sender<Broadcast>) -> Result<TailEnd, EngineError> {
-        let mut cursor = self.engine.store().last_position().await?;
-        let mut feed = self.engine.feed(cursor, None);
+        let mut cursor = self.reader().last_position().await?;
+        let mut feed = self.reader().feed(cursor, None);
         // A subscriber that is behind reads the store up to here.
         send(sender, Batch::here(cursor));
         let mut heartbeat = interval(HEARTBEAT);
@@ -127,7 +130,11 @@ impl EventTail {
     }
 
     async fn batch(&self, after: Position, events: &[StoredEvent]) -> Result<Batch, EngineError> {
-        Batch::of(&self.engine, &self.names, after, events).await
+        Batch::of(self.reader(), &self.names, after, events).await
+    }
+
+    fn reader(&self) -> Reader<'_> {
+        self.engine.read_as(&self.caller)
     }
 
     fn sender(&self) -> Option<broadcast::Sender<Broadcast>> {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use baton_core::names::StoryKey;
 use baton_core::run::{HandoffId, HandoffNo, HandoffState, RunId};
 use baton_core::workflow::{Place, Workflow};
-use baton_engine::{Engine, EngineError};
+use baton_engine::{EngineError, Reader};
 use baton_store::{HandoffRef, RunRef};
 use lru::LruCache;
 use tokio::sync::OnceCell;
@@ -43,21 +43,21 @@ impl Default for Names {
 
 impl Names {
     /// The epoch of positions. It changes only while no server has the data open.
-    pub(super) async fn epoch(&self, engine: &Engine) -> Result<Arc<str>, EngineError> {
-        let read = async || Ok(engine.store().identity().await?.epoch.into());
+    pub(super) async fn epoch(&self, reader: Reader<'_>) -> Result<Arc<str>, EngineError> {
+        let read = async || Ok(reader.identity().await?.epoch.into());
         self.epoch.get_or_try_init(read).await.cloned()
     }
 
     pub(super) async fn run(
         &self,
-        engine: &Engine,
+        reader: Reader<'_>,
         id: RunId,
     ) -> Result<Arc<RunNames>, EngineError> {
         if let Some(known) = lock(&self.runs).get(&id) {
             return Ok(known.clone());
         }
-        let row = engine.run(&RunRef::Id(id)).await?;
-        let workflow = engine.workflow_of(&row).await?;
+        let row = reader.run(&RunRef::Id(id)).await?;
+        let workflow = reader.workflow_of(&row).await?;
         let names = Arc::new(RunNames { story: row.run.story, workflow });
         lock(&self.runs).put(id, names.clone());
         Ok(names)
@@ -65,14 +65,14 @@ impl Names {
 
     pub(super) async fn handoff(
         &self,
-        engine: &Engine,
+        reader: Reader<'_>,
         run: RunId,
         no: HandoffNo,
     ) -> Result<HandoffNames, EngineError> {
         if let Some(known) = lock(&self.handoffs).get(&(run, no)) {
             return Ok(*known);
         }
-        let row = engine.handoff(&HandoffRef::InRun(run, no)).await?;
+        let row = reader.handoff(&HandoffRef::InRun(run, no)).await?;
         let names = HandoffNames { number: row.number, id: row.id };
         lock(&self.handoffs).put((run, no), names);
         Ok(names)
@@ -81,11 +81,11 @@ impl Names {
 
 /// The current state of a handoff, for the one event that does not contain it.
 pub(super) async fn state_of(
-    engine: &Engine,
+    reader: Reader<'_>,
     run: RunId,
     no: HandoffNo,
 ) -> Result<HandoffState, EngineError> {
-    Ok(engine.handoff(&HandoffRef::InRun(run, no)).await?.state)
+    Ok(reader.handoff(&HandoffRef::InRun(run, no)).await?.state)
 }
 
 impl RunNames {

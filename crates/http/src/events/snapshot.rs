@@ -2,7 +2,7 @@
 
 use baton_core::document::Node;
 use baton_core::run::RunId;
-use baton_engine::{Engine, EngineError};
+use baton_engine::{EngineError, Reader};
 use baton_store::{EventFilter, OpenRunCounts, Position};
 use tokio::sync::Mutex;
 
@@ -28,24 +28,24 @@ pub(super) struct Snapshots {
 impl Snapshots {
     pub(super) async fn take(
         &self,
-        engine: &Engine,
+        reader: Reader<'_>,
         names: &Names,
     ) -> Result<Snapshot, EngineError> {
-        let now = engine.store().last_position().await?;
+        let now = reader.last_position().await?;
         let mut newest = self.newest.lock().await;
         // The previous owner of the lock may have counted while we waited.
         if let Some(known) = newest.as_ref().filter(|it| it.id.position >= now) {
             return Ok(known.clone());
         }
-        let taken = self.snapshot(engine, names).await?;
+        let taken = self.snapshot(reader, names).await?;
         *newest = Some(taken.clone());
         Ok(taken)
     }
 
-    async fn snapshot(&self, engine: &Engine, names: &Names) -> Result<Snapshot, EngineError> {
+    async fn snapshot(&self, reader: Reader<'_>, names: &Names) -> Result<Snapshot, EngineError> {
         // Read before the count, so that events committed meanwhile are sent afterwards, not lost.
-        let id = end_of_log(engine, names).await?;
-        let counts = self.counts.take(engine.store().open_run_counts()).await?;
+        let id = end_of_log(reader, names).await?;
+        let counts = self.counts.take(reader.open_run_counts()).await?;
         let members = [
             ("cursor", Node::text(id.to_string())),
             ("openRuns", Node::count(counts.n_open)),
@@ -60,13 +60,13 @@ impl Snapshots {
 }
 
 /// The id of the last message of the newest event.
-pub(super) async fn end_of_log(engine: &Engine, names: &Names) -> Result<EventId, EngineError> {
-    let epoch = names.epoch(engine).await?;
-    let position = engine.store().last_position().await?;
-    let n_parts = match event_at(engine, position).await? {
+pub(super) async fn end_of_log(reader: Reader<'_>, names: &Names) -> Result<EventId, EngineError> {
+    let epoch = names.epoch(reader).await?;
+    let position = reader.last_position().await?;
+    let n_parts = match event_at(reader, position).await? {
         Some(stored) => {
-            let known = ResolvedEvent::look_up(engine, names, &stored).await?;
-            known.n_parts(engine.catalog().agents())
+            let known = ResolvedEvent::look_up(reader, names, &stored).await?;
+            known.n_parts(reader.catalog().agents())
         }
         None => 0,
     };
@@ -75,11 +75,11 @@ pub(super) async fn end_of_log(engine: &Engine, names: &Names) -> Result<EventId
 
 /// The event at a position, if there is one.
 pub(super) async fn event_at(
-    engine: &Engine,
+    reader: Reader<'_>,
     position: Position,
 ) -> Result<Option<baton_store::StoredEvent>, EngineError> {
     let Some(before) = position.0.checked_sub(1) else { return Ok(None) };
     let filter = EventFilter { after: Position(before), run: None::<RunId>, limit: 1 };
-    let found = engine.store().events(&filter).await?.into_iter().next();
+    let found = reader.events(&filter).await?.into_iter().next();
     Ok(found.filter(|it| it.position == position))
 }

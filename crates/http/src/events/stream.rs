@@ -5,8 +5,6 @@
 //! (backpressure), so a subscriber that does not read falls behind the tail, and then reads the
 //! store at its own pace.
 
-use std::sync::Arc;
-
 use baton_core::run::RunId;
 use baton_engine::EngineError;
 use baton_store::{EventFilter, Position, StoredEvent};
@@ -18,7 +16,7 @@ use tokio::sync::broadcast::error::RecvError;
 use super::batch::ResolvedEvent;
 use super::live::Broadcast;
 use super::message::Dialect;
-use crate::App;
+use crate::scope::RequestScope;
 
 /// Events read from the store at once.
 const PAGE: u32 = 64;
@@ -26,7 +24,7 @@ const PAGE: u32 = 64;
 const HEARTBEAT: Bytes = Bytes::from_static(b": still here\n\n");
 
 pub(super) struct Stream {
-    pub(super) app: Arc<App>,
+    pub(super) app: RequestScope,
     pub(super) face: Dialect,
     pub(super) run: Option<RunId>,
     /// Sent before anything else.
@@ -98,11 +96,11 @@ impl Stream {
     }
 
     async fn replay(&mut self) -> Result<Bytes, EngineError> {
-        let store = self.app.engine.store();
+        let reader = self.app.read();
         // Read before the page: events committed during the read come from the tail.
-        let tip = store.last_position().await?;
+        let tip = reader.last_position().await?;
         let filter = EventFilter { after: self.cursor, run: self.run, limit: PAGE };
-        let page = store.events(&filter).await?;
+        let page = reader.events(&filter).await?;
         let told = self.encode(&page).await?;
         self.cursor = page.last().map_or(self.cursor, |it| it.position);
         if page.len() < PAGE as usize {
@@ -113,11 +111,11 @@ impl Stream {
     }
 
     async fn encode(&self, page: &[StoredEvent]) -> Result<Bytes, EngineError> {
-        let engine = &self.app.engine;
+        let reader = *self.app.read();
         let mut told = String::new();
         for stored in page {
-            let known = ResolvedEvent::look_up(engine, &self.app.live.names, stored).await?;
-            told += &known.frames(self.face, engine.catalog().agents(), 0);
+            let known = ResolvedEvent::look_up(reader, &self.app.live.names, stored).await?;
+            told += &known.frames(self.face, reader.catalog().agents(), 0);
         }
         Ok(told.into())
     }
@@ -125,6 +123,8 @@ impl Stream {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use std::net::SocketAddr;
 
     use axum::http::HeaderValue;
@@ -139,13 +139,14 @@ mod tests {
     use super::*;
     use tokio::sync::{Mutex, Semaphore};
 
+    use crate::App;
     use crate::guard::Origins;
     use crate::heavy::HeavyPool;
     use crate::limits::ServerLimits;
     use crate::metrics::RequestMetrics;
     use crate::receive::Bodies;
 
-    async fn app() -> Arc<App> {
+    async fn app() -> RequestScope {
         let text = builtin::workflows()[0].1;
         let workflow = Arc::new(workflow_file::parse(text).unwrap());
         let default = WorkflowName::parse("story-pipeline").ok();
@@ -161,8 +162,9 @@ mod tests {
         let (metrics, limits) = (RequestMetrics::default(), ServerLimits::default());
         let (heavy, bodies) = (HeavyPool::inline(), Bodies::new(&limits));
         let listeners = Arc::new(Semaphore::new(limits.listeners));
-        Arc::new(App {
+        let app = Arc::new(App {
             engine,
+            archive: None,
             origins,
             instance,
             metrics,
@@ -174,10 +176,11 @@ mod tests {
             bodies,
             listeners,
             story_writes: Mutex::new(()),
-        })
+        });
+        RequestScope::new(app, Caller::new(Principal::parse("ada").unwrap()))
     }
 
-    fn stream(app: &Arc<App>) -> Stream {
+    fn stream(app: &RequestScope) -> Stream {
         Stream {
             app: app.clone(),
             face: Dialect::Native,
@@ -190,7 +193,7 @@ mod tests {
         }
     }
 
-    async fn start(app: &App, story: &str) {
+    async fn start(app: &RequestScope, story: &str) {
         let story = StoryKey::parse(story).unwrap();
         let start = StartRun { story, workflow: None, to: None, package: None, reason: None };
         let caller = Caller::new(Principal::parse("ada").unwrap());
@@ -211,7 +214,7 @@ mod tests {
         start(&app, "s-1").await;
         let live = app.live.clone();
         let tail = tokio::spawn(async move { live.run().await });
-        let epoch = app.engine.store().identity().await.unwrap().epoch;
+        let epoch = app.read().identity().await.unwrap().epoch;
         let first = format!("id: {epoch}-1.0\nevent: run_state\n");
         assert!(said(&mut stream).await.starts_with(&first));
         app.live.close();

@@ -1,19 +1,15 @@
 //! `/`: what waits for a person, every open run with the holder of its baton, and what ended
 //! lately.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use axum::response::Response;
-use baton_core::names::Principal;
 use baton_core::run::RunStatus;
 use baton_engine::{DAMAGED_TEXT, EngineError, Text};
 use baton_store::{Order, RunFilter, RunRow};
 
 use super::html::Html;
 use super::{document, history, inbox, pipeline, who};
-use crate::App;
 use crate::problem::ApiProblem;
+use crate::scope::RequestScope;
 
 /// Runs on one page: those that changed last.
 const MOST_RUNS: u32 = 50;
@@ -21,18 +17,16 @@ const MOST_FINISHED: usize = 8;
 /// Handoffs of a run on this page; the run's own page has more.
 const MOST_HANDOFFS: u32 = 8;
 
-pub(super) async fn get(State(app): State<Arc<App>>) -> Response {
+pub(super) async fn get(app: RequestScope) -> Response {
     let page = board(&app).await;
     document::page_or_problem(&app, page).await
 }
 
-async fn board(app: &App) -> Result<Response, ApiProblem> {
-    let me = Principal::parse("local")?;
-    let (items, next) = app.engine.inbox_after(&me, 0, inbox::MOST + 1).await?;
+async fn board(app: &RequestScope) -> Result<Response, ApiProblem> {
+    let (items, next) = app.read().inbox_after(0, inbox::MOST + 1).await?;
     let has_more = next.is_some();
-    let store = app.engine.store();
-    let open = store.runs_moved_last(MOST_RUNS).await.map_err(EngineError::from)?;
-    let n_open = store.count_open_runs().await.map_err(EngineError::from)?;
+    let open = app.read().runs_moved_last(MOST_RUNS).await?;
+    let n_open = app.read().count_open_runs().await?;
     let n_left_out = n_open.saturating_sub(open.len() as u64);
     let finished = finished_runs(app).await?;
 
@@ -65,9 +59,9 @@ async fn board(app: &App) -> Result<Response, ApiProblem> {
 }
 
 /// Those of the newest runs that are over, the last changed first.
-async fn finished_runs(app: &App) -> Result<Vec<RunRow>, EngineError> {
+async fn finished_runs(app: &RequestScope) -> Result<Vec<RunRow>, EngineError> {
     let filter = RunFilter { order: Order::NewestFirst, limit: MOST_RUNS, ..RunFilter::default() };
-    let mut rows = app.engine.store().runs(&filter).await?;
+    let mut rows = app.read().runs(&filter).await?;
     rows.retain(|it| it.run.is_finished());
     rows.sort_by_key(|it| std::cmp::Reverse(it.run.moved_at));
     rows.truncate(MOST_FINISHED);
@@ -85,12 +79,12 @@ fn nothing(html: &mut Html) {
     );
 }
 
-async fn card(html: &mut Html, app: &App, row: &RunRow) -> Result<(), EngineError> {
+async fn card(html: &mut Html, app: &RequestScope, row: &RunRow) -> Result<(), EngineError> {
     let run = &row.run;
     let agents = app.engine.catalog().agents();
-    let workflow = app.engine.workflow_of(row).await?;
+    let workflow = app.read().workflow_of(row).await?;
     let rows = history::newest(app, row, MOST_HANDOFFS).await?;
-    let texts = app.engine.texts_of(&rows).await?;
+    let texts = app.read().texts_of(&rows).await?;
     html.raw("<article class=\"run\" data-key=\"run-").number(row.number);
     html.raw("\" aria-labelledby=\"run-").number(row.number).raw("\">");
     heading(html, app, row).await?;
@@ -116,9 +110,9 @@ async fn card(html: &mut Html, app: &App, row: &RunRow) -> Result<(), EngineErro
     Ok(())
 }
 
-async fn heading(html: &mut Html, app: &App, row: &RunRow) -> Result<(), EngineError> {
+async fn heading(html: &mut Html, app: &RequestScope, row: &RunRow) -> Result<(), EngineError> {
     let run = &row.run;
-    let story = app.engine.store().story(&run.story).await?;
+    let story = app.read().find_story(&run.story).await?;
     let title = story.as_ref().map_or(run.story.as_str(), |it| &it.story.title);
     html.raw("<h3 id=\"run-").number(row.number).raw("\"><a href=\"/runs/").number(row.number);
     html.raw("\">").name(title).raw("</a>");
@@ -134,13 +128,13 @@ async fn heading(html: &mut Html, app: &App, row: &RunRow) -> Result<(), EngineE
     Ok(())
 }
 
-async fn ended(html: &mut Html, app: &App, rows: &[RunRow]) -> Result<(), EngineError> {
+async fn ended(html: &mut Html, app: &RequestScope, rows: &[RunRow]) -> Result<(), EngineError> {
     if rows.is_empty() {
         return Ok(());
     }
     html.raw("<section class=\"ended\" data-key=\"ended\"><h2>Ended lately</h2><ul>");
     for row in rows {
-        let story = app.engine.store().story(&row.run.story).await?;
+        let story = app.read().find_story(&row.run.story).await?;
         let title = story.as_ref().map_or(row.run.story.as_str(), |it| &it.story.title);
         html.raw("<li class=\"")
             .raw(row.run.status.name())

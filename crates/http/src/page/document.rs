@@ -10,9 +10,9 @@ use axum::response::{IntoResponse, Response};
 use baton_core::hash::Hash;
 
 use super::html::Html;
-use crate::App;
 use crate::health;
 use crate::problem::ApiProblem;
+use crate::scope::RequestScope;
 
 const HTML: &str = "text/html; charset=utf-8";
 
@@ -37,13 +37,16 @@ static VERSION: LazyLock<String> = LazyLock::new(|| {
 });
 
 /// A page whose live part is `main`.
-pub(super) async fn page(app: &App, title: &str, main: Html) -> Response {
+pub(super) async fn page(app: &RequestScope, title: &str, main: Html) -> Response {
     let kind = [(CONTENT_TYPE, HTML)];
     (StatusCode::OK, kind, around(app, title, main).await).into_response()
 }
 
 /// The page, or an error page.
-pub(super) async fn page_or_problem(app: &App, page: Result<Response, ApiProblem>) -> Response {
+pub(super) async fn page_or_problem(
+    app: &RequestScope,
+    page: Result<Response, ApiProblem>,
+) -> Response {
     let problem = match page {
         Ok(page) => return page,
         Err(problem) => problem,
@@ -60,7 +63,7 @@ pub(super) async fn page_or_problem(app: &App, page: Result<Response, ApiProblem
     Response::from_parts(parts, Body::from(text))
 }
 
-async fn around(app: &App, title: &str, main: Html) -> String {
+async fn around(app: &RequestScope, title: &str, main: Html) -> String {
     let mut html = Html::default();
     html.raw("<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>").plain(title);
     html.raw("</title><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">");
@@ -72,7 +75,7 @@ async fn around(app: &App, title: &str, main: Html) -> String {
     html.raw("\"></script></head><body><header class=\"top\"><h1><a href=\"/\">Baton</a></h1>");
     html.raw("<p id=\"said\" role=\"status\"></p><p id=\"link\" class=\"link\" role=\"status\">");
     html.raw("<noscript>Reload to see what changed</noscript></p></header>");
-    match health::not_ready(&app.engine).await {
+    match health::not_ready(app).await {
         Some(why) => html.raw("<p id=\"fault\" role=\"alert\">").text(&why).raw("</p>"),
         None => html.raw("<p id=\"fault\" role=\"alert\" hidden></p>"),
     };

@@ -1,19 +1,16 @@
 //! `/handoffs/{handoff}`: one handoff, with the whole package.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use axum::response::Response;
 use baton_store::RunRef;
 
 use super::document;
 use super::history::{self, Packages};
 use super::html::Html;
-use crate::App;
 use crate::params::Named;
 use crate::problem::ApiProblem;
+use crate::scope::RequestScope;
 
-pub(super) async fn get(State(app): State<Arc<App>>, name: Result<Named, ApiProblem>) -> Response {
+pub(super) async fn get(app: RequestScope, name: Result<Named, ApiProblem>) -> Response {
     let page = match name {
         Ok(Named(name)) => handoff(&app, &name).await,
         Err(problem) => Err(problem),
@@ -21,12 +18,12 @@ pub(super) async fn get(State(app): State<Arc<App>>, name: Result<Named, ApiProb
     document::page_or_problem(&app, page).await
 }
 
-async fn handoff(app: &App, name: &str) -> Result<Response, ApiProblem> {
-    let which = app.engine.handoff_named(name, None).await?;
-    let row = app.engine.handoff(&which).await?;
-    let run = app.engine.run(&RunRef::Id(row.run)).await?;
-    let texts = app.engine.texts_of(std::slice::from_ref(&row)).await?;
-    let asked = app.engine.exchanges(&row).await?;
+async fn handoff(app: &RequestScope, name: &str) -> Result<Response, ApiProblem> {
+    let which = app.read().handoff_named(name, None).await?;
+    let row = app.read().handoff(&which).await?;
+    let run = app.read().run(&RunRef::Id(row.run)).await?;
+    let texts = app.read().texts_of(std::slice::from_ref(&row)).await?;
+    let asked = app.read().exchanges(&row).await?;
     let agents = app.engine.catalog().agents();
     let title = format!("{} of {}", row.no, row.story);
 
@@ -38,7 +35,7 @@ async fn handoff(app: &App, name: &str) -> Result<Response, ApiProblem> {
     html.raw("</div></section>");
     if !asked.is_empty() {
         let rows: Vec<_> = asked.into_iter().map(|it| it.row).rev().collect();
-        let texts = app.engine.texts_of(&rows).await?;
+        let texts = app.read().texts_of(&rows).await?;
         html.raw("<section data-key=\"asked\"><h2>Asked about it</h2>");
         history::render(&mut html, &rows, &texts, agents);
         html.raw("</section>");

@@ -10,7 +10,7 @@ use baton_wire::json;
 
 use super::html::Html;
 use super::who;
-use crate::App;
+use crate::scope::RequestScope;
 
 /// How much of a package is shown on a page with many; the handoff's own page shows all of it.
 const MOST_CHARS: usize = 2000;
@@ -29,7 +29,7 @@ pub(super) enum Packages {
 
 /// The newest handoffs of a run, newest first.
 pub(super) async fn newest(
-    app: &App,
+    app: &RequestScope,
     run: &RunRow,
     n_wanted: u32,
 ) -> Result<Vec<HandoffRow>, EngineError> {
@@ -37,7 +37,7 @@ pub(super) async fn newest(
     let mut rows = Vec::new();
     if run.run.n_handoffs <= FEW {
         let filter = HandoffFilter { run: Some(id), ..HandoffFilter::default() };
-        rows = app.engine.store().handoffs(&filter).await?;
+        rows = app.read().handoffs(&filter).await?;
         rows.reverse();
         rows.truncate(n_wanted as usize);
         return Ok(rows);
@@ -45,7 +45,7 @@ pub(super) async fn newest(
     let oldest = run.run.n_handoffs.saturating_sub(n_wanted) + 1;
     for no in (oldest..=run.run.n_handoffs).rev() {
         let which = HandoffRef::InRun(id, baton_core::run::HandoffNo(no));
-        rows.extend(app.engine.store().handoff(&which).await?);
+        rows.extend(app.read().find_handoff(&which).await?);
     }
     Ok(rows)
 }

@@ -1,7 +1,8 @@
 //! What waits for a person: the question, and for every answer the command and its consequence.
 
 use baton_core::evidence::Verdict;
-use baton_engine::{DAMAGED_TEXT, InboxItem, Waits};
+use baton_engine::DAMAGED_TEXT;
+use baton_views::{InboxItem, Waits};
 
 use super::html::Html;
 

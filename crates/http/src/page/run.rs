@@ -1,24 +1,19 @@
 //! `/runs/{run}`: one run, with all its handoffs.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use axum::response::Response;
-use baton_core::names::Principal;
 use baton_core::story::Story;
-use baton_engine::EngineError;
 use baton_store::StoryRow;
 
 use super::html::Html;
 use super::{document, history, inbox, pipeline, who};
-use crate::App;
 use crate::params::Named;
 use crate::problem::ApiProblem;
+use crate::scope::RequestScope;
 
 /// Handoffs on one page; a run with more is out of control.
 const MOST_HANDOFFS: u32 = 200;
 
-pub(super) async fn get(State(app): State<Arc<App>>, name: Result<Named, ApiProblem>) -> Response {
+pub(super) async fn get(app: RequestScope, name: Result<Named, ApiProblem>) -> Response {
     let page = match name {
         Ok(Named(name)) => run(&app, &name).await,
         Err(problem) => Err(problem),
@@ -26,14 +21,14 @@ pub(super) async fn get(State(app): State<Arc<App>>, name: Result<Named, ApiProb
     document::page_or_problem(&app, page).await
 }
 
-async fn run(app: &App, name: &str) -> Result<Response, ApiProblem> {
-    let row = app.engine.run_named(name).await?;
+async fn run(app: &RequestScope, name: &str) -> Result<Response, ApiProblem> {
+    let row = app.read().run_named(name).await?;
     let run = &row.run;
     let agents = app.engine.catalog().agents();
-    let workflow = app.engine.workflow_of(&row).await?;
-    let story = app.engine.store().story(&run.story).await.map_err(EngineError::from)?;
+    let workflow = app.read().workflow_of(&row).await?;
+    let story = app.read().find_story(&run.story).await?;
     let rows = history::newest(app, &row, MOST_HANDOFFS).await?;
-    let texts = app.engine.texts_of(&rows).await?;
+    let texts = app.read().texts_of(&rows).await?;
     let title = story.as_ref().map_or(run.story.as_str(), |it| &it.story.title);
 
     let mut html = Html::default();
@@ -57,8 +52,7 @@ async fn run(app: &App, name: &str) -> Result<Response, ApiProblem> {
     }
     html.raw("</section>");
     if !run.is_finished() {
-        let me = Principal::parse("local")?;
-        let items = app.engine.inbox_items(row.clone(), &me).await?;
+        let items = app.read().inbox_items(row.clone()).await?;
         inbox::render(&mut html, &items, false);
     }
     html.raw("<section data-key=\"history\"><h2>History <span class=\"count\">");

@@ -1,8 +1,5 @@
 //! `GET /api/agents`: the agents, and with `?name=` one agent's prompt.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use baton_api::pipeline::{PipelineAgent, PipelineAgents};
 use baton_core::agent::Agent;
 use baton_core::names::AgentId;
@@ -10,11 +7,11 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::{Typed, given};
-use crate::App;
 use crate::lookup::not_found;
 use crate::openapi::ReadProblems;
 use crate::params::Params;
 use crate::problem::ApiProblem;
+use crate::scope::RequestScope;
 
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -29,7 +26,7 @@ pub(super) struct PipelineAgentQuery {
     params(PipelineAgentQuery),
     responses((status = 200, body = PipelineAgents), ReadProblems))]
 pub(super) async fn get(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     Params(query): Params<PipelineAgentQuery>,
 ) -> Result<Typed<PipelineAgents>, ApiProblem> {
     let agents = app.engine.catalog().agents();

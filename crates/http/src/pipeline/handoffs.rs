@@ -1,9 +1,6 @@
 //! `GET` and `POST /api/handoffs`.
 
-use std::sync::Arc;
-
 use axum::body::Body;
-use axum::extract::State;
 use axum::http::HeaderMap;
 use baton_api::WordSet as _;
 use baton_api::pipeline::{
@@ -22,13 +19,13 @@ use utoipa::IntoParams;
 
 use super::rows::{self, Keeps, MOST_ROWS};
 use super::{Typed, given, refused};
-use crate::App;
 use crate::body;
 use crate::caller::caller;
 use crate::lookup::{by, known_agent, story_key};
 use crate::openapi::{ReadProblems, WriteProblems};
 use crate::params::Params;
 use crate::problem::ApiProblem;
+use crate::scope::RequestScope;
 use crate::values::{acknowledgement, lease, outcome, reason};
 
 /// From the pipeline document: handoffs older than this are stale.
@@ -52,7 +49,7 @@ pub(super) struct PipelineQuery {
     params(PipelineQuery),
     responses((status = 200, body = HandoffListing), ReadProblems))]
 pub(super) async fn get(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     Params(query): Params<PipelineQuery>,
 ) -> Result<Typed<HandoffListing>, ApiProblem> {
     let agent = by(&app, given(&query.agent))?;
@@ -76,9 +73,9 @@ pub(super) async fn get(
 }
 
 /// The holder of the baton in a story's newest run, and all handoffs of that run.
-async fn state(app: &App, story: &StoryKey) -> Result<Typed<HandoffListing>, ApiProblem> {
-    let store = app.engine.store();
-    let run = store.run(&RunRef::LatestOf(story.clone())).await.map_err(EngineError::from)?;
+async fn state(app: &RequestScope, story: &StoryKey) -> Result<Typed<HandoffListing>, ApiProblem> {
+    let store = app.read();
+    let run = store.find_run(&RunRef::LatestOf(story.clone())).await?;
     let Some(run) = run else {
         return Ok(Typed(HandoffListing {
             current_agent: Some(None),
@@ -93,10 +90,10 @@ async fn state(app: &App, story: &StoryKey) -> Result<Typed<HandoffListing>, Api
         limit: MOST_ROWS,
         ..HandoffFilter::default()
     };
-    let mut handoffs = store.handoffs(&filter).await.map_err(EngineError::from)?;
+    let mut handoffs = store.handoffs(&filter).await?;
     let has_more_rows = handoffs.len() < run.run.n_handoffs as usize;
     handoffs.reverse();
-    let workflow = app.engine.workflow_of(&run).await?;
+    let workflow = app.read().workflow_of(&run).await?;
     let (handoffs, payloads) = rows::all(app, handoffs, Keeps::Last).await?;
     Ok(Typed(HandoffListing {
         current_agent: Some(run.run.current_agent().map(ToString::to_string)),
@@ -109,7 +106,7 @@ async fn state(app: &App, story: &StoryKey) -> Result<Typed<HandoffListing>, Api
 
 /// The pending handoffs of an agent: the newest in one story, or all.
 async fn pending(
-    app: &App,
+    app: &RequestScope,
     story: Option<StoryKey>,
     agent: AgentId,
 ) -> Result<Typed<HandoffListing>, ApiProblem> {
@@ -125,7 +122,7 @@ async fn pending(
         limit,
         ..HandoffFilter::default()
     };
-    let mut found = app.engine.store().handoffs(&filter).await.map_err(EngineError::from)?;
+    let mut found = app.read().handoffs(&filter).await?;
     if story.is_none() {
         let has_more_rows = cut(&mut found);
         let (handoffs, payloads) = rows::all(app, found, Keeps::First).await?;
@@ -143,7 +140,7 @@ async fn pending(
     Ok(Typed(HandoffListing { handoff: Some(newest), ..HandoffListing::default() }))
 }
 
-async fn stale(app: &App, minutes: u64) -> Result<Typed<HandoffListing>, ApiProblem> {
+async fn stale(app: &RequestScope, minutes: u64) -> Result<Typed<HandoffListing>, ApiProblem> {
     if minutes > MOST_MINUTES {
         return Err(ApiProblem::malformed("wrong_type", "`minutes` is at most a year"));
     }
@@ -173,7 +170,7 @@ fn left_out(has_more_rows: bool, payloads: usize) -> Option<LeftOut> {
 /// Handoffs that have been pending for so long, one more than `most` if there are more; questions
 /// to people are never stale.
 pub(super) async fn stale_rows(
-    app: &App,
+    app: &RequestScope,
     minutes: u64,
     most: usize,
 ) -> Result<Vec<HandoffRow>, EngineError> {
@@ -187,7 +184,7 @@ pub(super) async fn stale_rows(
     };
     let mut stale = Vec::new();
     loop {
-        let found = app.engine.store().handoffs(&filter).await?;
+        let found = app.read().handoffs(&filter).await?;
         let is_last = found.len() < MOST_ROWS as usize;
         filter.after = found.last().map_or(0, |it| it.number);
         stale.extend(found.into_iter().filter(|it| !it.to.agent.is_human()));
@@ -202,7 +199,7 @@ pub(super) async fn stale_rows(
     request_body = PipelineAction,
     responses((status = 200, body = ActionResult), WriteProblems))]
 pub(super) async fn post(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Typed<ActionResult>, ApiProblem> {
@@ -220,11 +217,11 @@ pub(super) async fn post(
 }
 
 async fn create(
-    app: &App,
+    app: &RequestScope,
     caller: &Caller,
     asked: PipelineCreate,
 ) -> Result<ActionResult, ApiProblem> {
-    let key = app.engine.story_key(&asked.story_id).await?;
+    let key = app.read().story_key(&asked.story_id).await?;
     let from = known_agent(app, &asked.from_agent)?;
     let to = known_agent(app, &asked.to_agent)?;
     let workflow = asked.workflow.as_deref().map(WorkflowName::parse).transpose()?;
@@ -251,7 +248,7 @@ async fn create(
 }
 
 async fn accept(
-    app: &App,
+    app: &RequestScope,
     caller: &Caller,
     asked: PipelineAccept,
 ) -> Result<ActionResult, ApiProblem> {
@@ -265,7 +262,7 @@ async fn accept(
 }
 
 async fn reject(
-    app: &App,
+    app: &RequestScope,
     caller: &Caller,
     asked: PipelineReject,
 ) -> Result<ActionResult, ApiProblem> {
@@ -279,7 +276,7 @@ async fn reject(
 }
 
 async fn time_out(
-    app: &App,
+    app: &RequestScope,
     caller: &Caller,
     asked: PipelineTimeOut,
 ) -> Result<ActionResult, ApiProblem> {
@@ -290,14 +287,14 @@ async fn time_out(
 }
 
 async fn clean_up(
-    app: &App,
+    app: &RequestScope,
     caller: &Caller,
     asked: PipelineCleanUp,
 ) -> Result<ActionResult, ApiProblem> {
-    let key = app.engine.story_key(&asked.story_id).await?;
+    let key = app.read().story_key(&asked.story_id).await?;
     let reason = reason(asked.reason.as_deref())?;
-    let store = app.engine.store();
-    let run = store.run(&RunRef::OpenOf(key)).await.map_err(EngineError::from)?;
+    let store = app.read();
+    let run = store.find_run(&RunRef::OpenOf(key)).await?;
     let (mut cancelled, mut kept) = (Vec::new(), Vec::new());
     if let Some(run) = run {
         let outcome = app.engine.on_run(caller, run.run.id, Command::CleanUp { reason }).await?;
@@ -309,7 +306,7 @@ async fn clean_up(
 }
 
 async fn on_handoff(
-    app: &App,
+    app: &RequestScope,
     caller: &Caller,
     number: u64,
     command: impl FnOnce(HandoffNo) -> Command,
@@ -321,7 +318,7 @@ async fn on_handoff(
 }
 
 /// `{success, handoff, warnings}`; some actions add members.
-async fn done(app: &App, outcome: &CommandResult) -> Result<ActionResult, EngineError> {
+async fn done(app: &RequestScope, outcome: &CommandResult) -> Result<ActionResult, EngineError> {
     Ok(ActionResult {
         success: true,
         handoff: Some(row_of(app, outcome, outcome.done.handoff).await?),
@@ -331,7 +328,7 @@ async fn done(app: &App, outcome: &CommandResult) -> Result<ActionResult, Engine
 }
 
 async fn row_of(
-    app: &App,
+    app: &RequestScope,
     outcome: &CommandResult,
     no: Option<HandoffNo>,
 ) -> Result<Option<PipelineRow>, EngineError> {
@@ -342,7 +339,7 @@ async fn row_of(
 }
 
 async fn numbers(
-    app: &App,
+    app: &RequestScope,
     outcome: &CommandResult,
     nos: &[HandoffNo],
 ) -> Result<Vec<u64>, EngineError> {

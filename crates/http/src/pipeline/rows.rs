@@ -9,8 +9,8 @@ use baton_store::HandoffRow;
 use jiff::Timestamp;
 use serde_json::value::RawValue;
 
-use crate::App;
 use crate::problem::ApiProblem;
+use crate::scope::RequestScope;
 
 /// The pipeline API has five statuses; our states are finer, and are in `state`.
 pub(crate) fn status(state: HandoffState) -> &'static str {
@@ -53,8 +53,8 @@ fn pipeline_row(row: &HandoffRow, texts: &Texts) -> PipelineRow {
     }
 }
 
-pub(super) async fn one(app: &App, row: &HandoffRow) -> Result<PipelineRow, EngineError> {
-    let texts = app.engine.texts_of(std::slice::from_ref(row)).await?;
+pub(super) async fn one(app: &RequestScope, row: &HandoffRow) -> Result<PipelineRow, EngineError> {
+    let texts = app.read().texts_of(std::slice::from_ref(row)).await?;
     Ok(pipeline_row(row, &texts))
 }
 
@@ -74,11 +74,11 @@ pub(super) enum Keeps {
 
 /// The rows of a list, and how many of them lack their payload.
 pub(super) async fn all(
-    app: &App,
+    app: &RequestScope,
     found: Vec<HandoffRow>,
     keeps: Keeps,
 ) -> Result<(Vec<PipelineRow>, usize), ApiProblem> {
-    let words = app.engine.words_of(&found).await?;
+    let words = app.read().words_of(&found).await?;
     let mut rows: Vec<PipelineRow> = found.iter().map(|it| pipeline_row(it, &words)).collect();
     let mut places: Vec<usize> = (0..found.len()).collect();
     if keeps == Keeps::Last {
@@ -91,7 +91,7 @@ pub(super) async fn all(
             .filter(|_| n_bytes <= MOST_PAYLOADS)
             .map(|it| found[*it].clone())
             .collect();
-        let texts = app.engine.packages_of(&with_package).await?;
+        let texts = app.read().packages_of(&with_package).await?;
         let mut packages = Vec::new();
         for &place in places {
             let Some(id) = found[place].package else { continue };

@@ -1,9 +1,6 @@
 //! `GET` and `POST /api/run`: start the next story, answer the open gate, stop, reset.
 
-use std::sync::Arc;
-
 use axum::body::Body;
-use axum::extract::State;
 use axum::http::HeaderMap;
 use baton_api::pipeline::{
     PipelineAgentState, PipelineGate, PipelineProgress, PipelineReset, PipelineRunAction,
@@ -15,17 +12,17 @@ use baton_core::gate::{Answer, Gate};
 use baton_core::names::{FreeText, Reason, StoryKey, WorkflowName};
 use baton_core::run::{Baton, HandoffNo, HandoffState, RunStatus};
 use baton_engine::{Caller, EngineError, StartRun};
-use baton_store::{HandoffFilter, HandoffRef, RunFilter, RunRef, RunRow};
+use baton_store::{HandoffFilter, HandoffRef, HandoffRow, RunFilter, RunRef, RunRow};
 use baton_wire::json;
 
 use super::handoffs::stale_rows;
 use super::{Typed, refused};
-use crate::App;
 use crate::body;
 use crate::caller::caller;
 use crate::lookup::story_key;
 use crate::openapi::{ReadProblems, WriteProblems};
 use crate::problem::ApiProblem;
+use crate::scope::RequestScope;
 use crate::values::reason;
 
 /// From the pipeline document: handoffs pending for so long are cleaned up at a start.
@@ -34,10 +31,8 @@ const STALE_MINUTES: u64 = 30;
 /// The current story, the progress of all stories, and the current agent.
 #[utoipa::path(get, path = "/api/run", operation_id = "pipelineGetRun", tag = "pipeline",
     responses((status = 200, body = PipelineRunState), ReadProblems))]
-pub(super) async fn get(
-    State(app): State<Arc<App>>,
-) -> Result<Typed<PipelineRunState>, ApiProblem> {
-    let last = app.engine.store().runs_moved_last(1).await.map_err(EngineError::from)?;
+pub(super) async fn get(app: RequestScope) -> Result<Typed<PipelineRunState>, ApiProblem> {
+    let last = app.read().runs_moved_last(1).await?;
     Ok(Typed(run_state(&app, last.first(), None).await?))
 }
 
@@ -46,7 +41,7 @@ pub(super) async fn get(
     request_body = PipelineRunAction,
     responses((status = 200, body = PipelineRunAnswer), WriteProblems))]
 pub(super) async fn post(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Typed<PipelineRunAnswer>, ApiProblem> {
@@ -58,20 +53,21 @@ pub(super) async fn post(
         "start" => start(&app, &caller, &asked).await?,
         "continue" => go_on(&app, &caller, &asked).await?,
         "stop" => stop(&app, &caller, &asked).await?,
-        _ => return Ok(Typed(PipelineRunAnswer::Reset(reset(&app).await?))),
+        _ => return Ok(Typed(PipelineRunAnswer::Reset(reset(&app, &caller).await?))),
     };
     Ok(Typed(PipelineRunAnswer::State(state)))
 }
 
 /// Starts the next ready story or the named one, or returns the run that is already in progress.
 async fn start(
-    app: &App,
+    app: &RequestScope,
     caller: &Caller,
     request: &PipelineRunAction,
 ) -> Result<PipelineRunState, ApiProblem> {
     let asked = story_key(app, request.story_id.as_deref()).await?;
     let workflow = request.workflow.as_deref().map(WorkflowName::parse).transpose()?;
-    let timed_out = time_out(app, stale_rows(app, STALE_MINUTES, usize::MAX).await?).await?;
+    let timed_out =
+        time_out(app, caller, stale_rows(app, STALE_MINUTES, usize::MAX).await?).await?;
     let open = open_runs(app).await?;
     let is_asked = |it: &&RunRow| asked.as_ref().is_none_or(|key| *key == it.run.story);
     if let Some(run) = open.iter().find(is_asked) {
@@ -83,7 +79,7 @@ async fn start(
     }
     let story = match asked {
         Some(story) => story,
-        None => match app.engine.next_ready().await {
+        None => match app.read().next_ready().await {
             Ok(story) => story.key,
             Err(error @ EngineError::NothingReady { .. }) => {
                 return Ok(run_state(app, None, Some(error.to_string())).await?);
@@ -96,7 +92,7 @@ async fn start(
 }
 
 async fn begin(
-    app: &App,
+    app: &RequestScope,
     caller: &Caller,
     story: StoryKey,
     workflow: Option<WorkflowName>,
@@ -110,7 +106,7 @@ async fn begin(
 
 /// Answers the oldest open gate, and resumes what was stopped.
 async fn go_on(
-    app: &App,
+    app: &RequestScope,
     caller: &Caller,
     request: &PipelineRunAction,
 ) -> Result<PipelineRunState, ApiProblem> {
@@ -177,7 +173,7 @@ fn gate_answer(gate: &Gate, response: &Node) -> Result<(Answer, Option<FreeText>
 
 /// Pauses: no work begins; work that is held may finish.
 async fn stop(
-    app: &App,
+    app: &RequestScope,
     caller: &Caller,
     request: &PipelineRunAction,
 ) -> Result<PipelineRunState, ApiProblem> {
@@ -195,14 +191,14 @@ async fn stop(
 }
 
 /// Times out every handoff that waits for an agent.
-async fn reset(app: &App) -> Result<PipelineReset, ApiProblem> {
+async fn reset(app: &RequestScope, caller: &Caller) -> Result<PipelineReset, ApiProblem> {
     let filter = HandoffFilter {
         states: vec![HandoffState::Open(baton_core::run::State::Pending)],
         ..HandoffFilter::default()
     };
-    let pending = app.engine.store().handoffs(&filter).await.map_err(EngineError::from)?;
+    let pending = app.read().handoffs(&filter).await?;
     let (kept, ours): (Vec<_>, Vec<_>) = pending.into_iter().partition(|it| it.to.agent.is_human());
-    let cleared = time_out(app, ours).await?;
+    let cleared = time_out(app, caller, ours).await?;
     Ok(PipelineReset {
         success: true,
         cleared_handoffs: cleared.len() as u64,
@@ -211,9 +207,14 @@ async fn reset(app: &App) -> Result<PipelineReset, ApiProblem> {
     })
 }
 
-/// Times handoffs out as the operator; those that changed meanwhile are left alone.
-async fn time_out(app: &App, rows: Vec<baton_store::HandoffRow>) -> Result<Vec<u64>, ApiProblem> {
-    let caller = Caller::new(baton_core::names::Principal::parse("local")?);
+/// Times handoffs out; those that changed meanwhile are left alone.
+async fn time_out(
+    app: &RequestScope,
+    caller: &Caller,
+    rows: Vec<HandoffRow>,
+) -> Result<Vec<u64>, ApiProblem> {
+    // One request, several commands: its idempotency key cannot stand for each of them.
+    let caller = Caller::new(caller.principal.clone());
     let mut numbers = Vec::new();
     for row in rows {
         let reason = Reason::parse(&format!("{} did not take it in time", row.to.agent)).ok();
@@ -228,33 +229,33 @@ async fn time_out(app: &App, rows: Vec<baton_store::HandoffRow>) -> Result<Vec<u
     Ok(numbers)
 }
 
-async fn open_runs(app: &App) -> Result<Vec<RunRow>, EngineError> {
+async fn open_runs(app: &RequestScope) -> Result<Vec<RunRow>, EngineError> {
     let statuses = vec![RunStatus::Open, RunStatus::Paused];
     let filter = RunFilter { statuses, ..RunFilter::default() };
-    Ok(app.engine.store().runs(&filter).await?)
+    app.read().runs(&filter).await
 }
 
 async fn answer(
-    app: &App,
+    app: &RequestScope,
     story: &StoryKey,
     timed_out: Vec<u64>,
 ) -> Result<PipelineRunState, ApiProblem> {
-    let run = app.engine.run(&RunRef::LatestOf(story.clone())).await?;
+    let run = app.read().run(&RunRef::LatestOf(story.clone())).await?;
     let state = run_state(app, Some(&run), None).await?;
     Ok(PipelineRunState { timed_out: Some(timed_out), ..state })
 }
 
 /// The pipeline API's run: the current story, the progress of all stories, and the current agent.
 async fn run_state(
-    app: &App,
+    app: &RequestScope,
     run: Option<&RunRow>,
     why_idle: Option<String>,
 ) -> Result<PipelineRunState, EngineError> {
-    let counts = app.engine.store().count_stories().await?;
+    let counts = app.read().count_stories().await?;
     let agent_state = match run {
         Some(run) => Some(PipelineAgentState {
             current_agent: run.run.current_agent().map(ToString::to_string),
-            phase: run.run.phase(&*app.engine.workflow_of(run).await?).to_owned(),
+            phase: run.run.phase(&*app.read().workflow_of(run).await?).to_owned(),
             handoff_count: run.run.n_handoffs.into(),
         }),
         None => None,
@@ -271,7 +272,7 @@ async fn run_state(
             passed: counts.n_completed,
             percentage: counts.n_completed * 100 / counts.n_stories.max(1),
         },
-        next: app.engine.next_ready().await.ok().map(|it| it.key.to_string()),
+        next: app.read().next_ready().await.ok().map(|it| it.key.to_string()),
         reason: why_idle,
         timed_out: None,
         warnings: Vec::new(),

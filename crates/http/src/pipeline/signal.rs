@@ -1,9 +1,6 @@
 //! `GET` and `POST /api/signal`: an agent's or a person's report on a story from outside the run.
 
-use std::sync::Arc;
-
 use axum::body::Body;
-use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use baton_api::pipeline::{PipelineFlags, PipelineSignal};
 use baton_core::command::{Command, Complete, Signal};
@@ -21,12 +18,12 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::{Typed, given, refused, story};
-use crate::App;
 use crate::body;
 use crate::caller::caller;
 use crate::openapi::{ReadProblems, WriteProblems};
 use crate::params::Params;
 use crate::problem::ApiProblem;
+use crate::scope::RequestScope;
 
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -41,13 +38,13 @@ pub(super) struct PipelineSignalQuery {
     params(PipelineSignalQuery),
     responses((status = 200, body = PipelineFlags), ReadProblems))]
 pub(super) async fn get(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     Params(query): Params<PipelineSignalQuery>,
 ) -> Result<Typed<PipelineFlags>, ApiProblem> {
     let Some(key) = given(&query.story_id) else {
         return Err(ApiProblem::malformed("missing_field", "`storyId` is missing"));
     };
-    flags(&app, &app.engine.story_key(key).await?).await
+    flags(&app, &app.read().story_key(key).await?).await
 }
 
 /// Reports the progress of a story.
@@ -55,7 +52,7 @@ pub(super) async fn get(
     request_body = PipelineSignal,
     responses((status = 200, body = PipelineFlags), WriteProblems))]
 pub(super) async fn post(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Typed<PipelineFlags>, ApiProblem> {
@@ -64,7 +61,7 @@ pub(super) async fn post(
     let action = body::action(&text, &actions)?;
     let asked: PipelineSignal = body::parse_as(&text)?;
     let caller = caller(&headers, "/api/signal", &text)?;
-    let key = app.engine.story_key(&asked.story_id).await?;
+    let key = app.read().story_key(&asked.story_id).await?;
     let run = latest(&app, &key).await?;
     let message = asked.message.as_deref();
     let command = match action {
@@ -87,7 +84,7 @@ pub(super) async fn post(
     }
     if let Some(pr_url) = asked.pr_url {
         // The link to the pull request belongs to the story.
-        let row = app.engine.story(&key).await?;
+        let row = app.read().story(&key).await?;
         app.engine.save_story(&Story { pr_url: Some(pr_url), ..row.story }).await?;
     }
     flags(&app, &key).await
@@ -116,17 +113,17 @@ fn blocked(run: &RunRow, message: Option<&str>) -> Result<Command, ApiProblem> {
     }))
 }
 
-async fn latest(app: &App, key: &StoryKey) -> Result<RunRow, ApiProblem> {
-    let run = app.engine.store().run(&RunRef::LatestOf(key.clone())).await;
+async fn latest(app: &RequestScope, key: &StoryKey) -> Result<RunRow, ApiProblem> {
+    let run = app.read().find_run(&RunRef::LatestOf(key.clone())).await;
     let no_run = || EngineError::NoSuchRun { which: key.to_string() };
-    Ok(run.map_err(EngineError::from)?.ok_or_else(no_run)?)
+    Ok(run?.ok_or_else(no_run)?)
 }
 
 /// The progress of a story, as the pipeline API's flags.
-async fn flags(app: &App, key: &StoryKey) -> Result<Typed<PipelineFlags>, ApiProblem> {
-    let row = app.engine.story(key).await?;
-    let run = app.engine.store().run(&RunRef::LatestOf(key.clone())).await;
-    let run = run.map_err(EngineError::from)?.map(|it| it.run);
+async fn flags(app: &RequestScope, key: &StoryKey) -> Result<Typed<PipelineFlags>, ApiProblem> {
+    let row = app.read().story(key).await?;
+    let run = app.read().find_run(&RunRef::LatestOf(key.clone())).await;
+    let run = run?.map(|it| it.run);
     Ok(Typed(PipelineFlags {
         success: true,
         story_id: key.to_string(),

@@ -1,32 +1,28 @@
 //! `GET /api/story/{id}`: a story and its progress.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use baton_api::pipeline::PipelineStory;
 use baton_core::run::{Run, RunStatus};
-use baton_engine::EngineError;
 use baton_store::{RunRef, StoryRow};
 
 use super::{Typed, rows};
-use crate::App;
 use crate::openapi::ReadProblems;
 use crate::params::Named;
 use crate::problem::ApiProblem;
+use crate::scope::RequestScope;
 
 /// A story and its progress.
 #[utoipa::path(get, path = "/api/story/{id}", operation_id = "pipelineGetStory", tag = "pipeline",
     params(("id" = String, Path, description = "Its key")),
     responses((status = 200, body = PipelineStory), ReadProblems))]
 pub(super) async fn get(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     Named(id): Named,
 ) -> Result<Typed<PipelineStory>, ApiProblem> {
-    let key = app.engine.story_key(&id).await?;
-    let row = app.engine.story(&key).await?;
-    let run = app.engine.store().run(&RunRef::LatestOf(key)).await.map_err(EngineError::from)?;
+    let key = app.read().story_key(&id).await?;
+    let row = app.read().story(&key).await?;
+    let run = app.read().find_run(&RunRef::LatestOf(key)).await?;
     let phase = match &run {
-        Some(run) => Some(run.run.phase(&*app.engine.workflow_of(run).await?).to_owned()),
+        Some(run) => Some(run.run.phase(&*app.read().workflow_of(run).await?).to_owned()),
         None => None,
     };
     let status = status(&row).into();

@@ -1,8 +1,5 @@
 //! Agents, in the form that the workflow API uses to attribute work to them.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use baton_api::{AgentDocument, Attribution, Page};
 use baton_core::agent::Agent;
 use baton_core::names::AgentId;
@@ -13,14 +10,14 @@ use baton_engine::EngineError;
 use baton_store::{HandoffFilter, Order, RunRef};
 
 use super::answer::ApiResponse;
-use crate::App;
 use crate::lookup::not_found;
 use crate::openapi::ReadProblems;
 use crate::params::Named;
 use crate::problem::ApiProblem;
+use crate::scope::RequestScope;
 
 /// For an agent id that may no longer be in any file, or never was.
-pub(super) fn attribution(app: &App, id: &AgentId) -> Attribution {
+pub(super) fn attribution(app: &RequestScope, id: &AgentId) -> Attribution {
     let known = app.engine.catalog().agents().find(id);
     known.map_or_else(|| Attribution::from(&stand_in(id)), Attribution::from)
 }
@@ -45,9 +42,7 @@ fn stand_in(id: &AgentId) -> Agent {
 /// Lists the agents.
 #[utoipa::path(get, path = "/api/v1/agents", operation_id = "listAgents", tag = "agents",
     responses((status = 200, body = Page<Attribution>), ReadProblems))]
-pub(super) async fn list(
-    State(app): State<Arc<App>>,
-) -> Result<ApiResponse<Page<Attribution>>, ApiProblem> {
+pub(super) async fn list(app: RequestScope) -> Result<ApiResponse<Page<Attribution>>, ApiProblem> {
     let mut items = Vec::new();
     for agent in app.engine.catalog().agents().iter() {
         let step = responsibility(&app, &agent.id).await?;
@@ -61,7 +56,7 @@ pub(super) async fn list(
     params(("agent" = String, Path, description = "Its id")),
     responses((status = 200, body = AgentDocument), ReadProblems))]
 pub(super) async fn get(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     Named(name): Named,
 ) -> Result<ApiResponse<AgentDocument>, ApiProblem> {
     let no_such = || {
@@ -80,7 +75,10 @@ pub(super) async fn get(
 }
 
 /// The step that an agent has to do now: of the newest handoff that waits for it, in any run.
-async fn responsibility(app: &App, agent: &AgentId) -> Result<Option<String>, EngineError> {
+async fn responsibility(
+    app: &RequestScope,
+    agent: &AgentId,
+) -> Result<Option<String>, EngineError> {
     let states = [HandoffOpen::Accepted, HandoffOpen::Pending].map(HandoffState::Open).to_vec();
     let filter = HandoffFilter {
         to: Some(agent.clone()),
@@ -89,11 +87,11 @@ async fn responsibility(app: &App, agent: &AgentId) -> Result<Option<String>, En
         limit: 1,
         ..HandoffFilter::default()
     };
-    let store = app.engine.store();
+    let store = app.read();
     let newest = store.handoffs(&filter).await?.into_iter().next();
     let Some(handoff) = newest else { return Ok(None) };
-    let run = app.engine.run(&RunRef::Id(handoff.run)).await?;
-    let workflow = app.engine.workflow_of(&run).await?;
+    let run = app.read().run(&RunRef::Id(handoff.run)).await?;
+    let workflow = app.read().workflow_of(&run).await?;
     Ok(step_title(&workflow, &handoff.to.place))
 }
 

@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
-use axum::extract::State;
 use baton_api::{ArchiveDocument, Rebuilt};
+use baton_engine::EngineError;
+use baton_views::Archive;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::answer::ApiResponse;
-use crate::App;
 use crate::openapi::ReadProblems;
 use crate::params::Params;
 use crate::problem::ApiProblem;
+use crate::scope::RequestScope;
 
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -26,10 +27,8 @@ pub(super) struct RebuildQuery {
 /// Shows how far behind the log the archive is.
 #[utoipa::path(get, path = "/api/v1/archive", operation_id = "getArchive", tag = "server",
     responses((status = 200, body = ArchiveDocument), ReadProblems))]
-pub(super) async fn get(
-    State(app): State<Arc<App>>,
-) -> Result<ApiResponse<ArchiveDocument>, ApiProblem> {
-    let status = app.engine.archive_status().await?;
+pub(super) async fn get(app: RequestScope) -> Result<ApiResponse<ArchiveDocument>, ApiProblem> {
+    let status = archive(&app)?.status().await?;
     Ok(ApiResponse::new(ArchiveDocument {
         state: status.places.state.display().to_string(),
         sessions: status.places.sessions.display().to_string(),
@@ -44,18 +43,22 @@ pub(super) async fn get(
     params(RebuildQuery),
     responses((status = 200, body = Rebuilt), ReadProblems))]
 pub(super) async fn rebuild(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     Params(query): Params<RebuildQuery>,
 ) -> Result<ApiResponse<Rebuilt>, ApiProblem> {
     if query.dry_run {
         let message = "a rebuild cannot be rehearsed: leave `dryRun` out";
         return Err(ApiProblem::malformed("bad_query", message));
     }
-    let archived = app.engine.rebuild_archive().await?;
+    let archived = archive(&app)?.rebuild_to_the_end().await?;
     Ok(ApiResponse::new(Rebuilt {
         runs: archived.n_runs,
         unreadable: archived.n_unreadable,
         unknown_sessions: archived.n_unknown,
         kept_sessions: archived.n_kept,
     }))
+}
+
+fn archive(app: &RequestScope) -> Result<&Arc<Archive>, EngineError> {
+    app.archive.as_ref().ok_or(EngineError::NoArchive)
 }

@@ -1,19 +1,16 @@
 //! Blockers: what stops a run until it is resolved or waived.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use baton_api::{BlockerDocument, Page};
-use baton_engine::Blocking;
+use baton_views::Blocking;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::answer::{ApiResponse, after, limit};
-use crate::App;
 use crate::lookup::find_run;
 use crate::openapi::ReadProblems;
 use crate::params::Params;
 use crate::problem::ApiProblem;
+use crate::scope::RequestScope;
 
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -35,16 +32,16 @@ pub(super) struct BlockerListQuery {
     params(BlockerListQuery),
     responses((status = 200, body = Page<BlockerDocument>), ReadProblems))]
 pub(super) async fn list(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     Params(query): Params<BlockerListQuery>,
 ) -> Result<ApiResponse<Page<BlockerDocument>>, ApiProblem> {
     let limit = limit(query.limit)? as usize;
     let (found, next) = match query.run.as_deref() {
         Some(name) => {
             let row = find_run(&app, name).await?;
-            (app.engine.blockers_of(&row).await?, None)
+            (app.read().blockers_of(&row).await?, None)
         }
-        None => app.engine.blockers(after(query.after)?, limit).await?,
+        None => app.read().blockers(after(query.after)?, limit).await?,
     };
     let items = found.into_iter().map(blocker).collect();
     Ok(ApiResponse::new(Page { items, next: next.map(|it| it.to_string()) }))

@@ -8,19 +8,19 @@ use baton_store::{RunRef, RunRow};
 use super::answer::ApiResponse;
 use super::handoffs::document::handoff_document;
 use super::runs::document::run_document;
-use crate::App;
 use crate::problem::ApiProblem;
+use crate::scope::RequestScope;
 
 /// Builds the response: what happened, or for a dry run what would have.
 pub(super) async fn tell(
-    app: &App,
+    app: &RequestScope,
     caller: &Caller,
     outcome: &CommandResult,
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
     match caller.mode {
         CommandMode::DryRun => Ok(ApiResponse::new(CommandAnswer::Rehearsed(rehearsed(outcome)))),
         CommandMode::Commit => {
-            let row = app.engine.run(&RunRef::Id(outcome.run)).await?;
+            let row = app.read().run(&RunRef::Id(outcome.run)).await?;
             let version = row.version;
             Ok(ApiResponse::new(CommandAnswer::Done(done(app, outcome, &row).await?)).at(version))
         }
@@ -29,7 +29,7 @@ pub(super) async fn tell(
 
 /// As [`tell`], for a command that creates a run.
 pub(super) async fn tell_run(
-    app: &App,
+    app: &RequestScope,
     caller: &Caller,
     outcome: &CommandResult,
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
@@ -42,7 +42,7 @@ pub(super) async fn tell_run(
 
 /// As [`tell`], for a command that creates a handoff.
 pub(super) async fn tell_handoff(
-    app: &App,
+    app: &RequestScope,
     caller: &Caller,
     outcome: &CommandResult,
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
@@ -56,7 +56,11 @@ pub(super) async fn tell_handoff(
     })
 }
 
-async fn done(app: &App, outcome: &CommandResult, row: &RunRow) -> Result<Committed, EngineError> {
+async fn done(
+    app: &RequestScope,
+    outcome: &CommandResult,
+    row: &RunRow,
+) -> Result<Committed, EngineError> {
     let done = &outcome.done;
     let held = done.handoff.and_then(|it| row.run.handoff(it));
     Ok(Committed {
@@ -89,7 +93,7 @@ fn rehearsed(outcome: &CommandResult) -> DryRun {
 }
 
 async fn handoff(
-    app: &App,
+    app: &RequestScope,
     outcome: &CommandResult,
     no: Option<HandoffNo>,
 ) -> Result<Option<HandoffDocument>, EngineError> {

@@ -1,8 +1,5 @@
 //! The report of a finished run: `<workflow-complete>` of the XML handoff.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::http::header::{CONTENT_TYPE, VARY};
 use axum::response::{IntoResponse as _, Response};
@@ -10,11 +7,12 @@ use baton_api::ProblemDocument;
 use baton_core::package::Format;
 use baton_wire::formats;
 
+use crate::accept;
 use crate::lookup::find_run;
 use crate::openapi::ReadProblems;
 use crate::params::Named;
 use crate::problem::ApiProblem;
-use crate::{App, accept};
+use crate::scope::RequestScope;
 
 const OFFERED: [Format; 3] = [Format::Json, Format::Xml, Format::Yaml];
 
@@ -34,13 +32,13 @@ const OFFERED: [Format; 3] = [Format::Json, Format::Xml, Format::Yaml];
             content_type = "application/problem+json"),
         ReadProblems))]
 pub(super) async fn get(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     Named(name): Named,
     headers: HeaderMap,
 ) -> Result<Response, ApiProblem> {
     let format = accept::wanted(&headers, &OFFERED)?;
     let run = find_run(&app, &name).await?.run.id;
-    let document = app.engine.completion(run).await?;
+    let document = app.read().completion(run).await?;
     let kind = format.media_type();
     Ok(([(CONTENT_TYPE, kind), (VARY, "accept")], formats::encode(&document, format))
         .into_response())

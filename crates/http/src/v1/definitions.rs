@@ -1,25 +1,22 @@
 //! Definitions: the workflows that the project has now.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use baton_api::{Page, WorkflowDocument};
 use baton_core::names::WorkflowName;
 use baton_core::workflow::Workflow;
 use baton_engine::EngineError;
 
 use super::answer::ApiResponse;
-use crate::App;
 use crate::lookup::not_found;
 use crate::openapi::ReadProblems;
 use crate::params::Named;
 use crate::problem::ApiProblem;
+use crate::scope::RequestScope;
 
 /// Lists the project's current workflows.
 #[utoipa::path(get, path = "/api/v1/definitions", operation_id = "listDefinitions",
     tag = "definitions",
     responses((status = 200, body = Page<WorkflowDocument>), ReadProblems))]
-pub(super) async fn list(State(app): State<Arc<App>>) -> ApiResponse<Page<WorkflowDocument>> {
+pub(super) async fn list(app: RequestScope) -> ApiResponse<Page<WorkflowDocument>> {
     let catalog = app.engine.catalog();
     let items = catalog.workflows().map(|it| workflow_document(&app, &it.workflow)).collect();
     ApiResponse::new(Page { items, next: None })
@@ -31,7 +28,7 @@ pub(super) async fn list(State(app): State<Arc<App>>) -> ApiResponse<Page<Workfl
     params(("name" = String, Path, description = "Its name")),
     responses((status = 200, body = WorkflowDocument), ReadProblems))]
 pub(super) async fn get(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     Named(name): Named,
 ) -> Result<ApiResponse<WorkflowDocument>, ApiProblem> {
     let no_such = |_| not_found("no_such_workflow", format!("there is no workflow `{name}`"));
@@ -41,7 +38,7 @@ pub(super) async fn get(
     Ok(ApiResponse::new(workflow_document(&app, &entry.workflow)))
 }
 
-fn workflow_document(app: &App, workflow: &Workflow) -> WorkflowDocument {
+fn workflow_document(app: &RequestScope, workflow: &Workflow) -> WorkflowDocument {
     let is_default = app.engine.catalog().default_workflow() == Some(&workflow.name);
     WorkflowDocument { is_default, ..WorkflowDocument::from(workflow) }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::{FromRequest, FromRequestParts as _, Request, State};
+use axum::extract::{FromRequest, FromRequestParts as _, Request};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
@@ -28,6 +28,7 @@ use crate::lookup::{find_run, handoff_ref, known_agent, story_key};
 use crate::openapi::WriteProblems;
 use crate::params::Params;
 use crate::problem::ApiProblem;
+use crate::scope::RequestScope;
 use crate::values::lease;
 
 /// What the document itself does not say.
@@ -91,15 +92,12 @@ pub(crate) struct SentDocument {
             ("ETag" = String, description = "The run's version"))),
         (status = 202, description = "Noted: it moves nothing", body = CommandAnswer),
         WriteProblems))]
-pub(super) async fn receive(
-    State(app): State<Arc<App>>,
-    sent: SentDocument,
-) -> Result<Response, ApiProblem> {
+pub(super) async fn receive(app: RequestScope, sent: SentDocument) -> Result<Response, ApiProblem> {
     take(&app, sent).await
 }
 
 /// Carries out the command that a document contains.
-pub(super) async fn take(app: &App, sent: SentDocument) -> Result<Response, ApiProblem> {
+pub(super) async fn take(app: &RequestScope, sent: SentDocument) -> Result<Response, ApiProblem> {
     let SentDocument { query, caller, package } = sent;
     let hints = hints(app, &query).await?;
     match app.engine.receive(&caller, package, &hints).await {
@@ -121,7 +119,7 @@ pub(super) async fn take(app: &App, sent: SentDocument) -> Result<Response, ApiP
     }
 }
 
-async fn hints(app: &App, query: &DocumentQuery) -> Result<DocumentHints, ApiProblem> {
+async fn hints(app: &RequestScope, query: &DocumentQuery) -> Result<DocumentHints, ApiProblem> {
     let run = match &query.run {
         Some(name) => Some(RunRef::Id(find_run(app, name).await?.run.id)),
         None => None,
@@ -185,7 +183,7 @@ where
 
 /// Accepts one handoff with a document, which has to be an acknowledgement.
 pub(super) async fn take_up(
-    app: &App,
+    app: &RequestScope,
     mut sent: SentDocument,
     handoff: &str,
 ) -> Result<Response, ApiProblem> {

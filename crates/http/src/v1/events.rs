@@ -1,26 +1,22 @@
 //! Events: the log of a run, page by page.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use baton_api::{EventDocument, Page};
-use baton_engine::EngineError;
 use baton_store::{EventFilter, Position, StoredEvent};
 use serde_json::value::RawValue;
 
 use super::answer::{ApiResponse, PageQuery, after, cut, limit};
-use crate::App;
 use crate::lookup::find_run;
 use crate::openapi::ReadProblems;
 use crate::params::{Named, Params};
 use crate::problem::ApiProblem;
+use crate::scope::RequestScope;
 
 /// Lists the events of a run, oldest first.
 #[utoipa::path(get, path = "/api/v1/runs/{run}/events", operation_id = "listEvents", tag = "events",
     params(("run" = String, Path, description = "Its id, its number or its story's key"), PageQuery),
     responses((status = 200, body = Page<EventDocument>), ReadProblems))]
 pub(super) async fn list(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     Named(name): Named,
     Params(query): Params<PageQuery>,
 ) -> Result<ApiResponse<Page<EventDocument>>, ApiProblem> {
@@ -31,7 +27,7 @@ pub(super) async fn list(
         run: Some(run.run.id),
         limit: limit + 1,
     };
-    let events = app.engine.store().events(&filter).await.map_err(EngineError::from)?;
+    let events = app.read().events(&filter).await?;
     let position = |it: &StoredEvent| it.position.0.to_string();
     Ok(ApiResponse::new(cut(events, limit, position, event_document)))
 }

@@ -6,9 +6,6 @@ pub(crate) mod document;
 pub(crate) mod parts;
 pub(crate) mod prompt;
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use axum::http::header::{CONTENT_TYPE, ETAG, VARY};
 use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{IntoResponse as _, Response};
@@ -35,13 +32,13 @@ use super::command_result::tell_handoff;
 use super::documents::{self, CommandOrDocument, DocumentQuery};
 use super::window;
 use super::write::{RunHeaders, WriteQuery, WriteRequest};
-use crate::App;
 use crate::accept;
 use crate::body;
 use crate::lookup::{find_handoff, find_run, known_agent, not_found, story_key};
 use crate::openapi::{ReadProblems, WriteProblems};
 use crate::params::{Named, Params};
 use crate::problem::ApiProblem;
+use crate::scope::RequestScope;
 use crate::values::{outcome, reason, words};
 
 #[derive(Deserialize, IntoParams)]
@@ -81,7 +78,7 @@ pub(super) struct HandoffListQuery {
     params(HandoffListQuery),
     responses((status = 200, body = Page<HandoffSummary>), ReadProblems))]
 pub(super) async fn list(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     Params(query): Params<HandoffListQuery>,
 ) -> Result<ApiResponse<Page<HandoffSummary>>, ApiProblem> {
     let limit = limit(query.limit)?;
@@ -106,7 +103,7 @@ pub(super) async fn list(
         limit: limit + 1,
         ..HandoffFilter::default()
     };
-    let found = window::handoffs(app.engine.store(), &filter).await?;
+    let found = window::handoffs(*app.read(), &filter).await?;
     let shown = rows(&app, &found.rows).await?;
     let numbered: Vec<_> = found.rows.iter().map(|it| it.number).zip(shown).collect();
     Ok(ApiResponse::new(window::page(numbered, found.given_up_at(), limit)))
@@ -131,7 +128,7 @@ pub(super) async fn list(
             ("ETag" = String, description = "The run's version"))),
         WriteProblems))]
 pub(super) async fn create(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     asked: CommandOrDocument<NewHandoff, WriteQuery>,
 ) -> Result<Response, ApiProblem> {
     let WriteRequest { asked, caller, .. } = match asked {
@@ -144,8 +141,8 @@ pub(super) async fn create(
             RunTarget::Run(which) => which.clone(),
             RunTarget::Story { key, .. } => RunRef::LatestOf(key.clone()),
         };
-        let run = app.engine.run(&run).await?.run.id;
-        let which = app.engine.handoff_named(name, Some(run)).await?;
+        let run = app.read().run(&run).await?.run.id;
+        let which = app.read().handoff_named(name, Some(run)).await?;
         Ok::<_, ApiProblem>(app.engine.handoff_in(&within, &which).await?)
     };
     let supersedes = match asked.supersedes.as_deref() {
@@ -173,11 +170,11 @@ pub(super) async fn create(
     }
 }
 
-async fn within(app: &App, asked: &NewHandoff) -> Result<RunTarget, ApiProblem> {
+async fn within(app: &RequestScope, asked: &NewHandoff) -> Result<RunTarget, ApiProblem> {
     match (&asked.run, &asked.story) {
         (Some(run), None) => Ok(RunTarget::Run(RunRef::Id(find_run(app, run).await?.run.id))),
         (None, Some(story)) => Ok(RunTarget::Story {
-            key: app.engine.story_key(story).await?,
+            key: app.read().story_key(story).await?,
             workflow: asked.workflow.as_deref().map(WorkflowName::parse).transpose()?,
         }),
         (Some(_), Some(_)) | (None, None) => {
@@ -214,13 +211,13 @@ pub(super) struct OneQuery {
             content_type = "application/problem+json"),
         ReadProblems))]
 pub(super) async fn get(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     Named(name): Named,
     Params(query): Params<OneQuery>,
     headers: HeaderMap,
 ) -> Result<Response, ApiProblem> {
     let row = find_handoff(&app, &name, query.run.as_deref()).await?;
-    let run = app.engine.run(&RunRef::Id(row.run)).await?;
+    let run = app.read().run(&RunRef::Id(row.run)).await?;
     match accept::wanted(&headers, &Format::ALL)? {
         Format::Json => {
             let detail = handoff_detail(&app, &row, &run).await?;
@@ -229,7 +226,7 @@ pub(super) async fn get(
             Ok(response)
         }
         format @ (Format::Xml | Format::Yaml | Format::Markdown) => {
-            let document = app.engine.handoff_document(&row).await?;
+            let document = app.read().handoff_document(&row).await?;
             let etag = format!("\"{}\"", run.version.0);
             let headers = [(CONTENT_TYPE, media_type(format)), (ETAG, &etag), (VARY, "accept")];
             let text = rendered(&document, format, row.number)?;
@@ -256,13 +253,13 @@ pub(super) async fn get(
             content_type = "application/problem+json"),
         ReadProblems))]
 pub(super) async fn package(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     Named(name): Named,
     Params(query): Params<OneQuery>,
     headers: HeaderMap,
 ) -> Result<Response, ApiProblem> {
     let row = find_handoff(&app, &name, query.run.as_deref()).await?;
-    let texts = app.engine.whole_texts_of(&row).await?;
+    let texts = app.read().whole_texts_of(&row).await?;
     let content = row.package.and_then(|it| texts.content(it));
     let none = || not_found("no_package", format!("{} hands nothing over", row.no));
     let content = content.ok_or_else(none)?;

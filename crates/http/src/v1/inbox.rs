@@ -1,9 +1,5 @@
 //! The inbox: what waits for a person, the consequence of each answer, and the answer itself.
 
-use std::sync::Arc;
-
-use axum::extract::State;
-use axum::http::HeaderMap;
 use baton_api::{
     AnswerWord, ChoiceDocument, CommandAnswer, EvidenceDocument, InboxItemDocument, Page,
     PersonsWord,
@@ -12,33 +8,32 @@ use baton_core::command::{Command, GateAnswer};
 use baton_core::gate::Answer as Said;
 use baton_core::names::{AgentId, FreeText};
 use baton_core::run::HandoffNo;
-use baton_engine::{EngineError, InboxItem, Waits};
+use baton_engine::EngineError;
+use baton_views::{InboxItem, Waits};
 
 use super::answer::{ApiResponse, PageQuery, after, limit};
 use super::handoffs::commands::on_handoff;
 use super::handoffs::document::rows;
 use super::runs::document::run_document;
 use super::write::{AsHeader, HandoffQuery, RunHeaders, WriteRequest};
-use crate::App;
 use crate::body;
-use crate::caller::principal;
 use crate::lookup::known_agent;
 use crate::openapi::{ReadProblems, WriteProblems};
 use crate::params::{Named, Params};
 use crate::problem::ApiProblem;
+use crate::scope::RequestScope;
 
 /// Lists what waits for a person, by run. A page never splits a run, so it may exceed `limit`.
 #[utoipa::path(get, path = "/api/v1/inbox", operation_id = "listInbox", tag = "inbox",
     params(PageQuery, AsHeader),
     responses((status = 200, body = Page<InboxItemDocument>), ReadProblems))]
 pub(super) async fn list(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     Params(query): Params<PageQuery>,
-    headers: HeaderMap,
 ) -> Result<ApiResponse<Page<InboxItemDocument>>, ApiProblem> {
     let limit = limit(query.limit)? as usize;
     let after = after(query.after)?;
-    let (found, next) = app.engine.inbox_after(&principal(&headers)?, after, limit).await?;
+    let (found, next) = app.read().inbox_after(after, limit).await?;
     let mut items = Vec::new();
     for item in found {
         items.push(inbox_item(&app, item).await?);
@@ -46,7 +41,7 @@ pub(super) async fn list(
     Ok(ApiResponse::new(Page { items, next: next.map(|it| it.to_string()) }))
 }
 
-async fn inbox_item(app: &App, item: InboxItem) -> Result<InboxItemDocument, EngineError> {
+async fn inbox_item(app: &RequestScope, item: InboxItem) -> Result<InboxItemDocument, EngineError> {
     let no = asks(&item.why);
     let asked = &item.asked;
     let choices = item.choices.iter().map(|it| ChoiceDocument {
@@ -96,7 +91,7 @@ fn asks(why: &Waits) -> Option<HandoffNo> {
     request_body = PersonsWord,
     responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(super) async fn answer(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     name: Named,
     write: WriteRequest<PersonsWord, HandoffQuery>,
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
@@ -109,7 +104,7 @@ pub(super) async fn answer(
     on_handoff(&app, &name, &write, command).await
 }
 
-fn said(app: &App, asked: &PersonsWord) -> Result<Said, ApiProblem> {
+fn said(app: &RequestScope, asked: &PersonsWord) -> Result<Said, ApiProblem> {
     let to: Option<AgentId> =
         asked.to_agent.as_deref().map(|it| known_agent(app, it)).transpose()?;
     match (asked.answer, to) {

@@ -1,20 +1,16 @@
 //! Metrics of handoffs, counted in the database.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use baton_api::{AgentMetrics, HandoffMetrics, StateCount, StateWord};
-use baton_engine::EngineError;
 use baton_store::{AgentStatistics, HandoffFilter};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::answer::ApiResponse;
-use crate::App;
 use crate::lookup::{find_run, story_key};
 use crate::openapi::ReadProblems;
 use crate::params::Params;
 use crate::problem::ApiProblem;
+use crate::scope::RequestScope;
 
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -34,7 +30,7 @@ pub(super) struct MetricsQuery {
     params(MetricsQuery),
     responses((status = 200, body = HandoffMetrics), ReadProblems))]
 pub(super) async fn get(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     Params(query): Params<MetricsQuery>,
 ) -> Result<ApiResponse<HandoffMetrics>, ApiProblem> {
     let run = match query.run.as_deref() {
@@ -43,13 +39,13 @@ pub(super) async fn get(
     };
     let story = story_key(&app, query.story.as_deref()).await?;
     let filter = HandoffFilter { run, story, ..HandoffFilter::default() };
-    let count = app.engine.store().statistics(&filter);
+    let count = app.read().statistics(&filter);
     let found = if filter == HandoffFilter::default() {
         app.statistics.take(count).await
     } else {
         count.await
     };
-    let found = found.map_err(EngineError::from)?;
+    let found = found?;
     let count = |(state, count)| StateCount { state: StateWord::from(state), count };
     Ok(ApiResponse::new(HandoffMetrics {
         states: found.by_state.into_iter().map(count).collect(),

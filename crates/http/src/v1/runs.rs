@@ -2,9 +2,6 @@
 
 pub(crate) mod document;
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use baton_api::{
     Because, CommandAnswer, Goto, Nothing, Page, RunDetail, RunDocument, StartRequest, StatusWord,
     Why,
@@ -23,12 +20,12 @@ use super::command_result::{tell, tell_run};
 use super::handoffs::document::refused;
 use super::window;
 use super::write::{RunHeaders, WriteRequest};
-use crate::App;
 use crate::body;
 use crate::lookup::{find_run, known_agent, story_key};
 use crate::openapi::{ReadProblems, WriteProblems};
 use crate::params::{Named, Params};
 use crate::problem::ApiProblem;
+use crate::scope::RequestScope;
 use crate::values::{reason, words};
 
 #[derive(Deserialize, IntoParams)]
@@ -60,7 +57,7 @@ pub(super) struct RunListQuery {
     params(RunListQuery),
     responses((status = 200, body = Page<RunDocument>), ReadProblems))]
 pub(super) async fn list(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     Params(query): Params<RunListQuery>,
 ) -> Result<ApiResponse<Page<RunDocument>>, ApiProblem> {
     let limit = limit(query.limit)?;
@@ -75,7 +72,7 @@ pub(super) async fn list(
         until: 0,
         limit: limit + 1,
     };
-    let found = window::runs(app.engine.store(), &filter).await?;
+    let found = window::runs(*app.read(), &filter).await?;
     let mut shown = Vec::new();
     for row in &found.rows {
         shown.push((row.number, run_document(&app, row).await?));
@@ -91,7 +88,7 @@ pub(super) async fn list(
         (status = 200, body = RunDetail, headers(("ETag" = String, description = "The run's version"))),
         ReadProblems))]
 pub(super) async fn get(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     Named(name): Named,
 ) -> Result<ApiResponse<RunDetail>, ApiProblem> {
     let row = find_run(&app, &name).await?;
@@ -109,7 +106,7 @@ pub(super) async fn get(
             ("ETag" = String, description = "The run's version"))),
         WriteProblems))]
 pub(super) async fn start(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     write: WriteRequest<StartRequest>,
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
     let WriteRequest { asked, caller, .. } = write;
@@ -122,7 +119,7 @@ pub(super) async fn start(
     let outcome = match (asked.story, at) {
         // A mistyped key must not create a new story.
         (Some(key), at) => {
-            let story = app.engine.story(&app.engine.story_key(&key).await?).await?.story.key;
+            let story = app.read().story(&app.read().story_key(&key).await?).await?.story.key;
             match at {
                 Some(at) => app.engine.start_at(&caller, of(story), at).await,
                 None => app.engine.start(&caller, of(story)).await,
@@ -149,7 +146,7 @@ pub(super) async fn start(
     request_body = Option<Why>,
     responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(super) async fn pause(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     name: Named,
     write: WriteRequest<Why>,
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
@@ -164,7 +161,7 @@ pub(super) async fn pause(
     request_body = Option<Nothing>,
     responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(super) async fn resume(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     name: Named,
     write: WriteRequest<Nothing>,
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
@@ -178,7 +175,7 @@ pub(super) async fn resume(
     request_body = Option<Why>,
     responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(super) async fn cancel(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     name: Named,
     write: WriteRequest<Why>,
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
@@ -193,7 +190,7 @@ pub(super) async fn cancel(
     request_body = Goto,
     responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(super) async fn goto(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     name: Named,
     write: WriteRequest<Goto>,
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
@@ -209,7 +206,7 @@ pub(super) async fn goto(
     request_body = Because,
     responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(super) async fn skip(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     name: Named,
     write: WriteRequest<Because>,
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
@@ -224,7 +221,7 @@ pub(super) async fn skip(
     request_body = Option<Why>,
     responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(super) async fn clean_up(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     name: Named,
     write: WriteRequest<Why>,
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
@@ -233,7 +230,7 @@ pub(super) async fn clean_up(
 }
 
 async fn on_run<T>(
-    app: &App,
+    app: &RequestScope,
     Named(name): &Named,
     write: &WriteRequest<T>,
     command: Command,

@@ -1,19 +1,16 @@
 //! One screen: who has the baton, what waits for a person, and how many stories have not begun.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use baton_api::{ProjectStatus, ToDo};
 use baton_core::gate::Gate;
 use baton_core::run::{Baton, Handoff, RunStatus};
-use baton_engine::{EngineError, shell_word};
+use baton_engine::shell_word;
 use baton_store::{RunFilter, RunRow};
 
 use super::answer::ApiResponse;
 use super::runs::document::run_document;
-use crate::App;
 use crate::openapi::ReadProblems;
 use crate::problem::ApiProblem;
+use crate::scope::RequestScope;
 
 /// More runs would not fit on one screen.
 const MOST_RUNS: u32 = 100;
@@ -21,22 +18,20 @@ const MOST_RUNS: u32 = 100;
 /// Shows who has the baton, and what waits for a person.
 #[utoipa::path(get, path = "/api/v1/status", operation_id = "getStatus", tag = "runs",
     responses((status = 200, body = ProjectStatus), ReadProblems))]
-pub(super) async fn get(
-    State(app): State<Arc<App>>,
-) -> Result<ApiResponse<ProjectStatus>, ApiProblem> {
+pub(super) async fn get(app: RequestScope) -> Result<ApiResponse<ProjectStatus>, ApiProblem> {
     let statuses = vec![RunStatus::Open, RunStatus::Paused];
     let filter = RunFilter { statuses, limit: MOST_RUNS + 1, ..RunFilter::default() };
-    let mut rows = app.engine.store().runs(&filter).await.map_err(EngineError::from)?;
+    let mut rows = app.read().runs(&filter).await?;
     let has_more_runs = rows.len() > MOST_RUNS as usize;
     rows.truncate(MOST_RUNS as usize);
     let mut runs = Vec::new();
     for row in &rows {
         runs.push(run_document(&app, row).await?);
     }
-    let counts = app.engine.store().count_stories().await.map_err(EngineError::from)?;
+    let counts = app.read().count_stories().await?;
     let mut waits_for_you = Vec::new();
     for row in rows.iter().filter(|it| it.run.is_waiting()) {
-        waits_for_you.extend(to_do(row, &app.engine.name_of_run(row).await?));
+        waits_for_you.extend(to_do(row, &app.read().name_of_run(row).await?));
     }
     Ok(ApiResponse::new(ProjectStatus {
         runs,

@@ -1,8 +1,5 @@
 //! Stories: list, add, show, overwrite.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use axum::http::StatusCode;
 use baton_api::{NewStory, Page, StoryDocument, StoryStatus, StoryText};
 use baton_core::hash::Hash;
@@ -16,10 +13,10 @@ use utoipa::IntoParams;
 
 use super::answer::{ApiResponse, cut, limit};
 use super::write::{KeyHeader, StoryHeaders, WriteQuery, WriteRequest};
-use crate::App;
 use crate::openapi::{ReadProblems, WriteProblems};
 use crate::params::{Named, Params};
 use crate::problem::ApiProblem;
+use crate::scope::RequestScope;
 
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -38,7 +35,7 @@ pub(super) struct StoryListQuery {
     params(StoryListQuery),
     responses((status = 200, body = Page<StoryDocument>), ReadProblems))]
 pub(super) async fn list(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     Params(query): Params<StoryListQuery>,
 ) -> Result<ApiResponse<Page<StoryDocument>>, ApiProblem> {
     let limit = limit(query.limit)?;
@@ -55,7 +52,7 @@ const AT_ONCE: u32 = 50;
 
 /// Up to `limit` rows and one more; fewer if they would be too many bytes.
 async fn page(
-    app: &App,
+    app: &RequestScope,
     mut after: Option<StoryKey>,
     limit: u32,
 ) -> Result<(Vec<StoryRow>, u32), EngineError> {
@@ -63,7 +60,7 @@ async fn page(
     let mut n_bytes = 0;
     loop {
         let wanted = (limit + 1 - rows.len() as u32).min(AT_ONCE);
-        let found = app.engine.store().stories(&StoryFilter { after, limit: wanted }).await?;
+        let found = app.read().stories(&StoryFilter { after, limit: wanted }).await?;
         let is_last = found.len() < wanted as usize;
         for row in found {
             n_bytes += row.story.n_bytes();
@@ -86,10 +83,10 @@ async fn page(
     params(("key" = String, Path, description = "Its key")),
     responses((status = 200, body = StoryDocument), ReadProblems))]
 pub(super) async fn get(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     Named(key): Named,
 ) -> Result<ApiResponse<StoryDocument>, ApiProblem> {
-    let row = app.engine.story(&app.engine.story_key(&key).await?).await?;
+    let row = app.read().story(&app.read().story_key(&key).await?).await?;
     Ok(shown(&row))
 }
 
@@ -103,12 +100,12 @@ pub(super) async fn get(
             headers(("Location" = String, description = "The story"))),
         WriteProblems))]
 pub(super) async fn add(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     write: WriteRequest<NewStory>,
 ) -> Result<ApiResponse<StoryDocument>, ApiProblem> {
     let NewStory { key, title, description, acceptance, depends_on, priority, branch, pr_url } =
         write.asked;
-    let key = app.engine.story_key(&key).await?;
+    let key = app.read().story_key(&key).await?;
     let title = title.unwrap_or_else(|| key.to_string());
     let text = StoryText { title, description, acceptance, depends_on, priority, branch, pr_url };
     let story = story_of(text, &app, key).await?;
@@ -119,7 +116,7 @@ pub(super) async fn add(
     if write.caller.mode == CommandMode::DryRun {
         return rehearsed(&app, story, None).await;
     }
-    let row = app.engine.story(&story.key).await?;
+    let row = app.read().story(&story.key).await?;
     Ok(made(&app, &row).await?)
 }
 
@@ -133,16 +130,16 @@ pub(super) async fn add(
             headers(("Location" = String, description = "The story"))),
         WriteProblems))]
 pub(super) async fn put(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     Named(key): Named,
     write: WriteRequest<StoryText>,
 ) -> Result<ApiResponse<StoryDocument>, ApiProblem> {
-    let key = app.engine.story_key(&key).await?;
+    let key = app.read().story_key(&key).await?;
     let story = story_of(write.asked, &app, key).await?;
     // One write at a time, so that no other comes between the comparison and the write.
     let _turn = app.story_writes.lock().await;
     if write.caller.mode == CommandMode::DryRun || write.caller.expected.is_some() {
-        let there = match app.engine.story(&story.key).await {
+        let there = match app.read().story(&story.key).await {
             Ok(row) => Some(row),
             Err(EngineError::NoSuchStory { .. }) => None,
             Err(error) => return Err(error.into()),
@@ -161,12 +158,15 @@ pub(super) async fn put(
     if !is_new {
         app.engine.save_story(&story).await?;
     }
-    let row = app.engine.story(&story.key).await?;
+    let row = app.read().story(&story.key).await?;
     Ok(if is_new { made(&app, &row).await? } else { shown(&row) })
 }
 
 /// The response for a story that was created.
-async fn made(app: &App, row: &StoryRow) -> Result<ApiResponse<StoryDocument>, EngineError> {
+async fn made(
+    app: &RequestScope,
+    row: &StoryRow,
+) -> Result<ApiResponse<StoryDocument>, EngineError> {
     let answer = ApiResponse::new(new(app, row).await?).at(version_of(&row.story));
     Ok(answer.made(location(&row.story.key)))
 }
@@ -188,7 +188,7 @@ fn version_of(story: &Story) -> Version {
 
 /// The story as a dry run would leave it.
 async fn rehearsed(
-    app: &App,
+    app: &RequestScope,
     story: Story,
     there: Option<StoryRow>,
 ) -> Result<ApiResponse<StoryDocument>, ApiProblem> {
@@ -200,15 +200,15 @@ async fn rehearsed(
 }
 
 /// A story that was just created.
-async fn new(app: &App, row: &StoryRow) -> Result<StoryDocument, EngineError> {
-    let alike = app.engine.look_alikes(&row.story.key).await?;
+async fn new(app: &RequestScope, row: &StoryRow) -> Result<StoryDocument, EngineError> {
+    let alike = app.read().look_alikes(&row.story.key).await?;
     Ok(StoryDocument { warnings: alike.warning().into_iter().collect(), ..story_document(row) })
 }
 
-async fn story_of(text: StoryText, app: &App, key: StoryKey) -> Result<Story, ApiProblem> {
+async fn story_of(text: StoryText, app: &RequestScope, key: StoryKey) -> Result<Story, ApiProblem> {
     let mut depends_on = Vec::new();
     for name in &text.depends_on {
-        depends_on.push(app.engine.story_key(name).await?);
+        depends_on.push(app.read().story_key(name).await?);
     }
     Ok(Story {
         key,

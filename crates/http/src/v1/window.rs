@@ -3,8 +3,8 @@
 //! part, and may be short, or empty, and still have a next one.
 
 use baton_api::Page;
-use baton_engine::EngineError;
-use baton_store::{HandoffFilter, HandoffRow, Order, RunFilter, RunRow, Store};
+use baton_engine::{EngineError, Reader};
+use baton_store::{HandoffFilter, HandoffRow, Order, RunFilter, RunRow};
 
 use super::answer::cut;
 
@@ -19,40 +19,40 @@ pub(super) struct WindowPage<R> {
     given_up_at: Option<u64>,
 }
 
-/// As [`Store::handoffs`] for one page, in bounded time.
+/// As [`Reader::handoffs`] for one page, in bounded time.
 pub(super) async fn handoffs(
-    store: &dyn Store,
+    reader: Reader<'_>,
     filter: &HandoffFilter,
 ) -> Result<WindowPage<HandoffRow>, EngineError> {
     if has_index(filter) {
-        return Ok(WindowPage { rows: store.handoffs(filter).await?, given_up_at: None });
+        return Ok(WindowPage { rows: reader.handoffs(filter).await?, given_up_at: None });
     }
     let newest = HandoffFilter { order: Order::NewestFirst, limit: 1, ..HandoffFilter::default() };
-    let last = store.handoffs(&newest).await?.first().map_or(0, |it| it.number);
+    let last = reader.handoffs(&newest).await?.first().map_or(0, |it| it.number);
     let mut search = Search::new(filter.order, filter.after, last, filter.limit);
     while let Some(Window { after, until, limit }) = search.next() {
         let window = HandoffFilter { after, until, limit, ..filter.clone() };
-        search.found(store.handoffs(&window).await?);
+        search.found(reader.handoffs(&window).await?);
     }
     Ok(search.end())
 }
 
-/// As [`Store::runs`] for one page, in bounded time.
+/// As [`Reader::runs`] for one page, in bounded time.
 pub(super) async fn runs(
-    store: &dyn Store,
+    reader: Reader<'_>,
     filter: &RunFilter,
 ) -> Result<WindowPage<RunRow>, EngineError> {
     let has_status_index =
         filter.statuses.is_empty() || filter.statuses.iter().all(|it| it.is_open());
     if filter.story.is_some() || (has_status_index && filter.workflow.is_none()) {
-        return Ok(WindowPage { rows: store.runs(filter).await?, given_up_at: None });
+        return Ok(WindowPage { rows: reader.runs(filter).await?, given_up_at: None });
     }
     let newest = RunFilter { order: Order::NewestFirst, limit: 1, ..RunFilter::default() };
-    let last = store.runs(&newest).await?.first().map_or(0, |it| it.number);
+    let last = reader.runs(&newest).await?.first().map_or(0, |it| it.number);
     let mut search = Search::new(filter.order, filter.after, last, filter.limit);
     while let Some(Window { after, until, limit }) = search.next() {
         let window = RunFilter { after, until, limit, ..filter.clone() };
-        search.found(store.runs(&window).await?);
+        search.found(reader.runs(&window).await?);
     }
     Ok(search.end())
 }

@@ -3,9 +3,6 @@
 
 mod steps;
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use baton_api::{
     AgentHandoff, Attribution, NumberedPage, StepStatus, WorkflowProgress, WorkflowStatus,
 };
@@ -23,11 +20,11 @@ use utoipa::IntoParams;
 use self::steps::step_statuses;
 use super::agents::{attribution, step_title};
 use super::answer::ApiResponse;
-use crate::App;
 use crate::lookup::find_run;
 use crate::openapi::ReadProblems;
 use crate::params::{Named, Params};
 use crate::problem::ApiProblem;
+use crate::scope::RequestScope;
 
 const RECENT: u32 = 5;
 const USUAL_PAGE: u32 = 20;
@@ -62,11 +59,11 @@ pub(super) struct HandoffsQuery {
         (status = 200, body = WorkflowStatus, headers(("ETag" = String, description = "The run's version"))),
         ReadProblems))]
 pub(super) async fn status(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     Named(name): Named,
 ) -> Result<ApiResponse<WorkflowStatus>, ApiProblem> {
     let row = find_run(&app, &name).await?;
-    let workflow = app.engine.workflow_of(&row).await?;
+    let workflow = app.read().workflow_of(&row).await?;
     let steps = step_statuses(&app, &row, &workflow).await?;
     let skip = u64::from(row.run.n_handoffs.saturating_sub(RECENT));
     let recent = HandoffFilter { skip, limit: RECENT, ..of_run(&row) };
@@ -101,7 +98,7 @@ pub(super) async fn status(
         HandoffsQuery),
     responses((status = 200, body = NumberedPage<AgentHandoff>), ReadProblems))]
 pub(super) async fn handoffs(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     Named(name): Named,
     Params(query): Params<HandoffsQuery>,
 ) -> Result<ApiResponse<NumberedPage<AgentHandoff>>, ApiProblem> {
@@ -109,7 +106,7 @@ pub(super) async fn handoffs(
     let page_size = at_least_one("pageSize", query.page_size.unwrap_or(USUAL_PAGE))?;
     let page_size = page_size.min(MOST_ON_A_PAGE);
     let row = find_run(&app, &name).await?;
-    let workflow = app.engine.workflow_of(&row).await?;
+    let workflow = app.read().workflow_of(&row).await?;
     let filter = HandoffFilter {
         // Unknown ids are allowed: an agent that is in no file any more may have sent handoffs.
         with: query.agent.as_deref().map(AgentId::parse).transpose()?,
@@ -119,8 +116,8 @@ pub(super) async fn handoffs(
         limit: page_size,
         ..of_run(&row)
     };
-    let store = app.engine.store();
-    let total_items = store.count_handoffs(&filter).await.map_err(EngineError::from)?;
+    let store = app.read();
+    let total_items = store.count_handoffs(&filter).await?;
     let total_pages = total_items.div_ceil(page_size.into());
     Ok(ApiResponse::new(NumberedPage {
         items: shown(&app, &filter, &workflow).await?,
@@ -138,12 +135,12 @@ fn of_run(row: &RunRow) -> HandoffFilter {
 }
 
 async fn shown(
-    app: &App,
+    app: &RequestScope,
     filter: &HandoffFilter,
     workflow: &Workflow,
 ) -> Result<Vec<AgentHandoff>, EngineError> {
-    let rows = app.engine.store().handoffs(filter).await?;
-    let texts = app.engine.words_of(&rows).await?;
+    let rows = app.read().handoffs(filter).await?;
+    let texts = app.read().words_of(&rows).await?;
     let show = |row: &HandoffRow| AgentHandoff {
         from_agent: attribution(app, &row.from.agent),
         to_agent: attribution(app, &row.to.agent),
@@ -162,7 +159,7 @@ async fn shown(
     Ok(rows.iter().map(show).collect())
 }
 
-fn current_agent(app: &App, run: &Run, workflow: &Workflow) -> Option<Attribution> {
+fn current_agent(app: &RequestScope, run: &Run, workflow: &Workflow) -> Option<Attribution> {
     let agent = run.current_agent()?;
     let step = steps::current_step(run).and_then(|it| step_title(workflow, &it));
     Some(attribution(app, agent).at(step))

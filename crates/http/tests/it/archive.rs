@@ -1,8 +1,9 @@
 //! What a server tells of its archive.
 
+use std::path::Path;
 use std::time::Duration;
 
-use baton_engine::{ArchiveHealth, ArchivePlaces, Archivist};
+use baton_views::{ArchiveHealth, ArchivePlaces, Archivist};
 
 use tokio::time::timeout;
 
@@ -18,11 +19,13 @@ async fn a_server_tells_how_far_behind_its_archive_is_and_makes_it_again() {
     assert!(!site.get("/metrics").await.body.contains("baton_archive_behind"));
     let refused = site.post("/api/v1/archive/rebuild", "{}").await;
     assert_eq!(refused.status, 404, "{}", refused.body);
-    let (state, sessions) = ("state".into(), "sessions".into());
-    site.engine.keep_archive(ArchivePlaces { root: project.path().to_owned(), state, sessions });
+    let refused = site.get("/api/v1/archive").await;
+    assert_eq!(refused.status, 404, "{}", refused.body);
+    assert!(refused.body.contains("no_archive"), "{}", refused.body);
+    let (site, archive) = Site::open_with_archive(places(project.path())).await;
     std::fs::write(project.path().join("state"), "in the way").unwrap();
-    let mut health = site.engine.archive_health();
-    let archivist = Archivist::start(site.engine.archive().unwrap());
+    let mut health = archive.health();
+    let archivist = Archivist::start(archive);
     site.post("/api/handoffs", FIRST).await;
     let failing = health.wait_for(|it| matches!(it, ArchiveHealth::Failing { .. }));
     drop(timeout(LONG, failing).await.expect("it fails").unwrap());
@@ -61,10 +64,8 @@ async fn a_server_tells_how_far_behind_its_archive_is_and_makes_it_again() {
 
 #[tokio::test]
 async fn a_rebuild_that_is_asked_for_in_other_words_is_not_carried_out() {
-    let site = Site::open().await;
     let project = tempfile::tempdir().unwrap();
-    let (state, sessions) = ("state".into(), "sessions".into());
-    site.engine.keep_archive(ArchivePlaces { root: project.path().to_owned(), state, sessions });
+    let (site, _) = Site::open_with_archive(places(project.path())).await;
     site.post("/api/handoffs", FIRST).await;
     for (query, expected) in [
         ("foo=1", "unknown: `foo`; known here: dryRun"),
@@ -81,6 +82,10 @@ async fn a_rebuild_that_is_asked_for_in_other_words_is_not_carried_out() {
     let rebuilt = site.post("/api/v1/archive/rebuild?dryRun=false", "{}").await;
     assert_eq!((rebuilt.status, rebuilt.body.as_str()), (200, REBUILT));
     assert!(project.path().join("state/current.json").exists());
+}
+
+fn places(root: &Path) -> ArchivePlaces {
+    ArchivePlaces { root: root.to_owned(), state: "state".into(), sessions: "sessions".into() }
 }
 
 const REBUILT: &str = r#"{"runs":1,"unreadable":0,"unknownSessions":0,"keptSessions":0}"#;

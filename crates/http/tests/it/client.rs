@@ -9,8 +9,9 @@ use baton_core::names::{Principal, StoryKey, WorkflowName};
 use baton_core::registry::Agents;
 use baton_core::run::HandoffNo;
 use baton_engine::{Caller, Catalog, Engine, Entry, FixedClock, StartRun};
-use baton_http::{ListenOptions, Server};
+use baton_http::{Backend, ListenOptions, Server};
 use baton_store::{MemoryStore, RunRef};
+use baton_views::{Archive, ArchivePlaces};
 use baton_wire::{agent_file, builtin, workflow_file};
 use jiff::Timestamp;
 use serde_json::Value;
@@ -41,19 +42,27 @@ impl Site {
         let clock = Arc::new(FixedClock::at(Timestamp::constant(1_750_000_000, 0)));
         let store = Arc::new(MemoryStore::default());
         let engine = Engine::open(store, clock.clone(), catalog()).await.unwrap();
-        Self::serve(Arc::new(engine), clock).await
+        Self::serve(Arc::new(engine).into(), clock).await
     }
 
-    async fn serve(engine: Arc<Engine>, clock: Arc<FixedClock>) -> Self {
+    /// A server of a project that keeps an archive.
+    pub(crate) async fn open_with_archive(places: ArchivePlaces) -> (Self, Arc<Archive>) {
+        let Self { engine, clock, .. } = Self::open().await;
+        let archive = Arc::new(Archive::new(engine.clone(), places));
+        let backend = Backend { engine, archive: Some(archive.clone()) };
+        (Self::serve(backend, clock).await, archive)
+    }
+
+    async fn serve(backend: Backend, clock: Arc<FixedClock>) -> Self {
         let listen = std::net::SocketAddr::from(([127, 0, 0, 1], 0));
         let options = ListenOptions { listen, allowed_hosts: Vec::new() };
-        let server = Server::bind(engine.clone(), &options).await.unwrap();
+        let server = Server::bind(backend.clone(), &options).await.unwrap();
         let address = server.address();
         let (stop, stopped) = oneshot::channel();
         let serving = tokio::spawn(server.run(async {
             let _ = stopped.await;
         }));
-        Self { engine, clock, address, stop, serving }
+        Self { engine: backend.engine, clock, address, stop, serving }
     }
 
     /// Stops the server and waits until it has ended.
@@ -66,7 +75,7 @@ impl Site {
     pub(crate) async fn restart(self) -> Self {
         let (engine, clock) = (self.engine.clone(), self.clock.clone());
         self.close().await;
-        Self::serve(engine, clock).await
+        Self::serve(engine.into(), clock).await
     }
 
     pub(crate) async fn get(&self, path: &str) -> Answer {
@@ -128,7 +137,7 @@ impl Site {
 
     pub(crate) async fn on_run(&self, story: &str, command: Command) {
         let story = StoryKey::parse(story).unwrap();
-        let run = self.engine.run(&RunRef::LatestOf(story)).await.unwrap();
+        let run = self.engine.read_as(&caller()).run(&RunRef::LatestOf(story)).await.unwrap();
         self.engine.on_run(&caller(), run.run.id, command).await.unwrap();
     }
 }

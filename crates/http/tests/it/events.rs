@@ -5,14 +5,14 @@ use baton_store::{EventFilter, Position};
 use serde_json::json;
 use tokio::task::JoinSet;
 
-use crate::client::{Heard, Listener, Site};
+use crate::client::{Heard, Listener, Site, caller};
 
 const SEED: &str = "/api/events";
 const NATIVE: &str = "/api/v1/events";
 
 /// What is told about the whole log, to somebody who has heard nothing of it.
 async fn all(site: &Site, path: &str) -> Vec<Heard> {
-    let last = site.engine.store().last_position().await.unwrap();
+    let last = site.engine.read_as(&caller()).last_position().await.unwrap();
     let mut listener = Listener::open(site, path, Some("0.0")).await;
     let is_of_last = |it: &Heard| position(it) == last.0;
     let mut heard = listener.until(is_of_last).await;
@@ -100,7 +100,7 @@ async fn every_event_is_told_in_the_order_of_the_log() {
     let site = Site::open().await;
     several_stories(&site, 4).await;
     let filter = EventFilter { after: Position::START, run: None, limit: 0 };
-    let log = site.engine.store().events(&filter).await.unwrap();
+    let log = site.engine.read_as(&caller()).events(&filter).await.unwrap();
     let mut told: Vec<u64> = all(&site, NATIVE).await.iter().map(position).collect();
     assert!(told.is_sorted());
     told.dedup();
@@ -166,7 +166,7 @@ async fn a_listener_goes_on_with_the_next_server() {
     let mut listener = Listener::open(&site, NATIVE, before.id.as_deref()).await;
     let heard = listener.until(|it| it.data["storyId"] == "s-2").await;
     let all = all(&site, NATIVE).await;
-    let epoch = site.engine.store().identity().await.unwrap().epoch;
+    let epoch = site.engine.read_as(&caller()).identity().await.unwrap().epoch;
     assert_eq!(last, format!("{epoch}-0.0"));
     assert_eq!(heard, all[1..=heard.len()]);
 }
@@ -176,7 +176,7 @@ async fn an_id_that_nobody_was_told_resets_once_and_then_goes_on() {
     let site = Site::open().await;
     site.start("s-1").await;
     let end = all(&site, NATIVE).await.last().unwrap().id.clone();
-    let epoch = site.engine.store().identity().await.unwrap().epoch;
+    let epoch = site.engine.read_as(&caller()).identity().await.unwrap().epoch;
     // Of another epoch, of none (as they were once), never told, and no ids at all.
     let other = ["anotherx-1.0", "anotherx-0.0", "1.0", "9999.0", "nonsense", "-1.0", "1", "-"];
     let never = ["9999.0", "1.7", "0.1", "", "x", "99999999999999999999.0"];

@@ -12,8 +12,8 @@ use baton_core::names::{AgentId, Principal, StoryKey};
 use baton_core::outcome::Outcome;
 use baton_core::package::{Format, Package};
 use baton_core::run::{HandoffNo, RunId};
-use baton_engine::{Caller, Engine, StartRun};
-use baton_store::{HandoffRef, Order, RunFilter, Store};
+use baton_engine::{Caller, Engine, Reader, StartRun};
+use baton_store::{HandoffRef, Order, RunFilter};
 use baton_wire::json;
 
 use crate::crew::{self, PACKAGE};
@@ -37,8 +37,10 @@ pub(super) struct Filled {
 /// Adds runs until there are `n_runs`.
 pub(super) async fn up_to(data: &Path, n_runs: u64) -> Result<Filled> {
     let engine = crew::engine_over(crew::sqlite(data)?).await?;
-    let n_before = last_handoff(engine.store()).await?;
-    let next = Arc::new(AtomicU64::new(last_run(engine.store()).await?));
+    let caller = Caller::of_baton("baton:load");
+    let reader = engine.read_as(&caller);
+    let n_before = last_handoff(reader).await?;
+    let next = Arc::new(AtomicU64::new(last_run(reader).await?));
     let mut tasks = Vec::new();
     for _ in 0..N_CALLERS {
         let (engine, next) = (engine.clone(), next.clone());
@@ -56,24 +58,24 @@ pub(super) async fn up_to(data: &Path, n_runs: u64) -> Result<Filled> {
     for task in tasks {
         task.await??;
     }
-    let n_handoffs = last_handoff(engine.store()).await?;
-    let n_runs = engine.store().count_open_runs().await?;
+    let n_handoffs = last_handoff(reader).await?;
+    let n_runs = reader.count_open_runs().await?;
     engine.shutdown().await;
     Ok(Filled { n_runs, n_handoffs, n_new: n_handoffs - n_before })
 }
 
-async fn last_run(store: &dyn Store) -> Result<u64> {
+async fn last_run(reader: Reader<'_>) -> Result<u64> {
     let newest = RunFilter { order: Order::NewestFirst, limit: 1, ..RunFilter::default() };
-    Ok(store.runs(&newest).await?.first().map_or(0, |it| it.number))
+    Ok(reader.runs(&newest).await?.first().map_or(0, |it| it.number))
 }
 
-async fn last_handoff(store: &dyn Store) -> Result<u64> {
+async fn last_handoff(reader: Reader<'_>) -> Result<u64> {
     let newest = baton_store::HandoffFilter {
         order: Order::NewestFirst,
         limit: 1,
         ..baton_store::HandoffFilter::default()
     };
-    Ok(store.handoffs(&newest).await?.first().map_or(0, |it| it.number))
+    Ok(reader.handoffs(&newest).await?.first().map_or(0, |it| it.number))
 }
 
 struct Filler {

@@ -11,14 +11,13 @@ use baton_core::outcome::Outcome;
 use baton_core::package::{Format, Package};
 use baton_core::registry::Agents;
 use baton_core::run::HandoffNo;
-use baton_engine::{
-    Archive, ArchivePlaces, Caller, Catalog, Engine, Entry, FixedClock, Key, StartRun, verify_all,
-};
+use baton_engine::{Caller, Catalog, Engine, Entry, FixedClock, Key, StartRun, verify_all};
 use baton_files::{Dir, FileMode};
 use baton_recover::{OpenArchive, RESULT, RecoverJob, RecoveryReport, recover};
 use baton_store::{Definition, HandoffRef, Store};
 use baton_store_sqlite::SqliteStore;
 use baton_store_tests::dump;
+use baton_views::{Archive, ArchivePlaces};
 use baton_wire::{agent_file, builtin, json, workflow_file};
 use jiff::{SignedDuration, Timestamp};
 use tempfile::TempDir;

@@ -1,6 +1,6 @@
 //! The table of the pipeline document, as a person with another tool sees it.
 
-use baton_core::event::Event;
+use baton_core::event::{Event, HandoffEvent};
 use baton_core::run::{Ended, HandoffNo, HandoffState, State};
 use baton_store::{HandoffChange, Store as _};
 use baton_store_tests::sample::*;
@@ -67,7 +67,8 @@ async fn every_state_has_a_word_of_seed_000() {
     for (n, state) in (1..).zip(HandoffState::ALL) {
         let first = start(n, &format!("s-{n}"));
         let second = hand_to(&first, "bea");
-        let mut third = then(&second, &[Event::HandoffStale { handoff: HandoffNo(1) }]);
+        let mut third =
+            then(&second, &[Event::Handoff(HandoffEvent::Stale { handoff: HandoffNo(1) })]);
         third.handoffs = vec![HandoffChange::Moved(to_state(1, state))];
         put_all(&store, &[first, second, third]).await;
     }

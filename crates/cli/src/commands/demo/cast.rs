@@ -6,7 +6,7 @@ use std::time::Duration;
 use baton_core::acknowledgement::Acknowledgement;
 use baton_core::command::{Accept, Command, Complete, Reject};
 use baton_core::contract::Profile;
-use baton_core::event::{Created, Event};
+use baton_core::event::{Created, Event, HandoffEvent};
 use baton_core::names::{AgentId, Principal, Reason};
 use baton_core::outcome::Outcome;
 use baton_core::package::{Format, Package};
@@ -48,11 +48,14 @@ pub(super) async fn play(
     cursor: Position,
     pace: Duration,
 ) -> Result<(), Failure> {
-    let mut feed = engine.feed(cursor, None);
+    let caller = Caller::new(principal(&me));
+    let mut feed = engine.read_as(&caller).feed(cursor, None);
     while let Some(stored) = feed.next().await? {
-        let Ok(Event::HandoffCreated(created)) = event::decode(&stored.body) else { continue };
+        let Ok(Event::Handoff(HandoffEvent::Created(created))) = event::decode(&stored.body) else {
+            continue;
+        };
         if created.to.agent == me {
-            match work(&engine, stored.run, &created, pace).await {
+            match work(&engine, &caller, stored.run, &created, pace).await {
                 // The demo was stopped, or the run took another path.
                 Err(EngineError::Closing | EngineError::Refused { .. }) | Ok(()) => {}
                 Err(error) => return Err(error.into()),
@@ -64,12 +67,12 @@ pub(super) async fn play(
 
 async fn work(
     engine: &Engine,
+    caller: &Caller,
     run: RunId,
     created: &Created,
     pace: Duration,
 ) -> Result<(), EngineError> {
     let me = &created.to.agent;
-    let caller = Caller::new(principal(me));
     let which = HandoffRef::InRun(run, created.handoff);
     let words = format!("{me} here: I have read the package and start now");
     let acknowledgement = Some(Acknowledgement::words(words));
@@ -78,12 +81,13 @@ async fn work(
         let by = Some(me.clone());
         Command::Accept(Accept { handoff, by, acknowledgement, lease: None })
     };
-    engine.on_handoff(&caller, &which, accept).await?;
+    engine.on_handoff(caller, &which, accept).await?;
     tokio::time::sleep(pace).await;
-    let n_rejects = n_rejects(engine, run).await?;
-    let story = engine.run(&RunRef::Id(run)).await?.run.story.to_string();
-    let act = act(me.as_str(), &story, n_rejects);
-    engine.on_handoff(&caller, &which, |handoff| command(handoff, me, act)).await?;
+    let run = engine.read_as(caller).run(&RunRef::Id(run)).await?.run;
+    // How often the work was sent back.
+    let n_rejects = run.rounds.iter().map(|it| it.n_rejects).sum();
+    let act = act(me.as_str(), run.story.as_str(), n_rejects);
+    engine.on_handoff(caller, &which, |handoff| command(handoff, me, act)).await?;
     Ok(())
 }
 
@@ -142,12 +146,6 @@ fn principal(agent: &AgentId) -> Principal {
         Ok(principal) => principal,
         Err(error) => unreachable!("an agent's name is a name: {error}"),
     }
-}
-
-/// How often the work of this run was sent back.
-async fn n_rejects(engine: &Engine, run: RunId) -> Result<u32, EngineError> {
-    let run = engine.run(&RunRef::Id(run)).await?.run;
-    Ok(run.rounds.iter().map(|it| it.n_rejects).sum())
 }
 
 const PLAN: &str = r#"{

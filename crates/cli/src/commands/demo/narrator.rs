@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use baton_api::{HandoffDetail, HandoffSummary};
 use baton_core::command::{Command, GateAnswer};
-use baton_core::event::Event;
+use baton_core::event::{Event, GateEvent, HandoffEvent, RunEvent};
 use baton_core::gate::Answer;
-use baton_core::names::{AgentId, FreeText, Principal};
+use baton_core::names::{AgentId, FreeText};
 use baton_core::run::{HandoffNo, RunId};
 use baton_core::story::Story;
 use baton_engine::{Caller, Engine, Verified};
@@ -31,20 +31,20 @@ pub(super) async fn follow(
     api: &Api,
     engine: &Engine,
     run: RunId,
-    you: &Principal,
+    you: &Caller,
     pace: Duration,
 ) -> Result<(), Failure> {
-    let started = engine.run(&RunRef::Id(run)).await?.run.started_at;
-    let mut feed = engine.feed(Position::START, Some(run));
-    while !super::is_over(engine, run).await? {
-        while let Some(stored) = next(engine, run, &mut feed).await? {
+    let started = engine.read_as(you).run(&RunRef::Id(run)).await?.run.started_at;
+    let mut feed = engine.read_as(you).feed(Position::START, Some(run));
+    while !super::is_over(engine, you, run).await? {
+        while let Some(stored) = next(engine, you, run, &mut feed).await? {
             let Ok(event) = event::decode(&stored.body) else { continue };
             let after = stored.at.duration_since(started).as_secs_f64();
             if is_told(&event) {
                 let line = line(api, engine, run, &event).await?;
                 show::answer(&format!("{} {line}", show::dim(&format!("{after:>6.1}s"))));
             }
-            if let Event::GateOpened { handoff, gate } = &event {
+            if let Event::Gate(GateEvent::Opened { handoff, gate }) = &event {
                 show::answer(&format!(
                     "        {} {}\n        {} in your project you would type: baton answer {}",
                     show::warn("a person is asked:"),
@@ -63,10 +63,11 @@ pub(super) async fn follow(
 /// The next event, or `None` once the run is over and every event has been printed.
 async fn next(
     engine: &Engine,
+    you: &Caller,
     run: RunId,
     feed: &mut baton_engine::Feed,
 ) -> Result<Option<baton_store::StoredEvent>, Failure> {
-    if super::is_over(engine, run).await? {
+    if super::is_over(engine, you, run).await? {
         return Ok(feed.read_next().await?);
     }
     Ok(feed.next().await?)
@@ -88,19 +89,14 @@ pub(super) async fn curtain(api: &Api, run: RunId, verified: &Verified) -> Resul
     Ok(())
 }
 
-async fn answer(
-    engine: &Engine,
-    run: RunId,
-    gate: HandoffNo,
-    you: &Principal,
-) -> Result<(), Failure> {
-    let by = you.clone();
+async fn answer(engine: &Engine, run: RunId, gate: HandoffNo, you: &Caller) -> Result<(), Failure> {
+    let by = you.principal.clone();
     let comment = Some(FreeText::parse("Write the test first; then it is good enough")?);
     let answer = Answer::Continue;
     let command =
         |handoff| Command::Answer(GateAnswer { handoff, answer, by, comment, package: None });
     let which = HandoffRef::InRun(run, gate);
-    engine.on_handoff(&Caller::new(you.clone()), &which, command).await?;
+    engine.on_handoff(you, &which, command).await?;
     Ok(())
 }
 
@@ -118,48 +114,13 @@ async fn line(api: &Api, engine: &Engine, run: RunId, event: &Event) -> Result<S
 
 /// Prints who hands what to whom, and how it ends; the rest is in the log.
 fn is_told(event: &Event) -> bool {
-    match event {
-        Event::HandoffCreated(_)
-        | Event::HandoffAccepted { is_implicit: false, .. }
-        | Event::HandoffRejected { .. }
-        | Event::GateAnswered { .. }
-        | Event::RunCompleted => true,
-        Event::HandoffAccepted { .. }
-        | Event::HandoffCompleted { .. }
-        | Event::RoundCounted { .. }
-        | Event::HandoffTimedOut { .. }
-        | Event::HandoffCancelled { .. }
-        | Event::HandoffSuperseded { .. }
-        | Event::HandoffStale { .. }
-        | Event::RunStarted { .. }
-        | Event::RunAdopted { .. }
-        | Event::RunPaused { .. }
-        | Event::RunResumed
-        | Event::RunCancelled { .. }
-        | Event::StepStarted { .. }
-        | Event::StepCompleted { .. }
-        | Event::StepSkipped { .. }
-        | Event::GateOpened { .. }
-        | Event::HandoffClarified { .. }
-        | Event::HandoffAnswered { .. }
-        | Event::HandoffReleased { .. }
-        | Event::HandoffWoken { .. }
-        | Event::FrameOpened { .. }
-        | Event::FrameClosed { .. }
-        | Event::LeaseGranted { .. }
-        | Event::LeaseLost { .. }
-        | Event::LeaseReleased { .. }
-        | Event::GatePassed { .. }
-        | Event::GateWaived { .. }
-        | Event::GateLost { .. }
-        | Event::GateCarried { .. }
-        | Event::EvidenceRecorded { .. }
-        | Event::SignalPassed
-        | Event::SignalMerged { .. }
-        | Event::MessagePosted { .. }
-        | Event::BlockerRaised { .. }
-        | Event::BlockerResolved { .. }
-        | Event::BlockerWaived { .. }
-        | Event::BatonLoose { .. } => false,
-    }
+    matches!(
+        event,
+        Event::Handoff(
+            HandoffEvent::Created(_)
+                | HandoffEvent::Accepted { is_implicit: false, .. }
+                | HandoffEvent::Rejected { .. }
+        ) | Event::Gate(GateEvent::Answered { .. })
+            | Event::Run(RunEvent::Completed)
+    )
 }

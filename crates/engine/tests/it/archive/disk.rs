@@ -1,7 +1,7 @@
 //! A disk that fails, and what is in the way.
 
 use baton_core::command::Command;
-use baton_engine::{ArchiveError, Archived};
+use baton_views::{ArchiveError, Archived};
 
 use super::*;
 

@@ -348,7 +348,7 @@ async fn a_session_is_told_in_words_that_nobody_can_forge() {
         assert_eq!(cells, 10, "{row}");
     }
     assert!(!page.contains("\n<script") && !page.contains(" <script"), "{page}");
-    assert!(page.contains(r"HO-002 was rejected by implementer (ada): x ⏎ \# Forged"), "{page}");
+    assert!(page.contains(r"implementer rejects HO-002 (ada): x ⏎ \# Forged"), "{page}");
     assert!(page.contains("- Status: cancelled\n"), "{page}");
 }
 
@@ -366,7 +366,7 @@ async fn decisions_are_told_with_who_when_why_and_from_which_handoff() {
     project.archive.catch_up().await.unwrap();
     let page = project.read(&format!("{}/decisions.md", session(&world, "S-1").await));
     let run = world.run("S-1").await.run.id;
-    let decided = world.engine.decisions(run).await.unwrap();
+    let decided = world.reads().decisions(run).await.unwrap();
     let labels: Vec<String> = decided.iter().map(|it| it.row.no.label()).collect();
     assert_eq!(labels, ["HO-003", "HO-004"], "as the API tells it, whatever the format");
     expect![[r#"
@@ -399,7 +399,7 @@ async fn a_finished_run_has_its_completion_in_three_formats() {
     world.on("S-1", Command::CancelRun { reason: None }).await.unwrap();
     project.archive.catch_up().await.unwrap();
     let run = world.run("S-1").await.run.id;
-    let document = world.engine.completion(run).await.unwrap();
+    let document = world.reads().completion(run).await.unwrap();
     for format in [Format::Xml, Format::Json, Format::Yaml] {
         let text = project.read(&format!("{session}/completion.{}", format.name()));
         assert_eq!(formats::decode(format, &text).unwrap(), document);

@@ -1,8 +1,5 @@
 //! Commands on one handoff.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
 use baton_api::{
     Acceptance, Cancellation, CheckResult, Clarification, CommandAnswer, Completion, GivenBack,
@@ -13,12 +10,12 @@ use baton_core::names::{CheckName, FreeText, Reason};
 use baton_core::run::HandoffNo;
 
 use super::document::refused;
-use crate::App;
 use crate::body;
 use crate::lookup::{by, handoff_ref, known_agent};
 use crate::openapi::WriteProblems;
 use crate::params::Named;
 use crate::problem::ApiProblem;
+use crate::scope::RequestScope;
 use crate::v1::answer::ApiResponse;
 use crate::v1::command_result::tell;
 use crate::v1::documents::{self, CommandOrDocument, DocumentQuery};
@@ -40,7 +37,7 @@ use crate::values::{acknowledgement, lease, outcome, reason};
         (String = "text/markdown"))),
     responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(in crate::v1) async fn accept(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     name: Named,
     asked: CommandOrDocument<Acceptance, HandoffQuery>,
 ) -> Result<Response, ApiProblem> {
@@ -63,7 +60,7 @@ pub(in crate::v1) async fn accept(
     request_body = Rejection,
     responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(in crate::v1) async fn reject(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     name: Named,
     write: WriteRequest<Rejection, HandoffQuery>,
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
@@ -81,7 +78,7 @@ pub(in crate::v1) async fn reject(
     request_body = Completion,
     responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(in crate::v1) async fn complete(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     name: Named,
     write: WriteRequest<Completion, HandoffQuery>,
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
@@ -106,7 +103,7 @@ pub(in crate::v1) async fn complete(
     request_body = Option<Cancellation>,
     responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(in crate::v1) async fn cancel(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     name: Named,
     write: WriteRequest<Cancellation, HandoffQuery>,
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
@@ -123,7 +120,7 @@ pub(in crate::v1) async fn cancel(
     request_body = Option<Why>,
     responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(in crate::v1) async fn time_out(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     name: Named,
     write: WriteRequest<Why, HandoffQuery>,
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
@@ -139,7 +136,7 @@ pub(in crate::v1) async fn time_out(
     request_body = Clarification,
     responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(in crate::v1) async fn clarify(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     name: Named,
     write: WriteRequest<Clarification, HandoffQuery>,
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
@@ -157,7 +154,7 @@ pub(in crate::v1) async fn clarify(
     request_body = QuestionAnswer,
     responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(in crate::v1) async fn answer(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     name: Named,
     write: WriteRequest<QuestionAnswer, HandoffQuery>,
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
@@ -175,7 +172,7 @@ pub(in crate::v1) async fn answer(
     request_body = Option<GivenBack>,
     responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(in crate::v1) async fn release(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     name: Named,
     write: WriteRequest<GivenBack, HandoffQuery>,
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
@@ -193,7 +190,7 @@ pub(in crate::v1) async fn release(
     request_body = CheckResult,
     responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(in crate::v1) async fn evidence(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     name: Named,
     write: WriteRequest<CheckResult, HandoffQuery>,
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
@@ -206,7 +203,7 @@ pub(in crate::v1) async fn evidence(
 
 /// Carries a command out on one handoff and returns its result.
 pub(in crate::v1) async fn on_handoff<T>(
-    app: &App,
+    app: &RequestScope,
     Named(name): &Named,
     write: &WriteRequest<T, HandoffQuery>,
     command: impl FnOnce(HandoffNo) -> Command,

@@ -7,35 +7,36 @@ use baton_api::{
 };
 use baton_core::gate::Gate;
 use baton_core::run::Handoff as OpenHandoff;
-use baton_engine::{Can, EngineError, PersonsAnswer, QuestionAndAnswer, Texts};
+use baton_engine::{Can, EngineError, Texts};
 use baton_store::{HandoffRow, RunRow};
+use baton_views::{PersonsAnswer, QuestionAndAnswer};
 
 use super::document::with_package;
-use crate::App;
+use crate::scope::RequestScope;
 use crate::v1::status::answer_command;
 
 pub(in crate::v1) async fn handoff_detail(
-    app: &App,
+    app: &RequestScope,
     row: &HandoffRow,
     run: &RunRow,
 ) -> Result<HandoffDetail, EngineError> {
-    let engine = &app.engine;
+    let views = app.read();
     // A single handoff is shown whole or not at all: an agent works from it.
-    let texts = Texts::from(engine.whole_texts_of(row).await?);
+    let texts = Texts::from(views.whole_texts_of(row).await?);
     let open = run.run.handoff(row.no);
     let gate = open.and_then(|it| it.gate.as_ref());
     let question = match gate {
         Some(gate) => Some(open_gate(row.number, gate)),
-        None if row.to.agent.is_human() => engine.answer_to(row.run, row.no).await?.map(answered),
+        None if row.to.agent.is_human() => views.answer_to(row.run, row.no).await?.map(answered),
         None => None,
     };
     let beside = HandoffExtras {
         question,
-        questions: engine.exchanges(row).await?.into_iter().map(exchange).collect(),
+        questions: views.exchanges(row).await?.into_iter().map(exchange).collect(),
         fence: open.map(|it| it.fence),
         lease_seconds: open.and_then(|it| it.lease),
         evidence: evidence(open, gate),
-        can: engine.can(row).await?.into_iter().map(allowed).collect(),
+        can: views.can(row).await?.into_iter().map(allowed).collect(),
     };
     Ok(HandoffDetail { handoff: with_package(row, &texts), beside })
 }

@@ -6,9 +6,9 @@ use baton_core::workflow::Place;
 use baton_engine::{EngineError, Texts};
 use baton_store::HandoffRow;
 
-use crate::App;
 use crate::pipeline::rows::raw_json;
 use crate::problem::{self, ApiProblem};
+use crate::scope::RequestScope;
 
 fn handoff_summary(row: &HandoffRow, texts: &Texts) -> HandoffSummary {
     let words = |id: ContentId| texts.get(id).whole().map(str::to_owned);
@@ -41,10 +41,10 @@ fn handoff_summary(row: &HandoffRow, texts: &Texts) -> HandoffSummary {
 }
 
 pub(in crate::v1) async fn handoff_document(
-    app: &App,
+    app: &RequestScope,
     row: &HandoffRow,
 ) -> Result<HandoffDocument, EngineError> {
-    let texts = app.engine.texts_of(std::slice::from_ref(row)).await?;
+    let texts = app.read().texts_of(std::slice::from_ref(row)).await?;
     Ok(with_package(row, &texts))
 }
 
@@ -54,10 +54,10 @@ pub(in crate::v1) fn with_package(row: &HandoffRow, texts: &Texts) -> HandoffDoc
 }
 
 pub(in crate::v1) async fn rows(
-    app: &App,
+    app: &RequestScope,
     handoffs: &[HandoffRow],
 ) -> Result<Vec<HandoffSummary>, EngineError> {
-    let texts = app.engine.words_of(handoffs).await?;
+    let texts = app.read().words_of(handoffs).await?;
     Ok(handoffs.iter().map(|it| handoff_summary(it, &texts)).collect())
 }
 
@@ -74,9 +74,9 @@ fn damaged<'a>(row: &'a HandoffRow, texts: &'a Texts) -> impl Iterator<Item = &'
 }
 
 /// An error response, with the handoff in question as this API represents it.
-pub(in crate::v1) async fn refused(app: &App, error: EngineError) -> ApiProblem {
+pub(in crate::v1) async fn refused(app: &RequestScope, error: EngineError) -> ApiProblem {
     let show = async |row: &HandoffRow| {
-        let texts = app.engine.words_of(std::slice::from_ref(row)).await?;
+        let texts = app.read().words_of(std::slice::from_ref(row)).await?;
         Ok(handoff_summary(row, &texts))
     };
     problem::refused(error, show).await

@@ -1,8 +1,5 @@
 //! A part of held work: delegate it, return it, escalate to a person; and send heartbeats.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use baton_api::{
     CommandAnswer, Delegation, Escalation, Heartbeat, LeaseUntil, ProfileWord, Returned,
 };
@@ -15,12 +12,12 @@ use serde_json::value::RawValue;
 
 use super::OneQuery;
 use super::document::refused;
-use crate::App;
 use crate::body;
 use crate::lookup::{find_handoff, handoff_ref, known_agent};
 use crate::openapi::WriteProblems;
 use crate::params::{Named, Params};
 use crate::problem::ApiProblem;
+use crate::scope::RequestScope;
 use crate::v1::answer::ApiResponse;
 use crate::v1::command_result::tell_handoff;
 use crate::v1::write::{HandoffQuery, RunHeaders, WriteRequest};
@@ -39,7 +36,7 @@ use crate::values::{outcome, reason};
             ("ETag" = String, description = "The run's version"))),
         WriteProblems))]
 pub(in crate::v1) async fn delegate(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     name: Named,
     write: WriteRequest<Delegation, HandoffQuery>,
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
@@ -70,12 +67,12 @@ pub(in crate::v1) async fn delegate(
             ("ETag" = String, description = "The run's version"))),
         WriteProblems))]
 pub(in crate::v1) async fn give_back(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     name: Named,
     write: WriteRequest<Returned, HandoffQuery>,
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
     let row = held(&app, &name, &write).await?;
-    let run = app.engine.run(&RunRef::Id(row.run)).await?;
+    let run = app.read().run(&RunRef::Id(row.run)).await?;
     // If no agent waits for it, the rules refuse the command, whichever agent is named here.
     let caller = run.run.caller_of(row.no).map_or(&row.from.agent, |it| &it.to.agent).clone();
     let Returned { outcome: word, package, reason, fence, profile } = &write.asked;
@@ -104,7 +101,7 @@ pub(in crate::v1) async fn give_back(
             ("ETag" = String, description = "The run's version"))),
         WriteProblems))]
 pub(in crate::v1) async fn escalate(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     name: Named,
     write: WriteRequest<Escalation, HandoffQuery>,
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
@@ -134,7 +131,7 @@ struct PartRequest<'a> {
 }
 
 async fn held<T>(
-    app: &App,
+    app: &RequestScope,
     Named(name): &Named,
     write: &WriteRequest<T, HandoffQuery>,
 ) -> Result<HandoffRow, ApiProblem> {
@@ -142,7 +139,7 @@ async fn held<T>(
 }
 
 async fn send<T>(
-    app: &App,
+    app: &RequestScope,
     write: &WriteRequest<T, HandoffQuery>,
     row: &HandoffRow,
     part: PartRequest<'_>,
@@ -173,7 +170,7 @@ async fn send<T>(
     request_body = Heartbeat,
     responses((status = 200, body = LeaseUntil), WriteProblems))]
 pub(in crate::v1) async fn heartbeat(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     Named(name): Named,
     Params(query): Params<OneQuery>,
     body: axum::body::Body,

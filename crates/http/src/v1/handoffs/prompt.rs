@@ -1,22 +1,19 @@
 //! The receiver's prompt for a handoff: as plain text, or with its hashes as JSON.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::http::header::{ACCEPT, CONTENT_TYPE, HOST};
 use axum::response::{IntoResponse as _, Response};
 use baton_api::{ProblemDocument, PromptDocument};
-use baton_engine::{AgentInterface, BadDashboardUrl, DashboardUrl, Prompt, PromptOptions};
+use baton_views::{AgentInterface, BadDashboardUrl, DashboardUrl, Prompt, PromptOptions};
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
 use super::document::refused;
-use crate::App;
 use crate::lookup::handoff_ref;
 use crate::openapi::ReadProblems;
 use crate::params::{Named, Params};
 use crate::problem::ApiProblem;
+use crate::scope::RequestScope;
 use crate::v1::answer::ApiResponse;
 
 /// Lets a client that passes the prompt on record which prompt it was.
@@ -74,7 +71,7 @@ impl From<FaceWord> for AgentInterface {
             body = ProblemDocument, content_type = "application/problem+json"),
         ReadProblems))]
 pub(in crate::v1) async fn prompt(
-    State(app): State<Arc<App>>,
+    app: RequestScope,
     Named(name): Named,
     Params(query): Params<PromptQuery>,
     headers: HeaderMap,
@@ -89,7 +86,7 @@ pub(in crate::v1) async fn prompt(
         budget_tokens: query.budget,
         face: query.face.into(),
     };
-    match app.engine.prompt(&which, &options).await {
+    match app.read().prompt(&which, &options).await {
         Ok(prompt) if wants_json(&headers) => {
             let rendered = PromptDocument {
                 text: prompt.text,

@@ -3,13 +3,17 @@
 use baton_api::{PassedGateDocument, RunDetail, RunDocument};
 use baton_core::run::{Baton, State};
 use baton_core::workflow::Place;
-use baton_engine::{EngineError, PassedGate};
+use baton_engine::EngineError;
 use baton_store::RunRow;
+use baton_views::PassedGate;
 
-use crate::App;
+use crate::scope::RequestScope;
 
-pub(in crate::v1) async fn run_detail(app: &App, row: &RunRow) -> Result<RunDetail, EngineError> {
-    let gates = app.engine.passed_gates(row).await?;
+pub(in crate::v1) async fn run_detail(
+    app: &RequestScope,
+    row: &RunRow,
+) -> Result<RunDetail, EngineError> {
+    let gates = app.read().passed_gates(row).await?;
     let passed_gates = gates.into_iter().map(passed_gate).collect();
     Ok(RunDetail { run: run_document(app, row).await?, passed_gates })
 }
@@ -33,12 +37,12 @@ fn step(place: &Place) -> Option<String> {
 }
 
 pub(in crate::v1) async fn run_document(
-    app: &App,
+    app: &RequestScope,
     row: &RunRow,
 ) -> Result<RunDocument, EngineError> {
     let run = &row.run;
     let current = run.current();
-    let workflow = app.engine.workflow_of(row).await?;
+    let workflow = app.read().workflow_of(row).await?;
     Ok(RunDocument {
         number: row.number,
         id: run.id.0,

@@ -1,7 +1,7 @@
 //! The status of each step of a run.
 
 use baton_api::{StepProgress, StepStatus};
-use baton_core::event::Event;
+use baton_core::event::{Event, StepEvent};
 use baton_core::names::StepId;
 use baton_core::run::Run;
 use baton_core::workflow::{Place, Workflow};
@@ -10,28 +10,28 @@ use baton_store::{EventFilter, Position, RunRow};
 use baton_wire::event;
 use jiff::Timestamp;
 
-use crate::App;
+use crate::scope::RequestScope;
 use crate::v1::agents::{attribution, step_title};
 
 /// The last state that the log has for each step; the step that the baton is at is the current one,
 /// however often it was done before.
 pub(super) async fn step_statuses(
-    app: &App,
+    app: &RequestScope,
     row: &RunRow,
     workflow: &Workflow,
 ) -> Result<Vec<StepStatus>, EngineError> {
     let filter = EventFilter { after: Position::START, run: Some(row.run.id), limit: 0 };
-    let events = app.engine.store().events(&filter).await?;
+    let events = app.read().events(&filter).await?;
     let mut known: Vec<(StepId, StepProgress, Timestamp)> = Vec::new();
     let mut last_agents = Vec::new();
     for stored in events.iter().filter(|it| it.name.starts_with("step.")) {
         let Ok(event) = event::decode(&stored.body) else { continue };
-        if let Event::StepCompleted { step, agent, .. } = event {
+        if let Event::Step(StepEvent::Completed { step, agent, .. }) = event {
             known.push((step.clone(), StepProgress::Completed, stored.at));
             last_agents.push((step, agent));
-        } else if let Event::StepSkipped { step, .. } = event {
+        } else if let Event::Step(StepEvent::Skipped { step, .. }) = event {
             known.push((step, StepProgress::Skipped, stored.at));
-        } else if let Event::StepStarted { step, agent } = event {
+        } else if let Event::Step(StepEvent::Started { step, agent }) = event {
             last_agents.push((step, agent));
         }
     }

@@ -1,0 +1,191 @@
+//! Reads on behalf of a caller: the only way for a face to see anything.
+//!
+//! Whatever a caller may not see is refused or left out here, and nowhere else.
+
+use std::sync::Arc;
+
+use baton_core::command::Command;
+use baton_core::decide::{Decision, decide};
+use baton_core::hash::Hash;
+use baton_core::names::StoryKey;
+use baton_core::refusal::Refusal;
+use baton_core::run::{Run, RunId};
+use baton_core::story::Story;
+use baton_core::workflow::Workflow;
+use baton_store::{
+    Definition, EventFilter, HandoffFilter, HandoffRef, HandoffRow, Identity, OpenRunCounts,
+    Position, RunFilter, RunRef, RunRow, Statistics, StoredEvent, StoryCounts, StoryFilter,
+    StoryRow,
+};
+use jiff::Timestamp;
+
+use crate::{Caller, Catalog, Engine, EngineError, Feed, LookAlikes};
+
+/// What one caller reads.
+#[derive(Clone, Copy)]
+pub struct Reader<'a> {
+    pub(crate) engine: &'a Engine,
+    caller: &'a Caller,
+}
+
+impl Engine {
+    pub fn read_as<'a>(&'a self, caller: &'a Caller) -> Reader<'a> {
+        Reader { engine: self, caller }
+    }
+}
+
+impl<'a> Reader<'a> {
+    pub fn caller(self) -> &'a Caller {
+        self.caller
+    }
+
+    pub fn catalog(self) -> &'a Catalog {
+        self.engine.catalog()
+    }
+
+    pub fn now(self) -> Timestamp {
+        self.engine.clock.now()
+    }
+
+    /// A new one each time.
+    pub fn nonce(self) -> [u8; 16] {
+        self.engine.clock.as_fresh().nonce()
+    }
+
+    /// What a command would do. Writes nothing.
+    pub fn preview(
+        self,
+        run: &Run,
+        workflow: &Workflow,
+        command: &Command,
+    ) -> Result<Decision, Refusal> {
+        decide(run, command, self.engine.ground(workflow))
+    }
+
+    pub async fn run(self, which: &RunRef) -> Result<RunRow, EngineError> {
+        self.engine.run(which).await
+    }
+
+    /// As [`Reader::run`], where the run may not exist.
+    pub async fn find_run(self, which: &RunRef) -> Result<Option<RunRow>, EngineError> {
+        Ok(self.engine.store.run(which).await?)
+    }
+
+    pub async fn runs(self, filter: &RunFilter) -> Result<Vec<RunRow>, EngineError> {
+        Ok(self.engine.store.runs(filter).await?)
+    }
+
+    pub async fn runs_moved_last(self, most: u32) -> Result<Vec<RunRow>, EngineError> {
+        Ok(self.engine.store.runs_moved_last(most).await?)
+    }
+
+    pub async fn count_open_runs(self) -> Result<u64, EngineError> {
+        Ok(self.engine.store.count_open_runs().await?)
+    }
+
+    pub async fn open_run_counts(self) -> Result<OpenRunCounts, EngineError> {
+        Ok(self.engine.store.open_run_counts().await?)
+    }
+
+    pub async fn handoff(self, which: &HandoffRef) -> Result<HandoffRow, EngineError> {
+        self.engine.handoff(which).await
+    }
+
+    /// As [`Reader::handoff`], where the handoff may not exist.
+    pub async fn find_handoff(self, which: &HandoffRef) -> Result<Option<HandoffRow>, EngineError> {
+        Ok(self.engine.store.handoff(which).await?)
+    }
+
+    pub async fn handoffs(self, filter: &HandoffFilter) -> Result<Vec<HandoffRow>, EngineError> {
+        Ok(self.engine.store.handoffs(filter).await?)
+    }
+
+    pub async fn count_handoffs(self, filter: &HandoffFilter) -> Result<u64, EngineError> {
+        Ok(self.engine.store.count_handoffs(filter).await?)
+    }
+
+    pub async fn statistics(self, filter: &HandoffFilter) -> Result<Statistics, EngineError> {
+        Ok(self.engine.store.statistics(filter).await?)
+    }
+
+    pub async fn story(self, key: &StoryKey) -> Result<StoryRow, EngineError> {
+        let row = self.find_story(key).await?;
+        row.ok_or_else(|| EngineError::NoSuchStory { key: key.clone() })
+    }
+
+    /// As [`Reader::story`], where the story may not exist.
+    pub async fn find_story(self, key: &StoryKey) -> Result<Option<StoryRow>, EngineError> {
+        Ok(self.engine.store.story(key).await?)
+    }
+
+    pub async fn stories(self, filter: &StoryFilter) -> Result<Vec<StoryRow>, EngineError> {
+        Ok(self.engine.store.stories(filter).await?)
+    }
+
+    pub async fn count_stories(self) -> Result<StoryCounts, EngineError> {
+        Ok(self.engine.store.count_stories().await?)
+    }
+
+    /// See [`Engine::next_ready`].
+    pub async fn next_ready(self) -> Result<Story, EngineError> {
+        self.engine.next_ready().await
+    }
+
+    /// Other stories whose keys look like this one.
+    pub async fn look_alikes(self, key: &StoryKey) -> Result<LookAlikes, EngineError> {
+        self.engine.look_alikes(key).await
+    }
+
+    /// The key that `KEY` or `story:KEY` stands for, whether such a story exists or not.
+    pub async fn story_key(self, name: &str) -> Result<StoryKey, EngineError> {
+        self.engine.story_key(name).await
+    }
+
+    /// A run by its number, its id, or its story (the story's newest run): `2`, `run:2`, `KEY` or
+    /// `story:KEY`.
+    pub async fn run_named(self, name: &str) -> Result<RunRow, EngineError> {
+        self.engine.run_named(name).await
+    }
+
+    /// What to type for a run: its number, with the prefix `run:` where a story has that key.
+    pub async fn name_of_run(self, row: &RunRow) -> Result<String, EngineError> {
+        self.engine.name_of_run(row).await
+    }
+
+    /// A handoff by its number, its id, or its label within a run: `7`, `handoff:7` or
+    /// `RUN/HO-002`. Where the run is given too, the handoff has to belong to it.
+    pub async fn handoff_named(
+        self,
+        name: &str,
+        run: Option<RunId>,
+    ) -> Result<HandoffRef, EngineError> {
+        self.engine.handoff_named(name, run).await
+    }
+
+    pub async fn events(self, filter: &EventFilter) -> Result<Vec<StoredEvent>, EngineError> {
+        Ok(self.engine.store.events(filter).await?)
+    }
+
+    /// The events after `cursor`, each once and in order, and then new ones as they come.
+    pub fn feed(self, cursor: Position, run: Option<RunId>) -> Feed {
+        Feed::new(self.engine.store.clone(), self.engine.tip.subscribe(), cursor, run)
+    }
+
+    pub async fn last_position(self) -> Result<Position, EngineError> {
+        Ok(self.engine.store.last_position().await?)
+    }
+
+    pub async fn identity(self) -> Result<Identity, EngineError> {
+        Ok(self.engine.store.identity().await?)
+    }
+
+    /// The workflow that a run began with.
+    pub async fn workflow_of(self, row: &RunRow) -> Result<Arc<Workflow>, EngineError> {
+        self.engine.pinned(&row.run.pin).await
+    }
+
+    /// The text of a workflow that runs began with.
+    pub async fn definition(self, pin: &Hash) -> Result<Option<Definition>, EngineError> {
+        Ok(self.engine.store.definition(pin).await?)
+    }
+}

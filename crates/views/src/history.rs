@@ -1,0 +1,165 @@
+//! Everything known about one run, read once: the input of the archive and the completion report.
+//!
+//! Its outputs are pure functions of it: no clock, no catalog that may be edited later. A run that
+//! moves while it is read is projected again, because it has moved.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use baton_core::content::{Content, ContentId};
+use baton_core::document::Node;
+use baton_core::event::{Event, HandoffEvent, RunEvent};
+use baton_core::hash::Hash;
+use baton_core::names::{AgentId, Principal};
+use baton_core::run::{HandoffNo, RunId};
+use baton_core::story::Story;
+use baton_core::workflow::Workflow;
+use baton_store::{
+    EventFilter, HandoffFilter, HandoffRow, Position, RunRef, RunRow, StoreError, StoredEvent,
+    Version,
+};
+use baton_wire::event;
+use jiff::Timestamp;
+use uuid::Uuid;
+
+use crate::Views;
+use baton_engine::WholeTexts;
+use baton_engine::{EngineError, stored};
+
+pub(crate) struct History {
+    pub(crate) row: RunRow,
+    /// The current story; of a deleted story only the key remains, in the run.
+    pub(crate) story: Option<Story>,
+    pub(crate) story_created_at: Option<Timestamp>,
+    /// The project of the run.
+    pub(crate) project: Uuid,
+    pub(crate) workflow: Arc<Workflow>,
+    /// The text of the workflow file, as it was when the run began.
+    pub(crate) workflow_text: Option<String>,
+    /// By number.
+    pub(crate) handoffs: Vec<HandoffRow>,
+    pub(crate) log: Vec<Logged>,
+    texts: WholeTexts,
+}
+
+/// One event of the run, decoded.
+pub(crate) struct Logged {
+    pub(crate) position: Position,
+    pub(crate) version: Version,
+    pub(crate) at: Timestamp,
+    pub(crate) by: Principal,
+    pub(crate) hash: Hash,
+    /// The stored JSON.
+    pub(crate) body: String,
+    pub(crate) event: Event,
+}
+
+/// A package that an agent or a person handed on; listed once however often Baton forwarded it.
+pub(crate) struct Handed {
+    pub(crate) by: AgentId,
+    pub(crate) at: Timestamp,
+    /// The first handoff that carries it; for the last package of a run, the handoff that it ended.
+    pub(crate) handoff: HandoffNo,
+    pub(crate) document: Node,
+}
+
+impl Views<'_> {
+    pub(crate) async fn history(&self, run: RunId) -> Result<History, EngineError> {
+        let row = self.run(&RunRef::Id(run)).await?;
+        let workflow = self.workflow_of(&row).await?;
+        let workflow_text = self.definition(&row.run.pin).await?.map(|it| it.text);
+        let story = self.find_story(&row.run.story).await?;
+        let story_created_at = story.as_ref().map(|it| it.created_at);
+        let story = story.map(|it| it.story);
+        let project = self.identity().await?.project;
+        let filter = HandoffFilter { run: Some(run), ..HandoffFilter::default() };
+        let handoffs = self.handoffs(&filter).await?;
+        let filter = EventFilter { after: Position::START, run: Some(run), limit: 0 };
+        let events = self.events(&filter).await?;
+        let log = events.into_iter().map(Logged::of).collect::<Result<Vec<_>, _>>()?;
+        // The archive is written from a history: a damaged text must not replace a good copy there.
+        let ids = log.iter().flat_map(|it| it.event.texts().iter()).map(|(id, _)| id);
+        let texts = self.whole_texts(run, ids).await?;
+        Ok(History {
+            row,
+            story,
+            story_created_at,
+            project,
+            workflow,
+            workflow_text,
+            handoffs,
+            log,
+            texts,
+        })
+    }
+}
+
+impl Logged {
+    fn of(stored: StoredEvent) -> Result<Self, StoreError> {
+        let StoredEvent { position, version, at, by, body, hash, run: _, name: _ } = stored;
+        let event = event::decode(&body)
+            .map_err(|error| StoreError::Damaged { what: format!("an event: {error}") })?;
+        Ok(Self { position, version, at, by, hash, body, event })
+    }
+}
+
+impl History {
+    /// None where the text was lost in a recovery.
+    pub(crate) fn text(&self, id: ContentId) -> Option<&str> {
+        self.texts.get(id)
+    }
+
+    pub(crate) fn content(&self, id: ContentId) -> Option<&Content> {
+        self.texts.content(id)
+    }
+
+    pub(crate) fn handoff(&self, no: HandoffNo) -> Option<&HandoffRow> {
+        self.handoffs.iter().find(|it| it.no == no)
+    }
+
+    /// The packages that people and agents wrote, oldest first, without lost ones.
+    pub(crate) fn packages(&self) -> Vec<Handed> {
+        let mut seen: HashMap<ContentId, Option<usize>> = HashMap::new();
+        let mut packages: Vec<Handed> = Vec::new();
+        for Logged { at, event, .. } in &self.log {
+            let (handoff, package, by) = if let Event::Handoff(HandoffEvent::Created(created)) =
+                event
+            {
+                (created.handoff, created.package, Some(&created.from.agent))
+            } else if let Event::Handoff(HandoffEvent::Completed { handoff, package, .. }) = event {
+                (*handoff, *package, self.handoff(*handoff).map(|it| &it.to.agent))
+            } else {
+                continue;
+            };
+            let (Some(id), Some(by)) = (package, by) else { continue };
+            // A completion names the package first; the handoff that follows carries it.
+            if let Some(known) = seen.get_mut(&id) {
+                let carried = known.take().and_then(|it| packages.get_mut(it));
+                if let (Some(carried), Event::Handoff(HandoffEvent::Created(_))) = (carried, event)
+                {
+                    carried.handoff = handoff;
+                }
+                continue;
+            }
+            let Some(document) = self.content(id).and_then(stored::document) else { continue };
+            let is_carried = matches!(event, Event::Handoff(HandoffEvent::Created(_)));
+            seen.insert(id, (!is_carried).then_some(packages.len()));
+            packages.push(Handed { by: by.clone(), at: *at, handoff, document });
+        }
+        packages
+    }
+
+    /// As after a recovery that found no texts.
+    #[cfg(test)]
+    pub(crate) fn forget_texts(&mut self) {
+        self.texts = WholeTexts::default();
+    }
+
+    /// When the run was completed or cancelled; none while it is open.
+    pub(crate) fn ended_at(&self) -> Option<Timestamp> {
+        let is_end = |it: &&Logged| {
+            matches!(it.event, Event::Run(RunEvent::Completed | RunEvent::Cancelled { .. }))
+        };
+        self.log.iter().rev().find(is_end).map(|it| it.at)
+    }
+}

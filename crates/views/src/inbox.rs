@@ -1,0 +1,308 @@
+//! Everything that waits for a person: what happened so far, and the consequence of each answer.
+//!
+//! The consequences are stored nowhere: each answer is tried against the rules, as a dry run.
+
+mod asked;
+mod text;
+
+use baton_core::command::{Command, Create, GateAnswer};
+use baton_core::contract::Profile;
+use baton_core::decide::Decision;
+use baton_core::document::Node;
+use baton_core::gate::{Answer, Gate, GateCause, GateKind};
+use baton_core::names::{AgentId, FreeText};
+use baton_core::package::{Format, Package};
+use baton_core::run::{Baton, Handoff, HandoffNo, Run, RunStatus, State};
+use baton_core::workflow::{Place, Workflow};
+use baton_store::{HandoffFilter, HandoffRow, RunFilter, RunRow};
+
+pub use self::asked::GateQuestion;
+use crate::Views;
+use baton_engine::EngineError;
+
+const PAGE: u32 = 200;
+
+/// Something that waits for a person.
+#[derive(Debug, Clone)]
+pub struct InboxItem {
+    pub run: RunRow,
+    /// What to type for the run: see [`Reader::name_of_run`].
+    pub run_name: String,
+    pub why: Waits,
+    pub asked: GateQuestion,
+    /// Every handoff of the run, oldest first.
+    pub trail: Vec<HandoffRow>,
+    pub choices: Vec<InboxChoice>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Waits {
+    /// An agent, the workflow or a limit asks.
+    Gate { handoff: HandoffNo, cause: GateCause, kind: GateKind },
+    /// An open question about a handoff that `of` has not answered.
+    Question { handoff: HandoffNo, about: HandoffNo, of: AgentId },
+    /// The baton is loose: no agent has it.
+    Loose { at: Place },
+}
+
+/// A possible answer of the person, and its consequence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InboxChoice {
+    pub name: &'static str,
+    /// Whether the answer needs a comment.
+    pub needs_words: bool,
+    pub then: Then,
+}
+
+/// The state of a run after a choice.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Then {
+    /// The handoff that is then offered, to whom, and at which place.
+    Offered {
+        handoff: HandoffNo,
+        to: AgentId,
+        place: Place,
+    },
+    /// The waiting holder continues.
+    Held {
+        handoff: HandoffNo,
+        by: AgentId,
+    },
+    /// A question has to be answered first.
+    Asked {
+        question: HandoffNo,
+        of: AgentId,
+    },
+    /// A person is asked again.
+    Parked {
+        handoff: HandoffNo,
+    },
+    /// No other party has to act than before.
+    Unchanged,
+    Loose {
+        at: Place,
+    },
+    Ended(RunStatus),
+    /// The rules would refuse it now.
+    Refused {
+        why: String,
+    },
+}
+
+/// A run in which something waits for a person.
+#[derive(Clone, Copy)]
+struct WaitingRun<'a> {
+    run: &'a Run,
+    workflow: &'a Workflow,
+}
+
+impl Views<'_> {
+    /// What waits for a person, by run.
+    pub async fn inbox(&self) -> Result<Vec<InboxItem>, EngineError> {
+        let (items, _) = self.inbox_after(0, usize::MAX).await?;
+        Ok(items)
+    }
+
+    /// As [`Views::inbox`], for the runs after number `after`, until there are at least `most`
+    /// items; the items of a run are never split. Also returns the number of the last run that was
+    /// read; none at the end of the list.
+    pub async fn inbox_after(
+        &self,
+        after: u64,
+        most: usize,
+    ) -> Result<(Vec<InboxItem>, Option<u64>), EngineError> {
+        let mut items = Vec::new();
+        let mut after = after;
+        let size = u32::try_from(most.saturating_add(1)).unwrap_or(PAGE).min(PAGE);
+        loop {
+            let filter =
+                RunFilter { only_waiting: true, after, limit: size, ..RunFilter::default() };
+            let page = self.runs(&filter).await?;
+            let is_last = page.len() < size as usize;
+            for row in page {
+                if items.len() >= most {
+                    return Ok((items, Some(after)));
+                }
+                after = row.number;
+                items.extend(self.inbox_items(row).await?);
+            }
+            if is_last {
+                return Ok((items, None));
+            }
+        }
+    }
+
+    /// What waits for a person in one run.
+    pub async fn inbox_items(&self, row: RunRow) -> Result<Vec<InboxItem>, EngineError> {
+        let waits = waits(&row.run);
+        if waits.is_empty() {
+            return Ok(Vec::new());
+        }
+        let workflow = self.workflow_of(&row).await?;
+        let waiting = WaitingRun { run: &row.run, workflow: &workflow };
+        let filter = HandoffFilter { run: Some(row.run.id), ..HandoffFilter::default() };
+        let trail = self.handoffs(&filter).await?;
+        let run_name = self.name_of_run(&row).await?;
+        let mut items = Vec::new();
+        for why in waits {
+            let choices = self.choices(waiting, &why);
+            let asked = self.asked(waiting, &why).await?;
+            let (run, run_name, trail) = (row.clone(), run_name.clone(), trail.clone());
+            items.push(InboxItem { run, run_name, why, asked, trail, choices });
+        }
+        Ok(items)
+    }
+
+    fn choices(&self, waiting: WaitingRun<'_>, why: &Waits) -> Vec<InboxChoice> {
+        match why {
+            Waits::Gate { handoff, .. } => match gate_of(waiting.run, *handoff) {
+                Some(gate) => self.answers(waiting, *handoff, gate),
+                None => Vec::new(),
+            },
+            Waits::Question { handoff, .. } => {
+                vec![self.choice(waiting, *handoff, Answer::Reply, None)]
+            }
+            Waits::Loose { .. } => self.restarts(waiting),
+        }
+    }
+
+    fn answers(
+        &self,
+        waiting: WaitingRun<'_>,
+        handoff: HandoffNo,
+        gate: &Gate,
+    ) -> Vec<InboxChoice> {
+        let answers = [
+            Answer::Reply,
+            Answer::Approve,
+            Answer::Reject,
+            Answer::Question,
+            Answer::Modify,
+            Answer::Continue,
+            Answer::Accept,
+            // The person chooses the receiver; the consequence is the same for all of them.
+            Answer::HandTo(gate.worker.agent.clone()),
+            Answer::Abort,
+        ];
+        answers
+            .into_iter()
+            .filter(|it| gate.takes(it))
+            .map(|answer| self.choice(waiting, handoff, answer, Some(gate)))
+            .collect()
+    }
+
+    fn choice(
+        &self,
+        waiting: WaitingRun<'_>,
+        handoff: HandoffNo,
+        answer: Answer,
+        gate: Option<&Gate>,
+    ) -> InboxChoice {
+        let (name, needs_words) = (answer.name(), answer.needs_words());
+        if answer == Answer::Modify {
+            // The result depends on a package that does not exist yet; its receiver does not.
+            let then = gate.map(|it| it.worker.clone()).map_or(Then::Unchanged, |worker| {
+                let handoff = HandoffNo(waiting.run.n_handoffs + 1);
+                Then::Offered { handoff, to: worker.agent, place: worker.place }
+            });
+            return InboxChoice { name, needs_words, then };
+        }
+        let command = Command::Answer(GateAnswer {
+            handoff,
+            answer,
+            by: self.caller().principal.clone(),
+            comment: FreeText::parse("…").ok().filter(|_| needs_words),
+            package: None,
+        });
+        InboxChoice { name, needs_words, then: self.then(waiting, &command) }
+    }
+
+    /// How the orchestrator could hand in a loose baton again, and how the run could be ended.
+    fn restarts(&self, waiting: WaitingRun<'_>) -> Vec<InboxChoice> {
+        let Baton::Loose { at, other } = waiting.run.baton() else { return Vec::new() };
+        let step = [at, other].into_iter().find(|it| it.is_step());
+        let agent = step.and_then(|it| waiting.workflow.agents_at(it).into_iter().next());
+        let choice = |name, command: &Command| {
+            let then = self.then(waiting, command);
+            InboxChoice { name, needs_words: false, then }
+        };
+        let again = agent.map(|to| {
+            let command = Command::Create(Create {
+                from: AgentId::orchestrator(),
+                to,
+                package: Package::new(Format::Json, "{}", Node::map([])),
+                outcome: None,
+                reason: None,
+                supersedes: None,
+                way: None,
+                token: None,
+                profile: Profile::Lenient,
+            });
+            choice("start", &command)
+        });
+        let cancel = choice("cancel", &Command::CancelRun { reason: None });
+        again.into_iter().chain([cancel]).collect()
+    }
+
+    /// Asks the rules for the consequence of a command. Writes nothing.
+    fn then(&self, waiting: WaitingRun<'_>, command: &Command) -> Then {
+        match self.preview(waiting.run, waiting.workflow, command) {
+            Err(refusal) => Then::Refused { why: refusal.to_string() },
+            Ok(Decision { run, done, .. }) => match done.question.and_then(|it| run.handoff(it)) {
+                Some(question) => {
+                    Then::Asked { question: question.no, of: question.to.agent.clone() }
+                }
+                None if is_same(&run, waiting.run) => Then::Unchanged,
+                None => place(&run),
+            },
+        }
+    }
+}
+
+/// The state of a run, in terms of who has to act next.
+fn place(run: &Run) -> Then {
+    match (run.baton(), run.current()) {
+        (Baton::Offered { .. }, Some(it)) => offered(it),
+        (Baton::Held { .. }, Some(it)) => Then::Held { handoff: it.no, by: it.to.agent.clone() },
+        (Baton::Parked { .. }, Some(it)) if it.gate.is_some() => Then::Parked { handoff: it.no },
+        (Baton::Parked { .. }, Some(it)) => offered(it),
+        (Baton::Loose { at, .. }, _) => Then::Loose { at: at.clone() },
+        (Baton::Done | Baton::Offered { .. } | Baton::Held { .. } | Baton::Parked { .. }, _) => {
+            Then::Ended(run.status)
+        }
+    }
+}
+
+/// True where the same party has to act as before.
+fn is_same(after: &Run, before: &Run) -> bool {
+    let state = |it: &Run| it.current().map(|it| it.state);
+    after.baton() == before.baton() && state(after) == state(before) && !after.is_finished()
+}
+
+fn offered(it: &Handoff) -> Then {
+    Then::Offered { handoff: it.no, to: it.to.agent.clone(), place: it.to.place.clone() }
+}
+
+fn gate_of(run: &Run, no: HandoffNo) -> Option<&Gate> {
+    run.handoff(no).and_then(|it| it.gate.as_ref())
+}
+
+/// What waits for a person, the one that blocks the run first.
+fn waits(run: &Run) -> Vec<Waits> {
+    let gate = |(handoff, gate): (&Handoff, &Gate)| Waits::Gate {
+        handoff: handoff.no,
+        cause: gate.cause,
+        kind: gate.kind,
+    };
+    let stopping = run.gate().map(gate);
+    let advisory = run.gates().filter(|(_, gate)| gate.kind == GateKind::Advisory).map(gate);
+    let questions =
+        run.questions().filter(|it| it.state != State::Clarification).filter_map(|it| {
+            Some(Waits::Question { handoff: it.no, about: it.about?, of: it.to.agent.clone() })
+        });
+    let loose = match run.baton() {
+        Baton::Loose { at, .. } => Some(Waits::Loose { at: at.clone() }),
+        Baton::Offered { .. } | Baton::Held { .. } | Baton::Parked { .. } | Baton::Done => None,
+    };
+    stopping.into_iter().chain(questions).chain(loose).chain(advisory).collect()
+}

@@ -1,0 +1,47 @@
+//! Read models: what people, agents and other programs see of the work, computed from the store.
+//!
+//! Nothing here changes a run. [`Views`] reads on behalf of a caller; the archive is a projection
+//! into files, which can be rebuilt from the store at any time.
+#![cfg_attr(test, expect(clippy::disallowed_methods, reason = "tests make files of their own"))]
+
+mod archive;
+mod completion;
+mod handoff_queries;
+mod history;
+mod inbox;
+mod passed_gates;
+mod prompt;
+
+use std::ops::Deref;
+
+use baton_engine::{Caller, Engine, Reader};
+
+pub use crate::archive::{
+    ARCHIVED_LOG, ARCHIVED_LOG_MOST_BYTES, ARCHIVED_PROJECT, ARCHIVED_WORKFLOWS, Archive,
+    ArchiveError, ArchiveHealth, ArchivePlaces, ArchiveStatus, Archived, Archivist, DiskError,
+    run_of_session,
+};
+pub use crate::handoff_queries::{Blocking, Decided, PersonsAnswer, QuestionAndAnswer};
+pub use crate::inbox::{GateQuestion, InboxChoice, InboxItem, Then, Waits};
+pub use crate::passed_gates::{GatePassage, PassedGate};
+pub use crate::prompt::{
+    AgentInterface, BadDashboardUrl, DashboardUrl, Prompt, PromptOptions, PromptToken,
+};
+
+/// What one caller reads: rows and texts as a [`Reader`] has them, and the read models.
+#[derive(Clone, Copy)]
+pub struct Views<'a>(Reader<'a>);
+
+impl<'a> Views<'a> {
+    pub fn new(engine: &'a Engine, caller: &'a Caller) -> Self {
+        Self(engine.read_as(caller))
+    }
+}
+
+impl<'a> Deref for Views<'a> {
+    type Target = Reader<'a>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}

@@ -1,0 +1,69 @@
+//! Reads the input of a prompt: the current run, its rows, its log, and their texts.
+
+mod inputs;
+
+use baton_core::agent::Agent;
+use baton_core::event::Event;
+use baton_core::refusal::Refusal;
+use baton_core::run::{Handoff, HandoffNo, Kind};
+use baton_core::story::Story;
+use baton_store::{EventFilter, HandoffFilter, HandoffRef, HandoffRow, Position, RunRef};
+use baton_wire::event;
+
+use self::inputs::PromptInputs;
+use super::brief::Brief;
+use crate::Views;
+use baton_engine::EngineError;
+use baton_engine::WholeTexts;
+
+impl Views<'_> {
+    pub(super) async fn brief(&self, which: &HandoffRef) -> Result<Brief, EngineError> {
+        let row = self.handoff(which).await?;
+        if !row.to.place.is_work() {
+            return Err(EngineError::NoPrompt { handoff: row.no, to: row.to.agent });
+        }
+        let run = self.run(&RunRef::Id(row.run)).await?;
+        let Some(open) = run.run.handoff(row.no).cloned() else {
+            let refusal = Refusal::Finished { handoff: row.no };
+            return Err(EngineError::Refused { refusal, handoff: Some(Box::new(row)) });
+        };
+        let workflow = self.workflow_of(&run).await?;
+        let filter = HandoffFilter { run: Some(row.run), ..HandoffFilter::default() };
+        let rows = self.handoffs(&filter).await?;
+        let events = self.events_of(&row).await?;
+        let caller = caller_behind(&open, &run.run);
+        let agent = self.catalog().agents().find(&row.to.agent).cloned();
+        let agent = agent.unwrap_or_else(|| Agent::unknown(row.to.agent.clone()));
+        let story = self.find_story(&row.story).await?;
+        let story = story.map_or_else(|| Story::named(row.story.clone()), |it| it.story);
+        let mut known = PromptInputs {
+            workflow,
+            agent,
+            story,
+            row,
+            open,
+            run,
+            rows,
+            events,
+            caller,
+            texts: WholeTexts::default(),
+        };
+        // A prompt never contains a damaged text: the agent would work on what was not written.
+        known.texts = self.whole_texts(known.row.run, known.texts_needed()).await?;
+        Ok(known.into_brief())
+    }
+
+    async fn events_of(&self, row: &HandoffRow) -> Result<Vec<Event>, EngineError> {
+        let filter = EventFilter { after: Position::START, run: Some(row.run), limit: 0 };
+        let stored = self.events(&filter).await?;
+        Ok(stored.iter().filter_map(|it| event::decode(&it.body).ok()).collect())
+    }
+}
+
+/// What the receiver continues with after accepting, where that is not the handoff itself.
+fn caller_behind(open: &Handoff, run: &baton_core::run::Run) -> Option<HandoffNo> {
+    match open.kind {
+        Kind::Return => run.caller_of(open.no).map(|it| it.no),
+        Kind::Sequential | Kind::Delegation | Kind::Escalation | Kind::Question => None,
+    }
+}
