@@ -6,6 +6,7 @@
 mod accept;
 mod body;
 mod caller;
+mod errors;
 mod events;
 mod failure_log;
 mod guard;
@@ -261,6 +262,7 @@ fn described_routes() -> OpenApiRouter<Arc<App>> {
         .merge(health::routes())
         .merge(metrics::routes())
         .merge(schemas::routes())
+        .merge(errors::routes())
 }
 
 /// How many threads a server should have for its requests: one core is left to the writer thread,
