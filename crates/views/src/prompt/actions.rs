@@ -58,7 +58,7 @@ fn edge(brief: &Brief, edge: &Edge) -> Value {
     let agents = workflow.agents_at(&Workflow::target_place(&edge.to));
     let names: Vec<String> = agents.iter().map(AgentId::to_string).collect();
     let contract = contract_of(workflow, edge.contract.as_ref());
-    let create = NewHandoff {
+    let create = HandoffExample {
         action: "hand_on",
         kind: None,
         to: agents.into_iter().next().unwrap_or_else(AgentId::orchestrator),
@@ -99,7 +99,7 @@ fn aside(brief: &Brief, interface: AgentInterface) -> Value {
     let delegates = step(brief).map_or(&[][..], |it| &it.delegates);
     let delegates: Vec<Value> = delegates.iter().map(|it| delegate(brief, it)).collect();
     let contract = contract_of(&brief.workflow, brief.workflow.escalation.as_ref());
-    let escalate = NewHandoff {
+    let escalate = HandoffExample {
         action: "escalate",
         kind: Some("escalation"),
         to: AgentId::human(),
@@ -116,7 +116,7 @@ fn aside(brief: &Brief, interface: AgentInterface) -> Value {
         context! { example => why, ..value }
     };
     let is_step = matches!(brief.work.place, Place::Step(_));
-    let blocked = NewHandoff {
+    let blocked = HandoffExample {
         action: "hand_on",
         kind: None,
         to: AgentId::human(),
@@ -139,7 +139,7 @@ fn aside(brief: &Brief, interface: AgentInterface) -> Value {
 
 fn delegate(brief: &Brief, delegate: &Delegate) -> Value {
     let contract = contract_of(&brief.workflow, delegate.contract.as_ref());
-    let create = NewHandoff {
+    let create = HandoffExample {
         action: "delegate",
         kind: Some("delegation"),
         to: delegate.agent.clone(),
@@ -149,9 +149,9 @@ fn delegate(brief: &Brief, delegate: &Delegate) -> Value {
     create.value(brief, contract)
 }
 
-fn returns(to: &AgentId, outcome: Outcome, example: Node) -> NewHandoff {
+fn returns(to: &AgentId, outcome: Outcome, example: Node) -> HandoffExample {
     let (to, outcome) = (to.clone(), Some(outcome));
-    NewHandoff { action: "return", kind: Some("return"), to, outcome, example }
+    HandoffExample { action: "return", kind: Some("return"), to, outcome, example }
 }
 
 fn contract_of<'a>(workflow: &'a Workflow, name: Option<&String>) -> Option<&'a Contract> {
@@ -173,7 +173,7 @@ fn blocked_example() -> Node {
 }
 
 /// A handoff that the receiver may create.
-struct NewHandoff {
+struct HandoffExample {
     /// Its name in the templates.
     action: &'static str,
     kind: Option<&'static str>,
@@ -182,7 +182,7 @@ struct NewHandoff {
     example: Node,
 }
 
-impl NewHandoff {
+impl HandoffExample {
     fn value(self, brief: &Brief, contract: Option<&Contract>) -> Value {
         let outcome = self.outcome.map(Outcome::name);
         let (is_to_person, to) = (self.to.is_human(), self.to.to_string());
