@@ -8,7 +8,7 @@ use baton_store::{EventFilter, EventRecord, Position, StoreError, StoredEvent, V
 use baton_wire::event::decode;
 use rusqlite::{Connection, Row, params};
 
-use crate::columns::{hash, integer, limit, nanoseconds, number, parsed, run_id, time};
+use crate::columns::{execute, hash, integer, limit, nanoseconds, number, parsed, run_id, time};
 use crate::error::{in_row, to_store, unreadable};
 
 pub(crate) fn add(
@@ -51,8 +51,7 @@ pub(crate) fn put(
         event.hash.0,
         event.body,
     ];
-    connection.prepare_cached(sql).and_then(|mut it| it.execute(params)).map_err(to_store)?;
-    Ok(())
+    execute(connection, sql, params).map_err(to_store)
 }
 
 pub(crate) fn list(

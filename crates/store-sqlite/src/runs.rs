@@ -12,7 +12,7 @@ use baton_wire::event::{decode_run, encode_run};
 use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
 
 use crate::append::Prepared;
-use crate::columns::{after, hash, integer, limit, nanoseconds, number, run_id, until};
+use crate::columns::{after, execute, hash, integer, limit, nanoseconds, number, run_id, until};
 use crate::error::{in_row, is_constraint, to_append, to_store, unreadable};
 use crate::events;
 
@@ -64,8 +64,7 @@ pub(crate) fn put(connection: &Connection, row: &RunRow) -> Result<(), StoreErro
         nanoseconds(run.moved_at)?,
         encode_run(run),
     ];
-    connection.prepare_cached(sql).and_then(|mut it| it.execute(params)).map_err(to_store)?;
-    Ok(())
+    execute(connection, sql, params).map_err(to_store)
 }
 
 /// Updates a run that is still at the expected version; returns its number.

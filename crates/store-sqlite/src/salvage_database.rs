@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use baton_core::content::ContentId;
 use baton_core::hash::Hash;
-use baton_core::names::{Principal, StoryKey, WorkflowName};
+use baton_core::names::{Principal, StoryKey};
 use baton_core::run::{HandoffId, HandoffNo, RunId};
 use baton_core::story::Story;
 use baton_files::Dir;
@@ -15,11 +15,10 @@ use rusqlite::{Connection, Row, params};
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
-use crate::columns::{hash, integer, list, list_text, nearest_nanoseconds, number, parsed, time};
-use crate::connect;
+use crate::columns::{hash, integer, list_text, nearest_nanoseconds, number, parsed, time};
 use crate::error::{OpenError, to_open, to_store};
 use crate::salvage::{PackageClaim, SalvagedEvent, SalvagedRow, SalvagedText, Trust};
-use crate::story_log;
+use crate::{columns, connect, definitions, idempotency, stories, story_log};
 
 /// At most this many times the found numbers may be lost, where numbers have no gap.
 const MOST_LOST: u64 = 16;
@@ -352,34 +351,15 @@ impl SalvageDatabase {
 
     /// Texts that were found under this hash. The caller has to verify which one matches.
     pub fn definitions(&self, which: Hash) -> Result<Vec<Definition>, StoreError> {
-        let sql = "select hash, name, text from definitions where hash = ?1";
-        self.rows(sql, [which.0], |row| {
-            Ok(Definition {
-                hash: hash(row, "hash")?,
-                name: parsed(row, "name", |it| WorkflowName::parse(it).ok())?,
-                text: row.get("text")?,
-            })
-        })
+        let sql = "select rowid as row_number, * from definitions where hash = ?1";
+        self.rows(sql, [which.0], definitions::read)
     }
 
     /// The stories after a key, in their last version.
     pub fn stories(&self, after: &str, most: u32) -> Result<Vec<(Story, Timestamp)>, StoreError> {
         let sql = "select * from stories where key > ?1 order by key limit ?2";
         self.rows(sql, params![after, most], |row| {
-            let keys = |text: &str| {
-                list(text)?.iter().map(|it| StoryKey::parse(it).ok()).collect::<Option<Vec<_>>>()
-            };
-            let story = Story {
-                key: parsed(row, "key", |it| StoryKey::parse(it).ok())?,
-                title: row.get("title")?,
-                description: row.get("description")?,
-                acceptance: parsed(row, "acceptance", list)?,
-                depends_on: parsed(row, "depends_on", keys)?,
-                priority: row.get("priority")?,
-                branch: row.get("branch")?,
-                pr_url: row.get("pr_url")?,
-            };
-            Ok((story, time(row, "created_at")?))
+            Ok((stories::story(row)?, time(row, "created_at")?))
         })
     }
 
@@ -426,14 +406,7 @@ impl SalvageDatabase {
         let sql = "select rowid as row_number, * from answered
                    where rowid > ?1 order by rowid limit ?2";
         self.rows(sql, params![integer(after), most], |row| {
-            let answered = IdempotencyRecord {
-                scope: row.get("scope")?,
-                key: row.get("key")?,
-                request: hash(row, "request")?,
-                answer: row.get("answer")?,
-                at: time(row, "answered_at")?,
-            };
-            Ok((number(row, "row_number")?, answered))
+            Ok((number(row, "row_number")?, idempotency::read(row)?))
         })
     }
 
@@ -446,7 +419,7 @@ impl SalvageDatabase {
     }
 
     pub(crate) fn execute(&self, sql: &str, params: impl rusqlite::Params) -> rusqlite::Result<()> {
-        self.connection.prepare_cached(sql)?.execute(params).map(|_| ())
+        columns::execute(&self.connection, sql, params)
     }
 
     pub(crate) fn rows<T>(
