@@ -7,7 +7,7 @@ use baton_core::names::{AgentId, StepId};
 use baton_core::outcome::Outcome;
 use baton_core::run::RunId;
 use baton_core::workflow::Place;
-use baton_store::{Order, StoreError};
+use baton_store::{Order, StoreResult};
 use jiff::Timestamp;
 use rusqlite::{Connection, Params, Row};
 use uuid::Uuid;
@@ -36,7 +36,7 @@ pub(crate) fn count_executed(
 }
 
 /// For a time to be stored.
-pub(crate) fn nanoseconds(at: Timestamp) -> Result<i64, StoreError> {
+pub(crate) fn nanoseconds(at: Timestamp) -> StoreResult<i64> {
     i64::try_from(at.as_nanosecond()).map_err(|_| damaged("a time outside the years 1678 to 2261"))
 }
 

@@ -1,7 +1,7 @@
 //! When runs have to be checked because of the time alone.
 
 use baton_core::run::RunId;
-use baton_store::{DueChange, DueRow, LookAgain, RunSchedule, StoreError};
+use baton_store::{DueChange, DueRow, LookAgain, RunSchedule, StoreResult};
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
@@ -17,7 +17,7 @@ pub(crate) fn change(
     run: RunId,
     run_number: i64,
     change: DueChange,
-) -> Result<(), StoreError> {
+) -> StoreResult<()> {
     let changed = match change {
         DueChange::Keep => return Ok(()),
         DueChange::NoLaterThan(due) => {
@@ -36,7 +36,7 @@ pub(crate) fn change(
 }
 
 /// Sets when runs have to be checked again; returns how many had not moved since.
-pub(crate) fn look_again(connection: &Connection, runs: &[LookAgain]) -> Result<u64, StoreError> {
+pub(crate) fn look_again(connection: &Connection, runs: &[LookAgain]) -> StoreResult<u64> {
     let of_run = "run_number = (select number from runs where id = ?1 and version = ?2)";
     let later = format!("update due set due_at = ?3, checksum = ?4 where {of_run}");
     let never = format!("delete from due where {of_run}");

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use baton_core::names::StoryKey;
 use baton_core::run::{Run, RunId, RunStatus};
 use baton_store::{
-    AppendError, OpenRunCounts, Order, RunFilter, RunRef, RunRow, StoreError, Version,
+    AppendError, OpenRunCounts, Order, RunFilter, RunRef, RunRow, StoreResult, Version,
 };
 use baton_wire::event::{decode_run, encode_run};
 use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
@@ -44,7 +44,7 @@ pub(crate) fn add(connection: &Connection, prepared: &Prepared) -> Result<i64, A
 }
 
 /// Inserts a recovered run, in its state and under its number.
-pub(crate) fn put(connection: &Connection, row: &RunRow) -> Result<(), StoreError> {
+pub(crate) fn put(connection: &Connection, row: &RunRow) -> StoreResult<()> {
     let run = &row.run;
     let sql = "insert into runs (
                    number, id, version, head, story_key, workflow, status, baton, current_agent,

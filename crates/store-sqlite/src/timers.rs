@@ -1,7 +1,7 @@
 //! Timers: what has to happen at a time, unless something else happens first.
 
 use baton_core::run::{HandoffNo, RunId};
-use baton_store::{LeaseRenewal, StoreError, TimerChange, TimerKind, TimerRow};
+use baton_store::{LeaseRenewal, StoreResult, TimerChange, TimerKind, TimerRow};
 use jiff::Timestamp;
 use rusqlite::{Connection, Row, params};
 
@@ -14,7 +14,7 @@ pub(crate) fn change(
     run: RunId,
     run_number: i64,
     change: &TimerChange,
-) -> Result<(), StoreError> {
+) -> StoreResult<()> {
     let changed = match *change {
         TimerChange::Set { no, what, due } => {
             let (fence, seconds) = match what {
@@ -38,7 +38,7 @@ pub(crate) fn change(
 }
 
 /// Extends leases; returns how many matched handoff and fencing token.
-pub(crate) fn put_off(connection: &Connection, leases: &[LeaseRenewal]) -> Result<u64, StoreError> {
+pub(crate) fn put_off(connection: &Connection, leases: &[LeaseRenewal]) -> StoreResult<u64> {
     let sql = "update timers set due_at = ?4, checksum = ?5
                where run_number = (select number from runs where id = ?1)
                    and no = ?2 and fence = ?3";
