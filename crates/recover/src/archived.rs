@@ -144,16 +144,11 @@ impl OpenArchive {
         Ok(ahead)
     }
 
-    /// Unreadable files are treated as missing.
-    fn log(&self, folder: &str) -> Option<String> {
-        let folder = self.sessions.as_ref()?.subdir(folder).ok()?;
-        folder.read_text(ARCHIVED_LOG, ARCHIVED_LOG_MOST_BYTES).ok()
-    }
-
-    /// Every row in the log of a session.
+    /// Every row in the log of a session. An unreadable log is treated as missing.
     pub(crate) fn rows_of(&self, session: &ArchivedHead) -> Vec<SalvagedRow> {
-        let Some(log) = self.log(&session.folder) else { return Vec::new() };
-        log.lines().filter_map(|line| row(line, session)).collect()
+        let folder = self.sessions.as_ref().and_then(|it| it.subdir(&session.folder).ok());
+        let log = folder.and_then(|it| it.read_text(ARCHIVED_LOG, ARCHIVED_LOG_MOST_BYTES).ok());
+        log.unwrap_or_default().lines().filter_map(|line| row(line, session)).collect()
     }
 
     /// The workflows in the archive, each under its actual hash.

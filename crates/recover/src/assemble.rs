@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use baton_core::content::{Content, ContentId};
 use baton_core::event::Event;
 use baton_engine::rebuild_run;
-use baton_store::{Position, StoreError, StoredEvent};
+use baton_store::{Position, StoreResult, StoredEvent};
 use baton_store_sqlite::{RecoveredRun, SalvageDatabase};
 use jiff::Timestamp;
 
@@ -102,7 +102,7 @@ fn texts(
     run: &ProvenRun,
     run_number: u64,
     report: &mut RecoveryReport,
-) -> Result<(Vec<Content>, Vec<ContentId>), StoreError> {
+) -> StoreResult<(Vec<Content>, Vec<ContentId>)> {
     let mut seen = BTreeSet::new();
     let (mut contents, mut lost) = (Vec::new(), Vec::new());
     for ProvenEvent { event, .. } in &run.events {

@@ -9,7 +9,7 @@ use baton_core::names::StoryKey;
 use baton_core::run::{HandoffNo, RunId};
 use baton_core::story::Story;
 use baton_files::{Dir, FileMode};
-use baton_store::{Definition, StoreError};
+use baton_store::{Definition, StoreResult};
 use baton_store_sqlite::{DamagedFiles, DatabaseBuilder, LastMark, SalvageDatabase, Trust};
 use baton_wire::workflow_file;
 use jiff::Timestamp;
@@ -185,7 +185,7 @@ impl Plan {
         job: &RecoverJob<'_>,
         salvaged: &SalvageDatabase,
         pin: Hash,
-    ) -> Result<Option<&Definition>, StoreError> {
+    ) -> StoreResult<Option<&Definition>> {
         let definition = match self.definitions.entry(pin) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(unknown) => unknown.insert(definition_with(job, salvaged, pin)?),
@@ -276,7 +276,7 @@ impl Plan {
         salvaged: &SalvageDatabase,
         builder: &mut DatabaseBuilder,
         report: &mut RecoveryReport,
-    ) -> Result<(), StoreError> {
+    ) -> StoreResult<()> {
         let mut bare = salvaged.written_stories()?;
         for it in self.runs.values() {
             bare.entry(it.story.clone()).or_insert(it.started_at);
@@ -306,7 +306,7 @@ fn definition_with(
     job: &RecoverJob<'_>,
     salvaged: &SalvageDatabase,
     pin: Hash,
-) -> Result<Option<Definition>, StoreError> {
+) -> StoreResult<Option<Definition>> {
     // Its name is in its text, which the hash proves; the column beside it is not proven.
     let proven = |it: Definition| {
         let workflow = workflow_file::parse(&it.text).ok().filter(|it| it.hash == pin)?;
@@ -318,10 +318,7 @@ fn definition_with(
     Ok(all.find_map(proven))
 }
 
-fn put_answered(
-    salvaged: &SalvageDatabase,
-    builder: &mut DatabaseBuilder,
-) -> Result<(), StoreError> {
+fn put_answered(salvaged: &SalvageDatabase, builder: &mut DatabaseBuilder) -> StoreResult<()> {
     let mut after = 0;
     loop {
         let page = salvaged.answered(after, PAGE)?;
@@ -346,7 +343,7 @@ fn beyond(
     salvaged: &SalvageDatabase,
     run_number: u64,
     run: &ProvenRun,
-) -> Result<Vec<HandoffNo>, StoreError> {
+) -> StoreResult<Vec<HandoffNo>> {
     let created = |it: &ProvenEvent| {
         if let Event::Handoff(HandoffEvent::Created(created)) = &it.event {
             Some(created.handoff)
@@ -368,7 +365,7 @@ fn beyond(
     Ok(beyond.into_iter().collect())
 }
 
-fn story_of(salvaged: &SalvageDatabase, run_number: u64) -> Result<Option<StoryKey>, StoreError> {
+fn story_of(salvaged: &SalvageDatabase, run_number: u64) -> StoreResult<Option<StoryKey>> {
     let started = salvaged.events(run_number)?.into_iter().find_map(|held| {
         match baton_wire::event::decode(&held.event.body) {
             Ok(Event::Run(RunEvent::Started { story, .. })) => Some(story),
@@ -380,7 +377,7 @@ fn story_of(salvaged: &SalvageDatabase, run_number: u64) -> Result<Option<StoryK
 
 impl MissingReason {
     /// Why nothing of a run is proven.
-    fn lost(salvaged: &SalvageDatabase, run_number: u64) -> Result<Self, StoreError> {
+    fn lost(salvaged: &SalvageDatabase, run_number: u64) -> StoreResult<Self> {
         let has_start = salvaged.events(run_number)?.iter().any(|it| it.event.version.0 == 1);
         let has_id = !salvaged.clues(run_number)?.is_empty();
         Ok(match (has_id, has_start) {

@@ -11,13 +11,7 @@ pub enum RecoverError {
     #[error("the new database or its scratch database cannot be made")]
     Open(#[source] OpenError),
     #[error("the new database or its scratch database cannot be read or written")]
-    Store(#[source] StoreError),
+    Store(#[from] StoreError),
     #[error("what was brought back is not whole, so it is not given out: {}", problems.join("; "))]
     NotWhole { problems: Vec<String> },
-}
-
-impl From<StoreError> for RecoverError {
-    fn from(error: StoreError) -> Self {
-        Self::Store(error)
-    }
 }

@@ -1,6 +1,6 @@
 //! Archive sessions that diverge from the recovered database.
 
-use baton_store::{EventFilter, Position, Store as _, StoreError};
+use baton_store::{EventFilter, Position, Store as _, StoreResult};
 use baton_store_sqlite::SqliteStore;
 
 use crate::archived::ArchivedHead;
@@ -33,10 +33,7 @@ pub(crate) async fn find(
     forked.map_err(RecoverError::Store)
 }
 
-async fn find_in(
-    store: &SqliteStore,
-    aside: &[&ArchivedHead],
-) -> Result<Vec<ForkedSession>, StoreError> {
+async fn find_in(store: &SqliteStore, aside: &[&ArchivedHead]) -> StoreResult<Vec<ForkedSession>> {
     let mut forked = Vec::new();
     for session in aside {
         let filter = EventFilter { after: Position::START, run: Some(session.id), limit: 0 };

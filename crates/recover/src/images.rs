@@ -94,17 +94,10 @@ async fn count(store: &SqliteStore) -> Option<SavedCounts> {
         n_stories += page.len() as u64;
         match page.into_iter().last() {
             Some(last) => after = Some(last.story.key),
-            None => {
-                return Some(SavedCounts {
-                    n_runs,
-                    n_handoffs,
-                    n_events,
-                    n_stories,
-                    last_position,
-                });
-            }
+            None => break,
         }
     }
+    Some(SavedCounts { n_runs, n_handoffs, n_events, n_stories, last_position })
 }
 
 /// Its name for people.

@@ -29,7 +29,7 @@ use jiff::Timestamp;
 use uuid::Uuid;
 
 use crate::images::ImageSearch;
-use crate::soundness::{SoundSubset, Soundness};
+use crate::soundness::{SoundSubset, Unsound};
 use crate::survey::Survey;
 
 pub use crate::archived::{AheadError, OpenArchive, SessionAhead, SessionCounts};
@@ -79,11 +79,11 @@ pub async fn recover(job: &RecoverJob<'_>) -> Result<RecoveryReport, RecoverErro
     let was_marked = found.was_marked || !matches!(search, ImageSearch::Whole(_));
     let mut report = match search {
         ImageSearch::Whole(report) => match soundness::settle(job, mark).await? {
-            Soundness::Sound => *report,
-            Soundness::Unsound { problems, .. } => return Err(RecoverError::NotWhole { problems }),
+            Ok(()) => *report,
+            Err(Unsound { problems, .. }) => return Err(RecoverError::NotWhole { problems }),
         },
         ImageSearch::NoneWhole(_) if damaged.is_none() && found.sessions.is_empty() => {
-            RecoveryReport::whole(RecoveryMethod::Nothing, SavedCounts::default())
+            RecoveryReport::default()
         }
         ImageSearch::NoneWhole(whole) => {
             let salvaged = bring_back::gather(job, damaged.as_mut(), &found, mark)?;

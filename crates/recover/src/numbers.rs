@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use baton_core::event::{Event, HandoffEvent};
 use baton_core::run::HandoffId;
-use baton_store::StoreError;
+use baton_store::StoreResult;
 use baton_store_sqlite::SalvageDatabase;
 
 use crate::prove::ProvenRun;
@@ -25,11 +25,7 @@ pub(crate) struct GivenNumbers {
 }
 
 impl HandoffNumbers {
-    pub(crate) fn note(
-        &mut self,
-        salvaged: &SalvageDatabase,
-        run: &ProvenRun,
-    ) -> Result<(), StoreError> {
+    pub(crate) fn note(&mut self, salvaged: &SalvageDatabase, run: &ProvenRun) -> StoreResult<()> {
         for it in &run.events {
             if let Event::Handoff(HandoffEvent::Created(created)) = &it.event {
                 self.made.insert(it.stored.position.0, created.id);

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use baton_core::event::{Event, HandoffEvent};
 use baton_core::hash::Hash;
 use baton_core::run::RunId;
-use baton_store::{Position, StoreError};
+use baton_store::{Position, StoreResult};
 use baton_store_sqlite::{HeldEvent, SalvageDatabase, SalvagedEvent};
 use baton_wire::event;
 
@@ -47,14 +47,14 @@ impl ChainEnd {
 
 /// Called once everything is held: rows in their stated place are followed first, and the rest is
 /// tried where something is missing. So the time depends on the damage, not on all pairs.
-pub(crate) fn place_rows(salvaged: &SalvageDatabase) -> Result<(), StoreError> {
+pub(crate) fn place_rows(salvaged: &SalvageDatabase) -> StoreResult<()> {
     let mut gaps = Vec::new();
     for run_number in salvaged.run_numbers()? {
         gaps.extend(follow(salvaged, run_number)?);
     }
     for mut gap in gaps {
-        while let Some((held, head)) = stray_for(salvaged, &gap)? {
-            let version = gap.end.version + 1;
+        while let Some(held) = stray_for(salvaged, &gap)? {
+            let (version, head) = (gap.end.version + 1, held.event.hash);
             salvaged.place_event(held.row, gap.run_number, version, head)?;
             place_handoff(salvaged, gap.run_number, &held.event)?;
             gap.end.advance(head, held.event.position);
@@ -67,7 +67,7 @@ pub(crate) fn place_rows(salvaged: &SalvageDatabase) -> Result<(), StoreError> {
 }
 
 /// Follows the chains of the runs with a number, and records the rows that are in none of them.
-fn follow(salvaged: &SalvageDatabase, run_number: u64) -> Result<Vec<Gap>, StoreError> {
+fn follow(salvaged: &SalvageDatabase, run_number: u64) -> StoreResult<Vec<Gap>> {
     let clues = salvaged.clues(run_number)?;
     let events = salvaged.events(run_number)?;
     let walk = Walk::begin(salvaged, run_number, &events)?;
@@ -90,7 +90,7 @@ fn follow(salvaged: &SalvageDatabase, run_number: u64) -> Result<Vec<Gap>, Store
 }
 
 /// A row of the run may have another number, under which nothing of it is found.
-fn renumber(salvaged: &SalvageDatabase, id: RunId, run_number: u64) -> Result<(), StoreError> {
+fn renumber(salvaged: &SalvageDatabase, id: RunId, run_number: u64) -> StoreResult<()> {
     for other in salvaged.numbers_of_run(id)? {
         if other == run_number {
             continue;
@@ -108,7 +108,7 @@ fn place_handoff(
     salvaged: &SalvageDatabase,
     run_number: u64,
     it: &SalvagedEvent,
-) -> Result<(), StoreError> {
+) -> StoreResult<()> {
     match event::decode(&it.body) {
         Ok(Event::Handoff(HandoffEvent::Created(created))) => {
             salvaged.place_handoff(created.id, run_number, created.handoff)
@@ -117,12 +117,9 @@ fn place_handoff(
     }
 }
 
-/// The stray that continues a chain, and its hash. One with the required hash is the right one,
-/// whatever its other columns say.
-fn stray_for(
-    salvaged: &SalvageDatabase,
-    gap: &Gap,
-) -> Result<Option<(HeldEvent, Hash)>, StoreError> {
+/// The stray that continues a chain. One with the required hash is the right one, whatever its other
+/// columns say.
+fn stray_for(salvaged: &SalvageDatabase, gap: &Gap) -> StoreResult<Option<HeldEvent>> {
     let fits = |held: &HeldEvent| gap.end.link(gap.id, &held.event) == held.event.hash;
     let of_run = salvaged.strays_of_run(gap.run_number, MOST_TRIED)?;
     let mut found = of_run.into_iter().find(fits);
@@ -131,10 +128,7 @@ fn stray_for(
         let others = salvaged.strays_with_version(version, gap.end.position, MOST_TRIED)?;
         found = others.into_iter().find(fits);
     }
-    Ok(found.map(|held| {
-        let hash = held.event.hash;
-        (held, hash)
-    }))
+    Ok(found)
 }
 
 /// The events that were found under one number, to be followed.
@@ -152,7 +146,7 @@ impl<'a> Walk<'a> {
         salvaged: &'a SalvageDatabase,
         run_number: u64,
         events: &'a [HeldEvent],
-    ) -> Result<Self, StoreError> {
+    ) -> StoreResult<Self> {
         let heads = salvaged.clues(run_number)?.iter().map(|it| it.head).collect();
         Ok(Self { salvaged, run_number, events, heads })
     }
@@ -163,7 +157,7 @@ impl<'a> Walk<'a> {
         id: RunId,
         mut end: ChainEnd,
         placed: &mut HashSet<u64>,
-    ) -> Result<ChainEnd, StoreError> {
+    ) -> StoreResult<ChainEnd> {
         loop {
             let mut fitting = self.next(&end).filter(|it| end.link(id, &it.event) == it.event.hash);
             let Some(first) = fitting.next() else {

@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashSet};
 use baton_core::event::Event;
 use baton_core::hash::Hash;
 use baton_core::run::RunId;
-use baton_store::{Position, StoreError};
+use baton_store::{Position, StoreResult};
 use baton_store_sqlite::{HeldEvent, RunClue, SalvageDatabase, SalvagedEvent};
 use baton_wire::event;
 
@@ -35,7 +35,7 @@ pub(crate) struct FoundRuns {
     pub(crate) n_known: u64,
 }
 
-pub(crate) fn prove(salvaged: &SalvageDatabase, run_number: u64) -> Result<FoundRuns, StoreError> {
+pub(crate) fn prove(salvaged: &SalvageDatabase, run_number: u64) -> StoreResult<FoundRuns> {
     let events = salvaged.events(run_number)?;
     let clues = salvaged.clues(run_number)?;
     let ids = ids_of(salvaged, run_number, &clues)?;
@@ -68,7 +68,7 @@ pub(crate) fn ids_of(
     salvaged: &SalvageDatabase,
     run_number: u64,
     clues: &[RunClue],
-) -> Result<Vec<RunId>, StoreError> {
+) -> StoreResult<Vec<RunId>> {
     let mut ids: Vec<RunId> = Vec::new();
     // The id of the most advanced row first: where two runs claim a number, it keeps it.
     let of_clues = clues.iter().rev().map(|it| it.id);
@@ -130,7 +130,7 @@ fn last_boundary(
     events: &[HeldEvent],
     clues: &[RunClue],
     id: RunId,
-) -> Result<usize, StoreError> {
+) -> StoreResult<usize> {
     let Some(last) = chain.last() else { return Ok(0) };
     let version = chain.len() as u64;
     let head = last.stored.hash;
@@ -170,7 +170,7 @@ fn mend_positions(
     salvaged: &SalvageDatabase,
     run_number: u64,
     events: &mut [ProvenEvent],
-) -> Result<(), StoreError> {
+) -> StoreResult<()> {
     for index in 0..events.len() {
         let at = |index: Option<usize>| index.and_then(|it| events.get(it)).map(|it| &it.stored);
         let (before, behind) = (at(index.checked_sub(1)), at(Some(index + 1)));
@@ -178,7 +178,7 @@ fn mend_positions(
         let least = before.map_or(1, |it| it.position.0.saturating_add(1));
         let most = behind.map_or(u64::MAX, |it| it.position.0.saturating_sub(1));
         let is_next = before.is_some_and(|before| before.at == it.at);
-        let is_taken = |position: u64| -> Result<bool, StoreError> {
+        let is_taken = |position: u64| -> StoreResult<bool> {
             Ok(salvaged.runs_at(Position(position))?.iter().any(|it| *it != run_number))
         };
         let position = it.position.0;

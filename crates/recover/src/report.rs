@@ -9,7 +9,7 @@ use crate::archived::SessionCounts;
 use crate::forks::ForkedSession;
 use crate::images;
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RecoveryReport {
     pub method: RecoveryMethod,
     pub saved: SavedCounts,
@@ -39,13 +39,14 @@ pub struct RecoveryReport {
     pub foreign_sessions: SessionCounts,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum RecoveryMethod {
     /// A whole database, as it was.
     Image(ImageKind),
     /// Row by row, from every page that has some.
     Rows,
     /// There was neither a database nor a log.
+    #[default]
     Nothing,
 }
 
@@ -104,22 +105,7 @@ pub struct LostText {
 
 impl RecoveryReport {
     pub(crate) fn whole(method: RecoveryMethod, saved: SavedCounts) -> Self {
-        Self {
-            method,
-            saved,
-            missing: Vec::new(),
-            lost_texts: Vec::new(),
-            bare_stories: Vec::new(),
-            n_unknown_stories: 0,
-            n_unknown_events: 0,
-            n_new_numbers: 0,
-            n_leftovers: 0,
-            unproven: Vec::new(),
-            mark_loss: None,
-            has_unknown_log: false,
-            forked_sessions: Vec::new(),
-            foreign_sessions: SessionCounts::new(),
-        }
+        Self { method, saved, ..Self::default() }
     }
 
     /// Counts losses that only the mark shows.

@@ -16,21 +16,18 @@ use crate::{RESULT, RecoverError, RecoverJob};
 /// enough for a dozen of them among a million runs.
 const MOST_TRIES: u32 = 250;
 
-/// The verification result of an unfinished database.
-pub(crate) enum Soundness {
-    Sound,
-    Unsound {
-        problems: Vec<String>,
-        /// The runs that problems were found in, by number.
-        runs: BTreeSet<u64>,
-    },
+/// What verification found in an unfinished database.
+pub(crate) struct Unsound {
+    pub(crate) problems: Vec<String>,
+    /// The runs that problems were found in, by number.
+    runs: BTreeSet<u64>,
 }
 
 /// Makes the result newer than what `mark` was written for, with a new epoch, and verifies it.
 pub(crate) async fn settle(
     job: &RecoverJob<'_>,
     mark: Option<&LastMark>,
-) -> Result<Soundness, RecoverError> {
+) -> Result<Result<(), Unsound>, RecoverError> {
     let dir = job.scratch.make_dirs(RESULT, FileMode::Private)?;
     let store = SqliteStore::open_in(&dir).map_err(RecoverError::Open)?;
     let settled = async {
@@ -41,9 +38,9 @@ pub(crate) async fn settle(
     store.close().await;
     let verified = settled.map_err(RecoverError::Store)?;
     if verified.is_sound() {
-        return Ok(Soundness::Sound);
+        return Ok(Ok(()));
     }
-    Ok(Soundness::Unsound { problems: verified.problems, runs: verified.unsound_runs })
+    Ok(Err(Unsound { problems: verified.problems, runs: verified.unsound_runs }))
 }
 
 /// Row by row, and run by run where the whole does not verify.
@@ -60,9 +57,9 @@ impl SoundSubset<'_> {
     pub(crate) async fn largest_sound(&self) -> Result<RecoveryReport, RecoverError> {
         let mut left_out = BTreeSet::new();
         loop {
-            let (problems, runs) = match self.attempt(&left_out).await? {
-                Attempt::Sound(report) => return Ok(report),
-                Attempt::Unsound { problems, runs } => (problems, runs),
+            let Unsound { problems, runs } = match self.attempt(&left_out).await? {
+                Ok(report) => return Ok(report),
+                Err(unsound) => unsound,
             };
             let n_before = left_out.len();
             left_out.extend(runs);
@@ -93,12 +90,12 @@ impl SoundSubset<'_> {
                 left_out.remove(number);
             }
             match self.attempt(&left_out).await? {
-                Attempt::Sound(report) => {
+                Ok(report) => {
                     has_kept = true;
                     last = Some(report);
                 }
-                Attempt::Unsound { problems: found, .. } => {
-                    (problems, last) = (found, None);
+                Err(unsound) => {
+                    (problems, last) = (unsound.problems, None);
                     left_out.extend(&group);
                     if group.len() > 1 {
                         let second = group.split_off(group.len() / 2);
@@ -110,35 +107,27 @@ impl SoundSubset<'_> {
         match last {
             Some(report) => Ok(report),
             // The last try failed: rebuild the one before it.
-            None if has_kept => match self.attempt(&left_out).await? {
-                Attempt::Sound(report) => Ok(report),
-                Attempt::Unsound { problems, .. } => Err(RecoverError::NotWhole { problems }),
-            },
+            None if has_kept => {
+                let rebuilt = self.attempt(&left_out).await?;
+                rebuilt.map_err(|Unsound { problems, .. }| RecoverError::NotWhole { problems })
+            }
             None => Err(RecoverError::NotWhole { problems }),
         }
     }
 
-    async fn attempt(&self, left_out: &BTreeSet<u64>) -> Result<Attempt, RecoverError> {
-        let made = bring_back(self.job, self.salvaged, self.identity, left_out);
-        let (report, verdict) = match made {
-            Ok(report) => (report, settle(self.job, self.mark).await),
+    async fn attempt(
+        &self,
+        left_out: &BTreeSet<u64>,
+    ) -> Result<Result<RecoveryReport, Unsound>, RecoverError> {
+        match bring_back(self.job, self.salvaged, self.identity, left_out) {
+            Ok(report) => Ok(settle(self.job, self.mark).await?.map(|()| report)),
             // Two runs may not fit into one database: two that claim one id, for example.
             Err(RecoverError::Store(error)) if !is_passing(&error) => {
-                let (problems, runs) = (vec![error.to_string()], BTreeSet::new());
-                return Ok(Attempt::Unsound { problems, runs });
+                Ok(Err(Unsound { problems: vec![error.to_string()], runs: BTreeSet::new() }))
             }
-            Err(error) => return Err(error),
-        };
-        Ok(match verdict? {
-            Soundness::Sound => Attempt::Sound(report),
-            Soundness::Unsound { problems, runs } => Attempt::Unsound { problems, runs },
-        })
+            Err(error) => Err(error),
+        }
     }
-}
-
-enum Attempt {
-    Sound(RecoveryReport),
-    Unsound { problems: Vec<String>, runs: BTreeSet<u64> },
 }
 
 /// An error of the disk, not of the data written to it.

@@ -5,7 +5,7 @@ use baton_core::content::{Content, ContentId, ContentKind};
 use baton_core::event::TextRole;
 use baton_core::hash::Hash;
 use baton_core::package::{Format, Package};
-use baton_store::StoreError;
+use baton_store::StoreResult;
 use baton_store_sqlite::{PackageClaim, SalvageDatabase};
 use baton_wire::formats;
 
@@ -14,7 +14,7 @@ pub(crate) fn proven_text(
     salvaged: &SalvageDatabase,
     id: ContentId,
     named_as: TextRole,
-) -> Result<Option<Content>, StoreError> {
+) -> StoreResult<Option<Content>> {
     let Some(found) = salvaged.text(id)? else { return Ok(None) };
     let kind = match named_as {
         TextRole::Words => Some(ContentKind::Words),
@@ -36,10 +36,8 @@ fn package_kind(text: &str, claims: &[PackageClaim]) -> Option<ContentKind> {
             return kind(format, hash);
         }
     }
-    let readings: Vec<(Format, Hash)> = Format::ALL
-        .into_iter()
-        .filter_map(|format| Some((format, hash_as(format, text)?)))
-        .collect();
+    let reading = |format| Some((format, hash_as(format, text)?));
+    let readings: Vec<(Format, Hash)> = Format::ALL.into_iter().filter_map(reading).collect();
     // The hash says what was read from it, and so in which format.
     for claim in claims {
         let same = readings.iter().filter(|(_, hash)| Some(*hash) == claim.hash);

@@ -1,7 +1,7 @@
 //! A snapshot of the database, taken while it is in use.
 
 use baton_files::{Dir, FileMode};
-use baton_store::{StoreError, WriteFault};
+use baton_store::{StoreError, StoreResult, WriteFault};
 use rusqlite::Connection;
 
 use crate::reader::Readers;
@@ -13,13 +13,13 @@ impl SqliteStore {
     /// Writes everything that is on disk by now into a new database in `dir`, which must have none.
     /// Only its owner may read it, from its first byte on. Readers and the writer continue
     /// meanwhile.
-    pub async fn copy_into(&self, dir: &Dir) -> Result<(), StoreError> {
+    pub async fn copy_into(&self, dir: &Dir) -> StoreResult<()> {
         self.readers.copy_into(dir).await
     }
 }
 
 impl Readers {
-    pub(crate) async fn copy_into(&self, dir: &Dir) -> Result<(), StoreError> {
+    pub(crate) async fn copy_into(&self, dir: &Dir) -> StoreResult<()> {
         let path = new_file(dir).map_err(StoreError::Unavailable)?;
         match self.read(move |connection: &Connection| vacuum_into(connection, &path)).await {
             // The copy may be on another disk than the data.

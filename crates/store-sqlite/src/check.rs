@@ -1,22 +1,18 @@
 //! Checks the file: the quick checks before opening are here, and everything that `baton verify`
 //! checks is in [`full`].
 
-mod answered;
-mod contents;
-mod cursors;
 mod definitions;
-mod due;
 mod events;
 mod found;
 mod full;
-mod handoffs;
-mod identity;
 mod numbers;
 mod outbox;
 mod outlines;
+mod readable;
 mod runs;
 mod scan;
 mod schema;
+mod sealed;
 mod stories;
 mod timers;
 

@@ -2,7 +2,7 @@
 //! They are no seal: a program that knows this file can recompute them.
 
 use baton_core::run::{HandoffNo, RunId};
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, Row, Statement, params};
 use sha2::{Digest as _, Sha256};
 
 use crate::{cursors, idempotency, identity, story_log, timers};
@@ -59,43 +59,49 @@ pub(crate) fn fill(connection: &Connection) -> rusqlite::Result<()> {
 }
 
 fn fill_answered(connection: &Connection) -> rusqlite::Result<()> {
-    let mut update = connection.prepare("update answered set checksum = ?2 where rowid = ?1")?;
-    let sql = "select rowid, scope, key, request, answered_at, answer from answered";
-    let mut statement = connection.prepare(sql)?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
-        let (scope, key, answer): (String, String, String) =
-            (row.get(1)?, row.get(2)?, row.get(5)?);
-        let request: [u8; 32] = row.get(3)?;
+    let rows = "select rowid, scope, key, request, answered_at, answer from answered";
+    let update = "update answered set checksum = ?2 where rowid = ?1";
+    fill_rows(connection, rows, update, |row, update| {
+        let (scope, key): (String, String) = (row.get(1)?, row.get(2)?);
+        let (request, answer): ([u8; 32], String) = (row.get(3)?, row.get(5)?);
         let sum = idempotency::checksum(&scope, &key, &request, row.get(4)?, &answer);
-        update.execute(params![row.get::<_, i64>(0)?, sum])?;
-    }
-    Ok(())
+        update.execute([row.get(0)?, sum])
+    })
 }
 
 fn fill_cursors(connection: &Connection) -> rusqlite::Result<()> {
-    let mut update = connection.prepare("update cursors set checksum = ?2 where rowid = ?1")?;
-    let mut statement = connection.prepare("select rowid, projector, position from cursors")?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
+    let rows = "select rowid, projector, position from cursors";
+    let update = "update cursors set checksum = ?2 where rowid = ?1";
+    fill_rows(connection, rows, update, |row, update| {
         let sum = cursors::checksum(&row.get::<_, String>(1)?, row.get(2)?);
-        update.execute(params![row.get::<_, i64>(0)?, sum])?;
-    }
-    Ok(())
+        update.execute([row.get(0)?, sum])
+    })
 }
 
 fn fill_timers(connection: &Connection) -> rusqlite::Result<()> {
-    let sql = "update timers set checksum = ?3 where run_number = ?1 and no = ?2";
-    let mut update = connection.prepare(sql)?;
-    let sql = "select timers.run_number, timers.no, timers.fence, timers.due_at, runs.id
-               from timers join runs on runs.number = timers.run_number";
-    let mut statement = connection.prepare(sql)?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
+    let rows = "select timers.run_number, timers.no, timers.fence, timers.due_at, runs.id
+                from timers join runs on runs.number = timers.run_number";
+    let update = "update timers set checksum = ?3 where run_number = ?1 and no = ?2";
+    fill_rows(connection, rows, update, |row, update| {
         let (run_number, no): (i64, u32) = (row.get(0)?, row.get(1)?);
         let run = RunId(uuid::Uuid::from_bytes(row.get(4)?));
         let sum = timers::checksum(run, HandoffNo(no), row.get(2)?, row.get(3)?);
-        update.execute(params![run_number, no, sum])?;
+        update.execute(params![run_number, no, sum])
+    })
+}
+
+/// Calls `fill` with each of `rows` and the statement that writes its checksum.
+pub(crate) fn fill_rows(
+    connection: &Connection,
+    rows: &str,
+    update: &str,
+    mut fill: impl FnMut(&Row<'_>, &mut Statement<'_>) -> rusqlite::Result<usize>,
+) -> rusqlite::Result<()> {
+    let mut update = connection.prepare(update)?;
+    let mut statement = connection.prepare(rows)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        fill(row, &mut update)?;
     }
     Ok(())
 }

@@ -7,9 +7,9 @@ use baton_core::names::{AgentId, StepId};
 use baton_core::outcome::Outcome;
 use baton_core::run::RunId;
 use baton_core::workflow::Place;
-use baton_store::{Order, StoreError};
+use baton_store::{Order, StoreResult};
 use jiff::Timestamp;
-use rusqlite::Row;
+use rusqlite::{Connection, Params, Row};
 use uuid::Uuid;
 
 use crate::error::{damaged, unreadable};
@@ -17,8 +17,26 @@ use crate::error::{damaged, unreadable};
 const STEP: &str = "step:";
 const DELEGATE: &str = "delegate:";
 
+/// Runs a statement that is prepared once per connection.
+pub(crate) fn execute(
+    connection: &Connection,
+    sql: &str,
+    params: impl Params,
+) -> rusqlite::Result<()> {
+    count_executed(connection, sql, params).map(|_| ())
+}
+
+/// As [`execute`]; returns how many rows it changed.
+pub(crate) fn count_executed(
+    connection: &Connection,
+    sql: &str,
+    params: impl Params,
+) -> rusqlite::Result<usize> {
+    connection.prepare_cached(sql)?.execute(params)
+}
+
 /// For a time to be stored.
-pub(crate) fn nanoseconds(at: Timestamp) -> Result<i64, StoreError> {
+pub(crate) fn nanoseconds(at: Timestamp) -> StoreResult<i64> {
     i64::try_from(at.as_nanosecond()).map_err(|_| damaged("a time outside the years 1678 to 2261"))
 }
 

@@ -5,6 +5,7 @@
 use std::path::Path;
 
 use rusqlite::config::DbConfig;
+use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 
 use crate::error::{OpenError, to_open};
@@ -52,11 +53,7 @@ const FOR_READING: [(&str, &str, &str); 2] =
 
 /// Opens the one connection that writes, and creates the file where there is none.
 pub(crate) fn writing(path: &Path) -> Result<Connection, OpenError> {
-    refuse_old_sqlite()?;
-    filesystem::prepare(path)?;
-    let connection = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    set(&connection, path, &FOR_WRITING)?;
-    Ok(connection)
+    making(path, &FOR_WRITING)
 }
 
 /// Opens a connection to inspect a database that may be damaged; changes no byte of it or of its
@@ -68,10 +65,14 @@ pub(crate) fn looking(path: &Path) -> Result<Connection, OpenError> {
 
 /// Opens a connection to a temporary file: nothing in it needs to survive the process.
 pub(crate) fn scratch(path: &Path) -> Result<Connection, OpenError> {
+    making(path, &FOR_SCRATCH)
+}
+
+fn making(path: &Path, settings: &[(&'static str, &str, &str)]) -> Result<Connection, OpenError> {
     refuse_old_sqlite()?;
     filesystem::prepare(path)?;
     let connection = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    set(&connection, path, &FOR_SCRATCH)?;
+    set(&connection, path, settings)?;
     Ok(connection)
 }
 
@@ -155,14 +156,12 @@ fn expect(
     wanted: &str,
 ) -> Result<(), OpenError> {
     let found = connection
-        .pragma_query_value(None, name, |row| row.get::<_, rusqlite::types::Value>(0))
+        .pragma_query_value(None, name, |row| row.get::<_, Value>(0))
         .map_err(to_open(path))?;
     let found = match found {
-        rusqlite::types::Value::Integer(number) => number.to_string(),
-        rusqlite::types::Value::Text(text) => text,
-        other @ (rusqlite::types::Value::Null
-        | rusqlite::types::Value::Real(_)
-        | rusqlite::types::Value::Blob(_)) => format!("{other:?}"),
+        Value::Integer(number) => number.to_string(),
+        Value::Text(text) => text,
+        other @ (Value::Null | Value::Real(_) | Value::Blob(_)) => format!("{other:?}"),
     };
     if found != wanted {
         return Err(OpenError::Setting { name, wanted: wanted.to_owned(), found });

@@ -7,7 +7,7 @@ use baton_store::StoredContent;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use crate::columns::{content_id, hash, number, parsed};
+use crate::columns::{content_id, execute, hash, number, parsed};
 use crate::error::{in_row, unreadable};
 
 /// Inserts a text. Inserting it again changes nothing: its id is its hash.
@@ -19,18 +19,13 @@ pub(crate) fn add(
     let sql = "insert into contents (run_number, id, nonce, kind, format, hash, text)
                values (?1, ?2, ?3, ?4, ?5, ?6, ?7)
                on conflict (run_number, id) do nothing";
-    let (kind, format, hash) = columns_of(content.kind);
-    let params =
-        params![run_number, content.id.0.0, content.nonce, kind, format, hash, content.text];
-    connection.prepare_cached(sql)?.execute(params)?;
-    Ok(())
-}
-
-fn columns_of(kind: ContentKind) -> (&'static str, Option<&'static str>, Option<[u8; 32]>) {
-    match kind {
+    let (kind, format, hash) = match content.kind {
         ContentKind::Package { format, hash } => ("package", Some(format.name()), Some(hash.0)),
         ContentKind::Words => ("words", None, None),
-    }
+    };
+    let params =
+        params![run_number, content.id.0.0, content.nonce, kind, format, hash, content.text];
+    execute(connection, sql, params)
 }
 
 pub(crate) fn find(

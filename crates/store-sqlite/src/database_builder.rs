@@ -4,7 +4,7 @@ use baton_core::content::{Content, ContentId};
 use baton_core::story::Story;
 use baton_files::Dir;
 use baton_store::{
-    Definition, DueChange, HandoffRow, IdempotencyRecord, RunRow, StoreError, StoredEvent,
+    Definition, DueChange, HandoffRow, IdempotencyRecord, RunRow, StoreResult, StoredEvent,
     TimerChange, TimerRow,
 };
 use jiff::Timestamp;
@@ -54,32 +54,32 @@ impl DatabaseBuilder {
     }
 
     /// Sets the project, and makes the database newer than the one that `mark` was written for.
-    pub fn belong_to(&mut self, project: Uuid, mark: u64) -> Result<(), StoreError> {
+    pub fn belong_to(&mut self, project: Uuid, mark: u64) -> StoreResult<()> {
         identity::set_project(&self.connection, project)
             .and_then(|()| identity::raise_mark(&self.connection, mark.saturating_add(1)))
             .map_err(to_store)
     }
 
-    pub fn put_definition(&mut self, definition: &Definition) -> Result<(), StoreError> {
+    pub fn put_definition(&mut self, definition: &Definition) -> StoreResult<()> {
         definitions::add(&self.connection, definition).map_err(to_store)?;
         self.count(1)
     }
 
-    pub fn put_story(&mut self, story: &Story, created_at: Timestamp) -> Result<(), StoreError> {
+    pub fn put_story(&mut self, story: &Story, created_at: Timestamp) -> StoreResult<()> {
         let now = nanoseconds(created_at)?;
         let story = PreparedStory::new(story, now);
         stories::add(&self.connection, &story, now).map_err(to_store)?;
         self.count(1)
     }
 
-    pub fn put_answered(&mut self, answered: &IdempotencyRecord) -> Result<(), StoreError> {
+    pub fn put_answered(&mut self, answered: &IdempotencyRecord) -> StoreResult<()> {
         idempotency::add(&self.connection, answered, nanoseconds(answered.at)?)
             .map_err(to_store)?;
         self.count(1)
     }
 
     /// Its definition has been written already.
-    pub fn put_run(&mut self, it: &RecoveredRun) -> Result<(), StoreError> {
+    pub fn put_run(&mut self, it: &RecoveredRun) -> StoreResult<()> {
         let run_number = integer(it.row.number);
         runs::put(&self.connection, &it.row)?;
         for content in &it.contents {
@@ -116,12 +116,7 @@ impl DatabaseBuilder {
     }
 
     /// Adds an event to the outbox. The calls come in log order.
-    pub fn put_promise(
-        &mut self,
-        run_number: u64,
-        about: &str,
-        at: Timestamp,
-    ) -> Result<(), StoreError> {
+    pub fn put_promise(&mut self, run_number: u64, about: &str, at: Timestamp) -> StoreResult<()> {
         let at = nanoseconds(at)?;
         outbox::add(&self.connection, integer(run_number), about, at).map_err(to_store)?;
         self.count(1)
@@ -133,7 +128,7 @@ impl DatabaseBuilder {
         run_number: u64,
         handoff_number: u64,
         position: u64,
-    ) -> Result<(), StoreError> {
+    ) -> StoreResult<()> {
         for (table, last) in
             [("runs", run_number), ("handoffs", handoff_number), ("events", position)]
         {
@@ -147,14 +142,14 @@ impl DatabaseBuilder {
         Ok(())
     }
 
-    pub fn finish(self) -> Result<(), StoreError> {
+    pub fn finish(self) -> StoreResult<()> {
         lost_numbers::record(&self.connection).map_err(to_store)?;
         stories::name_newest_runs(&self.connection).map_err(to_store)?;
         self.settle()?;
         self.connection.close().map_err(|(_, error)| to_store(error))
     }
 
-    fn count(&mut self, n_rows: u64) -> Result<(), StoreError> {
+    fn count(&mut self, n_rows: u64) -> StoreResult<()> {
         self.n_rows += n_rows;
         if self.n_rows < ROWS_A_BATCH {
             return Ok(());
@@ -164,7 +159,7 @@ impl DatabaseBuilder {
         self.connection.execute_batch("begin").map_err(to_store)
     }
 
-    fn settle(&self) -> Result<(), StoreError> {
+    fn settle(&self) -> StoreResult<()> {
         let settle = || {
             self.connection.execute_batch("commit")?;
             self.connection.query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(()))

@@ -5,15 +5,14 @@ use baton_core::names::WorkflowName;
 use baton_store::Definition;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use crate::columns::{hash, parsed};
+use crate::columns::{execute, hash, parsed};
 use crate::error::in_row;
 
 pub(crate) fn add(connection: &Connection, definition: &Definition) -> rusqlite::Result<()> {
     let sql = "insert into definitions (hash, name, text) values (?1, ?2, ?3)
                on conflict (hash) do nothing";
-    let params = params![definition.hash.0, definition.name.as_str(), definition.text];
-    connection.prepare_cached(sql)?.execute(params)?;
-    Ok(())
+    let Definition { hash, name, text } = definition;
+    execute(connection, sql, params![hash.0, name.as_str(), text])
 }
 
 pub(crate) fn find(connection: &Connection, which: &Hash) -> rusqlite::Result<Option<Definition>> {

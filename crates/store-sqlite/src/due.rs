@@ -1,12 +1,14 @@
 //! When runs have to be checked because of the time alone.
 
 use baton_core::run::RunId;
-use baton_store::{DueChange, DueRow, LookAgain, RunSchedule, StoreError};
+use baton_store::{DueChange, DueRow, LookAgain, RunSchedule, StoreResult};
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::checksum::{self, ChecksumPart};
-use crate::columns::{integer, limit, nanoseconds, nearest_nanoseconds, number, run_id, time};
+use crate::columns::{
+    count_executed, execute, integer, limit, nanoseconds, nearest_nanoseconds, number, run_id, time,
+};
 use crate::error::{in_row, to_store};
 use crate::timers;
 
@@ -15,38 +17,26 @@ pub(crate) fn change(
     run: RunId,
     run_number: i64,
     change: DueChange,
-) -> Result<(), StoreError> {
+) -> StoreResult<()> {
     let changed = match change {
         DueChange::Keep => return Ok(()),
         DueChange::NoLaterThan(due) => {
-            no_later_than(connection, run, run_number, nanoseconds(due)?)
+            let sql = "insert into due (run_number, due_at, checksum) values (?1, ?2, ?3)
+                       on conflict (run_number) do update
+                           set due_at = excluded.due_at, checksum = excluded.checksum
+                           where excluded.due_at < due.due_at";
+            let due_at = nanoseconds(due)?;
+            execute(connection, sql, [run_number, due_at, checksum(run, due_at)])
         }
-        DueChange::Clear => clear(connection, run_number),
+        DueChange::Clear => {
+            execute(connection, "delete from due where run_number = ?1", [run_number])
+        }
     };
     changed.map_err(to_store)
 }
 
-fn no_later_than(
-    connection: &Connection,
-    run: RunId,
-    run_number: i64,
-    due_at: i64,
-) -> rusqlite::Result<()> {
-    let sql = "insert into due (run_number, due_at, checksum) values (?1, ?2, ?3)
-               on conflict (run_number) do update
-                   set due_at = excluded.due_at, checksum = excluded.checksum
-                   where excluded.due_at < due.due_at";
-    connection.prepare_cached(sql)?.execute([run_number, due_at, checksum(run, due_at)])?;
-    Ok(())
-}
-
-fn clear(connection: &Connection, run_number: i64) -> rusqlite::Result<()> {
-    connection.prepare_cached("delete from due where run_number = ?1")?.execute([run_number])?;
-    Ok(())
-}
-
 /// Sets when runs have to be checked again; returns how many had not moved since.
-pub(crate) fn look_again(connection: &Connection, runs: &[LookAgain]) -> Result<u64, StoreError> {
+pub(crate) fn look_again(connection: &Connection, runs: &[LookAgain]) -> StoreResult<u64> {
     let of_run = "run_number = (select number from runs where id = ?1 and version = ?2)";
     let later = format!("update due set due_at = ?3, checksum = ?4 where {of_run}");
     let never = format!("delete from due where {of_run}");
@@ -56,13 +46,10 @@ pub(crate) fn look_again(connection: &Connection, runs: &[LookAgain]) -> Result<
         let changed = match it.due {
             Some(due) => {
                 let due_at = nanoseconds(due)?;
-                let params = params![id, version, due_at, checksum(it.run, due_at)];
-                connection.prepare_cached(&later).and_then(|mut sql| sql.execute(params))
+                let sum = checksum(it.run, due_at);
+                count_executed(connection, &later, params![id, version, due_at, sum])
             }
-            None => {
-                let params = params![id, version];
-                connection.prepare_cached(&never).and_then(|mut sql| sql.execute(params))
-            }
+            None => count_executed(connection, &never, params![id, version]),
         };
         n_rows += changed.map_err(to_store)? as u64;
     }
@@ -104,16 +91,13 @@ pub(crate) fn checksum(run: RunId, due_at: i64) -> i64 {
 
 /// Adds checksums to the rows that a migration has created.
 pub(crate) fn fill(connection: &Connection) -> rusqlite::Result<()> {
-    let mut update = connection.prepare("update due set checksum = ?2 where run_number = ?1")?;
-    let sql = "select due.run_number, due.due_at, runs.id
-               from due join runs on runs.number = due.run_number";
-    let mut statement = connection.prepare(sql)?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
+    let rows = "select due.run_number, due.due_at, runs.id
+                from due join runs on runs.number = due.run_number";
+    let update = "update due set checksum = ?2 where run_number = ?1";
+    checksum::fill_rows(connection, rows, update, |row, update| {
         let run = RunId(uuid::Uuid::from_bytes(row.get(2)?));
-        update.execute([row.get(0)?, checksum(run, row.get(1)?)])?;
-    }
-    Ok(())
+        update.execute([row.get(0)?, checksum(run, row.get(1)?)])
+    })
 }
 
 pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<DueRow> {

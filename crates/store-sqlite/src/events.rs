@@ -4,11 +4,11 @@ use baton_core::event::replay;
 use baton_core::hash::Hash;
 use baton_core::names::Principal;
 use baton_core::run::{Run, RunId};
-use baton_store::{EventFilter, EventRecord, Position, StoreError, StoredEvent, Version};
+use baton_store::{EventFilter, EventRecord, Position, StoreResult, StoredEvent, Version};
 use baton_wire::event::decode;
 use rusqlite::{Connection, Row, params};
 
-use crate::columns::{hash, integer, limit, nanoseconds, number, parsed, run_id, time};
+use crate::columns::{execute, hash, integer, limit, nanoseconds, number, parsed, run_id, time};
 use crate::error::{in_row, to_store, unreadable};
 
 pub(crate) fn add(
@@ -37,7 +37,7 @@ pub(crate) fn put(
     connection: &Connection,
     run_number: i64,
     event: &StoredEvent,
-) -> Result<(), StoreError> {
+) -> StoreResult<()> {
     let sql = "insert into events (
                    position, run_number, version, happened_at, name, done_by, hash, body
                ) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
@@ -51,8 +51,7 @@ pub(crate) fn put(
         event.hash.0,
         event.body,
     ];
-    connection.prepare_cached(sql).and_then(|mut it| it.execute(params)).map_err(to_store)?;
-    Ok(())
+    execute(connection, sql, params).map_err(to_store)
 }
 
 pub(crate) fn list(

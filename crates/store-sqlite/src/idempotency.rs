@@ -4,7 +4,7 @@ use baton_store::{AppendError, IdempotencyRecord};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::checksum::{self, ChecksumPart};
-use crate::columns::{hash, time};
+use crate::columns::{execute, hash, time};
 use crate::error::{in_row, to_append};
 
 /// Fails where the command with this key was answered before. Called before any write.
@@ -27,9 +27,7 @@ pub(crate) fn add(
                values (?1, ?2, ?3, ?4, ?5, ?6)";
     let IdempotencyRecord { scope, key, request, answer, .. } = answered;
     let sum = checksum(scope, key, &request.0, at, answer);
-    let params = params![scope, key, request.0, at, answer, sum];
-    connection.prepare_cached(sql)?.execute(params)?;
-    Ok(())
+    execute(connection, sql, params![scope, key, request.0, at, answer, sum])
 }
 
 pub(crate) fn find(
@@ -57,14 +55,12 @@ pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<IdempotencyRecord> {
 }
 
 pub(crate) fn checksum(scope: &str, key: &str, request: &[u8], at: i64, answer: &str) -> i64 {
-    let (scope, key, answer) =
-        (ChecksumPart::Text(scope), ChecksumPart::Text(key), ChecksumPart::Text(answer));
     checksum::checksum(&[
-        scope,
-        key,
+        ChecksumPart::Text(scope),
+        ChecksumPart::Text(key),
         ChecksumPart::Bytes(request),
         ChecksumPart::Integer(at),
-        answer,
+        ChecksumPart::Text(answer),
     ])
 }
 

@@ -1,11 +1,11 @@
 //! Which project a database belongs to, and its mark number.
 
 use baton_store::Identity;
-use rusqlite::Connection;
+use rusqlite::{Connection, ToSql};
 use uuid::Uuid;
 
 use crate::checksum::{self, ChecksumPart};
-use crate::columns::{integer, number};
+use crate::columns::{execute, integer, number};
 use crate::mark::MarkNumber;
 
 /// The next mark number. The highest stays: its successor would overflow, and counting never gets
@@ -26,53 +26,46 @@ pub(crate) fn mark_number(connection: &Connection) -> rusqlite::Result<MarkNumbe
 
 /// Increments the number that distinguishes this database from an older copy of it.
 pub(crate) fn count_up(connection: &Connection) -> rusqlite::Result<()> {
-    change(connection, &|it| {
-        it.prepare_cached(&format!("update identity set mark = {NEXT}"))?.execute([]).map(|_| ())
-    })
+    change(connection, &format!("update identity set mark = {NEXT}"), &[])
 }
 
 /// Raises the mark number to at least this.
 pub(crate) fn raise_mark(connection: &Connection, least: u64) -> rusqlite::Result<()> {
-    let sql = "update identity set mark = max(mark, ?1)";
-    change(connection, &|it| it.execute(sql, [integer(least)]).map(|_| ()))
+    change(connection, "update identity set mark = max(mark, ?1)", &[&integer(least)])
 }
 
 /// Begins a new epoch: subscribers' positions in this database become invalid.
 pub(crate) fn begin_epoch(connection: &Connection) -> rusqlite::Result<()> {
     let sql = format!("update identity set epoch = lower(hex(randomblob(4))), mark = {NEXT}");
-    change(connection, &|it| it.execute(&sql, []).map(|_| ()))
+    change(connection, &sql, &[])
 }
 
 /// Assigns the database to another project.
 pub(crate) fn set_project(connection: &Connection, project: Uuid) -> rusqlite::Result<()> {
-    let sql = "update identity set project = ?1";
-    change(connection, &|it| it.execute(sql, [project.as_bytes()]).map(|_| ()))
+    change(connection, "update identity set project = ?1", &[project.as_bytes()])
 }
 
 /// Updates the row and its checksum. A checksum that was invalid before stays invalid: `verify` has
 /// to find changes by other programs.
-fn change(
-    connection: &Connection,
-    update: &dyn Fn(&Connection) -> rusqlite::Result<()>,
-) -> rusqlite::Result<()> {
+fn change(connection: &Connection, update: &str, params: &[&dyn ToSql]) -> rusqlite::Result<()> {
     if connection.is_autocommit() {
         // Both or neither: a kill in between would leave a row with a wrong checksum.
         connection.execute_batch("begin immediate")?;
-        let changed = change(connection, update);
+        let changed = change(connection, update, params);
         connection.execute_batch(if changed.is_ok() { "commit" } else { "rollback" })?;
         return changed;
     }
     let sql = "select checksum from identity";
     let stored: Option<i64> = connection.prepare_cached(sql)?.query_row([], |row| row.get(0))?;
     let was_sealed = stored == Some(expected(connection)?);
-    update(connection)?;
+    execute(connection, update, params)?;
     if was_sealed { seal(connection) } else { Ok(()) }
 }
 
 /// Writes the checksum of the row as it is now.
 pub(crate) fn seal(connection: &Connection) -> rusqlite::Result<()> {
     let sum = expected(connection)?;
-    connection.prepare_cached("update identity set checksum = ?1")?.execute([sum]).map(|_| ())
+    execute(connection, "update identity set checksum = ?1", [sum])
 }
 
 fn expected(connection: &Connection) -> rusqlite::Result<i64> {

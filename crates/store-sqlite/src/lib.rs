@@ -72,7 +72,7 @@ use baton_files::{Dir, FileMode};
 use baton_store::{
     Append, AppendError, Appended, Definition, DueRow, EventFilter, HandoffFilter, HandoffRef,
     HandoffRow, IdempotencyRecord, Identity, LeaseRenewal, LookAgain, OpenRunCounts, OutboxRow,
-    Position, RunFilter, RunRef, RunRow, RunSchedule, Statistics, Store, StoreCheck, StoreError,
+    Position, RunFilter, RunRef, RunRow, RunSchedule, Statistics, Store, StoreCheck, StoreResult,
     StoredContent, StoredEvent, StoryCounts, StoryFilter, StoryRow, TimerRow, WriteFault,
     refuse_nul, story_texts,
 };
@@ -200,13 +200,13 @@ impl SqliteStore {
     }
 
     /// Begins a new epoch, for a copy that replaces data which subscribers have read.
-    pub async fn begin_epoch(&self) -> Result<(), StoreError> {
+    pub async fn begin_epoch(&self) -> StoreResult<()> {
         self.writer.write(|it| identity::begin_epoch(it).map_err(to_store)).await
     }
 
     /// As [`SqliteStore::begin_epoch`], in a database that may be older than the mark with that
     /// number, and must count as newer.
-    pub async fn begin_epoch_after(&self, mark: u64) -> Result<(), StoreError> {
+    pub async fn begin_epoch_after(&self, mark: u64) -> StoreResult<()> {
         let begin = move |it: &_| {
             identity::raise_mark(it, mark)?;
             identity::begin_epoch(it)
@@ -223,86 +223,78 @@ impl Store for SqliteStore {
         self.writer.write(move |it| append::append(it, &prepared)).await
     }
 
-    async fn run(&self, which: &RunRef) -> Result<Option<RunRow>, StoreError> {
+    async fn run(&self, which: &RunRef) -> StoreResult<Option<RunRow>> {
         self.readers.find(|it| runs::find(it, which)).await
     }
 
-    async fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError> {
+    async fn runs(&self, filter: &RunFilter) -> StoreResult<Vec<RunRow>> {
         let filter = filter.clone();
         self.readers.read(move |it| runs::list(it, &filter)).await
     }
 
-    async fn run_numbers(&self, after: u64, limit: u32) -> Result<Vec<u64>, StoreError> {
+    async fn run_numbers(&self, after: u64, limit: u32) -> StoreResult<Vec<u64>> {
         self.readers.read(move |it| runs::numbers(it, after, limit)).await
     }
 
-    async fn runs_moved_last(&self, limit: u32) -> Result<Vec<RunRow>, StoreError> {
+    async fn runs_moved_last(&self, limit: u32) -> StoreResult<Vec<RunRow>> {
         self.readers.read(move |it| runs::moved_last(it, limit)).await
     }
 
-    async fn open_runs_ending(
-        &self,
-        suffix: &str,
-        limit: u32,
-    ) -> Result<(Vec<RunRow>, u64), StoreError> {
+    async fn open_runs_ending(&self, suffix: &str, limit: u32) -> StoreResult<(Vec<RunRow>, u64)> {
         let suffix = suffix.to_owned();
         self.readers.read(move |it| runs::open_ending(it, &suffix, limit)).await
     }
 
-    async fn count_open_runs(&self) -> Result<u64, StoreError> {
+    async fn count_open_runs(&self) -> StoreResult<u64> {
         self.readers.read(runs::count_open).await
     }
 
-    async fn open_run_counts(&self) -> Result<OpenRunCounts, StoreError> {
+    async fn open_run_counts(&self) -> StoreResult<OpenRunCounts> {
         self.readers.read(runs::counts).await
     }
 
-    async fn handoff(&self, which: &HandoffRef) -> Result<Option<HandoffRow>, StoreError> {
+    async fn handoff(&self, which: &HandoffRef) -> StoreResult<Option<HandoffRow>> {
         self.readers.find(|it| handoffs::find(it, which)).await
     }
 
-    async fn handoffs(&self, filter: &HandoffFilter) -> Result<Vec<HandoffRow>, StoreError> {
+    async fn handoffs(&self, filter: &HandoffFilter) -> StoreResult<Vec<HandoffRow>> {
         let filter = filter.clone();
         self.readers.read(move |it| handoffs::list(it, &filter)).await
     }
 
-    async fn count_handoffs(&self, filter: &HandoffFilter) -> Result<u64, StoreError> {
+    async fn count_handoffs(&self, filter: &HandoffFilter) -> StoreResult<u64> {
         let filter = filter.clone();
         self.readers.read(move |it| handoffs::count(it, &filter)).await
     }
 
-    async fn statistics(&self, filter: &HandoffFilter) -> Result<Statistics, StoreError> {
+    async fn statistics(&self, filter: &HandoffFilter) -> StoreResult<Statistics> {
         let filter = filter.clone();
         self.readers.read(move |it| statistics::over(it, &filter)).await
     }
 
-    async fn contents(
-        &self,
-        run: RunId,
-        ids: &[ContentId],
-    ) -> Result<Vec<StoredContent>, StoreError> {
+    async fn contents(&self, run: RunId, ids: &[ContentId]) -> StoreResult<Vec<StoredContent>> {
         let ids = ids.to_vec();
         self.readers.read(move |it| contents::find(it, run, &ids)).await
     }
 
-    async fn lost_texts(&self, run: RunId) -> Result<Vec<ContentId>, StoreError> {
+    async fn lost_texts(&self, run: RunId) -> StoreResult<Vec<ContentId>> {
         self.readers.read(move |it| contents::lost(it, run)).await
     }
 
-    async fn count_contents(&self, run: RunId) -> Result<u64, StoreError> {
+    async fn count_contents(&self, run: RunId) -> StoreResult<u64> {
         self.readers.read(move |it| contents::count(it, run)).await
     }
 
-    async fn events(&self, filter: &EventFilter) -> Result<Vec<StoredEvent>, StoreError> {
+    async fn events(&self, filter: &EventFilter) -> StoreResult<Vec<StoredEvent>> {
         let filter = filter.clone();
         self.readers.read(move |it| events::list(it, &filter)).await
     }
 
-    async fn last_position(&self) -> Result<Position, StoreError> {
+    async fn last_position(&self) -> StoreResult<Position> {
         self.readers.read(events::last_position).await
     }
 
-    async fn add_story(&self, story: &Story, now: Timestamp) -> Result<bool, StoreError> {
+    async fn add_story(&self, story: &Story, now: Timestamp) -> StoreResult<bool> {
         refuse_nul(story_texts(story))?;
         let now = nanoseconds(now)?;
         let story = PreparedStory::new(story, now);
@@ -321,22 +313,22 @@ impl Store for SqliteStore {
         self.writer.write(add).await
     }
 
-    async fn save_story(&self, story: &Story, now: Timestamp) -> Result<(), StoreError> {
+    async fn save_story(&self, story: &Story, now: Timestamp) -> StoreResult<()> {
         refuse_nul(story_texts(story))?;
         let (story, now) = (story.clone(), nanoseconds(now)?);
         self.writer.write(move |it| stories::save(it, &story, now).map_err(to_store)).await
     }
 
-    async fn story(&self, key: &StoryKey) -> Result<Option<StoryRow>, StoreError> {
+    async fn story(&self, key: &StoryKey) -> StoreResult<Option<StoryRow>> {
         self.readers.find(|it| stories::find(it, key)).await
     }
 
-    async fn stories(&self, filter: &StoryFilter) -> Result<Vec<StoryRow>, StoreError> {
+    async fn stories(&self, filter: &StoryFilter) -> StoreResult<Vec<StoryRow>> {
         let filter = filter.clone();
         self.readers.read(move |it| stories::list(it, &filter)).await
     }
 
-    async fn look_alikes(&self, key: &StoryKey) -> Result<Vec<StoryKey>, StoreError> {
+    async fn look_alikes(&self, key: &StoryKey) -> StoreResult<Vec<StoryKey>> {
         self.readers.find(|it| outlines::like(it, key)).await
     }
 
@@ -344,54 +336,45 @@ impl Store for SqliteStore {
         &self,
         after: Option<&Story>,
         limit: u32,
-    ) -> Result<Vec<StoryRow>, StoreError> {
+    ) -> StoreResult<Vec<StoryRow>> {
         let after = after.map(|it| (it.priority, it.key.clone()));
         self.readers.read(move |it| stories::to_begin(it, after.as_ref(), limit)).await
     }
 
-    async fn count_stories(&self) -> Result<StoryCounts, StoreError> {
+    async fn count_stories(&self) -> StoreResult<StoryCounts> {
         self.readers.read(stories::count).await
     }
 
-    async fn definition(&self, hash: &Hash) -> Result<Option<Definition>, StoreError> {
+    async fn definition(&self, hash: &Hash) -> StoreResult<Option<Definition>> {
         self.readers.find(|it| definitions::find(it, hash)).await
     }
 
-    async fn answered(
-        &self,
-        scope: &str,
-        key: &str,
-    ) -> Result<Option<IdempotencyRecord>, StoreError> {
+    async fn answered(&self, scope: &str, key: &str) -> StoreResult<Option<IdempotencyRecord>> {
         self.readers.find(|it| idempotency::find(it, scope, key)).await
     }
 
-    async fn forget_answered(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+    async fn forget_answered(&self, before: Timestamp, limit: u32) -> StoreResult<u64> {
         let before = nearest_nanoseconds(before);
         let forget = move |it: &_| idempotency::forget(it, before, limit).map_err(to_store);
         self.writer.write(forget).await.map(|n_rows| n_rows as u64)
     }
 
-    async fn cursor(&self, projector: &str) -> Result<Position, StoreError> {
+    async fn cursor(&self, projector: &str) -> StoreResult<Position> {
         self.readers.find(|it| cursors::find(it, projector)).await
     }
 
-    async fn advance(
-        &self,
-        projector: &str,
-        from: Position,
-        to: Position,
-    ) -> Result<bool, StoreError> {
+    async fn advance(&self, projector: &str, from: Position, to: Position) -> StoreResult<bool> {
         refuse_nul([projector])?;
         let projector = projector.to_owned();
         let advance = move |it: &_| cursors::advance(it, &projector, from, to).map_err(to_store);
         self.writer.write(advance).await
     }
 
-    async fn outbox(&self, after: u64, limit: u32) -> Result<Vec<OutboxRow>, StoreError> {
+    async fn outbox(&self, after: u64, limit: u32) -> StoreResult<Vec<OutboxRow>> {
         self.readers.read(move |it| outbox::list(it, after, limit)).await
     }
 
-    async fn settle(&self, outbox_id: u64) -> Result<bool, StoreError> {
+    async fn settle(&self, outbox_id: u64) -> StoreResult<bool> {
         self.writer.write(move |it| outbox::settle(it, outbox_id).map_err(to_store)).await
     }
 
@@ -400,42 +383,38 @@ impl Store for SqliteStore {
         due_by: Timestamp,
         after: Option<&DueRow>,
         limit: u32,
-    ) -> Result<Vec<DueRow>, StoreError> {
+    ) -> StoreResult<Vec<DueRow>> {
         let after = after.copied();
         self.readers.read(move |it| due::list(it, due_by, after.as_ref(), limit)).await
     }
 
-    async fn look_again(&self, runs: &[LookAgain]) -> Result<u64, StoreError> {
+    async fn look_again(&self, runs: &[LookAgain]) -> StoreResult<u64> {
         let runs = runs.to_vec();
         self.writer.write(move |it| due::look_again(it, &runs)).await
     }
 
-    async fn schedule(&self, run: RunId) -> Result<RunSchedule, StoreError> {
+    async fn schedule(&self, run: RunId) -> StoreResult<RunSchedule> {
         self.readers.read(move |it| due::schedule(it, run)).await
     }
 
-    async fn timers(
-        &self,
-        due_by: Option<Timestamp>,
-        limit: u32,
-    ) -> Result<Vec<TimerRow>, StoreError> {
+    async fn timers(&self, due_by: Option<Timestamp>, limit: u32) -> StoreResult<Vec<TimerRow>> {
         self.readers.read(move |it| timers::list(it, due_by, limit)).await
     }
 
-    async fn put_off(&self, leases: &[LeaseRenewal]) -> Result<u64, StoreError> {
+    async fn put_off(&self, leases: &[LeaseRenewal]) -> StoreResult<u64> {
         let leases = leases.to_vec();
         self.writer.write(move |it| timers::put_off(it, &leases)).await
     }
 
-    async fn identity(&self) -> Result<Identity, StoreError> {
+    async fn identity(&self) -> StoreResult<Identity> {
         self.readers.find(identity::find).await
     }
 
-    async fn check(&self) -> Result<StoreCheck, StoreError> {
+    async fn check(&self) -> StoreResult<StoreCheck> {
         self.readers.check(check::in_full).await
     }
 
-    async fn check_slowly(&self) -> Result<StoreCheck, StoreError> {
+    async fn check_slowly(&self) -> StoreResult<StoreCheck> {
         pace::refuse_closed(&self.is_closing)?;
         pace::check(&self.path, &self.is_closing).await
     }

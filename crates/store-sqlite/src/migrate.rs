@@ -17,32 +17,24 @@ pub(crate) struct Migration {
 
 /// In order. A released migration is never changed.
 pub(crate) const MIGRATIONS: &[Migration] = &[
-    Migration { number: 1, name: "first", sql: include_str!("../migrations/0001_first.sql") },
-    Migration {
-        number: 2,
-        name: "questions_and_timers",
-        sql: include_str!("../migrations/0002_questions_and_timers.sql"),
-    },
-    Migration { number: 3, name: "waiting", sql: include_str!("../migrations/0003_waiting.sql") },
-    Migration { number: 4, name: "identity", sql: include_str!("../migrations/0004_identity.sql") },
-    Migration { number: 5, name: "losses", sql: include_str!("../migrations/0005_losses.sql") },
-    Migration {
-        number: 6,
-        name: "checksums",
-        sql: include_str!("../migrations/0006_checksums.sql"),
-    },
-    Migration {
-        number: 7,
-        name: "look_alikes",
-        sql: include_str!("../migrations/0007_look_alikes.sql"),
-    },
-    Migration { number: 8, name: "growth", sql: include_str!("../migrations/0008_growth.sql") },
-    Migration {
-        number: 9,
-        name: "fewer_index_writes",
-        sql: include_str!("../migrations/0009_fewer_index_writes.sql"),
-    },
+    migration(1, "first", include_str!("../migrations/0001_first.sql")),
+    migration(
+        2,
+        "questions_and_timers",
+        include_str!("../migrations/0002_questions_and_timers.sql"),
+    ),
+    migration(3, "waiting", include_str!("../migrations/0003_waiting.sql")),
+    migration(4, "identity", include_str!("../migrations/0004_identity.sql")),
+    migration(5, "losses", include_str!("../migrations/0005_losses.sql")),
+    migration(6, "checksums", include_str!("../migrations/0006_checksums.sql")),
+    migration(7, "look_alikes", include_str!("../migrations/0007_look_alikes.sql")),
+    migration(8, "growth", include_str!("../migrations/0008_growth.sql")),
+    migration(9, "fewer_index_writes", include_str!("../migrations/0009_fewer_index_writes.sql")),
 ];
+
+const fn migration(number: i64, name: &'static str, sql: &'static str) -> Migration {
+    Migration { number, name, sql }
+}
 
 /// Applies the missing ones of `migrations`.
 pub(crate) fn migrate(

@@ -3,7 +3,7 @@
 use baton_store::OutboxRow;
 use rusqlite::{Connection, Row, params};
 
-use crate::columns::{integer, limit, number, run_id, time};
+use crate::columns::{execute, integer, limit, number, run_id, time};
 use crate::error::in_row;
 
 pub(crate) fn add(
@@ -13,8 +13,7 @@ pub(crate) fn add(
     at: i64,
 ) -> rusqlite::Result<()> {
     let sql = "insert into outbox (run_number, about, added_at) values (?1, ?2, ?3)";
-    connection.prepare_cached(sql)?.execute(params![run_number, about, at])?;
-    Ok(())
+    execute(connection, sql, params![run_number, about, at])
 }
 
 pub(crate) fn list(

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use baton_store::{StoreCheck, StoreError};
+use baton_store::{StoreCheck, StoreError, StoreResult};
 
 use crate::error::{ThreadGone, to_store};
 use crate::judge::WAL_FILE;
@@ -22,16 +22,13 @@ const LONGEST_REST: Duration = Duration::from_millis(100);
 const MOST_LOG_BYTES: u64 = 256 << 20;
 
 /// Every problem of the database at `path`, on a separate connection.
-pub(crate) async fn check(
-    path: &Path,
-    is_closing: &Arc<AtomicBool>,
-) -> Result<StoreCheck, StoreError> {
+pub(crate) async fn check(path: &Path, is_closing: &Arc<AtomicBool>) -> StoreResult<StoreCheck> {
     let (path, is_closing) = (path.to_owned(), is_closing.clone());
     let checking = tokio::task::spawn_blocking(move || check_now(&path, &is_closing));
     checking.await.unwrap_or_else(|_| Err(StoreError::Unavailable(Box::new(ThreadGone))))
 }
 
-fn check_now(path: &Path, is_closing: &Arc<AtomicBool>) -> Result<StoreCheck, StoreError> {
+fn check_now(path: &Path, is_closing: &Arc<AtomicBool>) -> StoreResult<StoreCheck> {
     let opened = connect::reading(path);
     let mut connection = opened.map_err(|error| StoreError::Unavailable(Box::new(error)))?;
     connection.progress_handler(STEPS, Some(pause(path, is_closing.clone()))).map_err(to_store)?;
@@ -58,6 +55,6 @@ fn pause(path: &Path, is_closing: Arc<AtomicBool>) -> impl FnMut() -> bool + Sen
 }
 
 /// For a check requested after the close.
-pub(crate) fn refuse_closed(is_closing: &AtomicBool) -> Result<(), StoreError> {
+pub(crate) fn refuse_closed(is_closing: &AtomicBool) -> StoreResult<()> {
     if is_closing.load(Ordering::Relaxed) { Err(StoreError::Closed) } else { Ok(()) }
 }

@@ -2,7 +2,7 @@
 //! SQLite's write-ahead log gives each statement a consistent snapshot, whatever the writer does.
 
 use baton_files::Dir;
-use baton_store::{StoreCheck, StoreError};
+use baton_store::{StoreCheck, StoreResult};
 
 use crate::check;
 use crate::error::OpenError;
@@ -21,12 +21,12 @@ impl ReadOnlyStore {
     }
 
     /// As [`SqliteStore::copy_into`](crate::SqliteStore::copy_into).
-    pub async fn copy_into(&self, dir: &Dir) -> Result<(), StoreError> {
+    pub async fn copy_into(&self, dir: &Dir) -> StoreResult<()> {
         self.readers.copy_into(dir).await
     }
 
     /// Every problem with the file itself. Whether its contents are true can be verified in a copy.
-    pub async fn check(&self) -> Result<StoreCheck, StoreError> {
+    pub async fn check(&self) -> StoreResult<StoreCheck> {
         self.readers.check(check::in_file).await
     }
 

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use baton_store::{StoreCheck, StoreError};
+use baton_store::{StoreCheck, StoreError, StoreResult};
 use rusqlite::Connection;
 use tokio::sync::Semaphore;
 
@@ -39,7 +39,7 @@ impl Readers {
     pub(crate) async fn read<T: Send + 'static>(
         &self,
         query: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
-    ) -> Result<T, StoreError> {
+    ) -> StoreResult<T> {
         let free = Arc::clone(&self.free);
         let permit = free.acquire_owned().await.map_err(|_| StoreError::Closed)?;
         let idle = Arc::clone(&self.idle);
@@ -59,7 +59,7 @@ impl Readers {
     pub(crate) async fn find<T>(
         &self,
         query: impl FnOnce(&Connection) -> rusqlite::Result<T>,
-    ) -> Result<T, StoreError> {
+    ) -> StoreResult<T> {
         let _permit = self.free.acquire().await.map_err(|_| StoreError::Closed)?;
         let connection = lock(&self.idle).pop().ok_or_else(thread_gone)?;
         let result = query(&connection);
@@ -71,7 +71,7 @@ impl Readers {
     pub(crate) async fn check(
         &self,
         check: fn(&Connection) -> rusqlite::Result<StoreCheck>,
-    ) -> Result<StoreCheck, StoreError> {
+    ) -> StoreResult<StoreCheck> {
         match self.read(check).await {
             // Too damaged to be read through is a result too.
             Err(StoreError::Damaged { what }) => Ok(vec![what].into()),

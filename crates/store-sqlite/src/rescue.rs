@@ -40,21 +40,12 @@ pub fn rescued_beside(project: &Path) -> String {
 /// the data folder if it exists or has just been deleted; else beside the project, out of reach of
 /// commits and repository clean-ups; else in the nearest existing folder.
 pub(crate) fn rescue(connection: &Connection, lost: LostPlace<'_>) -> Result<PathBuf, AnyError> {
+    let in_data = (open_data(lost), RESCUED_PREFIX.to_owned());
+    let beside = rescued_beside(lost.project);
+    let around = places_around(lost).into_iter().map(|it| (open_real(it), beside.clone()));
     let mut cause = None;
-    let in_data = || open_data(lost).map(|it| (it, RESCUED_PREFIX.to_owned()));
-    match in_data()
-        .map_err(AnyError::from)
-        .and_then(|(dir, prefix)| copy(connection, &dir, &prefix))
-    {
-        Ok(copy) => return Ok(copy),
-        Err(error) => keep_cause(&mut cause, error),
-    }
-    let prefix = rescued_beside(lost.project);
-    for place in places_around(lost) {
-        let copied = open_real(place)
-            .map_err(AnyError::from)
-            .and_then(|dir| copy(connection, &dir, &prefix));
-        match copied {
+    for (dir, prefix) in std::iter::once(in_data).chain(around) {
+        match dir.map_err(AnyError::from).and_then(|dir| copy(connection, &dir, &prefix)) {
             Ok(copy) => return Ok(copy),
             Err(error) => keep_cause(&mut cause, error),
         }

@@ -3,6 +3,8 @@
 
 use rusqlite::Connection;
 
+use crate::columns::execute;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RunList {
     Waiting,
@@ -21,6 +23,5 @@ pub(crate) fn change(
         (RunList::Blocked, true) => "insert or ignore into blocked (run_number) values (?1)",
         (RunList::Blocked, false) => "delete from blocked where run_number = ?1",
     };
-    connection.prepare_cached(sql)?.execute([run_number])?;
-    Ok(())
+    execute(connection, sql, [run_number])
 }

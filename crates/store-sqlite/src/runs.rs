@@ -6,13 +6,13 @@ use std::collections::HashSet;
 use baton_core::names::StoryKey;
 use baton_core::run::{Run, RunId, RunStatus};
 use baton_store::{
-    AppendError, OpenRunCounts, Order, RunFilter, RunRef, RunRow, StoreError, Version,
+    AppendError, OpenRunCounts, Order, RunFilter, RunRef, RunRow, StoreResult, Version,
 };
 use baton_wire::event::{decode_run, encode_run};
 use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
 
 use crate::append::Prepared;
-use crate::columns::{after, hash, integer, limit, nanoseconds, number, run_id, until};
+use crate::columns::{after, execute, hash, integer, limit, nanoseconds, number, run_id, until};
 use crate::error::{in_row, is_constraint, to_append, to_store, unreadable};
 use crate::events;
 
@@ -44,7 +44,7 @@ pub(crate) fn add(connection: &Connection, prepared: &Prepared) -> Result<i64, A
 }
 
 /// Inserts a recovered run, in its state and under its number.
-pub(crate) fn put(connection: &Connection, row: &RunRow) -> Result<(), StoreError> {
+pub(crate) fn put(connection: &Connection, row: &RunRow) -> StoreResult<()> {
     let run = &row.run;
     let sql = "insert into runs (
                    number, id, version, head, story_key, workflow, status, baton, current_agent,
@@ -64,8 +64,7 @@ pub(crate) fn put(connection: &Connection, row: &RunRow) -> Result<(), StoreErro
         nanoseconds(run.moved_at)?,
         encode_run(run),
     ];
-    connection.prepare_cached(sql).and_then(|mut it| it.execute(params)).map_err(to_store)?;
-    Ok(())
+    execute(connection, sql, params).map_err(to_store)
 }
 
 /// Updates a run that is still at the expected version; returns its number.

@@ -5,21 +5,20 @@ use std::collections::BTreeMap;
 
 use baton_core::content::ContentId;
 use baton_core::hash::Hash;
-use baton_core::names::{Principal, StoryKey, WorkflowName};
+use baton_core::names::{Principal, StoryKey};
 use baton_core::run::{HandoffId, HandoffNo, RunId};
 use baton_core::story::Story;
 use baton_files::Dir;
-use baton_store::{Definition, IdempotencyRecord, Position, StoreError, Version};
+use baton_store::{Definition, IdempotencyRecord, Position, StoreResult, Version};
 use jiff::Timestamp;
 use rusqlite::{Connection, Row, params};
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
-use crate::columns::{hash, integer, list, list_text, nearest_nanoseconds, number, parsed, time};
-use crate::connect;
+use crate::columns::{hash, integer, list_text, nearest_nanoseconds, number, parsed, time};
 use crate::error::{OpenError, to_open, to_store};
 use crate::salvage::{PackageClaim, SalvagedEvent, SalvagedRow, SalvagedText, Trust};
-use crate::story_log;
+use crate::{columns, connect, definitions, idempotency, stories, story_log};
 
 /// At most this many times the found numbers may be lost, where numbers have no gap.
 const MOST_LOST: u64 = 16;
@@ -112,7 +111,7 @@ impl SalvageDatabase {
         Ok(Self { connection, most_number: u64::MAX })
     }
 
-    pub fn put(&mut self, row: &SalvagedRow, trust: Trust) -> Result<(), StoreError> {
+    pub fn put(&mut self, row: &SalvagedRow, trust: Trust) -> StoreResult<()> {
         self.try_put(row, trust).map_err(to_store)
     }
 
@@ -245,7 +244,7 @@ impl SalvageDatabase {
     /// Called once everything is held: no hash proves a number, and one flipped bit makes it huge.
     /// Each run and each handoff has an event, so no number exceeds the last position, and that is
     /// close to the mark, or else to the number of events found.
-    pub fn drop_implausible_numbers(&mut self, marked: Option<Position>) -> Result<(), StoreError> {
+    pub fn drop_implausible_numbers(&mut self, marked: Option<Position>) -> StoreResult<()> {
         let n_events = self.rows("select count(*) as n from events", [], |row| number(row, "n"))?;
         let n_events = n_events.first().copied().unwrap_or(0);
         let most = match marked {
@@ -272,7 +271,7 @@ impl SalvageDatabase {
     }
 
     /// Every number under which rows of a run were found, in order.
-    pub fn run_numbers(&self) -> Result<Vec<u64>, StoreError> {
+    pub fn run_numbers(&self) -> StoreResult<Vec<u64>> {
         let sql = "select run_number as n from run_numbers
                    union select number from runs
                    union select run_number from handoffs order by 1";
@@ -280,7 +279,7 @@ impl SalvageDatabase {
     }
 
     /// Every found row of the run with this number, the most advanced last.
-    pub fn clues(&self, run_number: u64) -> Result<Vec<RunClue>, StoreError> {
+    pub fn clues(&self, run_number: u64) -> StoreResult<Vec<RunClue>> {
         let sql = "select id, version, head, is_committed from runs
                    where number = ?1 order by version";
         self.rows(sql, [integer(run_number)], |row| {
@@ -294,32 +293,32 @@ impl SalvageDatabase {
     }
 
     /// Ids that an index has under this number: of a run or a handoff.
-    pub fn ids_with_number(&self, number: u64) -> Result<Vec<RunId>, StoreError> {
+    pub fn ids_with_number(&self, number: u64) -> StoreResult<Vec<RunId>> {
         let sql = "select id from numbered where number = ?1";
         self.rows(sql, [integer(number)], |row| Ok(RunId(Uuid::from_bytes(row.get("id")?))))
     }
 
     /// Every found event of the run with this number, by version.
-    pub fn events(&self, run_number: u64) -> Result<Vec<HeldEvent>, StoreError> {
+    pub fn events(&self, run_number: u64) -> StoreResult<Vec<HeldEvent>> {
         let sql = "select rowid as row_number, * from events where run_number = ?1
                    order by version, rank";
         self.rows(sql, [integer(run_number)], held_event)
     }
 
     /// The runs that have an event at this position.
-    pub fn runs_at(&self, position: Position) -> Result<Vec<u64>, StoreError> {
+    pub fn runs_at(&self, position: Position) -> StoreResult<Vec<u64>> {
         let sql = "select distinct run_number as n from events where position = ?1";
         self.rows(sql, [integer(position.0)], |row| number(row, "n"))
     }
 
     /// The found handoffs of the run with this number.
-    pub fn handoffs(&self, run_number: u64) -> Result<Vec<HandoffNo>, StoreError> {
+    pub fn handoffs(&self, run_number: u64) -> StoreResult<Vec<HandoffNo>> {
         let sql = "select distinct no from handoffs where run_number = ?1 order by no";
         self.rows(sql, [integer(run_number)], |row| Ok(HandoffNo(row.get("no")?)))
     }
 
     /// The number of a handoff; `None` where there is no such handoff, or more than one number.
-    pub fn handoff_number(&self, id: HandoffId) -> Result<Option<u64>, StoreError> {
+    pub fn handoff_number(&self, id: HandoffId) -> StoreResult<Option<u64>> {
         let of_rows = "select distinct number as n from handoffs where id = ?1";
         let of_index = "select number as n from numbered where id = ?1";
         for sql in [of_rows, of_index] {
@@ -332,7 +331,7 @@ impl SalvageDatabase {
     }
 
     /// The text with this hash, without the other columns of its rows.
-    pub fn text(&self, id: ContentId) -> Result<Option<SalvagedText>, StoreError> {
+    pub fn text(&self, id: ContentId) -> StoreResult<Option<SalvagedText>> {
         let sql = "select nonce, text from contents where id = ?1";
         let rows = self.rows(sql, [id.0.0], |row| {
             Ok(SalvagedText { id, nonce: row.get("nonce")?, text: row.get("text")?, claim: None })
@@ -341,7 +340,7 @@ impl SalvageDatabase {
     }
 
     /// What the rows with this text say about it as a package.
-    pub fn package_claims(&self, id: ContentId) -> Result<Vec<PackageClaim>, StoreError> {
+    pub fn package_claims(&self, id: ContentId) -> StoreResult<Vec<PackageClaim>> {
         let sql = "select format, hash from package_claims where id = ?1";
         self.rows(sql, [id.0.0], |row| {
             let hash: Vec<u8> = row.get("hash")?;
@@ -351,41 +350,22 @@ impl SalvageDatabase {
     }
 
     /// Texts that were found under this hash. The caller has to verify which one matches.
-    pub fn definitions(&self, which: Hash) -> Result<Vec<Definition>, StoreError> {
-        let sql = "select hash, name, text from definitions where hash = ?1";
-        self.rows(sql, [which.0], |row| {
-            Ok(Definition {
-                hash: hash(row, "hash")?,
-                name: parsed(row, "name", |it| WorkflowName::parse(it).ok())?,
-                text: row.get("text")?,
-            })
-        })
+    pub fn definitions(&self, which: Hash) -> StoreResult<Vec<Definition>> {
+        let sql = "select rowid as row_number, * from definitions where hash = ?1";
+        self.rows(sql, [which.0], definitions::read)
     }
 
     /// The stories after a key, in their last version.
-    pub fn stories(&self, after: &str, most: u32) -> Result<Vec<(Story, Timestamp)>, StoreError> {
+    pub fn stories(&self, after: &str, most: u32) -> StoreResult<Vec<(Story, Timestamp)>> {
         let sql = "select * from stories where key > ?1 order by key limit ?2";
         self.rows(sql, params![after, most], |row| {
-            let keys = |text: &str| {
-                list(text)?.iter().map(|it| StoryKey::parse(it).ok()).collect::<Option<Vec<_>>>()
-            };
-            let story = Story {
-                key: parsed(row, "key", |it| StoryKey::parse(it).ok())?,
-                title: row.get("title")?,
-                description: row.get("description")?,
-                acceptance: parsed(row, "acceptance", list)?,
-                depends_on: parsed(row, "depends_on", keys)?,
-                priority: row.get("priority")?,
-                branch: row.get("branch")?,
-                pr_url: row.get("pr_url")?,
-            };
-            Ok((story, time(row, "created_at")?))
+            Ok((stories::story(row)?, time(row, "created_at")?))
         })
     }
 
     /// The keys that stories were written under, and when first: those that the log of stories
     /// proves, whether or not anything else is left of the story.
-    pub fn written_stories(&self) -> Result<BTreeMap<StoryKey, Timestamp>, StoreError> {
+    pub fn written_stories(&self) -> StoreResult<BTreeMap<StoryKey, Timestamp>> {
         let sql = "select it.key, it.written_at, it.digest, it.hash, before.hash as head
                    from story_log it left join story_log before on before.number = it.number - 1
                    where before.hash is not null or it.number = 1
@@ -403,7 +383,7 @@ impl SalvageDatabase {
     }
 
     /// The last row id of the stories. They are never deleted, so there were as many.
-    pub fn last_story_row(&self) -> Result<u64, StoreError> {
+    pub fn last_story_row(&self) -> StoreResult<u64> {
         let sql = "select coalesce(max(number), 0) as n from story_rows
                    where number <= ?1 + ?2 * (select count(*) from story_rows)";
         let limits = [integer(FEW), integer(MOST_LOST)];
@@ -411,34 +391,23 @@ impl SalvageDatabase {
     }
 
     /// The last position at which anything was found.
-    pub fn last_position(&self) -> Result<Position, StoreError> {
+    pub fn last_position(&self) -> StoreResult<Position> {
         let sql = "select coalesce(max(position), 0) as n from events";
         let found = self.rows(sql, [], |row| number(row, "n"))?;
         Ok(found.first().map_or(Position::START, |it| Position(*it)))
     }
 
     /// A page of the idempotency records after a row, each with its row.
-    pub fn answered(
-        &self,
-        after: u64,
-        most: u32,
-    ) -> Result<Vec<(u64, IdempotencyRecord)>, StoreError> {
+    pub fn answered(&self, after: u64, most: u32) -> StoreResult<Vec<(u64, IdempotencyRecord)>> {
         let sql = "select rowid as row_number, * from answered
                    where rowid > ?1 order by rowid limit ?2";
         self.rows(sql, params![integer(after), most], |row| {
-            let answered = IdempotencyRecord {
-                scope: row.get("scope")?,
-                key: row.get("key")?,
-                request: hash(row, "request")?,
-                answer: row.get("answer")?,
-                at: time(row, "answered_at")?,
-            };
-            Ok((number(row, "row_number")?, answered))
+            Ok((number(row, "row_number")?, idempotency::read(row)?))
         })
     }
 
     /// The project of the database, if all sources agree, and its last mark number.
-    pub fn identity(&self) -> Result<Option<(Uuid, u64)>, StoreError> {
+    pub fn identity(&self) -> StoreResult<Option<(Uuid, u64)>> {
         let found = self.rows("select project, mark from identities", [], |row| {
             Ok((Uuid::from_bytes(row.get("project")?), number(row, "mark")?))
         })?;
@@ -446,7 +415,7 @@ impl SalvageDatabase {
     }
 
     pub(crate) fn execute(&self, sql: &str, params: impl rusqlite::Params) -> rusqlite::Result<()> {
-        self.connection.prepare_cached(sql)?.execute(params).map(|_| ())
+        columns::execute(&self.connection, sql, params)
     }
 
     pub(crate) fn rows<T>(
@@ -454,7 +423,7 @@ impl SalvageDatabase {
         sql: &str,
         params: impl rusqlite::Params,
         read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> Result<Vec<T>, StoreError> {
+    ) -> StoreResult<Vec<T>> {
         let rows = || -> rusqlite::Result<Vec<T>> {
             self.connection.prepare_cached(sql)?.query_map(params, read)?.collect()
         };

@@ -2,7 +2,7 @@
 
 use baton_core::hash::Hash;
 use baton_core::run::{HandoffId, HandoffNo, RunId};
-use baton_store::{Position, StoreError};
+use baton_store::{Position, StoreResult};
 use rusqlite::params;
 
 use crate::columns::{integer, number};
@@ -11,7 +11,7 @@ use crate::salvage_database::{HeldEvent, SalvageDatabase, held_event};
 
 impl SalvageDatabase {
     /// Records that an event does not continue the chain where it was found.
-    pub fn note_stray(&self, run_number: u64, held: &HeldEvent) -> Result<(), StoreError> {
+    pub fn note_stray(&self, run_number: u64, held: &HeldEvent) -> StoreResult<()> {
         let (row, it) = (integer(held.row), &held.event);
         let version = integer(it.version.0);
         let sql = "insert or ignore into strays values (?1, ?2, ?3, ?4)";
@@ -20,7 +20,7 @@ impl SalvageDatabase {
     }
 
     /// Strays that claim this run, at any version.
-    pub fn strays_of_run(&self, run_number: u64, most: u32) -> Result<Vec<HeldEvent>, StoreError> {
+    pub fn strays_of_run(&self, run_number: u64, most: u32) -> StoreResult<Vec<HeldEvent>> {
         let sql = "select events.rowid as row_number, events.* from strays
                    join events on events.rowid = strays.event
                    where strays.run_number = ?1 order by strays.position limit ?2";
@@ -33,7 +33,7 @@ impl SalvageDatabase {
         version: u64,
         after: Position,
         most: u32,
-    ) -> Result<Vec<HeldEvent>, StoreError> {
+    ) -> StoreResult<Vec<HeldEvent>> {
         let sql = "select events.rowid as row_number, events.* from strays
                    join events on events.rowid = strays.event
                    where strays.version = ?1 and strays.position > ?2
@@ -48,7 +48,7 @@ impl SalvageDatabase {
         run_number: u64,
         version: u64,
         hash: Hash,
-    ) -> Result<(), StoreError> {
+    ) -> StoreResult<()> {
         let place = || {
             self.execute(
                 "update or replace events set run_number = ?2, version = ?3, hash = ?4
@@ -62,7 +62,7 @@ impl SalvageDatabase {
     }
 
     /// Drops strays that duplicate a proven event, with some other column damaged.
-    pub fn drop_doubled_strays(&self) -> Result<(), StoreError> {
+    pub fn drop_doubled_strays(&self) -> StoreResult<()> {
         let n_strays = self.rows("select count(*) as n from strays", [], |row| number(row, "n"))?;
         if n_strays == [0] {
             return Ok(());
@@ -100,24 +100,19 @@ impl SalvageDatabase {
     }
 
     /// The numbers under which rows of the run with this id were found.
-    pub fn numbers_of_run(&self, id: RunId) -> Result<Vec<u64>, StoreError> {
+    pub fn numbers_of_run(&self, id: RunId) -> StoreResult<Vec<u64>> {
         let sql = "select distinct number as n from runs where id = ?1";
         self.rows(sql, [id.0.as_bytes()], |row| number(row, "n"))
     }
 
     /// Moves the rows of a run to the number that its events have.
-    pub fn renumber_run(&self, id: RunId, from: u64, to: u64) -> Result<(), StoreError> {
+    pub fn renumber_run(&self, id: RunId, from: u64, to: u64) -> StoreResult<()> {
         let sql = "update or replace runs set number = ?3 where id = ?1 and number = ?2";
         self.execute(sql, params![id.0.as_bytes(), integer(from), integer(to)]).map_err(to_store)
     }
 
     /// Moves the rows of a handoff to the run and number that an event proves.
-    pub fn place_handoff(
-        &self,
-        id: HandoffId,
-        run_number: u64,
-        no: HandoffNo,
-    ) -> Result<(), StoreError> {
+    pub fn place_handoff(&self, id: HandoffId, run_number: u64, no: HandoffNo) -> StoreResult<()> {
         let sql = "update or replace handoffs set run_number = ?2, no = ?3
                    where id = ?1 and (run_number <> ?2 or no <> ?3)";
         self.execute(sql, params![id.0.as_bytes(), integer(run_number), no.0]).map_err(to_store)

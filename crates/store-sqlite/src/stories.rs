@@ -7,7 +7,7 @@ use baton_core::story::Story;
 use baton_store::{AppendError, IdempotencyRecord, StoryCounts, StoryFilter, StoryRow};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use crate::columns::{limit, list_text, maybe_parsed, number, parsed, run_id, time};
+use crate::columns::{execute, limit, list_text, maybe_parsed, number, parsed, run_id, time};
 use crate::error::{in_row, to_append};
 use crate::idempotency;
 use crate::story_log::{self, StoryColumns};
@@ -51,7 +51,7 @@ pub(crate) fn add(
     story: &PreparedStory,
     now: i64,
 ) -> rusqlite::Result<bool> {
-    let is_new = insert(connection, story)? > 0;
+    let is_new = write(connection, INSERT, story)? > 0;
     if is_new {
         story_log::add(connection, &story.columns.key, &story.digest, now)?;
     }
@@ -82,22 +82,29 @@ pub(crate) fn save(connection: &Connection, story: &Story, now: i64) -> rusqlite
         .optional()?;
     let story = PreparedStory::new(story, created_at.unwrap_or(now));
     match created_at {
-        Some(_) => update(connection, &story.columns)?,
-        None => insert(connection, &story)?,
+        Some(_) => write(connection, UPDATE, &story)?,
+        None => write(connection, INSERT, &story)?,
     };
     story_log::add(connection, &story.columns.key, &story.digest, now)
 }
 
-/// How many rows were inserted: none where the key exists.
-fn insert(connection: &Connection, story: &PreparedStory) -> rusqlite::Result<usize> {
-    let sql = "insert into stories (
-                   key, title, description, acceptance, depends_on, priority, branch, pr_url,
-                   created_at, outline, run_status
-               ) values (
-                   ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,
-                   (select status from runs where story_key = ?1 order by number desc limit 1)
-               )
-               on conflict (key) do nothing";
+/// Inserts nothing where the key exists.
+const INSERT: &str = "insert into stories (
+        key, title, description, acceptance, depends_on, priority, branch, pr_url,
+        created_at, outline, run_status
+    ) values (
+        ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,
+        (select status from runs where story_key = ?1 order by number desc limit 1)
+    )
+    on conflict (key) do nothing";
+
+const UPDATE: &str = "update stories
+    set title = ?2, description = ?3, acceptance = ?4, depends_on = ?5, priority = ?6,
+        branch = ?7, pr_url = ?8, created_at = ?9, outline = ?10
+    where key = ?1";
+
+/// How many rows were written.
+fn write(connection: &Connection, sql: &str, story: &PreparedStory) -> rusqlite::Result<usize> {
     let PreparedStory { columns: it, outline, .. } = story;
     connection.prepare_cached(sql)?.execute(params![
         it.key,
@@ -113,23 +120,6 @@ fn insert(connection: &Connection, story: &PreparedStory) -> rusqlite::Result<us
     ])
 }
 
-fn update(connection: &Connection, it: &StoryColumns) -> rusqlite::Result<usize> {
-    let sql = "update stories
-               set title = ?2, description = ?3, acceptance = ?4, depends_on = ?5, priority = ?6,
-                   branch = ?7, pr_url = ?8
-               where key = ?1";
-    connection.prepare_cached(sql)?.execute(params![
-        it.key,
-        it.title,
-        it.description,
-        it.acceptance,
-        it.depends_on,
-        it.priority,
-        it.branch,
-        it.pr_url,
-    ])
-}
-
 /// Updates the status of a story's newest run.
 pub(crate) fn run_is(
     connection: &Connection,
@@ -137,8 +127,7 @@ pub(crate) fn run_is(
     status: RunStatus,
 ) -> rusqlite::Result<()> {
     let sql = "update stories set run_status = ?2 where key = ?1";
-    connection.prepare_cached(sql)?.execute([story.as_str(), status.name()])?;
-    Ok(())
+    execute(connection, sql, [story.as_str(), status.name()])
 }
 
 /// For all stories, once the runs are written.
@@ -147,8 +136,7 @@ pub(crate) fn name_newest_runs(connection: &Connection) -> rusqlite::Result<()> 
                    select status from runs where story_key = stories.key
                    order by number desc limit 1
                )";
-    connection.execute(sql, [])?;
-    Ok(())
+    execute(connection, sql, [])
 }
 
 pub(crate) fn find(connection: &Connection, key: &StoryKey) -> rusqlite::Result<Option<StoryRow>> {
@@ -214,7 +202,15 @@ pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<StoryRow> {
 }
 
 fn columns(row: &Row<'_>) -> rusqlite::Result<StoryRow> {
-    let story = Story {
+    let latest = match maybe_parsed(row, "status", RunStatus::parse)? {
+        Some(status) => Some((run_id(row, "run_id")?, status)),
+        None => None,
+    };
+    Ok(StoryRow { story: story(row)?, created_at: time(row, "created_at")?, latest })
+}
+
+pub(crate) fn story(row: &Row<'_>) -> rusqlite::Result<Story> {
+    Ok(Story {
         key: parsed(row, "key", |it| StoryKey::parse(it).ok())?,
         title: row.get("title")?,
         description: row.get("description")?,
@@ -223,12 +219,7 @@ fn columns(row: &Row<'_>) -> rusqlite::Result<StoryRow> {
         priority: row.get("priority")?,
         branch: row.get("branch")?,
         pr_url: row.get("pr_url")?,
-    };
-    let latest = match maybe_parsed(row, "status", RunStatus::parse)? {
-        Some(status) => Some((run_id(row, "run_id")?, status)),
-        None => None,
-    };
-    Ok(StoryRow { story, created_at: time(row, "created_at")?, latest })
+    })
 }
 
 fn keys(text: &str) -> Option<Vec<StoryKey>> {

@@ -4,6 +4,7 @@
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::checksum::{ChecksumPart, digest};
+use crate::columns::execute;
 
 /// The columns of a story that its digest covers.
 pub(crate) const COLUMNS: &str =
@@ -105,6 +106,5 @@ fn insert(
     hash: &[u8; 32],
 ) -> rusqlite::Result<()> {
     let sql = "insert into story_log (key, written_at, story, hash) values (?1, ?2, ?3, ?4)";
-    connection.prepare_cached(sql)?.execute(params![key, at, story, hash])?;
-    Ok(())
+    execute(connection, sql, params![key, at, story, hash])
 }

@@ -1,12 +1,12 @@
 //! Timers: what has to happen at a time, unless something else happens first.
 
 use baton_core::run::{HandoffNo, RunId};
-use baton_store::{LeaseRenewal, StoreError, TimerChange, TimerKind, TimerRow};
+use baton_store::{LeaseRenewal, StoreResult, TimerChange, TimerKind, TimerRow};
 use jiff::Timestamp;
 use rusqlite::{Connection, Row, params};
 
 use crate::checksum::{self, ChecksumPart};
-use crate::columns::{limit, nanoseconds, nearest_nanoseconds, run_id, time};
+use crate::columns::{execute, limit, nanoseconds, nearest_nanoseconds, run_id, time};
 use crate::error::{in_row, to_store, unreadable};
 
 pub(crate) fn change(
@@ -14,45 +14,31 @@ pub(crate) fn change(
     run: RunId,
     run_number: i64,
     change: &TimerChange,
-) -> Result<(), StoreError> {
+) -> StoreResult<()> {
     let changed = match *change {
         TimerChange::Set { no, what, due } => {
-            set(connection, run, run_number, no, what, nanoseconds(due)?)
+            let (fence, seconds) = match what {
+                TimerKind::Lease { fence, seconds } => (Some(fence), Some(seconds)),
+                TimerKind::Wake => (None, None),
+            };
+            let sql = "insert or replace into timers (
+                           run_number, no, kind, fence, seconds, due_at, checksum
+                       ) values (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+            let due_at = nanoseconds(due)?;
+            let sum = checksum(run, no, fence, due_at);
+            let params = params![run_number, no.0, what.name(), fence, seconds, due_at, sum];
+            execute(connection, sql, params)
         }
-        TimerChange::Clear { no } => clear(connection, run_number, no),
+        TimerChange::Clear { no } => {
+            let sql = "delete from timers where run_number = ?1 and no = ?2";
+            execute(connection, sql, params![run_number, no.0])
+        }
     };
     changed.map_err(to_store)
 }
 
-fn set(
-    connection: &Connection,
-    run: RunId,
-    run_number: i64,
-    no: HandoffNo,
-    what: TimerKind,
-    due_at: i64,
-) -> rusqlite::Result<()> {
-    let (fence, seconds) = match what {
-        TimerKind::Lease { fence, seconds } => (Some(fence), Some(seconds)),
-        TimerKind::Wake => (None, None),
-    };
-    let sql = "insert or replace into timers (
-                   run_number, no, kind, fence, seconds, due_at, checksum
-               ) values (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-    let sum = checksum(run, no, fence, due_at);
-    let params = params![run_number, no.0, what.name(), fence, seconds, due_at, sum];
-    connection.prepare_cached(sql)?.execute(params)?;
-    Ok(())
-}
-
-fn clear(connection: &Connection, run_number: i64, no: HandoffNo) -> rusqlite::Result<()> {
-    let sql = "delete from timers where run_number = ?1 and no = ?2";
-    connection.prepare_cached(sql)?.execute(params![run_number, no.0])?;
-    Ok(())
-}
-
 /// Extends leases; returns how many matched handoff and fencing token.
-pub(crate) fn put_off(connection: &Connection, leases: &[LeaseRenewal]) -> Result<u64, StoreError> {
+pub(crate) fn put_off(connection: &Connection, leases: &[LeaseRenewal]) -> StoreResult<u64> {
     let sql = "update timers set due_at = ?4, checksum = ?5
                where run_number = (select number from runs where id = ?1)
                    and no = ?2 and fence = ?3";
@@ -95,13 +81,8 @@ pub(crate) fn of_run(connection: &Connection, run: RunId) -> rusqlite::Result<Ve
 /// The columns that a heartbeat changes. All others follow from the run, and are compared with it.
 pub(crate) fn checksum(run: RunId, no: HandoffNo, fence: Option<u32>, due_at: i64) -> i64 {
     let fence = fence.map_or(ChecksumPart::Null, |it| ChecksumPart::Integer(it.into()));
-    let no = ChecksumPart::Integer(no.0.into());
-    checksum::checksum(&[
-        ChecksumPart::Bytes(run.0.as_bytes()),
-        no,
-        fence,
-        ChecksumPart::Integer(due_at),
-    ])
+    let (run, no) = (ChecksumPart::Bytes(run.0.as_bytes()), ChecksumPart::Integer(no.0.into()));
+    checksum::checksum(&[run, no, fence, ChecksumPart::Integer(due_at)])
 }
 
 pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<TimerRow> {

@@ -22,6 +22,8 @@ pub(crate) struct Salts(pub(crate) u32, pub(crate) u32);
 
 /// More often than any log is restarted.
 const MOST_BEGINNINGS: u32 = 1 << 24;
+/// The highest plausible page number: a database of 16 GiB in pages of 4 KiB.
+pub(crate) const MOST_PAGES: u32 = 1 << 22;
 
 impl Salts {
     /// Whether a log with these salts may have preceded one with the others in the same file.
@@ -39,7 +41,8 @@ pub(crate) struct WalHeader {
     pub(crate) page_size: u32,
     pub(crate) salts: Salts,
     byte_order: ByteOrder,
-    checksum: Checksum,
+    /// The checksum that the first frame's checksum continues from.
+    pub(crate) checksum: Checksum,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,11 +108,6 @@ impl WalHeader {
         is_whole.then_some(Self { page_size, salts, byte_order, checksum })
     }
 
-    /// The checksum that the first frame's checksum continues from.
-    pub(crate) fn checksum(&self) -> Checksum {
-        self.checksum
-    }
-
     /// Whether a frame belongs to this log and is unchanged since it was written; `before` is the
     /// checksum of the previous frame.
     pub(crate) fn is_whole(&self, frame: &WalFrame, before: Checksum) -> bool {
@@ -132,12 +130,7 @@ impl WalHeader {
         head[4..].copy_from_slice(&frame.commit_size.to_be_bytes());
         self.byte_order.sum(self.byte_order.sum(before, &head), &frame.page)
     }
-}
 
-/// The highest plausible page number: a database of 16 GiB in pages of 4 KiB.
-pub(crate) const MOST_PAGES: u32 = 1 << 22;
-
-impl WalHeader {
     /// The page number and the database size that a frame must have been written with, where only
     /// one of the two is damaged. They follow from the checksum, the page and the previous
     /// checksum. Any other damage gives two random numbers here, and it is next to impossible that
@@ -194,7 +187,7 @@ impl ByteOrder {
 /// Reads frame after frame. A truncated last frame is left out.
 pub(crate) struct FrameReader<R> {
     from: R,
-    header: WalHeader,
+    pub(crate) header: WalHeader,
     bytes: Vec<u8>,
 }
 
@@ -202,8 +195,7 @@ impl<R: Read> FrameReader<R> {
     /// `None` where the header is invalid.
     pub(crate) fn begin(mut from: R) -> io::Result<Option<Self>> {
         let mut bytes = [0; WAL_HEADER];
-        let n_read = fill(&mut from, &mut bytes)?;
-        let header = WalHeader::parse(bytes.get(..n_read).unwrap_or_default());
+        let header = if fill(&mut from, &mut bytes)? { WalHeader::parse(&bytes) } else { None };
         Ok(header.map(|header| Self::go_on(from, header)))
     }
 
@@ -212,12 +204,8 @@ impl<R: Read> FrameReader<R> {
         Self { from, header, bytes: vec![0; FRAME_HEADER + header.page_size as usize] }
     }
 
-    pub(crate) fn header(&self) -> WalHeader {
-        self.header
-    }
-
     pub(crate) fn next(&mut self) -> io::Result<Option<WalFrame>> {
-        if fill(&mut self.from, &mut self.bytes)? < self.bytes.len() {
+        if !fill(&mut self.from, &mut self.bytes)? {
             return Ok(None);
         }
         let word = |n: usize| be(&self.bytes, n * 4).unwrap_or_default();
@@ -245,10 +233,10 @@ impl Wal {
         let Some(mut reader) = FrameReader::begin(from)? else {
             return Ok(Self::HeaderBroken { n_bytes });
         };
-        let header = reader.header();
+        let header = reader.header;
         let (n_whole, n_committed) = (0, 0);
         let mut frames = WalFrames { header, n_whole, n_committed, n_pages: None, stranded: None };
-        let mut before = header.checksum();
+        let mut before = header.checksum;
         let mut open_pages = Vec::new();
         let mut is_broken = false;
         for n in 0.. {
@@ -278,21 +266,16 @@ impl Wal {
     }
 }
 
-/// Reads until `bytes` is full or the input ends; returns how many bytes were read.
-fn fill(from: &mut impl Read, bytes: &mut [u8]) -> io::Result<usize> {
-    let mut n_read = 0;
-    while n_read < bytes.len() {
-        match from.read(&mut bytes[n_read..]) {
-            Ok(0) => break,
-            Ok(n) => n_read += n,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
+/// False where the input ends before `bytes` is full.
+fn fill(from: &mut impl Read, bytes: &mut [u8]) -> io::Result<bool> {
+    match from.read_exact(bytes) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
+        Err(error) => Err(error),
     }
-    Ok(n_read)
 }
 
-fn be(bytes: &[u8], at: usize) -> Option<u32> {
+pub(crate) fn be(bytes: &[u8], at: usize) -> Option<u32> {
     let word = bytes.get(at..at + 4)?;
     Some(u32::from_be_bytes(word.try_into().ok()?))
 }

@@ -17,6 +17,7 @@ use baton_store::{StoreError, WriteFault};
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
+use crate::columns::execute;
 use crate::error::{GroupFailed, ThreadGone, WriteError};
 use crate::marker::MarkWriter;
 use crate::watch::WriteGuard;
@@ -188,7 +189,7 @@ fn carry_out(
         None => commit(connection, &mut group, is_marked).map_err(|error| {
             if !connection.is_autocommit() {
                 // Uncommitted data is lost anyway; this only makes room for the next group.
-                let _ = run_sql(connection, "rollback");
+                let _ = execute(connection, "rollback", []);
             }
             let failed = GroupFailed(Arc::new(error));
             guard.failed(group.iter().find_map(|it| it.fault()), Some(&failed));
@@ -226,16 +227,16 @@ fn commit(
     match run_plainly(connection, group) {
         GroupRun::Well => {}
         GroupRun::LeftSomething => {
-            run_sql(connection, "rollback")?;
+            execute(connection, "rollback", [])?;
             begin(connection, is_marked)?;
             run_apart(connection, group)?;
         }
     }
-    run_sql(connection, "commit")
+    execute(connection, "commit", [])
 }
 
 fn begin(connection: &Connection, is_marked: bool) -> rusqlite::Result<()> {
-    run_sql(connection, "begin immediate")?;
+    execute(connection, "begin immediate", [])?;
     if is_marked { identity::count_up(connection) } else { Ok(()) }
 }
 
@@ -264,18 +265,13 @@ fn run_plainly(connection: &Connection, group: &mut [Box<dyn QueuedWork>]) -> Gr
 
 fn run_apart(connection: &Connection, group: &mut [Box<dyn QueuedWork>]) -> rusqlite::Result<()> {
     for work in group {
-        run_sql(connection, "savepoint command")?;
+        execute(connection, "savepoint command", [])?;
         // In a transaction that ended by itself these find no savepoint, and fail.
         if !work.run(connection) {
-            run_sql(connection, "rollback to command")?;
+            execute(connection, "rollback to command", [])?;
         }
-        run_sql(connection, "release command")?;
+        execute(connection, "release command", [])?;
     }
-    Ok(())
-}
-
-fn run_sql(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
-    connection.prepare_cached(sql)?.execute([])?;
     Ok(())
 }
 

@@ -45,63 +45,55 @@ pub trait Store: Send + Sync {
     /// reference to `append`.
     async fn append(&self, append: Arc<Append>) -> Result<Appended, AppendError>;
 
-    async fn run(&self, which: &RunRef) -> Result<Option<RunRow>, StoreError>;
+    async fn run(&self, which: &RunRef) -> StoreResult<Option<RunRow>>;
 
     /// By number, in the filter's order.
-    async fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError>;
+    async fn runs(&self, filter: &RunFilter) -> StoreResult<Vec<RunRow>>;
 
     /// The numbers of the runs after `after`, ascending, whether or not their rows can be read.
-    async fn run_numbers(&self, after: u64, limit: u32) -> Result<Vec<u64>, StoreError>;
+    async fn run_numbers(&self, after: u64, limit: u32) -> StoreResult<Vec<u64>>;
 
     /// Open and paused runs, most recently moved first, as far as the newest part of the log shows;
     /// the others follow by number, newest first.
-    async fn runs_moved_last(&self, limit: u32) -> Result<Vec<RunRow>, StoreError>;
+    async fn runs_moved_last(&self, limit: u32) -> StoreResult<Vec<RunRow>>;
 
     /// The first open and paused runs whose story key has this suffix, by number, and their total.
-    async fn open_runs_ending(
-        &self,
-        suffix: &str,
-        limit: u32,
-    ) -> Result<(Vec<RunRow>, u64), StoreError>;
+    async fn open_runs_ending(&self, suffix: &str, limit: u32) -> StoreResult<(Vec<RunRow>, u64)>;
 
     /// How many open and paused runs there are.
-    async fn count_open_runs(&self) -> Result<u64, StoreError>;
+    async fn count_open_runs(&self) -> StoreResult<u64>;
 
     /// The same by where their batons are, which is slower.
-    async fn open_run_counts(&self) -> Result<OpenRunCounts, StoreError>;
+    async fn open_run_counts(&self) -> StoreResult<OpenRunCounts>;
 
-    async fn handoff(&self, which: &HandoffRef) -> Result<Option<HandoffRow>, StoreError>;
+    async fn handoff(&self, which: &HandoffRef) -> StoreResult<Option<HandoffRow>>;
 
     /// By number, in the filter's order.
-    async fn handoffs(&self, filter: &HandoffFilter) -> Result<Vec<HandoffRow>, StoreError>;
+    async fn handoffs(&self, filter: &HandoffFilter) -> StoreResult<Vec<HandoffRow>>;
 
     /// How many rows [`Store::handoffs`] would return without limit and skip.
-    async fn count_handoffs(&self, filter: &HandoffFilter) -> Result<u64, StoreError>;
+    async fn count_handoffs(&self, filter: &HandoffFilter) -> StoreResult<u64>;
 
     /// Counts and means over the handoffs of a filter; order, skip and limit are ignored.
-    async fn statistics(&self, filter: &HandoffFilter) -> Result<Statistics, StoreError>;
+    async fn statistics(&self, filter: &HandoffFilter) -> StoreResult<Statistics>;
 
     /// The texts that exist, in no particular order, each to be checked before it is read.
-    async fn contents(
-        &self,
-        run: RunId,
-        ids: &[ContentId],
-    ) -> Result<Vec<StoredContent>, StoreError>;
+    async fn contents(&self, run: RunId, ids: &[ContentId]) -> StoreResult<Vec<StoredContent>>;
 
     /// The texts that were recorded as lost when the run was recovered from damage.
-    async fn lost_texts(&self, run: RunId) -> Result<Vec<ContentId>, StoreError>;
+    async fn lost_texts(&self, run: RunId) -> StoreResult<Vec<ContentId>>;
 
     /// How many texts a run has.
-    async fn count_contents(&self, run: RunId) -> Result<u64, StoreError>;
+    async fn count_contents(&self, run: RunId) -> StoreResult<u64>;
 
     /// By position, ascending. Once a position is visible, no lower one is added later.
-    async fn events(&self, filter: &EventFilter) -> Result<Vec<StoredEvent>, StoreError>;
+    async fn events(&self, filter: &EventFilter) -> StoreResult<Vec<StoredEvent>>;
 
     /// The position of the newest event.
-    async fn last_position(&self) -> Result<Position, StoreError>;
+    async fn last_position(&self) -> StoreResult<Position>;
 
     /// Adds a story; false where its key exists already; that story is left as it is.
-    async fn add_story(&self, story: &Story, now: Timestamp) -> Result<bool, StoreError>;
+    async fn add_story(&self, story: &Story, now: Timestamp) -> StoreResult<bool>;
 
     /// As [`Store::add_story`], with an idempotency key: the answer is stored with the story, and a
     /// repeated request is [`AppendError::Repeated`], whatever it asks.
@@ -112,16 +104,16 @@ pub trait Store: Send + Sync {
     ) -> Result<bool, AppendError>;
 
     /// Overwrites the story of that key, or adds it.
-    async fn save_story(&self, story: &Story, now: Timestamp) -> Result<(), StoreError>;
+    async fn save_story(&self, story: &Story, now: Timestamp) -> StoreResult<()>;
 
-    async fn story(&self, key: &StoryKey) -> Result<Option<StoryRow>, StoreError>;
+    async fn story(&self, key: &StoryKey) -> StoreResult<Option<StoryRow>>;
 
     /// By key, ascending.
-    async fn stories(&self, filter: &StoryFilter) -> Result<Vec<StoryRow>, StoreError>;
+    async fn stories(&self, filter: &StoryFilter) -> StoreResult<Vec<StoryRow>>;
 
     /// Keys of stories that a reader could mistake for this one, by key, and at most a few: those
     /// with the same [`outline`](baton_core::look_alike::outline). The key itself is excluded.
-    async fn look_alikes(&self, key: &StoryKey) -> Result<Vec<StoryKey>, StoreError>;
+    async fn look_alikes(&self, key: &StoryKey) -> StoreResult<Vec<StoryKey>>;
 
     /// Stories after `after` that never had a run, in start order: highest priority first, ties by
     /// key.
@@ -129,39 +121,30 @@ pub trait Store: Send + Sync {
         &self,
         after: Option<&Story>,
         limit: u32,
-    ) -> Result<Vec<StoryRow>, StoreError>;
+    ) -> StoreResult<Vec<StoryRow>>;
 
-    async fn count_stories(&self) -> Result<StoryCounts, StoreError>;
+    async fn count_stories(&self) -> StoreResult<StoryCounts>;
 
     /// A workflow file as it was when a run began.
-    async fn definition(&self, hash: &Hash) -> Result<Option<Definition>, StoreError>;
+    async fn definition(&self, hash: &Hash) -> StoreResult<Option<Definition>>;
 
     /// The answer to the command with this idempotency key, if it took effect.
-    async fn answered(
-        &self,
-        scope: &str,
-        key: &str,
-    ) -> Result<Option<IdempotencyRecord>, StoreError>;
+    async fn answered(&self, scope: &str, key: &str) -> StoreResult<Option<IdempotencyRecord>>;
 
     /// Deletes at most `limit` of the answers given before `before`; returns how many.
-    async fn forget_answered(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
+    async fn forget_answered(&self, before: Timestamp, limit: u32) -> StoreResult<u64>;
 
     /// A projector's cursor; the start of the log, where it has not read yet.
-    async fn cursor(&self, projector: &str) -> Result<Position, StoreError>;
+    async fn cursor(&self, projector: &str) -> StoreResult<Position>;
 
     /// Moves a projector's cursor if it is still at `from`; false otherwise.
-    async fn advance(
-        &self,
-        projector: &str,
-        from: Position,
-        to: Position,
-    ) -> Result<bool, StoreError>;
+    async fn advance(&self, projector: &str, from: Position, to: Position) -> StoreResult<bool>;
 
     /// The outbox: entries that wait for delivery, by id, ascending.
-    async fn outbox(&self, after: u64, limit: u32) -> Result<Vec<OutboxRow>, StoreError>;
+    async fn outbox(&self, after: u64, limit: u32) -> StoreResult<Vec<OutboxRow>>;
 
     /// Removes an outbox entry; false where another worker has.
-    async fn settle(&self, outbox_id: u64) -> Result<bool, StoreError>;
+    async fn settle(&self, outbox_id: u64) -> StoreResult<bool>;
 
     /// The open runs after `after` that have to be checked by `due_by`, by time and number. A limit
     /// of 0 means no limit.
@@ -170,37 +153,33 @@ pub trait Store: Send + Sync {
         due_by: Timestamp,
         after: Option<&DueRow>,
         limit: u32,
-    ) -> Result<Vec<DueRow>, StoreError>;
+    ) -> StoreResult<Vec<DueRow>>;
 
     /// Sets when runs have to be checked again, all in one transaction; returns how many. A run
     /// that has moved since it was checked is left alone. This is no event, and changes no run.
-    async fn look_again(&self, runs: &[LookAgain]) -> Result<u64, StoreError>;
+    async fn look_again(&self, runs: &[LookAgain]) -> StoreResult<u64>;
 
     /// All stored times of one run; nothing where there is no such run.
-    async fn schedule(&self, run: RunId) -> Result<RunSchedule, StoreError>;
+    async fn schedule(&self, run: RunId) -> StoreResult<RunSchedule>;
 
     /// Timers, the earliest first: all of them, or those due by `due_by`. A limit of 0 means no
     /// limit.
-    async fn timers(
-        &self,
-        due_by: Option<Timestamp>,
-        limit: u32,
-    ) -> Result<Vec<TimerRow>, StoreError>;
+    async fn timers(&self, due_by: Option<Timestamp>, limit: u32) -> StoreResult<Vec<TimerRow>>;
 
     /// Extends leases, all in one transaction; returns how many. A lease that is gone, or has
     /// another fencing token, is left alone. This is no event, and changes no run.
-    async fn put_off(&self, leases: &[LeaseRenewal]) -> Result<u64, StoreError>;
+    async fn put_off(&self, leases: &[LeaseRenewal]) -> StoreResult<u64>;
 
     /// The project of the store, and the epoch of its event positions. Constant while a store is
     /// open.
-    async fn identity(&self) -> Result<Identity, StoreError>;
+    async fn identity(&self) -> StoreResult<Identity>;
 
     /// The problems of the store itself, by table and row; none, if all is well. Continues after
     /// unreadable rows, and only counts the problems of a table once it has named a few.
-    async fn check(&self) -> Result<StoreCheck, StoreError>;
+    async fn check(&self) -> StoreResult<StoreCheck>;
 
     /// As [`Store::check`], in the background: slowly, so that it does not disturb other work.
-    async fn check_slowly(&self) -> Result<StoreCheck, StoreError> {
+    async fn check_slowly(&self) -> StoreResult<StoreCheck> {
         self.check().await
     }
 
@@ -225,6 +204,8 @@ pub enum AppendError {
     #[error(transparent)]
     Store(#[from] StoreError),
 }
+
+pub type StoreResult<T> = Result<T, StoreError>;
 
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {

@@ -23,8 +23,8 @@ use crate::{
     Append, AppendError, Appended, Definition, DueRow, EventFilter, HandoffFilter, HandoffRef,
     HandoffRow, IdempotencyRecord, Identity, LeaseRenewal, LookAgain, OpenRunCounts, Order,
     OutboxRow, Position, RunFilter, RunRef, RunRow, RunSchedule, Statistics, Store, StoreCheck,
-    StoreError, StoredContent, StoredEvent, StoryCounts, StoryFilter, StoryRow, TimerKind,
-    TimerRow, refuse_nul, story_texts,
+    StoreError, StoreResult, StoredContent, StoredEvent, StoryCounts, StoryFilter, StoryRow,
+    TimerKind, TimerRow, refuse_nul, story_texts,
 };
 
 #[derive(Debug, Default)]
@@ -73,11 +73,11 @@ impl Store for MemoryStore {
         self.open()?.append(Arc::unwrap_or_clone(append))
     }
 
-    async fn run(&self, which: &RunRef) -> Result<Option<RunRow>, StoreError> {
+    async fn run(&self, which: &RunRef) -> StoreResult<Option<RunRow>> {
         Ok(self.open()?.run(which).cloned())
     }
 
-    async fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError> {
+    async fn runs(&self, filter: &RunFilter) -> StoreResult<Vec<RunRow>> {
         let kept = self.open()?;
         let is_meant = |it: &&RunRow| {
             (!filter.only_waiting || kept.waiting.contains(&it.number))
@@ -87,14 +87,13 @@ impl Store for MemoryStore {
         Ok(filters::ordered(matching, filter.order, 0, filter.limit))
     }
 
-    async fn run_numbers(&self, after: u64, limit: u32) -> Result<Vec<u64>, StoreError> {
+    async fn run_numbers(&self, after: u64, limit: u32) -> StoreResult<Vec<u64>> {
         let kept = self.open()?;
-        let later = kept.runs.iter().map(|it| it.number).filter(|it| *it > after);
-        let most = if limit == 0 { usize::MAX } else { limit as usize };
-        Ok(later.take(most).collect())
+        let later = kept.runs.iter().filter(|it| it.number > after).map(|it| &it.number);
+        Ok(filters::page(later, limit))
     }
 
-    async fn runs_moved_last(&self, limit: u32) -> Result<Vec<RunRow>, StoreError> {
+    async fn runs_moved_last(&self, limit: u32) -> StoreResult<Vec<RunRow>> {
         let kept = self.open()?;
         let mut open: Vec<&RunRow> = kept.runs.iter().filter(|it| !it.run.is_finished()).collect();
         let last_event = |run: RunId| kept.events.iter().rposition(|it| it.run == run);
@@ -102,11 +101,7 @@ impl Store for MemoryStore {
         Ok(filters::page(open.into_iter(), limit))
     }
 
-    async fn open_runs_ending(
-        &self,
-        suffix: &str,
-        limit: u32,
-    ) -> Result<(Vec<RunRow>, u64), StoreError> {
+    async fn open_runs_ending(&self, suffix: &str, limit: u32) -> StoreResult<(Vec<RunRow>, u64)> {
         let kept = self.open()?;
         let ends_so =
             |it: &&RunRow| !it.run.is_finished() && it.run.story.as_str().ends_with(suffix);
@@ -114,69 +109,65 @@ impl Store for MemoryStore {
         Ok((filters::page(kept.runs.iter().filter(ends_so), limit), n_runs))
     }
 
-    async fn count_open_runs(&self) -> Result<u64, StoreError> {
+    async fn count_open_runs(&self) -> StoreResult<u64> {
         Ok(self.open()?.runs.iter().filter(|it| !it.run.is_finished()).count() as u64)
     }
 
-    async fn open_run_counts(&self) -> Result<OpenRunCounts, StoreError> {
+    async fn open_run_counts(&self) -> StoreResult<OpenRunCounts> {
         let mut counts = OpenRunCounts::default();
         self.open()?.runs.iter().for_each(|it| counts.add(&it.run));
         Ok(counts)
     }
 
-    async fn handoff(&self, which: &HandoffRef) -> Result<Option<HandoffRow>, StoreError> {
+    async fn handoff(&self, which: &HandoffRef) -> StoreResult<Option<HandoffRow>> {
         Ok(self.open()?.handoff(which).cloned())
     }
 
-    async fn handoffs(&self, filter: &HandoffFilter) -> Result<Vec<HandoffRow>, StoreError> {
+    async fn handoffs(&self, filter: &HandoffFilter) -> StoreResult<Vec<HandoffRow>> {
         let kept = self.open()?;
         let matching = kept.handoffs.iter().filter(|it| filters::has_handoff(filter, it));
         Ok(filters::ordered(matching, filter.order, filter.skip, filter.limit))
     }
 
-    async fn count_handoffs(&self, filter: &HandoffFilter) -> Result<u64, StoreError> {
+    async fn count_handoffs(&self, filter: &HandoffFilter) -> StoreResult<u64> {
         let kept = self.open()?;
         Ok(kept.handoffs.iter().filter(|it| filters::has_handoff(filter, it)).count() as u64)
     }
 
-    async fn statistics(&self, filter: &HandoffFilter) -> Result<Statistics, StoreError> {
+    async fn statistics(&self, filter: &HandoffFilter) -> StoreResult<Statistics> {
         let kept = self.open()?;
         let all = HandoffFilter { order: Order::OldestFirst, after: 0, ..filter.clone() };
         let matching = kept.handoffs.iter().filter(|it| filters::has_handoff(&all, it));
         Ok(statistics::over(matching))
     }
 
-    async fn contents(
-        &self,
-        run: RunId,
-        ids: &[ContentId],
-    ) -> Result<Vec<StoredContent>, StoreError> {
+    async fn contents(&self, run: RunId, ids: &[ContentId]) -> StoreResult<Vec<StoredContent>> {
         let kept = self.open()?;
         let found = ids.iter().filter_map(|id| kept.contents.get(&(run, *id)).cloned());
         Ok(found.map(StoredContent::new).collect())
     }
 
-    async fn lost_texts(&self, _: RunId) -> Result<Vec<ContentId>, StoreError> {
+    async fn lost_texts(&self, _: RunId) -> StoreResult<Vec<ContentId>> {
         // An in-memory store loses everything at once, and is never recovered.
         Ok(Vec::new())
     }
 
-    async fn count_contents(&self, run: RunId) -> Result<u64, StoreError> {
+    async fn count_contents(&self, run: RunId) -> StoreResult<u64> {
         let kept = self.open()?;
         Ok(kept.contents.keys().filter(|(of, _)| *of == run).count() as u64)
     }
 
-    async fn events(&self, filter: &EventFilter) -> Result<Vec<StoredEvent>, StoreError> {
+    async fn events(&self, filter: &EventFilter) -> StoreResult<Vec<StoredEvent>> {
         let kept = self.open()?;
         let matching = kept.events.iter().filter(|it| filters::has_event(filter, it));
         Ok(filters::page(matching, filter.limit))
     }
 
-    async fn last_position(&self) -> Result<Position, StoreError> {
+    async fn last_position(&self) -> StoreResult<Position> {
         Ok(self.open()?.last_position())
     }
 
-    async fn add_story(&self, story: &Story, now: Timestamp) -> Result<bool, StoreError> {
+    async fn add_story(&self, story: &Story, now: Timestamp) -> StoreResult<bool> {
         refuse_nul(story_texts(story))?;
         let mut kept = self.open()?;
         if kept.stories.contains_key(&story.key) {
@@ -205,7 +196,7 @@ impl Store for MemoryStore {
         Ok(true)
     }
 
-    async fn save_story(&self, story: &Story, now: Timestamp) -> Result<(), StoreError> {
+    async fn save_story(&self, story: &Story, now: Timestamp) -> StoreResult<()> {
         refuse_nul(story_texts(story))?;
         let mut kept = self.open()?;
         let created_at = kept.stories.get(&story.key).map_or(now, |(_, created_at)| *created_at);
@@ -213,19 +204,19 @@ impl Store for MemoryStore {
         Ok(())
     }
 
-    async fn story(&self, key: &StoryKey) -> Result<Option<StoryRow>, StoreError> {
+    async fn story(&self, key: &StoryKey) -> StoreResult<Option<StoryRow>> {
         let kept = self.open()?;
         Ok(kept.stories.get(key).map(|it| kept.story_row(it)))
     }
 
-    async fn look_alikes(&self, key: &StoryKey) -> Result<Vec<StoryKey>, StoreError> {
+    async fn look_alikes(&self, key: &StoryKey) -> StoreResult<Vec<StoryKey>> {
         let kept = self.open()?;
         let alike = kept.outlines.get(&look_alike::outline(key.as_str()));
         let others = alike.into_iter().flatten().filter(|it| *it != key);
         Ok(others.take(MOST_LOOK_ALIKES).cloned().collect())
     }
 
-    async fn stories(&self, filter: &StoryFilter) -> Result<Vec<StoryRow>, StoreError> {
+    async fn stories(&self, filter: &StoryFilter) -> StoreResult<Vec<StoryRow>> {
         let kept = self.open()?;
         let later = kept.stories.iter().filter(|(key, _)| filters::has_key(filter, key));
         let rows: Vec<_> = later.map(|(_, it)| kept.story_row(it)).collect();
@@ -236,7 +227,7 @@ impl Store for MemoryStore {
         &self,
         after: Option<&Story>,
         limit: u32,
-    ) -> Result<Vec<StoryRow>, StoreError> {
+    ) -> StoreResult<Vec<StoryRow>> {
         let kept = self.open()?;
         let place = |it: &Story| (Reverse(it.priority), it.key.clone());
         let rows = kept.stories.values().map(|it| kept.story_row(it));
@@ -248,7 +239,7 @@ impl Store for MemoryStore {
         Ok(filters::page(rows.iter(), limit))
     }
 
-    async fn count_stories(&self) -> Result<StoryCounts, StoreError> {
+    async fn count_stories(&self) -> StoreResult<StoryCounts> {
         let kept = self.open()?;
         let mut counts = StoryCounts::default();
         for row in kept.stories.values().map(|it| kept.story_row(it)) {
@@ -262,19 +253,15 @@ impl Store for MemoryStore {
         Ok(counts)
     }
 
-    async fn definition(&self, hash: &Hash) -> Result<Option<Definition>, StoreError> {
+    async fn definition(&self, hash: &Hash) -> StoreResult<Option<Definition>> {
         Ok(self.open()?.definitions.get(hash).cloned())
     }
 
-    async fn answered(
-        &self,
-        scope: &str,
-        key: &str,
-    ) -> Result<Option<IdempotencyRecord>, StoreError> {
+    async fn answered(&self, scope: &str, key: &str) -> StoreResult<Option<IdempotencyRecord>> {
         Ok(self.open()?.answered.get(&(scope.to_owned(), key.to_owned())).cloned())
     }
 
-    async fn forget_answered(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+    async fn forget_answered(&self, before: Timestamp, limit: u32) -> StoreResult<u64> {
         let mut kept = self.open()?;
         let n_before = kept.answered.len();
         let mut n_left = limit;
@@ -286,16 +273,11 @@ impl Store for MemoryStore {
         Ok((n_before - kept.answered.len()) as u64)
     }
 
-    async fn cursor(&self, projector: &str) -> Result<Position, StoreError> {
+    async fn cursor(&self, projector: &str) -> StoreResult<Position> {
         Ok(self.open()?.cursor(projector))
     }
 
-    async fn advance(
-        &self,
-        projector: &str,
-        from: Position,
-        to: Position,
-    ) -> Result<bool, StoreError> {
+    async fn advance(&self, projector: &str, from: Position, to: Position) -> StoreResult<bool> {
         refuse_nul([projector])?;
         let mut kept = self.open()?;
         if kept.cursor(projector) != from {
@@ -305,13 +287,13 @@ impl Store for MemoryStore {
         Ok(true)
     }
 
-    async fn outbox(&self, after: u64, limit: u32) -> Result<Vec<OutboxRow>, StoreError> {
+    async fn outbox(&self, after: u64, limit: u32) -> StoreResult<Vec<OutboxRow>> {
         let kept = self.open()?;
         let waiting = kept.outbox.values().filter(|it| it.id > after);
         Ok(filters::page(waiting, limit))
     }
 
-    async fn settle(&self, outbox_id: u64) -> Result<bool, StoreError> {
+    async fn settle(&self, outbox_id: u64) -> StoreResult<bool> {
         Ok(self.open()?.outbox.remove(&outbox_id).is_some())
     }
 
@@ -320,24 +302,20 @@ impl Store for MemoryStore {
         due_by: Timestamp,
         after: Option<&DueRow>,
         limit: u32,
-    ) -> Result<Vec<DueRow>, StoreError> {
+    ) -> StoreResult<Vec<DueRow>> {
         Ok(self.open()?.due_runs(due_by, after, limit))
     }
 
-    async fn look_again(&self, runs: &[LookAgain]) -> Result<u64, StoreError> {
+    async fn look_again(&self, runs: &[LookAgain]) -> StoreResult<u64> {
         let mut kept = self.open()?;
         Ok(runs.iter().filter(|it| kept.look_again(it)).count() as u64)
     }
 
-    async fn schedule(&self, run: RunId) -> Result<RunSchedule, StoreError> {
+    async fn schedule(&self, run: RunId) -> StoreResult<RunSchedule> {
         Ok(self.open()?.schedule(run))
     }
 
-    async fn timers(
-        &self,
-        due_by: Option<Timestamp>,
-        limit: u32,
-    ) -> Result<Vec<TimerRow>, StoreError> {
+    async fn timers(&self, due_by: Option<Timestamp>, limit: u32) -> StoreResult<Vec<TimerRow>> {
         let kept = self.open()?;
         let is_due = |it: &&TimerRow| due_by.is_none_or(|due_by| it.due <= due_by);
         let mut timers: Vec<&TimerRow> = kept.timers.values().filter(is_due).collect();
@@ -346,17 +324,17 @@ impl Store for MemoryStore {
         Ok(filters::page(timers.into_iter(), limit))
     }
 
-    async fn put_off(&self, leases: &[LeaseRenewal]) -> Result<u64, StoreError> {
+    async fn put_off(&self, leases: &[LeaseRenewal]) -> StoreResult<u64> {
         let mut kept = self.open()?;
         Ok(leases.iter().filter(|it| kept.put_off(it)).count() as u64)
     }
 
-    async fn identity(&self) -> Result<Identity, StoreError> {
+    async fn identity(&self) -> StoreResult<Identity> {
         drop(self.open()?);
         Ok(Identity { project: Uuid::nil(), epoch: "00000000".to_owned() })
     }
 
-    async fn check(&self) -> Result<StoreCheck, StoreError> {
+    async fn check(&self) -> StoreResult<StoreCheck> {
         self.open().map(|_| StoreCheck::default())
     }
 
@@ -366,7 +344,7 @@ impl Store for MemoryStore {
 }
 
 impl MemoryStore {
-    fn open(&self) -> Result<MutexGuard<'_, MemoryTables>, StoreError> {
+    fn open(&self) -> StoreResult<MutexGuard<'_, MemoryTables>> {
         let kept = self.lock();
         if kept.is_closed { Err(StoreError::Closed) } else { Ok(kept) }
     }

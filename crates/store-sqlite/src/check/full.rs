@@ -1,16 +1,15 @@
 //! Every problem of the file: one check per table, and none stops the others.
 //!
 //! Events are not replayed here: `baton_engine::verify_all` does that for every backend. A
-//! projection is checked against its source; a new table gets a file beside this one and a line in
-//! [`CHECKS`].
+//! projection is checked against its source; a new table gets a function beside this file and a line
+//! in [`CHECKS`].
 
 use baton_store::StoreCheck;
 use rusqlite::Connection;
 
 use super::found::FoundProblems;
 use super::{
-    answered, contents, cursors, definitions, due, events, handoffs, identity, numbers, outbox,
-    outlines, runs, schema, stories, timers,
+    definitions, events, numbers, outbox, outlines, readable, runs, schema, sealed, stories, timers,
 };
 use crate::error::{damage, is_passing};
 
@@ -20,20 +19,20 @@ type Check = fn(&Connection, &mut FoundProblems) -> rusqlite::Result<()>;
 const CHECKS: [(&str, Check); 17] = [
     ("sqlite_schema", schema::check),
     ("schema_migrations", schema::check_migrations),
-    ("identity", identity::check),
+    ("identity", sealed::identity),
     ("sqlite_sequence", numbers::check),
     ("runs", runs::check),
     ("events", events::check),
-    ("handoffs", handoffs::check),
-    ("contents", contents::check),
+    ("handoffs", readable::handoffs),
+    ("contents", readable::contents),
     ("definitions", definitions::check),
     ("stories", stories::check),
     ("derivations", outlines::check),
-    ("answered", answered::check),
+    ("answered", sealed::answered),
     ("outbox", outbox::check),
-    ("cursors", cursors::check),
+    ("cursors", sealed::cursors),
     ("timers", timers::check),
-    ("due", due::check),
+    ("due", sealed::due),
     ("the file", in_references),
 ];
 
@@ -54,7 +53,7 @@ pub(crate) fn in_file(connection: &Connection) -> rusqlite::Result<StoreCheck> {
 
 /// Problems of the idempotency records.
 pub(crate) fn in_answered(connection: &Connection) -> rusqlite::Result<StoreCheck> {
-    run("answered", answered::check, connection)
+    run("answered", sealed::answered, connection)
 }
 
 /// Problems of the stories themselves.

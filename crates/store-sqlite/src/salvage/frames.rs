@@ -6,7 +6,7 @@
 //! is in the page number, that number follows from the checksum.
 
 use super::bytes::Bytes;
-use crate::wal::{Checksum, FRAME_HEADER, FrameReader, Salts, WAL_HEADER, WalFrame, WalHeader};
+use crate::wal::{Checksum, FRAME_HEADER, FrameReader, Salts, WAL_HEADER, WalFrame, WalHeader, be};
 
 /// A log as found on disk.
 #[derive(Debug)]
@@ -81,13 +81,12 @@ fn header(bytes: &mut Bytes, page_size: usize) -> Option<(WalHeader, Option<Chec
     let mut head = [0; WAL_HEADER];
     bytes.read_at(0, &mut head)?;
     if let Some(header) = WalHeader::parse(&head) {
-        return Some((header, Some(header.checksum())));
+        return Some((header, Some(header.checksum)));
     }
     // The first frame also shows which log the frames belong to.
     let mut first = [0; FRAME_HEADER];
     bytes.read_at(WAL_HEADER as u64, &mut first)?;
-    let word = |at: usize| Some(u32::from_be_bytes(first.get(at..at + 4)?.try_into().ok()?));
-    let salts = Salts(word(8)?, word(12)?);
+    let salts = Salts(be(&first, 8)?, be(&first, 12)?);
     Some((WalHeader::guessed(u32::try_from(page_size).ok()?, salts), None))
 }
 

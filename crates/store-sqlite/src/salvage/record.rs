@@ -106,49 +106,25 @@ fn field(serial: u64, bytes: &[u8]) -> Option<(RecordField, usize)> {
 
 impl RecordField {
     pub(crate) fn integer(&self) -> Option<i64> {
-        match self {
-            RecordField::Integer(value) => Some(*value),
-            RecordField::Null
-            | RecordField::Real(_)
-            | RecordField::Text(_)
-            | RecordField::BrokenText(_)
-            | RecordField::Blob(_) => None,
-        }
+        if let Self::Integer(value) = self { Some(*value) } else { None }
     }
 
     pub(crate) fn text(&self) -> Option<&str> {
-        match self {
-            RecordField::Text(text) => Some(text),
-            RecordField::Null
-            | RecordField::Integer(_)
-            | RecordField::Real(_)
-            | RecordField::BrokenText(_)
-            | RecordField::Blob(_) => None,
-        }
+        if let Self::Text(text) = self { Some(text) } else { None }
     }
 
     /// A text, damaged or not.
     pub(crate) fn text_bytes(&self) -> Option<&[u8]> {
-        match self {
-            RecordField::Text(text) => Some(text.as_bytes()),
-            RecordField::BrokenText(bytes) => Some(bytes),
-            RecordField::Null
-            | RecordField::Integer(_)
-            | RecordField::Real(_)
-            | RecordField::Blob(_) => None,
+        if let Self::BrokenText(bytes) = self {
+            Some(bytes)
+        } else {
+            self.text().map(str::as_bytes)
         }
     }
 
     /// A blob of exactly this many bytes.
     pub(crate) fn bytes<const N: usize>(&self) -> Option<[u8; N]> {
-        match self {
-            RecordField::Blob(bytes) => bytes.as_slice().try_into().ok(),
-            RecordField::Null
-            | RecordField::Integer(_)
-            | RecordField::Real(_)
-            | RecordField::Text(_)
-            | RecordField::BrokenText(_) => None,
-        }
+        if let Self::Blob(bytes) = self { bytes.as_slice().try_into().ok() } else { None }
     }
 
     pub(crate) fn is_null(&self) -> bool {

@@ -201,13 +201,8 @@ fn story(rowid: i64, fields: &[RecordField]) -> Option<SalvagedRow> {
     else {
         return None;
     };
-    let maybe_text = |field: &RecordField| match field {
-        RecordField::Null => Some(None),
-        RecordField::Text(text) => Some(Some(text.clone())),
-        RecordField::Integer(_)
-        | RecordField::Real(_)
-        | RecordField::BrokenText(_)
-        | RecordField::Blob(_) => None,
+    let maybe_text = |field: &RecordField| {
+        if field.is_null() { Some(None) } else { field.text().map(|it| Some(it.to_owned())) }
     };
     let depends_on = list(depends_on.text()?)?;
     let story = Story {

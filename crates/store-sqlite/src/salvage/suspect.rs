@@ -29,17 +29,6 @@ impl SuspectPages {
     }
 }
 
-/// What the mark says about the log that was found.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum MarkedPart {
-    /// No statement.
-    Unknown,
-    /// It needs at least this many frames, and this many of them are in the database.
-    Of { n_frames: usize, n_moved: usize },
-    /// The log that the mark refers to is needed, and is missing.
-    Gone,
-}
-
 impl Pages {
     pub(crate) fn suspects(&mut self, kind: ImageKind, mark: &StoredMark) -> SuspectPages {
         let marked = match mark {
@@ -50,10 +39,8 @@ impl Pages {
             let is_needed = matches!(marked, MarkedLog::Needed(_));
             return if is_needed { SuspectPages::any() } else { SuspectPages::default() };
         };
-        let (n_frames, n_moved) = match marked_part(marked, log.salts) {
-            MarkedPart::Gone => return SuspectPages::any(),
-            MarkedPart::Of { n_frames, n_moved } => (n_frames, n_moved),
-            MarkedPart::Unknown => (0, 0),
+        let Some((n_frames, n_moved)) = marked_frames(marked, log.salts) else {
+            return SuspectPages::any();
         };
         let n_needed = log.n_claimed().max(n_frames);
         let mut lost = lost_frames(log, kind, n_needed);
@@ -130,20 +117,17 @@ impl MovedFrames {
     }
 }
 
-fn marked_part(marked: MarkedLog, salts: Salts) -> MarkedPart {
+/// How many frames the log that was found must have, and how many of them are in the database, by
+/// the mark. `None` where the log that the mark refers to is needed, and is missing.
+fn marked_frames(marked: MarkedLog, salts: Salts) -> Option<(usize, usize)> {
     let n_frames = |it: LogPart| usize::try_from(it.n_frames).unwrap_or(usize::MAX);
     match marked {
-        MarkedLog::Empty => MarkedPart::Unknown,
-        MarkedLog::Needed(part) if part.salts == salts => {
-            MarkedPart::Of { n_frames: n_frames(part), n_moved: 0 }
-        }
-        MarkedLog::Moved(part) if part.salts == salts => {
-            MarkedPart::Of { n_frames: n_frames(part), n_moved: n_frames(part) }
-        }
+        MarkedLog::Needed(part) if part.salts == salts => Some((n_frames(part), 0)),
+        MarkedLog::Moved(part) if part.salts == salts => Some((n_frames(part), n_frames(part))),
         // A log restarts only once a mark says that all of it was checkpointed. The salts do not
         // show which of two logs is newer: those of a new file are random.
-        MarkedLog::Needed(_) => MarkedPart::Gone,
-        MarkedLog::Moved(_) => MarkedPart::Unknown,
+        MarkedLog::Needed(_) => None,
+        MarkedLog::Empty | MarkedLog::Moved(_) => Some((0, 0)),
     }
 }
 
