@@ -38,15 +38,10 @@ pub fn parse(text: &str) -> Result<Vec<Story>, Vec<FileProblem>> {
 fn read(text: &str, problems: &mut Problems) -> Option<Vec<Story>> {
     let root = yaml::read(text, MOST_BYTES, problems)?;
     let root = FieldAt::root(&root);
-    let list = match root.node.value {
-        LocatedValue::Map(_) => {
-            Fields::open(&root, TOP_KEYS, problems)?.required("stories", problems)?
-        }
-        LocatedValue::List(_)
-        | LocatedValue::Null
-        | LocatedValue::Bool(_)
-        | LocatedValue::Number(_)
-        | LocatedValue::Text(_) => root,
+    let list = if let LocatedValue::Map(_) = root.node.value {
+        Fields::open(&root, TOP_KEYS, problems)?.required("stories", problems)?
+    } else {
+        root
     };
     let mut seen = HashSet::new();
     let mut stories = Vec::new();
