@@ -25,6 +25,14 @@ pub(super) struct FinishedWork<'a> {
     pub(super) profile: Profile,
 }
 
+impl FinishedWork<'_> {
+    /// The sender's reason, else the one that its package gives.
+    pub(super) fn stated_reason(&self) -> Option<Reason> {
+        let from_package = || self.package.stated_reason().and_then(Reason::shortened);
+        self.reason.clone().or_else(from_package)
+    }
+}
+
 pub(super) enum Route<'a> {
     Edge(&'a Step, &'a Edge, AgentId),
     /// Along this edge, after a person's review.
