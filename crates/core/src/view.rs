@@ -100,10 +100,10 @@ impl OutcomeClaim {
     /// The XML handoff has several names for it. In a pipeline API payload, `status` is just data.
     fn of(kind: DocumentKind, body: &Node) -> Option<Self> {
         let keys: &[&str] = match kind {
-            DocumentKind::Handoff001 | DocumentKind::WorkflowComplete => {
+            DocumentKind::XmlHandoff | DocumentKind::WorkflowComplete => {
                 &["status", "review_status", "validation_status", "merge_status"]
             }
-            DocumentKind::Metadata002(_) | DocumentKind::Handoff004 | DocumentKind::Gate004 => {
+            DocumentKind::MetadataBlock(_) | DocumentKind::YamlHandoff | DocumentKind::YamlGate => {
                 &["status"]
             }
             DocumentKind::Acknowledgement(_) | DocumentKind::Payload => &[],

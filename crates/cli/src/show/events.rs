@@ -1,9 +1,9 @@
 //! Events as sentences on a terminal.
 
+use baton_api::HandoffSummary;
 use baton_core::event::{Event, HandoffEvent, SentenceStyle};
 use baton_core::names::AgentId;
 use baton_core::run::{Ended, HandoffNo, HandoffState};
-use baton_http::api::HandoffSummary;
 
 use super::{bold, dim, good, shortened, visible, warn};
 

@@ -1,8 +1,10 @@
 //! One name for each state: in the store, on the wire, on the screen.
 
-use super::{Baton, Ended, HandoffState, Kind, RunStatus, State};
+use super::{Baton, Ended, HandoffState, Kind, RunStatus, State, Wait};
 
 impl RunStatus {
+    pub const ALL: [Self; 4] = [Self::Open, Self::Paused, Self::Completed, Self::Cancelled];
+
     /// In progress, paused or not.
     pub fn is_open(self) -> bool {
         matches!(self, RunStatus::Open | RunStatus::Paused)
@@ -18,13 +20,14 @@ impl RunStatus {
     }
 
     pub fn parse(name: &str) -> Option<Self> {
-        [Self::Open, Self::Paused, Self::Completed, Self::Cancelled]
-            .into_iter()
-            .find(|it| it.name() == name)
+        Self::ALL.into_iter().find(|it| it.name() == name)
     }
 }
 
 impl Kind {
+    pub const ALL: [Self; 5] =
+        [Self::Sequential, Self::Delegation, Self::Escalation, Self::Return, Self::Question];
+
     pub fn name(self) -> &'static str {
         match self {
             Kind::Sequential => "sequential",
@@ -36,9 +39,7 @@ impl Kind {
     }
 
     pub fn parse(name: &str) -> Option<Self> {
-        [Self::Sequential, Self::Delegation, Self::Escalation, Self::Return, Self::Question]
-            .into_iter()
-            .find(|it| it.name() == name)
+        Self::ALL.into_iter().find(|it| it.name() == name)
     }
 }
 
@@ -91,6 +92,17 @@ impl HandoffState {
 
     pub fn is_open(self) -> bool {
         matches!(self, HandoffState::Open(_))
+    }
+}
+
+impl Wait {
+    pub const ALL: [Self; 2] = [Self::Timer, Self::Person];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Wait::Timer => "timer",
+            Wait::Person => "person",
+        }
     }
 }
 

@@ -20,7 +20,7 @@ fn everywhere(key: &'static str, value: &Node) -> [Node; 3] {
 }
 
 #[test]
-fn decisions_artifacts_and_questions_are_read_wherever_a_seed_puts_them() {
+fn decisions_artifacts_and_questions_are_read_wherever_a_source_document_puts_them() {
     let decision = Node::map([
         ("id", text("D-001")),
         ("decision", text("JWT")),

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use baton_api::{HandoffDetail, HandoffSummary};
 use baton_core::command::{Command, GateAnswer};
 use baton_core::event::{Event, GateEvent, HandoffEvent, RunEvent};
 use baton_core::gate::Answer;
@@ -9,7 +10,6 @@ use baton_core::names::{AgentId, FreeText};
 use baton_core::run::{HandoffNo, RunId};
 use baton_core::story::Story;
 use baton_engine::{Caller, Engine, Verified};
-use baton_http::api::{Detail, HandoffSummary};
 use baton_store::{HandoffRef, Position, RunRef};
 use baton_wire::event;
 
@@ -104,7 +104,7 @@ async fn line(api: &Api, engine: &Engine, run: RunId, event: &Event) -> Result<S
     let row = match event.handoff() {
         Some(no) => {
             let ask = Ask::get(["handoffs", &format!("{run}/{}", no.label())]);
-            Some(api.get::<Detail>(&ask).await?.handoff.row)
+            Some(api.get::<HandoffDetail>(&ask).await?.handoff.row)
         }
         None => None,
     };
