@@ -30,9 +30,7 @@ const MOST_PRIORITY: i64 = 1_000_000_000;
 
 /// Reads a file of at most [`MOST_BYTES`]. JSON is YAML, so one reader serves both.
 pub fn parse(text: &str) -> Result<Vec<Story>, Vec<FileProblem>> {
-    let mut problems = Problems::default();
-    let stories = read(text, &mut problems);
-    problems.into_result(stories)
+    Problems::collect(|it| read(text, it))
 }
 
 fn read(text: &str, problems: &mut Problems) -> Option<Vec<Story>> {
