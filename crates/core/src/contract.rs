@@ -59,12 +59,8 @@ impl Contract {
 
     /// The document with every valid part kept and every missing or wrong one marked.
     pub fn skeleton(&self, document: &Node) -> Node {
-        let mut skeleton = match document {
-            Node::Map(_) => document.clone(),
-            Node::Null | Node::Bool(_) | Node::Number(_) | Node::Text(_) | Node::List(_) => {
-                Node::Map(Vec::new())
-            }
-        };
+        let is_map = document.kind() == NodeKind::Map;
+        let mut skeleton = if is_map { document.clone() } else { Node::Map(Vec::new()) };
         for rule in self.must.iter().chain(&self.should) {
             // Once for each spelling: several spellings may hold a contradiction.
             for _ in rule.spellings() {

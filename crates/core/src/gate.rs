@@ -171,10 +171,7 @@ impl Gate {
     /// A delegate refuses its part, and only its caller can decide what to do: no other agent can
     /// take over for the caller, and there is no result to accept.
     fn is_between_delegate_and_caller(&self) -> bool {
-        let is_delegate = match &self.asker.place {
-            Place::Delegate(_) => true,
-            Place::Orchestrator | Place::Human | Place::Step(_) => false,
-        };
+        let is_delegate = matches!(self.asker.place, Place::Delegate(_));
         is_delegate && self.worker != self.asker && self.forward.to == self.asker.place
     }
 }
@@ -183,10 +180,7 @@ impl GateKind {
     pub const ALL: [Self; 3] = [Self::Blocking, Self::Advisory, Self::Automatic];
 
     pub fn is_blocking(&self) -> bool {
-        match self {
-            GateKind::Blocking => true,
-            GateKind::Advisory | GateKind::Automatic => false,
-        }
+        *self == GateKind::Blocking
     }
 
     pub fn name(self) -> &'static str {
@@ -266,15 +260,6 @@ impl Answer {
 
     /// True where the answer requires a text.
     pub fn needs_words(&self) -> bool {
-        match self {
-            Answer::Reply | Answer::Question => true,
-            Answer::Continue
-            | Answer::Accept
-            | Answer::HandTo(_)
-            | Answer::Abort
-            | Answer::Approve
-            | Answer::Reject
-            | Answer::Modify => false,
-        }
+        matches!(self, Answer::Reply | Answer::Question)
     }
 }

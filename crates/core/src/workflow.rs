@@ -259,10 +259,7 @@ impl Workflow {
 
     /// How long a handoff to `place` may wait.
     pub fn expiry_at(&self, place: &Place) -> Option<&Expiry> {
-        let step = match place {
-            Place::Step(id) => self.step(id),
-            Place::Orchestrator | Place::Human | Place::Delegate(_) => None,
-        };
+        let step = place.as_step().and_then(|it| self.step(it));
         step.and_then(|it| it.expiry.as_ref()).or(self.limits.expiry.as_ref())
     }
 
@@ -453,19 +450,20 @@ impl Step {
 }
 
 impl Place {
-    pub fn is_step(&self) -> bool {
+    pub fn as_step(&self) -> Option<&StepId> {
         match self {
-            Place::Step(_) => true,
-            Place::Orchestrator | Place::Human | Place::Delegate(_) => false,
+            Place::Step(id) => Some(id),
+            Place::Orchestrator | Place::Human | Place::Delegate(_) => None,
         }
+    }
+
+    pub fn is_step(&self) -> bool {
+        self.as_step().is_some()
     }
 
     /// True where an agent works: at a step, or as a delegate.
     pub fn is_work(&self) -> bool {
-        match self {
-            Place::Step(_) | Place::Delegate(_) => true,
-            Place::Orchestrator | Place::Human => false,
-        }
+        matches!(self, Place::Step(_) | Place::Delegate(_))
     }
 }
 

@@ -47,9 +47,7 @@ pub struct AgentFile {
 
 /// Reads an agent file of at most [`MOST_BYTES`].
 pub fn parse(text: &str) -> Result<AgentFile, Vec<FileProblem>> {
-    let mut problems = Problems::default();
-    let file = read(text, &mut problems);
-    problems.into_result(file)
+    Problems::collect(|it| read(text, it))
 }
 
 fn read(text: &str, problems: &mut Problems) -> Option<AgentFile> {

@@ -95,14 +95,10 @@ impl<'a> FieldAt<'a> {
 
     /// The members of a map, whatever their keys are.
     pub(crate) fn members(&self, problems: &mut Problems) -> Option<&'a [Member]> {
-        match &self.node.value {
-            LocatedValue::Map(members) => Some(members),
-            LocatedValue::Null
-            | LocatedValue::Bool(_)
-            | LocatedValue::Number(_)
-            | LocatedValue::Text(_)
-            | LocatedValue::List(_) => self.wrong_kind("a map", problems),
-        }
+        let LocatedValue::Map(members) = &self.node.value else {
+            return self.wrong_kind("a map", problems);
+        };
+        Some(members)
     }
 
     /// The members of a map as fields, with the place of each key; empty ones too.
@@ -114,37 +110,17 @@ impl<'a> FieldAt<'a> {
 
     /// The items of a list. A single value counts as a list of one.
     pub(crate) fn items(&self) -> Vec<Self> {
-        match &self.node.value {
-            LocatedValue::List(items) => {
-                let item = |(index, node): (usize, &'a Located)| FieldAt {
-                    path: format!("{}[{index}]", self.path),
-                    node,
-                };
-                items.iter().enumerate().map(item).collect()
-            }
-            LocatedValue::Null
-            | LocatedValue::Bool(_)
-            | LocatedValue::Number(_)
-            | LocatedValue::Text(_)
-            | LocatedValue::Map(_) => {
-                vec![self.clone()]
-            }
-        }
+        let LocatedValue::List(items) = &self.node.value else { return vec![self.clone()] };
+        let path = |index: usize| format!("{}[{index}]", self.path);
+        items.iter().enumerate().map(|(index, node)| Self { path: path(index), node }).collect()
     }
 
     /// The items of a required list.
     pub(crate) fn list(&self, problems: &mut Problems) -> Vec<Self> {
-        match &self.node.value {
-            LocatedValue::List(_) => self.items(),
-            LocatedValue::Null
-            | LocatedValue::Bool(_)
-            | LocatedValue::Number(_)
-            | LocatedValue::Text(_)
-            | LocatedValue::Map(_) => {
-                self.wrong_kind::<()>("a list", problems);
-                Vec::new()
-            }
+        if let LocatedValue::List(_) = self.node.value {
+            return self.items();
         }
+        self.wrong_kind("a list", problems).unwrap_or_default()
     }
 
     /// Any scalar, as it was written.
@@ -185,24 +161,14 @@ impl<'a> FieldAt<'a> {
 
     /// Lines from a list, or from one text with commas.
     pub(crate) fn words(&self, problems: &mut Problems) -> Vec<String> {
-        match &self.node.value {
-            LocatedValue::Text(text) => text
-                .split(',')
-                .map(str::trim)
-                .filter(|it| !it.is_empty())
-                .map(str::to_owned)
-                .collect(),
-            LocatedValue::List(_) => {
-                self.items().iter().filter_map(|it| it.line(problems)).collect()
-            }
-            LocatedValue::Null
-            | LocatedValue::Bool(_)
-            | LocatedValue::Number(_)
-            | LocatedValue::Map(_) => {
-                self.wrong_kind::<()>("a list or text with commas", problems);
-                Vec::new()
-            }
+        if let LocatedValue::Text(text) = &self.node.value {
+            let words = text.split(',').map(str::trim).filter(|it| !it.is_empty());
+            return words.map(str::to_owned).collect();
         }
+        if let LocatedValue::List(_) = self.node.value {
+            return self.items().iter().filter_map(|it| it.line(problems)).collect();
+        }
+        self.wrong_kind("a list or text with commas", problems).unwrap_or_default()
     }
 
     /// A validated name, with the name's own error message.
@@ -221,14 +187,10 @@ impl<'a> FieldAt<'a> {
     }
 
     pub(crate) fn bool(&self, problems: &mut Problems) -> Option<bool> {
-        match self.node.value {
-            LocatedValue::Bool(it) => Some(it),
-            LocatedValue::Null
-            | LocatedValue::Number(_)
-            | LocatedValue::Text(_)
-            | LocatedValue::List(_)
-            | LocatedValue::Map(_) => self.wrong_kind("`true` or `false`", problems),
-        }
+        let LocatedValue::Bool(it) = self.node.value else {
+            return self.wrong_kind("`true` or `false`", problems);
+        };
+        Some(it)
     }
 
     pub(crate) fn whole_number(
@@ -236,20 +198,15 @@ impl<'a> FieldAt<'a> {
         range: std::ops::RangeInclusive<i64>,
         problems: &mut Problems,
     ) -> Option<i64> {
-        let number = match &self.node.value {
-            LocatedValue::Number(it) => it.as_str().parse().ok().filter(|it| range.contains(it)),
-            LocatedValue::Null
-            | LocatedValue::Bool(_)
-            | LocatedValue::Text(_)
-            | LocatedValue::List(_)
-            | LocatedValue::Map(_) => None,
-        };
-        if number.is_none() {
-            let message =
-                format!("must be a whole number from {} to {}", range.start(), range.end());
-            self.problem("wrong_number", message, problems);
+        if let LocatedValue::Number(number) = &self.node.value
+            && let Ok(number) = number.as_str().parse()
+            && range.contains(&number)
+        {
+            return Some(number);
         }
-        number
+        let message = format!("must be a whole number from {} to {}", range.start(), range.end());
+        self.problem("wrong_number", message, problems);
+        None
     }
 
     /// One of a few words.

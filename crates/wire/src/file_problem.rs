@@ -55,16 +55,19 @@ impl Problems {
         self.0.len() >= MOST_PROBLEMS
     }
 
-    /// The value, if there is no problem; else every problem in file order.
-    pub(crate) fn into_result<T>(mut self, value: Option<T>) -> Result<T, Vec<FileProblem>> {
-        match value {
-            Some(value) if self.0.is_empty() => Ok(value),
+    /// The value that is read, if there is no problem; else every problem in file order.
+    pub(crate) fn collect<T>(
+        read: impl FnOnce(&mut Self) -> Option<T>,
+    ) -> Result<T, Vec<FileProblem>> {
+        let mut problems = Self::default();
+        match read(&mut problems) {
+            Some(value) if problems.0.is_empty() => Ok(value),
             Some(_) | None => {
-                if self.0.is_empty() {
-                    self.add(TextPosition::START, "", "unreadable", "cannot be read");
+                if problems.0.is_empty() {
+                    problems.add(TextPosition::START, "", "unreadable", "cannot be read");
                 }
-                self.0.sort_by_key(|it| (it.line, it.column));
-                Err(self.0)
+                problems.0.sort_by_key(|it| (it.line, it.column));
+                Err(problems.0)
             }
         }
     }

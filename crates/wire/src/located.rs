@@ -34,14 +34,8 @@ pub struct Member {
 
 impl Located {
     pub fn member(&self, key: &str) -> Option<&Member> {
-        match &self.value {
-            LocatedValue::Map(members) => members.iter().find(|it| it.key == key),
-            LocatedValue::Null
-            | LocatedValue::Bool(_)
-            | LocatedValue::Number(_)
-            | LocatedValue::Text(_)
-            | LocatedValue::List(_) => None,
-        }
+        let LocatedValue::Map(members) = &self.value else { return None };
+        members.iter().find(|it| it.key == key)
     }
 
     /// A scalar as it was written; nothing for null, a list or a map.
@@ -121,13 +115,6 @@ impl Located {
     }
 
     fn items(&self) -> &[Self] {
-        match &self.value {
-            LocatedValue::List(items) => items,
-            LocatedValue::Null
-            | LocatedValue::Bool(_)
-            | LocatedValue::Number(_)
-            | LocatedValue::Text(_)
-            | LocatedValue::Map(_) => &[],
-        }
+        if let LocatedValue::List(items) = &self.value { items } else { &[] }
     }
 }

@@ -57,9 +57,7 @@ impl Default for ArchiveFolders {
 
 /// Reads a `baton.toml` of at most [`MOST_BYTES`]. An empty file is valid.
 pub fn parse(text: &str) -> Result<ProjectFile, Vec<FileProblem>> {
-    let mut problems = Problems::default();
-    let file = read(text, &mut problems);
-    problems.into_result(file)
+    Problems::collect(|it| read(text, it))
 }
 
 fn read(text: &str, problems: &mut Problems) -> Option<ProjectFile> {

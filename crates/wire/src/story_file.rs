@@ -30,23 +30,16 @@ const MOST_PRIORITY: i64 = 1_000_000_000;
 
 /// Reads a file of at most [`MOST_BYTES`]. JSON is YAML, so one reader serves both.
 pub fn parse(text: &str) -> Result<Vec<Story>, Vec<FileProblem>> {
-    let mut problems = Problems::default();
-    let stories = read(text, &mut problems);
-    problems.into_result(stories)
+    Problems::collect(|it| read(text, it))
 }
 
 fn read(text: &str, problems: &mut Problems) -> Option<Vec<Story>> {
     let root = yaml::read(text, MOST_BYTES, problems)?;
     let root = FieldAt::root(&root);
-    let list = match root.node.value {
-        LocatedValue::Map(_) => {
-            Fields::open(&root, TOP_KEYS, problems)?.required("stories", problems)?
-        }
-        LocatedValue::List(_)
-        | LocatedValue::Null
-        | LocatedValue::Bool(_)
-        | LocatedValue::Number(_)
-        | LocatedValue::Text(_) => root,
+    let list = if let LocatedValue::Map(_) = root.node.value {
+        Fields::open(&root, TOP_KEYS, problems)?.required("stories", problems)?
+    } else {
+        root
     };
     let mut seen = HashSet::new();
     let mut stories = Vec::new();

@@ -42,10 +42,7 @@ pub(crate) const PROFILES: &[(&str, Profile)] =
 
 /// Reads a workflow file of at most [`MOST_BYTES`].
 pub fn parse(text: &str) -> Result<Workflow, Vec<FileProblem>> {
-    let mut problems = Problems::default();
-    let workflow = yaml::read(text, MOST_BYTES, &mut problems)
-        .and_then(|root| read(&root, text, &mut problems));
-    problems.into_result(workflow)
+    Problems::collect(|it| read(&yaml::read(text, MOST_BYTES, it)?, text, it))
 }
 
 fn read(root: &Located, text: &str, problems: &mut Problems) -> Option<Workflow> {
@@ -109,22 +106,19 @@ fn with_built_in(
 }
 
 fn limits(field: &FieldAt<'_>, problems: &mut Problems) -> Limits {
-    let mut limits = Limits::default();
-    let Some(fields) = Fields::open(field, LIMIT_KEYS, problems) else { return limits };
-    if let Some(rounds) = fields.get("rounds").and_then(|it| count(&it, 1, problems)) {
-        limits.rounds = rounds;
+    let usual = Limits::default();
+    let Some(fields) = Fields::open(field, LIMIT_KEYS, problems) else { return usual };
+    let mut number = |key, least| fields.get(key).and_then(|it| count(&it, least, problems));
+    let (rounds, retries, questions) =
+        (number("rounds", 1), number("retries", 0), number("questions", 0));
+    let stale_after = fields.get("stale_after").and_then(|it| it.duration(problems));
+    Limits {
+        rounds: rounds.unwrap_or(usual.rounds),
+        retries: retries.unwrap_or(usual.retries),
+        questions: questions.unwrap_or(usual.questions),
+        stale_after: stale_after.unwrap_or(usual.stale_after),
+        expiry: expiry(&fields, problems),
     }
-    if let Some(retries) = fields.get("retries").and_then(|it| count(&it, 0, problems)) {
-        limits.retries = retries;
-    }
-    if let Some(questions) = fields.get("questions").and_then(|it| count(&it, 0, problems)) {
-        limits.questions = questions;
-    }
-    if let Some(span) = fields.get("stale_after").and_then(|it| it.duration(problems)) {
-        limits.stale_after = span;
-    }
-    limits.expiry = expiry(&fields, problems);
-    limits
 }
 
 /// `expire_after` and `on_expire`, which may be set per step and in the limits for all steps.

@@ -367,30 +367,10 @@ fn settle_blockers(
 
 /// As many rounds again as the edge's limit.
 fn extra_rounds(draft: &Draft<'_>, gate: &Gate, answer: &Answer) -> u32 {
-    let goes_on = match answer {
-        Answer::Continue | Answer::HandTo(_) | Answer::Accept => true,
-        Answer::Approve
-        | Answer::Reject
-        | Answer::Abort
-        | Answer::Reply
-        | Answer::Question
-        | Answer::Modify => false,
-    };
-    match gate.cause {
-        GateCause::Rounds | GateCause::SameFindings if goes_on => {
-            draft.workflow().rounds_of(&gate.forward.from, &gate.forward.to)
-        }
-        GateCause::Rounds
-        | GateCause::SameFindings
-        | GateCause::Failure
-        | GateCause::Blocked
-        | GateCause::NeedsClarification
-        | GateCause::NeedsReview
-        | GateCause::Declared
-        | GateCause::Checks
-        | GateCause::Escalation
-        | GateCause::Questions
-        | GateCause::LostLease
-        | GateCause::Expired => 0,
+    let goes_on = matches!(answer, Answer::Continue | Answer::HandTo(_) | Answer::Accept);
+    let is_about_rounds = matches!(gate.cause, GateCause::Rounds | GateCause::SameFindings);
+    if !goes_on || !is_about_rounds {
+        return 0;
     }
+    draft.workflow().rounds_of(&gate.forward.from, &gate.forward.to)
 }

@@ -11,7 +11,7 @@ use crate::gate::{Gate, GateKind};
 use crate::outcome::Outcome;
 use crate::refusal::Refusal;
 use crate::run::{EdgeKey, Handoff, Kind};
-use crate::workflow::{Place, Target};
+use crate::workflow::Target;
 
 pub(super) fn record(draft: &mut Draft<'_>, given: &Record) -> Result<(), Refusal> {
     let handoff = draft.open(given.handoff)?;
@@ -63,8 +63,5 @@ fn open_if_passed(draft: &mut Draft<'_>, row: &Handoff, gate: &Gate) {
 
 /// The target of the work behind a gate; at the end it is the orchestrator's.
 pub(super) fn target(gate: &Gate) -> Target {
-    match &gate.worker.place {
-        Place::Step(step) => Target::Step(step.clone()),
-        Place::Orchestrator | Place::Human | Place::Delegate(_) => Target::Complete,
-    }
+    gate.worker.place.as_step().map_or(Target::Complete, |it| Target::Step(it.clone()))
 }

@@ -12,7 +12,7 @@ use crate::event::HandoffEvent;
 use crate::gate::GateCause;
 use crate::refusal::Refusal;
 use crate::run::{Handoff, HandoffNo, Kind, Run, State};
-use crate::workflow::{OnExpire, Place, Workflow};
+use crate::workflow::{OnExpire, Workflow};
 
 /// Only marks the handoff: a late receiver or holder may still answer.
 pub(super) fn mark_stale(draft: &mut Draft<'_>, no: HandoffNo) -> Result<(), Refusal> {
@@ -114,10 +114,8 @@ pub fn stale_at(workflow: &Workflow, handoff: &Handoff) -> Option<Timestamp> {
             (handoff.working_since?, workflow.limits.stale_after)
         }
         State::Accepted => {
-            let within = match &handoff.to.place {
-                Place::Step(step) => workflow.step(step).map(|it| it.work_within),
-                Place::Orchestrator | Place::Human | Place::Delegate(_) => None,
-            };
+            let step = handoff.to.place.as_step().and_then(|it| workflow.step(it));
+            let within = step.map(|it| it.work_within);
             (handoff.working_since?, within.unwrap_or(SignedDuration::from_mins(30)))
         }
         // In these states the question waits, or the delegate.

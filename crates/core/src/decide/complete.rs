@@ -18,7 +18,7 @@ use crate::contract::Profile;
 use crate::event::{BlockerEvent, StepEvent};
 use crate::evidence::Evidence;
 use crate::gate::{Gate, GateCause, GateKind};
-use crate::names::{AgentId, Reason};
+use crate::names::AgentId;
 use crate::outcome::Outcome;
 use crate::package::Package;
 use crate::refusal::Refusal;
@@ -92,9 +92,8 @@ fn finish(
     match route {
         Route::Edge(_, edge, agent) if edge.is_back => {
             let warnings = check_contract(draft.ground, edge, work.package, work.profile)?;
-            let reason = work.reason.as_ref();
-            let feedback = reject::Feedback { package: work.package, reason, warnings };
-            reject::by_back_edge(draft, held, edge, agent, &feedback)
+            reject::by_back_edge(draft, held, edge, agent, work, warnings);
+            Ok(())
         }
         Route::Edge(step, edge, agent) => along(draft, held, step, edge, agent, work),
         Route::Review(step, edge, agent) => review(draft, held, step, edge, agent, work),
@@ -103,7 +102,7 @@ fn finish(
             let outcome = work.outcome.unwrap_or(Outcome::Failure);
             end_step(draft, held, step, outcome, Some(package));
             let next = Offer {
-                reason: stated(work).map(|it| draft.keep(it.as_str())),
+                reason: work.stated_reason().map(|it| draft.keep(it.as_str())),
                 follows: Some(held.no),
                 ..Offer::new(held.to.clone(), orchestrator(), Some(package))
             };
@@ -197,7 +196,7 @@ fn review(
     let warnings = check_contract(draft.ground, edge, work.package, work.profile)?;
     let package = draft.keep_package(work.package);
     end_step(draft, held, step, Outcome::NeedsReview, Some(package));
-    let reason = stated(work).map(|it| draft.keep(it.as_str()));
+    let reason = work.stated_reason().map(|it| draft.keep(it.as_str()));
     let to = Party { agent, place: Workflow::target_place(&edge.to) };
     let cause = match &edge.gate {
         Some(gate) if gate.kind != GateKind::Advisory => GateCause::Declared,
@@ -247,7 +246,7 @@ fn retry_or_ask(draft: &mut Draft<'_>, held: &Handoff, step: &Step, work: &Finis
     }
     let package = draft.keep_package(work.package);
     end_step(draft, held, step, Outcome::Failure, Some(package));
-    let reason = stated(work).map(|it| draft.keep(it.as_str()));
+    let reason = work.stated_reason().map(|it| draft.keep(it.as_str()));
     let again = Offer { reason, ..Offer::retry(held) };
     draft.done.handoff = Some(offer(draft, again));
 }
@@ -262,7 +261,7 @@ fn ask(
 ) {
     let package = draft.keep_package(work.package);
     end_step(draft, held, step, outcome, Some(package));
-    let reason = stated(work).map(|it| draft.keep(it.as_str()));
+    let reason = work.stated_reason().map(|it| draft.keep(it.as_str()));
     let gate = gate_when_stuck(cause, held, Some(package), reason);
     let follows = Some(held.no);
     draft.done.handoff = Some(if cause == GateCause::Blocked {
@@ -278,7 +277,7 @@ fn ask(
 fn raise_blockers(draft: &mut Draft<'_>, held: &Handoff, work: &FinishedWork<'_>) {
     let mut named = work.package.blockers();
     if named.is_empty() {
-        let said = stated(work).map(|it| it.as_str().to_owned());
+        let said = work.stated_reason().map(|it| it.as_str().to_owned());
         named.push(said.unwrap_or_else(|| GateCause::Blocked.sentence().to_owned()));
     }
     for words in named {
@@ -324,7 +323,7 @@ fn escalate(
     let contract = draft.workflow().escalation.as_ref();
     let warnings = check_named(draft.ground, contract, work.package, profile)?;
     let package = draft.keep_package(work.package);
-    let reason = stated(work).map(|it| draft.keep(it.as_str()));
+    let reason = work.stated_reason().map(|it| draft.keep(it.as_str()));
     let to = held.to.clone();
     let forward = EdgeKey { from: to.place.clone(), to: Place::Human };
     let gate = Gate {
@@ -378,9 +377,4 @@ fn work_or_given(
         return held.package;
     }
     Some(draft.keep_package(work.package))
-}
-
-fn stated(work: &FinishedWork<'_>) -> Option<Reason> {
-    let from_package = || work.package.stated_reason().and_then(Reason::shortened);
-    work.reason.clone().or_else(from_package)
 }

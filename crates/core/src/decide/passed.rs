@@ -46,7 +46,7 @@ fn stands_at(run: &Run) -> Vec<StepId> {
             (State::Accepted | State::Parked, None) => places.push(&handoff.to.place),
         }
     }
-    places.into_iter().filter_map(step_of).cloned().collect()
+    places.into_iter().filter_map(Place::as_step).cloned().collect()
 }
 
 /// An agent of the workflow may not open or bypass its gates under its own name. The server has to
@@ -76,7 +76,7 @@ pub(super) fn is_open_to(draft: &Draft<'_>, place: &Place) -> bool {
 
 /// The work is at `place` again: gates that it can reach from there have to be passed again.
 pub(super) fn go_back_to(draft: &mut Draft<'_>, place: &Place) {
-    let (Some(step), Some(passed)) = (step_of(place), draft.run.passed()) else { return };
+    let (Some(step), Some(passed)) = (place.as_step(), draft.run.passed()) else { return };
     let gates = draft.workflow().graph().lost_at(step, passed);
     if !gates.is_empty() {
         draft.emit(GateEvent::Lost { gates });
@@ -134,7 +134,7 @@ pub(super) fn check_decision(draft: &Draft<'_>, before: RunStatus) -> Result<(),
 }
 
 fn missing<'a>(draft: &Draft<'a>, place: &Place) -> Vec<&'a GateEdge> {
-    let (Some(step), Some(passed)) = (step_of(place), draft.run.passed()) else {
+    let (Some(step), Some(passed)) = (place.as_step(), draft.run.passed()) else {
         return Vec::new();
     };
     draft.workflow().graph().missing(step, passed)
@@ -143,13 +143,6 @@ fn missing<'a>(draft: &Draft<'a>, place: &Place) -> Vec<&'a GateEdge> {
 fn missing_at_end<'a>(draft: &Draft<'a>) -> Vec<&'a GateEdge> {
     let passed = draft.run.passed();
     passed.map_or_else(Vec::new, |it| draft.workflow().graph().missing_at_end(it))
-}
-
-fn step_of(place: &Place) -> Option<&StepId> {
-    match place {
-        Place::Step(step) => Some(step),
-        Place::Orchestrator | Place::Human | Place::Delegate(_) => None,
-    }
 }
 
 fn behind_gate(draft: &Draft<'_>, place: &str, missing: &[&GateEdge]) -> Refusal {

@@ -6,6 +6,7 @@ use super::frame::{self, Brought};
 use super::gate::{gate_between, gate_when_stuck, open_gate};
 use super::offer::{AtOrchestrator, Offer, give_back, hand_over, offer};
 use super::passed;
+use super::route::FinishedWork;
 use crate::command::Reject;
 use crate::content::ContentId;
 use crate::event::{HandoffEvent, StepEvent};
@@ -90,30 +91,20 @@ fn back_in_frame(
     }
 }
 
-/// What a reviewer sends along a back edge.
-pub(super) struct Feedback<'a> {
-    pub(super) package: &'a Package,
-    pub(super) reason: Option<&'a Reason>,
-    pub(super) warnings: Vec<Problem>,
-}
-
 /// A create along a back edge: equivalent to a reject, but with the sender's own package.
 pub(super) fn by_back_edge(
     draft: &mut Draft<'_>,
     handoff: &Handoff,
     edge: &Edge,
     agent: AgentId,
-    feedback: &Feedback<'_>,
-) -> Result<(), Refusal> {
-    let words = feedback.reason.cloned();
-    let from_package = || feedback.package.stated_reason().and_then(Reason::shortened);
-    let words = words.or_else(from_package);
-    let reason = match &words {
-        Some(words) => draft.keep(words.as_str()),
-        None => draft.keep("sent back without a reason"),
-    };
-    let package = draft.keep_package(feedback.package);
-    let findings = findings_hash(&feedback.package.findings());
+    work: &FinishedWork<'_>,
+    warnings: Vec<Problem>,
+) {
+    let words = work.stated_reason();
+    let words = words.as_ref().map_or("sent back without a reason", Reason::as_str);
+    let reason = draft.keep(words);
+    let package = draft.keep_package(work.package);
+    let findings = findings_hash(&work.package.findings());
     let to = Party { agent, place: Workflow::target_place(&edge.to) };
     match send_back(draft, handoff, &to, reason, findings) {
         Some(cause) => {
@@ -126,13 +117,12 @@ pub(super) fn by_back_edge(
                 reason: Some(reason),
                 forward: handoff.forward.clone(),
                 follows: Some(handoff.no),
-                warnings: feedback.warnings.clone(),
+                warnings,
                 ..Offer::new(handoff.to.clone(), to, Some(package))
             };
             draft.done.handoff = Some(hand_over(draft, offer, AtOrchestrator::of(&edge.to)));
         }
     }
-    Ok(())
 }
 
 /// Ends the handoff as rejected and counts the round. Returns why a person has to decide now.

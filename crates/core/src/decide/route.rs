@@ -25,6 +25,14 @@ pub(super) struct FinishedWork<'a> {
     pub(super) profile: Profile,
 }
 
+impl FinishedWork<'_> {
+    /// The sender's reason, else the one that its package gives.
+    pub(super) fn stated_reason(&self) -> Option<Reason> {
+        let from_package = || self.package.stated_reason().and_then(Reason::shortened);
+        self.reason.clone().or_else(from_package)
+    }
+}
+
 pub(super) enum Route<'a> {
     Edge(&'a Step, &'a Edge, AgentId),
     /// Along this edge, after a person's review.
@@ -107,14 +115,10 @@ fn at_step<'a>(
     }
     // Work that needs a review or was skipped takes the success edge, unless the workflow has an
     // edge of its own for it.
-    let edge_outcome = work.outcome.map(|it| match it {
-        Outcome::NeedsReview | Outcome::Skipped if step.edges_on(it).next().is_some() => it,
-        Outcome::NeedsReview | Outcome::Skipped => Outcome::Success,
-        Outcome::Success
-        | Outcome::Failure
-        | Outcome::Blocked
-        | Outcome::NeedsClarification
-        | Outcome::Unknown => it,
+    let edge_outcome = work.outcome.map(|it| {
+        let has_edge = step.edges_on(it).next().is_some();
+        let is_as_success = matches!(it, Outcome::NeedsReview | Outcome::Skipped) && !has_edge;
+        if is_as_success { Outcome::Success } else { it }
     });
     if let Some(to) = work.to {
         if to.is_orchestrator() && is_trouble(work) {
@@ -197,16 +201,9 @@ fn nowhere(handoff: &Handoff, to: Option<&AgentId>) -> Refusal {
 
 /// True for an error, by the outcome or, without an outcome, by the package.
 pub(super) fn is_trouble(work: &FinishedWork<'_>) -> bool {
-    match work.outcome {
-        Some(Outcome::Failure | Outcome::Blocked | Outcome::Unknown) => true,
-        Some(
-            Outcome::Success
-            | Outcome::NeedsReview
-            | Outcome::NeedsClarification
-            | Outcome::Skipped,
-        ) => false,
-        None => work.package.has_error(),
-    }
+    let is_trouble =
+        |it: Outcome| matches!(it, Outcome::Failure | Outcome::Blocked | Outcome::Unknown);
+    work.outcome.map_or_else(|| work.package.has_error(), is_trouble)
 }
 
 /// A person may be asked from anywhere: to review good work, to help with stuck work, or to give
@@ -257,24 +254,17 @@ fn on_edge<'a>(
     agent: AgentId,
     outcome: Option<Outcome>,
 ) -> Result<Route<'a>, Refusal> {
-    match outcome {
-        Some(Outcome::Skipped) if !step.is_optional => {
-            Err(Refusal::NotOptional { step: step.id.clone() })
-        }
-        Some(Outcome::Skipped) => Ok(Route::PassOn(step, edge, agent)),
-        Some(Outcome::NeedsReview) if edge.on != Outcome::NeedsReview => {
-            Ok(Route::Review(step, edge, agent))
-        }
-        Some(
-            Outcome::Success
-            | Outcome::Failure
-            | Outcome::Blocked
-            | Outcome::NeedsReview
-            | Outcome::NeedsClarification
-            | Outcome::Unknown,
-        )
-        | None => Ok(Route::Edge(step, edge, agent)),
+    let is_skipped = outcome == Some(Outcome::Skipped);
+    if is_skipped && !step.is_optional {
+        return Err(Refusal::NotOptional { step: step.id.clone() });
     }
+    if is_skipped {
+        return Ok(Route::PassOn(step, edge, agent));
+    }
+    if outcome == Some(Outcome::NeedsReview) && edge.on != Outcome::NeedsReview {
+        return Ok(Route::Review(step, edge, agent));
+    }
+    Ok(Route::Edge(step, edge, agent))
 }
 
 fn choose(workflow: &Workflow, step: &Step, outcome: Outcome) -> Refusal {

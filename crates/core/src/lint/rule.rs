@@ -60,27 +60,7 @@ impl LintRule {
 
     /// A stable name for settings and programs.
     pub fn code(self) -> &'static str {
-        match self {
-            LintRule::VagueSummary => "vague_summary",
-            LintRule::LongSummary => "long_summary",
-            LintRule::BlankField => "blank_field",
-            LintRule::Placeholder => "placeholder",
-            LintRule::Unmeasurable => "unmeasurable",
-            LintRule::ArtifactWithoutPath => "artifact_without_path",
-            LintRule::ArtifactOutside => "artifact_outside",
-            LintRule::ArtifactMissing => "artifact_missing",
-            LintRule::ArtifactChanged => "artifact_changed",
-            LintRule::QuestionWithoutPriority => "question_without_priority",
-            LintRule::DecisionWithoutRationale => "decision_without_rationale",
-            LintRule::ClaimWithoutEvidence => "claim_without_evidence",
-            LintRule::CountMismatch => "count_mismatch",
-            LintRule::StaleWorkflowState => "stale_workflow_state",
-            LintRule::WrongRange => "wrong_range",
-            LintRule::Secret => "secret",
-            LintRule::PersonalData => "personal_data",
-            LintRule::InvisibleCharacter => "invisible_character",
-            LintRule::InstructionToReader => "instruction_to_reader",
-        }
+        self.row().0
     }
 
     pub fn parse(code: &str) -> Option<Self> {
@@ -88,26 +68,31 @@ impl LintRule {
     }
 
     pub fn severity(self) -> Severity {
+        self.row().1
+    }
+
+    fn row(self) -> (&'static str, Severity) {
+        use Severity::{Error, Info, Warning};
         match self {
-            LintRule::ArtifactOutside
-            | LintRule::ArtifactMissing
-            | LintRule::CountMismatch
-            | LintRule::WrongRange
-            | LintRule::Secret => Severity::Error,
-            LintRule::VagueSummary
-            | LintRule::LongSummary
-            | LintRule::BlankField
-            | LintRule::Placeholder
-            | LintRule::Unmeasurable
-            | LintRule::ArtifactWithoutPath
-            | LintRule::ArtifactChanged
-            | LintRule::QuestionWithoutPriority
-            | LintRule::DecisionWithoutRationale
-            | LintRule::StaleWorkflowState
-            | LintRule::PersonalData
-            | LintRule::InvisibleCharacter
-            | LintRule::InstructionToReader => Severity::Warning,
-            LintRule::ClaimWithoutEvidence => Severity::Info,
+            Self::VagueSummary => ("vague_summary", Warning),
+            Self::LongSummary => ("long_summary", Warning),
+            Self::BlankField => ("blank_field", Warning),
+            Self::Placeholder => ("placeholder", Warning),
+            Self::Unmeasurable => ("unmeasurable", Warning),
+            Self::ArtifactWithoutPath => ("artifact_without_path", Warning),
+            Self::ArtifactOutside => ("artifact_outside", Error),
+            Self::ArtifactMissing => ("artifact_missing", Error),
+            Self::ArtifactChanged => ("artifact_changed", Warning),
+            Self::QuestionWithoutPriority => ("question_without_priority", Warning),
+            Self::DecisionWithoutRationale => ("decision_without_rationale", Warning),
+            Self::ClaimWithoutEvidence => ("claim_without_evidence", Info),
+            Self::CountMismatch => ("count_mismatch", Error),
+            Self::StaleWorkflowState => ("stale_workflow_state", Warning),
+            Self::WrongRange => ("wrong_range", Error),
+            Self::Secret => ("secret", Error),
+            Self::PersonalData => ("personal_data", Warning),
+            Self::InvisibleCharacter => ("invisible_character", Warning),
+            Self::InstructionToReader => ("instruction_to_reader", Warning),
         }
     }
 

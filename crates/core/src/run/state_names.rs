@@ -7,10 +7,7 @@ impl RunStatus {
 
     /// In progress, paused or not.
     pub fn is_open(self) -> bool {
-        match self {
-            RunStatus::Open | RunStatus::Paused => true,
-            RunStatus::Completed | RunStatus::Cancelled => false,
-        }
+        matches!(self, RunStatus::Open | RunStatus::Paused)
     }
 
     pub fn name(self) -> &'static str {
@@ -94,10 +91,7 @@ impl HandoffState {
     }
 
     pub fn is_open(self) -> bool {
-        match self {
-            HandoffState::Open(_) => true,
-            HandoffState::Ended(_) => false,
-        }
+        matches!(self, HandoffState::Open(_))
     }
 }
 

@@ -81,15 +81,14 @@ pub fn contract_of(document: &Node) -> Option<&'static Contract> {
 }
 
 fn parse(kind: &str, text: &str) -> Result<Vec<Contract>, Vec<FileProblem>> {
-    let mut problems = Problems::default();
-    let contracts = yaml::read(text, MOST_BYTES, &mut problems).map(|root| {
-        let mut contracts = reader::named(&FieldAt::root(&root), |_| true, &mut problems);
+    Problems::collect(|problems| {
+        let root = yaml::read(text, MOST_BYTES, problems)?;
+        let mut contracts = reader::named(&FieldAt::root(&root), |_| true, problems);
         for it in &mut contracts {
             it.name = format!("{kind}/{}", it.name);
         }
-        contracts
-    });
-    problems.into_result(contracts)
+        Some(contracts)
+    })
 }
 
 #[cfg(test)]

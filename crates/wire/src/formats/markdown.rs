@@ -6,7 +6,7 @@
 use baton_core::document::Node;
 use baton_core::package::Format;
 
-use super::{FormatError, FormatFault, MOST_DEPTH, refuse_nul};
+use super::{FormatError, FormatFault, refuse_nul};
 use crate::json;
 use crate::position::TextPosition;
 
@@ -61,10 +61,6 @@ fn depth(node: &Node) -> usize {
         Node::List(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
         Node::Map(members) => 1 + members.iter().map(|(_, it)| depth(it)).max().unwrap_or(0),
     }
-}
-
-fn is_too_deep(node: &Node) -> bool {
-    depth(node) > MOST_DEPTH
 }
 
 #[cfg(test)]

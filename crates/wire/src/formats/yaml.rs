@@ -8,8 +8,8 @@ use baton_core::document::Node;
 use baton_core::package::Format;
 
 use super::{FormatError, FormatFault, refuse_nul};
-use crate::file_problem::{FileProblem, Problems};
-use crate::located;
+use crate::file_problem::FileProblem;
+use crate::located::{self, Located};
 use crate::position::TextPosition;
 
 mod print;
@@ -18,12 +18,8 @@ mod scalar;
 /// Reads one YAML document.
 pub fn decode(text: &str) -> Result<Node, FormatError> {
     refuse_nul(Format::Yaml, text)?;
-    let mut problems = Problems::default();
-    let document = located::yaml::read(text, text.len(), &mut problems);
-    match problems.into_result(document) {
-        Ok(document) => Ok(document.into_node()),
-        Err(problems) => Err(first(&problems)),
-    }
+    let document = located::yaml::parse(text, text.len());
+    document.map(Located::into_node).map_err(|it| first(&it))
 }
 
 /// The document in block style, with a newline at the end.

@@ -20,9 +20,7 @@ pub const MOST_DEPTH: usize = 64;
 
 /// Reads one document of at most `most_bytes`. An empty text is a null document.
 pub fn parse(text: &str, most_bytes: usize) -> Result<Located, Vec<FileProblem>> {
-    let mut problems = Problems::default();
-    let document = read(text, most_bytes, &mut problems);
-    problems.into_result(document)
+    Problems::collect(|it| read(text, most_bytes, it))
 }
 
 /// As [`parse`], for a reader with further checks on the same file: the result may have problems,

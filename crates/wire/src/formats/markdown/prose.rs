@@ -6,8 +6,9 @@
 
 use baton_core::document::Node;
 
-use super::is_too_deep;
+use super::depth;
 use super::layout::MarkdownLayout;
+use crate::formats::MOST_DEPTH;
 
 const MEMBER: &str = "#markdown";
 const DOCUMENT: &str = "document";
@@ -25,7 +26,7 @@ pub(super) fn join(layout: MarkdownLayout, mut metadata: Node) -> Option<Node> {
     }
     prose.push((DOCUMENT.to_owned(), metadata));
     let whole = Node::Map(vec![(MEMBER.to_owned(), Node::Map(prose))]);
-    (!is_too_deep(&whole)).then_some(whole)
+    (depth(&whole) <= MOST_DEPTH).then_some(whole)
 }
 
 /// The way back from [`join`]; `None` where the tree has no prose.

@@ -114,18 +114,9 @@ fn pieces((key, node): &(String, Node)) -> Vec<Piece<'_>> {
 
 /// A list is repeated elements, unless one of its items is a list itself.
 fn elements<'a>(key: &'a str, node: &'a Node) -> Vec<Piece<'a>> {
-    let items = match node {
-        Node::List(items) if !items.is_empty() && items.iter().all(|it| it.as_list().is_none()) => {
-            items.as_slice()
-        }
-        Node::Null
-        | Node::Bool(_)
-        | Node::Number(_)
-        | Node::Text(_)
-        | Node::List(_)
-        | Node::Map(_) => {
-            return vec![Piece::Element { key, node, is_only_item: false }];
-        }
+    let is_flat = |it: &&[Node]| !it.is_empty() && it.iter().all(|it| it.as_list().is_none());
+    let Some(items) = node.as_list().filter(is_flat) else {
+        return vec![Piece::Element { key, node, is_only_item: false }];
     };
     let is_only_item = items.len() == 1;
     items.iter().map(|node| Piece::Element { key, node, is_only_item }).collect()

@@ -12,9 +12,9 @@ pub(super) fn print(document: &Node) -> String {
     let mut printer = XmlPrinter { out: String::new() };
     let scope = Scope::default();
     let mut tag = OpeningTag::new(ROOT);
-    let value = match document {
-        Node::Map(members) if members.len() == 1 => {
-            let (key, node) = &members[0];
+    let members = if let Node::Map(members) = document { members.as_slice() } else { &[] };
+    let value = match members {
+        [(key, node)] => {
             let is_name = scope.within(node).is_element_name(key);
             // `<document>` with several members would be read as those members alone.
             if is_name && !(key == ROOT && has_several_members(node)) {
@@ -24,13 +24,8 @@ pub(super) fn print(document: &Node) -> String {
             }
             node
         }
-        Node::Map(members) if members.len() > 1 => document,
-        Node::Null
-        | Node::Bool(_)
-        | Node::Number(_)
-        | Node::Text(_)
-        | Node::List(_)
-        | Node::Map(_) => {
+        [_, _, ..] => document,
+        [] => {
             tag.mark(marks::ROOT, "value".to_owned());
             document
         }
