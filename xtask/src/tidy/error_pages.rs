@@ -8,7 +8,7 @@ use super::project;
 
 const PAGES: &str = "docs/errors";
 
-/// The files whose `fn code` give the codes.
+/// The files whose `fn code` or `fn row` give the codes.
 const SOURCES: &[&str] = &["refusal.rs", "error.rs"];
 
 /// What stands before a code where one is made on the spot. Up to the code there may be one more argument.
@@ -35,12 +35,12 @@ pub(super) fn check() -> Result<Vec<String>> {
     Ok(problems(&codes, &pages))
 }
 
-/// The codes in the bodies of the functions named `code`, or `row` where a code is the first column of a table: a body ends
-/// where rustfmt puts the brace of a method, a code is a literal on the right of an arrow.
+/// The codes in the bodies of the functions named `code`, or `row` where they stand in a table: a body ends where
+/// rustfmt puts the brace of a method, a code is the literal, or the first one of a tuple, on the right of an arrow.
 pub(super) fn codes_in(text: &str) -> Vec<&str> {
     let bodies = ["fn code(", "fn row("]
         .into_iter()
-        .flat_map(|name| text.split(name).skip(1))
+        .flat_map(|it| text.split(it).skip(1))
         .map(|rest| rest.split_once("\n    }\n").map_or(rest, |(body, _)| body));
     let arms = bodies.flat_map(|body| body.split("=>").skip(1));
     arms.filter_map(literal).collect()
@@ -59,7 +59,7 @@ fn codes_made_in(text: &str) -> Vec<&str> {
 
 /// The arm's value when it is a code. rustfmt may have put it on a line of its own, in braces.
 fn literal(arm: &str) -> Option<&str> {
-    let arm = arm.trim_start().trim_start_matches('{').trim_start().trim_start_matches('(');
+    let arm = arm.trim_start_matches(|it: char| it.is_whitespace() || it == '{' || it == '(');
     let (word, _) = arm.strip_prefix('"')?.split_once('"')?;
     is_snake_case(word).then_some(word)
 }
@@ -124,9 +124,9 @@ impl Refusal {
 }
 
 impl Other {
-    fn code(&self) -> &'static str {
+    fn row(&self) -> (&'static str, Class) {
         match self {
-            Self::Gone => "gone",
+            Self::Gone => ("gone", Class::Conflict),
         }
     }
 }
