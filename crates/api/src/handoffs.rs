@@ -143,6 +143,7 @@ pub struct AnsweredGate {
 /// A question about a handoff, and the answer if there is one.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct Question {
+    pub id: Uuid,
     /// Numbered over all runs.
     pub number: u64,
     pub label: String,

@@ -10,6 +10,7 @@ mod blockers;
 mod command_result;
 mod decisions;
 mod definitions;
+mod error_pages;
 mod events;
 mod flat;
 mod handoff_commands;
@@ -36,6 +37,7 @@ pub use crate::decisions::DecisionDocument;
 pub use crate::definitions::{
     DelegateDocument, EdgeDocument, EdgeGateDocument, StepDocument, WorkflowDocument,
 };
+pub use crate::error_pages::{ERROR_PAGES, error_page};
 pub use crate::events::EventDocument;
 pub use crate::handoff_commands::{
     Acceptance, Cancellation, CheckResult, Clarification, Completion, Delegation, Escalation,

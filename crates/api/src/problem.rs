@@ -13,7 +13,8 @@ use utoipa::ToSchema;
 #[schema(as = Problem)]
 pub struct ProblemDocument {
     pub success: bool,
-    /// A URI that identifies the kind of problem; it never changes.
+    /// The page of the code on this server, `/errors/CODE`: a reference relative to the URL of the
+    /// request.
     #[serde(rename = "type")]
     pub about: String,
     /// The name of the HTTP status.

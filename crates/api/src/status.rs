@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
+use uuid::Uuid;
 
 use crate::runs::RunDocument;
 
@@ -21,9 +22,12 @@ pub struct ProjectStatus {
 
 /// An action that a run needs from a person.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct ToDo {
-    /// The number of the run.
+    /// The same as `runNumber`.
     pub run: u64,
+    pub run_number: u64,
+    pub run_id: Uuid,
     /// The key of the story.
     pub story: String,
     /// The label of the handoff that asks; null if the baton is loose.

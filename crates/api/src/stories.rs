@@ -31,16 +31,14 @@ pub struct StoryDocument {
 
 /// The progress of a story.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum StoryStatus {
-    #[serde(rename = "waiting")]
     Waiting,
-    #[serde(rename = "under way")]
+    /// Servers up to 0.1 say `under way`.
+    #[serde(alias = "under way")]
     UnderWay,
-    #[serde(rename = "paused")]
     Paused,
-    #[serde(rename = "finished")]
     Finished,
-    #[serde(rename = "cancelled")]
     Cancelled,
 }
 
@@ -86,6 +84,7 @@ pub struct NewStory {
 }
 
 impl StoryStatus {
+    /// For people; in JSON it has no blank.
     pub fn name(self) -> &'static str {
         match self {
             Self::Waiting => "waiting",

@@ -21,7 +21,7 @@ pub enum Refusal {
         state: &'static str,
         hint: &'static str,
     },
-    #[error("{handoff} is already accepted by `{holder}`")]
+    #[error("{handoff} is already accepted by `{holder}`; wait for it, or take other work")]
     AlreadyAccepted { handoff: HandoffNo, holder: AgentId },
     #[error("only `{allowed}` may {command} {handoff}, not `{by}`")]
     NotYours { command: &'static str, handoff: HandoffNo, allowed: AgentId, by: AgentId },
@@ -39,16 +39,16 @@ pub enum Refusal {
         outcome: Option<Outcome>,
         known: String,
     },
-    #[error("the step `{step}` has nowhere to go on `{outcome}` by itself; say which of {choices}")]
+    #[error("the step `{step}` has several ways on for `{outcome}`; name one of {choices}")]
     ChooseReceiver { step: StepId, outcome: &'static str, choices: String },
     #[error("the step `{step}` is not optional and cannot be skipped")]
     NotOptional { step: StepId },
     /// Without a contract, only the linter refuses.
     #[error("{} (rules broken: {})", broken(contract.as_deref()), problems.len())]
     Contract { contract: Option<String>, problems: Vec<Problem>, skeleton: Box<Node> },
-    #[error("{handoff} asks a person, and takes nothing but an answer: {choices}")]
+    #[error("{handoff} is a gate and takes only an answer: {choices}")]
     GateOpen { handoff: HandoffNo, choices: String },
-    #[error("{handoff} asks nobody anything; accept or reject it instead")]
+    #[error("{handoff} is not a gate and takes no answer; accept or reject it instead")]
     NotAGate { handoff: HandoffNo },
     #[error("{handoff} does not take the answer `{answer}`; it takes {choices}")]
     NotAChoice { handoff: HandoffNo, answer: &'static str, choices: String },
@@ -89,33 +89,33 @@ pub enum Refusal {
     NothingToSkip { whereabouts: String },
     #[error("there is no agent `{agent}`; add a file for it, or name another")]
     UnknownAgent { agent: AgentId },
-    #[error("{handoff} is parked: {whereabouts}; its holder goes on when that comes back")]
+    #[error("{handoff} is parked: {whereabouts}; its holder continues when that is returned")]
     FrameOpen { handoff: HandoffNo, whereabouts: String },
-    #[error(
-        "{handoff} is nobody's part of the work; complete it, and the workflow says who is next"
-    )]
+    #[error("{handoff} was not delegated, so it cannot be returned; complete it instead")]
     NotInFrame { handoff: HandoffNo },
     #[error(
-        "the work is delegated {depth} deep, and that is the most; a part has to come back first"
+        "the work is delegated {depth} deep, and that is the most; a delegated part has to be returned first"
     )]
     TooDeep { depth: usize },
     #[error("{handoff} is a question; answer it, or accept it to answer it later")]
     QuestionOpen { handoff: HandoffNo },
     #[error("{handoff} is no question, and there is none about it")]
     NotAQuestion { handoff: HandoffNo },
-    #[error("what you held with fence {fence} was lost: {handoff} {}", held_now(*current))]
+    #[error("the lease of fencing token {fence} was lost: {handoff} {}", held_now(*current))]
     StaleFence { handoff: HandoffNo, fence: u32, current: Option<u32> },
-    #[error("a lease on this step was lost; accept {handoff}, or say with which fence you hold it")]
+    #[error(
+        "a lease on this step was lost; accept {handoff}, or send the fencing token of your lease"
+    )]
     FenceRequired { handoff: HandoffNo },
-    #[error("{handoff} has no lease; accept it with one")]
+    #[error("{handoff} has no lease to renew; accept it with one")]
     NoLease { handoff: HandoffNo },
     #[error("{handoff} is held back until {until}")]
     NotYet { handoff: HandoffNo, until: Timestamp },
     #[error("{handoff} is not held back")]
     NotHeldBack { handoff: HandoffNo },
-    #[error("the answer `{answer}` to {handoff} is nothing without words; add a comment")]
+    #[error("the answer `{answer}` to {handoff} needs a comment; add one")]
     CommentRequired { handoff: HandoffNo, answer: &'static str },
-    #[error("to modify {handoff} needs the package that takes the place of the old one")]
+    #[error("to modify {handoff}, send the package that replaces the old one")]
     PackageRequired { handoff: HandoffNo },
     #[error(
         "{handoff} has had {n} different checks, and that is the most; record one of those again"
@@ -208,7 +208,7 @@ fn before(due: Option<&Timestamp>) -> String {
 }
 
 fn held_now(fence: Option<u32>) -> String {
-    fence.map_or_else(|| "is over".to_owned(), |it| format!("has fence {it} now"))
+    fence.map_or_else(|| "is over".to_owned(), |it| format!("has fencing token {it} now"))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -243,7 +243,7 @@ pub enum State {
     Parked,
 }
 
-/// The state of a handoff, open or not.
+/// The state of a handoff, open or not: one column, one word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HandoffState {
     Open(State),

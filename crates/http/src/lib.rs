@@ -6,6 +6,7 @@
 mod accept;
 mod body;
 mod caller;
+mod errors;
 mod events;
 mod failure_log;
 mod guard;
@@ -76,7 +77,7 @@ pub enum ServeError {
         source: io::Error,
     },
     #[error(
-        "{address} can be reached from other machines, and nobody would have to say who they are; listen on 127.0.0.1"
+        "{address} can be reached from other machines, and there is no access control yet; listen on 127.0.0.1"
     )]
     Open { address: SocketAddr },
 }
@@ -261,6 +262,7 @@ fn described_routes() -> OpenApiRouter<Arc<App>> {
         .merge(health::routes())
         .merge(metrics::routes())
         .merge(schemas::routes())
+        .merge(errors::routes())
 }
 
 /// How many threads a server should have for its requests: one core is left to the writer thread,

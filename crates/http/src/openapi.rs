@@ -16,7 +16,7 @@ use utoipa_axum::routes;
 
 use crate::App;
 
-pub(crate) use self::page::render;
+pub(crate) use self::page::{escaped, render};
 
 #[derive(OpenApi)]
 #[openapi(

@@ -29,7 +29,7 @@ impl ApiProblem {
         let message = shortened(message.into());
         let document = Box::new(ProblemDocument {
             success: false,
-            about: format!("https://baton.invalid/errors/{code}"),
+            about: format!("/errors/{code}"),
             title: status.canonical_reason().unwrap_or("Error").into(),
             status,
             code: code.into(),

@@ -74,7 +74,7 @@ pub(crate) fn read(dir: &Path) -> Result<Vec<RawCommand>> {
     let connection = Connection::open(dir.join("baton.db"))?;
     let mut commands: Vec<RawCommand> = Vec::new();
     let mut runs: HashMap<i64, Run> = HashMap::new();
-    let mut told = outbox(&connection)?;
+    let mut entries = outbox(&connection)?;
     let mut group: Option<CommandReader> = None;
     let mut events = connection.prepare("select * from events order by position")?;
     let mut rows = events.query([])?;
@@ -93,7 +93,7 @@ pub(crate) fn read(dir: &Path) -> Result<Vec<RawCommand>> {
                 return Ok(commands);
             }
             let (head, version) = (Value::Null, Value::Null);
-            let mut statements = told.remove(&(run, at)).unwrap_or_default();
+            let mut statements = entries.remove(&(run, at)).unwrap_or_default();
             if commands.is_empty() {
                 statements.extend(definitions(&connection)?);
             }
@@ -225,15 +225,15 @@ pub(crate) fn write(connection: &Connection, commands: &[RawCommand], group: usi
 
 /// The outbox entries, by the run and the time of their command.
 fn outbox(connection: &Connection) -> Result<HashMap<(i64, i64), Vec<Statement>>> {
-    let mut told: HashMap<(i64, i64), Vec<Statement>> = HashMap::new();
+    let mut entries: HashMap<(i64, i64), Vec<Statement>> = HashMap::new();
     let mut select = connection.prepare("select * from outbox order by id")?;
     let mut rows = select.query([])?;
     while let Some(row) = rows.next()? {
         let values = whole(row)?;
         let command = (row.get("run_number")?, row.get("added_at")?);
-        told.entry(command).or_default().push(Statement::insert("outbox", values));
+        entries.entry(command).or_default().push(Statement::insert("outbox", values));
     }
-    Ok(told)
+    Ok(entries)
 }
 
 /// The workflows of all runs, which the first command of each brings with it.

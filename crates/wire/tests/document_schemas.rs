@@ -92,7 +92,7 @@ fn a_gate_asks_for_validation_and_a_person_for_a_deliverable() {
         (r#","gate":{"type":"blocking"},"validation_request":{"items":["x"]}"#, true),
     ] {
         let document: serde_json::Value = serde_json::from_str(&handoff(rest)).unwrap();
-        assert_eq!(validators["handoff-004"].is_valid(&document), expected, "{rest}");
+        assert_eq!(validators["yaml-handoff"].is_valid(&document), expected, "{rest}");
     }
     let ask = r#"{"acknowledgment":{"received":true,"action":"request_clarification"}}"#;
     let ask: serde_json::Value = serde_json::from_str(ask).unwrap();

@@ -153,7 +153,7 @@ fn the_printed_documents_of_the_yaml_handoff_go_by_curl_as_they_are() {
         .filter_map(|line| serde_json::from_str::<Value>(line).ok())
         .filter_map(|it| {
             let run = it.get("run").filter(|it| it.is_object())?;
-            let word = |name: &str| run[name].as_str().unwrap_or("nobody").to_owned();
+            let word = |name: &str| run[name].as_str().unwrap_or("no agent").to_owned();
             Some(format!("{} {}", word("baton"), word("currentAgent")))
         })
         .collect();

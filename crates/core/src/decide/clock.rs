@@ -49,12 +49,12 @@ pub(super) fn expire(draft: &mut Draft<'_>, no: HandoffNo) -> Result<(), Refusal
             return Err(wrong_state("expire", &handoff, "a question waits for its answer"));
         }
         State::Accepted | State::Parked => {
-            return Err(wrong_state("expire", &handoff, "somebody has taken it"));
+            return Err(wrong_state("expire", &handoff, "it has been accepted"));
         }
     }
     is_due(draft, no, expires_at(draft.workflow(), &handoff))?;
     let policy = draft.workflow().expiry_at(&handoff.to.place).map(|it| it.then);
-    let reason = draft.keep("Nobody took it in time");
+    let reason = draft.keep("It was not accepted in time");
     draft.emit(HandoffEvent::TimedOut { handoff: no, reason: Some(reason) });
     draft.done.handoff = Some(no);
     let is_return = handoff.kind == Kind::Return;

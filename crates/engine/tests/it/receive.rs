@@ -171,7 +171,7 @@ async fn a_document_that_is_not_clear_is_not_guessed_at() {
             Format::Yaml,
             "handoff: {to: {agent: implementer}, context: {summary: s}}",
             of_run(1),
-            "sender_unknown: the document does not say who sends it, and nobody holds the work; name the agent",
+            "sender_unknown: the document does not say who sends it, and no agent holds the work; name the sending agent",
         ),
         (
             Format::Yaml,

@@ -38,7 +38,7 @@ pub(super) fn has_the_baton(html: &mut Html, run: &Run, agents: &Agents) {
         match run.baton() {
             Baton::Loose { at, .. } => {
                 html.raw(
-                    "<p class=\"baton loose\"><strong>Nobody</strong> has the baton: it lies at ",
+                    "<p class=\"baton loose\"><strong>No agent</strong> has the baton: it lies at ",
                 );
                 html.words(&at.to_string()).raw("</p>");
             }

@@ -74,8 +74,8 @@ pub(super) async fn get(
 
 /// The holder of the baton in a story's newest run, and all handoffs of that run.
 async fn state(app: &RequestScope, story: &StoryKey) -> Result<Typed<HandoffListing>, ApiProblem> {
-    let views = app.read();
-    let run = views.find_run(&RunRef::LatestOf(story.clone())).await?;
+    let store = app.read();
+    let run = store.find_run(&RunRef::LatestOf(story.clone())).await?;
     let Some(run) = run else {
         return Ok(Typed(HandoffListing {
             current_agent: Some(None),
@@ -90,7 +90,7 @@ async fn state(app: &RequestScope, story: &StoryKey) -> Result<Typed<HandoffList
         limit: MOST_ROWS,
         ..HandoffFilter::default()
     };
-    let mut handoffs = views.handoffs(&filter).await?;
+    let mut handoffs = store.handoffs(&filter).await?;
     let has_more_rows = handoffs.len() < run.run.n_handoffs as usize;
     handoffs.reverse();
     let workflow = app.read().workflow_of(&run).await?;

@@ -3,18 +3,17 @@
 use std::sync::Arc;
 
 use baton_api::{ArchiveDocument, Rebuilt};
+use baton_engine::EngineError;
+use baton_views::Archive;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::answer::ApiResponse;
-use crate::scope::RequestScope;
-use baton_engine::EngineError;
-use baton_views::Archive;
-
 use crate::App;
 use crate::openapi::ReadProblems;
 use crate::params::Params;
 use crate::problem::ApiProblem;
+use crate::scope::RequestScope;
 
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

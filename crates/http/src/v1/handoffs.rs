@@ -242,7 +242,7 @@ pub(super) async fn get(
     params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
         OneQuery),
     responses(
-        (status = 200, description = "The package, in the sender's format unless told",
+        (status = 200, description = "The package, in the sender's format by default",
             content(
                 (serde_json::Value = "application/json"),
                 (String = "application/xml"),

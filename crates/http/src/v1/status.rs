@@ -45,6 +45,8 @@ pub(super) async fn get(app: RequestScope) -> Result<ApiResponse<ProjectStatus>,
 fn to_do(row: &RunRow, name: &str) -> Option<ToDo> {
     let to_do = |handoff: Option<&Handoff>, why: String, command: String| ToDo {
         run: row.number,
+        run_number: row.number,
+        run_id: row.run.id.0,
         story: row.run.story.to_string(),
         handoff: handoff.map(|it| it.no.label()),
         why,

@@ -116,7 +116,8 @@ pub(super) async fn handoffs(
         limit: page_size,
         ..of_run(&row)
     };
-    let total_items = app.read().count_handoffs(&filter).await?;
+    let store = app.read();
+    let total_items = store.count_handoffs(&filter).await?;
     let total_pages = total_items.div_ceil(page_size.into());
     Ok(ApiResponse::new(NumberedPage {
         items: shown(&app, &filter, &workflow).await?,

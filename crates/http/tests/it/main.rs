@@ -38,6 +38,8 @@ mod page;
 #[cfg(test)]
 mod parts;
 #[cfg(test)]
+mod problems;
+#[cfg(test)]
 mod prompt;
 #[cfg(test)]
 mod races;

@@ -80,24 +80,25 @@ fn pipeline_payload() -> String {
     let text = builtin::workflows().iter().find(|(name, _)| *name == "story-pipeline").unwrap().1;
     let workflow = workflow_file::parse(text).unwrap();
     let defs = workflow.contracts.iter().map(|it| (it.name.clone(), of_contract(it))).collect();
-    let about = "The field `payload` of the pipeline API. Each edge of the story pipeline has a definition of its own: refer to `payload-000#/$defs/plan`.";
+    let about = "The field `payload` of the pipeline API. Each edge of the story pipeline has a definition of its own: refer to `pipeline-payload#/$defs/plan`.";
     let rest = vec![("type".to_owned(), Node::text("object"))];
     document("Baton payload", about, rest, defs)
 }
 
 #[test]
 fn the_schemas_of_documents_say_what_the_contracts_do() {
-    expect_file!["../../schemas/documents/handoff-001.schema.json"].assert_eq(&xml_handoff());
+    expect_file!["../../schemas/documents/xml-handoff.schema.json"].assert_eq(&xml_handoff());
     let about = "The JSON form of `<workflow-complete>`.";
     let complete =
         under("workflow-complete", "xml/closer-agent→complete", "Baton workflow complete", about);
     expect_file!["../../schemas/documents/workflow-complete.schema.json"].assert_eq(&complete);
-    expect_file!["../../schemas/documents/metadata-002.schema.json"].assert_eq(&metadata_block());
+    expect_file!["../../schemas/documents/metadata-block.schema.json"].assert_eq(&metadata_block());
     let about = "A package under `handoff`: sequential, escalation, return, or at a gate.";
     let package = under("handoff", "yaml/*→*", "Baton package", about);
-    expect_file!["../../schemas/documents/handoff-004.schema.json"].assert_eq(&package);
+    expect_file!["../../schemas/documents/yaml-handoff.schema.json"].assert_eq(&package);
     let about = "A package that asks a specialist for a part of the work.";
     let delegation = under("handoff", "yaml/delegation", "Baton delegation", about);
-    expect_file!["../../schemas/documents/delegation-004.schema.json"].assert_eq(&delegation);
-    expect_file!["../../schemas/documents/payload-000.schema.json"].assert_eq(&pipeline_payload());
+    expect_file!["../../schemas/documents/yaml-delegation.schema.json"].assert_eq(&delegation);
+    expect_file!["../../schemas/documents/pipeline-payload.schema.json"]
+        .assert_eq(&pipeline_payload());
 }

@@ -67,6 +67,7 @@ fn answered(it: PersonsAnswer) -> GateDocument {
 
 fn exchange(it: QuestionAndAnswer) -> Question {
     Question {
+        id: it.row.id.0,
         number: it.row.number,
         label: it.row.no.label(),
         from: it.row.from.agent.to_string(),

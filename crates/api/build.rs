@@ -1,4 +1,4 @@
-//! Puts the pages of docs/errors into the program, for `baton explain`.
+//! Puts the pages of docs/errors into the program, for `/errors/CODE` and `baton explain`.
 #![expect(clippy::disallowed_methods, reason = "this reads the repository while it is built")]
 
 use std::fmt::Write as _;
@@ -17,7 +17,7 @@ fn main() -> io::Result<()> {
         }
     }
     pages.sort();
-    let mut table = "pub(super) const PAGES: &[(&str, &str)] = &[\n".to_owned();
+    let mut table = "pub const ERROR_PAGES: &[(&str, &str)] = &[\n".to_owned();
     for (code, path) in pages {
         // Writing into a text never fails.
         let _ = writeln!(table, "    ({code:?}, include_str!({:?})),", path.display().to_string());
