@@ -2,6 +2,7 @@
 //!
 //! Everything here is bounded: finished handoffs are in the store, not in the run.
 
+mod given;
 mod handoff;
 mod state_names;
 
@@ -15,6 +16,7 @@ use crate::hash::Hash;
 use crate::names::{AgentId, CommitId, Principal, StepId, StoryKey, WorkflowName};
 use crate::workflow::{Place, Workflow};
 
+pub use self::given::Given;
 pub use self::handoff::{Ended, Handoff, HandoffId, HandoffNo, HandoffState, Kind, Party, State};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,58 +77,6 @@ pub struct Blocker {
     pub by: AgentId,
     pub about: ContentId,
 }
-
-/// The package a step was last given, and its sender.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Given {
-    pub step: StepId,
-    pub package: Option<ContentId>,
-    /// Who gets it back if it is rejected.
-    pub sender: Party,
-    /// See [`Given::forward`]; `None` where the edge goes from the sender to the step, as nearly
-    /// always. Every command writes the run's state, which holds one of these for each step.
-    #[serde(rename = "forward", default, skip_serializing_if = "Option::is_none")]
-    other_forward: Option<EdgeKey>,
-    /// A lease on it was lost: the previous holder may still be alive.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub has_lost_lease: bool,
-}
-
-impl Given {
-    pub(crate) fn new(
-        step: StepId,
-        package: Option<ContentId>,
-        sender: Party,
-        forward: &EdgeKey,
-        has_lost_lease: bool,
-    ) -> Self {
-        let given = Self { step, package, sender, other_forward: None, has_lost_lease };
-        let other_forward = (given.forward() != *forward).then(|| forward.clone());
-        Self { other_forward, ..given }
-    }
-
-    /// The edge on which rounds are counted.
-    pub(crate) fn forward(&self) -> EdgeKey {
-        self.other_forward.clone().unwrap_or_else(|| EdgeKey {
-            from: self.sender.place.clone(),
-            to: Place::Step(self.step.clone()),
-        })
-    }
-}
-
-/// An older Baton wrote every edge: both forms are equal.
-impl PartialEq for Given {
-    fn eq(&self, other: &Self) -> bool {
-        let Self { step, package, sender, other_forward: _, has_lost_lease } = self;
-        *step == other.step
-            && *package == other.package
-            && *sender == other.sender
-            && *has_lost_lease == other.has_lost_lease
-            && self.forward() == other.forward()
-    }
-}
-
-impl Eq for Given {}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct RunId(pub Uuid);

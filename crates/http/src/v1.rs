@@ -25,7 +25,6 @@ use std::sync::Arc;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use self::handoffs::{commands, parts};
 use crate::App;
 
 pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
@@ -49,7 +48,7 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(handoffs::package))
         .routes(routes!(handoffs::prompt::prompt))
         .routes(routes!(documents::receive))
-        .merge(on_a_handoff())
+        .merge(handoffs::commands::routes())
         .routes(routes!(archive::get))
         .routes(routes!(archive::rebuild))
         .routes(routes!(inbox::list))
@@ -62,21 +61,4 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(definitions::get))
         .routes(routes!(workflows::status))
         .routes(routes!(workflows::handoffs))
-}
-
-fn on_a_handoff() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new()
-        .routes(routes!(commands::accept))
-        .routes(routes!(commands::reject))
-        .routes(routes!(commands::complete))
-        .routes(routes!(commands::cancel))
-        .routes(routes!(commands::time_out))
-        .routes(routes!(commands::clarify))
-        .routes(routes!(commands::answer))
-        .routes(routes!(commands::release))
-        .routes(routes!(commands::evidence))
-        .routes(routes!(parts::heartbeat))
-        .routes(routes!(parts::delegate))
-        .routes(routes!(parts::give_back))
-        .routes(routes!(parts::escalate))
 }

@@ -1,5 +1,7 @@
 //! Commands on one handoff.
 
+use std::sync::Arc;
+
 use axum::response::{IntoResponse as _, Response};
 use baton_api::{
     Acceptance, Cancellation, CheckResult, Clarification, CommandAnswer, Completion, GivenBack,
@@ -8,8 +10,12 @@ use baton_api::{
 use baton_core::command::{Accept, Clarify, Command, Complete, Record, Reject, Release, Reply};
 use baton_core::names::{CheckName, FreeText, Reason};
 use baton_core::run::HandoffNo;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use super::document::refused;
+use super::parts;
+use crate::App;
 use crate::body;
 use crate::lookup::{by, handoff_ref, known_agent};
 use crate::openapi::WriteProblems;
@@ -21,6 +27,24 @@ use crate::v1::command_result::tell;
 use crate::v1::documents::{self, CommandOrDocument, DocumentQuery};
 use crate::v1::write::{HandoffQuery, RunHeaders, WriteRequest};
 use crate::values::{acknowledgement, lease, outcome, reason};
+
+/// Every command on one handoff.
+pub(in crate::v1) fn routes() -> OpenApiRouter<Arc<App>> {
+    OpenApiRouter::new()
+        .routes(routes!(accept))
+        .routes(routes!(reject))
+        .routes(routes!(complete))
+        .routes(routes!(cancel))
+        .routes(routes!(time_out))
+        .routes(routes!(clarify))
+        .routes(routes!(answer))
+        .routes(routes!(release))
+        .routes(routes!(evidence))
+        .routes(routes!(parts::heartbeat))
+        .routes(routes!(parts::delegate))
+        .routes(routes!(parts::give_back))
+        .routes(routes!(parts::escalate))
+}
 
 /// Accepts a handoff.
 ///
