@@ -84,7 +84,7 @@ pub(crate) enum CliCommand {
     /// Work changing hands
     #[command(subcommand)]
     Handoff(HandoffCommand),
-    /// Print what the agent that receives a handoff is told
+    /// Print the prompt of the agent that receives a handoff
     Prompt(PromptArgs),
     /// Everything that waits for a person, and what each answer would do
     Inbox,
@@ -102,7 +102,7 @@ pub(crate) enum CliCommand {
     Doctor,
     /// Check that every chain of events and the store itself are sound
     Verify,
-    /// The files that follow the log, for whoever reads them without Baton
+    /// The archive: the log as files that can be read without Baton
     #[command(subcommand)]
     Archive(ArchiveCommand),
     /// Copy all data into one file, verified, while it may be in use
@@ -138,7 +138,7 @@ pub(crate) struct Serve {
     /// Where to listen; port 0 picks a free one
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:4180")]
     pub(crate) listen: SocketAddr,
-    /// Start no agents: whoever wants to work comes by itself (there is no runner yet, so none is ever started)
+    /// Start no agents (there is no runner yet, so none is ever started)
     #[arg(long)]
     pub(crate) no_runner: bool,
     /// A name, besides the loopback ones, by which browsers and programs may call it

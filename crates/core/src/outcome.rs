@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn the_words_of_the_seeds_are_normalised() {
+    fn the_words_of_all_source_documents_are_normalised() {
         for (word, outcome) in [
             ("needs-review", Outcome::NeedsReview),
             ("passed", Outcome::Success),

@@ -29,7 +29,7 @@ pub struct Run {
     pub branches: Vec<Branch>,
     /// The open handoffs, oldest first.
     pub handoffs: Vec<Handoff>,
-    /// How often work went back, by forward edge. Only a person's answer resets it.
+    /// How often work went back, by branch and forward edge. Only a person's answer resets it.
     pub rounds: Vec<Rounds>,
     /// Steps where an agent has worked or sent from, in the order of the first visit.
     pub visited: Vec<StepId>,
@@ -203,7 +203,11 @@ pub struct Handoff {
     /// Fencing token: how often it has been accepted. A holder with an older token is refused.
     pub fence: u32,
     pub created_at: Timestamp,
-    pub accepted_at: Option<Timestamp>,
+    /// Since when its holder works on it: since it accepted, or went on after waiting for a delegate
+    /// or a person. Time-outs count from here; when it was accepted is in its row. Stored under the
+    /// name that it had when it was one with that.
+    #[serde(rename = "accepted_at")]
+    pub working_since: Option<Timestamp>,
     pub is_stale: bool,
     /// The question to the person, where the receiver is one.
     pub gate: Option<Gate>,
@@ -240,6 +244,11 @@ pub struct Handoff {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
 fn is_zero(n: &u32) -> bool {
     *n == 0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+fn is_first_branch(no: &u16) -> bool {
+    *no == 0
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
@@ -283,6 +292,13 @@ pub enum State {
     Parked,
 }
 
+/// The state of a handoff, open or not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HandoffState {
+    Open(State),
+    Ended(Ended),
+}
+
 /// How a handoff ended. These states are final.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -294,13 +310,6 @@ pub enum Ended {
     Superseded,
 }
 
-/// The state of a handoff, open or not: one column, one word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HandoffState {
-    Open(State),
-    Ended(Ended),
-}
-
 /// An edge by its ends.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EdgeKey {
@@ -310,12 +319,22 @@ pub struct EdgeKey {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rounds {
+    /// Each branch counts its own; there is one until a step fans out.
+    #[serde(default, skip_serializing_if = "is_first_branch")]
+    pub branch: u16,
     pub edge: EdgeKey,
     pub n_rejects: u32,
     /// Rounds that people have granted beyond the workflow's limit.
     pub n_extra: u32,
     /// Findings of the last reject; the same twice in a row is a circle.
     pub findings: Option<Hash>,
+}
+
+impl Rounds {
+    /// Whether they are those of the only branch on `edge`.
+    pub(crate) fn is_on(&self, edge: &EdgeKey) -> bool {
+        is_first_branch(&self.branch) && self.edge == *edge
+    }
 }
 
 impl Run {
@@ -436,8 +455,9 @@ impl Run {
         self.given.iter().find(|it| *place == Place::Step(it.step.clone()))
     }
 
+    /// The rounds of the only branch on an edge; fan-out will ask by branch.
     pub fn rounds(&self, edge: &EdgeKey) -> Option<&Rounds> {
-        self.rounds.iter().find(|it| it.edge == *edge)
+        self.rounds.iter().find(|it| it.is_on(edge))
     }
 
     /// The open gate that blocks the run, if there is one.

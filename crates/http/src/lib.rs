@@ -77,7 +77,7 @@ pub enum ServeError {
         source: io::Error,
     },
     #[error(
-        "{address} can be reached from other machines, and nobody would have to say who they are; listen on 127.0.0.1"
+        "{address} can be reached from other machines, and there is no access control yet; listen on 127.0.0.1"
     )]
     Open { address: SocketAddr },
 }

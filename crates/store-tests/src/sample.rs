@@ -16,8 +16,8 @@ use baton_core::run::{
 };
 use baton_core::workflow::Place;
 use baton_store::{
-    Append, Appended, Definition, DueChange, EventRecord, HandoffChange, HandoffMove,
-    IdempotencyRecord, Store, TimerChange, TimerKind, Version,
+    Append, Appended, Definition, DueChange, EventRecord, HandoffRow, IdempotencyRecord, Store,
+    TimerChange, TimerKind, Version,
 };
 use baton_wire::event::{encode, link};
 use jiff::{SignedDuration, Timestamp};
@@ -49,7 +49,8 @@ pub fn start(n: u32, story: &str) -> Append {
         due: DueChange::Keep,
         story_status: Append::change_of_status(None, &run),
         run,
-        handoffs: Vec::new(),
+        opened: Vec::new(),
+        changed: Vec::new(),
         contents: Vec::new(),
         story: None,
         definition: None,
@@ -78,7 +79,8 @@ pub fn then(before: &Append, events: &[Event]) -> Append {
         story_status: Append::change_of_status(Some(&before.run), &run),
         run,
         at: now,
-        handoffs: Vec::new(),
+        opened: Vec::new(),
+        changed: known(before),
         contents: Vec::new(),
         story: None,
         definition: None,
@@ -88,13 +90,29 @@ pub fn then(before: &Append, events: &[Event]) -> Append {
     }
 }
 
+/// The open handoffs that an append has: the next one has them as they are, unless it changes them.
+fn known(append: &Append) -> Vec<HandoffRow> {
+    let rows = append.changed.iter().chain(&append.opened);
+    rows.filter(|it| it.state.is_open()).cloned().collect()
+}
+
+/// The row of a handoff in an append that changes it.
+pub fn row_mut(append: &mut Append, no: u32) -> &mut HandoffRow {
+    append.changed.iter_mut().find(|it| it.no == HandoffNo(no)).unwrap()
+}
+
+/// The row of a handoff that an append opens.
+pub fn open(append: &mut Append, created: &Created) {
+    append.opened.push(HandoffRow::opened(&append.run, created, append.at));
+}
+
 /// Opens the run's next handoff, with a package and a reason.
 pub fn hand_to(before: &Append, agent: &str) -> Append {
     let package = package(&format!(r#"{{"summary":"for {agent}"}}"#));
     let reason = words(&format!("{agent} is next"));
     let created = Created { package: Some(package.id), ..created(before, agent, &reason) };
     let mut next = then(before, &[Event::Handoff(HandoffEvent::Created(created.clone()))]);
-    next.handoffs = vec![HandoffChange::Opened(created)];
+    open(&mut next, &created);
     next.contents = vec![package, reason];
     next
 }
@@ -108,10 +126,8 @@ pub fn accept(before: &Append, no: u32) -> Append {
         acknowledgement: Some(acknowledgement.id),
     });
     let mut next = then(before, &[event]);
-    next.handoffs = vec![HandoffChange::Moved(HandoffMove {
-        acknowledgement: Some(acknowledgement.id),
-        ..to_state(no, HandoffState::Open(State::Accepted))
-    })];
+    to_state(&mut next, no, HandoffState::Open(State::Accepted));
+    row_mut(&mut next, no).acknowledgement = Some(acknowledgement.id);
     next.contents = vec![acknowledgement];
     next
 }
@@ -126,10 +142,8 @@ pub fn reject(before: &Append, no: u32, why: &str) -> Append {
         findings: None,
     });
     let mut next = then(before, &[event]);
-    next.handoffs = vec![HandoffChange::Moved(HandoffMove {
-        ended_reason: Some(reason.id),
-        ..to_state(no, HandoffState::Ended(Ended::Rejected))
-    })];
+    to_state(&mut next, no, HandoffState::Ended(Ended::Rejected));
+    row_mut(&mut next, no).ended_reason = Some(reason.id);
     next.contents = vec![reason];
     next
 }
@@ -140,22 +154,16 @@ pub fn complete(before: &Append, no: u32) -> Append {
     let package = before.run.package;
     let event = Event::Handoff(HandoffEvent::Completed { handoff, outcome, package, answer: None });
     let mut next = then(before, &[event]);
-    next.handoffs = vec![HandoffChange::Moved(HandoffMove {
-        outcome: Some(outcome),
-        ..to_state(no, HandoffState::Ended(Ended::Completed))
-    })];
+    to_state(&mut next, no, HandoffState::Ended(Ended::Completed));
+    row_mut(&mut next, no).outcome = Some(outcome);
     next
 }
 
 /// Marks a handoff that nobody has moved, in whatever state it is.
 pub fn mark_stale(before: &Append, no: u32) -> Append {
     let handoff = HandoffNo(no);
-    let state = before.run.handoff(handoff).unwrap().state;
     let mut next = then(before, &[Event::Handoff(HandoffEvent::Stale { handoff })]);
-    next.handoffs = vec![HandoffChange::Moved(HandoffMove {
-        is_stale: true,
-        ..to_state(no, HandoffState::Open(state))
-    })];
+    row_mut(&mut next, no).is_stale = true;
     next
 }
 
@@ -181,15 +189,16 @@ pub fn tale(n: u32, story: &str) -> Vec<Append> {
     vec![first, second, third, fourth, fifth, sixth, seventh]
 }
 
-/// A move that says nothing but the state.
-pub fn to_state(no: u32, state: HandoffState) -> HandoffMove {
-    HandoffMove {
-        no: HandoffNo(no),
-        state,
-        is_stale: false,
-        outcome: None,
-        ended_reason: None,
-        acknowledgement: None,
+/// Puts a handoff into a state, with the time that belongs to it.
+pub fn to_state(append: &mut Append, no: u32, state: HandoffState) {
+    let at = append.at;
+    let row = row_mut(append, no);
+    row.state = state;
+    match state {
+        HandoffState::Open(State::Accepted) => row.accepted_at = Some(at),
+        HandoffState::Open(State::Parked) => {}
+        HandoffState::Open(State::Pending | State::Clarification) => row.accepted_at = None,
+        HandoffState::Ended(_) => row.ended_at = Some(at),
     }
 }
 

@@ -23,8 +23,7 @@ use baton_core::story::Story;
 use jiff::Timestamp;
 
 pub use append::{
-    Append, Appended, Definition, EventRecord, HandoffChange, HandoffMove, IdempotencyRecord,
-    LeaseRenewal, TimerChange,
+    Append, Appended, Definition, EventRecord, IdempotencyRecord, LeaseRenewal, TimerChange,
 };
 pub use due::{DueChange, DueRow, LookAgain, RunSchedule};
 pub use error::WriteFault;

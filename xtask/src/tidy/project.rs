@@ -19,6 +19,11 @@ impl File {
         self.path.rsplit('/').next().unwrap_or(&self.path)
     }
 
+    pub(super) fn text_before_tests(&self) -> &str {
+        let tests = self.text.find("\n#[cfg(test)]\nmod tests {");
+        tests.map_or(&self.text, |end| &self.text[..end])
+    }
+
     /// The lines before the unit tests, with their numbers.
     pub(crate) fn lines_before_tests(&self) -> impl Iterator<Item = (usize, &str)> {
         let n_lines = self.n_lines_before_tests();

@@ -111,8 +111,8 @@ async fn create_from(api: &Api, args: &HandoffCreate, file: &str) -> Result<(), 
         .with_some("agent", args.from.as_ref())
         .with_some("to", args.to.as_ref())
         .with("profile", api.profile(&args.profile).name());
-    let told = tell(api, &ask.writing(&args.write)).await;
-    told.map_err(|failure| failure.in_format(document.format))
+    let result = tell(api, &ask.writing(&args.write)).await;
+    result.map_err(|failure| failure.in_format(document.format))
 }
 
 async fn complete(api: &Api, args: &HandoffComplete) -> Result<(), Failure> {

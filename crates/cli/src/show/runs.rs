@@ -35,7 +35,7 @@ pub(crate) fn passed_gates_table(gates: &[PassedGateDocument], times: &TimeForma
 
 /// Who has to act next, in words.
 pub(crate) fn whereabouts(run: &RunDocument) -> String {
-    let agent = mark(run.current_agent.as_deref().unwrap_or("nobody"));
+    let agent = mark(run.current_agent.as_deref().unwrap_or("no agent"));
     let label = run.current_handoff.as_deref().unwrap_or("nothing");
     let stale = if run.is_stale { warn(" (stale)") } else { String::new() };
     match run.baton {

@@ -30,7 +30,7 @@ pub(super) fn release(draft: &mut Draft<'_>, release: &Release) -> Result<(), Re
             Ok(())
         }
         State::Pending | State::Clarification => {
-            Err(wrong_state("release", &handoff, "nobody holds it"))
+            Err(wrong_state("release", &handoff, "it is not held"))
         }
         State::Parked => {
             Err(wrong_state("release", &handoff, "what it waits for has to come back first"))

@@ -51,8 +51,8 @@ fn a_broken_contract_and_the_linter_are_told_at_once() {
 #[test]
 fn lenient_tells_it_to_both_sides() {
     let decision = at_work().does(&hand(vague(), Profile::Lenient));
-    let told: Vec<&str> = decision.done.warnings.iter().map(|it| it.rule.as_str()).collect();
-    assert_eq!(told, ["vague_summary"]);
+    let rules: Vec<&str> = decision.done.warnings.iter().map(|it| it.rule.as_str()).collect();
+    assert_eq!(rules, ["vague_summary"]);
     let Event::Handoff(HandoffEvent::Created(created)) = &decision.events[2] else {
         panic!("{:?}", decision.events)
     };

@@ -171,7 +171,7 @@ impl Run {
             attempt: created.attempt,
             fence: 0,
             created_at: at,
-            accepted_at: None,
+            working_since: None,
             is_stale: false,
             gate: None,
             waiting_since: None,
@@ -230,7 +230,7 @@ impl Run {
             handoff.fence += 1;
         }
         handoff.state = State::Clarification;
-        handoff.accepted_at = None;
+        handoff.working_since = None;
         handoff.lease = None;
         handoff.held_back_until = None;
         handoff.is_stale = false;
@@ -257,7 +257,7 @@ impl Run {
         handoff.state = State::Pending;
         handoff.fence += 1;
         handoff.lease = None;
-        handoff.accepted_at = None;
+        handoff.working_since = None;
         handoff.is_stale = false;
         handoff.waiting_since = Some(at);
         if handoff.kind != Kind::Question {
@@ -285,7 +285,7 @@ impl Run {
         if let Some(handoff) = self.handoff_mut(no) {
             handoff.state = State::Accepted;
             handoff.fence += 1;
-            handoff.accepted_at = Some(at);
+            handoff.working_since = Some(at);
         }
         self.drop_frames(no);
         self.set_baton(Baton::Held { handoff: no });
@@ -342,7 +342,7 @@ impl Run {
         let Some(handoff) = self.handoff_mut(no) else { return };
         handoff.state = State::Accepted;
         handoff.fence += 1;
-        handoff.accepted_at = Some(at);
+        handoff.working_since = Some(at);
         handoff.is_stale = false;
         handoff.held_back_until = None;
         if handoff.kind != Kind::Question {
@@ -414,8 +414,9 @@ impl Run {
     }
 
     fn rounds_mut(&mut self, edge: &EdgeKey) -> &mut Rounds {
-        let index = self.rounds.iter().position(|it| it.edge == *edge).unwrap_or_else(|| {
+        let index = self.rounds.iter().position(|it| it.is_on(edge)).unwrap_or_else(|| {
             self.rounds.push(Rounds {
+                branch: 0,
                 edge: edge.clone(),
                 n_rejects: 0,
                 n_extra: 0,

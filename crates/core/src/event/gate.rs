@@ -9,6 +9,7 @@ use crate::outcome::Outcome;
 use crate::run::{EdgeKey, HandoffNo};
 
 event_family! {
+    #[expect(clippy::large_enum_variant, reason = "a command has a few, and keeps none of them")]
     pub enum GateEvent => Gate {
         "gate.opened" => Opened { handoff: HandoffNo, gate: Gate },
         "gate.answered" => Answered {

@@ -13,6 +13,7 @@ use crate::run::{
 };
 
 event_family! {
+    #[expect(clippy::large_enum_variant, reason = "a command has a few, and keeps none of them")]
     pub enum HandoffEvent => Handoff {
         "handoff.created" => Created(Created),
         "handoff.accepted" => Accepted {

@@ -123,10 +123,8 @@ impl EventToTell<'_> {
 
     /// The handoff's state after the event, if the event says something about it.
     fn handoff_state(&self) -> Option<HandoffState> {
-        match self.event {
-            Event::Handoff(HandoffEvent::Stale { .. }) => self.state,
-            event => event.state_after(),
-        }
+        let is_stale = matches!(self.event, Event::Handoff(HandoffEvent::Stale { .. }));
+        if is_stale { self.state } else { self.event.state_after() }
     }
 
     /// From the workflow API: who takes over from whom, as the page shows it.

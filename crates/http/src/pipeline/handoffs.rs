@@ -227,7 +227,7 @@ async fn create(
     let workflow = asked.workflow.as_deref().map(WorkflowName::parse).transpose()?;
     let within = RunTarget::Story { key, workflow };
     let supersedes = match asked.supersedes {
-        Some(number) => Some(app.engine.handoff_in(&within, &HandoffRef::Number(number)).await?),
+        Some(number) => Some(app.read().handoff_in(&within, &HandoffRef::Number(number)).await?),
         None => None,
     };
     let create = Create {
@@ -293,8 +293,7 @@ async fn clean_up(
 ) -> Result<ActionResult, ApiProblem> {
     let key = app.read().story_key(&asked.story_id).await?;
     let reason = reason(asked.reason.as_deref())?;
-    let store = app.read();
-    let run = store.find_run(&RunRef::OpenOf(key)).await?;
+    let run = app.read().find_run(&RunRef::OpenOf(key)).await?;
     let (mut cancelled, mut kept) = (Vec::new(), Vec::new());
     if let Some(run) = run {
         let outcome = app.engine.on_run(caller, run.run.id, Command::CleanUp { reason }).await?;

@@ -85,7 +85,7 @@ pub(super) async fn post(
     if let Some(pr_url) = asked.pr_url {
         // The link to the pull request belongs to the story.
         let row = app.read().story(&key).await?;
-        app.engine.save_story(&Story { pr_url: Some(pr_url), ..row.story }).await?;
+        app.engine.save_story(app.caller(), &Story { pr_url: Some(pr_url), ..row.story }).await?;
     }
     flags(&app, &key).await
 }
@@ -95,7 +95,7 @@ fn blocked(run: &RunRow, message: Option<&str>) -> Result<Command, ApiProblem> {
     let handoff: HandoffNo = match run.run.baton() {
         Baton::Held { handoff } | Baton::Offered { handoff } => *handoff,
         Baton::Parked { .. } | Baton::Loose { .. } | Baton::Done => {
-            let message = "nobody is at work on this story, so nobody can be blocked";
+            let message = "no agent is at work on this story, so none can be blocked";
             return Err(ApiProblem::new(StatusCode::CONFLICT, "not_holder", message));
         }
     };

@@ -80,10 +80,8 @@ async fn done(
 }
 
 fn rehearsed(outcome: &CommandResult) -> DryRun {
-    let touched = outcome
-        .touched
-        .iter()
-        .map(|(no, state)| Touched { label: no.label(), state: (*state).into() });
+    let touched =
+        outcome.rows.iter().map(|it| Touched { label: it.no.label(), state: it.state.into() });
     DryRun {
         dry_run: true,
         handoffs: touched.collect(),

@@ -143,7 +143,7 @@ pub(super) async fn create(
         };
         let run = app.read().run(&run).await?.run.id;
         let which = app.read().handoff_named(name, Some(run)).await?;
-        Ok::<_, ApiProblem>(app.engine.handoff_in(&within, &which).await?)
+        Ok::<_, ApiProblem>(app.read().handoff_in(&within, &which).await?)
     };
     let supersedes = match asked.supersedes.as_deref() {
         Some(name) => Some(own(name).await?),
@@ -240,7 +240,7 @@ pub(super) async fn get(
     tag = "handoffs",
     params(HandoffPath, OneQuery),
     responses(
-        (status = 200, description = "The package, in the sender's format unless told",
+        (status = 200, description = "The package, in the sender's format by default",
             content(
                 (serde_json::Value = "application/json"),
                 (String = "application/xml"),

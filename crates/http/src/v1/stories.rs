@@ -109,7 +109,7 @@ pub(super) async fn add(
     let title = title.unwrap_or_else(|| key.to_string());
     let text = StoryText { title, description, acceptance, depends_on, priority, branch, pr_url };
     let story = story_of(text, &app, key).await?;
-    if !app.engine.add_story_as(&write.caller, &story).await? {
+    if !app.engine.add_story(&write.caller, &story).await? {
         let message = format!("there is a story `{}` already", story.key);
         return Err(ApiProblem::new(StatusCode::CONFLICT, "story_exists", message));
     }
@@ -154,9 +154,9 @@ pub(super) async fn put(
             return rehearsed(&app, story, there).await;
         }
     }
-    let is_new = app.engine.add_story(&story).await?;
+    let is_new = app.engine.add_story(app.caller(), &story).await?;
     if !is_new {
-        app.engine.save_story(&story).await?;
+        app.engine.save_story(app.caller(), &story).await?;
     }
     let row = app.read().story(&story.key).await?;
     Ok(if is_new { made(&app, &row).await? } else { shown(&row) })

@@ -193,7 +193,7 @@ fn if_match(description: &str) -> Parameter {
 
 fn as_header() -> Parameter {
     let description = "Who asks, for the record; `local` where left out. It is a word, not a \
-                       credential, and believed only because nobody but this machine can ask";
+                       credential, and believed only because requests come from this machine alone";
     header("Baton-As", description, plain_text())
 }
 

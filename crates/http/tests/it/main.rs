@@ -14,6 +14,8 @@ mod described;
 #[cfg(test)]
 mod documents;
 #[cfg(test)]
+mod error_pages;
+#[cfg(test)]
 mod events;
 #[cfg(test)]
 mod formats;

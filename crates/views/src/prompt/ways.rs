@@ -64,7 +64,7 @@ pub(super) fn accept(brief: &Brief) -> Option<PromptWay<'_>> {
         return None;
     }
     let mut way = PromptWay::new("Accept it before you work", PromptAction::Accept);
-    way.notes.push("A refusal (conflict) means that somebody else has it: stop.".to_owned());
+    way.notes.push("A refusal (conflict) means that another agent has it: stop.".to_owned());
     if brief.is_return_to_caller() {
         let number = brief.work.number;
         way.notes.push(format!("That gives you your own work back: it is handoff {number}."));
@@ -144,7 +144,7 @@ fn done_words(edge: &Edge) -> String {
         Outcome::Failure if edge.is_back => "When what you were given is not good enough",
         Outcome::Failure | Outcome::Unknown => "When the work failed",
         Outcome::Blocked => "When something keeps you from going on",
-        Outcome::NeedsReview => "When somebody has to look at it first",
+        Outcome::NeedsReview => "When it has to be reviewed first",
         Outcome::NeedsClarification => "When a question has to be answered first",
         Outcome::Skipped => "When there is nothing to do",
     };
@@ -180,7 +180,7 @@ fn gate_words(gate: &EdgeGate) -> String {
 
 fn back_to<'a>(brief: &'a Brief, caller: &AgentId) -> PromptWay<'a> {
     let contract = contract_of(&brief.workflow, part_of(brief).and_then(|it| it.returns.as_ref()));
-    let example = example(contract, "what you found or made, for whoever waits for it");
+    let example = example(contract, "what you found or made, for the agent that waits for it");
     let act = PromptAction::Return { to: caller.clone(), outcome: Outcome::Success, example };
     let when = format!("When your part is done: give it back to `{caller}`, who waits for it");
     PromptWay { contract, ..PromptWay::new(when, act) }

@@ -84,7 +84,7 @@ async fn current_json_is_the_run_that_moved_last_and_every_open_run_has_its_own(
     assert!(project.read("state/current.json").contains(r#""status": "cancelled""#));
 }
 
-/// Seed 004's document as a sender writes it, with a member that nobody knows.
+/// The YAML handoff's document as a sender writes it, with a member that nobody knows.
 const SENT: &str = "\
 handoff:
   id: HO-2024-001

@@ -158,7 +158,7 @@ pub(in crate::v1) async fn heartbeat(
 ) -> Result<ApiResponse<LeaseUntil>, ApiProblem> {
     let (_, asked): (_, Heartbeat) = body::read_as(body).await?;
     let which = handoff_ref(&app, &name, query.run.as_deref()).await?;
-    match app.engine.heartbeat(&which, asked.fence).await {
+    match app.engine.heartbeat(app.caller(), &which, asked.fence).await {
         Ok(lease_until) => Ok(ApiResponse::new(LeaseUntil { lease_until })),
         Err(error) => Err(refused(&app, error).await),
     }

@@ -1,5 +1,5 @@
-//! Every example that the seeds print, against the contracts that come with Baton: in lenient each
-//! of them passes, and what a seed prints as bad is told.
+//! Every example that the source documents print, against the contracts that come with Baton: in lenient each
+//! of them passes, and what a source document prints as bad is told.
 #![expect(clippy::unwrap_used, reason = "a test that cannot read its files has failed")]
 #![expect(clippy::disallowed_methods, reason = "tests make and read files of their own")]
 use std::path::{Path, PathBuf};
@@ -45,7 +45,7 @@ fn every_printed_example_passes_its_edge_in_lenient() {
         assert_eq!(refusing, Vec::<String>::new(), "{}", path.display());
         n_with_contract += usize::from(builtin::contract_of(&document).is_some());
     }
-    // Ten of seed 001, six of seed 002, six of seed 004.
+    // Ten of the XML handoff, six of the metadata block, six of the YAML handoff.
     assert!(n_with_contract >= 20, "{n_with_contract}");
 }
 
@@ -53,14 +53,14 @@ fn every_printed_example_passes_its_edge_in_lenient() {
 fn every_handoff_that_is_printed_has_a_contract() {
     for (path, document) in fixtures() {
         let name = path.file_name().unwrap().to_str().unwrap();
-        // The general structure of seed 001 is between no agents in particular.
+        // The general structure of the XML handoff is between no agents in particular.
         let is_general = name == "structure.xml";
         let has_one = match DocumentKind::of(&document) {
-            DocumentKind::Handoff001 => !is_general,
+            DocumentKind::XmlHandoff => !is_general,
             DocumentKind::WorkflowComplete
-            | DocumentKind::Metadata002(_)
-            | DocumentKind::Handoff004
-            | DocumentKind::Gate004 => true,
+            | DocumentKind::MetadataBlock(_)
+            | DocumentKind::YamlHandoff
+            | DocumentKind::YamlGate => true,
             DocumentKind::Acknowledgement(_) | DocumentKind::Payload => false,
         };
         assert_eq!(builtin::contract_of(&document).is_some(), has_one, "{name}");
