@@ -38,7 +38,7 @@ async fn list() -> Typed<Page<String>> {
 async fn get(Named(code): Named, headers: HeaderMap) -> Result<Response, ApiProblem> {
     let Some(page) = error_page(&code) else {
         let message = format!("there is no error `{code}`; `/errors` lists them");
-        return Err(not_found("no_such_page", message));
+        return Err(not_found("no_such_error", message));
     };
     let accepted = headers.get(ACCEPT).and_then(|it| it.to_str().ok()).unwrap_or_default();
     let (kind, text) = if accepted.contains("text/html") {

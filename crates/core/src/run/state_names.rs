@@ -95,17 +95,6 @@ impl HandoffState {
     }
 }
 
-impl Wait {
-    pub const ALL: [Self; 2] = [Self::Timer, Self::Person];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Wait::Timer => "timer",
-            Wait::Person => "person",
-        }
-    }
-}
-
 impl Baton {
     pub fn name(&self) -> &'static str {
         match self {

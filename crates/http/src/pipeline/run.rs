@@ -211,7 +211,7 @@ async fn reset(app: &RequestScope, caller: &Caller) -> Result<PipelineReset, Api
 async fn time_out(
     app: &RequestScope,
     caller: &Caller,
-    rows: Vec<HandoffRow>,
+    rows: Vec<baton_store::HandoffRow>,
 ) -> Result<Vec<u64>, ApiProblem> {
     // One request, several commands: its idempotency key cannot stand for each of them.
     let caller = Caller::new(caller.principal.clone());

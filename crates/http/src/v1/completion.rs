@@ -7,6 +7,7 @@ use baton_api::ProblemDocument;
 use baton_core::package::Format;
 use baton_wire::formats;
 
+use super::write::RunPath;
 use crate::accept;
 use crate::lookup::find_run;
 use crate::openapi::ReadProblems;
@@ -20,7 +21,7 @@ const OFFERED: [Format; 3] = [Format::Json, Format::Xml, Format::Yaml];
 /// format that `Accept` names.
 #[utoipa::path(get, path = "/api/v1/runs/{run}/completion", operation_id = "getCompletion",
     tag = "runs",
-    params(("run" = String, Path, description = "Its id, its number or its story's key")),
+    params(RunPath),
     responses(
         (status = 200, description = "The document; scalars are text in every format", content(
             (serde_json::Value = "application/json"),

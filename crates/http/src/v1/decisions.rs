@@ -5,6 +5,7 @@ use baton_views::Decided;
 
 use super::agents::attribution;
 use super::answer::{ApiResponse, PageQuery, after, cut, limit};
+use super::write::RunPath;
 use crate::lookup::find_run;
 use crate::openapi::ReadProblems;
 use crate::params::{Named, Params};
@@ -14,7 +15,7 @@ use crate::scope::RequestScope;
 /// Lists the decisions of a run, oldest first. `after` counts decisions.
 #[utoipa::path(get, path = "/api/v1/runs/{run}/decisions", operation_id = "listDecisions",
     tag = "decisions",
-    params(("run" = String, Path, description = "Its id, its number or its story's key"), PageQuery),
+    params(RunPath, PageQuery),
     responses((status = 200, body = Page<DecisionDocument>), ReadProblems))]
 pub(super) async fn list(
     app: RequestScope,

@@ -5,6 +5,7 @@ use baton_store::{EventFilter, Position, StoredEvent};
 use serde_json::value::RawValue;
 
 use super::answer::{ApiResponse, PageQuery, after, cut, limit};
+use super::write::RunPath;
 use crate::lookup::find_run;
 use crate::openapi::ReadProblems;
 use crate::params::{Named, Params};
@@ -13,7 +14,7 @@ use crate::scope::RequestScope;
 
 /// Lists the events of a run, oldest first.
 #[utoipa::path(get, path = "/api/v1/runs/{run}/events", operation_id = "listEvents", tag = "events",
-    params(("run" = String, Path, description = "Its id, its number or its story's key"), PageQuery),
+    params(RunPath, PageQuery),
     responses((status = 200, body = Page<EventDocument>), ReadProblems))]
 pub(super) async fn list(
     app: RequestScope,

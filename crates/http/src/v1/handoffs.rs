@@ -31,7 +31,7 @@ use super::answer::{ApiResponse, OrderWord, after, limit};
 use super::command_result::tell_handoff;
 use super::documents::{self, CommandOrDocument, DocumentQuery};
 use super::window;
-use super::write::{RunHeaders, WriteQuery, WriteRequest};
+use super::write::{HandoffPath, RunHeaders, WriteQuery, WriteRequest};
 use crate::accept;
 use crate::body;
 use crate::lookup::{find_handoff, find_run, known_agent, not_found, story_key};
@@ -197,8 +197,7 @@ pub(super) struct OneQuery {
 /// In XML, YAML or Markdown it is a YAML handoff document, with Baton's own data under `baton`.
 #[utoipa::path(get, path = "/api/v1/handoffs/{handoff}", operation_id = "getHandoff",
     tag = "handoffs",
-    params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
-        OneQuery),
+    params(HandoffPath, OneQuery),
     responses(
         (status = 200,
             content(
@@ -239,8 +238,7 @@ pub(super) async fn get(
 /// without loss.
 #[utoipa::path(get, path = "/api/v1/handoffs/{handoff}/package", operation_id = "getPackage",
     tag = "handoffs",
-    params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
-        OneQuery),
+    params(HandoffPath, OneQuery),
     responses(
         (status = 200, description = "The package, in the sender's format by default",
             content(

@@ -15,7 +15,7 @@ use super::answer::{ApiResponse, PageQuery, after, limit};
 use super::handoffs::commands::on_handoff;
 use super::handoffs::document::rows;
 use super::runs::document::run_document;
-use super::write::{AsHeader, HandoffQuery, RunHeaders, WriteRequest};
+use super::write::{AsHeader, HandoffCommandParams, HandoffQuery, WriteRequest};
 use crate::body;
 use crate::lookup::known_agent;
 use crate::openapi::{ReadProblems, WriteProblems};
@@ -86,8 +86,7 @@ fn asks(why: &Waits) -> Option<HandoffNo> {
 /// Records a person's answer.
 #[utoipa::path(post, path = "/api/v1/inbox/{handoff}/answer", operation_id = "answerInbox",
     tag = "inbox",
-    params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
-        HandoffQuery, RunHeaders),
+    params(HandoffCommandParams),
     request_body = PersonsWord,
     responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(super) async fn answer(

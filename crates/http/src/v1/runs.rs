@@ -19,7 +19,7 @@ use super::answer::{ApiResponse, OrderWord, after, limit};
 use super::command_result::{tell, tell_run};
 use super::handoffs::document::refused;
 use super::window;
-use super::write::{RunHeaders, WriteRequest};
+use super::write::{RunCommandParams, RunHeaders, RunPath, WriteRequest};
 use crate::body;
 use crate::lookup::{find_run, known_agent, story_key};
 use crate::openapi::{ReadProblems, WriteProblems};
@@ -83,7 +83,7 @@ pub(super) async fn list(
 
 /// Shows a run. Its `ETag` is its version.
 #[utoipa::path(get, path = "/api/v1/runs/{run}", operation_id = "getRun", tag = "runs",
-    params(("run" = String, Path, description = "Its id, its number or its story's key")),
+    params(RunPath),
     responses(
         (status = 200, body = RunDetail, headers(("ETag" = String, description = "The run's version"))),
         ReadProblems))]
@@ -141,8 +141,7 @@ pub(super) async fn start(
 
 /// Pauses a run: no handoff can be accepted; work that is held may finish.
 #[utoipa::path(post, path = "/api/v1/runs/{run}/pause", operation_id = "pauseRun", tag = "runs",
-    params(("run" = String, Path, description = "Its id, its number or its story's key"),
-        super::write::WriteQuery, RunHeaders),
+    params(RunCommandParams),
     request_body = Option<Why>,
     responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(super) async fn pause(
@@ -156,8 +155,7 @@ pub(super) async fn pause(
 
 /// Resumes a paused run.
 #[utoipa::path(post, path = "/api/v1/runs/{run}/resume", operation_id = "resumeRun", tag = "runs",
-    params(("run" = String, Path, description = "Its id, its number or its story's key"),
-        super::write::WriteQuery, RunHeaders),
+    params(RunCommandParams),
     request_body = Option<Nothing>,
     responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(super) async fn resume(
@@ -170,8 +168,7 @@ pub(super) async fn resume(
 
 /// Cancels a run and everything that is open in it.
 #[utoipa::path(post, path = "/api/v1/runs/{run}/cancel", operation_id = "cancelRun", tag = "runs",
-    params(("run" = String, Path, description = "Its id, its number or its story's key"),
-        super::write::WriteQuery, RunHeaders),
+    params(RunCommandParams),
     request_body = Option<Why>,
     responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(super) async fn cancel(
@@ -185,8 +182,7 @@ pub(super) async fn cancel(
 
 /// Sends a run back to a step that it has visited.
 #[utoipa::path(post, path = "/api/v1/runs/{run}/goto", operation_id = "gotoStep", tag = "runs",
-    params(("run" = String, Path, description = "Its id, its number or its story's key"),
-        super::write::WriteQuery, RunHeaders),
+    params(RunCommandParams),
     request_body = Goto,
     responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(super) async fn goto(
@@ -201,8 +197,7 @@ pub(super) async fn goto(
 
 /// Skips the optional step that the baton is at.
 #[utoipa::path(post, path = "/api/v1/runs/{run}/skip", operation_id = "skipStep", tag = "runs",
-    params(("run" = String, Path, description = "Its id, its number or its story's key"),
-        super::write::WriteQuery, RunHeaders),
+    params(RunCommandParams),
     request_body = Because,
     responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(super) async fn skip(
@@ -216,8 +211,7 @@ pub(super) async fn skip(
 
 /// Cancels the pending handoffs of a run; questions to people are kept.
 #[utoipa::path(post, path = "/api/v1/runs/{run}/cleanup", operation_id = "cleanUpRun", tag = "runs",
-    params(("run" = String, Path, description = "Its id, its number or its story's key"),
-        super::write::WriteQuery, RunHeaders),
+    params(RunCommandParams),
     request_body = Option<Why>,
     responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(super) async fn clean_up(

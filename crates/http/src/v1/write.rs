@@ -6,13 +6,15 @@ use std::sync::Arc;
 use axum::extract::{FromRequest, FromRequestParts as _, MatchedPath, Request};
 use axum::http::header::{CONTENT_TYPE, IF_MATCH};
 use axum::http::{HeaderMap, StatusCode};
+use baton_api::CommandAnswer;
 use baton_engine::{Caller, CommandMode};
 use baton_store::Version;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use utoipa::openapi::Required;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::{IntoParams, IntoResponses, ToSchema};
 
 use crate::App;
 use crate::body;
@@ -125,83 +127,109 @@ pub(super) fn expected(headers: &HeaderMap) -> Result<Option<Version>, ApiProble
     }
 }
 
-/// The headers of a write to a run, for the OpenAPI document.
-pub(super) struct RunHeaders;
+/// Declares the parameters that routes share, for the OpenAPI document.
+macro_rules! shared_params {
+    ($($(#[$doc:meta])* $name:ident => $params:expr;)*) => {$(
+        $(#[$doc])*
+        pub(super) struct $name;
 
-/// The headers of a write to a story.
-pub(super) struct StoryHeaders;
-
-impl IntoParams for StoryHeaders {
-    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
-        vec![
-            if_match("Only if the story is still what it was: an `ETag` given before"),
-            as_header(),
-        ]
-    }
+        impl IntoParams for $name {
+            fn into_params(place: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+                let params: fn(&dyn Fn() -> Option<ParameterIn>) -> Vec<Parameter> = $params;
+                params(&place)
+            }
+        }
+    )*};
 }
 
-/// The header of a write that is not to a run.
-pub(super) struct KeyHeader;
-
-/// The header of a read that depends on the caller.
-pub(super) struct AsHeader;
-
-impl IntoParams for RunHeaders {
-    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+shared_params! {
+    /// The name of a handoff in the path.
+    HandoffPath => |_| vec![in_path("handoff", "Its id, its number, or `RUN/HO-001`")];
+    /// The name of a run in the path.
+    RunPath => |_| vec![in_path("run", "Its id, its number or its story's key")];
+    /// A command on a handoff.
+    HandoffCommandParams => |place| [
+        HandoffPath::into_params(place),
+        HandoffQuery::into_params(place),
+        RunHeaders::into_params(place),
+    ].concat();
+    /// A command on a run.
+    RunCommandParams => |place| [
+        RunPath::into_params(place),
+        WriteQuery::into_params(place),
+        RunHeaders::into_params(place),
+    ].concat();
+    /// The headers of a write to a run.
+    RunHeaders => |_| {
         let if_match = if_match("Only if the run is still at this version: an `ETag` given before");
         vec![key_header(), if_match, as_header()]
-    }
+    };
+    /// The headers of a write to a story.
+    StoryHeaders => |_| {
+        let if_match = if_match("Only if the story is still what it was: an `ETag` given before");
+        vec![if_match, as_header()]
+    };
+    /// The headers of a write that is not to a run.
+    KeyHeader => |_| vec![key_header(), as_header()];
+    /// The header of a read that depends on the caller.
+    AsHeader => |_| vec![as_header()];
 }
 
-impl IntoParams for KeyHeader {
-    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
-        vec![key_header(), as_header()]
-    }
-}
-
-impl IntoParams for AsHeader {
-    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
-        vec![as_header()]
-    }
+fn in_path(name: &str, description: &str) -> Parameter {
+    let schema = ObjectBuilder::new().schema_type(Type::String);
+    ParameterBuilder::new()
+        .name(name)
+        .parameter_in(ParameterIn::Path)
+        .required(Required::True)
+        .description(Some(description))
+        .schema(Some(schema))
+        .build()
 }
 
 fn if_match(description: &str) -> Parameter {
     let version = ObjectBuilder::new().schema_type(Type::String).pattern(Some(r#"^"\d{1,18}"$"#));
-    ParameterBuilder::new()
-        .name("If-Match")
-        .parameter_in(ParameterIn::Header)
-        .description(Some(description))
-        .schema(Some(version))
-        .build()
+    header("If-Match", description, version)
 }
 
 fn as_header() -> Parameter {
-    let name = ObjectBuilder::new()
-        .schema_type(Type::String)
-        .pattern(Some("^[!-~]([ -~]*[!-~])?$"))
-        .min_length(Some(1))
-        .max_length(Some(200));
-    ParameterBuilder::new()
-        .name("Baton-As")
-        .parameter_in(ParameterIn::Header)
-        .description(Some(
-            "Who asks, for the record; `local` where left out. It is a word, not a \
-             credential, and believed only because requests come from this machine alone",
-        ))
-        .schema(Some(name))
-        .build()
+    let description = "Who asks, for the record; `local` where left out. It is a word, not a \
+                       credential, and believed only because requests come from this machine alone";
+    header("Baton-As", description, plain_text())
 }
 
 fn key_header() -> Parameter {
-    let key = ObjectBuilder::new()
+    let description = "Makes it safe to send twice: the same key gets the same answer";
+    header("Idempotency-Key", description, plain_text())
+}
+
+/// 1 to 200 printable characters.
+fn plain_text() -> ObjectBuilder {
+    ObjectBuilder::new()
         .schema_type(Type::String)
         .pattern(Some("^[!-~]([ -~]*[!-~])?$"))
         .min_length(Some(1))
-        .max_length(Some(200));
+        .max_length(Some(200))
+}
+
+fn header(name: &str, description: &str, schema: ObjectBuilder) -> Parameter {
     ParameterBuilder::new()
-        .name("Idempotency-Key")
+        .name(name)
         .parameter_in(ParameterIn::Header)
-        .description(Some("Makes it safe to send twice: the same key gets the same answer"))
-        .schema(Some(key))
+        .description(Some(description))
+        .schema(Some(schema))
         .build()
+}
+
+/// The responses of a command that creates a handoff.
+#[derive(IntoResponses)]
+#[expect(dead_code, reason = "it only describes the responses")]
+pub(super) enum HandedOff {
+    /// What would happen (`dryRun`)
+    #[response(status = 200)]
+    Rehearsed(#[to_schema] CommandAnswer),
+    /// Handed off
+    #[response(status = 201, headers(
+        ("Location" = String, description = "The handoff"),
+        ("ETag" = String, description = "The run's version")))]
+    Done(#[to_schema] CommandAnswer),
 }

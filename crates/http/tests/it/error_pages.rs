@@ -140,6 +140,7 @@ const REQUESTS: &[RequestSample] = &[
         br#"{"action":"continue","gateResponse":{"response":"merge"}}"#,
     ),
     ("no_package", "GET", "/api/v1/handoffs/2/package", &[], b""),
+    ("no_such_error", "GET", "/errors/no_such_cod", &[], b""),
     ("no_such_method", "DELETE", "/api/v1/runs", &[], b""),
     ("no_such_page", "GET", "/api/v1/run", &[], b""),
     ("no_such_schema", "GET", "/schemas/story.xsd", &[], b""),

@@ -16,7 +16,7 @@ async fn the_type_of_a_problem_is_a_page_that_explains_it() {
     let listed = world.get("/errors").await.is(200);
     assert!(listed["items"].as_array().unwrap().contains(&"no_such_run".into()), "{listed}");
     assert_eq!(listed["next"], serde_json::Value::Null);
-    world.get("/errors/no_such_error").await.refuses(404, "no_such_page");
+    world.get("/errors/not_there").await.refuses(404, "no_such_error");
 }
 
 #[tokio::test]

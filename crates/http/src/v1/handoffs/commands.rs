@@ -25,7 +25,7 @@ use crate::scope::RequestScope;
 use crate::v1::answer::ApiResponse;
 use crate::v1::command_result::tell;
 use crate::v1::documents::{self, CommandOrDocument, DocumentQuery};
-use crate::v1::write::{HandoffQuery, RunHeaders, WriteRequest};
+use crate::v1::write::{HandoffCommandParams, HandoffPath, HandoffQuery, RunHeaders, WriteRequest};
 use crate::values::{acknowledgement, lease, outcome, reason};
 
 /// Every command on one handoff.
@@ -52,8 +52,7 @@ pub(in crate::v1) fn routes() -> OpenApiRouter<Arc<App>> {
 /// than `run` and `dryRun`.
 #[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/accept", operation_id = "acceptHandoff",
     tag = "handoffs",
-    params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
-        DocumentQuery, RunHeaders),
+    params(HandoffPath, DocumentQuery, RunHeaders),
     request_body(content(
         (Option<Acceptance> = "application/json"),
         (String = "application/xml"),
@@ -79,8 +78,7 @@ pub(in crate::v1) async fn accept(
 /// Rejects a handoff: sends it back to its sender.
 #[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/reject", operation_id = "rejectHandoff",
     tag = "handoffs",
-    params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
-        HandoffQuery, RunHeaders),
+    params(HandoffCommandParams),
     request_body = Rejection,
     responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(in crate::v1) async fn reject(
@@ -97,8 +95,7 @@ pub(in crate::v1) async fn reject(
 /// Completes a handoff and hands the work on; `handoff` in the response is the next one.
 #[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/complete",
     operation_id = "completeHandoff", tag = "handoffs",
-    params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
-        HandoffQuery, RunHeaders),
+    params(HandoffCommandParams),
     request_body = Completion,
     responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(in crate::v1) async fn complete(
@@ -122,8 +119,7 @@ pub(in crate::v1) async fn complete(
 /// Cancels a handoff; its baton is loose then.
 #[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/cancel", operation_id = "cancelHandoff",
     tag = "handoffs",
-    params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
-        HandoffQuery, RunHeaders),
+    params(HandoffCommandParams),
     request_body = Option<Cancellation>,
     responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(in crate::v1) async fn cancel(
@@ -139,8 +135,7 @@ pub(in crate::v1) async fn cancel(
 /// Times a handoff out; its baton is loose then.
 #[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/timeout", operation_id = "timeOutHandoff",
     tag = "handoffs",
-    params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
-        HandoffQuery, RunHeaders),
+    params(HandoffCommandParams),
     request_body = Option<Why>,
     responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(in crate::v1) async fn time_out(
@@ -155,8 +150,7 @@ pub(in crate::v1) async fn time_out(
 /// Asks the sender a question before the work goes on.
 #[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/clarify", operation_id = "clarifyHandoff",
     tag = "handoffs",
-    params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
-        HandoffQuery, RunHeaders),
+    params(HandoffCommandParams),
     request_body = Clarification,
     responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(in crate::v1) async fn clarify(
@@ -173,8 +167,7 @@ pub(in crate::v1) async fn clarify(
 /// Answers a question, named by its own id or by that of the handoff that it is about.
 #[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/answer", operation_id = "answerQuestion",
     tag = "handoffs",
-    params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
-        HandoffQuery, RunHeaders),
+    params(HandoffCommandParams),
     request_body = QuestionAnswer,
     responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(in crate::v1) async fn answer(
@@ -191,8 +184,7 @@ pub(in crate::v1) async fn answer(
 /// Releases the work undone, for the receiver to accept again.
 #[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/release", operation_id = "releaseHandoff",
     tag = "handoffs",
-    params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
-        HandoffQuery, RunHeaders),
+    params(HandoffCommandParams),
     request_body = Option<GivenBack>,
     responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(in crate::v1) async fn release(
@@ -209,8 +201,7 @@ pub(in crate::v1) async fn release(
 /// Records the result of a check.
 #[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/evidence", operation_id = "recordEvidence",
     tag = "handoffs",
-    params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
-        HandoffQuery, RunHeaders),
+    params(HandoffCommandParams),
     request_body = CheckResult,
     responses((status = 200, body = CommandAnswer), WriteProblems))]
 pub(in crate::v1) async fn evidence(

@@ -20,21 +20,15 @@ use crate::problem::ApiProblem;
 use crate::scope::RequestScope;
 use crate::v1::answer::ApiResponse;
 use crate::v1::command_result::tell_handoff;
-use crate::v1::write::{HandoffQuery, RunHeaders, WriteRequest};
+use crate::v1::write::{HandedOff, HandoffCommandParams, HandoffPath, HandoffQuery, WriteRequest};
 use crate::values::{outcome, reason};
 
 /// Delegates a part of held work to a specialist, and waits for it.
 #[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/delegate", operation_id = "delegateWork",
     tag = "handoffs",
-    params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
-        HandoffQuery, RunHeaders),
+    params(HandoffCommandParams),
     request_body = Delegation,
-    responses(
-        (status = 200, description = "What would happen (`dryRun`)", body = CommandAnswer),
-        (status = 201, description = "Handed off", body = CommandAnswer, headers(
-            ("Location" = String, description = "The handoff"),
-            ("ETag" = String, description = "The run's version"))),
-        WriteProblems))]
+    responses(HandedOff, WriteProblems))]
 pub(in crate::v1) async fn delegate(
     app: RequestScope,
     name: Named,
@@ -57,15 +51,9 @@ pub(in crate::v1) async fn delegate(
 /// Returns a delegated part of the work to the agent that waits for it.
 #[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/return", operation_id = "returnWork",
     tag = "handoffs",
-    params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
-        HandoffQuery, RunHeaders),
+    params(HandoffCommandParams),
     request_body = Returned,
-    responses(
-        (status = 200, description = "What would happen (`dryRun`)", body = CommandAnswer),
-        (status = 201, description = "Handed off", body = CommandAnswer, headers(
-            ("Location" = String, description = "The handoff"),
-            ("ETag" = String, description = "The run's version"))),
-        WriteProblems))]
+    responses(HandedOff, WriteProblems))]
 pub(in crate::v1) async fn give_back(
     app: RequestScope,
     name: Named,
@@ -91,15 +79,9 @@ pub(in crate::v1) async fn give_back(
 /// Escalates to a person, and waits for the answer.
 #[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/escalate", operation_id = "escalateWork",
     tag = "handoffs",
-    params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
-        HandoffQuery, RunHeaders),
+    params(HandoffCommandParams),
     request_body = Option<Escalation>,
-    responses(
-        (status = 200, description = "What would happen (`dryRun`)", body = CommandAnswer),
-        (status = 201, description = "Handed off", body = CommandAnswer, headers(
-            ("Location" = String, description = "The handoff"),
-            ("ETag" = String, description = "The run's version"))),
-        WriteProblems))]
+    responses(HandedOff, WriteProblems))]
 pub(in crate::v1) async fn escalate(
     app: RequestScope,
     name: Named,
@@ -165,8 +147,7 @@ async fn send<T>(
 /// Renews the lease of a handoff's holder. This is no event, and changes no run.
 #[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/heartbeat", operation_id = "heartbeat",
     tag = "handoffs",
-    params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
-        OneQuery),
+    params(HandoffPath, OneQuery),
     request_body = Heartbeat,
     responses((status = 200, body = LeaseUntil), WriteProblems))]
 pub(in crate::v1) async fn heartbeat(

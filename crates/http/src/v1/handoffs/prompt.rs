@@ -15,6 +15,7 @@ use crate::params::{Named, Params};
 use crate::problem::ApiProblem;
 use crate::scope::RequestScope;
 use crate::v1::answer::ApiResponse;
+use crate::v1::write::HandoffPath;
 
 /// Lets a client that passes the prompt on record which prompt it was.
 const HASH: &str = "x-baton-prompt-hash";
@@ -59,8 +60,7 @@ impl From<FaceWord> for AgentInterface {
 /// The receiver's prompt for a handoff: its role, its task, the package, how to hand on.
 #[utoipa::path(get, path = "/api/v1/handoffs/{handoff}/prompt", operation_id = "getPrompt",
     tag = "handoffs",
-    params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
-        PromptQuery),
+    params(HandoffPath, PromptQuery),
     responses(
         (status = 200, description = "The prompt; JSON where `Accept` asks for it",
             content((String = "text/plain"), (PromptDocument = "application/json")),
