@@ -66,6 +66,17 @@ impl Ended {
     }
 }
 
+impl Wait {
+    pub const ALL: [Self; 2] = [Self::Timer, Self::Person];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Wait::Timer => "timer",
+            Wait::Person => "person",
+        }
+    }
+}
+
 impl HandoffState {
     pub const ALL: [Self; 9] = [
         Self::Open(State::Pending),
