@@ -17,8 +17,6 @@ use super::interface::AgentInterface;
 
 const PIPELINE_API: &str = "/api/handoffs";
 
-type Members = Vec<(&'static str, Node)>;
-
 pub(super) fn values(brief: &Brief, interface: AgentInterface) -> Value {
     if brief.handoff.kind == Kind::Question {
         let answer = message(brief, interface, "answer", "answer", "<your answer>");
@@ -210,7 +208,7 @@ impl NewHandoff {
 }
 
 /// An action on the handoff itself, for the pipeline API. A block is read by the same rules.
-fn on_handoff(brief: &Brief, action: &'static str, more: Members) -> Value {
+fn on_handoff(brief: &Brief, action: &'static str, more: Vec<(&'static str, Node)>) -> Value {
     let members = [
         ("action", Node::text(action)),
         ("handoffId", Node::count(brief.handoff.number)),
