@@ -1,5 +1,5 @@
 #!/bin/sh
-# Seed 000's printed lines, in the order of its page, against a server that knows nothing yet.
+# The pipeline API's printed lines, in the order of its page, against a server that knows nothing yet.
 # Usage: baton serve --listen 127.0.0.1:4180 --no-runner &   then   examples/000.sh http://127.0.0.1:4180
 set -eu
 url=${1:-http://127.0.0.1:4180}

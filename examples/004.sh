@@ -1,5 +1,5 @@
 #!/bin/sh
-# Seed 004's printed handoffs and acknowledgement, as YAML, in the order in which a project meets them.
+# The YAML handoff's printed handoffs and acknowledgement, as YAML, in the order in which a project meets them.
 # Usage: baton serve --listen 127.0.0.1:4180 --no-runner &   then   examples/004.sh http://127.0.0.1:4180
 set -eu
 url=${1:-http://127.0.0.1:4180}

@@ -1,5 +1,5 @@
 #!/bin/sh
-# A printed handoff of seed 001 (XML) and one of seed 002 (Markdown with its block): through every format and back,
+# A printed handoff of the XML handoff (XML) and one of the metadata block (Markdown with its block): through every format and back,
 # looked at by the linter, and found in what an agent printed. It needs no project and no server.
 # Usage: examples/formats.sh [BATON]
 set -eu

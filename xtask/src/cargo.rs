@@ -1,6 +1,8 @@
 //! Runs cargo, and reads from it which crates there are.
 #![expect(clippy::disallowed_methods, reason = "xtask runs cargo; it starts no agents")]
 
+use std::io::{BufRead as _, BufReader, IsTerminal as _};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
@@ -19,8 +21,57 @@ pub(crate) fn run(args: &[&str], env: &[(&str, &str)]) -> Result<()> {
     Ok(())
 }
 
+/// Runs cargo like [`run`], and returns what it printed on stderr.
+pub(crate) fn run_and_read(args: &[&str]) -> Result<String> {
+    let color = if std::io::stderr().is_terminal() { "always" } else { "never" };
+    let mut child = cargo(args)
+        .env("CARGO_TERM_COLOR", color)
+        .stderr(Stdio::piped())
+        .spawn()
+        .with_context(|| format!("`cargo {}` could not be started", args.join(" ")))?;
+    let mut output = String::new();
+    for line in BufReader::new(child.stderr.take().context("no stderr")?).lines() {
+        let line = line?;
+        eprintln!("{line}");
+        output.push_str(&line);
+        output.push('\n');
+    }
+    let status = child.wait()?;
+    ensure!(status.success(), "`cargo {}` ended with {status}", args.join(" "));
+    Ok(output)
+}
+
+/// A subcommand of cargo that does not come with it.
+pub(crate) struct Tool {
+    pub(crate) subcommand: &'static str,
+    pub(crate) package: &'static str,
+    /// The one to install. One that is there is used, whatever its version.
+    pub(crate) version: &'static str,
+}
+
+impl Tool {
+    pub(crate) fn ensure_installed(&self) -> Result<()> {
+        let Self { subcommand, package, version } = self;
+        if has(subcommand) {
+            return Ok(());
+        }
+        eprintln!("installing {package} {version} into target/tools");
+        let root = tools().display().to_string();
+        let args = ["install", "--locked", package, "--version", version, "--root", &root];
+        // Built to be there soon, not to run fast: it runs once.
+        let env = [
+            ("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1"),
+            ("CARGO_PROFILE_RELEASE_LTO", "off"),
+            ("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16"),
+        ];
+        run(&args, &env).with_context(|| {
+            format!("{package} is missing; `cargo install --locked {package}` installs it")
+        })
+    }
+}
+
 /// Whether `cargo <subcommand>` is installed.
-pub(crate) fn has(subcommand: &str) -> bool {
+fn has(subcommand: &str) -> bool {
     cargo(&[subcommand, "--version"])
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -94,10 +145,19 @@ fn text<'a>(value: &'a Value, key: &str) -> Result<&'a str> {
     value[key].as_str().with_context(|| format!("`cargo metadata` has no text `{key}`"))
 }
 
-/// The cargo that built xtask.
+fn tools() -> PathBuf {
+    project_root().join("target/tools")
+}
+
+/// The cargo that built xtask. It finds the tools that were installed for it after those of the user.
 fn cargo(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO"));
     command.args(args).current_dir(project_root());
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let dirs = std::env::split_paths(&path).chain([tools().join("bin")]);
+    if let Ok(path) = std::env::join_paths(dirs) {
+        command.env("PATH", path);
+    }
     command
 }
 

@@ -8,6 +8,8 @@ mod bench;
 mod cargo;
 mod crash;
 mod fuzz;
+mod git;
+mod lines;
 mod test;
 mod tidy;
 
@@ -20,10 +22,11 @@ usage: cargo xtask <command>
   test               check everything: format, lints, tests, the API, documentation, dependencies
   api                check only the server against its own description
   tidy               check only the rules of the repository that the compiler cannot see
-  bench [WHAT]       measure `engine` (unless told), `http`, `events`, `formats` or `leases`
-  crash [N]          kill Baton N times in the middle of its work (1000 unless told)
+  bench [WHAT]       measure `engine` (default), `http`, `events`, `formats` or `leases`
+  crash [N]          kill Baton N times in the middle of its work (default 1000)
   crash --damage [N] kill it, and damage what it left in N ways
   fuzz [TARGET]      damage texts for `json`, `xml`, `yaml`, `markdown`, `extract`, or all (--seconds N, --seed N)
+  lines [--at COMMIT] count the lines of the product, without tests, now or at a commit
   help               print this
 ";
 
@@ -34,15 +37,12 @@ fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let result = match args.as_slice() {
-        ["test"] => test::run(),
+        ["test"] => return test::run(),
         ["tidy"] => tidy::run(),
-        ["api"] => api::check().map(|missing| {
-            if let Some(missing) = missing {
-                eprintln!("skipped: {missing}");
-            }
-        }),
+        ["api"] => api::check(),
         ["bench", rest @ ..] => bench::run(rest),
         ["crash", rest @ ..] => crash::run(rest),
+        ["lines", rest @ ..] => lines::run(rest),
         ["fuzz", rest @ ..] => fuzz::run(rest),
         ["help" | "--help" | "-h"] => {
             print!("{USAGE}");

@@ -7,10 +7,11 @@ mod crate_graph;
 mod error_pages;
 mod file_length;
 mod forbidden_marks;
+mod links;
 mod lint_pages;
 mod machine_paths;
 mod migrations;
-mod project;
+pub(crate) mod project;
 mod seeds;
 mod type_names;
 
@@ -24,6 +25,10 @@ const RULES: &[Rule] = &[
     Rule { name: "migrations are numbered, and alike in every backend", check: migrations::check },
     Rule { name: "every error code has its page", check: error_pages::check },
     Rule { name: "every rule of the linter has its page", check: lint_pages::check },
+    Rule {
+        name: "every link leads to a file, and every document is in an index",
+        check: links::check,
+    },
     Rule { name: "every test that docs/seeds.md names exists", check: seeds::check },
     Rule { name: "no file has a forbidden mark", check: forbidden_marks::check },
     Rule { name: "the changelog has a place for the next change", check: changelog::check },

@@ -8,10 +8,10 @@ mod place;
 mod reply;
 mod url;
 
+use baton_api::{AS, ProfileWord};
 use baton_core::names::Principal;
 use baton_engine::{Clock as _, SystemClock};
 use baton_http::Local;
-use baton_http::api::{AS, ProfileWord};
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HOST, HeaderValue};
 use http::{Request, Response};
@@ -23,7 +23,7 @@ pub(crate) use self::events::{Events, ReceivedEvent};
 pub(crate) use self::network::RemoteServer;
 pub(crate) use self::place::{DataHolder, holder, lock, note};
 pub(crate) use self::reply::{ApiReply, Listed};
-use crate::args::{Cli, ProfileArg, ProfileName};
+use crate::args::{Cli, ProfileArg};
 use crate::data::Data;
 use crate::failure::Failure;
 use crate::project::Project;
@@ -134,11 +134,8 @@ impl Api {
 
     /// The strictness of contracts: as typed, else as the project says, else strict.
     pub(crate) fn profile(&self, argument: &ProfileArg) -> ProfileWord {
-        match argument.profile {
-            Some(ProfileName::Lenient) => ProfileWord::Lenient,
-            Some(ProfileName::Strict) => ProfileWord::Strict,
-            None => self.project().map_or(ProfileWord::Strict, Project::profile),
-        }
+        let of_project = || self.project().and_then(Project::profile).unwrap_or_default();
+        argument.profile.unwrap_or_else(of_project).into()
     }
 
     pub(crate) fn now(&self) -> Timestamp {

@@ -9,11 +9,13 @@ mod purpose;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use baton_core::contract::Profile;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand};
 use uuid::Uuid;
 
-pub(crate) use self::answers::{AnswerArgs, AnswerChoice, EvidenceArgs, Modify, Say, VerdictName};
-pub(crate) use self::documents::{Convert, Extract, FormatName, Lint};
+pub(crate) use self::answers::{AnswerArgs, AnswerChoice, EvidenceArgs, Modify, Say};
+pub(crate) use self::documents::{Convert, Extract, Lint};
 pub(crate) use self::handoff::{
     HandoffCommand, HandoffComplete, HandoffCreate, HandoffList, PartArgs,
 };
@@ -82,7 +84,7 @@ pub(crate) enum CliCommand {
     /// Work changing hands
     #[command(subcommand)]
     Handoff(HandoffCommand),
-    /// Print what the agent that receives a handoff is told
+    /// Print the prompt of the agent that receives a handoff
     Prompt(PromptArgs),
     /// Everything that waits for a person, and what each answer would do
     Inbox,
@@ -100,7 +102,7 @@ pub(crate) enum CliCommand {
     Doctor,
     /// Check that every chain of events and the store itself are sound
     Verify,
-    /// The files that follow the log, for whoever reads them without Baton
+    /// The archive: the log as files that can be read without Baton
     #[command(subcommand)]
     Archive(ArchiveCommand),
     /// Copy all data into one file, verified, while it may be in use
@@ -136,7 +138,7 @@ pub(crate) struct Serve {
     /// Where to listen; port 0 picks a free one
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:4180")]
     pub(crate) listen: SocketAddr,
-    /// Start no agents: whoever wants to work comes by itself (there is no runner yet, so none is ever started)
+    /// Start no agents (there is no runner yet, so none is ever started)
     #[arg(long)]
     pub(crate) no_runner: bool,
     /// A name, besides the loopback ones, by which browsers and programs may call it
@@ -355,14 +357,18 @@ pub(crate) struct By {
 #[derive(Debug, Args)]
 pub(crate) struct ProfileArg {
     /// How severe the contract is taken [default: the project's, else strict]
-    #[arg(long)]
-    pub(crate) profile: Option<ProfileName>,
+    #[arg(long, value_parser = one_of(&Profile::ALL, Profile::name))]
+    pub(crate) profile: Option<Profile>,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum ProfileName {
-    Lenient,
-    Strict,
+/// Reads the name of a value, and lists the names in `--help`.
+fn one_of<T: Copy + Send + Sync>(
+    all: &'static [T],
+    name: fn(T) -> &'static str,
+) -> impl TypedValueParser<Value = T> {
+    let find = move |word: String| all.iter().copied().find(|it| name(*it) == word);
+    PossibleValuesParser::new(all.iter().map(|it| name(*it)))
+        .try_map(move |word| find(word).ok_or("it is none of the possible values"))
 }
 
 /// What every command that changes something takes.

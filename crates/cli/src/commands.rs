@@ -76,24 +76,44 @@ pub(crate) async fn run(cli: Cli) -> Result<(), Failure> {
             let project = Project::of(&cli)?;
             verify::run(&project, cli.format()).await
         }
-        CliCommand::Status
-        | CliCommand::Story(_)
-        | CliCommand::Run(_)
-        | CliCommand::Handoff(_)
-        | CliCommand::Prompt(_)
-        | CliCommand::Inbox
-        | CliCommand::Approve(_)
-        | CliCommand::Reject(_)
-        | CliCommand::Modify(_)
-        | CliCommand::Answer(_)
-        | CliCommand::Evidence(_)
-        | CliCommand::Archive(_) => {
-            let api = Api::open(&cli).await?;
-            let result = ask(&api, &cli.command).await;
-            api.close().await;
-            result
+        CliCommand::Status => over_api(&cli, async |api| status::run(api).await).await,
+        CliCommand::Story(verb) => over_api(&cli, async |api| story::run(api, verb).await).await,
+        CliCommand::Run(verb) => over_api(&cli, async |api| run::run(api, verb).await).await,
+        CliCommand::Handoff(verb) => {
+            over_api(&cli, async |api| handoff::run(api, verb).await).await
+        }
+        CliCommand::Prompt(prompt) => {
+            over_api(&cli, async |api| prompt::run(api, prompt).await).await
+        }
+        CliCommand::Inbox => over_api(&cli, async |api| inbox::run(api).await).await,
+        CliCommand::Approve(say) => {
+            over_api(&cli, async |api| answer::approve(api, say).await).await
+        }
+        CliCommand::Reject(say) => over_api(&cli, async |api| answer::reject(api, say).await).await,
+        CliCommand::Modify(modify) => {
+            over_api(&cli, async |api| answer::modify(api, modify).await).await
+        }
+        CliCommand::Answer(answer) => {
+            over_api(&cli, async |api| answer::run(api, answer).await).await
+        }
+        CliCommand::Evidence(evidence) => {
+            over_api(&cli, async |api| evidence::run(api, evidence).await).await
+        }
+        CliCommand::Archive(verb) => {
+            over_api(&cli, async |api| archive::run(api, *verb).await).await
         }
     }
+}
+
+/// Runs a command that is requests to the API: to a server, or to the same routes in this process.
+async fn over_api(
+    cli: &Cli,
+    command: impl AsyncFnOnce(&Api) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let api = Api::open(cli).await?;
+    let result = command(&api).await;
+    api.close().await;
+    result
 }
 
 /// True for a request to the API, or to a server's page.
@@ -129,41 +149,5 @@ fn asks_a_server(command: &CliCommand) -> bool {
         | CliCommand::Schema { .. }
         | CliCommand::Explain { .. }
         | CliCommand::Completions { .. } => false,
-    }
-}
-
-/// The commands that are API requests.
-async fn ask(api: &Api, command: &CliCommand) -> Result<(), Failure> {
-    match command {
-        CliCommand::Status => status::run(api).await,
-        CliCommand::Story(verb) => story::run(api, verb).await,
-        CliCommand::Run(verb) => run::run(api, verb).await,
-        CliCommand::Handoff(verb) => handoff::run(api, verb).await,
-        CliCommand::Prompt(prompt) => prompt::run(api, prompt).await,
-        CliCommand::Inbox => inbox::run(api).await,
-        CliCommand::Approve(say) => answer::approve(api, say).await,
-        CliCommand::Reject(say) => answer::reject(api, say).await,
-        CliCommand::Modify(modify) => answer::modify(api, modify).await,
-        CliCommand::Answer(answer) => answer::run(api, answer).await,
-        CliCommand::Evidence(evidence) => evidence::run(api, evidence).await,
-        CliCommand::Archive(verb) => archive::run(api, *verb).await,
-        CliCommand::Init { .. }
-        | CliCommand::Demo(_)
-        | CliCommand::Serve(_)
-        | CliCommand::Watch(_)
-        | CliCommand::Open(_)
-        | CliCommand::Workflow(_)
-        | CliCommand::Agent(_)
-        | CliCommand::Doctor
-        | CliCommand::Verify
-        | CliCommand::Backup { .. }
-        | CliCommand::Restore { .. }
-        | CliCommand::Recover(_)
-        | CliCommand::Convert(_)
-        | CliCommand::Lint(_)
-        | CliCommand::Extract(_)
-        | CliCommand::Schema { .. }
-        | CliCommand::Explain { .. }
-        | CliCommand::Completions { .. } => unreachable!("it is carried out without the API"),
     }
 }

@@ -6,7 +6,6 @@ use baton_core::document::Node;
 use baton_core::package::Format;
 use baton_wire::formats;
 
-use crate::args::FormatName;
 use crate::failure::Failure;
 use crate::payload;
 
@@ -23,13 +22,9 @@ pub(crate) struct InputDocument {
 
 impl InputDocument {
     /// Reads a file, or stdin for `-`. The advice says how to name its format.
-    pub(crate) fn read(
-        file: &str,
-        said: Option<FormatName>,
-        advice: &str,
-    ) -> Result<Self, Failure> {
+    pub(crate) fn read(file: &str, said: Option<Format>, advice: &str) -> Result<Self, Failure> {
         let text = payload::file(file)?;
-        let format = said.map(Format::from).or_else(|| by_name(file));
+        let format = said.or_else(|| by_name(file));
         let format = format.or_else(|| formats::guess(&text)).ok_or_else(|| {
             let message = "it is not clear what the document is written in";
             Failure::Usage(format!("`{file}`: {message}; {advice}"))

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use baton_api::Broken;
 use baton_core::document::Node;
 use baton_core::names::NameError;
 use baton_core::problem::Problem;
@@ -10,7 +11,6 @@ use baton_core::shell::shell_word;
 use baton_engine::{EngineError, ErrorClass, Verified};
 use baton_files::FileError;
 use baton_http::ServeError;
-use baton_http::api::{self, Broken};
 use baton_recover::RecoverError;
 use baton_store::{StoreError, WriteFault};
 use baton_store_sqlite::{LockError, OpenError, fault_of_io};
@@ -26,7 +26,7 @@ pub(crate) enum Failure {
     /// The API refused the request.
     #[error("{}", problem.detail)]
     Refused {
-        problem: Box<api::Problem>,
+        problem: Box<baton_api::ProblemDocument>,
         /// The raw response.
         document: String,
         /// The format of the sender's document, for an example that would have passed.

@@ -8,15 +8,15 @@ const LEVEL: &str = "BATON_LOG";
 
 /// Starts the log: warnings and errors, or the level in `BATON_LOG`.
 pub(crate) fn start() -> Result<(), Failure> {
-    let told = tracing_subscriber::fmt()
+    let installed = tracing_subscriber::fmt()
         .with_max_level(level()?)
         .with_target(false)
         .with_writer(std::io::stderr)
         .try_init();
-    told.map_err(|error| Failure::io("write a log", std::io::Error::other(error)))
+    installed.map_err(|error| Failure::io("write a log", std::io::Error::other(error)))
 }
 
-#[expect(clippy::disallowed_methods, reason = "how much is told is the environment's to say")]
+#[expect(clippy::disallowed_methods, reason = "how much is logged is the environment's to say")]
 fn level() -> Result<LevelFilter, Failure> {
     let said = std::env::var(LEVEL).unwrap_or_default();
     match said.trim() {

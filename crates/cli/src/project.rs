@@ -13,7 +13,6 @@ use baton_core::registry::Agents;
 use baton_core::workflow::Workflow;
 use baton_engine::{Catalog, Entry};
 use baton_files::{Dir, FileError, FileMode};
-use baton_http::api::ProfileWord;
 use baton_store_sqlite::{CommandContext, DATABASE_FILE, DataOption};
 use baton_wire::agent_file::{self, AgentFile};
 use baton_wire::file_problem::FileProblem;
@@ -124,12 +123,9 @@ impl Project {
         self.file.data.as_deref().unwrap_or(project_file::DEFAULT_DATA)
     }
 
-    /// The default strictness of contracts: strict, unless the project says otherwise.
-    pub(crate) fn profile(&self) -> ProfileWord {
-        match self.file.profile {
-            Some(Profile::Lenient) => ProfileWord::Lenient,
-            Some(Profile::Strict) | None => ProfileWord::Strict,
-        }
+    /// The project's own default strictness of contracts.
+    pub(crate) fn profile(&self) -> Option<Profile> {
+        self.file.profile
     }
 
     /// Every workflow by name; the project's file overrides the built-in one.

@@ -71,7 +71,7 @@ impl Acknowledgement {
         // Other packages need no summary and no deliverable: for them, a missing one is unverified.
         let is_package = document
             .map(DocumentKind::of)
-            .is_some_and(|it| matches!(it, DocumentKind::Handoff004 | DocumentKind::Gate004));
+            .is_some_and(|it| matches!(it, DocumentKind::YamlHandoff | DocumentKind::YamlGate));
         let fair = |it| {
             if it == ReceiverAnswer::No && !is_package { ReceiverAnswer::Unverified } else { it }
         };
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn the_full_acknowledgement_of_seed_004_is_read() {
+    fn the_full_acknowledgement_of_the_yaml_handoff_is_read() {
         let understood = Node::map([
             ("task", Node::text("Design the API")),
             ("constraints", Node::text("No new services")),
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn the_partial_acknowledgement_of_seed_004_is_a_question() {
+    fn the_partial_acknowledgement_of_the_yaml_handoff_is_a_question() {
         let document = Node::map([(
             "acknowledgment",
             Node::map([

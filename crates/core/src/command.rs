@@ -121,6 +121,19 @@ pub enum Way {
     Return,
 }
 
+impl Way {
+    pub const ALL: [Self; 4] = [Self::Sequential, Self::Delegation, Self::Escalation, Self::Return];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Way::Sequential => "sequential",
+            Way::Delegation => "delegation",
+            Way::Escalation => "escalation",
+            Way::Return => "return",
+        }
+    }
+}
+
 /// Fencing token: names a handoff and one acceptance of it. A stale token is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Token {

@@ -21,12 +21,24 @@ pub struct Contract {
 }
 
 /// How strictly a contract is applied.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Profile {
     /// A broken `must` refuses; a broken `should` is a warning to both sides.
     Lenient,
     /// Both refuse.
+    #[default]
     Strict,
+}
+
+impl Profile {
+    pub const ALL: [Self; 2] = [Self::Strict, Self::Lenient];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Profile::Strict => "strict",
+            Profile::Lenient => "lenient",
+        }
+    }
 }
 
 /// What a contract says about one document.

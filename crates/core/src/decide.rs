@@ -57,7 +57,7 @@ pub use draft::Decision;
 use draft::Draft;
 
 use crate::command::{Command, Create, StartAt};
-use crate::event::Event;
+use crate::event::RunEvent;
 use crate::lint;
 use crate::names::{Principal, StepId, StoryKey};
 use crate::problem::Problem;
@@ -204,7 +204,7 @@ fn begin<'a>(start: &RunStart, ground: DecisionContext<'a>) -> Draft<'a> {
         ground.now,
     );
     let mut draft = Draft::new(run, ground);
-    draft.emit(Event::RunStarted {
+    draft.emit(RunEvent::Started {
         story: start.story.clone(),
         workflow: workflow.name.clone(),
         pin: workflow.hash,

@@ -26,6 +26,8 @@ pub enum Verdict {
 pub const MOST_CHECKS: usize = 64;
 
 impl Verdict {
+    pub const ALL: [Self; 2] = [Self::Passed, Self::Failed];
+
     pub fn name(self) -> &'static str {
         match self {
             Verdict::Passed => "passed",

@@ -180,6 +180,8 @@ impl Gate {
 }
 
 impl GateKind {
+    pub const ALL: [Self; 3] = [Self::Blocking, Self::Advisory, Self::Automatic];
+
     pub fn is_blocking(&self) -> bool {
         match self {
             GateKind::Blocking => true,
@@ -232,7 +234,7 @@ impl GateCause {
                 "Two reviews in a row found the same; a person decides how to go on"
             }
             GateCause::Failure => "The step failed and its retries are used up",
-            GateCause::Blocked => "The step is blocked and somebody has to clear the way",
+            GateCause::Blocked => "The step is blocked until a person clears its blockers",
             GateCause::NeedsClarification => "The agent has a question that only a person answers",
             GateCause::NeedsReview => "The agent asks for a review before the work goes on",
             GateCause::Declared => "The workflow asks for a person's word before the work goes on",
@@ -241,8 +243,8 @@ impl GateCause {
             GateCause::Questions => {
                 "The receiver has asked as often as it may; a person settles it now"
             }
-            GateCause::LostLease => "Whoever took the work died, and so did all who tried again",
-            GateCause::Expired => "Nobody took the handoff in time",
+            GateCause::LostLease => "Every holder of this work lost its lease, in all attempts",
+            GateCause::Expired => "The handoff was not accepted in time",
         }
     }
 }

@@ -26,6 +26,16 @@ impl Outcome {
         Self::Skipped,
     ];
 
+    pub const ALL: [Self; 7] = [
+        Self::Success,
+        Self::Failure,
+        Self::Blocked,
+        Self::NeedsReview,
+        Self::NeedsClarification,
+        Self::Skipped,
+        Self::Unknown,
+    ];
+
     /// Parses any source document's word; hyphen and underscore are equivalent.
     pub fn parse(word: &str) -> Option<Self> {
         let word = word.trim().to_ascii_lowercase().replace('-', "_");
@@ -73,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn the_words_of_the_seeds_are_normalised() {
+    fn the_words_of_all_source_documents_are_normalised() {
         for (word, outcome) in [
             ("needs-review", Outcome::NeedsReview),
             ("passed", Outcome::Success),

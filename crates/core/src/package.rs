@@ -10,6 +10,7 @@ use crate::document::Node;
 use crate::document::kind::Shape;
 use crate::hash::Hash;
 use crate::view;
+use crate::view::read::first_text;
 pub use crate::view::{ReportedDecision, ReviewFinding, ValidationRequest, View};
 
 mod format;
@@ -46,7 +47,15 @@ impl Package {
 
     /// Why the work goes back, where the sender gave no reason beside the package.
     pub fn stated_reason(&self) -> Option<&str> {
-        view::stated_reason(&self.document)
+        const PATHS: [&str; 6] = [
+            "reason",
+            "context.reason",
+            "feedback",
+            "context.feedback",
+            "summary",
+            "context.summary",
+        ];
+        first_text(self.body(), &PATHS)
     }
 
     /// True where the sender asks for a gate (the YAML handoff).
@@ -56,7 +65,7 @@ impl Package {
 
     /// The sender's blockers, in its own words.
     pub fn blockers(&self) -> Vec<String> {
-        view::blockers(self.body()).into_iter().map(|it| it.description).collect()
+        view::blockers(self.body())
     }
 
     pub fn has_error(&self) -> bool {

@@ -21,7 +21,7 @@ pub enum Refusal {
         state: &'static str,
         hint: &'static str,
     },
-    #[error("{handoff} is already accepted by `{holder}`")]
+    #[error("{handoff} is already accepted by `{holder}`; wait for it, or take other work")]
     AlreadyAccepted { handoff: HandoffNo, holder: AgentId },
     #[error("only `{allowed}` may {command} {handoff}, not `{by}`")]
     NotYours { command: &'static str, handoff: HandoffNo, allowed: AgentId, by: AgentId },
@@ -39,16 +39,16 @@ pub enum Refusal {
         outcome: Option<Outcome>,
         known: String,
     },
-    #[error("the step `{step}` has nowhere to go on `{outcome}` by itself; say which of {choices}")]
+    #[error("the step `{step}` has several ways on for `{outcome}`; name one of {choices}")]
     ChooseReceiver { step: StepId, outcome: &'static str, choices: String },
     #[error("the step `{step}` is not optional and cannot be skipped")]
     NotOptional { step: StepId },
     /// Without a contract, only the linter refuses.
     #[error("{} (rules broken: {})", broken(contract.as_deref()), problems.len())]
     Contract { contract: Option<String>, problems: Vec<Problem>, skeleton: Box<Node> },
-    #[error("{handoff} asks a person, and takes nothing but an answer: {choices}")]
+    #[error("{handoff} is a gate and takes only an answer: {choices}")]
     GateOpen { handoff: HandoffNo, choices: String },
-    #[error("{handoff} asks nobody anything; accept or reject it instead")]
+    #[error("{handoff} is not a gate and takes no answer; accept or reject it instead")]
     NotAGate { handoff: HandoffNo },
     #[error("{handoff} does not take the answer `{answer}`; it takes {choices}")]
     NotAChoice { handoff: HandoffNo, answer: &'static str, choices: String },
@@ -89,33 +89,33 @@ pub enum Refusal {
     NothingToSkip { whereabouts: String },
     #[error("there is no agent `{agent}`; add a file for it, or name another")]
     UnknownAgent { agent: AgentId },
-    #[error("{handoff} is parked: {whereabouts}; its holder goes on when that comes back")]
+    #[error("{handoff} is parked: {whereabouts}; its holder continues when that is returned")]
     FrameOpen { handoff: HandoffNo, whereabouts: String },
-    #[error(
-        "{handoff} is nobody's part of the work; complete it, and the workflow says who is next"
-    )]
+    #[error("{handoff} was not delegated, so it cannot be returned; complete it instead")]
     NotInFrame { handoff: HandoffNo },
     #[error(
-        "the work is delegated {depth} deep, and that is the most; a part has to come back first"
+        "the work is delegated {depth} deep, and that is the most; a delegated part has to be returned first"
     )]
     TooDeep { depth: usize },
     #[error("{handoff} is a question; answer it, or accept it to answer it later")]
     QuestionOpen { handoff: HandoffNo },
     #[error("{handoff} is no question, and there is none about it")]
     NotAQuestion { handoff: HandoffNo },
-    #[error("what you held with fence {fence} was lost: {handoff} {}", held_now(*current))]
+    #[error("the lease of fencing token {fence} was lost: {handoff} {}", held_now(*current))]
     StaleFence { handoff: HandoffNo, fence: u32, current: Option<u32> },
-    #[error("a lease on this step was lost; accept {handoff}, or say with which fence you hold it")]
+    #[error(
+        "a lease on this step was lost; accept {handoff}, or send the fencing token of your lease"
+    )]
     FenceRequired { handoff: HandoffNo },
-    #[error("{handoff} has no lease; accept it with one")]
+    #[error("{handoff} has no lease to renew; accept it with one")]
     NoLease { handoff: HandoffNo },
     #[error("{handoff} is held back until {until}")]
     NotYet { handoff: HandoffNo, until: Timestamp },
     #[error("{handoff} is not held back")]
     NotHeldBack { handoff: HandoffNo },
-    #[error("the answer `{answer}` to {handoff} is nothing without words; add a comment")]
+    #[error("the answer `{answer}` to {handoff} needs a comment; add one")]
     CommentRequired { handoff: HandoffNo, answer: &'static str },
-    #[error("to modify {handoff} needs the package that takes the place of the old one")]
+    #[error("to modify {handoff}, send the package that replaces the old one")]
     PackageRequired { handoff: HandoffNo },
     #[error(
         "{handoff} has had {n} different checks, and that is the most; record one of those again"
@@ -126,137 +126,64 @@ pub enum Refusal {
 impl Refusal {
     /// A stable code that callers may match on; the message may change, this may not.
     pub fn code(&self) -> &'static str {
-        match self {
-            Refusal::RunFinished { .. } => "run_finished",
-            Refusal::Finished { .. } => "finished",
-            Refusal::WrongState { .. } => "wrong_state",
-            Refusal::AlreadyAccepted { .. } => "already_accepted",
-            Refusal::NotYours { .. } => "not_yours",
-            Refusal::NotHolder { .. } => "not_holder",
-            Refusal::AcceptFirst { .. } => "accept_first",
-            Refusal::Duplicate { .. } => "duplicate",
-            Refusal::NotAnEdge { .. } => "not_an_edge",
-            Refusal::ChooseReceiver { .. } => "choose_receiver",
-            Refusal::NotOptional { .. } => "not_optional",
-            Refusal::Contract { contract: Some(_), .. } => "contract",
-            Refusal::Contract { contract: None, .. } => "lint",
-            Refusal::GateOpen { .. } => "gate_open",
-            Refusal::NotAGate { .. } => "not_a_gate",
-            Refusal::NotAChoice { .. } => "not_a_choice",
-            Refusal::RejectNever { .. } => "reject_never",
-            Refusal::Paused => "paused",
-            Refusal::NotPaused => "not_paused",
-            Refusal::NotDue { .. } => "not_due",
-            Refusal::AlreadyStale { .. } => "already_stale",
-            Refusal::NotVisited { .. } => "not_visited",
-            Refusal::NothingToSkip { .. } => "nothing_to_skip",
-            Refusal::NoSuchStep { .. } => "no_such_step",
-            Refusal::BehindGate { .. } => "behind_gate",
-            Refusal::NotAPerson { .. } => "not_a_person",
-            Refusal::UnknownAgent { .. } => "unknown_agent",
-            Refusal::FrameOpen { .. } => "frame_open",
-            Refusal::NotInFrame { .. } => "not_in_frame",
-            Refusal::TooDeep { .. } => "too_deep",
-            Refusal::QuestionOpen { .. } => "question_open",
-            Refusal::NotAQuestion { .. } => "not_a_question",
-            Refusal::StaleFence { .. } => "stale_fence",
-            Refusal::FenceRequired { .. } => "fence_required",
-            Refusal::NoLease { .. } => "no_lease",
-            Refusal::NotYet { .. } => "not_yet",
-            Refusal::NotHeldBack { .. } => "not_held_back",
-            Refusal::CommentRequired { .. } => "comment_required",
-            Refusal::PackageRequired { .. } => "package_required",
-            Refusal::TooManyChecks { .. } => "too_many_checks",
-        }
-    }
-
-    /// The handoff that conflicts, if any.
-    pub fn handoff(&self) -> Option<HandoffNo> {
-        match self {
-            Refusal::Finished { handoff }
-            | Refusal::WrongState { handoff, .. }
-            | Refusal::AlreadyAccepted { handoff, .. }
-            | Refusal::NotYours { handoff, .. }
-            | Refusal::AcceptFirst { handoff }
-            | Refusal::Duplicate { handoff, .. }
-            | Refusal::GateOpen { handoff, .. }
-            | Refusal::NotAGate { handoff }
-            | Refusal::NotAChoice { handoff, .. }
-            | Refusal::NotDue { handoff, .. }
-            | Refusal::AlreadyStale { handoff }
-            | Refusal::FrameOpen { handoff, .. }
-            | Refusal::NotInFrame { handoff, .. }
-            | Refusal::QuestionOpen { handoff, .. }
-            | Refusal::NotAQuestion { handoff, .. }
-            | Refusal::StaleFence { handoff, .. }
-            | Refusal::FenceRequired { handoff, .. }
-            | Refusal::NoLease { handoff, .. }
-            | Refusal::NotYet { handoff, .. }
-            | Refusal::NotHeldBack { handoff, .. }
-            | Refusal::CommentRequired { handoff, .. }
-            | Refusal::PackageRequired { handoff, .. }
-            | Refusal::TooManyChecks { handoff, .. } => Some(*handoff),
-            Refusal::RunFinished { .. }
-            | Refusal::NotHolder { .. }
-            | Refusal::NotAnEdge { .. }
-            | Refusal::ChooseReceiver { .. }
-            | Refusal::NotOptional { .. }
-            | Refusal::Contract { .. }
-            | Refusal::RejectNever { .. }
-            | Refusal::Paused
-            | Refusal::NotPaused
-            | Refusal::NotVisited { .. }
-            | Refusal::NoSuchStep { .. }
-            | Refusal::BehindGate { .. }
-            | Refusal::NotAPerson { .. }
-            | Refusal::NothingToSkip { .. }
-            | Refusal::TooDeep { .. }
-            | Refusal::UnknownAgent { .. } => None,
-        }
+        self.row().0
     }
 
     /// The general remedy: each API layer maps this to its own terms.
     pub fn class(&self) -> RefusalClass {
+        self.row().1
+    }
+
+    /// The handoff that conflicts, if any.
+    pub fn handoff(&self) -> Option<HandoffNo> {
+        self.row().2.copied()
+    }
+
+    fn row(&self) -> (&'static str, RefusalClass, Option<&HandoffNo>) {
+        use RefusalClass::{Conflict, Malformed, Unacceptable};
         match self {
-            Refusal::RunFinished { .. }
-            | Refusal::Finished { .. }
-            | Refusal::WrongState { .. }
-            | Refusal::AlreadyAccepted { .. }
-            | Refusal::NotYours { .. }
-            | Refusal::NotHolder { .. }
-            | Refusal::AcceptFirst { .. }
-            | Refusal::Duplicate { .. }
-            | Refusal::GateOpen { .. }
-            | Refusal::NotAGate { .. }
-            | Refusal::RejectNever { .. }
-            | Refusal::Paused
-            | Refusal::NotPaused
-            | Refusal::NotDue { .. }
-            | Refusal::AlreadyStale { .. }
-            | Refusal::BehindGate { .. }
-            | Refusal::NotAPerson { .. }
-            | Refusal::NothingToSkip { .. }
-            | Refusal::FrameOpen { .. }
-            | Refusal::NotInFrame { .. }
-            | Refusal::TooDeep { .. }
-            | Refusal::QuestionOpen { .. }
-            | Refusal::NotAQuestion { .. }
-            | Refusal::StaleFence { .. }
-            | Refusal::FenceRequired { .. }
-            | Refusal::NoLease { .. }
-            | Refusal::NotYet { .. }
-            | Refusal::NotHeldBack { .. }
-            | Refusal::TooManyChecks { .. } => RefusalClass::Conflict,
-            Refusal::NotAnEdge { .. }
-            | Refusal::ChooseReceiver { .. }
-            | Refusal::NotOptional { .. }
-            | Refusal::NotAChoice { .. }
-            | Refusal::NotVisited { .. }
-            | Refusal::NoSuchStep { .. }
-            | Refusal::CommentRequired { .. }
-            | Refusal::PackageRequired { .. }
-            | Refusal::Contract { .. } => RefusalClass::Unacceptable,
-            Refusal::UnknownAgent { .. } => RefusalClass::Malformed,
+            Self::RunFinished { .. } => ("run_finished", Conflict, None),
+            Self::Finished { handoff } => ("finished", Conflict, Some(handoff)),
+            Self::WrongState { handoff, .. } => ("wrong_state", Conflict, Some(handoff)),
+            Self::AlreadyAccepted { handoff, .. } => ("already_accepted", Conflict, Some(handoff)),
+            Self::NotYours { handoff, .. } => ("not_yours", Conflict, Some(handoff)),
+            Self::NotHolder { .. } => ("not_holder", Conflict, None),
+            Self::AcceptFirst { handoff } => ("accept_first", Conflict, Some(handoff)),
+            Self::Duplicate { handoff, .. } => ("duplicate", Conflict, Some(handoff)),
+            Self::NotAnEdge { .. } => ("not_an_edge", Unacceptable, None),
+            Self::ChooseReceiver { .. } => ("choose_receiver", Unacceptable, None),
+            Self::NotOptional { .. } => ("not_optional", Unacceptable, None),
+            Self::Contract { contract: Some(_), .. } => ("contract", Unacceptable, None),
+            Self::Contract { contract: None, .. } => ("lint", Unacceptable, None),
+            Self::GateOpen { handoff, .. } => ("gate_open", Conflict, Some(handoff)),
+            Self::NotAGate { handoff } => ("not_a_gate", Conflict, Some(handoff)),
+            Self::NotAChoice { handoff, .. } => ("not_a_choice", Unacceptable, Some(handoff)),
+            Self::RejectNever { .. } => ("reject_never", Conflict, None),
+            Self::Paused => ("paused", Conflict, None),
+            Self::NotPaused => ("not_paused", Conflict, None),
+            Self::NotDue { handoff, .. } => ("not_due", Conflict, Some(handoff)),
+            Self::AlreadyStale { handoff } => ("already_stale", Conflict, Some(handoff)),
+            Self::NotVisited { .. } => ("not_visited", Unacceptable, None),
+            Self::NothingToSkip { .. } => ("nothing_to_skip", Conflict, None),
+            Self::NoSuchStep { .. } => ("no_such_step", Unacceptable, None),
+            Self::BehindGate { .. } => ("behind_gate", Conflict, None),
+            Self::NotAPerson { .. } => ("not_a_person", Conflict, None),
+            Self::UnknownAgent { .. } => ("unknown_agent", Malformed, None),
+            Self::FrameOpen { handoff, .. } => ("frame_open", Conflict, Some(handoff)),
+            Self::NotInFrame { handoff } => ("not_in_frame", Conflict, Some(handoff)),
+            Self::TooDeep { .. } => ("too_deep", Conflict, None),
+            Self::QuestionOpen { handoff } => ("question_open", Conflict, Some(handoff)),
+            Self::NotAQuestion { handoff } => ("not_a_question", Conflict, Some(handoff)),
+            Self::StaleFence { handoff, .. } => ("stale_fence", Conflict, Some(handoff)),
+            Self::FenceRequired { handoff } => ("fence_required", Conflict, Some(handoff)),
+            Self::NoLease { handoff } => ("no_lease", Conflict, Some(handoff)),
+            Self::NotYet { handoff, .. } => ("not_yet", Conflict, Some(handoff)),
+            Self::NotHeldBack { handoff } => ("not_held_back", Conflict, Some(handoff)),
+            Self::CommentRequired { handoff, .. } => {
+                ("comment_required", Unacceptable, Some(handoff))
+            }
+            Self::PackageRequired { handoff } => ("package_required", Unacceptable, Some(handoff)),
+            Self::TooManyChecks { handoff, .. } => ("too_many_checks", Conflict, Some(handoff)),
         }
     }
 }
@@ -281,7 +208,7 @@ fn before(due: Option<&Timestamp>) -> String {
 }
 
 fn held_now(fence: Option<u32>) -> String {
-    fence.map_or_else(|| "is over".to_owned(), |it| format!("has fence {it} now"))
+    fence.map_or_else(|| "is over".to_owned(), |it| format!("has fencing token {it} now"))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

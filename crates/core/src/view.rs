@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
+use crate::document::Node;
 use crate::document::kind::{DocumentKind, Shape};
-use crate::document::{Node, Number};
 use crate::outcome::Outcome;
 
 mod parts;
@@ -12,11 +12,11 @@ pub mod read;
 mod subject;
 
 pub use parts::{
-    Artifact, ErrorReport, Expectations, OpenQuestion, ReportedBlocker, ReportedDecision,
-    ReviewFinding, ValidationRequest,
+    Artifact, ErrorReport, Expectations, OpenQuestion, ReportedDecision, ReviewFinding,
+    ValidationRequest,
 };
 pub(crate) use parts::{blockers, findings};
-use read::{first_text, text_at, texts_at};
+use read::first_text;
 pub use subject::Subject;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,23 +25,14 @@ pub struct View {
     pub sender: Option<String>,
     /// The receiver that the sender names; in the metadata block it is only a suggestion.
     pub receiver: Option<String>,
-    /// The sender's step.
-    pub step: Option<StepReference>,
     /// The sender's own id for the handoff.
     pub external_id: Option<String>,
-    pub timestamp: Option<String>,
     /// The story that the document is about.
     pub subject: Subject,
-    /// The metadata block's phase, and the one that comes next.
-    pub phase: Option<String>,
-    pub next_phase: Option<String>,
     pub claim: Option<OutcomeClaim>,
     pub summary: Option<String>,
     /// Why this receiver, or why the work goes back.
     pub reason: Option<String>,
-    pub blocked_reason: Option<String>,
-    /// What a blocked sender had tried.
-    pub attempted: Vec<String>,
     /// Context for the next agent, in prose.
     pub context: Option<String>,
     pub decisions: Vec<ReportedDecision>,
@@ -50,12 +41,9 @@ pub struct View {
     pub files: Vec<String>,
     pub open_questions: Vec<OpenQuestion>,
     pub expectations: Option<Expectations>,
-    /// What the sender claims to have verified, by name, in its words.
-    pub verification: Vec<(String, String)>,
     pub findings: BTreeSet<ReviewFinding>,
     /// An error that the sender reports.
     pub error: Option<ErrorReport>,
-    pub blockers: Vec<ReportedBlocker>,
     /// What a person is asked to review.
     pub validation: Option<ValidationRequest>,
 }
@@ -76,14 +64,6 @@ pub enum Meaning {
     Unknown,
 }
 
-/// A step as its sender wrote it: a name, a number, or an explicit "none".
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum StepReference {
-    Name(String),
-    Number(Number),
-    Outside,
-}
-
 impl View {
     pub fn of(document: &Node) -> Self {
         let Shape { kind, body } = Shape::of(document);
@@ -92,27 +72,19 @@ impl View {
             kind,
             sender: owned(&["from.agent", "from", "agent"]),
             receiver: owned(&["to.agent", "to", "handoff.next_agent", "next_agent"]),
-            step: body.at("from.step").or_else(|| body.at("gate.step")).and_then(step),
             external_id: owned(&["id", "handoff_id"]),
-            timestamp: owned(&["timestamp"]),
             subject: Subject::of(body),
-            phase: owned(&["phase"]),
-            next_phase: owned(&["handoff.next_phase", "next_phase"]),
             claim: OutcomeClaim::of(kind, body),
             summary: owned(&["summary", "context.summary"]),
             reason: owned(&["to.reason", "reason", "feedback"]),
-            blocked_reason: owned(&["blocked_reason"]),
-            attempted: texts_at(body, "attempted"),
             context: owned(&["handoff.context", "context"]),
             decisions: parts::decisions(body),
             artifacts: parts::artifacts(body),
             files: parts::files(body),
             open_questions: parts::open_questions(body),
             expectations: parts::expectations(body),
-            verification: parts::verification(body),
             findings: findings(body),
             error: parts::error(body),
-            blockers: blockers(body),
             validation: parts::validation(body),
         }
     }
@@ -128,10 +100,10 @@ impl OutcomeClaim {
     /// The XML handoff has several names for it. In a pipeline API payload, `status` is just data.
     fn of(kind: DocumentKind, body: &Node) -> Option<Self> {
         let keys: &[&str] = match kind {
-            DocumentKind::Handoff001 | DocumentKind::WorkflowComplete => {
+            DocumentKind::XmlHandoff | DocumentKind::WorkflowComplete => {
                 &["status", "review_status", "validation_status", "merge_status"]
             }
-            DocumentKind::Metadata002(_) | DocumentKind::Handoff004 | DocumentKind::Gate004 => {
+            DocumentKind::MetadataBlock(_) | DocumentKind::YamlHandoff | DocumentKind::YamlGate => {
                 &["status"]
             }
             DocumentKind::Acknowledgement(_) | DocumentKind::Payload => &[],
@@ -154,23 +126,6 @@ impl OutcomeClaim {
             Meaning::UnderWay | Meaning::Unknown => None,
         }
     }
-}
-
-fn step(node: &Node) -> Option<StepReference> {
-    match node {
-        Node::Null => Some(StepReference::Outside),
-        Node::Number(number) => Some(StepReference::Number(number.clone())),
-        Node::Text(text) if text.trim().is_empty() => None,
-        Node::Text(text) => Some(StepReference::Name(text.clone())),
-        Node::Bool(_) | Node::List(_) | Node::Map(_) => None,
-    }
-}
-
-/// Why the work goes back, where the sender gave no reason beside the package.
-pub(crate) fn stated_reason(document: &Node) -> Option<&str> {
-    let body = Shape::of(document).body;
-    let paths = ["reason", "context.reason", "feedback", "context.feedback", "summary"];
-    first_text(body, &paths).or_else(|| text_at(body, "context.summary"))
 }
 
 #[cfg(test)]

@@ -254,7 +254,7 @@ impl Engine {
         Err(EngineError::Refused { refusal, handoff })
     }
 
-    pub async fn resolve_run(&self, which: &RunRef) -> Result<RunId, EngineError> {
+    pub(crate) async fn resolve_run(&self, which: &RunRef) -> Result<RunId, EngineError> {
         if let RunRef::Id(id) = which {
             return Ok(*id);
         }
@@ -280,7 +280,7 @@ impl Engine {
     }
 
     /// A handoff that must belong to the given run: a label is valid only within its own run.
-    pub async fn handoff_in(
+    pub(crate) async fn handoff_in(
         &self,
         within: &RunTarget,
         which: &HandoffRef,
@@ -404,7 +404,7 @@ impl Engine {
                 self.begun_by_another(caller, story, start.first).await
             }
             Err(AppendError::Conflict) => Err(EngineError::Contended),
-            Err(AppendError::Repeated(answered)) => crate::repeat(caller, &answered),
+            Err(AppendError::Repeated(answered)) => self.repeat(caller, &answered).await,
             Err(AppendError::Store(error)) => Err(error.into()),
         }
     }

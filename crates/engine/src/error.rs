@@ -60,9 +60,13 @@ pub enum EngineError {
         /// Open runs that the document could mean.
         candidates: String,
     },
-    #[error("the document does not say who sends it, and nobody holds the work; name the agent")]
+    #[error(
+        "the document does not say who sends it, and no agent holds the work; name the sending agent"
+    )]
     SenderUnknown,
-    #[error("nobody is at work on run {number}, so nobody can end or take up anything in it")]
+    #[error(
+        "no agent is at work on run {number}, so there is nothing in it to complete or take up"
+    )]
     NothingAtHand { number: u64 },
     #[error(
         "{handoff} is for `{to}`, who is not started with a prompt; `baton inbox` shows what people are asked"
@@ -73,12 +77,12 @@ pub enum EngineError {
     )]
     UnknownVariable { agent: AgentId, unknown: String, known: String },
     #[error(
-        "the run is at version {}, not at {} any more; look at it again", actual.0, expected.0
+        "the run is at version {}, not at {}; read it again", actual.0, expected.0
     )]
     Outdated { expected: Version, actual: Version },
-    #[error("this key was used for another request; take a new one")]
+    #[error("this idempotency key was used for another request; use a new one")]
     KeyReused,
-    #[error("others keep moving this run first; try again")]
+    #[error("other commands keep changing this run first; try again")]
     Contended,
     #[error("Baton is shutting down; try again in a moment")]
     Closing,

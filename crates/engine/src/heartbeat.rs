@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use crate::leases::HeartbeatResult;
 use crate::timers::silent_until;
-use crate::{Engine, EngineError};
+use crate::{Caller, Engine, EngineError};
 
 /// How many heartbeats share a transaction: a few milliseconds of the store's time.
 const MOST_AT_ONCE: usize = 1000;
@@ -17,6 +17,7 @@ impl Engine {
     /// when it ends. Renewals are kept in memory, and written about once a second in one batch.
     pub async fn heartbeat(
         &self,
+        _: &Caller,
         which: &HandoffRef,
         fence: u32,
     ) -> Result<Timestamp, EngineError> {

@@ -12,11 +12,11 @@ mod clock;
 mod commands;
 mod error;
 mod feed;
+mod handoff_rows;
 mod health;
 mod heartbeat;
 mod leases;
 mod look_alikes;
-mod named_texts;
 mod names;
 mod outcome;
 mod queries;
@@ -35,14 +35,15 @@ mod workspace;
 use std::sync::Arc;
 
 use baton_core::decide::{Decision, DecisionContext};
+use baton_core::event::{Event, HandoffEvent};
 use baton_core::hash::Hash;
 use baton_core::refusal::Refusal;
-use baton_core::run::RunId;
+use baton_core::run::{HandoffNo, RunId};
 use baton_core::story::Story;
 use baton_core::workflow::Workflow;
 use baton_store::{
-    Append, AppendError, Definition, IdempotencyRecord, Position, RunRef, Store, StoreError,
-    Version,
+    Append, AppendError, Definition, HandoffRef, HandoffRow, IdempotencyRecord, Position, RunRef,
+    Store, StoreError, Version,
 };
 use jiff::Timestamp;
 use tokio::sync::{RwLock, RwLockReadGuard, watch};
@@ -57,10 +58,9 @@ pub use crate::feed::Feed;
 pub use crate::health::{CheckProgress, DataCheck, DataChecker};
 use crate::leases::Leases;
 pub use crate::look_alikes::LookAlikes;
-pub use crate::named_texts::{NamedAs, named};
-pub use crate::outcome::{Caller, CommandMode, CommandResult, Key, KnownRows};
+pub use crate::outcome::{Caller, CommandMode, CommandResult, Key};
 pub use crate::reader::Reader;
-pub use crate::rebuild::{RebuiltRun, is_promised, rebuild_run, texts_named_by};
+pub use crate::rebuild::{RebuiltRun, rebuild_run};
 pub use crate::receive::{DocumentHints, ReceiveResult};
 pub use crate::stories::{branch_of, story_package};
 pub use crate::sweeper::{Sweeper, Swept};
@@ -213,7 +213,9 @@ impl Engine {
                 Err(AppendError::OpenRunExists(story)) => {
                     return Err(EngineError::AlreadyOpen { story, number: loaded.number });
                 }
-                Err(AppendError::Repeated(answered)) => return repeat(caller, &answered),
+                Err(AppendError::Repeated(answered)) => {
+                    return self.repeat(caller, &answered).await;
+                }
                 Err(AppendError::Store(error)) => return Err(error.into()),
             }
         }
@@ -237,21 +239,25 @@ impl Engine {
         };
         let (expected, head) = (loaded.version, loaded.head);
         let workflow = &loaded.workflow;
-        let append =
-            append::append(decision, before, workflow, expected, head, &caller.principal, at);
-        let touched = append::touched(&append.handoffs);
-        let version = Version(loaded.version.0 + append.events.len() as u64);
-        let rows = KnownRows::default();
-        let outcome = CommandResult { run, version, done, touched, rows, at, is_repeat: false };
-        if caller.mode == CommandMode::DryRun || append.events.is_empty() {
+        let rows = self.rows_after(loaded, &decision, at).await?;
+        let version = Version(loaded.version.0 + decision.events.len() as u64);
+        let outcome = CommandResult { run, version, done, rows, at, is_repeat: false };
+        if caller.mode == CommandMode::DryRun || decision.events.is_empty() {
             return Ok(outcome);
         }
+        let answered = caller.key.as_ref().map(|key| outcome.to_answered(key));
+        let touched: Vec<HandoffNo> = outcome.rows.iter().map(|it| it.no).collect();
+        let (opened, changed) = outcome.rows.into_iter().partition(|it| it.number == 0);
+        let append =
+            append::append(decision, before, workflow, expected, head, &caller.principal, at);
         let head = append.events.last().map_or(loaded.head, |it| it.hash);
         let append = Arc::new(Append {
             number: before.map(|_| loaded.number),
+            opened,
+            changed,
             story: birth.story,
             definition: birth.definition,
-            answered: caller.key.as_ref().map(|key| outcome.to_answered(key)),
+            answered,
             ..append
         });
         let pending = self.leases.expect_changes(run, &append.timers);
@@ -270,15 +276,18 @@ impl Engine {
         };
         pending.appended(version);
         // The store has dropped its reference by now, so this does not clone.
-        let Append { run, handoffs, contents, .. } = Arc::unwrap_or_clone(append);
-        let (mut rows, touched) =
-            append::changed_rows(&loaded.rows, &run, &handoffs, &appended.numbers, at);
-        rows.retain(|it| it.state.is_open());
-        let outcome = CommandResult { rows: KnownRows(touched), ..outcome };
+        let Append { run, opened, changed, contents, .. } = Arc::unwrap_or_clone(append);
+        let number = |no| appended.numbers.iter().find(|(it, _)| *it == no).map_or(0, |it| it.1);
+        let opened = opened.into_iter().map(|it| HandoffRow { number: number(it.no), ..it });
+        let mut rows: Vec<HandoffRow> = changed.into_iter().chain(opened).collect();
+        rows.sort_by_key(|it| touched.iter().position(|no| *no == it.no));
+        let kept = loaded.rows.iter().filter(|it| !touched.contains(&it.no));
+        let open = kept.chain(&rows).filter(|it| it.state.is_open()).cloned().collect();
+        let outcome = CommandResult { rows, ..outcome };
         self.cache.remember_texts(contents);
         let workflow = loaded.workflow.clone();
         let number = appended.run_number;
-        let loaded = Loaded { run, version, head, number, workflow, rows };
+        let loaded = Loaded { run, version, head, number, workflow, rows: open };
         self.cache.remember(loaded, &appended.numbers);
         self.tip.send_if_modified(|tip| {
             let is_newer = *tip < appended.position;
@@ -288,13 +297,73 @@ impl Engine {
         Ok(outcome)
     }
 
+    /// The rows of the handoffs that a decision creates or changes, after it, in the order of their
+    /// first event. New ones have no number yet.
+    async fn rows_after(
+        &self,
+        loaded: &Loaded,
+        decision: &Decision,
+        at: Timestamp,
+    ) -> Result<Vec<HandoffRow>, StoreError> {
+        let mut rows: Vec<HandoffRow> = Vec::new();
+        for event in &decision.events {
+            let Some(no) = handoff_rows::changed_by(event) else { continue };
+            let index = match rows.iter().position(|it| it.no == no) {
+                Some(index) => index,
+                None => {
+                    rows.push(self.row_before(loaded, decision, event, no, at).await?);
+                    rows.len() - 1
+                }
+            };
+            handoff_rows::apply(&mut rows[index], event, at);
+        }
+        Ok(rows)
+    }
+
+    /// The row of a handoff before the first event of a decision that changes it.
+    async fn row_before(
+        &self,
+        loaded: &Loaded,
+        decision: &Decision,
+        first: &Event,
+        no: HandoffNo,
+        at: Timestamp,
+    ) -> Result<HandoffRow, StoreError> {
+        if let Event::Handoff(HandoffEvent::Created(created)) = first {
+            return Ok(HandoffRow::opened(&decision.run, created, at));
+        }
+        if let Some(row) = loaded.rows.iter().find(|it| it.no == no) {
+            return Ok(row.clone());
+        }
+        let stored = self.store.handoff(&HandoffRef::InRun(loaded.run.id, no)).await?;
+        stored.ok_or_else(|| StoreError::Damaged { what: format!("{no} is not there") })
+    }
+
     /// The stored answer of this idempotency key, if there is one.
     async fn repeated(&self, caller: &Caller) -> Result<Option<CommandResult>, EngineError> {
         let Some(key) = &caller.key else { return Ok(None) };
         match self.store.answered(&key.scope, &key.key).await? {
-            Some(answered) => repeat(caller, &answered).map(Some),
+            Some(answered) => self.repeat(caller, &answered).await.map(Some),
             None => Ok(None),
         }
+    }
+
+    /// The answer that was given to the same request before.
+    async fn repeat(
+        &self,
+        caller: &Caller,
+        answered: &IdempotencyRecord,
+    ) -> Result<CommandResult, EngineError> {
+        let is_same = caller.key.as_ref().is_some_and(|it| it.request == answered.request);
+        if !is_same {
+            return Err(EngineError::KeyReused);
+        }
+        let (outcome, nos) = CommandResult::from_answered(answered).ok_or_else(|| {
+            let what = "an answer that was given before".to_owned();
+            StoreError::Damaged { what }
+        })?;
+        let rows = self.rows_at(outcome.run, outcome.version, &nos).await?;
+        Ok(CommandResult { rows, ..outcome })
     }
 
     /// The refusal, unless the same request took effect before: then its stored answer.
@@ -363,15 +432,4 @@ impl Engine {
         }
         Ok(workflow)
     }
-}
-
-fn repeat(caller: &Caller, answered: &IdempotencyRecord) -> Result<CommandResult, EngineError> {
-    let is_same = caller.key.as_ref().is_some_and(|it| it.request == answered.request);
-    if !is_same {
-        return Err(EngineError::KeyReused);
-    }
-    CommandResult::from_answered(answered).ok_or_else(|| {
-        let what = "an answer that was given before".to_owned();
-        StoreError::Damaged { what }.into()
-    })
 }

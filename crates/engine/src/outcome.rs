@@ -5,7 +5,7 @@ use baton_core::hash::Hash;
 use baton_core::names::Principal;
 use baton_core::problem::Problem;
 use baton_core::run::{HandoffNo, RunId};
-use baton_store::{HandoffRow, HandoffState, IdempotencyRecord, Version};
+use baton_store::{HandoffRow, IdempotencyRecord, Version};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -46,26 +46,13 @@ pub struct CommandResult {
     /// Version of the run after the command.
     pub version: Version,
     pub done: Effects,
-    /// Every handoff that the command touched, and its state then.
-    pub touched: Vec<(HandoffNo, HandoffState)>,
-    pub rows: KnownRows,
+    /// The handoffs that the command created or changed, as they were then, in the order of their
+    /// first event. In a dry run the new ones have no number.
+    pub rows: Vec<HandoffRow>,
     pub at: Timestamp,
     /// An idempotent replay: the command was carried out before, and this is the stored answer.
     pub is_repeat: bool,
 }
-
-/// Rows of touched handoffs that can be shown without reading the store. All values compare equal:
-/// results must not differ by what the engine happened to cache.
-#[derive(Debug, Clone, Default)]
-pub struct KnownRows(pub(crate) Vec<HandoffRow>);
-
-impl PartialEq for KnownRows {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-
-impl Eq for KnownRows {}
 
 /// The stored form: small, and without user text except the paths of warnings.
 #[derive(Serialize, Deserialize)]
@@ -100,7 +87,7 @@ impl CommandResult {
             cancelled: numbers(&done.cancelled),
             kept: numbers(&done.kept),
             warnings: done.warnings.clone(),
-            touched: self.touched.iter().map(|(no, it)| (no.0, it.name().to_owned())).collect(),
+            touched: self.rows.iter().map(|it| (it.no.0, it.state.name().to_owned())).collect(),
         };
         IdempotencyRecord {
             scope: key.scope.clone(),
@@ -111,7 +98,8 @@ impl CommandResult {
         }
     }
 
-    pub(crate) fn from_answered(answered: &IdempotencyRecord) -> Option<Self> {
+    /// The result of a repeated command without its rows, and the handoffs that they are of.
+    pub(crate) fn from_answered(answered: &IdempotencyRecord) -> Option<(Self, Vec<HandoffNo>)> {
         let stored: Stored = serde_json::from_str(&answered.answer).ok()?;
         let nos = |nos: Vec<u32>| nos.into_iter().map(HandoffNo).collect();
         let done = Effects {
@@ -124,20 +112,15 @@ impl CommandResult {
             kept: nos(stored.kept),
             warnings: stored.warnings,
         };
-        let touched = stored
-            .touched
-            .into_iter()
-            .map(|(no, state)| Some((HandoffNo(no), HandoffState::parse(&state)?)))
-            .collect::<Option<Vec<_>>>()?;
-        Some(Self {
+        let result = Self {
             run: RunId(stored.run),
             version: Version(stored.version),
             done,
-            touched,
-            rows: KnownRows::default(),
+            rows: Vec::new(),
             at: answered.at,
             is_repeat: true,
-        })
+        };
+        Some((result, stored.touched.into_iter().map(|(no, _)| HandoffNo(no)).collect()))
     }
 }
 

@@ -1,8 +1,12 @@
 //! Finds one run or handoff, and the rows that a command result refers to.
 
-use baton_core::run::{HandoffNo, State};
-use baton_store::{HandoffRef, HandoffRow, HandoffState, RunRef, RunRow};
+use baton_core::run::{HandoffNo, RunId};
+use baton_store::{
+    EventFilter, HandoffRef, HandoffRow, Position, RunRef, RunRow, StoreError, Version,
+};
+use baton_wire::event;
 
+use crate::rebuild::handoff_rows;
 use crate::{CommandResult, Engine, EngineError};
 
 impl Engine {
@@ -17,38 +21,42 @@ impl Engine {
         row.ok_or_else(which)
     }
 
-    /// A handoff of a command result, in its state when the result was made.
+    /// A handoff of a command result. One that the command neither created nor changed is read.
     pub async fn row_of(
         &self,
         outcome: &CommandResult,
         no: HandoffNo,
     ) -> Result<HandoffRow, EngineError> {
-        if let Some(row) = outcome.rows.0.iter().find(|it| it.no == no) {
-            return Ok(row.clone());
+        match outcome.rows.iter().find(|it| it.no == no) {
+            Some(row) => Ok(row.clone()),
+            None => self.handoff(&HandoffRef::InRun(outcome.run, no)).await,
         }
-        let mut row = self.handoff(&HandoffRef::InRun(outcome.run, no)).await?;
-        let then = outcome.touched.iter().find(|(it, _)| *it == no).map(|(_, state)| *state);
-        let Some(then) = then.filter(|it| outcome.is_repeat || *it != row.state) else {
-            return Ok(row);
-        };
-        // The handoff may have moved on since: undo what came later.
-        row.state = then;
-        row.is_stale = false;
-        match then {
-            HandoffState::Open(State::Pending | State::Clarification) => {
-                row.accepted_at = None;
-                row.acknowledgement = None;
+    }
+
+    /// The rows of some handoffs as they were at a version of their run, as its events tell.
+    pub(crate) async fn rows_at(
+        &self,
+        run: RunId,
+        version: Version,
+        nos: &[HandoffNo],
+    ) -> Result<Vec<HandoffRow>, EngineError> {
+        let filter = EventFilter { after: Position::START, run: Some(run), limit: 0 };
+        let mut events = Vec::new();
+        for stored in self.store.events(&filter).await? {
+            if stored.version <= version {
+                let event = event::decode(&stored.body);
+                let damaged = |error| StoreError::Damaged { what: format!("an event: {error}") };
+                events.push((event.map_err(damaged)?, stored.at));
             }
-            HandoffState::Open(State::Accepted | State::Parked) | HandoffState::Ended(_) => {}
         }
-        match then {
-            HandoffState::Open(_) => {
-                row.ended_at = None;
-                row.outcome = None;
-                row.ended_reason = None;
-            }
-            HandoffState::Ended(_) => {}
+        let row = self.run(&RunRef::Id(run)).await?;
+        let rebuilt = handoff_rows(&row.run, events.iter().map(|(event, at)| (event, *at)));
+        let mut rows = Vec::with_capacity(nos.len());
+        for no in nos {
+            let number = self.handoff(&HandoffRef::InRun(run, *no)).await?.number;
+            let row = rebuilt.iter().find(|it| it.no == *no).cloned();
+            rows.extend(row.map(|it| HandoffRow { number, ..it }));
         }
-        Ok(row)
+        Ok(rows)
     }
 }

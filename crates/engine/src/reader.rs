@@ -9,7 +9,7 @@ use baton_core::decide::{Decision, decide};
 use baton_core::hash::Hash;
 use baton_core::names::StoryKey;
 use baton_core::refusal::Refusal;
-use baton_core::run::{Run, RunId};
+use baton_core::run::{HandoffNo, Run, RunId};
 use baton_core::story::Story;
 use baton_core::workflow::Workflow;
 use baton_store::{
@@ -19,7 +19,7 @@ use baton_store::{
 };
 use jiff::Timestamp;
 
-use crate::{Caller, Catalog, Engine, EngineError, Feed, LookAlikes};
+use crate::{Caller, Catalog, Engine, EngineError, Feed, LookAlikes, RunTarget};
 
 /// What one caller reads.
 #[derive(Clone, Copy)]
@@ -94,6 +94,15 @@ impl<'a> Reader<'a> {
     /// As [`Reader::handoff`], where the handoff may not exist.
     pub async fn find_handoff(self, which: &HandoffRef) -> Result<Option<HandoffRow>, EngineError> {
         Ok(self.engine.store.handoff(which).await?)
+    }
+
+    /// A handoff that must belong to the given run: a label is valid only within its own run.
+    pub async fn handoff_in(
+        self,
+        within: &RunTarget,
+        which: &HandoffRef,
+    ) -> Result<HandoffNo, EngineError> {
+        self.engine.handoff_in(within, which).await
     }
 
     pub async fn handoffs(self, filter: &HandoffFilter) -> Result<Vec<HandoffRow>, EngineError> {

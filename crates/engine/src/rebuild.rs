@@ -1,15 +1,13 @@
 //! Rebuilds a run by replaying its events: everything that a store keeps of it follows from them,
 //! except the numbers that the store assigned.
 
-use baton_core::content::ContentId;
-use baton_core::event::{Event, replay};
+use baton_core::event::{Event, HandoffEvent, replay};
 use baton_core::hash::Hash;
-use baton_core::run::RunId;
-use baton_store::{HandoffChange, HandoffRow, RunRow, TimerRow, Version};
+use baton_core::run::{Run, RunId};
+use baton_store::{HandoffRow, RunRow, TimerRow, Version};
 use jiff::Timestamp;
 
-use crate::append::needs_notification;
-use crate::named_texts::{NamedAs, named};
+use crate::handoff_rows;
 use crate::timers::timer;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +30,7 @@ pub fn rebuild_run(
 ) -> Option<RebuiltRun> {
     let run = replay(id, events.iter().cloned())?;
     let row = RunRow { number, version: Version(events.len() as u64), head, run };
-    let handoffs = handoff_rows(&row, events);
+    let handoffs = handoff_rows(&row.run, events.iter().map(|(event, at)| (event, *at)));
     let timers = row.run.handoffs.iter().filter_map(|it| {
         let timer = timer(it)?;
         Some(TimerRow { run: id, no: it.no, what: timer.kind(), due: timer.due(now) })
@@ -42,37 +40,20 @@ pub fn rebuild_run(
 }
 
 /// The handoff rows that follow from the events. The store assigns their numbers.
-fn handoff_rows(row: &RunRow, events: &[(Event, Timestamp)]) -> Vec<HandoffRow> {
+pub(crate) fn handoff_rows<'a>(
+    run: &Run,
+    events: impl IntoIterator<Item = (&'a Event, Timestamp)>,
+) -> Vec<HandoffRow> {
     let mut rows: Vec<HandoffRow> = Vec::new();
     for (event, at) in events {
-        if let Event::HandoffCreated(created) = event {
-            rows.push(HandoffRow::opened(0, &row.run, created, *at));
+        if let Event::Handoff(HandoffEvent::Created(created)) = event {
+            rows.push(HandoffRow::opened(run, created, at));
         }
         // From the end: an event is nearly always about one of the newest handoffs.
         let handoff = event.handoff().and_then(|no| rows.iter_mut().rev().find(|it| it.no == no));
         if let Some(handoff) = handoff {
-            follow(handoff, event, row, *at);
+            handoff_rows::apply(handoff, event, at);
         }
     }
     rows
-}
-
-/// Applies an event to the row of its handoff.
-pub(crate) fn follow(handoff: &mut HandoffRow, event: &Event, row: &RunRow, at: Timestamp) {
-    if let Event::HandoffStale { .. } = event {
-        // Staleness marks the state at that moment, not a later one.
-        handoff.is_stale = true;
-    } else if let Some(HandoffChange::Moved(moved)) = crate::append::change(event, &row.run) {
-        handoff.make_move(&moved, at);
-    }
-}
-
-/// Whether other systems are to be notified of an event.
-pub fn is_promised(event: &Event) -> bool {
-    needs_notification(event)
-}
-
-/// The texts that an event refers to, and what each is used as.
-pub fn texts_named_by(event: &Event) -> Vec<(ContentId, NamedAs)> {
-    named(event)
 }

@@ -12,19 +12,13 @@ use crate::{Caller, CommandMode, Engine, EngineError};
 const PAGE: u32 = 50;
 
 impl Engine {
-    /// Adds a story; false where the key exists already.
-    pub async fn add_story(&self, story: &Story) -> Result<bool, EngineError> {
-        check_size(story)?;
-        Ok(self.store.add_story(story, self.clock.now()).await?)
-    }
-
-    /// As [`Engine::add_story`], for a caller that may retry or do a dry run: true where the story
-    /// is added, was added by the same request, or would be.
-    pub async fn add_story_as(&self, caller: &Caller, story: &Story) -> Result<bool, EngineError> {
+    /// Adds a story: true where it is added, was added by the same request, or would be; false where
+    /// the key exists already.
+    pub async fn add_story(&self, caller: &Caller, story: &Story) -> Result<bool, EngineError> {
         check_size(story)?;
         let Some(key) = &caller.key else {
             return match caller.mode {
-                CommandMode::Commit => self.add_story(story).await,
+                CommandMode::Commit => Ok(self.store.add_story(story, self.clock.now()).await?),
                 CommandMode::DryRun => Ok(self.store.story(&story.key).await?.is_none()),
             };
         };
@@ -54,7 +48,7 @@ impl Engine {
         }
     }
 
-    pub async fn save_story(&self, story: &Story) -> Result<(), EngineError> {
+    pub async fn save_story(&self, _: &Caller, story: &Story) -> Result<(), EngineError> {
         check_size(story)?;
         Ok(self.store.save_story(story, self.clock.now()).await?)
     }

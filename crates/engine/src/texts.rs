@@ -12,7 +12,6 @@ use baton_core::run::RunId;
 use baton_store::{EventFilter, HandoffFilter, HandoffRow, Position, RunRef, StoreError};
 use baton_wire::event;
 
-use crate::named_texts::named;
 use crate::{Engine, EngineError, Reader};
 
 /// Shown in place of a damaged text on a page or in a table.
@@ -281,8 +280,8 @@ impl Engine {
         }
         let filter = EventFilter { after: Position::START, run: Some(run), limit: 0 };
         for stored in self.store.events(&filter).await? {
-            let names = event::decode(&stored.body).map(|it| named(&it)).unwrap_or_default();
-            if names.iter().any(|(it, _)| *it == id) {
+            let texts = event::decode(&stored.body).map(|it| it.texts()).unwrap_or_default();
+            if texts.iter().any(|(it, _)| it == id) {
                 return Ok((number, format!("the text of `{}`", stored.name)));
             }
         }

@@ -205,11 +205,13 @@ pub fn readable<T>(result: Result<T, StoreError>) -> Result<Result<T, String>, S
 /// Every handoff has the timer that its state requires, and no other has one. The end of a lease is
 /// the one thing that no event records.
 fn check_timers(row: &RunRow, stored: &[TimerRow], verified: &mut Verified) {
-    let told: Vec<_> = row.run.handoffs.iter().filter_map(|it| Some((it.no, timer(it)?))).collect();
-    let is_told =
-        |it: &TimerRow| told.iter().any(|(no, timer)| *no == it.no && timer.is(it.what, it.due));
+    let expected_timers: Vec<_> =
+        row.run.handoffs.iter().filter_map(|it| Some((it.no, timer(it)?))).collect();
+    let is_told = |it: &TimerRow| {
+        expected_timers.iter().any(|(no, timer)| *no == it.no && timer.is(it.what, it.due))
+    };
     let n_told = stored.iter().filter(|it| is_told(it)).count();
-    if (n_told, n_told) != (stored.len(), told.len()) {
+    if (n_told, n_told) != (stored.len(), expected_timers.len()) {
         verified.in_run(row.number, "its timers differ from what its events require");
     }
 }

@@ -17,7 +17,6 @@ use axum::response::{IntoResponse as _, Response};
 use futures_util::FutureExt as _;
 
 use crate::App;
-use crate::api;
 use crate::heavy::Heavy;
 use crate::limits::ServerLimits;
 use crate::page;
@@ -82,8 +81,8 @@ pub(crate) async fn check(State(app): State<Arc<App>>, request: Request, next: N
     protect(response.headers_mut());
     // So that a client can tell Baton from any other server at that address.
     let version = HeaderValue::from_static(env!("CARGO_PKG_VERSION"));
-    response.headers_mut().insert(api::VERSION, version);
-    response.headers_mut().insert(api::INSTANCE, app.instance.clone());
+    response.headers_mut().insert(baton_api::VERSION, version);
+    response.headers_mut().insert(baton_api::INSTANCE, app.instance.clone());
     app.metrics.count(route.as_ref(), &method, response.status());
     response
 }
@@ -155,7 +154,7 @@ fn refuse(app: &App, request: &Request) -> Result<(), ApiProblem> {
         let message = "this server answers only to its own names; see `--allow-host`";
         return Err(ApiProblem::new(StatusCode::MISDIRECTED_REQUEST, "foreign_host", message));
     }
-    if headers.get(api::INSTANCE).is_some_and(|it| it != app.instance) {
+    if headers.get(baton_api::INSTANCE).is_some_and(|it| it != app.instance) {
         let message = "this was meant for another server, which was at this address before";
         return Err(ApiProblem::new(StatusCode::MISDIRECTED_REQUEST, "other_server", message));
     }

@@ -4,9 +4,9 @@
 //! nothing. `guard` says which requests are let in; `problem` has the error responses.
 
 mod accept;
-pub mod api;
 mod body;
 mod caller;
+mod errors;
 mod events;
 mod failure_log;
 mod guard;
@@ -14,7 +14,9 @@ mod health;
 mod heavy;
 mod limits;
 mod local;
+mod lookup;
 mod metrics;
+mod misfit;
 mod openapi;
 mod page;
 mod params;
@@ -27,6 +29,7 @@ mod schemas;
 mod scope;
 mod serve;
 mod v1;
+mod values;
 
 use std::io;
 use std::net::SocketAddr;
@@ -74,7 +77,7 @@ pub enum ServeError {
         source: io::Error,
     },
     #[error(
-        "{address} can be reached from other machines, and nobody would have to say who they are; listen on 127.0.0.1"
+        "{address} can be reached from other machines, and there is no access control yet; listen on 127.0.0.1"
     )]
     Open { address: SocketAddr },
 }
@@ -168,7 +171,7 @@ impl Server {
         Ok(Self { listener, address, instance, engine, router, live, limits })
     }
 
-    /// The value of [`api::INSTANCE`] in its responses.
+    /// The value of [`baton_api::INSTANCE`] in its responses.
     pub fn instance(&self) -> Uuid {
         self.instance
     }
@@ -259,6 +262,7 @@ fn described_routes() -> OpenApiRouter<Arc<App>> {
         .merge(health::routes())
         .merge(metrics::routes())
         .merge(schemas::routes())
+        .merge(errors::routes())
 }
 
 /// How many threads a server should have for its requests: one core is left to the writer thread,
@@ -281,7 +285,17 @@ async fn taken(address: SocketAddr, source: io::Error) -> ServeError {
 mod tests {
     use std::collections::BTreeSet;
 
+    use expect_test::expect_file;
+
     use super::*;
+
+    /// A change of the API is a change of this file: `UPDATE_EXPECT=1` writes it again.
+    #[test]
+    fn the_committed_description_is_that_of_the_routes() {
+        let (_, description) = described_routes().split_for_parts();
+        let printed = description.to_pretty_json().unwrap() + "\n";
+        expect_file!["../../../docs/openapi.json"].assert_eq(&printed);
+    }
 
     /// The reverse, that every documented path exists, is an integration test.
     #[test]

@@ -16,7 +16,7 @@ use utoipa_axum::routes;
 
 use crate::App;
 
-pub(crate) use self::page::render;
+pub(crate) use self::page::{escaped, render};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -40,7 +40,7 @@ pub(crate) use self::page::render;
         (name = "pipeline", description = "The pipeline API: one route with actions, as small agents use it"),
         (name = "server", description = "The server itself")
     ),
-    components(schemas(crate::problem::ProblemDocument))
+    components(schemas(baton_api::ProblemDocument))
 )]
 struct Head;
 

@@ -47,5 +47,6 @@ pub(crate) fn renders(route: &str) -> bool {
 
 /// True for a page that a person may open by a link from any site.
 pub(crate) fn is_page(path: &str) -> bool {
-    path == "/" || path == "/api" || path.starts_with("/runs/") || path.starts_with("/handoffs/")
+    matches!(path, "/" | "/api")
+        || ["/runs/", "/handoffs/", "/errors/"].iter().any(|it| path.starts_with(it))
 }

@@ -2,11 +2,14 @@
 
 use axum::extract::rejection::PathRejection;
 use axum::extract::{FromRequestParts, Path};
+use axum::http::Uri;
 use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
 use utoipa::IntoParams;
 
+use crate::misfit::misfit_of_text;
 use crate::problem::ApiProblem;
+use crate::query::Query;
 
 /// The one name in a path, decoded.
 pub(crate) struct Named(pub(crate) String);
@@ -33,16 +36,23 @@ impl<S: Send + Sync, Q: DeserializeOwned + IntoParams> FromRequestParts<S> for P
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiProblem> {
         match axum::extract::Query::<Q>::try_from_uri(&parts.uri) {
             Ok(query) => Ok(Self(query.0)),
-            Err(error) => {
-                let known = Q::into_params(|| None);
-                let known: Vec<&str> = known.iter().map(|it| it.name.as_str()).collect();
-                // Unknown and repeated names get our own message; other errors get serde's.
-                crate::query::Query::read(&parts.uri, &known)?;
-                let why = std::error::Error::source(&error)
-                    .map_or_else(|| error.to_string(), ToString::to_string);
-                let message = format!("the query cannot be read: {why}");
-                Err(ApiProblem::malformed("wrong_type", message))
-            }
+            Err(_) => Err(why_not::<Q>(&parts.uri)),
         }
     }
+}
+
+/// Explains why a query was refused: an unknown or repeated name, or a value of the wrong type.
+fn why_not<Q: IntoParams>(uri: &Uri) -> ApiProblem {
+    let known = Q::into_params(|| None);
+    let names: Vec<&str> = known.iter().map(|it| it.name.as_str()).collect();
+    let query = match Query::read(uri, &names) {
+        Ok(query) => query,
+        Err(problem) => return problem,
+    };
+    let misfit = known
+        .iter()
+        .find_map(|it| misfit_of_text(&it.name, query.get(&it.name)?, it.schema.as_ref()?));
+    misfit.unwrap_or_else(|| {
+        ApiProblem::malformed("wrong_type", "the query does not fit what `/openapi.json` has")
+    })
 }

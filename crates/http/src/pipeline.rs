@@ -1,8 +1,6 @@
 //! The pipeline API, exactly as the pipeline document has it: paths, fields, values and responses.
 
 mod agents;
-mod answers;
-mod described;
 mod handoffs;
 pub(crate) mod rows;
 mod run;
@@ -13,17 +11,14 @@ use std::sync::Arc;
 
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
-use baton_core::document::Node;
 use baton_engine::EngineError;
-use baton_store::HandoffRef;
-use baton_wire::json;
 
 use serde::Serialize;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::App;
-use crate::problem::ApiProblem;
+use crate::problem::{self, ApiProblem};
 use crate::scope::RequestScope;
 
 pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
@@ -33,15 +28,6 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(signal::get, signal::post))
         .routes(routes!(agents::get))
         .routes(routes!(story::get))
-}
-
-/// A JSON response.
-pub(crate) struct Json(pub(crate) Node);
-
-impl IntoResponse for Json {
-    fn into_response(self) -> Response {
-        ([(CONTENT_TYPE, "application/json")], json::print(&self.0)).into_response()
-    }
 }
 
 /// A JSON response of a type with a schema.
@@ -62,15 +48,10 @@ const USUAL_BYTES: usize = 2048;
 
 /// An error response, with the handoff in question as a row of this API.
 async fn refused(app: &RequestScope, error: EngineError) -> ApiProblem {
-    let row = error.handoff().cloned();
-    let problem = ApiProblem::from(error);
-    let Some(row) = row else { return problem };
-    match rows::one(app, &row).await {
-        Ok(row) => problem.about(serde_json::value::to_raw_value(&row).ok()),
-        Err(_) => problem,
-    }
+    problem::refused(error, async |row| rows::one(app, row).await).await
 }
 
-fn by_number(number: u64) -> HandoffRef {
-    HandoffRef::Number(number)
+/// A query value that is present and not empty.
+fn given(value: &Option<String>) -> Option<&str> {
+    value.as_deref().filter(|it| !it.is_empty())
 }

@@ -1,92 +1,35 @@
 //! Error responses (RFC 9457): a status and one JSON object that says why and what to do. The only
 //! file of this crate that maps errors.
 
-use std::borrow::Cow;
-
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderValue, Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
+use baton_api::{Broken, ProblemDocument};
 use baton_core::names::NameError;
 use baton_core::refusal::Refusal;
 use baton_engine::{EngineError, ErrorClass};
+use baton_store::HandoffRow;
 use baton_wire::formats::{FormatError, FormatFault};
 use baton_wire::json::{self, JsonError, JsonFault};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::Serialize;
 use serde_json::value::RawValue;
-use utoipa::ToSchema;
 
 use crate::failure_log;
 
 /// Boxed, to keep the result of every handler small.
 #[derive(Debug)]
-pub(crate) struct ApiProblem(Box<ProblemDocument>);
-
-/// RFC 9457, with `error` and `success` added for clients of the pipeline API.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = Problem)]
-pub struct ProblemDocument {
-    pub success: bool,
-    /// A URI that identifies the kind of problem; it never changes.
-    #[serde(rename = "type")]
-    pub about: String,
-    /// The name of the HTTP status.
-    pub title: Cow<'static, str>,
-    #[serde(serialize_with = "number", deserialize_with = "status")]
-    #[schema(value_type = u16, minimum = 400, maximum = 599)]
-    pub status: StatusCode,
-    /// The kind of problem, for programs to match on.
-    pub code: Cow<'static, str>,
-    /// What is wrong and what to do, for people.
-    pub detail: String,
-    /// The same as `detail`.
-    pub error: String,
-    /// Every rule of the contract that the package breaks.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub problems: Vec<Broken>,
-    /// A package that would satisfy the contract, once its placeholders are filled in.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<serde_json::Value>)]
-    pub skeleton: Option<Box<RawValue>>,
-    /// The agent that has accepted the handoff.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub holder: Option<String>,
-    /// The handoff in question in its current state.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<serde_json::Value>)]
-    pub handoff: Option<Box<RawValue>>,
-    /// The version in `If-Match`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub expected_version: Option<u64>,
-    /// The run's current version.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub actual_version: Option<u64>,
+pub(crate) struct ApiProblem {
+    document: Box<ProblemDocument>,
     /// In seconds, for the header of that name.
-    #[serde(skip)]
     retry_after: Option<u32>,
-}
-
-/// One rule that a package breaks.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub struct Broken {
-    /// Where in the package, as in `context.artifacts[2].path`.
-    pub path: String,
-    pub rule: String,
-    pub message: String,
-}
-
-impl From<baton_core::problem::Problem> for Broken {
-    fn from(problem: baton_core::problem::Problem) -> Self {
-        Self { path: problem.path, rule: problem.rule, message: problem.message }
-    }
 }
 
 impl ApiProblem {
     pub(crate) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
         let message = shortened(message.into());
-        Self(Box::new(ProblemDocument {
+        let document = Box::new(ProblemDocument {
             success: false,
-            about: format!("https://baton.invalid/errors/{code}"),
+            about: format!("/errors/{code}"),
             title: status.canonical_reason().unwrap_or("Error").into(),
             status,
             code: code.into(),
@@ -98,8 +41,8 @@ impl ApiProblem {
             handoff: None,
             expected_version: None,
             actual_version: None,
-            retry_after: None,
-        }))
+        });
+        Self { document, retry_after: None }
     }
 
     /// An internal error, which only a bug can cause; the cause is in the log.
@@ -109,21 +52,21 @@ impl ApiProblem {
     }
 
     pub(crate) fn title(&self) -> &str {
-        &self.0.title
+        &self.document.title
     }
 
     pub(crate) fn detail(&self) -> &str {
-        &self.0.detail
+        &self.document.detail
     }
 
     pub(crate) fn code(&self) -> &str {
-        &self.0.code
+        &self.document.code
     }
 
     /// Adds `Retry-After`.
     #[must_use]
     pub(crate) fn again_after(mut self, seconds: u32) -> Self {
-        self.0.retry_after = Some(seconds);
+        self.retry_after = Some(seconds);
         self
     }
 
@@ -134,13 +77,21 @@ impl ApiProblem {
     pub(crate) fn too_large(message: impl Into<String>) -> Self {
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message)
     }
+}
 
-    /// Adds the handoff in question, as the API of the request represents handoffs.
-    #[must_use]
-    pub(crate) fn about(mut self, handoff: Option<Box<RawValue>>) -> Self {
-        self.0.handoff = handoff;
-        self
+/// An error response, with the handoff in question as the API of the request shows handoffs.
+pub(crate) async fn refused<T: Serialize>(
+    error: EngineError,
+    show: impl AsyncFnOnce(&HandoffRow) -> Result<T, EngineError>,
+) -> ApiProblem {
+    let row = error.handoff().cloned();
+    let mut problem = ApiProblem::from(error);
+    if let Some(row) = row
+        && let Ok(shown) = show(&row).await
+    {
+        problem.document.handoff = serde_json::value::to_raw_value(&shown).ok();
     }
+    problem
 }
 
 /// A message may quote a request, and so be as large as the request.
@@ -156,13 +107,13 @@ fn shortened(mut message: String) -> String {
 
 impl IntoResponse for ApiProblem {
     fn into_response(self) -> Response {
-        let body = match serde_json::to_string(&self.0) {
+        let body = match serde_json::to_string(&self.document) {
             Ok(body) => body,
             Err(error) => unreachable!("our own types always encode: {error}"),
         };
         let kind = HeaderValue::from_static("application/problem+json");
-        let mut response = (self.0.status, [(CONTENT_TYPE, kind)], body).into_response();
-        if let Some(seconds) = self.0.retry_after {
+        let mut response = (self.document.status, [(CONTENT_TYPE, kind)], body).into_response();
+        if let Some(seconds) = self.retry_after {
             response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
         }
         response
@@ -183,9 +134,9 @@ impl From<EngineError> for ApiProblem {
             failure_log::tell(&error);
         }
         let mut problem = Self::new(status, error.code(), error.to_string());
-        let document = &mut problem.0;
+        let document = &mut problem.document;
         if let EngineError::Refused { refusal, .. } = error {
-            document.explain(refusal);
+            explain(document, refusal);
         } else if let EngineError::Outdated { expected, actual } = error {
             document.expected_version = Some(expected.0);
             document.actual_version = Some(actual.0);
@@ -196,14 +147,12 @@ impl From<EngineError> for ApiProblem {
     }
 }
 
-impl ProblemDocument {
-    fn explain(&mut self, refusal: Refusal) {
-        if let Refusal::Contract { problems, skeleton, .. } = refusal {
-            self.problems = problems.into_iter().map(Broken::from).collect();
-            self.skeleton = RawValue::from_string(json::print(&skeleton)).ok();
-        } else if let Refusal::AlreadyAccepted { holder, .. } = refusal {
-            self.holder = Some(holder.to_string());
-        }
+fn explain(document: &mut ProblemDocument, refusal: Refusal) {
+    if let Refusal::Contract { problems, skeleton, .. } = refusal {
+        document.problems = problems.into_iter().map(Broken::from).collect();
+        document.skeleton = RawValue::from_string(json::print(&skeleton)).ok();
+    } else if let Refusal::AlreadyAccepted { holder, .. } = refusal {
+        document.holder = Some(holder.to_string());
     }
 }
 
@@ -261,14 +210,4 @@ pub(crate) async fn no_such_page(method: Method, uri: Uri) -> ApiProblem {
 pub(crate) async fn no_such_method(method: Method, uri: Uri) -> ApiProblem {
     let message = format!("{} does not take {method}", uri.path());
     ApiProblem::new(StatusCode::METHOD_NOT_ALLOWED, "no_such_method", message)
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
-fn number<S: serde::Serializer>(status: &StatusCode, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_u16(status.as_u16())
-}
-
-fn status<'de, D: Deserializer<'de>>(deserializer: D) -> Result<StatusCode, D::Error> {
-    let number = u16::deserialize(deserializer)?;
-    StatusCode::from_u16(number).map_err(serde::de::Error::custom)
 }

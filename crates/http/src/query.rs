@@ -30,13 +30,4 @@ impl Query {
         let value = self.0.iter().find(|(it, _)| it == name).map(|(_, value)| value.as_str());
         value.filter(|it| !it.is_empty())
     }
-
-    pub(crate) fn number(&self, name: &str) -> Result<Option<u64>, ApiProblem> {
-        let parse = |text: &str| {
-            text.parse().map_err(|_| {
-                ApiProblem::malformed("wrong_type", format!("`{name}` has to be a whole number"))
-            })
-        };
-        self.get(name).map(parse).transpose()
-    }
 }

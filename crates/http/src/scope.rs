@@ -24,6 +24,10 @@ impl RequestScope {
         Self { app, caller }
     }
 
+    pub(crate) fn caller(&self) -> &Caller {
+        &self.caller
+    }
+
     pub(crate) fn read(&self) -> Views<'_> {
         Views::new(&self.app.engine, &self.caller)
     }

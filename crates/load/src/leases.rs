@@ -200,6 +200,7 @@ async fn take_turns(
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let per_second = holders.len() as f64 / every.as_secs_f64();
     let mut until = Until::new();
+    let caller = Caller::of_baton("baton:load");
     let mut n_turns = 0;
     while began.elapsed() < lasting {
         ticks.tick().await;
@@ -207,7 +208,7 @@ async fn take_turns(
         for turn in n_turns..n_due {
             let holder = holders[turn % holders.len()];
             if says == Says::Alive {
-                let heard = engine.heartbeat(&first(holder.run), holder.fence).await;
+                let heard = engine.heartbeat(&caller, &first(holder.run), holder.fence).await;
                 until.insert(holder.run, heard.context("somebody alive was not heard")?);
             }
         }

@@ -2,6 +2,7 @@
 //! and nothing else. No rules, no hashing, no encoding, no threads, no replies.
 #![expect(clippy::disallowed_methods, reason = "it measures SQLite itself, beside Baton")]
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -11,44 +12,48 @@ use baton_core::run::{Run, RunId};
 use baton_wire::event;
 use jiff::Timestamp;
 use rusqlite::types::Value;
-use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
+use rusqlite::{Connection, OptionalExtension as _, Row, params_from_iter};
 
 /// All rows of one command, in the order they were written.
 pub(crate) struct RawCommand(Vec<Statement>);
 
 struct Statement {
-    sql: &'static str,
+    sql: Cow<'static, str>,
     values: Vec<Value>,
 }
 
-const INSERT_RUN: &str = "insert into runs values (?,?,?,?,?,?,?,?,?,?,?,?)";
+impl Statement {
+    /// A whole row, with as many columns as the table has.
+    fn insert(table: &str, values: Vec<Value>) -> Self {
+        let marks = vec!["?"; values.len()].join(",");
+        Self { sql: format!("insert into {table} values ({marks})").into(), values }
+    }
+
+    fn update(sql: &'static str, values: Vec<Value>) -> Self {
+        Self { sql: sql.into(), values }
+    }
+}
+
+/// Every column of a row.
+fn whole(row: &Row<'_>) -> rusqlite::Result<Vec<Value>> {
+    (0..row.as_ref().column_count()).map(|it| row.get(it)).collect()
+}
+
 /// Most moves leave the status alone, and with it the indexes of open runs.
 const UPDATE_RUN: &str = "update runs set version = ?, head = ?, baton = ?, current_agent = ?, \
      moved_at = ?, state = ? where number = ? and version < ?";
 const END_RUN: &str = "update runs set version = ?, head = ?, baton = ?, current_agent = ?, \
      moved_at = ?, state = ?, status = ? where number = ? and version < ?";
-const INSERT_HANDOFF: &str =
-    "insert into handoffs values (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
 const ACCEPT_HANDOFF: &str =
     "update handoffs set state = 'accepted', accepted_at = ? where run_number = ? and no = ?";
 const END_HANDOFF: &str = "update handoffs set state = ?, outcome = ?, ended_at = ? \
      where run_number = ? and no = ?";
-const INSERT_EVENT: &str = "insert into events values (?,?,?,?,?,?,?,?)";
-const INSERT_CONTENT: &str = "insert into contents values (?,?,?,?,?,?,?)";
-const INSERT_OUTBOX: &str = "insert into outbox values (?,?,?,?)";
-const INSERT_DEFINITION: &str = "insert into definitions values (?,?,?)";
-const INSERT_STORY: &str = "insert into stories values (?,?,?,?,?,?,?,?,?,?,?)";
 const END_STORY: &str = "update stories set run_status = ? where key = ?";
-const INSERT_STORY_LOG: &str = "insert into story_log values (?,?,?,?,?)";
-const INSERT_DUE: &str = "insert into due values (?,?,?)";
 const DELETE_DUE: &str = "delete from due where run_number = ?";
 
-/// Columns of a handoff: its state, and the columns that are unknown at creation (`outcome`,
-/// `ended_reason`, `acknowledgement`, `accepted_at`, `ended_at`).
-const STATE: usize = 9;
-const UNKNOWN_AT_FIRST: [usize; 5] = [10, 13, 14, 21, 22];
-/// The column of a story that says what its newest run has come to.
-const RUN_STATUS: usize = 10;
+/// Columns of a handoff that are unknown at its creation.
+const UNKNOWN_AT_FIRST: [&str; 5] =
+    ["outcome", "ended_reason", "acknowledgement", "accepted_at", "ended_at"];
 
 /// Most commands are enough to measure by.
 const MOST_COMMANDS: usize = 200_000;
@@ -69,12 +74,12 @@ pub(crate) fn read(dir: &Path) -> Result<Vec<RawCommand>> {
     let connection = Connection::open(dir.join("baton.db"))?;
     let mut commands: Vec<RawCommand> = Vec::new();
     let mut runs: HashMap<i64, Run> = HashMap::new();
-    let mut told = outbox(&connection)?;
+    let mut entries = outbox(&connection)?;
     let mut group: Option<CommandReader> = None;
     let mut events = connection.prepare("select * from events order by position")?;
     let mut rows = events.query([])?;
     while let Some(row) = rows.next()? {
-        let values: Vec<Value> = (0..8).map(|it| row.get(it)).collect::<Result<_, _>>()?;
+        let values: Vec<Value> = whole(row)?;
         let (run, at): (i64, i64) = (row.get("run_number")?, row.get("happened_at")?);
         let (name, body): (String, String) = (row.get("name")?, row.get("body")?);
         // One command's events have one run and one time.
@@ -88,7 +93,7 @@ pub(crate) fn read(dir: &Path) -> Result<Vec<RawCommand>> {
                 return Ok(commands);
             }
             let (head, version) = (Value::Null, Value::Null);
-            let mut statements = told.remove(&(run, at)).unwrap_or_default();
+            let mut statements = entries.remove(&(run, at)).unwrap_or_default();
             if commands.is_empty() {
                 statements.extend(definitions(&connection)?);
             }
@@ -102,7 +107,7 @@ pub(crate) fn read(dir: &Path) -> Result<Vec<RawCommand>> {
             group.statements.extend(story_statements(&connection, run)?);
             group.statements.push(due_statement(&connection, run, at)?);
         }
-        group.statements.push(Statement { sql: INSERT_EVENT, values });
+        group.statements.push(Statement::insert("events", values));
         let no = number_in(&body);
         match (name.as_str(), no) {
             ("handoff.created", Some(no)) => {
@@ -158,31 +163,30 @@ impl CommandReader {
         let statement = if self.is_first {
             let sql = "select id, story_key, workflow, started_at from runs where number = ?";
             let mut select = connection.prepare_cached(sql)?;
-            let known: Vec<Value> =
-                select.query_row([self.run], |row| (0..4).map(|it| row.get(it)).collect())?;
+            let known: Vec<Value> = select.query_row([self.run], whole)?;
             let [id, story, workflow, started_at] =
                 <[Value; 4]>::try_from(known).map_err(|_| anyhow::anyhow!("four columns"))?;
             let values = vec![
                 number, id, version, self.head, story, workflow, status, baton, agent, started_at,
                 moved_at, state,
             ];
-            Statement { sql: INSERT_RUN, values }
+            Statement::insert("runs", values)
         } else if run.is_finished() {
             let expected = version.clone();
             let values =
                 vec![version, self.head, baton, agent, moved_at, state, status, number, expected];
-            Statement { sql: END_RUN, values }
+            Statement::update(END_RUN, values)
         } else {
             let expected = version.clone();
             let values = vec![version, self.head, baton, agent, moved_at, state, number, expected];
-            Statement { sql: UPDATE_RUN, values }
+            Statement::update(UPDATE_RUN, values)
         };
         let mut statements = vec![statement];
         statements.extend(self.statements);
         if run.is_finished() {
             let values = vec![text(run.status.name()), text(run.story.as_str())];
-            statements.push(Statement { sql: END_STORY, values });
-            statements.push(Statement { sql: DELETE_DUE, values: vec![Value::Integer(self.run)] });
+            statements.push(Statement::update(END_STORY, values));
+            statements.push(Statement::update(DELETE_DUE, vec![Value::Integer(self.run)]));
         }
         Ok(RawCommand(statements))
     }
@@ -221,22 +225,22 @@ pub(crate) fn write(connection: &Connection, commands: &[RawCommand], group: usi
 
 /// The outbox entries, by the run and the time of their command.
 fn outbox(connection: &Connection) -> Result<HashMap<(i64, i64), Vec<Statement>>> {
-    let mut told: HashMap<(i64, i64), Vec<Statement>> = HashMap::new();
+    let mut entries: HashMap<(i64, i64), Vec<Statement>> = HashMap::new();
     let mut select = connection.prepare("select * from outbox order by id")?;
     let mut rows = select.query([])?;
     while let Some(row) = rows.next()? {
-        let values = (0..4).map(|it| row.get(it)).collect::<Result<_, _>>()?;
+        let values = whole(row)?;
         let command = (row.get("run_number")?, row.get("added_at")?);
-        told.entry(command).or_default().push(Statement { sql: INSERT_OUTBOX, values });
+        entries.entry(command).or_default().push(Statement::insert("outbox", values));
     }
-    Ok(told)
+    Ok(entries)
 }
 
 /// The workflows of all runs, which the first command of each brings with it.
 fn definitions(connection: &Connection) -> Result<Vec<Statement>> {
     let mut select = connection.prepare("select * from definitions")?;
-    let values = select.query_map([], |row| (0..3).map(|it| row.get(it)).collect())?;
-    let statement = |values| Statement { sql: INSERT_DEFINITION, values };
+    let values = select.query_map([], whole)?;
+    let statement = |values| Statement::insert("definitions", values);
     Ok(values.map(|it| it.map(statement)).collect::<Result<_, _>>()?)
 }
 
@@ -244,48 +248,43 @@ fn definitions(connection: &Connection) -> Result<Vec<Statement>> {
 fn story_statements(connection: &Connection, run: i64) -> Result<[Statement; 2]> {
     let sql = "select stories.* from stories join runs on story_key = key where number = ?";
     let mut select = connection.prepare_cached(sql)?;
-    let mut story: Vec<Value> =
-        select.query_row([run], |row| (0..11).map(|it| row.get(it)).collect())?;
-    story[RUN_STATUS] = text("open");
+    let mut story: Vec<Value> = select.query_row([run], whole)?;
+    story[select.column_index("run_status")?] = text("open");
     let sql = "select story_log.* from story_log join runs on story_key = key \
          where runs.number = ?";
     let mut select = connection.prepare_cached(sql)?;
-    let link = select.query_row([run], |row| (0..5).map(|it| row.get(it)).collect())?;
-    Ok([
-        Statement { sql: INSERT_STORY, values: story },
-        Statement { sql: INSERT_STORY_LOG, values: link },
-    ])
+    let link = select.query_row([run], whole)?;
+    Ok([Statement::insert("stories", story), Statement::insert("story_log", link)])
 }
 
 /// When a new run is due. Of one that is over that is not known any more, and any time costs the
 /// same.
 fn due_statement(connection: &Connection, run: i64, at: i64) -> Result<Statement> {
     let mut select = connection.prepare_cached("select * from due where run_number = ?")?;
-    let known = select.query_row([run], |row| (0..3).map(|it| row.get(it)).collect());
+    let known = select.query_row([run], whole);
     let values = known
         .optional()?
         .unwrap_or_else(|| vec![Value::Integer(run), Value::Integer(at), Value::Integer(0)]);
-    Ok(Statement { sql: INSERT_DUE, values })
+    Ok(Statement::insert("due", values))
 }
 
 /// The row of a new handoff, and the texts that came with it.
 fn handoff_statements(connection: &Connection, run: i64, no: i64) -> Result<Vec<Statement>> {
     let sql = "select * from handoffs where run_number = ? and no = ?";
     let mut select = connection.prepare_cached(sql)?;
-    let mut values: Vec<Value> =
-        select.query_row([run, no], |row| (0..23).map(|it| row.get(it)).collect())?;
+    let mut values: Vec<Value> = select.query_row([run, no], whole)?;
     // As at creation: not accepted yet.
-    values[STATE] = text("pending");
+    values[select.column_index("state")?] = text("pending");
     for column in UNKNOWN_AT_FIRST {
-        values[column] = Value::Null;
+        values[select.column_index(column)?] = Value::Null;
     }
     let sql = "select contents.* from contents join handoffs using (run_number) \
          where run_number = ? and no = ? and contents.id in (package, reason)";
     let mut select = connection.prepare_cached(sql)?;
-    let contents = select.query_map([run, no], |row| (0..7).map(|it| row.get(it)).collect())?;
-    let mut statements = vec![Statement { sql: INSERT_HANDOFF, values }];
+    let contents = select.query_map([run, no], whole)?;
+    let mut statements = vec![Statement::insert("handoffs", values)];
     for values in contents {
-        statements.push(Statement { sql: INSERT_CONTENT, values: values? });
+        statements.push(Statement::insert("contents", values?));
     }
     Ok(statements)
 }
@@ -293,16 +292,16 @@ fn handoff_statements(connection: &Connection, run: i64, no: i64) -> Result<Vec<
 fn accept_statement(connection: &Connection, run: i64, no: i64) -> Result<Statement> {
     let sql = "select accepted_at, run_number, no from handoffs where run_number = ? and no = ?";
     let mut select = connection.prepare_cached(sql)?;
-    let values = select.query_row([run, no], |row| (0..3).map(|it| row.get(it)).collect())?;
-    Ok(Statement { sql: ACCEPT_HANDOFF, values })
+    let values = select.query_row([run, no], whole)?;
+    Ok(Statement::update(ACCEPT_HANDOFF, values))
 }
 
 fn end_statement(connection: &Connection, run: i64, no: i64) -> Result<Statement> {
     let sql = "select state, outcome, ended_at, run_number, no from handoffs \
          where run_number = ? and no = ?";
     let mut select = connection.prepare_cached(sql)?;
-    let values = select.query_row([run, no], |row| (0..5).map(|it| row.get(it)).collect())?;
-    Ok(Statement { sql: END_HANDOFF, values })
+    let values = select.query_row([run, no], whole)?;
+    Ok(Statement::update(END_HANDOFF, values))
 }
 
 /// The `"handoff":N` of an event's body.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use baton_core::content::{Content, ContentId};
 use baton_core::event::Event;
-use baton_engine::{is_promised, rebuild_run, texts_named_by};
+use baton_engine::rebuild_run;
 use baton_store::{Position, StoreError, StoredEvent};
 use baton_store_sqlite::{RecoveredRun, SalvageDatabase};
 use jiff::Timestamp;
@@ -44,7 +44,8 @@ impl RunAssembler {
         }
         let (contents, lost) = texts(salvaged, run, number, report)?;
         let events = self.events(run);
-        for (it, stored) in run.events.iter().zip(&events).filter(|(it, _)| is_promised(&it.event))
+        for (it, stored) in
+            run.events.iter().zip(&events).filter(|(it, _)| it.event.needs_notification())
         {
             self.promises.insert(stored.position.0, (number, it.event.name(), stored.at));
         }
@@ -105,7 +106,7 @@ fn texts(
     let mut seen = BTreeSet::new();
     let (mut contents, mut lost) = (Vec::new(), Vec::new());
     for ProvenEvent { event, .. } in &run.events {
-        for (id, named_as) in texts_named_by(event) {
+        for (id, named_as) in event.texts().iter() {
             if !seen.insert(id) {
                 continue;
             }

@@ -3,7 +3,7 @@
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use baton_core::event::Event;
+use baton_core::event::{Event, HandoffEvent, RunEvent};
 use baton_core::hash::Hash;
 use baton_core::names::StoryKey;
 use baton_core::run::{HandoffNo, RunId};
@@ -277,9 +277,9 @@ impl Plan {
         builder: &mut DatabaseBuilder,
         report: &mut RecoveryReport,
     ) -> Result<(), StoreError> {
-        let mut bare: BTreeMap<&StoryKey, Timestamp> = BTreeMap::new();
+        let mut bare = salvaged.written_stories()?;
         for it in self.runs.values() {
-            bare.entry(&it.story).or_insert(it.started_at);
+            bare.entry(it.story.clone()).or_insert(it.started_at);
         }
         let mut after = String::new();
         loop {
@@ -296,7 +296,7 @@ impl Plan {
         report.n_unknown_stories = salvaged.last_story_row()?.saturating_sub(n_known);
         for (key, started_at) in bare {
             builder.put_story(&Story::named(key.clone()), started_at)?;
-            report.bare_stories.push(key.clone());
+            report.bare_stories.push(key);
         }
         Ok(())
     }
@@ -348,7 +348,11 @@ fn beyond(
     run: &ProvenRun,
 ) -> Result<Vec<HandoffNo>, StoreError> {
     let created = |it: &ProvenEvent| {
-        if let Event::HandoffCreated(created) = &it.event { Some(created.handoff) } else { None }
+        if let Event::Handoff(HandoffEvent::Created(created)) = &it.event {
+            Some(created.handoff)
+        } else {
+            None
+        }
     };
     let there: BTreeSet<HandoffNo> = run.events.iter().filter_map(created).collect();
     let mut beyond: BTreeSet<HandoffNo> = salvaged.handoffs(run_number)?.into_iter().collect();
@@ -367,7 +371,7 @@ fn beyond(
 fn story_of(salvaged: &SalvageDatabase, run_number: u64) -> Result<Option<StoryKey>, StoreError> {
     let started = salvaged.events(run_number)?.into_iter().find_map(|held| {
         match baton_wire::event::decode(&held.event.body) {
-            Ok(Event::RunStarted { story, .. }) => Some(story),
+            Ok(Event::Run(RunEvent::Started { story, .. })) => Some(story),
             Ok(_) | Err(_) => None,
         }
     });

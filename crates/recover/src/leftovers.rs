@@ -4,7 +4,6 @@
 use std::io::{BufWriter, Write as _};
 
 use baton_core::document::Node;
-use baton_engine::texts_named_by;
 use baton_files::{Dir, FileError, FileHandle, FileMode};
 use baton_store_sqlite::{SalvageDatabase, SalvagedEvent, SalvagedText};
 use baton_wire::{event, json};
@@ -33,7 +32,7 @@ impl Leftovers {
         for it in events {
             self.line(&event_line(run_number, it))?;
             let Ok(event) = event::decode(&it.body) else { continue };
-            for (id, _) in texts_named_by(&event) {
+            for (id, _) in event.texts().iter() {
                 if let Some(text) = salvaged.text(id)? {
                     self.line(&text_line(run_number, &text))?;
                 }

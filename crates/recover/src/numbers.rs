@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use baton_core::event::{Event, HandoffEvent};
 use baton_core::run::HandoffId;
 use baton_store::StoreError;
 use baton_store_sqlite::SalvageDatabase;
@@ -30,7 +31,7 @@ impl HandoffNumbers {
         run: &ProvenRun,
     ) -> Result<(), StoreError> {
         for it in &run.events {
-            if let baton_core::event::Event::HandoffCreated(created) = &it.event {
+            if let Event::Handoff(HandoffEvent::Created(created)) = &it.event {
                 self.made.insert(it.stored.position.0, created.id);
                 if let Some(number) = salvaged.handoff_number(created.id)? {
                     self.found.insert(created.id, number);

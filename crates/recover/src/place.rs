@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use baton_core::event::Event;
+use baton_core::event::{Event, HandoffEvent};
 use baton_core::hash::Hash;
 use baton_core::run::RunId;
 use baton_store::{Position, StoreError};
@@ -110,7 +110,7 @@ fn place_handoff(
     it: &SalvagedEvent,
 ) -> Result<(), StoreError> {
     match event::decode(&it.body) {
-        Ok(Event::HandoffCreated(created)) => {
+        Ok(Event::Handoff(HandoffEvent::Created(created))) => {
             salvaged.place_handoff(created.id, run_number, created.handoff)
         }
         Ok(_) | Err(_) => Ok(()),

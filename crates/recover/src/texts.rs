@@ -2,9 +2,9 @@
 //! it is a package; only the format of a package is left to find.
 
 use baton_core::content::{Content, ContentId, ContentKind};
+use baton_core::event::TextRole;
 use baton_core::hash::Hash;
 use baton_core::package::{Format, Package};
-use baton_engine::NamedAs;
 use baton_store::StoreError;
 use baton_store_sqlite::{PackageClaim, SalvageDatabase};
 use baton_wire::formats;
@@ -13,12 +13,12 @@ use baton_wire::formats;
 pub(crate) fn proven_text(
     salvaged: &SalvageDatabase,
     id: ContentId,
-    named_as: NamedAs,
+    named_as: TextRole,
 ) -> Result<Option<Content>, StoreError> {
     let Some(found) = salvaged.text(id)? else { return Ok(None) };
     let kind = match named_as {
-        NamedAs::Words => Some(ContentKind::Words),
-        NamedAs::Package => package_kind(&found.text, &salvaged.package_claims(id)?),
+        TextRole::Words => Some(ContentKind::Words),
+        TextRole::Package => package_kind(&found.text, &salvaged.package_claims(id)?),
     };
     Ok(kind.map(|kind| Content { id, nonce: found.nonce, kind, text: found.text }))
 }

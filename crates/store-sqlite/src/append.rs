@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use baton_core::hash::Hash;
-use baton_store::{Append, AppendError, Appended, HandoffChange, Position, StoreError, Version};
+use baton_store::{Append, AppendError, Appended, Position, StoreError, Version};
 use baton_wire::event::encode_run;
 use jiff::Timestamp;
 use rusqlite::Connection;
@@ -86,15 +86,12 @@ pub(crate) fn append(
         let version = Version(version);
         position = events::add(connection, run_number, version, *at, event).map_err(to_append)?;
     }
-    let mut numbers = Vec::new();
-    for change in &append.handoffs {
-        match change {
-            HandoffChange::Opened(created) => {
-                let number = handoffs::add(connection, run_number, created, *at);
-                numbers.push((created.handoff, number.map_err(to_append)?));
-            }
-            HandoffChange::Moved(moved) => handoffs::change(connection, run_number, moved, *at)?,
-        }
+    let mut numbers = Vec::with_capacity(append.opened.len());
+    for row in &append.opened {
+        numbers.push((row.no, handoffs::add(connection, run_number, row)?));
+    }
+    for row in &append.changed {
+        handoffs::change(connection, run_number, row)?;
     }
     for change in &append.timers {
         timers::change(connection, append.run.id, run_number, change)?;

@@ -93,7 +93,7 @@ impl DatabaseBuilder {
             events::put(&self.connection, run_number, event)?;
         }
         for handoff in &it.handoffs {
-            handoffs::put(&self.connection, run_number, handoff)?;
+            handoffs::add(&self.connection, run_number, handoff)?;
         }
         for timer in &it.timers {
             let set = TimerChange::Set { no: timer.no, what: timer.what, due: timer.due };

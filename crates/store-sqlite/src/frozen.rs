@@ -134,7 +134,7 @@ mod tests {
         for append in sample::tale(1, "s1") {
             store.append(append.into()).await.unwrap();
         }
-        let told = dump(&store).await;
+        let dumped = dump(&store).await;
         for name in FILES {
             fs::copy(here.path().join(name), left.path().join(name)).unwrap();
         }
@@ -144,7 +144,7 @@ mod tests {
         let store = SqliteStore::open_to_read(&dir).unwrap();
         assert!(store.was_left_open());
         assert_eq!(store.mark_state(), MarkState::Present);
-        assert_eq!(dump(&store).await, told);
+        assert_eq!(dump(&store).await, dumped);
         assert!(store.begin_epoch().await.is_err(), "nothing can be written");
         store.close().await;
         assert_eq!(bytes(), before);

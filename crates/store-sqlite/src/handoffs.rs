@@ -2,12 +2,9 @@
 
 use std::cmp::Reverse;
 
-use baton_core::event::Created;
 use baton_core::names::{AgentId, Principal, StoryKey};
-use baton_core::run::{HandoffId, HandoffNo, Kind, Party, State};
-use baton_store::{
-    HandoffFilter, HandoffMove, HandoffRef, HandoffRow, HandoffState, Order, StoreError,
-};
+use baton_core::run::{HandoffId, HandoffNo, HandoffState, Kind, Party, State};
+use baton_store::{HandoffFilter, HandoffRef, HandoffRow, Order, StoreError};
 use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
 
 use crate::columns::{
@@ -17,45 +14,13 @@ use crate::columns::{
 };
 use crate::error::{damaged, in_row, to_store};
 
-/// Inserts a pending handoff; returns its number.
+/// Inserts a handoff; returns its number. A row without one gets the next: only a recovered row has
+/// one already.
 pub(crate) fn add(
     connection: &Connection,
     run_number: i64,
-    created: &Created,
-    at: i64,
-) -> rusqlite::Result<u64> {
-    let sql = "insert into handoffs (
-                   id, run_number, no, kind, from_agent, from_place, to_agent, to_place, state,
-                   package, reason, attempt, follows, approved_by, warnings, created_at
-               ) values (
-                   ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'pending', ?9, ?10, ?11, ?12, ?13, ?14, ?15
-               )";
-    let number = connection.prepare_cached(sql)?.insert(params![
-        created.id.0.as_bytes(),
-        run_number,
-        created.handoff.0,
-        created.kind.name(),
-        created.from.agent.as_str(),
-        place_text(&created.from.place),
-        created.to.agent.as_str(),
-        place_text(&created.to.place),
-        created.package.map(|it| it.0.0),
-        created.reason.0.0,
-        created.attempt,
-        created.follows.map(|it| it.0),
-        created.approved_by.as_ref().map(|it| it.as_str()),
-        warnings_text(&created.warnings),
-        at,
-    ])?;
-    Ok(number.unsigned_abs())
-}
-
-/// Inserts a recovered handoff, in its state and under its number.
-pub(crate) fn put(
-    connection: &Connection,
-    run_number: i64,
     row: &HandoffRow,
-) -> Result<(), StoreError> {
+) -> Result<u64, StoreError> {
     let sql = "insert into handoffs (
                    number, id, run_number, no, kind, from_agent, from_place, to_agent, to_place,
                    state, outcome, package, reason, ended_reason, acknowledgement, attempt,
@@ -65,7 +30,7 @@ pub(crate) fn put(
                    ?18, ?19, ?20, ?21, ?22, ?23
                )";
     let params = params![
-        integer(row.number),
+        (row.number > 0).then(|| integer(row.number)),
         row.id.0.as_bytes(),
         run_number,
         row.no.0,
@@ -89,8 +54,8 @@ pub(crate) fn put(
         row.accepted_at.map(nanoseconds).transpose()?,
         row.ended_at.map(nanoseconds).transpose()?,
     ];
-    connection.prepare_cached(sql).and_then(|mut it| it.execute(params)).map_err(to_store)?;
-    Ok(())
+    let number = connection.prepare_cached(sql).and_then(|mut it| it.insert(params));
+    number.map(i64::unsigned_abs).map_err(to_store)
 }
 
 /// `None` where there are no warnings.
@@ -98,50 +63,42 @@ fn warnings_text(warnings: &[String]) -> Option<String> {
     (!warnings.is_empty()).then(|| list_text(warnings))
 }
 
-/// Updates an open handoff. A missing or ended handoff cannot be updated.
+/// Updates an open handoff to `row`. A missing or ended handoff cannot be updated.
 pub(crate) fn change(
     connection: &Connection,
     run_number: i64,
-    moved: &HandoffMove,
-    at: i64,
+    row: &HandoffRow,
 ) -> Result<(), StoreError> {
-    // Two statements, because setting `ended_at`, even to null, rewrites the index of open
-    // handoffs.
-    let sql = match moved.state {
+    // Only the columns that may change. Two statements, because setting `ended_at`, even to null,
+    // rewrites the index of open handoffs.
+    let sql = match row.state {
         HandoffState::Open(_) => {
             "update handoffs
-             set state = ?3, is_stale = ?4, outcome = coalesce(?5, outcome),
-                 ended_reason = coalesce(?6, ended_reason),
-                 acknowledgement = coalesce(?7, acknowledgement),
-                 accepted_at = case
-                     when ?3 in ('pending', 'clarification') then null
-                     when ?3 = 'accepted' and state in ('pending', 'clarification') then ?8
-                     else accepted_at
-                 end
-             where run_number = ?1 and no = ?2 and ended_at is null"
+             set state = ?3, is_stale = ?4, outcome = ?5, ended_reason = ?6, acknowledgement = ?7,
+                 accepted_at = ?8
+             where run_number = ?1 and no = ?2 and ended_at is null and ?9 is null"
         }
         HandoffState::Ended(_) => {
             "update handoffs
-             set state = ?3, is_stale = ?4, outcome = coalesce(?5, outcome),
-                 ended_reason = coalesce(?6, ended_reason),
-                 acknowledgement = coalesce(?7, acknowledgement),
-                 ended_at = ?8
+             set state = ?3, is_stale = ?4, outcome = ?5, ended_reason = ?6, acknowledgement = ?7,
+                 accepted_at = ?8, ended_at = ?9
              where run_number = ?1 and no = ?2 and ended_at is null"
         }
     };
     let params = params![
         run_number,
-        moved.no.0,
-        moved.state.name(),
-        moved.is_stale,
-        moved.outcome.map(|it| it.name()),
-        moved.ended_reason.map(|it| it.0.0),
-        moved.acknowledgement.map(|it| it.0.0),
-        at,
+        row.no.0,
+        row.state.name(),
+        row.is_stale,
+        row.outcome.map(|it| it.name()),
+        row.ended_reason.map(|it| it.0.0),
+        row.acknowledgement.map(|it| it.0.0),
+        row.accepted_at.map(nanoseconds).transpose()?,
+        row.ended_at.map(nanoseconds).transpose()?,
     ];
     let changed = connection.prepare_cached(sql).and_then(|mut it| it.execute(params));
     if changed.map_err(to_store)? == 0 {
-        return Err(damaged(&format!("{} is not there, or has ended", moved.no)));
+        return Err(damaged(&format!("{} is not there, or has ended", row.no)));
     }
     Ok(())
 }

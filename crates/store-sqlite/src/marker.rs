@@ -70,10 +70,10 @@ impl MarkWriter {
     ) -> Result<Self, OpenError> {
         let path = dir.path().join(FILE);
         let commits = Arc::new(Commits::default());
-        let told = Arc::clone(&commits);
+        let shared = Arc::clone(&commits);
         let hook = move |_: &mut rusqlite::hooks::Wal, n_frames: std::ffi::c_int| {
-            told.n_frames.store(u64::try_from(n_frames).unwrap_or(0), Ordering::Relaxed);
-            told.n_commits.fetch_add(1, Ordering::Relaxed);
+            shared.n_frames.store(u64::try_from(n_frames).unwrap_or(0), Ordering::Relaxed);
+            shared.n_commits.fetch_add(1, Ordering::Relaxed);
             Ok(())
         };
         connection.wal_hook(Some(hook)).map_err(to_open(&path))?;

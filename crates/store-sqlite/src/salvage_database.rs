@@ -1,6 +1,8 @@
 //! Holds salvaged rows until they are proven: in a database of its own, because they may exceed
 //! memory, and most are found many times.
 
+use std::collections::BTreeMap;
+
 use baton_core::content::ContentId;
 use baton_core::hash::Hash;
 use baton_core::names::{Principal, StoryKey, WorkflowName};
@@ -17,6 +19,7 @@ use crate::columns::{hash, integer, list, list_text, nearest_nanoseconds, number
 use crate::connect;
 use crate::error::{OpenError, to_open, to_store};
 use crate::salvage::{PackageClaim, SalvagedEvent, SalvagedRow, SalvagedText, Trust};
+use crate::story_log;
 
 /// At most this many times the found numbers may be lost, where numbers have no gap.
 const MOST_LOST: u64 = 16;
@@ -63,6 +66,10 @@ create table stories (
     depends_on text, priority integer, branch text, pr_url text, created_at integer
 );
 create table story_rows (number integer primary key);
+create table story_log (
+    number integer not null, key text not null, written_at integer not null, digest blob not null,
+    hash blob not null, primary key (number, key, written_at, digest, hash)
+);
 create table answered (
     scope text, key text, trust integer not null, request blob, answered_at integer, answer text,
     primary key (scope, key)
@@ -144,6 +151,10 @@ impl SalvageDatabase {
                 }
                 self.put_story(story, *created_at, trust)
             }
+            SalvagedRow::StoryVersion { number, key, written_at, digest, hash } => self.execute(
+                "insert or ignore into story_log values (?1, ?2, ?3, ?4, ?5)",
+                params![integer(*number), key.as_str(), written_at, digest, hash],
+            ),
             SalvagedRow::Answered(answered) => self.execute(
                 "insert into answered values (?1, ?2, ?3, ?4, ?5, ?6)
                  on conflict (scope, key) do update set trust = excluded.trust,
@@ -370,6 +381,25 @@ impl SalvageDatabase {
             };
             Ok((story, time(row, "created_at")?))
         })
+    }
+
+    /// The keys that stories were written under, and when first: those that the log of stories
+    /// proves, whether or not anything else is left of the story.
+    pub fn written_stories(&self) -> Result<BTreeMap<StoryKey, Timestamp>, StoreError> {
+        let sql = "select it.key, it.written_at, it.digest, it.hash, before.hash as head
+                   from story_log it left join story_log before on before.number = it.number - 1
+                   where before.hash is not null or it.number = 1
+                   order by it.number desc";
+        let proven = self.rows(sql, [], |row| {
+            let key = parsed(row, "key", |it| StoryKey::parse(it).ok())?;
+            let head: Option<[u8; 32]> = row.get("head")?;
+            let (at, digest): (i64, [u8; 32]) = (row.get("written_at")?, row.get("digest")?);
+            let head = head.unwrap_or(story_log::START);
+            let hash = story_log::link(&head, key.as_str(), at, &digest);
+            let is_proven = hash == row.get::<_, [u8; 32]>("hash")?;
+            Ok(is_proven.then_some((key, time(row, "written_at")?)))
+        })?;
+        Ok(proven.into_iter().flatten().collect())
     }
 
     /// The last row id of the stories. They are never deleted, so there were as many.

@@ -1,7 +1,8 @@
 //! Counts and means over handoffs, computed in SQL.
 
 use baton_core::names::AgentId;
-use baton_store::{AgentStatistics, HandoffFilter, HandoffState, Order, Statistics};
+use baton_core::run::HandoffState;
+use baton_store::{AgentStatistics, HandoffFilter, Order, Statistics};
 use rusqlite::{Connection, Row};
 
 use crate::columns::{number, parsed};

@@ -1,6 +1,6 @@
 //! What is appended is there, under the version it was decided on, or not at all.
 
-use baton_core::event::Event;
+use baton_core::event::{Event, RunEvent};
 use baton_core::run::{HandoffNo, RunStatus};
 use baton_core::story::Story;
 use baton_store::{
@@ -66,8 +66,8 @@ pub async fn a_run_is_found_by_every_reference(store: &dyn Store) {
 pub async fn the_version_counts_events(store: &dyn Store) {
     let first = start(1, "s-1");
     put(store, &first).await;
-    let pause = Event::RunPaused { reason: None };
-    let resume = Event::RunResumed;
+    let pause = Event::Run(RunEvent::Paused { reason: None });
+    let resume = Event::Run(RunEvent::Resumed);
     let second = then(&first, &[pause.clone(), resume.clone(), pause]);
     assert_eq!(put(store, &second).await.version, Version(4));
     let third = then(&second, &[resume]);

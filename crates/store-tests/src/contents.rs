@@ -5,8 +5,7 @@ use baton_core::hash::Hash;
 use baton_core::package::Format;
 use baton_core::story::Story;
 use baton_store::{
-    Append, AppendError, EventFilter, HandoffChange, HandoffRef, Position, RunRef, Store,
-    StoreError,
+    Append, AppendError, EventFilter, HandoffRef, Position, RunRef, Store, StoreError,
 };
 use jiff::Timestamp;
 
@@ -82,10 +81,7 @@ pub async fn nul_is_refused_in_every_text(store: &dyn Store) {
         |it| it.answered.as_mut().unwrap().scope.push('\0'),
         |it| it.definition.as_mut().unwrap().text.push('\0'),
         |it| it.story.as_mut().unwrap().description.push('\0'),
-        |it| match &mut it.handoffs[0] {
-            HandoffChange::Opened(created) => created.warnings.push("\0".to_owned()),
-            HandoffChange::Moved(_) => unreachable!("it opens one"),
-        },
+        |it| it.opened[0].warnings.push("\0".to_owned()),
     ];
     for (index, spoil) in spoils.iter().enumerate() {
         let mut append = good();

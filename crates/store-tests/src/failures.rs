@@ -1,8 +1,8 @@
 //! An append that cannot be made leaves nothing behind, however late it fails.
 
-use baton_core::run::{Ended, RunStatus, State};
+use baton_core::run::{Ended, HandoffState, RunStatus, State};
 use baton_core::story::Story;
-use baton_store::{Append, AppendError, HandoffChange, HandoffState, RunRef, Store, StoreError};
+use baton_store::{Append, AppendError, HandoffRow, RunRef, Store, StoreError};
 
 use crate::dump;
 use crate::sample::*;
@@ -28,12 +28,13 @@ pub async fn a_finished_handoff_never_changes(store: &dyn Store) {
         let first = start(n, &format!("s-{n}"));
         let second = hand_to(&first, "bea");
         let mut third = complete(&second, 1);
-        third.handoffs = vec![moved(1, HandoffState::Ended(state))];
+        to_state(&mut third, 1, HandoffState::Ended(state));
         put_all(store, &[first, second, third.clone()]).await;
         let before = dump(store).await;
         for next in [HandoffState::Open(State::Pending), HandoffState::Ended(state)] {
             let mut fourth = finish(&third, RunStatus::Completed);
-            fourth.handoffs = vec![moved(1, next)];
+            fourth.changed = third.changed.clone();
+            to_state(&mut fourth, 1, next);
             refused_as_damaged(store, fourth).await;
         }
         assert_eq!(dump(store).await, before);
@@ -48,13 +49,11 @@ pub async fn a_handoff_cannot_be_opened_twice(store: &dyn Store) {
     let before = dump(store).await;
 
     let mut same_no = hand_to(&second, "cid");
-    same_no.handoffs = second.handoffs.clone();
+    same_no.opened = second.opened.clone();
     refused_as_damaged(store, same_no).await;
 
     let mut same_id = hand_to(&other, "cid");
-    if let HandoffChange::Opened(created) = &mut same_id.handoffs[0] {
-        created.id = handoff_id(run_id(1), 1);
-    }
+    same_id.opened[0].id = handoff_id(run_id(1), 1);
     refused_as_damaged(store, same_id).await;
     assert_eq!(dump(store).await, before);
 }
@@ -78,7 +77,8 @@ pub fn doomed(n: u32, story: &str) -> Append {
     append.definition = Some(definition("never: seen"));
     append.outbox = vec!["run.started".to_owned()];
     append = leased(append, &[(9, 1)]);
-    append.handoffs = vec![moved(9, HandoffState::Open(State::Accepted))];
+    let missing = created(&append, "bea", &words("it was never opened"));
+    append.changed = vec![HandoffRow::opened(&append.run, &missing, append.at)];
     append
 }
 
@@ -103,10 +103,6 @@ pub async fn nothing_is_left_of(store: &dyn Store, append: &Append) {
     assert!(outbox.iter().all(|it| it.run != id), "{outbox:?}");
     let timers = store.timers(None, 0).await.unwrap();
     assert!(timers.iter().all(|it| it.run != id), "{timers:?}");
-}
-
-fn moved(no: u32, state: HandoffState) -> HandoffChange {
-    HandoffChange::Moved(to_state(no, state))
 }
 
 async fn refused_as_damaged(store: &dyn Store, append: Append) {

@@ -1,10 +1,8 @@
 //! Lists: which rows come, in which order, and page by page.
 
 use baton_core::names::WorkflowName;
-use baton_core::run::{Ended, Kind, RunStatus, State};
-use baton_store::{
-    AgentStatistics, Append, HandoffFilter, HandoffState, Order, RunFilter, Statistics, Store,
-};
+use baton_core::run::{Ended, HandoffState, Kind, RunStatus, State};
+use baton_store::{AgentStatistics, Append, HandoffFilter, Order, RunFilter, Statistics, Store};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::sample::*;

@@ -1,12 +1,10 @@
 //! A handoff's row: made once, moved while it is open.
 
-use baton_core::event::{Created, Event};
+use baton_core::event::{Created, Event, HandoffEvent, RunEvent};
 use baton_core::outcome::Outcome;
-use baton_core::run::{Ended, HandoffNo, Kind, Party, State};
+use baton_core::run::{Ended, HandoffNo, HandoffState, Kind, Party, State};
 use baton_core::workflow::Place;
-use baton_store::{
-    Append, HandoffChange, HandoffMove, HandoffRef, HandoffRow, HandoffState, Store,
-};
+use baton_store::{Append, HandoffRef, HandoffRow, Store};
 
 use crate::sample::*;
 
@@ -23,8 +21,8 @@ pub async fn a_new_handoff_is_pending(store: &dyn Store) {
         warnings: vec!["missing context.\"x\"".to_owned(), "second".to_owned()],
         ..created(&first, "human", &reason)
     };
-    let mut second = then(&first, &[Event::HandoffCreated(created.clone())]);
-    second.handoffs = vec![HandoffChange::Opened(created)];
+    let mut second = then(&first, &[Event::Handoff(HandoffEvent::Created(created.clone()))]);
+    open(&mut second, &created);
     put_all(store, &[first, second.clone()]).await;
     let expected = HandoffRow {
         number: 1,
@@ -66,72 +64,27 @@ pub async fn a_handoff_is_found_by_every_reference(store: &dyn Store) {
     }
 }
 
-pub async fn a_move_keeps_what_it_does_not_say(store: &dyn Store) {
-    let second = opened(store).await;
-    let third = accept(&second, 1);
-    put(store, &third).await;
-    let accepted = row(store, 1).await;
-    assert_eq!(accepted.acknowledgement, Some(third.contents[0].id));
-
-    let mut fourth = complete(&third, 1);
-    let why = words("because");
-    if let HandoffChange::Moved(it) = &mut fourth.handoffs[0] {
-        it.ended_reason = Some(why.id);
+pub async fn a_changed_row_is_stored_whole(store: &dyn Store) {
+    let mut last = opened(store).await;
+    for state in HandoffState::ALL {
+        let mut next = then(&last, &[Event::Run(RunEvent::Resumed)]);
+        let at = next.at;
+        let row_now = row_mut(&mut next, 1);
+        row_now.state = state;
+        row_now.is_stale = !row_now.is_stale;
+        row_now.outcome = Some(Outcome::NeedsReview).filter(|_| row_now.is_stale);
+        row_now.ended_reason = Some(words(state.name()).id);
+        row_now.acknowledgement = row_now.ended_reason.filter(|_| !row_now.is_stale);
+        row_now.accepted_at = Some(at).filter(|_| row_now.is_stale);
+        row_now.ended_at = (!state.is_open()).then_some(at);
+        let expected = HandoffRow { number: 1, ..row_now.clone() };
+        put(store, &next).await;
+        assert_eq!(row(store, 1).await, expected);
+        if !state.is_open() {
+            return;
+        }
+        last = next;
     }
-    put(store, &fourth).await;
-    let expected = HandoffRow {
-        state: HandoffState::Ended(Ended::Completed),
-        outcome: Some(Outcome::Success),
-        ended_reason: Some(why.id),
-        ended_at: Some(fourth.at),
-        ..accepted
-    };
-    assert_eq!(row(store, 1).await, expected);
-}
-
-pub async fn accepting_and_ending_are_timed(store: &dyn Store) {
-    let second = opened(store).await;
-    let pending = row(store, 1).await;
-    assert_eq!(
-        (pending.created_at, pending.accepted_at, pending.ended_at),
-        (second.at, None, None)
-    );
-
-    let third = accept(&second, 1);
-    put(store, &third).await;
-    let accepted = row(store, 1).await;
-    assert_eq!((accepted.accepted_at, accepted.ended_at), (Some(third.at), None));
-
-    // Waiting for somebody else and going on is not accepting again.
-    let fourth = at_state(&third, State::Parked);
-    let fifth = at_state(&fourth, State::Accepted);
-    put_all(store, &[fourth, fifth.clone()]).await;
-    assert_eq!(row(store, 1).await.accepted_at, Some(third.at));
-
-    let sixth = complete(&fifth, 1);
-    put(store, &sixth).await;
-    let ended = row(store, 1).await;
-    assert_eq!((ended.accepted_at, ended.ended_at), (Some(third.at), Some(sixth.at)));
-}
-
-pub async fn who_gives_the_work_back_has_not_accepted_it(store: &dyn Store) {
-    let mut last = accept(&opened(store).await, 1);
-    put(store, &last).await;
-    for back in [State::Clarification, State::Pending] {
-        assert_eq!(row(store, 1).await.accepted_at, Some(last.at));
-        let given_back = at_state(&last, back);
-        put(store, &given_back).await;
-        assert_eq!(row(store, 1).await.accepted_at, None, "{back:?}");
-        last = at_state(&given_back, State::Accepted);
-        put(store, &last).await;
-    }
-    assert_eq!(row(store, 1).await.accepted_at, Some(last.at));
-
-    // All at once: the last word counts.
-    let mut released = at_state(&last, State::Pending);
-    released.handoffs.extend(at_state(&last, State::Accepted).handoffs);
-    put(store, &released).await;
-    assert_eq!(row(store, 1).await.accepted_at, Some(released.at));
 }
 
 pub async fn a_question_keeps_its_answer(store: &dyn Store) {
@@ -143,8 +96,8 @@ pub async fn a_question_keeps_its_answer(store: &dyn Store) {
         to: Party { agent: agent("cid"), place: Place::Delegate(agent("cid")) },
         ..created(&second, "cid", &asked)
     };
-    let mut third = then(&second, &[Event::HandoffCreated(created.clone())]);
-    third.handoffs = vec![HandoffChange::Opened(created)];
+    let mut third = then(&second, &[Event::Handoff(HandoffEvent::Created(created.clone()))]);
+    open(&mut third, &created);
     put(store, &third).await;
     let question = row(store, 2).await;
     assert_eq!((question.kind, question.reason), (Kind::Question, asked.id));
@@ -152,9 +105,7 @@ pub async fn a_question_keeps_its_answer(store: &dyn Store) {
 
     let answer = words("the one of sessions");
     let mut fourth = complete(&third, 2);
-    if let HandoffChange::Moved(it) = &mut fourth.handoffs[0] {
-        it.ended_reason = Some(answer.id);
-    }
+    row_mut(&mut fourth, 2).ended_reason = Some(answer.id);
     put(store, &fourth).await;
     assert_eq!(row(store, 2).await.ended_reason, Some(answer.id));
 }
@@ -177,15 +128,15 @@ pub async fn a_handoff_may_move_twice_in_one_append(store: &dyn Store) {
     let mut at_once = first;
     for next in [&second, &third, &fourth] {
         at_once.events.extend(next.events.clone());
-        at_once.handoffs.extend(next.handoffs.clone());
         at_once.contents.extend(next.contents.clone());
     }
+    at_once.opened = fourth.changed.clone();
     at_once.run = fourth.run.clone();
     let appended = put(store, &at_once).await;
     assert_eq!(appended.numbers, [(HandoffNo(1), 1)]);
     let row = row(store, 1).await;
     assert_eq!(row.state, HandoffState::Ended(Ended::Completed));
-    assert_eq!((row.accepted_at, row.ended_at), (Some(at_once.at), Some(at_once.at)));
+    assert_eq!((row.accepted_at, row.ended_at), (Some(third.at), Some(fourth.at)));
     assert_eq!(row.acknowledgement, Some(third.contents[0].id));
 }
 
@@ -202,11 +153,10 @@ pub async fn every_state_can_be_stored(store: &dyn Store) {
         ]) {
             let first = start(n * 10 + index, &format!("s-{n}-{index}"));
             let second = hand_to(&first, "bea");
-            let mut third = then(&second, &[Event::HandoffStale { handoff: HandoffNo(1) }]);
-            third.handoffs = vec![HandoffChange::Moved(HandoffMove {
-                outcome: Some(outcome),
-                ..to_state(1, state)
-            })];
+            let mut third =
+                then(&second, &[Event::Handoff(HandoffEvent::Stale { handoff: HandoffNo(1) })]);
+            to_state(&mut third, 1, state);
+            row_mut(&mut third, 1).outcome = Some(outcome);
             put_all(store, &[first, second, third.clone()]).await;
             let which = HandoffRef::InRun(third.run.id, HandoffNo(1));
             let row = store.handoff(&which).await.unwrap().unwrap();
@@ -219,9 +169,7 @@ pub async fn every_state_can_be_stored(store: &dyn Store) {
     for (n, kind) in (1..).zip(kinds) {
         let first = start(n, &format!("k-{n}"));
         let mut second = hand_to(&first, "bea");
-        if let HandoffChange::Opened(created) = &mut second.handoffs[0] {
-            created.kind = kind;
-        }
+        second.opened[0].kind = kind;
         put_all(store, &[first, second]).await;
         let which = HandoffRef::InRun(run_id(n), HandoffNo(1));
         assert_eq!(store.handoff(&which).await.unwrap().unwrap().kind, kind);
@@ -234,12 +182,6 @@ async fn opened(store: &dyn Store) -> Append {
     let second = hand_to(&first, "bea");
     put_all(store, &[first, second.clone()]).await;
     second
-}
-
-fn at_state(before: &Append, state: State) -> Append {
-    let mut next = then(before, &[Event::RunResumed]);
-    next.handoffs = vec![HandoffChange::Moved(to_state(1, HandoffState::Open(state)))];
-    next
 }
 
 async fn row(store: &dyn Store, number: u64) -> HandoffRow {

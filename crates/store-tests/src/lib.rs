@@ -106,9 +106,7 @@ macro_rules! conformance {
             handoffs {
                 a_new_handoff_is_pending
                 a_handoff_is_found_by_every_reference
-                a_move_keeps_what_it_does_not_say
-                accepting_and_ending_are_timed
-                who_gives_the_work_back_has_not_accepted_it
+                a_changed_row_is_stored_whole
                 a_question_keeps_its_answer
                 a_mark_does_not_count_as_a_move
                 a_handoff_may_move_twice_in_one_append

@@ -214,7 +214,7 @@ fn with_handoff(n: u32, story: &str) -> Append {
     let second = hand_to(&first, "bea");
     let third = finish(&second, RunStatus::Cancelled);
     first.events.extend([second.events, third.events].concat());
-    first.handoffs = second.handoffs;
+    first.opened = second.opened;
     first.contents = second.contents;
     first.waiting = Append::change_of_waiting(None, &third.run);
     first.story_status = third.story_status;

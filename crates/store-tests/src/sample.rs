@@ -6,18 +6,18 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use baton_core::content::{Content, ContentId, ContentKind};
-use baton_core::event::{Created, Event, evolve};
+use baton_core::event::{Created, Event, HandoffEvent, RunEvent, evolve};
 use baton_core::hash::Hash;
 use baton_core::names::{AgentId, Principal, StepId, StoryKey, WorkflowName};
 use baton_core::outcome::Outcome;
 use baton_core::package::Format;
 use baton_core::run::{
-    EdgeKey, Ended, HandoffId, HandoffNo, Kind, Party, Run, RunId, RunStatus, State,
+    EdgeKey, Ended, HandoffId, HandoffNo, HandoffState, Kind, Party, Run, RunId, RunStatus, State,
 };
 use baton_core::workflow::Place;
 use baton_store::{
-    Append, Appended, Definition, DueChange, EventRecord, HandoffChange, HandoffMove, HandoffState,
-    IdempotencyRecord, Store, TimerChange, TimerKind, Version,
+    Append, Appended, Definition, DueChange, EventRecord, HandoffRow, IdempotencyRecord, Store,
+    TimerChange, TimerKind, Version,
 };
 use baton_wire::event::{encode, link};
 use jiff::{SignedDuration, Timestamp};
@@ -32,7 +32,14 @@ pub fn start(n: u32, story: &str) -> Append {
     let start = step("analysis");
     let run =
         Run::new(id, story.clone(), workflow.clone(), pin(), owner.clone(), start.clone(), now);
-    let event = Event::RunStarted { story, workflow, pin: pin(), owner, start, has_gates: false };
+    let event = Event::Run(RunEvent::Started {
+        story,
+        workflow,
+        pin: pin(),
+        owner,
+        start,
+        has_gates: false,
+    });
     Append {
         expected: Version::NONE,
         number: None,
@@ -42,7 +49,8 @@ pub fn start(n: u32, story: &str) -> Append {
         due: DueChange::Keep,
         story_status: Append::change_of_status(None, &run),
         run,
-        handoffs: Vec::new(),
+        opened: Vec::new(),
+        changed: Vec::new(),
         contents: Vec::new(),
         story: None,
         definition: None,
@@ -71,7 +79,8 @@ pub fn then(before: &Append, events: &[Event]) -> Append {
         story_status: Append::change_of_status(Some(&before.run), &run),
         run,
         at: now,
-        handoffs: Vec::new(),
+        opened: Vec::new(),
+        changed: known(before),
         contents: Vec::new(),
         story: None,
         definition: None,
@@ -81,48 +90,60 @@ pub fn then(before: &Append, events: &[Event]) -> Append {
     }
 }
 
+/// The open handoffs that an append has: the next one has them as they are, unless it changes them.
+fn known(append: &Append) -> Vec<HandoffRow> {
+    let rows = append.changed.iter().chain(&append.opened);
+    rows.filter(|it| it.state.is_open()).cloned().collect()
+}
+
+/// The row of a handoff in an append that changes it.
+pub fn row_mut(append: &mut Append, no: u32) -> &mut HandoffRow {
+    append.changed.iter_mut().find(|it| it.no == HandoffNo(no)).unwrap()
+}
+
+/// The row of a handoff that an append opens.
+pub fn open(append: &mut Append, created: &Created) {
+    append.opened.push(HandoffRow::opened(&append.run, created, append.at));
+}
+
 /// Opens the run's next handoff, with a package and a reason.
 pub fn hand_to(before: &Append, agent: &str) -> Append {
     let package = package(&format!(r#"{{"summary":"for {agent}"}}"#));
     let reason = words(&format!("{agent} is next"));
     let created = Created { package: Some(package.id), ..created(before, agent, &reason) };
-    let mut next = then(before, &[Event::HandoffCreated(created.clone())]);
-    next.handoffs = vec![HandoffChange::Opened(created)];
+    let mut next = then(before, &[Event::Handoff(HandoffEvent::Created(created.clone()))]);
+    open(&mut next, &created);
     next.contents = vec![package, reason];
     next
 }
 
 pub fn accept(before: &Append, no: u32) -> Append {
     let acknowledgement = words("I am to do it, and have no questions");
-    let event = Event::HandoffAccepted {
+    let event = Event::Handoff(HandoffEvent::Accepted {
         handoff: HandoffNo(no),
         by: agent("bea"),
         is_implicit: false,
         acknowledgement: Some(acknowledgement.id),
-    };
+    });
     let mut next = then(before, &[event]);
-    next.handoffs = vec![HandoffChange::Moved(HandoffMove {
-        acknowledgement: Some(acknowledgement.id),
-        ..to_state(no, HandoffState::Open(State::Accepted))
-    })];
+    to_state(&mut next, no, HandoffState::Open(State::Accepted));
+    row_mut(&mut next, no).acknowledgement = Some(acknowledgement.id);
     next.contents = vec![acknowledgement];
     next
 }
 
 pub fn reject(before: &Append, no: u32, why: &str) -> Append {
     let reason = words(why);
-    let event = Event::HandoffRejected {
+    let event = Event::Handoff(HandoffEvent::Rejected {
         handoff: HandoffNo(no),
         by: agent("bea"),
         reason: reason.id,
         forward: edge("analysis", "review"),
         findings: None,
-    };
+    });
     let mut next = then(before, &[event]);
-    next.handoffs = vec![HandoffChange::Moved(HandoffMove {
-        ended_reason: Some(reason.id),
-        ..to_state(no, HandoffState::Ended(Ended::Rejected))
-    })];
+    to_state(&mut next, no, HandoffState::Ended(Ended::Rejected));
+    row_mut(&mut next, no).ended_reason = Some(reason.id);
     next.contents = vec![reason];
     next
 }
@@ -131,33 +152,27 @@ pub fn complete(before: &Append, no: u32) -> Append {
     let handoff = HandoffNo(no);
     let outcome = Outcome::Success;
     let package = before.run.package;
-    let event = Event::HandoffCompleted { handoff, outcome, package, answer: None };
+    let event = Event::Handoff(HandoffEvent::Completed { handoff, outcome, package, answer: None });
     let mut next = then(before, &[event]);
-    next.handoffs = vec![HandoffChange::Moved(HandoffMove {
-        outcome: Some(outcome),
-        ..to_state(no, HandoffState::Ended(Ended::Completed))
-    })];
+    to_state(&mut next, no, HandoffState::Ended(Ended::Completed));
+    row_mut(&mut next, no).outcome = Some(outcome);
     next
 }
 
 /// Marks a handoff that nobody has moved, in whatever state it is.
 pub fn mark_stale(before: &Append, no: u32) -> Append {
     let handoff = HandoffNo(no);
-    let state = before.run.handoff(handoff).unwrap().state;
-    let mut next = then(before, &[Event::HandoffStale { handoff }]);
-    next.handoffs = vec![HandoffChange::Moved(HandoffMove {
-        is_stale: true,
-        ..to_state(no, HandoffState::Open(state))
-    })];
+    let mut next = then(before, &[Event::Handoff(HandoffEvent::Stale { handoff })]);
+    row_mut(&mut next, no).is_stale = true;
     next
 }
 
 pub fn finish(before: &Append, status: RunStatus) -> Append {
     let event = match status {
-        RunStatus::Open => Event::RunResumed,
-        RunStatus::Paused => Event::RunPaused { reason: None },
-        RunStatus::Completed => Event::RunCompleted,
-        RunStatus::Cancelled => Event::RunCancelled { reason: None },
+        RunStatus::Open => Event::Run(RunEvent::Resumed),
+        RunStatus::Paused => Event::Run(RunEvent::Paused { reason: None }),
+        RunStatus::Completed => Event::Run(RunEvent::Completed),
+        RunStatus::Cancelled => Event::Run(RunEvent::Cancelled { reason: None }),
     };
     then(before, &[event])
 }
@@ -174,15 +189,16 @@ pub fn tale(n: u32, story: &str) -> Vec<Append> {
     vec![first, second, third, fourth, fifth, sixth, seventh]
 }
 
-/// A move that says nothing but the state.
-pub fn to_state(no: u32, state: HandoffState) -> HandoffMove {
-    HandoffMove {
-        no: HandoffNo(no),
-        state,
-        is_stale: false,
-        outcome: None,
-        ended_reason: None,
-        acknowledgement: None,
+/// Puts a handoff into a state, with the time that belongs to it.
+pub fn to_state(append: &mut Append, no: u32, state: HandoffState) {
+    let at = append.at;
+    let row = row_mut(append, no);
+    row.state = state;
+    match state {
+        HandoffState::Open(State::Accepted) => row.accepted_at = Some(at),
+        HandoffState::Open(State::Parked) => {}
+        HandoffState::Open(State::Pending | State::Clarification) => row.accepted_at = None,
+        HandoffState::Ended(_) => row.ended_at = Some(at),
     }
 }
 

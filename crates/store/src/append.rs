@@ -1,16 +1,14 @@
 //! One append to one run: events, changed rows, texts and outbox entries, in one transaction.
 
-use baton_core::content::{Content, ContentId};
-use baton_core::event::Created;
+use baton_core::content::Content;
 use baton_core::hash::Hash;
 use baton_core::names::{Principal, WorkflowName};
-use baton_core::outcome::Outcome;
 use baton_core::run::{HandoffNo, Run, RunId, RunStatus};
 use baton_core::story::Story;
 use jiff::Timestamp;
 
 use crate::due::DueChange;
-use crate::rows::{HandoffState, Position, TimerKind, Version};
+use crate::rows::{HandoffRow, Position, TimerKind, Version};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Append {
@@ -22,7 +20,11 @@ pub struct Append {
     pub run: Run,
     /// In order; they make the version.
     pub events: Vec<EventRecord>,
-    pub handoffs: Vec<HandoffChange>,
+    /// The rows of new handoffs, as they are after the append. The store assigns their numbers.
+    pub opened: Vec<HandoffRow>,
+    /// The whole rows of changed handoffs, as they are after the append. Only a row that was open
+    /// before can change.
+    pub changed: Vec<HandoffRow>,
     pub contents: Vec<Content>,
     /// Created where the key does not exist yet.
     pub story: Option<Story>,
@@ -72,25 +74,6 @@ pub struct EventRecord {
     pub body: String,
     /// Over the previous hash, the run, the version, the time, the actor, and the body.
     pub hash: Hash,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(clippy::large_enum_variant, reason = "an append has one or two, and keeps none of them")]
-pub enum HandoffChange {
-    Opened(Created),
-    Moved(HandoffMove),
-}
-
-/// What an event changes in a handoff's row. Unset fields stay as they were.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HandoffMove {
-    pub no: HandoffNo,
-    pub state: HandoffState,
-    pub is_stale: bool,
-    pub outcome: Option<Outcome>,
-    /// Why it was rejected, cancelled, superseded or timed out; for a question, the answer.
-    pub ended_reason: Option<ContentId>,
-    pub acknowledgement: Option<ContentId>,
 }
 
 /// What an append does to the timer of a handoff. A handoff has at most one.

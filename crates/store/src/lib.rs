@@ -23,17 +23,16 @@ use baton_core::story::Story;
 use jiff::Timestamp;
 
 pub use append::{
-    Append, Appended, Definition, EventRecord, HandoffChange, HandoffMove, IdempotencyRecord,
-    LeaseRenewal, TimerChange,
+    Append, Appended, Definition, EventRecord, IdempotencyRecord, LeaseRenewal, TimerChange,
 };
 pub use due::{DueChange, DueRow, LookAgain, RunSchedule};
 pub use error::WriteFault;
 pub use memory::MemoryStore;
 pub use nul::{refuse_nul, story_texts};
 pub use rows::{
-    AgentStatistics, EventFilter, HandoffFilter, HandoffRef, HandoffRow, HandoffState, Identity,
-    OpenRunCounts, Order, OutboxRow, Position, RunFilter, RunRef, RunRow, Statistics, StoredEvent,
-    StoryCounts, StoryFilter, StoryRow, TimerKind, TimerRow, Version,
+    AgentStatistics, EventFilter, HandoffFilter, HandoffRef, HandoffRow, Identity, OpenRunCounts,
+    Order, OutboxRow, Position, RunFilter, RunRef, RunRow, Statistics, StoredEvent, StoryCounts,
+    StoryFilter, StoryRow, TimerKind, TimerRow, Version,
 };
 pub use store_check::StoreCheck;
 pub use stored_content::{ChangedContent, StoredContent};

@@ -2,7 +2,7 @@
 
 use baton_core::story::Story;
 
-use crate::{Append, HandoffChange, IdempotencyRecord, StoreError};
+use crate::{Append, IdempotencyRecord, StoreError};
 
 /// Refuses the character U+0000 in any of `texts`.
 pub fn refuse_nul<'a>(texts: impl IntoIterator<Item = &'a str>) -> Result<(), StoreError> {
@@ -27,7 +27,7 @@ impl Append {
         self.events
             .iter()
             .map(|it| &it.body)
-            .chain(self.handoffs.iter().flat_map(warnings))
+            .chain(self.opened.iter().flat_map(|it| &it.warnings))
             .chain(self.definition.iter().map(|it| &it.text))
             .chain(&self.outbox)
             .map(String::as_str)
@@ -41,12 +41,5 @@ impl IdempotencyRecord {
     /// Every free text that it has.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         [self.scope.as_str(), &self.key, &self.answer].into_iter()
-    }
-}
-
-fn warnings(change: &HandoffChange) -> &[String] {
-    match change {
-        HandoffChange::Opened(created) => &created.warnings,
-        HandoffChange::Moved(_) => &[],
     }
 }

@@ -6,13 +6,11 @@ use baton_core::hash::Hash;
 use baton_core::names::{AgentId, Principal, StoryKey, WorkflowName};
 use baton_core::outcome::Outcome;
 use baton_core::run::{
-    Baton, Ended, HandoffId, HandoffNo, Kind, Party, Run, RunId, RunStatus, State, Wait,
+    Baton, HandoffId, HandoffNo, HandoffState, Kind, Party, Run, RunId, RunStatus, State, Wait,
 };
 use baton_core::story::Story;
 use jiff::Timestamp;
 use uuid::Uuid;
-
-use crate::append::HandoffMove;
 
 /// The number of events of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -112,15 +110,10 @@ pub struct HandoffRow {
     pub warnings: Vec<String>,
     pub is_stale: bool,
     pub created_at: Timestamp,
+    /// When the present holder accepted it. Waiting for a delegate or a person and going on is not
+    /// a second acceptance.
     pub accepted_at: Option<Timestamp>,
     pub ended_at: Option<Timestamp>,
-}
-
-/// The state of a handoff, open or not: one column, one word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HandoffState {
-    Open(State),
-    Ended(Ended),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -288,10 +281,10 @@ pub enum TimerKind {
 }
 
 impl HandoffRow {
-    /// The row of a handoff that was just created.
-    pub fn opened(number: u64, run: &Run, created: &Created, at: Timestamp) -> Self {
+    /// The row of a handoff that was just created. The store assigns its number.
+    pub fn opened(run: &Run, created: &Created, at: Timestamp) -> Self {
         Self {
-            number,
+            number: 0,
             id: created.id,
             run: run.id,
             story: run.story.clone(),
@@ -314,25 +307,6 @@ impl HandoffRow {
             accepted_at: None,
             ended_at: None,
         }
-    }
-
-    /// The row after a move.
-    pub fn make_move(&mut self, moved: &HandoffMove, at: Timestamp) {
-        let was_waiting =
-            matches!(self.state, HandoffState::Open(State::Pending | State::Clarification));
-        match moved.state {
-            HandoffState::Ended(_) => self.ended_at = Some(at),
-            // The previous holder has lost it.
-            HandoffState::Open(State::Pending | State::Clarification) => self.accepted_at = None,
-            HandoffState::Open(State::Accepted) if was_waiting => self.accepted_at = Some(at),
-            // Waiting for another agent and continuing is not a second acceptance.
-            HandoffState::Open(State::Accepted | State::Parked) => {}
-        }
-        self.state = moved.state;
-        self.is_stale = moved.is_stale;
-        self.outcome = moved.outcome.or(self.outcome);
-        self.ended_reason = moved.ended_reason.or(self.ended_reason);
-        self.acknowledgement = moved.acknowledgement.or(self.acknowledgement);
     }
 }
 
@@ -359,38 +333,6 @@ impl TimerKind {
         match self {
             TimerKind::Lease { .. } => "lease",
             TimerKind::Wake => "wake",
-        }
-    }
-}
-
-impl HandoffState {
-    pub const ALL: [Self; 9] = [
-        Self::Open(State::Pending),
-        Self::Open(State::Clarification),
-        Self::Open(State::Accepted),
-        Self::Open(State::Parked),
-        Self::Ended(Ended::Completed),
-        Self::Ended(Ended::Rejected),
-        Self::Ended(Ended::TimedOut),
-        Self::Ended(Ended::Cancelled),
-        Self::Ended(Ended::Superseded),
-    ];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            HandoffState::Open(state) => state.name(),
-            HandoffState::Ended(ended) => ended.name(),
-        }
-    }
-
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|it| it.name() == name)
-    }
-
-    pub fn is_open(self) -> bool {
-        match self {
-            HandoffState::Open(_) => true,
-            HandoffState::Ended(_) => false,
         }
     }
 }

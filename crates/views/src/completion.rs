@@ -8,7 +8,7 @@ mod cycle_time;
 mod reported;
 
 use baton_core::document::Node;
-use baton_core::event::{Created, Event};
+use baton_core::event::{Created, Event, HandoffEvent, RunEvent, StepEvent};
 use baton_core::outcome::Outcome;
 use baton_core::run::{Kind, RunId, RunStatus};
 use baton_core::story::Story;
@@ -68,10 +68,14 @@ pub(crate) fn completion(history: &History) -> Option<Node> {
 /// for failure.
 fn n_rounds(history: &History) -> usize {
     let is_round = |event: &Event| {
-        if let Event::HandoffCreated(created) = event {
+        if let Event::Handoff(HandoffEvent::Created(created)) = event {
             return is_failure_edge(&history.workflow, created);
         }
-        matches!(event, Event::HandoffRejected { .. } | Event::RoundCounted { .. })
+        matches!(
+            event,
+            Event::Handoff(HandoffEvent::Rejected { .. })
+                | Event::Step(StepEvent::RoundCounted { .. })
+        )
     };
     history.log.iter().filter(|it| is_round(&it.event)).count()
 }
@@ -89,9 +93,9 @@ fn is_failure_edge(workflow: &Workflow, created: &Created) -> bool {
 fn seen(history: &History) -> Vec<String> {
     let mut actions: Vec<String> = Vec::new();
     for Logged { event, .. } in &history.log {
-        let action = if let Event::SignalMerged { commit } = event {
+        let action = if let Event::Run(RunEvent::SignalMerged { commit }) = event {
             commit.as_ref().map_or("Merged".to_owned(), |it| format!("Merged as {it}"))
-        } else if *event == Event::SignalPassed {
+        } else if *event == Event::Run(RunEvent::SignalPassed) {
             "Work passed".to_owned()
         } else {
             continue;

@@ -3,15 +3,13 @@
 use std::collections::HashSet;
 
 use baton_core::content::ContentId;
-use baton_core::event::Event;
+use baton_core::event::{Event, GateEvent};
 use baton_core::gate::Answer;
 use baton_core::names::{AgentId, Principal, StoryKey};
 use baton_core::package::ReportedDecision;
-use baton_core::run::{Blocker, Ended, HandoffNo, Kind, RunId};
+use baton_core::run::{Blocker, Ended, HandoffNo, HandoffState, Kind, RunId};
 use baton_engine::{EngineError, LOST_TEXT, WholeTexts, stored};
-use baton_store::{
-    EventFilter, HandoffFilter, HandoffRow, HandoffState, Position, RunFilter, RunRow,
-};
+use baton_store::{EventFilter, HandoffFilter, HandoffRow, Position, RunFilter, RunRow};
 use baton_wire::event;
 use jiff::Timestamp;
 
@@ -82,7 +80,7 @@ impl Views<'_> {
     ) -> Result<Option<PersonsAnswer>, EngineError> {
         let filter = EventFilter { after: Position::START, run: Some(run), limit: 0 };
         for stored in self.events(&filter).await? {
-            let Ok(Event::GateAnswered { handoff, answer, by, comment, .. }) =
+            let Ok(Event::Gate(GateEvent::Answered { handoff, answer, by, comment, .. })) =
                 event::decode(&stored.body)
             else {
                 continue;

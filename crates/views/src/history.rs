@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use baton_core::content::{Content, ContentId};
 use baton_core::document::Node;
-use baton_core::event::Event;
+use baton_core::event::{Event, HandoffEvent, RunEvent};
 use baton_core::hash::Hash;
 use baton_core::names::{AgentId, Principal};
 use baton_core::run::{HandoffNo, RunId};
@@ -24,7 +24,6 @@ use uuid::Uuid;
 
 use crate::Views;
 use baton_engine::WholeTexts;
-use baton_engine::named;
 use baton_engine::{EngineError, stored};
 
 pub(crate) struct History {
@@ -79,7 +78,7 @@ impl Views<'_> {
         let events = self.events(&filter).await?;
         let log = events.into_iter().map(Logged::of).collect::<Result<Vec<_>, _>>()?;
         // The archive is written from a history: a damaged text must not replace a good copy there.
-        let ids = log.iter().flat_map(|it| named(&it.event)).map(|(id, _)| id);
+        let ids = log.iter().flat_map(|it| it.event.texts().iter()).map(|(id, _)| id);
         let texts = self.whole_texts(run, ids).await?;
         Ok(History {
             row,
@@ -123,9 +122,11 @@ impl History {
         let mut seen: HashMap<ContentId, Option<usize>> = HashMap::new();
         let mut packages: Vec<Handed> = Vec::new();
         for Logged { at, event, .. } in &self.log {
-            let (handoff, package, by) = if let Event::HandoffCreated(created) = event {
+            let (handoff, package, by) = if let Event::Handoff(HandoffEvent::Created(created)) =
+                event
+            {
                 (created.handoff, created.package, Some(&created.from.agent))
-            } else if let Event::HandoffCompleted { handoff, package, .. } = event {
+            } else if let Event::Handoff(HandoffEvent::Completed { handoff, package, .. }) = event {
                 (*handoff, *package, self.handoff(*handoff).map(|it| &it.to.agent))
             } else {
                 continue;
@@ -134,13 +135,14 @@ impl History {
             // A completion names the package first; the handoff that follows carries it.
             if let Some(known) = seen.get_mut(&id) {
                 let carried = known.take().and_then(|it| packages.get_mut(it));
-                if let (Some(carried), Event::HandoffCreated(_)) = (carried, event) {
+                if let (Some(carried), Event::Handoff(HandoffEvent::Created(_))) = (carried, event)
+                {
                     carried.handoff = handoff;
                 }
                 continue;
             }
             let Some(document) = self.content(id).and_then(stored::document) else { continue };
-            let is_carried = matches!(event, Event::HandoffCreated(_));
+            let is_carried = matches!(event, Event::Handoff(HandoffEvent::Created(_)));
             seen.insert(id, (!is_carried).then_some(packages.len()));
             packages.push(Handed { by: by.clone(), at: *at, handoff, document });
         }
@@ -155,8 +157,9 @@ impl History {
 
     /// When the run was completed or cancelled; none while it is open.
     pub(crate) fn ended_at(&self) -> Option<Timestamp> {
-        let is_end =
-            |it: &&Logged| matches!(it.event, Event::RunCompleted | Event::RunCancelled { .. });
+        let is_end = |it: &&Logged| {
+            matches!(it.event, Event::Run(RunEvent::Completed | RunEvent::Cancelled { .. }))
+        };
         self.log.iter().rev().find(is_end).map(|it| it.at)
     }
 }

@@ -3,7 +3,7 @@
 //! Only the rules decide what counts as passed: the log is replayed through them, and each gate
 //! that they add to the run's record is reported with the event that added it.
 
-use baton_core::event::{Event, evolve, replay};
+use baton_core::event::{Event, GateEvent, evolve, replay};
 use baton_core::gate::GateEdge;
 use baton_core::names::Principal;
 use baton_core::run::Run;
@@ -47,11 +47,11 @@ impl GatePassage {
     }
 
     fn of(event: &Event) -> Self {
-        if let Event::GateWaived { .. } = event {
+        if let Event::Gate(GateEvent::Waived { .. }) = event {
             Self::Waived
-        } else if let Event::GatePassed { .. } = event {
+        } else if let Event::Gate(GateEvent::Passed { .. }) = event {
             Self::Checks
-        } else if let Event::GateCarried { .. } = event {
+        } else if let Event::Gate(GateEvent::Carried { .. }) = event {
             Self::Carried
         } else {
             Self::Answered
@@ -83,7 +83,7 @@ impl Views<'_> {
                 Some(run) => evolve(run, &event, stored.at),
                 None => run = replay(id, [(event.clone(), stored.at)]),
             }
-            if let Event::GateLost { gates } = &event {
+            if let Event::Gate(GateEvent::Lost { gates }) = &event {
                 passed.retain(|it| !gates.contains(&it.gate));
             }
             let after = run.as_ref().map(gates_of).unwrap_or_default();

@@ -2,6 +2,8 @@
 //!
 //! An event body is JSON with the version of the encoding first: `{"v":1,"type":...}`.
 
+use std::borrow::Cow;
+
 use baton_core::event::Event;
 use baton_core::hash::Hash;
 use baton_core::names::Principal;
@@ -31,9 +33,10 @@ struct Versioned {
 }
 
 #[derive(Deserialize)]
-struct Read<T> {
-    #[serde(flatten)]
-    body: T,
+struct EventHead<'a> {
+    v: u32,
+    #[serde(rename = "type", borrow)]
+    name: Cow<'a, str>,
 }
 
 pub fn encode(event: &Event) -> String {
@@ -41,7 +44,11 @@ pub fn encode(event: &Event) -> String {
 }
 
 pub fn decode(body: &str) -> Result<Event, EventError> {
-    read(body)
+    let EventHead { v, name } = serde_json::from_str(body).map_err(EventError::Malformed)?;
+    check_version(v)?;
+    let mut body = serde_json::Deserializer::from_str(body);
+    // The first pass has read to the end, so nothing but the event is in the body.
+    Event::read(&name, &mut body).map_err(EventError::Malformed)
 }
 
 /// A run's state as a store keeps it beside the log, so that loading needs no replay.
@@ -50,7 +57,9 @@ pub fn encode_run(run: &Run) -> String {
 }
 
 pub fn decode_run(body: &str) -> Result<Run, EventError> {
-    read(body)
+    let Versioned { v } = serde_json::from_str(body).map_err(EventError::Malformed)?;
+    check_version(v)?;
+    serde_json::from_str(body).map_err(EventError::Malformed)
 }
 
 /// The next link of a run's hash chain. It covers every part, each prefixed with its length, so
@@ -92,11 +101,6 @@ fn write<T: Serialize>(body: &T, capacity: usize) -> String {
     }
 }
 
-fn read<T: for<'a> Deserialize<'a>>(body: &str) -> Result<T, EventError> {
-    let Versioned { v } = serde_json::from_str(body).map_err(EventError::Malformed)?;
-    if v != VERSION {
-        return Err(EventError::UnknownVersion(v));
-    }
-    let read: Read<T> = serde_json::from_str(body).map_err(EventError::Malformed)?;
-    Ok(read.body)
+fn check_version(v: u32) -> Result<(), EventError> {
+    if v == VERSION { Ok(()) } else { Err(EventError::UnknownVersion(v)) }
 }

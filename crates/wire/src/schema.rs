@@ -17,12 +17,12 @@ pub const SCHEMAS: [(&str, &str); 3] = [
 /// The schemas of the documents that agents hand over, in JSON form. They are generated from the
 /// contracts; Baton checks what they cannot express.
 pub const DOCUMENTS: [(&str, &str); 7] = [
-    ("payload-000", include_str!("../schemas/documents/payload-000.schema.json")),
-    ("handoff-001", include_str!("../schemas/documents/handoff-001.schema.json")),
+    ("pipeline-payload", include_str!("../schemas/documents/pipeline-payload.schema.json")),
+    ("xml-handoff", include_str!("../schemas/documents/xml-handoff.schema.json")),
     ("workflow-complete", include_str!("../schemas/documents/workflow-complete.schema.json")),
-    ("metadata-002", include_str!("../schemas/documents/metadata-002.schema.json")),
-    ("handoff-004", include_str!("../schemas/documents/handoff-004.schema.json")),
-    ("delegation-004", include_str!("../schemas/documents/delegation-004.schema.json")),
+    ("metadata-block", include_str!("../schemas/documents/metadata-block.schema.json")),
+    ("yaml-handoff", include_str!("../schemas/documents/yaml-handoff.schema.json")),
+    ("yaml-delegation", include_str!("../schemas/documents/yaml-delegation.schema.json")),
     ("acknowledgement", include_str!("../schemas/documents/acknowledgement.schema.json")),
 ];
 
@@ -31,20 +31,30 @@ pub fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
     SCHEMAS.into_iter().chain(DOCUMENTS)
 }
 
-/// The text of the schema `name`, such as `workflow` or `handoff-001`.
+/// What schemas of documents were called before: editors and tools refer to them, so they stay valid.
+const OLD_NAMES: [(&str, &str); 5] = [
+    ("payload-000", "pipeline-payload"),
+    ("handoff-001", "xml-handoff"),
+    ("metadata-002", "metadata-block"),
+    ("handoff-004", "yaml-handoff"),
+    ("delegation-004", "yaml-delegation"),
+];
+
+/// The text of the schema `name`, such as `workflow` or `xml-handoff`.
 pub fn schema(name: &str) -> Option<&'static str> {
+    let name = OLD_NAMES.iter().find(|(old, _)| *old == name).map_or(name, |(_, new)| new);
     all().find(|(it, _)| *it == name).map(|(_, text)| text)
 }
 
 /// The schema of a document, by its kind; a payload has one for each edge.
 pub fn of_document(document: &Node) -> &'static str {
     match DocumentKind::of(document) {
-        DocumentKind::Handoff001 => "handoff-001",
+        DocumentKind::XmlHandoff => "xml-handoff",
         DocumentKind::WorkflowComplete => "workflow-complete",
-        DocumentKind::Metadata002(_) => "metadata-002",
-        DocumentKind::Handoff004 | DocumentKind::Gate004 => "handoff-004",
+        DocumentKind::MetadataBlock(_) => "metadata-block",
+        DocumentKind::YamlHandoff | DocumentKind::YamlGate => "yaml-handoff",
         DocumentKind::Acknowledgement(_) => "acknowledgement",
-        DocumentKind::Payload => "payload-000",
+        DocumentKind::Payload => "pipeline-payload",
     }
 }
 

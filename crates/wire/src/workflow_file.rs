@@ -86,7 +86,7 @@ fn read(root: &Located, text: &str, problems: &mut Problems) -> Option<Workflow>
     has_name.then_some(workflow)
 }
 
-/// Adds the built-in contracts that the file names, such as `001/prep-agent→implementer-agent`.
+/// Adds the built-in contracts that the file names, such as `xml/prep-agent→implementer-agent`.
 fn with_built_in(
     mut contracts: Vec<Contract>,
     start: Option<&Edge>,

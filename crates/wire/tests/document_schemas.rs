@@ -1,4 +1,4 @@
-//! The published schemas of documents, by a validator that is not ours: what the seeds print and what
+//! The published schemas of documents, by a validator that is not ours: what the source documents print and what
 //! the corpus calls good validates, and what breaks a contract does not.
 #![expect(clippy::unwrap_used, reason = "a test that cannot read its files has failed")]
 #![expect(clippy::disallowed_methods, reason = "tests make and read files of their own")]
@@ -41,7 +41,7 @@ fn value(document: &Node) -> serde_json::Value {
 fn every_printed_example_validates() {
     let validators = validators();
     let mut n_documents = 0;
-    for folder in ["seed-000", "seed-001", "seed-002", "seed-004"] {
+    for folder in ["pipeline", "xml", "metadata", "yaml"] {
         for (name, document) in documents(&format!("fixtures/{folder}")) {
             let schema = schema::of_document(&document);
             let value = value(&document);
@@ -92,7 +92,7 @@ fn a_gate_asks_for_validation_and_a_person_for_a_deliverable() {
         (r#","gate":{"type":"blocking"},"validation_request":{"items":["x"]}"#, true),
     ] {
         let document: serde_json::Value = serde_json::from_str(&handoff(rest)).unwrap();
-        assert_eq!(validators["handoff-004"].is_valid(&document), expected, "{rest}");
+        assert_eq!(validators["yaml-handoff"].is_valid(&document), expected, "{rest}");
     }
     let ask = r#"{"acknowledgment":{"received":true,"action":"request_clarification"}}"#;
     let ask: serde_json::Value = serde_json::from_str(ask).unwrap();

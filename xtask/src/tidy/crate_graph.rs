@@ -11,6 +11,7 @@ const MAY_USE: &[MayUse] = &[
     MayUse { name: "baton-files", code: &[], tests: &[] },
     MayUse { name: "baton-hostile", code: &[], tests: &[] },
     MayUse { name: "baton-wire", code: &["baton-core"], tests: &["baton-hostile"] },
+    MayUse { name: "baton-api", code: &["baton-core", "baton-wire"], tests: &[] },
     MayUse {
         name: "baton-store",
         code: &["baton-core", "baton-wire"],
@@ -38,7 +39,14 @@ const MAY_USE: &[MayUse] = &[
     },
     MayUse {
         name: "baton-http",
-        code: &["baton-core", "baton-engine", "baton-store", "baton-views", "baton-wire"],
+        code: &[
+            "baton-api",
+            "baton-core",
+            "baton-engine",
+            "baton-store",
+            "baton-views",
+            "baton-wire",
+        ],
         tests: &["baton-hostile", "baton-store-sqlite"],
     },
     MayUse {
@@ -61,6 +69,7 @@ const MAY_USE: &[MayUse] = &[
 
 /// For the crates that put the parts together.
 const EVERYTHING: &[&str] = &[
+    "baton-api",
     "baton-core",
     "baton-engine",
     "baton-files",

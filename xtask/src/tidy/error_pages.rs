@@ -11,17 +11,20 @@ const PAGES: &str = "docs/errors";
 /// The files whose `fn code` give the codes.
 const SOURCES: &[&str] = &["refusal.rs", "error.rs"];
 
+/// What stands before a code where one is made on the spot. Up to the code there may be one more argument.
+const MAKERS: &[&str] = &["malformed(", "not_found(", "FailureClass::new(", "StatusCode::"];
+
 /// The list of the pages is not a page itself.
 const INDEX: &str = "README.md";
 
 pub(super) fn check() -> Result<Vec<String>> {
     let files = project::rust_files()?;
-    let codes: BTreeSet<&str> = files
-        .iter()
-        .filter(|it| it.path.starts_with("crates/") && it.path.contains("/src/"))
-        .filter(|it| SOURCES.contains(&it.name()))
-        .flat_map(|it| codes_in(&it.text))
-        .collect();
+    let product =
+        || files.iter().filter(|it| it.path.starts_with("crates/") && it.path.contains("/src/"));
+    let typed =
+        product().filter(|it| SOURCES.contains(&it.name())).flat_map(|it| codes_in(&it.text));
+    let made = product().flat_map(|it| codes_made_in(it.text_before_tests()));
+    let codes: BTreeSet<&str> = typed.chain(made).collect();
 
     let mut pages = BTreeMap::new();
     for name in project::names_in(PAGES)?.into_iter().filter(|it| it != INDEX) {
@@ -32,20 +35,31 @@ pub(super) fn check() -> Result<Vec<String>> {
     Ok(problems(&codes, &pages))
 }
 
-/// The codes in the bodies of the functions named `code`: a body ends where rustfmt puts the brace
-/// of a method, a code is a literal on the right of an arrow.
+/// The codes in the bodies of the functions named `code`, or `row` where a code is the first column of a table: a body ends
+/// where rustfmt puts the brace of a method, a code is a literal on the right of an arrow.
 pub(super) fn codes_in(text: &str) -> Vec<&str> {
-    let bodies = text
-        .split("fn code(")
-        .skip(1)
+    let bodies = ["fn code(", "fn row("]
+        .into_iter()
+        .flat_map(|name| text.split(name).skip(1))
         .map(|rest| rest.split_once("\n    }\n").map_or(rest, |(body, _)| body));
     let arms = bodies.flat_map(|body| body.split("=>").skip(1));
     arms.filter_map(literal).collect()
 }
 
+/// The codes that stand directly in an expression that makes a problem of the API or a failure of the command line.
+fn codes_made_in(text: &str) -> Vec<&str> {
+    let after = MAKERS.iter().flat_map(|maker| text.split(maker).skip(1));
+    after
+        .filter_map(|it| {
+            let name = |it: char| it.is_alphanumeric() || it == '_';
+            literal(it).or_else(|| literal(it.trim_start_matches(name).strip_prefix(',')?))
+        })
+        .collect()
+}
+
 /// The arm's value when it is a code. rustfmt may have put it on a line of its own, in braces.
 fn literal(arm: &str) -> Option<&str> {
-    let arm = arm.trim_start().trim_start_matches('{').trim_start();
+    let arm = arm.trim_start().trim_start_matches('{').trim_start().trim_start_matches('(');
     let (word, _) = arm.strip_prefix('"')?.split_once('"')?;
     is_snake_case(word).then_some(word)
 }
@@ -118,6 +132,22 @@ impl Other {
 }
 "#;
         assert_eq!(codes_in(text), ["stale_version", "not_the_receiver", "gone"]);
+    }
+
+    #[test]
+    fn codes_are_found_where_a_problem_is_made() {
+        let text = r#"
+            ApiProblem::malformed("bad_key", message);
+            ApiProblem::new(
+                StatusCode::CONFLICT,
+                "story_exists",
+                message,
+            );
+            FailureClass::new(USAGE, "usage");
+            ApiProblem::new(StatusCode::OK, code, "a message");
+            not_found(format!("no code"));
+        "#;
+        assert_eq!(codes_made_in(text), ["bad_key", "usage", "story_exists"]);
     }
 
     const GOOD_PAGE: &str = "# `gone`\n\nIt went.\n\n## What to do\n\nLook elsewhere.\n";

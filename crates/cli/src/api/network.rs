@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use baton_http::api::{INSTANCE, VERSION};
+use baton_api::{INSTANCE, VERSION};
 use bytes::Bytes;
 use http::header::{HOST, HeaderValue};
 use http::{Request, Response, Uri};

@@ -1,7 +1,7 @@
 //! A response: the API's own JSON for programs, its parsed documents for display.
 
+use baton_api::{Page, ProblemDocument};
 use baton_core::document::Node;
-use baton_http::api::{Page, Problem};
 use baton_wire::json;
 use bytes::Bytes;
 use http::{Response, StatusCode};
@@ -38,7 +38,7 @@ impl ApiReply {
         if reply.status.is_success() {
             return Ok(reply);
         }
-        let problem: Problem = reply.document()?;
+        let problem: ProblemDocument = reply.document()?;
         if let (Some(server), "no_such_page" | "no_such_method") = (server, problem.code.as_ref()) {
             let (theirs, ours) = (RemoteServer::version(&parts), env!("CARGO_PKG_VERSION"));
             if theirs != ours {

@@ -1,8 +1,9 @@
 //! What a person may say: at a gate, to a question, about a check.
 
+use baton_core::evidence::Verdict;
 use clap::{Args, ValueEnum};
 
-use super::{Which, WriteArgs};
+use super::{Which, WriteArgs, one_of};
 
 #[derive(Debug, Args)]
 pub(crate) struct AnswerArgs {
@@ -65,16 +66,11 @@ pub(crate) struct EvidenceArgs {
     pub(crate) which: Which,
     /// What was checked, such as `lint`
     pub(crate) check: String,
-    pub(crate) verdict: VerdictName,
+    #[arg(value_parser = one_of(&Verdict::ALL, Verdict::name))]
+    pub(crate) verdict: Verdict,
     /// What was seen: text, `@FILE` or `-`
     #[arg(long, value_name = "TEXT")]
     pub(crate) detail: Option<String>,
     #[command(flatten)]
     pub(crate) write: WriteArgs,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum VerdictName {
-    Passed,
-    Failed,
 }

@@ -1,17 +1,19 @@
 //! Documents as files: convert them, look at them, find them in what an agent printed.
 
-use clap::{Args, ValueEnum};
+use baton_core::package::Format;
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 #[derive(Debug, Args)]
 pub(crate) struct Convert {
     /// The document; `-` for stdin
     pub(crate) file: String,
     /// What it is written in [default: by its name, else by its first characters]
-    #[arg(long, value_name = "FORMAT")]
-    pub(crate) from: Option<FormatName>,
+    #[arg(long, value_name = "FORMAT", value_parser = format())]
+    pub(crate) from: Option<Format>,
     /// What to write it in
-    #[arg(long, value_name = "FORMAT")]
-    pub(crate) to: FormatName,
+    #[arg(long, value_name = "FORMAT", value_parser = format())]
+    pub(crate) to: Format,
 }
 
 #[derive(Debug, Args)]
@@ -20,8 +22,8 @@ pub(crate) struct Lint {
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<String>,
     /// What they are written in [default: by their names, else by their first characters]
-    #[arg(long, value_name = "FORMAT")]
-    pub(crate) from: Option<FormatName>,
+    #[arg(long, value_name = "FORMAT", value_parser = format())]
+    pub(crate) from: Option<Format>,
     /// Whose contract they have to keep, where they do not say it themselves: `analyst:implementer`
     #[arg(long, value_name = "FROM:TO")]
     pub(crate) edge: Option<String>,
@@ -50,27 +52,13 @@ pub(crate) struct Extract {
     #[arg(long)]
     pub(crate) all: bool,
     /// Write it in this format [default: as it stands there]
-    #[arg(long, value_name = "FORMAT", conflicts_with = "all")]
-    pub(crate) to: Option<FormatName>,
+    #[arg(long, value_name = "FORMAT", value_parser = format(), conflicts_with = "all")]
+    pub(crate) to: Option<Format>,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum FormatName {
-    Json,
-    Xml,
-    #[value(alias = "yml")]
-    Yaml,
-    #[value(alias = "md")]
-    Markdown,
-}
-
-impl From<FormatName> for baton_core::package::Format {
-    fn from(name: FormatName) -> Self {
-        match name {
-            FormatName::Json => Self::Json,
-            FormatName::Xml => Self::Xml,
-            FormatName::Yaml => Self::Yaml,
-            FormatName::Markdown => Self::Markdown,
-        }
-    }
+/// A format by its name or by an ending of its files.
+fn format() -> impl TypedValueParser<Value = Format> {
+    let value = |it: Format| PossibleValue::new(it.name()).aliases(it.extensions());
+    PossibleValuesParser::new(Format::ALL.map(value))
+        .try_map(|name| Format::parse(&name).ok_or("it is none of the possible values"))
 }

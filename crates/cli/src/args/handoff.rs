@@ -85,7 +85,7 @@ pub(crate) enum HandoffCommand {
         #[arg(long, value_name = "AGENT")]
         to: String,
     },
-    /// Give a delegated part back to whoever waits for it
+    /// Return a delegated part to the holder that waits for it
     Return {
         #[command(flatten)]
         part: PartArgs,
@@ -124,7 +124,7 @@ pub(crate) enum HandoffCommand {
         #[command(flatten)]
         write: WriteArgs,
     },
-    /// Give up on a handoff that nobody answers or finishes
+    /// Time out a handoff that was not answered or finished
     Timeout {
         #[command(flatten)]
         which: Which,
@@ -234,7 +234,7 @@ pub(crate) struct HandoffList {
     /// Only in this state; give it again for more
     #[arg(long, value_name = "STATE")]
     pub(crate) state: Vec<String>,
-    /// Only what nobody has answered or finished for long
+    /// Only handoffs that are stale: not answered or finished for long
     #[arg(long)]
     pub(crate) stale: bool,
     /// Finished ones too

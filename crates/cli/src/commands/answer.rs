@@ -1,6 +1,6 @@
 //! A person's answers: `baton approve`, `reject`, `modify` and `answer`.
 
-use baton_http::api::{AnswerWord, PersonsWord};
+use baton_api::{AnswerWord, PersonsWord};
 use serde_json::value::RawValue;
 
 use super::outcome::tell;

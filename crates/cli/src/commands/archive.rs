@@ -1,6 +1,6 @@
 //! `baton archive`: rebuilds the archive files from the log.
 
-use baton_http::api::{ArchiveDocument, Nothing, Rebuilt};
+use baton_api::{ArchiveDocument, Nothing, Rebuilt};
 
 use crate::api::{Api, Ask};
 use crate::args;
@@ -30,10 +30,13 @@ async fn rebuild(api: &Api) -> Result<(), Failure> {
         show::answer(&format!("archived {runs} {word} in {sessions}{left}"));
         if kept_sessions > 0 {
             show::note(&format!(
-                "{} told of more events than this database has, and {} kept aside as \
+                "{} more events than this database: kept aside as \
                  `{sessions}/RUN.newer-N`; `baton recover` reads them",
-                show::counted(kept_sessions, "session"),
-                if kept_sessions == 1 { "is" } else { "are" },
+                if kept_sessions == 1 {
+                    "1 session has".to_owned()
+                } else {
+                    format!("{kept_sessions} sessions have")
+                },
             ));
         }
     }

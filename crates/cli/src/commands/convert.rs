@@ -9,6 +9,6 @@ use crate::show;
 
 pub(crate) fn run(convert: &Convert) -> Result<(), Failure> {
     let document = InputDocument::read(&convert.file, convert.from, SAY_FROM)?;
-    show::answer_text(&formats::encode(&document.tree()?, convert.to.into()));
+    show::answer_text(&formats::encode(&document.tree()?, convert.to));
     Ok(())
 }

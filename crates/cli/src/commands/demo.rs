@@ -94,7 +94,7 @@ async fn play(
     }
     for n in 1.. {
         let story = cast::story(n)?;
-        engine.add_story(&story).await?;
+        engine.add_story(you, &story).await?;
         let run = hand_in(engine, you, &story).await?;
         narrator::follow(api, engine, run, you, pace).await?;
         let verified = verify_run(store, run).await?;

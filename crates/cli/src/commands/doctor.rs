@@ -4,10 +4,10 @@ mod left_over;
 
 use std::ffi::OsStr;
 
+use baton_api::{ArchiveDocument, HandoffSummary, InboxItemDocument, Page, RunDocument};
 use baton_core::document::Node;
 use baton_engine::Verified;
 use baton_files::Dir;
-use baton_http::api::{ArchiveDocument, HandoffSummary, Item, Page, RunDocument};
 use baton_store::{Order, RunFilter, Store as _, StoreError, WriteFault};
 use baton_store_sqlite::fault_of_folder;
 use uuid::Uuid;
@@ -211,7 +211,7 @@ async fn look_at_runs(
     };
     findings.push(finding(what, sound, || advice().to_owned()));
     look_at_archive(api, findings).await?;
-    let n_waiting = api.list::<Item>(Ask::get(["inbox"])).await?.items.len();
+    let n_waiting = api.list::<InboxItemDocument>(Ask::get(["inbox"])).await?.items.len();
     if n_waiting > 0 {
         let advice = "type `baton inbox`".to_owned();
         let verb = if n_waiting == 1 { "waits" } else { "wait" };

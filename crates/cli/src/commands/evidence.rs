@@ -1,20 +1,17 @@
 //! `baton evidence`: what was checked, and how it came out.
 
-use baton_http::api::{CheckResult, VerdictWord};
+use baton_api::CheckResult;
 
 use super::outcome::tell;
 use crate::api::{Api, Ask};
-use crate::args::{self, VerdictName};
+use crate::args;
 use crate::failure::Failure;
 use crate::payload;
 
 pub(crate) async fn run(api: &Api, args: &args::EvidenceArgs) -> Result<(), Failure> {
     let result = CheckResult {
         check: args.check.clone(),
-        verdict: match args.verdict {
-            VerdictName::Passed => VerdictWord::Passed,
-            VerdictName::Failed => VerdictWord::Failed,
-        },
+        verdict: args.verdict.into(),
         detail: payload::words(args.detail.as_ref())?,
     };
     tell(api, &Ask::on(&args.which, "evidence", &result).writing(&args.write)).await

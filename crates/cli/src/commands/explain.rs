@@ -1,23 +1,21 @@
 //! `baton explain`: what an error code means, and what to do about it.
 
+use baton_api::{ERROR_PAGES, error_page};
+
 use crate::failure::Failure;
 use crate::show;
 
-mod pages {
-    include!(concat!(env!("OUT_DIR"), "/error_pages.rs"));
-}
-
 pub(crate) fn run(code: Option<&str>) -> Result<(), Failure> {
     let Some(code) = code else {
-        for (code, _) in pages::PAGES {
+        for (code, _) in ERROR_PAGES {
             show::answer(code);
         }
         return Ok(());
     };
     // As printed in a message: `[behind_gate]`.
     let code = code.trim_matches(['[', ']', '`']);
-    match pages::PAGES.iter().find(|(it, _)| *it == code) {
-        Some((_, page)) => {
+    match error_page(code) {
+        Some(page) => {
             show::answer(page.trim_end());
             Ok(())
         }

@@ -21,7 +21,7 @@ pub(crate) fn run(args: &Extract, format: OutputFormat) -> Result<(), Failure> {
     match (format, args.to, &found.document) {
         (OutputFormat::Json, ..) => show::answer_json(&found_json(&output, &found)),
         (OutputFormat::Table, Some(to), Ok(document)) => {
-            show::answer_text(&formats::encode(document, to.into()));
+            show::answer_text(&formats::encode(document, to));
         }
         (OutputFormat::Table, ..) => show::answer(&output[found.span.clone()]),
     }

@@ -2,9 +2,9 @@
 
 mod parts;
 
-use baton_http::api::{
-    Acceptance, Cancellation, Clarification, Completion, Detail, GivenBack, HandoffSummary,
-    Heartbeat, LeaseUntil, NewHandoff, Page, ProfileWord, QuestionAnswer, Rejection, Why,
+use baton_api::{
+    Acceptance, Cancellation, Clarification, Completion, GivenBack, HandoffDetail, HandoffSummary,
+    Heartbeat, LeaseUntil, NewHandoff, Page, QuestionAnswer, Rejection, Why,
 };
 
 use super::outcome::tell;
@@ -104,19 +104,15 @@ async fn create_from(api: &Api, args: &HandoffCreate, file: &str) -> Result<(), 
     let document = InputDocument::read(file, None, "give the file an ending such as `.yaml`")?;
     // Checked here, so that an error has the file's name.
     document.tree()?;
-    let profile = match api.profile(&args.profile) {
-        ProfileWord::Strict => "strict",
-        ProfileWord::Lenient => "lenient",
-    };
     let ask = Ask::post_text(["documents"], document.format.media_type(), document.text)
         .with_some("run", args.run.as_ref())
         .with_some("story", args.story.as_ref())
         .with_some("workflow", args.workflow.as_ref())
         .with_some("agent", args.from.as_ref())
         .with_some("to", args.to.as_ref())
-        .with("profile", profile);
-    let told = tell(api, &ask.writing(&args.write)).await;
-    told.map_err(|failure| failure.in_format(document.format))
+        .with("profile", api.profile(&args.profile).name());
+    let result = tell(api, &ask.writing(&args.write)).await;
+    result.map_err(|failure| failure.in_format(document.format))
 }
 
 async fn complete(api: &Api, args: &HandoffComplete) -> Result<(), Failure> {
@@ -191,7 +187,9 @@ async fn show_one(api: &Api, which: &Which) -> Result<(), Failure> {
     let reply = api.send(&Ask::get(["handoffs", &which.handoff]).of(which)).await?;
     match api.format {
         OutputFormat::Json => show::answer_document(&reply.body),
-        OutputFormat::Table => show::answer(&show::handoff_page(&reply.document::<Detail>()?)),
+        OutputFormat::Table => {
+            show::answer(&show::handoff_page(&reply.document::<HandoffDetail>()?))
+        }
     }
     Ok(())
 }

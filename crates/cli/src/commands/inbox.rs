@@ -1,6 +1,6 @@
 //! `baton inbox`: what waits for a person, what happened so far, and the effect of each answer.
 
-use baton_http::api::{ChoiceDocument, EvidenceDocument, Item, Page};
+use baton_api::{ChoiceDocument, EvidenceDocument, InboxItemDocument, Page};
 
 use crate::api::{Api, Ask};
 use crate::failure::Failure;
@@ -15,13 +15,15 @@ pub(crate) async fn run(api: &Api) -> Result<(), Failure> {
     api.warn_if_not_ready().await;
     let ask = Ask::get(["inbox"]);
     match api.format {
-        OutputFormat::Json => show::answer_json(&api.list::<Item>(ask).await?.into_json()),
+        OutputFormat::Json => {
+            show::answer_json(&api.list::<InboxItemDocument>(ask).await?.into_json())
+        }
         OutputFormat::Table => show_first(api, &api.get(&ask.with("limit", MOST)).await?),
     }
     Ok(())
 }
 
-fn show_first(api: &Api, page: &Page<Item>) {
+fn show_first(api: &Api, page: &Page<InboxItemDocument>) {
     if page.items.is_empty() {
         show::note("nothing waits for you");
     }
@@ -36,7 +38,7 @@ fn show_first(api: &Api, page: &Page<Item>) {
     }
 }
 
-fn show_item(api: &Api, item: &Item) {
+fn show_item(api: &Api, item: &InboxItemDocument) {
     let story = show::visible(&item.run.story);
     show::answer(&format!("{} {}", show::bold(&story), show::warn(&show::visible(&item.why))));
     for line in asked(item) {
@@ -62,7 +64,7 @@ fn consequence(choice: &ChoiceDocument) -> String {
 }
 
 /// The exact questions, one per line.
-fn asked(item: &Item) -> Vec<String> {
+fn asked(item: &InboxItemDocument) -> Vec<String> {
     let mut lines = Vec::new();
     lines.extend(item.name.as_deref().map(|it| format!("  {}", show::one_line(it))));
     lines.extend(item.words.as_deref().map(show::block));

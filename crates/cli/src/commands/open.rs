@@ -1,8 +1,8 @@
 //! `baton open`: the page of the server, of a run or of a handoff, in a browser.
 
+use baton_api::{HandoffDetail, RunDocument};
 use baton_core::document::Node;
 use baton_core::names::StoryKey;
-use baton_http::api::{Detail, RunDocument};
 use http::StatusCode;
 
 use crate::api::{Api, Ask};
@@ -65,8 +65,8 @@ async fn page_of(api: &Api, name: &str) -> Result<String, Failure> {
 }
 
 /// Where the name is a run, a refused lookup of a handoff counts as no handoff.
-async fn handoff(api: &Api, name: &str, is_run: bool) -> Result<Option<Detail>, Failure> {
-    match api.get::<Detail>(&Ask::get(["handoffs", name])).await {
+async fn handoff(api: &Api, name: &str, is_run: bool) -> Result<Option<HandoffDetail>, Failure> {
+    match api.get::<HandoffDetail>(&Ask::get(["handoffs", name])).await {
         Err(Failure::Refused { .. }) if is_run => Ok(None),
         found => there(found),
     }

@@ -1,6 +1,6 @@
 //! The output of a command that changed something.
 
-use baton_http::api::{CommandAnswer, Committed, DryRun, HandoffDocument, HandoffSummary};
+use baton_api::{CommandAnswer, Committed, DryRun, HandoffDocument, HandoffSummary};
 
 use crate::api::{Api, Ask};
 use crate::failure::Failure;

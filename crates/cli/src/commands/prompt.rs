@@ -20,7 +20,7 @@ pub(crate) async fn run(api: &Api, args: &PromptArgs) -> Result<(), Failure> {
     let reply = api.send(&ask).await?;
     match api.format {
         OutputFormat::Table => {
-            let prompt: baton_http::api::Prompt = reply.document()?;
+            let prompt: baton_api::PromptDocument = reply.document()?;
             show::answer(&prompt.text);
         }
         OutputFormat::Json => show::answer_document(&reply.body),

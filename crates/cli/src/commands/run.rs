@@ -1,6 +1,6 @@
 //! `baton run`: start, list, show, pause, resume, cancel, goto, skip, clean up.
 
-use baton_http::api::{self, Because, Goto, HandoffSummary, Nothing, StartRequest, Why};
+use baton_api::{Because, Goto, HandoffSummary, Nothing, StartRequest, Why};
 use serde::Serialize;
 
 use super::outcome::tell;
@@ -57,7 +57,7 @@ async fn on(
 async fn list(api: &Api, all: bool) -> Result<(), Failure> {
     let status = (!all).then_some("open,paused");
     let listed =
-        api.list::<api::RunDocument>(Ask::get(["runs"]).with_some("status", status)).await?;
+        api.list::<baton_api::RunDocument>(Ask::get(["runs"]).with_some("status", status)).await?;
     match api.format {
         OutputFormat::Json => show::answer_json(&listed.into_json()),
         OutputFormat::Table if listed.items.is_empty() => {
@@ -74,7 +74,7 @@ async fn show_one(api: &Api, name: &str) -> Result<(), Failure> {
         show::answer_document(&reply.body);
         return Ok(());
     }
-    let api::RunDetail { run, passed_gates } = reply.document()?;
+    let baton_api::RunDetail { run, passed_gates } = reply.document()?;
     let handoffs = api.list::<HandoffSummary>(Ask::get(["handoffs"]).with("run", run.id)).await?;
     let times = TimeFormat::local();
     let fields = show::fields(vec![

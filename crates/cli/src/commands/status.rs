@@ -1,6 +1,6 @@
 //! `baton status`: one screen: who has the baton, and what waits for you.
 
-use baton_http::api::{ProjectStatus, ToDo};
+use baton_api::{ProjectStatus, ToDo};
 
 use crate::api::{Api, Ask};
 use crate::failure::Failure;

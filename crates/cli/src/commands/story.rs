@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use baton_api::{NewStory, StoryText};
 use baton_core::document::Node;
 use baton_core::story::Story;
-use baton_http::api::{self, NewStory, StoryText};
 use baton_wire::story_file;
 use http::StatusCode;
 
@@ -44,7 +44,7 @@ async fn add(api: &Api, args: &StoryAdd) -> Result<(), Failure> {
 }
 
 async fn list(api: &Api) -> Result<(), Failure> {
-    let listed = api.list::<api::Story>(Ask::get(["stories"])).await?;
+    let listed = api.list::<baton_api::StoryDocument>(Ask::get(["stories"])).await?;
     match api.format {
         OutputFormat::Json => show::answer_json(&listed.into_json()),
         OutputFormat::Table if listed.items.is_empty() => {
@@ -61,10 +61,11 @@ async fn tell(api: &Api, reply: &ApiReply) -> Result<(), Failure> {
         show::answer_document(&reply.body);
         return Ok(());
     }
-    let story: api::Story = reply.document()?;
+    let story: baton_api::StoryDocument = reply.document()?;
     show::answer(&show::story_page(&story));
     show_warnings(&story.warnings);
-    let runs = api.list::<api::RunDocument>(Ask::get(["runs"]).with("story", &story.key)).await?;
+    let runs =
+        api.list::<baton_api::RunDocument>(Ask::get(["runs"]).with("story", &story.key)).await?;
     if !runs.items.is_empty() {
         show::answer(&format!("\n{}", show::runs_table(&runs.items, api.now())));
     }
@@ -80,7 +81,7 @@ async fn import(api: &Api, file: &str) -> Result<(), Failure> {
         let key = story.key.to_string();
         let reply = api.send(&Ask::put(["stories", &key], &text_of(story))).await?;
         n_new += usize::from(reply.status == StatusCode::CREATED);
-        show_warnings(&reply.document::<api::Story>()?.warnings);
+        show_warnings(&reply.document::<baton_api::StoryDocument>()?.warnings);
     }
     let n_updated = n_all - n_new;
     match api.format {

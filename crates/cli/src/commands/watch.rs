@@ -5,8 +5,8 @@ mod spinner;
 use std::collections::HashMap;
 use std::time::Duration;
 
+use baton_api::{HandoffDetail, Page, RunDocument};
 use baton_core::names::AgentId;
-use baton_http::api::{self, Detail, Page, RunDocument};
 use baton_wire::event;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -47,7 +47,7 @@ async fn follow(cli: &Cli, mut api: Api, args: &Watch) -> Result<(), Failure> {
         && let Some(run) = run
         // Checked after the stream is open, so that the run's end is seen here or in the stream.
         && let ended = api.get::<RunDocument>(&Ask::get(["runs", &run.to_string()])).await?
-        && ended.status.is_over()
+        && !ended.status.is_open()
     {
         show::note(&format!("run {} is {}", ended.number, ended.status.name()));
         return Ok(());
@@ -211,7 +211,7 @@ impl EventWatcher {
         let story = show::mark(&show::visible(&about.story_id));
         while after < upto {
             let ask = Ask::get(["runs", &name, "events"]).with("after", after).with("limit", 100);
-            let page: Page<api::Event> = api.get(&ask).await?;
+            let page: Page<baton_api::EventDocument> = api.get(&ask).await?;
             for it in page.items.iter().filter(|it| it.position <= upto) {
                 let words = words(api, &name, it).await?;
                 let time = show::dim(&self.times.clock(it.at));
@@ -226,13 +226,13 @@ impl EventWatcher {
 }
 
 /// `analyst → implementer  handoff 7 offered: "reason"`.
-async fn words(api: &Api, run: &str, told: &api::Event) -> Result<String, Failure> {
+async fn words(api: &Api, run: &str, told: &baton_api::EventDocument) -> Result<String, Failure> {
     let body = told.body.as_deref().map_or("", RawValue::get);
     let event = event::decode(body).ok();
     let row = match event.as_ref().and_then(|it| it.handoff()) {
         Some(no) => {
             let ask = Ask::get(["handoffs", &format!("{run}/{}", no.label())]);
-            Some(api.get::<Detail>(&ask).await?.handoff.row)
+            Some(api.get::<HandoffDetail>(&ask).await?.handoff.row)
         }
         None => None,
     };

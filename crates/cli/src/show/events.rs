@@ -1,10 +1,9 @@
-//! Events as sentences: one for each, the same everywhere.
+//! Events as sentences on a terminal.
 
-use baton_core::event::{Created, Event};
-use baton_core::gate::GateEdge;
+use baton_api::HandoffSummary;
+use baton_core::event::{Event, HandoffEvent, SentenceStyle};
 use baton_core::names::AgentId;
-use baton_core::run::Kind;
-use baton_http::api::HandoffSummary;
+use baton_core::run::{Ended, HandoffNo, HandoffState};
 
 use super::{bold, dim, good, shortened, visible, warn};
 
@@ -21,139 +20,44 @@ pub(crate) struct Telling<'a> {
 }
 
 impl Telling<'_> {
-    #[expect(clippy::too_many_lines, reason = "a sentence for each kind of event")]
+    /// The sentence, with the reason of a handoff that is created, or ends without success.
     pub(crate) fn words(&self) -> String {
-        let agent = |id: &AgentId| bold(&(self.name)(id));
-        let handoff = self.handoff();
-        match self.event {
-            Event::RunStarted { workflow, owner, .. } => {
-                format!("{} starts the run, by {workflow}", bold(&visible(owner.as_str())))
+        let reason = match (self.event, self.event.state_after()) {
+            (Event::Handoff(HandoffEvent::Created(_)), _) => {
+                self.row.and_then(|it| it.reason.as_deref())
             }
-            Event::RunAdopted { by } => format!("{} takes the run up", agent(&by.agent)),
-            Event::RunPaused { .. } => warn("the run is paused"),
-            Event::RunResumed => "the run goes on".to_owned(),
-            Event::RunCancelled { .. } => warn("the run is cancelled"),
-            Event::RunCompleted => good("the story is complete"),
-            Event::HandoffCreated(created) => self.created(created),
-            Event::HandoffAccepted { by, is_implicit, .. } => {
-                let how = if *is_implicit { " by handing on" } else { "" };
-                format!("{} accepts {handoff}{how}", agent(by))
-            }
-            Event::HandoffRejected { by, .. } => {
-                format!("{} {} {handoff}{}", agent(by), warn("rejects"), self.why())
-            }
-            Event::RoundCounted { forward, .. } => {
-                format!("work from {} to {} went back", forward.from, forward.to)
-            }
-            Event::HandoffCompleted { outcome, .. } => {
-                format!("{} completes {handoff}: {}", self.receiver(), outcome.name())
-            }
-            Event::HandoffClarified { by, .. } => format!("{} asks about {handoff}", agent(by)),
-            Event::HandoffAnswered { .. } => format!("{handoff} is answered, and offered again"),
-            Event::HandoffReleased { by, .. } => {
-                format!("{} gives {handoff} back undone", agent(by))
-            }
-            Event::HandoffWoken { .. } => format!("{handoff} is offered now"),
-            Event::FrameOpened { .. } => format!("{} waits with {handoff}", self.receiver()),
-            Event::FrameClosed { outcome, .. } => {
-                let outcome = outcome.name();
-                format!("{} goes on with {handoff}: {outcome}", self.receiver())
-            }
-            Event::LeaseGranted { fence, seconds, .. } => {
-                format!("{handoff} is held with fence {fence}, for {seconds} s at a time")
-            }
-            Event::LeaseLost { .. } => {
-                format!("{} {} with {handoff}", self.receiver(), warn("has fallen silent"))
-            }
-            Event::LeaseReleased { .. } => format!("the lease of {handoff} is over"),
-            Event::GatePassed { edge, evidence, .. } => {
-                let checks: Vec<&str> = evidence.iter().map(|it| it.check.as_str()).collect();
-                format!("the gate to {} is passed by {}", edge.to, checks.join(", "))
-            }
-            Event::GateWaived { gates, by, .. } => {
-                let by = bold(&visible(by.as_str()));
-                format!("{by} {} {}", warn("waives"), gate_ends(gates))
-            }
-            Event::GateLost { gates } => {
-                format!("the work is back before {}, and has to pass again", gate_ends(gates))
-            }
-            Event::GateCarried { gates } => {
-                format!("the run counts as past {}", gate_ends(gates))
-            }
-            Event::EvidenceRecorded { check, verdict, .. } => {
-                format!("{check} {} for {handoff}", verdict.name())
-            }
-            Event::SignalPassed => "the story passes".to_owned(),
-            Event::SignalMerged { .. } => "the story is merged".to_owned(),
-            Event::MessagePosted { by: Some(by), .. } => format!("{} says something", agent(by)),
-            Event::MessagePosted { by: None, .. } => "somebody says something".to_owned(),
-            Event::BlockerRaised { blocker, by, .. } => {
-                format!("{} is blocked at {handoff} (blocker {blocker})", agent(by))
-            }
-            Event::BlockerResolved { blocker, by, .. } => {
-                format!("{} resolves blocker {blocker}", bold(&visible(by.as_str())))
-            }
-            Event::BlockerWaived { blocker, by, .. } => {
-                format!("{} waives blocker {blocker}", bold(&visible(by.as_str())))
-            }
-            Event::HandoffTimedOut { .. } => {
-                format!("{handoff} {}{}", warn("times out"), self.why())
-            }
-            Event::HandoffCancelled { .. } => format!("{handoff} is cancelled{}", self.why()),
-            Event::HandoffSuperseded { .. } => format!("{handoff} is superseded{}", self.why()),
-            Event::HandoffStale { .. } => {
-                format!("{handoff} {}", warn("has not moved for long"))
-            }
-            Event::StepStarted { step, agent: by } => {
-                format!("{} begins the step {step}", agent(by))
-            }
-            Event::StepCompleted { step, agent: by, outcome } => {
-                format!("{} ends the step {step}: {}", agent(by), outcome.name())
-            }
-            Event::StepSkipped { step, .. } => format!("the step {step} is passed over"),
-            Event::GateOpened { gate, .. } => {
-                let asked = warn("a person is asked");
-                format!("{asked} with {handoff}: {}", gate.cause.sentence())
-            }
-            Event::GateAnswered { answer, by, .. } => {
-                let by = bold(&visible(by.as_str()));
-                format!("{by} answers {handoff}: {}", good(answer.name()))
-            }
-            Event::BatonLoose { at, .. } => format!("{} at {at}", warn("the baton lies loose")),
-        }
-    }
-
-    /// The most important sentence of Baton: a handoff between two agents.
-    fn created(&self, created: &Created) -> String {
-        let what = match created.kind {
-            Kind::Sequential if created.to.agent.is_orchestrator() => "given back",
-            Kind::Sequential | Kind::Delegation | Kind::Escalation => "offered",
-            Kind::Return => "sent back",
-            Kind::Question => "asks",
+            (_, None | Some(HandoffState::Open(_) | HandoffState::Ended(Ended::Completed))) => None,
+            (_, Some(HandoffState::Ended(_))) => self.row.and_then(|it| it.ended_reason.as_deref()),
         };
-        let from = bold(&(self.name)(&created.from.agent));
-        let to = bold(&(self.name)(&created.to.agent));
-        let handoff = self.handoff();
-        let reason = self.row.and_then(|it| it.reason.as_deref()).map(said).unwrap_or_default();
-        format!("{from} → {to}  {handoff} {what}{reason}")
+        self.event.sentence(self) + &reason.map(said).unwrap_or_default()
+    }
+}
+
+impl SentenceStyle for Telling<'_> {
+    /// By its number, where the row is known.
+    fn handoff(&self, no: HandoffNo) -> String {
+        self.row.map_or_else(|| no.label(), |it| format!("handoff {}", it.number))
     }
 
-    fn handoff(&self) -> String {
-        match (self.row, self.event.handoff()) {
-            (Some(row), _) => format!("handoff {}", row.number),
-            (None, Some(no)) => no.label(),
-            (None, None) => String::new(),
-        }
+    fn agent(&self, id: &AgentId) -> String {
+        bold(&(self.name)(id))
     }
 
-    fn receiver(&self) -> String {
+    fn receiver(&self, _: HandoffNo) -> String {
         let id = self.row.and_then(|it| AgentId::parse(&it.to_agent).ok());
-        id.map_or_else(|| "its holder".to_owned(), |it| bold(&(self.name)(&it)))
+        id.map_or_else(|| "its holder".to_owned(), |it| self.agent(&it))
     }
 
-    /// Why it ended, where a reason was given.
-    fn why(&self) -> String {
-        self.row.and_then(|it| it.ended_reason.as_deref()).map(said).unwrap_or_default()
+    fn escaped(&self, text: &str) -> String {
+        bold(&visible(text))
+    }
+
+    fn warning(&self, words: &str) -> String {
+        warn(words)
+    }
+
+    fn success(&self, words: &str) -> String {
+        good(words)
     }
 }
 
@@ -161,19 +65,9 @@ fn said(words: &str) -> String {
     format!(": {}", dim(&format!("\"{}\"", shortened(words, MOST_WORDS))))
 }
 
-/// `the gate specification → architecture`, for each.
-fn gate_ends(gates: &[GateEdge]) -> String {
-    if gates.is_empty() {
-        return "no gate".to_owned();
-    }
-    let gate = |it: &GateEdge| format!("the gate {} → {}", it.from, it.to);
-    gates.iter().map(gate).collect::<Vec<_>>().join(", ")
-}
-
 #[cfg(test)]
 mod tests {
     use baton_core::outcome::Outcome;
-    use baton_core::run::HandoffNo;
     use baton_wire::event;
 
     use super::*;
@@ -200,12 +94,20 @@ mod tests {
     #[test]
     fn a_sentence_says_who_did_what() {
         let (handoff, by) = (HandoffNo(2), AgentId::parse("reviewer").unwrap());
-        let accepted =
-            Event::HandoffAccepted { handoff, by, is_implicit: false, acknowledgement: None };
+        let accepted = Event::Handoff(HandoffEvent::Accepted {
+            handoff,
+            by,
+            is_implicit: false,
+            acknowledgement: None,
+        });
         assert_eq!(plain(&accepted), "reviewer accepts HO-002");
         let package = None;
-        let completed =
-            Event::HandoffCompleted { handoff, outcome: Outcome::Success, package, answer: None };
+        let completed = Event::Handoff(HandoffEvent::Completed {
+            handoff,
+            outcome: Outcome::Success,
+            package,
+            answer: None,
+        });
         assert_eq!(plain(&completed), "its holder completes HO-002: success");
     }
 }

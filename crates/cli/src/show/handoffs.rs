@@ -1,11 +1,11 @@
 //! Handoffs as tables and as a page.
 
+use baton_api::{
+    AnsweredGate, EvidenceDocument, GateDocument, HandoffDetail, HandoffExtras, HandoffSummary,
+    OpenGate, Question,
+};
 use baton_core::names::AgentId;
 use baton_engine::LOST_TEXT;
-use baton_http::api::{
-    AnsweredGate, Detail, EvidenceDocument, GateDocument, HandoffExtras, HandoffSummary, OpenGate,
-    Question,
-};
 use jiff::Timestamp;
 
 use super::{TimeFormat, ago, block, dim, fields, good, pretty, shortened, table, visible, warn};
@@ -29,7 +29,7 @@ pub(crate) fn handoffs_table(rows: &[HandoffSummary], now: Timestamp) -> String 
     table(&headings, rows.iter().map(cells).collect())
 }
 
-pub(crate) fn handoff_page(detail: &Detail) -> String {
+pub(crate) fn handoff_page(detail: &HandoffDetail) -> String {
     let row = &detail.handoff.row;
     let times = TimeFormat::local();
     let mut rows = vec![

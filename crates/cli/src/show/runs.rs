@@ -1,6 +1,7 @@
 //! Runs as tables: above all, where the baton is.
 
-use baton_http::api::{BatonWord, PassedGateDocument, RunDocument, StatusWord, WaitWord};
+use baton_api::{BatonWord, PassedGateDocument, RunDocument, StatusWord};
+use baton_core::run::{RunStatus, Wait};
 use jiff::Timestamp;
 
 use super::{TimeFormat, ago, dim, mark, table, visible, warn};
@@ -34,14 +35,14 @@ pub(crate) fn passed_gates_table(gates: &[PassedGateDocument], times: &TimeForma
 
 /// Who has to act next, in words.
 pub(crate) fn whereabouts(run: &RunDocument) -> String {
-    let agent = mark(run.current_agent.as_deref().unwrap_or("nobody"));
+    let agent = mark(run.current_agent.as_deref().unwrap_or("no agent"));
     let label = run.current_handoff.as_deref().unwrap_or("nothing");
     let stale = if run.is_stale { warn(" (stale)") } else { String::new() };
     match run.baton {
         BatonWord::Offered if run.is_asked => format!("{agent} is asked about {label}"),
         BatonWord::Offered => format!("offered to {agent} with {label}{stale}"),
         BatonWord::Held => format!("held by {agent} with {label}{stale}"),
-        BatonWord::Parked if run.parked_on == Some(WaitWord::Timer) => {
+        BatonWord::Parked if run.parked_on == Some(Wait::Timer.into()) => {
             format!("soon offered to {agent} again with {label}")
         }
         BatonWord::Parked => {
@@ -58,9 +59,9 @@ pub(crate) fn whereabouts(run: &RunDocument) -> String {
 
 fn status_word(status: StatusWord) -> String {
     let name = status.name();
-    match status {
-        StatusWord::Open => name.to_owned(),
-        StatusWord::Paused => warn(name),
-        StatusWord::Completed | StatusWord::Cancelled => dim(name),
+    match *status {
+        RunStatus::Open => name.to_owned(),
+        RunStatus::Paused => warn(name),
+        RunStatus::Completed | RunStatus::Cancelled => dim(name),
     }
 }

@@ -1,11 +1,11 @@
 //! Stories as tables and as a page.
 
-use baton_http::api::{Story, StoryStatus};
+use baton_api::{StoryDocument, StoryStatus};
 
 use super::{dim, fields, good, mark, shortened, table, visible};
 
-pub(crate) fn stories_table(stories: &[Story]) -> String {
-    let cells = |story: &Story| {
+pub(crate) fn stories_table(stories: &[StoryDocument]) -> String {
+    let cells = |story: &StoryDocument| {
         vec![
             visible(&story.key),
             shortened(&story.title, 60),
@@ -18,7 +18,7 @@ pub(crate) fn stories_table(stories: &[Story]) -> String {
     table(&headings, stories.iter().map(cells).collect())
 }
 
-pub(crate) fn story_page(story: &Story) -> String {
+pub(crate) fn story_page(story: &StoryDocument) -> String {
     let none = || dim("–");
     let mut rows = vec![
         ("story", visible(&story.key)),

@@ -87,7 +87,7 @@ fn a_handoff_is_looked_at_by_its_own_contract_and_every_rule() {
     project.has("good.xml", REVIEW);
     let said = project.run(&["lint", "good.xml"]);
     assert_eq!(said.code, 0, "{said:?}");
-    assert!(said.stdout.contains("by the contract `001/reviewer-agent→fixer-agent`"), "{said:?}");
+    assert!(said.stdout.contains("by the contract `xml/reviewer-agent→fixer-agent`"), "{said:?}");
     project.has("bad.xml", &REVIEW.replace("<critical_count>1", "<critical_count>0"));
     let said = project.run(&["lint", "good.xml", "bad.xml"]);
     assert_eq!(said.code, 1, "{said:?}");
@@ -272,7 +272,7 @@ fn the_example_of_the_formats_runs_as_it_stands() {
     let output = command.arg(script).arg(env!("CARGO_BIN_EXE_baton")).output().unwrap();
     let said = Said::from(output);
     assert_eq!(said.code, 0, "{said:?}");
-    for line in ["same\n", "by the contract `001/reviewer-agent→fixer-agent`", "status: blocked\n"]
+    for line in ["same\n", "by the contract `xml/reviewer-agent→fixer-agent`", "status: blocked\n"]
     {
         assert!(said.stdout.contains(line), "{said:?}");
     }

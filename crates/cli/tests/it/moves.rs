@@ -1,4 +1,4 @@
-//! Asking, delegating, escalating and gates, from the command line: seed 004's project by hand.
+//! Asking, delegating, escalating and gates, from the command line: the YAML handoff's project by hand.
 
 use crate::Project;
 

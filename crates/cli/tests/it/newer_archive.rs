@@ -47,7 +47,7 @@ fn a_rebuild_after_an_older_restore_keeps_the_newer_sessions() {
     fs::write(&notes, "mine").unwrap();
     let said = project.run(&["archive", "rebuild"]);
     assert_eq!(said.code, 0, "{said:?}");
-    assert!(said.stderr.contains("1 session told of more events"), "{said:?}");
+    assert!(said.stderr.contains("1 session has more events"), "{said:?}");
     assert!(said.stderr.contains("`baton recover` reads them"), "{said:?}");
     assert_eq!(project.sessions().len(), 2);
     assert!(project.session_log(0).len() < newer.len());

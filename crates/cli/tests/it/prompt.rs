@@ -15,7 +15,7 @@ fn odd() -> Project {
 }
 
 #[test]
-fn a_prompt_opens_with_the_lines_of_seed_000() {
+fn a_prompt_opens_with_the_lines_of_the_pipeline_api() {
     let project = Project::started();
     let prompt = project.ok(&["prompt", "1", "--url", "http://localhost:3000"]);
     assert!(prompt.starts_with(

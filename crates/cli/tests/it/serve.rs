@@ -1,4 +1,4 @@
-//! The server, as the page of seed 000 talks to it: real curl lines against the real program.
+//! The server, as the page of the pipeline API talks to it: real curl lines against the real program.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -118,7 +118,7 @@ fn create(from: &str, to: &str, payload: Value) -> Value {
 }
 
 #[test]
-fn the_printed_lines_of_seed_000_work_on_an_empty_server() {
+fn the_printed_lines_of_the_pipeline_api_work_on_an_empty_server() {
     let project = Project::new();
     let server = project.serves();
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/000.sh");
@@ -141,7 +141,7 @@ fn the_printed_lines_of_seed_000_work_on_an_empty_server() {
 }
 
 #[test]
-fn the_printed_documents_of_seed_004_go_by_curl_as_they_are() {
+fn the_printed_documents_of_the_yaml_handoff_go_by_curl_as_they_are() {
     let project = Project::new();
     let server = project.serves();
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/004.sh");
@@ -153,7 +153,7 @@ fn the_printed_documents_of_seed_004_go_by_curl_as_they_are() {
         .filter_map(|line| serde_json::from_str::<Value>(line).ok())
         .filter_map(|it| {
             let run = it.get("run").filter(|it| it.is_object())?;
-            let word = |name: &str| run[name].as_str().unwrap_or("nobody").to_owned();
+            let word = |name: &str| run[name].as_str().unwrap_or("no agent").to_owned();
             Some(format!("{} {}", word("baton"), word("currentAgent")))
         })
         .collect();
@@ -258,7 +258,7 @@ fn every_no_has_its_status_and_says_what_to_do() {
 }
 
 #[test]
-fn a_gate_is_answered_in_the_words_of_the_seed() {
+fn a_gate_is_answered_in_the_words_of_the_pipeline_api() {
     let project = Project::new();
     let server = project.serves();
     let send =
@@ -325,7 +325,7 @@ fn signals_say_how_far_a_story_has_come() {
     assert!(project.ok(&["verify"]).contains("every chain is whole"));
 }
 
-/// What a page in the same browser could send is not taken (DESIGN, section 11).
+/// What a page in the same browser could send is not taken.
 #[test]
 fn no_web_page_can_use_the_server() {
     let project = Project::new();

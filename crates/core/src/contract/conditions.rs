@@ -10,8 +10,9 @@ fn rule(field: &str, check: Check) -> ContractRule {
 #[track_caller]
 fn check(rule: ContractRule, document: &Node, expected: &str) {
     let contract = Contract { name: "c".to_owned(), must: vec![rule], should: Vec::new() };
-    let told: Vec<String> = contract.check(document).must.iter().map(ToString::to_string).collect();
-    assert_eq!(told.join("\n"), expected, "{document:?}");
+    let problem: Vec<String> =
+        contract.check(document).must.iter().map(ToString::to_string).collect();
+    assert_eq!(problem.join("\n"), expected, "{document:?}");
     // Whatever was wrong, the skeleton is valid.
     let skeleton = contract.skeleton(document);
     assert_eq!(contract.check(&skeleton), ContractReport::default(), "{skeleton:?}");
@@ -49,8 +50,8 @@ fn a_field_may_have_to_be_null() {
         |next: Node| Node::map([("handoff", Node::map([("next_agent", next)])), ("a", Node::Null)]);
     check(next(), &says(Node::Null), "");
     check(next(), &Node::map([]), "");
-    let told = "handoff.next_agent: has to be null here: why [contradiction]";
-    check(next(), &says(Node::text("frontend-lead")), told);
+    let problem = "handoff.next_agent: has to be null here: why [contradiction]";
+    check(next(), &says(Node::text("frontend-lead")), problem);
 }
 
 #[test]
@@ -60,8 +61,8 @@ fn a_number_may_have_a_bound() {
     for zero in [Node::Number(0.into()), Node::text("0")] {
         check(none(), &Node::map([("critical_count", zero)]), "");
     }
-    let told = "critical_count: cannot be more than 0 here: why [contradiction]";
-    check(none(), &Node::map([("critical_count", Node::text("2"))]), told);
+    let problem = "critical_count: cannot be more than 0 here: why [contradiction]";
+    check(none(), &Node::map([("critical_count", Node::text("2"))]), problem);
 }
 
 #[test]
@@ -70,8 +71,8 @@ fn two_fields_may_have_to_agree() {
     let numbers = |one: Node, two: Node| Node::map([("pr_number", one), ("pull", two)]);
     check(same(), &numbers(Node::text("4"), Node::Number(4.into())), "");
     check(same(), &Node::map([("pr_number", Node::text("4"))]), "");
-    let told = "pr_number: is not what `pull` says: why [contradiction]";
-    check(same(), &numbers(Node::text("4"), Node::text("5")), told);
+    let problem = "pr_number: is not what `pull` says: why [contradiction]";
+    check(same(), &numbers(Node::text("4"), Node::text("5")), problem);
 }
 
 #[test]
@@ -90,9 +91,9 @@ fn a_list_may_be_shorter_than_its_count_but_never_longer() {
     check(counted(), &document(2, vec![issue("critical")]), "");
     check(counted(), &document(1, vec![issue("critical"), issue("important")]), "");
     check(counted(), &Node::map([("blocking_issues", texts(&["a"]))]), "");
-    let told =
+    let problem =
         "blocking_issues: lists 2 critical where `critical_count` says 1: why [contradiction]";
-    check(counted(), &document(1, vec![issue("critical"), issue("critical")]), told);
+    check(counted(), &document(1, vec![issue("critical"), issue("critical")]), problem);
 }
 
 #[test]
@@ -103,7 +104,7 @@ fn a_case_may_be_several_words_or_none_at_all() {
     };
     let words = || vec!["blocked".to_owned(), "needs_review".to_owned()];
     let is = |word: &str| Node::map([("status", Node::text(word))]);
-    let told = "context: is missing: why [missing]";
+    let problem = "context: is missing: why [missing]";
     for (test, due, not_due) in [
         (
             WhenTest::Is(words()),
@@ -115,7 +116,7 @@ fn a_case_may_be_several_words_or_none_at_all() {
         (WhenTest::Absent, vec![is(""), Node::map([])], vec![is("complete")]),
     ] {
         for document in due {
-            check(when(test.clone()), &document, told);
+            check(when(test.clone()), &document, problem);
         }
         for document in not_due {
             check(when(test.clone()), &document, "");
@@ -146,6 +147,6 @@ fn a_path_is_counted_from_inside_the_root_as_well() {
         ..rule("sha", Check::Present)
     };
     check(sha(), &handoff(&[("status", "merged"), ("sha", "abc")]), "");
-    let told = "handoff.sha: is missing: why [missing]";
-    check(sha(), &handoff(&[("status", "merged"), ("more", "x")]), told);
+    let problem = "handoff.sha: is missing: why [missing]";
+    check(sha(), &handoff(&[("status", "merged"), ("more", "x")]), problem);
 }

@@ -6,7 +6,7 @@ use super::passed;
 use super::question;
 use crate::command::Accept;
 use crate::content::ContentId;
-use crate::event::Event;
+use crate::event::{EvidenceEvent, FrameEvent, HandoffEvent, LeaseEvent, StepEvent};
 use crate::evidence::Evidence;
 use crate::outcome::Outcome;
 use crate::refusal::Refusal;
@@ -44,7 +44,7 @@ pub(super) fn decide(draft: &mut Draft<'_>, accept: &Accept) -> Result<(), Refus
     let held = take(draft, &handoff, acknowledgement, false);
     let fence = draft.run.handoff(held).map_or(0, |it| it.fence);
     if let Some(lease) = accept.lease {
-        draft.emit(Event::LeaseGranted { handoff: held, fence, seconds: lease.seconds() });
+        draft.emit(LeaseEvent::Granted { handoff: held, fence, seconds: lease.seconds() });
     }
     draft.done.handoff = Some(held);
     draft.done.fence = Some(fence);
@@ -56,7 +56,7 @@ fn note_checks(draft: &mut Draft<'_>, handoff: HandoffNo, accept: &Accept) {
     let checks = accept.acknowledgement.as_ref().map_or(&[][..], |it| &it.checks);
     for Evidence { check, verdict, .. } in checks.iter().cloned() {
         let (detail, fence) = (None, None);
-        draft.emit(Event::EvidenceRecorded { handoff, check, verdict, detail, fence });
+        draft.emit(EvidenceEvent::Recorded { handoff, check, verdict, detail, fence });
     }
 }
 
@@ -87,7 +87,7 @@ fn take(
         Kind::Sequential | Kind::Delegation | Kind::Escalation | Kind::Question => None,
     };
     let agent = handoff.to.agent.clone();
-    draft.emit(Event::HandoffAccepted {
+    draft.emit(HandoffEvent::Accepted {
         handoff: handoff.no,
         by: agent.clone(),
         is_implicit,
@@ -96,12 +96,12 @@ fn take(
     if let Some(caller) = caller {
         let outcome = handoff.brings.unwrap_or(Outcome::Success);
         draft.complete(handoff.no, outcome, None);
-        draft.emit(Event::FrameClosed { caller, outcome });
+        draft.emit(FrameEvent::Closed { caller, outcome });
         return caller;
     }
     match &handoff.to.place {
         Place::Step(step) if handoff.kind != Kind::Question => {
-            draft.emit(Event::StepStarted { step: step.clone(), agent });
+            draft.emit(StepEvent::Started { step: step.clone(), agent });
             passed::go_back_to(draft, &handoff.to.place);
         }
         Place::Step(_) | Place::Orchestrator | Place::Human | Place::Delegate(_) => {}

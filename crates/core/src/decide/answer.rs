@@ -12,7 +12,7 @@ use super::question;
 use crate::command::GateAnswer;
 use crate::content::ContentId;
 use crate::contract::Profile;
-use crate::event::Event;
+use crate::event::{BlockerEvent, FrameEvent, GateEvent, HandoffEvent, QuestionEvent};
 use crate::gate::{Answer, Gate, GateCause, GateKind};
 use crate::names::{AgentId, FreeText};
 use crate::outcome::Outcome;
@@ -46,7 +46,7 @@ pub(super) fn decide(draft: &mut Draft<'_>, answer: &GateAnswer) -> Result<(), R
     // A person who decides no longer needs the answer to their own question.
     question::withdraw(draft, &handoff);
     let comment = draft.keep_words(answer.comment.as_ref());
-    draft.emit(Event::GateAnswered {
+    draft.emit(GateEvent::Answered {
         handoff: handoff.no,
         answer: answer.answer.clone(),
         by: answer.by.clone(),
@@ -278,13 +278,13 @@ fn carry_out(
         Next::GoOn(caller, outcome) => go_on_at_once(draft, gate, caller, outcome, said),
         Next::Answered(handoff) => {
             let words = comment.or(gate.reason)?;
-            draft.emit(Event::HandoffAnswered { handoff, question: row, answer: words });
+            draft.emit(QuestionEvent::Answered { handoff, question: row, answer: words });
             None
         }
         Next::Noted => None,
         Next::Object(beside) => {
             frame::clear_inside(draft, beside, comment);
-            draft.emit(Event::HandoffSuperseded { handoff: beside, reason: comment });
+            draft.emit(HandoffEvent::Superseded { handoff: beside, reason: comment });
             passed::waive(draft, &gate.asker.place, by, comment);
             Some(back(draft, gate, comment, row))
         }
@@ -330,9 +330,9 @@ fn go_on_at_once(
         ..Offer::new(human(), waiting, None)
     };
     let handoff = offer(draft, answer);
-    draft.emit(Event::HandoffAccepted { handoff, by, is_implicit: true, acknowledgement: None });
+    draft.emit(HandoffEvent::Accepted { handoff, by, is_implicit: true, acknowledgement: None });
     draft.complete(handoff, outcome, None);
-    draft.emit(Event::FrameClosed { caller, outcome });
+    draft.emit(FrameEvent::Closed { caller, outcome });
     Some(handoff)
 }
 
@@ -350,10 +350,10 @@ fn settle_blockers(
     for blocker in draft.run.blockers.clone().iter().map(|it| it.no) {
         match answer.answer {
             Answer::Continue => {
-                draft.emit(Event::BlockerResolved { blocker, by: by.clone(), how: words });
+                draft.emit(BlockerEvent::Resolved { blocker, by: by.clone(), how: words });
             }
             Answer::Accept | Answer::HandTo(_) => {
-                draft.emit(Event::BlockerWaived { blocker, by: by.clone(), why: words });
+                draft.emit(BlockerEvent::Waived { blocker, by: by.clone(), why: words });
             }
             Answer::Abort
             | Answer::Approve

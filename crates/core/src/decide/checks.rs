@@ -5,7 +5,7 @@ use super::gate::past;
 use super::offer::{AtOrchestrator, Offer, hand_over};
 use super::question;
 use crate::command::Record;
-use crate::event::Event;
+use crate::event::{EvidenceEvent, GateEvent};
 use crate::evidence::{self, MOST_CHECKS};
 use crate::gate::{Gate, GateKind};
 use crate::outcome::Outcome;
@@ -23,7 +23,7 @@ pub(super) fn record(draft: &mut Draft<'_>, given: &Record) -> Result<(), Refusa
         return Err(Refusal::TooManyChecks { handoff: handoff.no, n: known.len() });
     }
     let detail = draft.keep_words(given.detail.as_ref());
-    draft.emit(Event::EvidenceRecorded {
+    draft.emit(EvidenceEvent::Recorded {
         handoff: handoff.no,
         check: given.check.clone(),
         verdict: given.verdict,
@@ -51,7 +51,7 @@ fn open_if_passed(draft: &mut Draft<'_>, row: &Handoff, gate: &Gate) {
     let from = gate.edge.as_ref().map_or(&gate.asker.place, |it| &it.from).clone();
     let edge = EdgeKey { from, to: gate.worker.place.clone() };
     let (evidence, on) = (gate.evidence.clone(), gate.edge.as_ref().map(|it| it.on));
-    draft.emit(Event::GatePassed { edge, evidence, on });
+    draft.emit(GateEvent::Passed { edge, evidence, on });
     draft.complete(row.no, Outcome::Success, None);
     let onward = Offer {
         follows: Some(row.no),

@@ -8,7 +8,7 @@ use super::frame;
 use super::gate::{gate_when_stuck, open_gate};
 use super::offer::give_back;
 use super::passed;
-use crate::event::Event;
+use crate::event::HandoffEvent;
 use crate::gate::GateCause;
 use crate::refusal::Refusal;
 use crate::run::{Handoff, HandoffNo, Kind, Run, State};
@@ -21,7 +21,7 @@ pub(super) fn mark_stale(draft: &mut Draft<'_>, no: HandoffNo) -> Result<(), Ref
         return Err(Refusal::AlreadyStale { handoff: no });
     }
     is_due(draft, no, stale_at(draft.workflow(), &handoff))?;
-    draft.emit(Event::HandoffStale { handoff: no });
+    draft.emit(HandoffEvent::Stale { handoff: no });
     draft.done.handoff = Some(no);
     Ok(())
 }
@@ -33,7 +33,7 @@ pub(super) fn wake(draft: &mut Draft<'_>, no: HandoffNo) -> Result<(), Refusal> 
         None => Err(Refusal::NotHeldBack { handoff: no }),
         Some(until) if draft.ground.now < until => Err(Refusal::NotYet { handoff: no, until }),
         Some(_) => {
-            draft.emit(Event::HandoffWoken { handoff: no });
+            draft.emit(HandoffEvent::Woken { handoff: no });
             draft.done.handoff = Some(no);
             Ok(())
         }
@@ -49,13 +49,13 @@ pub(super) fn expire(draft: &mut Draft<'_>, no: HandoffNo) -> Result<(), Refusal
             return Err(wrong_state("expire", &handoff, "a question waits for its answer"));
         }
         State::Accepted | State::Parked => {
-            return Err(wrong_state("expire", &handoff, "somebody has taken it"));
+            return Err(wrong_state("expire", &handoff, "it has been accepted"));
         }
     }
     is_due(draft, no, expires_at(draft.workflow(), &handoff))?;
     let policy = draft.workflow().expiry_at(&handoff.to.place).map(|it| it.then);
-    let reason = draft.keep("Nobody took it in time");
-    draft.emit(Event::HandoffTimedOut { handoff: no, reason: Some(reason) });
+    let reason = draft.keep("It was not accepted in time");
+    draft.emit(HandoffEvent::TimedOut { handoff: no, reason: Some(reason) });
     draft.done.handoff = Some(no);
     let is_return = handoff.kind == Kind::Return;
     let is_in_frame = draft.run.caller_of(no).is_some();
@@ -111,14 +111,14 @@ pub fn stale_at(workflow: &Workflow, handoff: &Handoff) -> Option<Timestamp> {
     let (since, within) = match handoff.state {
         State::Pending => (waits_since(handoff), workflow.limits.stale_after),
         State::Accepted if handoff.kind == Kind::Question => {
-            (handoff.accepted_at?, workflow.limits.stale_after)
+            (handoff.working_since?, workflow.limits.stale_after)
         }
         State::Accepted => {
             let within = match &handoff.to.place {
                 Place::Step(step) => workflow.step(step).map(|it| it.work_within),
                 Place::Orchestrator | Place::Human | Place::Delegate(_) => None,
             };
-            (handoff.accepted_at?, within.unwrap_or(SignedDuration::from_mins(30)))
+            (handoff.working_since?, within.unwrap_or(SignedDuration::from_mins(30)))
         }
         // In these states the question waits, or the delegate.
         State::Clarification | State::Parked => return None,

@@ -15,7 +15,7 @@ use crate::acknowledgement;
 use crate::command::{Complete, Create};
 use crate::content::ContentId;
 use crate::contract::Profile;
-use crate::event::Event;
+use crate::event::{BlockerEvent, StepEvent};
 use crate::evidence::Evidence;
 use crate::gate::{Gate, GateCause, GateKind};
 use crate::names::{AgentId, Reason};
@@ -161,7 +161,7 @@ fn pass_on(
     let package = work_or_given(draft, held, work);
     let reason = draft.keep_some(work.reason.as_ref());
     end_step(draft, held, step, Outcome::Skipped, package);
-    draft.emit(Event::StepSkipped { step: step.id.clone(), reason });
+    draft.emit(StepEvent::Skipped { step: step.id.clone(), reason });
     let to = Party { agent, place: Workflow::target_place(&edge.to) };
     let offer = Offer { follows: Some(held.no), ..Offer::new(held.to.clone(), to, package) };
     hand_on(draft, held, edge, offer);
@@ -285,7 +285,7 @@ fn raise_blockers(draft: &mut Draft<'_>, held: &Handoff, work: &FinishedWork<'_>
         let about = draft.keep(&words);
         let blocker = draft.run.n_blockers + 1;
         let by = held.to.agent.clone();
-        draft.emit(Event::BlockerRaised { blocker, handoff: held.no, by, about });
+        draft.emit(BlockerEvent::Raised { blocker, handoff: held.no, by, about });
     }
 }
 
@@ -365,7 +365,7 @@ fn end_step(
 ) {
     draft.complete(held.no, outcome, package);
     let agent = held.to.agent.clone();
-    draft.emit(Event::StepCompleted { step: step.id.clone(), agent, outcome });
+    draft.emit(StepEvent::Completed { step: step.id.clone(), agent, outcome });
 }
 
 /// A skip may bring a package; without one, the package that came in is handed on.

@@ -6,7 +6,7 @@ use super::gate::{Onward, onward, orchestrator};
 use super::offer::{AtOrchestrator, Offer, hand_over, reoffer};
 use super::passed;
 use crate::command::StartAt;
-use crate::event::Event;
+use crate::event::{HandoffEvent, RunEvent, StepEvent};
 use crate::gate::GateKind;
 use crate::names::{AgentId, Principal, Reason, StepId};
 use crate::outcome::Outcome;
@@ -18,7 +18,7 @@ pub(super) fn pause(draft: &mut Draft<'_>, reason: Option<&Reason>) -> Result<()
     match draft.run.status {
         RunStatus::Open => {
             let reason = draft.keep_some(reason);
-            draft.emit(Event::RunPaused { reason });
+            draft.emit(RunEvent::Paused { reason });
             Ok(())
         }
         RunStatus::Paused | RunStatus::Completed | RunStatus::Cancelled => Err(Refusal::Paused),
@@ -28,7 +28,7 @@ pub(super) fn pause(draft: &mut Draft<'_>, reason: Option<&Reason>) -> Result<()
 pub(super) fn resume(draft: &mut Draft<'_>) -> Result<(), Refusal> {
     match draft.run.status {
         RunStatus::Paused => {
-            draft.emit(Event::RunResumed);
+            draft.emit(RunEvent::Resumed);
             Ok(())
         }
         RunStatus::Open | RunStatus::Completed | RunStatus::Cancelled => Err(Refusal::NotPaused),
@@ -39,10 +39,10 @@ pub(super) fn cancel(draft: &mut Draft<'_>, reason: Option<&Reason>) {
     let reason = draft.keep_some(reason);
     // The innermost first, so that no holder is left waiting for a handoff that has ended.
     for handoff in draft.run.handoffs.clone().iter().rev() {
-        draft.emit(Event::HandoffCancelled { handoff: handoff.no, reason });
+        draft.emit(HandoffEvent::Cancelled { handoff: handoff.no, reason });
         draft.done.cancelled.push(handoff.no);
     }
-    draft.emit(Event::RunCancelled { reason });
+    draft.emit(RunEvent::Cancelled { reason });
 }
 
 pub(super) fn goto(
@@ -120,7 +120,7 @@ pub(super) fn skip(draft: &mut Draft<'_>, reason: &Reason) -> Result<(), Refusal
     };
     supersede_open(draft, reason);
     let words = draft.keep(reason.as_str());
-    draft.emit(Event::StepSkipped { step: step.id.clone(), reason: Some(words) });
+    draft.emit(StepEvent::Skipped { step: step.id.clone(), reason: Some(words) });
     let to = first_at(draft, &edge.to);
     let offer = Offer { reason: Some(words), ..Offer::new(orchestrator(), to, draft.run.package) };
     let came_by = offer.forward.clone();
@@ -153,6 +153,6 @@ fn supersede_open(draft: &mut Draft<'_>, reason: &Reason) {
         |it: &Handoff| it.gate.as_ref().is_some_and(|gate| gate.kind == GateKind::Advisory);
     for handoff in draft.run.handoffs.clone().iter().rev().filter(|it| !is_advice(it)) {
         let reason = Some(draft.keep(reason.as_str()));
-        draft.emit(Event::HandoffSuperseded { handoff: handoff.no, reason });
+        draft.emit(HandoffEvent::Superseded { handoff: handoff.no, reason });
     }
 }

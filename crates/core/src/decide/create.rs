@@ -11,7 +11,7 @@ use super::reject;
 use super::supersede;
 use crate::command::{Create, Way};
 use crate::contract::Profile;
-use crate::event::Event;
+use crate::event::RunEvent;
 use crate::gate::Gate;
 use crate::names::{AgentId, Reason};
 use crate::problem::Problem;
@@ -109,7 +109,7 @@ pub(super) fn take_up(draft: &mut Draft<'_>, create: &Create, at: &Place) -> Res
     let warnings = check_contract(draft.ground, edge, &create.package, create.profile)?;
     let from = Party { agent: create.from.clone(), place: from };
     if !create.from.is_orchestrator() {
-        draft.emit(Event::RunAdopted { by: from.clone() });
+        draft.emit(RunEvent::Adopted { by: from.clone() });
     }
     passed::go_back_to(draft, &from.place);
     if !edge.is_back && went_back_too_often(draft, create, at, &from) {

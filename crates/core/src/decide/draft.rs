@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::{DecisionContext, Effects};
 use crate::content::{Content, ContentId, ContentKind};
-use crate::event::{Event, evolve};
+use crate::event::{Event, HandoffEvent, evolve};
 use crate::gate::{Gate, GateKind};
 use crate::names::{AgentId, FreeText};
 use crate::outcome::Outcome;
@@ -43,7 +43,8 @@ impl<'a> Draft<'a> {
         Decision { run: self.run, events: self.events, contents: self.contents, done: self.done }
     }
 
-    pub(super) fn emit(&mut self, event: Event) {
+    pub(super) fn emit(&mut self, event: impl Into<Event>) {
+        let event = event.into();
         evolve(&mut self.run, &event, self.ground.now);
         self.events.push(event);
     }
@@ -128,7 +129,7 @@ impl<'a> Draft<'a> {
         outcome: Outcome,
         package: Option<ContentId>,
     ) {
-        self.emit(Event::HandoffCompleted { handoff, outcome, package, answer: None });
+        self.emit(HandoffEvent::Completed { handoff, outcome, package, answer: None });
     }
 
     pub(super) fn step_at(&self, place: &Place) -> Option<&'a Step> {

@@ -5,7 +5,7 @@
 use super::draft::{Draft, require_agent, wrong_state};
 use super::frame::{self, Brought};
 use crate::content::ContentId;
-use crate::event::Event;
+use crate::event::{FrameEvent, HandoffEvent, RunEvent};
 use crate::names::{AgentId, Reason};
 use crate::outcome::Outcome;
 use crate::refusal::Refusal;
@@ -36,7 +36,7 @@ pub(super) fn cancel(
     }
     let reason = draft.keep_some(reason);
     frame::clear_inside(draft, no, reason);
-    draft.emit(Event::HandoffCancelled { handoff: no, reason });
+    draft.emit(HandoffEvent::Cancelled { handoff: no, reason });
     let_go(draft, &handoff, reason);
     draft.done.handoff = Some(no);
     draft.done.cancelled.push(no);
@@ -59,7 +59,7 @@ pub(super) fn time_out(
         }
     }
     let reason = draft.keep_some(reason);
-    draft.emit(Event::HandoffTimedOut { handoff: no, reason });
+    draft.emit(HandoffEvent::TimedOut { handoff: no, reason });
     let_go(draft, &handoff, reason);
     draft.done.handoff = Some(no);
     Ok(())
@@ -76,11 +76,11 @@ pub(super) fn clean_up(draft: &mut Draft<'_>, reason: Option<&Reason>) {
         match handoff.state {
             State::Pending | State::Clarification if is_ours(draft, &handoff) => {
                 frame::clear_inside(draft, handoff.no, reason);
-                draft.emit(Event::HandoffCancelled { handoff: handoff.no, reason });
+                draft.emit(HandoffEvent::Cancelled { handoff: handoff.no, reason });
                 draft.done.cancelled.push(handoff.no);
                 match draft.run.caller_of(handoff.no).map(|it| it.no) {
                     Some(caller) => {
-                        draft.emit(Event::FrameClosed { caller, outcome: Outcome::Failure });
+                        draft.emit(FrameEvent::Closed { caller, outcome: Outcome::Failure });
                     }
                     None => drop_baton(draft, &handoff),
                 }
@@ -109,7 +109,7 @@ pub(super) fn let_go(draft: &mut Draft<'_>, handoff: &Handoff, reason: Option<Co
         // It was a return: its receiver goes on without it.
         Kind::Return => {
             let outcome = handoff.brings.unwrap_or(Outcome::Failure);
-            draft.emit(Event::FrameClosed { caller: caller.no, outcome });
+            draft.emit(FrameEvent::Closed { caller: caller.no, outcome });
         }
         Kind::Sequential | Kind::Delegation | Kind::Escalation | Kind::Question => {
             let reason = match reason {
@@ -134,5 +134,5 @@ fn drop_baton(draft: &mut Draft<'_>, handoff: &Handoff) {
         State::Accepted | State::Parked => (to, from),
         State::Pending | State::Clarification => (from, to),
     };
-    draft.emit(Event::BatonLoose { at, other });
+    draft.emit(RunEvent::BatonLoose { at, other });
 }

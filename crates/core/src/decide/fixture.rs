@@ -109,13 +109,13 @@ impl Tester {
     #[track_caller]
     pub(super) fn tries(&mut self, command: &Command) -> Result<Decision, Refusal> {
         let decision = self.would(command)?;
-        let mut told = self.run.clone();
+        let mut replayed = self.run.clone();
         for event in &decision.events {
-            evolve(&mut told, event, self.now);
+            evolve(&mut replayed, event, self.now);
             self.log.push((event.clone(), self.now));
         }
-        assert_eq!(told, decision.run, "{command:?}");
-        assert_eq!(replay(told.id, self.log.iter().cloned()), Some(told), "{command:?}");
+        assert_eq!(replayed, decision.run, "{command:?}");
+        assert_eq!(replay(replayed.id, self.log.iter().cloned()), Some(replayed), "{command:?}");
         self.run = decision.run.clone();
         Ok(decision)
     }

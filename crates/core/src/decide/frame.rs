@@ -3,7 +3,7 @@
 use super::draft::Draft;
 use super::offer::{Offer, offer};
 use crate::content::ContentId;
-use crate::event::Event;
+use crate::event::{FrameEvent, HandoffEvent};
 use crate::gate::GateKind;
 use crate::outcome::Outcome;
 use crate::problem::Problem;
@@ -19,7 +19,7 @@ pub(super) fn open(draft: &mut Draft<'_>, caller: HandoffNo) -> Result<(), Refus
     if depth >= MOST_FRAMES {
         return Err(Refusal::TooDeep { depth });
     }
-    draft.emit(Event::FrameOpened { caller });
+    draft.emit(FrameEvent::Opened { caller });
     Ok(())
 }
 
@@ -69,6 +69,6 @@ pub(super) fn clear_inside(draft: &mut Draft<'_>, no: HandoffNo, reason: Option<
         draft.run.handoffs.iter().filter(|it| !is_kept(it)).map(|it| it.no).collect();
     // The innermost first, so that no holder is left waiting for a handoff that has ended.
     for handoff in inside.into_iter().rev() {
-        draft.emit(Event::HandoffCancelled { handoff, reason });
+        draft.emit(HandoffEvent::Cancelled { handoff, reason });
     }
 }

@@ -4,7 +4,7 @@ use super::draft::Draft;
 use super::offer::{AtOrchestrator, Offer, hand_over, offer};
 use super::passed;
 use crate::content::ContentId;
-use crate::event::Event;
+use crate::event::GateEvent;
 use crate::evidence::{self, Evidence};
 use crate::gate::{Gate, GateCause, GateEdge, GateKind};
 use crate::names::AgentId;
@@ -51,7 +51,7 @@ pub(super) fn open_gate_from(
             ..Offer::new(from, human(), gate.package)
         },
     );
-    draft.emit(Event::GateOpened { handoff, gate });
+    draft.emit(GateEvent::Opened { handoff, gate });
     draft.done.gate = Some(handoff);
     handoff
 }
@@ -138,7 +138,7 @@ fn check(draft: &mut Draft<'_>, edge: &Edge, gate: &EdgeGate, work: Onward<'_>) 
         None => {
             let passed = EdgeKey { from: work.from, to: work.offer.to.place.clone() };
             let (evidence, on) = (work.evidence.to_vec(), Some(edge.on));
-            draft.emit(Event::GatePassed { edge: passed, evidence, on });
+            draft.emit(GateEvent::Passed { edge: passed, evidence, on });
             hand_over(draft, work.offer, work.then)
         }
         Some(why) => {

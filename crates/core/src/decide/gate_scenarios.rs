@@ -135,7 +135,9 @@ fn a_gate_takes_only_its_own_answers() {
     check_refused(
         &mut tester,
         &answer_gate(1, Answer::Abort),
-        expect!["not_a_gate: HO-001 asks nobody anything; accept or reject it instead"],
+        expect![
+            "not_a_gate: HO-001 is not a gate and takes no answer; accept or reject it instead"
+        ],
     );
 }
 

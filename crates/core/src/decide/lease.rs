@@ -6,7 +6,7 @@ use super::draft::{Draft, check_fence, require_agent, wrong_state};
 use super::gate::{gate_when_stuck, human, open_gate};
 use super::offer::{Offer, offer};
 use crate::command::Release;
-use crate::event::Event;
+use crate::event::{HandoffEvent, LeaseEvent, StepEvent};
 use crate::gate::GateCause;
 use crate::outcome::Outcome;
 use crate::refusal::Refusal;
@@ -22,15 +22,15 @@ pub(super) fn release(draft: &mut Draft<'_>, release: &Release) -> Result<(), Re
             let reason = draft.keep_some(release.reason.as_ref());
             if handoff.lease.is_some() {
                 let fence = handoff.fence;
-                draft.emit(Event::LeaseReleased { handoff: handoff.no, fence });
+                draft.emit(LeaseEvent::Released { handoff: handoff.no, fence });
             }
             let by = handoff.to.agent.clone();
-            draft.emit(Event::HandoffReleased { handoff: handoff.no, by, reason });
+            draft.emit(HandoffEvent::Released { handoff: handoff.no, by, reason });
             draft.done.handoff = Some(handoff.no);
             Ok(())
         }
         State::Pending | State::Clarification => {
-            Err(wrong_state("release", &handoff, "nobody holds it"))
+            Err(wrong_state("release", &handoff, "it is not held"))
         }
         State::Parked => {
             Err(wrong_state("release", &handoff, "what it waits for has to come back first"))
@@ -47,16 +47,16 @@ pub(super) fn lose(draft: &mut Draft<'_>, no: HandoffNo, fence: u32) -> Result<(
     if handoff.fence != fence {
         return Err(Refusal::StaleFence { handoff: no, fence, current: Some(handoff.fence) });
     }
-    draft.emit(Event::LeaseLost { handoff: no, fence });
+    draft.emit(LeaseEvent::Lost { handoff: no, fence });
     let reason = Some(draft.keep("Its holder was not heard of any more"));
-    draft.emit(Event::HandoffTimedOut { handoff: no, reason });
+    draft.emit(HandoffEvent::TimedOut { handoff: no, reason });
     if handoff.kind == Kind::Question {
         ask_again(draft, &handoff);
         return Ok(());
     }
     if let Place::Step(step) = &handoff.to.place {
         let (step, agent) = (step.clone(), handoff.to.agent.clone());
-        draft.emit(Event::StepCompleted { step, agent, outcome: Outcome::Unknown });
+        draft.emit(StepEvent::Completed { step, agent, outcome: Outcome::Unknown });
     }
     if handoff.attempt > draft.workflow().limits.retries {
         let gate = gate_when_stuck(GateCause::LostLease, &handoff, handoff.package, None);

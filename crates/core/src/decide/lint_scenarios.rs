@@ -4,6 +4,7 @@ use super::fixture::{Tester, create, plan};
 use crate::command::{Command, Create};
 use crate::contract::Profile;
 use crate::document::Node;
+use crate::event::{Event, HandoffEvent};
 use crate::lint::{LintRule, Silence};
 use crate::refusal::Refusal;
 
@@ -50,9 +51,9 @@ fn a_broken_contract_and_the_linter_are_told_at_once() {
 #[test]
 fn lenient_tells_it_to_both_sides() {
     let decision = at_work().does(&hand(vague(), Profile::Lenient));
-    let told: Vec<&str> = decision.done.warnings.iter().map(|it| it.rule.as_str()).collect();
-    assert_eq!(told, ["vague_summary"]);
-    let crate::event::Event::HandoffCreated(created) = &decision.events[2] else {
+    let rules: Vec<&str> = decision.done.warnings.iter().map(|it| it.rule.as_str()).collect();
+    assert_eq!(rules, ["vague_summary"]);
+    let Event::Handoff(HandoffEvent::Created(created)) = &decision.events[2] else {
         panic!("{:?}", decision.events)
     };
     assert_eq!(created.warnings, ["vague_summary summary"]);
@@ -101,7 +102,7 @@ fn a_record_holds_no_more_than_it_has_room_for() {
     let plan = ("plan".to_owned(), Node::text("write it"));
     let package = Node::Map(std::iter::once(plan).chain(members).collect());
     let decision = at_work().does(&hand(package, Profile::Lenient));
-    let crate::event::Event::HandoffCreated(created) = &decision.events[2] else {
+    let Event::Handoff(HandoffEvent::Created(created)) = &decision.events[2] else {
         panic!("{:?}", decision.events)
     };
     assert_eq!(created.warnings.len(), 50);

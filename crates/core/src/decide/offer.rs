@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::draft::Draft;
 use crate::content::ContentId;
-use crate::event::{Created, Event};
+use crate::event::{Created, HandoffEvent, RunEvent};
 use crate::names::{AgentId, Principal};
 use crate::outcome::Outcome;
 use crate::problem::Problem;
@@ -90,7 +90,7 @@ pub(super) fn offer(draft: &mut Draft<'_>, offer: Offer) -> HandoffNo {
         }
     };
     let warnings = offer.warning_words();
-    draft.emit(Event::HandoffCreated(Created {
+    draft.emit(HandoffEvent::Created(Created {
         handoff,
         id: HandoffId(draft.ground.fresh.id()),
         branch: 0,
@@ -138,7 +138,7 @@ pub(super) fn hand_over(draft: &mut Draft<'_>, it: Offer, then: AtOrchestrator) 
     if !to.agent.is_orchestrator() {
         return handoff;
     }
-    draft.emit(Event::HandoffAccepted {
+    draft.emit(HandoffEvent::Accepted {
         handoff,
         by: to.agent,
         is_implicit: true,
@@ -148,10 +148,10 @@ pub(super) fn hand_over(draft: &mut Draft<'_>, it: Offer, then: AtOrchestrator) 
     match then {
         AtOrchestrator::EndsRun => {
             draft.end_advice();
-            draft.emit(Event::RunCompleted);
+            draft.emit(RunEvent::Completed);
         }
         AtOrchestrator::LiesLoose => {
-            draft.emit(Event::BatonLoose { at: Place::Orchestrator, other: from });
+            draft.emit(RunEvent::BatonLoose { at: Place::Orchestrator, other: from });
         }
     }
     handoff

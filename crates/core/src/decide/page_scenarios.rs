@@ -43,7 +43,7 @@ fn delegation_agent_to_specialist_and_return_to_the_calling_agent() {
         &mut tester,
         &Command::Create(create("architecture", "estimation", summary("done"))),
         expect![
-            "frame_open: HO-003 is parked: HO-004 offers it to `security-check`; its holder goes on when that comes back"
+            "frame_open: HO-003 is parked: HO-004 offers it to `security-check`; its holder continues when that is returned"
         ],
     );
     tester.accepts(4);
@@ -82,9 +82,7 @@ fn escalation_agent_to_human_for_a_decision() {
     check_refused(
         &mut tester,
         &answer_gate(6, Answer::Reply),
-        expect![
-            "comment_required: the answer `answer` to HO-006 is nothing without words; add a comment"
-        ],
+        expect!["comment_required: the answer `answer` to HO-006 needs a comment; add one"],
     );
     let decision = tester.does(&says(6, Answer::Reply, "Time-to-market: approach A"));
     check(

@@ -8,7 +8,7 @@
 
 use super::draft::Draft;
 use crate::content::ContentId;
-use crate::event::Event;
+use crate::event::GateEvent;
 use crate::gate::GateEdge;
 use crate::names::{Principal, StepId};
 use crate::refusal::Refusal;
@@ -28,7 +28,7 @@ pub(super) fn carry_from_before(draft: &mut Draft<'_>) {
         let missing: Vec<GateEdge> = graph.missing(&step, &gates).into_iter().cloned().collect();
         gates.extend(missing);
     }
-    draft.emit(Event::GateCarried { gates });
+    draft.emit(GateEvent::Carried { gates });
 }
 
 fn stands_at(run: &Run) -> Vec<StepId> {
@@ -79,7 +79,7 @@ pub(super) fn go_back_to(draft: &mut Draft<'_>, place: &Place) {
     let (Some(step), Some(passed)) = (step_of(place), draft.run.passed()) else { return };
     let gates = draft.workflow().graph().lost_at(step, passed);
     if !gates.is_empty() {
-        draft.emit(Event::GateLost { gates });
+        draft.emit(GateEvent::Lost { gates });
     }
 }
 
@@ -110,7 +110,7 @@ fn waive_gates(
         return;
     }
     let gates = gates.iter().copied().cloned().collect();
-    draft.emit(Event::GateWaived { gates, by: by.clone(), reason });
+    draft.emit(GateEvent::Waived { gates, by: by.clone(), reason });
 }
 
 /// Invariant of every command: it must not leave work behind a gate that the work has not passed,

@@ -7,7 +7,7 @@ use super::fixture::*;
 use super::project::*;
 use super::scenarios::at_review;
 use crate::command::{Command, Create, GateAnswer, StartAt};
-use crate::event::Event;
+use crate::event::{Event, GateEvent};
 use crate::evidence::Verdict;
 use crate::gate::{Answer, GateCause};
 use crate::names::{Principal, StepId};
@@ -148,7 +148,9 @@ fn a_goto_past_a_gate_is_recorded_as_waived() {
     assert_eq!(tester.shows(), "HO-005 orchestrator→architecture pending; offered");
     assert_eq!(passed(&tester), ["specification→architecture"]);
     let waived = decision.events.iter().find(|it| it.name() == "gate.waived");
-    let Some(Event::GateWaived { gates, by, reason }) = waived else { panic!("{decision:?}") };
+    let Some(Event::Gate(GateEvent::Waived { gates, by, reason })) = waived else {
+        panic!("{decision:?}")
+    };
     assert_eq!((gates.len(), by.as_str(), reason.is_some()), (1, "ada", true));
 }
 

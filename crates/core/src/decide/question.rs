@@ -4,7 +4,7 @@ use super::draft::{Draft, check_fence, require_agent, wrong_state};
 use super::gate::{gate_when_stuck, human, open_gate};
 use super::offer::{Offer, offer};
 use crate::command::{Clarify, Reply};
-use crate::event::Event;
+use crate::event::{HandoffEvent, QuestionEvent};
 use crate::gate::{Gate, GateCause};
 use crate::names::FreeText;
 use crate::outcome::Outcome;
@@ -73,7 +73,7 @@ pub(super) fn ask_back(draft: &mut Draft<'_>, row: &Handoff, gate: &Gate, questi
 fn put(draft: &mut Draft<'_>, handoff: &Handoff, asker: &Party) {
     let question = HandoffNo(draft.run.n_handoffs + 1);
     let by = asker.agent.clone();
-    draft.emit(Event::HandoffClarified { handoff: handoff.no, question, by });
+    draft.emit(QuestionEvent::Asked { handoff: handoff.no, question, by });
 }
 
 pub(super) fn reply(draft: &mut Draft<'_>, reply: &Reply) -> Result<(), Refusal> {
@@ -108,7 +108,7 @@ fn question_of(draft: &Draft<'_>, named: &Handoff) -> Result<Handoff, Refusal> {
 /// Withdraws the open question about `handoff`: its answer is no longer needed.
 pub(super) fn withdraw(draft: &mut Draft<'_>, handoff: &Handoff) {
     if let Some(question) = handoff.question {
-        draft.emit(Event::HandoffCancelled { handoff: question, reason: None });
+        draft.emit(HandoffEvent::Cancelled { handoff: question, reason: None });
     }
 }
 
@@ -116,8 +116,8 @@ pub(super) fn withdraw(draft: &mut Draft<'_>, handoff: &Handoff) {
 pub(super) fn settle(draft: &mut Draft<'_>, question: &Handoff, answer: &FreeText) {
     let Some(about) = question.about else { return };
     let answer = draft.keep(answer.as_str());
-    draft.emit(Event::HandoffAnswered { handoff: about, question: question.no, answer });
-    draft.emit(Event::HandoffCompleted {
+    draft.emit(QuestionEvent::Answered { handoff: about, question: question.no, answer });
+    draft.emit(HandoffEvent::Completed {
         handoff: question.no,
         outcome: Outcome::Success,
         package: None,

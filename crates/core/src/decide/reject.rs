@@ -8,7 +8,7 @@ use super::offer::{AtOrchestrator, Offer, give_back, hand_over, offer};
 use super::passed;
 use crate::command::Reject;
 use crate::content::ContentId;
-use crate::event::Event;
+use crate::event::{HandoffEvent, StepEvent};
 use crate::gate::{Gate, GateCause};
 use crate::hash::Hash;
 use crate::names::{AgentId, Reason};
@@ -145,7 +145,7 @@ fn send_back(
 ) -> Option<GateCause> {
     let forward = handoff.forward.clone();
     let before = draft.run.rounds(&forward).cloned();
-    draft.emit(Event::HandoffRejected {
+    draft.emit(HandoffEvent::Rejected {
         handoff: handoff.no,
         by: handoff.to.agent.clone(),
         reason,
@@ -155,7 +155,7 @@ fn send_back(
     if let (State::Accepted | State::Parked, Place::Step(step)) = (handoff.state, &handoff.to.place)
     {
         let (step, agent) = (step.clone(), handoff.to.agent.clone());
-        draft.emit(Event::StepCompleted { step, agent, outcome: Outcome::Failure });
+        draft.emit(StepEvent::Completed { step, agent, outcome: Outcome::Failure });
     }
     if !to.place.is_work() {
         // With the orchestrator the baton is loose, and a person is asked anyway.
@@ -173,7 +173,7 @@ pub(super) fn count_round(
 ) -> Option<GateCause> {
     let before = draft.run.rounds(forward).and_then(|it| it.findings);
     let findings = findings_hash(&package.findings());
-    draft.emit(Event::RoundCounted { forward: forward.clone(), findings });
+    draft.emit(StepEvent::RoundCounted { forward: forward.clone(), findings });
     is_enough(draft, forward, before)
 }
 
@@ -181,7 +181,7 @@ pub(super) fn count_round(
 /// the last review are kept.
 pub(super) fn count_return(draft: &mut Draft<'_>, forward: &EdgeKey) -> Option<GateCause> {
     let findings = draft.run.rounds(forward).and_then(|it| it.findings);
-    draft.emit(Event::RoundCounted { forward: forward.clone(), findings });
+    draft.emit(StepEvent::RoundCounted { forward: forward.clone(), findings });
     is_too_often(draft, forward).then_some(GateCause::Rounds)
 }
 

@@ -70,7 +70,7 @@ pub(super) fn route<'a>(
         (_, Some(step)) => at_step(draft, handoff, step, work),
         (Place::Delegate(_), None) => at_delegate(draft, handoff, work),
         (Place::Step(_) | Place::Orchestrator | Place::Human, None) => {
-            Err(super::draft::wrong_state("complete", handoff, "nobody works there"))
+            Err(super::draft::wrong_state("complete", handoff, "no agent works on it"))
         }
     }
 }

@@ -6,7 +6,7 @@ use super::fixture::*;
 use crate::command::{Accept, Command, Create, Reject};
 use crate::contract::Profile;
 use crate::document::Node;
-use crate::event::{Created, Event};
+use crate::event::{Created, Event, HandoffEvent};
 use crate::gate::Answer;
 use crate::names::StepId;
 use crate::outcome::Outcome;
@@ -51,7 +51,7 @@ fn a_story_passes_through_the_whole_pipeline() {
 }
 
 #[test]
-fn the_first_printed_line_of_seed_000_works_on_nothing() {
+fn the_first_printed_line_of_the_pipeline_api_works_on_nothing() {
     let tester = Tester::begun(&create("analyst", "implementer", plan()));
     check(&tester, expect!["HO-001 analyst→implementer pending; offered"]);
     assert_eq!(tester.run.visited, [StepId::parse("analyze").unwrap()]);
@@ -163,7 +163,9 @@ fn only_the_receiver_answers_and_only_the_holder_hands_on() {
     check_refused(
         &mut tester,
         &accept(1),
-        expect!["already_accepted: HO-001 is already accepted by `analyst`"],
+        expect![
+            "already_accepted: HO-001 is already accepted by `analyst`; wait for it, or take other work"
+        ],
     );
     check_refused(
         &mut tester,
@@ -379,7 +381,7 @@ fn with_several_agents_the_sender_says_which() {
         &mut tester,
         &complete(1, Outcome::Success, plan()),
         expect![
-            "choose_receiver: the step `analyze` has nowhere to go on `success` by itself; say which of `implementer`, `helper`"
+            "choose_receiver: the step `analyze` has several ways on for `success`; name one of `implementer`, `helper`"
         ],
     );
     tester.hands("analyst", "helper", plan());
@@ -446,7 +448,7 @@ fn a_workflow_says_everything_that_is_wrong_with_it() {
 /// The first handoff that a decision created.
 pub(super) fn created(decision: &super::Decision) -> &Created {
     for event in &decision.events {
-        if let Event::HandoffCreated(created) = event {
+        if let Event::Handoff(HandoffEvent::Created(created)) = event {
             return created;
         }
     }

@@ -4,7 +4,7 @@ use super::complete;
 use super::draft::Draft;
 use crate::command::{Command, Signal};
 use crate::document::Node;
-use crate::event::Event;
+use crate::event::{MessageEvent, RunEvent};
 use crate::names::{AgentId, FreeText};
 use crate::outcome::Outcome;
 use crate::package::{Format, Package};
@@ -20,7 +20,7 @@ pub(super) fn comes_late(run: &Run, command: &Command) -> bool {
 pub(super) fn decide(draft: &mut Draft<'_>, signal: &Signal) -> Result<(), Refusal> {
     match signal {
         Signal::Passed => {
-            draft.emit(Event::SignalPassed);
+            draft.emit(RunEvent::SignalPassed);
             match at_the_end(draft) {
                 Some(held) => {
                     let nothing = Package::new(Format::Json, "{}", Node::map([]));
@@ -30,7 +30,7 @@ pub(super) fn decide(draft: &mut Draft<'_>, signal: &Signal) -> Result<(), Refus
             }
         }
         Signal::Merged { commit } => {
-            draft.emit(Event::SignalMerged { commit: commit.clone() });
+            draft.emit(RunEvent::SignalMerged { commit: commit.clone() });
             Ok(())
         }
     }
@@ -38,7 +38,7 @@ pub(super) fn decide(draft: &mut Draft<'_>, signal: &Signal) -> Result<(), Refus
 
 pub(super) fn post(draft: &mut Draft<'_>, by: Option<&AgentId>, words: &FreeText) {
     let text = draft.keep(words.as_str());
-    draft.emit(Event::MessagePosted { by: by.cloned(), text });
+    draft.emit(MessageEvent::Posted { by: by.cloned(), text });
 }
 
 /// The held handoff, where success at its step ends the run.

@@ -9,7 +9,7 @@ use expect_test::expect_file;
 use super::fixture::*;
 use super::states::*;
 use crate::command::Command;
-use crate::event::Event;
+use crate::event::{Event, HandoffEvent};
 use crate::gate::{Answer, Gate, GateCause, GateKind};
 use crate::run::{EdgeKey, Ended, HandoffNo, Party, State};
 use crate::workflow::Place;
@@ -233,11 +233,11 @@ fn ended(event: &Event, no: HandoffNo) -> Option<&'static str> {
         return None;
     }
     let how = match event {
-        Event::HandoffCompleted { .. } => Ended::Completed,
-        Event::HandoffRejected { .. } => Ended::Rejected,
-        Event::HandoffTimedOut { .. } => Ended::TimedOut,
-        Event::HandoffCancelled { .. } => Ended::Cancelled,
-        Event::HandoffSuperseded { .. } => Ended::Superseded,
+        Event::Handoff(HandoffEvent::Completed { .. }) => Ended::Completed,
+        Event::Handoff(HandoffEvent::Rejected { .. }) => Ended::Rejected,
+        Event::Handoff(HandoffEvent::TimedOut { .. }) => Ended::TimedOut,
+        Event::Handoff(HandoffEvent::Cancelled { .. }) => Ended::Cancelled,
+        Event::Handoff(HandoffEvent::Superseded { .. }) => Ended::Superseded,
         _ => return None,
     };
     Some(how.name())

@@ -7,7 +7,7 @@ use super::frame;
 use super::offer::Offer;
 use super::passed;
 use crate::command::Create;
-use crate::event::Event;
+use crate::event::HandoffEvent;
 use crate::outcome::Outcome;
 use crate::problem::Problem;
 use crate::refusal::Refusal;
@@ -100,7 +100,7 @@ fn check_part(draft: &Draft<'_>, old: &Handoff, create: &Create) -> Result<Vec<P
 
 fn end(draft: &mut Draft<'_>, old: &Handoff) {
     frame::clear_inside(draft, old.no, None);
-    draft.emit(Event::HandoffSuperseded { handoff: old.no, reason: None });
+    draft.emit(HandoffEvent::Superseded { handoff: old.no, reason: None });
     // The advisory gate was about the old package.
     draft.end_advice();
 }

@@ -1,4 +1,4 @@
-//! Which of the source documents a tree is, detected by its shape alone.
+//! The kind of a document, detected by its shape alone.
 
 use super::Node;
 
@@ -6,15 +6,15 @@ use super::Node;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DocumentKind {
     /// The XML handoff's `<handoff>`.
-    Handoff001,
+    XmlHandoff,
     /// The XML handoff's `<workflow-complete>`.
     WorkflowComplete,
     /// The metadata block.
-    Metadata002(Profile002),
+    MetadataBlock(MetadataProfile),
     /// The YAML handoff's `handoff:`.
-    Handoff004,
+    YamlHandoff,
     /// The YAML handoff's `handoff:` with a `gate:`.
-    Gate004,
+    YamlGate,
     /// The YAML handoff's `acknowledgment:`.
     Acknowledgement(Understanding),
     /// Anything else: a `payload` of the pipeline API.
@@ -23,7 +23,7 @@ pub enum DocumentKind {
 
 /// The metadata block has two forms, which require different fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Profile002 {
+pub enum MetadataProfile {
     /// With `phase`, `summary` and `verification`.
     Phase,
     /// With `agent`, `output_type` and `feature_directory`.
@@ -52,14 +52,14 @@ impl DocumentKind {
     /// A stable name for tables and responses.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Handoff001 => "001/handoff",
-            Self::WorkflowComplete => "001/workflow-complete",
-            Self::Metadata002(Profile002::Phase) => "002/phase",
-            Self::Metadata002(Profile002::Metadata) => "002/metadata",
-            Self::Handoff004 => "004/handoff",
-            Self::Gate004 => "004/gate",
-            Self::Acknowledgement(Understanding::Full) => "004/acknowledgment",
-            Self::Acknowledgement(Understanding::Partial) => "004/acknowledgment-partial",
+            Self::XmlHandoff => "xml/handoff",
+            Self::WorkflowComplete => "xml/workflow-complete",
+            Self::MetadataBlock(MetadataProfile::Phase) => "metadata/phase",
+            Self::MetadataBlock(MetadataProfile::Metadata) => "metadata/agent",
+            Self::YamlHandoff => "yaml/handoff",
+            Self::YamlGate => "yaml/gate",
+            Self::Acknowledgement(Understanding::Full) => "yaml/acknowledgment",
+            Self::Acknowledgement(Understanding::Partial) => "yaml/acknowledgment-partial",
             Self::Payload => "payload",
         }
     }
@@ -80,7 +80,7 @@ impl<'a> Shape<'a> {
                 shape(DocumentKind::Acknowledgement(understanding(body)), body)
             }
             Some(_) | None => match metadata(document) {
-                Some(profile) => shape(DocumentKind::Metadata002(profile), document),
+                Some(profile) => shape(DocumentKind::MetadataBlock(profile), document),
                 None => shape(DocumentKind::Payload, document),
             },
         }
@@ -102,22 +102,22 @@ fn handoff(body: &Node) -> Option<DocumentKind> {
     let has = |key: &str| body.member(key).is_some();
     let is_map = |key: &str| matches!(body.member(key), Some(Node::Map(_)));
     if has("gate") && !matches!(body.member("from"), Some(Node::Text(_))) {
-        return Some(DocumentKind::Gate004);
+        return Some(DocumentKind::YamlGate);
     }
     let sides = ["from", "to"];
     if sides.iter().any(|it| is_map(it)) {
-        return Some(DocumentKind::Handoff004);
+        return Some(DocumentKind::YamlHandoff);
     }
     if sides.iter().any(|it| has(it)) {
-        return Some(DocumentKind::Handoff001);
+        return Some(DocumentKind::XmlHandoff);
     }
     if is_map("context") || is_map("expectations") || is_map("workflow_state") {
-        return Some(DocumentKind::Handoff004);
+        return Some(DocumentKind::YamlHandoff);
     }
     ["status", "issue_number", "pr_number", "issue_url", "pr_url", "error"]
         .iter()
         .any(|it| has(it))
-        .then_some(DocumentKind::Handoff001)
+        .then_some(DocumentKind::XmlHandoff)
 }
 
 fn understanding(body: &Node) -> Understanding {
@@ -129,15 +129,15 @@ fn understanding(body: &Node) -> Understanding {
     }
 }
 
-fn metadata(document: &Node) -> Option<Profile002> {
+fn metadata(document: &Node) -> Option<MetadataProfile> {
     let has = |key: &str| document.member(key).is_some();
     if has("output_type") || has("feature_directory") || has("skills_invoked") {
-        return Some(Profile002::Metadata);
+        return Some(MetadataProfile::Metadata);
     }
     let names_next = |key: &str| document.member("handoff").and_then(|it| it.member(key)).is_some();
     let has_handoff =
         ["next_agent", "next_phase", "context", "blockers"].into_iter().any(names_next);
-    (has("status") && (has("phase") || has_handoff)).then_some(Profile002::Phase)
+    (has("status") && (has("phase") || has_handoff)).then_some(MetadataProfile::Phase)
 }
 
 #[cfg(test)]
@@ -157,20 +157,20 @@ mod tests {
         let agent = || map(&["agent"]);
         let partial = Node::map([("understood", Node::text("partial"))]);
         for (document, name) in [
-            (handoff_of([("from", Node::text("a")), ("to", Node::text("b"))]), "001/handoff"),
-            (handoff_of([("status", Node::text("failure"))]), "001/handoff"),
-            (Node::map([("workflow-complete", map(&["status"]))]), "001/workflow-complete"),
-            (map(&["status", "phase", "summary"]), "002/phase"),
+            (handoff_of([("from", Node::text("a")), ("to", Node::text("b"))]), "xml/handoff"),
+            (handoff_of([("status", Node::text("failure"))]), "xml/handoff"),
+            (Node::map([("workflow-complete", map(&["status"]))]), "xml/workflow-complete"),
+            (map(&["status", "phase", "summary"]), "metadata/phase"),
             (
                 Node::map([("status", Node::text("blocked")), ("handoff", map(&["context"]))]),
-                "002/phase",
+                "metadata/phase",
             ),
-            (map(&["agent", "output_type", "status"]), "002/metadata"),
-            (handoff_of([("from", agent()), ("to", agent())]), "004/handoff"),
-            (handoff_of([("context", map(&["summary"]))]), "004/handoff"),
-            (handoff_of([("from", agent()), ("gate", map(&["type"]))]), "004/gate"),
-            (Node::map([("acknowledgment", map(&["received"]))]), "004/acknowledgment"),
-            (Node::map([("acknowledgement", partial)]), "004/acknowledgment-partial"),
+            (map(&["agent", "output_type", "status"]), "metadata/agent"),
+            (handoff_of([("from", agent()), ("to", agent())]), "yaml/handoff"),
+            (handoff_of([("context", map(&["summary"]))]), "yaml/handoff"),
+            (handoff_of([("from", agent()), ("gate", map(&["type"]))]), "yaml/gate"),
+            (Node::map([("acknowledgment", map(&["received"]))]), "yaml/acknowledgment"),
+            (Node::map([("acknowledgement", partial)]), "yaml/acknowledgment-partial"),
             (handoff_of([("blockers", Node::List(vec![]))]), "payload"),
             (map(&["status"]), "payload"),
             (map(&["plan"]), "payload"),
@@ -185,6 +185,6 @@ mod tests {
     fn prose_around_a_document_does_not_change_what_it_is() {
         let body = Node::map([("from", Node::text("a"))]);
         let document = Node::map([("#markdown", map(&["before"])), ("handoff", body.clone())]);
-        assert_eq!(Shape::of(&document), Shape { kind: DocumentKind::Handoff001, body: &body });
+        assert_eq!(Shape::of(&document), Shape { kind: DocumentKind::XmlHandoff, body: &body });
     }
 }

@@ -2,7 +2,10 @@
 
 use jiff::Timestamp;
 
-use super::{Created, Event};
+use super::{
+    BlockerEvent, Created, Event, EvidenceEvent, FrameEvent, GateEvent, HandoffEvent, LeaseEvent,
+    MessageEvent, QuestionEvent, RunEvent, StepEvent,
+};
 use crate::evidence::{self, Evidence};
 use crate::gate::{Gate, GateCause, GateEdge, GateKind};
 use crate::hash::Hash;
@@ -16,7 +19,8 @@ use crate::workflow::Place;
 pub fn replay(id: RunId, events: impl IntoIterator<Item = (Event, Timestamp)>) -> Option<Run> {
     let mut events = events.into_iter();
     let (first, at) = events.next()?;
-    let Event::RunStarted { story, workflow, pin, owner, start, has_gates } = first else {
+    let Event::Run(RunEvent::Started { story, workflow, pin, owner, start, has_gates }) = first
+    else {
         return None;
     };
     let mut run = Run::new(id, story, workflow, pin, owner, start, at);
@@ -31,80 +35,117 @@ pub fn replay(id: RunId, events: impl IntoIterator<Item = (Event, Timestamp)>) -
 pub fn evolve(run: &mut Run, event: &Event, at: Timestamp) {
     run.moved_at = at;
     match event {
-        // `replay` and `decide` create the run from it.
-        Event::RunStarted { has_gates, .. } => run.record_gates(*has_gates),
-        Event::RunAdopted { by } => run.visit(&by.place),
-        Event::RunPaused { .. } => run.status = RunStatus::Paused,
-        Event::RunResumed => run.status = RunStatus::Open,
-        Event::RunCancelled { .. } => run.end(RunStatus::Cancelled),
-        Event::RunCompleted => run.end(RunStatus::Completed),
-        Event::HandoffCreated(created) => run.open(created, at),
-        Event::HandoffAccepted { handoff, .. } => run.take(*handoff, at),
-        Event::HandoffRejected { handoff, forward, findings, .. } => {
-            run.close(*handoff);
-            run.count(forward, *findings);
+        Event::Run(event) => run.on_run(event),
+        Event::Step(event) => run.on_step(event),
+        Event::Handoff(event) => run.on_handoff(event, at),
+        Event::Question(QuestionEvent::Asked { handoff, question, .. }) => {
+            run.ask(*handoff, *question);
         }
-        Event::RoundCounted { forward, findings } => run.count(forward, *findings),
-        Event::HandoffCompleted { handoff, .. }
-        | Event::HandoffTimedOut { handoff, .. }
-        | Event::HandoffCancelled { handoff, .. }
-        | Event::HandoffSuperseded { handoff, .. } => run.close(*handoff),
-        Event::HandoffStale { handoff } => {
-            if let Some(handoff) = run.handoff_mut(*handoff) {
-                handoff.is_stale = true;
-            }
+        Event::Question(QuestionEvent::Answered { handoff, .. }) => run.go_on_waiting(*handoff, at),
+        Event::Frame(FrameEvent::Opened { caller }) => run.park(*caller),
+        Event::Frame(FrameEvent::Closed { caller, .. }) => run.unpark(*caller, at),
+        Event::Lease(LeaseEvent::Granted { handoff, seconds, .. }) => {
+            run.set_lease(*handoff, Some(*seconds));
         }
-        Event::StepStarted { step, .. } => run.visit(&Place::Step(step.clone())),
-        Event::StepCompleted { .. } | Event::StepSkipped { .. } | Event::MessagePosted { .. } => {}
-        Event::GatePassed { edge, on, .. } => {
-            if let Some(on) = *on {
-                let (from, to) = (edge.from.clone(), edge.to.clone());
-                run.pass_gate(&GateEdge { from, to, on });
-            }
+        Event::Lease(LeaseEvent::Lost { handoff, .. } | LeaseEvent::Released { handoff, .. }) => {
+            run.set_lease(*handoff, None);
         }
-        Event::GateWaived { gates, .. } => gates.iter().for_each(|it| run.pass_gate(it)),
-        Event::GateLost { gates } => gates.iter().for_each(|it| run.lose_gate(it)),
-        Event::GateCarried { gates } => run.carry_gates(gates),
-        Event::SignalPassed => run.is_passed = true,
-        Event::SignalMerged { commit } => {
-            run.is_merged = true;
-            run.merge_commit = commit.clone().or_else(|| run.merge_commit.take());
-        }
-        Event::HandoffClarified { handoff, question, .. } => run.ask(*handoff, *question),
-        Event::HandoffAnswered { handoff, .. } => run.go_on_waiting(*handoff, at),
-        Event::HandoffReleased { handoff, .. } => run.put_back(*handoff, at),
-        Event::HandoffWoken { handoff } => run.wake(*handoff),
-        Event::FrameOpened { caller } => run.park(*caller),
-        Event::FrameClosed { caller, .. } => run.unpark(*caller, at),
-        Event::LeaseGranted { handoff, seconds, .. } => {
-            if let Some(handoff) = run.handoff_mut(*handoff) {
-                handoff.lease = Some(*seconds);
-            }
-        }
-        Event::LeaseLost { handoff, .. } | Event::LeaseReleased { handoff, .. } => {
-            if let Some(handoff) = run.handoff_mut(*handoff) {
-                handoff.lease = None;
-            }
-        }
-        Event::EvidenceRecorded { handoff, check, verdict, fence, .. } => {
+        Event::Gate(event) => run.on_gate(event),
+        Event::Evidence(EvidenceEvent::Recorded { handoff, check, verdict, fence, .. }) => {
             let newest = Evidence { check: check.clone(), verdict: *verdict, fence: *fence };
             run.see(*handoff, newest);
         }
-        Event::BlockerRaised { blocker, handoff, by, about } => {
-            run.n_blockers = *blocker;
-            let (no, by) = (*blocker, by.clone());
-            run.blockers.push(Blocker { no, handoff: *handoff, by, about: *about });
+        Event::Blocker(event) => run.on_blocker(event),
+        Event::Message(MessageEvent::Posted { .. }) => {}
+    }
+}
+
+impl Run {
+    fn on_run(&mut self, event: &RunEvent) {
+        match event {
+            // `replay` and `decide` create the run from it.
+            RunEvent::Started { has_gates, .. } => self.record_gates(*has_gates),
+            RunEvent::Adopted { by } => self.visit(&by.place),
+            RunEvent::Paused { .. } => self.status = RunStatus::Paused,
+            RunEvent::Resumed => self.status = RunStatus::Open,
+            RunEvent::Cancelled { .. } => self.end(RunStatus::Cancelled),
+            RunEvent::Completed => self.end(RunStatus::Completed),
+            RunEvent::BatonLoose { at, other } => {
+                self.set_baton(Baton::Loose { at: at.clone(), other: other.clone() });
+            }
+            RunEvent::SignalPassed => self.is_passed = true,
+            RunEvent::SignalMerged { commit } => {
+                self.is_merged = true;
+                self.merge_commit = commit.clone().or_else(|| self.merge_commit.take());
+            }
         }
-        Event::BlockerResolved { blocker, .. } | Event::BlockerWaived { blocker, .. } => {
-            run.blockers.retain(|it| it.no != *blocker);
+    }
+
+    fn on_step(&mut self, event: &StepEvent) {
+        match event {
+            StepEvent::Started { step, .. } => self.visit(&Place::Step(step.clone())),
+            StepEvent::Completed { .. } | StepEvent::Skipped { .. } => {}
+            StepEvent::RoundCounted { forward, findings } => self.count(forward, *findings),
         }
-        Event::GateOpened { handoff, gate } => run.open_gate(*handoff, gate),
-        Event::GateAnswered { handoff, answer, n_extra, .. } => {
-            run.grant(*handoff, *n_extra);
-            run.open_declared(*handoff, answer);
+    }
+
+    fn on_handoff(&mut self, event: &HandoffEvent, at: Timestamp) {
+        match event {
+            HandoffEvent::Created(created) => self.open(created, at),
+            HandoffEvent::Accepted { handoff, .. } => self.take(*handoff, at),
+            HandoffEvent::Rejected { handoff, forward, findings, .. } => {
+                self.close(*handoff);
+                self.count(forward, *findings);
+            }
+            HandoffEvent::Released { handoff, .. } => self.put_back(*handoff, at),
+            HandoffEvent::Woken { handoff } => self.wake(*handoff),
+            HandoffEvent::Stale { handoff } => {
+                if let Some(handoff) = self.handoff_mut(*handoff) {
+                    handoff.is_stale = true;
+                }
+            }
+            HandoffEvent::Completed { handoff, .. }
+            | HandoffEvent::TimedOut { handoff, .. }
+            | HandoffEvent::Cancelled { handoff, .. }
+            | HandoffEvent::Superseded { handoff, .. } => self.close(*handoff),
         }
-        Event::BatonLoose { at, other } => {
-            run.set_baton(Baton::Loose { at: at.clone(), other: other.clone() });
+    }
+
+    fn on_gate(&mut self, event: &GateEvent) {
+        match event {
+            GateEvent::Opened { handoff, gate } => self.open_gate(*handoff, gate),
+            GateEvent::Answered { handoff, answer, n_extra, .. } => {
+                self.grant(*handoff, *n_extra);
+                self.open_declared(*handoff, answer);
+            }
+            GateEvent::Passed { edge, on, .. } => {
+                if let Some(on) = *on {
+                    let (from, to) = (edge.from.clone(), edge.to.clone());
+                    self.pass_gate(&GateEdge { from, to, on });
+                }
+            }
+            GateEvent::Waived { gates, .. } => gates.iter().for_each(|it| self.pass_gate(it)),
+            GateEvent::Lost { gates } => gates.iter().for_each(|it| self.lose_gate(it)),
+            GateEvent::Carried { gates } => self.carry_gates(gates),
+        }
+    }
+
+    fn on_blocker(&mut self, event: &BlockerEvent) {
+        match event {
+            BlockerEvent::Raised { blocker, handoff, by, about } => {
+                self.n_blockers = *blocker;
+                let (no, by) = (*blocker, by.clone());
+                self.blockers.push(Blocker { no, handoff: *handoff, by, about: *about });
+            }
+            BlockerEvent::Resolved { blocker, .. } | BlockerEvent::Waived { blocker, .. } => {
+                self.blockers.retain(|it| it.no != *blocker);
+            }
+        }
+    }
+
+    fn set_lease(&mut self, no: HandoffNo, seconds: Option<u32>) {
+        if let Some(handoff) = self.handoff_mut(no) {
+            handoff.lease = seconds;
         }
     }
 }
@@ -130,7 +171,7 @@ impl Run {
             attempt: created.attempt,
             fence: 0,
             created_at: at,
-            accepted_at: None,
+            working_since: None,
             is_stale: false,
             gate: None,
             waiting_since: None,
@@ -189,7 +230,7 @@ impl Run {
             handoff.fence += 1;
         }
         handoff.state = State::Clarification;
-        handoff.accepted_at = None;
+        handoff.working_since = None;
         handoff.lease = None;
         handoff.held_back_until = None;
         handoff.is_stale = false;
@@ -216,7 +257,7 @@ impl Run {
         handoff.state = State::Pending;
         handoff.fence += 1;
         handoff.lease = None;
-        handoff.accepted_at = None;
+        handoff.working_since = None;
         handoff.is_stale = false;
         handoff.waiting_since = Some(at);
         if handoff.kind != Kind::Question {
@@ -244,7 +285,7 @@ impl Run {
         if let Some(handoff) = self.handoff_mut(no) {
             handoff.state = State::Accepted;
             handoff.fence += 1;
-            handoff.accepted_at = Some(at);
+            handoff.working_since = Some(at);
         }
         self.drop_frames(no);
         self.set_baton(Baton::Held { handoff: no });
@@ -301,7 +342,7 @@ impl Run {
         let Some(handoff) = self.handoff_mut(no) else { return };
         handoff.state = State::Accepted;
         handoff.fence += 1;
-        handoff.accepted_at = Some(at);
+        handoff.working_since = Some(at);
         handoff.is_stale = false;
         handoff.held_back_until = None;
         if handoff.kind != Kind::Question {
@@ -373,8 +414,9 @@ impl Run {
     }
 
     fn rounds_mut(&mut self, edge: &EdgeKey) -> &mut Rounds {
-        let index = self.rounds.iter().position(|it| it.edge == *edge).unwrap_or_else(|| {
+        let index = self.rounds.iter().position(|it| it.is_on(edge)).unwrap_or_else(|| {
             self.rounds.push(Rounds {
+                branch: 0,
                 edge: edge.clone(),
                 n_rejects: 0,
                 n_extra: 0,

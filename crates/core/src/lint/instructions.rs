@@ -73,11 +73,7 @@ const MARKERS: &[&str] =
 
 pub(super) fn check(text: &str, marks: CharMarks, trail: &Trail<'_>, sink: &mut Sink) {
     if has_order(text, marks) {
-        sink.say(
-            LintRule::InstructionToReader,
-            trail.to_string(),
-            "gives orders to whoever reads it",
-        );
+        sink.say(LintRule::InstructionToReader, trail.to_string(), "gives orders to its reader");
     }
 }
 

@@ -118,7 +118,7 @@ impl LintRule {
             LintRule::LongSummary => "a summary has more than three sentences or 600 characters",
             LintRule::BlankField => "a field is there but says nothing",
             LintRule::Placeholder => "a field still holds what a template had in it",
-            LintRule::Unmeasurable => "nobody could tell whether a criterion or constraint is kept",
+            LintRule::Unmeasurable => "whether a criterion or constraint is kept cannot be checked",
             LintRule::ArtifactWithoutPath => "an artifact does not say where it is",
             LintRule::ArtifactOutside => "an artifact is outside the project",
             LintRule::ArtifactMissing => "an artifact is not on the disk",
@@ -131,8 +131,8 @@ impl LintRule {
             LintRule::WrongRange => "lines are said to be verified that do not exist",
             LintRule::Secret => "a key, a token or a password stands in the text",
             LintRule::PersonalData => "a reason names a person's address or number",
-            LintRule::InvisibleCharacter => "a text holds characters that nobody sees",
-            LintRule::InstructionToReader => "a text gives orders to whoever reads it",
+            LintRule::InvisibleCharacter => "a text holds invisible characters",
+            LintRule::InstructionToReader => "a text gives orders to its reader",
         }
     }
 

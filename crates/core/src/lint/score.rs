@@ -39,15 +39,15 @@ pub(super) fn score(body: &Body<'_>, contract: Option<&Contract>, findings: &[Fi
     let fields = body.fields();
     let is_there = |path: &str| fields.at(path).is_some_and(|it| !it.is_blank());
     let (parts, per_absent) = match DocumentKind::of(body.document) {
-        DocumentKind::Metadata002(_) => (phases(body), PER_ABSENT),
-        DocumentKind::Handoff004 | DocumentKind::Gate004 => (package(body), PER_ABSENT),
+        DocumentKind::MetadataBlock(_) => (phases(body), PER_ABSENT),
+        DocumentKind::YamlHandoff | DocumentKind::YamlGate => (package(body), PER_ABSENT),
         // A package may be without its root.
         DocumentKind::Payload if is_there("context") || is_there("expectations") => {
             (package(body), PER_ABSENT)
         }
         // There, the contract is a part of its own.
         DocumentKind::Payload
-        | DocumentKind::Handoff001
+        | DocumentKind::XmlHandoff
         | DocumentKind::WorkflowComplete
         | DocumentKind::Acknowledgement(_) => (message(body, contract), 0),
     };

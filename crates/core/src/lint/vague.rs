@@ -132,7 +132,7 @@ mod tests {
 
     /// Every fragment that the source documents print as good or required, and as bad or forbidden.
     #[test]
-    fn the_seeds_examples_are_told_apart() {
+    fn the_printed_vague_and_concrete_examples_are_distinguished() {
         for good in [
             "Designed component hierarchy using compound pattern with Zustand state management",
             "Implemented dashboard with 3 metrics widgets, integrated TanStack Query for API calls",

@@ -1,8 +1,10 @@
 //! One name for each state: in the store, on the wire, on the screen.
 
-use super::{Baton, Ended, Kind, RunStatus, State};
+use super::{Baton, Ended, HandoffState, Kind, RunStatus, State, Wait};
 
 impl RunStatus {
+    pub const ALL: [Self; 4] = [Self::Open, Self::Paused, Self::Completed, Self::Cancelled];
+
     /// In progress, paused or not.
     pub fn is_open(self) -> bool {
         match self {
@@ -21,13 +23,14 @@ impl RunStatus {
     }
 
     pub fn parse(name: &str) -> Option<Self> {
-        [Self::Open, Self::Paused, Self::Completed, Self::Cancelled]
-            .into_iter()
-            .find(|it| it.name() == name)
+        Self::ALL.into_iter().find(|it| it.name() == name)
     }
 }
 
 impl Kind {
+    pub const ALL: [Self; 5] =
+        [Self::Sequential, Self::Delegation, Self::Escalation, Self::Return, Self::Question];
+
     pub fn name(self) -> &'static str {
         match self {
             Kind::Sequential => "sequential",
@@ -39,9 +42,7 @@ impl Kind {
     }
 
     pub fn parse(name: &str) -> Option<Self> {
-        [Self::Sequential, Self::Delegation, Self::Escalation, Self::Return, Self::Question]
-            .into_iter()
-            .find(|it| it.name() == name)
+        Self::ALL.into_iter().find(|it| it.name() == name)
     }
 }
 
@@ -64,6 +65,49 @@ impl Ended {
             Ended::TimedOut => "timed_out",
             Ended::Cancelled => "cancelled",
             Ended::Superseded => "superseded",
+        }
+    }
+}
+
+impl HandoffState {
+    pub const ALL: [Self; 9] = [
+        Self::Open(State::Pending),
+        Self::Open(State::Clarification),
+        Self::Open(State::Accepted),
+        Self::Open(State::Parked),
+        Self::Ended(Ended::Completed),
+        Self::Ended(Ended::Rejected),
+        Self::Ended(Ended::TimedOut),
+        Self::Ended(Ended::Cancelled),
+        Self::Ended(Ended::Superseded),
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            HandoffState::Open(state) => state.name(),
+            HandoffState::Ended(ended) => ended.name(),
+        }
+    }
+
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.name() == name)
+    }
+
+    pub fn is_open(self) -> bool {
+        match self {
+            HandoffState::Open(_) => true,
+            HandoffState::Ended(_) => false,
+        }
+    }
+}
+
+impl Wait {
+    pub const ALL: [Self; 2] = [Self::Timer, Self::Person];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Wait::Timer => "timer",
+            Wait::Person => "person",
         }
     }
 }

@@ -47,18 +47,8 @@ pub struct ReviewFinding {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ErrorReport {
-    pub kind: Option<String>,
     pub message: String,
-    pub details: Option<String>,
     pub is_recoverable: Option<bool>,
-    pub suggested_action: Option<String>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ReportedBlocker {
-    pub kind: Option<String>,
-    pub description: String,
-    pub resolution: Option<String>,
 }
 
 /// The YAML handoff's checklist at a gate, and what each answer means there.
@@ -126,17 +116,6 @@ pub(super) fn expectations(body: &Node) -> Option<Expectations> {
     })
 }
 
-/// The metadata block has `verification`; the XML handoff has `validation` before the work and
-/// `validation_summary` after it.
-pub(super) fn verification(body: &Node) -> Vec<(String, String)> {
-    let found = ["verification", "validation_summary", "validation"]
-        .iter()
-        .find_map(|it| body.member(it).filter(|it| !it.is_blank()));
-    let Some(Node::Map(members)) = found else { return Vec::new() };
-    let claim = |(key, node): &(String, Node)| Some((key.clone(), text(node)?.to_owned()));
-    members.iter().filter_map(claim).collect()
-}
-
 pub(crate) fn findings(body: &Node) -> BTreeSet<ReviewFinding> {
     let finding = |node: &Node| {
         let own = |key: &str| field(node, key).map(str::to_owned);
@@ -148,35 +127,25 @@ pub(crate) fn findings(body: &Node) -> BTreeSet<ReviewFinding> {
 
 pub(super) fn error(body: &Node) -> Option<ErrorReport> {
     let error = body.member("error").filter(|it| !it.is_blank())?;
-    let own = |key: &str| field(error, key).map(str::to_owned);
     let message = text(error).or_else(|| field(error, "message"));
     Some(ErrorReport {
-        kind: own("type"),
         message: message.unwrap_or("an error without a message").to_owned(),
-        details: own("details"),
         is_recoverable: match text_at(error, "recoverable") {
             Some("true") => Some(true),
             Some("false") => Some(false),
             Some(_) | None => None,
         },
-        suggested_action: own("suggested_action"),
     })
 }
 
 /// The sender's blockers, in its own words; limited to a number that people can resolve.
-pub(crate) fn blockers(body: &Node) -> Vec<ReportedBlocker> {
+pub(crate) fn blockers(body: &Node) -> Vec<String> {
     let blocker = |node: &Node| {
-        let own = |key: &str| field(node, key).map(str::to_owned);
         let named =
             || ["description", "text", "blocker", "reason"].iter().find_map(|it| field(node, it));
         let description = text(node).or_else(named)?.trim();
         let description: String = description.chars().take(1000).collect();
-        let is_told = !description.is_empty();
-        is_told.then(|| ReportedBlocker {
-            kind: own("type"),
-            description,
-            resolution: own("resolution"),
-        })
+        (!description.is_empty()).then_some(description)
     };
     let places = ["blockers", "handoff.blockers", "context.blockers"];
     let place = places.iter().find(|it| body.at(it).is_some());

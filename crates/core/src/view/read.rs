@@ -1,5 +1,6 @@
 //! Reading values from any of the formats: XML has no single-item lists and no types.
 
+use crate::contract;
 use crate::document::Node;
 
 /// A scalar's text, or the text beside its attributes.
@@ -29,22 +30,10 @@ pub fn field<'a>(node: &'a Node, key: &str) -> Option<&'a str> {
 /// The items of a list. In XML they are in an element of their own, and a single one is no list:
 /// `<requirements><requirement>…`.
 pub fn items(node: &Node) -> &[Node] {
-    match node {
-        Node::List(items) => items,
-        Node::Null => &[],
-        Node::Map(members) => match members.as_slice() {
-            [] => &[],
-            [(key, inner)] if !key.starts_with(['@', '#']) => match inner {
-                Node::List(items) => items,
-                Node::Null => &[],
-                Node::Bool(_) | Node::Number(_) | Node::Text(_) | Node::Map(_) => {
-                    std::slice::from_ref(inner)
-                }
-            },
-            _ => std::slice::from_ref(node),
-        },
-        Node::Text(text) if text.trim().is_empty() => &[],
-        Node::Bool(_) | Node::Number(_) | Node::Text(_) => std::slice::from_ref(node),
+    match contract::items(node) {
+        Some(items) => items,
+        None if node.is_blank() => &[],
+        None => std::slice::from_ref(node),
     }
 }
 

@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_story_is_named_in_the_words_of_every_seed() {
+    fn a_story_is_named_in_the_words_of_every_source_document() {
         let issue = "https://github.com/owner/repo/issues/123";
         let change = "https://github.com/owner/repo/pull/456";
         for (story, issue_url, number, pr_url, directory, expected) in [

@@ -20,7 +20,7 @@ fn everywhere(key: &'static str, value: &Node) -> [Node; 3] {
 }
 
 #[test]
-fn decisions_artifacts_and_questions_are_read_wherever_a_seed_puts_them() {
+fn decisions_artifacts_and_questions_are_read_wherever_a_source_document_puts_them() {
     let decision = Node::map([
         ("id", text("D-001")),
         ("decision", text("JWT")),
@@ -109,21 +109,6 @@ fn a_claim_keeps_its_word_and_has_a_meaning() {
     assert_eq!(View::of(&review).claim.and_then(|it| it.outcome()), Some(Outcome::Success));
     // In a payload of the pipeline API it is just data.
     assert_eq!(View::of(&Node::map([("status", text("blocked"))])).claim, None);
-}
-
-#[test]
-fn a_step_is_a_name_a_number_or_expressly_none() {
-    let two = Number::from(2);
-    for (node, expected) in [
-        (text("design"), Some(StepReference::Name("design".to_owned()))),
-        (Node::Number(two.clone()), Some(StepReference::Number(two))),
-        (Node::Null, Some(StepReference::Outside)),
-        (text(" "), None),
-    ] {
-        let from = Node::map([("agent", text("a")), ("step", node)]);
-        assert_eq!(View::of(&handoff([("from", from)])).step, expected);
-    }
-    assert_eq!(View::of(&handoff([("from", text("a"))])).step, None);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use baton_core::event::{Event, evolve, replay};
+use baton_core::event::{Event, HandoffEvent, evolve, replay};
 use baton_core::hash::Hash;
 use baton_core::run::{HandoffNo, Run, RunStatus};
 use baton_store::{
@@ -14,7 +14,7 @@ use jiff::Timestamp;
 
 use super::texts::TextCheck;
 use super::{PAGE, Verified};
-use crate::rebuild;
+use crate::handoff_rows;
 
 /// Replays a run from its first event to its last.
 pub(super) async fn verify(
@@ -100,14 +100,14 @@ impl<'a> RunWalk<'a> {
             None => self.run = replay(self.row.run.id, [(event.clone(), at)]),
         }
         self.texts.name(store, event, verified).await?;
-        if let Event::HandoffCreated(created) = event {
-            let expected = HandoffRow::opened(0, &self.row.run, created, at);
+        if let Event::Handoff(HandoffEvent::Created(created)) = event {
+            let expected = HandoffRow::opened(&self.row.run, created, at);
             self.n_handoffs += 1;
             self.open.insert(created.handoff, expected);
         }
         let Some(no) = event.handoff() else { return Ok(()) };
         let Some(expected) = self.open.get_mut(&no) else { return Ok(()) };
-        rebuild::follow(expected, event, self.row, at);
+        handoff_rows::apply(expected, event, at);
         // An ended handoff never changes again.
         if !expected.state.is_open()
             && let Some(expected) = self.open.remove(&no)

@@ -4,12 +4,11 @@
 use std::collections::HashSet;
 
 use baton_core::content::{ContentId, ContentKind};
-use baton_core::event::Event;
+use baton_core::event::{Event, TextRole};
 use baton_core::run::RunId;
 use baton_store::{RunRow, Store, StoreError, StoredContent};
 
 use super::{Verified, readable};
-use crate::named_texts::{NamedAs, named};
 use crate::stored;
 
 /// How many texts are read at once: a package may have a mebibyte.
@@ -29,7 +28,7 @@ pub(super) struct TextCheck {
 
 struct NamedText {
     id: ContentId,
-    named_as: NamedAs,
+    named_as: TextRole,
     /// The name of the event.
     event: &'static str,
 }
@@ -49,7 +48,7 @@ impl TextCheck {
         event: &Event,
         verified: &mut Verified,
     ) -> Result<(), StoreError> {
-        for (id, named_as) in named(event) {
+        for (id, named_as) in event.texts().iter() {
             if self.seen.insert(half(id)) {
                 self.next.push(NamedText { id, named_as, event: event.name() });
             }
@@ -131,7 +130,7 @@ impl TextCheck {
 }
 
 /// What is wrong with a text that exists.
-fn problem(stored: StoredContent, named_as: NamedAs) -> Option<&'static str> {
+fn problem(stored: StoredContent, named_as: TextRole) -> Option<&'static str> {
     let Ok(content) = stored.check() else { return Some("is not the one that was written") };
     if !named_as.fits(&content) {
         return Some("is of another kind than was written");

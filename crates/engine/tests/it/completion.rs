@@ -1,4 +1,4 @@
-//! Seed 001's `<workflow-complete>`, computed from a story that is told through the engine.
+//! The XML handoff's `<workflow-complete>`, computed from a story that is told through the engine.
 
 use std::sync::Arc;
 
@@ -53,7 +53,7 @@ async fn world(back: &str) -> World {
 }
 
 impl World {
-    /// Hands on what seed 001 prints for this edge.
+    /// Hands on what the XML handoff prints for this edge.
     async fn says(&self, from: &str, to: &str, outcome: Option<Outcome>, body: &str) {
         let text = format!("<handoff><from>{from}</from><to>{to}</to>{body}</handoff>");
         let mut create = create(from, to, "{}");
@@ -125,7 +125,7 @@ const CLOSED: &str = "<workflow-complete>\
     </workflow-complete>";
 
 #[tokio::test]
-async fn the_page_of_seed_001_told_through_the_engine_gives_the_pages_document() {
+async fn the_page_of_the_xml_handoff_run_through_the_engine_gives_its_document() {
     for back in ["false", "true"] {
         let world = world(back).await;
         tells_the_page(&world).await;

@@ -68,8 +68,8 @@ async fn the_character_nul_is_refused_wherever_it_comes_in() {
         check_nul(&world, &before, world.engine.on_run(&by_key, run, accept(1)).await).await;
 
         let titled = Story { title: "\0".to_owned(), ..Story::named(key("s-3")) };
-        check_nul(&world, &before, world.engine.add_story(&titled).await).await;
-        check_nul(&world, &before, world.engine.save_story(&titled).await).await;
+        check_nul(&world, &before, world.engine.add_story(&caller("ada"), &titled).await).await;
+        check_nul(&world, &before, world.engine.save_story(&caller("ada"), &titled).await).await;
 
         world.on("s-1", accept(1)).await.unwrap();
         world.is_sound().await;

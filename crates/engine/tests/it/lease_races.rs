@@ -30,7 +30,9 @@ async fn a_heartbeat_that_was_heard_keeps_the_lease_and_one_that_was_not_does_no
         let mut holders = JoinSet::new();
         for run in runs {
             let engine = world.engine.clone();
-            holders.spawn(async move { (run, engine.heartbeat(&first_of(run), 1).await) });
+            holders.spawn(async move {
+                (run, engine.heartbeat(&caller("ada"), &first_of(run), 1).await)
+            });
         }
         let engine = world.engine.clone();
         let clock = tokio::spawn(async move { engine.tick().await.unwrap().n_lost });
@@ -116,11 +118,11 @@ async fn a_lease_that_another_node_granted_is_heard_here() {
         let run = world.starts("s-1").await.unwrap().run;
         world.on("s-1", lease(1, 20)).await.unwrap();
         world.clock.advance(SECOND * 10);
-        let until = other.heartbeat(&first_of(run), 1).await.unwrap();
+        let until = other.heartbeat(&caller("ada"), &first_of(run), 1).await.unwrap();
         assert_eq!(until, BEGINNING + SECOND * 30);
         // And a no is said only after looking.
         world.on("s-1", reject(1, "no")).await.unwrap();
-        let error = world.engine.heartbeat(&first_of(run), 1).await.unwrap_err();
+        let error = world.engine.heartbeat(&caller("ada"), &first_of(run), 1).await.unwrap_err();
         assert!(matches!(error, EngineError::Refused { .. }), "{error}");
     }
 }

@@ -66,7 +66,7 @@ async fn a_heartbeat_is_heard_at_once_and_written_within_a_second() {
         let row = world.run("s-1").await;
 
         world.clock.advance(SECOND / 2);
-        let until = world.engine.heartbeat(&in_run(run, 1), 1).await.unwrap();
+        let until = world.engine.heartbeat(&caller("ada"), &in_run(run, 1), 1).await.unwrap();
         assert_eq!(until, BEGINNING + SECOND * 20 + SECOND / 2);
         assert_eq!(tick(&world).await, Ticked::default());
         assert_eq!(timers(&world).await, ["HO-001 lease 1 +19.500"], "not written yet");
@@ -93,7 +93,7 @@ async fn a_holder_that_is_heard_of_is_left_alone() {
         for name in names.iter().cycle().take(60) {
             world.clock.advance(SECOND * 19);
             assert_eq!(tick(&world).await.n_lost, 0);
-            world.engine.heartbeat(name, 1).await.unwrap();
+            world.engine.heartbeat(&caller("ada"), name, 1).await.unwrap();
         }
         assert_eq!(world.store.last_position().await.unwrap(), position);
         // However long it takes, it is not late either.
@@ -145,7 +145,8 @@ async fn who_holds_nothing_is_told_so() {
     for backend in Backend::ALL {
         let world = backend.world().await;
         let run = world.starts("s-1").await.unwrap().run;
-        let hear = async |no, fence| world.engine.heartbeat(&in_run(run, no), fence).await;
+        let hear =
+            async |no, fence| world.engine.heartbeat(&caller("ada"), &in_run(run, no), fence).await;
         check_code(hear(1, 0).await, "no_lease");
         check_code(hear(1, 1).await, "stale_fence");
         world.on("s-1", accept(1)).await.unwrap();
@@ -174,9 +175,12 @@ async fn who_holds_nothing_is_told_so() {
         check_code(hear(2, 0).await, "no_lease");
 
         let nowhere = RunId(uuid::Uuid::from_u128(77));
-        check_code(world.engine.heartbeat(&in_run(nowhere, 1), 1).await, "no_such_run");
+        check_code(
+            world.engine.heartbeat(&caller("ada"), &in_run(nowhere, 1), 1).await,
+            "no_such_run",
+        );
         let number = HandoffRef::Number(77);
-        check_code(world.engine.heartbeat(&number, 1).await, "no_such_handoff");
+        check_code(world.engine.heartbeat(&caller("ada"), &number, 1).await, "no_such_handoff");
         world.engine.shutdown().await;
         check_code(hear(1, 5).await, "closing");
     }
@@ -205,7 +209,10 @@ async fn whatever_ends_the_holding_ends_the_lease() {
             let run = held(&world, &story).await;
             world.on(&story, end.clone()).await.unwrap();
             assert_eq!(timers(&world).await, [""; 0], "{end:?}");
-            assert!(world.engine.heartbeat(&in_run(run, 1), 1).await.is_err(), "{end:?}");
+            assert!(
+                world.engine.heartbeat(&caller("ada"), &in_run(run, 1), 1).await.is_err(),
+                "{end:?}"
+            );
         }
         world.clock.advance(SECOND * 60);
         assert_eq!(tick(&world).await, Ticked::default());
@@ -218,7 +225,7 @@ async fn what_was_said_last_is_written_at_the_shutdown() {
     let world = Backend::Sqlite.world().await;
     let run = held(&world, "s-1").await;
     world.clock.advance(SECOND / 4);
-    world.engine.heartbeat(&in_run(run, 1), 1).await.unwrap();
+    world.engine.heartbeat(&caller("ada"), &in_run(run, 1), 1).await.unwrap();
     let world = world.reopened(catalog()).await;
     assert_eq!(timers(&world).await, ["HO-001 lease 1 +20.000"]);
     // Whoever opens the data for a moment gives nobody more time.
@@ -243,7 +250,7 @@ async fn a_server_that_starts_gives_every_lease_a_full_period_more() {
         // Written as well: another start finds it so.
         let expected = ["HO-001 lease 1 +0.004", "HO-001 lease 1 +0.004"];
         assert_eq!(timers(&world).await, expected);
-        world.engine.heartbeat(&in_run(run, 1), 1).await.unwrap();
+        world.engine.heartbeat(&caller("ada"), &in_run(run, 1), 1).await.unwrap();
         world.clock.advance(MILLISECOND * 4);
         assert_eq!(tick(&world).await.n_lost, 1, "one of them was heard of");
     }

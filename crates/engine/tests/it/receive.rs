@@ -9,7 +9,7 @@ use baton_wire::formats;
 
 use crate::world::*;
 
-/// Seed 001's way from an issue to a merge, without what it asks of each document.
+/// The XML handoff's way from an issue to a merge, without what it asks of each document.
 const ISSUES: &str = "
 name: issues
 title: Issues
@@ -73,7 +73,7 @@ fn xml(from: &str, to: &str, rest: &str) -> String {
 const ISSUE: &str = "<issue_url>https://github.com/owner/repo/issues/123</issue_url>";
 
 #[tokio::test]
-async fn the_page_of_seed_001_is_carried_from_the_issue_to_its_end() {
+async fn the_page_of_the_xml_handoff_is_carried_from_the_issue_to_its_end() {
     for backend in Backend::ALL {
         let world = issues(backend).await;
         let number = "<issue_number>123</issue_number>";
@@ -171,7 +171,7 @@ async fn a_document_that_is_not_clear_is_not_guessed_at() {
             Format::Yaml,
             "handoff: {to: {agent: implementer}, context: {summary: s}}",
             of_run(1),
-            "sender_unknown: the document does not say who sends it, and nobody holds the work; name the agent",
+            "sender_unknown: the document does not say who sends it, and no agent holds the work; name the sending agent",
         ),
         (
             Format::Yaml,
@@ -195,7 +195,7 @@ async fn a_document_that_is_not_clear_is_not_guessed_at() {
 async fn whoever_is_done_and_names_nobody_ends_its_step() {
     let world = Backend::Memory.world().await;
     let feature = "2025-12-30-dashboard";
-    world.engine.add_story(&Story::named(key(feature))).await.unwrap();
+    world.engine.add_story(&caller("ada"), &Story::named(key(feature))).await.unwrap();
     world.starts(feature).await.unwrap();
     world.on(feature, accept(1)).await.unwrap();
     let metadata = |status: &str| {

@@ -35,8 +35,8 @@ async fn the_next_story_is_the_most_urgent_that_waits_for_nothing_then_the_first
             story("e", 7, &["b", "a"]),
         ];
         for it in &stories {
-            assert!(world.engine.add_story(it).await.unwrap());
-            assert!(!world.engine.add_story(it).await.unwrap(), "once is enough");
+            assert!(world.engine.add_story(&caller("ada"), it).await.unwrap());
+            assert!(!world.engine.add_story(&caller("ada"), it).await.unwrap(), "once is enough");
         }
         let mut order = Vec::new();
         while let Ok(name) = next(&world).await {
@@ -52,7 +52,7 @@ async fn a_story_waits_until_what_it_depends_on_is_completed_and_not_only_begun_
     for backend in Backend::ALL {
         let world = backend.world().await;
         for it in [story("base", 0, &[]), story("top", 0, &["base"])] {
-            world.engine.add_story(&it).await.unwrap();
+            world.engine.add_story(&caller("ada"), &it).await.unwrap();
         }
         world.starts("base").await.unwrap();
         let waits = Err("1 wait for others to be finished".to_owned());
@@ -72,7 +72,7 @@ async fn when_nothing_is_ready_it_says_why() {
         let world = backend.world().await;
         let none = "there is none; `baton story add` makes one";
         assert_eq!(next(&world).await, Err(none.to_owned()));
-        world.engine.add_story(&story("a", 0, &["never written"])).await.unwrap();
+        world.engine.add_story(&caller("ada"), &story("a", 0, &["never written"])).await.unwrap();
         assert_eq!(next(&world).await, Err("1 wait for others to be finished".to_owned()));
         world.starts("a").await.unwrap();
         assert_eq!(next(&world).await, Err("every story is under way or finished".to_owned()));

@@ -4,11 +4,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use baton_core::document::Node;
-use baton_core::event::Event;
+use baton_core::event::{Event, HandoffEvent};
 use baton_core::registry::Agents;
-use baton_core::run::RunId;
+use baton_core::run::{HandoffState, RunId};
 use baton_engine::{EngineError, Reader};
-use baton_store::{HandoffState, Position, StoredEvent};
+use baton_store::{Position, StoredEvent};
 use baton_wire::{event, json};
 use bytes::Bytes;
 
@@ -128,7 +128,7 @@ impl<'a> ResolvedEvent<'a> {
             Some(no) => Some(names.handoff(reader, stored.run, no).await?),
             None => None,
         };
-        let state = if let Event::HandoffStale { handoff } = &event {
+        let state = if let Event::Handoff(HandoffEvent::Stale { handoff }) = &event {
             Some(state_of(reader, stored.run, *handoff).await?)
         } else {
             None

@@ -2,13 +2,15 @@
 //! that they subscribe to. No message contains free text, and each is smaller than a kilobyte.
 
 use baton_core::document::Node;
-use baton_core::event::{Created, Event};
+use baton_core::event::{
+    BlockerEvent, Created, Event, EvidenceEvent, GateEvent, HandoffEvent, LeaseEvent, MessageEvent,
+    RunEvent, StepEvent,
+};
 use baton_core::gate::GateEdge;
-use baton_core::names::{AgentId, CommitId, Principal};
+use baton_core::names::{AgentId, CommitId, Principal, StepId};
 use baton_core::registry::Agents;
-use baton_core::run::{Ended, Kind, RunId, RunStatus, State};
+use baton_core::run::{EdgeKey, HandoffState, Kind, RunId, RunStatus};
 use baton_core::workflow::Place;
-use baton_store::HandoffState;
 use baton_wire::json;
 use jiff::Timestamp;
 
@@ -36,6 +38,9 @@ pub(super) struct EventToTell<'a> {
     /// That handoff's current state; only for `handoff.stale`, which does not contain it.
     pub(super) state: Option<HandoffState>,
 }
+
+/// A message by its name and its members.
+type NamedMembers = (&'static str, Vec<(&'static str, Node)>);
 
 pub(super) struct EventMessage {
     pub(super) name: &'static str,
@@ -67,7 +72,7 @@ impl EventToTell<'_> {
             };
             tell("handoff", vec![("handoffId", self.handoff_id(face)), ("status", text(status))]);
         }
-        if let Event::HandoffCreated(created) = self.event
+        if let Event::Handoff(HandoffEvent::Created(created)) = self.event
             // A question does not move the baton.
             && created.kind != Kind::Question
         {
@@ -116,52 +121,10 @@ impl EventToTell<'_> {
         }
     }
 
-    /// The handoff's state after the event, if the event changed one.
+    /// The handoff's state after the event, if the event says something about it.
     fn handoff_state(&self) -> Option<HandoffState> {
-        let open = |state| Some(HandoffState::Open(state));
-        let ended = |state| Some(HandoffState::Ended(state));
-        match self.event {
-            Event::HandoffCreated(_)
-            | Event::HandoffAnswered { .. }
-            | Event::HandoffReleased { .. }
-            | Event::HandoffWoken { .. } => open(State::Pending),
-            Event::HandoffAccepted { .. } | Event::FrameClosed { .. } => open(State::Accepted),
-            Event::FrameOpened { .. } => open(State::Parked),
-            Event::HandoffClarified { .. } => open(State::Clarification),
-            Event::HandoffRejected { .. } => ended(Ended::Rejected),
-            Event::HandoffCompleted { .. } => ended(Ended::Completed),
-            Event::HandoffTimedOut { .. } => ended(Ended::TimedOut),
-            Event::HandoffCancelled { .. } => ended(Ended::Cancelled),
-            Event::HandoffSuperseded { .. } => ended(Ended::Superseded),
-            Event::HandoffStale { .. } => self.state,
-            Event::RunStarted { .. }
-            | Event::RunAdopted { .. }
-            | Event::RunPaused { .. }
-            | Event::RunResumed
-            | Event::RunCancelled { .. }
-            | Event::RunCompleted
-            | Event::RoundCounted { .. }
-            | Event::LeaseGranted { .. }
-            | Event::LeaseLost { .. }
-            | Event::LeaseReleased { .. }
-            | Event::GatePassed { .. }
-            | Event::GateWaived { .. }
-            | Event::GateLost { .. }
-            | Event::GateCarried { .. }
-            | Event::EvidenceRecorded { .. }
-            | Event::SignalPassed
-            | Event::SignalMerged { .. }
-            | Event::MessagePosted { .. }
-            | Event::BlockerRaised { .. }
-            | Event::BlockerResolved { .. }
-            | Event::BlockerWaived { .. }
-            | Event::StepStarted { .. }
-            | Event::StepCompleted { .. }
-            | Event::StepSkipped { .. }
-            | Event::GateOpened { .. }
-            | Event::GateAnswered { .. }
-            | Event::BatonLoose { .. } => None,
-        }
+        let is_stale = matches!(self.event, Event::Handoff(HandoffEvent::Stale { .. }));
+        if is_stale { self.state } else { self.event.state_after() }
     }
 
     /// From the workflow API: who takes over from whom, as the page shows it.
@@ -195,133 +158,119 @@ impl EventToTell<'_> {
 
     fn run_status(&self) -> Option<RunStatus> {
         match self.event {
-            Event::RunStarted { .. } | Event::RunAdopted { .. } | Event::RunResumed => {
-                Some(RunStatus::Open)
-            }
-            Event::RunPaused { .. } => Some(RunStatus::Paused),
-            Event::RunCancelled { .. } => Some(RunStatus::Cancelled),
-            Event::RunCompleted => Some(RunStatus::Completed),
-            Event::HandoffCreated(_)
-            | Event::HandoffAccepted { .. }
-            | Event::HandoffRejected { .. }
-            | Event::RoundCounted { .. }
-            | Event::HandoffCompleted { .. }
-            | Event::HandoffClarified { .. }
-            | Event::HandoffAnswered { .. }
-            | Event::HandoffReleased { .. }
-            | Event::HandoffWoken { .. }
-            | Event::FrameOpened { .. }
-            | Event::FrameClosed { .. }
-            | Event::LeaseGranted { .. }
-            | Event::LeaseLost { .. }
-            | Event::LeaseReleased { .. }
-            | Event::GatePassed { .. }
-            | Event::GateWaived { .. }
-            | Event::GateLost { .. }
-            | Event::GateCarried { .. }
-            | Event::EvidenceRecorded { .. }
-            | Event::SignalPassed
-            | Event::SignalMerged { .. }
-            | Event::MessagePosted { .. }
-            | Event::BlockerRaised { .. }
-            | Event::BlockerResolved { .. }
-            | Event::BlockerWaived { .. }
-            | Event::HandoffTimedOut { .. }
-            | Event::HandoffCancelled { .. }
-            | Event::HandoffSuperseded { .. }
-            | Event::HandoffStale { .. }
-            | Event::StepStarted { .. }
-            | Event::StepCompleted { .. }
-            | Event::StepSkipped { .. }
-            | Event::GateOpened { .. }
-            | Event::GateAnswered { .. }
-            | Event::BatonLoose { .. } => None,
+            Event::Run(event) => event.status_after(),
+            Event::Step(_)
+            | Event::Handoff(_)
+            | Event::Question(_)
+            | Event::Frame(_)
+            | Event::Lease(_)
+            | Event::Gate(_)
+            | Event::Evidence(_)
+            | Event::Blocker(_)
+            | Event::Message(_) => None,
         }
     }
 
-    /// Events of neither a handoff nor the run itself: one message each, named after the event.
-    fn beside(&self, face: Dialect) -> Option<(&'static str, Vec<(&'static str, Node)>)> {
-        let handoff = ("handoffId", self.handoff_id(face));
-        let fence = |fence: u32| ("fence", Node::count(fence.into()));
-        let step = |id, status| {
-            let place = Place::Step(id);
+    /// Events of neither a handoff nor the run's status: one message each, named after the event.
+    fn beside(&self, face: Dialect) -> Option<NamedMembers> {
+        let handoff = || ("handoffId", self.handoff_id(face));
+        Some(match self.event {
+            Event::Run(event) => return reported(event),
+            Event::Step(event) => self.step(event),
+            Event::Gate(event) => gate(event, handoff()),
+            Event::Lease(event) => lease(event, handoff()),
+            Event::Evidence(EvidenceEvent::Recorded { check, verdict, .. }) => {
+                let verdict = ("verdict", text(verdict.name()));
+                ("EVIDENCE_RECORDED", vec![handoff(), ("check", text(check.as_str())), verdict])
+            }
+            Event::Blocker(BlockerEvent::Raised { blocker: no, by, .. }) => {
+                let by = ("by", text(by.as_str()));
+                ("BLOCKER_RAISED", vec![handoff(), ("blocker", Node::count((*no).into())), by])
+            }
+            Event::Blocker(BlockerEvent::Resolved { blocker, by, .. }) => {
+                ("BLOCKER_RESOLVED", settled(*blocker, by))
+            }
+            Event::Blocker(BlockerEvent::Waived { blocker, by, .. }) => {
+                ("BLOCKER_WAIVED", settled(*blocker, by))
+            }
+            Event::Message(MessageEvent::Posted { by, .. }) => {
+                ("MESSAGE_POSTED", vec![("by", some_text(by.as_ref().map(|it| it.as_str())))])
+            }
+            Event::Handoff(_) | Event::Question(_) | Event::Frame(_) => return None,
+        })
+    }
+
+    fn step(&self, event: &StepEvent) -> NamedMembers {
+        let step = |id: &StepId, status| {
+            let place = Place::Step(id.clone());
             let title = cut(self.names.title(&place), MOST_NAME);
             vec![("step", text(&place.to_string())), ("stepName", title), ("status", text(status))]
         };
-        let ends = |edge: &baton_core::run::EdgeKey| {
-            vec![("from", text(&edge.from.to_string())), ("to", text(&edge.to.to_string()))]
-        };
-        Some(match self.event {
-            Event::StepStarted { step: id, agent } => {
-                let members = step(id.clone(), "started").into_iter();
+        match event {
+            StepEvent::Started { step: id, agent } => {
+                let members = step(id, "started").into_iter();
                 ("STEP_CHANGED", members.chain([("agent", text(agent.as_str()))]).collect())
             }
-            Event::StepCompleted { step: id, agent, outcome } => {
-                let mut members = step(id.clone(), "completed");
+            StepEvent::Completed { step: id, agent, outcome } => {
+                let mut members = step(id, "completed");
                 let outcome = ("outcome", text(outcome.name()));
                 members.extend([("agent", text(agent.as_str())), outcome]);
                 ("STEP_CHANGED", members)
             }
-            Event::StepSkipped { step: id, .. } => ("STEP_CHANGED", step(id.clone(), "skipped")),
-            Event::GateOpened { gate, .. } => {
-                let kind = ("kind", text(gate.kind.name()));
-                ("GATE_OPENED", vec![handoff, ("cause", text(gate.cause.name())), kind])
-            }
-            Event::GateAnswered { answer, by, .. } => {
-                let answer = ("answer", text(answer.name()));
-                ("GATE_ANSWERED", vec![handoff, answer, ("by", principal(by))])
-            }
-            Event::GatePassed { edge, .. } => ("GATE_PASSED", ends(edge)),
-            Event::GateWaived { gates, by, .. } => ("GATE_WAIVED", gates_of(gates, Some(by))),
-            Event::GateLost { gates } => ("GATE_LOST", gates_of(gates, None)),
-            Event::GateCarried { gates } => ("GATE_CARRIED", gates_of(gates, None)),
-            Event::EvidenceRecorded { check, verdict, .. } => {
-                let verdict = ("verdict", text(verdict.name()));
-                ("EVIDENCE_RECORDED", vec![handoff, ("check", text(check.as_str())), verdict])
-            }
-            Event::BlockerRaised { blocker: no, by, .. } => {
-                let by = ("by", text(by.as_str()));
-                ("BLOCKER_RAISED", vec![handoff, ("blocker", Node::count((*no).into())), by])
-            }
-            Event::BlockerResolved { blocker, by, .. } => {
-                ("BLOCKER_RESOLVED", settled(*blocker, by))
-            }
-            Event::BlockerWaived { blocker, by, .. } => ("BLOCKER_WAIVED", settled(*blocker, by)),
-            Event::LeaseGranted { fence: it, seconds, .. } => {
-                let seconds = ("seconds", Node::count((*seconds).into()));
-                ("LEASE_GRANTED", vec![handoff, fence(*it), seconds])
-            }
-            Event::LeaseLost { fence: it, .. } => ("LEASE_LOST", vec![handoff, fence(*it)]),
-            Event::LeaseReleased { fence: it, .. } => ("LEASE_RELEASED", vec![handoff, fence(*it)]),
-            Event::RoundCounted { forward, .. } => ("ROUND_COUNTED", ends(forward)),
-            Event::SignalPassed => ("SIGNAL_PASSED", Vec::new()),
-            Event::SignalMerged { commit } => ("SIGNAL_MERGED", merged(commit.as_ref())),
-            Event::MessagePosted { by, .. } => {
-                ("MESSAGE_POSTED", vec![("by", some_text(by.as_ref().map(|it| it.as_str())))])
-            }
-            Event::BatonLoose { at, .. } => ("BATON_LOOSE", vec![("at", text(&at.to_string()))]),
-            Event::RunStarted { .. }
-            | Event::RunAdopted { .. }
-            | Event::RunPaused { .. }
-            | Event::RunResumed
-            | Event::RunCancelled { .. }
-            | Event::RunCompleted
-            | Event::HandoffCreated(_)
-            | Event::HandoffAccepted { .. }
-            | Event::HandoffRejected { .. }
-            | Event::HandoffCompleted { .. }
-            | Event::HandoffClarified { .. }
-            | Event::HandoffAnswered { .. }
-            | Event::HandoffReleased { .. }
-            | Event::HandoffWoken { .. }
-            | Event::FrameOpened { .. }
-            | Event::FrameClosed { .. }
-            | Event::HandoffTimedOut { .. }
-            | Event::HandoffCancelled { .. }
-            | Event::HandoffSuperseded { .. }
-            | Event::HandoffStale { .. } => return None,
-        })
+            StepEvent::Skipped { step: id, .. } => ("STEP_CHANGED", step(id, "skipped")),
+            StepEvent::RoundCounted { forward, .. } => ("ROUND_COUNTED", ends(forward)),
+        }
     }
+}
+
+fn reported(event: &RunEvent) -> Option<NamedMembers> {
+    Some(match event {
+        RunEvent::BatonLoose { at, .. } => ("BATON_LOOSE", vec![("at", text(&at.to_string()))]),
+        RunEvent::SignalPassed => ("SIGNAL_PASSED", Vec::new()),
+        RunEvent::SignalMerged { commit } => {
+            let commit = commit.as_ref().map(CommitId::as_str);
+            ("SIGNAL_MERGED", vec![("commit", some_text(commit))])
+        }
+        RunEvent::Started { .. }
+        | RunEvent::Adopted { .. }
+        | RunEvent::Paused { .. }
+        | RunEvent::Resumed
+        | RunEvent::Cancelled { .. }
+        | RunEvent::Completed => return None,
+    })
+}
+
+fn gate(event: &GateEvent, handoff: (&'static str, Node)) -> NamedMembers {
+    match event {
+        GateEvent::Opened { gate, .. } => {
+            let kind = ("kind", text(gate.kind.name()));
+            ("GATE_OPENED", vec![handoff, ("cause", text(gate.cause.name())), kind])
+        }
+        GateEvent::Answered { answer, by, .. } => {
+            let answer = ("answer", text(answer.name()));
+            ("GATE_ANSWERED", vec![handoff, answer, ("by", principal(by))])
+        }
+        GateEvent::Passed { edge, .. } => ("GATE_PASSED", ends(edge)),
+        GateEvent::Waived { gates, by, .. } => ("GATE_WAIVED", gates_of(gates, Some(by))),
+        GateEvent::Lost { gates } => ("GATE_LOST", gates_of(gates, None)),
+        GateEvent::Carried { gates } => ("GATE_CARRIED", gates_of(gates, None)),
+    }
+}
+
+fn lease(event: &LeaseEvent, handoff: (&'static str, Node)) -> NamedMembers {
+    let fence = |fence: &u32| ("fence", Node::count((*fence).into()));
+    match event {
+        LeaseEvent::Granted { fence: it, seconds, .. } => {
+            let seconds = ("seconds", Node::count((*seconds).into()));
+            ("LEASE_GRANTED", vec![handoff, fence(it), seconds])
+        }
+        LeaseEvent::Lost { fence: it, .. } => ("LEASE_LOST", vec![handoff, fence(it)]),
+        LeaseEvent::Released { fence: it, .. } => ("LEASE_RELEASED", vec![handoff, fence(it)]),
+    }
+}
+
+fn ends(edge: &EdgeKey) -> Vec<(&'static str, Node)> {
+    vec![("from", text(&edge.from.to_string())), ("to", text(&edge.to.to_string()))]
 }
 
 /// The pipeline API's statuses of a run and of its story.
@@ -346,10 +295,6 @@ fn agent(id: &AgentId, agents: &Agents, avatar: Option<&str>) -> Node {
 fn gates_of(gates: &[GateEdge], by: Option<&Principal>) -> Vec<(&'static str, Node)> {
     let by = by.map(|it| ("by", principal(it)));
     std::iter::once(("gates", Node::count(gates.len() as u64))).chain(by).collect()
-}
-
-fn merged(commit: Option<&CommitId>) -> Vec<(&'static str, Node)> {
-    vec![("commit", some_text(commit.map(CommitId::as_str)))]
 }
 
 fn settled(blocker: u32, by: &Principal) -> Vec<(&'static str, Node)> {
@@ -394,9 +339,9 @@ mod tests {
     use baton_core::content::ContentId;
     use baton_core::gate::Answer;
     use baton_core::hash::Hash;
-    use baton_core::names::{StepId, StoryKey};
+    use baton_core::names::StoryKey;
     use baton_core::outcome::Outcome;
-    use baton_core::run::{EdgeKey, HandoffId, HandoffNo, Party};
+    use baton_core::run::{HandoffId, HandoffNo, Party};
     use baton_store::Position;
     use baton_wire::{builtin, workflow_file};
     use uuid::Uuid;
@@ -427,7 +372,7 @@ mod tests {
 
     fn created() -> Event {
         let id = ContentId(Hash([0; 32]));
-        Event::HandoffCreated(Created {
+        Event::Handoff(HandoffEvent::Created(Created {
             handoff: HandoffNo(u32::MAX),
             id: HandoffId(Uuid::max()),
             branch: 0,
@@ -445,7 +390,7 @@ mod tests {
             brings: None,
             held_back_until: None,
             has_lost_lease: false,
-        })
+        }))
     }
 
     #[test]
@@ -458,26 +403,26 @@ mod tests {
         let (handoff, outcome) = (HandoffNo(1), Outcome::NeedsClarification);
         let events = [
             created(),
-            Event::RunCompleted,
-            Event::StepCompleted { step, agent: agent.clone(), outcome },
-            Event::GatePassed { edge: edge.clone(), evidence: Vec::new(), on: None },
-            Event::GateWaived { gates: Vec::new(), by: by.clone(), reason: None },
-            Event::RoundCounted { forward: edge, findings: None },
-            Event::GateAnswered {
+            Event::Run(RunEvent::Completed),
+            Event::Step(StepEvent::Completed { step, agent: agent.clone(), outcome }),
+            Event::Gate(GateEvent::Passed { edge: edge.clone(), evidence: Vec::new(), on: None }),
+            Event::Gate(GateEvent::Waived { gates: Vec::new(), by: by.clone(), reason: None }),
+            Event::Step(StepEvent::RoundCounted { forward: edge, findings: None }),
+            Event::Gate(GateEvent::Answered {
                 handoff,
                 answer: Answer::HandTo(agent.clone()),
                 by: by.clone(),
                 comment: None,
                 n_extra: 3,
-            },
-            Event::BlockerRaised {
+            }),
+            Event::Blocker(BlockerEvent::Raised {
                 blocker: u32::MAX,
                 handoff,
                 by: agent,
                 about: ContentId(Hash([0; 32])),
-            },
-            Event::BlockerWaived { blocker: u32::MAX, by, why: None },
-            Event::HandoffTimedOut { handoff, reason: None },
+            }),
+            Event::Blocker(BlockerEvent::Waived { blocker: u32::MAX, by, why: None }),
+            Event::Handoff(HandoffEvent::TimedOut { handoff, reason: None }),
         ];
         for event in &events {
             let told = EventToTell {

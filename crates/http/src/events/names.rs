@@ -5,10 +5,10 @@ use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use baton_core::names::StoryKey;
-use baton_core::run::{HandoffId, HandoffNo, RunId};
+use baton_core::run::{HandoffId, HandoffNo, HandoffState, RunId};
 use baton_core::workflow::{Place, Workflow};
 use baton_engine::{EngineError, Reader};
-use baton_store::{HandoffRef, HandoffState, RunRef};
+use baton_store::{HandoffRef, RunRef};
 use lru::LruCache;
 use tokio::sync::OnceCell;
 

@@ -84,7 +84,7 @@ pub(super) fn operations(item: &PathItem) -> impl Iterator<Item = (&'static str,
     .filter_map(|(method, operation)| Some((method, operation.as_ref()?)))
 }
 
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for it in text.chars() {
         match it {

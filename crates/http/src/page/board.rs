@@ -75,7 +75,7 @@ fn nothing(html: &mut Html) {
     );
     html.raw("<code>POST /api/handoffs</code>. ");
     html.raw(
-        "Whoever has the baton then stands here, and the page follows by itself.</p></section>",
+        "The holder of the baton is then shown here, and the page updates itself.</p></section>",
     );
 }
 

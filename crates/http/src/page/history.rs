@@ -3,9 +3,9 @@
 use baton_core::content::ContentId;
 use baton_core::document::Node;
 use baton_core::registry::Agents;
-use baton_core::run::{Ended, Kind};
+use baton_core::run::{Ended, HandoffState, Kind};
 use baton_engine::{DAMAGED_TEXT, EngineError, LOST_TEXT, Text, Texts};
-use baton_store::{HandoffFilter, HandoffRef, HandoffRow, HandoffState, RunRow};
+use baton_store::{HandoffFilter, HandoffRef, HandoffRow, RunRow};
 use baton_wire::json;
 
 use super::html::Html;

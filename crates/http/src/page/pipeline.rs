@@ -30,7 +30,7 @@ impl StepState {
             StepState::Working => "working",
             StepState::Offered => "to be taken",
             StepState::Person => "waits for you",
-            StepState::Loose => "nobody has it",
+            StepState::Loose => "no agent has it",
             StepState::Done => "done",
             StepState::SentBack => "sent back",
             StepState::Skipped => "passed over",

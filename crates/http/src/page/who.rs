@@ -38,7 +38,7 @@ pub(super) fn has_the_baton(html: &mut Html, run: &Run, agents: &Agents) {
         match run.baton() {
             Baton::Loose { at, .. } => {
                 html.raw(
-                    "<p class=\"baton loose\"><strong>Nobody</strong> has the baton: it lies at ",
+                    "<p class=\"baton loose\"><strong>No agent</strong> has the baton: it lies at ",
                 );
                 html.words(&at.to_string()).raw("</p>");
             }
@@ -68,7 +68,7 @@ pub(super) fn has_the_baton(html: &mut Html, run: &Run, agents: &Agents) {
         agent(html, asked, agents);
         html.raw("</strong>");
     }
-    let since = it.accepted_at.or(it.waiting_since).unwrap_or(it.created_at);
+    let since = it.working_since.or(it.waiting_since).unwrap_or(it.created_at);
     html.raw(" ").raw(words).raw(" <span class=\"since\">").text(&it.no.label());
     html.raw(", ").time(since).raw("</span>");
     if it.is_stale {

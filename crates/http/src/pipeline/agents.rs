@@ -1,44 +1,54 @@
 //! `GET /api/agents`: the agents, and with `?name=` one agent's prompt.
 
-use axum::http::{StatusCode, Uri};
+use baton_api::pipeline::{PipelineAgent, PipelineAgents};
 use baton_core::agent::Agent;
-use baton_core::document::Node;
 use baton_core::names::AgentId;
+use serde::Deserialize;
+use utoipa::IntoParams;
 
-use super::Json;
-use super::described::PipelineAgents;
+use super::{Typed, given};
+use crate::lookup::not_found;
 use crate::openapi::ReadProblems;
+use crate::params::Params;
 use crate::problem::ApiProblem;
-use crate::query::Query;
 use crate::scope::RequestScope;
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct PipelineAgentQuery {
+    /// The id of an agent
+    name: Option<String>,
+}
 
 /// Lists the agents, or with `name` shows one agent's prompt.
 #[utoipa::path(get, path = "/api/agents", operation_id = "pipelineGetAgents", tag = "pipeline",
-    params(("name" = Option<String>, Query, description = "The id of an agent")),
+    params(PipelineAgentQuery),
     responses((status = 200, body = PipelineAgents), ReadProblems))]
-pub(super) async fn get(app: RequestScope, uri: Uri) -> Result<Json, ApiProblem> {
-    let query = Query::read(&uri, &["name"])?;
+pub(super) async fn get(
+    app: RequestScope,
+    Params(query): Params<PipelineAgentQuery>,
+) -> Result<Typed<PipelineAgents>, ApiProblem> {
     let agents = app.engine.catalog().agents();
-    let Some(name) = query.get("name") else {
-        let agents = agents.iter().map(|it| Node::map(members(it))).collect();
-        return Ok(Json(Node::map([("agents", Node::List(agents))])));
+    let Some(name) = given(&query.name) else {
+        let agents = agents.iter().map(|it| pipeline_agent(it, None)).collect();
+        return Ok(Typed(PipelineAgents::All { agents }));
     };
     let id = AgentId::parse(name)?;
     let agent = agents.find(&id).ok_or_else(|| {
         let message = format!("there is no agent `{id}`; `/api/agents` lists them");
-        ApiProblem::new(StatusCode::NOT_FOUND, "unknown_agent", message)
+        not_found("unknown_agent", message)
     })?;
-    let prompt = ("prompt", Node::text(&agent.prompt));
-    Ok(Json(Node::map(members(agent).into_iter().chain([prompt]))))
+    Ok(Typed(PipelineAgents::One(pipeline_agent(agent, Some(agent.prompt.clone())))))
 }
 
-fn members(agent: &Agent) -> Vec<(&'static str, Node)> {
-    let capabilities = agent.capabilities.iter().map(Node::text).collect();
-    vec![
-        ("name", Node::text(agent.id.as_str())),
-        ("title", Node::text(&agent.name)),
-        ("description", Node::text(&agent.description)),
-        ("role", Node::text(&agent.description)),
-        ("capabilities", Node::List(capabilities)),
-    ]
+fn pipeline_agent(agent: &Agent, prompt: Option<String>) -> PipelineAgent {
+    PipelineAgent {
+        name: agent.id.to_string(),
+        title: agent.name.clone(),
+        description: agent.description.clone(),
+        role: agent.description.clone(),
+        capabilities: agent.capabilities.clone(),
+        prompt,
+    }
 }

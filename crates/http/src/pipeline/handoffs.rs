@@ -1,47 +1,68 @@
 //! `GET` and `POST /api/handoffs`.
 
 use axum::body::Body;
-use axum::http::{HeaderMap, Uri};
-use baton_core::acknowledgement::Acknowledgement;
-use baton_core::command::{Accept, Command, Create, LeaseTime, Reject, Way};
+use axum::http::HeaderMap;
+use baton_api::WordSet as _;
+use baton_api::pipeline::{
+    ActionResult, HandoffListing, LeftOut, PipelineAccept, PipelineAction, PipelineCleanUp,
+    PipelineCreate, PipelineReject, PipelineRow, PipelineTimeOut,
+};
+use baton_core::command::{Accept, Command, Create, Reject, Way};
 use baton_core::contract::Profile;
 use baton_core::names::{AgentId, Reason, StoryKey, WorkflowName};
-use baton_core::outcome::Outcome as StepOutcome;
-use baton_core::run::{self, HandoffNo};
+use baton_core::run::{self, HandoffNo, HandoffState};
 use baton_engine::{Caller, CommandResult, EngineError, RunTarget};
-use baton_store::{HandoffFilter, HandoffRow, HandoffState, Order, RunRef};
+use baton_store::{HandoffFilter, HandoffRef, HandoffRow, Order, RunRef};
 use jiff::SignedDuration;
+use serde::Deserialize;
+use utoipa::IntoParams;
 
-use super::answers::{ActionResult, HandoffListing, LeftOut};
-use super::described::{PipelineAction, PipelineQuery};
-use super::rows::{self, Keeps, MOST_ROWS, PipelineRow};
-use super::{Typed, by_number, refused};
-use crate::body::{self, Envelope};
+use super::rows::{self, Keeps, MOST_ROWS};
+use super::{Typed, given, refused};
+use crate::body;
 use crate::caller::caller;
+use crate::lookup::{by, known_agent, story_key};
 use crate::openapi::{ReadProblems, WriteProblems};
+use crate::params::Params;
 use crate::problem::ApiProblem;
-use crate::query::Query;
 use crate::scope::RequestScope;
+use crate::values::{acknowledgement, lease, outcome, reason};
 
 /// From the pipeline document: handoffs older than this are stale.
 const STALE_MINUTES: u64 = 30;
 const MOST_MINUTES: u64 = 525_600;
 
+#[derive(Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct PipelineQuery {
+    story_id: Option<String>,
+    agent: Option<String>,
+    /// `true`, to list only handoffs that have waited for too long.
+    stale: Option<String>,
+    /// How long is too long, in minutes. At most a year.
+    minutes: Option<String>,
+}
+
 /// The baton of a story, the pending handoffs of an agent, or the stale handoffs.
 #[utoipa::path(get, path = "/api/handoffs", operation_id = "pipelineGetHandoffs", tag = "pipeline",
     params(PipelineQuery),
     responses((status = 200, body = HandoffListing), ReadProblems))]
-pub(super) async fn get(app: RequestScope, uri: Uri) -> Result<Typed<HandoffListing>, ApiProblem> {
-    let query = Query::read(&uri, &["storyId", "agent", "stale", "minutes"])?;
-    let agent = query.get("agent").map(|it| known_agent(&app, it)).transpose()?;
-    if query.get("stale") == Some("true") {
-        let minutes = query.number("minutes")?.unwrap_or(STALE_MINUTES);
+pub(super) async fn get(
+    app: RequestScope,
+    Params(query): Params<PipelineQuery>,
+) -> Result<Typed<HandoffListing>, ApiProblem> {
+    let agent = by(&app, given(&query.agent))?;
+    if given(&query.stale) == Some("true") {
+        let minutes = match given(&query.minutes) {
+            Some(minutes) => minutes.parse().map_err(|_| {
+                ApiProblem::malformed("wrong_type", "`minutes` has to be a whole number")
+            })?,
+            None => STALE_MINUTES,
+        };
         return stale(&app, minutes).await;
     }
-    let story = match query.get("storyId") {
-        Some(name) => Some(app.read().story_key(name).await?),
-        None => None,
-    };
+    let story = story_key(&app, given(&query.story_id)).await?;
     match (story, agent) {
         (Some(story), None) => state(&app, &story).await,
         (story, Some(agent)) => pending(&app, story, agent).await,
@@ -53,8 +74,8 @@ pub(super) async fn get(app: RequestScope, uri: Uri) -> Result<Typed<HandoffList
 
 /// The holder of the baton in a story's newest run, and all handoffs of that run.
 async fn state(app: &RequestScope, story: &StoryKey) -> Result<Typed<HandoffListing>, ApiProblem> {
-    let views = app.read();
-    let run = views.find_run(&RunRef::LatestOf(story.clone())).await?;
+    let store = app.read();
+    let run = store.find_run(&RunRef::LatestOf(story.clone())).await?;
     let Some(run) = run else {
         return Ok(Typed(HandoffListing {
             current_agent: Some(None),
@@ -69,7 +90,7 @@ async fn state(app: &RequestScope, story: &StoryKey) -> Result<Typed<HandoffList
         limit: MOST_ROWS,
         ..HandoffFilter::default()
     };
-    let mut handoffs = views.handoffs(&filter).await?;
+    let mut handoffs = store.handoffs(&filter).await?;
     let has_more_rows = handoffs.len() < run.run.n_handoffs as usize;
     handoffs.reverse();
     let workflow = app.read().workflow_of(&run).await?;
@@ -173,8 +194,6 @@ pub(super) async fn stale_rows(
     }
 }
 
-const ACTIONS: &str = "create, accept, reject, timeout, cleanup";
-
 /// Creates, accepts, rejects, times out or cleans up handoffs.
 #[utoipa::path(post, path = "/api/handoffs", operation_id = "pipelinePostHandoffs", tag = "pipeline",
     request_body = PipelineAction,
@@ -184,64 +203,46 @@ pub(super) async fn post(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Typed<ActionResult>, ApiProblem> {
-    let (text, mut envelope) = body::read(body).await?;
+    let text = body::read_text(body).await?;
     let caller = caller(&headers, "/api/handoffs", &text)?;
-    let action = envelope.text("action")?;
-    match action {
-        Some("create") => create(&app, &caller, &mut envelope).await,
-        Some("accept") => accept(&app, &caller, &envelope).await,
-        Some("reject") => reject(&app, &caller, &envelope).await,
-        Some("timeout") => time_out(&app, &caller, &envelope).await,
-        Some("cleanup") => clean_up(&app, &caller, &envelope).await,
-        Some(other) => {
-            let message = format!("there is no action `{other}`; there are {ACTIONS}");
-            Err(ApiProblem::malformed("unknown_action", message))
-        }
-        None => {
-            Err(ApiProblem::malformed("missing_field", format!("`action` is one of {ACTIONS}")))
-        }
-    }
+    let actions = ["create", "accept", "reject", "timeout", "cleanup"];
+    let done = match body::action(&text, &actions)? {
+        "create" => create(&app, &caller, body::parse_as(&text)?).await?,
+        "accept" => accept(&app, &caller, body::parse_as(&text)?).await?,
+        "reject" => reject(&app, &caller, body::parse_as(&text)?).await?,
+        "timeout" => time_out(&app, &caller, body::parse_as(&text)?).await?,
+        _ => clean_up(&app, &caller, body::parse_as(&text)?).await?,
+    };
+    Ok(Typed(done))
 }
 
 async fn create(
     app: &RequestScope,
     caller: &Caller,
-    envelope: &mut Envelope,
-) -> Result<Typed<ActionResult>, ApiProblem> {
-    envelope.only(&[
-        "action",
-        "storyId",
-        "fromAgent",
-        "toAgent",
-        "payload",
-        "outcome",
-        "reason",
-        "supersedes",
-        "kind",
-        "workflow",
-    ])?;
-    let key = app.read().story_key(envelope.required_text("storyId")?).await?;
-    let from = known_agent(app, envelope.required_text("fromAgent")?)?;
-    let to = known_agent(app, envelope.required_text("toAgent")?)?;
-    let workflow = envelope.text("workflow")?.map(WorkflowName::parse).transpose()?;
+    asked: PipelineCreate,
+) -> Result<ActionResult, ApiProblem> {
+    let key = app.read().story_key(&asked.story_id).await?;
+    let from = known_agent(app, &asked.from_agent)?;
+    let to = known_agent(app, &asked.to_agent)?;
+    let workflow = asked.workflow.as_deref().map(WorkflowName::parse).transpose()?;
     let within = RunTarget::Story { key, workflow };
-    let supersedes = match envelope.number("supersedes")? {
-        Some(number) => Some(app.engine.handoff_in(&within, &by_number(number)).await?),
+    let supersedes = match asked.supersedes {
+        Some(number) => Some(app.read().handoff_in(&within, &HandoffRef::Number(number)).await?),
         None => None,
     };
     let create = Create {
         from,
         to,
-        package: envelope.package("payload")?,
-        outcome: envelope.text("outcome")?.map(outcome).transpose()?,
-        reason: envelope.text("reason")?.map(Reason::parse).transpose()?,
+        package: body::package(asked.payload.as_deref())?,
+        outcome: asked.outcome.as_deref().map(outcome).transpose()?,
+        reason: reason(asked.reason.as_deref())?,
         supersedes,
-        way: envelope.text("kind")?.map(way).transpose()?,
+        way: asked.kind.as_deref().map(way).transpose()?,
         token: None,
         profile: Profile::Lenient,
     };
     match app.engine.create(caller, within, create).await {
-        Ok(outcome) => Ok(Typed(done(app, &outcome).await?)),
+        Ok(outcome) => Ok(done(app, &outcome).await?),
         Err(error) => Err(refused(app, error).await),
     }
 }
@@ -249,78 +250,67 @@ async fn create(
 async fn accept(
     app: &RequestScope,
     caller: &Caller,
-    envelope: &Envelope,
-) -> Result<Typed<ActionResult>, ApiProblem> {
-    envelope.only(&["action", "handoffId", "payload", "agent", "leaseSeconds"])?;
-    let by = by(app, envelope)?;
-    let acknowledgement = acknowledgement(envelope)?;
-    let lease = lease(envelope)?;
+    asked: PipelineAccept,
+) -> Result<ActionResult, ApiProblem> {
+    let by = by(app, asked.agent.as_deref())?;
+    let acknowledgement = acknowledgement(asked.payload.as_deref())?;
+    let lease = lease(asked.lease_seconds)?;
     let command = |handoff| Command::Accept(Accept { handoff, by, acknowledgement, lease });
-    let outcome = on_handoff(app, caller, envelope, command).await?;
+    let outcome = on_handoff(app, caller, asked.handoff_id, command).await?;
     let fence = Some(outcome.done.fence);
-    Ok(Typed(ActionResult { fence, ..done(app, &outcome).await? }))
+    Ok(ActionResult { fence, ..done(app, &outcome).await? })
 }
 
 async fn reject(
     app: &RequestScope,
     caller: &Caller,
-    envelope: &Envelope,
-) -> Result<Typed<ActionResult>, ApiProblem> {
-    envelope.only(&["action", "handoffId", "reason", "agent"])?;
-    let by = by(app, envelope)?;
-    let reason = Reason::parse(envelope.required_text("reason")?)?;
+    asked: PipelineReject,
+) -> Result<ActionResult, ApiProblem> {
+    let by = by(app, asked.agent.as_deref())?;
+    let reason = Reason::parse(&asked.reason)?;
     let command = |handoff| Command::Reject(Reject { handoff, by, reason, fence: None });
-    let outcome = on_handoff(app, caller, envelope, command).await?;
+    let outcome = on_handoff(app, caller, asked.handoff_id, command).await?;
     let return_handoff = Some(row_of(app, &outcome, outcome.done.returned).await?);
     let gate = Some(row_of(app, &outcome, outcome.done.gate).await?);
-    Ok(Typed(ActionResult { return_handoff, gate, ..done(app, &outcome).await? }))
+    Ok(ActionResult { return_handoff, gate, ..done(app, &outcome).await? })
 }
 
 async fn time_out(
     app: &RequestScope,
     caller: &Caller,
-    envelope: &Envelope,
-) -> Result<Typed<ActionResult>, ApiProblem> {
-    envelope.only(&["action", "handoffId", "reason"])?;
-    let reason = envelope.text("reason")?.unwrap_or("Agent timed out");
-    let reason = Some(Reason::parse(reason)?);
+    asked: PipelineTimeOut,
+) -> Result<ActionResult, ApiProblem> {
+    let reason = reason(asked.reason.as_deref().or(Some("Agent timed out")))?;
     let command = |handoff| Command::TimeOut { handoff, reason };
-    let outcome = on_handoff(app, caller, envelope, command).await?;
-    Ok(Typed(done(app, &outcome).await?))
+    let outcome = on_handoff(app, caller, asked.handoff_id, command).await?;
+    Ok(done(app, &outcome).await?)
 }
 
 async fn clean_up(
     app: &RequestScope,
     caller: &Caller,
-    envelope: &Envelope,
-) -> Result<Typed<ActionResult>, ApiProblem> {
-    envelope.only(&["action", "storyId", "reason"])?;
-    let key = app.read().story_key(envelope.required_text("storyId")?).await?;
-    let reason = envelope.text("reason")?.map(Reason::parse).transpose()?;
+    asked: PipelineCleanUp,
+) -> Result<ActionResult, ApiProblem> {
+    let key = app.read().story_key(&asked.story_id).await?;
+    let reason = reason(asked.reason.as_deref())?;
     let run = app.read().find_run(&RunRef::OpenOf(key)).await?;
-    let cleaned = |cancelled, kept| {
-        Typed(ActionResult {
-            success: true,
-            cancelled: Some(cancelled),
-            kept: Some(kept),
-            ..ActionResult::default()
-        })
-    };
-    let Some(run) = run else { return Ok(cleaned(Vec::new(), Vec::new())) };
-    let outcome = app.engine.on_run(caller, run.run.id, Command::CleanUp { reason }).await?;
-    let cancelled = numbers(app, &outcome, &outcome.done.cancelled).await?;
-    let kept = numbers(app, &outcome, &outcome.done.kept).await?;
-    Ok(cleaned(cancelled, kept))
+    let (mut cancelled, mut kept) = (Vec::new(), Vec::new());
+    if let Some(run) = run {
+        let outcome = app.engine.on_run(caller, run.run.id, Command::CleanUp { reason }).await?;
+        cancelled = numbers(app, &outcome, &outcome.done.cancelled).await?;
+        kept = numbers(app, &outcome, &outcome.done.kept).await?;
+    }
+    let (cancelled, kept) = (Some(cancelled), Some(kept));
+    Ok(ActionResult { success: true, cancelled, kept, ..ActionResult::default() })
 }
 
 async fn on_handoff(
     app: &RequestScope,
     caller: &Caller,
-    envelope: &Envelope,
+    number: u64,
     command: impl FnOnce(HandoffNo) -> Command,
 ) -> Result<CommandResult, ApiProblem> {
-    let number = envelope.required_number("handoffId")?;
-    match app.engine.on_handoff(caller, &by_number(number), command).await {
+    match app.engine.on_handoff(caller, &HandoffRef::Number(number), command).await {
         Ok(outcome) => Ok(outcome),
         Err(error) => Err(refused(app, error).await),
     }
@@ -359,57 +349,9 @@ async fn numbers(
     Ok(numbers)
 }
 
-/// An agent that is defined in a file, or one of the two built-in ones.
-fn known_agent(app: &RequestScope, name: &str) -> Result<AgentId, ApiProblem> {
-    let agent = AgentId::parse(name)?;
-    if app.engine.catalog().knows(&agent) {
-        return Ok(agent);
-    }
-    let known: Vec<&str> = app.engine.catalog().agents().iter().map(|it| it.id.as_str()).collect();
-    let message = format!("there is no agent `{agent}`; there are {}", known.join(", "));
-    Err(ApiProblem::malformed("unknown_agent", message))
-}
-
-fn by(app: &RequestScope, envelope: &Envelope) -> Result<Option<AgentId>, ApiProblem> {
-    envelope.text("agent")?.map(|it| known_agent(app, it)).transpose()
-}
-
-fn lease(envelope: &Envelope) -> Result<Option<LeaseTime>, ApiProblem> {
-    let Some(seconds) = envelope.number("leaseSeconds")? else { return Ok(None) };
-    let lease = u32::try_from(seconds).ok().and_then(LeaseTime::from_seconds);
-    let most = LeaseTime::MOST_SECONDS;
-    let wrong = || {
-        ApiProblem::malformed("wrong_type", format!("`leaseSeconds` is a number from 1 to {most}"))
-    };
-    lease.map(Some).ok_or_else(wrong)
-}
-
-fn acknowledgement(envelope: &Envelope) -> Result<Option<Acknowledgement>, ApiProblem> {
-    let Some(document) = envelope.get("payload") else { return Ok(None) };
-    let read = Acknowledgement::read(document, baton_wire::json::print(document));
-    read.map(Some).map_err(|problems| {
-        let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
-        ApiProblem::malformed("bad_acknowledgement", problems.join("; "))
-    })
-}
-
-fn outcome(word: &str) -> Result<StepOutcome, ApiProblem> {
-    StepOutcome::parse(word).ok_or_else(|| {
-        let known: Vec<&str> = StepOutcome::CLAIMABLE.iter().map(|it| it.name()).collect();
-        let message = format!("there is no outcome `{word}`; there are {}", known.join(", "));
-        ApiProblem::malformed("unknown_outcome", message)
-    })
-}
-
 fn way(word: &str) -> Result<Way, ApiProblem> {
-    match word {
-        "sequential" => Ok(Way::Sequential),
-        "delegation" => Ok(Way::Delegation),
-        "escalation" => Ok(Way::Escalation),
-        "return" => Ok(Way::Return),
-        _ => {
-            let message = "`kind` is one of sequential, delegation, escalation, return";
-            Err(ApiProblem::malformed("unknown_kind", message))
-        }
-    }
+    Way::from_word(word).ok_or_else(|| {
+        let known = Way::ALL.map(Way::name).join(", ");
+        ApiProblem::malformed("unknown_kind", format!("`kind` is one of {known}"))
+    })
 }

@@ -1,14 +1,13 @@
 //! Handoffs as rows of the pipeline document's table: its columns, its values, its times.
 
+use baton_api::pipeline::PipelineRow;
 use baton_core::content::ContentId;
 use baton_core::document::Node;
-use baton_core::run::{Ended, State};
+use baton_core::run::{Ended, HandoffState, State};
 use baton_engine::{EngineError, Texts};
-use baton_store::{HandoffRow, HandoffState};
+use baton_store::HandoffRow;
 use jiff::Timestamp;
-use serde::Serialize;
 use serde_json::value::RawValue;
-use utoipa::ToSchema;
 
 use crate::problem::ApiProblem;
 use crate::scope::RequestScope;
@@ -25,68 +24,38 @@ pub(crate) fn status(state: HandoffState) -> &'static str {
     }
 }
 
-/// A row of the pipeline document's table.
-#[derive(Serialize, ToSchema)]
-#[schema(as = PipelineRow)]
-pub(super) struct PipelineRow {
-    id: u64,
-    story_id: String,
-    from_agent: String,
-    to_agent: String,
-    #[schema(example = "pending")]
-    status: &'static str,
-    /// Any JSON, as it was sent.
-    #[schema(value_type = serde_json::Value)]
-    payload: Option<Box<RawValue>>,
-    rejection_reason: Option<String>,
-    created_at: String,
-    processed_at: Option<String>,
-    /// The native API's name of the state.
-    state: &'static str,
-    kind: &'static str,
-    reason: Option<String>,
-    /// Only present if true: there is a payload, but the response would be too large with it.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    payload_left_out: bool,
-    /// Only present if not empty: the members that are null because the stored text is damaged.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    damaged: Vec<&'static str>,
-}
-
-impl PipelineRow {
-    fn new(row: &HandoffRow, texts: &Texts) -> Self {
-        let words = |id: ContentId| texts.get(id).whole().map(str::to_owned);
-        let is_rejected = row.state == HandoffState::Ended(Ended::Rejected);
-        Self {
-            id: row.number,
-            story_id: row.story.to_string(),
-            from_agent: row.from.agent.to_string(),
-            to_agent: row.to.agent.to_string(),
-            status: status(row.state),
-            payload: row.package.and_then(|it| texts.get(it).whole()).and_then(raw_json),
-            rejection_reason: row.ended_reason.filter(|_| is_rejected).and_then(words),
-            created_at: time_text(row.created_at),
-            processed_at: row.accepted_at.or(row.ended_at).map(time_text),
-            state: row.state.name(),
-            kind: row.kind.name(),
-            reason: words(row.reason),
-            payload_left_out: false,
-            damaged: [
-                ("reason", Some(row.reason)),
-                ("rejection_reason", row.ended_reason.filter(|_| is_rejected)),
-                ("payload", row.package),
-            ]
-            .into_iter()
-            .filter(|(_, id)| id.is_some_and(|it| texts.get(it).is_damaged()))
-            .map(|(name, _)| name)
-            .collect(),
-        }
+fn pipeline_row(row: &HandoffRow, texts: &Texts) -> PipelineRow {
+    let words = |id: ContentId| texts.get(id).whole().map(str::to_owned);
+    let is_rejected = row.state == HandoffState::Ended(Ended::Rejected);
+    PipelineRow {
+        id: row.number,
+        story_id: row.story.to_string(),
+        from_agent: row.from.agent.to_string(),
+        to_agent: row.to.agent.to_string(),
+        status: status(row.state).into(),
+        payload: row.package.and_then(|it| texts.get(it).whole()).and_then(raw_json),
+        rejection_reason: row.ended_reason.filter(|_| is_rejected).and_then(words),
+        created_at: time_text(row.created_at),
+        processed_at: row.accepted_at.or(row.ended_at).map(time_text),
+        state: row.state.name().into(),
+        kind: row.kind.name().into(),
+        reason: words(row.reason),
+        payload_left_out: false,
+        damaged: [
+            ("reason", Some(row.reason)),
+            ("rejection_reason", row.ended_reason.filter(|_| is_rejected)),
+            ("payload", row.package),
+        ]
+        .into_iter()
+        .filter(|(_, id)| id.is_some_and(|it| texts.get(it).is_damaged()))
+        .map(|(name, _)| name.to_owned())
+        .collect(),
     }
 }
 
 pub(super) async fn one(app: &RequestScope, row: &HandoffRow) -> Result<PipelineRow, EngineError> {
     let texts = app.read().texts_of(std::slice::from_ref(row)).await?;
-    Ok(PipelineRow::new(row, &texts))
+    Ok(pipeline_row(row, &texts))
 }
 
 /// How many rows a response has at most.
@@ -110,7 +79,7 @@ pub(super) async fn all(
     keeps: Keeps,
 ) -> Result<(Vec<PipelineRow>, usize), ApiProblem> {
     let words = app.read().words_of(&found).await?;
-    let mut rows: Vec<PipelineRow> = found.iter().map(|it| PipelineRow::new(it, &words)).collect();
+    let mut rows: Vec<PipelineRow> = found.iter().map(|it| pipeline_row(it, &words)).collect();
     let mut places: Vec<usize> = (0..found.len()).collect();
     if keeps == Keeps::Last {
         places.reverse();
@@ -140,7 +109,7 @@ pub(super) async fn all(
                     n_left_out += 1;
                 }
                 // A payload that was lost in a recovery is not there at all.
-                None if text.is_damaged() => rows[place].damaged.push("payload"),
+                None if text.is_damaged() => rows[place].damaged.push("payload".to_owned()),
                 None => {}
             }
         }
@@ -165,6 +134,6 @@ pub(crate) fn time(at: Timestamp) -> Node {
     Node::Text(time_text(at))
 }
 
-fn time_text(at: Timestamp) -> String {
+pub(super) fn time_text(at: Timestamp) -> String {
     format!("{at:.3}")
 }

@@ -2,88 +2,70 @@
 
 use axum::body::Body;
 use axum::http::HeaderMap;
+use baton_api::pipeline::{
+    PipelineAgentState, PipelineGate, PipelineProgress, PipelineReset, PipelineRunAction,
+    PipelineRunAnswer, PipelineRunState,
+};
 use baton_core::command::{Command, GateAnswer};
 use baton_core::document::Node;
 use baton_core::gate::{Answer, Gate};
 use baton_core::names::{FreeText, Reason, StoryKey, WorkflowName};
-use baton_core::run::{Baton, HandoffNo, RunStatus};
+use baton_core::run::{Baton, HandoffNo, HandoffState, RunStatus};
 use baton_engine::{Caller, EngineError, StartRun};
-use baton_store::{HandoffFilter, HandoffRef, HandoffState, RunFilter, RunRef, RunRow};
+use baton_store::{HandoffFilter, HandoffRef, HandoffRow, RunFilter, RunRef, RunRow};
+use baton_wire::json;
 
-use super::described::{PipelineRunAction, PipelineRunState};
 use super::handoffs::stale_rows;
-use super::{Json, refused};
-use crate::body::{self, Envelope};
+use super::{Typed, refused};
+use crate::body;
 use crate::caller::caller;
+use crate::lookup::story_key;
 use crate::openapi::{ReadProblems, WriteProblems};
 use crate::problem::ApiProblem;
 use crate::scope::RequestScope;
+use crate::values::reason;
 
 /// From the pipeline document: handoffs pending for so long are cleaned up at a start.
 const STALE_MINUTES: u64 = 30;
-const ACTIONS: &str = "start, continue, stop, reset";
 
 /// The current story, the progress of all stories, and the current agent.
 #[utoipa::path(get, path = "/api/run", operation_id = "pipelineGetRun", tag = "pipeline",
     responses((status = 200, body = PipelineRunState), ReadProblems))]
-pub(super) async fn get(app: RequestScope) -> Result<Json, ApiProblem> {
+pub(super) async fn get(app: RequestScope) -> Result<Typed<PipelineRunState>, ApiProblem> {
     let last = app.read().runs_moved_last(1).await?;
-    Ok(Json(run_state(&app, last.first(), None).await?))
+    Ok(Typed(run_state(&app, last.first(), None).await?))
 }
 
 /// Starts, continues, stops or resets.
 #[utoipa::path(post, path = "/api/run", operation_id = "pipelinePostRun", tag = "pipeline",
     request_body = PipelineRunAction,
-    responses((status = 200, body = PipelineRunState), WriteProblems))]
+    responses((status = 200, body = PipelineRunAnswer), WriteProblems))]
 pub(super) async fn post(
     app: RequestScope,
     headers: HeaderMap,
     body: Body,
-) -> Result<Json, ApiProblem> {
-    let (text, envelope) = body::read(body).await?;
-    envelope.only(&[
-        "action",
-        "storyId",
-        "workflow",
-        "version",
-        "config",
-        "gateResponse",
-        "reason",
-    ])?;
+) -> Result<Typed<PipelineRunAnswer>, ApiProblem> {
+    let text = body::read_text(body).await?;
+    let action = body::action(&text, &["start", "continue", "stop", "reset"])?;
+    let asked: PipelineRunAction = body::parse_as(&text)?;
     let caller = caller(&headers, "/api/run", &text)?;
-    match envelope.text("action")? {
-        Some("start") => start(&app, &caller, &envelope).await,
-        Some("continue") => go_on(&app, &caller, &envelope).await,
-        Some("stop") => stop(&app, &caller, &envelope).await,
-        Some("reset") => reset(&app, &caller).await,
-        Some(other) => {
-            let message = format!("there is no action `{other}`; there are {ACTIONS}");
-            Err(ApiProblem::malformed("unknown_action", message))
-        }
-        None => {
-            Err(ApiProblem::malformed("missing_field", format!("`action` is one of {ACTIONS}")))
-        }
-    }
-}
-
-async fn asked_story(
-    app: &RequestScope,
-    envelope: &Envelope,
-) -> Result<Option<StoryKey>, ApiProblem> {
-    match envelope.text("storyId")? {
-        Some(name) => Ok(Some(app.read().story_key(name).await?)),
-        None => Ok(None),
-    }
+    let state = match action {
+        "start" => start(&app, &caller, &asked).await?,
+        "continue" => go_on(&app, &caller, &asked).await?,
+        "stop" => stop(&app, &caller, &asked).await?,
+        _ => return Ok(Typed(PipelineRunAnswer::Reset(reset(&app, &caller).await?))),
+    };
+    Ok(Typed(PipelineRunAnswer::State(state)))
 }
 
 /// Starts the next ready story or the named one, or returns the run that is already in progress.
 async fn start(
     app: &RequestScope,
     caller: &Caller,
-    envelope: &Envelope,
-) -> Result<Json, ApiProblem> {
-    let asked = asked_story(app, envelope).await?;
-    let workflow = envelope.text("workflow")?.map(WorkflowName::parse).transpose()?;
+    request: &PipelineRunAction,
+) -> Result<PipelineRunState, ApiProblem> {
+    let asked = story_key(app, request.story_id.as_deref()).await?;
+    let workflow = request.workflow.as_deref().map(WorkflowName::parse).transpose()?;
     let timed_out =
         time_out(app, caller, stale_rows(app, STALE_MINUTES, usize::MAX).await?).await?;
     let open = open_runs(app).await?;
@@ -100,19 +82,13 @@ async fn start(
         None => match app.read().next_ready().await {
             Ok(story) => story.key,
             Err(error @ EngineError::NothingReady { .. }) => {
-                let state = run_state(app, None, Some(error.to_string())).await?;
-                return Ok(Json(state));
+                return Ok(run_state(app, None, Some(error.to_string())).await?);
             }
             Err(error) => return Err(error.into()),
         },
     };
     let warnings = begin(app, caller, story.clone(), workflow).await?;
-    let Json(mut state) = answer(app, &story, timed_out).await?;
-    if let (Node::Map(members), false) = (&mut state, warnings.is_empty()) {
-        let warnings = warnings.into_iter().map(Node::Text).collect();
-        members.push(("warnings".to_owned(), Node::List(warnings)));
-    }
-    Ok(Json(state))
+    Ok(PipelineRunState { warnings, ..answer(app, &story, timed_out).await? })
 }
 
 async fn begin(
@@ -132,10 +108,11 @@ async fn begin(
 async fn go_on(
     app: &RequestScope,
     caller: &Caller,
-    envelope: &Envelope,
-) -> Result<Json, ApiProblem> {
+    request: &PipelineRunAction,
+) -> Result<PipelineRunState, ApiProblem> {
+    let response = request.gate_response.as_deref().map(|it| json::parse(it.get())).transpose()?;
     let runs = open_runs(app).await?;
-    let asked = asked_story(app, envelope).await?;
+    let asked = story_key(app, request.story_id.as_deref()).await?;
     let is_asked = |it: &&RunRow| asked.as_ref().is_none_or(|key| *key == it.run.story);
     let mut last = None;
     for run in runs.iter().filter(is_asked).filter(|it| it.run.status == RunStatus::Paused) {
@@ -144,7 +121,7 @@ async fn go_on(
     }
     let gates = runs.iter().filter(is_asked).filter_map(|it| Some((it, it.run.gate()?)));
     let oldest = gates.min_by_key(|(_, (handoff, _))| handoff.created_at);
-    if let (Some(response), Some((run, (handoff, gate)))) = (envelope.get("gateResponse"), oldest) {
+    if let (Some(response), Some((run, (handoff, gate)))) = (&response, oldest) {
         let (answer, comment) = gate_answer(gate, response)?;
         let command = Command::Answer(GateAnswer {
             handoff: handoff.no,
@@ -157,13 +134,13 @@ async fn go_on(
             return Err(refused(app, error).await);
         }
         last = Some(run.run.story.clone());
-    } else if envelope.get("gateResponse").is_some() {
+    } else if response.is_some() {
         let message = "no gate is open; `GET /api/run` says what is";
         return Err(ApiProblem::new(axum::http::StatusCode::CONFLICT, "no_gate", message));
     }
     match last.or_else(|| runs.first().map(|it| it.run.story.clone())) {
         Some(story) => answer(app, &story, Vec::new()).await,
-        None => Ok(Json(run_state(app, None, Some("no run is open".to_owned())).await?)),
+        None => Ok(run_state(app, None, Some("no run is open".to_owned())).await?),
     }
 }
 
@@ -198,10 +175,10 @@ fn gate_answer(gate: &Gate, response: &Node) -> Result<(Answer, Option<FreeText>
 async fn stop(
     app: &RequestScope,
     caller: &Caller,
-    envelope: &Envelope,
-) -> Result<Json, ApiProblem> {
-    let asked = asked_story(app, envelope).await?;
-    let reason = envelope.text("reason")?.map(Reason::parse).transpose()?;
+    request: &PipelineRunAction,
+) -> Result<PipelineRunState, ApiProblem> {
+    let asked = story_key(app, request.story_id.as_deref()).await?;
+    let reason = reason(request.reason.as_deref())?;
     let is_asked = |it: &&RunRow| asked.as_ref().is_none_or(|key| *key == it.run.story);
     let runs = open_runs(app).await?;
     for run in runs.iter().filter(is_asked).filter(|it| it.run.status == RunStatus::Open) {
@@ -210,11 +187,11 @@ async fn stop(
     }
     let runs = open_runs(app).await?;
     let current = runs.iter().filter(is_asked).max_by_key(|it| it.run.moved_at);
-    Ok(Json(run_state(app, current, None).await?))
+    Ok(run_state(app, current, None).await?)
 }
 
 /// Times out every handoff that waits for an agent.
-async fn reset(app: &RequestScope, caller: &Caller) -> Result<Json, ApiProblem> {
+async fn reset(app: &RequestScope, caller: &Caller) -> Result<PipelineReset, ApiProblem> {
     let filter = HandoffFilter {
         states: vec![HandoffState::Open(baton_core::run::State::Pending)],
         ..HandoffFilter::default()
@@ -222,21 +199,19 @@ async fn reset(app: &RequestScope, caller: &Caller) -> Result<Json, ApiProblem> 
     let pending = app.read().handoffs(&filter).await?;
     let (kept, ours): (Vec<_>, Vec<_>) = pending.into_iter().partition(|it| it.to.agent.is_human());
     let cleared = time_out(app, caller, ours).await?;
-    let numbers = |rows: &[u64]| Node::List(rows.iter().map(|it| Node::count(*it)).collect());
-    let kept: Vec<u64> = kept.iter().map(|it| it.number).collect();
-    Ok(Json(Node::map([
-        ("success", Node::Bool(true)),
-        ("clearedHandoffs", Node::count(cleared.len() as u64)),
-        ("cleared", numbers(&cleared)),
-        ("kept", numbers(&kept)),
-    ])))
+    Ok(PipelineReset {
+        success: true,
+        cleared_handoffs: cleared.len() as u64,
+        cleared,
+        kept: kept.iter().map(|it| it.number).collect(),
+    })
 }
 
 /// Times handoffs out; those that changed meanwhile are left alone.
 async fn time_out(
     app: &RequestScope,
     caller: &Caller,
-    rows: Vec<baton_store::HandoffRow>,
+    rows: Vec<HandoffRow>,
 ) -> Result<Vec<u64>, ApiProblem> {
     // One request, several commands: its idempotency key cannot stand for each of them.
     let caller = Caller::new(caller.principal.clone());
@@ -264,14 +239,10 @@ async fn answer(
     app: &RequestScope,
     story: &StoryKey,
     timed_out: Vec<u64>,
-) -> Result<Json, ApiProblem> {
+) -> Result<PipelineRunState, ApiProblem> {
     let run = app.read().run(&RunRef::LatestOf(story.clone())).await?;
-    let mut state = run_state(app, Some(&run), None).await?;
-    if let Node::Map(members) = &mut state {
-        let timed_out = timed_out.into_iter().map(Node::count).collect();
-        members.push(("timedOut".to_owned(), Node::List(timed_out)));
-    }
-    Ok(Json(state))
+    let state = run_state(app, Some(&run), None).await?;
+    Ok(PipelineRunState { timed_out: Some(timed_out), ..state })
 }
 
 /// The pipeline API's run: the current story, the progress of all stories, and the current agent.
@@ -279,55 +250,43 @@ async fn run_state(
     app: &RequestScope,
     run: Option<&RunRow>,
     why_idle: Option<String>,
-) -> Result<Node, EngineError> {
+) -> Result<PipelineRunState, EngineError> {
     let counts = app.read().count_stories().await?;
-    let percentage = counts.n_completed * 100 / counts.n_stories.max(1);
-    let next = match app.read().next_ready().await {
-        Ok(story) => Node::text(story.key.as_str()),
-        Err(_) => Node::Null,
+    let agent_state = match run {
+        Some(run) => Some(PipelineAgentState {
+            current_agent: run.run.current_agent().map(ToString::to_string),
+            phase: run.run.phase(&*app.read().workflow_of(run).await?).to_owned(),
+            handoff_count: run.run.n_handoffs.into(),
+        }),
+        None => None,
     };
-    let (status, current, agent_state, gate) = match run {
-        None => ("idle", Node::Null, Node::Null, Node::Null),
-        Some(run) => {
-            let workflow = app.read().workflow_of(run).await?;
-            let agent = run.run.current_agent().map_or(Node::Null, |it| Node::text(it.as_str()));
-            let agent_state = Node::map([
-                ("currentAgent", agent),
-                ("phase", Node::text(run.run.phase(&workflow))),
-                ("handoffCount", Node::count(run.run.n_handoffs.into())),
-            ]);
-            (status(run), Node::text(run.run.story.as_str()), agent_state, gate_node(run))
-        }
-    };
-    Ok(Node::map([
-        ("success", Node::Bool(true)),
-        ("status", Node::text(status)),
-        ("currentStory", current),
-        ("runId", run.map_or(Node::Null, |it| Node::text(it.run.id.to_string()))),
-        ("agentState", agent_state),
-        ("gate", gate),
-        (
-            "progress",
-            Node::map([
-                ("total", Node::count(counts.n_stories)),
-                ("passed", Node::count(counts.n_completed)),
-                ("percentage", Node::count(percentage)),
-            ]),
-        ),
-        ("next", next),
-        ("reason", why_idle.map_or(Node::Null, Node::Text)),
-    ]))
+    Ok(PipelineRunState {
+        success: true,
+        status: run.map_or("idle", status).into(),
+        current_story: run.map(|it| it.run.story.to_string()),
+        run_id: run.map(|it| it.run.id.to_string()),
+        agent_state,
+        gate: run.and_then(gate),
+        progress: PipelineProgress {
+            total: counts.n_stories,
+            passed: counts.n_completed,
+            percentage: counts.n_completed * 100 / counts.n_stories.max(1),
+        },
+        next: app.read().next_ready().await.ok().map(|it| it.key.to_string()),
+        reason: why_idle,
+        timed_out: None,
+        warnings: Vec::new(),
+    })
 }
 
-fn gate_node(run: &RunRow) -> Node {
-    let Some((handoff, gate)) = run.run.gate() else { return Node::Null };
-    let choices = gate.choices().iter().map(|it| Node::text(*it)).collect();
-    Node::map([
-        ("handoff", Node::text(handoff.no.label())),
-        ("type", Node::text(gate.cause.name())),
-        ("message", Node::text(gate.cause.sentence())),
-        ("choices", Node::List(choices)),
-    ])
+fn gate(run: &RunRow) -> Option<PipelineGate> {
+    let (handoff, gate) = run.run.gate()?;
+    Some(PipelineGate {
+        handoff: handoff.no.label(),
+        cause: gate.cause.name().to_owned(),
+        message: gate.cause.sentence().to_owned(),
+        choices: gate.choices().iter().map(|it| (*it).to_owned()).collect(),
+    })
 }
 
 /// The pipeline API's statuses: idle, running, paused, waiting_gate, complete.

@@ -1,7 +1,8 @@
 //! `GET` and `POST /api/signal`: an agent's or a person's report on a story from outside the run.
 
 use axum::body::Body;
-use axum::http::{HeaderMap, StatusCode, Uri};
+use axum::http::{HeaderMap, StatusCode};
+use baton_api::pipeline::{PipelineFlags, PipelineSignal};
 use baton_core::command::{Command, Complete, Signal};
 use baton_core::contract::Profile;
 use baton_core::document::Node;
@@ -10,28 +11,37 @@ use baton_core::outcome::Outcome;
 use baton_core::package::{Format, Package};
 use baton_core::run::{Baton, HandoffNo};
 use baton_core::story::Story;
-use baton_engine::{Caller, EngineError};
+use baton_engine::EngineError;
 use baton_store::{RunRef, RunRow};
 use baton_wire::json;
+use serde::Deserialize;
+use utoipa::IntoParams;
 
-use super::described::{PipelineFlags, PipelineSignal, PipelineSignalQuery};
-use super::{Json, refused, story};
-use crate::body::{self, Envelope};
+use super::{Typed, given, refused, story};
+use crate::body;
 use crate::caller::caller;
 use crate::openapi::{ReadProblems, WriteProblems};
+use crate::params::Params;
 use crate::problem::ApiProblem;
-use crate::query::Query;
 use crate::scope::RequestScope;
 
-const ACTIONS: &str = "passed, complete, merged, blocked, progress";
+#[derive(Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct PipelineSignalQuery {
+    #[param(required, min_length = 1, max_length = 200)]
+    story_id: Option<String>,
+}
 
 /// The progress of a story, by the signals that it has had.
 #[utoipa::path(get, path = "/api/signal", operation_id = "pipelineGetSignal", tag = "pipeline",
     params(PipelineSignalQuery),
     responses((status = 200, body = PipelineFlags), ReadProblems))]
-pub(super) async fn get(app: RequestScope, uri: Uri) -> Result<Json, ApiProblem> {
-    let query = Query::read(&uri, &["storyId"])?;
-    let Some(key) = query.get("storyId") else {
+pub(super) async fn get(
+    app: RequestScope,
+    Params(query): Params<PipelineSignalQuery>,
+) -> Result<Typed<PipelineFlags>, ApiProblem> {
+    let Some(key) = given(&query.story_id) else {
         return Err(ApiProblem::malformed("missing_field", "`storyId` is missing"));
     };
     flags(&app, &app.read().story_key(key).await?).await
@@ -45,51 +55,39 @@ pub(super) async fn post(
     app: RequestScope,
     headers: HeaderMap,
     body: Body,
-) -> Result<Json, ApiProblem> {
-    let (text, envelope) = body::read(body).await?;
-    envelope.only(&["action", "storyId", "message", "prUrl", "mergeCommit"])?;
+) -> Result<Typed<PipelineFlags>, ApiProblem> {
+    let text = body::read_text(body).await?;
+    let actions = ["passed", "complete", "merged", "blocked", "progress"];
+    let action = body::action(&text, &actions)?;
+    let asked: PipelineSignal = body::parse_as(&text)?;
     let caller = caller(&headers, "/api/signal", &text)?;
-    let key = app.read().story_key(envelope.required_text("storyId")?).await?;
+    let key = app.read().story_key(&asked.story_id).await?;
     let run = latest(&app, &key).await?;
-    let message = envelope.text("message")?;
-    let command = match envelope.text("action")? {
-        Some("passed" | "complete") => Command::Signal(Signal::Passed),
-        Some("merged") => {
-            let commit = envelope.text("mergeCommit")?.map(CommitId::parse).transpose()?;
+    let message = asked.message.as_deref();
+    let command = match action {
+        "merged" => {
+            let commit = asked.merge_commit.as_deref().map(CommitId::parse).transpose()?;
             Command::Signal(Signal::Merged { commit })
         }
-        Some("blocked") => blocked(&run, message)?,
-        Some("progress") => {
+        "blocked" => blocked(&run, message)?,
+        "progress" => {
             let words = message.ok_or_else(|| {
                 ApiProblem::malformed("missing_field", "`message` is missing: how does it go?")
             })?;
             let by = run.run.current_agent().cloned();
             Command::Post { by, words: FreeText::parse(words)? }
         }
-        Some(other) => {
-            let message = format!("there is no action `{other}`; there are {ACTIONS}");
-            return Err(ApiProblem::malformed("unknown_action", message));
-        }
-        None => {
-            let message = format!("`action` is one of {ACTIONS}");
-            return Err(ApiProblem::malformed("missing_field", message));
-        }
+        _ => Command::Signal(Signal::Passed),
     };
-    signal(&app, &caller, &run, command).await?;
-    keep_link(&app, &envelope, &key).await?;
-    flags(&app, &key).await
-}
-
-async fn signal(
-    app: &RequestScope,
-    caller: &Caller,
-    run: &RunRow,
-    command: Command,
-) -> Result<(), ApiProblem> {
-    match app.engine.on_run(caller, run.run.id, command).await {
-        Ok(_) => Ok(()),
-        Err(error) => Err(refused(app, error).await),
+    if let Err(error) = app.engine.on_run(&caller, run.run.id, command).await {
+        return Err(refused(&app, error).await);
     }
+    if let Some(pr_url) = asked.pr_url {
+        // The link to the pull request belongs to the story.
+        let row = app.read().story(&key).await?;
+        app.engine.save_story(app.caller(), &Story { pr_url: Some(pr_url), ..row.story }).await?;
+    }
+    flags(&app, &key).await
 }
 
 /// The holder of the work cannot go on: its step ends as blocked.
@@ -97,7 +95,7 @@ fn blocked(run: &RunRow, message: Option<&str>) -> Result<Command, ApiProblem> {
     let handoff: HandoffNo = match run.run.baton() {
         Baton::Held { handoff } | Baton::Offered { handoff } => *handoff,
         Baton::Parked { .. } | Baton::Loose { .. } | Baton::Done => {
-            let message = "nobody is at work on this story, so nobody can be blocked";
+            let message = "no agent is at work on this story, so none can be blocked";
             return Err(ApiProblem::new(StatusCode::CONFLICT, "not_holder", message));
         }
     };
@@ -115,18 +113,6 @@ fn blocked(run: &RunRow, message: Option<&str>) -> Result<Command, ApiProblem> {
     }))
 }
 
-/// The link to the pull request belongs to the story.
-async fn keep_link(
-    app: &RequestScope,
-    envelope: &Envelope,
-    key: &StoryKey,
-) -> Result<(), ApiProblem> {
-    let Some(pr_url) = envelope.text("prUrl")? else { return Ok(()) };
-    let row = app.read().story(key).await?;
-    let story = Story { pr_url: Some(pr_url.to_owned()), ..row.story };
-    Ok(app.engine.save_story(&story).await?)
-}
-
 async fn latest(app: &RequestScope, key: &StoryKey) -> Result<RunRow, ApiProblem> {
     let run = app.read().find_run(&RunRef::LatestOf(key.clone())).await;
     let no_run = || EngineError::NoSuchRun { which: key.to_string() };
@@ -134,15 +120,17 @@ async fn latest(app: &RequestScope, key: &StoryKey) -> Result<RunRow, ApiProblem
 }
 
 /// The progress of a story, as the pipeline API's flags.
-async fn flags(app: &RequestScope, key: &StoryKey) -> Result<Json, ApiProblem> {
+async fn flags(app: &RequestScope, key: &StoryKey) -> Result<Typed<PipelineFlags>, ApiProblem> {
     let row = app.read().story(key).await?;
     let run = app.read().find_run(&RunRef::LatestOf(key.clone())).await;
-    let run = run?;
-    let members = [
-        ("success", Node::Bool(true)),
-        ("storyId", Node::text(key.as_str())),
-        ("status", Node::text(story::status(&row))),
-        ("prUrl", row.story.pr_url.as_ref().map_or(Node::Null, Node::text)),
-    ];
-    Ok(Json(Node::map(members.into_iter().chain(story::flags(run.as_ref())))))
+    let run = run?.map(|it| it.run);
+    Ok(Typed(PipelineFlags {
+        success: true,
+        story_id: key.to_string(),
+        status: story::status(&row).into(),
+        pr_url: row.story.pr_url,
+        passes: run.as_ref().is_some_and(story::is_passed),
+        merged: run.as_ref().is_some_and(|it| it.is_merged),
+        merge_commit: run.and_then(|it| it.merge_commit).map(|it| it.to_string()),
+    }))
 }

@@ -1,11 +1,10 @@
 //! `GET /api/story/{id}`: a story and its progress.
 
-use baton_core::document::Node;
+use baton_api::pipeline::PipelineStory;
 use baton_core::run::{Run, RunStatus};
-use baton_store::{RunRef, RunRow, StoryRow};
+use baton_store::{RunRef, StoryRow};
 
-use super::described::PipelineStory;
-use super::{Json, rows};
+use super::{Typed, rows};
 use crate::openapi::ReadProblems;
 use crate::params::Named;
 use crate::problem::ApiProblem;
@@ -15,56 +14,41 @@ use crate::scope::RequestScope;
 #[utoipa::path(get, path = "/api/story/{id}", operation_id = "pipelineGetStory", tag = "pipeline",
     params(("id" = String, Path, description = "Its key")),
     responses((status = 200, body = PipelineStory), ReadProblems))]
-pub(super) async fn get(app: RequestScope, Named(id): Named) -> Result<Json, ApiProblem> {
+pub(super) async fn get(
+    app: RequestScope,
+    Named(id): Named,
+) -> Result<Typed<PipelineStory>, ApiProblem> {
     let key = app.read().story_key(&id).await?;
     let row = app.read().story(&key).await?;
     let run = app.read().find_run(&RunRef::LatestOf(key)).await?;
     let phase = match &run {
-        Some(run) => {
-            let workflow = app.read().workflow_of(run).await?;
-            Node::text(run.run.phase(&workflow))
-        }
-        None => Node::Null,
+        Some(run) => Some(run.run.phase(&*app.read().workflow_of(run).await?).to_owned()),
+        None => None,
     };
-    let agent = run.as_ref().and_then(|it| it.run.current_agent());
-    let story = story_members(&row);
-    let more = [
-        ("phase", phase),
-        ("currentAgent", agent.map_or(Node::Null, |it| Node::text(it.as_str()))),
-    ];
-    let flags = flags(run.as_ref());
-    Ok(Json(Node::map(story.into_iter().chain(more).chain(flags))))
+    let status = status(&row).into();
+    let (story, run) = (row.story, run.as_ref().map(|it| &it.run));
+    Ok(Typed(PipelineStory {
+        id: story.key.to_string(),
+        title: story.title,
+        description: story.description,
+        acceptance: story.acceptance,
+        depends_on: story.depends_on.iter().map(ToString::to_string).collect(),
+        priority: story.priority,
+        working_branch: story.branch,
+        pr_url: story.pr_url,
+        status,
+        created_at: rows::time_text(row.created_at),
+        phase,
+        current_agent: run.and_then(Run::current_agent).map(ToString::to_string),
+        passes: run.is_some_and(is_passed),
+        merged: run.is_some_and(|it| it.is_merged),
+        merge_commit: run.and_then(|it| it.merge_commit.as_ref()).map(ToString::to_string),
+    }))
 }
 
-/// The signals about a story: not who has the baton, but how far the work has come.
-pub(super) fn flags(run: Option<&RunRow>) -> [(&'static str, Node); 3] {
-    let run = run.map(|it| &it.run);
-    let is_done = |it: &Run| it.is_passed || it.status == RunStatus::Completed;
-    let commit = run.and_then(|it| it.merge_commit.as_ref());
-    [
-        ("passes", Node::Bool(run.is_some_and(is_done))),
-        ("merged", Node::Bool(run.is_some_and(|it| it.is_merged))),
-        ("mergeCommit", commit.map_or(Node::Null, |it| Node::text(it.as_str()))),
-    ]
-}
-
-pub(super) fn story_members(row: &StoryRow) -> Vec<(&'static str, Node)> {
-    let story = &row.story;
-    let texts = |items: &[String]| Node::List(items.iter().map(Node::text).collect());
-    let depends_on = story.depends_on.iter().map(|it| Node::text(it.as_str())).collect();
-    let maybe = |text: &Option<String>| text.as_ref().map_or(Node::Null, Node::text);
-    vec![
-        ("id", Node::text(story.key.as_str())),
-        ("title", Node::text(&story.title)),
-        ("description", Node::text(&story.description)),
-        ("acceptance", texts(&story.acceptance)),
-        ("depends_on", Node::List(depends_on)),
-        ("priority", Node::Number(story.priority.into())),
-        ("working_branch", maybe(&story.branch)),
-        ("pr_url", maybe(&story.pr_url)),
-        ("status", Node::text(status(row))),
-        ("created_at", rows::time(row.created_at)),
-    ]
+/// Whether the work is good, as a signal or the end of the run says.
+pub(super) fn is_passed(run: &Run) -> bool {
+    run.is_passed || run.status == RunStatus::Completed
 }
 
 /// The pipeline API's statuses of a story.

@@ -1,74 +1,25 @@
 //! Agents, in the form that the workflow API uses to attribute work to them.
 
+use baton_api::{AgentDocument, Attribution, Page};
 use baton_core::agent::Agent;
 use baton_core::names::AgentId;
+use baton_core::run::HandoffState;
 use baton_core::run::State as HandoffOpen;
 use baton_core::workflow::{Place, Workflow};
 use baton_engine::EngineError;
-use baton_store::{HandoffFilter, HandoffState, Order, RunRef};
-use serde::Serialize;
-use utoipa::ToSchema;
+use baton_store::{HandoffFilter, Order, RunRef};
 
 use super::answer::ApiResponse;
-use super::names::not_found;
+use crate::lookup::not_found;
 use crate::openapi::ReadProblems;
 use crate::params::Named;
 use crate::problem::ApiProblem;
 use crate::scope::RequestScope;
 
-/// An agent as the author of work.
-#[derive(Debug, Clone, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = AgentAttributionDto)]
-pub(super) struct Attribution {
-    agent_id: String,
-    pub(super) agent_name: String,
-    agent_description: String,
-    agent_avatar_url: Option<String>,
-    capabilities: Vec<String>,
-    /// The step that the agent has to do now; null if there is none.
-    current_step_responsibility: Option<String>,
-    color: Option<String>,
-}
-
-#[derive(Serialize, ToSchema)]
-pub(super) struct AgentList {
-    items: Vec<Attribution>,
-}
-
-/// An agent and its prompt.
-#[derive(Serialize, ToSchema)]
-#[schema(as = Agent)]
-pub(super) struct WithPrompt {
-    #[serde(flatten)]
-    agent: Attribution,
-    prompt: String,
-}
-
-impl Attribution {
-    /// For an agent id that may no longer be in any file, or never was.
-    pub(super) fn of(app: &RequestScope, id: &AgentId) -> Self {
-        let known = app.engine.catalog().agents().find(id);
-        known.map_or_else(|| Self::new(&stand_in(id)), Self::new)
-    }
-
-    /// Adds the step that the agent has to do.
-    #[must_use]
-    pub(super) fn at(self, step: Option<String>) -> Self {
-        Self { current_step_responsibility: step, ..self }
-    }
-
-    fn new(agent: &Agent) -> Self {
-        Self {
-            agent_id: agent.id.to_string(),
-            agent_name: agent.name.clone(),
-            agent_description: agent.description.clone(),
-            agent_avatar_url: agent.avatar.clone(),
-            capabilities: agent.capabilities.clone(),
-            current_step_responsibility: None,
-            color: agent.color.clone(),
-        }
-    }
+/// For an agent id that may no longer be in any file, or never was.
+pub(super) fn attribution(app: &RequestScope, id: &AgentId) -> Attribution {
+    let known = app.engine.catalog().agents().find(id);
+    known.map_or_else(|| Attribution::from(&stand_in(id)), Attribution::from)
 }
 
 /// The two built-in agents have names; for any other unknown id there is only the id.
@@ -90,24 +41,24 @@ fn stand_in(id: &AgentId) -> Agent {
 
 /// Lists the agents.
 #[utoipa::path(get, path = "/api/v1/agents", operation_id = "listAgents", tag = "agents",
-    responses((status = 200, body = AgentList), ReadProblems))]
-pub(super) async fn list(app: RequestScope) -> Result<ApiResponse<AgentList>, ApiProblem> {
+    responses((status = 200, body = Page<Attribution>), ReadProblems))]
+pub(super) async fn list(app: RequestScope) -> Result<ApiResponse<Page<Attribution>>, ApiProblem> {
     let mut items = Vec::new();
     for agent in app.engine.catalog().agents().iter() {
         let step = responsibility(&app, &agent.id).await?;
-        items.push(Attribution::new(agent).at(step));
+        items.push(Attribution::from(agent).at(step));
     }
-    Ok(ApiResponse::new(AgentList { items }))
+    Ok(ApiResponse::new(Page { items, next: None }))
 }
 
 /// Shows an agent and its prompt.
 #[utoipa::path(get, path = "/api/v1/agents/{agent}", operation_id = "getAgent", tag = "agents",
     params(("agent" = String, Path, description = "Its id")),
-    responses((status = 200, body = WithPrompt), ReadProblems))]
+    responses((status = 200, body = AgentDocument), ReadProblems))]
 pub(super) async fn get(
     app: RequestScope,
     Named(name): Named,
-) -> Result<ApiResponse<WithPrompt>, ApiProblem> {
+) -> Result<ApiResponse<AgentDocument>, ApiProblem> {
     let no_such = || {
         not_found(
             "unknown_agent",
@@ -119,8 +70,8 @@ pub(super) async fn get(
         return Err(no_such());
     }
     let prompt = app.engine.catalog().agents().find(&id).map(|it| it.prompt.clone());
-    let agent = Attribution::of(&app, &id).at(responsibility(&app, &id).await?);
-    Ok(ApiResponse::new(WithPrompt { agent, prompt: prompt.unwrap_or_default() }))
+    let agent = attribution(&app, &id).at(responsibility(&app, &id).await?);
+    Ok(ApiResponse::new(AgentDocument { agent, prompt: prompt.unwrap_or_default() }))
 }
 
 /// The step that an agent has to do now: of the newest handoff that waits for it, in any run.
@@ -136,8 +87,8 @@ async fn responsibility(
         limit: 1,
         ..HandoffFilter::default()
     };
-    let views = app.read();
-    let newest = views.handoffs(&filter).await?.into_iter().next();
+    let store = app.read();
+    let newest = store.handoffs(&filter).await?.into_iter().next();
     let Some(handoff) = newest else { return Ok(None) };
     let run = app.read().run(&RunRef::Id(handoff.run)).await?;
     let workflow = app.read().workflow_of(&run).await?;

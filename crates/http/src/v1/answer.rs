@@ -3,6 +3,7 @@
 use axum::http::header::{CONTENT_TYPE, ETAG, LOCATION};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
+use baton_api::Page;
 use baton_store::Version;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -52,28 +53,18 @@ impl<T: Serialize> IntoResponse for ApiResponse<T> {
     }
 }
 
-/// One page of a list.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub struct Page<T> {
-    pub items: Vec<T>,
-    /// The cursor to pass as `after` for the next page; null on the last page.
-    pub next: Option<String>,
-}
-
-impl<T> Page<T> {
-    /// Builds a page from up to `limit` + 1 rows; the extra row shows whether there is a next page.
-    pub(super) fn cut<R>(
-        mut rows: Vec<R>,
-        limit: u32,
-        name: impl Fn(&R) -> String,
-        show: impl Fn(R) -> T,
-    ) -> Self {
-        let limit = limit as usize;
-        let has_more = rows.len() > limit;
-        rows.truncate(limit);
-        let next = rows.last().filter(|_| has_more).map(name);
-        Self { items: rows.into_iter().map(show).collect(), next }
-    }
+/// Builds a page from up to `limit` + 1 rows; the extra row shows whether there is a next page.
+pub(super) fn cut<R, T>(
+    mut rows: Vec<R>,
+    limit: u32,
+    name: impl Fn(&R) -> String,
+    show: impl Fn(R) -> T,
+) -> Page<T> {
+    let limit = limit as usize;
+    let has_more = rows.len() > limit;
+    rows.truncate(limit);
+    let next = rows.last().filter(|_| has_more).map(name);
+    Page { items: rows.into_iter().map(show).collect(), next }
 }
 
 pub(super) const MOST_ROWS: u32 = 500;

@@ -2,45 +2,18 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
-
-use super::answer::ApiResponse;
+use baton_api::{ArchiveDocument, Rebuilt};
 use baton_engine::EngineError;
 use baton_views::Archive;
+use serde::Deserialize;
+use utoipa::IntoParams;
 
+use super::answer::ApiResponse;
+use crate::App;
 use crate::openapi::ReadProblems;
 use crate::params::Params;
 use crate::problem::ApiProblem;
 use crate::scope::RequestScope;
-
-/// Where the archive is, and how far behind the log.
-#[derive(Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct ArchiveDocument {
-    /// The folder of `current.json`, in the project.
-    pub state: String,
-    /// The folder of the sessions, in the project.
-    pub sessions: String,
-    /// How many events have not been written to the files yet.
-    pub behind: u64,
-    /// Why the archive cannot be written.
-    pub problem: Option<String>,
-}
-
-/// What a rebuild wrote.
-#[derive(Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Rebuilt {
-    pub runs: u64,
-    /// Runs that cannot be read, and so are not archived in full.
-    pub unreadable: u64,
-    /// Session folders that are named after no run of this database. They were left alone.
-    pub unknown_sessions: u64,
-    /// Sessions with events that this database does not have. They were moved aside, to folders
-    /// whose names end in `.newer-` and a number, which `baton recover` reads.
-    pub kept_sessions: u64,
-}
 
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -87,6 +60,6 @@ pub(super) async fn rebuild(
     }))
 }
 
-fn archive(app: &RequestScope) -> Result<&Arc<Archive>, EngineError> {
+fn archive(app: &App) -> Result<&Arc<Archive>, EngineError> {
     app.archive.as_ref().ok_or(EngineError::NoArchive)
 }

@@ -1,37 +1,16 @@
 //! Blockers: what stops a run until it is resolved or waived.
 
+use baton_api::{BlockerDocument, Page};
 use baton_views::Blocking;
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
-use uuid::Uuid;
+use serde::Deserialize;
+use utoipa::IntoParams;
 
-use super::answer::{ApiResponse, Page, after, limit};
-use super::names::find_run;
+use super::answer::{ApiResponse, after, limit};
+use crate::lookup::find_run;
 use crate::openapi::ReadProblems;
 use crate::params::Params;
 use crate::problem::ApiProblem;
 use crate::scope::RequestScope;
-
-/// What stops a run.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = Blocker)]
-pub(super) struct BlockerDocument {
-    run: Uuid,
-    run_number: u64,
-    /// The key of the story.
-    story: String,
-    /// Numbered within its run, from 1.
-    number: u32,
-    /// The label of the handoff whose work is blocked.
-    handoff: String,
-    by: String,
-    /// Null if it was lost in a recovery or is damaged.
-    words: Option<String>,
-    /// Members that are null because the stored text is damaged; omitted if there are none.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    damaged: Vec<&'static str>,
-}
 
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -64,21 +43,19 @@ pub(super) async fn list(
         }
         None => app.read().blockers(after(query.after)?, limit).await?,
     };
-    let items = found.into_iter().map(BlockerDocument::from).collect();
+    let items = found.into_iter().map(blocker).collect();
     Ok(ApiResponse::new(Page { items, next: next.map(|it| it.to_string()) }))
 }
 
-impl From<Blocking> for BlockerDocument {
-    fn from(it: Blocking) -> Self {
-        Self {
-            run: it.run.0,
-            run_number: it.run_number,
-            story: it.story.to_string(),
-            number: it.no,
-            handoff: it.handoff.label(),
-            by: it.by.to_string(),
-            words: it.words,
-            damaged: if it.is_damaged { vec!["words"] } else { Vec::new() },
-        }
+fn blocker(it: Blocking) -> BlockerDocument {
+    BlockerDocument {
+        run: it.run.0,
+        run_number: it.run_number,
+        story: it.story.to_string(),
+        number: it.no,
+        handoff: it.handoff.label(),
+        by: it.by.to_string(),
+        words: it.words,
+        damaged: if it.is_damaged { vec!["words".to_owned()] } else { Vec::new() },
     }
 }

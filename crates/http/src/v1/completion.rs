@@ -3,14 +3,15 @@
 use axum::http::HeaderMap;
 use axum::http::header::{CONTENT_TYPE, VARY};
 use axum::response::{IntoResponse as _, Response};
+use baton_api::ProblemDocument;
 use baton_core::package::Format;
 use baton_wire::formats;
 
-use super::names::find_run;
 use crate::accept;
+use crate::lookup::find_run;
 use crate::openapi::ReadProblems;
 use crate::params::Named;
-use crate::problem::{ApiProblem, ProblemDocument};
+use crate::problem::ApiProblem;
 use crate::scope::RequestScope;
 
 const OFFERED: [Format; 3] = [Format::Json, Format::Xml, Format::Yaml];

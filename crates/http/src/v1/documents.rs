@@ -6,8 +6,8 @@ use axum::extract::{FromRequest, FromRequestParts as _, Request};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
+use baton_api::{CommandAnswer, ProfileWord};
 use baton_core::acknowledgement::Acknowledgement;
-use baton_core::command::LeaseTime;
 use baton_core::names::WorkflowName;
 use baton_core::package::{Format, Package};
 use baton_engine::{Caller, CommandMode, DocumentHints, ReceiveResult};
@@ -18,18 +18,18 @@ use serde::de::DeserializeOwned;
 use utoipa::{IntoParams, ToSchema};
 
 use super::answer::ApiResponse;
-use super::command_result::{CommandAnswer, tell, tell_handoff};
-use super::handoffs::ProfileWord;
+use super::command_result::{tell, tell_handoff};
 use super::handoffs::document::refused;
-use super::names::{find_run, handoff_ref, known_agent, story_key};
 use super::write::{HasMode, RunHeaders, WriteRequest, expected};
 use crate::App;
 use crate::body;
 use crate::caller::caller;
+use crate::lookup::{find_run, handoff_ref, known_agent, story_key};
 use crate::openapi::WriteProblems;
 use crate::params::Params;
 use crate::problem::ApiProblem;
 use crate::scope::RequestScope;
+use crate::values::lease;
 
 /// What the document itself does not say.
 #[derive(Deserialize, IntoParams)]
@@ -128,14 +128,6 @@ async fn hints(app: &RequestScope, query: &DocumentQuery) -> Result<DocumentHint
         Some(name) => Some(handoff_ref(app, name, query.run.as_deref()).await?),
         None => None,
     };
-    let lease = match query.lease_seconds {
-        Some(seconds) => Some(LeaseTime::from_seconds(seconds).ok_or_else(|| {
-            let most = LeaseTime::MOST_SECONDS;
-            let message = format!("`leaseSeconds` is a number from 1 to {most}");
-            ApiProblem::malformed("wrong_type", message)
-        })?),
-        None => None,
-    };
     Ok(DocumentHints {
         run,
         handoff,
@@ -144,8 +136,8 @@ async fn hints(app: &RequestScope, query: &DocumentQuery) -> Result<DocumentHint
         agent: query.agent.as_deref().map(|it| known_agent(app, it)).transpose()?,
         to: query.to.as_deref().map(|it| known_agent(app, it)).transpose()?,
         fence: query.fence,
-        lease,
-        profile: query.profile.into(),
+        lease: lease(query.lease_seconds)?,
+        profile: query.profile.0,
     })
 }
 

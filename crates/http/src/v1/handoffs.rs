@@ -9,35 +9,37 @@ pub(crate) mod prompt;
 use axum::http::header::{CONTENT_TYPE, ETAG, VARY};
 use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{IntoResponse as _, Response};
-use baton_core::command::{Create, Token, Way};
+use baton_api::{
+    CommandAnswer, HandoffDetail, HandoffSummary, KindWord, NewHandoff, Page, ProblemDocument,
+    StateWord,
+};
+use baton_core::command::{Create, Token};
 use baton_core::content::ContentKind;
-use baton_core::contract::Profile;
 use baton_core::document::Node;
 use baton_core::names::WorkflowName;
 use baton_core::package::Format;
+use baton_core::run::HandoffState;
 use baton_engine::RunTarget;
-use baton_store::{HandoffFilter, HandoffState, RunRef};
+use baton_store::{HandoffFilter, RunRef};
 use baton_wire::formats;
-use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
-use utoipa::{IntoParams, ToSchema};
+use serde::Deserialize;
+use utoipa::IntoParams;
 
-use self::detail::Detail;
-use self::document::{HandoffSummary, refused, rows};
-use super::answer::{ApiResponse, OrderWord, Page, after, limit};
-use super::command_result::{CommandAnswer, tell_handoff};
+use self::detail::handoff_detail;
+use self::document::{refused, rows};
+use super::answer::{ApiResponse, OrderWord, after, limit};
+use super::command_result::tell_handoff;
 use super::documents::{self, CommandOrDocument, DocumentQuery};
-use super::enums::{KindWord, StateWord, outcome, words};
-use super::names::{find_handoff, find_run, known_agent, not_found, story_key};
-use super::runs::reason;
 use super::window;
 use super::write::{RunHeaders, WriteQuery, WriteRequest};
 use crate::accept;
 use crate::body;
+use crate::lookup::{find_handoff, find_run, known_agent, not_found, story_key};
 use crate::openapi::{ReadProblems, WriteProblems};
 use crate::params::{Named, Params};
-use crate::problem::{ApiProblem, ProblemDocument};
+use crate::problem::ApiProblem;
 use crate::scope::RequestScope;
+use crate::values::{outcome, reason, words};
 
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -79,13 +81,12 @@ pub(super) async fn list(
     app: RequestScope,
     Params(query): Params<HandoffListQuery>,
 ) -> Result<ApiResponse<Page<HandoffSummary>>, ApiProblem> {
-    let known = HandoffState::ALL.map(HandoffState::name);
     let limit = limit(query.limit)?;
     let run = match query.run.as_deref() {
         Some(name) => Some(find_run(&app, name).await?.run.id),
         None => None,
     };
-    let mut states = words("state", query.state.as_deref(), &known, HandoffState::parse)?;
+    let mut states = words::<HandoffState>("state", query.state.as_deref())?;
     if query.stale == Some(true) && states.is_empty() {
         // A handoff that has ended is no longer stale.
         states = HandoffState::ALL.into_iter().filter(|it| it.is_open()).collect();
@@ -94,7 +95,7 @@ pub(super) async fn list(
         run,
         story: story_key(&app, query.story.as_deref()).await?,
         to: query.agent.as_deref().map(|it| known_agent(&app, it)).transpose()?,
-        kind: query.kind.map(Into::into),
+        kind: query.kind.map(|it| it.0),
         states,
         is_stale: query.stale,
         order: query.order.into(),
@@ -106,92 +107,6 @@ pub(super) async fn list(
     let shown = rows(&app, &found.rows).await?;
     let numbered: Vec<_> = found.rows.iter().map(|it| it.number).zip(shown).collect();
     Ok(ApiResponse::new(window::page(numbered, found.given_up_at(), limit)))
-}
-
-/// A handoff to create.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct NewHandoff {
-    /// An existing run: its id, its number or its story's key. This or `story`.
-    #[schema(min_length = 1, max_length = 200)]
-    pub run: Option<String>,
-    /// The key of a story: its open run, or a new one if it has none. This or `run`.
-    #[schema(min_length = 1, max_length = 200)]
-    pub story: Option<String>,
-    /// For a new run; if omitted, the workflow that has a matching edge.
-    #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
-    pub workflow: Option<String>,
-    #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
-    pub from_agent: String,
-    #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
-    pub to_agent: String,
-    /// The package: any JSON, kept as it is written.
-    #[schema(value_type = Option<serde_json::Value>)]
-    pub package: Option<Box<RawValue>>,
-    /// If omitted, the edge decides it.
-    #[schema(example = "success")]
-    pub outcome: Option<String>,
-    #[schema(min_length = 1, max_length = 1000)]
-    pub reason: Option<String>,
-    /// A pending handoff of the same sender that this one replaces: its number, id or label.
-    pub supersedes: Option<String>,
-    /// If omitted, the receiver decides it.
-    pub kind: Option<WayWord>,
-    /// The sender's fencing token, if it has one.
-    pub token: Option<HeldToken>,
-    #[serde(default)]
-    pub profile: ProfileWord,
-}
-
-/// What kind of handoff the sender wants to make.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-#[schema(as = Way)]
-pub enum WayWord {
-    Sequential,
-    Delegation,
-    Escalation,
-    Return,
-}
-
-/// A fencing token, and the handoff that it belongs to.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(as = Token)]
-pub struct HeldToken {
-    /// The handoff's number, id or label.
-    pub handoff: String,
-    pub fence: u32,
-}
-
-/// How strictly a package is checked against its contract.
-#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-#[schema(as = Profile)]
-pub enum ProfileWord {
-    #[default]
-    Strict,
-    Lenient,
-}
-
-impl From<ProfileWord> for Profile {
-    fn from(word: ProfileWord) -> Self {
-        match word {
-            ProfileWord::Strict => Self::Strict,
-            ProfileWord::Lenient => Self::Lenient,
-        }
-    }
-}
-
-impl From<WayWord> for Way {
-    fn from(word: WayWord) -> Self {
-        match word {
-            WayWord::Sequential => Self::Sequential,
-            WayWord::Delegation => Self::Delegation,
-            WayWord::Escalation => Self::Escalation,
-            WayWord::Return => Self::Return,
-        }
-    }
 }
 
 /// Hands off from one agent to another.
@@ -228,7 +143,7 @@ pub(super) async fn create(
         };
         let run = app.read().run(&run).await?.run.id;
         let which = app.read().handoff_named(name, Some(run)).await?;
-        Ok::<_, ApiProblem>(app.engine.handoff_in(&within, &which).await?)
+        Ok::<_, ApiProblem>(app.read().handoff_in(&within, &which).await?)
     };
     let supersedes = match asked.supersedes.as_deref() {
         Some(name) => Some(own(name).await?),
@@ -245,9 +160,9 @@ pub(super) async fn create(
         outcome: asked.outcome.as_deref().map(outcome).transpose()?,
         reason: reason(asked.reason.as_deref())?,
         supersedes,
-        way: asked.kind.map(Into::into),
+        way: asked.kind.map(|it| it.0),
         token,
-        profile: asked.profile.into(),
+        profile: asked.profile.0,
     };
     match app.engine.create(&caller, within, create).await {
         Ok(outcome) => Ok(tell_handoff(&app, &caller, &outcome).await?.into_response()),
@@ -287,7 +202,7 @@ pub(super) struct OneQuery {
     responses(
         (status = 200,
             content(
-                (Detail = "application/json"),
+                (HandoffDetail = "application/json"),
                 (String = "application/xml"),
                 (String = "application/yaml"),
                 (String = "text/markdown")),
@@ -305,7 +220,7 @@ pub(super) async fn get(
     let run = app.read().run(&RunRef::Id(row.run)).await?;
     match accept::wanted(&headers, &Format::ALL)? {
         Format::Json => {
-            let detail = Detail::of(&app, &row, &run).await?;
+            let detail = handoff_detail(&app, &row, &run).await?;
             let mut response = ApiResponse::new(detail).at(run.version).into_response();
             response.headers_mut().insert(VARY, HeaderValue::from_static("accept"));
             Ok(response)
@@ -327,7 +242,7 @@ pub(super) async fn get(
     params(("handoff" = String, Path, description = "Its id, its number, or `RUN/HO-001`"),
         OneQuery),
     responses(
-        (status = 200, description = "The package, in the sender's format unless told",
+        (status = 200, description = "The package, in the sender's format by default",
             content(
                 (serde_json::Value = "application/json"),
                 (String = "application/xml"),

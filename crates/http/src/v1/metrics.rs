@@ -1,45 +1,16 @@
 //! Metrics of handoffs, counted in the database.
 
+use baton_api::{AgentMetrics, HandoffMetrics, StateCount, StateWord};
 use baton_store::{AgentStatistics, HandoffFilter};
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use serde::Deserialize;
+use utoipa::IntoParams;
 
 use super::answer::ApiResponse;
-use super::enums::StateWord;
-use super::names::{find_run, story_key};
+use crate::lookup::{find_run, story_key};
 use crate::openapi::ReadProblems;
 use crate::params::Params;
 use crate::problem::ApiProblem;
 use crate::scope::RequestScope;
-
-#[derive(Serialize, ToSchema)]
-pub(super) struct HandoffMetrics {
-    /// The number of handoffs in each state; states without handoffs are omitted.
-    states: Vec<StateCount>,
-    /// By receiver.
-    agents: Vec<AgentMetrics>,
-}
-
-#[derive(Serialize, ToSchema)]
-struct StateCount {
-    state: StateWord,
-    count: u64,
-}
-
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct AgentMetrics {
-    agent: String,
-    handoffs: u64,
-    open: u64,
-    completed: u64,
-    /// How many handoffs the agent rejected.
-    rejects: u64,
-    /// From the offer to the acceptance; null if the agent has accepted none.
-    mean_ms_to_accept: Option<u64>,
-    /// From the acceptance to the completion; null if the agent has completed none.
-    mean_ms_to_complete: Option<u64>,
-}
 
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -78,20 +49,18 @@ pub(super) async fn get(
     let count = |(state, count)| StateCount { state: StateWord::from(state), count };
     Ok(ApiResponse::new(HandoffMetrics {
         states: found.by_state.into_iter().map(count).collect(),
-        agents: found.by_agent.into_iter().map(AgentMetrics::from).collect(),
+        agents: found.by_agent.into_iter().map(agent_metrics).collect(),
     }))
 }
 
-impl From<AgentStatistics> for AgentMetrics {
-    fn from(it: AgentStatistics) -> Self {
-        Self {
-            agent: it.agent.to_string(),
-            handoffs: it.n_handoffs,
-            open: it.n_open,
-            completed: it.n_completed,
-            rejects: it.n_rejected,
-            mean_ms_to_accept: it.mean_ms_to_accept,
-            mean_ms_to_complete: it.mean_ms_to_complete,
-        }
+fn agent_metrics(it: AgentStatistics) -> AgentMetrics {
+    AgentMetrics {
+        agent: it.agent.to_string(),
+        handoffs: it.n_handoffs,
+        open: it.n_open,
+        completed: it.n_completed,
+        rejects: it.n_rejected,
+        mean_ms_to_accept: it.mean_ms_to_accept,
+        mean_ms_to_complete: it.mean_ms_to_complete,
     }
 }

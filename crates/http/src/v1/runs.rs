@@ -2,28 +2,31 @@
 
 pub(crate) mod document;
 
+use baton_api::{
+    Because, CommandAnswer, Goto, Nothing, Page, RunDetail, RunDocument, StartRequest, StatusWord,
+    Why,
+};
 use baton_core::command::Command;
 use baton_core::names::{Reason, StepId, WorkflowName};
 use baton_core::run::RunStatus;
 use baton_engine::{StartRun, StartingPoint};
 use baton_store::RunFilter;
-use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
-use utoipa::{IntoParams, ToSchema};
+use serde::Deserialize;
+use utoipa::IntoParams;
 
-use self::document::{RunDetail, RunDocument};
-use super::answer::{ApiResponse, OrderWord, Page, after, limit};
-use super::command_result::{CommandAnswer, tell, tell_run};
-use super::enums::{StatusWord, words};
+use self::document::{run_detail, run_document};
+use super::answer::{ApiResponse, OrderWord, after, limit};
+use super::command_result::{tell, tell_run};
 use super::handoffs::document::refused;
-use super::names::{find_run, known_agent, story_key};
 use super::window;
 use super::write::{RunHeaders, WriteRequest};
 use crate::body;
+use crate::lookup::{find_run, known_agent, story_key};
 use crate::openapi::{ReadProblems, WriteProblems};
 use crate::params::{Named, Params};
 use crate::problem::ApiProblem;
 use crate::scope::RequestScope;
+use crate::values::{reason, words};
 
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -57,12 +60,11 @@ pub(super) async fn list(
     app: RequestScope,
     Params(query): Params<RunListQuery>,
 ) -> Result<ApiResponse<Page<RunDocument>>, ApiProblem> {
-    let known = ["open", "paused", "completed", "cancelled"];
     let limit = limit(query.limit)?;
     let filter = RunFilter {
         story: story_key(&app, query.story.as_deref()).await?,
         workflow: query.workflow.as_deref().map(WorkflowName::parse).transpose()?,
-        statuses: words("status", query.status.as_deref(), &known, RunStatus::parse)?,
+        statuses: words::<RunStatus>("status", query.status.as_deref())?,
         only_waiting: false,
         only_blocked: false,
         order: query.order.into(),
@@ -73,7 +75,7 @@ pub(super) async fn list(
     let found = window::runs(*app.read(), &filter).await?;
     let mut shown = Vec::new();
     for row in &found.rows {
-        shown.push((row.number, RunDocument::of(&app, row).await?));
+        shown.push((row.number, run_document(&app, row).await?));
     }
     let given_up_at = found.given_up_at();
     Ok(ApiResponse::new(window::page(shown, given_up_at, limit)))
@@ -90,32 +92,7 @@ pub(super) async fn get(
     Named(name): Named,
 ) -> Result<ApiResponse<RunDetail>, ApiProblem> {
     let row = find_run(&app, &name).await?;
-    Ok(ApiResponse::new(RunDetail::of(&app, &row).await?).at(row.version))
-}
-
-/// A run to start.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct StartRequest {
-    /// The key of an existing story; if omitted, the story that is next in order.
-    #[schema(min_length = 1, max_length = 200)]
-    pub story: Option<String>,
-    /// If omitted, the project's default workflow.
-    #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
-    pub workflow: Option<String>,
-    /// If omitted, the agent of the first step.
-    #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
-    pub to_agent: Option<String>,
-    /// Any JSON; if omitted, the story itself.
-    #[schema(value_type = Option<serde_json::Value>)]
-    pub package: Option<Box<RawValue>>,
-    #[schema(min_length = 1, max_length = 1000)]
-    pub reason: Option<String>,
-    /// The step to start at, which needs a `reason`. The gates before it are recorded as waived by
-    /// the caller.
-    #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub at: Option<String>,
+    Ok(ApiResponse::new(run_detail(&app, &row).await?).at(row.version))
 }
 
 /// Starts a run of a story. If the baton of its run is loose, hands the story in again.
@@ -160,38 +137,6 @@ pub(super) async fn start(
         Ok(outcome) => tell_run(&app, &caller, &outcome).await,
         Err(error) => Err(refused(&app, error).await),
     }
-}
-
-/// An optional reason.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Why {
-    #[schema(min_length = 1, max_length = 1000)]
-    pub reason: Option<String>,
-}
-
-/// A mandatory reason.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Because {
-    #[schema(min_length = 1, max_length = 1000)]
-    pub reason: String,
-}
-
-/// An empty body.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Nothing {}
-
-/// The step to send a run back to.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Goto {
-    /// A step that the run has visited.
-    #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
-    pub step: String,
-    #[schema(min_length = 1, max_length = 1000)]
-    pub reason: String,
 }
 
 /// Pauses a run: no handoff can be accepted; work that is held may finish.
@@ -307,8 +252,4 @@ fn at(step: &str, reason: Option<&Reason>) -> Result<StartingPoint, ApiProblem> 
             "`at` needs a `reason`: say why the run starts there",
         )),
     }
-}
-
-pub(super) fn reason(text: Option<&str>) -> Result<Option<Reason>, ApiProblem> {
-    Ok(text.map(Reason::parse).transpose()?)
 }

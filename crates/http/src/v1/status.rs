@@ -1,48 +1,19 @@
 //! One screen: who has the baton, what waits for a person, and how many stories have not begun.
 
+use baton_api::{ProjectStatus, ToDo};
 use baton_core::gate::Gate;
 use baton_core::run::{Baton, Handoff, RunStatus};
 use baton_engine::shell_word;
 use baton_store::{RunFilter, RunRow};
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use super::answer::ApiResponse;
-use super::runs::document::RunDocument;
+use super::runs::document::run_document;
 use crate::openapi::ReadProblems;
 use crate::problem::ApiProblem;
 use crate::scope::RequestScope;
 
 /// More runs would not fit on one screen.
 const MOST_RUNS: u32 = 100;
-
-/// Who has the baton, and what waits for a person.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct ProjectStatus {
-    /// The open and the paused runs, oldest first, at most 100; `/api/v1/runs` lists all.
-    pub runs: Vec<RunDocument>,
-    /// Whether there are more runs.
-    pub has_more_runs: bool,
-    /// What waits for a person in those runs.
-    pub waits_for_you: Vec<ToDo>,
-    /// How many stories have never had a run.
-    pub stories_waiting: u64,
-}
-
-/// An action that a run needs from a person.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub struct ToDo {
-    /// The number of the run.
-    pub run: u64,
-    /// The key of the story.
-    pub story: String,
-    /// The label of the handoff that asks; null if the baton is loose.
-    pub handoff: Option<String>,
-    pub why: String,
-    /// The command to type.
-    pub command: String,
-}
 
 /// Shows who has the baton, and what waits for a person.
 #[utoipa::path(get, path = "/api/v1/status", operation_id = "getStatus", tag = "runs",
@@ -55,7 +26,7 @@ pub(super) async fn get(app: RequestScope) -> Result<ApiResponse<ProjectStatus>,
     rows.truncate(MOST_RUNS as usize);
     let mut runs = Vec::new();
     for row in &rows {
-        runs.push(RunDocument::of(&app, row).await?);
+        runs.push(run_document(&app, row).await?);
     }
     let counts = app.read().count_stories().await?;
     let mut waits_for_you = Vec::new();
@@ -74,6 +45,8 @@ pub(super) async fn get(app: RequestScope) -> Result<ApiResponse<ProjectStatus>,
 fn to_do(row: &RunRow, name: &str) -> Option<ToDo> {
     let to_do = |handoff: Option<&Handoff>, why: String, command: String| ToDo {
         run: row.number,
+        run_number: row.number,
+        run_id: row.run.id.0,
         story: row.run.story.to_string(),
         handoff: handoff.map(|it| it.no.label()),
         why,

@@ -1,115 +1,22 @@
 //! Stories: list, add, show, overwrite.
 
 use axum::http::StatusCode;
+use baton_api::{NewStory, Page, StoryDocument, StoryStatus, StoryText};
 use baton_core::hash::Hash;
 use baton_core::names::StoryKey;
 use baton_core::run::RunStatus;
 use baton_core::story::Story;
 use baton_engine::{CommandMode, EngineError};
 use baton_store::{StoryFilter, StoryRow, Version};
-use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
-use uuid::Uuid;
+use serde::Deserialize;
+use utoipa::IntoParams;
 
-use super::answer::{ApiResponse, Page, limit};
+use super::answer::{ApiResponse, cut, limit};
 use super::write::{KeyHeader, StoryHeaders, WriteQuery, WriteRequest};
 use crate::openapi::{ReadProblems, WriteProblems};
 use crate::params::{Named, Params};
 use crate::problem::ApiProblem;
 use crate::scope::RequestScope;
-
-/// A piece of work, waiting or in progress.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = Story)]
-pub struct StoryDocument {
-    pub key: String,
-    pub title: String,
-    pub description: String,
-    pub acceptance: Vec<String>,
-    /// Keys of the stories that have to be finished first.
-    pub depends_on: Vec<String>,
-    /// Stories with a higher priority start first.
-    pub priority: i64,
-    pub branch: Option<String>,
-    pub pr_url: Option<String>,
-    pub status: StoryStatus,
-    /// The story's newest run.
-    pub run: Option<Uuid>,
-    pub created_at: Timestamp,
-    /// Warnings from adding the story: that it looks like another one.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<String>,
-}
-
-/// The progress of a story.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub enum StoryStatus {
-    #[serde(rename = "waiting")]
-    Waiting,
-    #[serde(rename = "under way")]
-    UnderWay,
-    #[serde(rename = "paused")]
-    Paused,
-    #[serde(rename = "finished")]
-    Finished,
-    #[serde(rename = "cancelled")]
-    Cancelled,
-}
-
-impl StoryStatus {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Waiting => "waiting",
-            Self::UnderWay => "under way",
-            Self::Paused => "paused",
-            Self::Finished => "finished",
-            Self::Cancelled => "cancelled",
-        }
-    }
-}
-
-/// The content of a story.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct StoryText {
-    pub title: String,
-    #[serde(default)]
-    pub description: String,
-    #[serde(default)]
-    pub acceptance: Vec<String>,
-    /// Keys of the stories that have to be finished first.
-    #[serde(default)]
-    pub depends_on: Vec<String>,
-    /// Stories with a higher priority start first.
-    #[serde(default)]
-    pub priority: i64,
-    pub branch: Option<String>,
-    pub pr_url: Option<String>,
-}
-
-/// A story to add.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct NewStory {
-    #[schema(min_length = 1, max_length = 200)]
-    pub key: String,
-    /// If omitted, the key.
-    pub title: Option<String>,
-    #[serde(default)]
-    pub description: String,
-    #[serde(default)]
-    pub acceptance: Vec<String>,
-    /// Keys of the stories that have to be finished first.
-    #[serde(default)]
-    pub depends_on: Vec<String>,
-    /// Stories with a higher priority start first.
-    #[serde(default)]
-    pub priority: i64,
-    pub branch: Option<String>,
-    pub pr_url: Option<String>,
-}
 
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -135,7 +42,7 @@ pub(super) async fn list(
     let after = query.after.as_deref().map(StoryKey::parse).transpose()?;
     let (rows, limit) = page(&app, after, limit).await?;
     let key = |it: &StoryRow| it.story.key.to_string();
-    Ok(ApiResponse::new(Page::cut(rows, limit, key, |it| StoryDocument::from(&it))))
+    Ok(ApiResponse::new(cut(rows, limit, key, |it| story_document(&it))))
 }
 
 /// Bytes of stories on a page; a larger story, from before sizes were bounded, has its own page.
@@ -201,8 +108,8 @@ pub(super) async fn add(
     let key = app.read().story_key(&key).await?;
     let title = title.unwrap_or_else(|| key.to_string());
     let text = StoryText { title, description, acceptance, depends_on, priority, branch, pr_url };
-    let story = text.of(&app, key).await?;
-    if !app.engine.add_story_as(&write.caller, &story).await? {
+    let story = story_of(text, &app, key).await?;
+    if !app.engine.add_story(&write.caller, &story).await? {
         let message = format!("there is a story `{}` already", story.key);
         return Err(ApiProblem::new(StatusCode::CONFLICT, "story_exists", message));
     }
@@ -228,7 +135,7 @@ pub(super) async fn put(
     write: WriteRequest<StoryText>,
 ) -> Result<ApiResponse<StoryDocument>, ApiProblem> {
     let key = app.read().story_key(&key).await?;
-    let story = write.asked.of(&app, key).await?;
+    let story = story_of(write.asked, &app, key).await?;
     // One write at a time, so that no other comes between the comparison and the write.
     let _turn = app.story_writes.lock().await;
     if write.caller.mode == CommandMode::DryRun || write.caller.expected.is_some() {
@@ -247,9 +154,9 @@ pub(super) async fn put(
             return rehearsed(&app, story, there).await;
         }
     }
-    let is_new = app.engine.add_story(&story).await?;
+    let is_new = app.engine.add_story(app.caller(), &story).await?;
     if !is_new {
-        app.engine.save_story(&story).await?;
+        app.engine.save_story(app.caller(), &story).await?;
     }
     let row = app.read().story(&story.key).await?;
     Ok(if is_new { made(&app, &row).await? } else { shown(&row) })
@@ -265,7 +172,7 @@ async fn made(
 }
 
 fn shown(row: &StoryRow) -> ApiResponse<StoryDocument> {
-    ApiResponse::new(StoryDocument::from(row)).at(version_of(&row.story))
+    ApiResponse::new(story_document(row)).at(version_of(&row.story))
 }
 
 /// A version for the story's `ETag`: it changes whenever the story is overwritten.
@@ -287,7 +194,7 @@ async fn rehearsed(
 ) -> Result<ApiResponse<StoryDocument>, ApiProblem> {
     let now = app.engine.clock().now();
     Ok(ApiResponse::new(match there {
-        Some(row) => StoryDocument::from(&StoryRow { story, ..row }),
+        Some(row) => story_document(&StoryRow { story, ..row }),
         None => new(app, &StoryRow { story, created_at: now, latest: None }).await?,
     }))
 }
@@ -295,54 +202,47 @@ async fn rehearsed(
 /// A story that was just created.
 async fn new(app: &RequestScope, row: &StoryRow) -> Result<StoryDocument, EngineError> {
     let alike = app.read().look_alikes(&row.story.key).await?;
-    Ok(StoryDocument {
-        warnings: alike.warning().into_iter().collect(),
-        ..StoryDocument::from(row)
+    Ok(StoryDocument { warnings: alike.warning().into_iter().collect(), ..story_document(row) })
+}
+
+async fn story_of(text: StoryText, app: &RequestScope, key: StoryKey) -> Result<Story, ApiProblem> {
+    let mut depends_on = Vec::new();
+    for name in &text.depends_on {
+        depends_on.push(app.read().story_key(name).await?);
+    }
+    Ok(Story {
+        key,
+        title: text.title,
+        description: text.description,
+        acceptance: text.acceptance,
+        depends_on,
+        priority: text.priority,
+        branch: text.branch,
+        pr_url: text.pr_url,
     })
 }
 
-impl StoryText {
-    async fn of(self, app: &RequestScope, key: StoryKey) -> Result<Story, ApiProblem> {
-        let mut depends_on = Vec::new();
-        for name in &self.depends_on {
-            depends_on.push(app.read().story_key(name).await?);
-        }
-        Ok(Story {
-            key,
-            title: self.title,
-            description: self.description,
-            acceptance: self.acceptance,
-            depends_on,
-            priority: self.priority,
-            branch: self.branch,
-            pr_url: self.pr_url,
-        })
-    }
-}
-
-impl From<&StoryRow> for StoryDocument {
-    fn from(row: &StoryRow) -> Self {
-        let story = &row.story;
-        Self {
-            key: story.key.to_string(),
-            title: story.title.clone(),
-            description: story.description.clone(),
-            acceptance: story.acceptance.clone(),
-            depends_on: story.depends_on.iter().map(ToString::to_string).collect(),
-            priority: story.priority,
-            branch: story.branch.clone(),
-            pr_url: story.pr_url.clone(),
-            status: match row.latest.map(|(_, status)| status) {
-                None => StoryStatus::Waiting,
-                Some(RunStatus::Open) => StoryStatus::UnderWay,
-                Some(RunStatus::Paused) => StoryStatus::Paused,
-                Some(RunStatus::Completed) => StoryStatus::Finished,
-                Some(RunStatus::Cancelled) => StoryStatus::Cancelled,
-            },
-            run: row.latest.map(|(id, _)| id.0),
-            created_at: row.created_at,
-            warnings: Vec::new(),
-        }
+fn story_document(row: &StoryRow) -> StoryDocument {
+    let story = &row.story;
+    StoryDocument {
+        key: story.key.to_string(),
+        title: story.title.clone(),
+        description: story.description.clone(),
+        acceptance: story.acceptance.clone(),
+        depends_on: story.depends_on.iter().map(ToString::to_string).collect(),
+        priority: story.priority,
+        branch: story.branch.clone(),
+        pr_url: story.pr_url.clone(),
+        status: match row.latest.map(|(_, status)| status) {
+            None => StoryStatus::Waiting,
+            Some(RunStatus::Open) => StoryStatus::UnderWay,
+            Some(RunStatus::Paused) => StoryStatus::Paused,
+            Some(RunStatus::Completed) => StoryStatus::Finished,
+            Some(RunStatus::Cancelled) => StoryStatus::Cancelled,
+        },
+        run: row.latest.map(|(id, _)| id.0),
+        created_at: row.created_at,
+        warnings: Vec::new(),
     }
 }
 

@@ -2,10 +2,11 @@
 //! workflow. Filling a page of rare rows would mean reading everything, so a page scans only a
 //! part, and may be short, or empty, and still have a next one.
 
+use baton_api::Page;
 use baton_engine::{EngineError, Reader};
 use baton_store::{HandoffFilter, HandoffRow, Order, RunFilter, RunRow};
 
-use super::answer::Page;
+use super::answer::cut;
 
 /// How many numbers are scanned at once.
 const WINDOW: u64 = 2048;
@@ -130,7 +131,7 @@ impl<R> WindowPage<R> {
 
 /// Builds the page from numbered rows, one more than its size if there is a next page.
 pub(super) fn page<T>(rows: Vec<(u64, T)>, given_up_at: Option<u64>, limit: u32) -> Page<T> {
-    let page = Page::cut(rows, limit, |(number, _)| number.to_string(), |(_, it)| it);
+    let page = cut(rows, limit, |(number, _)| number.to_string(), |(_, it)| it);
     let next = page.next.or_else(|| given_up_at.map(|it| it.to_string()));
     Page { next, ..page }
 }

@@ -3,6 +3,9 @@
 
 mod steps;
 
+use baton_api::{
+    AgentHandoff, Attribution, NumberedPage, StepStatus, WorkflowProgress, WorkflowStatus,
+};
 use baton_core::names::AgentId;
 use baton_core::run::{Run, RunStatus, State as Open};
 use baton_core::workflow::Workflow;
@@ -11,15 +14,13 @@ use baton_store::{HandoffFilter, HandoffRow, RunRow};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
-use uuid::Uuid;
+use serde::Deserialize;
+use utoipa::IntoParams;
 
-use self::steps::{StepStatus, step_statuses};
-use super::agents::{Attribution, step_title};
+use self::steps::step_statuses;
+use super::agents::{attribution, step_title};
 use super::answer::ApiResponse;
-use super::enums::StateWord;
-use super::names::find_run;
+use crate::lookup::find_run;
 use crate::openapi::ReadProblems;
 use crate::params::{Named, Params};
 use crate::problem::ApiProblem;
@@ -28,77 +29,6 @@ use crate::scope::RequestScope;
 const RECENT: u32 = 5;
 const USUAL_PAGE: u32 = 20;
 const MOST_ON_A_PAGE: u32 = 100;
-
-/// The status of a workflow in progress.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = WorkflowStatusResponse)]
-pub(super) struct WorkflowStatus {
-    /// The run's id.
-    id: Uuid,
-    /// The workflow's name.
-    workflow_id: String,
-    /// The workflow's title.
-    name: String,
-    status: StatusName,
-    /// Counted from 1; null if the baton is at no step.
-    current_step: Option<u32>,
-    total_steps: u32,
-    #[schema(maximum = 100)]
-    percent_complete: u32,
-    started_at: Timestamp,
-    steps: Vec<StepStatus>,
-    /// The agent or person that has to act; null if there is none.
-    current_agent: Option<Attribution>,
-    /// The last five, oldest first.
-    recent_handoffs: Vec<AgentHandoff>,
-}
-
-/// The workflow API's status names.
-#[derive(Serialize, ToSchema)]
-#[schema(as = WorkflowStatus)]
-enum StatusName {
-    Running,
-    Paused,
-    WaitingForInput,
-    WaitingForApproval,
-    Completed,
-    Cancelled,
-}
-
-/// Who handed what to whom, when and why.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = AgentHandoffDto)]
-pub(super) struct AgentHandoff {
-    from_agent: Attribution,
-    to_agent: Attribution,
-    timestamp: Timestamp,
-    /// The title of the step that it went to; null if it went to none.
-    step_name: Option<String>,
-    /// Null if it was lost in a recovery or is damaged.
-    reason: Option<String>,
-    /// Members that are null because the stored text is damaged; omitted if there are none.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    damaged: Vec<&'static str>,
-    id: Uuid,
-    label: String,
-    state: StateWord,
-}
-
-/// A numbered page.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = PagedResult)]
-pub(super) struct Paged<T> {
-    items: Vec<T>,
-    page: u32,
-    page_size: u32,
-    total_items: u64,
-    total_pages: u64,
-    has_previous: bool,
-    has_next: bool,
-}
 
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -166,12 +96,12 @@ pub(super) async fn status(
     tag = "workflows",
     params(("id" = String, Path, description = "A run: its id, its number or its story's key"),
         HandoffsQuery),
-    responses((status = 200, body = Paged<AgentHandoff>), ReadProblems))]
+    responses((status = 200, body = NumberedPage<AgentHandoff>), ReadProblems))]
 pub(super) async fn handoffs(
     app: RequestScope,
     Named(name): Named,
     Params(query): Params<HandoffsQuery>,
-) -> Result<ApiResponse<Paged<AgentHandoff>>, ApiProblem> {
+) -> Result<ApiResponse<NumberedPage<AgentHandoff>>, ApiProblem> {
     let page = at_least_one("page", query.page.unwrap_or(1))?;
     let page_size = at_least_one("pageSize", query.page_size.unwrap_or(USUAL_PAGE))?;
     let page_size = page_size.min(MOST_ON_A_PAGE);
@@ -186,9 +116,10 @@ pub(super) async fn handoffs(
         limit: page_size,
         ..of_run(&row)
     };
-    let total_items = app.read().count_handoffs(&filter).await?;
+    let store = app.read();
+    let total_items = store.count_handoffs(&filter).await?;
     let total_pages = total_items.div_ceil(page_size.into());
-    Ok(ApiResponse::new(Paged {
+    Ok(ApiResponse::new(NumberedPage {
         items: shown(&app, &filter, &workflow).await?,
         page,
         page_size,
@@ -211,12 +142,16 @@ async fn shown(
     let rows = app.read().handoffs(filter).await?;
     let texts = app.read().words_of(&rows).await?;
     let show = |row: &HandoffRow| AgentHandoff {
-        from_agent: Attribution::of(app, &row.from.agent),
-        to_agent: Attribution::of(app, &row.to.agent),
+        from_agent: attribution(app, &row.from.agent),
+        to_agent: attribution(app, &row.to.agent),
         timestamp: row.created_at,
         step_name: step_title(workflow, &row.to.place),
         reason: texts.get(row.reason).whole().map(str::to_owned),
-        damaged: if texts.get(row.reason).is_damaged() { vec!["reason"] } else { Vec::new() },
+        damaged: if texts.get(row.reason).is_damaged() {
+            vec!["reason".to_owned()]
+        } else {
+            Vec::new()
+        },
         id: row.id.0,
         label: row.no.label(),
         state: row.state.into(),
@@ -227,18 +162,18 @@ async fn shown(
 fn current_agent(app: &RequestScope, run: &Run, workflow: &Workflow) -> Option<Attribution> {
     let agent = run.current_agent()?;
     let step = steps::current_step(run).and_then(|it| step_title(workflow, &it));
-    Some(Attribution::of(app, agent).at(step))
+    Some(attribution(app, agent).at(step))
 }
 
-fn status_name(run: &Run) -> StatusName {
+fn status_name(run: &Run) -> WorkflowProgress {
     match (run.status, run.gate()) {
-        (RunStatus::Completed, _) => StatusName::Completed,
-        (RunStatus::Cancelled, _) => StatusName::Cancelled,
-        (RunStatus::Paused, _) => StatusName::Paused,
-        (RunStatus::Open, Some(_)) => StatusName::WaitingForApproval,
+        (RunStatus::Completed, _) => WorkflowProgress::Completed,
+        (RunStatus::Cancelled, _) => WorkflowProgress::Cancelled,
+        (RunStatus::Paused, _) => WorkflowProgress::Paused,
+        (RunStatus::Open, Some(_)) => WorkflowProgress::WaitingForApproval,
         (RunStatus::Open, None) => match run.current().map(|it| it.state) {
-            Some(Open::Clarification) => StatusName::WaitingForInput,
-            Some(Open::Pending | Open::Accepted | Open::Parked) | None => StatusName::Running,
+            Some(Open::Clarification) => WorkflowProgress::WaitingForInput,
+            Some(Open::Pending | Open::Accepted | Open::Parked) | None => WorkflowProgress::Running,
         },
     }
 }

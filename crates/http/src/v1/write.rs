@@ -186,7 +186,7 @@ fn as_header() -> Parameter {
         .parameter_in(ParameterIn::Header)
         .description(Some(
             "Who asks, for the record; `local` where left out. It is a word, not a \
-             credential, and believed only because nobody but this machine can ask",
+             credential, and believed only because requests come from this machine alone",
         ))
         .schema(Some(name))
         .build()

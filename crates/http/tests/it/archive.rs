@@ -72,7 +72,7 @@ async fn a_rebuild_that_is_asked_for_in_other_words_is_not_carried_out() {
         ("dryRun=true&foo=1", "unknown: `foo`; known here: dryRun"),
         ("dryRun=true", "a rebuild cannot be rehearsed: leave `dryRun` out"),
         ("dryRun=true&dryRun=false", "`dryRun` is there twice"),
-        ("dryRun=perhaps", "the query cannot be read"),
+        ("dryRun=perhaps", "`dryRun` has to be true or false"),
     ] {
         let refused = site.post(&format!("/api/v1/archive/rebuild?{query}"), "{}").await;
         assert_eq!(refused.status, 400, "{query}: {}", refused.body);

@@ -1,9 +1,10 @@
 //! A client reads what the server writes, by the same types.
 
-use baton_http::api::{
-    CommandAnswer, Detail, Event, GateDocument, HandoffSummary, Item, Page, Problem, ProjectStatus,
-    Prompt, RunDocument, StateWord, StatusWord, Story, StoryStatus,
+use baton_api::{
+    CommandAnswer, EventDocument, GateDocument, HandoffDetail, HandoffSummary, InboxItemDocument,
+    Page, ProblemDocument, ProjectStatus, PromptDocument, RunDocument, StoryDocument, StoryStatus,
 };
+use baton_core::run::{Ended, HandoffState, RunStatus, State};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -27,9 +28,9 @@ fn same<T: Serialize + DeserializeOwned>(text: &str) -> T {
 async fn every_document_that_is_written_can_be_read() {
     let world = world().await;
     world.started("s1", GATED).await;
-    let story: Story = same(&world.get("/api/v1/stories/s1").await.text);
+    let story: StoryDocument = same(&world.get("/api/v1/stories/s1").await.text);
     assert_eq!(story.status, StoryStatus::UnderWay);
-    same::<Page<Story>>(&world.get("/api/v1/stories").await.text);
+    same::<Page<StoryDocument>>(&world.get("/api/v1/stories").await.text);
     let rehearsed = world.post("/api/v1/handoffs/1/accept?dryRun=true", "").await.text;
     assert!(matches!(same(&rehearsed), CommandAnswer::Rehearsed(_)), "{rehearsed}");
     let told = world.post("/api/v1/handoffs/1/accept", r#"{"leaseSeconds":9}"#).await.text;
@@ -40,11 +41,11 @@ async fn every_document_that_is_written_can_be_read() {
         "package":{"n":1.50,"big":12345678901234567890,"context":{"summary":"3 epics"}}}"#;
     world.post("/api/v1/handoffs/1/complete", specs).await.is(200);
     let run: RunDocument = same(&world.get("/api/v1/runs/s1").await.text);
-    assert_eq!((run.status, run.current_agent.as_deref()), (StatusWord::Open, Some("human")));
+    assert_eq!((run.status, run.current_agent.as_deref()), (RunStatus::Open.into(), Some("human")));
     same::<Page<RunDocument>>(&world.get("/api/v1/runs").await.text);
     same::<Page<HandoffSummary>>(&world.get("/api/v1/handoffs").await.text);
-    same::<Page<Event>>(&world.get("/api/v1/runs/s1/events").await.text);
-    let inbox: Page<Item> = same(&world.get("/api/v1/inbox").await.text);
+    same::<Page<EventDocument>>(&world.get("/api/v1/runs/s1/events").await.text);
+    let inbox: Page<InboxItemDocument> = same(&world.get("/api/v1/inbox").await.text);
     assert_eq!(inbox.items[0].choices[0].command, "baton approve 1/HO-002");
     let status: ProjectStatus = same(&world.get("/api/v1/status").await.text);
     assert_eq!(status.waits_for_you[0].handoff.as_deref(), Some("HO-002"));
@@ -54,15 +55,15 @@ async fn every_document_that_is_written_can_be_read() {
     );
     // The digits of numbers do not go through a float on the way.
     let text = world.get("/api/v1/handoffs/2").await.text;
-    let detail: Detail = serde_json::from_str(&text).unwrap();
-    assert_eq!(detail.handoff.row.state, StateWord::Pending);
+    let detail: HandoffDetail = serde_json::from_str(&text).unwrap();
+    assert_eq!(detail.handoff.row.state, HandoffState::Open(State::Pending).into());
     let package = detail.handoff.package.as_ref().unwrap().get();
     assert!(package.contains("1.50") && package.contains("12345678901234567890"), "{package}");
     assert!(matches!(detail.beside.question, Some(GateDocument::Open(_))), "{text}");
     assert!(serde_json::to_string(&detail).unwrap().contains("1.50"));
     world.post("/api/v1/inbox/2/answer", r#"{"answer":"approve"}"#).await.is(200);
-    let answered: Detail = same(&world.get("/api/v1/handoffs/1%2FHO-001").await.text);
-    assert_eq!(answered.handoff.row.state, StateWord::Completed);
+    let answered: HandoffDetail = same(&world.get("/api/v1/handoffs/1%2FHO-001").await.text);
+    assert_eq!(answered.handoff.row.state, HandoffState::Ended(Ended::Completed).into());
 }
 
 #[tokio::test]
@@ -71,11 +72,11 @@ async fn a_no_can_be_read_with_what_would_pass() {
     world.started("s1", PIPELINE).await;
     world.post("/api/v1/handoffs/1/accept", "").await.is(200);
     let refused = world.post("/api/v1/handoffs/1/complete", r#"{"outcome":"success"}"#).await;
-    let problem: Problem = same(&refused.text);
+    let problem: ProblemDocument = same(&refused.text);
     assert_eq!((problem.status.as_u16(), problem.code.as_ref()), (422, "contract"));
     assert!(problem.problems.iter().any(|it| it.path == "plan"), "{problem:?}");
     assert!(problem.skeleton.is_some());
-    same::<Problem>(&world.get("/api/v1/runs/s9").await.text);
+    same::<ProblemDocument>(&world.get("/api/v1/runs/s9").await.text);
 }
 
 #[tokio::test]
@@ -110,7 +111,8 @@ async fn a_prompt_comes_with_its_hashes_where_json_is_asked_for() {
     world.started("s1", PIPELINE).await;
     let json = [("accept", "application/json")];
     let get = async |path: &str| world.client.send("GET", path, &json, "").await;
-    let prompt: Prompt = same(&get("/api/v1/handoffs/1/prompt?url=http://here:1").await.text);
+    let prompt: PromptDocument =
+        same(&get("/api/v1/handoffs/1/prompt?url=http://here:1").await.text);
     assert!(prompt.text.starts_with("DASHBOARD_URL = http://here:1\n"), "{}", prompt.text);
     assert_eq!(prompt.hash.len(), 64);
     get("/api/v1/handoffs/1/prompt?url=here").await.refuses(400, "bad_url");

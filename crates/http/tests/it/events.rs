@@ -55,7 +55,7 @@ async fn a_fresh_listener_hears_where_things_stand_and_then_what_happens() {
 }
 
 #[tokio::test]
-async fn what_is_told_about_a_first_handoff_is_what_the_seeds_print() {
+async fn the_events_of_a_first_handoff_are_those_of_the_source_documents() {
     let site = Site::open().await;
     site.start("v0.1:1.1.1").await;
     let seed = all(&site, SEED).await;

@@ -132,7 +132,7 @@ async fn an_acknowledgement_in_any_format_takes_a_handoff_up() {
         let told = send(&world, "/api/v1/handoffs/1/accept", kind, body).await.is(200);
         assert_eq!(told["handoff"]["state"], "accepted", "{told}");
         assert_eq!(told["handoff"]["acknowledgement"], body);
-        // Baton's part of seed 004's checklist, and the receiver's.
+        // Baton's part of the YAML handoff's checklist, and the receiver's.
         let shown = world.get("/api/v1/handoffs/1").await.is(200);
         let verdict = |check: &str| {
             let found =

@@ -46,10 +46,14 @@ async fn what_is_not_json_is_refused_with_its_place() {
         ("[]", "not_an_object", "object"),
         ("7", "not_an_object", "object"),
         ("\"accept\"", "not_an_object", "object"),
-        (r#"{"agent":7}"#, "wrong_type", "line 1"),
+        (r#"{"agent":7}"#, "wrong_type", "`agent` has to be a text"),
         (r#"{"agent":"Analyst"}"#, "bad_name", "Analyst"),
-        (r#"{"agent":"analyst","leaseSeconds":1.5}"#, "wrong_type", "line 1"),
-        (r#"{"agent":"analyst","leaseSeconds":99999999999}"#, "wrong_type", "line 1"),
+        (
+            r#"{"agent":"analyst","leaseSeconds":1.5}"#,
+            "wrong_type",
+            "`leaseSeconds` has to be a whole number",
+        ),
+        (r#"{"agent":"analyst","leaseSeconds":99999999999}"#, "wrong_type", "from 1 to 3600"),
     ] {
         let problem = world.post(ACCEPT, body).await.refuses(400, code);
         assert!(problem["detail"].as_str().unwrap().contains(place), "{body}: {problem}");

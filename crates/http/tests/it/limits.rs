@@ -229,7 +229,7 @@ async fn a_list_leaves_payloads_out_before_rows_and_says_so() {
     let left_out =
         serde_json::json!({"hasMoreRows": false, "limit": 500, "payloads": 12 - n_whole});
     assert_eq!(list["leftOut"], left_out);
-    // Where nothing is left out, the answer is what the seed prints.
+    // Where nothing is left out, the answer is what the source document prints.
     let one = world.get("/api/handoffs?storyId=s-0").await.is(200);
     assert_eq!(one.get("leftOut"), None);
     assert!(rows(&one, "handoffs")[0].get("payload_left_out").is_none());

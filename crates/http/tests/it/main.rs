@@ -14,6 +14,8 @@ mod described;
 #[cfg(test)]
 mod documents;
 #[cfg(test)]
+mod error_pages;
+#[cfg(test)]
 mod events;
 #[cfg(test)]
 mod formats;
@@ -35,6 +37,8 @@ mod names;
 mod page;
 #[cfg(test)]
 mod parts;
+#[cfg(test)]
+mod problems;
 #[cfg(test)]
 mod prompt;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Seed 003's two: how a workflow under way stands, and who handed what to whom.
+//! The workflow API's two: how a workflow under way stands, and who handed what to whom.
 
 use jiff::SignedDuration;
 use serde_json::json;

@@ -7,8 +7,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
-use baton_core::run::State;
-use baton_store::{HandoffFilter, HandoffState};
+use baton_core::run::{HandoffState, State};
+use baton_store::HandoffFilter;
 
 use crate::crew;
 use crate::http::connection::Connection;

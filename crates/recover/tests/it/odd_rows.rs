@@ -1,7 +1,12 @@
 //! Numbers that no hash proves: a bit in one makes it huge. It is not believed, and nothing
 //! overflows.
 
+use baton_core::names::StoryKey;
+use baton_core::story::Story;
 use baton_recover::MissingReason;
+use baton_store::Store as _;
+use baton_store_sqlite::SqliteStore;
+use jiff::Timestamp;
 use rusqlite::Connection;
 
 use crate::wreckage::{
@@ -75,6 +80,32 @@ async fn a_story_that_the_archive_has_is_not_missing() {
     let it = recovered_with(copied.path(), Some(wreckage.project.path())).await;
     assert_eq!(it.report.n_unknown_stories, 0, "{:#?}", it.report.lines());
     assert!(is_all_there(&it), "{:#?}", it.report.lines());
+}
+
+#[tokio::test]
+async fn a_lost_story_without_a_run_is_named_by_the_log_of_stories() {
+    let wreckage = Wreckage::make(Newest::InTheDatabase).await;
+    for (also, is_named) in [
+        ("", true),
+        // A key that its link in the chain does not prove is not believed.
+        ("update story_log set key = 'other' where key = 'waits'", false),
+    ] {
+        let copied = wreckage.copied();
+        let store = SqliteStore::open(copied.path()).unwrap();
+        let story = Story::named(StoryKey::parse("waits").unwrap());
+        assert!(store.add_story(&story, Timestamp::UNIX_EPOCH).await.unwrap());
+        store.close().await;
+        drop(store);
+        let connection = Connection::open(copied.path().join(DATABASE)).unwrap();
+        connection.pragma_update(None, "secure_delete", true).unwrap();
+        connection.execute("delete from stories where key = 'waits'", []).unwrap();
+        connection.execute_batch(also).unwrap();
+        drop(connection);
+        let it = recovered(copied.path()).await;
+        let is_there = it.report.bare_stories.iter().any(|it| it.as_str() == "waits");
+        assert_eq!(is_there, is_named, "{also}: {:#?}", it.report.lines());
+        assert!(it.report.bare_stories.iter().all(|it| it.as_str() != "other"), "{also}");
+    }
 }
 
 #[tokio::test]

@@ -34,12 +34,15 @@ pub(super) fn check(connection: &Connection, found: &mut FoundProblems) -> rusql
 
 /// The columns that contradict the state.
 fn denied(row: &Row<'_>, run: &Run) -> rusqlite::Result<Vec<&'static str>> {
-    let text = |column: &'static str, told: Option<&str>| {
-        let is_told = row.get::<_, Option<String>>(column)?.as_deref() == told;
+    let text = |column: &'static str, replayed: Option<&str>| {
+        let is_told = row.get::<_, Option<String>>(column)?.as_deref() == replayed;
         Ok::<_, rusqlite::Error>((column, is_told))
     };
-    let time = |column: &'static str, told| {
-        Ok::<_, rusqlite::Error>((column, row.get::<_, i64>(column)? == nearest_nanoseconds(told)))
+    let time = |column: &'static str, replayed| {
+        Ok::<_, rusqlite::Error>((
+            column,
+            row.get::<_, i64>(column)? == nearest_nanoseconds(replayed),
+        ))
     };
     let columns = [
         ("id", row.get::<_, [u8; 16]>("id")? == *run.id.0.as_bytes()),

@@ -51,6 +51,14 @@ pub enum SalvagedRow {
         story: Story,
         created_at: Timestamp,
     },
+    /// That a version of a story was written, without its text.
+    StoryVersion {
+        number: u64,
+        key: StoryKey,
+        written_at: i64,
+        digest: [u8; 32],
+        hash: [u8; 32],
+    },
     Answered(IdempotencyRecord),
     /// Of the project, with the last mark number.
     Identity {
@@ -114,6 +122,7 @@ pub(super) fn in_table(rowid: i64, payload: &[u8]) -> Option<SalvagedRow> {
         .or_else(|| definition(&fields))
         .or_else(|| handoff(rowid, &fields))
         .or_else(|| story(rowid, &fields))
+        .or_else(|| story_version(rowid, &fields))
         .or_else(|| answered(&fields))
         .or_else(|| identity_row(rowid, &fields))
 }
@@ -212,6 +221,18 @@ fn story(rowid: i64, fields: &[RecordField]) -> Option<SalvagedRow> {
         pr_url: maybe_text(pr_url)?,
     };
     Some(SalvagedRow::Story { rowid: positive(rowid), story, created_at: time(created_at)? })
+}
+
+fn story_version(rowid: i64, fields: &[RecordField]) -> Option<SalvagedRow> {
+    let [alias, key, written_at, digest, hash] = fields else { return None };
+    alias.is_null().then_some(())?;
+    Some(SalvagedRow::StoryVersion {
+        number: positive(rowid)?,
+        key: StoryKey::parse(key.text()?).ok()?,
+        written_at: written_at.integer()?,
+        digest: digest.bytes()?,
+        hash: hash.bytes()?,
+    })
 }
 
 fn answered(fields: &[RecordField]) -> Option<SalvagedRow> {

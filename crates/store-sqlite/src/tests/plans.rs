@@ -1,7 +1,7 @@
 //! A list must not get slower with a long history: each query uses an index.
 
-use baton_core::run::{Ended, Kind, RunStatus, State};
-use baton_store::{EventFilter, HandoffFilter, HandoffState, Order, Position, RunFilter};
+use baton_core::run::{Ended, HandoffState, Kind, RunStatus, State};
+use baton_store::{EventFilter, HandoffFilter, Order, Position, RunFilter};
 use baton_store_tests::sample::*;
 use rusqlite::types::Null;
 use rusqlite::{Connection, params_from_iter};

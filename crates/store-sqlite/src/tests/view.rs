@@ -1,8 +1,8 @@
 //! The table of the pipeline document, as a person with another tool sees it.
 
-use baton_core::event::Event;
-use baton_core::run::{Ended, HandoffNo, State};
-use baton_store::{HandoffChange, HandoffState, Store as _};
+use baton_core::event::{Event, HandoffEvent};
+use baton_core::run::{Ended, HandoffNo, HandoffState, State};
+use baton_store::Store as _;
 use baton_store_tests::sample::*;
 
 use crate::{SqliteStore, connect};
@@ -10,7 +10,7 @@ use crate::{SqliteStore, connect};
 type Line = (i64, String, String, String, String, Option<String>, Option<String>, String);
 
 #[tokio::test]
-async fn the_view_has_the_columns_of_seed_000() {
+async fn the_view_has_the_columns_of_the_pipeline_api() {
     let dir = tempfile::tempdir().unwrap();
     let _store = SqliteStore::open(dir.path()).unwrap();
     let connection = connect::reading(&dir.path().join(crate::FILE)).unwrap();
@@ -61,14 +61,15 @@ async fn the_view_tells_a_tale() {
 }
 
 #[tokio::test]
-async fn every_state_has_a_word_of_seed_000() {
+async fn every_state_has_a_word_of_the_pipeline_api() {
     let dir = tempfile::tempdir().unwrap();
     let store = SqliteStore::open(dir.path()).unwrap();
     for (n, state) in (1..).zip(HandoffState::ALL) {
         let first = start(n, &format!("s-{n}"));
         let second = hand_to(&first, "bea");
-        let mut third = then(&second, &[Event::HandoffStale { handoff: HandoffNo(1) }]);
-        third.handoffs = vec![HandoffChange::Moved(to_state(1, state))];
+        let mut third =
+            then(&second, &[Event::Handoff(HandoffEvent::Stale { handoff: HandoffNo(1) })]);
+        to_state(&mut third, 1, state);
         put_all(&store, &[first, second, third]).await;
     }
     let connection = connect::reading(&dir.path().join(crate::FILE)).unwrap();

@@ -1,14 +1,12 @@
 //! One append: everything is checked and computed first, then written; nothing fails half-way.
 
-use baton_core::event::Created;
-use baton_core::run::{Run, RunId};
+use baton_core::run::RunId;
 use jiff::Timestamp;
 
 use super::{MemoryTables, at};
 use crate::{
-    Append, AppendError, Appended, EventRecord, HandoffChange, HandoffMove, HandoffRef, HandoffRow,
-    OutboxRow, Position, RunRef, RunRow, StoreError, StoredEvent, TimerChange, TimerRow, Version,
-    refuse_nul,
+    Append, AppendError, Appended, EventRecord, HandoffRef, HandoffRow, OutboxRow, Position,
+    RunRef, RunRow, StoreError, StoredEvent, TimerChange, TimerRow, Version, refuse_nul,
 };
 
 impl MemoryTables {
@@ -20,7 +18,7 @@ impl MemoryTables {
             return Err(damaged("an append without events").into());
         };
         let head = last.hash;
-        let handoffs = self.changed_handoffs(&append)?;
+        let handoffs = self.numbered_handoffs(&append)?;
 
         let version = Version(append.expected.0 + append.events.len() as u64);
         let numbers = handoffs
@@ -84,62 +82,27 @@ impl MemoryTables {
         Ok(row.map_or(self.runs.len() as u64 + 1, |it| it.number))
     }
 
-    /// The rows that the append creates or changes, in their new state.
-    fn changed_handoffs(&self, append: &Append) -> Result<Vec<HandoffRow>, StoreError> {
+    /// The rows that the append creates and changes, with their numbers.
+    fn numbered_handoffs(&self, append: &Append) -> Result<Vec<HandoffRow>, StoreError> {
         let mut rows: Vec<HandoffRow> = Vec::new();
-        let mut last_number = self.handoffs.len() as u64;
-        for change in &append.handoffs {
-            match change {
-                HandoffChange::Opened(created) => {
-                    self.refuse_known(&append.run, created, &rows)?;
-                    last_number += 1;
-                    rows.push(HandoffRow::opened(last_number, &append.run, created, append.at));
-                }
-                HandoffChange::Moved(moved) => {
-                    let row = self.row_mut(&append.run, moved, &mut rows)?;
-                    if !row.state.is_open() {
-                        let what = format!("{} has ended and cannot change", row.no);
-                        return Err(damaged(&what));
-                    }
-                    row.make_move(moved, append.at);
-                }
+        for row in &append.opened {
+            let is_known = self.handoff_numbers.contains_key(&(row.run, row.no))
+                || self.handoff_ids.contains_key(&row.id)
+                || rows.iter().any(|it| it.no == row.no || it.id == row.id);
+            if is_known {
+                return Err(damaged(&format!("{} is there already", row.no)));
             }
+            let number = (self.handoffs.len() + rows.len()) as u64 + 1;
+            rows.push(HandoffRow { number, ..row.clone() });
+        }
+        for row in &append.changed {
+            let kept = self.handoff(&HandoffRef::InRun(append.run.id, row.no));
+            let Some(kept) = kept.filter(|it| it.state.is_open()) else {
+                return Err(damaged(&format!("{} is not there, or has ended", row.no)));
+            };
+            rows.push(HandoffRow { number: kept.number, ..row.clone() });
         }
         Ok(rows)
-    }
-
-    fn refuse_known(
-        &self,
-        run: &Run,
-        created: &Created,
-        rows: &[HandoffRow],
-    ) -> Result<(), StoreError> {
-        let is_known = self.handoff_numbers.contains_key(&(run.id, created.handoff))
-            || self.handoff_ids.contains_key(&created.id)
-            || rows.iter().any(|it| it.no == created.handoff || it.id == created.id);
-        if is_known {
-            return Err(damaged(&format!("{} is there already", created.handoff)));
-        }
-        Ok(())
-    }
-
-    /// The row to move: the one that this append has changed already, or a copy of the stored one.
-    fn row_mut<'a>(
-        &self,
-        run: &Run,
-        moved: &HandoffMove,
-        rows: &'a mut Vec<HandoffRow>,
-    ) -> Result<&'a mut HandoffRow, StoreError> {
-        let index = match rows.iter().position(|it| it.no == moved.no) {
-            Some(index) => index,
-            None => {
-                let kept = self.handoff(&HandoffRef::InRun(run.id, moved.no));
-                let missing = || damaged(&format!("{} is not there", moved.no));
-                rows.push(kept.ok_or_else(missing)?.clone());
-                rows.len() - 1
-            }
-        };
-        Ok(&mut rows[index])
     }
 
     fn keep_run(&mut self, row: RunRow) {

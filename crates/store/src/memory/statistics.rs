@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use baton_core::names::AgentId;
-use baton_core::run::Ended;
+use baton_core::run::{Ended, HandoffState};
 use jiff::Timestamp;
 
-use crate::{AgentStatistics, HandoffRow, HandoffState, Statistics};
+use crate::{AgentStatistics, HandoffRow, Statistics};
 
 const COMPLETED: HandoffState = HandoffState::Ended(Ended::Completed);
 const REJECTED: HandoffState = HandoffState::Ended(Ended::Rejected);

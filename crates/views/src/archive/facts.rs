@@ -3,9 +3,9 @@
 use baton_core::acknowledgement::Acknowledgement;
 use baton_core::content::{ContentId, ContentKind};
 use baton_core::document::Node;
-use baton_core::event::Event;
+use baton_core::event::{Event, HandoffEvent};
 use baton_core::names::Principal;
-use baton_core::run::{HandoffNo, Party};
+use baton_core::run::{HandoffNo, HandoffState, Party};
 use baton_core::workflow::Place;
 use baton_store::HandoffRow;
 use baton_wire::formats::{self, Format};
@@ -73,17 +73,15 @@ impl<'a> Moves<'a> {
         let mut moves = Self::default();
         let is_about = |it: &&Logged| it.event.handoff() == Some(no);
         for Logged { by, event, .. } in history.log.iter().filter(is_about) {
-            if let Event::HandoffCreated(_) = event {
+            match event.state_after() {
+                Some(HandoffState::Ended(_)) => moves.ended = Some(by),
+                Some(HandoffState::Open(_)) | None => {}
+            }
+            if let Event::Handoff(HandoffEvent::Created(_)) = event {
                 moves.created = Some(by);
-            } else if let Event::HandoffAccepted { .. } = event {
+            }
+            if let Event::Handoff(HandoffEvent::Accepted { .. }) = event {
                 moves.accepted = Some(by);
-            } else if let Event::HandoffCompleted { .. }
-            | Event::HandoffRejected { .. }
-            | Event::HandoffTimedOut { .. }
-            | Event::HandoffCancelled { .. }
-            | Event::HandoffSuperseded { .. } = event
-            {
-                moves.ended = Some(by);
             }
         }
         moves

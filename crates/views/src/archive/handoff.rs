@@ -112,16 +112,16 @@ fn members(document: &Node) -> Option<&[(String, Node)]> {
     let has_map = |key: &str| matches!(document.member(key), Some(Node::Map(_)));
     match (kind, body) {
         // Prose beside the root would be lost.
-        (DocumentKind::Handoff004 | DocumentKind::Gate004, Node::Map(members)) => {
+        (DocumentKind::YamlHandoff | DocumentKind::YamlGate, Node::Map(members)) => {
             (whole.len() == 1).then_some(members.as_slice())
         }
         (DocumentKind::Payload, _) if has_map("context") || has_map("expectations") => Some(whole),
         (
-            DocumentKind::Handoff001
+            DocumentKind::XmlHandoff
             | DocumentKind::WorkflowComplete
-            | DocumentKind::Metadata002(_)
-            | DocumentKind::Handoff004
-            | DocumentKind::Gate004
+            | DocumentKind::MetadataBlock(_)
+            | DocumentKind::YamlHandoff
+            | DocumentKind::YamlGate
             | DocumentKind::Acknowledgement(_)
             | DocumentKind::Payload,
             _,

@@ -4,7 +4,6 @@ use baton_wire::run_log::{RUN_LOG_VERSION, RunLogLine, StoryLine, TextLine};
 use jiff::Timestamp;
 
 use crate::history::History;
-use baton_engine::named;
 
 /// In a session folder.
 pub(crate) const LOG: &str = "log.jsonl";
@@ -31,7 +30,7 @@ pub(super) fn log(history: &History, most: usize) -> String {
     let mut seen = std::collections::BTreeSet::new();
     for it in &history.log {
         let begin = text.len();
-        let named = named(&it.event).into_iter().map(|(id, _)| id);
+        let named = it.event.texts().iter().map(|(id, _)| id);
         let new = named.filter(|id| seen.insert(*id));
         for content in new.filter_map(|id| history.content(id)) {
             text += &RunLogLine::Text(TextLine::of(content)).encode();

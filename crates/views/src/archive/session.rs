@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use baton_core::document::Node;
-use baton_core::event::Event;
+use baton_core::event::{Event, GateEvent};
 use baton_core::view::View;
 use baton_store::HandoffRow;
 
@@ -76,7 +76,9 @@ pub(super) fn decisions(history: &History) -> String {
     page += "\n## By people\n\n";
     page += "| when | who | answer | why | handoff |\n|---|---|---|---|---|\n";
     for Logged { at, event, .. } in &history.log {
-        let Event::GateAnswered { handoff, answer, by, comment, .. } = event else { continue };
+        let Event::Gate(GateEvent::Answered { handoff, answer, by, comment, .. }) = event else {
+            continue;
+        };
         let why = comment.map(|it| history.text(it).map_or(LOST_TEXT.to_owned(), escaped));
         let why = why.unwrap_or_default();
         let who = escaped(by.as_str());

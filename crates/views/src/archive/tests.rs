@@ -91,7 +91,7 @@ async fn a_lost_text_is_null_and_nowhere_else() {
         assert_eq!(found, Some(&baton_core::document::Node::Null), "{path}: {text}");
     }
     let (_, page) = lost.session.iter().find(|(it, _)| it == "session.md").unwrap();
-    assert!(page.contains("HO-001 was rejected by implementer (ada): (lost)"), "{page}");
+    assert!(page.contains("implementer rejects HO-001 (ada): (lost)"), "{page}");
 }
 
 #[tokio::test]

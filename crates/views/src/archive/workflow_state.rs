@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use baton_core::document::Node;
-use baton_core::event::Event;
+use baton_core::event::{Event, HandoffEvent, RunEvent, StepEvent};
 use baton_core::names::{StepId, WorkflowName};
 use baton_core::outcome::Outcome;
 use baton_core::view::read::{items, text};
@@ -86,10 +86,10 @@ impl<'a> WorkflowState<'a> {
 
 /// The steps that were done, skipped or adopted as done before a handoff was made.
 fn done_before<'a>(history: &'a History, row: &HandoffRow) -> BTreeSet<&'a StepId> {
-    let is_made = |it: &Event| matches!(it, Event::HandoffCreated(it) if it.handoff == row.no);
+    let is_made = |it: &Event| matches!(it, Event::Handoff(HandoffEvent::Created(it)) if it.handoff == row.no);
     let mut done = BTreeSet::new();
     for event in history.log.iter().map(|it| &it.event).take_while(|it| !is_made(it)) {
-        if let Event::StepCompleted { step, outcome, .. } = event {
+        if let Event::Step(StepEvent::Completed { step, outcome, .. }) = event {
             match outcome {
                 Outcome::Success | Outcome::Skipped | Outcome::NeedsReview => done.insert(step),
                 Outcome::Failure
@@ -97,9 +97,9 @@ fn done_before<'a>(history: &'a History, row: &HandoffRow) -> BTreeSet<&'a StepI
                 | Outcome::NeedsClarification
                 | Outcome::Unknown => done.remove(step),
             };
-        } else if let Event::StepSkipped { step, .. } = event {
+        } else if let Event::Step(StepEvent::Skipped { step, .. }) = event {
             done.insert(step);
-        } else if let Event::RunAdopted { by } = event {
+        } else if let Event::Run(RunEvent::Adopted { by }) = event {
             // The agent that adopted the run here hands on work from before Baton knew of it.
             match &by.place {
                 Place::Step(step) => done.insert(step),

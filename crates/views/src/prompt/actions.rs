@@ -23,15 +23,13 @@ pub(super) fn values(brief: &Brief, interface: AgentInterface) -> Value {
         return context! { accept => (), answer, edges => (), give_back => (), aside => () };
     }
     let is_pending = brief.handoff.state == State::Pending;
-    let step = step(brief);
-    let edges = step.map_or(&[][..], |it| &it.edges);
+    let edges = step(brief).map_or(&[][..], |it| &it.edges);
     let edges: Vec<Value> = edges.iter().map(|it| edge(brief, it)).collect();
-    let caller = delegated_by(brief);
     context! {
         accept => is_pending.then(|| on_handoff(brief, "accept", Vec::new())),
         answer => (),
         edges,
-        give_back => caller.map(|it| give_back(brief, it)),
+        give_back => delegated_by(brief).map(|it| give_back(brief, it)),
         aside => aside(brief, interface),
     }
 }
@@ -56,7 +54,7 @@ fn edge(brief: &Brief, edge: &Edge) -> Value {
     let agents = workflow.agents_at(&Workflow::target_place(&edge.to));
     let names: Vec<String> = agents.iter().map(AgentId::to_string).collect();
     let contract = contract_of(workflow, edge.contract.as_ref());
-    let create = NewHandoff {
+    let create = HandoffExample {
         action: "hand_on",
         kind: None,
         to: agents.into_iter().next().unwrap_or_else(AgentId::orchestrator),
@@ -88,7 +86,7 @@ fn give_back(brief: &Brief, caller: &AgentId) -> Value {
         Place::Orchestrator | Place::Human | Place::Delegate(_) => None,
     });
     let contract = contract_of(&brief.workflow, part.and_then(|it| it.returns.as_ref()));
-    let example = example(contract, "<what you found or made, for whoever waits for it>");
+    let example = example(contract, "<what you found or made, for the agent that waits for it>");
     returns(caller, Outcome::Success, example).value(brief, contract)
 }
 
@@ -97,7 +95,7 @@ fn aside(brief: &Brief, interface: AgentInterface) -> Value {
     let delegates = step(brief).map_or(&[][..], |it| &it.delegates);
     let delegates: Vec<Value> = delegates.iter().map(|it| delegate(brief, it)).collect();
     let contract = contract_of(&brief.workflow, brief.workflow.escalation.as_ref());
-    let escalate = NewHandoff {
+    let escalate = HandoffExample {
         action: "escalate",
         kind: Some("escalation"),
         to: AgentId::human(),
@@ -114,7 +112,7 @@ fn aside(brief: &Brief, interface: AgentInterface) -> Value {
         context! { example => why, ..value }
     };
     let is_step = matches!(brief.work.place, Place::Step(_));
-    let blocked = NewHandoff {
+    let blocked = HandoffExample {
         action: "hand_on",
         kind: None,
         to: AgentId::human(),
@@ -137,7 +135,7 @@ fn aside(brief: &Brief, interface: AgentInterface) -> Value {
 
 fn delegate(brief: &Brief, delegate: &Delegate) -> Value {
     let contract = contract_of(&brief.workflow, delegate.contract.as_ref());
-    let create = NewHandoff {
+    let create = HandoffExample {
         action: "delegate",
         kind: Some("delegation"),
         to: delegate.agent.clone(),
@@ -147,9 +145,9 @@ fn delegate(brief: &Brief, delegate: &Delegate) -> Value {
     create.value(brief, contract)
 }
 
-fn returns(to: &AgentId, outcome: Outcome, example: Node) -> NewHandoff {
+fn returns(to: &AgentId, outcome: Outcome, example: Node) -> HandoffExample {
     let (to, outcome) = (to.clone(), Some(outcome));
-    NewHandoff { action: "return", kind: Some("return"), to, outcome, example }
+    HandoffExample { action: "return", kind: Some("return"), to, outcome, example }
 }
 
 fn contract_of<'a>(workflow: &'a Workflow, name: Option<&String>) -> Option<&'a Contract> {
@@ -171,7 +169,7 @@ fn blocked_example() -> Node {
 }
 
 /// A handoff that the receiver may create.
-struct NewHandoff {
+struct HandoffExample {
     /// Its name in the templates.
     action: &'static str,
     kind: Option<&'static str>,
@@ -180,7 +178,7 @@ struct NewHandoff {
     example: Node,
 }
 
-impl NewHandoff {
+impl HandoffExample {
     fn value(self, brief: &Brief, contract: Option<&Contract>) -> Value {
         let outcome = self.outcome.map(Outcome::name);
         let (is_to_person, to) = (self.to.is_human(), self.to.to_string());

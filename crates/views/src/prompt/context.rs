@@ -150,11 +150,11 @@ fn named_files(package: &Parcel) -> Vec<String> {
 /// The sender's phase stands outside the fence, so only a phase that the workflow or the metadata
 /// block defines is allowed.
 fn phase(brief: &Brief, document: &Node) -> String {
-    const OF_THE_SEED: &[&str] = &["architecture", "implementation", "testing"];
+    const PRINTED_PHASES: &[&str] = &["architecture", "implementation", "testing"];
     let from = &brief.handoff.from;
     let steps = &brief.workflow.steps;
     let is_known = |word: &&str| {
-        OF_THE_SEED.contains(word)
+        PRINTED_PHASES.contains(word)
             || steps.iter().any(|it| it.phase == *word || it.id.as_str() == *word)
     };
     let said = document.member("phase").and_then(Node::as_text).filter(is_known);

@@ -84,7 +84,7 @@ async fn work_that_waits_for_a_part_has_no_commands() {
     world.accepts(2).await;
     world.hands("implementer", "reviewer", Way::Delegation, r#"{"summary":"look"}"#).await;
     let prompt = world.prompt(2, AgentInterface::Curl).await;
-    check(&prompt, &["It waits for somebody else's part", "HOW TO HAND OFF:\nNot now"]);
+    check(&prompt, &["It waits for a delegated part", "HOW TO HAND OFF:\nNot now"]);
     assert!(!prompt.contains("-X POST"), "{prompt}");
     // Nobody declared this delegate, so there is no contract; it gives its part back all the same.
     let part = world.prompt(3, AgentInterface::Curl).await;

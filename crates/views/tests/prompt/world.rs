@@ -64,7 +64,7 @@ impl World {
         let catalog = Catalog::new(entries, agents, WorkflowName::parse(workflow).ok());
         let store = Arc::new(MemoryStore::default());
         let engine = Engine::open(store, clock, catalog).await.unwrap();
-        engine.add_story(&story).await.unwrap();
+        engine.add_story(&caller(), &story).await.unwrap();
         let world = Self { engine, story: story.key };
         let start = StartRun {
             story: world.story.clone(),

@@ -1,6 +1,6 @@
 //! The built-in contracts: one file per document format, keyed by sender and receiver.
 //!
-//! A workflow names one as `001/prep-agent→implementer-agent`; a caller that has only a document
+//! A workflow names one as `xml/prep-agent→implementer-agent`; a caller that has only a document
 //! finds it by the document's own fields.
 
 use std::sync::LazyLock;
@@ -14,12 +14,15 @@ use crate::file_problem::{FileProblem, Problems};
 use crate::located::yaml;
 use crate::workflow_file::contracts as reader;
 
-/// The files: the number of the format and the text.
+/// The files: the kind of the documents and the text.
 const FILES: [(&str, &str); 3] = [
-    ("001", include_str!("../../builtin/contracts/001.yaml")),
-    ("002", include_str!("../../builtin/contracts/002.yaml")),
-    ("004", include_str!("../../builtin/contracts/004.yaml")),
+    ("xml", include_str!("../../builtin/contracts/xml.yaml")),
+    ("metadata", include_str!("../../builtin/contracts/metadata.yaml")),
+    ("yaml", include_str!("../../builtin/contracts/yaml.yaml")),
 ];
+
+/// What the kinds were called before. Workflows and databases hold such names, so they are read for ever.
+const OLD_KINDS: [(&str, &str); 3] = [("001/", "xml/"), ("002/", "metadata/"), ("004/", "yaml/")];
 
 const MOST_BYTES: usize = 256 * 1024;
 
@@ -31,7 +34,7 @@ const COMPLETE: &str = "complete";
 
 static CONTRACTS: LazyLock<Vec<Contract>> = LazyLock::new(|| {
     // The files are part of the program, and a test reads every one of them.
-    FILES.iter().flat_map(|(seed, text)| parse(seed, text).unwrap_or_default()).collect()
+    FILES.iter().flat_map(|(kind, text)| parse(kind, text).unwrap_or_default()).collect()
 });
 
 /// Every built-in contract.
@@ -39,17 +42,22 @@ pub fn contracts() -> &'static [Contract] {
     &CONTRACTS
 }
 
-/// The contract `001/prep-agent→implementer-agent`.
+/// The contract `xml/prep-agent→implementer-agent`, also by its old name `001/prep-agent→implementer-agent`.
 pub fn contract(name: &str) -> Option<&'static Contract> {
-    let name = name.replace("->", "→");
+    let mut name = name.replace("->", "→");
+    for (old, new) in OLD_KINDS {
+        if let Some(rest) = name.strip_prefix(old) {
+            name = format!("{new}{rest}");
+        }
+    }
     CONTRACTS.iter().find(|it| it.name == name)
 }
 
 /// The contract of a format between two agents; falls back to the contract for any agent.
-pub fn contract_between(seed: &str, from: &str, to: &str) -> Option<&'static Contract> {
+pub fn contract_between(kind: &str, from: &str, to: &str) -> Option<&'static Contract> {
     [(from, to), (ANY, to), (from, ANY), (ANY, ANY)]
         .iter()
-        .find_map(|(from, to)| contract(&format!("{seed}/{from}{ARROW}{to}")))
+        .find_map(|(from, to)| contract(&format!("{kind}/{from}{ARROW}{to}")))
 }
 
 /// The contract of a document that names its own receiver; `None` where no format has one.
@@ -58,26 +66,26 @@ pub fn contract_of(document: &Node) -> Option<&'static Contract> {
     let text = |path: &str| body.at(path).and_then(Node::scalar_text).map(str::trim);
     match kind {
         DocumentKind::WorkflowComplete => {
-            contract_between("001", text("from").unwrap_or("closer-agent"), COMPLETE)
+            contract_between("xml", text("from").unwrap_or("closer-agent"), COMPLETE)
         }
-        DocumentKind::Handoff001 => {
-            let contract = contract_between("001", text("from")?, text("to")?);
+        DocumentKind::XmlHandoff => {
+            let contract = contract_between("xml", text("from")?, text("to")?);
             // The contract for any agent to the orchestrator covers failures only.
             let is_error = body.member("error").is_some() || text("status").is_some();
             contract.filter(|it| is_error || !it.name.contains(ANY))
         }
-        DocumentKind::Metadata002(_) => contract_between("002", ANY, ANY),
-        DocumentKind::Handoff004 | DocumentKind::Gate004 => contract_between("004", ANY, ANY),
+        DocumentKind::MetadataBlock(_) => contract_between("metadata", ANY, ANY),
+        DocumentKind::YamlHandoff | DocumentKind::YamlGate => contract_between("yaml", ANY, ANY),
         DocumentKind::Acknowledgement(_) | DocumentKind::Payload => None,
     }
 }
 
-fn parse(seed: &str, text: &str) -> Result<Vec<Contract>, Vec<FileProblem>> {
+fn parse(kind: &str, text: &str) -> Result<Vec<Contract>, Vec<FileProblem>> {
     let mut problems = Problems::default();
     let contracts = yaml::read(text, MOST_BYTES, &mut problems).map(|root| {
         let mut contracts = reader::named(&FieldAt::root(&root), |_| true, &mut problems);
         for it in &mut contracts {
-            it.name = format!("{seed}/{}", it.name);
+            it.name = format!("{kind}/{}", it.name);
         }
         contracts
     });

@@ -166,7 +166,7 @@ fn ways(workflow: &Workflow) -> String {
 }
 
 #[test]
-fn the_story_pipeline_is_that_of_the_seed() {
+fn the_story_pipeline_is_that_of_its_source_document() {
     let workflow = workflow("story-pipeline");
     expect![[r#"
         orchestrator -success-> analyze (story)
@@ -182,7 +182,7 @@ fn the_story_pipeline_is_that_of_the_seed() {
 }
 
 #[test]
-fn the_gated_project_has_the_agents_the_delegation_and_the_gates_of_the_seed() {
+fn the_gated_project_has_the_agents_the_delegation_and_the_gates_of_its_source_document() {
     let workflow = workflow("gated-project");
     expect![[r#"
         orchestrator -success-> specification (story)
@@ -211,7 +211,7 @@ fn the_gated_project_has_the_agents_the_delegation_and_the_gates_of_the_seed() {
 }
 
 #[test]
-fn the_printed_examples_of_the_seed_pass_in_lenient() {
+fn the_printed_examples_of_the_source_document_pass_in_lenient() {
     let workflow = workflow("story-pipeline");
     for (from, to, payload) in [
         ("orchestrator", "analyst", r#"{ "story": {} , "story_id": "v0.1:1.1.1" }"#),
@@ -243,15 +243,15 @@ fn a_contradiction_is_refused_in_lenient() {
     }
 }
 
-const SEQUENTIAL: &str = include_str!("../../tests/seed-004/sequential.json");
-const DELEGATION: &str = include_str!("../../tests/seed-004/delegation.json");
-const ESCALATION: &str = include_str!("../../tests/seed-004/escalation.json");
-const RETURN: &str = include_str!("../../tests/seed-004/return.json");
-const PACKAGE: &str = include_str!("../../tests/seed-004/package.json");
-const GATE: &str = include_str!("../../tests/seed-004/gate.json");
+const SEQUENTIAL: &str = include_str!("../../tests/packages/sequential.json");
+const DELEGATION: &str = include_str!("../../tests/packages/delegation.json");
+const ESCALATION: &str = include_str!("../../tests/packages/escalation.json");
+const RETURN: &str = include_str!("../../tests/packages/return.json");
+const PACKAGE: &str = include_str!("../../tests/packages/package.json");
+const GATE: &str = include_str!("../../tests/packages/gate.json");
 
 #[test]
-fn the_printed_packages_of_seed_004_pass_in_lenient_with_and_without_their_root() {
+fn the_printed_packages_of_the_yaml_handoff_pass_in_lenient_with_and_without_their_root() {
     let workflow = workflow("gated-project");
     let edges = [
         ("specification", "architecture"),
@@ -279,7 +279,7 @@ fn the_printed_packages_of_seed_004_pass_in_lenient_with_and_without_their_root(
 }
 
 #[test]
-fn the_general_form_of_seed_004_passes_every_edge_in_strict() {
+fn the_general_form_of_the_yaml_handoff_passes_every_edge_in_strict() {
     let workflow = workflow("gated-project");
     let package = json::parse(PACKAGE).unwrap();
     for contract in workflow.contracts.iter().filter(|it| it.name != "story") {

@@ -1,5 +1,4 @@
-//! The reader: one pass, with an explicit stack instead of recursion, so that depth is just a
-//! limit.
+//! The reader: one pass. The depth is limited, so recursion is safe.
 
 use baton_core::document::{Node, Number};
 use baton_core::quoted::n_plain;
@@ -17,7 +16,7 @@ pub(super) fn read(text: &str, most_bytes: usize) -> Result<Node, JsonError> {
     if let Some(offset) = text.find('\0') {
         return Err(reader.error(offset, JsonFault::Nul));
     }
-    let document = reader.document()?;
+    let document = reader.value(0)?;
     reader.skip_blanks();
     if reader.at < text.len() {
         return Err(reader.unexpected("the end"));
@@ -28,120 +27,72 @@ pub(super) fn read(text: &str, most_bytes: usize) -> Result<Node, JsonError> {
 /// Most maps have no more.
 const USUAL_MEMBERS: usize = 8;
 
-/// A list or map whose end has not been read yet.
-enum OpenValue {
-    List(Vec<Node>),
-    Map {
-        members: Vec<(String, Node)>,
-        /// The position of each key, including the pending one.
-        key_starts: Vec<usize>,
-        /// The key whose value comes next.
-        key: String,
-    },
-}
-
-/// What the start of a value turned out to be.
-enum Begun {
-    Whole(Node),
-    Inner(OpenValue),
-}
-
 struct JsonReader<'a> {
     text: &'a str,
     at: usize,
 }
 
 impl<'a> JsonReader<'a> {
-    fn document(&mut self) -> Result<Node, JsonError> {
-        let mut open: Vec<OpenValue> = Vec::new();
-        loop {
-            self.skip_blanks();
-            if open.len() == MOST_DEPTH && matches!(self.peek(), Some(b'[' | b'{')) {
-                return Err(self.error(self.at, JsonFault::TooDeep));
+    /// A value inside of `depth` lists and maps.
+    fn value(&mut self, depth: usize) -> Result<Node, JsonError> {
+        self.skip_blanks();
+        match self.peek() {
+            Some(b'[' | b'{') if depth == MOST_DEPTH => {
+                Err(self.error(self.at, JsonFault::TooDeep))
             }
-            let mut whole = match self.value()? {
-                Begun::Whole(node) => node,
-                Begun::Inner(inner) => {
-                    open.push(inner);
-                    continue;
-                }
-            };
-            // A whole value may be the last of its list, which may be the last of its own.
-            loop {
-                let Some(parent) = open.pop() else { return Ok(whole) };
-                match self.add(parent, whole)? {
-                    Begun::Whole(node) => whole = node,
-                    Begun::Inner(parent) => {
-                        open.push(parent);
-                        break;
-                    }
-                }
+            Some(b'{') => self.map(depth + 1),
+            Some(b'[') => self.list(depth + 1),
+            Some(b'"') => Ok(Node::Text(self.quoted()?)),
+            Some(b'-' | b'0'..=b'9') => Ok(Node::Number(self.number()?)),
+            Some(_) if self.take_word("null") => Ok(Node::Null),
+            Some(_) if self.take_word("true") => Ok(Node::Bool(true)),
+            Some(_) if self.take_word("false") => Ok(Node::Bool(false)),
+            Some(_) | None => Err(self.unexpected("a value")),
+        }
+    }
+
+    fn list(&mut self, depth: usize) -> Result<Node, JsonError> {
+        self.at += 1;
+        self.skip_blanks();
+        let mut nodes = Vec::new();
+        if self.take(b']') {
+            return Ok(Node::List(nodes));
+        }
+        loop {
+            nodes.push(self.value(depth)?);
+            self.skip_blanks();
+            if self.take(b']') {
+                return Ok(Node::List(nodes));
+            }
+            if !self.take(b',') {
+                return Err(self.unexpected("`,` or `]`"));
             }
         }
     }
 
-    /// Reads a scalar, an empty list or map, or up to the first value inside one.
-    fn value(&mut self) -> Result<Begun, JsonError> {
-        let node = match self.peek() {
-            Some(b'{') => {
-                self.at += 1;
-                self.skip_blanks();
-                if !self.take(b'}') {
-                    let start = self.at;
-                    let key = self.key("a key in double quotes or `}`")?;
-                    let members = Vec::with_capacity(USUAL_MEMBERS);
-                    let mut key_starts = Vec::with_capacity(USUAL_MEMBERS);
-                    key_starts.push(start);
-                    return Ok(Begun::Inner(OpenValue::Map { members, key_starts, key }));
-                }
-                Node::Map(Vec::new())
-            }
-            Some(b'[') => {
-                self.at += 1;
-                self.skip_blanks();
-                if !self.take(b']') {
-                    return Ok(Begun::Inner(OpenValue::List(Vec::new())));
-                }
-                Node::List(Vec::new())
-            }
-            Some(b'"') => Node::Text(self.quoted()?),
-            Some(b'-' | b'0'..=b'9') => Node::Number(self.number()?),
-            Some(_) if self.take_word("null") => Node::Null,
-            Some(_) if self.take_word("true") => Node::Bool(true),
-            Some(_) if self.take_word("false") => Node::Bool(false),
-            Some(_) | None => return Err(self.unexpected("a value")),
-        };
-        Ok(Begun::Whole(node))
-    }
-
-    /// Puts a value into its list or map and reads on to the next one, or to the end.
-    fn add(&mut self, parent: OpenValue, node: Node) -> Result<Begun, JsonError> {
+    fn map(&mut self, depth: usize) -> Result<Node, JsonError> {
+        self.at += 1;
         self.skip_blanks();
-        match parent {
-            OpenValue::List(mut nodes) => {
-                nodes.push(node);
-                if self.take(b']') {
-                    return Ok(Begun::Whole(Node::List(nodes)));
-                }
-                if !self.take(b',') {
-                    return Err(self.unexpected("`,` or `]`"));
-                }
-                Ok(Begun::Inner(OpenValue::List(nodes)))
+        if self.take(b'}') {
+            return Ok(Node::Map(Vec::new()));
+        }
+        let mut members = Vec::with_capacity(USUAL_MEMBERS);
+        let mut key_starts = Vec::with_capacity(USUAL_MEMBERS);
+        let mut expected = "a key in double quotes or `}`";
+        loop {
+            self.skip_blanks();
+            key_starts.push(self.at);
+            let key = self.key(expected)?;
+            members.push((key, self.value(depth)?));
+            self.skip_blanks();
+            if self.take(b'}') {
+                self.refuse_duplicates(&members, &key_starts)?;
+                return Ok(Node::Map(members));
             }
-            OpenValue::Map { mut members, mut key_starts, key } => {
-                members.push((key, node));
-                if self.take(b'}') {
-                    self.refuse_duplicates(&members, &key_starts)?;
-                    return Ok(Begun::Whole(Node::Map(members)));
-                }
-                if !self.take(b',') {
-                    return Err(self.unexpected("`,` or `}`"));
-                }
-                self.skip_blanks();
-                key_starts.push(self.at);
-                let key = self.key("a key in double quotes")?;
-                Ok(Begun::Inner(OpenValue::Map { members, key_starts, key }))
+            if !self.take(b',') {
+                return Err(self.unexpected("`,` or `}`"));
             }
+            expected = "a key in double quotes";
         }
     }
 

@@ -31,19 +31,19 @@ fn members(node: Node) -> Vec<(String, Node)> {
     }
 }
 
-/// `001/prep-agent→implementer-agent` as the name of a definition.
+/// `xml/prep-agent→implementer-agent` as the name of a definition.
 fn name_of(contract: &str) -> String {
     let name = contract.split('/').next_back().unwrap_or_default();
     name.replace('→', "-to-").replace('*', "any")
 }
 
-fn handoff_001() -> String {
+fn xml_handoff() -> String {
     let contracts: Vec<_> = builtin::contracts()
         .iter()
-        .filter(|it| it.name.starts_with("001/") && !it.name.ends_with("→complete"))
+        .filter(|it| it.name.starts_with("xml/") && !it.name.ends_with("→complete"))
         .collect();
     let case = |name: &str| {
-        let (from, to) = name.trim_start_matches("001/").split_once('→').unwrap();
+        let (from, to) = name.trim_start_matches("xml/").split_once('→').unwrap();
         let mut cases = vec![present("to", enumeration(&[to]))];
         // Any agent may fail; other documents to the orchestrator are not covered here.
         cases.push(if from == "*" {
@@ -61,7 +61,7 @@ fn handoff_001() -> String {
         ("allOf", Node::List(cases)),
     ]);
     let defs = contracts.iter().map(|it| (name_of(&it.name), of_contract(it))).collect();
-    let about = "The JSON form of `<handoff>` (seed 001), by who hands to whom.";
+    let about = "The JSON form of `<handoff>`, by who hands to whom.";
     document("Baton handoff, XML protocol", about, members(present("handoff", inside)), defs)
 }
 
@@ -70,35 +70,35 @@ fn under(root: &str, contract: &str, title: &str, about: &str) -> String {
     document(title, about, members(present(root, of_contract(contract))), Vec::new())
 }
 
-fn metadata_002() -> String {
-    let contract = builtin::contract("002/*→*").unwrap();
-    let about = "The metadata block at the end of an agent's output (seed 002). With a `phase` it is in the phase profile, without in the metadata profile.";
+fn metadata_block() -> String {
+    let contract = builtin::contract("metadata/*→*").unwrap();
+    let about = "The metadata block at the end of an agent's output. With a `phase` it is in the phase profile, without in the metadata profile.";
     document("Baton handoff between phases", about, members(of_contract(contract)), Vec::new())
 }
 
-fn payload_000() -> String {
+fn pipeline_payload() -> String {
     let text = builtin::workflows().iter().find(|(name, _)| *name == "story-pipeline").unwrap().1;
     let workflow = workflow_file::parse(text).unwrap();
     let defs = workflow.contracts.iter().map(|it| (it.name.clone(), of_contract(it))).collect();
-    let about = "What stands in `payload` (seed 000). Each edge of the story pipeline has a definition of its own: refer to `payload-000#/$defs/plan`.";
+    let about = "The field `payload` of the pipeline API. Each edge of the story pipeline has a definition of its own: refer to `pipeline-payload#/$defs/plan`.";
     let rest = vec![("type".to_owned(), Node::text("object"))];
     document("Baton payload", about, rest, defs)
 }
 
 #[test]
 fn the_schemas_of_documents_say_what_the_contracts_do() {
-    expect_file!["../../schemas/documents/handoff-001.schema.json"].assert_eq(&handoff_001());
-    let about = "The JSON form of `<workflow-complete>` (seed 001).";
+    expect_file!["../../schemas/documents/xml-handoff.schema.json"].assert_eq(&xml_handoff());
+    let about = "The JSON form of `<workflow-complete>`.";
     let complete =
-        under("workflow-complete", "001/closer-agent→complete", "Baton workflow complete", about);
+        under("workflow-complete", "xml/closer-agent→complete", "Baton workflow complete", about);
     expect_file!["../../schemas/documents/workflow-complete.schema.json"].assert_eq(&complete);
-    expect_file!["../../schemas/documents/metadata-002.schema.json"].assert_eq(&metadata_002());
-    let about =
-        "A package under `handoff` (seed 004): sequential, escalation, return, or at a gate.";
-    let package = under("handoff", "004/*→*", "Baton package", about);
-    expect_file!["../../schemas/documents/handoff-004.schema.json"].assert_eq(&package);
-    let about = "A package that asks a specialist for a part of the work (seed 004).";
-    let delegation = under("handoff", "004/delegation", "Baton delegation", about);
-    expect_file!["../../schemas/documents/delegation-004.schema.json"].assert_eq(&delegation);
-    expect_file!["../../schemas/documents/payload-000.schema.json"].assert_eq(&payload_000());
+    expect_file!["../../schemas/documents/metadata-block.schema.json"].assert_eq(&metadata_block());
+    let about = "A package under `handoff`: sequential, escalation, return, or at a gate.";
+    let package = under("handoff", "yaml/*→*", "Baton package", about);
+    expect_file!["../../schemas/documents/yaml-handoff.schema.json"].assert_eq(&package);
+    let about = "A package that asks a specialist for a part of the work.";
+    let delegation = under("handoff", "yaml/delegation", "Baton delegation", about);
+    expect_file!["../../schemas/documents/yaml-delegation.schema.json"].assert_eq(&delegation);
+    expect_file!["../../schemas/documents/pipeline-payload.schema.json"]
+        .assert_eq(&pipeline_payload());
 }

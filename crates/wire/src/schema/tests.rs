@@ -218,3 +218,11 @@ fn type_name(node: &Node) -> &'static str {
         NodeKind::Map => "object",
     }
 }
+
+#[test]
+fn the_old_names_of_schemas_stay_valid() {
+    for (old, new) in OLD_NAMES {
+        assert_eq!(schema(old), schema(new), "{old}");
+        assert!(schema(old).is_some(), "{old}");
+    }
+}

@@ -1,4 +1,4 @@
-//! What a seed prints comes back through every chain of formats.
+//! What a source document prints comes back through every chain of formats.
 
 use baton_core::document::kind::DocumentKind;
 use baton_core::view::View;
@@ -76,7 +76,7 @@ fn elements(xml: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_elements_of_seed_001_come_back_in_their_order() {
+fn the_elements_of_the_xml_handoff_come_back_in_their_order() {
     let examples = fixtures::all().into_iter().filter(|it| it.format == Format::Xml);
     for fixture in examples {
         let mut document = fixture.document();
@@ -134,45 +134,45 @@ fn every_example_is_known_for_what_it_is() {
         ));
     }
     expect![[r#"
-        seed-000/accept.json: payload, - -> -, -
-        seed-000/cleanup.json: payload, - -> -, -
-        seed-000/create.json: payload, - -> -, -
-        seed-000/reject.json: payload, - -> -, -
-        seed-000/timeout.json: payload, - -> -, -
-        seed-001/error.xml: 001/handoff, implementer-agent -> orchestrator, failure Ended(Failure)
-        seed-001/fixer-agent-to-reviewer-agent.xml: 001/handoff, fixer-agent -> reviewer-agent, ready-for-re-review Ended(Success)
-        seed-001/implementer-agent-to-reviewer-agent.xml: 001/handoff, implementer-agent -> reviewer-agent, -
-        seed-001/issue-manager-to-prep-agent.xml: 001/handoff, issue-manager -> prep-agent, -
-        seed-001/prep-agent-to-implementer-agent.xml: 001/handoff, prep-agent -> implementer-agent, ready Ended(Success)
-        seed-001/reviewer-agent-to-fixer-agent.xml: 001/handoff, reviewer-agent -> fixer-agent, changes_requested Ended(Failure)
-        seed-001/reviewer-agent-to-validator-agent.xml: 001/handoff, reviewer-agent -> validator-agent, approved Ended(Success)
-        seed-001/structure.xml: 001/handoff, source-agent-name -> target-agent-name, success|failure|blocked Unknown
-        seed-001/validator-agent-to-closer-agent.xml: 001/handoff, validator-agent -> closer-agent, merged Ended(Success)
-        seed-001/validator-agent-to-fixer-agent.xml: 001/handoff, validator-agent -> fixer-agent, failed Ended(Failure)
-        seed-001/workflow-complete.xml: 001/workflow-complete, - -> -, completed Ended(Success)
-        seed-002/architecture-to-implementation.json: 002/phase, - -> frontend-developer, complete Ended(Success)
-        seed-002/architecture.md: 002/phase, - -> frontend-developer, complete Ended(Success)
-        seed-002/blocked.json: 002/metadata, frontend-developer -> -, blocked Ended(Blocked)
-        seed-002/blocked.md: 002/metadata, frontend-developer -> -, blocked Ended(Blocked)
-        seed-002/fragment-artifacts.json: payload, - -> -, -
-        seed-002/fragment-blockers.json: payload, - -> -, -
-        seed-002/fragment-files-modified.json: payload, - -> -, -
-        seed-002/fragment-verification-architecture.json: payload, - -> -, -
-        seed-002/fragment-verification.json: payload, - -> -, -
-        seed-002/implementation-to-testing.json: 002/phase, - -> backend-tester, complete Ended(Success)
-        seed-002/testing-to-complete.json: 002/phase, - -> -, complete Ended(Success)
-        seed-004/acknowledgment-partial.yaml: 004/acknowledgment-partial, - -> -, -
-        seed-004/acknowledgment.yaml: 004/acknowledgment, [source agent] -> -, -
-        seed-004/delegation.yaml: 004/handoff, architecture -> security-check, -
-        seed-004/escalation.yaml: 004/handoff, estimation -> human, -
-        seed-004/fragment-context-forbidden.yaml: payload, - -> -, -
-        seed-004/fragment-context-required.yaml: payload, - -> -, -
-        seed-004/fragment-success-criteria-bad.yaml: payload, - -> -, -
-        seed-004/fragment-success-criteria-good.yaml: payload, - -> -, -
-        seed-004/gate.yaml: 004/gate, [current agent] -> human, -
-        seed-004/package.yaml: 004/handoff, [agent-id] -> [agent-id], -
-        seed-004/return.yaml: 004/handoff, security-check -> architecture, -
-        seed-004/sequential.yaml: 004/handoff, specification -> architecture, -
-        seed-004/state-current.json: payload, - -> -, -
+        metadata/architecture-to-implementation.json: metadata/phase, - -> frontend-developer, complete Ended(Success)
+        metadata/architecture.md: metadata/phase, - -> frontend-developer, complete Ended(Success)
+        metadata/blocked.json: metadata/agent, frontend-developer -> -, blocked Ended(Blocked)
+        metadata/blocked.md: metadata/agent, frontend-developer -> -, blocked Ended(Blocked)
+        metadata/fragment-artifacts.json: payload, - -> -, -
+        metadata/fragment-blockers.json: payload, - -> -, -
+        metadata/fragment-files-modified.json: payload, - -> -, -
+        metadata/fragment-verification-architecture.json: payload, - -> -, -
+        metadata/fragment-verification.json: payload, - -> -, -
+        metadata/implementation-to-testing.json: metadata/phase, - -> backend-tester, complete Ended(Success)
+        metadata/testing-to-complete.json: metadata/phase, - -> -, complete Ended(Success)
+        pipeline/accept.json: payload, - -> -, -
+        pipeline/cleanup.json: payload, - -> -, -
+        pipeline/create.json: payload, - -> -, -
+        pipeline/reject.json: payload, - -> -, -
+        pipeline/timeout.json: payload, - -> -, -
+        xml/error.xml: xml/handoff, implementer-agent -> orchestrator, failure Ended(Failure)
+        xml/fixer-agent-to-reviewer-agent.xml: xml/handoff, fixer-agent -> reviewer-agent, ready-for-re-review Ended(Success)
+        xml/implementer-agent-to-reviewer-agent.xml: xml/handoff, implementer-agent -> reviewer-agent, -
+        xml/issue-manager-to-prep-agent.xml: xml/handoff, issue-manager -> prep-agent, -
+        xml/prep-agent-to-implementer-agent.xml: xml/handoff, prep-agent -> implementer-agent, ready Ended(Success)
+        xml/reviewer-agent-to-fixer-agent.xml: xml/handoff, reviewer-agent -> fixer-agent, changes_requested Ended(Failure)
+        xml/reviewer-agent-to-validator-agent.xml: xml/handoff, reviewer-agent -> validator-agent, approved Ended(Success)
+        xml/structure.xml: xml/handoff, source-agent-name -> target-agent-name, success|failure|blocked Unknown
+        xml/validator-agent-to-closer-agent.xml: xml/handoff, validator-agent -> closer-agent, merged Ended(Success)
+        xml/validator-agent-to-fixer-agent.xml: xml/handoff, validator-agent -> fixer-agent, failed Ended(Failure)
+        xml/workflow-complete.xml: xml/workflow-complete, - -> -, completed Ended(Success)
+        yaml/acknowledgment-partial.yaml: yaml/acknowledgment-partial, - -> -, -
+        yaml/acknowledgment.yaml: yaml/acknowledgment, [source agent] -> -, -
+        yaml/delegation.yaml: yaml/handoff, architecture -> security-check, -
+        yaml/escalation.yaml: yaml/handoff, estimation -> human, -
+        yaml/fragment-context-forbidden.yaml: payload, - -> -, -
+        yaml/fragment-context-required.yaml: payload, - -> -, -
+        yaml/fragment-success-criteria-bad.yaml: payload, - -> -, -
+        yaml/fragment-success-criteria-good.yaml: payload, - -> -, -
+        yaml/gate.yaml: yaml/gate, [current agent] -> human, -
+        yaml/package.yaml: yaml/handoff, [agent-id] -> [agent-id], -
+        yaml/return.yaml: yaml/handoff, security-check -> architecture, -
+        yaml/sequential.yaml: yaml/handoff, specification -> architecture, -
+        yaml/state-current.json: payload, - -> -, -
     "#]].assert_eq(&table);
 }

@@ -1,4 +1,4 @@
-//! The seeds' printed examples, as files.
+//! The printed examples, as files.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use baton_core::document::Node;
 use baton_wire::formats::{self, Format};
 
 pub(crate) struct Fixture {
-    /// Such as `seed-001/error.xml`.
+    /// Such as `xml/error.xml`.
     pub(crate) name: String,
     pub(crate) format: Format,
     pub(crate) text: String,

@@ -1,4 +1,4 @@
-//! The formats as a user of the crate meets them: the seeds' examples, chains, hostile texts.
+//! The formats as a user of the crate meets them: the examples, chains, hostile texts.
 #![expect(clippy::unwrap_used, reason = "these are tests")]
 #![expect(clippy::disallowed_methods, reason = "tests make and read files of their own")]
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use baton_core::acknowledgement::Acknowledgement;
 use baton_core::command::{Accept, Command, Complete, Reject};
 use baton_core::contract::Profile;
-use baton_core::event::{Created, Event};
+use baton_core::event::{Created, Event, HandoffEvent};
 use baton_core::names::{AgentId, Principal, Reason};
 use baton_core::outcome::Outcome;
 use baton_core::package::{Format, Package};
@@ -51,7 +51,9 @@ pub(super) async fn play(
     let caller = Caller::new(principal(&me));
     let mut feed = engine.read_as(&caller).feed(cursor, None);
     while let Some(stored) = feed.next().await? {
-        let Ok(Event::HandoffCreated(created)) = event::decode(&stored.body) else { continue };
+        let Ok(Event::Handoff(HandoffEvent::Created(created))) = event::decode(&stored.body) else {
+            continue;
+        };
         if created.to.agent == me {
             match work(&engine, &caller, stored.run, &created, pace).await {
                 // The demo was stopped, or the run took another path.

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
+use baton_api::{HandoffDetail, HandoffSummary};
 use baton_core::command::{Command, GateAnswer};
-use baton_core::event::Event;
+use baton_core::event::{Event, GateEvent, HandoffEvent, RunEvent};
 use baton_core::gate::Answer;
 use baton_core::names::{AgentId, FreeText};
 use baton_core::run::{HandoffNo, RunId};
 use baton_core::story::Story;
 use baton_engine::{Caller, Engine, Verified};
-use baton_http::api::{Detail, HandoffSummary};
 use baton_store::{HandoffRef, Position, RunRef};
 use baton_wire::event;
 
@@ -44,7 +44,7 @@ pub(super) async fn follow(
                 let line = line(api, engine, run, &event).await?;
                 show::answer(&format!("{} {line}", show::dim(&format!("{after:>6.1}s"))));
             }
-            if let Event::GateOpened { handoff, gate } = &event {
+            if let Event::Gate(GateEvent::Opened { handoff, gate }) = &event {
                 show::answer(&format!(
                     "        {} {}\n        {} in your project you would type: baton answer {}",
                     show::warn("a person is asked:"),
@@ -104,7 +104,7 @@ async fn line(api: &Api, engine: &Engine, run: RunId, event: &Event) -> Result<S
     let row = match event.handoff() {
         Some(no) => {
             let ask = Ask::get(["handoffs", &format!("{run}/{}", no.label())]);
-            Some(api.get::<Detail>(&ask).await?.handoff.row)
+            Some(api.get::<HandoffDetail>(&ask).await?.handoff.row)
         }
         None => None,
     };
@@ -114,48 +114,13 @@ async fn line(api: &Api, engine: &Engine, run: RunId, event: &Event) -> Result<S
 
 /// Prints who hands what to whom, and how it ends; the rest is in the log.
 fn is_told(event: &Event) -> bool {
-    match event {
-        Event::HandoffCreated(_)
-        | Event::HandoffAccepted { is_implicit: false, .. }
-        | Event::HandoffRejected { .. }
-        | Event::GateAnswered { .. }
-        | Event::RunCompleted => true,
-        Event::HandoffAccepted { .. }
-        | Event::HandoffCompleted { .. }
-        | Event::RoundCounted { .. }
-        | Event::HandoffTimedOut { .. }
-        | Event::HandoffCancelled { .. }
-        | Event::HandoffSuperseded { .. }
-        | Event::HandoffStale { .. }
-        | Event::RunStarted { .. }
-        | Event::RunAdopted { .. }
-        | Event::RunPaused { .. }
-        | Event::RunResumed
-        | Event::RunCancelled { .. }
-        | Event::StepStarted { .. }
-        | Event::StepCompleted { .. }
-        | Event::StepSkipped { .. }
-        | Event::GateOpened { .. }
-        | Event::HandoffClarified { .. }
-        | Event::HandoffAnswered { .. }
-        | Event::HandoffReleased { .. }
-        | Event::HandoffWoken { .. }
-        | Event::FrameOpened { .. }
-        | Event::FrameClosed { .. }
-        | Event::LeaseGranted { .. }
-        | Event::LeaseLost { .. }
-        | Event::LeaseReleased { .. }
-        | Event::GatePassed { .. }
-        | Event::GateWaived { .. }
-        | Event::GateLost { .. }
-        | Event::GateCarried { .. }
-        | Event::EvidenceRecorded { .. }
-        | Event::SignalPassed
-        | Event::SignalMerged { .. }
-        | Event::MessagePosted { .. }
-        | Event::BlockerRaised { .. }
-        | Event::BlockerResolved { .. }
-        | Event::BlockerWaived { .. }
-        | Event::BatonLoose { .. } => false,
-    }
+    matches!(
+        event,
+        Event::Handoff(
+            HandoffEvent::Created(_)
+                | HandoffEvent::Accepted { is_implicit: false, .. }
+                | HandoffEvent::Rejected { .. }
+        ) | Event::Gate(GateEvent::Answered { .. })
+            | Event::Run(RunEvent::Completed)
+    )
 }

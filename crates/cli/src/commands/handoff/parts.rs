@@ -1,6 +1,6 @@
 //! A part of held work: delegate it, return it, ask a person.
 
-use baton_http::api::{Delegation, Escalation, Returned};
+use baton_api::{Delegation, Escalation, Returned};
 
 use super::on;
 use crate::api::Api;

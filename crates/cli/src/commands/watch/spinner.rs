@@ -3,7 +3,7 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::time::Duration;
 
-use baton_http::api::{BatonWord, Page, RunDocument};
+use baton_api::{BatonWord, Page, RunDocument};
 use uuid::Uuid;
 
 use crate::api::{Api, Ask};
@@ -79,12 +79,12 @@ fn write(text: &str) {
 fn who(runs: &[RunDocument]) -> String {
     let held = runs.iter().filter(|it| it.baton == BatonWord::Held);
     let works = |it: &RunDocument| {
-        let agent = it.current_agent.as_deref().unwrap_or("somebody");
+        let agent = it.current_agent.as_deref().unwrap_or("an agent");
         format!("{agent} works on {}", show::shortened(&it.story, 30))
     };
     let works: Vec<String> = held.map(works).collect();
     match works.len() {
-        0 => "nobody works".to_owned(),
+        0 => "no agent works".to_owned(),
         n if n > MOST_RUNS => {
             format!("{}, and {} more", works[..MOST_RUNS].join(", "), n - MOST_RUNS)
         }
@@ -113,8 +113,8 @@ mod tests {
     #[test]
     fn only_who_holds_something_works() {
         let held = || run("s1", "held", Some("analyst"));
-        assert_eq!(who(&[]), "nobody works");
-        assert_eq!(who(&[run("s1", "offered", Some("analyst"))]), "nobody works");
+        assert_eq!(who(&[]), "no agent works");
+        assert_eq!(who(&[run("s1", "offered", Some("analyst"))]), "no agent works");
         assert_eq!(who(&[held(), run("s2", "loose", None)]), "analyst works on s1");
         let many = who(&[held(), held(), held(), held(), held()]);
         assert!(many.ends_with("and 2 more"), "{many}");

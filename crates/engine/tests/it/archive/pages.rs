@@ -84,7 +84,7 @@ async fn current_json_is_the_run_that_moved_last_and_every_open_run_has_its_own(
     assert!(project.read("state/current.json").contains(r#""status": "cancelled""#));
 }
 
-/// Seed 004's document as a sender writes it, with a member that nobody knows.
+/// The YAML handoff's document as a sender writes it, with a member that nobody knows.
 const SENT: &str = "\
 handoff:
   id: HO-2024-001
@@ -348,7 +348,7 @@ async fn a_session_is_told_in_words_that_nobody_can_forge() {
         assert_eq!(cells, 10, "{row}");
     }
     assert!(!page.contains("\n<script") && !page.contains(" <script"), "{page}");
-    assert!(page.contains(r"HO-002 was rejected by implementer (ada): x ⏎ \# Forged"), "{page}");
+    assert!(page.contains(r"implementer rejects HO-002 (ada): x ⏎ \# Forged"), "{page}");
     assert!(page.contains("- Status: cancelled\n"), "{page}");
 }
 

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use baton_core::gate::{Answer, GateKind};
-use baton_core::run::{Baton, Handoff, HandoffNo, Kind, Run, State, Wait};
-use baton_store::{HandoffFilter, HandoffRow, HandoffState, OpenRunCounts, RunFilter, RunRow};
+use baton_core::run::{Baton, Handoff, HandoffNo, HandoffState, Kind, Run, State, Wait};
+use baton_store::{HandoffFilter, HandoffRow, OpenRunCounts, RunFilter, RunRow};
 
 use super::Holding;
 use crate::act::{Act, Answered, Order, What};

@@ -65,7 +65,7 @@ async fn a_lease_that_is_held(world: &World) {
     let run = world.on("held", lease(1, 20)).await.unwrap().run;
     world.clock.advance(SignedDuration::from_secs(2));
     let which = HandoffRef::InRun(run, HandoffNo(1));
-    world.engine.heartbeat(&which, 1).await.unwrap();
+    world.engine.heartbeat(&caller("ada"), &which, 1).await.unwrap();
 }
 
 async fn texts_that_only_events_name(world: &World) {
@@ -144,9 +144,9 @@ async fn stories_and_answers(world: &World) {
         pr_url: Some("https://example.com/1".to_owned()),
         ..Story::named(StoryKey::parse(key).unwrap())
     };
-    assert!(world.engine.add_story(&story("settings", "Settings")).await.unwrap());
-    world.engine.save_story(&story("settings", "The settings page")).await.unwrap();
-    world.engine.add_story_as(&keyed("key-1", 1), &story("login", "Log in")).await.unwrap();
+    assert!(world.engine.add_story(&caller("ada"), &story("settings", "Settings")).await.unwrap());
+    world.engine.save_story(&caller("ada"), &story("settings", "The settings page")).await.unwrap();
+    world.engine.add_story(&keyed("key-1", 1), &story("login", "Log in")).await.unwrap();
     world.engine.start(&keyed("key-2", 2), start("login")).await.unwrap();
     world.engine.start(&keyed("key-3", 3), start("settings")).await.unwrap();
 }

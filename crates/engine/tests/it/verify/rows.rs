@@ -198,9 +198,9 @@ pub(crate) const ROW_EDITS: &[RowEdit] = &[
         "an index is exchanged for another of its name",
         "drop index runs_open; create index runs_open on runs (status)",
     ),
-    found("the view of seed 000 is dropped", "drop view agent_handoffs"),
+    found("the view of the pipeline API is dropped", "drop view agent_handoffs"),
     found(
-        "the view of seed 000 is exchanged",
+        "the view of the pipeline API is exchanged",
         "drop view agent_handoffs; create view agent_handoffs as select 1 as id",
     ),
     found("a table is dropped", "drop table timers"),

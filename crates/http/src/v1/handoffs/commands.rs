@@ -1,49 +1,26 @@
 //! Commands on one handoff.
 
 use axum::response::{IntoResponse as _, Response};
-use baton_core::acknowledgement::Acknowledgement;
-use baton_core::command::{
-    Accept, Clarify, Command, Complete, LeaseTime, Record, Reject, Release, Reply,
+use baton_api::{
+    Acceptance, Cancellation, CheckResult, Clarification, CommandAnswer, Completion, GivenBack,
+    QuestionAnswer, Rejection, Why,
 };
-use baton_core::document::Node;
-use baton_core::evidence::Verdict;
-use baton_core::names::{AgentId, CheckName, FreeText, Reason};
+use baton_core::command::{Accept, Clarify, Command, Complete, Record, Reject, Release, Reply};
+use baton_core::names::{CheckName, FreeText, Reason};
 use baton_core::run::HandoffNo;
-use baton_wire::{formats, json};
-use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
-use utoipa::ToSchema;
 
-use super::ProfileWord;
 use super::document::refused;
 use crate::body;
+use crate::lookup::{by, handoff_ref, known_agent};
 use crate::openapi::WriteProblems;
 use crate::params::Named;
 use crate::problem::ApiProblem;
 use crate::scope::RequestScope;
 use crate::v1::answer::ApiResponse;
-use crate::v1::command_result::{CommandAnswer, tell};
+use crate::v1::command_result::tell;
 use crate::v1::documents::{self, CommandOrDocument, DocumentQuery};
-use crate::v1::enums::outcome;
-use crate::v1::names::{handoff_ref, known_agent};
-use crate::v1::runs::{Why, reason};
 use crate::v1::write::{HandoffQuery, RunHeaders, WriteRequest};
-
-/// How a handoff is accepted.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Acceptance {
-    /// The agent that accepts; if omitted, the receiver.
-    #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
-    pub agent: Option<String>,
-    /// The task in the receiver's own words, as text or as an `acknowledgment` document, which may
-    /// also be a string of YAML, XML or Markdown.
-    #[schema(value_type = Option<serde_json::Value>)]
-    pub acknowledgement: Option<Box<RawValue>>,
-    /// The lease: the receiver promises a heartbeat at least this often.
-    #[schema(minimum = 1, maximum = 3600)]
-    pub lease_seconds: Option<u32>,
-}
+use crate::values::{acknowledgement, lease, outcome, reason};
 
 /// Accepts a handoff.
 ///
@@ -75,19 +52,6 @@ pub(in crate::v1) async fn accept(
     Ok(on_handoff(&app, &name, &write, command).await?.into_response())
 }
 
-/// Why a handoff is rejected.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Rejection {
-    #[schema(min_length = 1, max_length = 1000)]
-    pub reason: String,
-    /// The agent that rejects; if omitted, the receiver.
-    #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
-    pub agent: Option<String>,
-    /// The fencing token from `accept`.
-    pub fence: Option<u32>,
-}
-
 /// Rejects a handoff: sends it back to its sender.
 #[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/reject", operation_id = "rejectHandoff",
     tag = "handoffs",
@@ -104,29 +68,6 @@ pub(in crate::v1) async fn reject(
     let (reason, fence) = (Reason::parse(&write.asked.reason)?, write.asked.fence);
     let command = |handoff| Command::Reject(Reject { handoff, by, reason, fence });
     on_handoff(&app, &name, &write, command).await
-}
-
-/// How the work on a handoff ended, and what is handed on.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Completion {
-    #[schema(example = "success")]
-    pub outcome: String,
-    /// The package for the next handoff: any JSON, kept as it is written.
-    #[schema(value_type = Option<serde_json::Value>)]
-    pub package: Option<Box<RawValue>>,
-    /// The next receiver; if omitted, the workflow decides it.
-    #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
-    pub to_agent: Option<String>,
-    #[schema(min_length = 1, max_length = 1000)]
-    pub reason: Option<String>,
-    /// The agent that completes; if omitted, the receiver.
-    #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
-    pub agent: Option<String>,
-    /// The fencing token from `accept`.
-    pub fence: Option<u32>,
-    #[serde(default)]
-    pub profile: ProfileWord,
 }
 
 /// Completes a handoff and hands the work on; `handoff` in the response is the next one.
@@ -147,22 +88,11 @@ pub(in crate::v1) async fn complete(
     let package = body::package(asked.package.as_deref())?;
     let to = asked.to_agent.as_deref().map(|it| known_agent(&app, it)).transpose()?;
     let reason = reason(asked.reason.as_deref())?;
-    let (fence, profile) = (asked.fence, asked.profile.into());
+    let (fence, profile) = (asked.fence, asked.profile.0);
     let command = |handoff| {
         Command::Complete(Complete { handoff, by, outcome, package, to, reason, fence, profile })
     };
     on_handoff(&app, &name, &write, command).await
-}
-
-/// Who cancels a handoff, and why.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Cancellation {
-    #[schema(min_length = 1, max_length = 1000)]
-    pub reason: Option<String>,
-    /// The agent that cancels; if omitted, one that is allowed to.
-    #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
-    pub agent: Option<String>,
 }
 
 /// Cancels a handoff; its baton is loose then.
@@ -198,19 +128,6 @@ pub(in crate::v1) async fn time_out(
     on_handoff(&app, &name, &write, |handoff| Command::TimeOut { handoff, reason }).await
 }
 
-/// What the receiver asks.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Clarification {
-    #[schema(min_length = 1, max_length = 10_000)]
-    pub question: String,
-    /// The agent that asks; if omitted, the receiver.
-    #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
-    pub agent: Option<String>,
-    /// The fencing token from `accept`.
-    pub fence: Option<u32>,
-}
-
 /// Asks the sender a question before the work goes on.
 #[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/clarify", operation_id = "clarifyHandoff",
     tag = "handoffs",
@@ -227,19 +144,6 @@ pub(in crate::v1) async fn clarify(
     let (question, fence) = (FreeText::parse(&write.asked.question)?, write.asked.fence);
     let command = |handoff| Command::Clarify(Clarify { handoff, by, question, fence });
     on_handoff(&app, &name, &write, command).await
-}
-
-/// The answer to a question.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct QuestionAnswer {
-    #[schema(min_length = 1, max_length = 10_000)]
-    pub answer: String,
-    /// The agent that answers; if omitted, the agent that was asked.
-    #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
-    pub agent: Option<String>,
-    /// The fencing token from `accept`.
-    pub fence: Option<u32>,
 }
 
 /// Answers a question, named by its own id or by that of the handoff that it is about.
@@ -260,19 +164,6 @@ pub(in crate::v1) async fn answer(
     on_handoff(&app, &name, &write, command).await
 }
 
-/// Why work is released undone.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct GivenBack {
-    #[schema(min_length = 1, max_length = 1000)]
-    pub reason: Option<String>,
-    /// The agent that releases; if omitted, the receiver.
-    #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
-    pub agent: Option<String>,
-    /// The fencing token from `accept`.
-    pub fence: Option<u32>,
-}
-
 /// Releases the work undone, for the receiver to accept again.
 #[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/release", operation_id = "releaseHandoff",
     tag = "handoffs",
@@ -291,25 +182,6 @@ pub(in crate::v1) async fn release(
     on_handoff(&app, &name, &write, command).await
 }
 
-/// What was checked, and the result.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct CheckResult {
-    #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
-    pub check: String,
-    pub verdict: VerdictWord,
-    #[schema(min_length = 1, max_length = 10_000)]
-    pub detail: Option<String>,
-}
-
-#[derive(Debug, Clone, Copy, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-#[schema(as = Verdict)]
-pub enum VerdictWord {
-    Passed,
-    Failed,
-}
-
 /// Records the result of a check.
 #[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/evidence", operation_id = "recordEvidence",
     tag = "handoffs",
@@ -323,10 +195,7 @@ pub(in crate::v1) async fn evidence(
     write: WriteRequest<CheckResult, HandoffQuery>,
 ) -> Result<ApiResponse<CommandAnswer>, ApiProblem> {
     let check = CheckName::parse(&write.asked.check)?;
-    let verdict = match write.asked.verdict {
-        VerdictWord::Passed => Verdict::Passed,
-        VerdictWord::Failed => Verdict::Failed,
-    };
+    let verdict = write.asked.verdict.0;
     let detail = write.asked.detail.as_deref().map(FreeText::parse).transpose()?;
     let command = |handoff| Command::Record(Record { handoff, check, verdict, detail });
     on_handoff(&app, &name, &write, command).await
@@ -344,49 +213,4 @@ pub(in crate::v1) async fn on_handoff<T>(
         Ok(outcome) => tell(app, &write.caller, &outcome).await,
         Err(error) => Err(refused(app, error).await),
     }
-}
-
-fn by(app: &RequestScope, name: Option<&str>) -> Result<Option<AgentId>, ApiProblem> {
-    name.map(|it| known_agent(app, it)).transpose()
-}
-
-fn lease(seconds: Option<u32>) -> Result<Option<LeaseTime>, ApiProblem> {
-    let Some(seconds) = seconds else { return Ok(None) };
-    let most = LeaseTime::MOST_SECONDS;
-    let wrong = || {
-        ApiProblem::malformed("wrong_type", format!("`leaseSeconds` is a number from 1 to {most}"))
-    };
-    LeaseTime::from_seconds(seconds).map(Some).ok_or_else(wrong)
-}
-
-/// Plain text, or a document, in which open questions are looked for.
-fn acknowledgement(raw: Option<&RawValue>) -> Result<Option<Acknowledgement>, ApiProblem> {
-    let Some(raw) = raw else { return Ok(None) };
-    match json::parse(raw.get())? {
-        Node::Null => Ok(None),
-        Node::Text(words) => match document_in(&words) {
-            Some(document) => read_acknowledgement(&document, &words),
-            None => Ok(Some(Acknowledgement::words(words))),
-        },
-        document @ (Node::Bool(_) | Node::Number(_) | Node::List(_) | Node::Map(_)) => {
-            read_acknowledgement(&document, raw.get())
-        }
-    }
-}
-
-fn read_acknowledgement(
-    document: &Node,
-    text: &str,
-) -> Result<Option<Acknowledgement>, ApiProblem> {
-    Acknowledgement::read(document, text).map(Some).map_err(|problems| {
-        let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
-        ApiProblem::malformed("bad_acknowledgement", problems.join("; "))
-    })
-}
-
-/// The YAML handoff's specification writes it in YAML; any other format is taken too. Plain text
-/// with a colon in it stays plain text.
-fn document_in(text: &str) -> Option<Node> {
-    let document = formats::decode(formats::guess(text)?, text).ok()?;
-    Acknowledgement::is_one(&document).then_some(document)
 }

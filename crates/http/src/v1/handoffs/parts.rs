@@ -1,78 +1,27 @@
 //! A part of held work: delegate it, return it, escalate to a person; and send heartbeats.
 
+use baton_api::{
+    CommandAnswer, Delegation, Escalation, Heartbeat, LeaseUntil, ProfileWord, Returned,
+};
 use baton_core::command::{Create, Token, Way};
 use baton_core::names::AgentId;
 use baton_core::outcome::Outcome;
 use baton_engine::RunTarget;
 use baton_store::{HandoffRow, RunRef};
-use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use utoipa::ToSchema;
 
+use super::OneQuery;
 use super::document::refused;
-use super::{OneQuery, ProfileWord};
 use crate::body;
+use crate::lookup::{find_handoff, handoff_ref, known_agent};
 use crate::openapi::WriteProblems;
 use crate::params::{Named, Params};
 use crate::problem::ApiProblem;
 use crate::scope::RequestScope;
 use crate::v1::answer::ApiResponse;
-use crate::v1::command_result::{CommandAnswer, tell_handoff};
-use crate::v1::enums::outcome;
-use crate::v1::names::{find_handoff, handoff_ref, known_agent};
-use crate::v1::runs::reason;
+use crate::v1::command_result::tell_handoff;
 use crate::v1::write::{HandoffQuery, RunHeaders, WriteRequest};
-
-/// A part of the work, and the agent to delegate it to.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Delegation {
-    #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
-    pub to_agent: String,
-    /// The package: any JSON, kept as it is written.
-    #[schema(value_type = Option<serde_json::Value>)]
-    pub package: Option<Box<RawValue>>,
-    #[schema(min_length = 1, max_length = 1000)]
-    pub reason: Option<String>,
-    /// The fencing token from `accept`.
-    pub fence: Option<u32>,
-    #[serde(default)]
-    pub profile: ProfileWord,
-}
-
-/// How a delegated part of the work ended.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(as = Return)]
-pub struct Returned {
-    #[schema(example = "success")]
-    pub outcome: String,
-    /// The package to return: any JSON, kept as it is written.
-    #[schema(value_type = Option<serde_json::Value>)]
-    pub package: Option<Box<RawValue>>,
-    #[schema(min_length = 1, max_length = 1000)]
-    pub reason: Option<String>,
-    /// The fencing token from `accept`.
-    pub fence: Option<u32>,
-    #[serde(default)]
-    pub profile: ProfileWord,
-}
-
-/// What a person is asked.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Escalation {
-    /// The package: any JSON, kept as it is written.
-    #[schema(value_type = Option<serde_json::Value>)]
-    pub package: Option<Box<RawValue>>,
-    #[schema(min_length = 1, max_length = 1000)]
-    pub reason: Option<String>,
-    /// The fencing token from `accept`.
-    pub fence: Option<u32>,
-    #[serde(default)]
-    pub profile: ProfileWord,
-}
+use crate::values::{outcome, reason};
 
 /// Delegates a part of held work to a specialist, and waits for it.
 #[utoipa::path(post, path = "/api/v1/handoffs/{handoff}/delegate", operation_id = "delegateWork",
@@ -204,28 +153,13 @@ async fn send<T>(
         supersedes: None,
         way: Some(part.way),
         token: part.fence.map(|fence| Token { handoff: row.no, fence }),
-        profile: part.profile.into(),
+        profile: part.profile.0,
     };
     let within = RunTarget::Run(RunRef::Id(row.run));
     match app.engine.create(&write.caller, within, create).await {
         Ok(outcome) => tell_handoff(app, &write.caller, &outcome).await,
         Err(error) => Err(refused(app, error).await),
     }
-}
-
-/// The holder's sign of life.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Heartbeat {
-    /// The fencing token from `accept`.
-    pub fence: u32,
-}
-
-/// When the lease ends, unless it is renewed.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct LeaseUntil {
-    pub lease_until: Timestamp,
 }
 
 /// Renews the lease of a handoff's holder. This is no event, and changes no run.
@@ -243,7 +177,7 @@ pub(in crate::v1) async fn heartbeat(
 ) -> Result<ApiResponse<LeaseUntil>, ApiProblem> {
     let (_, asked): (_, Heartbeat) = body::read_as(body).await?;
     let which = handoff_ref(&app, &name, query.run.as_deref()).await?;
-    match app.engine.heartbeat(&which, asked.fence).await {
+    match app.engine.heartbeat(app.caller(), &which, asked.fence).await {
         Ok(lease_until) => Ok(ApiResponse::new(LeaseUntil { lease_until })),
         Err(error) => Err(refused(&app, error).await),
     }

@@ -3,17 +3,18 @@
 use axum::http::HeaderMap;
 use axum::http::header::{ACCEPT, CONTENT_TYPE, HOST};
 use axum::response::{IntoResponse as _, Response};
+use baton_api::{ProblemDocument, PromptDocument};
 use baton_views::{AgentInterface, BadDashboardUrl, DashboardUrl, Prompt, PromptOptions};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
 use super::document::refused;
+use crate::lookup::handoff_ref;
 use crate::openapi::ReadProblems;
 use crate::params::{Named, Params};
-use crate::problem::{ApiProblem, ProblemDocument};
+use crate::problem::ApiProblem;
 use crate::scope::RequestScope;
 use crate::v1::answer::ApiResponse;
-use crate::v1::names::handoff_ref;
 
 /// Lets a client that passes the prompt on record which prompt it was.
 const HASH: &str = "x-baton-prompt-hash";
@@ -33,22 +34,6 @@ pub(in crate::v1) struct PromptQuery {
     #[serde(default)]
     #[param(inline, default = "curl")]
     face: FaceWord,
-}
-
-/// A prompt, with the hashes that identify it later.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = Prompt)]
-pub struct PromptDocument {
-    pub text: String,
-    /// The SHA-256 of the text.
-    pub hash: String,
-    /// The hash of the package in it.
-    pub package_hash: Option<String>,
-    /// An estimate, at four characters per token.
-    pub tokens: usize,
-    /// The parts that did not fit the budget.
-    pub left_out: Vec<String>,
 }
 
 #[derive(Clone, Copy, Default, Deserialize, ToSchema)]

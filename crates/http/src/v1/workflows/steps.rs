@@ -1,6 +1,7 @@
 //! The status of each step of a run.
 
-use baton_core::event::Event;
+use baton_api::{StepProgress, StepStatus};
+use baton_core::event::{Event, StepEvent};
 use baton_core::names::StepId;
 use baton_core::run::Run;
 use baton_core::workflow::{Place, Workflow};
@@ -8,41 +9,9 @@ use baton_engine::EngineError;
 use baton_store::{EventFilter, Position, RunRow};
 use baton_wire::event;
 use jiff::Timestamp;
-use serde::Serialize;
-use utoipa::ToSchema;
 
 use crate::scope::RequestScope;
-use crate::v1::agents::{Attribution, step_title};
-
-/// The status of a step.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct StepStatus {
-    step_id: String,
-    name: String,
-    status: StepProgress,
-    completed_at: Option<Timestamp>,
-    /// The agent that did the step last, or is to do it.
-    agent_name: Option<String>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
-enum StepProgress {
-    Pending,
-    Current,
-    Completed,
-    Skipped,
-}
-
-impl StepStatus {
-    pub(super) fn is_current(&self) -> bool {
-        self.status == StepProgress::Current
-    }
-
-    pub(super) fn is_done(&self) -> bool {
-        matches!(self.status, StepProgress::Completed | StepProgress::Skipped)
-    }
-}
+use crate::v1::agents::{attribution, step_title};
 
 /// The last state that the log has for each step; the step that the baton is at is the current one,
 /// however often it was done before.
@@ -57,12 +26,12 @@ pub(super) async fn step_statuses(
     let mut last_agents = Vec::new();
     for stored in events.iter().filter(|it| it.name.starts_with("step.")) {
         let Ok(event) = event::decode(&stored.body) else { continue };
-        if let Event::StepCompleted { step, agent, .. } = event {
+        if let Event::Step(StepEvent::Completed { step, agent, .. }) = event {
             known.push((step.clone(), StepProgress::Completed, stored.at));
             last_agents.push((step, agent));
-        } else if let Event::StepSkipped { step, .. } = event {
+        } else if let Event::Step(StepEvent::Skipped { step, .. }) = event {
             known.push((step, StepProgress::Skipped, stored.at));
-        } else if let Event::StepStarted { step, agent } = event {
+        } else if let Event::Step(StepEvent::Started { step, agent }) = event {
             last_agents.push((step, agent));
         }
     }
@@ -82,7 +51,7 @@ pub(super) async fn step_statuses(
             name: step_title(workflow, &place).unwrap_or_default(),
             status,
             completed_at: at,
-            agent_name: agent.map(|it| Attribution::of(app, it).agent_name),
+            agent_name: agent.map(|it| attribution(app, it).agent_name),
         }
     });
     Ok(status.collect())

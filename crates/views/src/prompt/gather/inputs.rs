@@ -5,14 +5,16 @@ use std::sync::Arc;
 use baton_core::agent::Agent;
 use baton_core::content::{ContentId, ContentKind};
 use baton_core::document::Node;
-use baton_core::event::Event;
+use baton_core::event::{
+    BlockerEvent, Event, EvidenceEvent, GateEvent, HandoffEvent, QuestionEvent, StepEvent,
+};
 use baton_core::evidence::{self, Evidence};
 use baton_core::gate::GateCause;
 use baton_core::names::AgentId;
-use baton_core::run::{Ended, Handoff, HandoffNo, Kind, Party};
+use baton_core::run::{Ended, Handoff, HandoffNo, HandoffState, Kind, Party};
 use baton_core::story::Story;
 use baton_core::workflow::{Place, RejectRule, Workflow};
-use baton_store::{HandoffRow, HandoffState, RunRow};
+use baton_store::{HandoffRow, RunRow};
 
 use crate::handoff_queries::{QuestionAndAnswer, questions_about};
 use crate::prompt::brief::{
@@ -75,18 +77,19 @@ impl PromptInputs {
         let packages = packages.chain(self.brought_rows()).map(|it| it.package);
         let mut ids: Vec<ContentId> = of_rows.chain(packages).flatten().collect();
         for event in &self.events {
-            if let Event::GateAnswered { comment, .. } = event {
+            if let Event::Gate(GateEvent::Answered { comment, .. }) = event {
                 ids.extend(*comment);
             }
-            if let Event::BlockerRaised { about, .. } = event {
+            if let Event::Blocker(BlockerEvent::Raised { about, .. }) = event {
                 ids.push(*about);
             }
-            if let Event::BlockerResolved { how: said, .. }
-            | Event::BlockerWaived { why: said, .. } = event
+            if let Event::Blocker(
+                BlockerEvent::Resolved { how: said, .. } | BlockerEvent::Waived { why: said, .. },
+            ) = event
             {
                 ids.extend(*said);
             }
-            if let Event::HandoffAnswered { answer, .. } = event {
+            if let Event::Question(QuestionEvent::Answered { answer, .. }) = event {
                 ids.push(*answer);
             }
         }
@@ -254,7 +257,10 @@ impl PromptInputs {
     fn settled_by_people(&self) -> Vec<AskedQuestion> {
         let attempts = self.attempts();
         let settled = |event: &Event| {
-            let Event::HandoffAnswered { handoff, question, answer } = event else { return None };
+            let Event::Question(QuestionEvent::Answered { handoff, question, answer }) = event
+            else {
+                return None;
+            };
             let row = self.find(*question).filter(|it| it.kind == Kind::Escalation)?;
             attempts.contains(handoff).then(|| AskedQuestion {
                 asker: row.from.agent.clone(),
@@ -271,18 +277,18 @@ impl PromptInputs {
         let place = &self.caller_row().unwrap_or(&self.row).to.place;
         let mut blockers: Vec<(u32, BriefBlocker)> = Vec::new();
         for event in &self.events {
-            if let Event::BlockerRaised { blocker, handoff, by, about } = event
+            if let Event::Blocker(BlockerEvent::Raised { blocker, handoff, by, about }) = event
                 && self.find(*handoff).is_some_and(|it| it.to.place == *place)
             {
                 let (raised_by, about) = (by.clone(), self.words(*about));
                 blockers
                     .push((*blocker, BriefBlocker { raised_by, about, settled: Settled::Open }));
             }
-            if let Event::BlockerResolved { blocker, by, how } = event {
+            if let Event::Blocker(BlockerEvent::Resolved { blocker, by, how }) = event {
                 let how = how.map(|it| self.words(it));
                 settle(&mut blockers, *blocker, Settled::Resolved { by: by.clone(), how });
             }
-            if let Event::BlockerWaived { blocker, by, why } = event {
+            if let Event::Blocker(BlockerEvent::Waived { blocker, by, why }) = event {
                 let why = why.map(|it| self.words(it));
                 settle(&mut blockers, *blocker, Settled::Waived { by: by.clone(), why });
             }
@@ -299,7 +305,8 @@ impl PromptInputs {
             it.to.place == Place::Human && it.follows.is_some_and(|it| holders.contains(&it))
         };
         let said = |event: &Event| {
-            let Event::GateAnswered { handoff, answer, by, comment, .. } = event else {
+            let Event::Gate(GateEvent::Answered { handoff, answer, by, comment, .. }) = event
+            else {
                 return None;
             };
             let row = self.find(*handoff)?;
@@ -319,7 +326,9 @@ impl PromptInputs {
 
     fn cause_of(&self, gate: HandoffNo) -> Option<GateCause> {
         self.events.iter().find_map(|event| {
-            let Event::GateOpened { handoff, gate: opened } = event else { return None };
+            let Event::Gate(GateEvent::Opened { handoff, gate: opened }) = event else {
+                return None;
+            };
             (*handoff == gate).then_some(opened.cause)
         })
     }
@@ -350,17 +359,19 @@ impl PromptInputs {
         let mut rounds: Vec<Round> = Vec::new();
         let mut is_counted = false;
         for event in &self.events {
-            if let Event::HandoffRejected { handoff, by, reason, forward: on, .. } = event
+            if let Event::Handoff(HandoffEvent::Rejected {
+                handoff, by, reason, forward: on, ..
+            }) = event
                 && on == forward
             {
                 let (by, reason) = (by.clone(), self.words(*reason));
                 rounds.push(Round { n: rounds.len() + 1, handoff: Some(*handoff), by, reason });
             }
             // Nothing was rejected then; the reason is in the handoff that was created for it.
-            if let Event::RoundCounted { forward: on, .. } = event {
+            if let Event::Step(StepEvent::RoundCounted { forward: on, .. }) = event {
                 is_counted = on == forward;
             }
-            if let Event::HandoffCreated(created) = event
+            if let Event::Handoff(HandoffEvent::Created(created)) = event
                 && std::mem::take(&mut is_counted)
             {
                 let (by, reason) = (created.from.agent.clone(), self.words(created.reason));
@@ -377,7 +388,7 @@ impl PromptInputs {
         let looked_at = [sender, gate.map(|it| it.no)];
         let mut seen = Vec::new();
         for event in &self.events {
-            if let Event::EvidenceRecorded { handoff, check, verdict, .. } = event
+            if let Event::Evidence(EvidenceEvent::Recorded { handoff, check, verdict, .. }) = event
                 && looked_at.contains(&Some(*handoff))
             {
                 let newest = Evidence { check: check.clone(), verdict: *verdict, fence: None };

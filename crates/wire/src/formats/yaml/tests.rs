@@ -13,7 +13,7 @@ fn check_print(as_json: &str, expected: &Expect) {
 }
 
 #[test]
-fn a_document_looks_as_seed_004_writes_it() {
+fn a_document_looks_as_the_yaml_handoff_writes_it() {
     check_print(
         r#"{"handoff":{"id":"HO-2024-001","from":{"agent":"specification","step":2},"to":{"agent":"human","step":null},"context":{"summary":"Did this.\nAnd that.\n","decisions":[{"id":"D-001","decision":"JWT: yes"},{"id":"no"}],"files":[],"more":{},"lists":[["a","b"],[],[{"c":[1]}]]}}}"#,
         &expect![[r#"

@@ -1,0 +1,231 @@
+//! Requests that create a handoff or act on one.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use utoipa::ToSchema;
+
+use crate::word::{ProfileWord, VerdictWord, WayWord};
+
+/// How a handoff is accepted.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Acceptance {
+    /// The agent that accepts; if omitted, the receiver.
+    #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
+    pub agent: Option<String>,
+    /// The task in the receiver's own words, as text or as an `acknowledgment` document, which may
+    /// also be a string of YAML, XML or Markdown.
+    #[schema(value_type = Option<serde_json::Value>)]
+    pub acknowledgement: Option<Box<RawValue>>,
+    /// The lease: the receiver promises a heartbeat at least this often.
+    #[schema(minimum = 1, maximum = 3600)]
+    pub lease_seconds: Option<u32>,
+}
+
+/// Why a handoff is rejected.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Rejection {
+    #[schema(min_length = 1, max_length = 1000)]
+    pub reason: String,
+    /// The agent that rejects; if omitted, the receiver.
+    #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
+    pub agent: Option<String>,
+    /// The fencing token from `accept`.
+    pub fence: Option<u32>,
+}
+
+/// How the work on a handoff ended, and what is handed on.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Completion {
+    #[schema(example = "success")]
+    pub outcome: String,
+    /// The package for the next handoff: any JSON, kept as it is written.
+    #[schema(value_type = Option<serde_json::Value>)]
+    pub package: Option<Box<RawValue>>,
+    /// The next receiver; if omitted, the workflow decides it.
+    #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
+    pub to_agent: Option<String>,
+    #[schema(min_length = 1, max_length = 1000)]
+    pub reason: Option<String>,
+    /// The agent that completes; if omitted, the receiver.
+    #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
+    pub agent: Option<String>,
+    /// The fencing token from `accept`.
+    pub fence: Option<u32>,
+    #[serde(default)]
+    pub profile: ProfileWord,
+}
+
+/// Who cancels a handoff, and why.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Cancellation {
+    #[schema(min_length = 1, max_length = 1000)]
+    pub reason: Option<String>,
+    /// The agent that cancels; if omitted, one that is allowed to.
+    #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
+    pub agent: Option<String>,
+}
+
+/// What the receiver asks.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Clarification {
+    #[schema(min_length = 1, max_length = 10_000)]
+    pub question: String,
+    /// The agent that asks; if omitted, the receiver.
+    #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
+    pub agent: Option<String>,
+    /// The fencing token from `accept`.
+    pub fence: Option<u32>,
+}
+
+/// The answer to a question.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct QuestionAnswer {
+    #[schema(min_length = 1, max_length = 10_000)]
+    pub answer: String,
+    /// The agent that answers; if omitted, the agent that was asked.
+    #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
+    pub agent: Option<String>,
+    /// The fencing token from `accept`.
+    pub fence: Option<u32>,
+}
+
+/// Why work is released undone.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GivenBack {
+    #[schema(min_length = 1, max_length = 1000)]
+    pub reason: Option<String>,
+    /// The agent that releases; if omitted, the receiver.
+    #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
+    pub agent: Option<String>,
+    /// The fencing token from `accept`.
+    pub fence: Option<u32>,
+}
+
+/// What was checked, and the result.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CheckResult {
+    #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
+    pub check: String,
+    pub verdict: VerdictWord,
+    #[schema(min_length = 1, max_length = 10_000)]
+    pub detail: Option<String>,
+}
+
+/// A part of the work, and the agent to delegate it to.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Delegation {
+    #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
+    pub to_agent: String,
+    /// The package: any JSON, kept as it is written.
+    #[schema(value_type = Option<serde_json::Value>)]
+    pub package: Option<Box<RawValue>>,
+    #[schema(min_length = 1, max_length = 1000)]
+    pub reason: Option<String>,
+    /// The fencing token from `accept`.
+    pub fence: Option<u32>,
+    #[serde(default)]
+    pub profile: ProfileWord,
+}
+
+/// How a delegated part of the work ended.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = Return)]
+pub struct Returned {
+    #[schema(example = "success")]
+    pub outcome: String,
+    /// The package to return: any JSON, kept as it is written.
+    #[schema(value_type = Option<serde_json::Value>)]
+    pub package: Option<Box<RawValue>>,
+    #[schema(min_length = 1, max_length = 1000)]
+    pub reason: Option<String>,
+    /// The fencing token from `accept`.
+    pub fence: Option<u32>,
+    #[serde(default)]
+    pub profile: ProfileWord,
+}
+
+/// What a person is asked.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Escalation {
+    /// The package: any JSON, kept as it is written.
+    #[schema(value_type = Option<serde_json::Value>)]
+    pub package: Option<Box<RawValue>>,
+    #[schema(min_length = 1, max_length = 1000)]
+    pub reason: Option<String>,
+    /// The fencing token from `accept`.
+    pub fence: Option<u32>,
+    #[serde(default)]
+    pub profile: ProfileWord,
+}
+
+/// The holder's sign of life.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Heartbeat {
+    /// The fencing token from `accept`.
+    pub fence: u32,
+}
+
+/// When the lease ends, unless it is renewed.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LeaseUntil {
+    pub lease_until: Timestamp,
+}
+
+/// A handoff to create.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct NewHandoff {
+    /// An existing run: its id, its number or its story's key. This or `story`.
+    #[schema(min_length = 1, max_length = 200)]
+    pub run: Option<String>,
+    /// The key of a story: its open run, or a new one if it has none. This or `run`.
+    #[schema(min_length = 1, max_length = 200)]
+    pub story: Option<String>,
+    /// For a new run; if omitted, the workflow that has a matching edge.
+    #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
+    pub workflow: Option<String>,
+    #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
+    pub from_agent: String,
+    #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
+    pub to_agent: String,
+    /// The package: any JSON, kept as it is written.
+    #[schema(value_type = Option<serde_json::Value>)]
+    pub package: Option<Box<RawValue>>,
+    /// If omitted, the edge decides it.
+    #[schema(example = "success")]
+    pub outcome: Option<String>,
+    #[schema(min_length = 1, max_length = 1000)]
+    pub reason: Option<String>,
+    /// A pending handoff of the same sender that this one replaces: its number, id or label.
+    pub supersedes: Option<String>,
+    /// If omitted, the receiver decides it.
+    pub kind: Option<WayWord>,
+    /// The sender's fencing token, if it has one.
+    pub token: Option<HeldToken>,
+    #[serde(default)]
+    pub profile: ProfileWord,
+}
+
+/// A fencing token, and the handoff that it belongs to.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = Token)]
+pub struct HeldToken {
+    /// The handoff's number, id or label.
+    pub handoff: String,
+    pub fence: u32,
+}

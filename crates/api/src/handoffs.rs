@@ -1,0 +1,181 @@
+//! A handoff: in a list, with its package, and with everything that belongs to it.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::value::RawValue;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use crate::flat::{part, whole};
+use crate::word::{KindWord, OutcomeWord, StateWord};
+
+/// A handoff without its package.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = HandoffRow)]
+pub struct HandoffSummary {
+    /// Numbered over all runs.
+    pub number: u64,
+    pub id: Uuid,
+    /// Numbered within its run.
+    #[schema(example = "HO-001")]
+    pub label: String,
+    pub run: Uuid,
+    /// The key of the story.
+    pub story: String,
+    pub kind: KindWord,
+    pub from_agent: String,
+    /// Null if the sender is at no step: the orchestrator, a person or a delegate.
+    pub from_step: Option<String>,
+    pub to_agent: String,
+    /// Null if the receiver is at no step: the orchestrator, a person or a delegate.
+    pub to_step: Option<String>,
+    pub state: StateWord,
+    pub outcome: Option<OutcomeWord>,
+    /// It has waited for too long; the receiver may still answer it.
+    pub is_stale: bool,
+    /// 1, plus one for each retry of the same work.
+    pub attempt: u32,
+    /// The label of the handoff that it continues.
+    pub follows: Option<String>,
+    /// Null if it was lost in a recovery or is damaged.
+    pub reason: Option<String>,
+    /// Why it was rejected, cancelled, superseded or timed out; for a question, the answer.
+    pub ended_reason: Option<String>,
+    /// The receiver's acknowledgement when it accepted the handoff.
+    pub acknowledgement: Option<String>,
+    pub approved_by: Option<String>,
+    /// What the contract recommends and the package lacks.
+    pub warnings: Vec<String>,
+    /// Members that are null because the stored text is damaged; omitted if there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(example = json!(["reason"]))]
+    pub damaged: Vec<String>,
+    pub created_at: Timestamp,
+    pub accepted_at: Option<Timestamp>,
+    pub ended_at: Option<Timestamp>,
+}
+
+/// A handoff with its package.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[schema(as = Handoff)]
+pub struct HandoffDocument {
+    #[serde(flatten)]
+    pub row: HandoffSummary,
+    /// The package: JSON as the sender wrote it, or the text of another format. Null if there is
+    /// none, or if it was lost in a recovery or is damaged.
+    #[schema(value_type = serde_json::Value)]
+    pub package: Option<Box<RawValue>>,
+}
+
+impl<'de> Deserialize<'de> for HandoffDocument {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct Rest {
+            package: Option<Box<RawValue>>,
+        }
+        let raw = whole(deserializer)?;
+        let Rest { package } = part(&raw)?;
+        Ok(Self { row: part(&raw)?, package })
+    }
+}
+
+/// A handoff with everything that belongs to it.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = HandoffDetail)]
+pub struct HandoffDetail {
+    #[serde(flatten)]
+    pub handoff: HandoffDocument,
+    #[serde(flatten)]
+    pub beside: HandoffExtras,
+}
+
+/// What belongs to a handoff besides its own members.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct HandoffExtras {
+    /// The gate's question to a person, or its answer.
+    pub question: Option<GateDocument>,
+    /// The receiver's questions, and their answers.
+    pub questions: Vec<Question>,
+    /// The fencing token: how often the handoff has been accepted; null if it is not open.
+    pub fence: Option<u32>,
+    /// The lease: for how long the holder may be silent.
+    pub lease_seconds: Option<u32>,
+    pub evidence: Vec<EvidenceDocument>,
+    /// Which commands are allowed now, and why the others are not.
+    pub can: Vec<Allowed>,
+}
+
+impl<'de> Deserialize<'de> for HandoffDetail {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = whole(deserializer)?;
+        Ok(Self { handoff: part(&raw)?, beside: part(&raw)? })
+    }
+}
+
+/// An open gate's question to a person, or the answer of a closed one.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(untagged)]
+pub enum GateDocument {
+    Open(OpenGate),
+    Answered(AnsweredGate),
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct OpenGate {
+    pub cause: String,
+    /// The cause as a sentence.
+    pub why: String,
+    pub choices: Vec<String>,
+    /// The command to type to answer it.
+    pub command: String,
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct AnsweredGate {
+    pub answer: String,
+    pub by: String,
+    pub comment: Option<String>,
+    pub at: Timestamp,
+}
+
+/// A question about a handoff, and the answer if there is one.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct Question {
+    pub id: Uuid,
+    /// Numbered over all runs.
+    pub number: u64,
+    pub label: String,
+    pub from: String,
+    pub to: String,
+    pub question: String,
+    pub answer: Option<String>,
+    /// Whether it still waits for an answer. A closed question without an answer was withdrawn.
+    #[serde(rename = "isOpen")]
+    pub is_open: bool,
+}
+
+/// The newest result of one check.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct EvidenceDocument {
+    pub check: String,
+    #[schema(example = "passed")]
+    pub verdict: String,
+}
+
+/// A command that is or is not allowed now.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct Allowed {
+    /// The last part of the command's path.
+    pub command: String,
+    pub allowed: bool,
+    /// Why it is not allowed.
+    pub why: Option<String>,
+}
+
+impl From<&baton_core::evidence::Evidence> for EvidenceDocument {
+    fn from(it: &baton_core::evidence::Evidence) -> Self {
+        Self { check: it.check.to_string(), verdict: it.verdict.name().to_owned() }
+    }
+}

@@ -1,0 +1,91 @@
+//! What waits for a person, and the answer.
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use crate::handoffs::{EvidenceDocument, HandoffSummary};
+use crate::runs::RunDocument;
+use crate::word::GateKindWord;
+
+/// Something that waits for a person.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = InboxItem)]
+pub struct InboxItemDocument {
+    pub run: RunDocument,
+    /// The label of the handoff that asks; null if the baton is loose.
+    pub handoff: Option<String>,
+    /// The id of that handoff.
+    pub handoff_id: Option<Uuid>,
+    /// Why a person is asked.
+    pub why: String,
+    /// Why, in one word: a gate's cause, else `question` or `loose`.
+    pub cause: String,
+    /// How much of the run a gate stops.
+    pub kind: Option<GateKindWord>,
+    /// The gate's name.
+    pub name: Option<String>,
+    /// The question, or why the gate was opened.
+    pub words: Option<String>,
+    /// What the person should look at.
+    pub items: Vec<String>,
+    pub blockers: Vec<String>,
+    /// What is missing because it is damaged: `words`, `blockers`, or the `package`, which contains
+    /// the sender's name, items and meanings. Omitted if nothing is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub damaged: Vec<String>,
+    /// The checks that have to pass at an automatic gate.
+    pub checks: Vec<String>,
+    pub evidence: Vec<EvidenceDocument>,
+    pub choices: Vec<ChoiceDocument>,
+    /// Every handoff of the run, oldest first.
+    pub trail: Vec<HandoffSummary>,
+}
+
+/// An answer that a person may give, and its consequence.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ChoiceDocument {
+    pub choice: String,
+    /// The command to type for this answer.
+    pub command: String,
+    /// Whether it needs a comment.
+    pub needs_words: bool,
+    /// What the rules do after this answer.
+    pub then: String,
+    /// The gate's own description of this choice.
+    pub meaning: Option<String>,
+}
+
+/// A person's answer.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct PersonsWord {
+    pub answer: AnswerWord,
+    /// The agent to do the work instead, for `hand_to`.
+    #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
+    pub to_agent: Option<String>,
+    #[schema(min_length = 1, max_length = 10_000)]
+    pub comment: Option<String>,
+    /// The package to hand on instead, for `modify`: any JSON, kept as it is written.
+    #[schema(value_type = Option<serde_json::Value>)]
+    pub package: Option<Box<RawValue>>,
+}
+
+/// The answers that a person may give. An item's choices list those that it takes.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[schema(as = PersonsAnswer)]
+pub enum AnswerWord {
+    Approve,
+    Reject,
+    Answer,
+    Question,
+    Modify,
+    Continue,
+    Accept,
+    HandTo,
+    Abort,
+}

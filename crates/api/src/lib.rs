@@ -1,0 +1,74 @@
+//! The documents of the HTTP API: every request and response, as the server writes them and a client
+//! reads them. One type for reading, writing and schema, so that they cannot drift apart.
+//!
+//! A client ignores members that it does not know. How rows of the store become these documents is
+//! in `baton-http`.
+
+mod agents;
+mod archive;
+mod blockers;
+mod command_result;
+mod decisions;
+mod definitions;
+mod error_pages;
+mod events;
+mod flat;
+mod handoff_commands;
+mod handoffs;
+mod inbox;
+mod metrics;
+mod page;
+pub mod pipeline;
+mod problem;
+mod prompt;
+mod runs;
+mod status;
+mod stories;
+mod word;
+mod workflows;
+
+use http::HeaderName;
+
+pub use crate::agents::{AgentDocument, Attribution};
+pub use crate::archive::{ArchiveDocument, Rebuilt};
+pub use crate::blockers::BlockerDocument;
+pub use crate::command_result::{CommandAnswer, Committed, DryRun, Touched};
+pub use crate::decisions::DecisionDocument;
+pub use crate::definitions::{
+    DelegateDocument, EdgeDocument, EdgeGateDocument, StepDocument, WorkflowDocument,
+};
+pub use crate::error_pages::{ERROR_PAGES, error_page};
+pub use crate::events::EventDocument;
+pub use crate::handoff_commands::{
+    Acceptance, Cancellation, CheckResult, Clarification, Completion, Delegation, Escalation,
+    GivenBack, Heartbeat, HeldToken, LeaseUntil, NewHandoff, QuestionAnswer, Rejection, Returned,
+};
+pub use crate::handoffs::{
+    Allowed, AnsweredGate, EvidenceDocument, GateDocument, HandoffDetail, HandoffDocument,
+    HandoffExtras, HandoffSummary, OpenGate, Question,
+};
+pub use crate::inbox::{AnswerWord, ChoiceDocument, InboxItemDocument, PersonsWord};
+pub use crate::metrics::{AgentMetrics, HandoffMetrics, StateCount};
+pub use crate::page::Page;
+pub use crate::problem::{Broken, ProblemDocument};
+pub use crate::prompt::PromptDocument;
+pub use crate::runs::{
+    Because, Goto, Nothing, PassedGateDocument, RunDetail, RunDocument, StartRequest, Why,
+};
+pub use crate::status::{ProjectStatus, ToDo};
+pub use crate::stories::{NewStory, StoryDocument, StoryStatus, StoryText};
+pub use crate::word::{
+    BatonWord, GateKindWord, KindWord, OutcomeWord, ProfileWord, StateWord, StatusWord,
+    VerdictWord, WaitWord, WayWord, Word, WordSet,
+};
+pub use crate::workflows::{
+    AgentHandoff, NumberedPage, StepProgress, StepStatus, WorkflowProgress, WorkflowStatus,
+};
+
+/// The caller's name, for the record.
+pub const AS: HeaderName = HeaderName::from_static("baton-as");
+/// The version of the Baton that answers; every response of a server has it.
+pub const VERSION: HeaderName = HeaderName::from_static("baton-version");
+/// The server instance, from its start to its end; every response of a server has it. A request
+/// with this header is meant for that instance only, not for a later server at the same address.
+pub const INSTANCE: HeaderName = HeaderName::from_static("baton-instance");

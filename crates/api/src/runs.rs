@@ -1,0 +1,139 @@
+//! Runs, and the requests that start and steer them.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use crate::word::{BatonWord, StatusWord, WaitWord};
+
+/// One story going through one workflow.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RunDocument {
+    pub number: u64,
+    pub id: Uuid,
+    /// The key of the story.
+    pub story: String,
+    pub workflow: String,
+    /// The hash of the workflow's file as it was when the run began.
+    pub workflow_hash: String,
+    pub owner: String,
+    pub status: StatusWord,
+    pub baton: BatonWord,
+    /// The agent or person that has to act.
+    pub current_agent: Option<String>,
+    pub current_place: Option<String>,
+    /// The label of the handoff that the baton rests on; null if it is loose, or the run is over.
+    pub current_handoff: Option<String>,
+    /// What a parked baton waits for.
+    pub parked_on: Option<WaitWord>,
+    /// Whether `currentAgent` has to answer a question before the handoff can be accepted.
+    pub is_asked: bool,
+    /// Whether the current handoff has waited for too long.
+    pub is_stale: bool,
+    /// The title of the current work.
+    pub phase: String,
+    /// Labels of the open handoffs, oldest first.
+    pub open_handoffs: Vec<String>,
+    /// Steps at which an agent has worked.
+    pub visited: Vec<String>,
+    /// How many handoffs the run has had.
+    pub n_handoffs: u32,
+    /// How many events the run has; also its `ETag`.
+    pub version: u64,
+    /// The hash of the run's last event.
+    pub head: String,
+    pub started_at: Timestamp,
+    pub moved_at: Timestamp,
+}
+
+/// A run with the gates that its work has passed.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RunDetail {
+    #[serde(flatten)]
+    pub run: RunDocument,
+    /// In the order in which they were passed, without those that the run has gone back before.
+    /// Omitted if there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub passed_gates: Vec<PassedGateDocument>,
+}
+
+/// A gate that the work of a run has passed.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = PassedGate)]
+pub struct PassedGateDocument {
+    /// The gate's name in the workflow.
+    pub name: String,
+    /// The step before the gate; null at the start.
+    pub from_step: Option<String>,
+    /// The step after the gate; null at the end.
+    pub to_step: Option<String>,
+    /// `answered` by a person, `checks` that all passed, `waived` by an operator or with the answer
+    /// to another gate, or `carried`: passed before gates were recorded.
+    #[schema(example = "answered")]
+    pub how: String,
+    /// Who sent the command that moved the work past the gate.
+    pub by: String,
+    pub at: Timestamp,
+}
+
+/// A run to start.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct StartRequest {
+    /// The key of an existing story; if omitted, the story that is next in order.
+    #[schema(min_length = 1, max_length = 200)]
+    pub story: Option<String>,
+    /// If omitted, the project's default workflow.
+    #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
+    pub workflow: Option<String>,
+    /// If omitted, the agent of the first step.
+    #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
+    pub to_agent: Option<String>,
+    /// Any JSON; if omitted, the story itself.
+    #[schema(value_type = Option<serde_json::Value>)]
+    pub package: Option<Box<RawValue>>,
+    #[schema(min_length = 1, max_length = 1000)]
+    pub reason: Option<String>,
+    /// The step to start at, which needs a `reason`. The gates before it are recorded as waived by
+    /// the caller.
+    #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
+}
+
+/// An optional reason.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Why {
+    #[schema(min_length = 1, max_length = 1000)]
+    pub reason: Option<String>,
+}
+
+/// A mandatory reason.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Because {
+    #[schema(min_length = 1, max_length = 1000)]
+    pub reason: String,
+}
+
+/// An empty body.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Nothing {}
+
+/// The step to send a run back to.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Goto {
+    /// A step that the run has visited.
+    #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
+    pub step: String,
+    #[schema(min_length = 1, max_length = 1000)]
+    pub reason: String,
+}

@@ -1,0 +1,53 @@
+//! The pages of the error codes, which the `type` of a problem refers to: the same as `baton explain`
+//! prints.
+
+use std::sync::Arc;
+
+use axum::http::HeaderMap;
+use axum::http::header::{ACCEPT, CONTENT_TYPE, VARY};
+use axum::response::{IntoResponse as _, Response};
+use baton_api::{ERROR_PAGES, Page, error_page};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::App;
+use crate::lookup::not_found;
+use crate::openapi::{ReadProblems, escaped};
+use crate::params::Named;
+use crate::pipeline::Typed;
+use crate::problem::ApiProblem;
+
+pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
+    OpenApiRouter::new().routes(routes!(list)).routes(routes!(get))
+}
+
+/// Lists the error codes; each has a page at `/errors/CODE`.
+#[utoipa::path(get, path = "/errors", operation_id = "listErrors", tag = "server",
+    responses((status = 200, body = Page<String>), ReadProblems))]
+async fn list() -> Typed<Page<String>> {
+    let items = ERROR_PAGES.iter().map(|(code, _)| (*code).to_owned()).collect();
+    Typed(Page { items, next: None })
+}
+
+/// Explains an error code: what it means, and what to do. HTML for browsers, else Markdown.
+#[utoipa::path(get, path = "/errors/{code}", operation_id = "explainError", tag = "server",
+    params(("code" = String, Path, description = "The `code` of a problem")),
+    responses(
+        (status = 200, content((String = "text/markdown"), (String = "text/html"))),
+        ReadProblems))]
+async fn get(Named(code): Named, headers: HeaderMap) -> Result<Response, ApiProblem> {
+    let Some(page) = error_page(&code) else {
+        let message = format!("there is no error `{code}`; `/errors` lists them");
+        return Err(not_found("no_such_page", message));
+    };
+    let accepted = headers.get(ACCEPT).and_then(|it| it.to_str().ok()).unwrap_or_default();
+    let (kind, text) = if accepted.contains("text/html") {
+        let head = "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n";
+        let (title, page) = (escaped(&code), escaped(page));
+        let body = format!("{head}<title>Baton: {title}</title>\n<pre>{page}</pre>\n</html>\n");
+        ("text/html; charset=utf-8", body)
+    } else {
+        ("text/markdown; charset=utf-8", page.to_owned())
+    };
+    Ok(([(CONTENT_TYPE, kind), (VARY, "accept")], text).into_response())
+}

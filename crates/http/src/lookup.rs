@@ -1,0 +1,66 @@
+//! Looks up the run or handoff that a caller names; the engine resolves the names.
+
+use axum::http::StatusCode;
+use baton_core::names::{AgentId, StoryKey};
+use baton_store::{HandoffRef, HandoffRow, RunRow};
+
+use crate::problem::ApiProblem;
+use crate::scope::RequestScope;
+
+/// Finds a run by any of its names.
+pub(crate) async fn find_run(app: &RequestScope, name: &str) -> Result<RunRow, ApiProblem> {
+    Ok(app.read().run_named(name).await?)
+}
+
+/// An optional story key.
+pub(crate) async fn story_key(
+    app: &RequestScope,
+    name: Option<&str>,
+) -> Result<Option<StoryKey>, ApiProblem> {
+    match name {
+        Some(name) => Ok(Some(app.read().story_key(name).await?)),
+        None => Ok(None),
+    }
+}
+
+/// Finds a handoff by any of its names, as in `12/HO-001`; a label alone belongs to `run`.
+pub(crate) async fn handoff_ref(
+    app: &RequestScope,
+    name: &str,
+    run: Option<&str>,
+) -> Result<HandoffRef, ApiProblem> {
+    let run = match run {
+        Some(run) => Some(find_run(app, run).await?.run.id),
+        None => None,
+    };
+    Ok(app.read().handoff_named(name, run).await?)
+}
+
+pub(crate) async fn find_handoff(
+    app: &RequestScope,
+    name: &str,
+    run: Option<&str>,
+) -> Result<HandoffRow, ApiProblem> {
+    let which = handoff_ref(app, name, run).await?;
+    Ok(app.read().handoff(&which).await?)
+}
+
+/// The agent that a request names, if it names one.
+pub(crate) fn by(app: &RequestScope, name: Option<&str>) -> Result<Option<AgentId>, ApiProblem> {
+    name.map(|it| known_agent(app, it)).transpose()
+}
+
+/// An agent that is defined in a file, or one of the two built-in ones.
+pub(crate) fn known_agent(app: &RequestScope, name: &str) -> Result<AgentId, ApiProblem> {
+    let agent = AgentId::parse(name)?;
+    if app.engine.catalog().knows(&agent) {
+        return Ok(agent);
+    }
+    let known: Vec<&str> = app.engine.catalog().agents().iter().map(|it| it.id.as_str()).collect();
+    let message = format!("there is no agent `{agent}`; there are {}", known.join(", "));
+    Err(ApiProblem::malformed("unknown_agent", message))
+}
+
+pub(crate) fn not_found(code: &'static str, message: String) -> ApiProblem {
+    ApiProblem::new(StatusCode::NOT_FOUND, code, message)
+}
