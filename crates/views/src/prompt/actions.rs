@@ -17,23 +17,19 @@ use super::interface::AgentInterface;
 
 const PIPELINE_API: &str = "/api/handoffs";
 
-type Members = Vec<(&'static str, Node)>;
-
 pub(super) fn values(brief: &Brief, interface: AgentInterface) -> Value {
     if brief.handoff.kind == Kind::Question {
         let answer = message(brief, interface, "answer", "answer", "<your answer>");
         return context! { accept => (), answer, edges => (), give_back => (), aside => () };
     }
     let is_pending = brief.handoff.state == State::Pending;
-    let step = step(brief);
-    let edges = step.map_or(&[][..], |it| &it.edges);
+    let edges = step(brief).map_or(&[][..], |it| &it.edges);
     let edges: Vec<Value> = edges.iter().map(|it| edge(brief, it)).collect();
-    let caller = delegated_by(brief);
     context! {
         accept => is_pending.then(|| on_handoff(brief, "accept", Vec::new())),
         answer => (),
         edges,
-        give_back => caller.map(|it| give_back(brief, it)),
+        give_back => delegated_by(brief).map(|it| give_back(brief, it)),
         aside => aside(brief, interface),
     }
 }
@@ -210,7 +206,7 @@ impl HandoffExample {
 }
 
 /// An action on the handoff itself, for the pipeline API. A block is read by the same rules.
-fn on_handoff(brief: &Brief, action: &'static str, more: Members) -> Value {
+fn on_handoff(brief: &Brief, action: &'static str, more: Vec<(&'static str, Node)>) -> Value {
     let members = [
         ("action", Node::text(action)),
         ("handoffId", Node::count(brief.handoff.number)),

@@ -22,7 +22,8 @@ pub(super) struct Brief {
     /// The receiver's current agent file.
     pub(super) agent: Agent,
     pub(super) story: StoryKey,
-    pub(super) branch: UntrustedText,
+    /// In one line, so that it can stand outside of a fence.
+    pub(super) branch: String,
     /// The story, where it has more content than its key.
     pub(super) wanted: Option<BriefStory>,
     /// The run's number, for people.

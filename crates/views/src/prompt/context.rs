@@ -2,6 +2,7 @@
 //! plain strings are from Baton, the workflow and the agent file.
 
 use baton_core::document::Node;
+use baton_core::evidence::Evidence;
 use baton_core::names::{AgentId, Principal};
 use baton_core::outcome::Outcome;
 use baton_core::run::HandoffNo;
@@ -12,7 +13,8 @@ use minijinja::value::Value;
 
 use super::address::in_url;
 use super::brief::{
-    AskedQuestion, Brief, BriefBlocker, BriefStory, DelegateResult, Parcel, PersonAnswer, Settled,
+    AskedQuestion, Brief, BriefBlocker, BriefStory, DelegateResult, Parcel, PersonAnswer, Round,
+    Settled,
 };
 use super::claims::{self, ClaimStanding};
 use super::fence::PromptFence;
@@ -21,8 +23,6 @@ use super::{PromptOptions, PromptToken, actions};
 
 /// More paths than an agent would check one by one.
 const MOST_FILES: usize = 60;
-
-pub(super) const MOST_BRANCH_CHARS: usize = 250;
 
 pub(super) fn values(
     brief: &Brief,
@@ -41,7 +41,7 @@ pub(super) fn values(
         token,
         story_id => brief.story.as_str(),
         story_id_url => in_url(brief.story.as_str()),
-        branch => brief.branch.one_line(MOST_BRANCH_CHARS),
+        branch => brief.branch.as_str(),
         agent => brief.handoff.to.agent.as_str(),
         identity => identity.trim_end(),
         run => brief.run,
@@ -219,11 +219,11 @@ fn earlier_rounds(brief: &Brief) -> Vec<Value> {
     // The last reject is the reason for this handoff, and is part of the task.
     let is_told = |no: Option<HandoffNo>| no.is_some() && no == brief.handoff.rejected;
     let earlier = brief.rounds.iter().filter(|it| !is_told(it.handoff));
-    let value = earlier.map(|it| {
+    let value = |it: &Round| {
         let handoff = it.handoff.map(|it| it.to_string());
         context! { n => it.n, by => it.by.as_str(), handoff, reason => it.reason.clone() }
-    });
-    value.collect()
+    };
+    earlier.map(value).collect()
 }
 
 /// What the receiver has to verify itself.
@@ -236,10 +236,9 @@ fn verify(brief: &Brief, news: Option<&Parcel>) -> Option<Value> {
         let claims = claims.iter().filter(|it| it.standing == standing);
         lines(claims.map(|it| it.words.as_str()).collect(), usize::MAX)
     };
-    let evidence = brief.evidence.iter();
-    let evidence = evidence
-        .map(|it| context! { check => it.check.as_str(), verdict => it.verdict.name() })
-        .collect::<Vec<_>>();
+    let check =
+        |it: &Evidence| context! { check => it.check.as_str(), verdict => it.verdict.name() };
+    let evidence: Vec<Value> = brief.evidence.iter().map(check).collect();
     Some(context! {
         warnings => brief.warnings.clone(),
         unchecked => of(ClaimStanding::Unchecked),

@@ -21,12 +21,4 @@ impl AgentInterface {
     pub fn parse(name: &str) -> Option<Self> {
         [Self::Curl, Self::Cli, Self::Block].into_iter().find(|it| it.name() == name)
     }
-
-    pub(super) fn template(self) -> &'static str {
-        match self {
-            AgentInterface::Curl => "curl.md.jinja",
-            AgentInterface::Cli => "cli.md.jinja",
-            AgentInterface::Block => "block.md.jinja",
-        }
-    }
 }

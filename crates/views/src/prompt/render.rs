@@ -7,7 +7,7 @@ use minijinja::value::Value;
 use super::address::in_url;
 use super::brief::Brief;
 use super::budget::{self, Fitted, Section, Shorten};
-use super::context::{self, MOST_BRANCH_CHARS};
+use super::context;
 use super::fence::PromptFence;
 use super::interface::AgentInterface;
 use super::variables::Variables;
@@ -49,7 +49,7 @@ fn variables(brief: &Brief, options: &PromptOptions) -> Variables {
         ("DASHBOARD_URL", options.dashboard_url.to_string()),
         ("STORY_ID", brief.story.to_string()),
         ("STORY_ID_URL", in_url(brief.story.as_str())),
-        ("BRANCH", brief.branch.one_line(MOST_BRANCH_CHARS)),
+        ("BRANCH", brief.branch.clone()),
         ("HANDOFF_ID", it.number.to_string()),
         ("FENCE", it.fence.to_string()),
         ("AGENT", it.to.agent.to_string()),

@@ -44,7 +44,8 @@ fn compile() -> Result<Environment<'static>, Error> {
 
 /// The sections of a prompt in reading order; those of one worth where `values` has `only`.
 pub(super) fn sections(interface: AgentInterface, values: Value) -> Result<Vec<Section>, Error> {
-    let mut rendered = TEMPLATES.get_template(interface.template())?.render_captured(values)?;
+    let template = TEMPLATES.get_template(&format!("{}.md.jinja", interface.name()))?;
+    let mut rendered = template.render_captured(values)?;
     if !rendered.output().trim().is_empty() {
         return Err(invalid("a template has text outside of its sections"));
     }

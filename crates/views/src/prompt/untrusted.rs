@@ -5,8 +5,6 @@ use std::sync::Arc;
 
 use minijinja::value::{Object, ObjectRepr, Value};
 
-use super::fence::one_line;
-
 #[derive(Clone)]
 pub(super) struct UntrustedText(Arc<str>);
 
@@ -14,11 +12,6 @@ impl UntrustedText {
     /// For the fence, and for code that reads the text without printing it.
     pub(super) fn expose(&self) -> &str {
         &self.0
-    }
-
-    /// The text for one line among Baton's own, such as a branch.
-    pub(super) fn one_line(&self, most_chars: usize) -> String {
-        one_line(&self.0, most_chars)
     }
 }
 

@@ -21,6 +21,7 @@ use crate::prompt::brief::{
     AskedQuestion, Brief, BriefBlocker, BriefHandoff, BriefStory, DelegateResult, Parcel,
     PersonAnswer, Round, Settled, WaitingWork,
 };
+use crate::prompt::fence::one_line;
 use crate::prompt::untrusted::UntrustedText;
 use baton_engine::branch_of;
 use baton_engine::stored;
@@ -48,7 +49,7 @@ impl PromptInputs {
         let forward = &self.open.forward;
         let package = self.package_row().and_then(|it| self.parcel(it));
         Brief {
-            branch: branch_of(&self.story).into(),
+            branch: one_line(&branch_of(&self.story), Story::MOST_BRANCH),
             wanted: self.wanted(package.as_ref()),
             run: self.run.number,
             handoff: self.handoff(),
