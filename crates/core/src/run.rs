@@ -2,6 +2,7 @@
 //!
 //! Everything here is bounded: finished handoffs are in the store, not in the run.
 
+mod handoff;
 mod state_names;
 
 use jiff::Timestamp;
@@ -9,12 +10,12 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::content::ContentId;
-use crate::evidence::Evidence;
 use crate::gate::{Gate, GateEdge, GateKind};
 use crate::hash::Hash;
 use crate::names::{AgentId, CommitId, Principal, StepId, StoryKey, WorkflowName};
-use crate::outcome::Outcome;
 use crate::workflow::{Place, Workflow};
+
+pub use self::handoff::{Ended, Handoff, HandoffId, HandoffNo, HandoffState, Kind, Party, State};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Run {
@@ -175,72 +176,6 @@ pub enum Wait {
     Timer,
 }
 
-/// Counted within its run, from 1. Shown as `HO-001`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct HandoffNo(pub u32);
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct HandoffId(pub Uuid);
-
-/// An open handoff.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Handoff {
-    pub no: HandoffNo,
-    pub id: HandoffId,
-    pub branch: u16,
-    pub kind: Kind,
-    pub from: Party,
-    pub to: Party,
-    pub state: State,
-    pub package: Option<ContentId>,
-    /// The edge on which rounds are counted when this one is rejected.
-    pub forward: EdgeKey,
-    /// Who gets it back if it is rejected, where that is not the sender: the orchestrator only
-    /// offers another sender's work again.
-    pub reject_to: Option<Party>,
-    /// 1, and one more for each retry of the same work.
-    pub attempt: u32,
-    /// Fencing token: how often it has been accepted. A holder with an older token is refused.
-    pub fence: u32,
-    pub created_at: Timestamp,
-    /// Since when its holder works on it: since it accepted, or went on after waiting for a delegate
-    /// or a person. Time-outs count from here; when it was accepted is in its row. Stored under the
-    /// name that it had when it was one with that.
-    #[serde(rename = "accepted_at")]
-    pub working_since: Option<Timestamp>,
-    pub is_stale: bool,
-    /// The question to the person, where the receiver is one.
-    pub gate: Option<Gate>,
-    /// Start of the wait for the receiver, where that is not the creation.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub waiting_since: Option<Timestamp>,
-    /// Not to be accepted before this time: back-off after a lost lease.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub held_back_until: Option<Timestamp>,
-    /// Lease in seconds: the longest time between heartbeats, if the holder asked for one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lease: Option<u32>,
-    /// A lease was lost: the previous holder may still be alive, so fencing tokens are checked.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub has_lost_lease: bool,
-    /// The open question about this handoff.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub question: Option<HandoffNo>,
-    /// The handoff in question, where this one is a question.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub about: Option<HandoffNo>,
-    /// The text of the question.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub asks: Option<ContentId>,
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub n_questions: u32,
-    /// How the delegate's work ended, where this handoff returns it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub brings: Option<Outcome>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub evidence: Vec<Evidence>,
-}
-
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
 fn is_zero(n: &u32) -> bool {
     *n == 0
@@ -254,60 +189,6 @@ fn is_first_branch(no: &u16) -> bool {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
 pub(crate) fn is_false(it: &bool) -> bool {
     !*it
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Kind {
-    /// Along an edge of the workflow.
-    Sequential,
-    /// To a specialist, who returns it.
-    Delegation,
-    /// To a person.
-    Escalation,
-    /// Back to its sender.
-    Return,
-    /// About another handoff, to that handoff's sender.
-    Question,
-}
-
-/// One side of a handoff.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Party {
-    pub agent: AgentId,
-    pub place: Place,
-}
-
-/// The state of an open handoff. How it ended is [`Ended`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum State {
-    /// Waits for the receiver.
-    Pending,
-    /// Waits for the sender's answer to a question.
-    Clarification,
-    /// The receiver is working on it.
-    Accepted,
-    /// Accepted, and waiting for a delegate or a person.
-    Parked,
-}
-
-/// The state of a handoff, open or not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HandoffState {
-    Open(State),
-    Ended(Ended),
-}
-
-/// How a handoff ended. These states are final.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Ended {
-    Completed,
-    Rejected,
-    TimedOut,
-    Cancelled,
-    Superseded,
 }
 
 /// An edge by its ends.
@@ -489,27 +370,6 @@ impl Run {
 
     pub fn is_finished(&self) -> bool {
         !self.status.is_open()
-    }
-}
-
-impl HandoffNo {
-    pub fn label(self) -> String {
-        format!("HO-{:03}", self.0)
-    }
-
-    /// Parses `HO-001`; the zeros are only for display.
-    pub fn parse_label(label: &str) -> Option<Self> {
-        let digits = label.strip_prefix("HO-")?;
-        if !digits.bytes().all(|it| it.is_ascii_digit()) {
-            return None;
-        }
-        digits.parse().ok().filter(|it| *it > 0).map(Self)
-    }
-}
-
-impl std::fmt::Display for HandoffNo {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.label())
     }
 }
 

@@ -1,21 +1,23 @@
 //! The prompt that an agent is started with: its role, its task, the package, and how to hand on.
 //!
-//! [`Engine::prompt`] gathers values; everything below `render` is a pure function of them. Text
-//! written by others is data there: it is fenced, and nothing in it can end the fence.
+//! [`Views::prompt`] gathers values; everything below `render` is a pure function of them, and the
+//! words are in `templates/`. Text written by others is data there: it is fenced, and nothing in it
+//! can end the fence.
 
+mod actions;
 mod address;
 mod asks;
 mod brief;
 mod budget;
 mod claims;
+mod context;
 pub(crate) mod fence;
 mod gather;
 mod interface;
-
 mod render;
-mod sections;
+mod templates;
+mod untrusted;
 mod variables;
-mod ways;
 
 use std::fmt;
 

@@ -35,12 +35,12 @@ pub(super) fn check() -> Result<Vec<String>> {
     Ok(problems(&codes, &pages))
 }
 
-/// The codes in the bodies of the functions named `code`: a body ends where rustfmt puts the brace
-/// of a method, a code is a literal on the right of an arrow.
+/// The codes in the bodies of the functions named `code`, or `row` where a code is the first column of a table: a body ends
+/// where rustfmt puts the brace of a method, a code is a literal on the right of an arrow.
 pub(super) fn codes_in(text: &str) -> Vec<&str> {
-    let bodies = text
-        .split("fn code(")
-        .skip(1)
+    let bodies = ["fn code(", "fn row("]
+        .into_iter()
+        .flat_map(|name| text.split(name).skip(1))
         .map(|rest| rest.split_once("\n    }\n").map_or(rest, |(body, _)| body));
     let arms = bodies.flat_map(|body| body.split("=>").skip(1));
     arms.filter_map(literal).collect()
@@ -59,7 +59,7 @@ fn codes_made_in(text: &str) -> Vec<&str> {
 
 /// The arm's value when it is a code. rustfmt may have put it on a line of its own, in braces.
 fn literal(arm: &str) -> Option<&str> {
-    let arm = arm.trim_start().trim_start_matches('{').trim_start();
+    let arm = arm.trim_start().trim_start_matches('{').trim_start().trim_start_matches('(');
     let (word, _) = arm.strip_prefix('"')?.split_once('"')?;
     is_snake_case(word).then_some(word)
 }

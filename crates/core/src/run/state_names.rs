@@ -69,17 +69,6 @@ impl Ended {
     }
 }
 
-impl Wait {
-    pub const ALL: [Self; 2] = [Self::Timer, Self::Person];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Wait::Timer => "timer",
-            Wait::Person => "person",
-        }
-    }
-}
-
 impl HandoffState {
     pub const ALL: [Self; 9] = [
         Self::Open(State::Pending),
@@ -108,6 +97,17 @@ impl HandoffState {
         match self {
             HandoffState::Open(_) => true,
             HandoffState::Ended(_) => false,
+        }
+    }
+}
+
+impl Wait {
+    pub const ALL: [Self; 2] = [Self::Timer, Self::Person];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Wait::Timer => "timer",
+            Wait::Person => "person",
         }
     }
 }

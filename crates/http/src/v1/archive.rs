@@ -9,6 +9,7 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::answer::ApiResponse;
+use crate::App;
 use crate::openapi::ReadProblems;
 use crate::params::Params;
 use crate::problem::ApiProblem;
@@ -59,6 +60,6 @@ pub(super) async fn rebuild(
     }))
 }
 
-fn archive(app: &RequestScope) -> Result<&Arc<Archive>, EngineError> {
+fn archive(app: &App) -> Result<&Arc<Archive>, EngineError> {
     app.archive.as_ref().ok_or(EngineError::NoArchive)
 }

@@ -2,19 +2,13 @@
 
 use baton_core::contract::{Check, Contract, ContractRule, ValueKind};
 use baton_core::document::Node;
+use minijinja::context;
+use minijinja::value::Value;
 
-/// The fields of a contract, required ones first.
-pub(super) fn fields(contract: &Contract) -> String {
-    let mut lines = Vec::new();
-    if !contract.must.is_empty() {
-        lines.push("must (refused without):".to_owned());
-        lines.extend(contract.must.iter().map(line));
-    }
-    if !contract.should.is_empty() {
-        lines.push("should (in strict refused without):".to_owned());
-        lines.extend(contract.should.iter().map(line));
-    }
-    lines.join("\n")
+/// The fields of a contract, as the templates print them.
+pub(super) fn fields(contract: &Contract) -> Value {
+    let rules = |rules: &[ContractRule]| rules.iter().map(rule_value).collect::<Vec<_>>();
+    context! { must => rules(&contract.must), should => rules(&contract.should) }
 }
 
 /// A package that satisfies the contract in strict mode once every `<mark>` is replaced.
@@ -22,25 +16,20 @@ pub(super) fn example(contract: &Contract) -> Node {
     contract.skeleton(&Node::Map(Vec::new()))
 }
 
-fn line(rule: &ContractRule) -> String {
-    // One spelling is enough: the one in the example.
-    let name = &rule.field;
-    let kind = match &rule.check {
+fn rule_value(rule: &ContractRule) -> Value {
+    let check = match &rule.check {
         Check::Present => String::new(),
-        Check::Kind(kind) => format!(" ({})", kind_words(*kind)),
-        Check::OneOf(words) => format!(" (one of {})", quoted(words)),
-        Check::NoneOf(words) => format!(" (never {})", quoted(words)),
+        Check::Kind(kind) => kind_words(*kind).to_owned(),
+        Check::OneOf(words) => format!("one of {}", quoted(words)),
+        Check::NoneOf(words) => format!("never {}", quoted(words)),
         Check::AtLeast(_)
         | Check::AtMost(_)
         | Check::Absent
         | Check::SameAs(_)
-        | Check::CountedBy(_) => {
-            format!(" ({})", rule.check.words())
-        }
+        | Check::CountedBy(_) => rule.check.words(),
     };
-    let case = rule.case();
-    let when = if case.is_empty() { String::new() } else { format!(", where {case}") };
-    format!("- `{name}`{kind}{when}: {}", rule.about)
+    // One spelling of the field is enough: the one in the example.
+    context! { field => rule.field.as_str(), check, case => rule.case(), about => rule.about.as_str() }
 }
 
 fn kind_words(kind: ValueKind) -> &'static str {
@@ -64,6 +53,7 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
+    use crate::prompt::templates;
 
     fn rule(field: &str, check: Check) -> ContractRule {
         let (about, others) = (format!("about {field}"), Vec::new());
@@ -94,6 +84,6 @@ mod tests {
             - `files` (a list): about files
             - `priority` (one of `high`, `low`): about priority
             - `sha` (text), where status is merged: about sha"#]]
-        .assert_eq(&fields(&contract));
+        .assert_eq(&templates::phrase("fields", fields(&contract)));
     }
 }

@@ -1,6 +1,6 @@
 //! Everything that a prompt contains, as values: rendering reads this and nothing else.
 //!
-//! Texts of others are plain strings here. Only `sections` prints them, and only in a fence.
+//! Text of others is [`UntrustedText`] here, which only a fence prints.
 
 use std::sync::Arc;
 
@@ -13,17 +13,18 @@ use baton_core::names::{AgentId, Principal, StoryKey};
 use baton_core::outcome::Outcome;
 use baton_core::package::Format;
 use baton_core::run::{HandoffNo, Kind, Party, State};
-use baton_core::story::Story;
 use baton_core::workflow::{Place, Workflow};
+
+use super::untrusted::UntrustedText;
 
 pub(super) struct Brief {
     pub(super) workflow: Arc<Workflow>,
     /// The receiver's current agent file.
     pub(super) agent: Agent,
     pub(super) story: StoryKey,
-    pub(super) branch: String,
+    pub(super) branch: UntrustedText,
     /// The story, where it has more content than its key.
-    pub(super) wanted: Option<Story>,
+    pub(super) wanted: Option<BriefStory>,
     /// The run's number, for people.
     pub(super) run: u64,
     pub(super) handoff: BriefHandoff,
@@ -46,6 +47,12 @@ pub(super) struct Brief {
     pub(super) evidence: Vec<Evidence>,
 }
 
+pub(super) struct BriefStory {
+    pub(super) title: UntrustedText,
+    pub(super) description: Option<UntrustedText>,
+    pub(super) acceptance: Vec<UntrustedText>,
+}
+
 /// The handoff itself.
 pub(super) struct BriefHandoff {
     pub(super) number: u64,
@@ -58,7 +65,7 @@ pub(super) struct BriefHandoff {
     pub(super) fence: u32,
     /// The heartbeat time-out of its holder, in seconds.
     pub(super) lease: Option<u32>,
-    pub(super) reason: String,
+    pub(super) reason: UntrustedText,
     /// Who gave the reason; none where a person's answer made the handoff.
     pub(super) reason_by: Option<AgentId>,
     /// The package is the receiver's own, and was rejected.
@@ -86,7 +93,7 @@ pub(super) struct Parcel {
     pub(super) number: u64,
     pub(super) format: Format,
     pub(super) hash: Option<Hash>,
-    pub(super) text: Arc<str>,
+    pub(super) text: UntrustedText,
     /// Where the text could be parsed.
     pub(super) document: Option<Node>,
 }
@@ -94,20 +101,20 @@ pub(super) struct Parcel {
 pub(super) struct AskedQuestion {
     pub(super) asker: AgentId,
     pub(super) asked: AgentId,
-    pub(super) question: String,
-    pub(super) answer: String,
+    pub(super) question: UntrustedText,
+    pub(super) answer: UntrustedText,
 }
 
 pub(super) struct BriefBlocker {
     pub(super) raised_by: AgentId,
-    pub(super) about: String,
+    pub(super) about: UntrustedText,
     pub(super) settled: Settled,
 }
 
 pub(super) enum Settled {
     Open,
-    Resolved { by: Principal, how: Option<String> },
-    Waived { by: Principal, why: Option<String> },
+    Resolved { by: Principal, how: Option<UntrustedText> },
+    Waived { by: Principal, why: Option<UntrustedText> },
 }
 
 /// A person's answer at a gate, or to a question.
@@ -117,13 +124,13 @@ pub(super) struct PersonAnswer {
     /// Why they were asked.
     pub(super) cause: Option<GateCause>,
     /// The question, where an agent asked on its own initiative.
-    pub(super) question: Option<String>,
-    pub(super) comment: Option<String>,
+    pub(super) question: Option<UntrustedText>,
+    pub(super) comment: Option<UntrustedText>,
 }
 
 pub(super) struct DelegateResult {
     pub(super) from: AgentId,
-    pub(super) reason: String,
+    pub(super) reason: UntrustedText,
     pub(super) outcome: Option<Outcome>,
     pub(super) package: Option<Parcel>,
 }
@@ -134,7 +141,7 @@ pub(super) struct Round {
     /// The rejected handoff, if it was one.
     pub(super) handoff: Option<HandoffNo>,
     pub(super) by: AgentId,
-    pub(super) reason: String,
+    pub(super) reason: UntrustedText,
 }
 
 impl Brief {

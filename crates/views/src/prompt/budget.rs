@@ -4,7 +4,7 @@
 /// A part of a prompt.
 pub(super) struct Section {
     /// Its name for people, reported when it is left out.
-    pub(super) name: &'static str,
+    pub(super) name: String,
     pub(super) text: String,
     pub(super) worth: Worth,
 }
@@ -27,6 +27,22 @@ pub(super) enum Worth {
     Needed,
 }
 
+impl Worth {
+    /// Parses the word that templates use.
+    pub(super) fn parse(word: &str) -> Option<Self> {
+        Some(match word {
+            "repeated" => Worth::Repeated,
+            "background" => Worth::Background,
+            "lesson" => Worth::Lesson,
+            "word" => Worth::Word,
+            "package" => Worth::Package,
+            "note" => Worth::Note,
+            "needed" => Worth::Needed,
+            _ => return None,
+        })
+    }
+}
+
 pub(super) struct Fitted {
     pub(super) text: String,
     /// Names, in the order in which they were dropped.
@@ -39,7 +55,7 @@ pub(super) trait Shorten {
     fn package(&self, most_chars: usize) -> String;
 
     /// Lists what is left out.
-    fn note(&self, left_out: &[&'static str]) -> String;
+    fn note(&self, left_out: &[String]) -> String;
 }
 
 /// A rough but stable measure: four characters per token.
@@ -57,7 +73,7 @@ pub(super) fn fit(
         return Fitted { text: join(&sections), left_out: Vec::new() };
     };
     let most_chars = most_tokens as usize * 4;
-    let mut left_out: Vec<&'static str> = Vec::new();
+    let mut left_out: Vec<String> = Vec::new();
     while n_chars(&sections) > most_chars {
         let Some(index) = least(&sections) else { break };
         left_out.push(sections.remove(index).name);
@@ -65,7 +81,6 @@ pub(super) fn fit(
             note.text = shorten.note(&left_out);
         }
     }
-    let mut left_out: Vec<String> = left_out.into_iter().map(str::to_owned).collect();
     let n_all = n_chars(&sections);
     if n_all > most_chars
         && let Some(package) = sections.iter_mut().find(|it| it.worth == Worth::Package)
@@ -107,14 +122,17 @@ mod tests {
             format!("{}[cut]", "p".repeat(most_chars.min(40)))
         }
 
-        fn note(&self, left_out: &[&'static str]) -> String {
+        fn note(&self, left_out: &[String]) -> String {
             format!("-{}", left_out.len())
         }
     }
 
     fn sections() -> Vec<Section> {
-        let section =
-            |name, letter: &str, n, worth| Section { name, text: letter.repeat(n), worth };
+        let section = |name: &str, letter: &str, n, worth| Section {
+            name: name.to_owned(),
+            text: letter.repeat(n),
+            worth,
+        };
         vec![
             section("top", "t", 10, Worth::Needed),
             section("story", "s", 20, Worth::Background),

@@ -11,6 +11,7 @@ use baton_core::invisible::is_invisible;
 const MARK: char = '⟦';
 const MARK_END: char = '⟧';
 
+#[derive(Debug)]
 pub(super) struct PromptFence {
     word: String,
 }

@@ -18,9 +18,10 @@ use baton_store::{HandoffRow, RunRow};
 
 use crate::handoff_queries::{QuestionAndAnswer, questions_about};
 use crate::prompt::brief::{
-    AskedQuestion, Brief, BriefBlocker, BriefHandoff, DelegateResult, Parcel, PersonAnswer, Round,
-    Settled, WaitingWork,
+    AskedQuestion, Brief, BriefBlocker, BriefHandoff, BriefStory, DelegateResult, Parcel,
+    PersonAnswer, Round, Settled, WaitingWork,
 };
+use crate::prompt::untrusted::UntrustedText;
 use baton_engine::branch_of;
 use baton_engine::stored;
 use baton_engine::{LOST_TEXT, WholeTexts};
@@ -47,7 +48,7 @@ impl PromptInputs {
         let forward = &self.open.forward;
         let package = self.package_row().and_then(|it| self.parcel(it));
         Brief {
-            branch: branch_of(&self.story),
+            branch: branch_of(&self.story).into(),
             wanted: self.wanted(package.as_ref()),
             run: self.run.number,
             handoff: self.handoff(),
@@ -125,8 +126,8 @@ impl PromptInputs {
         self.rows.iter().find(|it| it.no == no)
     }
 
-    fn words(&self, id: ContentId) -> String {
-        self.texts.get(id).unwrap_or(LOST_TEXT).to_owned()
+    fn words(&self, id: ContentId) -> UntrustedText {
+        self.texts.get(id).unwrap_or(LOST_TEXT).into()
     }
 
     /// The handoff and its earlier attempts, newest first.
@@ -154,19 +155,25 @@ impl PromptInputs {
         let content = self.texts.content(row.package?)?;
         let ContentKind::Package { format, hash } = content.kind else { return None };
         let document = stored::document(content);
-        let text = content.text.clone();
+        let text = content.text.clone().into();
         Some(Parcel { number: row.number, format, hash: Some(hash), text, document })
     }
 
     /// The story, unless it has no more content than its key, or the package is the story.
-    fn wanted(&self, package: Option<&Parcel>) -> Option<Story> {
+    fn wanted(&self, package: Option<&Parcel>) -> Option<BriefStory> {
         let story = &self.story;
         let is_bare = story.title == story.key.as_str()
             && story.description.is_empty()
             && story.acceptance.is_empty();
         let document = package.and_then(|it| it.document.as_ref());
         let is_told = document.is_some_and(|it| matches!(it.member("story"), Some(Node::Map(_))));
-        (!is_bare && !is_told).then(|| story.clone())
+        (!is_bare && !is_told).then(|| BriefStory {
+            title: story.title.as_str().into(),
+            description: Some(story.description.as_str())
+                .filter(|it| !it.is_empty())
+                .map(Into::into),
+            acceptance: story.acceptance.iter().map(|it| it.as_str().into()).collect(),
+        })
     }
 
     fn handoff(&self) -> BriefHandoff {
@@ -238,8 +245,8 @@ impl PromptInputs {
             Some(AskedQuestion {
                 asker: it.row.from.agent.clone(),
                 asked: it.row.to.agent.clone(),
-                question: it.question,
-                answer: it.answer?,
+                question: it.question.into(),
+                answer: it.answer?.into(),
             })
         });
         told.chain(self.settled_by_people()).collect()

@@ -1,0 +1,249 @@
+//! The values of a prompt, as templates name them. Text of others is in them as [`UntrustedText`];
+//! plain strings are from Baton, the workflow and the agent file.
+
+use baton_core::document::Node;
+use baton_core::names::{AgentId, Principal};
+use baton_core::outcome::Outcome;
+use baton_core::run::HandoffNo;
+use baton_core::workflow::Place;
+use baton_wire::json;
+use minijinja::context;
+use minijinja::value::Value;
+
+use super::address::in_url;
+use super::brief::{
+    AskedQuestion, Brief, BriefBlocker, BriefStory, DelegateResult, Parcel, PersonAnswer, Settled,
+};
+use super::claims::{self, ClaimStanding};
+use super::fence::PromptFence;
+use super::untrusted::UntrustedText;
+use super::{PromptOptions, PromptToken, actions};
+
+/// More paths than an agent would check one by one.
+const MOST_FILES: usize = 60;
+
+pub(super) const MOST_BRANCH_CHARS: usize = 250;
+
+pub(super) fn values(
+    brief: &Brief,
+    options: &PromptOptions,
+    fence: PromptFence,
+    identity: &str,
+) -> Value {
+    let token = options.token.as_ref().map(|it| match it {
+        PromptToken::Environment => context! { written => () },
+        PromptToken::Written(token) => context! { written => token },
+    });
+    context! {
+        interface => options.face.name(),
+        fence => Value::from_object(fence),
+        url => options.dashboard_url.to_string(),
+        token,
+        story_id => brief.story.as_str(),
+        story_id_url => in_url(brief.story.as_str()),
+        branch => brief.branch.one_line(MOST_BRANCH_CHARS),
+        agent => brief.handoff.to.agent.as_str(),
+        identity => identity.trim_end(),
+        run => brief.run,
+        workflow => brief.workflow.name.to_string(),
+        handoff => handoff(brief),
+        work => brief.work.number,
+        step => step(brief),
+        is_return_to_caller => brief.is_return_to_caller(),
+        // What the budget changes.
+        only => (),
+        most_chars => (),
+        left_out => (),
+        ..context! { ..texts(brief), ..actions::values(brief, options.face) },
+    }
+}
+
+fn handoff(brief: &Brief) -> Value {
+    let it = &brief.handoff;
+    context! {
+        number => it.number,
+        label => it.no.to_string(),
+        kind => it.kind.name(),
+        state => it.state.name(),
+        from => it.from.agent.as_str(),
+        attempt => it.attempt,
+        is_leased => it.lease.is_some(),
+        fence => it.fence,
+        reason => it.reason.clone(),
+        reason_by => it.reason_by.as_ref().map(AgentId::as_str),
+        brings => it.brings.map(Outcome::name),
+        is_rejected_work => it.rejected.is_some(),
+        is_from_person => it.from.place == Place::Human,
+        is_approved => it.approved_by.is_some(),
+        is_own_package => it.is_own_package,
+        asks => it.asks.as_str(),
+    }
+}
+
+fn step(brief: &Brief) -> Option<Value> {
+    let Place::Step(id) = &brief.work.place else { return None };
+    let step = brief.workflow.step(id)?;
+    Some(context! { id => id.as_str(), title => step.title.as_str(), phase => step.phase.as_str() })
+}
+
+/// What others wrote, and what it is worth.
+fn texts(brief: &Brief) -> Value {
+    let package = brief.package.as_ref();
+    // Senders know their own package, and what its claims are worth.
+    let news = package.filter(|_| brief.handoff.is_news());
+    let document = news.and_then(|it| it.document.as_ref());
+    let expected = package.and_then(Parcel::root).and_then(|it| it.member("expectations"));
+    let expected = expected.filter(|it| !it.is_blank());
+    let sender = news.map(|_| brief.handoff.from.agent.as_str());
+    context! {
+        story => brief.wanted.as_ref().map(story),
+        expectations => expected.map(|it| UntrustedText::from(json::print_pretty(it))),
+        sender_context => document.and_then(sender_context).map(UntrustedText::from),
+        phase => document.map(|it| phase(brief, it)),
+        modified => lines(document.map(modified).unwrap_or_default(), MOST_FILES),
+        package => package.map(|it| context! { by => sender, ..parcel(it) }),
+        given => brief.given.as_ref().map(parcel),
+        brought => brief.brought.iter().map(brought).collect::<Vec<_>>(),
+        exchanges => brief.exchanges.iter().map(exchange).collect::<Vec<_>>(),
+        blockers => brief.blockers.iter().map(blocker).collect::<Vec<_>>(),
+        people => brief.people.iter().map(person).collect::<Vec<_>>(),
+        n_rounds => brief.rounds.len(),
+        most_rounds => brief.most_rounds,
+        earlier_rounds => earlier_rounds(brief),
+        verify => verify(brief, news),
+        named_files => lines(news.map(named_files).unwrap_or_default(), MOST_FILES),
+    }
+}
+
+fn story(story: &BriefStory) -> Value {
+    context! {
+        title => story.title.clone(),
+        description => story.description.clone(),
+        acceptance => story.acceptance.clone(),
+    }
+}
+
+fn parcel(parcel: &Parcel) -> Value {
+    let Parcel { number, format, text, .. } = parcel;
+    context! { number, format => format.name(), text => text.clone() }
+}
+
+fn sender_context(document: &Node) -> Option<&str> {
+    let context = document.at("handoff.context").or_else(|| document.member("context"));
+    context.and_then(Node::as_text).filter(|it| !it.trim().is_empty())
+}
+
+fn modified(document: &Node) -> Vec<&str> {
+    let files = ["files_modified", "files_changed"].iter().find_map(|it| document.member(it));
+    let files = files.and_then(Node::as_list).unwrap_or_default();
+    files.iter().filter_map(Node::as_text).collect()
+}
+
+/// The paths in a package that have no heading of their own.
+fn named_files(package: &Parcel) -> Vec<String> {
+    let told = package.document.as_ref().map(modified).unwrap_or_default();
+    let mut files = claims::files(package);
+    files.retain(|it| !told.contains(&it.as_str()));
+    files
+}
+
+/// The sender's phase stands outside the fence, so only a phase that the workflow or the metadata
+/// block defines is allowed.
+fn phase(brief: &Brief, document: &Node) -> String {
+    const PRINTED_PHASES: &[&str] = &["architecture", "implementation", "testing"];
+    let from = &brief.handoff.from;
+    let steps = &brief.workflow.steps;
+    let is_known = |word: &&str| {
+        PRINTED_PHASES.contains(word)
+            || steps.iter().any(|it| it.phase == *word || it.id.as_str() == *word)
+    };
+    let said = document.member("phase").and_then(Node::as_text).filter(is_known);
+    let of_step = match &from.place {
+        Place::Step(id) => brief.workflow.step(id).map(|it| it.phase.as_str()),
+        Place::Orchestrator | Place::Human | Place::Delegate(_) => None,
+    };
+    said.or(of_step).unwrap_or(from.agent.as_str()).to_uppercase()
+}
+
+/// The first lines, and the number of the others; none if there are none.
+fn lines<T: Into<UntrustedText>>(lines: Vec<T>, most: usize) -> Option<Value> {
+    let n_more = lines.len().saturating_sub(most);
+    let first: Vec<UntrustedText> = lines.into_iter().take(most).map(Into::into).collect();
+    (!first.is_empty()).then(|| context! { first, n_more })
+}
+
+fn brought(part: &DelegateResult) -> Value {
+    context! {
+        from => part.from.as_str(),
+        outcome => part.outcome.map_or("unknown", Outcome::name),
+        reason => part.reason.clone(),
+        package => part.package.as_ref().map(parcel),
+    }
+}
+
+fn exchange(it: &AskedQuestion) -> Value {
+    context! {
+        asker => it.asker.as_str(),
+        asked => it.asked.as_str(),
+        question => it.question.clone(),
+        answer => it.answer.clone(),
+    }
+}
+
+fn blocker(it: &BriefBlocker) -> Value {
+    let (settled, by, how) = match &it.settled {
+        Settled::Open => ("open", None, None),
+        Settled::Resolved { by, how } => ("resolved", Some(by), how.clone()),
+        Settled::Waived { by, why } => ("waived", Some(by), why.clone()),
+    };
+    let (raised_by, about) = (it.raised_by.as_str(), it.about.clone());
+    context! { raised_by, about, settled, by => by.map(principal), how }
+}
+
+fn person(said: &PersonAnswer) -> Value {
+    context! {
+        by => principal(&said.by),
+        answer => said.answer.name(),
+        cause => said.cause.map(|it| it.sentence()),
+        question => said.question.clone(),
+        comment => said.comment.clone(),
+    }
+}
+
+/// People choose their names.
+fn principal(it: &Principal) -> UntrustedText {
+    it.to_string().into()
+}
+
+fn earlier_rounds(brief: &Brief) -> Vec<Value> {
+    // The last reject is the reason for this handoff, and is part of the task.
+    let is_told = |no: Option<HandoffNo>| no.is_some() && no == brief.handoff.rejected;
+    let earlier = brief.rounds.iter().filter(|it| !is_told(it.handoff));
+    let value = earlier.map(|it| {
+        let handoff = it.handoff.map(|it| it.to_string());
+        context! { n => it.n, by => it.by.as_str(), handoff, reason => it.reason.clone() }
+    });
+    value.collect()
+}
+
+/// What the receiver has to verify itself.
+fn verify(brief: &Brief, news: Option<&Parcel>) -> Option<Value> {
+    let claims = news.map(|it| claims::claims(it, &brief.evidence)).unwrap_or_default();
+    if brief.warnings.is_empty() && claims.is_empty() && brief.evidence.is_empty() {
+        return None;
+    }
+    let of = |standing: ClaimStanding| {
+        let claims = claims.iter().filter(|it| it.standing == standing);
+        lines(claims.map(|it| it.words.as_str()).collect(), usize::MAX)
+    };
+    let evidence = brief.evidence.iter();
+    let evidence = evidence
+        .map(|it| context! { check => it.check.as_str(), verdict => it.verdict.name() })
+        .collect::<Vec<_>>();
+    Some(context! {
+        warnings => brief.warnings.clone(),
+        unchecked => of(ClaimStanding::Unchecked),
+        failed => of(ClaimStanding::Failed),
+        evidence,
+    })
+}
