@@ -66,17 +66,6 @@ impl Ended {
     }
 }
 
-impl Wait {
-    pub const ALL: [Self; 2] = [Self::Timer, Self::Person];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Wait::Timer => "timer",
-            Wait::Person => "person",
-        }
-    }
-}
-
 impl HandoffState {
     pub const ALL: [Self; 9] = [
         Self::Open(State::Pending),
@@ -103,6 +92,17 @@ impl HandoffState {
 
     pub fn is_open(self) -> bool {
         matches!(self, HandoffState::Open(_))
+    }
+}
+
+impl Wait {
+    pub const ALL: [Self; 2] = [Self::Timer, Self::Person];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Wait::Timer => "timer",
+            Wait::Person => "person",
+        }
     }
 }
 

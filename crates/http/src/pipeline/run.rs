@@ -12,7 +12,7 @@ use baton_core::gate::{Answer, Gate};
 use baton_core::names::{FreeText, Reason, StoryKey, WorkflowName};
 use baton_core::run::{Baton, HandoffNo, HandoffState, RunStatus};
 use baton_engine::{Caller, EngineError, StartRun};
-use baton_store::{HandoffFilter, HandoffRef, HandoffRow, RunFilter, RunRef, RunRow};
+use baton_store::{HandoffFilter, HandoffRef, RunFilter, RunRef, RunRow};
 use baton_wire::json;
 
 use super::handoffs::stale_rows;
@@ -211,7 +211,7 @@ async fn reset(app: &RequestScope, caller: &Caller) -> Result<PipelineReset, Api
 async fn time_out(
     app: &RequestScope,
     caller: &Caller,
-    rows: Vec<baton_store::HandoffRow>,
+    rows: Vec<HandoffRow>,
 ) -> Result<Vec<u64>, ApiProblem> {
     // One request, several commands: its idempotency key cannot stand for each of them.
     let caller = Caller::new(caller.principal.clone());

@@ -60,6 +60,6 @@ pub(super) async fn rebuild(
     }))
 }
 
-fn archive(app: &RequestScope) -> Result<&Arc<Archive>, EngineError> {
+fn archive(app: &App) -> Result<&Arc<Archive>, EngineError> {
     app.archive.as_ref().ok_or(EngineError::NoArchive)
 }
