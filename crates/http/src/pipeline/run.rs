@@ -12,7 +12,7 @@ use baton_core::gate::{Answer, Gate};
 use baton_core::names::{FreeText, Reason, StoryKey, WorkflowName};
 use baton_core::run::{Baton, HandoffNo, HandoffState, RunStatus};
 use baton_engine::{Caller, EngineError, StartRun};
-use baton_store::{HandoffFilter, HandoffRef, RunFilter, RunRef, RunRow};
+use baton_store::{HandoffFilter, HandoffRef, HandoffRow, RunFilter, RunRef, RunRow};
 use baton_wire::json;
 
 use super::handoffs::stale_rows;
