@@ -6,16 +6,8 @@ use std::process::{Command, Stdio};
 
 /// Passes an address to the system's opener, without waiting for it.
 pub(crate) fn open(url: &str) -> io::Result<()> {
-    let mut command = if cfg!(target_os = "macos") {
-        Command::new("open")
-    } else if cfg!(windows) {
-        let mut command = Command::new("cmd");
-        // The first word in quotes would be the title of a window.
-        command.args(["/c", "start", ""]);
-        command
-    } else {
-        Command::new("xdg-open")
-    };
+    let mut command =
+        if cfg!(target_os = "macos") { Command::new("open") } else { Command::new("xdg-open") };
     command.arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.spawn().map(|_| ())
 }

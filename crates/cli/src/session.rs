@@ -265,10 +265,7 @@ fn open(data: &Dir) -> Result<SqliteStore, Failure> {
 
 /// The account's name, where the environment has none: services often run without one.
 fn account() -> String {
-    #[cfg(unix)]
-    return format!("uid-{}", rustix::process::getuid().as_raw());
-    #[cfg(not(unix))]
-    return "unnamed-account".to_owned();
+    format!("uid-{}", rustix::process::getuid().as_raw())
 }
 
 #[expect(clippy::disallowed_methods, reason = "who is asking is the environment's to say")]

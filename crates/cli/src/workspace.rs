@@ -106,7 +106,6 @@ mod tests {
         let root = dir.path().canonicalize().unwrap();
         std::fs::create_dir(root.join("src")).unwrap();
         std::fs::write(root.join("src/a.rs"), "one\ntwo").unwrap();
-        #[cfg(unix)]
         std::os::unix::fs::symlink(outside.path(), root.join("out")).unwrap();
         let folder = Folder { dir: Dir::open(&root).unwrap(), data: None };
         let look = |it: &str| Looking::new(&folder, MOST_BYTES).look(it);
@@ -136,7 +135,6 @@ mod tests {
         assert_eq!(lines(looking.look("a")), Some(1), "what is known stays known");
     }
 
-    #[cfg(unix)]
     #[test]
     fn the_files_of_an_open_database_are_not_opened() {
         let root = tempfile::tempdir().unwrap();

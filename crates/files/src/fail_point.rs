@@ -52,7 +52,6 @@ fn count_down(step: DiskStep, path: &Path) {
 }
 
 fn kill() -> ! {
-    #[cfg(unix)]
     let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
     std::process::abort()
 }

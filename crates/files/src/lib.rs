@@ -8,6 +8,9 @@
 //! What is not here: paths that a person types on the command line, except as the root of a [`Dir`].
 #![cfg_attr(test, expect(clippy::disallowed_methods, reason = "tests make files of their own"))]
 
+#[cfg(not(unix))]
+compile_error!("Baton needs a Unix: only there a path can be resolved beneath an open folder");
+
 mod dir;
 mod entry;
 mod error;

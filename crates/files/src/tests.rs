@@ -1,7 +1,6 @@
 //! Beneath a folder that anybody may have prepared.
 
 mod killed;
-#[cfg(unix)]
 mod prepared;
 mod staged;
 
@@ -109,7 +108,6 @@ fn a_folder_that_was_named_is_made_with_those_above_it() {
     assert!(Dir::open(Path::new("")).is_ok(), "the current folder");
 }
 
-#[cfg(unix)]
 #[test]
 fn private_is_for_the_owner_alone() {
     use std::os::unix::fs::PermissionsExt as _;

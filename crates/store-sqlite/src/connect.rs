@@ -220,7 +220,6 @@ mod tests {
         refuse_old_sqlite().unwrap();
     }
 
-    #[cfg(unix)]
     #[test]
     fn a_database_behind_a_link_is_refused() {
         let dir = tempfile::tempdir().unwrap();

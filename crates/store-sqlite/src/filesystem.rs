@@ -106,7 +106,6 @@ server:/home /home nfs4 rw 0 0
         assert_eq!(kind_of("", Path::new("/")), None);
     }
 
-    #[cfg(unix)]
     #[test]
     fn only_the_owner_may_read() {
         use std::fs;
@@ -122,7 +121,6 @@ server:/home /home nfs4 rw 0 0
         assert_eq!(mode(&file), 0o600);
     }
 
-    #[cfg(unix)]
     #[test]
     fn no_part_of_a_database_may_lead_elsewhere() {
         use std::os::unix::fs::symlink;

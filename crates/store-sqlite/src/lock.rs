@@ -194,7 +194,6 @@ mod tests {
         assert!(other.is_in_place() && !lock.is_in_place());
     }
 
-    #[cfg(unix)]
     #[test]
     fn a_link_in_place_of_the_lock_is_refused_and_its_file_left_alone() {
         let (folder, dir) = temporary();

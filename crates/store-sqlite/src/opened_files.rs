@@ -181,16 +181,9 @@ impl OpenedFile {
     }
 }
 
-#[cfg(unix)]
 fn identity(metadata: &Metadata) -> (u64, u64) {
     use std::os::unix::fs::MetadataExt as _;
     (metadata.dev(), metadata.ino())
-}
-
-/// Detects only deletion, truncation and overwriting.
-#[cfg(not(unix))]
-fn identity(_: &Metadata) -> (u64, u64) {
-    (0, 0)
 }
 
 #[cfg(test)]

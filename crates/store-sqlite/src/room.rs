@@ -50,7 +50,6 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         has_room(dir.path()).unwrap();
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
-        #[cfg(unix)]
         {
             let other = dir.path().join("other");
             fs::write(&other, "kept").unwrap();

@@ -219,7 +219,6 @@ fn a_server_names_its_data_in_what_it_says_to_type() {
     assert!(stories.contains("s1"), "{stories}");
 }
 
-#[cfg(unix)]
 #[test]
 fn what_is_no_backup_is_refused_by_the_name_that_was_typed() {
     let project = Project::started();

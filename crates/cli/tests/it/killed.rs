@@ -178,7 +178,6 @@ fn what_was_put_aside_comes_back_whole() {
     project.fails(&["restore", own, "--replace"], 2, "is the data of this project itself");
 }
 
-#[cfg(unix)]
 #[test]
 fn every_copy_is_for_its_owner_alone() {
     use std::os::unix::fs::PermissionsExt as _;

@@ -7,14 +7,12 @@ mod away;
 mod beside;
 mod damaged_texts;
 mod demo;
-#[cfg(unix)]
 mod descriptors;
 mod documents;
 mod files;
 mod finding;
 mod handoffs;
 mod health;
-#[cfg(unix)]
 mod hostile;
 mod init;
 mod killed;

@@ -75,7 +75,6 @@ fn an_error_code_is_explained_as_it_was_printed() {
     assert!(said.stderr.contains("`baton explain` lists them all"), "{said:?}");
 }
 
-#[cfg(unix)]
 #[test]
 fn an_account_without_a_name_is_recorded_by_its_number() {
     let project = Project::started();

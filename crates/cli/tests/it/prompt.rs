@@ -73,7 +73,6 @@ fn command(prompt: &str, part: &str) -> String {
     filled.replace("<what has to change, and where>", "It's $(x)")
 }
 
-#[cfg(unix)]
 fn shell(project: &Project, line: &str) -> Said {
     let baton = std::path::Path::new(env!("CARGO_BIN_EXE_baton")).parent().unwrap();
     let path = format!("{}:{}", baton.display(), std::env::var("PATH").unwrap());
@@ -82,7 +81,6 @@ fn shell(project: &Project, line: &str) -> Said {
     Said::from(shell.output().unwrap())
 }
 
-#[cfg(unix)]
 #[test]
 fn what_the_prompt_says_can_be_typed_as_it_stands() {
     let project = odd();
@@ -105,7 +103,6 @@ fn what_the_prompt_says_can_be_typed_as_it_stands() {
     assert_eq!(project.json(&["handoff", "show", "4"])["reason"], "It's $(x)");
 }
 
-#[cfg(unix)]
 #[test]
 fn a_curl_line_sends_the_very_story() {
     let project = odd();

@@ -4,7 +4,6 @@
 const RESERVED: u64 = 64;
 
 /// The number of connections asked for, as far as the system's limit allows.
-#[cfg(unix)]
 pub(super) fn most_connections(asked: usize) -> usize {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let wanted = asked as u64 + RESERVED;
@@ -19,9 +18,4 @@ pub(super) fn most_connections(asked: usize) -> usize {
     // Half of a very low limit, so that there is always some room on both sides.
     let room = soft.saturating_sub(RESERVED).max(soft / 2);
     asked.min(usize::try_from(room).unwrap_or(asked)).max(1)
-}
-
-#[cfg(not(unix))]
-pub(super) fn most_connections(asked: usize) -> usize {
-    asked
 }

@@ -1,6 +1,7 @@
 //! A spare file descriptor. When this process may open no more files, it is closed for a moment, so
 //! that a client gets a response that there is no room, instead of none.
 
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::time::Duration;
 
 use tokio::net::{TcpListener, TcpStream};
@@ -9,13 +10,7 @@ use tokio::net::{TcpListener, TcpStream};
 const WAIT: Duration = Duration::from_millis(20);
 
 #[derive(Debug)]
-pub(super) struct Spare(Option<Descriptor>);
-
-#[cfg(unix)]
-type Descriptor = std::os::fd::OwnedFd;
-
-#[cfg(not(unix))]
-type Descriptor = ();
+pub(super) struct Spare(Option<OwnedFd>);
 
 impl Spare {
     pub(super) fn of(listener: &TcpListener) -> Self {
@@ -38,13 +33,6 @@ impl Spare {
     }
 }
 
-#[cfg(unix)]
-fn one_more(listener: &TcpListener) -> Option<Descriptor> {
-    use std::os::fd::AsFd as _;
+fn one_more(listener: &TcpListener) -> Option<OwnedFd> {
     listener.as_fd().try_clone_to_owned().ok()
-}
-
-#[cfg(not(unix))]
-fn one_more(_: &TcpListener) -> Option<Descriptor> {
-    None
 }

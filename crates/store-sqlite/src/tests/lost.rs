@@ -115,7 +115,6 @@ async fn where_the_folder_around_the_data_is_gone_the_copy_is_beside_the_project
     }
 }
 
-#[cfg(unix)]
 #[tokio::test]
 async fn no_copy_goes_through_a_link() {
     let parent = tempfile::tempdir().unwrap();
@@ -262,7 +261,6 @@ async fn what_is_left_of_a_log_that_was_damaged_right_after_a_commit_is_not_move
     }
 }
 
-#[cfg(unix)]
 #[tokio::test]
 async fn a_database_that_was_overwritten_in_place_is_noticed() {
     use std::os::unix::fs::FileExt as _;
@@ -309,7 +307,6 @@ fn says(store: &SqliteStore, words: &str) -> bool {
 }
 
 fn assert_private(folder: &Path) {
-    #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;

@@ -222,7 +222,6 @@ async fn a_rebuild_that_was_killed_is_finished_by_the_next_pass() {
     assert!(!hidden(&two, "new").exists());
 }
 
-#[cfg(unix)]
 #[tokio::test]
 async fn a_link_that_leads_out_of_the_project_is_refused() {
     let world = Backend::Memory.world().await;

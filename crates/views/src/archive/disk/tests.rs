@@ -58,7 +58,6 @@ fn no_path_leads_out() {
     }
 }
 
-#[cfg(unix)]
 #[test]
 fn no_link_is_followed_wherever_it_leads() {
     use std::os::unix::fs::symlink;
@@ -84,7 +83,6 @@ fn no_link_is_followed_wherever_it_leads() {
     assert_eq!(fs::read_to_string(elsewhere.path().join("theirs")).unwrap(), "text");
 }
 
-#[cfg(unix)]
 #[expect(clippy::disallowed_methods, reason = "the standard library makes no pipes with a name")]
 #[test]
 fn a_pipe_in_the_place_of_a_file_is_replaced_and_never_read() {
@@ -141,7 +139,6 @@ fn what_is_of_others_is_never_written_over() {
     assert_eq!(fs::read_to_string(dir.path().join("x/file")).unwrap(), "ours");
 }
 
-#[cfg(unix)]
 #[test]
 fn links_of_others_move_and_are_not_followed() {
     use std::os::unix::fs::symlink;
@@ -164,7 +161,6 @@ fn links_of_others_move_and_are_not_followed() {
     assert!(dir.path().join(".y.old/mine").exists());
 }
 
-#[cfg(unix)]
 #[test]
 fn folders_can_be_read_by_everybody_and_written_by_one() {
     use std::os::unix::fs::PermissionsExt as _;
