@@ -68,6 +68,8 @@ pub enum NameError {
     Invisible { what: &'static str, code: u32 },
     #[error("a story key cannot begin with `{prefix}`, {}", StoryKey::instead_of(prefix))]
     Reserved { prefix: &'static str },
+    #[error("a principal cannot begin with `baton:`: those names are for parts of Baton itself")]
+    ReservedPrincipal,
 }
 
 const MOST_KEBAB_BYTES: usize = 64;
@@ -173,10 +175,18 @@ impl Principal {
         stored("a principal", name).map(Self)
     }
 
-    /// A name from a caller; see [`StoryKey::typed`].
+    /// A name from a caller; see [`StoryKey::typed`]. Baton's own parts have names that nobody else
+    /// may use.
     pub fn typed(text: &str) -> Result<Self, NameError> {
-        normal("a principal", text).map(Self)
+        let name = normal("a principal", text)?;
+        if name.starts_with(Self::OWN_PREFIX) {
+            return Err(NameError::ReservedPrincipal);
+        }
+        Ok(Self(name))
     }
+
+    /// Of the names of Baton's own parts, such as `baton:sweeper`.
+    pub const OWN_PREFIX: &'static str = "baton:";
 }
 
 impl FreeText {

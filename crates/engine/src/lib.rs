@@ -6,6 +6,7 @@
 
 mod append;
 mod cache;
+mod caller;
 mod can;
 mod catalog;
 mod clock;
@@ -49,6 +50,7 @@ use jiff::Timestamp;
 use tokio::sync::{RwLock, RwLockReadGuard, watch};
 
 use crate::cache::{Cache, Loaded};
+pub use crate::caller::{Caller, CommandMode, Key};
 pub use crate::can::Can;
 pub use crate::catalog::{Catalog, Entry};
 pub use crate::clock::{Clock, FixedClock, SystemClock};
@@ -58,7 +60,7 @@ pub use crate::feed::Feed;
 pub use crate::health::{CheckProgress, DataCheck, DataChecker};
 use crate::leases::Leases;
 pub use crate::look_alikes::LookAlikes;
-pub use crate::outcome::{Caller, CommandMode, CommandResult, Key};
+pub use crate::outcome::CommandResult;
 pub use crate::reader::Reader;
 pub use crate::rebuild::{RebuiltRun, rebuild_run};
 pub use crate::receive::{DocumentHints, ReceiveResult};

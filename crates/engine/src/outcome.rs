@@ -1,8 +1,6 @@
 //! The result of a committed command, and its stored form for idempotent retries.
 
 use baton_core::decide::Effects;
-use baton_core::hash::Hash;
-use baton_core::names::Principal;
 use baton_core::problem::Problem;
 use baton_core::run::{HandoffNo, RunId};
 use baton_store::{HandoffRow, IdempotencyRecord, Version};
@@ -10,34 +8,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::EngineError;
-
-/// Who sends a command, and how.
-#[derive(Debug, Clone)]
-pub struct Caller {
-    pub principal: Principal,
-    /// The idempotency key: makes a retry safe.
-    pub key: Option<Key>,
-    pub mode: CommandMode,
-    /// The version that the caller saw: a run that has moved since is not changed.
-    pub expected: Option<Version>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CommandMode {
-    Commit,
-    /// Decide and report, but change nothing.
-    DryRun,
-}
-
-/// An idempotency key, in the scope of a caller and an endpoint.
-#[derive(Debug, Clone)]
-pub struct Key {
-    pub scope: String,
-    pub key: String,
-    /// Hash of the whole request.
-    pub request: Hash,
-}
+use crate::Key;
 
 /// What a command did.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -121,28 +92,5 @@ impl CommandResult {
             is_repeat: true,
         };
         Some((result, stored.touched.into_iter().map(|(no, _)| HandoffNo(no)).collect()))
-    }
-}
-
-impl Caller {
-    /// A caller without an idempotency key that commits.
-    pub fn new(principal: Principal) -> Self {
-        Self { principal, key: None, mode: CommandMode::Commit, expected: None }
-    }
-
-    /// Refuses a run whose version is not the one that the caller saw.
-    pub(crate) fn still_meant(&self, actual: Version) -> Result<(), EngineError> {
-        match self.expected {
-            Some(expected) if expected != actual => Err(EngineError::Outdated { expected, actual }),
-            Some(_) | None => Ok(()),
-        }
-    }
-
-    /// An internal component of Baton as the caller.
-    pub fn of_baton(name: &'static str) -> Self {
-        match Principal::parse(name) {
-            Ok(principal) => Self::new(principal),
-            Err(error) => unreachable!("a constant name is a name: {error}"),
-        }
     }
 }

@@ -22,7 +22,7 @@ impl Engine {
     }
 
     /// A handoff of a command result. One that the command neither created nor changed is read.
-    pub async fn row_of(
+    pub(crate) async fn row_of(
         &self,
         outcome: &CommandResult,
         no: HandoffNo,

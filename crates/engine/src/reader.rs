@@ -1,6 +1,4 @@
-//! Reads on behalf of a caller: the only way for a face to see anything.
-//!
-//! Whatever a caller may not see is refused or left out here, and nowhere else.
+//! Reads on behalf of a caller: the one place for rules about who may see what. There are none yet.
 
 use std::sync::Arc;
 
@@ -19,7 +17,7 @@ use baton_store::{
 };
 use jiff::Timestamp;
 
-use crate::{Caller, Catalog, Engine, EngineError, Feed, LookAlikes, RunTarget};
+use crate::{Caller, Catalog, CommandResult, Engine, EngineError, Feed, LookAlikes, RunTarget};
 
 /// What one caller reads.
 #[derive(Clone, Copy)]
@@ -96,6 +94,15 @@ impl<'a> Reader<'a> {
         Ok(self.engine.store.handoff(which).await?)
     }
 
+    /// A handoff of a command result, as it was then.
+    pub async fn row_of(
+        self,
+        result: &CommandResult,
+        no: HandoffNo,
+    ) -> Result<HandoffRow, EngineError> {
+        self.engine.row_of(result, no).await
+    }
+
     /// A handoff that must belong to the given run: a label is valid only within its own run.
     pub async fn handoff_in(
         self,
@@ -135,7 +142,7 @@ impl<'a> Reader<'a> {
         Ok(self.engine.store.count_stories().await?)
     }
 
-    /// See [`Engine::next_ready`].
+    /// The next story to start: it has had no run and its dependencies are finished.
     pub async fn next_ready(self) -> Result<Story, EngineError> {
         self.engine.next_ready().await
     }

@@ -213,7 +213,7 @@ impl Server {
     }
 }
 
-/// All routes, for a server and for a caller in the same process.
+/// All routes of a server. A caller in the same process has [`Local`] instead.
 pub(crate) fn router(
     Backend { engine, archive }: Backend,
     origins: Origins,

@@ -4,6 +4,7 @@ use axum::extract::rejection::PathRejection;
 use axum::extract::{FromRequestParts, Path};
 use axum::http::Uri;
 use axum::http::request::Parts;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use utoipa::IntoParams;
 
@@ -16,6 +17,11 @@ pub(crate) struct Named(pub(crate) String);
 
 /// A query as its schema has it, without unknown names.
 pub(crate) struct Params<Q>(pub(crate) Q);
+
+/// For a route without parameters: any is refused.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NoParams {}
 
 impl<S: Send + Sync> FromRequestParts<S> for Named {
     type Rejection = ApiProblem;

@@ -14,7 +14,11 @@ impl Query {
             })?;
         for (index, (name, _)) in pairs.iter().enumerate() {
             if !known.contains(&name.as_str()) {
-                let message = format!("unknown: `{name}`; known here: {}", known.join(", "));
+                let known = match known {
+                    [] => "there are no parameters here".to_owned(),
+                    known => format!("known here: {}", known.join(", ")),
+                };
+                let message = format!("unknown: `{name}`; {known}");
                 return Err(ApiProblem::malformed("unknown_field", message));
             }
             if pairs[..index].iter().any(|(it, _)| it == name) {

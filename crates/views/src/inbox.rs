@@ -26,7 +26,7 @@ const PAGE: u32 = 200;
 #[derive(Debug, Clone)]
 pub struct InboxItem {
     pub run: RunRow,
-    /// What to type for the run: see [`Reader::name_of_run`].
+    /// What to type for the run: see [`name_of_run`](baton_engine::Reader::name_of_run).
     pub run_name: String,
     pub why: Waits,
     pub asked: GateQuestion,

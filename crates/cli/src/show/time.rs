@@ -11,9 +11,9 @@ impl TimeFormat {
         Self(TimeZone::system())
     }
 
-    /// `2026-11-15 14:03:21`, in the reader's zone.
+    /// `2026-11-15 14:03:21 CET`, in the reader's zone.
     pub(crate) fn show(&self, at: Timestamp) -> String {
-        at.to_zoned(self.0.clone()).strftime("%Y-%m-%d %H:%M:%S").to_string()
+        at.to_zoned(self.0.clone()).strftime("%Y-%m-%d %H:%M:%S %Z").to_string()
     }
 
     /// `14:03:21`, for live events.
@@ -41,6 +41,12 @@ pub(crate) fn ago(at: Timestamp, now: Timestamp) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_time_has_its_zone() {
+        let at = Timestamp::constant(1_750_000_000, 0);
+        assert_eq!(TimeFormat(TimeZone::UTC).show(at), "2025-06-15 15:06:40 UTC");
+    }
 
     #[test]
     fn waiting_is_told_in_the_unit_that_matters() {

@@ -93,23 +93,23 @@ async fn a_repeated_answer_tells_the_handoff_as_it_stood_then() {
         for pause in [SignedDuration::ZERO, SignedDuration::from_mins(5)] {
             let world = backend.world().await;
             let started = world.engine.start(&keyed("start", 1), start("s-1")).await.unwrap();
-            let pending = world.engine.row_of(&started, HandoffNo(1)).await.unwrap();
+            let pending = world.reads().row_of(&started, HandoffNo(1)).await.unwrap();
             world.clock.advance(pause);
             let accepted = world
                 .engine
                 .on_run(&keyed("accept", 2), started.run, acknowledged("I shall plan it"))
                 .await
                 .unwrap();
-            let held = world.engine.row_of(&accepted, HandoffNo(1)).await.unwrap();
+            let held = world.reads().row_of(&accepted, HandoffNo(1)).await.unwrap();
             world.clock.advance(pause);
             let plan = complete(1, Ended::Success, r#"{"plan": "p"}"#);
             world.on("s-1", plan).await.unwrap();
 
             let again = world.engine.start(&keyed("start", 1), start("s-1")).await.unwrap();
-            assert_eq!(world.engine.row_of(&again, HandoffNo(1)).await.unwrap(), pending);
+            assert_eq!(world.reads().row_of(&again, HandoffNo(1)).await.unwrap(), pending);
             let again =
                 world.engine.on_run(&keyed("accept", 2), started.run, accept(1)).await.unwrap();
-            assert_eq!(world.engine.row_of(&again, HandoffNo(1)).await.unwrap(), held);
+            assert_eq!(world.reads().row_of(&again, HandoffNo(1)).await.unwrap(), held);
         }
     }
 }
@@ -119,11 +119,11 @@ async fn a_mark_that_came_later_is_not_in_a_repeated_answer() {
     for backend in Backend::ALL {
         let world = backend.world().await;
         let started = world.engine.start(&keyed("start", 1), start("s-1")).await.unwrap();
-        let pending = world.engine.row_of(&started, HandoffNo(1)).await.unwrap();
+        let pending = world.reads().row_of(&started, HandoffNo(1)).await.unwrap();
         world.clock.advance(SignedDuration::from_mins(31));
         assert_eq!(world.engine.sweep().await.unwrap().n_stale, 1);
         let again = world.engine.start(&keyed("start", 1), start("s-1")).await.unwrap();
-        assert_eq!(world.engine.row_of(&again, HandoffNo(1)).await.unwrap(), pending);
+        assert_eq!(world.reads().row_of(&again, HandoffNo(1)).await.unwrap(), pending);
     }
 }
 

@@ -39,7 +39,8 @@ pub(super) enum Broadcast {
 /// What the streams of one server share.
 pub(crate) struct EventTail {
     engine: Arc<Engine>,
-    /// The reader of the log: the server itself. Each subscriber reads as its own caller.
+    /// The reader of the log: the server itself. A subscriber reads as its own caller only what it
+    /// has missed; what is live is the same bytes for all.
     caller: Caller,
     pub(super) names: Names,
     pub(super) snapshots: Snapshots,

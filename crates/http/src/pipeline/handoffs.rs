@@ -23,7 +23,7 @@ use crate::body;
 use crate::caller::caller;
 use crate::lookup::{by, known_agent, story_key};
 use crate::openapi::{ReadProblems, WriteProblems};
-use crate::params::Params;
+use crate::params::{NoParams, Params};
 use crate::problem::ApiProblem;
 use crate::scope::RequestScope;
 use crate::values::{acknowledgement, lease, outcome, reason};
@@ -74,8 +74,8 @@ pub(super) async fn get(
 
 /// The holder of the baton in a story's newest run, and all handoffs of that run.
 async fn state(app: &RequestScope, story: &StoryKey) -> Result<Typed<HandoffListing>, ApiProblem> {
-    let store = app.read();
-    let run = store.find_run(&RunRef::LatestOf(story.clone())).await?;
+    let views = app.read();
+    let run = views.find_run(&RunRef::LatestOf(story.clone())).await?;
     let Some(run) = run else {
         return Ok(Typed(HandoffListing {
             current_agent: Some(None),
@@ -90,7 +90,7 @@ async fn state(app: &RequestScope, story: &StoryKey) -> Result<Typed<HandoffList
         limit: MOST_ROWS,
         ..HandoffFilter::default()
     };
-    let mut handoffs = store.handoffs(&filter).await?;
+    let mut handoffs = views.handoffs(&filter).await?;
     let has_more_rows = handoffs.len() < run.run.n_handoffs as usize;
     handoffs.reverse();
     let workflow = app.read().workflow_of(&run).await?;
@@ -200,6 +200,7 @@ pub(super) async fn stale_rows(
     responses((status = 200, body = ActionResult), WriteProblems))]
 pub(super) async fn post(
     app: RequestScope,
+    Params(NoParams {}): Params<NoParams>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Typed<ActionResult>, ApiProblem> {
@@ -211,7 +212,8 @@ pub(super) async fn post(
         "accept" => accept(&app, &caller, body::parse_as(&text)?).await?,
         "reject" => reject(&app, &caller, body::parse_as(&text)?).await?,
         "timeout" => time_out(&app, &caller, body::parse_as(&text)?).await?,
-        _ => clean_up(&app, &caller, body::parse_as(&text)?).await?,
+        "cleanup" => clean_up(&app, &caller, body::parse_as(&text)?).await?,
+        other => unreachable!("`{other}` is none of the actions"),
     };
     Ok(Typed(done))
 }
@@ -332,7 +334,7 @@ async fn row_of(
     no: Option<HandoffNo>,
 ) -> Result<Option<PipelineRow>, EngineError> {
     match no {
-        Some(no) => Ok(Some(rows::one(app, &app.engine.row_of(outcome, no).await?).await?)),
+        Some(no) => Ok(Some(rows::one(app, &app.read().row_of(outcome, no).await?).await?)),
         None => Ok(None),
     }
 }
@@ -344,7 +346,7 @@ async fn numbers(
 ) -> Result<Vec<u64>, EngineError> {
     let mut numbers = Vec::new();
     for no in nos {
-        numbers.push(app.engine.row_of(outcome, *no).await?.number);
+        numbers.push(app.read().row_of(outcome, *no).await?.number);
     }
     Ok(numbers)
 }

@@ -21,6 +21,7 @@ use crate::body;
 use crate::caller::caller;
 use crate::lookup::story_key;
 use crate::openapi::{ReadProblems, WriteProblems};
+use crate::params::{NoParams, Params};
 use crate::problem::ApiProblem;
 use crate::scope::RequestScope;
 use crate::values::reason;
@@ -42,6 +43,7 @@ pub(super) async fn get(app: RequestScope) -> Result<Typed<PipelineRunState>, Ap
     responses((status = 200, body = PipelineRunAnswer), WriteProblems))]
 pub(super) async fn post(
     app: RequestScope,
+    Params(NoParams {}): Params<NoParams>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Typed<PipelineRunAnswer>, ApiProblem> {
@@ -116,7 +118,7 @@ async fn go_on(
     let is_asked = |it: &&RunRow| asked.as_ref().is_none_or(|key| *key == it.run.story);
     let mut last = None;
     for run in runs.iter().filter(is_asked).filter(|it| it.run.status == RunStatus::Paused) {
-        app.engine.on_run(caller, run.run.id, Command::Resume).await?;
+        app.engine.on_run(&caller.without_key(), run.run.id, Command::Resume).await?;
         last = Some(run.run.story.clone());
     }
     let gates = runs.iter().filter(is_asked).filter_map(|it| Some((it, it.run.gate()?)));
@@ -183,7 +185,7 @@ async fn stop(
     let runs = open_runs(app).await?;
     for run in runs.iter().filter(is_asked).filter(|it| it.run.status == RunStatus::Open) {
         let pause = Command::Pause { reason: reason.clone() };
-        app.engine.on_run(caller, run.run.id, pause).await?;
+        app.engine.on_run(&caller.without_key(), run.run.id, pause).await?;
     }
     let runs = open_runs(app).await?;
     let current = runs.iter().filter(is_asked).max_by_key(|it| it.run.moved_at);
@@ -213,8 +215,7 @@ async fn time_out(
     caller: &Caller,
     rows: Vec<HandoffRow>,
 ) -> Result<Vec<u64>, ApiProblem> {
-    // One request, several commands: its idempotency key cannot stand for each of them.
-    let caller = Caller::new(caller.principal.clone());
+    let caller = caller.without_key();
     let mut numbers = Vec::new();
     for row in rows {
         let reason = Reason::parse(&format!("{} did not take it in time", row.to.agent)).ok();

@@ -21,7 +21,7 @@ use super::{Typed, given, refused, story};
 use crate::body;
 use crate::caller::caller;
 use crate::openapi::{ReadProblems, WriteProblems};
-use crate::params::Params;
+use crate::params::{NoParams, Params};
 use crate::problem::ApiProblem;
 use crate::scope::RequestScope;
 
@@ -53,6 +53,7 @@ pub(super) async fn get(
     responses((status = 200, body = PipelineFlags), WriteProblems))]
 pub(super) async fn post(
     app: RequestScope,
+    Params(NoParams {}): Params<NoParams>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Typed<PipelineFlags>, ApiProblem> {

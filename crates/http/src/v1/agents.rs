@@ -87,8 +87,8 @@ async fn responsibility(
         limit: 1,
         ..HandoffFilter::default()
     };
-    let store = app.read();
-    let newest = store.handoffs(&filter).await?.into_iter().next();
+    let views = app.read();
+    let newest = views.handoffs(&filter).await?.into_iter().next();
     let Some(handoff) = newest else { return Ok(None) };
     let run = app.read().run(&RunRef::Id(handoff.run)).await?;
     let workflow = app.read().workflow_of(&run).await?;

@@ -50,7 +50,7 @@ pub(super) async fn tell_handoff(
     Ok(match (caller.mode, outcome.done.handoff) {
         (CommandMode::DryRun, _) | (CommandMode::Commit, None) => answer,
         (CommandMode::Commit, Some(no)) => {
-            let row = app.engine.row_of(outcome, no).await?;
+            let row = app.read().row_of(outcome, no).await?;
             answer.made(format!("/api/v1/handoffs/{}", row.id.0))
         }
     })
@@ -97,7 +97,7 @@ async fn handoff(
 ) -> Result<Option<HandoffDocument>, EngineError> {
     match no {
         Some(no) => {
-            let row = app.engine.row_of(outcome, no).await?;
+            let row = app.read().row_of(outcome, no).await?;
             Ok(Some(handoff_document(app, &row).await?))
         }
         None => Ok(None),

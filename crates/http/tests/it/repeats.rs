@@ -33,6 +33,50 @@ async fn the_same_key_gets_the_same_answer_and_takes_effect_once() {
 }
 
 #[tokio::test]
+async fn one_request_with_a_key_may_be_several_commands() {
+    let world = world().await;
+    for story in ["s-1", "s-2", "s-3"] {
+        world.started(story, PIPELINE).await;
+    }
+    let statuses = async || {
+        let runs = world.get("/api/v1/runs").await.is(200);
+        texts(&runs, "status")
+    };
+    for (action, status) in [("stop", "paused"), ("continue", "open")] {
+        for _ in 0..2 {
+            let body = json!({ "action": action }).to_string();
+            let key = [("idempotency-key", action)];
+            world.post_with("/api/run", &key, &body).await.is(200);
+            assert_eq!(statuses().await, [status; 3], "{action}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_parameter_that_the_pipeline_api_would_not_look_at_is_refused() {
+    let world = world().await;
+    world.started("s-1", PIPELINE).await;
+    for (path, body) in [
+        ("/api/handoffs", r#"{"action":"accept","handoffId":1}"#),
+        ("/api/run", r#"{"action":"stop"}"#),
+        ("/api/signal", r#"{"storyId":"s-1","action":"pass"}"#),
+    ] {
+        let refused = world.post(&format!("{path}?dryRun=true"), body).await;
+        refused.refuses(400, "unknown_field");
+    }
+    let run = world.get("/api/v1/runs/1").await.is(200);
+    assert_eq!((&run["status"], &run["baton"]), (&json!("open"), &json!("offered")));
+}
+
+#[tokio::test]
+async fn nobody_calls_in_the_name_of_a_part_of_baton() {
+    let world = world().await;
+    let forged = [("baton-as", "baton:sweeper")];
+    world.client.send("GET", "/api/v1/runs", &forged, "").await.refuses(400, "bad_name");
+    world.post_with("/api/run", &forged, r#"{"action":"stop"}"#).await.refuses(400, "bad_name");
+}
+
+#[tokio::test]
 async fn a_key_has_to_be_a_key() {
     let world = world().await;
     world.started("s-1", PIPELINE).await;
