@@ -28,6 +28,8 @@ use crate::values::reason;
 
 /// From the pipeline document: handoffs pending for so long are cleaned up at a start.
 const STALE_MINUTES: u64 = 30;
+/// How many runs are read together.
+const PAGE: u32 = 200;
 
 /// The current story, the progress of all stories, and the current agent.
 #[utoipa::path(get, path = "/api/run", operation_id = "pipelineGetRun", tag = "pipeline",
@@ -70,9 +72,7 @@ async fn start(
     let workflow = request.workflow.as_deref().map(WorkflowName::parse).transpose()?;
     let timed_out =
         time_out(app, caller, stale_rows(app, STALE_MINUTES, usize::MAX).await?).await?;
-    let open = open_runs(app).await?;
-    let is_asked = |it: &&RunRow| asked.as_ref().is_none_or(|key| *key == it.run.story);
-    if let Some(run) = open.iter().find(is_asked) {
+    if let Some(run) = open_runs(app, asked.as_ref(), 0).await?.first() {
         let is_loose = matches!(run.run.baton(), Baton::Loose { .. });
         if is_loose {
             begin(app, caller, run.run.story.clone(), None).await?;
@@ -113,16 +113,21 @@ async fn go_on(
     request: &PipelineRunAction,
 ) -> Result<PipelineRunState, ApiProblem> {
     let response = request.gate_response.as_deref().map(|it| json::parse(it.get())).transpose()?;
-    let runs = open_runs(app).await?;
     let asked = story_key(app, request.story_id.as_deref()).await?;
-    let is_asked = |it: &&RunRow| asked.as_ref().is_none_or(|key| *key == it.run.story);
-    let mut last = None;
-    for run in runs.iter().filter(is_asked).filter(|it| it.run.status == RunStatus::Paused) {
-        app.engine.on_run(&caller.without_key(), run.run.id, Command::Resume).await?;
-        last = Some(run.run.story.clone());
+    let (mut first, mut last, mut oldest, mut after) = (None, None, None, 0);
+    loop {
+        let page = open_runs(app, asked.as_ref(), after).await?;
+        let Some(end) = page.last() else { break };
+        after = end.number;
+        first = first.or_else(|| page.first().map(|it| it.run.story.clone()));
+        for run in page.iter().filter(|it| it.run.status == RunStatus::Paused) {
+            app.engine.on_run(&caller.without_key(), run.run.id, Command::Resume).await?;
+            last = Some(run.run.story.clone());
+        }
+        let gates = page.into_iter().filter_map(|it| Some((it.run.gate()?.0.created_at, it)));
+        oldest = oldest.into_iter().chain(gates).min_by_key(|(at, _)| *at);
     }
-    let gates = runs.iter().filter(is_asked).filter_map(|it| Some((it, it.run.gate()?)));
-    let oldest = gates.min_by_key(|(_, (handoff, _))| handoff.created_at);
+    let oldest = oldest.as_ref().and_then(|(_, it)| Some((it, it.run.gate()?)));
     if let (Some(response), Some((run, (handoff, gate)))) = (&response, oldest) {
         let (answer, comment) = gate_answer(gate, response)?;
         let command = Command::Answer(GateAnswer {
@@ -140,7 +145,7 @@ async fn go_on(
         let message = "no gate is open; `GET /api/run` says what is";
         return Err(ApiProblem::new(axum::http::StatusCode::CONFLICT, "no_gate", message));
     }
-    match last.or_else(|| runs.first().map(|it| it.run.story.clone())) {
+    match last.or(first) {
         Some(story) => answer(app, &story, Vec::new()).await,
         None => Ok(run_state(app, None, Some("no run is open".to_owned())).await?),
     }
@@ -181,15 +186,21 @@ async fn stop(
 ) -> Result<PipelineRunState, ApiProblem> {
     let asked = story_key(app, request.story_id.as_deref()).await?;
     let reason = reason(request.reason.as_deref())?;
-    let is_asked = |it: &&RunRow| asked.as_ref().is_none_or(|key| *key == it.run.story);
-    let runs = open_runs(app).await?;
-    for run in runs.iter().filter(is_asked).filter(|it| it.run.status == RunStatus::Open) {
-        let pause = Command::Pause { reason: reason.clone() };
-        app.engine.on_run(&caller.without_key(), run.run.id, pause).await?;
+    let mut after = 0;
+    loop {
+        let page = open_runs(app, asked.as_ref(), after).await?;
+        let Some(end) = page.last() else { break };
+        after = end.number;
+        for run in page.iter().filter(|it| it.run.status == RunStatus::Open) {
+            let pause = Command::Pause { reason: reason.clone() };
+            app.engine.on_run(&caller.without_key(), run.run.id, pause).await?;
+        }
     }
-    let runs = open_runs(app).await?;
-    let current = runs.iter().filter(is_asked).max_by_key(|it| it.run.moved_at);
-    Ok(run_state(app, current, None).await?)
+    let current = match asked {
+        Some(story) => app.read().find_run(&RunRef::OpenOf(story)).await?,
+        None => app.read().runs_moved_last(1).await?.into_iter().next(),
+    };
+    Ok(run_state(app, current.as_ref(), None).await?)
 }
 
 /// Times out every handoff that waits for an agent.
@@ -230,9 +241,15 @@ async fn time_out(
     Ok(numbers)
 }
 
-async fn open_runs(app: &RequestScope) -> Result<Vec<RunRow>, EngineError> {
+/// A page of the open and paused runs after a number: of one story, or of all.
+async fn open_runs(
+    app: &RequestScope,
+    story: Option<&StoryKey>,
+    after: u64,
+) -> Result<Vec<RunRow>, EngineError> {
     let statuses = vec![RunStatus::Open, RunStatus::Paused];
-    let filter = RunFilter { statuses, ..RunFilter::default() };
+    let story = story.cloned();
+    let filter = RunFilter { statuses, story, after, limit: PAGE, ..RunFilter::default() };
     app.read().runs(&filter).await
 }
 
