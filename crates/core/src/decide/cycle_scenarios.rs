@@ -1,16 +1,18 @@
 //! Every cycle ends: scenarios of what is counted, what is not, and what a person's answer does.
 
 use expect_test::{Expect, expect};
+use jiff::Timestamp;
 
 use super::fixture::*;
 use super::scenarios::check;
 use crate::command::{Command, Complete, Create, StartAt, Way};
 use crate::document::Node;
+use crate::event::{Event, FrameEvent, GateEvent, HandoffEvent, RunEvent, replay};
 use crate::evidence::Verdict;
 use crate::gate::{Answer, Gate, GateKind};
 use crate::names::{CheckName, Principal, StepId};
 use crate::outcome::Outcome;
-use crate::run::{Baton, CounterScope, HandoffNo, RunStatus};
+use crate::run::{Baton, CounterScope, HandoffNo, Run, RunStatus};
 use crate::workflow::{Edge, EdgeGate, RejectRule, Step, StepLimits, Target, Workflow};
 
 fn on(outcome: Outcome, step: &str) -> Edge {
@@ -572,11 +574,9 @@ fn an_error_for_the_orchestrator_is_a_failure_on_record() {
     let decision = tester.does(&says(Outcome::Failure, "orchestrator"));
     let ended: Vec<String> = (decision.events.iter())
         .filter_map(|it| match it {
-            crate::event::Event::Handoff(crate::event::HandoffEvent::Completed {
-                handoff,
-                outcome,
-                ..
-            }) => Some(format!("{handoff} {}", outcome.name())),
+            Event::Handoff(HandoffEvent::Completed { handoff, outcome, .. }) => {
+                Some(format!("{handoff} {}", outcome.name()))
+            }
             _ => None,
         })
         .collect();
@@ -604,4 +604,48 @@ fn a_loose_baton_goes_back_to_the_agent_that_had_it() {
     tester.hands("helper", "implementer", plan());
     tester.does(&time_out(2));
     assert_eq!(tester.run.restarts_with(&workflow), Some(agent("helper")));
+}
+
+/// The events as a Baton wrote them that counted nothing but rejects.
+fn as_before(log: &[(Event, Timestamp)]) -> Vec<(Event, Timestamp)> {
+    let mut log = log.to_vec();
+    for (event, _) in &mut log {
+        match event {
+            Event::Handoff(HandoffEvent::Created(created)) => created.entry = None,
+            Event::Frame(FrameEvent::Opened { is_delegation, .. }) => *is_delegation = false,
+            Event::Gate(GateEvent::Answered { resets, .. }) => resets.clear(),
+            Event::Gate(GateEvent::Opened { gate, .. }) => gate.limit = None,
+            Event::Run(RunEvent::BatonLoose { meant_for, .. }) => *meant_for = None,
+            _ => {}
+        }
+    }
+    log
+}
+
+#[test]
+fn a_run_from_before_has_only_its_rounds_and_is_counted_from_now_on() {
+    let mut tester = Tester::started();
+    tester.accepts(1);
+    part(&mut tester);
+    tester.completes(1, Outcome::Blocked, nothing());
+    tester.answers(4, Answer::Continue);
+    tester.accepts(5);
+    tester.does(&delegate("analyst", "helper"));
+    tester.hands("helper", "analyst", plan());
+    tester.accepts(7);
+    tester.completes(5, Outcome::Success, plan());
+    tester.rejects(8, "no");
+    let run = replay(tester.run.id, as_before(tester.log())).unwrap();
+    let scopes: Vec<&CounterScope> = run.counters.iter().map(|it| &it.scope).collect();
+    assert!(matches!(scopes[..], [CounterScope::Rounds(_)]), "{scopes:?}");
+    let rest = Run { counters: tester.run.counters.clone(), ..run.clone() };
+    let given = run.given.iter().map(|it| it.is_rework).collect::<Vec<_>>();
+    assert_eq!(given, [false], "not known then");
+    assert_eq!(rest.handoffs, tester.run.handoffs, "nothing else differs");
+
+    tester.run = run;
+    let create = Command::Create(create("analyst", "implementer", plan()));
+    let decision = tester.would(&create).unwrap();
+    assert_eq!(decision.run.entries(&id("implement")), 1);
+    assert_eq!(decision.run.all_rounds().next().unwrap().1.n, 1);
 }

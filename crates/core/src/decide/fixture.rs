@@ -98,6 +98,11 @@ impl Tester {
         Ok(Self { run, now: START, profile: Profile::Lenient, workflow, agents, fresh, lint, log })
     }
 
+    /// Every event so far.
+    pub(super) fn log(&self) -> &[(Event, Timestamp)] {
+        &self.log
+    }
+
     pub(super) fn wait(&mut self, minutes: i64) {
         self.now += SignedDuration::from_mins(minutes);
     }

@@ -46,9 +46,11 @@ impl Run {
             .flat_map(|(step, it)| [(step, "entered", it.n), (step, "helped", it.n_helped)])
             .filter(|(.., n)| *n > 0)
             .map(|(step, what, n)| format!("{step} {what} {n}"))
-            .chain(self.open().filter(|it| it.n_parts > 0).map(|it| {
-                format!("{} gave {} parts", it.no, it.n_parts)
-            }))
+            .chain(
+                self.open()
+                    .filter(|it| it.n_parts > 0)
+                    .map(|it| format!("{} gave {} parts", it.no, it.n_parts)),
+            )
             .collect();
         counted.sort();
         counted

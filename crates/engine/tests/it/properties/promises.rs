@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use baton_core::gate::{Answer, GateKind};
-use baton_core::run::{Baton, CounterScope, Handoff, HandoffNo, HandoffState, Kind, Run, State, Wait};
+use baton_core::run::{
+    Baton, CounterScope, Handoff, HandoffNo, HandoffState, Kind, Run, State, Wait,
+};
 use baton_store::{HandoffFilter, HandoffRow, OpenRunCounts, RunFilter, RunRow};
 
 use super::Holding;
