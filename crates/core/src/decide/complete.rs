@@ -132,14 +132,13 @@ fn finish(
 
 /// A blocked step goes to a person once agents have been sent to help as often as it allows.
 fn enough_help<'a>(draft: &Draft<'_>, route: Route<'a>) -> Route<'a> {
-    match route {
-        Route::Edge(step, edge, _)
-            if edge.on == Outcome::Blocked && limit::blocks_reached(draft, step).is_some() =>
-        {
-            Route::Ask(step, GateCause::Blocked, Outcome::Blocked)
-        }
-        route => route,
+    if let Route::Edge(step, edge, _) = &route
+        && edge.on == Outcome::Blocked
+        && limit::blocks_reached(draft, step).is_some()
+    {
+        return Route::Ask(step, GateCause::Blocked, Outcome::Blocked);
     }
+    route
 }
 
 fn along(

@@ -18,7 +18,7 @@ use crate::names::{AgentId, Reason};
 use crate::problem::Problem;
 use crate::refusal::Refusal;
 use crate::run::{Baton, EdgeKey, Given, Handoff, HandoffNo, Kind, Party, RunStatus, State, Wait};
-use crate::workflow::{Edge, Place, Workflow};
+use crate::workflow::{Edge, Place, Target, Workflow};
 
 pub(super) fn decide(draft: &mut Draft<'_>, create: &Create) -> Result<(), Refusal> {
     // Never fall back to a plain create: the sender has to learn that the supersede came too late.
@@ -219,7 +219,8 @@ pub(super) fn send_back(
 
 /// Only success ends a run: an error that arrives along the last edge does not.
 fn at_the_end(edge: &Edge, create: &Create) -> AtOrchestrator {
-    if create.outcome.is_none() && create.package.has_error() {
+    let is_error = create.outcome.is_none() && create.package.has_error();
+    if is_error && edge.to == Target::Complete {
         return AtOrchestrator::Failed;
     }
     AtOrchestrator::of(&edge.to)

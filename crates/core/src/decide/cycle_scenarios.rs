@@ -573,11 +573,11 @@ fn an_error_for_the_orchestrator_is_a_failure_on_record() {
     tester.accepts(1);
     let decision = tester.does(&says(Outcome::Failure, "orchestrator"));
     let ended: Vec<String> = (decision.events.iter())
-        .filter_map(|it| match it {
-            Event::Handoff(HandoffEvent::Completed { handoff, outcome, .. }) => {
-                Some(format!("{handoff} {}", outcome.name()))
-            }
-            _ => None,
+        .filter_map(|it| {
+            let Event::Handoff(HandoffEvent::Completed { handoff, outcome, .. }) = it else {
+                return None;
+            };
+            Some(format!("{handoff} {}", outcome.name()))
         })
         .collect();
     assert_eq!(ended, ["HO-001 failure", "HO-002 failure"]);
@@ -610,13 +610,20 @@ fn a_loose_baton_goes_back_to_the_agent_that_had_it() {
 fn as_before(log: &[(Event, Timestamp)]) -> Vec<(Event, Timestamp)> {
     let mut log = log.to_vec();
     for (event, _) in &mut log {
-        match event {
-            Event::Handoff(HandoffEvent::Created(created)) => created.entry = None,
-            Event::Frame(FrameEvent::Opened { is_delegation, .. }) => *is_delegation = false,
-            Event::Gate(GateEvent::Answered { resets, .. }) => resets.clear(),
-            Event::Gate(GateEvent::Opened { gate, .. }) => gate.limit = None,
-            Event::Run(RunEvent::BatonLoose { meant_for, .. }) => *meant_for = None,
-            _ => {}
+        if let Event::Handoff(HandoffEvent::Created(created)) = event {
+            created.entry = None;
+        }
+        if let Event::Frame(FrameEvent::Opened { is_delegation, .. }) = event {
+            *is_delegation = false;
+        }
+        if let Event::Gate(GateEvent::Answered { resets, .. }) = event {
+            resets.clear();
+        }
+        if let Event::Gate(GateEvent::Opened { gate, .. }) = event {
+            gate.limit = None;
+        }
+        if let Event::Run(RunEvent::BatonLoose { meant_for, .. }) = event {
+            *meant_for = None;
         }
     }
     log

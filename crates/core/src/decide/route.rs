@@ -166,18 +166,15 @@ pub(super) fn routed_by_outcome(
 /// Adds to the refusal what a failed step can do instead.
 fn with_what_to_do(refusal: Refusal, step: &Step, outcome: Option<Outcome>) -> Refusal {
     let has_edge = step.edges_on(Outcome::Failure).next().is_some();
-    match refusal {
-        Refusal::NotAnEdge { from, to, outcome: on, known }
-            if outcome == Some(Outcome::Failure) && !has_edge =>
-        {
-            let known = format!(
-                "{known}; leave `to` out, and the step is tried again before a person is asked, or \
-                 send it to `orchestrator` with the error"
-            );
-            Refusal::NotAnEdge { from, to, outcome: on, known }
-        }
-        refusal => refusal,
+    let mut refusal = refusal;
+    if let Refusal::NotAnEdge { known, .. } = &mut refusal
+        && outcome == Some(Outcome::Failure)
+        && !has_edge
+    {
+        *known += "; leave `to` out, and the step is tried again before a person is asked, or send \
+                   it to `orchestrator` with the error";
     }
+    refusal
 }
 
 fn by_outcome<'a>(

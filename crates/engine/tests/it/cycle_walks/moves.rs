@@ -8,7 +8,7 @@ use baton_core::names::{AgentId, CheckName};
 use baton_core::outcome::Outcome;
 use baton_core::package::Package;
 use baton_core::run::{Baton, Handoff, Run, State};
-use baton_core::workflow::{Edge, Place, Workflow};
+use baton_core::workflow::{Edge, Place, Target, Workflow};
 
 use super::workflows::{AGENTS, CHECK};
 use crate::gate_walks::dice::Dice;
@@ -79,9 +79,9 @@ fn act(dice: &mut Dice, workflow: &Workflow, run: &Run, current: &Handoff) -> Co
         }
         42..45 => finish(dice, current, Outcome::Failure, Some(AgentId::orchestrator())),
         45..70 => along(dice, workflow, current, Outcome::Failure),
-        70..76 => along(dice, workflow, current, Outcome::Blocked),
-        76..78 => along(dice, workflow, current, Outcome::Skipped),
-        78..80 => along(dice, workflow, current, Outcome::NeedsClarification),
+        70..73 => along(dice, workflow, current, Outcome::Blocked),
+        73..75 => along(dice, workflow, current, Outcome::Skipped),
+        75..76 => along(dice, workflow, current, Outcome::NeedsClarification),
         _ => along(dice, workflow, current, Outcome::Success),
     }
 }
@@ -90,7 +90,10 @@ fn act(dice: &mut Dice, workflow: &Workflow, run: &Run, current: &Handoff) -> Co
 fn along(dice: &mut Dice, workflow: &Workflow, current: &Handoff, outcome: Outcome) -> Command {
     let edges: Vec<&Edge> =
         workflow.edges_from(&current.to.place).iter().filter(|it| it.on == outcome).collect();
-    let edge = edges.get(dice.below(edges.len())).or(edges.last()).filter(|_| dice.chance(90));
+    let mut edge = edges.get(dice.below(edges.len()));
+    if edge.is_some_and(|it| it.to == Target::Complete) && dice.chance(60) {
+        edge = edges.last();
+    }
     let to = edge.map(|it| one_at(dice, workflow, &Workflow::target_place(&it.to)));
     finish(dice, current, outcome, to)
 }
@@ -110,7 +113,7 @@ fn finish(dice: &mut Dice, current: &Handoff, outcome: Outcome, to: Option<Agent
 
 /// A review that nearly always finds something new.
 fn parcel(dice: &mut Dice) -> Package {
-    let line = if dice.chance(10) { 0 } else { dice.below(1_000_000) };
+    let line = if dice.chance(25) { 0 } else { dice.below(1_000_000) };
     package(&format!(r#"{{"findings": [{{"location": "a:{line}", "severity": "high"}}]}}"#))
 }
 

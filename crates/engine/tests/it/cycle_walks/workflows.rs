@@ -30,10 +30,10 @@ fn text(dice: &mut Dice) -> String {
             1 => file += &format!("    reject_to: s{}\n", dice.below(n_steps)),
             _ => {}
         }
-        for (key, least) in [("entries", 1), ("delegations", 0), ("blocks", 0)] {
+        for (key, most) in [("entries", 4), ("delegations", 3), ("blocks", 2)] {
             // Delegations multiply everything: few, or a walk takes for ever.
             if dice.chance(30) || key == "delegations" {
-                file += &format!("    {key}: {}\n", least + dice.below(2));
+                file += &format!("    {key}: {}\n", 1 + dice.below(most));
             }
         }
         if dice.chance(30) {
@@ -41,7 +41,7 @@ fn text(dice: &mut Dice) -> String {
         }
         file += &format!("    on:\n      success: {}\n", success(dice, n, n_steps));
         for outcome in ["failure", "blocked", "needs_clarification"] {
-            if dice.chance(if outcome == "failure" { 70 } else { 30 }) {
+            if dice.chance(if outcome == "failure" { 85 } else { 40 }) {
                 let to = dice.below(n_steps);
                 let back = if dice.chance(30) { ", back: true" } else { "" };
                 let gate = if back.is_empty() { gate(dice) } else { "" };

@@ -34,8 +34,11 @@ pub(super) fn comes_along(edge: &Edge, found: &'static [u8]) -> Option<Comes> {
         _ if edge.to == ORCHESTRATOR => None,
         Outcome::Blocked => Some(Comes::ToHelp),
         Outcome::Failure => Some(Comes::Again(found)),
-        _ if edge.is_back => Some(Comes::Again(found)),
-        _ => Some(Comes::Onward),
+        Outcome::Success
+        | Outcome::NeedsReview
+        | Outcome::NeedsClarification
+        | Outcome::Skipped
+        | Outcome::Unknown => Some(if edge.is_back { Comes::Again(found) } else { Comes::Onward }),
     }
 }
 
@@ -131,7 +134,7 @@ impl Run {
             let turns = |it: &&'static str| {
                 flow.step(it).is_some() && flow.comes_to(it, step) && flow.comes_to(step, it)
             };
-            is_circle && about.iter().any(|it| turns(it))
+            is_circle && about.iter().any(turns)
         };
         self.counts.retain(|step, _| !about.contains(step) && !is_round(step));
         if gate.cause == Cause::Delegations

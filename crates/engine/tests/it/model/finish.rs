@@ -135,14 +135,14 @@ impl Run {
 
     /// Who is blocked again goes to a person, once somebody has helped.
     fn enough_help(&self, handoff: &Handoff, route: Route) -> Route {
-        match route {
-            Route::Along(edge, _)
-                if edge.on == Outcome::Blocked && self.count_of(handoff.to.place).n_helped >= 1 =>
-            {
-                Route::Ask(Cause::Blocked)
-            }
-            route => route,
+        let is_helped = self.count_of(handoff.to.place).n_helped >= 1;
+        if let Route::Along(edge, _) = &route
+            && edge.on == Outcome::Blocked
+            && is_helped
+        {
+            return Route::Ask(Cause::Blocked);
         }
+        route
     }
 
     /// Whoever hands on what it never took has taken it by that, if nobody is strict about it.
