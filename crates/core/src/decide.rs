@@ -38,6 +38,8 @@ mod lease_scenarios;
 #[cfg(test)]
 mod lint_scenarios;
 #[cfg(test)]
+mod outcome_scenarios;
+#[cfg(test)]
 mod page_scenarios;
 #[cfg(test)]
 mod passed_scenarios;

@@ -4,26 +4,27 @@ use expect_test::{Expect, expect};
 use jiff::Timestamp;
 
 use super::fixture::*;
+use super::outcome_scenarios::{delegate, part};
 use super::scenarios::check;
-use crate::command::{Command, Complete, Create, StartAt, Way};
+use crate::command::{Command, Create, StartAt, Way};
 use crate::document::Node;
 use crate::event::{Event, FrameEvent, GateEvent, HandoffEvent, RunEvent, replay};
 use crate::evidence::Verdict;
 use crate::gate::{Answer, Gate, GateKind};
 use crate::names::{CheckName, Principal, StepId};
 use crate::outcome::Outcome;
-use crate::run::{Baton, CounterScope, HandoffNo, Run, RunStatus};
+use crate::run::{CounterScope, HandoffNo, Run, RunStatus};
 use crate::workflow::{Edge, EdgeGate, RejectRule, Step, StepLimits, Target, Workflow};
 
-fn on(outcome: Outcome, step: &str) -> Edge {
+pub(super) fn on(outcome: Outcome, step: &str) -> Edge {
     Edge { on: outcome, ..to(step) }
 }
 
-fn done() -> Edge {
+pub(super) fn done() -> Edge {
     Edge { to: Target::Complete, ..to("x") }
 }
 
-fn id(step: &str) -> StepId {
+pub(super) fn id(step: &str) -> StepId {
     StepId::parse(step).unwrap()
 }
 
@@ -44,7 +45,7 @@ fn reviewing() -> Tester {
     begun(review_and_fix(), "reviewer")
 }
 
-fn begun(workflow: Workflow, first: &str) -> Tester {
+pub(super) fn begun(workflow: Workflow, first: &str) -> Tester {
     Tester::begun_in(workflow, &create("orchestrator", first, story())).unwrap()
 }
 
@@ -75,13 +76,13 @@ fn turns(tester: &mut Tester) -> u32 {
     panic!("nobody is asked");
 }
 
-fn gate(tester: &Tester) -> (u32, &Gate) {
+pub(super) fn gate(tester: &Tester) -> (u32, &Gate) {
     let (row, gate) = tester.run.gate().expect("a person is asked");
     (row.no.0, gate)
 }
 
 #[track_caller]
-fn check_asked(tester: &Tester, expected: Expect) {
+pub(super) fn check_asked(tester: &Tester, expected: Expect) {
     let (_, gate) = gate(tester);
     let parties = format!("{} asks, {} would work", gate.asker.place, gate.worker.place);
     expected.assert_eq(&format!("{}; {parties}; {}", gate.sentence(), gate.choices().join(" ")));
@@ -353,131 +354,6 @@ fn an_advisory_gate_is_not_asked_about_work_that_a_limit_stops() {
     check(&tester, expect!["HO-004 implementer→reviewer pending; offered"]);
 }
 
-fn delegate(from: &str, to: &str) -> Command {
-    way(Way::Delegation, create(from, to, plan()))
-}
-
-/// The analyst gives its helper a part, and gets it back.
-fn part(tester: &mut Tester) {
-    tester.does(&delegate("analyst", "helper"));
-    if tester.run.gate().is_none() {
-        tester.hands("helper", "analyst", plan());
-        let back = tester.run.n_handoffs;
-        tester.accepts(back);
-    }
-}
-
-#[test]
-fn the_ninth_part_of_one_holding_asks_a_person() {
-    let mut tester = Tester::started();
-    tester.accepts(1);
-    for _ in 0..8 {
-        part(&mut tester);
-    }
-    assert_eq!(tester.run.count_of(&CounterScope::Delegations(HandoffNo(1))), 8);
-    part(&mut tester);
-    check_asked(
-        &tester,
-        expect![
-            "`analyze` delegated 8 parts of this work; its limit is 8; analyze asks, helper would work; continue accept hand_to abort"
-        ],
-    );
-    let (no, _) = gate(&tester);
-    let accepted = tester.would(&answer_gate(no, Answer::Accept)).unwrap().run;
-    assert_eq!(*accepted.baton(), Baton::Held { handoff: HandoffNo(1) }, "it goes on without");
-    tester.answers(no, Answer::Continue);
-    assert_eq!(tester.run.current_agent(), Some(&agent("helper")));
-    assert_eq!(tester.run.counters.len(), 1, "the delegations are counted anew");
-    tester.hands("helper", "analyst", plan());
-    let back = tester.run.n_handoffs;
-    tester.accepts(back);
-    for _ in 0..8 {
-        part(&mut tester);
-    }
-    assert!(tester.run.gate().is_none());
-    tester.completes(1, Outcome::Success, plan());
-    let has_delegations = |it: &CounterScope| matches!(it, CounterScope::Delegations(_));
-    assert!(!tester.run.counters.iter().any(|it| has_delegations(&it.scope)), "forgotten");
-}
-
-#[test]
-fn parts_of_parts_count_for_the_holding_of_the_step() {
-    let mut workflow = pipeline();
-    workflow.steps[0].limits.delegations = 2;
-    let mut tester = begun(workflow, "analyst");
-    tester.accepts(1);
-    tester.does(&delegate("analyst", "helper"));
-    tester.does(&delegate("helper", "reviewer"));
-    tester.does(&delegate("reviewer", "documenter"));
-    check_asked(
-        &tester,
-        expect![
-            "`reviewer` delegated 2 parts of this work; its limit is 2; reviewer asks, documenter would work; continue accept hand_to abort"
-        ],
-    );
-    let (no, _) = gate(&tester);
-    tester.answers(no, Answer::Accept);
-    assert_eq!(tester.run.current_agent(), Some(&agent("reviewer")));
-}
-
-/// A step whose blocks go to a helper.
-fn helped() -> Workflow {
-    let blocked = on(Outcome::Blocked, "help");
-    Workflow {
-        start: to("build"),
-        steps: vec![
-            step("build", "implementer", vec![done(), blocked, on(Outcome::Failure, "help")]),
-            step("help", "helper", vec![to("build")]),
-        ],
-        ..pipeline()
-    }
-}
-
-#[test]
-fn the_second_block_in_a_row_goes_to_a_person() {
-    let mut tester = begun(helped(), "implementer");
-    tester.accepts(1);
-    tester.completes(1, Outcome::Blocked, nothing());
-    check(&tester, expect!["HO-002 implementer→helper pending; offered"]);
-    tester.hands("helper", "implementer", plan());
-    tester.accepts(3);
-    tester.completes(3, Outcome::Blocked, nothing());
-    check_asked(
-        &tester,
-        expect![
-            "`build` is blocked again; an agent was sent to help once, its limit is 1; build asks, build would work; continue accept hand_to abort"
-        ],
-    );
-    assert_eq!(tester.run.blockers.len(), 1);
-    // A person has decided: the next block may go to the helper again.
-    tester.answers(4, Answer::Continue);
-    tester.accepts(5);
-    tester.completes(5, Outcome::Blocked, nothing());
-    check(&tester, expect!["HO-006 implementer→helper pending; offered"]);
-
-    // Not in a row: the step came further in between.
-    let mut tester = begun(helped(), "implementer");
-    tester.accepts(1);
-    tester.completes(1, Outcome::Blocked, nothing());
-    tester.hands("helper", "implementer", plan());
-    tester.accepts(3);
-    tester.completes(3, Outcome::Failure, nothing());
-    tester.hands("helper", "implementer", plan());
-    tester.accepts(5);
-    tester.completes(5, Outcome::Blocked, nothing());
-    check(&tester, expect!["HO-006 implementer→helper pending; offered"]);
-}
-
-#[test]
-fn a_step_may_send_every_block_to_a_person() {
-    let mut workflow = helped();
-    workflow.steps[0].limits.blocks = 0;
-    let mut tester = begun(workflow, "implementer");
-    tester.accepts(1);
-    tester.completes(1, Outcome::Blocked, nothing());
-    check(&tester, expect!["HO-002 orchestrator→human pending; parked"]);
-}
-
 /// The limits that a workflow implies.
 #[track_caller]
 fn check_entries(workflow: &Workflow, expected: Expect) {
@@ -508,102 +384,6 @@ fn a_step_is_entered_once_and_once_more_for_each_round_that_brings_work_back() {
     check_entries(&workflow, expect!["analyze 4, implement 4, review 4, refactor 4, document 4"]);
     workflow.steps[4].limits.entries = Some(9);
     check_entries(&workflow, expect!["analyze 4, implement 4, review 4, refactor 4, document 9"]);
-}
-
-#[test]
-fn an_error_that_cannot_be_recovered_from_goes_to_a_person_at_once() {
-    let error = |recoverable| {
-        Node::map([(
-            "error",
-            Node::map([("message", Node::text("no")), ("recoverable", recoverable)]),
-        )])
-    };
-    for hopeless in [Node::Bool(false), Node::text("false")] {
-        let mut tester = Tester::started();
-        tester.accepts(1);
-        tester.completes(1, Outcome::Failure, error(hopeless));
-        check_asked(
-            &tester,
-            expect![
-                "The step failed with an error that trying again would not help; analyze asks, analyze would work; continue accept hand_to abort"
-            ],
-        );
-    }
-    for hopeful in [Node::Bool(true), Node::text("true"), Node::Null] {
-        let mut tester = Tester::started();
-        tester.accepts(1);
-        tester.completes(1, Outcome::Failure, error(hopeful));
-        check(&tester, expect!["HO-002 orchestrator→analyst pending; offered"]);
-    }
-}
-
-fn says(outcome: Outcome, to: &str) -> Command {
-    let Command::Complete(complete) = complete(1, outcome, plan()) else { unreachable!() };
-    Command::Complete(Complete { to: Some(agent(to)), ..complete })
-}
-
-#[test]
-fn a_blocked_step_is_blocked_whichever_next_agent_it_names() {
-    for (to, warnings) in [("orchestrator", 0), ("implementer", 1)] {
-        let mut tester = Tester::started();
-        tester.accepts(1);
-        let decision = tester.does(&says(Outcome::Blocked, to));
-        assert_eq!(decision.done.warnings.len(), warnings, "{to}");
-        assert!(decision.done.warnings.iter().all(|it| it.rule == "routed_by_outcome"));
-        check(&tester, expect!["HO-002 orchestrator→human pending; parked"]);
-        assert_eq!(tester.run.blockers.len(), 1);
-    }
-    let mut tester = Tester::started();
-    tester.accepts(1);
-    let refusal = tester.tries(&says(Outcome::Blocked, "documenter")).unwrap_err();
-    assert_eq!(refusal.code(), "not_an_edge");
-}
-
-#[test]
-fn a_failure_for_the_next_agent_is_refused_with_what_to_do() {
-    let mut tester = Tester::started();
-    tester.accepts(1);
-    let refusal = tester.tries(&says(Outcome::Failure, "implementer")).unwrap_err();
-    expect!["there is no edge from `analyze` to `implementer` on failure here; from there it may go to `implementer` on success; leave `to` out, and the step is tried again before a person is asked, or send it to `orchestrator` with the error"].assert_eq(&refusal.to_string());
-}
-
-#[test]
-fn an_error_for_the_orchestrator_is_a_failure_on_record() {
-    let mut tester = Tester::started();
-    tester.accepts(1);
-    let decision = tester.does(&says(Outcome::Failure, "orchestrator"));
-    let ended: Vec<String> = (decision.events.iter())
-        .filter_map(|it| {
-            let Event::Handoff(HandoffEvent::Completed { handoff, outcome, .. }) = it else {
-                return None;
-            };
-            Some(format!("{handoff} {}", outcome.name()))
-        })
-        .collect();
-    assert_eq!(ended, ["HO-001 failure", "HO-002 failure"]);
-    check(&tester, expect!["nothing open; loose"]);
-}
-
-#[test]
-fn a_loose_baton_goes_back_to_the_agent_that_had_it() {
-    let mut workflow = pipeline();
-    workflow.steps[0].agents.push(agent("helper"));
-    for is_accepted in [false, true] {
-        let mut tester = begun(workflow.clone(), "helper");
-        if is_accepted {
-            tester.accepts(1);
-        }
-        tester.does(&time_out(1));
-        assert_eq!(tester.run.restarts_with(&workflow), Some(agent("helper")), "{is_accepted}");
-    }
-    let mut tester = begun(workflow.clone(), "analyst");
-    tester.does(&time_out(1));
-    assert_eq!(tester.run.restarts_with(&workflow), Some(agent("analyst")));
-    // As its sender's, where it was not taken.
-    let mut tester = begun(workflow.clone(), "helper");
-    tester.hands("helper", "implementer", plan());
-    tester.does(&time_out(2));
-    assert_eq!(tester.run.restarts_with(&workflow), Some(agent("helper")));
 }
 
 /// The events as a Baton wrote them that counted nothing but rejects.

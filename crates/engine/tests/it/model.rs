@@ -28,6 +28,7 @@ use baton_core::contract::Profile;
 use baton_core::outcome::Outcome;
 
 use self::counts::Count;
+use self::reject::Rounds;
 use crate::act::{Act, Create, Order, What};
 use crate::flows::{AGENTS, Flow, GATED, HUMAN, ORCHESTRATOR, PIPELINE, Parcel, SIDE_ROADS};
 use crate::random::Temper;
@@ -223,14 +224,6 @@ pub(crate) enum Cause {
     Questions,
     LostLease,
     Expired,
-}
-
-#[derive(Debug, Clone)]
-struct Rounds {
-    edge: Forward,
-    n_rejects: u32,
-    n_extra: u32,
-    findings: &'static [u8],
 }
 
 impl Model {

@@ -5,8 +5,17 @@ use baton_core::outcome::Outcome;
 use super::along::Leg;
 use super::counts::Comes;
 use super::finish::Work;
-use super::{Cause, Forward, Handoff, Kind, Party, Rounds, Run, Said, only};
+use super::{Cause, Forward, Handoff, Kind, Party, Run, Said, only};
 use crate::flows::{Edge, HUMAN, Rejects, is_delegate};
+
+/// How often work that came along an edge went back.
+#[derive(Debug, Clone)]
+pub(super) struct Rounds {
+    pub(super) edge: Forward,
+    pub(super) n_rejects: u32,
+    pub(super) n_extra: u32,
+    pub(super) findings: &'static [u8],
+}
 
 impl Run {
     pub(super) fn reject(&mut self, no: u32, by: Option<&'static str>, fence: Option<u32>) -> Said {
