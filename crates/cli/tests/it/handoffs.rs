@@ -138,7 +138,7 @@ fn a_review_that_goes_in_circles_ends_with_a_person() {
     assert!(status.contains("baton answer 1/HO-010 continue|accept|hand-to|abort"), "{status}");
     let inbox = project.ok(&["inbox"]);
     for line in [
-        "The work went back as often as it may",
+        "went back 3 times; its limit is 3",
         "baton answer 1/HO-010 continue",
         "HO-011 goes to implementer, for the step implement",
         "HO-011 goes to refactorer, for the step refactor",
