@@ -9,10 +9,11 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::columns::{content_id, execute, hash, number, parsed};
 use crate::error::{in_row, unreadable};
+use crate::statements::Statements;
 
 /// Inserts a text. Inserting it again changes nothing: its id is its hash.
 pub(crate) fn add(
-    connection: &Connection,
+    statements: &impl Statements,
     run_number: i64,
     content: &Content,
 ) -> rusqlite::Result<()> {
@@ -25,7 +26,7 @@ pub(crate) fn add(
     };
     let params =
         params![run_number, content.id.0.0, content.nonce, kind, format, hash, content.text];
-    execute(connection, sql, params)
+    execute(statements, sql, params)
 }
 
 pub(crate) fn find(

@@ -10,9 +10,10 @@ use rusqlite::{Connection, Row, params};
 
 use crate::columns::{execute, hash, integer, limit, nanoseconds, number, parsed, run_id, time};
 use crate::error::{in_row, to_store, unreadable};
+use crate::statements::Statements;
 
 pub(crate) fn add(
-    connection: &Connection,
+    statements: &impl Statements,
     run_number: i64,
     version: Version,
     at: i64,
@@ -20,7 +21,7 @@ pub(crate) fn add(
 ) -> rusqlite::Result<Position> {
     let sql = "insert into events (run_number, version, happened_at, name, done_by, hash, body)
                values (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-    let position = connection.prepare_cached(sql)?.insert(params![
+    let params = params![
         run_number,
         integer(version.0),
         at,
@@ -28,7 +29,8 @@ pub(crate) fn add(
         event.by.as_str(),
         event.hash.0,
         event.body,
-    ])?;
+    ];
+    let position = statements.with(sql, |it| it.insert(params))?;
     Ok(Position(position.unsigned_abs()))
 }
 
