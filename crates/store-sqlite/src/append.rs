@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use baton_core::hash::Hash;
-use baton_store::{Append, AppendError, Appended, Position, StoreError, Version};
+use baton_store::{Append, AppendError, Appended, StoreError, Version};
 use baton_wire::event::encode_run;
 use jiff::Timestamp;
 
@@ -81,11 +81,8 @@ pub(crate) fn append(
     for about in &append.outbox {
         outbox::add(statements, run_number, about, *at).map_err(to_append)?;
     }
-    let mut position = Position::START;
-    for (version, event) in (append.expected.0 + 1..).zip(&append.events) {
-        let version = Version(version);
-        position = events::add(statements, run_number, version, *at, event).map_err(to_append)?;
-    }
+    let position = events::add(statements, run_number, append.expected, *at, &append.events)
+        .map_err(to_append)?;
     let mut numbers = Vec::with_capacity(append.opened.len());
     for row in &append.opened {
         numbers.push((row.no, handoffs::add(statements, run_number, row)?));

@@ -78,6 +78,7 @@ macro_rules! conformance {
             }
             events {
                 events_come_back_as_they_were_appended
+                a_command_may_have_any_number_of_events
                 events_page_without_gap_or_duplicate
                 the_events_of_one_run_page_without_the_others
             }
