@@ -27,6 +27,8 @@ mod signal;
 mod supersede;
 
 #[cfg(test)]
+mod clock_scenarios;
+#[cfg(test)]
 mod fixture;
 #[cfg(test)]
 mod gate_scenarios;
@@ -40,6 +42,10 @@ mod page_scenarios;
 mod passed_scenarios;
 #[cfg(test)]
 mod project;
+#[cfg(test)]
+mod records;
+#[cfg(test)]
+mod records_of_gates;
 #[cfg(test)]
 mod scenarios;
 #[cfg(test)]
