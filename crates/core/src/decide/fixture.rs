@@ -132,15 +132,18 @@ impl Tester {
 
     /// What a command would do.
     pub(super) fn would(&self, command: &Command) -> Result<Decision, Refusal> {
-        let ground = DecisionContext {
+        decide(&self.run, command, self.ground())
+    }
+
+    pub(super) fn ground(&self) -> DecisionContext<'_> {
+        DecisionContext {
             visited: None,
             workflow: &self.workflow,
             agents: &self.agents,
             now: self.now,
             fresh: &self.fresh,
             lint: &self.lint,
-        };
-        decide(&self.run, command, ground)
+        }
     }
 
     #[track_caller]

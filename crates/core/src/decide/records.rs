@@ -133,6 +133,14 @@ fn handed_on() -> Vec<Case> {
     let skip = |package| finish(4, Outcome::Skipped, package, "nothing to do");
     let mut failing = analyzing();
     failing.workflow.steps[0].reason = Some(reason("A story needs a plan"));
+    let mut returned = reviewing();
+    returned.rejects(3, "the tests fail");
+    returned.accepts(4);
+    let mut lost = begun(checked_pipeline());
+    lost.does(&accept_with(1, 20));
+    lost.does(&lose(1, 1));
+    lost.wait(1);
+    lost.accepts(2);
     vec![
         ("an agent hands on", analyzing(), Command::Create(to_implementer.clone())),
         ("an agent says why", analyzing(), with_reason("it is ready", to_implementer)),
@@ -152,6 +160,16 @@ fn handed_on() -> Vec<Case> {
             "a failed step is tried again without a stated reason",
             failing,
             complete(1, Outcome::Failure, note("crashed")),
+        ),
+        (
+            "a failed step is tried again with what was sent back to it",
+            returned,
+            complete(4, Outcome::Failure, note("crashed")),
+        ),
+        (
+            "a failed step is tried again after a lost lease",
+            lost,
+            complete(2, Outcome::Failure, note("crashed")),
         ),
     ]
 }
@@ -277,14 +295,35 @@ fn superseded() -> Vec<Case> {
     let back = create("reviewer", "implementer", draft_plan("see the issues"));
     let mut two_ways = checked_pipeline();
     two_ways.steps[0].edges.push(Edge { contract: Some("plan".to_owned()), ..to("document") });
-    let mut other_way = begun(two_ways);
-    other_way.accepts(1);
-    other_way.hands("analyst", "implementer", draft_plan("the plan"));
+    let other_way = || {
+        let mut tester = begun(two_ways.clone());
+        tester.accepts(1);
+        tester.hands("analyst", "implementer", draft_plan("the plan"));
+        tester
+    };
+    let mut other_way_lost = other_way();
+    other_way_lost.does(&accept_with(2, 20));
+    other_way_lost.does(&lose(2, 1));
     let to_documenter = create("analyst", "documenter", draft_plan("a text"));
     let mut lost = pending();
     lost.does(&accept_with(2, 20));
     lost.does(&lose(2, 1));
+    let mut reoffered = reviewing();
+    reoffered.does(&time_out(3));
+    reoffered.hands("orchestrator", "reviewer", nothing());
+    let mut failed_part = helping();
+    failed_part.completes(3, Outcome::Failure, note("no idea"));
     vec![
+        (
+            "the orchestrator replaces what it offered",
+            reoffered,
+            supersede(4, create("orchestrator", "reviewer", note("built by hand"))),
+        ),
+        (
+            "a delegate replaces a failed result",
+            failed_part,
+            supersede(4, create("helper", "implementer", note("still no idea"))),
+        ),
         (
             "a sender replaces its package",
             pending(),
@@ -293,8 +332,13 @@ fn superseded() -> Vec<Case> {
         ("a sender replaces its package after a lost lease", lost, supersede(3, better)),
         (
             "a sender replaces the receiver",
-            other_way,
-            supersede(2, Create { reason: Some(reason("only a text")), ..to_documenter }),
+            other_way(),
+            supersede(2, Create { reason: Some(reason("only a text")), ..to_documenter.clone() }),
+        ),
+        (
+            "a sender replaces the receiver after a lost lease",
+            other_way_lost,
+            supersede(3, to_documenter),
         ),
         ("a sender changes its mind and sends the work back", approved(), supersede(4, back)),
         (
@@ -409,8 +453,10 @@ fn line(table: &mut String, tester: &Tester, event: &Event) {
         Event::Gate(GateEvent::Opened { gate: it, .. }) => {
             writeln!(table, "  {name} {}", gate(tester, it))
         }
-        Event::Gate(GateEvent::Answered { n_extra, .. }) if *n_extra > 0 => {
-            writeln!(table, "  {name}, {n_extra} rounds more")
+        Event::Gate(GateEvent::Answered { n_extra, comment, .. }) => {
+            let comment = comment.map(|it| format!("\"{}\"", tester.text(it)));
+            let rounds = Some(*n_extra).filter(|it| *it > 0).map(|it| format!("{it} rounds more"));
+            writeln!(table, "  {}", join(name.to_owned(), [comment, rounds]))
         }
         Event::Blocker(BlockerEvent::Raised { blocker, about, .. }) => {
             writeln!(table, "  {name} {blocker} \"{}\"", tester.text(*about))

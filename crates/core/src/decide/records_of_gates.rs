@@ -6,7 +6,7 @@ use jiff::SignedDuration;
 use super::fixture::*;
 use super::records::*;
 use super::states::gate_on;
-use crate::command::{Command, Create, GateAnswer, Way};
+use crate::command::{Command, Create, GateAnswer, Release, Way};
 use crate::document::Node;
 use crate::evidence::Verdict;
 use crate::gate::{Answer, GateKind};
@@ -85,6 +85,11 @@ fn dying(mut tester: Tester) -> Tester {
     tester
 }
 
+fn release_by(no: u32, fence: u32) -> Command {
+    let Command::Release(it) = release(no) else { unreachable!() };
+    Command::Release(Release { fence: Some(fence), ..it })
+}
+
 fn offered_part() -> Tester {
     let mut tester = implementing();
     tester.hands("implementer", "helper", draft_plan("a part"));
@@ -96,6 +101,9 @@ fn stuck() -> Vec<Case> {
     let after = SignedDuration::from_mins(20);
     late.workflow.limits.expiry = Some(Expiry { after, then: OnExpire::Ask });
     late.wait(20);
+    let mut lost = dying(begun(checked_pipeline()));
+    lost.does(&release_by(3, 1));
+    lost.accepts(3);
     let two = blockers(&["no access", "no budget"]);
     let clarification = Outcome::NeedsClarification;
     vec![
@@ -103,6 +111,11 @@ fn stuck() -> Vec<Case> {
             "the last attempt fails",
             failed_twice(),
             finish(3, Outcome::Failure, note("crashed"), "the tool crashed"),
+        ),
+        (
+            "the last attempt fails after a lost lease",
+            lost,
+            complete(3, Outcome::Failure, note("crashed")),
         ),
         ("a step is blocked", reviewing(), complete(3, Outcome::Blocked, two)),
         (
