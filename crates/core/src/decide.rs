@@ -31,6 +31,8 @@ mod carried_scenarios;
 #[cfg(test)]
 mod clock_scenarios;
 #[cfg(test)]
+mod event_lines;
+#[cfg(test)]
 mod fixture;
 #[cfg(test)]
 mod gate_scenarios;

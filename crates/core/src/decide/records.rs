@@ -5,15 +5,13 @@ use std::fmt::Write as _;
 
 use expect_test::expect_file;
 
-use super::Decision;
+use super::event_lines::{line, told};
 use super::fixture::*;
 use crate::command::{Command, Complete, Create, StartAt, Way};
 use crate::document::Node;
-use crate::event::{BlockerEvent, Created, Event, FrameEvent, GateEvent, HandoffEvent, StepEvent};
-use crate::gate::Gate;
 use crate::names::{Principal, StepId};
 use crate::outcome::Outcome;
-use crate::run::{EdgeKey, HandoffNo, Party};
+use crate::run::HandoffNo;
 use crate::workflow::{Delegate, Edge, Workflow};
 
 /// A run, and the command that makes the next handoff.
@@ -25,6 +23,7 @@ fn every_way_to_make_a_handoff_and_what_it_records() {
     cases.extend(operated());
     cases.extend(taken_up());
     cases.extend(superseded());
+    cases.extend(superseded_parts());
     cases.extend(sent_back());
     cases.extend(parts());
     cases.extend(leases());
@@ -218,6 +217,11 @@ fn taken_up() -> Vec<Case> {
     let by_analyst = || create("analyst", "implementer", draft_plan("another plan"));
     let by_orchestrator = |package| create("orchestrator", "reviewer", package);
     let back = || create("reviewer", "implementer", draft_plan("see the issues"));
+    let mut found = loose("review");
+    found.hands("reviewer", "implementer", one_finding());
+    found.accepts(4);
+    found.hands("implementer", "reviewer", note("built again"));
+    found.does(&cancel(5));
     let mut often = loose("review");
     for _ in 0..3 {
         often.does(&Command::Create(create("implementer", "reviewer", note("rebuilt"))));
@@ -247,24 +251,8 @@ fn taken_up() -> Vec<Case> {
         ),
         (
             "an agent takes up a loose baton and sends the same findings back",
-            {
-                let mut tester = loose("review");
-                let found = || {
-                    let Node::Map(mut members) = findings(&["a.rs:1"]) else { unreachable!() };
-                    members.push(("plan".to_owned(), Node::text("mend it")));
-                    Node::Map(members)
-                };
-                tester.hands("reviewer", "implementer", found());
-                tester.accepts(4);
-                tester.hands("implementer", "reviewer", note("built again"));
-                tester.does(&cancel(5));
-                tester
-            },
-            {
-                let Node::Map(mut members) = findings(&["a.rs:1"]) else { unreachable!() };
-                members.push(("plan".to_owned(), Node::text("mend it")));
-                Command::Create(create("reviewer", "implementer", Node::Map(members)))
-            },
+            found,
+            Command::Create(create("reviewer", "implementer", one_finding())),
         ),
         (
             "an agent takes up work at an earlier step once too often",
@@ -272,6 +260,13 @@ fn taken_up() -> Vec<Case> {
             with_reason("it is better now", create("implementer", "reviewer", note("rebuilt"))),
         ),
     ]
+}
+
+/// A review that keeps the contract `plan`.
+fn one_finding() -> Node {
+    let Node::Map(mut members) = findings(&["a.rs:1"]) else { unreachable!() };
+    members.push(("plan".to_owned(), Node::text("mend it")));
+    Node::Map(members)
 }
 
 fn superseded() -> Vec<Case> {
@@ -287,10 +282,6 @@ fn superseded() -> Vec<Case> {
     };
     let mut rejected = reviewing();
     rejected.rejects(3, "the tests fail");
-    let mut part = implementing();
-    part.hands("implementer", "helper", draft_plan("a part"));
-    let mut part_back = helping();
-    part_back.hands("helper", "implementer", draft_plan("the part"));
     let better = create("analyst", "implementer", draft_plan("a better plan"));
     let back = create("reviewer", "implementer", draft_plan("see the issues"));
     let mut two_ways = checked_pipeline();
@@ -311,18 +302,11 @@ fn superseded() -> Vec<Case> {
     let mut reoffered = reviewing();
     reoffered.does(&time_out(3));
     reoffered.hands("orchestrator", "reviewer", nothing());
-    let mut failed_part = helping();
-    failed_part.completes(3, Outcome::Failure, note("no idea"));
     vec![
         (
             "the orchestrator replaces what it offered",
             reoffered,
             supersede(4, create("orchestrator", "reviewer", note("built by hand"))),
-        ),
-        (
-            "a delegate replaces a failed result",
-            failed_part,
-            supersede(4, create("helper", "implementer", note("still no idea"))),
         ),
         (
             "a sender replaces its package",
@@ -346,6 +330,17 @@ fn superseded() -> Vec<Case> {
             rejected,
             supersede(4, create("reviewer", "implementer", draft_plan("see the issues"))),
         ),
+    ]
+}
+
+fn superseded_parts() -> Vec<Case> {
+    let mut part = implementing();
+    part.hands("implementer", "helper", draft_plan("a part"));
+    let mut part_back = helping();
+    part_back.hands("helper", "implementer", draft_plan("the part"));
+    let mut failed_part = helping();
+    failed_part.completes(3, Outcome::Failure, note("no idea"));
+    vec![
         (
             "a caller replaces a part",
             part,
@@ -355,6 +350,11 @@ fn superseded() -> Vec<Case> {
             "a delegate replaces its result",
             part_back,
             supersede(4, create("helper", "implementer", draft_plan("the whole part"))),
+        ),
+        (
+            "a delegate replaces a failed result",
+            failed_part,
+            supersede(4, create("helper", "implementer", note("still no idea"))),
         ),
     ]
 }
@@ -437,111 +437,4 @@ fn leases() -> Vec<Case> {
         ("the lease of a question is lost", ask(0), lose(4, 1)),
         ("the last lease of a question is lost", ask(2), lose(6, 1)),
     ]
-}
-
-/// One event; of a new handoff and a new gate, everything that it records.
-#[expect(clippy::wildcard_enum_match_arm, reason = "the others are told by their name")]
-fn line(table: &mut String, tester: &Tester, event: &Event) {
-    let name = event.name();
-    let _ = match event {
-        Event::Handoff(HandoffEvent::Created(it)) => {
-            writeln!(table, "  {name} {}", created(tester, it))
-        }
-        Event::Handoff(HandoffEvent::Completed { handoff, outcome, .. }) => {
-            writeln!(table, "  {name} {handoff} {}", outcome.name())
-        }
-        Event::Gate(GateEvent::Opened { gate: it, .. }) => {
-            writeln!(table, "  {name} {}", gate(tester, it))
-        }
-        Event::Gate(GateEvent::Answered { n_extra, comment, .. }) => {
-            let comment = comment.map(|it| format!("\"{}\"", tester.text(it)));
-            let rounds = Some(*n_extra).filter(|it| *it > 0).map(|it| format!("{it} rounds more"));
-            writeln!(table, "  {}", join(name.to_owned(), [comment, rounds]))
-        }
-        Event::Blocker(BlockerEvent::Raised { blocker, about, .. }) => {
-            writeln!(table, "  {name} {blocker} \"{}\"", tester.text(*about))
-        }
-        Event::Frame(FrameEvent::Closed { caller, outcome }) => {
-            writeln!(table, "  {name} {caller} {}", outcome.name())
-        }
-        Event::Step(StepEvent::Completed { step, outcome, .. }) => {
-            writeln!(table, "  {name} {step} {}", outcome.name())
-        }
-        Event::Step(StepEvent::RoundCounted { forward, .. }) => {
-            writeln!(table, "  {name} on {}", edge(forward))
-        }
-        _ => writeln!(table, "  {name}"),
-    };
-}
-
-fn created(tester: &Tester, it: &Created) -> String {
-    let (no, kind) = (it.handoff, it.kind.name());
-    let mut words = format!("{no} {kind} {}→{}", it.from.agent, it.to.agent);
-    let _ = write!(words, " \"{}\"", tester.text(it.reason));
-    let own = EdgeKey { from: it.from.place.clone(), to: it.to.place.clone() };
-    let held_back = it.held_back_until.map(|at| at.duration_since(tester.now).as_secs());
-    let parts = [
-        it.package.map(|id| format!("package {}", tester.text(id))),
-        Some(&it.forward).filter(|it| **it != own).map(|it| format!("edge {}", edge(it))),
-        it.reject_to.as_ref().map(|it| format!("if rejected to {}", party(it))),
-        Some(it.attempt).filter(|it| *it != 1).map(|it| format!("attempt {it}")),
-        it.follows.map(|it| format!("follows {it}")),
-        it.approved_by.as_ref().map(|it| format!("approved by {it}")),
-        Some(it.warnings.join(", ")).filter(|it| !it.is_empty()).map(|it| format!("warns {it}")),
-        it.brings.map(|it| format!("brings {}", it.name())),
-        held_back.map(|it| format!("held back for {it} s")),
-        it.has_lost_lease.then(|| "a lease was lost".to_owned()),
-    ];
-    join(words, parts)
-}
-
-fn gate(tester: &Tester, it: &Gate) -> String {
-    let (kind, cause) = (it.kind.name(), it.cause.name());
-    let words = format!("{kind} {cause} {}→{}", party(&it.asker), party(&it.worker));
-    let evidence: Vec<String> =
-        it.evidence.iter().map(|it| format!("{} {}", it.check, it.verdict.name())).collect();
-    let on = it.edge.as_ref().map(|it| format!("on {}→{} {}", it.from, it.to, it.on.name()));
-    let parts = [
-        it.reason.map(|id| format!("\"{}\"", tester.text(id))),
-        it.package.map(|id| format!("package {}", tester.text(id))),
-        it.given.filter(|_| it.given != it.package).map(|id| format!("given {}", tester.text(id))),
-        Some(format!("edge {}", edge(&it.forward))),
-        it.sender.as_ref().map(|it| format!("sent by {}", party(it))),
-        it.beside.map(|it| format!("beside {it}")),
-        it.about.map(|it| format!("about {it}")),
-        on,
-        it.has_lost_lease.then(|| "a lease was lost".to_owned()),
-        Some(evidence.join(", ")).filter(|it| !it.is_empty()),
-        Some(it.warnings.join(", ")).filter(|it| !it.is_empty()).map(|it| format!("warns {it}")),
-    ];
-    join(words, parts)
-}
-
-/// What the caller gets back.
-fn told(table: &mut String, decision: &Decision) {
-    let done = &decision.done;
-    let name = |name: &str, no: Option<HandoffNo>| no.map(|no| format!("{name} {no}"));
-    let warnings: Vec<String> =
-        done.warnings.iter().map(|it| format!("{} {}", it.rule, it.path)).collect();
-    let parts = [
-        name("handoff", done.handoff),
-        name("returned", done.returned),
-        name("gate", done.gate),
-        name("question", done.question),
-        Some(warnings.join(", ")).filter(|it| !it.is_empty()).map(|it| format!("warns {it}")),
-    ];
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
-    let _ = writeln!(table, "  = {}", parts.join("; "));
-}
-
-fn join<const N: usize>(words: String, parts: [Option<String>; N]) -> String {
-    parts.into_iter().flatten().fold(words, |words, part| format!("{words}; {part}"))
-}
-
-fn edge(it: &EdgeKey) -> String {
-    format!("{}→{}", it.from, it.to)
-}
-
-fn party(it: &Party) -> String {
-    format!("{}/{}", it.agent, it.place)
 }

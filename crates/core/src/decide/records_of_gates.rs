@@ -311,6 +311,12 @@ fn answers_on_edges() -> Vec<Case> {
     lost.does(&lose(4, 1));
     let better = create("implementer", "reviewer", draft_plan("built better"));
     lost.does(&Command::Create(Create { supersedes: Some(HandoffNo(5)), ..better }));
+    let mut optional = gated(GateKind::Blocking);
+    optional.steps[1].is_optional = true;
+    let mut skipped = begun(optional);
+    skipped.accepts(1);
+    skipped.hands("analyst", "implementer", draft_plan("the plan"));
+    skipped.does(&skip());
     let mut working = at_gate(GateKind::Advisory);
     working.accepts(4);
     let mut asked_back = at_gate(GateKind::Automatic);
@@ -331,6 +337,7 @@ fn answers_on_edges() -> Vec<Case> {
             Command::Answer(modified),
         ),
         ("approve what the orchestrator offered", reoffered, answer_gate(5, Answer::Approve)),
+        ("approve what the operator skipped a step for", skipped, answer_gate(3, Answer::Approve)),
         ("approve after a lost lease", lost, answer_gate(6, Answer::Approve)),
         ("note what goes on", at_gate(GateKind::Advisory), answer_gate(3, Answer::Approve)),
         ("object to what goes on", working, says(3, Answer::Reject, "not like this")),
