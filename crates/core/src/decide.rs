@@ -18,6 +18,7 @@ mod end;
 mod frame;
 mod gate;
 mod lease;
+mod limit;
 mod offer;
 mod passed;
 mod question;
@@ -30,6 +31,8 @@ mod supersede;
 mod carried_scenarios;
 #[cfg(test)]
 mod clock_scenarios;
+#[cfg(test)]
+mod cycle_scenarios;
 #[cfg(test)]
 mod event_lines;
 #[cfg(test)]

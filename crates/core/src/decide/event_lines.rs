@@ -4,8 +4,12 @@ use std::fmt::Write as _;
 
 use super::Decision;
 use super::fixture::Tester;
-use crate::event::{BlockerEvent, Created, Event, FrameEvent, GateEvent, HandoffEvent, StepEvent};
+use crate::event::{
+    BlockerEvent, Created, Event, FrameEvent, GateEvent, HandoffEvent, RunEvent, StepEntry,
+    StepEvent,
+};
 use crate::gate::Gate;
+use crate::names::StepId;
 use crate::run::{EdgeKey, HandoffNo, Party};
 
 /// One event; of a new handoff and a new gate, everything that it records.
@@ -22,13 +26,23 @@ pub(super) fn line(table: &mut String, tester: &Tester, event: &Event) {
         Event::Gate(GateEvent::Opened { gate: it, .. }) => {
             writeln!(table, "  {name} {}", gate(tester, it))
         }
-        Event::Gate(GateEvent::Answered { n_extra, comment, .. }) => {
+        Event::Gate(GateEvent::Answered { n_extra, comment, resets, .. }) => {
             let comment = comment.map(|it| format!("\"{}\"", tester.text(it)));
             let rounds = Some(*n_extra).filter(|it| *it > 0).map(|it| format!("{it} rounds more"));
-            writeln!(table, "  {}", join(name.to_owned(), [comment, rounds]))
+            let resets: Vec<&str> = resets.iter().map(StepId::as_str).collect();
+            let anew = Some(resets.join(", ")).filter(|it| !it.is_empty());
+            let anew = anew.map(|it| format!("counted anew: {it}"));
+            writeln!(table, "  {}", join(name.to_owned(), [comment, rounds, anew]))
         }
         Event::Blocker(BlockerEvent::Raised { blocker, about, .. }) => {
             writeln!(table, "  {name} {blocker} \"{}\"", tester.text(*about))
+        }
+        Event::Frame(FrameEvent::Opened { caller, is_delegation: true }) => {
+            writeln!(table, "  {name} {caller} for a part")
+        }
+        Event::Run(RunEvent::BatonLoose { at, other, meant_for }) => {
+            let meant_for = meant_for.as_ref().map(|it| format!("meant for {it}"));
+            writeln!(table, "  {}", join(format!("{name} at {at}, {other}"), [meant_for]))
         }
         Event::Frame(FrameEvent::Closed { caller, outcome }) => {
             writeln!(table, "  {name} {caller} {}", outcome.name())
@@ -60,8 +74,18 @@ fn created(tester: &Tester, it: &Created) -> String {
         it.brings.map(|it| format!("brings {}", it.name())),
         held_back.map(|it| format!("held back for {it} s")),
         it.has_lost_lease.then(|| "a lease was lost".to_owned()),
+        it.entry.map(|it| entry(it).to_owned()),
     ];
     join(words, parts)
+}
+
+fn entry(it: StepEntry) -> &'static str {
+    match it {
+        StepEntry::Onward => "enters",
+        StepEntry::Rework { findings: None } => "enters again",
+        StepEntry::Rework { findings: Some(_) } => "enters again with findings",
+        StepEntry::Blocked => "enters to clear what blocks",
+    }
 }
 
 fn gate(tester: &Tester, it: &Gate) -> String {
@@ -79,6 +103,7 @@ fn gate(tester: &Tester, it: &Gate) -> String {
         it.beside.map(|it| format!("beside {it}")),
         it.about.map(|it| format!("about {it}")),
         on,
+        it.limit.map(|it| format!("{} of {}", it.n, it.most)),
         it.has_lost_lease.then(|| "a lease was lost".to_owned()),
         Some(evidence.join(", ")).filter(|it| !it.is_empty()),
         Some(it.warnings.join(", ")).filter(|it| !it.is_empty()).map(|it| format!("warns {it}")),
