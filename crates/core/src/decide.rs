@@ -58,6 +58,8 @@ mod records;
 #[cfg(test)]
 mod records_of_gates;
 #[cfg(test)]
+mod records_of_limits;
+#[cfg(test)]
 mod scenarios;
 #[cfg(test)]
 mod signal_scenarios;
