@@ -105,6 +105,28 @@ fn checked_too_late() -> Tester {
     tester
 }
 
+/// The fixer rejects what it should fix, and the reviewer has been entered as often as it may.
+fn rejected_too_often() -> Tester {
+    let mut workflow = review_and_fix();
+    workflow.steps[0].limits.entries = Some(1);
+    let mut tester = begun(workflow);
+    tester.does(&Command::Create(fix_it(&review("a.rs:1"))));
+    tester
+}
+
+/// As [`checked_too_late`], for a package that replaces one whose holder lost its lease.
+fn checked_too_late_after_a_lost_lease() -> Tester {
+    let mut tester = checked_too_late();
+    tester.workflow.steps[0].limits.entries = Some(2);
+    tester.does(&record(tester.run.n_handoffs, "lint", Verdict::Passed));
+    let no = tester.run.n_handoffs;
+    tester.does(&accept_with(no, 20));
+    tester.does(&lose(no, 1));
+    let better = create("implementer", "reviewer", draft_plan("fixed better"));
+    tester.does(&Command::Create(Create { supersedes: Some(HandoffNo(no + 1)), ..better }));
+    tester
+}
+
 fn entries() -> Vec<Case> {
     let mut same = begun(review_and_fix());
     same.does(&Command::Create(fix_it(&review("a.rs:1"))));
@@ -113,6 +135,8 @@ fn entries() -> Vec<Case> {
     rejected.does(&Command::Create(fix_it(&review("a.rs:1"))));
     let checked = checked_too_late();
     let gate = checked.run.n_handoffs;
+    let checked_lost = checked_too_late_after_a_lost_lease();
+    let lost_gate = checked_lost.run.n_handoffs;
     vec![
         ("work goes on into a step once too often", fixed_too_often(), fixed()),
         (
@@ -126,6 +150,12 @@ fn entries() -> Vec<Case> {
             Command::Create(fix_it(&review("a.rs:1"))),
         ),
         ("a reject enters its sender's step", rejected, reject(2, "it is right")),
+        ("a reject enters its sender's step once too often", rejected_too_often(), reject(2, "no")),
+        (
+            "a check opens the way into a full step after a lost lease",
+            checked_lost,
+            record(lost_gate, "lint", Verdict::Passed),
+        ),
         ("a check opens the way into a full step", checked, record(gate, "lint", Verdict::Passed)),
     ]
 }
@@ -142,7 +172,18 @@ fn answers_to_entries() -> Vec<Case> {
         tester
     };
     let (no, again) = (onward().run.n_handoffs, rework().run.n_handoffs);
+    let mut rejected = rejected_too_often();
+    rejected.rejects(2, "no");
+    let mut lost = checked_too_late_after_a_lost_lease();
+    lost.does(&record(lost.run.n_handoffs, "lint", Verdict::Passed));
+    let lost_gate = lost.run.n_handoffs;
     vec![
+        ("let rejected work go back", rejected, answer_gate(3, Answer::Continue)),
+        (
+            "let the work go on into the step after a lost lease",
+            lost,
+            answer_gate(lost_gate, Answer::Continue),
+        ),
         ("let the work go on into the step", onward(), answer_gate(no, Answer::Continue)),
         ("let another agent go on", onward(), answer_gate(no, Answer::HandTo(agent("helper")))),
         ("take work that went on as it is", onward(), says(no, Answer::Accept, "good enough")),
