@@ -28,11 +28,19 @@ mod signal;
 mod supersede;
 
 #[cfg(test)]
+mod carried_scenarios;
+#[cfg(test)]
+mod clock_scenarios;
+#[cfg(test)]
 mod cycle_scenarios;
+#[cfg(test)]
+mod event_lines;
 #[cfg(test)]
 mod fixture;
 #[cfg(test)]
 mod gate_scenarios;
+#[cfg(test)]
+mod hand_off_scenarios;
 #[cfg(test)]
 mod lease_scenarios;
 #[cfg(test)]
@@ -44,7 +52,17 @@ mod passed_scenarios;
 #[cfg(test)]
 mod project;
 #[cfg(test)]
+mod question_scenarios;
+#[cfg(test)]
+mod records;
+#[cfg(test)]
+mod records_of_gates;
+#[cfg(test)]
+mod records_of_limits;
+#[cfg(test)]
 mod scenarios;
+#[cfg(test)]
+mod signal_scenarios;
 #[cfg(test)]
 mod state_machine;
 #[cfg(test)]

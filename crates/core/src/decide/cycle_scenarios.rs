@@ -647,7 +647,7 @@ fn a_run_from_before_has_only_its_rounds_and_is_counted_from_now_on() {
     assert!(matches!(scopes[..], [CounterScope::Rounds(_)]), "{scopes:?}");
     let rest = Run { counters: tester.run.counters.clone(), ..run.clone() };
     let given = run.given.iter().map(|it| it.is_rework).collect::<Vec<_>>();
-    assert_eq!(given, [false], "not known then");
+    assert_eq!(given, [false, false], "of both steps: not known then");
     assert_eq!(rest.handoffs, tester.run.handoffs, "nothing else differs");
 
     tester.run = run;
