@@ -18,6 +18,7 @@ mod end;
 mod frame;
 mod gate;
 mod lease;
+mod limit;
 mod offer;
 mod passed;
 mod question;
@@ -27,6 +28,8 @@ mod signal;
 mod supersede;
 mod template;
 
+#[cfg(test)]
+mod cycle_scenarios;
 #[cfg(test)]
 mod fixture;
 #[cfg(test)]
