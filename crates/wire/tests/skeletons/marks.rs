@@ -95,7 +95,7 @@ fn plain(mark: &str, dice: &mut Dice) -> Option<Node> {
             assert!(!not.contains(&text));
             Node::text(text)
         }
-        None => panic!("nobody knows how to fill in `{mark}`"),
+        None => panic!("no rule says how to fill in `{mark}`"),
     })
 }
 
