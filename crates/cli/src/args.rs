@@ -17,7 +17,7 @@ use uuid::Uuid;
 pub(crate) use self::answers::{AnswerArgs, AnswerChoice, EvidenceArgs, Modify, Say};
 pub(crate) use self::documents::{Convert, Extract, Lint};
 pub(crate) use self::handoff::{
-    HandoffCommand, HandoffComplete, HandoffCreate, HandoffList, PartArgs,
+    HandoffCommand, HandoffComplete, HandoffCreate, HandoffList, HandoffTemplate, PartArgs,
 };
 pub(crate) use self::prompt::{FaceName, PromptArgs};
 use crate::show::OutputFormat;

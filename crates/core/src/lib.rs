@@ -27,6 +27,7 @@ pub mod refusal;
 pub mod registry;
 pub mod run;
 pub mod shell;
+pub mod skeleton;
 pub mod story;
 pub mod view;
 pub mod workflow;

@@ -27,6 +27,7 @@ mod receive;
 pub mod stored;
 mod stories;
 mod sweeper;
+mod template;
 mod texts;
 mod timekeeper;
 mod timers;

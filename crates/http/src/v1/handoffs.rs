@@ -5,6 +5,7 @@ pub(crate) mod detail;
 pub(crate) mod document;
 pub(crate) mod parts;
 pub(crate) mod prompt;
+pub(crate) mod template;
 
 use axum::http::header::{CONTENT_TYPE, ETAG, VARY};
 use axum::http::{HeaderMap, HeaderValue};
