@@ -131,7 +131,7 @@ mod tests {
     use baton_core::names::{Principal, StoryKey, WorkflowName};
     use baton_core::registry::Agents;
     use baton_engine::{Caller, Catalog, Engine, Entry, FixedClock, StartRun};
-    use baton_store::MemoryStore;
+    use baton_store_tests::MemoryStore;
     use baton_wire::{builtin, workflow_file};
     use jiff::Timestamp;
 
