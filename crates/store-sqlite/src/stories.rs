@@ -202,7 +202,7 @@ pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<StoryRow> {
 }
 
 fn columns(row: &Row<'_>) -> rusqlite::Result<StoryRow> {
-    let latest = match maybe_parsed(row, "status", RunStatus::parse)? {
+    let latest = match maybe_parsed(row, "status", RunStatus::from_name)? {
         Some(status) => Some((run_id(row, "run_id")?, status)),
         None => None,
     };

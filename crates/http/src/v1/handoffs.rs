@@ -10,8 +10,8 @@ use axum::http::header::{CONTENT_TYPE, ETAG, VARY};
 use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{IntoResponse as _, Response};
 use baton_api::{
-    CommandAnswer, HandoffDetail, HandoffSummary, KindWord, NewHandoff, Page, ProblemDocument,
-    StateWord,
+    CommandAnswer, HandoffDetail, HandoffSummary, KindWord, NewHandoff, OrderWord, Page,
+    ProblemDocument, StateWord,
 };
 use baton_core::command::{Create, Token};
 use baton_core::content::ContentKind;
@@ -27,7 +27,7 @@ use utoipa::IntoParams;
 
 use self::detail::handoff_detail;
 use self::document::{refused, rows};
-use super::answer::{ApiResponse, OrderWord, after, limit};
+use super::answer::{ApiResponse, after, limit};
 use super::command_result::tell_handoff;
 use super::documents::{self, CommandOrDocument, DocumentQuery};
 use super::window;
@@ -98,7 +98,7 @@ pub(super) async fn list(
         kind: query.kind.map(|it| it.0),
         states,
         is_stale: query.stale,
-        order: query.order.into(),
+        order: query.order.0,
         after: after(query.after)?,
         limit: limit + 1,
         ..HandoffFilter::default()

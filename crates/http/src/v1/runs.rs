@@ -3,8 +3,8 @@
 pub(crate) mod document;
 
 use baton_api::{
-    Because, CommandAnswer, Goto, Nothing, Page, RunDetail, RunDocument, StartRequest, StatusWord,
-    Why,
+    Because, CommandAnswer, Goto, Nothing, OrderWord, Page, RunDetail, RunDocument, StartRequest,
+    StatusWord, Why,
 };
 use baton_core::command::Command;
 use baton_core::names::{Reason, StepId, WorkflowName};
@@ -15,7 +15,7 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use self::document::{run_detail, run_document};
-use super::answer::{ApiResponse, OrderWord, after, limit};
+use super::answer::{ApiResponse, after, limit};
 use super::command_result::{tell, tell_run};
 use super::handoffs::document::refused;
 use super::window;
@@ -67,7 +67,7 @@ pub(super) async fn list(
         statuses: words::<RunStatus>("status", query.status.as_deref())?,
         only_waiting: false,
         only_blocked: false,
-        order: query.order.into(),
+        order: query.order.0,
         after: after(query.after)?,
         until: 0,
         limit: limit + 1,

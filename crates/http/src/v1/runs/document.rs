@@ -51,7 +51,7 @@ pub(in crate::v1) async fn run_document(
         workflow_hash: workflow.hash.to_string(),
         owner: run.owner.to_string(),
         status: run.status.into(),
-        baton: run.baton().into(),
+        baton: run.baton().place().into(),
         current_agent: run.current_agent().map(ToString::to_string),
         current_place: run.current_place().map(ToString::to_string),
         current_handoff: current.map(|it| it.no.label()),
