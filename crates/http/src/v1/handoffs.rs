@@ -34,7 +34,7 @@ use super::window;
 use super::write::{HandoffPath, RunHeaders, WriteQuery, WriteRequest};
 use crate::accept;
 use crate::body;
-use crate::lookup::{find_handoff, find_run, known_agent, not_found, story_key};
+use crate::lookup::{find_handoff, find_run, known_agent, not_found, run_id, story_key};
 use crate::openapi::{ReadProblems, WriteProblems};
 use crate::params::{Named, Params};
 use crate::problem::ApiProblem;
@@ -82,17 +82,13 @@ pub(super) async fn list(
     Params(query): Params<HandoffListQuery>,
 ) -> Result<ApiResponse<Page<HandoffSummary>>, ApiProblem> {
     let limit = limit(query.limit)?;
-    let run = match query.run.as_deref() {
-        Some(name) => Some(find_run(&app, name).await?.run.id),
-        None => None,
-    };
     let mut states = words::<HandoffState>("state", query.state.as_deref())?;
     if query.stale == Some(true) && states.is_empty() {
         // A handoff that has ended is no longer stale.
         states = HandoffState::ALL.into_iter().filter(|it| it.is_open()).collect();
     }
     let filter = HandoffFilter {
-        run,
+        run: run_id(&app, query.run.as_deref()).await?,
         story: story_key(&app, query.story.as_deref()).await?,
         to: query.agent.as_deref().map(|it| known_agent(&app, it)).transpose()?,
         kind: query.kind.map(|it| it.0),
@@ -164,7 +160,7 @@ pub(super) async fn create(
         token,
         profile: asked.profile.0,
     };
-    match app.engine.create(&caller, within, create).await {
+    match caller.create(within, create).await {
         Ok(outcome) => Ok(tell_handoff(&app, &caller, &outcome).await?.into_response()),
         Err(error) => Err(refused(&app, error).await),
     }
