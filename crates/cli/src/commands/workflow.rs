@@ -2,11 +2,13 @@
 
 use std::path::Path;
 
+use baton_api::WorkflowDocument;
 use baton_core::document::Node;
 use baton_core::names::AgentId;
 use baton_core::outcome::Outcome;
 use baton_core::problem::Problem;
 use baton_core::workflow::{Place, Step, Workflow};
+use baton_engine::Entry;
 use baton_files::FileMode;
 use baton_wire::agent_file::AgentFile;
 use baton_wire::builtin;
@@ -31,7 +33,11 @@ pub(crate) fn run(cli: &Cli, verb: &args::WorkflowCommand) -> Result<(), Failure
         args::WorkflowCommand::Show { name } => {
             let workflow = named(&project, name)?;
             match cli.format() {
-                OutputFormat::Json => show::answer_json(&show::workflow_json(&workflow)),
+                OutputFormat::Json => {
+                    let (catalog, _) = project.catalog();
+                    let default = catalog.default_workflow();
+                    show::answer_as(&WorkflowDocument::new(&workflow, default));
+                }
                 OutputFormat::Table => show::answer(&show::workflow_page(&workflow)),
             }
             Ok(())
@@ -53,8 +59,9 @@ fn list(cli: &Cli, project: &Project) -> Result<(), Failure> {
     let sources = project.workflows();
     match cli.format() {
         OutputFormat::Json => {
-            let workflows = catalog.workflows().map(|it| show::workflow_json(&it.workflow));
-            show::answer_json(&Node::List(workflows.collect()));
+            let default = catalog.default_workflow();
+            let document = |it: &Entry| WorkflowDocument::new(&it.workflow, default);
+            show::answer_as(&catalog.workflows().map(document).collect::<Vec<_>>());
         }
         OutputFormat::Table => {
             let rows = catalog.workflows().map(|it| {
