@@ -34,6 +34,8 @@ mod lists;
 #[cfg(test)]
 mod names;
 #[cfg(test)]
+mod old_contract_names;
+#[cfg(test)]
 mod page;
 #[cfg(test)]
 mod parts;
