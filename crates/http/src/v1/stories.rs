@@ -240,6 +240,7 @@ fn story_document(row: &StoryRow) -> StoryDocument {
             Some(RunStatus::Completed) => StoryStatus::Finished,
             Some(RunStatus::Cancelled) => StoryStatus::Cancelled,
         },
+        run_id: row.latest.map(|(id, _)| id.0),
         run: row.latest.map(|(id, _)| id.0),
         created_at: row.created_at,
         warnings: Vec::new(),

@@ -15,6 +15,7 @@ fn handoff_summary(row: &HandoffRow, texts: &Texts) -> HandoffSummary {
         number: row.number,
         id: row.id.0,
         label: row.no.label(),
+        run_id: row.run.0,
         run: row.run.0,
         story: row.story.to_string(),
         kind: row.kind.into(),
