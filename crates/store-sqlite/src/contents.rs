@@ -61,29 +61,27 @@ pub(crate) fn count(connection: &Connection, run: RunId) -> rusqlite::Result<u64
 
 /// Reads a row that has its own number as `row_number`.
 pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Content> {
-    columns(row).map_err(in_row(row, "contents", "row_number"))
-}
-
-fn columns(row: &Row<'_>) -> rusqlite::Result<Content> {
-    let kind = match row.get_ref("kind")?.as_str() {
-        Ok("package") => ContentKind::Package {
-            format: parsed(row, "format", Format::parse)?,
-            hash: hash(row, "hash")?,
-        },
-        Ok("words") => {
-            for column in ["format", "hash"] {
-                if row.get_ref(column)? != ValueRef::Null {
-                    return Err(unreadable(column));
+    in_row(row, "contents", "row_number", |row| {
+        let kind = match row.get_ref("kind")?.as_str() {
+            Ok("package") => ContentKind::Package {
+                format: parsed(row, "format", Format::parse)?,
+                hash: hash(row, "hash")?,
+            },
+            Ok("words") => {
+                for column in ["format", "hash"] {
+                    if row.get_ref(column)? != ValueRef::Null {
+                        return Err(unreadable(column));
+                    }
                 }
+                ContentKind::Words
             }
-            ContentKind::Words
-        }
-        Ok(_) | Err(_) => return Err(unreadable("kind")),
-    };
-    Ok(Content {
-        id: content_id(row, "id")?,
-        nonce: row.get("nonce")?,
-        kind,
-        text: row.get("text")?,
+            Ok(_) | Err(_) => return Err(unreadable("kind")),
+        };
+        Ok(Content {
+            id: content_id(row, "id")?,
+            nonce: row.get("nonce")?,
+            kind,
+            text: row.get("text")?,
+        })
     })
 }

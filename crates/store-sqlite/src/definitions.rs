@@ -23,12 +23,11 @@ pub(crate) fn find(connection: &Connection, which: &Hash) -> rusqlite::Result<Op
 
 /// Reads a row that has its own number as `row_number`.
 pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Definition> {
-    let columns = || {
+    in_row(row, "definitions", "row_number", |row| {
         Ok(Definition {
             hash: hash(row, "hash")?,
             name: parsed(row, "name", |it| WorkflowName::parse(it).ok())?,
             text: row.get("text")?,
         })
-    };
-    columns().map_err(in_row(row, "definitions", "row_number"))
+    })
 }

@@ -106,13 +106,11 @@ pub(crate) fn fill(connection: &Connection) -> rusqlite::Result<()> {
 }
 
 pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<DueRow> {
-    columns(row).map_err(in_row(row, "due", "run_number"))
-}
-
-fn columns(row: &Row<'_>) -> rusqlite::Result<DueRow> {
-    Ok(DueRow {
-        due: time(row, "due_at")?,
-        number: number(row, "run_number")?,
-        run: run_id(row, "run_id")?,
+    in_row(row, "due", "run_number", |row| {
+        Ok(DueRow {
+            due: time(row, "due_at")?,
+            number: number(row, "run_number")?,
+            run: run_id(row, "run_id")?,
+        })
     })
 }

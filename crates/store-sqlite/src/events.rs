@@ -147,18 +147,16 @@ pub(crate) fn last_position(connection: &Connection) -> rusqlite::Result<Positio
 }
 
 pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<StoredEvent> {
-    columns(row).map_err(in_row(row, "events", "position"))
-}
-
-fn columns(row: &Row<'_>) -> rusqlite::Result<StoredEvent> {
-    Ok(StoredEvent {
-        position: Position(number(row, "position")?),
-        run: run_id(row, "run_id")?,
-        version: Version(number(row, "version")?),
-        at: time(row, "happened_at")?,
-        name: row.get("name")?,
-        by: parsed(row, "done_by", |it| Principal::parse(it).ok())?,
-        body: row.get("body")?,
-        hash: hash(row, "hash")?,
+    in_row(row, "events", "position", |row| {
+        Ok(StoredEvent {
+            position: Position(number(row, "position")?),
+            run: run_id(row, "run_id")?,
+            version: Version(number(row, "version")?),
+            at: time(row, "happened_at")?,
+            name: row.get("name")?,
+            by: parsed(row, "done_by", |it| Principal::parse(it).ok())?,
+            body: row.get("body")?,
+            hash: hash(row, "hash")?,
+        })
     })
 }

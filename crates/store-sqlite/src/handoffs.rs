@@ -325,33 +325,31 @@ const COLUMNS: &str = "select
     handoffs.ended_at";
 
 pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<HandoffRow> {
-    columns(row).map_err(in_row(row, "handoffs", "number"))
-}
-
-fn columns(row: &Row<'_>) -> rusqlite::Result<HandoffRow> {
-    let agent = |column| parsed(row, column, |it| AgentId::parse(it).ok());
-    Ok(HandoffRow {
-        number: number(row, "number")?,
-        id: HandoffId(uuid(row, "id")?),
-        run: run_id(row, "run_id")?,
-        story: parsed(row, "story_key", |it| StoryKey::parse(it).ok())?,
-        no: HandoffNo(row.get("no")?),
-        kind: parsed(row, "kind", Kind::parse)?,
-        from: Party { agent: agent("from_agent")?, place: place(row, "from_place")? },
-        to: Party { agent: agent("to_agent")?, place: place(row, "to_place")? },
-        state: parsed(row, "state", HandoffState::parse)?,
-        outcome: maybe_parsed(row, "outcome", outcome)?,
-        package: maybe_content_id(row, "package")?,
-        reason: content_id(row, "reason")?,
-        ended_reason: maybe_content_id(row, "ended_reason")?,
-        acknowledgement: maybe_content_id(row, "acknowledgement")?,
-        attempt: row.get("attempt")?,
-        follows: row.get::<_, Option<u32>>("follows")?.map(HandoffNo),
-        approved_by: maybe_parsed(row, "approved_by", |it| Principal::parse(it).ok())?,
-        warnings: maybe_parsed(row, "warnings", crate::columns::list)?.unwrap_or_default(),
-        is_stale: row.get("is_stale")?,
-        created_at: time(row, "created_at")?,
-        accepted_at: maybe_time(row, "accepted_at")?,
-        ended_at: maybe_time(row, "ended_at")?,
+    in_row(row, "handoffs", "number", |row| {
+        let agent = |column| parsed(row, column, |it| AgentId::parse(it).ok());
+        Ok(HandoffRow {
+            number: number(row, "number")?,
+            id: HandoffId(uuid(row, "id")?),
+            run: run_id(row, "run_id")?,
+            story: parsed(row, "story_key", |it| StoryKey::parse(it).ok())?,
+            no: HandoffNo(row.get("no")?),
+            kind: parsed(row, "kind", Kind::from_name)?,
+            from: Party { agent: agent("from_agent")?, place: place(row, "from_place")? },
+            to: Party { agent: agent("to_agent")?, place: place(row, "to_place")? },
+            state: parsed(row, "state", HandoffState::from_name)?,
+            outcome: maybe_parsed(row, "outcome", outcome)?,
+            package: maybe_content_id(row, "package")?,
+            reason: content_id(row, "reason")?,
+            ended_reason: maybe_content_id(row, "ended_reason")?,
+            acknowledgement: maybe_content_id(row, "acknowledgement")?,
+            attempt: row.get("attempt")?,
+            follows: row.get::<_, Option<u32>>("follows")?.map(HandoffNo),
+            approved_by: maybe_parsed(row, "approved_by", |it| Principal::parse(it).ok())?,
+            warnings: maybe_parsed(row, "warnings", crate::columns::list)?.unwrap_or_default(),
+            is_stale: row.get("is_stale")?,
+            created_at: time(row, "created_at")?,
+            accepted_at: maybe_time(row, "accepted_at")?,
+            ended_at: maybe_time(row, "ended_at")?,
+        })
     })
 }

@@ -43,7 +43,7 @@ pub(crate) fn find(
 
 /// Reads a row that has its own number as `row_number`.
 pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<IdempotencyRecord> {
-    let columns = || {
+    in_row(row, "answered", "row_number", |row| {
         Ok(IdempotencyRecord {
             scope: row.get("scope")?,
             key: row.get("key")?,
@@ -51,8 +51,7 @@ pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<IdempotencyRecord> {
             answer: row.get("answer")?,
             at: time(row, "answered_at")?,
         })
-    };
-    columns().map_err(in_row(row, "answered", "row_number"))
+    })
 }
 
 pub(crate) fn checksum(scope: &str, key: &str, request: &[u8], at: i64, answer: &str) -> i64 {

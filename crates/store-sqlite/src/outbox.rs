@@ -36,14 +36,12 @@ pub(crate) fn settle(connection: &Connection, id: u64) -> rusqlite::Result<bool>
 }
 
 pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<OutboxRow> {
-    columns(row).map_err(in_row(row, "outbox", "id"))
-}
-
-fn columns(row: &Row<'_>) -> rusqlite::Result<OutboxRow> {
-    Ok(OutboxRow {
-        id: number(row, "id")?,
-        run: run_id(row, "run_id")?,
-        about: row.get("about")?,
-        at: time(row, "added_at")?,
+    in_row(row, "outbox", "id", |row| {
+        Ok(OutboxRow {
+            id: number(row, "id")?,
+            run: run_id(row, "run_id")?,
+            about: row.get("about")?,
+            at: time(row, "added_at")?,
+        })
     })
 }

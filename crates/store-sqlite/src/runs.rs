@@ -350,19 +350,17 @@ fn conditions(filter: &RunFilter) -> String {
 const COLUMNS: &str = "select runs.number, id, version, head, state";
 
 fn read(connection: &Connection, row: &Row<'_>) -> rusqlite::Result<RunRow> {
-    columns(connection, row).map_err(in_row(row, "runs", "number"))
-}
-
-fn columns(connection: &Connection, row: &Row<'_>) -> rusqlite::Result<RunRow> {
-    let (number, version) = (number(row, "number")?, Version(number(row, "version")?));
-    let head = hash(row, "head")?;
-    let run = match state(row) {
-        Some(run) => run,
-        // Another version of Baton wrote it, or it is damaged: replay the log instead.
-        None => events::replayed(connection, run_id(row, "id")?, number, version, head)?
-            .ok_or_else(|| unreadable("state"))?,
-    };
-    Ok(RunRow { number, version, head, run })
+    in_row(row, "runs", "number", |row| {
+        let (number, version) = (number(row, "number")?, Version(number(row, "version")?));
+        let head = hash(row, "head")?;
+        let run = match state(row) {
+            Some(run) => run,
+            // Another version of Baton wrote it, or it is damaged: replay the log instead.
+            None => events::replayed(connection, run_id(row, "id")?, number, version, head)?
+                .ok_or_else(|| unreadable("state"))?,
+        };
+        Ok(RunRow { number, version, head, run })
+    })
 }
 
 /// Decodes the run from its row; `None` where this Baton cannot.

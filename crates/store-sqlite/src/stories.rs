@@ -206,15 +206,13 @@ pub(crate) fn count(connection: &Connection) -> rusqlite::Result<StoryCounts> {
 
 /// Reads a row that has its own number as `row_number`.
 pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<StoryRow> {
-    columns(row).map_err(in_row(row, "stories", "row_number"))
-}
-
-fn columns(row: &Row<'_>) -> rusqlite::Result<StoryRow> {
-    let latest = match maybe_parsed(row, "status", RunStatus::parse)? {
-        Some(status) => Some((run_id(row, "run_id")?, status)),
-        None => None,
-    };
-    Ok(StoryRow { story: story(row)?, created_at: time(row, "created_at")?, latest })
+    in_row(row, "stories", "row_number", |row| {
+        let latest = match maybe_parsed(row, "status", RunStatus::from_name)? {
+            Some(status) => Some((run_id(row, "run_id")?, status)),
+            None => None,
+        };
+        Ok(StoryRow { story: story(row)?, created_at: time(row, "created_at")?, latest })
+    })
 }
 
 pub(crate) fn story(row: &Row<'_>) -> rusqlite::Result<Story> {

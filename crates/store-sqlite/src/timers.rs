@@ -87,20 +87,18 @@ pub(crate) fn checksum(run: RunId, no: HandoffNo, fence: Option<u32>, due_at: i6
 }
 
 pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<TimerRow> {
-    columns(row).map_err(in_row(row, "timers", "run_number"))
-}
-
-fn columns(row: &Row<'_>) -> rusqlite::Result<TimerRow> {
-    let kind: String = row.get("kind")?;
-    let what = match kind.as_str() {
-        "lease" => TimerKind::Lease { fence: row.get("fence")?, seconds: row.get("seconds")? },
-        "wake" => TimerKind::Wake,
-        _ => return Err(unreadable("kind")),
-    };
-    Ok(TimerRow {
-        run: run_id(row, "run_id")?,
-        no: HandoffNo(row.get("no")?),
-        what,
-        due: time(row, "due_at")?,
+    in_row(row, "timers", "run_number", |row| {
+        let kind: String = row.get("kind")?;
+        let what = match kind.as_str() {
+            "lease" => TimerKind::Lease { fence: row.get("fence")?, seconds: row.get("seconds")? },
+            "wake" => TimerKind::Wake,
+            _ => return Err(unreadable("kind")),
+        };
+        Ok(TimerRow {
+            run: run_id(row, "run_id")?,
+            no: HandoffNo(row.get("no")?),
+            what,
+            due: time(row, "due_at")?,
+        })
     })
 }

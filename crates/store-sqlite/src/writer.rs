@@ -18,7 +18,7 @@ use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::columns::execute;
-use crate::error::{GroupFailed, ThreadGone, WriteError};
+use crate::error::{GroupFailed, WriteError, thread_gone};
 use crate::marker::MarkWriter;
 use crate::statements::KeptStatements;
 use crate::watch::WriteGuard;
@@ -315,10 +315,6 @@ where
         // The sender may have stopped waiting; its command is executed all the same.
         let _ = self.sender.send((result, self.work));
     }
-}
-
-fn thread_gone() -> StoreError {
-    StoreError::Unavailable(Box::new(ThreadGone))
 }
 
 #[derive(Debug)]

@@ -27,8 +27,10 @@ pub mod stories;
 pub mod timers;
 
 mod dump;
+mod memory;
 
 pub use dump::dump;
+pub use memory::{MemoryStore, count_run, is_after, is_until};
 pub use reopening::Place;
 
 /// Makes one test of each case, each on a store of its own from `$fresh`.

@@ -40,6 +40,8 @@ mod marks;
 #[cfg(test)]
 mod names;
 #[cfg(test)]
+mod old_contract_names;
+#[cfg(test)]
 mod page;
 #[cfg(test)]
 mod parts;

@@ -1,6 +1,7 @@
 //! The actions that the receiver of a handoff may take, as values for the templates: all ways to
 //! hand on, and all alternatives. The packages are examples, to be filled in.
 
+use baton_core::agent::AgentInterface;
 use baton_core::contract::Contract;
 use baton_core::document::Node;
 use baton_core::names::AgentId;
@@ -14,7 +15,6 @@ use minijinja::value::Value;
 
 use super::asks;
 use super::brief::Brief;
-use super::interface::AgentInterface;
 
 const PIPELINE_API: &str = "/api/handoffs";
 
