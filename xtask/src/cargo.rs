@@ -3,7 +3,7 @@
 
 use std::io::{BufRead as _, BufReader, IsTerminal as _};
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
@@ -23,6 +23,17 @@ pub(crate) fn run(args: &[&str], env: &[(&str, &str)]) -> Result<()> {
 
 /// Runs cargo like [`run`], and returns what it printed on stderr.
 pub(crate) fn run_and_read(args: &[&str]) -> Result<String> {
+    let (status, output) = read(args)?;
+    ensure!(status.success(), "`cargo {}` ended with {status}", args.join(" "));
+    Ok(output)
+}
+
+/// As [`run_and_read`], however cargo ended.
+pub(crate) fn run_and_read_any(args: &[&str]) -> Result<String> {
+    read(args).map(|(_, output)| output)
+}
+
+fn read(args: &[&str]) -> Result<(ExitStatus, String)> {
     let color = if std::io::stderr().is_terminal() { "always" } else { "never" };
     let mut child = cargo(args)
         .env("CARGO_TERM_COLOR", color)
@@ -36,9 +47,7 @@ pub(crate) fn run_and_read(args: &[&str]) -> Result<String> {
         output.push_str(&line);
         output.push('\n');
     }
-    let status = child.wait()?;
-    ensure!(status.success(), "`cargo {}` ended with {status}", args.join(" "));
-    Ok(output)
+    Ok((child.wait()?, output))
 }
 
 /// A subcommand of cargo that does not come with it.

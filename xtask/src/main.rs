@@ -10,6 +10,8 @@ mod crash;
 mod fuzz;
 mod git;
 mod lines;
+mod mutants;
+mod seeds;
 mod test;
 mod tidy;
 
@@ -27,6 +29,8 @@ usage: cargo xtask <command>
   crash --damage [N] kill it, and damage what it left in N ways
   fuzz [TARGET]      damage texts for `json`, `xml`, `yaml`, `markdown`, `extract`, or all (--seconds N, --seed N)
   lines [--at COMMIT] count the lines of the product, without tests, now or at a commit
+  mutants [FILE]     change the rules in core/src/decide one place at a time, and run the tests on each (--shard K/N)
+  seeds              run the tests that docs/seeds.md names, row by row
   help               print this
 ";
 
@@ -44,6 +48,8 @@ fn main() -> ExitCode {
         ["crash", rest @ ..] => crash::run(rest),
         ["lines", rest @ ..] => lines::run(rest),
         ["fuzz", rest @ ..] => fuzz::run(rest),
+        ["mutants", rest @ ..] => mutants::run(rest),
+        ["seeds"] => seeds::run(),
         ["help" | "--help" | "-h"] => {
             print!("{USAGE}");
             return ExitCode::SUCCESS;

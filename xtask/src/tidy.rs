@@ -12,7 +12,7 @@ mod lint_pages;
 mod machine_paths;
 mod migrations;
 pub(crate) mod project;
-mod seeds;
+pub(crate) mod seeds;
 mod type_names;
 
 use anyhow::{Context, Result, bail};

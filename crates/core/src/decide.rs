@@ -26,13 +26,22 @@ mod reject;
 mod route;
 mod signal;
 mod supersede;
+mod template;
 
 #[cfg(test)]
+mod carried_scenarios;
+#[cfg(test)]
+mod clock_scenarios;
+#[cfg(test)]
 mod cycle_scenarios;
+#[cfg(test)]
+mod event_lines;
 #[cfg(test)]
 mod fixture;
 #[cfg(test)]
 mod gate_scenarios;
+#[cfg(test)]
+mod hand_off_scenarios;
 #[cfg(test)]
 mod lease_scenarios;
 #[cfg(test)]
@@ -46,7 +55,17 @@ mod passed_scenarios;
 #[cfg(test)]
 mod project;
 #[cfg(test)]
+mod question_scenarios;
+#[cfg(test)]
+mod records;
+#[cfg(test)]
+mod records_of_gates;
+#[cfg(test)]
+mod records_of_limits;
+#[cfg(test)]
 mod scenarios;
+#[cfg(test)]
+mod signal_scenarios;
 #[cfg(test)]
 mod state_machine;
 #[cfg(test)]
@@ -60,6 +79,7 @@ use uuid::Uuid;
 pub use clock::{due_at, expires_at, stale_at};
 pub use draft::Decision;
 use draft::Draft;
+pub use template::{TemplateRequest, template};
 
 use crate::command::{Command, Create, StartAt};
 use crate::event::RunEvent;

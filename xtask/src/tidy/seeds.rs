@@ -7,7 +7,7 @@ use anyhow::Result;
 
 use super::project;
 
-const PAGE: &str = "docs/seeds.md";
+pub(crate) const PAGE: &str = "docs/seeds.md";
 
 const MARK: &str = "test:";
 
@@ -38,7 +38,7 @@ fn problems(page: &str, functions: &BTreeSet<&str>) -> Vec<String> {
 
 /// What stands behind each mark, with its line. An empty name is a mark in backticks with nothing
 /// behind it; elsewhere such a mark is only the end of a clause.
-fn names_of_tests(page: &str) -> Vec<(usize, &str)> {
+pub(crate) fn names_of_tests(page: &str) -> Vec<(usize, &str)> {
     let mut names = Vec::new();
     for (i, line) in page.lines().enumerate() {
         for (at, _) in line.match_indices(MARK) {

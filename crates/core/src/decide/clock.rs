@@ -105,7 +105,7 @@ pub fn due_at(workflow: &Workflow, run: &Run) -> Option<Timestamp> {
 /// When a handoff becomes stale, if nothing happens to it. Never for a handoff to a person, and
 /// never while its holder sends heartbeats.
 pub fn stale_at(workflow: &Workflow, handoff: &Handoff) -> Option<Timestamp> {
-    if handoff.gate.is_some() || handoff.to.agent.is_human() || handoff.lease.is_some() {
+    if handoff.to.agent.is_human() || handoff.lease.is_some() {
         return None;
     }
     let (since, within) = match handoff.state {
@@ -126,9 +126,8 @@ pub fn stale_at(workflow: &Workflow, handoff: &Handoff) -> Option<Timestamp> {
 
 /// When a handoff expires because it was not accepted. Never for a handoff to a person.
 pub fn expires_at(workflow: &Workflow, handoff: &Handoff) -> Option<Timestamp> {
-    let is_persons = handoff.gate.is_some() || handoff.to.agent.is_human();
     let is_waiting = handoff.state == State::Pending && handoff.held_back_until.is_none();
-    if is_persons || !is_waiting || handoff.kind == Kind::Question {
+    if handoff.to.agent.is_human() || !is_waiting || handoff.kind == Kind::Question {
         return None;
     }
     let expiry = workflow.expiry_at(&handoff.to.place)?;

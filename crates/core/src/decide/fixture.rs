@@ -11,6 +11,7 @@ use crate::command::{
     Accept, Clarify, Command, Complete, Create, GateAnswer, LeaseTime, Record, Reject, Release,
     Reply, Way,
 };
+use crate::content::{Content, ContentId};
 use crate::contract::{Check, Contract, ContractRule, Profile, ValueKind};
 use crate::document::Node;
 use crate::event::{Event, evolve, replay};
@@ -57,6 +58,7 @@ pub(super) struct Tester {
     fresh: Counter,
     pub(super) lint: Settings,
     log: Vec<(Event, Timestamp)>,
+    contents: Vec<Content>,
 }
 
 impl Tester {
@@ -94,8 +96,9 @@ impl Tester {
         };
         let decision = start(&start_command, ground)?;
         let log = decision.events.iter().cloned().map(|it| (it, START)).collect();
-        let run = decision.run;
-        Ok(Self { run, now: START, profile: Profile::Lenient, workflow, agents, fresh, lint, log })
+        let Decision { run, contents, .. } = decision;
+        let profile = Profile::Lenient;
+        Ok(Self { run, now: START, profile, workflow, agents, fresh, lint, log, contents })
     }
 
     /// Every event so far.
@@ -122,21 +125,31 @@ impl Tester {
         }
         assert_eq!(replayed, decision.run, "{command:?}");
         assert_eq!(replay(replayed.id, self.log.iter().cloned()), Some(replayed), "{command:?}");
+        self.contents.extend(decision.contents.iter().cloned());
         self.run = decision.run.clone();
         Ok(decision)
     }
 
+    /// A text that some decision has stored.
+    #[track_caller]
+    pub(super) fn text(&self, id: ContentId) -> &str {
+        &self.contents.iter().find(|it| it.id == id).unwrap().text
+    }
+
     /// What a command would do.
     pub(super) fn would(&self, command: &Command) -> Result<Decision, Refusal> {
-        let ground = DecisionContext {
+        decide(&self.run, command, self.ground())
+    }
+
+    pub(super) fn ground(&self) -> DecisionContext<'_> {
+        DecisionContext {
             visited: None,
             workflow: &self.workflow,
             agents: &self.agents,
             now: self.now,
             fresh: &self.fresh,
             lint: &self.lint,
-        };
-        decide(&self.run, command, ground)
+        }
     }
 
     #[track_caller]

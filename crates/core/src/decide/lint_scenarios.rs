@@ -5,7 +5,7 @@ use crate::command::{Command, Create};
 use crate::contract::Profile;
 use crate::document::Node;
 use crate::event::{Event, HandoffEvent};
-use crate::lint::{LintRule, Silence};
+use crate::lint::{self, Facts, LintRule, LintSubject, Silence};
 use crate::refusal::Refusal;
 
 /// Keeps the contract of the edge, but has no substance.
@@ -93,6 +93,40 @@ fn plan_with_files() -> Node {
     let Node::Map(mut members) = vague() else { panic!() };
     members.retain(|(key, _)| key != "summary");
     Node::Map(members)
+}
+
+#[test]
+fn exactly_the_least_score_is_enough() {
+    let package = plan_with_files();
+    let mut tester = at_work();
+    let score = lint::lint(&LintSubject {
+        document: &package,
+        contract: tester.workflow.contract("plan"),
+        facts: &Facts::default(),
+        settings: &tester.lint,
+        file: None,
+    });
+    let points = score.score.points;
+    tester.workflow.steps[0].edges[0].min_score = Some(points + 1);
+    let command = hand(package, Profile::Lenient);
+    check_refused(&mut tester, &command, "lint", &["low_score"]);
+    tester.workflow.steps[0].edges[0].min_score = Some(points);
+    tester.does(&command);
+}
+
+#[test]
+fn the_senders_idea_of_the_workflow_is_compared_with_the_run() {
+    let rules = |completed: &str| -> Vec<String> {
+        let Node::Map(mut members) = plan_with_files() else { panic!() };
+        let completed = Node::List(vec![Node::text(completed)]);
+        let state = Node::map([("completed_steps", completed)]);
+        members.push(("workflow_state".to_owned(), state));
+        let decision = at_work().does(&hand(Node::Map(members), Profile::Lenient));
+        decision.done.warnings.into_iter().map(|it| it.rule).collect()
+    };
+    assert_eq!(rules("analyze"), [""; 0]);
+    assert_eq!(rules("review"), ["stale_workflow_state"], "the run has not been there");
+    assert_eq!(rules("deploy"), ["stale_workflow_state"], "the workflow has no such step");
 }
 
 #[test]

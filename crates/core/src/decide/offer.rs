@@ -71,7 +71,6 @@ impl Offer {
             reject_to: handoff.reject_to.clone(),
             attempt: handoff.attempt + 1,
             follows: Some(handoff.no),
-            brings: handoff.brings,
             has_lost_lease: handoff.has_lost_lease,
             ..Self::new(handoff.from.clone(), handoff.to.clone(), handoff.package)
         }

@@ -173,7 +173,6 @@ fn instead(draft: &Draft<'_>, place: &str) -> Option<String> {
     let story = shell_word(draft.run.story.as_str());
     let is_visited = draft.run.visited.iter().any(|it| it.as_str() == place);
     match draft.run.baton() {
-        _ if draft.workflow().steps.iter().all(|it| it.id.as_str() != place) => None,
         Baton::Loose { .. } => Some(format!("baton run start --at {place} --reason TEXT {story}")),
         Baton::Offered { .. } | Baton::Held { .. } | Baton::Parked { .. } if is_visited => {
             Some(format!("baton run goto --reason TEXT {story} {place}"))

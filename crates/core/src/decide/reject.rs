@@ -88,7 +88,6 @@ fn back_in_frame(
             let again = Offer {
                 kind: Kind::Delegation,
                 reason: Some(reason),
-                forward: handoff.forward.clone(),
                 follows: Some(handoff.no),
                 ..Offer::new(handoff.to.clone(), to, handoff.package)
             };

@@ -122,7 +122,7 @@ fn escalated() -> Tester {
 }
 
 /// The analyst's work met an advisory gate: `HO-003` informs a person, `HO-004` goes on.
-fn advised() -> Tester {
+pub(super) fn advised() -> Tester {
     let mut tester = in_state(State::Accepted);
     gate_on(&mut tester, GateKind::Advisory);
     tester.completes(2, Outcome::Success, nothing());

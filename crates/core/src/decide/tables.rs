@@ -154,7 +154,7 @@ fn check_create_table(profile: Profile, expected: Expect) {
 }
 
 /// The names of the emitted events and the baton's new position; or the refusal's code.
-fn cell(tester: &Tester, command: &Command) -> String {
+pub(super) fn cell(tester: &Tester, command: &Command) -> String {
     match tester.would(command) {
         Ok(decision) => {
             let names: Vec<&str> = decision.events.iter().map(|it| it.name()).collect();
