@@ -16,6 +16,7 @@ use baton_store::{AppendError, HandoffRef, RunRef, RunRow, StoryRow, Version};
 use crate::cache::Loaded;
 use crate::catalog::Entry;
 use crate::look_alikes::LookAlikes;
+use crate::names::{handoff_name, run_name};
 use crate::{Caller, CommandResult, Engine, EngineError, NewRun, story_package};
 
 /// A run to begin.
@@ -242,8 +243,9 @@ impl Engine {
         run: RunId,
         command: Command,
     ) -> Result<CommandResult, EngineError> {
+        let files = self.files_of(command.package()).await;
         let decide = |loaded: &Loaded, ground: DecisionContext<'_>| {
-            decide::decide(&loaded.run, &command, ground)
+            decide::decide(&loaded.run, &command, DecisionContext { files: Some(&files), ..ground })
         };
         let outcome = self.carry_out(caller, run, decide).await;
         let Err(EngineError::Refused { refusal, handoff: None }) = outcome else { return outcome };
@@ -374,7 +376,12 @@ impl Engine {
             return Ok(outcome);
         }
         caller.still_meant(Version::NONE)?;
-        let ground = self.ground(&entry.workflow);
+        let package = match &first {
+            First::Handoff(create) => Some(&create.package),
+            First::AtStep(_) => None,
+        };
+        let files = self.files_of(package).await;
+        let ground = DecisionContext { files: Some(&files), ..self.ground(&entry.workflow) };
         let start = RunStart {
             run: RunId(self.clock.as_fresh().id()),
             story: story.key.clone(),
@@ -481,20 +488,4 @@ fn first_handoff(workflow: &Workflow, story: &Story, start: StartRun) -> Create 
 
 pub(crate) fn nothing() -> Package {
     Package::new(Format::Json, "{}", Node::map([]))
-}
-
-pub(crate) fn run_name(which: &RunRef) -> String {
-    match which {
-        RunRef::Id(id) => id.to_string(),
-        RunRef::Number(number) => number.to_string(),
-        RunRef::OpenOf(story) | RunRef::LatestOf(story) => story.to_string(),
-    }
-}
-
-pub(crate) fn handoff_name(which: &HandoffRef) -> String {
-    match which {
-        HandoffRef::Number(number) => number.to_string(),
-        HandoffRef::Id(id) => id.0.to_string(),
-        HandoffRef::InRun(run, no) => format!("{no} of run {run}"),
-    }
 }

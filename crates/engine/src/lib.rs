@@ -24,6 +24,7 @@ mod queries;
 mod reader;
 mod rebuild;
 mod receive;
+mod request;
 pub mod stored;
 mod stories;
 mod sweeper;
@@ -46,6 +47,7 @@ use baton_store::{
     Append, AppendError, Definition, HandoffRef, HandoffRow, IdempotencyRecord, Position, RunRef,
     Store, StoreError, Version,
 };
+use baton_wire::builtin;
 use jiff::Timestamp;
 use tokio::sync::{RwLock, RwLockReadGuard, watch};
 
@@ -383,6 +385,9 @@ impl Engine {
     fn ground<'a>(&'a self, workflow: &'a Workflow) -> DecisionContext<'a> {
         DecisionContext {
             visited: None,
+            at: None,
+            files: None,
+            implied: builtin::contracts(),
             workflow,
             agents: self.catalog.agents(),
             now: self.clock.now(),

@@ -151,7 +151,7 @@ const NEAR_MISSES: &[(LintRule, &[&str])] = &[
 fn no_near_miss_trips_its_rule() {
     let there = FileFact::File { n_lines: Some(10), sha256: Some(format!("{}aa", "0".repeat(62))) };
     let files = [("gone.rs".to_owned(), FileFact::Missing), ("there.rs".to_owned(), there)];
-    let facts = Facts { files: files.into(), run: None };
+    let facts = Facts { files: files.into(), ..Facts::default() };
     for (rule, documents) in NEAR_MISSES {
         assert!(documents.len() >= 2, "{rule}");
         for text in *documents {

@@ -131,7 +131,7 @@ fn agent_problems(workflow: &Workflow, step: &Step, agents: &[AgentFile]) -> Vec
         for (_, edge) in workflow.edges().filter(|(_, it)| Workflow::target_place(&it.to) == place)
         {
             let Some(contract) = &edge.contract else { continue };
-            if !file.accepts.is_empty() && !file.accepts.contains(contract) {
+            if !file.accepts.is_empty() && !names(&file.accepts, contract) {
                 let message = format!("`{id}` does not say that it accepts `{contract}`");
                 problems.push(Problem::new(&path, "not_accepted", message));
             }
@@ -140,7 +140,7 @@ fn agent_problems(workflow: &Workflow, step: &Step, agents: &[AgentFile]) -> Vec
             let Some(contract) = &edge.contract else { continue };
             let produced = file.produces.iter().find(|(outcome, _)| *outcome == edge.on);
             if let Some((_, produced)) = produced
-                && !produced.contains(contract)
+                && !names(produced, contract)
             {
                 let path = format!("steps.{}.on.{}", step.id, edge.on.name());
                 let message = format!("`{id}` does not say that it produces `{contract}`");
@@ -162,19 +162,25 @@ fn delegate_problems(step: &Step, agents: &[AgentFile]) -> Vec<Problem> {
             continue;
         };
         let given = delegate.contract.as_ref().filter(|_| !file.accepts.is_empty());
-        if let Some(contract) = given.filter(|it| !file.accepts.contains(it)) {
+        if let Some(contract) = given.filter(|it| !names(&file.accepts, it)) {
             let message = format!("`{id}` does not say that it accepts `{contract}`");
             problems.push(Problem::new(&path, "not_accepted", message));
         }
         let produced = file.produces.iter().find(|(outcome, _)| *outcome == Outcome::Success);
         if let (Some(contract), Some((_, produced))) = (&delegate.returns, produced)
-            && !produced.contains(contract)
+            && !names(produced, contract)
         {
             let message = format!("`{id}` does not say that it produces `{contract}`");
             problems.push(Problem::new(&path, "not_produced", message));
         }
     }
     problems
+}
+
+/// True where a contract is among those that an agent names, in either spelling of its arrow.
+fn names(declared: &[String], contract: &str) -> bool {
+    let contract = builtin::contract_name(contract);
+    declared.iter().any(|it| builtin::contract_name(it) == contract)
 }
 
 fn no_such_agent(path: String, id: &AgentId) -> Problem {

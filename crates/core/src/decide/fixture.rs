@@ -90,6 +90,9 @@ impl Tester {
             fresh: &fresh,
             lint: &lint,
             visited: None,
+            at: None,
+            files: None,
+            implied: &[],
         };
         let decision = start(&start_command, ground)?;
         let log = decision.events.iter().cloned().map(|it| (it, START)).collect();
@@ -124,6 +127,9 @@ impl Tester {
     pub(super) fn would(&self, command: &Command) -> Result<Decision, Refusal> {
         let ground = DecisionContext {
             visited: None,
+            at: None,
+            files: None,
+            implied: &[],
             workflow: &self.workflow,
             agents: &self.agents,
             now: self.now,
