@@ -136,7 +136,9 @@ impl Acknowledgement {
             }
             None => {}
         }
-        let from = match scalar("from").filter(|_| rooted.is_some()) {
+        // What a template has there is a placeholder, and names nobody.
+        let is_name = |it: &&str| rooted.is_some() && !it.is_empty() && !it.starts_with('[');
+        let from = match scalar("from").filter(is_name) {
             Some(name) => match AgentId::parse(name) {
                 Ok(agent) => Some(agent),
                 Err(_) => {
@@ -397,5 +399,59 @@ mod tests {
         let problems = Acknowledgement::read(&document, "…").unwrap_err();
         let rules: Vec<&str> = problems.iter().map(|it| it.rule.as_str()).collect();
         assert_eq!(rules, ["not_received", "wrong_word", "missing"]);
+    }
+
+    #[track_caller]
+    fn check_problems(members: Vec<(&'static str, Node)>, expected: &[&str]) {
+        let document = Node::map([("acknowledgment", Node::map(members))]);
+        let problems = Acknowledgement::read(&document, "…").err().unwrap_or_default();
+        let found: Vec<String> =
+            problems.iter().map(|it| format!("{} {}", it.path, it.rule)).collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn an_acknowledgement_says_that_and_what_it_received() {
+        let received = || ("received", Node::Bool(true));
+        let partial = || ("understood", Node::text("partial"));
+        let task = || ("understood", Node::map([("task", Node::text("Plan the login"))]));
+        check_problems(vec![], &["received missing", "understood missing"]);
+        check_problems(vec![received(), ("understood", Node::map([]))], &["understood.task missing"]);
+        check_problems(vec![received(), partial()], &["questions missing"]);
+        check_problems(vec![received(), task(), ("from", Node::text("A B"))], &["from wrong_word"]);
+        check_problems(vec![received(), task()], &[]);
+        check_problems(vec![received(), partial(), ("blockers", list(&["no specs"]))], &[]);
+    }
+
+    #[test]
+    fn blockers_without_an_action_are_a_question() {
+        let read = |members: Vec<(&'static str, Node)>| {
+            let received = ("received", Node::Bool(true));
+            let members = std::iter::once(received).chain(members);
+            let document = Node::map([("acknowledgment", Node::map(members))]);
+            Acknowledgement::read(&document, "…").unwrap().action
+        };
+        let blockers = || ("blockers", list(&["Constraint 'quickly' not measurable"]));
+        let partial = || ("understood", Node::text("partial"));
+        assert_eq!(read(vec![partial(), blockers()]), Action::RequestClarification);
+        let full = ("understood", Node::text("full"));
+        assert_eq!(read(vec![full, blockers()]), Action::RequestClarification);
+        let begins = ("starting", Node::Bool(true));
+        assert_eq!(read(vec![partial(), blockers(), begins]), Action::Start);
+    }
+
+    #[test]
+    fn a_receiver_that_misses_a_file_says_so_in_any_words() {
+        for missing in [
+            "Artifact .project/specs/feature.md not found",
+            "specs/feature.md is not there",
+            "The file with the routes is missing",
+            "cannot find US-001.md",
+        ] {
+            assert!(misses_a_file(missing), "{missing}");
+        }
+        for other in ["Constraint 'quickly' not measurable", "Missing: who pays?", "Which of 2.0 and 3?"] {
+            assert!(!misses_a_file(other), "{other}");
+        }
     }
 }

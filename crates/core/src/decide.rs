@@ -28,6 +28,8 @@ mod signal;
 mod supersede;
 
 #[cfg(test)]
+mod document_scenarios;
+#[cfg(test)]
 mod fixture;
 #[cfg(test)]
 mod gate_scenarios;

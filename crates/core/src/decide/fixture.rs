@@ -1,5 +1,6 @@
 //! A pipeline, a clock and a few texts for the tests of the rules.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use jiff::{SignedDuration, Timestamp};
@@ -17,7 +18,7 @@ use crate::event::{Event, evolve, replay};
 use crate::evidence::Verdict;
 use crate::gate::Answer;
 use crate::hash::Hash;
-use crate::lint::Settings;
+use crate::lint::{FileFact, Settings};
 use crate::names::{
     AgentId, CheckName, FreeText, Principal, Reason, StepId, StoryKey, WorkflowName,
 };
@@ -55,6 +56,10 @@ pub(super) struct Tester {
     agents: Agents,
     fresh: Counter,
     pub(super) lint: Settings,
+    /// Contracts for the ways that the workflow does not declare.
+    pub(super) implied: Vec<Contract>,
+    /// What is known of the files that packages name.
+    pub(super) files: BTreeMap<String, FileFact>,
     log: Vec<(Event, Timestamp)>,
 }
 
@@ -97,7 +102,18 @@ impl Tester {
         let decision = start(&start_command, ground)?;
         let log = decision.events.iter().cloned().map(|it| (it, START)).collect();
         let run = decision.run;
-        Ok(Self { run, now: START, profile: Profile::Lenient, workflow, agents, fresh, lint, log })
+        Ok(Self {
+            run,
+            now: START,
+            profile: Profile::Lenient,
+            workflow,
+            agents,
+            fresh,
+            lint,
+            implied: Vec::new(),
+            files: BTreeMap::new(),
+            log,
+        })
     }
 
     pub(super) fn wait(&mut self, minutes: i64) {
@@ -128,8 +144,8 @@ impl Tester {
         let ground = DecisionContext {
             visited: None,
             at: None,
-            files: None,
-            implied: &[],
+            files: Some(&self.files),
+            implied: &self.implied,
             workflow: &self.workflow,
             agents: &self.agents,
             now: self.now,
