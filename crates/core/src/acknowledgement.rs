@@ -416,7 +416,10 @@ mod tests {
         let partial = || ("understood", Node::text("partial"));
         let task = || ("understood", Node::map([("task", Node::text("Plan the login"))]));
         check_problems(vec![], &["received missing", "understood missing"]);
-        check_problems(vec![received(), ("understood", Node::map([]))], &["understood.task missing"]);
+        check_problems(
+            vec![received(), ("understood", Node::map([]))],
+            &["understood.task missing"],
+        );
         check_problems(vec![received(), partial()], &["questions missing"]);
         check_problems(vec![received(), task(), ("from", Node::text("A B"))], &["from wrong_word"]);
         check_problems(vec![received(), task()], &[]);
@@ -450,7 +453,9 @@ mod tests {
         ] {
             assert!(misses_a_file(missing), "{missing}");
         }
-        for other in ["Constraint 'quickly' not measurable", "Missing: who pays?", "Which of 2.0 and 3?"] {
+        for other in
+            ["Constraint 'quickly' not measurable", "Missing: who pays?", "Which of 2.0 and 3?"]
+        {
             assert!(!misses_a_file(other), "{other}");
         }
     }

@@ -201,7 +201,7 @@ const NEAR_MISSES: &[(LintRule, &[&str])] = &[
     (
         LintRule::IncompleteItem,
         &[
-            r#"{"handoff":{"from":"a","to":"b","commits":{"commit":{"@sha":"abc1234","#text":"x"}}}}"#,
+            r##"{"handoff":{"from":"a","to":"b","commits":{"commit":{"@sha":"abc1234","#text":"x"}}}}"##,
             r#"{"status":"blocked","phase":"testing","handoff":{"blockers":["No access to the queue"]}}"#,
         ],
     ),

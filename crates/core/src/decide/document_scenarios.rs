@@ -28,7 +28,8 @@ fn phases() -> Workflow {
 }
 
 fn at_analyze(workflow: Workflow) -> Tester {
-    let mut tester = Tester::begun_in(workflow, &create("orchestrator", "analyst", story())).unwrap();
+    let mut tester =
+        Tester::begun_in(workflow, &create("orchestrator", "analyst", story())).unwrap();
     tester.accepts(1);
     tester
 }
@@ -206,7 +207,10 @@ fn a_file_that_is_not_there_is_refused_in_strict_and_told_in_lenient() {
     assert_eq!(told[0].rule, "artifact_missing");
     let there = FileFact::File { n_lines: None, sha256: None };
     assert_eq!(seen(there).does(&hand(Profile::Strict)).done.warnings, []);
-    assert_eq!(at_analyze(super::fixture::pipeline()).does(&hand(Profile::Strict)).done.warnings, []);
+    assert_eq!(
+        at_analyze(super::fixture::pipeline()).does(&hand(Profile::Strict)).done.warnings,
+        []
+    );
 }
 
 fn acknowledge(document: Node, package: &Node) -> Command {
