@@ -170,6 +170,12 @@ impl Acknowledgement {
             let message = "is false: say `action: request_clarification`, and what is unclear";
             problem("starting", "not_starting", message);
         }
+        let begins_all_the_same = scalar("action").is_some() && action == Action::Start;
+        if is_starting == Some("true") && understood == Understood::Partly && !begins_all_the_same {
+            let message = "is true beside `understood: partial`: say `action: start` to begin all \
+                           the same, or leave it out to ask";
+            problem("starting", "not_clear", message);
+        }
         let is_unclear = action == Action::RequestClarification || understood == Understood::Partly;
         if is_unclear && questions.is_empty() && blockers.is_empty() {
             let message = "say what is unclear, in `questions` or `blockers`";
@@ -423,6 +429,11 @@ mod tests {
         check_problems(vec![received(), partial()], &["questions missing"]);
         check_problems(vec![received(), task(), ("from", Node::text("A B"))], &["from wrong_word"]);
         check_problems(vec![received(), task()], &[]);
+        let starting = ("starting", Node::Bool(true));
+        check_problems(
+            vec![received(), partial(), ("blockers", list(&["no specs"])), starting],
+            &["starting not_clear"],
+        );
         check_problems(vec![received(), partial(), ("blockers", list(&["no specs"]))], &[]);
     }
 
@@ -439,7 +450,7 @@ mod tests {
         assert_eq!(read(vec![partial(), blockers()]), Action::RequestClarification);
         let full = ("understood", Node::text("full"));
         assert_eq!(read(vec![full, blockers()]), Action::RequestClarification);
-        let begins = ("starting", Node::Bool(true));
+        let begins = ("action", Node::text("start"));
         assert_eq!(read(vec![partial(), blockers(), begins]), Action::Start);
     }
 

@@ -109,5 +109,6 @@ fn the_linter_judges_documents_of_another_author() {
         bad-28-yaml-ack-partial-but-starting.yaml: 
 
         false alarms:
-    "#]].assert_eq(&figures);
+    "#]]
+    .assert_eq(&figures);
 }

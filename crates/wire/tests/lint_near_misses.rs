@@ -212,6 +212,21 @@ const NEAR_MISSES: &[(LintRule, &[&str])] = &[
             r#"{"handoff":{"from":{"agent":"a"},"context":{"decisions":[{"id":"pending","decision":"x","rationale":"y"}]}}}"#,
         ],
     ),
+    (
+        LintRule::UnclearAcknowledgement,
+        &[
+            r#"{"acknowledgment":{"received":true,"from":"[source agent]","understood":{"task":"Plan it"}}}"#,
+            r#"{"acknowledgement":{"received":true,"understood":"partial","blockers":["No specs"]}}"#,
+            r#"{"received":false}"#,
+        ],
+    ),
+    (
+        LintRule::NumberMismatch,
+        &[
+            r#"{"handoff":{"from":"a","to":"b","pr_number":456,"pr_url":"https://github.com/o/r/pull/456/"}}"#,
+            r#"{"handoff":{"from":"a","to":"b","issue_number":"7","issue_url":"https://example.org/issues/new"}}"#,
+        ],
+    ),
 ];
 
 #[test]

@@ -62,11 +62,29 @@ pub(super) fn check(body: &Body<'_>, kind: DocumentKind, sink: &mut Sink) {
             sink.say_once(LintRule::ImpossibleNumber, body.path(path), kind.message());
         }
     };
+    if !of_xml.is_empty() {
+        addresses(body, sink);
+    }
     for (path, kind) in of_xml {
         judge(path, *kind, Other::Wrong, sink);
     }
     for (path, kind) in ANY {
         judge(path, *kind, Other::Fine, sink);
+    }
+}
+
+/// A number and the address of the same thing.
+fn addresses(body: &Body<'_>, sink: &mut Sink) {
+    for (number, address) in [("issue_number", "issue_url"), ("pr_number", "pr_url")] {
+        let at = |path: &str| body.fields().member(path).and_then(text).map(str::trim);
+        let (Some(number_there), Some(address)) = (at(number), at(address)) else { continue };
+        let last = address.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+        let is_number = |it: &str| !it.is_empty() && it.bytes().all(|it| it.is_ascii_digit());
+        let plain = |it: &str| it.trim_start_matches('0').to_owned();
+        if is_number(last) && is_number(number_there) && plain(last) != plain(number_there) {
+            let message = "is not the number in its address";
+            sink.say_once(LintRule::NumberMismatch, body.path(number), message);
+        }
     }
 }
 

@@ -42,10 +42,12 @@ pub enum LintRule {
     FailedCheck,
     IncompleteItem,
     DecisionWithoutId,
+    UnclearAcknowledgement,
+    NumberMismatch,
 }
 
 impl LintRule {
-    pub const ALL: [Self; 28] = [
+    pub const ALL: [Self; 30] = [
         Self::VagueSummary,
         Self::LongSummary,
         Self::BlankField,
@@ -74,6 +76,8 @@ impl LintRule {
         Self::FailedCheck,
         Self::IncompleteItem,
         Self::DecisionWithoutId,
+        Self::UnclearAcknowledgement,
+        Self::NumberMismatch,
     ];
 
     /// A stable name for settings and programs.
@@ -120,6 +124,8 @@ impl LintRule {
             Self::FailedCheck => ("failed_check", Error),
             Self::IncompleteItem => ("incomplete_item", Warning),
             Self::DecisionWithoutId => ("decision_without_id", Warning),
+            Self::UnclearAcknowledgement => ("unclear_acknowledgement", Error),
+            Self::NumberMismatch => ("number_mismatch", Error),
         }
     }
 
@@ -156,6 +162,10 @@ impl LintRule {
                 "an item of a list leaves out what the receiver needs of it"
             }
             LintRule::DecisionWithoutId => "a decision has no id to refer to",
+            LintRule::UnclearAcknowledgement => {
+                "an acknowledgement leaves out what it is for, or contradicts itself"
+            }
+            LintRule::NumberMismatch => "a number is not the one in its address",
         }
     }
 
@@ -198,6 +208,10 @@ impl LintRule {
             LintRule::FailedCheck => "mend it, or hand it over as `failure` or `blocked`",
             LintRule::IncompleteItem => "add what is missing to the item",
             LintRule::DecisionWithoutId => "add `id`, such as `D-001`",
+            LintRule::UnclearAcknowledgement => {
+                "say `received`, what is `understood`, and what is unclear"
+            }
+            LintRule::NumberMismatch => "correct the number or the address",
         }
     }
 }

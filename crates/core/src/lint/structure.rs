@@ -7,6 +7,7 @@ use super::blanks::is_placeholder;
 use super::facts::{Facts, Parties};
 use super::rule::LintRule;
 use super::sink::Sink;
+use crate::acknowledgement::Acknowledgement;
 use crate::contract::Body;
 use crate::document::Node;
 use crate::document::kind::DocumentKind;
@@ -71,7 +72,16 @@ pub(super) fn check(body: &Body<'_>, kind: DocumentKind, facts: &Facts, sink: &m
             statuses(body, &["status"], sink);
             timestamp(body, sink);
         }
-        DocumentKind::Acknowledgement(_) | DocumentKind::Payload => {}
+        DocumentKind::Acknowledgement(_) => acknowledgement(body, sink),
+        DocumentKind::Payload => {}
+    }
+}
+
+/// By the reader that takes it with an accept, so that both say the same.
+fn acknowledgement(body: &Body<'_>, sink: &mut Sink) {
+    for problem in Acknowledgement::read(body.document, "").err().unwrap_or_default() {
+        let path = body.path(&problem.path);
+        sink.say_once(LintRule::UnclearAcknowledgement, path, problem.message);
     }
 }
 
