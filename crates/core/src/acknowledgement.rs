@@ -125,13 +125,16 @@ impl Acknowledgement {
             problems.push(Problem::new(path, rule, message));
         };
         let scalar = |key: &str| root.member(key).and_then(Node::scalar_text).map(str::trim);
+        // A receiver that asks has not taken the work, and need not say what it understood of it.
+        let asks = scalar("action") == Some("request_clarification");
+        let takes = rooted.is_some() && !asks;
         match scalar("received") {
             Some("true") => {}
             Some("false") => {
                 problem("received", "not_received", "must be true: reject what did not arrive");
             }
             Some(_) => problem("received", "wrong_word", "must be `true`"),
-            None if rooted.is_some() => {
+            None if takes => {
                 problem("received", "missing", "is missing: say `received: true`");
             }
             None => {}
@@ -148,7 +151,7 @@ impl Acknowledgement {
             },
             None => None,
         };
-        let reading = if rooted.is_some() { Reading::Acknowledgement } else { Reading::Anything };
+        let reading = if takes { Reading::Acknowledgement } else { Reading::Anything };
         let understood = understood(root, reading, &mut problem);
         let questions = root.member("questions").map(texts).unwrap_or_default();
         let blockers = root.member("blockers").map(texts).unwrap_or_default();
@@ -202,7 +205,7 @@ impl Acknowledgement {
     }
 }
 
-/// Whether a document calls itself an acknowledgement. Any other one is only kept.
+/// Whether a document takes the work as an acknowledgement does. Any other one is only kept, or asks.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reading {
     Acknowledgement,

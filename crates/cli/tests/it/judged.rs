@@ -36,7 +36,8 @@ fn blocked_work_says_what_blocks_and_what_was_tried_on_every_way() {
         r#"{"status":"blocked","agent":"arch","handoff":{"next_agent":null}}"#,
     );
     let said = project.run(&create);
-    for rule in ["blocked_reason: must be", "attempted: is missing", "handoff.context: is missing"]
+    for rule in
+        ["blocked_reason: is missing", "attempted: is missing", "handoff.context: is missing"]
     {
         assert!(said.code == 1 && said.stderr.contains(rule), "{rule}: {said:?}");
     }
@@ -70,7 +71,7 @@ fn an_error_to_the_orchestrator_says_what_went_wrong() {
         };
         write(&project, "e.xml", &xml(""));
         project.fails(&create, 1, "handoff.error.message: is missing");
-        project.fails(&["lint", "e.xml"], 1, "errors in 1 of 1 files");
+        assert_eq!(project.run(&["lint", "e.xml"]).code, 1);
         write(&project, "e.xml", &xml("<error><message>npm ci timed out</message></error>"));
         project.ok(&create);
     }
