@@ -1,6 +1,7 @@
 //! A declared state machine: steps, edges, contracts and limits. Its errors are found here
 //! ([`Workflow::problems`]); `baton-wire` locates them in the file.
 
+mod entries;
 mod graph;
 
 use std::collections::BTreeSet;
@@ -57,7 +58,25 @@ pub struct Step {
     pub reject: RejectRule,
     /// Specialists to whom the step's agent may delegate a part of its work.
     pub delegates: Vec<Delegate>,
+    pub limits: StepLimits,
     pub edges: Vec<Edge>,
+}
+
+/// How often what goes round may happen at a step before a person is asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StepLimits {
+    /// Entries by work. Where left out: see [`Workflow::entries_of`].
+    pub entries: Option<u32>,
+    /// Parts that are delegated during one holding of the step.
+    pub delegations: u32,
+    /// Blocks in a row that are sent along the step's `blocked` edge.
+    pub blocks: u32,
+}
+
+impl Default for StepLimits {
+    fn default() -> Self {
+        Self { entries: None, delegations: 8, blocks: 1 }
+    }
 }
 
 /// A specialist beside the workflow, and the contracts for its task and its result.

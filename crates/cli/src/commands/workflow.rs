@@ -85,6 +85,7 @@ pub(super) fn check_named(project: &Project, name: &str) -> Result<Workflow, Fai
     let mut problems: Vec<Problem> =
         workflow.steps.iter().flat_map(|it| agent_problems(&workflow, it, &agents)).collect();
     problems.extend(workflow.steps.iter().flat_map(|it| delegate_problems(it, &agents)));
+    problems.extend(show::endless_cycles(&workflow));
     if problems.is_empty() {
         return Ok(workflow);
     }

@@ -3,6 +3,7 @@
 use baton_core::document::Node;
 use baton_core::gate::GateEdge;
 use baton_core::names::StepId;
+use baton_core::problem::Problem;
 use baton_core::workflow::{RejectRule, Workflow};
 
 use super::table;
@@ -22,8 +23,9 @@ pub(crate) fn graph_page(workflow: &Workflow) -> String {
         page += &format!("\n\n{}", table(&["STEP", "BEHIND"], rows));
     }
     if !graph.cycles().is_empty() {
-        let rows = graph.cycles().iter().map(|it| vec![ids(it).join(", ")]).collect();
-        page += &format!("\n\n{}", table(&["CYCLE"], rows));
+        let row = |it: &Vec<StepId>| vec![ids(it).join(", "), ended_by(workflow, it)];
+        let rows = graph.cycles().iter().map(row).collect();
+        page += &format!("\n\n{}", table(&["CYCLE", "A PERSON IS ASKED WHEN"], rows));
     }
     page
 }
@@ -44,8 +46,38 @@ pub(crate) fn graph_json(workflow: &Workflow) -> [(&'static str, Node); 2] {
         }
         Node::map(members)
     });
-    let cycles = graph.cycles().iter().map(|it| texts(ids(it)));
+    let limit = |step: &StepId| {
+        let entries = Node::count(workflow.entries_of(step).into());
+        Node::map([("step", Node::text(step.as_str())), ("entries", entries)])
+    };
+    let cycles = graph.cycles().iter().map(|it| {
+        let limits = Node::List(it.iter().map(limit).collect());
+        Node::map([("steps", texts(ids(it))), ("endedBy", limits)])
+    });
     [("steps", Node::List(behind.collect())), ("cycles", Node::List(cycles.collect()))]
+}
+
+/// What ends a cycle, whatever its agents do.
+fn ended_by(workflow: &Workflow, cycle: &[StepId]) -> String {
+    let most = |step: &StepId| format!("{step} more than {}×", workflow.entries_of(step));
+    let limits: Vec<String> = cycle.iter().map(most).collect();
+    format!("it enters {}", limits.join(" or "))
+}
+
+/// Cycles that nothing leads out of: work in them never comes to the end of the run.
+pub(crate) fn endless_cycles(workflow: &Workflow) -> Vec<Problem> {
+    let graph = workflow.graph();
+    let endless = graph.cycles().iter().filter(|it| !graph.can_end(it));
+    let problem = |cycle: &Vec<StepId>| {
+        let steps = ids(cycle).join(", ");
+        let path = cycle.first().map_or_else(String::new, |it| format!("steps.{it}"));
+        let message = format!(
+            "nothing leads out of the cycle {steps}: its work goes round until a person is asked, \
+             and never completes; give one of these steps an edge towards `complete`"
+        );
+        Problem::new(path, "endless_cycle", message)
+    };
+    endless.map(problem).collect()
 }
 
 /// Rejects that would bypass a gate: they are refused until the gate has been passed.

@@ -110,10 +110,15 @@ fn implied<'a>(
 ) -> Option<&'a Contract> {
     let Shape { kind, body } = Shape::of(&package.document);
     let says_blocked = body.member("status").and_then(Node::scalar_text) == Some("blocked");
+    let to = body.member("to").and_then(Node::scalar_text).map(str::trim);
+    let is_to_orchestrator = to == Some(AgentId::ORCHESTRATOR);
     let name = match (way, kind) {
         (ImpliedWay::Blocked, DocumentKind::MetadataBlock(_)) => "metadata/*→*",
         (ImpliedWay::Error, DocumentKind::MetadataBlock(_)) if says_blocked => "metadata/*→*",
         (ImpliedWay::Error, DocumentKind::XmlHandoff) => "xml/*→orchestrator",
+        (ImpliedWay::Blocked, DocumentKind::XmlHandoff) if is_to_orchestrator => {
+            "xml/*→orchestrator"
+        }
         (ImpliedWay::Blocked, _) => "implied/blocked",
         (ImpliedWay::Error, _) => "implied/error",
     };

@@ -1,10 +1,10 @@
 //! The `steps` of a workflow file.
 
 use baton_core::names::{AgentId, Reason, StepId};
-use baton_core::workflow::{RejectRule, Step};
+use baton_core::workflow::{RejectRule, Step, StepLimits};
 use jiff::SignedDuration;
 
-use super::{as_title, delegates, edges, expiry};
+use super::{as_title, count, delegates, edges, expiry};
 use crate::fields::{FieldAt, Fields};
 use crate::file_problem::Problems;
 
@@ -21,6 +21,9 @@ pub(crate) const KEYS: &[&str] = &[
     "reject",
     "reject_to",
     "delegates",
+    "entries",
+    "delegations",
+    "blocks",
     "on",
 ];
 
@@ -78,6 +81,7 @@ fn step(id: Option<StepId>, field: &FieldAt<'_>, problems: &mut Problems) -> Opt
     let expiry = expiry(&fields, problems);
     let reject = reject(&fields, problems);
     let delegates = fields.get("delegates").and_then(|it| delegates::delegates(&it, problems));
+    let limits = limits(&fields, problems);
     let title = title.or_else(|| id.as_ref().map(|it| as_title(it.as_str()))).unwrap_or_default();
     let edges = match fields.get("on") {
         Some(on) => edges::edges(&title, &on, problems),
@@ -94,9 +98,20 @@ fn step(id: Option<StepId>, field: &FieldAt<'_>, problems: &mut Problems) -> Opt
         expiry,
         reject: reject?,
         delegates: delegates.unwrap_or_default(),
+        limits,
         edges: edges?,
         id,
     })
+}
+
+fn limits(fields: &Fields<'_>, problems: &mut Problems) -> StepLimits {
+    let usual = StepLimits::default();
+    let mut number = |key, least| fields.get(key).and_then(|it| count(&it, least, problems));
+    StepLimits {
+        entries: number("entries", 1),
+        delegations: number("delegations", 0).unwrap_or(usual.delegations),
+        blocks: number("blocks", 0).unwrap_or(usual.blocks),
+    }
 }
 
 fn agents(fields: &Fields<'_>, problems: &mut Problems) -> Option<Vec<AgentId>> {
