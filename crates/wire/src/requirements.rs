@@ -72,7 +72,7 @@ fn edge_of<'a>(
 ) -> Option<&'a Edge> {
     let leads = |edge: &&Edge| workflow.agents_at(&Workflow::target_place(&edge.to)).contains(to);
     let steps = workflow.steps.iter().filter(|it| it.agents.contains(from));
-    let edges = steps.flat_map(|it| &it.edges).filter(leads);
-    let on_claimed = edges.filter(|it| claimed == Some(it.on)).next();
+    let mut edges = steps.flat_map(|it| &it.edges).filter(leads);
+    let on_claimed = edges.find(|it| claimed == Some(it.on));
     on_claimed.or_else(|| workflow.edge_of_agents(from, to))
 }
